@@ -1,0 +1,47 @@
+# `cmake --install` puts headers, libraries, the command and a CMake package in place, so that another project says
+#   find_package(kashi REQUIRED)
+#   target_link_libraries(its_target PRIVATE kashi::array)   # or kashi::compat, for code written against XLA's headers
+# Which rooms there are is told by the global property KASHI_ROOMS (kashi_room appends to it).
+option(KASHI_INSTALL "Make the install rules" ${PROJECT_IS_TOP_LEVEL})
+if(NOT KASHI_INSTALL)
+  return()
+endif()
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(KASHI_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/kashi)
+
+get_property(targets GLOBAL PROPERTY KASHI_ROOMS)
+foreach(room IN LISTS targets)
+  string(REPLACE kashi_ "" folder ${room})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/kashi/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kashi
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.proto")
+endforeach()
+
+# The generated protobuf messages: their .pb.h files lie in the build folder, under the include path they are used by.
+if(TARGET kashi_proto_messages)
+  list(APPEND targets kashi_proto_messages)
+  install(DIRECTORY $<TARGET_PROPERTY:kashi_proto_messages,KASHI_GENERATED_DIR>/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          FILES_MATCHING PATTERN "*.pb.h")
+endif()
+
+# Headers under XLA's own paths (xla/…): in a folder of their own, so that only who links kashi::compat sees them.
+if(TARGET kashi_compat)
+  list(APPEND targets kashi_compat)
+  set_target_properties(kashi_compat PROPERTIES EXPORT_NAME compat)
+  target_include_directories(kashi_compat INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/kashi/compat>)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kashi/compat
+          FILES_MATCHING PATTERN "*.h")
+endif()
+
+install(TARGETS ${targets} EXPORT kashi-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET kashi_cli)
+  install(TARGETS kashi_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(EXPORT kashi-targets NAMESPACE kashi:: DESTINATION ${KASHI_PACKAGE_DIR})
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/kashi-config.cmake.in ${PROJECT_BINARY_DIR}/kashi-config.cmake
+                              INSTALL_DESTINATION ${KASHI_PACKAGE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/kashi-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/kashi-config.cmake ${PROJECT_BINARY_DIR}/kashi-config-version.cmake
+        DESTINATION ${KASHI_PACKAGE_DIR})

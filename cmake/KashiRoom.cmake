@@ -1,0 +1,46 @@
+# Flags that every target of ours has. INTERFACE, so that tests, benches and fuzzers get the same.
+add_library(kashi_flags INTERFACE)
+target_compile_options(kashi_flags INTERFACE -Wall -Wextra -Wno-sign-compare $<$<BOOL:${KASHI_WERROR}>:-Werror>
+  # g++ 12 sees an uninitialised read in abseil's InlinedVector where there is none.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+if(KASHI_SANITIZE)
+  target_compile_options(kashi_flags INTERFACE -fsanitize=${KASHI_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(kashi_flags INTERFACE -fsanitize=${KASHI_SANITIZE})
+endif()
+
+# kashi_room(NAME [DEPENDS room…] [LIBRARIES target…])
+#
+# Makes the library kashi_NAME (alias kashi::NAME) of the folder's *.cc files. Beside a file x.cc may stand
+#   x_test.cc    a unit test:       all of a room's tests are one program, kashi_NAME_test
+#   x_bench.cc   a micro benchmark: all of a room's benchmarks are one program, kashi_NAME_bench
+# so that adding a file to a room needs no edit here.
+function(kashi_room name)
+  cmake_parse_arguments(ROOM "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.h)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  set(benches ${sources})
+  list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
+
+  list(TRANSFORM ROOM_DEPENDS PREPEND kashi:: OUTPUT_VARIABLE rooms)
+  add_library(kashi_${name} STATIC ${sources} ${headers})
+  add_library(kashi::${name} ALIAS kashi_${name})
+  set_target_properties(kashi_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(kashi_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+  target_compile_features(kashi_${name} PUBLIC cxx_std_17)
+  target_link_libraries(kashi_${name} PUBLIC ${rooms} ${ROOM_LIBRARIES} PRIVATE $<BUILD_INTERFACE:kashi_flags>)
+  set_property(GLOBAL APPEND PROPERTY KASHI_ROOMS kashi_${name})
+
+  if(KASHI_TESTS AND tests)
+    add_executable(kashi_${name}_test ${tests})
+    target_link_libraries(kashi_${name}_test PRIVATE kashi::${name} kashi_flags GTest::gmock GTest::gtest_main)
+    target_compile_definitions(kashi_${name}_test PRIVATE KASHI_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+    add_test(NAME ${name} COMMAND kashi_${name}_test)
+  endif()
+  if(KASHI_BENCH AND benches)
+    add_executable(kashi_${name}_bench ${benches})
+    target_link_libraries(kashi_${name}_bench PRIVATE kashi::${name} kashi_flags benchmark::benchmark_main)
+  endif()
+endfunction()

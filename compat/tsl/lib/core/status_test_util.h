@@ -1,0 +1,7 @@
+// Where xla/tsl/lib/core/status_test_util.h stood before.
+#ifndef KASHI_COMPAT_TSL_LIB_CORE_STATUS_TEST_UTIL_H_
+#define KASHI_COMPAT_TSL_LIB_CORE_STATUS_TEST_UTIL_H_
+
+#include "xla/tsl/lib/core/status_test_util.h"
+
+#endif  // KASHI_COMPAT_TSL_LIB_CORE_STATUS_TEST_UTIL_H_

@@ -1,0 +1,7 @@
+// Where xla/tsl/platform/env.h stood before.
+#ifndef KASHI_COMPAT_TSL_PLATFORM_ENV_H_
+#define KASHI_COMPAT_TSL_PLATFORM_ENV_H_
+
+#include "xla/tsl/platform/env.h"
+
+#endif  // KASHI_COMPAT_TSL_PLATFORM_ENV_H_

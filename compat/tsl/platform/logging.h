@@ -1,0 +1,7 @@
+// Where xla/tsl/platform/logging.h stood before.
+#ifndef KASHI_COMPAT_TSL_PLATFORM_LOGGING_H_
+#define KASHI_COMPAT_TSL_PLATFORM_LOGGING_H_
+
+#include "xla/tsl/platform/logging.h"
+
+#endif  // KASHI_COMPAT_TSL_PLATFORM_LOGGING_H_

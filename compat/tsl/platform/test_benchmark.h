@@ -1,0 +1,7 @@
+// Where xla/tsl/platform/test_benchmark.h stood before.
+#ifndef KASHI_COMPAT_TSL_PLATFORM_TEST_BENCHMARK_H_
+#define KASHI_COMPAT_TSL_PLATFORM_TEST_BENCHMARK_H_
+
+#include "xla/tsl/platform/test_benchmark.h"
+
+#endif  // KASHI_COMPAT_TSL_PLATFORM_TEST_BENCHMARK_H_

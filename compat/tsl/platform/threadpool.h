@@ -1,0 +1,7 @@
+// Where xla/tsl/platform/threadpool.h stood before.
+#ifndef KASHI_COMPAT_TSL_PLATFORM_THREADPOOL_H_
+#define KASHI_COMPAT_TSL_PLATFORM_THREADPOOL_H_
+
+#include "xla/tsl/platform/threadpool.h"
+
+#endif  // KASHI_COMPAT_TSL_PLATFORM_THREADPOOL_H_

@@ -1,0 +1,7 @@
+// Where xla/tsl/platform/types.h stood before.
+#ifndef KASHI_COMPAT_TSL_PLATFORM_TYPES_H_
+#define KASHI_COMPAT_TSL_PLATFORM_TYPES_H_
+
+#include "xla/tsl/platform/types.h"
+
+#endif  // KASHI_COMPAT_TSL_PLATFORM_TYPES_H_

@@ -1,0 +1,7 @@
+// Where xla/tsl/protobuf/error_codes.pb.h stood before.
+#ifndef KASHI_COMPAT_TSL_PROTOBUF_ERROR_CODES_PB_H_
+#define KASHI_COMPAT_TSL_PROTOBUF_ERROR_CODES_PB_H_
+
+#include "xla/tsl/protobuf/error_codes.pb.h"
+
+#endif  // KASHI_COMPAT_TSL_PROTOBUF_ERROR_CODES_PB_H_

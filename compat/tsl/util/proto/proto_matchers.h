@@ -1,0 +1,7 @@
+// Where xla/tsl/util/proto/proto_matchers.h stood before.
+#ifndef KASHI_COMPAT_TSL_UTIL_PROTO_PROTO_MATCHERS_H_
+#define KASHI_COMPAT_TSL_UTIL_PROTO_PROTO_MATCHERS_H_
+
+#include "xla/tsl/util/proto/proto_matchers.h"
+
+#endif  // KASHI_COMPAT_TSL_UTIL_PROTO_PROTO_MATCHERS_H_

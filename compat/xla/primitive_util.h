@@ -1,0 +1,11 @@
+// XLA's path of kashi/array/primitive_util.h.
+#ifndef KASHI_COMPAT_XLA_PRIMITIVE_UTIL_H_
+#define KASHI_COMPAT_XLA_PRIMITIVE_UTIL_H_
+
+#include "kashi/array/primitive_util.h"
+#include "kashi_compat/namespace_xla.h"
+#include "xla/types.h"
+#include "xla/util.h"
+#include "xla/xla_data.pb.h"
+
+#endif  // KASHI_COMPAT_XLA_PRIMITIVE_UTIL_H_

@@ -1,0 +1,7 @@
+// Where xla/hlo/parser/hlo_parser.h stood before.
+#ifndef KASHI_COMPAT_XLA_SERVICE_HLO_PARSER_H_
+#define KASHI_COMPAT_XLA_SERVICE_HLO_PARSER_H_
+
+#include "xla/hlo/parser/hlo_parser.h"
+
+#endif  // KASHI_COMPAT_XLA_SERVICE_HLO_PARSER_H_

@@ -1,0 +1,7 @@
+// Where xla/hlo/testlib/test.h stood before.
+#ifndef KASHI_COMPAT_XLA_TEST_H_
+#define KASHI_COMPAT_XLA_TEST_H_
+
+#include "xla/hlo/testlib/test.h"
+
+#endif  // KASHI_COMPAT_XLA_TEST_H_

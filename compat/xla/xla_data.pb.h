@@ -1,0 +1,12 @@
+// XLA's path of kashi/proto/xla_data.pb.h. In a build without protobuf: the enum PrimitiveType alone.
+#ifndef KASHI_COMPAT_XLA_XLA_DATA_PB_H_
+#define KASHI_COMPAT_XLA_XLA_DATA_PB_H_
+
+#if __has_include("kashi/proto/xla_data.pb.h")
+#include "kashi/proto/xla_data.pb.h"
+#else
+#include "kashi/array/primitive_type.h"
+#endif
+#include "kashi_compat/namespace_xla.h"
+
+#endif  // KASHI_COMPAT_XLA_XLA_DATA_PB_H_

@@ -1,0 +1,149 @@
+// The exact map between the logical indices of an array and its positions in memory.
+//
+// A tiled layout is a mixed-radix number system (array-model.md, 4.1). Each tile splits physical dimensions into (which
+// tile, where within the tile), or first merges some of them (`*`); what is left after all tiles is a row-major array of
+// *physical dimensions* with padding in it:
+//
+//   // s32[3,5]{1,0:T(2,4)}: physical dimensions 2,2,2,4
+//   //          tile (0,0)     |  tile (0,1)
+//   //    0   1   2   3        |   8   -   -   -
+//   //    4   5   6   7        |  12   -   -   -
+//   //   ----------------------+-----------------   row 3 and columns 5..7 are padding
+//   //   16  17  18  19        |  24   -   -   -
+//   //    -   -   -   -        |   -   -   -   -
+//
+// An IndexMap is built once from a shape (cost: about a microsecond, proportional to rank and tile entries) and then
+// answers in a few nanoseconds, without allocation: for rank plus intermediate values up to 64; beyond that a query takes
+// its scratch from the heap. It is immutable and may be shared between threads. Split configs (SC) do not move elements.
+//
+//   Post: for all logical i: PhysicalToLogical(LogicalToPhysical(i)) gives i
+//   Post: every p in [0, padded_element_count()) is exactly one element, or padding
+//
+// How: both directions are a few sums of quotients. Every digit of the number system is floor(v / d) mod m of an index
+// v, and floor(v/d) mod m = floor(v/d) - m * floor(v/(d*m)); so the figure's map is
+//
+//   physical = i0*4 + i0/2*8 + i1 + i1/4*4          i0 = p/4 - p/8*2 + p/16*2, padding unless < 3;  i1 = …
+//
+// with a shift or a multiplication for each quotient. Where the digits do not nest (T(3)(2): 2 does not divide 3) or are
+// merged (`*`), the value between the two tiles is computed first, as one more such sum; on the way back it is checked
+// against its bound, for values beyond that are padding too. ToString() shows the sums.
+#ifndef KASHI_ARRAY_INDEX_MAP_H_
+#define KASHI_ARRAY_INDEX_MAP_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/array/dimension_vector.h"
+#include "kashi/array/shape.h"
+
+namespace kashi {
+
+class IndexMap {
+ public:
+  // The shape must be an array (or a buffer: its array) with a layout that ValidateLayoutForShape accepts. INVALID_ARGUMENT
+  // for anything else, for a `*` that has no more minor dimension to merge into, for unbounded dimensions, and where a
+  // size or a position would not fit int64_t. Bounded dynamic dimensions count with their bound.
+  static absl::StatusOr<IndexMap> Make(const Shape& shape);
+
+  int rank() const { return static_cast<int>(dimensions_.size()); }
+  absl::Span<const int64_t> dimensions() const { return dimensions_; }  // logical
+  // Sizes of the physical dimensions after all tiles, most major first; padding included.
+  absl::Span<const int64_t> physical_dimensions() const { return physical_dimensions_; }
+
+  int64_t element_count() const { return element_count_; }              // elements of the logical array
+  int64_t tiled_element_count() const { return tiled_element_count_; }  // product of physical_dimensions()
+  int64_t padded_element_count() const { return padded_element_count_; }  // … rounded up to the tail alignment L
+  int64_t element_size_in_bits() const { return element_size_in_bits_; }  // E, else 8 * bytes of the element type
+  // M: bytes in front of the first element; a negative one counts as 0.
+  int64_t prefix_bytes() const { return prefix_bytes_; }
+  // prefix_bytes() + padded_element_count() elements in whole bytes.
+  int64_t byte_size() const { return byte_size_; }
+
+  // The position of an element, counted in elements. Pre: `index` has rank() entries, each within its dimension.
+  int64_t LogicalToPhysical(absl::Span<const int64_t> index) const;
+
+  // The element at a position: writes its index to `index` (rank() entries) and returns true, or returns false where there
+  // is padding (what `index` then holds is unspecified). Pre: 0 <= physical < padded_element_count().
+  bool PhysicalToLogical(int64_t physical, absl::Span<int64_t> index) const;
+
+  // The first bit of the element at a position, counted from the start of the buffer, prefix included. Packed elements
+  // fill a byte from its lowest bit upwards.
+  int64_t BitOffset(int64_t physical) const { return prefix_bytes_ * 8 + physical * element_size_in_bits_; }
+
+  // One call a position in [begin, end), in memory order; `index` is empty for padding (and at rank 0: see `is_element`).
+  // Pre: 0 <= begin, end <= padded_element_count().
+  using PhysicalVisitor = absl::FunctionRef<void(int64_t physical, bool is_element, absl::Span<const int64_t> index)>;
+  void ForEachPhysical(int64_t begin, int64_t end, PhysicalVisitor visit) const;
+  void ForEachPhysical(PhysicalVisitor visit) const { ForEachPhysical(0, padded_element_count_, visit); }
+
+  // One call an element, in logical row-major order (last dimension fastest); at rank 0 one call with an empty index.
+  using LogicalVisitor = absl::FunctionRef<void(absl::Span<const int64_t> index, int64_t physical)>;
+  void ForEachLogical(LogicalVisitor visit) const;
+
+  // The first level of tiles, where its tiles lie one after the other in memory: how many positions one holds (padding of
+  // inner tiles included) and a visit of the t-th one. 0 if the layout has no tiles, and also where a later tile reaches
+  // beyond the first one's dimensions and so interleaves first-level tiles, as the second does in
+  // f32[8,8]{1,0:T(4)(2,2)}: there is no run of memory to call a tile, and ForEachPhysical serves.
+  // Pre of ForEachInTile: 0 <= tile < tile_count().
+  int64_t tile_element_count() const { return tile_element_count_; }
+  int64_t tile_count() const { return tile_element_count_ == 0 ? 0 : tiled_element_count_ / tile_element_count_; }
+  void ForEachInTile(int64_t tile, PhysicalVisitor visit) const {
+    ForEachPhysical(tile * tile_element_count_, (tile + 1) * tile_element_count_, visit);
+  }
+
+  // The sums, one a line; for people.
+  std::string ToString() const;
+
+ private:
+  friend class IndexMapBuilder;
+
+  // coefficient * floor(values[source] / divisor), modulo 2^64. A divisor 2^shift is a shift; any other one is
+  // (2 * value * magic >> 64) >> shift, exact for 0 <= value < 2^63 (see MakeTerm).
+  struct Term {
+    uint64_t coefficient;
+    uint64_t magic;
+    int32_t source;
+    uint8_t shift;
+  };
+  // values[target] = the sum of terms [begin, end); those before `magic_begin` are shifts.
+  // A value at or beyond `bound` means padding (only on the way from physical to logical).
+  struct Sum {
+    int32_t target;
+    int32_t begin;
+    int32_t magic_begin;
+    int32_t end;
+    uint64_t bound;
+  };
+  // `sums` first makes intermediate values, then the results.
+  struct Program {
+    std::vector<Term> terms;
+    std::vector<Sum> sums;
+    int32_t inner_count = 0;  // sums that make intermediate values
+    uint64_t Evaluate(const Sum& sum, const uint64_t* values) const;
+    std::string ToString(const Sum& sum, absl::Span<const std::string> names) const;
+  };
+  int64_t ToPhysicalWithInner(absl::Span<const int64_t> index) const;
+  bool ToLogicalWithInner(int64_t physical, absl::Span<int64_t> index) const;
+
+  // Values of to_physical_: the index, then the intermediate ones. Of to_logical_: the position, then the intermediate
+  // ones; its results go to the index.
+  Program to_physical_;
+  Program to_logical_;
+  DimensionVector dimensions_;
+  DimensionVector physical_dimensions_;
+  int64_t element_count_ = 0;
+  int64_t tiled_element_count_ = 0;
+  int64_t padded_element_count_ = 0;
+  int64_t tile_element_count_ = 0;
+  int64_t element_size_in_bits_ = 0;
+  int64_t prefix_bytes_ = 0;
+  int64_t byte_size_ = 0;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_ARRAY_INDEX_MAP_H_

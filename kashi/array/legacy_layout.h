@@ -1,0 +1,87 @@
+// The layouts of XLA's older documents: Layout { minor_to_major = 1; padded_dimensions = 2; padding_value = 3 }.
+//
+// Padding is written down per *logical* dimension, at its high end; the padded array then lies in memory by
+// minor_to_major with the padded widths as bounds. There are no tiles. [2,3] with the elements a b c / d e f:
+//
+//   minor_to_major {0,1}                          a d b e c f
+//   minor_to_major {0,1}, padded [3,5], ZERO      a d 0 b e 0 c f 0 0 0 0 0 0 0
+//   minor_to_major {1,0}, padded [3,5], ZERO      a b c 0 0 d e f 0 0 0 0 0 0 0
+//
+// XLA's modern proto takes fields 2 to 5 and forgets them, and its text never showed them. So a Layout (layout.h) cannot
+// hold them; who wants them asks for them and gets a LegacyLayout. (XLA's own index helpers of that time used the bounds
+// without padding; the documents' picture, above, is the definition here.)
+//
+// ToModernLayout is exact: legacy padding is one tile of full rank whose entries are the padded widths in physical order,
+// [2,3] {0,1} padded [3,5] = {0,1:T(5,3)}. Two things do not survive: the fill value (tile padding holds nothing defined),
+// and shapes with a dimension of size 0: a tiled array of these has no positions, a legacy one has product(padded) of them.
+#ifndef KASHI_ARRAY_LEGACY_LAYOUT_H_
+#define KASHI_ARRAY_LEGACY_LAYOUT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "kashi/array/dimension_vector.h"
+#include "kashi/array/layout.h"
+#include "kashi/array/shape.h"
+
+namespace kashi {
+
+// What fills the gap, by the numbers of field 3.
+enum class PaddingValue {
+  kInvalid = 0,
+  kZero = 1,
+  kOne = 2,
+  kLowest = 3,   // of the element type
+  kHighest = 4,  // of the element type
+  kUnknown = 5,  // nothing in particular
+};
+absl::string_view PaddingValueName(PaddingValue value);  // "ZERO"
+std::optional<PaddingValue> PaddingValueFromName(absl::string_view name);
+
+// Field 4.
+enum class LegacyFormat { kInvalid = 0, kDense = 1, kSparse = 2 };
+
+// What the proto's fields hold; ValidateLegacyLayout judges.
+struct LegacyLayout {
+  DimensionVector minor_to_major;
+  DimensionVector padded_dimensions;  // by logical dimension; empty: no padding
+  PaddingValue padding_value = PaddingValue::kInvalid;
+  LegacyFormat format = LegacyFormat::kDense;
+  int64_t max_sparse_elements = 0;  // field 5; for kSparse
+
+  // "{1,0}" or "sparse{7}", as XLA printed it: padding does not show.
+  std::string ToString() const;
+};
+
+// The checks of that time, in their order, with their messages; OK means that the functions below have an answer for a
+// dense layout. `shape` is an array of known sizes (bounds count); its own layout takes no part. INVALID_ARGUMENT otherwise.
+absl::Status ValidateLegacyLayout(const LegacyLayout& layout, const Shape& shape);
+
+// The functions below validate first. A sparse layout has no positions: UNIMPLEMENTED.
+
+// product(padded_dimensions), or of the dimensions if there is no padding; times the bytes of the element type.
+absl::StatusOr<int64_t> LegacyPaddedElementCount(const LegacyLayout& layout, const Shape& shape);
+absl::StatusOr<int64_t> LegacyByteSize(const LegacyLayout& layout, const Shape& shape);
+
+// The position of an element; INVALID_ARGUMENT for an index outside of the array.
+absl::StatusOr<int64_t> LegacyLinearIndex(const LegacyLayout& layout, const Shape& shape,
+                                          absl::Span<const int64_t> index);
+
+// The picture of a buffer: for each position the row-major number of the element there, or kLegacyPadding. To fill a
+// buffer, put the padding value where that stands. RESOURCE_EXHAUSTED over 2^28 positions.
+inline constexpr int64_t kLegacyPadding = -1;
+absl::StatusOr<std::vector<int64_t>> LegacyPicture(const LegacyLayout& layout, const Shape& shape);
+
+// The modern layout with the same positions; without a tile if no dimension is padded. INVALID_ARGUMENT for a padded array
+// with a dimension of size 0 (see above).
+absl::StatusOr<Layout> ToModernLayout(const LegacyLayout& layout, const Shape& shape);
+
+}  // namespace kashi
+
+#endif  // KASHI_ARRAY_LEGACY_LAYOUT_H_

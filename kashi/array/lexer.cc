@@ -1,0 +1,150 @@
+#include "kashi/array/lexer.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+
+namespace kashi {
+namespace {
+
+using Kind = Token::Kind;
+
+// Tokens of one byte; kError for the bytes that are none.
+Kind SingleByteKind(char c) {
+  switch (c) {
+    case ',': return Kind::kComma;
+    case ':': return Kind::kColon;
+    case '*': return Kind::kStar;
+    case '#': return Kind::kHash;
+    case '+': return Kind::kPlus;
+    case '~': return Kind::kTilde;
+    case '?': return Kind::kQuestion;
+    case '[': return Kind::kLeftSquare;
+    case ']': return Kind::kRightSquare;
+    case '{': return Kind::kLeftBrace;
+    case '}': return Kind::kRightBrace;
+    case '(': return Kind::kLeftParen;
+    case ')': return Kind::kRightParen;
+    default: return Kind::kError;
+  }
+}
+
+bool IsIdentChar(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-'; }
+
+Token MakeToken(Kind kind, size_t begin, size_t end) {
+  Token token;
+  token.kind = kind;
+  token.begin = begin;
+  token.end = end;
+  return token;
+}
+
+// Skips [0-9]*.
+size_t SkipDigits(absl::string_view text, size_t at) {
+  while (at < text.size() && absl::ascii_isdigit(text[at])) ++at;
+  return at;
+}
+
+// The end of a fraction and an exponent that begin at `at`; `at` itself if there are none.
+size_t SkipFractionAndExponent(absl::string_view text, size_t at) {
+  if (at < text.size() && text[at] == '.') at = SkipDigits(text, at + 1);
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    size_t digits = at + 1;
+    if (digits < text.size() && (text[digits] == '+' || text[digits] == '-')) ++digits;
+    const size_t end = SkipDigits(text, digits);
+    if (end > digits) at = end;
+  }
+  return at;
+}
+
+}  // namespace
+
+absl::string_view TokenKindName(Token::Kind kind) {
+  switch (kind) {
+    case Kind::kEnd: return "end of text";
+    case Kind::kError: return "an invalid token";
+    case Kind::kComma: return "`,`";
+    case Kind::kColon: return "`:`";
+    case Kind::kStar: return "`*`";
+    case Kind::kHash: return "`#`";
+    case Kind::kPlus: return "`+`";
+    case Kind::kTilde: return "`~`";
+    case Kind::kQuestion: return "`?`";
+    case Kind::kLessEqual: return "`<=`";
+    case Kind::kArrow: return "`->`";
+    case Kind::kLeftSquare: return "`[`";
+    case Kind::kRightSquare: return "`]`";
+    case Kind::kLeftBrace: return "`{`";
+    case Kind::kRightBrace: return "`}`";
+    case Kind::kLeftParen: return "`(`";
+    case Kind::kRightParen: return "`)`";
+    case Kind::kInt: return "an integer";
+    case Kind::kDecimal: return "a decimal number";
+    case Kind::kIdent: return "an identifier";
+    case Kind::kName: return "a name";
+    case Kind::kAttributeName: return "an attribute name";
+  }
+  return "an unknown token";
+}
+
+size_t Lexer::SkipSpace(size_t at) const {
+  while (at < text_.size()) {
+    const char c = text_[at];
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      ++at;
+    } else if (absl::string_view rest = text_.substr(at); rest.substr(0, 2) == "/*") {
+      const size_t end = text_.find("*/", at + 2);
+      if (end == absl::string_view::npos) return end;
+      at = end + 2;
+    } else if (rest.substr(0, 2) == "//") {
+      at = text_.find_first_of("\n\r", at);
+      if (at == absl::string_view::npos) return text_.size();
+    } else {
+      return at;
+    }
+  }
+  return at;
+}
+
+Token Lexer::LexNumber(size_t begin) const {
+  const bool negative = text_[begin] == '-';
+  const size_t digits = begin + negative;
+  const size_t integer_end = SkipDigits(text_, digits);
+  const size_t end = SkipFractionAndExponent(text_, integer_end);
+  if (integer_end == digits && end <= digits + 1) return MakeToken(Kind::kError, begin, begin + 1);
+  if (end > integer_end) return MakeToken(Kind::kDecimal, begin, end);
+
+  Token token = MakeToken(Kind::kInt, begin, end);
+  const absl::string_view number = text_.substr(begin, end - begin);
+  uint64_t magnitude = 0;
+  if (absl::SimpleAtoi(number, &token.int_value)) return token;
+  if (!negative && absl::SimpleAtoi(number, &magnitude)) {
+    token.int_value = static_cast<int64_t>(magnitude);
+    token.wrapped = true;
+    return token;
+  }
+  token.kind = Kind::kError;
+  return token;
+}
+
+Token Lexer::LexIdent(size_t begin) const {
+  size_t end = begin + 1;
+  while (end < text_.size() && IsIdentChar(text_[end])) ++end;
+  if (end < text_.size() && text_[end] == ':') return MakeToken(Kind::kName, begin, end + 1);
+  if (end < text_.size() && text_[end] == '=') return MakeToken(Kind::kAttributeName, begin, end + 1);
+  return MakeToken(Kind::kIdent, begin, end);
+}
+
+Token Lexer::Lex(size_t offset) const {
+  const size_t begin = SkipSpace(offset);
+  if (begin == absl::string_view::npos) return MakeToken(Kind::kError, offset, text_.size());
+  if (begin == text_.size()) return MakeToken(Kind::kEnd, begin, begin);
+  const char c = text_[begin];
+  const absl::string_view pair = text_.substr(begin, 2);
+  if (absl::ascii_isalpha(c) || c == '_') return LexIdent(begin);
+  if (pair == "->") return MakeToken(Kind::kArrow, begin, begin + 2);
+  if (pair == "<=") return MakeToken(Kind::kLessEqual, begin, begin + 2);
+  if (absl::ascii_isdigit(c) || c == '-') return LexNumber(begin);
+  return MakeToken(SingleByteKind(c), begin, begin + 1);
+}
+
+}  // namespace kashi

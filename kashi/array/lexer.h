@@ -1,0 +1,90 @@
+// The tokens of XLA's texts, one at a time, without copies. (array-model.md, 2.1)
+//
+// Space, tab, line feed, carriage return and the comments /* … */ and // … separate tokens. An identifier that is followed
+// at once by `:` or `=` is a name (`p0:`) or an attribute name (`dims=`): so `T:` is never the identifier T.
+#ifndef KASHI_ARRAY_LEXER_H_
+#define KASHI_ARRAY_LEXER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+
+namespace kashi {
+
+struct Token {
+  enum class Kind {
+    kEnd,
+    kError,  // a byte that starts no token, an unfinished comment, an integer outside [-2^63, 2^64)
+    kComma,
+    kColon,
+    kStar,
+    kHash,
+    kPlus,
+    kTilde,
+    kQuestion,
+    kLessEqual,
+    kArrow,
+    kLeftSquare,
+    kRightSquare,
+    kLeftBrace,
+    kRightBrace,
+    kLeftParen,
+    kRightParen,
+    kInt,
+    kDecimal,
+    kIdent,
+    kName,           // identifier and `:`, both inside the token
+    kAttributeName,  // identifier and `=`, both inside the token
+  };
+  Kind kind = Kind::kEnd;
+  size_t begin = 0;  // bytes [begin, end) of the text
+  size_t end = 0;
+  // Of kInt. As XLA reads it: 2^63 and above is the same 64 bits as a negative number; `wrapped` then says so.
+  int64_t int_value = 0;
+  bool wrapped = false;
+};
+
+// "`]`", "an integer", "end of text": what a message calls a kind.
+absl::string_view TokenKindName(Token::Kind kind);
+
+class Lexer {
+ public:
+  // Begins at `offset` of `text`, which it borrows.
+  explicit Lexer(absl::string_view text, size_t offset = 0) : text_(text) { token_ = Lex(offset); }
+
+  absl::string_view text() const { return text_; }
+  const Token& token() const { return token_; }
+  Token::Kind kind() const { return token_.kind; }
+  absl::string_view token_text() const { return text_.substr(token_.begin, token_.end - token_.begin); }
+  bool AtIdent(absl::string_view ident) const { return kind() == Token::Kind::kIdent && token_text() == ident; }
+
+  void Next() {
+    previous_end_ = token_.end;
+    token_ = Lex(token_.end);
+  }
+  // Where the token before the current one ended.
+  size_t previous_end() const { return previous_end_; }
+  // Takes the token if it is of this kind.
+  bool Match(Token::Kind kind) {
+    if (token_.kind != kind) return false;
+    Next();
+    return true;
+  }
+  // The token behind the current one.
+  Token LookAhead() const { return Lex(token_.end); }
+
+ private:
+  Token Lex(size_t offset) const;
+  Token LexNumber(size_t begin) const;
+  Token LexIdent(size_t begin) const;
+  size_t SkipSpace(size_t offset) const;  // npos: a comment does not end
+
+  absl::string_view text_;
+  Token token_;
+  size_t previous_end_ = 0;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_ARRAY_LEXER_H_

@@ -1,0 +1,203 @@
+// Loops over the indices of an array: ShapeUtil's section "iteration". All of them are IndexLoop's steps.
+#include <algorithm>
+#include <limits>
+#include <mutex>
+
+#include "kashi/array/shape_util.h"
+#include "kashi/base/check.h"
+#include "kashi/base/math.h"
+#include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
+
+namespace kashi {
+namespace {
+
+// Fewer steps than this are not worth another thread: a visitor takes anything from a store to a dot product.
+constexpr int64_t kParallelGrain = 8;
+
+// The dimensions of a loop in the order in which they vary, with their steps. Stepping allocates nothing.
+class IndexLoop {
+ public:
+  IndexLoop(const Shape& shape, absl::Span<const int64_t> base, absl::Span<const int64_t> count,
+            absl::Span<const int64_t> incr) {
+    const int64_t rank = shape.dimensions_size();
+    KASHI_CHECK_EQ(rank, base.size());
+    KASHI_CHECK_EQ(rank, count.size());
+    KASHI_CHECK_EQ(rank, incr.size());
+    const absl::Span<const int64_t> minor_to_major = shape.layout().minor_to_major();
+    KASHI_CHECK_EQ(rank, minor_to_major.size()) << shape;
+    index_.assign(base.begin(), base.end());
+    if (std::find(shape.dimensions().begin(), shape.dimensions().end(), 0) != shape.dimensions().end()) {
+      has_steps_ = false;
+      return;
+    }
+    for (int64_t dimension : minor_to_major) {
+      KASHI_CHECK(0 <= dimension && dimension < rank) << shape;
+      // A dimension without extent is visited at its base all the same, as in XLA.
+      if (count[dimension] <= 0) continue;
+      KASHI_CHECK_GT(incr[dimension], 0) << "dimension " << dimension;
+      const int64_t steps = CeilOfRatio(count[dimension], incr[dimension]);
+      if (steps > 1) levels_.push_back({dimension, base[dimension], incr[dimension], steps});
+    }
+  }
+
+  absl::Span<const int64_t> index() const { return index_; }
+
+  // Saturates: nobody gets to the end of such a loop.
+  int64_t steps() const {
+    if (!has_steps_) return 0;
+    int64_t steps = 1;
+    for (const Level& level : levels_) {
+      steps = CheckedMultiply(steps, level.steps).value_or(std::numeric_limits<int64_t>::max());
+    }
+    return steps;
+  }
+
+  // Calls visit() at each index from the start on, until it returns false.
+  template <typename Visit>
+  void Run(Visit visit) {
+    if (has_steps_) RunFrom(std::numeric_limits<int64_t>::max(), visit);
+  }
+
+  // The same for `count` > 0 steps from step `first` on.
+  template <typename Visit>
+  void Run(int64_t first, int64_t count, Visit visit) {
+    for (Level& level : levels_) {
+      level.step = first % level.steps;
+      index_[level.dimension] = level.base + level.step * level.incr;
+      first /= level.steps;
+    }
+    RunFrom(count, visit);
+  }
+
+ private:
+  struct Level {
+    int64_t dimension;
+    int64_t base;
+    int64_t incr;
+    int64_t steps;     // at least 2
+    int64_t step = 0;  // where index() stands
+  };
+
+  template <typename Visit>
+  void RunFrom(int64_t count, Visit& visit) {
+    while (visit() && --count > 0 && Next()) {
+    }
+  }
+
+  bool Next() {
+    for (Level& level : levels_) {
+      if (++level.step < level.steps) {
+        index_[level.dimension] += level.incr;
+        return true;
+      }
+      level.step = 0;
+      index_[level.dimension] = level.base;
+    }
+    return false;
+  }
+
+  bool has_steps_ = true;
+  DimensionVector index_;
+  absl::InlinedVector<Level, InlineRank()> levels_;  // the fastest first; only dimensions that move
+};
+
+// Arguments of the forms that go over the whole array.
+struct WholeArray {
+  explicit WholeArray(const Shape& shape) : base(shape.dimensions_size(), 0), incr(shape.dimensions_size(), 1) {}
+  DimensionVector base;
+  DimensionVector incr;
+};
+
+}  // namespace
+
+absl::Status ShapeUtil::ForEachIndexWithStatus(const Shape& shape, absl::Span<const int64_t> base,
+                                               absl::Span<const int64_t> count, absl::Span<const int64_t> incr,
+                                               ForEachVisitorFunction visitor) {
+  IndexLoop loop(shape, base, count, incr);
+  absl::Status status;
+  loop.Run([&] {
+    const absl::StatusOr<bool> goes_on = visitor(loop.index());
+    if (ABSL_PREDICT_TRUE(goes_on.ok())) return *goes_on;
+    status = goes_on.status();
+    return false;
+  });
+  return status;
+}
+
+absl::Status ShapeUtil::ForEachIndexWithStatus(const Shape& shape, const IndexIterationSpace& space,
+                                               ForEachVisitorFunction visitor) {
+  return ForEachIndexWithStatus(shape, space.index_base, space.index_count, space.index_incr, visitor);
+}
+
+absl::Status ShapeUtil::ForEachIndexWithStatus(const Shape& shape, ForEachVisitorFunction visitor) {
+  const WholeArray whole(shape);
+  return ForEachIndexWithStatus(shape, whole.base, shape.dimensions(), whole.incr, visitor);
+}
+
+void ShapeUtil::ForEachIndex(const Shape& shape, absl::Span<const int64_t> base, absl::Span<const int64_t> count,
+                             absl::Span<const int64_t> incr, ForEachVisitorFunction visitor) {
+  ForEachIndexWithStatus(shape, base, count, incr, visitor).IgnoreError();
+}
+
+void ShapeUtil::ForEachIndex(const Shape& shape, ForEachVisitorFunction visitor) {
+  ForEachIndexWithStatus(shape, visitor).IgnoreError();
+}
+
+void ShapeUtil::ForEachIndexNoStatus(const Shape& shape, absl::Span<const int64_t> base,
+                                     absl::Span<const int64_t> count, absl::Span<const int64_t> incr,
+                                     ForEachVisitorFunctionNoStatus visitor) {
+  IndexLoop loop(shape, base, count, incr);
+  loop.Run([&] { return visitor(loop.index()); });
+}
+
+void ShapeUtil::ForEachIndexNoStatus(const Shape& shape, ForEachVisitorFunctionNoStatus visitor) {
+  const WholeArray whole(shape);
+  ForEachIndexNoStatus(shape, whole.base, shape.dimensions(), whole.incr, visitor);
+}
+
+absl::Status ShapeUtil::ForEachIndexParallelWithStatus(const Shape& shape, absl::Span<const int64_t> base,
+                                                       absl::Span<const int64_t> count,
+                                                       absl::Span<const int64_t> incr,
+                                                       ForEachParallelVisitorFunction visitor) {
+  const IndexLoop start(shape, base, count, incr);
+  std::mutex mutex;
+  absl::Status first_error;  // by the serial order, so that it is the same in every run
+  int64_t first_error_step = std::numeric_limits<int64_t>::max();
+  ParallelFor(start.steps(), kParallelGrain, [&](int64_t begin, int64_t end, int thread) {
+    IndexLoop loop = start;
+    int64_t step = begin;
+    loop.Run(begin, end - begin, [&] {
+      const absl::StatusOr<bool> result = visitor(loop.index(), thread);
+      if (ABSL_PREDICT_FALSE(!result.ok())) {
+        std::lock_guard<std::mutex> lock(mutex);
+        if (step < first_error_step) {
+          first_error = result.status();
+          first_error_step = step;
+        }
+      }
+      ++step;
+      return true;
+    });
+  });
+  return first_error;
+}
+
+absl::Status ShapeUtil::ForEachIndexParallelWithStatus(const Shape& shape, ForEachParallelVisitorFunction visitor) {
+  const WholeArray whole(shape);
+  return ForEachIndexParallelWithStatus(shape, whole.base, shape.dimensions(), whole.incr, visitor);
+}
+
+void ShapeUtil::ForEachIndexParallel(const Shape& shape, absl::Span<const int64_t> base,
+                                     absl::Span<const int64_t> count, absl::Span<const int64_t> incr,
+                                     ForEachParallelVisitorFunction visitor) {
+  KASHI_CHECK_OK(ForEachIndexParallelWithStatus(shape, base, count, incr, visitor));
+}
+
+void ShapeUtil::ForEachIndexParallel(const Shape& shape, ForEachParallelVisitorFunction visitor) {
+  KASHI_CHECK_OK(ForEachIndexParallelWithStatus(shape, visitor));
+}
+
+int ShapeUtil::GetForEachIndexParallelThreadCount() { return ParallelThreadCount(); }
+
+}  // namespace kashi

@@ -1,0 +1,112 @@
+// Entry point: ParallelFor. A loop is a Job on its caller's stack: the caller lists it, works on it itself until its
+// ranges are used up, takes it off the list and waits for those workers that are still inside. A job therefore ends even
+// if no worker ever comes (as in a forked child), and workers keep no pointer to it.
+#include "kashi/base/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "kashi/base/math.h"
+
+namespace kashi {
+namespace {
+
+using Body = absl::FunctionRef<void(int64_t, int64_t, int)>;
+
+// This thread's number while it runs a range of a split loop, else -1.
+thread_local int current_thread = -1;
+
+struct Job {
+  Job(int64_t n, int64_t range, Body body) : n(n), range(range), body(body), ranges(CeilOfRatio(n, range)) {}
+
+  void Run(int thread) {
+    const int outer = current_thread;
+    current_thread = thread;
+    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < ranges;) {
+      const int64_t begin = i * range;
+      body(begin, i + 1 == ranges ? n : begin + range, thread);
+    }
+    current_thread = outer;
+  }
+
+  const int64_t n;
+  const int64_t range;  // length of a range
+  const Body body;
+  const int64_t ranges;
+  std::atomic<int64_t> next{0};
+  int workers_inside = 0;  // guarded by Pool::mutex_
+};
+
+class Pool {
+ public:
+  explicit Pool(int workers) {
+    try {
+      // Detached, and the pool is never destroyed: nothing is left to go wrong at exit, whoever calls it from where.
+      for (int i = 1; i <= workers; ++i) std::thread([this, i] { Work(i); }).detach();
+    } catch (const std::system_error&) {
+      // The system gives no more threads: those there are, at worst the caller alone, do the work.
+    }
+  }
+
+  void Run(Job* job) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      jobs_.push_back(job);
+    }
+    job_listed_.notify_all();
+    job->Run(/*thread=*/0);
+    std::unique_lock<std::mutex> lock(mutex_);
+    TakeOff(job);
+    worker_left_.wait(lock, [job] { return job->workers_inside == 0; });
+  }
+
+ private:
+  void Work(int thread) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (true) {
+      job_listed_.wait(lock, [this] { return !jobs_.empty(); });
+      Job* job = jobs_.front();
+      ++job->workers_inside;
+      lock.unlock();
+      job->Run(thread);
+      lock.lock();
+      TakeOff(job);
+      if (--job->workers_inside == 0) worker_left_.notify_all();
+    }
+  }
+
+  // The job has no ranges left, so nobody needs to find it any more.
+  void TakeOff(Job* job) { jobs_.erase(std::remove(jobs_.begin(), jobs_.end(), job), jobs_.end()); }
+
+  std::mutex mutex_;
+  std::condition_variable job_listed_;
+  std::condition_variable worker_left_;
+  std::vector<Job*> jobs_;
+};
+
+}  // namespace
+
+int ParallelThreadCount() {
+  static const int count = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return count;
+}
+
+void ParallelFor(int64_t n, int64_t grain, Body body) {
+  if (n <= 0) return;
+  // A few ranges a thread, so that one slow range does not hold up the loop.
+  const int64_t range = std::max({int64_t{1}, grain, CeilOfRatio<int64_t>(n, int64_t{8} * ParallelThreadCount())});
+  if (n <= range || ParallelThreadCount() == 1 || current_thread >= 0) {
+    body(0, n, std::max(0, current_thread));
+    return;
+  }
+  static Pool* const pool = new Pool(ParallelThreadCount() - 1);
+  Job job(n, range, body);
+  pool->Run(&job);
+}
+
+}  // namespace kashi

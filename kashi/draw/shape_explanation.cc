@@ -1,0 +1,338 @@
+#include "kashi/draw/shape_explanation.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "kashi/array/device_size.h"
+#include "kashi/array/dimension_names.h"
+#include "kashi/array/index_map.h"
+#include "kashi/array/padding_advice.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/math.h"
+#include "kashi/base/text.h"
+
+namespace kashi {
+namespace {
+
+constexpr int kMaxShownLeaves = 40;
+// Longer lists of tiles or dimensions than any compiler writes are counted, not told.
+constexpr int kMaxExplainedTiles = 16;
+constexpr int kMaxExplainedRank = 64;
+// Above this part of padding, cheaper layouts are looked for.
+constexpr double kPaddingWorthAdvice = 0.25;
+
+// A physical dimension on its way through the tiles: "y", then "y/8" (which tile) and "y%8" (where in it).
+struct Axis {
+  std::string name;
+  int64_t size;
+};
+
+// "  type        text": one line, or several when the text has newlines.
+class Sections {
+ public:
+  void Add(absl::string_view title, absl::string_view text) {
+    for (absl::string_view line : absl::StrSplit(text, '\n')) {
+      absl::StrAppendFormat(&out_, "  %-10s  %s\n", title, line);
+      title = "";
+    }
+  }
+  std::string Take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+};
+
+std::string BytesText(int64_t bytes) {
+  return bytes < 1024 ? HumanBytes(bytes) : absl::StrCat(WithThousands(bytes), " bytes (", HumanBytes(bytes), ")");
+}
+
+std::string TypeText(const Shape& shape) {
+  const PrimitiveType type = shape.element_type();
+  const PrimitiveTypeInfo& info = GetPrimitiveTypeInfo(type);
+  const std::string& name = primitive_util::LowercasePrimitiveTypeName(type);
+  const int bits = primitive_util::BitWidth(type);
+  std::string kind;
+  switch (info.type_class) {
+    case PrimitiveClass::kPred: kind = "truth value"; break;
+    case PrimitiveClass::kSigned: kind = absl::StrCat(bits, "-bit signed integer"); break;
+    case PrimitiveClass::kUnsigned: kind = absl::StrCat(bits, "-bit unsigned integer"); break;
+    case PrimitiveClass::kFloat:
+      kind = absl::StrFormat("%d-bit float: %d sign, %d exponent, %d mantissa bits", bits, info.format.sign_bits,
+                             info.format.exponent_bits, info.format.mantissa_bits);
+      break;
+    case PrimitiveClass::kComplex: kind = absl::StrCat("complex: two ", bits / 2, "-bit floats"); break;
+    case PrimitiveClass::kInvalid:
+    case PrimitiveClass::kNonArray: kind = "no array type"; break;
+  }
+  const int64_t stored = primitive_util::ByteWidth(type);
+  std::string width = absl::StrCat(stored, stored == 1 ? " byte" : " bytes", " an element");
+  if (shape.has_layout() && shape.layout().element_size_in_bits() != 0) {
+    width = absl::StrCat(shape.layout().element_size_in_bits(), " bits an element, as E(",
+                         shape.layout().element_size_in_bits(), ") says");
+  }
+  return absl::StrCat(name, ", ", kind, "; ", width);
+}
+
+std::string DimensionSizeText(const Shape& shape, int i) {
+  if (shape.is_unbounded_dynamic_dimension(i)) return "?";
+  return absl::StrCat(shape.is_dynamic_dimension(i) ? "<=" : "", shape.dimensions(i));
+}
+
+std::string DimensionsText(const Shape& shape) {
+  const int rank = shape.dimensions_size();
+  if (rank == 0) return "none: a scalar";
+  std::vector<std::string> parts;
+  for (int i = 0; i < rank; ++i) {
+    parts.push_back(absl::StrCat(DimensionName(rank, i), " = ", DimensionSizeText(shape, i)));
+  }
+  std::string text = absl::StrJoin(parts, ", ");
+  const int64_t true_rank = ShapeUtil::TrueNumDimensions(shape);
+  if (true_rank != rank) absl::StrAppend(&text, "; rank ", rank, ", true rank ", true_rank, " (sizes other than 1)");
+  if (shape.is_bounded_dynamic()) absl::StrAppend(&text, "\n<= is a bound: the real size comes at run time");
+  if (shape.is_unbounded_dynamic()) absl::StrAppend(&text, "\n? is a size that only run time knows");
+  return text;
+}
+
+std::string OrderText(const Shape& shape) {
+  const Layout& layout = shape.layout();
+  const int rank = shape.dimensions_size();
+  std::vector<std::string> names;
+  for (int64_t dimension : layout.minor_to_major()) {
+    names.push_back(DimensionName(rank, static_cast<int>(dimension)));
+  }
+  std::string text = absl::StrCat("{", absl::StrJoin(layout.minor_to_major(), ","), "}");
+  if (rank < 2) return text;
+  absl::StrAppend(&text, " from minor to major: ", absl::StrJoin(names, ", "));
+  if (LayoutUtil::IsMonotonicWithDim0Major(layout)) return absl::StrCat(text, " (row major)");
+  if (LayoutUtil::IsMonotonicWithDim0Minor(layout)) return absl::StrCat(text, " (column major)");
+  return text;
+}
+
+// ---- tiles
+
+// Merges each run of `*` of the tile, and the entry behind it, into one axis; afterwards every entry has its own axis at
+// the end of `axes`. Returns the entries that are left.
+DimensionVector MergeCombined(const Tile& tile, std::vector<Axis>* axes) {
+  while (axes->size() < tile.dimensions().size()) axes->insert(axes->begin(), Axis{"1", 1});
+  std::vector<Axis> merged(axes->begin(), axes->end() - tile.dimensions().size());
+  DimensionVector entries;
+  Axis open{"", 1};
+  for (size_t i = 0; i < tile.dimensions().size(); ++i) {
+    const Axis& axis = (*axes)[axes->size() - tile.dimensions().size() + i];
+    open = {open.name.empty() ? axis.name : absl::StrCat(open.name, "*", axis.name), open.size * axis.size};
+    if (tile.dimension(static_cast<int>(i)) == Tile::kCombineDimension) continue;
+    if (absl::StrContains(open.name, "*")) open.name = absl::StrCat("(", open.name, ")");
+    merged.push_back(std::exchange(open, Axis{"", 1}));
+    entries.push_back(tile.dimension(static_cast<int>(i)));
+  }
+  *axes = std::move(merged);
+  return entries;
+}
+
+// "y: 1000 -> 125 x 8"; what a tile of 1 leaves as it is goes without saying.
+std::string SplitText(const Axis& axis, int64_t entry) {
+  const int64_t tiles = CeilOfRatio(axis.size, entry);
+  std::string text = absl::StrCat(axis.name, " ", axis.size, " -> ", tiles, " x ", entry);
+  if (tiles * entry != axis.size) absl::StrAppend(&text, " (", tiles * entry - axis.size, " of padding)");
+  return text;
+}
+
+// Applies one tile to the axes and says what it did to each.
+std::string ApplyTile(const Tile& tile, std::vector<Axis>* axes) {
+  const DimensionVector entries = MergeCombined(tile, axes);
+  const size_t head = axes->size() - entries.size();
+  std::vector<Axis> next(axes->begin(), axes->begin() + head), inner;
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const Axis& axis = (*axes)[head + i];
+    if (entries[i] != 1) texts.push_back(SplitText(axis, entries[i]));
+    next.push_back({entries[i] == 1 ? axis.name : absl::StrCat(axis.name, "/", entries[i]),
+                    CeilOfRatio(axis.size, entries[i])});
+    inner.push_back({entries[i] == 1 ? "" : absl::StrCat(axis.name, "%", entries[i]), entries[i]});
+  }
+  next.insert(next.end(), inner.begin(), inner.end());
+  *axes = std::move(next);
+  return texts.empty() ? "leaves everything as it is" : absl::StrJoin(texts, ",  ");
+}
+
+// The layouts of TPU memory put the rows that share a 32-bit word side by side.
+std::string PackingText(const Shape& shape, const Tile& tile) {
+  const int bits = primitive_util::BitWidth(shape.element_type());
+  if (tile.dimensions().size() != 2 || tile.dimension(1) != 1 || tile.dimension(0) * bits != 32) return "";
+  return absl::StrCat(": packs ", tile.dimension(0), " rows into each 32-bit word");
+}
+
+void AddTiles(const Shape& shape, Sections* sections) {
+  const Layout& layout = shape.layout();
+  if (layout.tiles_size() > kMaxExplainedTiles || shape.dimensions_size() > kMaxExplainedRank) {
+    sections->Add("tiles", absl::StrCat(layout.tiles_size(), " levels over ", shape.dimensions_size(), " dimensions"));
+    return;
+  }
+  std::vector<Axis> axes;
+  for (int p = 0; p < shape.dimensions_size(); ++p) {
+    const int dimension = static_cast<int>(LayoutUtil::Major(layout, p));
+    axes.push_back({DimensionName(shape.dimensions_size(), dimension), shape.dimensions(dimension)});
+  }
+  int width = 0;
+  for (const Tile& tile : layout.tiles()) width = std::max(width, static_cast<int>(tile.ToString().size()));
+  for (int i = 0; i < layout.tiles_size(); ++i) {
+    const Tile& tile = layout.tiles(i);
+    sections->Add(i == 0 ? "tiles" : "",
+                  absl::StrFormat("%c%-*s  %s%s", i == 0 ? 'T' : ' ', width, tile.ToString(), ApplyTile(tile, &axes),
+                                  i > 0 ? PackingText(shape, tile) : ""));
+  }
+  std::vector<std::string> names;
+  for (const Axis& axis : axes) {
+    names.push_back(absl::StrCat(axis.name.empty() ? "" : absl::StrCat(axis.name, "="), axis.size));
+  }
+  sections->Add("physical", absl::StrCat("[", absl::StrJoin(names, ", "), "]  most major first"));
+}
+
+// ---- the other fields of a layout
+
+std::string MemorySpaceText(int64_t space) {
+  std::string text = absl::StrCat("S(", space, ")");
+  if (space == Layout::kDefaultMemorySpace) return absl::StrCat(text, ": the default, HBM on a TPU");
+  if (space == Layout::kGenericFastMemorySpace) return absl::StrCat(text, ": on-chip, VMEM on a TPU");
+  if (space == Layout::kHostMemorySpace) return absl::StrCat(text, ": memory of the host");
+  return absl::StrCat(text, ": the backend defines it");
+}
+
+void AddOtherFields(const Layout& layout, Sections* sections) {
+  if (layout.memory_space() != 0) sections->Add("memory", MemorySpaceText(layout.memory_space()));
+  if (layout.tail_padding_alignment_in_elements() != 1) {
+    const int64_t alignment = layout.tail_padding_alignment_in_elements();
+    sections->Add("tail", absl::StrCat("L(", alignment, "): the element count is rounded up to a multiple of ", alignment));
+  }
+  for (const SplitConfig& split : layout.split_configs()) {
+    sections->Add("split", absl::StrCat("SC", split.ToString(), ": physical dimension ", split.dimension(),
+                                        " (0 is the most major) is cut before ",
+                                        absl::StrJoin(split.split_indices(), ", "), ", between memories"));
+  }
+  if (layout.dynamic_shape_metadata_prefix_bytes() > 0) {
+    const int64_t bytes = layout.dynamic_shape_metadata_prefix_bytes();
+    sections->Add("prefix", absl::StrCat("M(", bytes, "): ", bytes, " bytes in front hold the run-time sizes"));
+  }
+}
+
+// ---- bytes
+
+std::string PaddingText(const DeviceSize& size) {
+  if (size.padding_bytes == 0) return "none";
+  return absl::StrFormat("%s, %.1f %% of the buffer", BytesText(size.padding_bytes),
+                         100.0 * static_cast<double>(size.padding_bytes) / static_cast<double>(size.bytes));
+}
+
+std::string AdviceText(const PaddingAdvice& advice, int64_t present_bytes) {
+  const char* what = advice.kind == PaddingAdvice::Kind::kDimensionOrder ? "another order"
+                     : advice.kind == PaddingAdvice::Kind::kTile         ? "another tile "
+                                                                         : "both         ";
+  const double saved = static_cast<double>(present_bytes) / static_cast<double>(std::max<int64_t>(advice.bytes, 1));
+  return absl::StrFormat("%s  %s  %s, %.3g times less", what, advice.shape.ToString(/*print_layout=*/true),
+                         HumanBytes(advice.bytes), saved);
+}
+
+void AddBytes(const Shape& shape, Sections* sections) {
+  const absl::StatusOr<DeviceSize> size = GetDeviceSize(shape);
+  if (!size.ok()) {
+    sections->Add("bytes", absl::StrCat("no size: ", size.status().message()));
+    return;
+  }
+  sections->Add("elements", absl::StrCat(WithThousands(ShapeUtil::ElementsIn(shape)), ", ",
+                                         BytesText(size->unpadded_bytes), " without padding"));
+  sections->Add("padding", PaddingText(*size));
+  std::string expansion;
+  if (size->unpadded_bytes > 0 && size->bytes != size->unpadded_bytes) {
+    expansion = absl::StrFormat(", %.4gx expansion",
+                                static_cast<double>(size->bytes) / static_cast<double>(size->unpadded_bytes));
+  }
+  sections->Add("on device", absl::StrCat(BytesText(size->bytes), expansion));
+  if (static_cast<double>(size->padding_bytes) <= kPaddingWorthAdvice * static_cast<double>(size->bytes)) return;
+  const absl::StatusOr<std::vector<PaddingAdvice>> advice = AdviseOnPadding(shape);
+  if (!advice.ok()) return;
+  const char* title = "cheaper";
+  for (const PaddingAdvice& proposal : *advice) {
+    sections->Add(std::exchange(title, ""), AdviceText(proposal, size->bytes));
+  }
+}
+
+std::string ExplainArray(const Shape& shape) {
+  Sections sections;
+  sections.Add("type", TypeText(shape));
+  sections.Add("dimensions", DimensionsText(shape));
+  if (!shape.has_layout()) {
+    sections.Add("layout", "none given");
+    return sections.Take();
+  }
+  sections.Add("layout", OrderText(shape));
+  const absl::StatusOr<IndexMap> map = IndexMap::Make(shape);
+  if (!map.ok()) {
+    sections.Add("physical", absl::StrCat("no place in memory: ", map.status().message()));
+    return sections.Take();
+  }
+  if (!shape.layout().tiles().empty()) AddTiles(shape, &sections);
+  AddOtherFields(shape.layout(), &sections);
+  AddBytes(shape, &sections);
+  return sections.Take();
+}
+
+// One leaf of a tuple, in columns.
+struct LeafRow {
+  std::string index, shape, bytes;
+};
+
+LeafRow ExplainLeaf(const IndexedShape& leaf) {
+  LeafRow row{leaf.index.ToString(), leaf.shape.ToString(/*print_layout=*/true), "no size"};
+  const absl::StatusOr<DeviceSize> size = GetDeviceSize(leaf.shape);
+  if (!size.ok()) return row;
+  row.bytes = HumanBytes(size->bytes);
+  if (size->padding_bytes > 0) absl::StrAppend(&row.bytes, ", ", HumanBytes(size->padding_bytes), " of it padding");
+  return row;
+}
+
+std::string ExplainTuple(const Shape& shape) {
+  constexpr size_t kMaxColumn = 80;
+  const std::vector<IndexedShape> leaves = ShapeUtil::GetLeafShapes(shape);
+  std::string out = absl::StrFormat("  a tuple of %d element%s, %d lea%s\n", shape.tuple_shapes_size(),
+                                    shape.tuple_shapes_size() == 1 ? "" : "s", leaves.size(),
+                                    leaves.size() == 1 ? "f" : "ves");
+  std::vector<LeafRow> rows;
+  size_t index_width = 0, shape_width = 0;
+  for (size_t i = 0; i < std::min<size_t>(leaves.size(), kMaxShownLeaves); ++i) {
+    const LeafRow& row = rows.emplace_back(ExplainLeaf(leaves[i]));
+    index_width = std::max(index_width, std::min(row.index.size(), kMaxColumn));
+    shape_width = std::max(shape_width, std::min(row.shape.size(), kMaxColumn));
+  }
+  for (const LeafRow& row : rows) {
+    absl::StrAppendFormat(&out, "    %-*s  %-*s  %s\n", static_cast<int>(index_width), row.index,
+                          static_cast<int>(shape_width), row.shape, row.bytes);
+  }
+  if (leaves.size() > rows.size()) absl::StrAppend(&out, "    ... and ", leaves.size() - rows.size(), " more\n");
+  const absl::StatusOr<DeviceSize> total = GetDeviceSize(shape);
+  absl::StrAppend(&out, "  all leaves  ", total.ok() ? BytesText(total->bytes) : std::string(total.status().message()),
+                  ", the table of pointers not counted\n");
+  return out;
+}
+
+}  // namespace
+
+std::string ExplainShape(const Shape& shape) {
+  const std::string title = absl::StrCat(shape.ToString(/*print_layout=*/true), "\n");
+  if (shape.IsTuple()) return absl::StrCat(title, ExplainTuple(shape));
+  if (shape.IsToken()) return absl::StrCat(title, "  a token: orders side effects, takes no memory\n");
+  if (shape.IsOpaque()) return absl::StrCat(title, "  an opaque value: only the backend knows what it holds\n");
+  if (shape.IsBuffer()) {
+    return absl::StrCat(title, "  a buffer: an array behind a reference; the array:\n", ExplainArray(shape.buffer_shape()));
+  }
+  return absl::StrCat(title, ExplainArray(shape));
+}
+
+}  // namespace kashi

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Tests of the scripts that judge everything else: the golden runner, the case counter, the include arrows."""
+import pathlib
+import stat
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
+sys.dont_write_bytecode = True
+
+import check_headers  # noqa: E402
+import check_includes  # noqa: E402
+import count_tests  # noqa: E402
+import golden  # noqa: E402
+
+# Stands in for the command: `echo WORDS`, `cat` (standard input), `copy FROM TO`, `fail`.
+FAKE_KASHI = r"""#!/usr/bin/env python3
+import shutil, sys
+verb, arguments = sys.argv[1], sys.argv[2:]
+if verb == "echo": print(*arguments)
+elif verb == "print": sys.stdout.write(" ".join(arguments))
+elif verb == "cat": sys.stdout.write(sys.stdin.read())
+elif verb == "copy": shutil.copy(*arguments)
+else: sys.exit("no verb " + verb)
+"""
+
+GOLDEN_FILE = r"""# Everything that a golden file can hold.
+
+$ kashi echo 'two  blanks' there
+two  blanks there
+
+$ kashi cat
+\$ no command
+\--- no section
+\\ a backslash
+
+--- stdin
+\$ no command
+\--- no section
+\\ a backslash
+
+
+$ kashi print 'without newline'
+without newline
+\ no newline
+
+$ kashi copy in.txt out.txt
+--- input in.txt
+moved
+--- file out.txt
+moved
+
+$ kashi fail
+--- stderr
+no verb fail
+--- exit 1
+"""
+
+
+class GoldenTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.kashi = self.folder / "kashi"
+        self.kashi.write_text(FAKE_KASHI)
+        self.kashi.chmod(self.kashi.stat().st_mode | stat.S_IXUSR)
+
+    def outcomes(self, text):
+        head, cases = golden.parse(text, "test")
+        return head, [golden.try_case(case, str(self.kashi)) for case in cases]
+
+    def test_reading_and_writing_is_a_round_trip(self):
+        self.assertEqual(golden.render(*golden.parse(GOLDEN_FILE, "test")), GOLDEN_FILE)
+
+    def test_true_expectations_pass(self):
+        self.assertEqual([why for _, why in self.outcomes(GOLDEN_FILE)[1]], [""] * 5)
+
+    def test_update_of_true_expectations_changes_nothing(self):
+        head, outcomes = self.outcomes(GOLDEN_FILE)
+        self.assertEqual(golden.render(head, [case for case, _ in outcomes]), GOLDEN_FILE)
+
+    def test_each_wrong_expectation_is_seen(self):
+        for right, wrong in [("two  blanks there", "two blanks there"), ("exit 1", "exit 2"), ("no verb fail", "no"),
+                             ("--- file out.txt\nmoved", "--- file out.txt\nlost"), ("\\ no newline\n", ""),
+                             ("\n--- stdin", "--- stdin"), ("--- file out.txt", "--- file other.txt")]:
+            with self.subTest(wrong=wrong):
+                self.assertIn(right, GOLDEN_FILE)
+                outcomes = self.outcomes(GOLDEN_FILE.replace(right, wrong, 1))[1]
+                self.assertEqual(sum(why != "" for _, why in outcomes), 1)
+
+    def test_a_missing_exit_section_means_success(self):
+        self.assertIn("exit 1", self.outcomes("$ kashi fail\n--- stderr\nno verb fail\n")[1][0][1])
+
+    def test_update_writes_what_the_command_does(self):
+        head, outcomes = self.outcomes("$ kashi fail\nold text\n")
+        self.assertEqual(golden.render(head, [case for case, _ in outcomes]),
+                         "$ kashi fail\n--- stderr\nno verb fail\n--- exit 1\n")
+
+    def test_bad_files_are_refused(self):
+        for text in ["", "# comment only\n", "stray\n$ kashi echo\n", "$ kashi echo\n--- nonsense\n"]:
+            with self.subTest(text=text), self.assertRaises(golden.FormatError):
+                golden.parse(text, "test")
+
+    def test_only_kashi_is_run(self):
+        self.assertIn("begins with 'kashi'", self.outcomes("$ rm -rf .\n")[1][0][1])
+
+
+def program(output, status="run"):
+    case = ElementTree.Element("testcase", name="x", time="0", status=status)
+    ElementTree.SubElement(case, "system-out").text = output
+    return count_tests.count_program(case)
+
+
+class CountTest(unittest.TestCase):
+    def test_gtest(self):
+        self.assertEqual(program("[==========] 7 tests from 2 test suites ran. (3 ms total)\n[  PASSED  ] 7 tests.\n"),
+                         (7, 0, 0))
+
+    def test_gtest_with_failures_counts_each_once(self):
+        text = ("[  FAILED  ] A.b (0 ms)\n[  FAILED  ] A.c/1, where GetParam() = 3 (12 ms)\n"
+                "[==========] 9 tests from 1 test suite ran. (3 ms total)\n[  PASSED  ] 6 tests.\n"
+                "[  SKIPPED ] 1 test, listed below:\n[  SKIPPED ] A.d\n"
+                "[  FAILED  ] 2 tests, listed below:\n[  FAILED  ] A.b\n[  FAILED  ] A.c/1, where GetParam() = 3\n")
+        self.assertEqual(program(text, "fail"), (6, 2, 1))
+
+    def test_a_crash_is_a_failed_case(self):
+        self.assertEqual(program("Segmentation fault\n", "fail"), (0, 1, 0))
+        self.assertEqual(program("[==========] 7 tests ran.\n[  PASSED  ] 7 tests.\nleak\n", "fail"), (7, 1, 0))
+
+    def test_golden_and_unittest_and_silent_programs(self):
+        self.assertEqual(program("FAILED x\n3 passed, 1 failed\n", "fail"), (3, 1, 0))
+        self.assertEqual(program("Ran 5 tests in 0.1s\n\nOK (skipped=1)\n"), (4, 0, 1))
+        self.assertEqual(program("Ran 5 tests in 0.1s\n\nFAILED (failures=2, errors=1)\n", "fail"), (2, 3, 0))
+        self.assertEqual(program("fine\n"), (1, 0, 0))
+
+
+class IncludesTest(unittest.TestCase):
+    CMAKE = """set(ABSL absl::base absl::strings)  # kashi_room(none)
+kashi_room(base LIBRARIES ${ABSL} Threads::Threads)
+kashi_room(array DEPENDS base)
+kashi_room(draw DEPENDS array)
+"""
+    TABLE = "| `kashi/base` | x | – |\n| `kashi/array` | x | `base` |\n| `kashi/draw` | x | `array` |\n"
+
+    def findings(self, **files):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            files = {"kashi/CMakeLists.txt": self.CMAKE, "ARCHITECTURE.md": self.TABLE, "kashi/base/b.h": "#ifndef B\n",
+                     "kashi/array/a.h": "#ifndef A\n", "kashi/draw/d.h": "#ifndef D\n", **files}
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            return check_includes.check(root)[2]
+
+    def assert_finding(self, name, text, part):
+        found = self.findings(**{name: text})
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(part, found[0])
+
+    def test_arrows_point_down(self):
+        self.assertEqual(self.findings(**{
+            "kashi/draw/x.cc": '#include "kashi/draw/d.h"\n#include "kashi/array/a.h"\n#include "kashi/base/b.h"\n'
+                               '#include "absl/strings/str_cat.h"\n#include <vector>\n',
+            "cli/main.cc": '#include "kashi/draw/d.h"\n#include "CLI/CLI.hpp"\n'}), [])
+        self.assert_finding("kashi/array/x.cc", '#include "kashi/draw/d.h"\n', "array may use base")
+        self.assert_finding("kashi/base/x.cc", '#include "kashi/array/a.h"\n', "base may use no other room")
+
+    def test_only_named_libraries(self):
+        self.assert_finding("kashi/array/x.cc", "#include <omp.h>\n", "neither the standard library")
+        self.assert_finding("kashi/array/x.cc", '#include "google/protobuf/message.h"\n', "neither")
+        self.assert_finding("kashi/array/x.cc", '#include "gtest/gtest.h"\n', "neither")
+        self.assertEqual(self.findings(**{"kashi/array/x_test.cc": '#include "gtest/gtest.h"\n'}), [])
+
+    def test_headers(self):
+        self.assert_finding("kashi/array/x.h", "#ifndef X\nusing namespace std;\n", "using namespace")
+        self.assert_finding("kashi/array/x.h", "int x;\n", "include guard")
+        self.assert_finding("kashi/array/x.cc", '#include "kashi/base/gone.h"\n', "no such file")
+        self.assert_finding("kashi/attic/x.cc", "", "no room")
+
+
+    def test_the_table_says_what_cmake_says(self):
+        self.assert_finding("ARCHITECTURE.md", self.TABLE.replace("`array` |\n", "`base` |\n"), "draw may use ['array']")
+        self.assert_finding("ARCHITECTURE.md", self.TABLE + "| `kashi/attic` | x | – |\n", "no room attic")
+        self.assert_finding("ARCHITECTURE.md", self.TABLE.replace("kashi/draw", "draw"), "no room draw")
+
+
+class HeadersTest(unittest.TestCase):
+    def test_include_flags(self):
+        words = "g++ -DX=1 -I/a -isystem /b -std=gnu++17 -o x.o -c x.cc".split()
+        self.assertEqual(check_headers.include_flags(words), [("-I/a",), ("-isystem", "/b")])
+
+    def test_names(self):
+        root = pathlib.Path("/r")
+        self.assertEqual(check_headers.include_name(root, root / "kashi/array/shape.h"), "kashi/array/shape.h")
+        self.assertEqual(check_headers.include_name(root, root / "compat/xla/shape.h"), "xla/shape.h")
+
+
+if __name__ == "__main__":
+    unittest.main()
