@@ -52,7 +52,7 @@ int RunDraw(const DrawOptions& options) {
   absl::StatusOr<Shape> shape = ParseShape(options.shape);
   if (!shape.ok()) return Fail(shape.status());
   absl::StatusOr<LayoutFigure> figure = MakeLayoutFigure(*shape, options.figure);
-  if (!figure.ok()) return Fail(InvalidArgument("%s: %s", options.shape, figure.status().message()));
+  if (!figure.ok()) return Fail(figure.status());
   absl::Status written = WriteOutput(options.output, Render(*figure, options));
   return written.ok() ? kSuccess : Fail(written);
 }
@@ -70,9 +70,9 @@ void AddDrawVerb(Command* command) {
   verb->add_flag("--svg", options->svg, "SVG also on standard output");
   verb->add_flag("--ascii", options->ascii, "Plain ASCII in the terminal");
   verb->add_flag("--logical", options->logical, "Number the cells by logical index instead of place in memory");
-  verb->add_option("--rows", options->figure.max_rows, "Cut above this many rows")->capture_default_str();
-  verb->add_option("--columns", options->figure.max_columns, "Cut above this many columns (default: what fits)");
-  verb->add_option("--slices", options->figure.max_slices, "Cut above this many slices")->capture_default_str();
+  verb->add_option("--rows", options->figure.max_rows, "Cut above this many rows");
+  verb->add_option("--columns", options->figure.max_columns, "Cut above this many columns");
+  verb->add_option("--slices", options->figure.max_slices, "Cut above this many slices");
 }
 
 }  // namespace kashi::cli

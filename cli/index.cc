@@ -48,7 +48,7 @@ absl::StatusOr<std::vector<int64_t>> ParseIndex(absl::string_view text, const In
     }
   }
   if (static_cast<int>(index.size()) != map.rank()) {
-    return InvalidArgument("`%s` has %d entries, but the shape has %d dimensions", text, index.size(), map.rank());
+    return InvalidArgument("`%s` is an index of rank %d, but the shape has rank %d", text, index.size(), map.rank());
   }
   for (int i = 0; i < map.rank(); ++i) {
     if (index[i] < 0 || index[i] >= map.dimensions()[i]) {
@@ -111,7 +111,7 @@ int RunIndex(const IndexOptions& options) {
     return FailUsage("say an index, such as 2,3, or --linear and a position");
   }
   absl::StatusOr<IndexMap> map = IndexMap::Make(*shape);
-  if (!map.ok()) return Fail(InvalidArgument("%s: %s", options.shape, map.status().message()));
+  if (!map.ok()) return Fail(map.status());
 
   const bool linear = !options.positions.empty();
   std::vector<std::string> queries = linear ? options.positions : options.indices;

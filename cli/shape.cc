@@ -163,6 +163,7 @@ void ShapeVerb::Answer(absl::string_view text, absl::string_view source_name, si
 }
 
 void ShapeVerb::AnswerLines() {
+  std::ios::sync_with_stdio(false);
   size_t number = 0;
   for (std::string line; std::getline(std::cin, line);) {
     ++number;

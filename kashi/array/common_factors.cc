@@ -14,9 +14,8 @@ using Cuts = absl::InlinedVector<std::pair<int64_t, int64_t>, 8>;
 // The product is a number, so that partial products can be compared.
 bool ProductFits(absl::Span<const int64_t> sizes) {
   int64_t product = 1;
-  return std::all_of(sizes.begin(), sizes.end(), [&](int64_t size) {
-    return size >= 0 && !__builtin_mul_overflow(product, size, &product);
-  });
+  return std::all_of(sizes.begin(), sizes.end(),
+                     [&](int64_t size) { return size >= 0 && !__builtin_mul_overflow(product, size, &product); });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // IndexMap::Make: IndexMapBuilder walks the tiles and knows every dimension as digits of an index (Split, Merge), then
-// writes the digits as sums of quotients, once from logical to physical and once back (EmitForward, EmitBackward).
+// writes them down as sums of quotients for the way to the position (EmitSums), and as they are for the way back (EmitDigits).
 #include "kashi/array/index_map.h"
 
 #include <algorithm>
@@ -42,24 +42,19 @@ class IndexMapBuilder {
   //   made of several:                               dimensions merged by `*`
   struct Source {
     int64_t bound;
-    int32_t parts_begin;
+    int32_t parts_begin;  // minor to major
     int32_t parts_end;
   };
   struct Part {
     Digit digit;
-    uint64_t stride;
+    uint64_t stride;  // within the source
   };
   // A term of the sum for a source (or for the position: source_count()), before those for one quotient are added up.
   struct RawTerm {
     int32_t target;
-    int32_t source;  // the sum's for EmitForward and EmitBackward, the program's value for MakeSums
+    int32_t source;
     uint64_t divisor;
     uint64_t coefficient;
-  };
-  struct Target {
-    int32_t source;
-    int32_t value;  // where the program puts it
-    int64_t bound;
   };
 
   int source_count() const { return static_cast<int>(sources_.size()); }
@@ -72,10 +67,15 @@ class IndexMapBuilder {
   absl::Status SetSizes(IndexMap* map) const;
   int64_t TileElementCount() const;
   std::vector<Part> PhysicalParts() const;
-  void EmitForward(absl::Span<const Part> physical, IndexMap::Program* program) const;
-  void EmitBackward(absl::Span<const Part> physical, uint64_t physical_bound, IndexMap::Program* program) const;
   void AppendDigitOf(const Part& part, int32_t target, std::vector<RawTerm>* raw) const;
-  static void MakeSums(std::vector<RawTerm> raw, absl::Span<const Target> targets, IndexMap::Program* program);
+  void EmitSums(absl::Span<const Part> physical, IndexMap::Sums* sums) const;
+  void AppendTerms(absl::Span<const RawTerm> raw, absl::Span<const int32_t> value_of,
+                   std::vector<IndexMap::Term>* terms) const;
+  void SeparateStrides(IndexMap::Sums* sums) const;
+  void EmitDigits(absl::Span<const Part> physical, int64_t physical_bound, IndexMap::Digits* digits) const;
+  static void EmitContainer(absl::Span<const Part> parts, int32_t value, int64_t bound, absl::Span<const int32_t> value_of,
+                            IndexMap::Digits* digits);
+  static IndexMap::Divisor MakeDivisor(uint64_t divisor, uint64_t value_bound);
 
   const Shape& shape_;
   const Layout& layout_;
@@ -106,8 +106,8 @@ absl::StatusOr<IndexMap> IndexMapBuilder::Build() {
   KASHI_RETURN_IF_ERROR(SetSizes(&map));
   if (map.tiled_element_count_ == 0) return map;
   const std::vector<Part> physical = PhysicalParts();
-  EmitForward(physical, &map.to_physical_);
-  EmitBackward(physical, map.tiled_element_count_, &map.to_logical_);
+  EmitSums(physical, &map.to_physical_);
+  EmitDigits(physical, map.tiled_element_count_, &map.to_logical_);
   return map;
 }
 
@@ -257,7 +257,7 @@ int64_t IndexMapBuilder::TileElementCount() const {
   return count.value_or(0);  // too large: then the array is empty, for else its size would not fit
 }
 
-// The physical dimensions that can hold more than one position, with their strides.
+// The physical dimensions that can hold more than one position, with their strides, minor to major.
 std::vector<IndexMapBuilder::Part> IndexMapBuilder::PhysicalParts() const {
   std::vector<Part> parts;
   uint64_t stride = 1;
@@ -281,7 +281,7 @@ void IndexMapBuilder::AppendDigitOf(const Part& part, int32_t target, std::vecto
   }
 }
 
-void IndexMapBuilder::EmitForward(absl::Span<const Part> physical, IndexMap::Program* program) const {
+void IndexMapBuilder::EmitSums(absl::Span<const Part> physical, IndexMap::Sums* sums) const {
   std::vector<RawTerm> raw;
   for (int32_t source = rank(); source < source_count(); ++source) {
     for (int32_t i = sources_[source].parts_begin; i < sources_[source].parts_end; ++i) {
@@ -295,166 +295,199 @@ void IndexMapBuilder::EmitForward(absl::Span<const Part> physical, IndexMap::Pro
   for (size_t i = raw.size(); i-- > 0;) {
     if (is_needed[raw[i].target]) is_needed[raw[i].source] = true;
   }
-  std::vector<Target> targets;
-  std::vector<int32_t> value_of(sources_.size() + 1);
-  for (int32_t source = 0; source < rank(); ++source) value_of[source] = source;
-  for (int32_t source = rank(); source <= source_count(); ++source) {
-    if (!is_needed[source]) continue;
-    value_of[source] = rank() + static_cast<int32_t>(targets.size());
-    targets.push_back(Target{source, value_of[source], 0});
+  std::vector<int32_t> value_of(sources_.size() + 1, -1);
+  int32_t value_count = 0;
+  for (int32_t source = 0; source <= source_count(); ++source) {
+    if (source < rank() || is_needed[source]) value_of[source] = value_count++;
   }
-  program->inner_count = static_cast<int32_t>(targets.size()) - 1;
-  for (RawTerm& term : raw) term.source = value_of[term.source];
-  MakeSums(std::move(raw), targets, program);
+  sums->terms.reserve(raw.size());
+  for (size_t begin = 0, end = 0; begin < raw.size(); begin = end) {  // the terms of one target lie together
+    while (end < raw.size() && raw[end].target == raw[begin].target) ++end;
+    const int32_t target = raw[begin].target;
+    if (!is_needed[target]) continue;
+    std::sort(raw.begin() + begin, raw.begin() + end, [](const RawTerm& a, const RawTerm& b) {
+      return std::make_tuple(a.divisor != 1, a.source, a.divisor) < std::make_tuple(b.divisor != 1, b.source, b.divisor);
+    });
+    const int32_t first = static_cast<int32_t>(sums->terms.size());
+    AppendTerms(absl::MakeConstSpan(raw).subspan(begin, end - begin), value_of, &sums->terms);
+    if (target == source_count()) {
+      sums->result_begin = first;
+    } else {
+      sums->inner.push_back(IndexMap::Sum{value_of[target], first, static_cast<int32_t>(sums->terms.size())});
+    }
+  }
+  SeparateStrides(sums);
 }
 
-// Every digit goes back to its source, from the position (a physical dimension) or from the value that it is part of:
-//   divisor * (floor(value / stride) mod bound)
-// Values in between are made last to first: what a value is made of was created after it.
-void IndexMapBuilder::EmitBackward(absl::Span<const Part> physical, uint64_t physical_bound,
-                                   IndexMap::Program* program) const {
-  std::vector<RawTerm> raw;
-  const auto append = [&](const Part& part, int32_t from, uint64_t from_bound) {
-    const uint64_t bound = static_cast<uint64_t>(part.digit.bound);
-    const int32_t target = part.digit.source;
-    if (part.stride < from_bound) raw.push_back(RawTerm{target, from, part.stride, part.digit.divisor});
-    if (part.stride * bound < from_bound) {
-      raw.push_back(RawTerm{target, from, part.stride * bound, uint64_t{0} - part.digit.divisor * bound});
+// Terms of one quotient are added up; what cancels is dropped. Pre: `raw` has one target, and terms of one quotient lie
+// together.
+void IndexMapBuilder::AppendTerms(absl::Span<const RawTerm> raw, absl::Span<const int32_t> value_of,
+                                  std::vector<IndexMap::Term>* terms) const {
+  for (size_t i = 0; i < raw.size();) {
+    const RawTerm& first = raw[i];
+    uint64_t coefficient = 0;
+    for (; i < raw.size() && raw[i].source == first.source && raw[i].divisor == first.divisor; ++i) {
+      coefficient += raw[i].coefficient;
     }
-  };
-  for (const Part& part : physical) append(part, source_count(), physical_bound);
-  for (int32_t source = rank(); source < source_count(); ++source) {
-    for (int32_t i = sources_[source].parts_begin; i < sources_[source].parts_end; ++i) {
-      append(parts_[i], source, static_cast<uint64_t>(sources_[source].bound));
+    if (coefficient == 0) continue;
+    const uint64_t bound = static_cast<uint64_t>(sources_[first.source].bound);
+    terms->push_back(IndexMap::Term{coefficient, MakeDivisor(first.divisor, bound), value_of[first.source]});
+  }
+}
+
+void IndexMapBuilder::SeparateStrides(IndexMap::Sums* sums) const {
+  if (!sums->inner.empty()) return;
+  sums->strides.assign(static_cast<size_t>(rank()), uint64_t{0});
+  auto term = sums->terms.begin();
+  for (; term != sums->terms.end() && term->divisor.magic == IndexMap::kMagicOfOne; ++term) {
+    sums->strides[term->source] = term->coefficient;
+  }
+  sums->quotients_begin = static_cast<int32_t>(term - sums->terms.begin());
+}
+
+// Values in between come last to first: what a value is made of was created after it.
+void IndexMapBuilder::EmitDigits(absl::Span<const Part> physical, int64_t physical_bound,
+                                 IndexMap::Digits* digits) const {
+  std::vector<bool> is_made(sources_.size(), false);  // else the value is always 0
+  for (const absl::Span<const Part> parts : {physical, absl::MakeConstSpan(parts_)}) {
+    for (const Part& part : parts) {
+      if (part.digit.bound > 1) is_made[part.digit.source] = true;
     }
   }
-  std::vector<bool> is_made(sources_.size(), false);  // else the value is 0, and no term reads it
-  for (const RawTerm& term : raw) is_made[term.target] = true;
-  std::vector<Target> targets;
-  std::vector<int32_t> value_of(sources_.size() + 1, 0);  // 0 is the position
+  std::vector<int32_t> value_of(sources_.size());
+  int32_t value_count = 0;
+  for (int32_t source = 0; source < source_count(); ++source) {
+    if (source < rank() || is_made[source]) value_of[source] = value_count++;
+  }
+  EmitContainer(physical, /*value=*/-1, physical_bound, value_of, digits);
   for (int32_t source = source_count() - 1; source >= rank(); --source) {
     if (!is_made[source]) continue;
-    value_of[source] = static_cast<int32_t>(targets.size()) + 1;
-    targets.push_back(Target{source, value_of[source], sources_[source].bound});
+    const Source& made = sources_[source];
+    const absl::Span<const Part> parts =
+        absl::MakeConstSpan(parts_).subspan(made.parts_begin, made.parts_end - made.parts_begin);
+    EmitContainer(parts, value_of[source], made.bound, value_of, digits);
   }
-  program->inner_count = static_cast<int32_t>(targets.size());
-  for (int32_t source = 0; source < rank(); ++source) targets.push_back(Target{source, source, sources_[source].bound});
-  for (RawTerm& term : raw) term.source = value_of[term.source];
-  MakeSums(std::move(raw), targets, program);
 }
 
-namespace {
-
-// For 0 <= n < 2^63 and l = ceil(log2 d), magic = ceil(2^(63+l) / d) < 2^64 gives floor(n/d) = n * magic >> (63+l):
-// magic * d exceeds 2^(63+l) by less than d <= 2^l, so the error n * that / 2^(63+l) stays below 1/d.
-struct Divisor {
-  uint64_t magic;
-  uint8_t shift;
-};
-Divisor MakeDivisor(uint64_t divisor) {
-  const int log2 = Log2Ceiling(divisor);
-  if (IsPowerOf2(divisor)) return Divisor{0, static_cast<uint8_t>(log2)};
-  const unsigned __int128 numerator = static_cast<unsigned __int128>(1) << (63 + log2);
-  return Divisor{static_cast<uint64_t>((numerator + divisor - 1) / divisor), static_cast<uint8_t>(log2)};
-}
-
-inline uint64_t MultiplyHigh(uint64_t a, uint64_t b) {
-  return static_cast<uint64_t>((static_cast<unsigned __int128>(a) * b) >> 64);
-}
-
-}  // namespace
-
-// Terms of one target and one quotient are added up; what cancels is dropped.
-void IndexMapBuilder::MakeSums(std::vector<RawTerm> raw, absl::Span<const Target> targets, IndexMap::Program* program) {
-  const auto key = [](const RawTerm& t) {
-    return std::make_tuple(t.target, !IsPowerOf2(t.divisor), t.source, t.divisor);
-  };
-  std::sort(raw.begin(), raw.end(), [&](const RawTerm& a, const RawTerm& b) { return key(a) < key(b); });
-  program->terms.reserve(raw.size());
-  program->sums.reserve(targets.size());
-  for (const Target& target : targets) {
-    auto term = std::lower_bound(raw.begin(), raw.end(), target.source,
-                                 [](const RawTerm& t, int32_t wanted) { return t.target < wanted; });
-    const auto term_count = [&] { return static_cast<int32_t>(program->terms.size()); };
-    IndexMap::Sum sum{target.value, term_count(), -1, 0, static_cast<uint64_t>(target.bound)};
-    while (term != raw.end() && term->target == target.source) {
-      const RawTerm& first = *term;
-      uint64_t coefficient = 0;
-      for (; term != raw.end() && key(*term) == key(first); ++term) coefficient += term->coefficient;
-      if (sum.magic_begin < 0 && !IsPowerOf2(first.divisor)) sum.magic_begin = term_count();
-      if (coefficient == 0) continue;
-      const Divisor divisor = MakeDivisor(first.divisor);
-      program->terms.push_back(IndexMap::Term{coefficient, divisor.magic, first.source, divisor.shift});
+void IndexMapBuilder::EmitContainer(absl::Span<const Part> parts, int32_t value, int64_t bound,
+                                    absl::Span<const int32_t> value_of, IndexMap::Digits* digits) {
+  // `joined`: neighbours that are neighbours in the source too are one digit there, and here.
+  absl::InlinedVector<Part, 12> joined;
+  for (const Part& part : parts) {
+    if (part.digit.bound == 1) continue;
+    if (!joined.empty()) {
+      Digit& minor = joined.back().digit;
+      if (minor.source == part.digit.source && minor.divisor * static_cast<uint64_t>(minor.bound) == part.digit.divisor) {
+        minor.bound *= part.digit.bound;
+        continue;
+      }
     }
-    sum.end = term_count();
-    if (sum.magic_begin < 0) sum.magic_begin = sum.end;
-    program->sums.push_back(sum);
+    joined.push_back(part);
   }
+  IndexMap::Container container{value, static_cast<int32_t>(digits->digits.size()), 0, static_cast<uint64_t>(bound)};
+  for (size_t i = joined.size(); i-- > 0;) {
+    const Part& part = joined[i];
+    const IndexMap::Divisor divisor = MakeDivisor(part.stride, container.bound);
+    digits->digits.push_back(IndexMap::Digit{static_cast<uint64_t>(part.digit.bound), part.digit.divisor, divisor,
+                                             value_of[part.digit.source]});
+  }
+  container.end = static_cast<int32_t>(digits->digits.size());
+  digits->containers.push_back(container);
+}
+
+// For values n < value_bound <= 2^63, with magic = ceil(2^(63+shift) / d) < 2^64:
+//   floor(n/d) = n * magic >> (63+shift)
+// magic * d exceeds 2^(63+shift) by less than d, or by nothing if d is a power of two. So the error stays below 1/d if
+// n * d < 2^(63+shift): with shift 0 if value_bound * d does not go beyond 2^63, with shift = ceil(log2 d) always.
+IndexMap::Divisor IndexMapBuilder::MakeDivisor(uint64_t divisor, uint64_t value_bound) {
+  using Wide = unsigned __int128;
+  const bool is_short = IsPowerOf2(divisor) || static_cast<Wide>(divisor) * value_bound <= IndexMap::kMagicOfOne;
+  const int shift = is_short ? 0 : Log2Ceiling(divisor);
+  return IndexMap::Divisor{static_cast<uint64_t>(((static_cast<Wide>(1) << (63 + shift)) + divisor - 1) / divisor),
+                           static_cast<uint8_t>(shift)};
 }
 
 // --------------------------------------------------------------------------------------------------------------- asking
 
-inline uint64_t IndexMap::Program::Evaluate(const Sum& sum, const uint64_t* values) const {
-  const Term* term = terms.data() + sum.begin;
-  const Term* const magic_begin = terms.data() + sum.magic_begin;
-  const Term* const end = terms.data() + sum.end;
-  uint64_t result = 0;
-  for (; term != magic_begin; ++term) result += (values[term->source] >> term->shift) * term->coefficient;
-  for (; term != end; ++term) {
-    result += (MultiplyHigh(values[term->source] << 1, term->magic) >> term->shift) * term->coefficient;
-  }
-  return result;
-}
-
 namespace {
 
-// Scratch for the values of a program; up to 64 without allocation.
-using Values = absl::InlinedVector<uint64_t, 64>;
+// Room for the index and the values in between; up to 64 without allocation. Holds nothing in particular.
+class Scratch {
+ public:
+  explicit Scratch(size_t size) {
+    if (ABSL_PREDICT_TRUE(size <= kInline)) return;
+    heap_.resize(size);
+    values_ = heap_.data();
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  uint64_t* values() { return values_; }
+
+ private:
+  static constexpr size_t kInline = 64;
+  uint64_t inline_[kInline];
+  std::vector<uint64_t> heap_;
+  uint64_t* values_ = inline_;
+};
 
 }  // namespace
 
-int64_t IndexMap::LogicalToPhysical(absl::Span<const int64_t> index) const {
-  if (ABSL_PREDICT_FALSE(to_physical_.inner_count != 0)) return ToPhysicalWithInner(index);
-  const uint64_t* values = reinterpret_cast<const uint64_t*>(index.data());  // indices are not negative
-  return static_cast<int64_t>(to_physical_.Evaluate(to_physical_.sums.back(), values));
+int64_t IndexMap::ToPhysicalWithInner(absl::Span<const int64_t> index) const {
+  Scratch scratch(index.size() + to_physical_.inner.size());
+  uint64_t* const values = scratch.values();
+  std::copy(index.begin(), index.end(), values);
+  const Term* const terms = to_physical_.terms.data();
+  for (const Sum& sum : to_physical_.inner) {
+    values[sum.target] = Sums::Add(terms + sum.begin, terms + sum.end, values, 0);
+  }
+  return static_cast<int64_t>(
+      Sums::Add(terms + to_physical_.result_begin, terms + to_physical_.terms.size(), values, 0));
 }
 
-int64_t IndexMap::ToPhysicalWithInner(absl::Span<const int64_t> index) const {
-  const size_t inner_count = static_cast<size_t>(to_physical_.inner_count);
-  Values values(index.begin(), index.end());
-  values.resize(index.size() + inner_count);
-  for (size_t i = 0; i < inner_count; ++i) {
-    const Sum& sum = to_physical_.sums[i];
-    values[sum.target] = to_physical_.Evaluate(sum, values.data());
+// A digit's quotient is that of the more major one times its bound, plus the digit.
+inline void IndexMap::Digits::Distribute(const Container& container, uint64_t value, uint64_t* values) const {
+  const Digit* const end = digits.data() + container.end;
+  uint64_t more_major = 0;
+  for (const Digit* digit = digits.data() + container.begin; digit != end; ++digit) {
+    const uint64_t quotient = Quotient(value, digit->divisor);
+    values[digit->target] += (quotient - more_major * digit->bound) * digit->weight;
+    more_major = quotient;
   }
-  return static_cast<int64_t>(to_physical_.Evaluate(to_physical_.sums.back(), values.data()));
 }
 
 bool IndexMap::PhysicalToLogical(int64_t physical, absl::Span<int64_t> index) const {
+  constexpr size_t kFastRank = 8;
+  const size_t rank = dimensions_.size();
   if (ABSL_PREDICT_FALSE(physical >= tiled_element_count_)) return false;  // tail padding
-  if (ABSL_PREDICT_FALSE(to_logical_.inner_count != 0)) return ToLogicalWithInner(physical, index);
-  const uint64_t value = static_cast<uint64_t>(physical);
-  for (const Sum& sum : to_logical_.sums) {
-    const uint64_t result = to_logical_.Evaluate(sum, &value);
-    if (result >= sum.bound) return false;
-    index[sum.target] = static_cast<int64_t>(result);
+  if (ABSL_PREDICT_FALSE(to_logical_.containers.size() != 1 || rank > kFastRank)) {
+    return ToLogicalWithInner(physical, index);
+  }
+  uint64_t values[kFastRank] = {};
+  to_logical_.Distribute(to_logical_.containers[0], static_cast<uint64_t>(physical), values);
+  const int64_t* const sizes = dimensions_.data();
+  for (size_t d = 0; d < rank; ++d) {
+    index[d] = static_cast<int64_t>(values[d]);
+    if (index[d] >= sizes[d]) return false;
   }
   return true;
 }
 
 bool IndexMap::ToLogicalWithInner(int64_t physical, absl::Span<int64_t> index) const {
-  const size_t inner_count = static_cast<size_t>(to_logical_.inner_count);
-  Values values(inner_count + 1);
-  values[0] = static_cast<uint64_t>(physical);
-  for (size_t i = 0; i < to_logical_.sums.size(); ++i) {
-    const Sum& sum = to_logical_.sums[i];
-    const uint64_t result = to_logical_.Evaluate(sum, values.data());
-    if (result >= sum.bound) return false;
-    if (i < inner_count) {
-      values[sum.target] = result;
-    } else {
-      index[sum.target] = static_cast<int64_t>(result);
-    }
+  const size_t rank = dimensions_.size();
+  const size_t value_count = rank + to_logical_.containers.size() - 1;
+  Scratch scratch(value_count);
+  uint64_t* const values = scratch.values();
+  std::fill_n(values, value_count, 0);
+  to_logical_.Distribute(to_logical_.containers[0], static_cast<uint64_t>(physical), values);
+  for (size_t i = 1; i < to_logical_.containers.size(); ++i) {
+    const Container& container = to_logical_.containers[i];
+    const uint64_t value = values[container.value];
+    if (value >= container.bound) return false;
+    to_logical_.Distribute(container, value, values);
+  }
+  for (size_t d = 0; d < rank; ++d) {
+    index[d] = static_cast<int64_t>(values[d]);
+    if (index[d] >= dimensions_[d]) return false;
   }
   return true;
 }
@@ -480,19 +513,37 @@ void IndexMap::ForEachLogical(LogicalVisitor visit) const {
 
 // -------------------------------------------------------------------------------------------------------------- showing
 
-std::string IndexMap::Program::ToString(const Sum& sum, absl::Span<const std::string> names) const {
+// The divisor is ceil(2^(63+shift) / magic): magic is that over the divisor, rounded up, and larger than the divisor.
+std::string IndexMap::DivisionToString(const std::string& value, const Divisor& divisor) {
+  const unsigned __int128 power = static_cast<unsigned __int128>(1) << (63 + divisor.shift);
+  const uint64_t number = static_cast<uint64_t>((power + divisor.magic - 1) / divisor.magic);
+  return number == 1 ? value : absl::StrCat(value, "/", number);
+}
+
+std::string IndexMap::SumToString(int32_t begin, int32_t end, absl::Span<const std::string> names) const {
   std::string out;
-  for (int32_t i = sum.begin; i < sum.end; ++i) {
-    const Term& term = terms[i];
-    unsigned __int128 divisor = uint64_t{1} << std::min<int>(term.shift, 63);
-    if (i >= sum.magic_begin) {  // magic is a little more than 2^(63+shift) / divisor
-      divisor = ((static_cast<unsigned __int128>(1) << (63 + term.shift)) + term.magic - 1) / term.magic;
-    }
+  for (int32_t i = begin; i < end; ++i) {
+    const Term& term = to_physical_.terms[i];
     const bool is_negative = static_cast<int64_t>(term.coefficient) < 0;
     const uint64_t factor = is_negative ? uint64_t{0} - term.coefficient : term.coefficient;
-    absl::StrAppend(&out, is_negative ? (out.empty() ? "-" : " - ") : (out.empty() ? "" : " + "), names[term.source]);
-    if (divisor != 1) absl::StrAppend(&out, "/", static_cast<uint64_t>(divisor));
+    absl::StrAppend(&out, is_negative ? (out.empty() ? "-" : " - ") : (out.empty() ? "" : " + "),
+                    DivisionToString(names[term.source], term.divisor));
     if (factor != 1) absl::StrAppend(&out, "*", factor);
+  }
+  return out.empty() ? "0" : out;
+}
+
+std::string IndexMap::DigitsToString(int32_t target, absl::Span<const std::string> names) const {
+  std::string out;
+  for (const Container& container : to_logical_.containers) {
+    for (int32_t i = container.begin; i < container.end; ++i) {
+      const Digit& digit = to_logical_.digits[i];
+      if (digit.target != target) continue;
+      absl::StrAppend(&out, out.empty() ? "" : " + ",
+                      DivisionToString(container.value < 0 ? "p" : names[container.value], digit.divisor));
+      if (i != container.begin) absl::StrAppend(&out, "%", digit.bound);
+      if (digit.weight != 1) absl::StrAppend(&out, "*", digit.weight);
+    }
   }
   return out.empty() ? "0" : out;
 }
@@ -500,20 +551,24 @@ std::string IndexMap::Program::ToString(const Sum& sum, absl::Span<const std::st
 std::string IndexMap::ToString() const {
   std::string out = absl::StrCat("dimensions ", absl::StrJoin(dimensions_, ","), " -> ",
                                  absl::StrJoin(physical_dimensions_, ","), "\n");
-  std::vector<std::string> forward, backward = {"p"};
+  if (tiled_element_count_ == 0) return out;
+  std::vector<std::string> forward;
   for (int i = 0; i < rank(); ++i) forward.push_back(absl::StrCat("i", i));
-  for (int i = 0; i < to_physical_.inner_count; ++i) forward.push_back(absl::StrCat("v", i));
-  for (int i = 0; i < to_logical_.inner_count; ++i) backward.push_back(absl::StrCat("u", i));
-  for (const Sum& sum : to_physical_.sums) {
-    const bool is_result = &sum == &to_physical_.sums.back();
-    absl::StrAppend(&out, is_result ? "physical" : forward[sum.target], " = ", to_physical_.ToString(sum, forward), "\n");
+  std::vector<std::string> backward = forward;
+  for (size_t i = 0; i < to_physical_.inner.size(); ++i) forward.push_back(absl::StrCat("v", i));
+  for (size_t i = 1; i < to_logical_.containers.size(); ++i) backward.push_back(absl::StrCat("u", i - 1));
+  for (const Sum& sum : to_physical_.inner) {
+    absl::StrAppend(&out, forward[sum.target], " = ", SumToString(sum.begin, sum.end, forward), "\n");
   }
-  for (size_t i = 0; i < to_logical_.sums.size(); ++i) {
-    const Sum& sum = to_logical_.sums[i];
-    const bool is_result = i >= static_cast<size_t>(to_logical_.inner_count);
-    absl::StrAppend(&out, is_result ? forward[sum.target] : backward[sum.target], " = ",
-                    to_logical_.ToString(sum, backward), ", padding unless < ", sum.bound, "\n");
+  const int32_t term_count = static_cast<int32_t>(to_physical_.terms.size());
+  absl::StrAppend(&out, "physical = ", SumToString(to_physical_.result_begin, term_count, forward), "\n");
+  const auto show = [&](int32_t value, uint64_t bound) {
+    absl::StrAppend(&out, backward[value], " = ", DigitsToString(value, backward), ", padding unless < ", bound, "\n");
+  };
+  for (size_t i = 1; i < to_logical_.containers.size(); ++i) {
+    show(to_logical_.containers[i].value, to_logical_.containers[i].bound);
   }
+  for (int i = 0; i < rank(); ++i) show(i, static_cast<uint64_t>(dimensions_[i]));
   return out;
 }
 

@@ -19,14 +19,15 @@
 //   Post: for all logical i: PhysicalToLogical(LogicalToPhysical(i)) gives i
 //   Post: every p in [0, padded_element_count()) is exactly one element, or padding
 //
-// How: both directions are a few sums of quotients. Every digit of the number system is floor(v / d) mod m of an index
-// v, and floor(v/d) mod m = floor(v/d) - m * floor(v/(d*m)); so the figure's map is
+// How: every digit of the number system is floor(v / d) mod m of an index v. That is floor(v/d) - m * floor(v/(d*m)), and
+// so a position is a sum of quotients of the index, and an index a sum of digits of the position:
 //
-//   physical = i0*4 + i0/2*8 + i1 + i1/4*4          i0 = p/4 - p/8*2 + p/16*2, padding unless < 3;  i1 = …
+//   physical = i0*4 + i1 + i0/2*8 + i1/4*4            i0 = p/16*2 + p/4%2        padding unless i0 < 3
+//                                                     i1 = p/8%2*4 + p%4         padding unless i1 < 5
 //
-// with a shift or a multiplication for each quotient. Where the digits do not nest (T(3)(2): 2 does not divide 3) or are
-// merged (`*`), the value between the two tiles is computed first, as one more such sum; on the way back it is checked
-// against its bound, for values beyond that are padding too. ToString() shows the sums.
+// with one multiplication for a quotient. Where the digits do not nest (T(3)(2): 2 does not divide 3) or are merged (`*`),
+// the value between the two tiles is computed first; on the way back it is checked against its bound, for values beyond
+// that are padding too. ToString() shows all this.
 #ifndef KASHI_ARRAY_INDEX_MAP_H_
 #define KASHI_ARRAY_INDEX_MAP_H_
 
@@ -34,6 +35,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/optimization.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -95,44 +98,76 @@ class IndexMap {
     ForEachPhysical(tile * tile_element_count_, (tile + 1) * tile_element_count_, visit);
   }
 
-  // The sums, one a line; for people.
+  // The formulas above, one a line; for people.
   std::string ToString() const;
 
  private:
   friend class IndexMapBuilder;
 
-  // coefficient * floor(values[source] / divisor), modulo 2^64. A divisor 2^shift is a shift; any other one is
-  // (2 * value * magic >> 64) >> shift, exact for 0 <= value < 2^63 (see MakeTerm).
-  struct Term {
-    uint64_t coefficient;
+  // See MakeDivisor.
+  struct Divisor {
     uint64_t magic;
-    int32_t source;
     uint8_t shift;
   };
-  // values[target] = the sum of terms [begin, end); those before `magic_begin` are shifts.
-  // A value at or beyond `bound` means padding (only on the way from physical to logical).
+  static constexpr uint64_t kMagicOfOne = uint64_t{1} << 63;
+  static uint64_t Quotient(uint64_t value, const Divisor& divisor) {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(value << 1) * divisor.magic) >> 64) >> divisor.shift;
+  }
+
+  // From logical to physical: coefficient * floor(values[source] / divisor), modulo 2^64.
+  struct Term {
+    uint64_t coefficient;
+    Divisor divisor;
+    int32_t source;
+  };
+  // values[target] = the sum of terms [begin, end).
   struct Sum {
     int32_t target;
     int32_t begin;
-    int32_t magic_begin;
+    int32_t end;
+  };
+  // The values are the index, then those in between, each made by one of `inner`. The terms of the result stand last.
+  struct Sums {
+    std::vector<Term> terms;
+    std::vector<Sum> inner;
+    int32_t result_begin = 0;
+    // Where nothing is in between: the terms with divisor 1, which stand first, by dimension; 0 for none.
+    absl::InlinedVector<uint64_t, InlineRank()> strides;
+    int32_t quotients_begin = 0;  // the other terms
+    static uint64_t Add(const Term* begin, const Term* end, const uint64_t* values, uint64_t sum);
+  };
+
+  // From physical to logical: values[target] += weight * (floor(value / divisor) mod bound).
+  struct Digit {
+    uint64_t bound;
+    uint64_t weight;
+    Divisor divisor;
+    int32_t target;
+  };
+  // A value that consists of the digits [begin, end), major to minor: the product of the bounds of the more minor ones is a
+  // digit's divisor. Beyond `bound` there is padding.
+  struct Container {
+    int32_t value;
+    int32_t begin;
     int32_t end;
     uint64_t bound;
   };
-  // `sums` first makes intermediate values, then the results.
-  struct Program {
-    std::vector<Term> terms;
-    std::vector<Sum> sums;
-    int32_t inner_count = 0;  // sums that make intermediate values
-    uint64_t Evaluate(const Sum& sum, const uint64_t* values) const;
-    std::string ToString(const Sum& sum, absl::Span<const std::string> names) const;
+  // The values are the index, then those in between. The first container is the position, the others are in-between values,
+  // each after those that have digits of it.
+  struct Digits {
+    std::vector<Digit> digits;
+    std::vector<Container> containers;
+    void Distribute(const Container& container, uint64_t value, uint64_t* values) const;
   };
+
   int64_t ToPhysicalWithInner(absl::Span<const int64_t> index) const;
   bool ToLogicalWithInner(int64_t physical, absl::Span<int64_t> index) const;
+  static std::string DivisionToString(const std::string& value, const Divisor& divisor);
+  std::string SumToString(int32_t begin, int32_t end, absl::Span<const std::string> names) const;
+  std::string DigitsToString(int32_t target, absl::Span<const std::string> names) const;
 
-  // Values of to_physical_: the index, then the intermediate ones. Of to_logical_: the position, then the intermediate
-  // ones; its results go to the index.
-  Program to_physical_;
-  Program to_logical_;
+  Sums to_physical_;
+  Digits to_logical_;
   DimensionVector dimensions_;
   DimensionVector physical_dimensions_;
   int64_t element_count_ = 0;
@@ -143,6 +178,24 @@ class IndexMap {
   int64_t prefix_bytes_ = 0;
   int64_t byte_size_ = 0;
 };
+
+inline uint64_t IndexMap::Sums::Add(const Term* begin, const Term* end, const uint64_t* values, uint64_t sum) {
+  for (const Term* term = begin; term != end; ++term) {
+    sum += Quotient(values[term->source], term->divisor) * term->coefficient;
+  }
+  return sum;
+}
+
+inline int64_t IndexMap::LogicalToPhysical(absl::Span<const int64_t> index) const {
+  if (ABSL_PREDICT_FALSE(!to_physical_.inner.empty())) return ToPhysicalWithInner(index);
+  const uint64_t* values = reinterpret_cast<const uint64_t*>(index.data());  // indices are not negative
+  const uint64_t* strides = to_physical_.strides.data();
+  uint64_t sum = 0;
+  for (size_t i = 0; i < index.size(); ++i) sum += values[i] * strides[i];
+  const std::vector<Term>& terms = to_physical_.terms;
+  return static_cast<int64_t>(
+      Sums::Add(terms.data() + to_physical_.quotients_begin, terms.data() + terms.size(), values, sum));
+}
 
 }  // namespace kashi
 

@@ -179,16 +179,16 @@ TEST(IndexMapTest, SizesAndBits) {
 TEST(IndexMapTest, ShowsItsSums) {
   EXPECT_EQ(MapOf("s32[3,5]{1,0:T(2,4)}").ToString(),
             "dimensions 3,5 -> 2,2,2,4\n"
-            "physical = i0*4 + i0/2*8 + i1 + i1/4*4\n"
-            "i0 = p/4 - p/8*2 + p/16*2, padding unless < 3\n"
-            "i1 = p - p/4*4 + p/8*4 - p/16*8, padding unless < 5\n");
+            "physical = i0*4 + i1 + i0/2*8 + i1/4*4\n"
+            "i0 = p/16*2 + p/4%2, padding unless < 3\n"
+            "i1 = p/8%2*4 + p%4, padding unless < 5\n");
   EXPECT_EQ(MapOf("f32[4,6]{1,0:T(3)(2)}").ToString(),
             "dimensions 4,6 -> 4,2,2,2\n"
             "v0 = i1 - i1/3*3\n"
             "physical = i0*8 + v0 + i1/3*4\n"
-            "u0 = p - p/4*4, padding unless < 3\n"
+            "u0 = p%4, padding unless < 3\n"
             "i0 = p/8, padding unless < 4\n"
-            "i1 = p/4*3 - p/8*6 + u0, padding unless < 6\n");
+            "i1 = p/4%2*3 + u0, padding unless < 6\n");
 }
 
 TEST(IndexMapTest, Tiles) {

@@ -62,7 +62,8 @@ TEST(LayoutMakeDeathTest, TuplesHaveNoDefaultLayout) {
 }
 
 TEST(LayoutMakeTest, SetToDefaultLayoutKeepsTheOtherFields) {
-  Shape shape = ParseShape("(f32[2,3]{0,1:T(8,128)L(2)E(16)S(1)M(8)}, (f32[], token[], opaque[]), b(u8[4,5]{0,1}))").value();
+  Shape shape =
+      ParseShape("(f32[2,3]{0,1:T(8,128)L(2)E(16)S(1)M(8)}, (f32[], token[], opaque[]), b(u8[4,5]{0,1}))").value();
   LayoutUtil::SetToDefaultLayout(&shape);
   EXPECT_EQ(shape.ToString(/*print_layout=*/true),
             "(f32[2,3]{1,0:T(8,128)L(2)E(16)S(1)M(8)}, (f32[], token[], opaque[]), b(u8[4,5]{1,0}))");

@@ -146,7 +146,7 @@ int64_t LayoutUtil::LinearIndex(const Shape& shape, absl::Span<const int64_t> in
     const int64_t index = indices[dimension];
     if (minor < static_cast<int64_t>(tile.size())) {
       const int64_t tile_size = tile[tile.size() - 1 - minor];
-      KASHI_CHECK_NE(tile_size, 0) << "tile of " << shape;
+      KASHI_CHECK(tile_size > 0 || tile_size == Tile::kCombineDimension) << "tile of " << shape;
       linear_index = WrappingAdd(linear_index, WrappingMultiply(tile_stride, index / tile_size));
       linear_index = WrappingAdd(linear_index, WrappingMultiply(stride_in_tile, index % tile_size));
       tile_stride = WrappingMultiply(tile_stride, CeilOfRatio(size, tile_size));

@@ -99,8 +99,8 @@ TEST(LayoutQueryTest, Order) {
     std::vector<int64_t> minor_to_major;
     bool ascending;
     bool descending;
-  } kCases[] = {{{}, true, true},          {{0}, true, true},          {{0, 1}, true, false},
-                {{1, 0}, false, true},     {{2, 1, 0}, false, true},   {{0, 1, 2}, true, false},
+  } kCases[] = {{{}, true, true},          {{0}, true, true},        {{0, 1}, true, false},
+                {{1, 0}, false, true},     {{2, 1, 0}, false, true}, {{0, 1, 2}, true, false},
                 {{1, 0, 2}, false, false}, {{0, 2, 1}, false, false}};
   for (const auto& c : kCases) {
     const Layout layout(c.minor_to_major);

@@ -49,7 +49,8 @@ TEST(LayoutValidateTest, Messages) {
       {"f32[8]{0:SC(0:4,4)}",
        "split config split indices must be strictly increasing and positive: {4, 4}; shape: f32[8]"},
       {"f32[8]{0:SC(0:0)}", "split config split indices must be strictly increasing and positive: {0}; shape: f32[8]"},
-      {"f32[8]{0:SC(0:-1)}", "split config split indices must be strictly increasing and positive: {-1}; shape: f32[8]"},
+      {"f32[8]{0:SC(0:-1)}",
+       "split config split indices must be strictly increasing and positive: {-1}; shape: f32[8]"},
       {"f32[<=8]{0:SC(0:8)}", "split config split index is out of bounds: 8 (dim size 8); shape: f32[<=8]"},
       {"f32[<=8]{0:SC(0:7)}", ""},
       {"f32[?]{0:SC(0:1)}",
@@ -59,12 +60,11 @@ TEST(LayoutValidateTest, Messages) {
 }
 
 TEST(LayoutValidateTest, WhatIsNotChecked) {
-  for (const char* text : {
-           "f32[]", "f32[]{:T(2)}", "f32[10]{0:T(2,4)}",        // tiles of higher rank than the array
-           "f32[4,8]{1,0:T(*,4)}", "f32[8]{0:T(*)}",            // `*`, even last
-           "f32[2]{0:S(99)}", "f32[2]{0:S(-1)}", "f32[2]{0:M(64)}", "f32[2]{0:M(-64)}",
-           "f32[2]{0:E(1)}", "s4[2]{0:E(32)}",                  // E against the type
-           "f32[8]{0:SC(0:)}", "f32[8,8]{1,0:SC(1:4)(0:4)}", "f32[2]{0:L(128)}"}) {
+  for (const char* text : {"f32[]", "f32[]{:T(2)}", "f32[10]{0:T(2,4)}",  // tiles of higher rank than the array
+                           "f32[4,8]{1,0:T(*,4)}", "f32[8]{0:T(*)}",      // `*`, even last
+                           "f32[2]{0:S(99)}", "f32[2]{0:S(-1)}", "f32[2]{0:M(64)}", "f32[2]{0:M(-64)}",
+                           "f32[2]{0:E(1)}", "s4[2]{0:E(32)}",  // E against the type
+                           "f32[8]{0:SC(0:)}", "f32[8,8]{1,0:SC(1:4)(0:4)}", "f32[2]{0:L(128)}"}) {
     EXPECT_EQ(Verdict(text), "") << text;
   }
 }

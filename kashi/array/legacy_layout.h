@@ -18,7 +18,6 @@
 #define KASHI_ARRAY_LEGACY_LAYOUT_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,8 +40,7 @@ enum class PaddingValue {
   kHighest = 4,  // of the element type
   kUnknown = 5,  // nothing in particular
 };
-absl::string_view PaddingValueName(PaddingValue value);  // "ZERO"
-std::optional<PaddingValue> PaddingValueFromName(absl::string_view name);
+absl::string_view PaddingValueName(PaddingValue value);  // "ZERO"; "" for numbers that are none of these
 
 // Field 4.
 enum class LegacyFormat { kInvalid = 0, kDense = 1, kSparse = 2 };
@@ -59,11 +57,12 @@ struct LegacyLayout {
   std::string ToString() const;
 };
 
-// The checks of that time, in their order, with their messages; OK means that the functions below have an answer for a
-// dense layout. `shape` is an array of known sizes (bounds count); its own layout takes no part. INVALID_ARGUMENT otherwise.
+// The checks of that time, with their messages: the order of dimensions, then the padding. `shape` is an array of known
+// sizes (bounds count); its own layout takes no part. INVALID_ARGUMENT for anything else.
 absl::Status ValidateLegacyLayout(const LegacyLayout& layout, const Shape& shape);
 
-// The functions below validate first. A sparse layout has no positions: UNIMPLEMENTED.
+// The functions below validate first. A sparse layout has no positions: UNIMPLEMENTED. INVALID_ARGUMENT where a result does
+// not fit int64_t.
 
 // product(padded_dimensions), or of the dimensions if there is no padding; times the bytes of the element type.
 absl::StatusOr<int64_t> LegacyPaddedElementCount(const LegacyLayout& layout, const Shape& shape);

@@ -44,6 +44,16 @@ auto PermuteInverse(const Input& input, absl::Span<const int64_t> permutation) {
   return output;
 }
 
+// Lists in braces.
+template <typename T>
+std::vector<T> Permute(std::initializer_list<T> input, absl::Span<const int64_t> permutation) {
+  return Permute(absl::Span<const T>(input), permutation);
+}
+template <typename Container = void, typename T>
+auto PermuteInverse(std::initializer_list<T> input, absl::Span<const int64_t> permutation) {
+  return PermuteInverse<Container>(absl::Span<const T>(input), permutation);
+}
+
 template <typename Container = std::vector<int64_t>>
 Container InversePermutation(absl::Span<const int64_t> permutation) {
   KASHI_CHECK(IsPermutation(permutation));

@@ -196,8 +196,9 @@ class Shape {
     const ArrayState* array = s.array_state();
     if (array == nullptr) return h;
     h = H::combine(std::move(h), s.element_type(), array->dimensions, array->dynamic_dimensions);
-    if (kIsLayoutSensitive) h = H::combine(std::move(h), array->layout);
-    return h;
+    if (!kIsLayoutSensitive) return h;
+    h = H::combine(std::move(h), array->layout.has_value());  // an old abseil cannot hash a std::optional
+    return array->layout.has_value() ? H::combine(std::move(h), *array->layout) : std::move(h);
   }
   template <typename H>
   friend H AbslHashValue(H h, const Shape& s) {

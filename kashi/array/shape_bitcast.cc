@@ -107,8 +107,7 @@ std::vector<std::pair<int64_t, int64_t>> ShapeUtil::DimensionsUnmodifiedByReshap
   const auto cuts = CommonFactors(input_shape.dimensions(), output_shape.dimensions());
   std::vector<std::pair<int64_t, int64_t>> unmodified;
   for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-    const bool is_one_to_one =
-        cuts[i + 1].first - cuts[i].first == 1 && cuts[i + 1].second - cuts[i].second == 1;
+    const bool is_one_to_one = cuts[i + 1].first - cuts[i].first == 1 && cuts[i + 1].second - cuts[i].second == 1;
     if (is_one_to_one) unmodified.push_back(cuts[i]);
   }
   return unmodified;

@@ -54,7 +54,8 @@ void ShapeUtil::AppendShapeToTuple(const Shape& shape, Shape* tuple_shape) {
 }
 
 void ShapeUtil::UpdateTupleShape(const Shape& shape, int64_t index, Shape* tuple_shape) {
-  KASHI_CHECK(index >= 0 && index < tuple_shape->tuple_shapes_size()) << "no element " << index << " in " << *tuple_shape;
+  KASHI_CHECK(index >= 0 && index < tuple_shape->tuple_shapes_size())
+      << "no element " << index << " in " << *tuple_shape;
   *tuple_shape->mutable_tuple_shapes(static_cast<int>(index)) = Shape(shape);
 }
 

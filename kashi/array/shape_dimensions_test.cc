@@ -44,7 +44,9 @@ TEST(ChangeElementType, Tuples) {
             "(f64[2]{0}, (f64[3]{0}), ())");
 }
 
-TEST(ChangeElementType, Buffers) { EXPECT_EQ(Text(ShapeUtil::ChangeElementType(S("b(f32[2]{0})"), S8)), "b(s8[2]{0})"); }
+TEST(ChangeElementType, Buffers) {
+  EXPECT_EQ(Text(ShapeUtil::ChangeElementType(S("b(f32[2]{0})"), S8)), "b(s8[2]{0})");
+}
 
 TEST(ComplexComponentShape, Halves) {
   EXPECT_EQ(Text(ShapeUtil::ComplexComponentShape(S("c64[2,3]{0,1}"))), "f32[2,3]{0,1}");
@@ -127,8 +129,8 @@ TEST(InsertDimensions, DeleteTakesThemOutAgain) {
       for (int64_t at = 0; at <= rank; ++at) {
         const Shape more = ShapeUtil::InsertDimensionsAtIndex(shape, at, {11, 12, 13});
         ASSERT_TRUE(ShapeUtil::ValidateShape(more).ok()) << more;
-        ASSERT_EQ(more, ShapeUtil::InsertDimensionAtIndex(
-                            ShapeUtil::InsertDimensionsAtIndex(shape, at, {12, 13}), at, 11))
+        ASSERT_EQ(more,
+                  ShapeUtil::InsertDimensionAtIndex(ShapeUtil::InsertDimensionsAtIndex(shape, at, {12, 13}), at, 11))
             << more;
         ASSERT_EQ(ShapeUtil::DeleteDimensions({at + 1, at + 2, at}, more), shape) << more;
         ASSERT_EQ(ShapeUtil::FilterDimensions([&](int64_t d) { return d < at || d >= at + 3; }, more), shape) << more;

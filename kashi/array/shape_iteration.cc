@@ -35,13 +35,13 @@ class IndexLoop {
       KASHI_CHECK(0 <= dimension && dimension < rank) << shape;
       // A dimension without extent is visited at its base all the same, as in XLA.
       if (count[dimension] <= 0) continue;
-      KASHI_CHECK_GT(incr[dimension], 0) << "dimension " << dimension;
-      const int64_t steps = CeilOfRatio(count[dimension], incr[dimension]);
+      KASHI_CHECK_GE(incr[dimension], 0) << "dimension " << dimension;
+      // A dimension that does not move never comes to its end, as in XLA: the visitor must stop the loop.
+      const int64_t steps =
+          incr[dimension] == 0 ? std::numeric_limits<int64_t>::max() : CeilOfRatio(count[dimension], incr[dimension]);
       if (steps > 1) levels_.push_back({dimension, base[dimension], incr[dimension], steps});
     }
   }
-
-  absl::Span<const int64_t> index() const { return index_; }
 
   // Saturates: nobody gets to the end of such a loop.
   int64_t steps() const {
@@ -53,7 +53,7 @@ class IndexLoop {
     return steps;
   }
 
-  // Calls visit() at each index from the start on, until it returns false.
+  // Calls visit(index) for each index from the start on, until it returns false.
   template <typename Visit>
   void Run(Visit visit) {
     if (has_steps_) RunFrom(std::numeric_limits<int64_t>::max(), visit);
@@ -76,17 +76,32 @@ class IndexLoop {
     int64_t base;
     int64_t incr;
     int64_t steps;     // at least 2
-    int64_t step = 0;  // where index() stands
+    int64_t step = 0;  // where index_ stands
   };
 
+  // The fastest level has a loop of its own, with its state in registers: it is nearly all of the steps.
   template <typename Visit>
   void RunFrom(int64_t count, Visit& visit) {
-    while (visit() && --count > 0 && Next()) {
+    const absl::Span<const int64_t> index = index_;
+    if (levels_.empty()) {
+      visit(index);
+      return;
     }
+    const Level fastest = levels_.front();
+    int64_t& moving = index_[fastest.dimension];
+    int64_t step = fastest.step;
+    do {
+      for (; step < fastest.steps; ++step, moving += fastest.incr) {
+        if (!visit(index) || --count == 0) return;
+      }
+      step = 0;
+      moving = fastest.base;
+    } while (NextOfTheOthers());
   }
 
-  bool Next() {
-    for (Level& level : levels_) {
+  bool NextOfTheOthers() {
+    for (size_t i = 1; i < levels_.size(); ++i) {
+      Level& level = levels_[i];
       if (++level.step < level.steps) {
         index_[level.dimension] += level.incr;
         return true;
@@ -116,8 +131,8 @@ absl::Status ShapeUtil::ForEachIndexWithStatus(const Shape& shape, absl::Span<co
                                                ForEachVisitorFunction visitor) {
   IndexLoop loop(shape, base, count, incr);
   absl::Status status;
-  loop.Run([&] {
-    const absl::StatusOr<bool> goes_on = visitor(loop.index());
+  loop.Run([&](absl::Span<const int64_t> index) {
+    const absl::StatusOr<bool> goes_on = visitor(index);
     if (ABSL_PREDICT_TRUE(goes_on.ok())) return *goes_on;
     status = goes_on.status();
     return false;
@@ -148,7 +163,7 @@ void ShapeUtil::ForEachIndexNoStatus(const Shape& shape, absl::Span<const int64_
                                      absl::Span<const int64_t> count, absl::Span<const int64_t> incr,
                                      ForEachVisitorFunctionNoStatus visitor) {
   IndexLoop loop(shape, base, count, incr);
-  loop.Run([&] { return visitor(loop.index()); });
+  loop.Run(visitor);
 }
 
 void ShapeUtil::ForEachIndexNoStatus(const Shape& shape, ForEachVisitorFunctionNoStatus visitor) {
@@ -157,8 +172,7 @@ void ShapeUtil::ForEachIndexNoStatus(const Shape& shape, ForEachVisitorFunctionN
 }
 
 absl::Status ShapeUtil::ForEachIndexParallelWithStatus(const Shape& shape, absl::Span<const int64_t> base,
-                                                       absl::Span<const int64_t> count,
-                                                       absl::Span<const int64_t> incr,
+                                                       absl::Span<const int64_t> count, absl::Span<const int64_t> incr,
                                                        ForEachParallelVisitorFunction visitor) {
   const IndexLoop start(shape, base, count, incr);
   std::mutex mutex;
@@ -167,8 +181,8 @@ absl::Status ShapeUtil::ForEachIndexParallelWithStatus(const Shape& shape, absl:
   ParallelFor(start.steps(), kParallelGrain, [&](int64_t begin, int64_t end, int thread) {
     IndexLoop loop = start;
     int64_t step = begin;
-    loop.Run(begin, end - begin, [&] {
-      const absl::StatusOr<bool> result = visitor(loop.index(), thread);
+    loop.Run(begin, end - begin, [&](absl::Span<const int64_t> index) {
+      const absl::StatusOr<bool> result = visitor(index, thread);
       if (ABSL_PREDICT_FALSE(!result.ok())) {
         std::lock_guard<std::mutex> lock(mutex);
         if (step < first_error_step) {

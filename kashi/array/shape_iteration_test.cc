@@ -163,11 +163,23 @@ TEST(ForEachIndex, FalseAndErrorsEndTheLoop) {
   EXPECT_EQ(calls, 5);
 }
 
+// XLA's own tests do this.
+TEST(ForEachIndex, ADimensionThatDoesNotMoveIsTheVisitorsToStop) {
+  int calls = 0;
+  Index last;
+  ShapeUtil::ForEachIndexNoStatus(S("f32[2,3]"), {0, 0}, {2, 3}, {0, 1}, [&](absl::Span<const int64_t> index) {
+    last.assign(index.begin(), index.end());
+    return ++calls < 8;
+  });
+  EXPECT_EQ(calls, 8);
+  EXPECT_EQ(last, Index({0, 1}));
+}
+
 TEST(ForEachIndex, BadArgumentsDie) {
   const auto visit = [](absl::Span<const int64_t>) { return true; };
   Shape shape = S("f32[2,3]");
   EXPECT_DEATH(ShapeUtil::ForEachIndexNoStatus(shape, {0}, {1, 1}, {1, 1}, visit), "");
-  EXPECT_DEATH(ShapeUtil::ForEachIndexNoStatus(shape, {0, 0}, {1, 1}, {0, 1}, visit), "");  // would never end
+  EXPECT_DEATH(ShapeUtil::ForEachIndexNoStatus(shape, {0, 0}, {1, 1}, {-1, 1}, visit), "");
   EXPECT_DEATH(ShapeUtil::ForEachIndexNoStatus(S("f32[2]{1}"), visit), "");
   shape.clear_layout();
   EXPECT_DEATH(ShapeUtil::ForEachIndexNoStatus(shape, visit), "");

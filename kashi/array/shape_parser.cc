@@ -34,7 +34,7 @@ class ShapeReader {
   // Settles what the recorded errors are: after a success, warnings (errors when strict); after a failure, errors.
   template <typename T>
   std::optional<T> Finish(std::optional<T> result) {
-    bool failed = !result.has_value();
+    const bool failed = !result.has_value();
     for (size_t i = first_; i < diagnostics_.size(); ++i) {
       diagnostics_[i].severity = failed || options_.strict ? Severity::kError : Severity::kWarning;
     }
@@ -89,15 +89,21 @@ class ShapeReader {
   bool ReadLayoutAttributes(LayoutFields* fields);
   bool ReadDimLevelTypes();
   bool ReadTiles(std::vector<Tile>* tiles);
+  bool ReadTileDimension(Tile* tile);
   bool ReadIntAttribute(absl::string_view what, int64_t* value);
   bool ReadSparseType(PrimitiveType* type);
   bool ReadSplitConfigs(std::vector<SplitConfig>* configs);
-  bool CheckLayoutFields(const LayoutFields& fields, size_t begin);
+  // Records what ends XLA's process, however the reading goes on.
+  void FatalError(const Token& token, std::string message) {
+    Error(token.begin, token.end, std::move(message));
+    fatal_ = true;
+  }
 
   Lexer& lexer_;
   const ShapeParserOptions& options_;
   std::vector<Diagnostic>& diagnostics_;
   const size_t first_;  // diagnostics before this one are somebody else's
+  bool fatal_ = false;
 };
 
 bool ShapeReader::Error(size_t begin, size_t end, std::string message) {
@@ -219,11 +225,12 @@ std::optional<Shape> ShapeReader::ReadNonTuple() {
 }
 
 bool ShapeReader::ReadArray(Shape* shape) {
-  const size_t begin = lexer_.token().begin;
   PrimitiveType type = PRIMITIVE_TYPE_INVALID;
   DimensionVector sizes;
   std::vector<bool> dynamic;
-  if (!ReadPrimitiveType(&type) || !ReadDimensions(&sizes, &dynamic)) return false;
+  if (!ReadPrimitiveType(&type)) return false;
+  const size_t begin = lexer_.token().begin;
+  if (!ReadDimensions(&sizes, &dynamic)) return false;
   if (!MakeArray(type, begin, sizes, dynamic, shape)) return false;
   return !AtLayout() || ReadLayoutOf(shape);
 }
@@ -302,7 +309,6 @@ void ShapeReader::CheckArray(const Shape& shape, size_t begin, size_t end) {
 }
 
 std::optional<Layout> ShapeReader::ReadLayout() {
-  const size_t begin = lexer_.token().begin;
   LayoutFields fields;
   if (!Expect(Kind::kLeftBrace, "to begin a layout")) return std::nullopt;
   if (lexer_.kind() == Kind::kInt) {
@@ -311,8 +317,7 @@ std::optional<Layout> ShapeReader::ReadLayout() {
     } while (lexer_.Match(Kind::kComma));
   }
   if (lexer_.Match(Kind::kColon) && !ReadLayoutAttributes(&fields)) return std::nullopt;
-  if (!Expect(Kind::kRightBrace, "to end the layout")) return std::nullopt;
-  if (!CheckLayoutFields(fields, begin)) return std::nullopt;
+  if (!Expect(Kind::kRightBrace, "to end the layout") || fatal_) return std::nullopt;
   return LayoutUtil::MakeLayout(fields.minor_to_major, fields.tiles, fields.tail_padding, fields.index_type,
                                 fields.pointer_type, fields.element_size, fields.memory_space, fields.split_configs,
                                 /*physical_shape=*/std::nullopt, fields.metadata_prefix);
@@ -330,14 +335,32 @@ bool ShapeReader::ReadLayoutAttributes(LayoutFields* fields) {
     Error(token.begin, token.end, "dimension level types (D) are a retired encoding; XLA drops them");
   }
   if (match_letter("T")) ReadTiles(&fields->tiles);
-  if (match_letter("L")) ReadIntAttribute("the tail padding alignment", &fields->tail_padding);
+  if (match_letter("L")) {
+    const Token value = lexer_.LookAhead();
+    ReadIntAttribute("the tail padding alignment", &fields->tail_padding);
+    if (fields->tail_padding < 1) {
+      FatalError(value, absl::StrCat("tail padding alignment must be at least 1, got ", fields->tail_padding));
+    }
+  }
   if (lexer_.Match(Kind::kHash)) ReadSparseType(&fields->index_type);
   if (lexer_.Match(Kind::kStar)) ReadSparseType(&fields->pointer_type);
   if (match_letter("E")) ReadIntAttribute("the element size", &fields->element_size);
-  if (match_letter("S")) ReadIntAttribute("the memory space", &fields->memory_space);
+  if (match_letter("S")) {
+    const Token value = lexer_.LookAhead();
+    ReadIntAttribute("the memory space", &fields->memory_space);
+    const int64_t read = Layout().set_memory_space(fields->memory_space).memory_space();
+    if (read != fields->memory_space) {
+      Error(value.begin, value.end,
+            absl::StrCat("memory space ", fields->memory_space, " does not fit 8 bits; XLA reads it as ", read));
+    }
+  }
   if (match_letter("SC")) ReadSplitConfigs(&fields->split_configs);
   if (lexer_.AtIdent("P")) return ErrorHere("layout has a physical_shape, but is not a sparse array");
-  if (match_letter("M")) ReadIntAttribute("the metadata prefix", &fields->metadata_prefix);
+  if (match_letter("M")) {
+    const Token value = lexer_.LookAhead();
+    ReadIntAttribute("the metadata prefix", &fields->metadata_prefix);
+    if (fields->metadata_prefix < 0) Error(value.begin, value.end, "XLA drops a negative metadata prefix");
+  }
   return true;
 }
 
@@ -356,14 +379,28 @@ bool ShapeReader::ReadDimLevelTypes() {
 bool ShapeReader::ReadTiles(std::vector<Tile>* tiles) {
   do {
     tiles->emplace_back();
+    Tile* tile = &tiles->back();
+    Token last;
     const bool complete = ReadList(Kind::kLeftParen, Kind::kRightParen, "a tile", [&] {
-      int64_t size = Tile::kCombineDimension;
-      if (!lexer_.Match(Kind::kStar) && !ReadInt(&size)) return false;
-      tiles->back().add_dimensions(size);
-      return true;
+      last = lexer_.token();
+      return ReadTileDimension(tile);
     });
     if (!complete) return false;
+    if (!tile->dimensions().empty() && tile->dimensions().back() == Tile::kCombineDimension) {
+      Error(last.begin, last.end, "the last entry of a tile is `*`, with no more minor dimension to merge into");
+    }
   } while (lexer_.kind() == Kind::kLeftParen);
+  return true;
+}
+
+bool ShapeReader::ReadTileDimension(Tile* tile) {
+  const Token token = lexer_.token();
+  int64_t size = Tile::kCombineDimension;
+  if (!lexer_.Match(Kind::kStar) && !ReadInt(&size)) return false;
+  if (size < 0 && size != Tile::kCombineDimension) {
+    FatalError(token, absl::StrCat("tile dimension must be positive or `*`, got ", size));
+  }
+  tile->add_dimensions(size);
   return true;
 }
 
@@ -392,32 +429,6 @@ bool ShapeReader::ReadSplitConfigs(std::vector<SplitConfig>* configs) {
     });
     if (!complete) return false;
   } while (lexer_.kind() == Kind::kLeftParen);
-  return true;
-}
-
-// Errors: what ends XLA's process. Warnings (errors that are not returned): values that do not survive.
-bool ShapeReader::CheckLayoutFields(const LayoutFields& fields, size_t begin) {
-  const size_t end = lexer_.previous_end();
-  for (const Tile& tile : fields.tiles) {
-    for (int64_t size : tile.dimensions()) {
-      if (size < 0 && size != Tile::kCombineDimension) {
-        return Error(begin, end, absl::StrCat("tile dimension must be positive or `*`, got ", size));
-      }
-    }
-    if (!tile.dimensions().empty() && tile.dimensions().back() == Tile::kCombineDimension) {
-      Error(begin, end, "the last entry of a tile is `*`, with no more minor dimension to merge into");
-    }
-  }
-  if (fields.tail_padding < 1) {
-    return Error(begin, end, absl::StrCat("tail padding alignment must be at least 1, got ", fields.tail_padding));
-  }
-  Layout wrapped;
-  wrapped.set_memory_space(fields.memory_space);
-  if (wrapped.memory_space() != fields.memory_space) {
-    Error(begin, end, absl::StrCat("memory space ", fields.memory_space, " does not fit 8 bits; XLA reads it as ",
-                                   wrapped.memory_space()));
-  }
-  if (fields.metadata_prefix < 0) Error(begin, end, "XLA drops a negative metadata prefix");
   return true;
 }
 

@@ -99,6 +99,14 @@ TEST(ShapeParserTest, ErrorsNameThePlace) {
   EXPECT_THAT(Reprint("f32[2] /* no end"), HasSubstr("unexpected text"));
 }
 
+TEST(ShapeParserTest, CaretsMarkTheNarrowestToken) {
+  EXPECT_EQ(Reprint("f32[2]{0:T(8,-12)}"),
+            "shape:1:14: error: tile dimension must be positive or `*`, got -12\nf32[2]{0:T(8,-12)}\n             ^~~");
+  EXPECT_EQ(Reprint("f32[2]{0:L(00)}"),
+            "shape:1:12: error: tail padding alignment must be at least 1, got 0\nf32[2]{0:L(00)}\n           ^~");
+  EXPECT_EQ(Reprint("token[1]"), "shape:1:6: error: token shapes have no dimensions\ntoken[1]\n     ^~~");
+}
+
 // An attribute's broken text is the cause that a message must tell, not what follows from it.
 TEST(ShapeParserTest, TheFirstErrorIsTheCause) {
   EXPECT_EQ(Reprint("s32[2]{0:T((2))}"), "shape:1:12: error: expected an integer, got `(`\ns32[2]{0:T((2))}\n           ^");

@@ -131,6 +131,7 @@ int64_t ShapeUtil::ArraySize(const Shape& shape) {
     if (minor < tile_rank) size = WrappingRoundUpTo(size, PaddingUnit(shape, minor));
     elements = WrappingMultiply(elements, size);
   }
+  KASHI_CHECK_GE(layout.tail_padding_alignment_in_elements(), 1);
   elements = WrappingRoundUpTo(elements, layout.tail_padding_alignment_in_elements());
   return BytesOfElements(shape, elements);
 }

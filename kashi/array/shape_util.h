@@ -43,6 +43,7 @@ class ShapeUtil {
  public:
   ShapeUtil() = delete;
   using DynamicSizeType = int32_t;
+  using IndexedShape = ::kashi::IndexedShape;
 
   // ---------------------------------------------------------------------------------------------- sizes (shape_sizes.cc)
 

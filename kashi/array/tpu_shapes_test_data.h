@@ -3,16 +3,16 @@
 #define KASHI_ARRAY_TPU_SHAPES_TEST_DATA_H_
 
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
+#include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_parser.h"
+#include "kashi/array/test_data.h"
 
 namespace kashi {
 
@@ -25,12 +25,8 @@ struct TpuShapeRow {
 
 inline std::vector<TpuShapeRow> ReadTpuShapes() {
   std::vector<TpuShapeRow> rows;
-  std::ifstream file(KASHI_TEST_DATA "/tpu_shapes.tsv");
-  EXPECT_TRUE(file.good());
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    const std::vector<std::string> columns = absl::StrSplit(line, '\t');
-    EXPECT_EQ(columns.size(), 3) << line;
+  for (const std::vector<std::string>& columns : ReadTestData("tpu_shapes.tsv")) {
+    EXPECT_EQ(columns.size(), 3) << absl::StrJoin(columns, " ");
     if (columns.size() != 3) continue;
     TpuShapeRow row;
     row.text = columns[0];
@@ -40,7 +36,7 @@ inline std::vector<TpuShapeRow> ReadTpuShapes() {
     row.shape = *std::move(shape);
     int64_t bytes;
     if (absl::SimpleAtoi(columns[1], &bytes)) row.bytes = bytes;
-    row.generation = std::vector<std::string>(absl::StrSplit(columns[2], ':'))[0];
+    row.generation = columns[2].substr(0, columns[2].find(':'));
     rows.push_back(std::move(row));
   }
   return rows;

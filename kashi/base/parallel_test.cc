@@ -43,9 +43,8 @@ TEST(Parallel, ThreadNumbersAreExclusive) {
 
 TEST(Parallel, CallerIsThreadZero) {
   const auto caller = std::this_thread::get_id();
-  ParallelFor(1000, 1, [&](int64_t, int64_t, int thread) {
-    EXPECT_EQ(thread == 0, std::this_thread::get_id() == caller);
-  });
+  ParallelFor(1000, 1,
+              [&](int64_t, int64_t, int thread) { EXPECT_EQ(thread == 0, std::this_thread::get_id() == caller); });
 }
 
 TEST(Parallel, SmallLoopsRunInline) {

@@ -21,7 +21,9 @@ using Axis = LayoutFigure::Axis;
 using Cell = LayoutFigure::Cell;
 using Line = LayoutFigure::Line;
 
-std::string Plural(int64_t count, absl::string_view noun) { return absl::StrCat(count, " ", noun, count == 1 ? "" : "s"); }
+std::string Plural(int64_t count, absl::string_view noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
 
 // "12.5 %", in integers: no locale, no rounding surprises.
 std::string Percent(int64_t part, int64_t whole) {
@@ -47,7 +49,7 @@ struct Extent {
 
 // The beginning, and the places where something changes: the first tile border, the edge of the padding, the end.
 std::vector<Window> ChooseWindows(const Extent& extent, int64_t budget) {
-  if (extent.positions <= budget) return {{0, extent.positions}};
+  if (extent.positions <= budget + budget / 4) return {{0, extent.positions}};  // to leave out two of ten is silly
   const int64_t reach = budget >= 14 ? 2 : 1;
   std::vector<Window> windows = {{extent.positions - reach, extent.positions}};
   int64_t used = reach;
@@ -118,9 +120,11 @@ class FigureBuilder {
   }
 
   absl::Status Build() {
-    if (geometry_.PhysicalDimensions() != DimensionVector(map_.physical_dimensions().begin(), map_.physical_dimensions().end())) {
+    if (geometry_.PhysicalDimensions() !=
+        DimensionVector(map_.physical_dimensions().begin(), map_.physical_dimensions().end())) {
       return Internal("%s: the picture's physical dimensions {%s} are not the index map's {%s}", figure_.title,
-                      absl::StrJoin(geometry_.PhysicalDimensions(), ","), absl::StrJoin(map_.physical_dimensions(), ","));
+                      absl::StrJoin(geometry_.PhysicalDimensions(), ","),
+                      absl::StrJoin(map_.physical_dimensions(), ","));
     }
     WrapLongRow();
     MakeLevels();
@@ -181,11 +185,12 @@ class FigureBuilder {
       } else if (!tile.is_outlined) {
         absl::StrAppend(&tile.description, "a tile is a single cell, not outlined");
       } else {
-        absl::StrAppend(&tile.description, level == 0 ? "tiles" : "inner tiles", " of ", Plural(tile.rows, "row"), " and ",
-                        Plural(tile.columns, "column"));
+        absl::StrAppend(&tile.description, level == 0 ? "tiles" : "inner tiles", " of ", Plural(tile.rows, "row"),
+                        " and ", Plural(tile.columns, "column"));
         const int64_t slices = SlicesOfTile(level);
         if (slices > 1) absl::StrAppend(&tile.description, ", over ", Plural(slices, "slice"));
-        if (tile.rows * tile.columns * slices != EntryProduct(level)) absl::StrAppend(&tile.description, ", inner padding included");
+        if (tile.rows * tile.columns * slices != EntryProduct(level))
+          absl::StrAppend(&tile.description, ", inner padding included");
       }
       if (tile.is_outlined && coarsest_level_ < 0) coarsest_level_ = level;
       figure_.levels.push_back(std::move(tile));
@@ -200,7 +205,8 @@ class FigureBuilder {
     LayoutFigure::TileLevel& tile = figure_.levels[level];
     for (size_t i = level + 1; i < figure_.levels.size(); ++i) {
       const LayoutFigure::TileLevel& later = figure_.levels[i];
-      if (!tile.is_outlined || !later.is_outlined || (later.rows <= tile.rows && later.columns <= tile.columns)) continue;
+      if (!tile.is_outlined || !later.is_outlined || (later.rows <= tile.rows && later.columns <= tile.columns))
+        continue;
       tile.is_outlined = false;
       absl::StrAppend(&tile.description, ", not outlined: later ones lie across");
     }
@@ -216,7 +222,8 @@ class FigureBuilder {
 
   int64_t SlicesOfTile(int level) const {
     int64_t slices = 1;
-    for (size_t i = 0; i + 2 < geometry_.axes().size(); ++i) slices *= geometry_.TileExtent(geometry_.axes()[i].digits, level);
+    for (size_t i = 0; i + 2 < geometry_.axes().size(); ++i)
+      slices *= geometry_.TileExtent(geometry_.axes()[i].digits, level);
     return slices;
   }
 
@@ -302,8 +309,8 @@ class FigureBuilder {
     return result;
   }
 
-  // A line's label is what its elements have in common. All visible cells are asked, so a label is never a guess; lines of
-  // padding have none.
+  // A line's label is what its elements have in common. All visible cells are asked, so a label is never a guess; lines
+  // of padding have none.
   class CommonIndex {
    public:
     void Add(int64_t index) {
@@ -360,7 +367,8 @@ class FigureBuilder {
     figure_.path_description = "order in memory";
     if (coarsest_level_ == 0 && map_.tile_element_count() > 0) {
       limit = map_.tile_element_count();
-      absl::StrAppend(&figure_.path_description, ": the first tile", SlicesOfTile(0) > 1 ? ", as far as it lies in this slice" : "");
+      absl::StrAppend(&figure_.path_description, ": the first tile",
+                      SlicesOfTile(0) > 1 ? ", as far as it lies in this slice" : "");
     } else if (limit < map_.tiled_element_count()) {
       absl::StrAppend(&figure_.path_description, ": the first ", Plural(limit, "position"));
     }
@@ -371,7 +379,9 @@ class FigureBuilder {
     std::sort(cells.begin(), cells.end(), [](const Cell* a, const Cell* b) { return a->physical < b->physical; });
     for (size_t begin = 0, end = 0; begin < cells.size(); begin = end) {
       LayoutFigure::Path path;
-      for (end = begin; end < cells.size() && cells[end]->physical - cells[begin]->physical == static_cast<int64_t>(end - begin); ++end) {
+      for (end = begin;
+           end < cells.size() && cells[end]->physical - cells[begin]->physical == static_cast<int64_t>(end - begin);
+           ++end) {
         path.emplace_back(cells[end]->row, cells[end]->column);
       }
       if (path.size() > 1) figure_.paths.push_back(std::move(path));
@@ -456,7 +466,8 @@ class FigureBuilder {
 std::string Summarize(const IndexMap& map) {
   const int64_t positions = map.padded_element_count();
   const int64_t padding = positions - map.element_count();
-  std::string text = absl::StrCat(Plural(map.element_count(), "element"), ", ", Plural(positions, "position"), " in memory");
+  std::string text =
+      absl::StrCat(Plural(map.element_count(), "element"), ", ", Plural(positions, "position"), " in memory");
   if (padding > 0) absl::StrAppend(&text, ", ", padding, " of them padding (", Percent(padding, positions), ")");
   absl::StrAppend(&text, "; ", Plural(map.byte_size(), "byte"));
   return text;
@@ -468,15 +479,17 @@ std::vector<std::string> MakeNotes(const Shape& shape, const IndexMap& map) {
   if (map.element_count() == 0) notes.push_back("a dimension has size 0: nothing lies in memory");
   if (shape.is_dynamic()) notes.push_back("<=n: a dynamic dimension counts with its bound");
   if (map.padded_element_count() > map.tiled_element_count()) {
-    notes.push_back(absl::StrCat("L(", layout.tail_padding_alignment_in_elements(), "): ",
-                                 Plural(map.padded_element_count() - map.tiled_element_count(), "position"),
+    notes.push_back(absl::StrCat("L(", layout.tail_padding_alignment_in_elements(),
+                                 "): ", Plural(map.padded_element_count() - map.tiled_element_count(), "position"),
                                  " of padding follow at the end, not drawn"));
   }
   if (layout.element_size_in_bits() != 0) {
-    notes.push_back(absl::StrCat("E(", layout.element_size_in_bits(), "): a position takes ", Plural(layout.element_size_in_bits(), "bit")));
+    notes.push_back(absl::StrCat("E(", layout.element_size_in_bits(), "): a position takes ",
+                                 Plural(layout.element_size_in_bits(), "bit")));
   }
   if (map.prefix_bytes() > 0) {
-    notes.push_back(absl::StrCat("M(", map.prefix_bytes(), "): ", Plural(map.prefix_bytes(), "byte"), " lie before position 0"));
+    notes.push_back(
+        absl::StrCat("M(", map.prefix_bytes(), "): ", Plural(map.prefix_bytes(), "byte"), " lie before position 0"));
   }
   return notes;
 }
@@ -485,14 +498,15 @@ std::vector<std::string> MakeNotes(const Shape& shape, const IndexMap& map) {
 
 bool LayoutFigure::is_cut() const {
   const auto is_ellipsis = [](const Line& line) { return line.is_ellipsis; };
-  return std::any_of(rows.begin(), rows.end(), is_ellipsis) || std::any_of(columns.begin(), columns.end(), is_ellipsis) ||
+  return std::any_of(rows.begin(), rows.end(), is_ellipsis) ||
+         std::any_of(columns.begin(), columns.end(), is_ellipsis) ||
          std::any_of(slices.begin(), slices.end(), [](const Slice& slice) { return slice.line.is_ellipsis; });
 }
 
 absl::StatusOr<LayoutFigure> MakeLayoutFigure(const Shape& shape, const LayoutFigureOptions& options) {
   if (shape.IsTuple()) {
-    return InvalidArgument("a figure shows one array, and %s is a tuple of %s: draw its arrays one by one", shape.ToString(),
-                           Plural(shape.tuple_shapes_size(), "shape"));
+    return InvalidArgument("a figure shows one array, and %s is a tuple of %s: draw its arrays one by one",
+                           shape.ToString(), Plural(shape.tuple_shapes_size(), "shape"));
   }
   KASHI_ASSIGN_OR_RETURN(const IndexMap map, IndexMap::Make(shape));
   if (shape.layout().tiles_size() > kMaxFigureTiles) {

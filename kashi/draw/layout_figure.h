@@ -1,7 +1,8 @@
 // Figures of array layouts: where each element of an array lies in memory, which cells are padding, where tiles end.
 //
-// A cell stands at its place in the picture of the *physical dimensions*: columns are the most minor dimension (neighbours
-// in memory, but for tiles), rows the next one, both filled up to whole tiles. A cell shows its position in memory.
+// A cell stands at its place in the picture of the *physical dimensions*: columns are the most minor dimension
+// (neighbours in memory, but for tiles), rows the next one, both filled up to whole tiles. A cell shows its position in
+// memory.
 //
 //   f32[3,5]{1,0:T(2,2)}
 //   y\x    0  1    2  3    4
@@ -19,9 +20,9 @@
 //   a tile longer than   the dimension that is missing becomes an axis without a name (its size is 1 before padding)
 //     the rank
 //   rank 1               one row; wrapped where a tile ends if later tiles have two dimensions, or the row is too long
-//   large arrays         cut: rows, columns and slices are left out where it tells least, tile borders and the edge of the
-//                        padding stay. A figure has at most kMaxFigureCells cells, whatever the shape; its cost is bounded
-//                        by that, not by the array's size
+//   large arrays         cut: rows, columns and slices are left out where they tell least; the first tile border and
+//                        the edge of the padding stay. A figure has at most kMaxFigureCells cells, whatever the shape;
+//                        its cost is bounded by that, not by the array's size
 //
 // MakeLayoutFigure makes data; ToSvg and ToTerminal show it. Neither depends on the locale or on the screen.
 #ifndef KASHI_DRAW_LAYOUT_FIGURE_H_
@@ -57,11 +58,11 @@ struct LayoutFigure {
   struct Axis {
     enum class Role { kSlice, kRow, kColumn };
     Role role = Role::kColumn;
-    std::string name;                 // "y", "d4", "z*y"; empty for an axis that only a tile has
-    DimensionVector dimensions;       // logical dimensions, most major first
-    int64_t size = 1;                 // of the dimensions together
-    int64_t positions = 1;            // with padding
-    std::string description;          // "columns: dimension 1 (x), size 5, padded to 6; most minor"
+    std::string name;            // "y", "d4", "z*y"; empty for an axis that only a tile has
+    DimensionVector dimensions;  // logical dimensions, most major first
+    int64_t size = 1;            // of the dimensions together
+    int64_t positions = 1;       // with padding
+    std::string description;     // "columns: dimension 1 (x), size 5, padded to 6; most minor"
   };
 
   // A row, column or slice; or, as an ellipsis, all those that are left out at this place.
@@ -102,14 +103,15 @@ struct LayoutFigure {
   // Cells that follow each other in memory, as places in `rows` and `columns` of the first slice.
   using Path = std::vector<std::pair<int, int>>;
 
-  std::string title;    // the shape
-  std::string summary;  // "15 elements, 24 positions in memory, 9 of them padding (37.5 %); 96 bytes"
+  std::string title;       // the shape
+  std::string summary;     // "15 elements, 24 positions in memory, 9 of them padding (37.5 %); 96 bytes"
   std::vector<Axis> axes;  // slices first, then rows, then columns: most major first
   std::vector<Line> rows;
   std::vector<Line> columns;
   std::vector<Slice> slices;  // at least one, but none if there are no elements
   std::vector<TileLevel> levels;
-  // The order in memory of the first tile, or of the first rows if there are no tiles; in pieces where cells are left out.
+  // The order in memory of the first tile, or of the first rows if there are no tiles; in pieces where cells are left
+  // out.
   std::vector<Path> paths;
   std::string path_description;
   std::vector<std::string> notes;  // sentences for the legend
@@ -137,7 +139,8 @@ struct TerminalOptions {
   CellText cell_text = CellText::kPhysical;
   bool color = false;  // ANSI escapes
   bool ascii = false;  // else box-drawing characters, UTF-8
-  // Columns are left out until the figure fits, as far as that goes: the first and the last one stay. Text is not wrapped.
+  // Columns are left out until the figure fits, as far as that goes: the first and the last one stay. Text is not
+  // wrapped.
   int width = 100;
 };
 // Lines, each with a newline.

@@ -1,7 +1,7 @@
 // Entry point: ToSvg.
 //
 // Everything is placed in whole or half units by the widths below; text is measured by a generous guess, because the
-// fonts of the reader are not known. Attributes only: a style sheet would leak into the page that a figure is pasted into.
+// fonts of the reader are not known. Attributes only: a style sheet would leak into the page that shows the figure.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -45,11 +45,20 @@ std::string Escape(absl::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     }
   }
   return out;
@@ -69,10 +78,8 @@ struct Stroke {
   absl::string_view width;
   absl::string_view dashes;
 };
-constexpr std::array<Stroke, 4> kStrokes = {{{"#1b1b1b", "2.8", ""},
-                                             {"#0072b2", "1.6", ""},
-                                             {"#00795a", "1.4", "5 2.5"},
-                                             {"#9a3a78", "1.2", "2 2"}}};
+constexpr std::array<Stroke, 4> kStrokes = {
+    {{"#1b1b1b", "2.8", ""}, {"#0072b2", "1.6", ""}, {"#00795a", "1.4", "5 2.5"}, {"#9a3a78", "1.2", "2 2"}}};
 
 struct Point {
   int x = 0;
@@ -102,12 +109,14 @@ class SvgRenderer {
   };
 
   void AddText(Point at, absl::string_view text, const TextStyle& style) {
-    absl::StrAppend(&body_, "<text x=\"", at.x, "\" y=\"", at.y, "\" font-size=\"", style.size, "\" fill=\"", style.color, "\"");
+    absl::StrAppend(&body_, "<text x=\"", at.x, "\" y=\"", at.y, "\" font-size=\"", style.size, "\" fill=\"",
+                    style.color, "\"");
     if (style.anchor != "start") absl::StrAppend(&body_, " text-anchor=\"", style.anchor, "\"");
     if (style.is_mono) absl::StrAppend(&body_, " font-family=\"", kMono, "\"");
     if (style.is_bold) absl::StrAppend(&body_, " font-weight=\"600\"");
     if (!style.halo.empty()) {
-      absl::StrAppend(&body_, " stroke=\"", style.halo, "\" stroke-width=\"5\" stroke-linejoin=\"round\" paint-order=\"stroke\"");
+      absl::StrAppend(&body_, " stroke=\"", style.halo,
+                      "\" stroke-width=\"5\" stroke-linejoin=\"round\" paint-order=\"stroke\"");
     }
     absl::StrAppend(&body_, ">", Escape(text), "</text>\n");
     const int width = style.is_mono ? MonoWidth(text.size(), style.size) : SansWidth(text, style.size);
@@ -115,7 +124,8 @@ class SvgRenderer {
   }
 
   void AddRect(Point at, Point size, absl::string_view attributes) {
-    absl::StrAppend(&body_, "<rect x=\"", at.x, "\" y=\"", at.y, "\" width=\"", size.x, "\" height=\"", size.y, "\" ", attributes, "/>\n");
+    absl::StrAppend(&body_, "<rect x=\"", at.x, "\" y=\"", at.y, "\" width=\"", size.x, "\" height=\"", size.y, "\" ",
+                    attributes, "/>\n");
   }
 
   void AddLine(Point from, Point to, const Stroke& stroke) {
@@ -178,7 +188,9 @@ class SvgRenderer {
     text.color = kMuted;
     y += 4;
     AddText({kMargin, y += kTextLine}, figure_.summary, text);
-    for (const LayoutFigure::Axis& axis : figure_.axes) AddText({kMargin, y += kTextLine}, Shorten(axis.description), text);
+    for (const std::string& line : internal::AxisLegend(figure_)) {
+      AddText({kMargin, y += kTextLine}, Shorten(line), text);
+    }
     return y + 16;
   }
 
@@ -191,7 +203,8 @@ class SvgRenderer {
     const bool is_one_below_the_other = kMargin + 2 * size.x + kPanelGap > options_.max_width;
     for (const LayoutFigure::Slice& slice : figure_.slices) {
       const int width = slice.line.is_ellipsis ? kSliceEllipsisWidth : size.x;
-      if (at.x > kMargin && (is_one_below_the_other || at.x + width > options_.max_width)) at = {kMargin, bottom + kPanelGap};
+      if (at.x > kMargin && (is_one_below_the_other || at.x + width > options_.max_width))
+        at = {kMargin, bottom + kPanelGap};
       if (!slice.line.is_ellipsis) {
         AddPanel(at, slice);
         bottom = at.y + size.y;
@@ -220,7 +233,8 @@ class SvgRenderer {
     if (HasCaptions()) {
       TextStyle caption;
       caption.is_bold = true;
-      AddText({at.x + label_width_, at.y + 14}, slice.line.label.empty() ? "padding" : slice.line.label, caption);
+      AddText({at.x + label_width_, at.y + 14}, slice.line.label.empty() ? "padding" : Shorten(slice.line.label),
+              caption);
     }
     const Point origin = {at.x + label_width_, at.y + PanelTop()};
     AddAxes(origin);
@@ -296,7 +310,8 @@ class SvgRenderer {
     }
     absl::StrAppend(&body_, "</g>\n");
     AddRect(origin, {column_x_.back(), row_y_.back()},
-            outlined_.empty() ? "fill=\"none\" stroke=\"#1b1b1b\" stroke-width=\"1.4\"" : "fill=\"none\" stroke=\"#1b1b1b\" stroke-width=\"2.8\"");
+            outlined_.empty() ? "fill=\"none\" stroke=\"#1b1b1b\" stroke-width=\"1.4\""
+                              : "fill=\"none\" stroke=\"#1b1b1b\" stroke-width=\"2.8\"");
   }
 
   // Inner borders of one level; the frame is drawn apart. On both sides of an ellipsis, where both are borders.
@@ -317,15 +332,17 @@ class SvgRenderer {
     std::string jumps;
     std::string arrows;
     for (const LayoutFigure::Path& path : figure_.paths) {
-      Point last_step[2] = {};
+      std::string arrow;
       for (size_t i = 1; i < path.size(); ++i) {
         const Point from = Center(origin, path[i - 1].first, path[i - 1].second);
         const Point to = Center(origin, path[i].first, path[i].second);
         const bool is_jump = std::abs(path[i].second - path[i - 1].second) > 4;
         absl::StrAppend(is_jump ? &jumps : &steps, "M", from.x, " ", from.y, "L", to.x, " ", to.y);
-        if (!is_jump) last_step[0] = from, last_step[1] = to;
+        const int cells =
+            std::max({1, std::abs(path[i].first - path[i - 1].first), std::abs(path[i].second - path[i - 1].second)});
+        if (!is_jump) arrow = Arrow(from, to, 1 - 0.5 / cells);
       }
-      if (last_step[0].x != 0) absl::StrAppend(&arrows, Arrow(last_step[0], last_step[1]));
+      arrows += arrow;
     }
     const auto add = [&](absl::string_view path, absl::string_view attributes) {
       if (!path.empty()) absl::StrAppend(&body_, "<path d=\"", path, "\" ", attributes, "/>\n");
@@ -336,32 +353,34 @@ class SvgRenderer {
     add(arrows, absl::StrCat("fill=\"", kPathColor, "\""));
   }
 
-  // A triangle around the middle of a step, where numbers leave room.
-  static std::string Arrow(Point from, Point to) {
+  // A triangle on a step at `place` (0: its start, 1: its end): half a cell before the end, numbers leave room.
+  static std::string Arrow(Point from, Point to, double place) {
     const double dx = to.x - from.x;
     const double dy = to.y - from.y;
     const double length = std::max(std::hypot(dx, dy), 1.0);
-    const double x = (from.x + to.x) / 2.0;
-    const double y = (from.y + to.y) / 2.0;
+    const double x = from.x + dx * place;
+    const double y = from.y + dy * place;
     const auto point = [&](double along, double across) {
       const auto tenths = [](double v) {
         const long n = std::lround(v * 10);
         return absl::StrCat(n / 10, ".", n % 10);
       };
-      return absl::StrCat(tenths(x + (along * dx - across * dy) / length), " ", tenths(y + (along * dy + across * dx) / length));
+      return absl::StrCat(tenths(x + (along * dx - across * dy) / length), " ",
+                          tenths(y + (along * dy + across * dx) / length));
     };
     return absl::StrCat("M", point(5, 0), "L", point(-4, 4), "L", point(-4, -4), "Z");
   }
 
   void AddNumbers(Point origin, const LayoutFigure::Slice& slice) {
-    absl::StrAppend(&body_, "<g font-size=\"13\" text-anchor=\"middle\" fill=\"", kInk, "\" font-family=\"", kMono, "\">\n");
+    absl::StrAppend(&body_, "<g font-size=\"13\" text-anchor=\"middle\" fill=\"", kInk, "\" font-family=\"", kMono,
+                    "\">\n");
     for (const Cell& cell : slice.cells) {
       if (!cell.is_element) continue;
       const Point at = Center(origin, cell.row, cell.column);
       const absl::string_view tint = kTints[static_cast<size_t>(cell.tint)];
       absl::StrAppend(&body_, "<text x=\"", at.x, "\" y=\"", at.y + 5, "\" stroke=\"", tint,
-                      "\" stroke-width=\"5\" stroke-linejoin=\"round\" paint-order=\"stroke\">", Escape(ToString(cell, options_.cell_text)),
-                      "</text>\n");
+                      "\" stroke-width=\"5\" stroke-linejoin=\"round\" paint-order=\"stroke\">",
+                      Escape(ToString(cell, options_.cell_text)), "</text>\n");
     }
     absl::StrAppend(&body_, "</g>\n");
   }
@@ -399,15 +418,16 @@ class SvgRenderer {
       add(internal::NumberLegend(options_.cell_text));
     }
     if (has_padding_) {
-      AddRect({kMargin, y + 4}, {kLegendMark, 19}, absl::StrCat("fill=\"url(#kashi-padding)\" stroke=\"", kHairline, "\""));
+      AddRect({kMargin, y + 4}, {kLegendMark, 19},
+              absl::StrCat("fill=\"url(#kashi-padding)\" stroke=\"", kHairline, "\""));
       add(internal::kPaddingLegend);
     }
     for (size_t i = 0; i < figure_.levels.size(); ++i) {
       if (figure_.levels[i].is_outlined) {
         const Stroke& stroke = StrokeOf(static_cast<int>(i) + 1);
         AddRect({kMargin + 1, y + 5}, {kLegendMark - 2, 17},
-                absl::StrCat("fill=\"none\" stroke=\"", stroke.color, "\" stroke-width=\"", stroke.width, "\" stroke-dasharray=\"",
-                             stroke.dashes.empty() ? "none" : stroke.dashes, "\""));
+                absl::StrCat("fill=\"none\" stroke=\"", stroke.color, "\" stroke-width=\"", stroke.width,
+                             "\" stroke-dasharray=\"", stroke.dashes.empty() ? "none" : stroke.dashes, "\""));
       }
       add(figure_.levels[i].description);
     }
@@ -415,7 +435,8 @@ class SvgRenderer {
       const Point from = {kMargin + 2, y + 13};
       const Point to = {kMargin + kLegendMark - 2, y + 13};
       absl::StrAppend(&body_, "<path d=\"M", from.x, " ", from.y, "H", to.x, "\" stroke=\"", kPathColor,
-                      "\" stroke-width=\"1.7\" stroke-opacity=\"0.75\"/>\n<path d=\"", Arrow(from, to), "\" fill=\"", kPathColor, "\"/>\n");
+                      "\" stroke-width=\"1.7\" stroke-opacity=\"0.75\"/>\n<path d=\"", Arrow(from, to, 0.5),
+                      "\" fill=\"", kPathColor, "\"/>\n");
       add(figure_.path_description);
     }
     if (figure_.is_cut()) {
@@ -433,18 +454,18 @@ class SvgRenderer {
   std::string Prolog(int height) const {
     const int width = right_ + kMargin;
     return absl::StrCat(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width, "\" height=\"", height,
-        "\" viewBox=\"0 0 ", width, " ", height, "\" role=\"img\" font-family=\"", kSans, "\">\n<title>", Escape(Shorten(figure_.title)),
-        "</title>\n<desc>", Escape(Description()), "</desc>\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width,
+        "\" height=\"", height, "\" viewBox=\"0 0 ", width, " ", height, "\" role=\"img\" font-family=\"", kSans,
+        "\">\n<title>", Escape(Shorten(figure_.title)), "</title>\n<desc>", Escape(Description()), "</desc>\n",
         "<defs><pattern id=\"kashi-padding\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
         "patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"#f6f6f6\"/>"
-        "<path d=\"M0 0V7\" stroke=\"#9aa0a6\" stroke-width=\"1.8\"/></pattern></defs>\n<rect width=\"", width, "\" height=\"", height,
-        "\" fill=\"#ffffff\"/>\n");
+        "<path d=\"M0 0V7\" stroke=\"#9aa0a6\" stroke-width=\"1.8\"/></pattern></defs>\n<rect width=\"",
+        width, "\" height=\"", height, "\" fill=\"#ffffff\"/>\n");
   }
 
   std::string Description() const {
     std::string text = absl::StrCat("Where each element of the array lies in memory. ", figure_.summary, ".");
-    for (const LayoutFigure::Axis& axis : figure_.axes) absl::StrAppend(&text, " ", Shorten(axis.description), ".");
+    for (const std::string& line : internal::AxisLegend(figure_)) absl::StrAppend(&text, " ", Shorten(line), ".");
     return text;
   }
 
@@ -464,6 +485,8 @@ class SvgRenderer {
 
 }  // namespace
 
-std::string ToSvg(const LayoutFigure& figure, const SvgOptions& options) { return SvgRenderer(figure, options).Render(); }
+std::string ToSvg(const LayoutFigure& figure, const SvgOptions& options) {
+  return SvgRenderer(figure, options).Render();
+}
 
 }  // namespace kashi

@@ -49,7 +49,7 @@ class TerminalRenderer {
   std::string Render() && {
     AddText(Paint(figure_.title, "1"));
     AddText(figure_.summary);
-    for (const LayoutFigure::Axis& axis : figure_.axes) AddText(axis.description);
+    for (const std::string& line : internal::AxisLegend(figure_)) AddText(line);
     Measure();
     for (const LayoutFigure::Slice& slice : figure_.slices) AddSlice(slice);
     if (!figure_.slices.empty() || !figure_.notes.empty()) AddText("");
@@ -73,7 +73,8 @@ class TerminalRenderer {
     cell_width_ = PaddingText().size();
     if (!options_.ascii) cell_width_ = 1;
     for (const LayoutFigure::Slice& slice : figure_.slices) {
-      for (const Cell& cell : slice.cells) cell_width_ = std::max(cell_width_, ToString(cell, options_.cell_text).size());
+      for (const Cell& cell : slice.cells)
+        cell_width_ = std::max(cell_width_, ToString(cell, options_.cell_text).size());
     }
     for (const Line& column : figure_.columns) cell_width_ = std::max(cell_width_, column.label.size());
     for (const Line& row : figure_.rows) label_width_ = std::max(label_width_, row.label.size());
@@ -128,7 +129,8 @@ class TerminalRenderer {
   }
 
   bool is_tiled() const {
-    return std::any_of(figure_.levels.begin(), figure_.levels.end(), [](const auto& level) { return level.is_outlined; });
+    return std::any_of(figure_.levels.begin(), figure_.levels.end(),
+                       [](const auto& level) { return level.is_outlined; });
   }
   int CoarsestLevel() const {
     for (size_t i = 0; i < figure_.levels.size(); ++i) {

@@ -2,6 +2,10 @@
 #ifndef KASHI_DRAW_LEGEND_H_
 #define KASHI_DRAW_LEGEND_H_
 
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "kashi/draw/layout_figure.h"
 
@@ -15,7 +19,21 @@ constexpr absl::string_view NumberLegend(CellText text) {
                                      : "logical index of the element";
 }
 
-// A row, column or slice that holds no element has no label.
+// The descriptions of the axes; of many slice dimensions only the first ones.
+inline std::vector<std::string> AxisLegend(const LayoutFigure& figure) {
+  constexpr size_t kMaxAxes = 8;
+  const size_t left_out = figure.axes.size() > kMaxAxes ? figure.axes.size() - kMaxAxes : 0;
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < figure.axes.size(); ++i) {
+    if (left_out > 0 && i == kMaxAxes - 2) {
+      lines.push_back(absl::StrCat("slices: ", left_out, " more dimensions"));
+      i += left_out;
+    }
+    lines.push_back(figure.axes[i].description);
+  }
+  return lines;
+}
+
 inline bool IsPadding(const LayoutFigure::Slice& slice) {
   for (const LayoutFigure::Cell& cell : slice.cells) {
     if (cell.is_element) return false;

@@ -141,14 +141,16 @@ int64_t PictureGeometry::PhysicalPart(absl::Span<const int> digits, int64_t posi
 
 int64_t PictureGeometry::PositionOf(absl::Span<const int> digits, int64_t physical) const {
   int64_t position = 0;
-  for (const int id : digits) position = position * digits_[id].bound + physical / digits_[id].stride % digits_[id].bound;
+  for (const int id : digits)
+    position = position * digits_[id].bound + physical / digits_[id].stride % digits_[id].bound;
   return position;
 }
 
 int64_t PictureGeometry::TileOf(int64_t physical) const {
   int64_t tile = 0;
   for (const int id : order_) {
-    if ((digits_[id].levels & 1) == 0) tile = tile * digits_[id].bound + physical / digits_[id].stride % digits_[id].bound;
+    if ((digits_[id].levels & 1) == 0)
+      tile = tile * digits_[id].bound + physical / digits_[id].stride % digits_[id].bound;
   }
   return tile;
 }

@@ -1,9 +1,9 @@
-// INTERNAL to kashi/draw. The arithmetic behind a figure: which physical dimension runs along which axis of the picture.
+// INTERNAL to kashi/draw. The arithmetic behind a figure: which physical dimension runs along which axis of it.
 //
 // Tiles are applied as in array-model.md, 4.1, but to *digits*. Each keeps the axis on which it is drawn:
 //
 //   // f32[3,5]{1,0:T(2,2)}   before: 3 (row axis), 5 (column axis)
-//   //                        after:  2 (row), 3 (column), 2 (row), 2 (column)       <- physical dimensions, major first
+//   //                        after:  2 (row), 3 (column), 2 (row), 2 (column)      <- physical dimensions, major first
 //   // row axis: digits 2,2, four positions      column axis: digits 3,2, six positions
 //
 // A position along an axis is the number that the axis' digits spell; a position in memory is what all digits spell in
@@ -52,7 +52,8 @@ class PictureGeometry {
   // A later tile's `*` has merged a part of this level's tiles with something else.
   bool IsBroken(int level) const { return (broken_levels_ >> level & 1) != 0; }
 
-  // For one axis alone: how many of its digits, counted from the end, are a row when the axis is wrapped; 0: it cannot be.
+  // For one axis alone: how many of its digits, counted from the end, are a row when the axis is wrapped; 0: it cannot
+  // be.
   int WrappedColumnDigits() const;
 
  private:
