@@ -37,9 +37,8 @@ class RetCheckFailure {
 
 }  // namespace kashi_compat
 
-#define TF_RET_CHECK(condition)             \
-  while (ABSL_PREDICT_FALSE(!(condition)))  \
-  return ::kashi_compat::RetCheckFailure(__FILE__, __LINE__, #condition)
+#define TF_RET_CHECK(condition) \
+  while (ABSL_PREDICT_FALSE(!(condition))) return ::kashi_compat::RetCheckFailure(__FILE__, __LINE__, #condition)
 #define XLA_RET_CHECK_FAIL() return ::kashi_compat::RetCheckFailure(__FILE__, __LINE__, "")
 
 #endif  // KASHI_COMPAT_XLA_STATUS_MACROS_H_

@@ -44,15 +44,15 @@ inline absl::Status AppendStatus(const absl::Status& prior, absl::string_view co
 }  // namespace xla
 
 // Logs a text of several lines one line at a time.
-#define XLA_LOG_LINES(severity, text)                                                               \
-  do {                                                                                              \
-    for (const auto& kashi_compat_line : absl::StrSplit(::std::string(text), '\n')) {               \
-      LOG(severity) << kashi_compat_line;                                                           \
-    }                                                                                               \
+#define XLA_LOG_LINES(severity, text)                                                 \
+  do {                                                                                \
+    for (const auto& kashi_compat_line : absl::StrSplit(::std::string(text), '\n')) { \
+      LOG(severity) << kashi_compat_line;                                             \
+    }                                                                                 \
   } while (false)
-#define XLA_VLOG_LINES(level, text)                                \
-  do {                                                             \
-    if (VLOG_IS_ON(level)) XLA_LOG_LINES(INFO, text);              \
+#define XLA_VLOG_LINES(level, text)                   \
+  do {                                                \
+    if (VLOG_IS_ON(level)) XLA_LOG_LINES(INFO, text); \
   } while (false)
 
 #endif  // KASHI_COMPAT_XLA_UTIL_H_

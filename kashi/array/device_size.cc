@@ -1,5 +1,5 @@
-// GetDeviceSize sums over leaves; ArraySizeOnDevice says what one takes, after TpuShape has made the memory spaces' rules
-// part of the layout.
+// GetDeviceSize sums over leaves; ArraySizeOnDevice says what one takes, after TpuShape has made the memory spaces'
+// rules part of the layout.
 #include "kashi/array/device_size.h"
 
 #include <algorithm>

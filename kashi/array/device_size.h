@@ -4,18 +4,18 @@
 //   s32[5]{0:T(4)L(16)}       20 unpadded, 64 on the device: 12 in tiles, 32 at the tail
 //   s4[9]{0:E(4)M(64)}         5 unpadded, 69 on the device: 64 in front
 //
-// An array takes the positions of its layout (IndexMap::padded_element_count) times the element's bits, in whole bytes: E if
-// given, else 8 times the type's bytes (an s4 without E(4) takes a byte). The TPU compiler does the same, and differs where
-// the memory space says more than the layout does. These rules and the one above give every measured size of
-// tests/data/tpu_shapes.tsv (6,058 sizes of seven generations of TPU, by the TPU compiler's own count):
+// An array takes the positions of its layout (IndexMap::padded_element_count) times the element's bits, in whole bytes:
+// E if given, else 8 times the type's bytes (an s4 without E(4) takes a byte). The TPU compiler does the same, and
+// differs where the memory space says more than the layout does. These rules and the one above give every measured size
+// of tests/data/tpu_shapes.tsv (6,058 sizes of seven generations of TPU, by the TPU compiler's own count):
 //
 //   a scalar in S(0), or any array in S(1), S(3), S(4), S(6), without a tile   padded as if it had T(8,128)
 //   S(2), the synchronisation flags                                            not padded, whatever its tile
 //   a layout with split configs, SC(..)                                        one core's share: the largest piece
 //
-// The first rule is about TPU programs (a bf16[] in one takes 2048 bytes); `pad_untiled` turns it off for other devices.
-// Only the first tile pads in those layouts. Where a later one pads too, as in f32[4,6]{1,0:T(3)(2)}, the size here holds
-// all positions (128 bytes); XLA's own ShapeUtil::ArraySize counts the first tile only (96).
+// The first rule is about TPU programs (a bf16[] in one takes 2048 bytes); `pad_untiled` turns it off for other
+// devices. Only the first tile pads in those layouts. Where a later one pads too, as in f32[4,6]{1,0:T(3)(2)}, the size
+// here holds all positions (128 bytes); XLA's own ShapeUtil::ArraySize counts the first tile only (96).
 #ifndef KASHI_ARRAY_DEVICE_SIZE_H_
 #define KASHI_ARRAY_DEVICE_SIZE_H_
 
@@ -30,7 +30,8 @@ struct DeviceSizeOptions {
   bool pad_untiled = true;
 };
 
-// Inv: bytes == unpadded_bytes + padding_bytes; padding_bytes == tile_padding_bytes + tail_padding_bytes + prefix_bytes.
+// Inv: bytes == unpadded_bytes + padding_bytes; padding_bytes == tile_padding_bytes + tail_padding_bytes +
+// prefix_bytes.
 struct DeviceSize {
   int64_t bytes = 0;
   int64_t unpadded_bytes = 0;  // of the elements, E included; ShapeUtil::ByteSizeOfElements
@@ -40,10 +41,10 @@ struct DeviceSize {
   int64_t prefix_bytes = 0;        // M
 };
 
-// Of an array with a layout or of a buffer; of a tuple the sum over its leaves, without a table of pointers (tpu_tiling.h
-// has that). A token takes nothing, nor does an opaque value: it stands for something outside of the arrays' memory.
-// A bounded dimension counts with its bound. INVALID_ARGUMENT for an unbounded one, for a missing or invalid layout, for a
-// shape of invalid type, and for sizes beyond 2^63 - 1 bits.
+// Of an array with a layout or of a buffer; of a tuple the sum over its leaves, without a table of pointers
+// (tpu_tiling.h has that). A token takes nothing, nor does an opaque value: it stands for something outside of the
+// arrays' memory. A bounded dimension counts with its bound. INVALID_ARGUMENT for an unbounded one, for a missing or
+// invalid layout, for a shape of invalid type, and for sizes beyond 2^63 - 1 bits.
 absl::StatusOr<DeviceSize> GetDeviceSize(const Shape& shape, const DeviceSizeOptions& options = {});
 
 }  // namespace kashi

@@ -1,5 +1,6 @@
 // IndexMap::Make: IndexMapBuilder walks the tiles and knows every dimension as digits of an index (Split, Merge), then
-// writes them down as sums of quotients for the way to the position (EmitSums), and as they are for the way back (EmitDigits).
+// writes them down as sums of quotients for the way to the position (EmitSums), and as they are for the way back
+// (EmitDigits).
 #include "kashi/array/index_map.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 
 namespace kashi {
 
-// --------------------------------------------------------------------------------------------------------------- making
+// -------------------------------------------------------------------------------------------------------------- making
 
 class IndexMapBuilder {
  public:
@@ -67,14 +68,18 @@ class IndexMapBuilder {
   absl::Status SetSizes(IndexMap* map) const;
   int64_t TileElementCount() const;
   std::vector<Part> PhysicalParts() const;
+  absl::Span<const Part> PartsOf(int32_t source) const {
+    const Source& made = sources_[source];
+    return absl::MakeConstSpan(parts_).subspan(made.parts_begin, made.parts_end - made.parts_begin);
+  }
   void AppendDigitOf(const Part& part, int32_t target, std::vector<RawTerm>* raw) const;
   void EmitSums(absl::Span<const Part> physical, IndexMap::Sums* sums) const;
   void AppendTerms(absl::Span<const RawTerm> raw, absl::Span<const int32_t> value_of,
                    std::vector<IndexMap::Term>* terms) const;
   void SeparateStrides(IndexMap::Sums* sums) const;
   void EmitDigits(absl::Span<const Part> physical, int64_t physical_bound, IndexMap::Digits* digits) const;
-  static void EmitContainer(absl::Span<const Part> parts, int32_t value, int64_t bound, absl::Span<const int32_t> value_of,
-                            IndexMap::Digits* digits);
+  static void EmitContainer(absl::Span<const Part> parts, int32_t value, int64_t bound,
+                            absl::Span<const int32_t> value_of, IndexMap::Digits* digits);
   static IndexMap::Divisor MakeDivisor(uint64_t divisor, uint64_t value_bound);
 
   const Shape& shape_;
@@ -114,7 +119,8 @@ absl::StatusOr<IndexMap> IndexMapBuilder::Build() {
 absl::Status IndexMapBuilder::StartWithDimensions() {
   for (int i = 0; i < rank(); ++i) {
     if (shape_.is_unbounded_dynamic_dimension(i)) {
-      return InvalidArgumentStrCat("dimension ", i, " of ", shape_.ToString(), " is unbounded: it has no positions in memory");
+      return InvalidArgumentStrCat("dimension ", i, " of ", shape_.ToString(),
+                                   " is unbounded: it has no positions in memory");
     }
     if (shape_.dimensions(i) < 0) {
       return InvalidArgumentStrCat("dimension ", i, " of ", shape_.ToString(), " is negative");
@@ -135,7 +141,8 @@ IndexMapBuilder::Digit IndexMapBuilder::MakeSource(int64_t bound, bool within_ti
   return Digit{static_cast<int32_t>(sources_.size()) - 1, 1, 0, bound, within_tile};
 }
 
-// The dimensions [..., head, tail of the tile's length] become [..., head, counts of tiles, dimensions within the tile].
+// The dimensions [..., head, tail of the tile's length] become [..., head, counts of tiles, dimensions within the
+// tile].
 absl::Status IndexMapBuilder::ApplyTile(const Tile& tile, bool is_first) {
   const absl::Span<const int64_t> sizes = tile.dimensions();
   if (digits_.size() < sizes.size()) {
@@ -155,7 +162,8 @@ absl::Status IndexMapBuilder::ApplyTile(const Tile& tile, bool is_first) {
       }
     }
     if (sizes[i] <= 0) return InvalidArgumentStrCat("tile dimension must be positive or `*`, got ", sizes[i]);
-    KASHI_ASSIGN_OR_RETURN(const Digit digit, Merge(absl::MakeConstSpan(tail).subspan(run_begin, i + 1 - run_begin), tile));
+    KASHI_ASSIGN_OR_RETURN(const Digit digit,
+                           Merge(absl::MakeConstSpan(tail).subspan(run_begin, i + 1 - run_begin), tile));
     Split(digit, sizes[i], is_first, &digits_.emplace_back(), &within.emplace_back());
   }
   digits_.insert(digits_.end(), within.begin(), within.end());
@@ -192,8 +200,8 @@ absl::StatusOr<IndexMapBuilder::Digit> IndexMapBuilder::Merge(absl::Span<const D
 }
 
 // digit(d, m) by t: the tile is digit(d*t, m/t) and the place within it digit(d, t), if t divides m or there is no m.
-// Else the digit becomes a source of its own, which has no modulus. Products wrap only if the array is empty or SetSizes
-// finds that it is too large: each divisor is a product of bounds, and bounds only grow from tile to tile.
+// Else the digit becomes a source of its own, which has no modulus. Products wrap only if the array is empty or
+// SetSizes finds that it is too large: each divisor is a product of bounds, and bounds only grow from tile to tile.
 void IndexMapBuilder::Split(const Digit& digit, int64_t tile_size, bool is_first, Digit* count, Digit* within) {
   Digit whole = digit;
   if (digit.modulus % tile_size != 0) {
@@ -269,8 +277,8 @@ std::vector<IndexMapBuilder::Part> IndexMapBuilder::PhysicalParts() const {
   return parts;
 }
 
-// part.stride * (floor(v / divisor) mod modulus), v the value of the digit's source. A quotient by more than the largest
-// value is 0; so is every digit of a source of bound 1.
+// part.stride * (floor(v / divisor) mod modulus), v the value of the digit's source. A quotient by more than the
+// largest value is 0; so is every digit of a source of bound 1.
 void IndexMapBuilder::AppendDigitOf(const Part& part, int32_t target, std::vector<RawTerm>* raw) const {
   const Digit& digit = part.digit;
   const uint64_t bound = static_cast<uint64_t>(sources_[digit.source].bound);
@@ -283,12 +291,19 @@ void IndexMapBuilder::AppendDigitOf(const Part& part, int32_t target, std::vecto
 
 void IndexMapBuilder::EmitSums(absl::Span<const Part> physical, IndexMap::Sums* sums) const {
   std::vector<RawTerm> raw;
-  for (int32_t source = rank(); source < source_count(); ++source) {
-    for (int32_t i = sources_[source].parts_begin; i < sources_[source].parts_end; ++i) {
-      AppendDigitOf(parts_[i], source, &raw);
+  // A value in between without a term is always 0, though its bound may be more.
+  std::vector<bool> is_zero(sources_.size(), false);
+  const auto append = [&](absl::Span<const Part> parts, int32_t target) {
+    for (const Part& part : parts) {
+      if (!is_zero[part.digit.source]) AppendDigitOf(part, target, &raw);
     }
+  };
+  for (int32_t source = rank(); source < source_count(); ++source) {
+    const size_t term_count = raw.size();
+    append(PartsOf(source), source);
+    is_zero[source] = raw.size() == term_count;
   }
-  for (const Part& part : physical) AppendDigitOf(part, source_count(), &raw);
+  append(physical, source_count());
   // What the result needs. A term's target was made after its source, so one look backwards finds all.
   std::vector<bool> is_needed(sources_.size() + 1, false);
   is_needed.back() = true;
@@ -306,7 +321,8 @@ void IndexMapBuilder::EmitSums(absl::Span<const Part> physical, IndexMap::Sums* 
     const int32_t target = raw[begin].target;
     if (!is_needed[target]) continue;
     std::sort(raw.begin() + begin, raw.begin() + end, [](const RawTerm& a, const RawTerm& b) {
-      return std::make_tuple(a.divisor != 1, a.source, a.divisor) < std::make_tuple(b.divisor != 1, b.source, b.divisor);
+      return std::make_tuple(a.divisor != 1, a.source, a.divisor) <
+             std::make_tuple(b.divisor != 1, b.source, b.divisor);
     });
     const int32_t first = static_cast<int32_t>(sums->terms.size());
     AppendTerms(absl::MakeConstSpan(raw).subspan(begin, end - begin), value_of, &sums->terms);
@@ -362,10 +378,7 @@ void IndexMapBuilder::EmitDigits(absl::Span<const Part> physical, int64_t physic
   EmitContainer(physical, /*value=*/-1, physical_bound, value_of, digits);
   for (int32_t source = source_count() - 1; source >= rank(); --source) {
     if (!is_made[source]) continue;
-    const Source& made = sources_[source];
-    const absl::Span<const Part> parts =
-        absl::MakeConstSpan(parts_).subspan(made.parts_begin, made.parts_end - made.parts_begin);
-    EmitContainer(parts, value_of[source], made.bound, value_of, digits);
+    EmitContainer(PartsOf(source), value_of[source], sources_[source].bound, value_of, digits);
   }
 }
 
@@ -377,7 +390,8 @@ void IndexMapBuilder::EmitContainer(absl::Span<const Part> parts, int32_t value,
     if (part.digit.bound == 1) continue;
     if (!joined.empty()) {
       Digit& minor = joined.back().digit;
-      if (minor.source == part.digit.source && minor.divisor * static_cast<uint64_t>(minor.bound) == part.digit.divisor) {
+      if (minor.source == part.digit.source &&
+          minor.divisor * static_cast<uint64_t>(minor.bound) == part.digit.divisor) {
         minor.bound *= part.digit.bound;
         continue;
       }
@@ -407,7 +421,7 @@ IndexMap::Divisor IndexMapBuilder::MakeDivisor(uint64_t divisor, uint64_t value_
                            static_cast<uint8_t>(shift)};
 }
 
-// --------------------------------------------------------------------------------------------------------------- asking
+// -------------------------------------------------------------------------------------------------------------- asking
 
 namespace {
 
@@ -511,7 +525,7 @@ void IndexMap::ForEachLogical(LogicalVisitor visit) const {
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------- showing
+// ------------------------------------------------------------------------------------------------------------- showing
 
 // The divisor is ceil(2^(63+shift) / magic): magic is that over the divisor, rounded up, and larger than the divisor.
 std::string IndexMap::DivisionToString(const std::string& value, const Divisor& divisor) {

@@ -1,8 +1,8 @@
 // The exact map between the logical indices of an array and its positions in memory.
 //
 // A tiled layout is a mixed-radix number system (array-model.md, 4.1). Each tile splits physical dimensions into (which
-// tile, where within the tile), or first merges some of them (`*`); what is left after all tiles is a row-major array of
-// *physical dimensions* with padding in it:
+// tile, where within the tile), or first merges some of them (`*`); what is left after all tiles is a row-major array
+// of *physical dimensions* with padding in it:
 //
 //   // s32[3,5]{1,0:T(2,4)}: physical dimensions 2,2,2,4
 //   //          tile (0,0)     |  tile (0,1)
@@ -13,21 +13,22 @@
 //   //    -   -   -   -        |   -   -   -   -
 //
 // An IndexMap is built once from a shape (cost: about a microsecond, proportional to rank and tile entries) and then
-// answers in a few nanoseconds, without allocation: for rank plus intermediate values up to 64; beyond that a query takes
-// its scratch from the heap. It is immutable and may be shared between threads. Split configs (SC) do not move elements.
+// answers in a few nanoseconds, without allocation: for rank plus intermediate values up to 64; beyond that a query
+// takes its scratch from the heap. It is immutable and may be shared between threads. Split configs (SC) do not move
+// elements.
 //
 //   Post: for all logical i: PhysicalToLogical(LogicalToPhysical(i)) gives i
 //   Post: every p in [0, padded_element_count()) is exactly one element, or padding
 //
-// How: every digit of the number system is floor(v / d) mod m of an index v. That is floor(v/d) - m * floor(v/(d*m)), and
-// so a position is a sum of quotients of the index, and an index a sum of digits of the position:
+// How: every digit of the number system is floor(v / d) mod m of an index v. That is floor(v/d) - m * floor(v/(d*m)),
+// and so a position is a sum of quotients of the index, and an index a sum of digits of the position:
 //
 //   physical = i0*4 + i1 + i0/2*8 + i1/4*4            i0 = p/16*2 + p/4%2        padding unless i0 < 3
 //                                                     i1 = p/8%2*4 + p%4         padding unless i1 < 5
 //
-// with one multiplication for a quotient. Where the digits do not nest (T(3)(2): 2 does not divide 3) or are merged (`*`),
-// the value between the two tiles is computed first; on the way back it is checked against its bound, for values beyond
-// that are padding too. ToString() shows all this.
+// with one multiplication for a quotient. Where the digits do not nest (T(3)(2): 2 does not divide 3) or are merged
+// (`*`), the value between the two tiles is computed first; on the way back it is checked against its bound, for values
+// beyond that are padding too. ToString() shows all this.
 #ifndef KASHI_ARRAY_INDEX_MAP_H_
 #define KASHI_ARRAY_INDEX_MAP_H_
 
@@ -47,9 +48,10 @@ namespace kashi {
 
 class IndexMap {
  public:
-  // The shape must be an array (or a buffer: its array) with a layout that ValidateLayoutForShape accepts. INVALID_ARGUMENT
-  // for anything else, for a `*` that has no more minor dimension to merge into, for unbounded dimensions, and where a
-  // size or a position would not fit int64_t. Bounded dynamic dimensions count with their bound.
+  // The shape must be an array (or a buffer: its array) with a layout that ValidateLayoutForShape accepts.
+  // INVALID_ARGUMENT for anything else, for a `*` that has no more minor dimension to merge into, for unbounded
+  // dimensions, and where a size or a position would not fit int64_t. Bounded dynamic dimensions count with their
+  // bound.
   static absl::StatusOr<IndexMap> Make(const Shape& shape);
 
   int rank() const { return static_cast<int>(dimensions_.size()); }
@@ -57,8 +59,8 @@ class IndexMap {
   // Sizes of the physical dimensions after all tiles, most major first; padding included.
   absl::Span<const int64_t> physical_dimensions() const { return physical_dimensions_; }
 
-  int64_t element_count() const { return element_count_; }              // elements of the logical array
-  int64_t tiled_element_count() const { return tiled_element_count_; }  // product of physical_dimensions()
+  int64_t element_count() const { return element_count_; }                // elements of the logical array
+  int64_t tiled_element_count() const { return tiled_element_count_; }    // product of physical_dimensions()
   int64_t padded_element_count() const { return padded_element_count_; }  // … rounded up to the tail alignment L
   int64_t element_size_in_bits() const { return element_size_in_bits_; }  // E, else 8 * bytes of the element type
   // M: bytes in front of the first element; a negative one counts as 0.
@@ -69,15 +71,16 @@ class IndexMap {
   // The position of an element, counted in elements. Pre: `index` has rank() entries, each within its dimension.
   int64_t LogicalToPhysical(absl::Span<const int64_t> index) const;
 
-  // The element at a position: writes its index to `index` (rank() entries) and returns true, or returns false where there
-  // is padding (what `index` then holds is unspecified). Pre: 0 <= physical < padded_element_count().
+  // The element at a position: writes its index to `index` (rank() entries) and returns true, or returns false where
+  // there is padding (what `index` then holds is unspecified). Pre: 0 <= physical < padded_element_count().
   bool PhysicalToLogical(int64_t physical, absl::Span<int64_t> index) const;
 
   // The first bit of the element at a position, counted from the start of the buffer, prefix included. Packed elements
   // fill a byte from its lowest bit upwards.
   int64_t BitOffset(int64_t physical) const { return prefix_bytes_ * 8 + physical * element_size_in_bits_; }
 
-  // One call a position in [begin, end), in memory order; `index` is empty for padding (and at rank 0: see `is_element`).
+  // One call a position in [begin, end), in memory order; `index` is empty for padding (and at rank 0: see
+  // `is_element`).
   // Pre: 0 <= begin, end <= padded_element_count().
   using PhysicalVisitor = absl::FunctionRef<void(int64_t physical, bool is_element, absl::Span<const int64_t> index)>;
   void ForEachPhysical(int64_t begin, int64_t end, PhysicalVisitor visit) const;
@@ -87,9 +90,9 @@ class IndexMap {
   using LogicalVisitor = absl::FunctionRef<void(absl::Span<const int64_t> index, int64_t physical)>;
   void ForEachLogical(LogicalVisitor visit) const;
 
-  // The first level of tiles, where its tiles lie one after the other in memory: how many positions one holds (padding of
-  // inner tiles included) and a visit of the t-th one. 0 if the layout has no tiles, and also where a later tile reaches
-  // beyond the first one's dimensions and so interleaves first-level tiles, as the second does in
+  // The first level of tiles, where its tiles lie one after the other in memory: how many positions one holds (padding
+  // of inner tiles included) and a visit of the t-th one. 0 if the layout has no tiles, and also where a later tile
+  // reaches beyond the first one's dimensions and so interleaves first-level tiles, as the second does in
   // f32[8,8]{1,0:T(4)(2,2)}: there is no run of memory to call a tile, and ForEachPhysical serves.
   // Pre of ForEachInTile: 0 <= tile < tile_count().
   int64_t tile_element_count() const { return tile_element_count_; }
@@ -144,16 +147,16 @@ class IndexMap {
     Divisor divisor;
     int32_t target;
   };
-  // A value that consists of the digits [begin, end), major to minor: the product of the bounds of the more minor ones is a
-  // digit's divisor. Beyond `bound` there is padding.
+  // A value that consists of the digits [begin, end), major to minor: the product of the bounds of the more minor ones
+  // is a digit's divisor. Beyond `bound` there is padding.
   struct Container {
     int32_t value;
     int32_t begin;
     int32_t end;
     uint64_t bound;
   };
-  // The values are the index, then those in between. The first container is the position, the others are in-between values,
-  // each after those that have digits of it.
+  // The values are the index, then those in between. The first container is the position, the others are in-between
+  // values, each after those that have digits of it.
   struct Digits {
     std::vector<Digit> digits;
     std::vector<Container> containers;

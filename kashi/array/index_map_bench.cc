@@ -1,7 +1,7 @@
-// Nanoseconds an index: IndexMap against a plain strided computation over the same logical dimensions and the same list of
-// indices, in order and shuffled. `items_per_second` is indices a second; `1 / items_per_second` the time of one.
+// Nanoseconds an index (the counter `index`): IndexMap against a plain strided computation over the same logical
+// dimensions without tiles and the same list of indices, in order and random; and back, against a division for each
+// dimension.
 #include <algorithm>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -41,6 +41,19 @@ std::vector<int64_t> MakeIndices(absl::Span<const int64_t> sizes, bool is_random
   return indices;
 }
 
+std::vector<int64_t> MakePositions(int64_t count, bool is_random) {
+  std::mt19937_64 random(1);
+  std::vector<int64_t> positions(kCount);
+  for (int i = 0; i < kCount; ++i) positions[i] = static_cast<int64_t>(is_random ? random() % count : i % count);
+  return positions;
+}
+
+// The time of one of `count` indices an iteration, in nanoseconds: shown as "index=3.2n".
+void CountIndices(benchmark::State& state, int64_t count) {
+  using benchmark::Counter;
+  state.counters["index"] = Counter(static_cast<double>(count), Counter::kIsIterationInvariantRate | Counter::kInvert);
+}
+
 // What everybody writes by hand: sum of index * stride, strides in a list.
 void BM_PlainStrided(benchmark::State& state, const std::string& text, bool is_random) {
   const IndexMap map = MapOf(text);
@@ -55,7 +68,23 @@ void BM_PlainStrided(benchmark::State& state, const std::string& text, bool is_r
       benchmark::DoNotOptimize(linear);
     }
   }
-  state.SetItemsProcessed(state.iterations() * kCount);
+  CountIndices(state, kCount);
+}
+
+// … and its inverse.
+void BM_PlainDivisions(benchmark::State& state, const std::string& text, bool is_random) {
+  const IndexMap map = MapOf(text);
+  const std::vector<int64_t> positions = MakePositions(map.element_count(), is_random);
+  const std::vector<int64_t> sizes(map.dimensions().begin(), map.dimensions().end());
+  DimensionVector index(map.rank());
+  for (auto _ : state) {
+    for (int64_t p : positions) {
+      for (size_t d = sizes.size(); d-- > 0; p /= sizes[d]) index[d] = p % sizes[d];
+      benchmark::DoNotOptimize(index.data());
+      benchmark::ClobberMemory();
+    }
+  }
+  CountIndices(state, kCount);
 }
 
 void BM_LogicalToPhysical(benchmark::State& state, const std::string& text, bool is_random) {
@@ -67,23 +96,21 @@ void BM_LogicalToPhysical(benchmark::State& state, const std::string& text, bool
       benchmark::DoNotOptimize(map.LogicalToPhysical(absl::MakeConstSpan(indices).subspan(i * rank, rank)));
     }
   }
-  state.SetItemsProcessed(state.iterations() * kCount);
+  CountIndices(state, kCount);
 }
 
 void BM_PhysicalToLogical(benchmark::State& state, const std::string& text, bool is_random) {
   const IndexMap map = MapOf(text);
-  std::mt19937_64 random(1);
-  std::vector<int64_t> positions(kCount);
-  std::iota(positions.begin(), positions.end(), 0);
-  for (int64_t& p : positions) p = is_random ? random() % map.padded_element_count() : p % map.padded_element_count();
+  const std::vector<int64_t> positions = MakePositions(map.padded_element_count(), is_random);
   DimensionVector index(map.rank());
   for (auto _ : state) {
     for (int64_t p : positions) {
       benchmark::DoNotOptimize(map.PhysicalToLogical(p, absl::MakeSpan(index)));
       benchmark::DoNotOptimize(index.data());
+      benchmark::ClobberMemory();
     }
   }
-  state.SetItemsProcessed(state.iterations() * kCount);
+  CountIndices(state, kCount);
 }
 
 void BM_ForEachPhysical(benchmark::State& state, const std::string& text) {
@@ -94,7 +121,7 @@ void BM_ForEachPhysical(benchmark::State& state, const std::string& text) {
     map.ForEachPhysical(0, count, [&](int64_t, bool is_element, absl::Span<const int64_t>) { elements += is_element; });
     benchmark::DoNotOptimize(elements);
   }
-  state.SetItemsProcessed(state.iterations() * count);
+  CountIndices(state, count);
 }
 
 void BM_ForEachLogical(benchmark::State& state, const std::string& text) {
@@ -104,7 +131,7 @@ void BM_ForEachLogical(benchmark::State& state, const std::string& text) {
     map.ForEachLogical([&](absl::Span<const int64_t>, int64_t physical) { sum += physical; });
     benchmark::DoNotOptimize(sum);
   }
-  state.SetItemsProcessed(state.iterations() * map.element_count());
+  CountIndices(state, map.element_count());
 }
 
 void BM_Make(benchmark::State& state, const std::string& text) {
@@ -133,6 +160,8 @@ const bool kRegistered = [] {
       const std::string order = is_random ? "/random" : "/in_order";
       benchmark::RegisterBenchmark(("plain_strided/" + c.name + order).c_str(), BM_PlainStrided, c.shape, is_random);
       benchmark::RegisterBenchmark(("to_physical/" + c.name + order).c_str(), BM_LogicalToPhysical, c.shape, is_random);
+      benchmark::RegisterBenchmark(("plain_divisions/" + c.name + order).c_str(), BM_PlainDivisions, c.shape,
+                                   is_random);
       benchmark::RegisterBenchmark(("to_logical/" + c.name + order).c_str(), BM_PhysicalToLogical, c.shape, is_random);
     }
     benchmark::RegisterBenchmark(("for_each_physical/" + c.name).c_str(), BM_ForEachPhysical, c.shape);

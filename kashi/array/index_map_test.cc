@@ -18,8 +18,8 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
 
-// Counts for QueriesDoNotAllocate; for the other tests of this program nothing changes. Sanitizers have an operator new of
-// their own, and need it. Not inlined: GCC takes the parts of an inlined pair for a mismatch.
+// Counts for QueriesDoNotAllocate; for the other tests of this program nothing changes. Sanitizers have an operator new
+// of their own, and need it. Not inlined: GCC takes the parts of an inlined pair for a mismatch.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define KASHI_COUNTS_ALLOCATIONS 0
 #elif defined(__has_feature)
@@ -106,7 +106,10 @@ TEST(IndexMapTest, WorkedNumbers) {
       {"s8[16,256]{1,0:T(8,128)(4,1)}", {7, 129}, 1543, {2, 2, 2, 128, 4, 1}, 4096},
       {"bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}", {0, 0, 1, 0}, 1, {1, 8, 160, 128, 4, 128, 2, 1}, 167772160},
       {"bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}", {0, 0, 0, 1}, 2, {1, 8, 160, 128, 4, 128, 2, 1}, 167772160},
-      {"bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}", {3, 0, 77, 1000}, 64102097, {1, 8, 160, 128, 4, 128, 2, 1},
+      {"bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}",
+       {3, 0, 77, 1000},
+       64102097,
+       {1, 8, 160, 128, 4, 128, 2, 1},
        167772160},
       {"bf16[32,32,4096]{2,1,0:T(8,128)(2,1)}", {1, 2, 300}, 133464, {32, 4, 32, 4, 128, 2, 1}, 4194304},
       {"f32[5,7]{1,0:T(*,4)}", {3, 6}, 27, {9, 4}, 36},
@@ -196,9 +199,8 @@ TEST(IndexMapTest, Tiles) {
   EXPECT_EQ(figure.tile_element_count(), 4);
   EXPECT_EQ(figure.tile_count(), 6);
   std::vector<int64_t> positions;
-  figure.ForEachInTile(2, [&](int64_t p, bool is_element, absl::Span<const int64_t>) {
-    positions.push_back(is_element ? p : -p);
-  });
+  figure.ForEachInTile(
+      2, [&](int64_t p, bool is_element, absl::Span<const int64_t>) { positions.push_back(is_element ? p : -p); });
   EXPECT_THAT(positions, ElementsAre(8, -9, 10, -11));
   EXPECT_EQ(MapOf("f32[3,5]").tile_element_count(), 0);
   EXPECT_EQ(MapOf("f32[3,5]").tile_count(), 0);
@@ -301,27 +303,27 @@ const std::vector<TileList>& TileLists() {
       {{3, 2}},
       {{1, 8}},
       {{2, 2, 2}},
-      {{8, 16}},                          // larger than the array
-      {{2, 4}, {2, 1}},                   // as TPUs have them
-      {{4, 4}, {2, 1}},                   //
-      {{4, 8}, {4, 1}},                   //
-      {{4}, {2}},                         // nested
-      {{3}, {2}},                         // ragged: 2 does not divide 3
-      {{2}, {3}},                         // later tile larger
-      {{3, 3}, {2, 2}},                   // ragged in both
-      {{6}, {4}, {3}},                    // ragged twice
-      {{7, 3}, {2, 2}, {3}},              //
-      {{2, 3}, {2, 1, 1, 1}},             // over the tile counts
-      {{2}, {2, 2}},                      // interleaving tiles
-      {{3}, {2, 2}},                      //
-      {{2, 2}, {3, 2, 1}},                //
-      {{4}, {1, 2}, {2, 1}},              //
-      {{2, 2, 2, 2}},                     // longer than the rank (up to 3)
-      {{2, 1, 3, 2, 2}, {2, 2, 1}},       //
-      {{kCombine, 4}},                    // merging
-      {{kCombine, kCombine, 2}},          //
-      {{2, kCombine, 3}},                 //
-      {{kCombine, 2}, {kCombine, 3}},     // merging tile counts and places within a tile
+      {{8, 16}},                       // larger than the array
+      {{2, 4}, {2, 1}},                // as TPUs have them
+      {{4, 4}, {2, 1}},                //
+      {{4, 8}, {4, 1}},                //
+      {{4}, {2}},                      // nested
+      {{3}, {2}},                      // ragged: 2 does not divide 3
+      {{2}, {3}},                      // later tile larger
+      {{3, 3}, {2, 2}},                // ragged in both
+      {{6}, {4}, {3}},                 // ragged twice
+      {{7, 3}, {2, 2}, {3}},           //
+      {{2, 3}, {2, 1, 1, 1}},          // over the tile counts
+      {{2}, {2, 2}},                   // interleaving tiles
+      {{3}, {2, 2}},                   //
+      {{2, 2}, {3, 2, 1}},             //
+      {{4}, {1, 2}, {2, 1}},           //
+      {{2, 2, 2, 2}},                  // longer than the rank (up to 3)
+      {{2, 1, 3, 2, 2}, {2, 2, 1}},    //
+      {{kCombine, 4}},                 // merging
+      {{kCombine, kCombine, 2}},       //
+      {{2, kCombine, 3}},              //
+      {{kCombine, 2}, {kCombine, 3}},  // merging tile counts and places within a tile
       {{kCombine, 3, 2}, {2, kCombine, 2}},
       {{3}, {kCombine, 2}},
       {{4, 2}, {kCombine, kCombine, 3, 1}},
@@ -435,8 +437,8 @@ TEST(IndexMapTest, DivisionIsExactUpTo63Bits) {
       const absl::StatusOr<IndexMap> map = IndexMap::Make(shape);
       ASSERT_TRUE(map.ok()) << map.status();
       Index back(1);
-      for (int64_t i : {int64_t{0}, tile - 1, tile, tile + 1, size / tile * tile - 1, size / tile * tile - tile,
-                        size - 1}) {
+      for (int64_t i :
+           {int64_t{0}, tile - 1, tile, tile + 1, size / tile * tile - 1, size / tile * tile - tile, size - 1}) {
         const int64_t physical = map->LogicalToPhysical({i});
         EXPECT_EQ(physical, oracle::MapIndex(shape, {i})) << tile << " " << size;
         EXPECT_TRUE(map->PhysicalToLogical(physical, absl::MakeSpan(back)));
@@ -455,8 +457,9 @@ TEST(IndexMapTest, RefusesWhatHasNoPositions) {
   EXPECT_THAT(ErrorOf("f32[2,3]{1,1}"), HasSubstr("duplicate values"));
   EXPECT_THAT(ErrorOf("f32[2]{0:T(0)}"), HasSubstr("invalid tiles"));
   EXPECT_THAT(ErrorOf("f32[2]{0:T()}"), HasSubstr("invalid tiles"));
-  EXPECT_THAT(ErrorOf("f32[2,3]{1,0:T(2,*)}"),
-              HasSubstr("tile (2,*) of f32[2,3]{1,0:T(2,*)} ends with `*`: there is no more minor dimension to merge into"));
+  EXPECT_THAT(
+      ErrorOf("f32[2,3]{1,0:T(2,*)}"),
+      HasSubstr("tile (2,*) of f32[2,3]{1,0:T(2,*)} ends with `*`: there is no more minor dimension to merge into"));
   EXPECT_THAT(ErrorOf("f32[2]{0:T(*)}"), HasSubstr("ends with `*`"));
   EXPECT_THAT(ErrorOf("f32[2]{0:E(-3)}"), HasSubstr("negative"));
   EXPECT_FALSE(IndexMap::Make(Shape()).ok());

@@ -56,8 +56,9 @@ absl::Status ValidatePadding(const LegacyLayout& layout, const Shape& shape) {
   }
   for (int i = 0; i < shape.dimensions_size(); ++i) {
     if (layout.padded_dimensions[i] < shape.dimensions(i)) {
-      return InvalidArgument("for dimension %d, dimension padding (%d) is smaller than the dimension size (%d) of the shape",
-                             i, layout.padded_dimensions[i], shape.dimensions(i));
+      return InvalidArgument(
+          "for dimension %d, dimension padding (%d) is smaller than the dimension size (%d) of the shape", i,
+          layout.padded_dimensions[i], shape.dimensions(i));
     }
   }
   return absl::OkStatus();

@@ -7,13 +7,14 @@
 //   minor_to_major {0,1}, padded [3,5], ZERO      a d 0 b e 0 c f 0 0 0 0 0 0 0
 //   minor_to_major {1,0}, padded [3,5], ZERO      a b c 0 0 d e f 0 0 0 0 0 0 0
 //
-// XLA's modern proto takes fields 2 to 5 and forgets them, and its text never showed them. So a Layout (layout.h) cannot
-// hold them; who wants them asks for them and gets a LegacyLayout. (XLA's own index helpers of that time used the bounds
-// without padding; the documents' picture, above, is the definition here.)
+// XLA's modern proto takes fields 2 to 5 and forgets them, and its text never showed them. So a Layout (layout.h)
+// cannot hold them; who wants them asks for them and gets a LegacyLayout. (XLA's own index helpers of that time used
+// the bounds without padding; the documents' picture, above, is the definition here.)
 //
-// ToModernLayout is exact: legacy padding is one tile of full rank whose entries are the padded widths in physical order,
-// [2,3] {0,1} padded [3,5] = {0,1:T(5,3)}. Two things do not survive: the fill value (tile padding holds nothing defined),
-// and shapes with a dimension of size 0: a tiled array of these has no positions, a legacy one has product(padded) of them.
+// ToModernLayout is exact: legacy padding is one tile of full rank whose entries are the padded widths in physical
+// order, [2,3] {0,1} padded [3,5] = {0,1:T(5,3)}. Two things do not survive: the fill value (tile padding holds nothing
+// defined), and shapes with a dimension of size 0: a tiled array of these has no positions, a legacy one has
+// product(padded) of them.
 #ifndef KASHI_ARRAY_LEGACY_LAYOUT_H_
 #define KASHI_ARRAY_LEGACY_LAYOUT_H_
 
@@ -61,8 +62,8 @@ struct LegacyLayout {
 // sizes (bounds count); its own layout takes no part. INVALID_ARGUMENT for anything else.
 absl::Status ValidateLegacyLayout(const LegacyLayout& layout, const Shape& shape);
 
-// The functions below validate first. A sparse layout has no positions: UNIMPLEMENTED. INVALID_ARGUMENT where a result does
-// not fit int64_t.
+// The functions below validate first. A sparse layout has no positions: UNIMPLEMENTED. INVALID_ARGUMENT where a result
+// does not fit int64_t.
 
 // product(padded_dimensions), or of the dimensions if there is no padding; times the bytes of the element type.
 absl::StatusOr<int64_t> LegacyPaddedElementCount(const LegacyLayout& layout, const Shape& shape);
@@ -77,8 +78,8 @@ absl::StatusOr<int64_t> LegacyLinearIndex(const LegacyLayout& layout, const Shap
 inline constexpr int64_t kLegacyPadding = -1;
 absl::StatusOr<std::vector<int64_t>> LegacyPicture(const LegacyLayout& layout, const Shape& shape);
 
-// The modern layout with the same positions; without a tile if no dimension is padded. INVALID_ARGUMENT for a padded array
-// with a dimension of size 0 (see above).
+// The modern layout with the same positions; without a tile if no dimension is padded. INVALID_ARGUMENT for a padded
+// array with a dimension of size 0 (see above).
 absl::StatusOr<Layout> ToModernLayout(const LegacyLayout& layout, const Shape& shape);
 
 }  // namespace kashi

@@ -175,6 +175,7 @@ absl::Status ShapeUtil::ForEachIndexParallelWithStatus(const Shape& shape, absl:
                                                        absl::Span<const int64_t> count, absl::Span<const int64_t> incr,
                                                        ForEachParallelVisitorFunction visitor) {
   const IndexLoop start(shape, base, count, incr);
+  KASHI_CHECK_LT(start.steps(), std::numeric_limits<int64_t>::max()) << "this parallel loop would never end";
   std::mutex mutex;
   absl::Status first_error;  // by the serial order, so that it is the same in every run
   int64_t first_error_step = std::numeric_limits<int64_t>::max();

@@ -224,6 +224,9 @@ TEST(ForEachIndexParallel, ErrorsStopNobodyAndTheFirstIsReturned) {
     EXPECT_EQ(status, Internal("at 6"));
     EXPECT_EQ(calls, 1000);
   }
+  EXPECT_DEATH(
+      ShapeUtil::ForEachIndexParallel(shape, {0}, {2}, {0}, [](absl::Span<const int64_t>, int) { return true; }),
+      "never end");
   const auto fails = [](absl::Span<const int64_t>, int) -> absl::StatusOr<bool> { return Internal("no"); };
   EXPECT_DEATH(ShapeUtil::ForEachIndexParallel(S("f32[]"), fails), "no");
 }

@@ -306,7 +306,7 @@ class ShapeUtil {
   // Loops over the indices base <= index < base + count (extents, not numbers of steps) by incr, in the order of
   // minor_to_major (its first dimension fastest; needs a layout). An array without elements: no call; a scalar: one call
   // with an empty index; a count of 0: that dimension is visited at its base all the same. A visitor that returns false or
-  // an error ends the loop.
+  // an error ends the loop. An incr below 0 dies; with 0 only the visitor can end the loop (the parallel forms die).
   using ForEachVisitorFunction = absl::FunctionRef<absl::StatusOr<bool>(absl::Span<const int64_t>)>;
   using ForEachVisitorFunctionNoStatus = absl::FunctionRef<bool(absl::Span<const int64_t>)>;
   using ForEachParallelVisitorFunction = absl::FunctionRef<absl::StatusOr<bool>(absl::Span<const int64_t>, int)>;

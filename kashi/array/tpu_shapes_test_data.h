@@ -9,7 +9,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
-#include "gtest/gtest.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/test_data.h"

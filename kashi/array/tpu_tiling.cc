@@ -15,6 +15,7 @@ constexpr int64_t kLanes = 128;
 constexpr int64_t kSublanes = 8;
 
 // In the order of the enum.
+// clang-format off
 constexpr TpuGenerationInfo kGenerations[] = {
     // generation            name     w  packs  table
     {TpuGeneration::kV2,    "v2",    2, false, 1024},
@@ -25,6 +26,7 @@ constexpr TpuGenerationInfo kGenerations[] = {
     {TpuGeneration::kV6e,   "v6e",   1, true,  32},
     {TpuGeneration::kTpu7x, "tpu7x", 1, true,  32},
 };
+// clang-format on
 
 // 2^61 and more stay as they are; the caller clamps anyway.
 int64_t NextPowerOf2(int64_t value) { return value > (int64_t{1} << 61) ? value : int64_t{1} << Log2Ceiling(value); }

@@ -12,14 +12,14 @@
 //   rank 1     T(clamp(pow2(size), 128*p*w, 1024)), then (128)(p,1) if p > 1
 //   rank 2..   T(clamp(pow2(n), p*w, 8), 128), then (p,1) if p > 1; n is the size of the second most minor dimension.
 //              8- and 4-bit types from v4 on: T(8*p,128)(p,1) if n is a multiple of 8*p
-//   128*p*w and p*w are at most 1024 and 8. Arrays without elements have no tile. 4-bit types have E(4) from v4 on; in v2
-//   and v3, as the other types narrower than a byte everywhere, they take a byte and count as 8 bits.
+//   128*p*w and p*w are at most 1024 and 8. Arrays without elements have no tile. 4-bit types have E(4) from v4 on; in
+//   v2 and v3, as the other types narrower than a byte everywhere, they take a byte and count as 8 bits.
 //
-// Source: the layouts that the compiler chose in modules compiled ahead of time (tests/data/tpu_shapes.tsv). The rule gives
-// all tiles of 100 % of the shapes in HBM and vector memory for v2 and v3, 99.8 % for v4, 99.4 % v5e, 99.1 % v5p, 99.2 %
-// v6e, 97.9 % tpu7x. The rest are values inside programs: T(16,128)(2,1) for 16 bits on tpu7x, and T(8,128)(4,1) for 8 bits
-// where the rule says T(32,128)(4,1). Which order of dimensions the compiler would like is not known here: minor_to_major
-// is taken as given.
+// Source: the layouts that the compiler chose in modules compiled ahead of time (tests/data/tpu_shapes.tsv). The rule
+// gives all tiles of 100 % of the shapes in HBM and vector memory for v2 and v3, 99.8 % for v4, 99.4 % v5e, 99.1 % v5p,
+// 99.2 % v6e, 97.9 % tpu7x. The rest are values inside programs: T(16,128)(2,1) for 16 bits on tpu7x, and T(8,128)(4,1)
+// for 8 bits where the rule says T(32,128)(4,1). Which order of dimensions the compiler would like is not known here:
+// minor_to_major is taken as given.
 #ifndef KASHI_ARRAY_TPU_TILING_H_
 #define KASHI_ARRAY_TPU_TILING_H_
 
@@ -54,8 +54,8 @@ std::optional<TpuGeneration> ParseTpuGeneration(absl::string_view name);
 // INVALID_ARGUMENT unless the shape is an array (or a buffer) of known sizes whose layout is valid.
 absl::StatusOr<Layout> ChooseTpuLayout(const Shape& shape, TpuGeneration generation);
 
-// Bytes of the table of pointers that a tuple of `count` elements has beside their data: 4 an element, rounded up to 1024
-// (v2, v3), 512 (v4, v5e) or 32 (v5p and later). Pre: 0 <= count < 2^60.
+// Bytes of the table of pointers that a tuple of `count` elements has beside their data: 4 an element, rounded up to
+// 1024 (v2, v3), 512 (v4, v5e) or 32 (v5p and later). Pre: 0 <= count < 2^60.
 int64_t TupleTableBytes(int64_t count, TpuGeneration generation);
 
 }  // namespace kashi

@@ -2,6 +2,7 @@
 #ifndef KASHI_DRAW_LEGEND_H_
 #define KASHI_DRAW_LEGEND_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ inline std::vector<std::string> AxisLegend(const LayoutFigure& figure) {
   return lines;
 }
 
+// Such a slice has no label.
 inline bool IsPadding(const LayoutFigure::Slice& slice) {
   for (const LayoutFigure::Cell& cell : slice.cells) {
     if (cell.is_element) return false;

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/message.h"
 #include "google/protobuf/unknown_field_set.h"
 #include "kashi/base/status.h"
 #include "kashi/proto/xla_data.pb.h"
@@ -74,7 +75,7 @@ absl::Status ReadField(const UnknownField& field, LegacyLayout* layout) {
 absl::StatusOr<LegacyLayout> ReadLegacyLayout(const LayoutProto& proto) {
   LegacyLayout layout;
   layout.minor_to_major.assign(proto.minor_to_major().begin(), proto.minor_to_major().end());
-  const google::protobuf::UnknownFieldSet& fields = proto.unknown_fields();
+  const google::protobuf::UnknownFieldSet& fields = proto.GetReflection()->GetUnknownFields(proto);
   for (int i = 0; i < fields.field_count(); ++i) {
     KASHI_RETURN_IF_ERROR(ReadField(fields.field(i), &layout));
   }

@@ -60,7 +60,8 @@ TEST(ReadLegacyLayout, SparseFormat) {
 }
 
 TEST(ReadLegacyLayout, RefusesBrokenFields) {
-  EXPECT_EQ(ReadLegacyLayout(FromHex("1806")).status().message(), "Malformed layout proto: 6 is no value of padding_value.");
+  EXPECT_EQ(ReadLegacyLayout(FromHex("1806")).status().message(),
+            "Malformed layout proto: 6 is no value of padding_value.");
   EXPECT_EQ(ReadLegacyLayout(FromHex("2003")).status().message(), "Malformed layout proto: 3 is no value of format.");
   EXPECT_EQ(ReadLegacyLayout(FromHex("12020580")).status().message(),
             "Malformed layout proto: padded_dimensions ends within a number.");

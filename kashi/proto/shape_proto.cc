@@ -25,8 +25,9 @@ namespace {
 absl::Status ReadArray(const ShapeProto& proto, Shape* result) {
   const int flags = proto.is_dynamic_dimension_size(), dimensions = proto.dimensions_size();
   if (flags != 0 && flags != dimensions) {
-    return RetCheckFailure("ShapeProto.is_dynamic_dimension", "Malformed shape proto: number of is_dynamic_dimension fields (",
-                           flags, ") does not match number of dimension fields (", dimensions, ").");
+    return RetCheckFailure("ShapeProto.is_dynamic_dimension",
+                           "Malformed shape proto: number of is_dynamic_dimension fields (", flags,
+                           ") does not match number of dimension fields (", dimensions, ").");
   }
   *result = Shape(proto.element_type(), proto.dimensions(), proto.is_dynamic_dimension());
   return absl::OkStatus();
@@ -111,8 +112,9 @@ void Shape::SetProto(ShapeProto& proto) const {
 absl::StatusOr<ProgramShape> ProgramShape::FromProto(const ProgramShapeProto& proto) {
   if (proto.parameters_size() != proto.parameter_names_size()) {
     return proto_internal::RetCheckFailure(
-        "ProgramShapeProto.parameter_names", "ProgramShapeProto has different numbers of parameters and parameter names: ",
-        proto.parameters_size(), " vs ", proto.parameter_names_size());
+        "ProgramShapeProto.parameter_names",
+        "ProgramShapeProto has different numbers of parameters and parameter names: ", proto.parameters_size(), " vs ",
+        proto.parameter_names_size());
   }
   ProgramShape program_shape;
   for (int i = 0; i < proto.parameters_size(); ++i) {

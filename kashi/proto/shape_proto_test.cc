@@ -151,9 +151,10 @@ void ExpectShapeError(const std::string& proto_text, absl::StatusCode code, cons
 TEST(ShapeFromProto, RefusesWithUpstreamsWords) {
   const auto kInternal = absl::StatusCode::kInternal;
   const auto kInvalidArgument = absl::StatusCode::kInvalidArgument;
-  ExpectShapeError("element_type: F32 dimensions: [2, 3] is_dynamic_dimension: true", kInternal,
-                   "Malformed shape proto: number of is_dynamic_dimension fields (1) does not match number of dimension "
-                   "fields (2).");
+  ExpectShapeError(
+      "element_type: F32 dimensions: [2, 3] is_dynamic_dimension: true", kInternal,
+      "Malformed shape proto: number of is_dynamic_dimension fields (1) does not match number of dimension "
+      "fields (2).");
   ExpectShapeError("element_type: F32 is_dynamic_dimension: false", kInternal,
                    "fields (1) does not match number of dimension fields (0).");
   ExpectShapeError("element_type: TUPLE layout {}", kInternal,
@@ -162,8 +163,8 @@ TEST(ShapeFromProto, RefusesWithUpstreamsWords) {
                    "Malformed shape proto: element_type TOKEN should not have a layout.");
   ExpectShapeError("layout {}", kInternal,
                    "Malformed shape proto: element_type PRIMITIVE_TYPE_INVALID should not have a layout.");
-  ExpectShapeError("element_type: F32 dimensions: 2 layout { minor_to_major: 0 tiles { dimensions: [8, -1] } }", kInternal,
-                   "dimension >= 0");
+  ExpectShapeError("element_type: F32 dimensions: 2 layout { minor_to_major: 0 tiles { dimensions: [8, -1] } }",
+                   kInternal, "dimension >= 0");
   ExpectShapeError("element_type: F32 dimensions: 2 layout { tiles { dimensions: -9223372036854775808 } }", kInternal,
                    "dimension >= 0");
   ExpectShapeError("element_type: F32 layout { tail_padding_alignment_in_elements: -1 }", kInternal, "alignment > 0");
@@ -177,15 +178,17 @@ TEST(ShapeFromProto, RefusesWithUpstreamsWords) {
 }
 
 TEST(ShapeFromProto, RefusesInsideTuplesToo) {
-  ExpectShapeError("element_type: TUPLE tuple_shapes { element_type: TUPLE tuple_shapes { element_type: TOKEN layout {} } }",
-                   absl::StatusCode::kInternal, "element_type TOKEN should not have a layout.");
+  ExpectShapeError(
+      "element_type: TUPLE tuple_shapes { element_type: TUPLE tuple_shapes { element_type: TOKEN layout {} } }",
+      absl::StatusCode::kInternal, "element_type TOKEN should not have a layout.");
   ExpectShapeError("element_type: F32 layout { physical_shape { element_type: TUPLE layout {} } }",
                    absl::StatusCode::kInternal, "element_type TUPLE should not have a layout.");
 }
 
 TEST(ShapeFromProto, RetCheckFailuresSayWhichField) {
-  EXPECT_EQ(Shape::FromProto(ProtoFromText("element_type: F32 layout { tiles { dimensions: [8, -3] } }")).status().message(),
-            "RET_CHECK failure (TileProto.dimensions) dimension >= 0 (entry 1 is -3)");
+  EXPECT_EQ(
+      Shape::FromProto(ProtoFromText("element_type: F32 layout { tiles { dimensions: [8, -3] } }")).status().message(),
+      "RET_CHECK failure (TileProto.dimensions) dimension >= 0 (entry 1 is -3)");
 }
 
 std::string ReadText(const std::string& proto_text) {
@@ -315,7 +318,8 @@ TEST(LayoutProtoTest, DefaultsOfAbsentFields) {
 
 TEST(LayoutProtoTest, MemorySpaceKeepsEightBits) {
   LayoutProto proto;
-  for (const auto& [written, read] : std::vector<std::pair<int64_t, int64_t>>{{300, 44}, {128, -128}, {256, 0}, {-1, -1}}) {
+  for (const auto& [written, read] :
+       std::vector<std::pair<int64_t, int64_t>>{{300, 44}, {128, -128}, {256, 0}, {-1, -1}}) {
     proto.set_memory_space(written);
     EXPECT_EQ(Layout::FromProto(proto)->memory_space(), read);
   }

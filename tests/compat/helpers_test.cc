@@ -123,7 +123,8 @@ TEST(StatusMatchersTest, Match) {
 TEST(ProtoMatchersTest, EqualsProto) {
   const xla::ShapeProto proto = xla::ShapeUtil::MakeScalarShape(xla::S8).ToProto();
   EXPECT_THAT(proto, EqualsProto(proto));
-  EXPECT_THAT(proto, EqualsProto(R"pb(element_type: S8 layout { tail_padding_alignment_in_elements: 1 })pb"));
+  EXPECT_THAT(proto, EqualsProto(R"pb(element_type: S8
+                                      layout { tail_padding_alignment_in_elements: 1 })pb"));
   EXPECT_THAT(proto, Not(EqualsProto("element_type: S8")));
   EXPECT_THAT(proto, tsl::proto_testing::Partially(EqualsProto("element_type: S8")));
   xla::ShapeProto parsed;

@@ -31,8 +31,9 @@ TEST_F(LayoutTest, ToString) {
   EXPECT_EQ(Layout({1, 0}, {Tile({2, 55})}).set_element_size_in_bits(42).ToString(), "{1,0:T(2,55)E(42)}");
   EXPECT_EQ(Layout({1, 0}, {Tile({-2, 55})}).ToString(), "{1,0:T(Invalid value -2,55)}");
   EXPECT_EQ(Layout({1, 0}, {Tile({Tile::kCombineDimension, 8})}).set_memory_space(3).ToString(), "{1,0:T(*,8)S(3)}");
-  EXPECT_EQ(Layout({0}, {}, PRIMITIVE_TYPE_INVALID, PRIMITIVE_TYPE_INVALID, 1, 0, 0, {SplitConfig(0, {512})}).ToString(),
-            "{0:SC(0:512)}");
+  EXPECT_EQ(
+      Layout({0}, {}, PRIMITIVE_TYPE_INVALID, PRIMITIVE_TYPE_INVALID, 1, 0, 0, {SplitConfig(0, {512})}).ToString(),
+      "{0:SC(0:512)}");
   Layout layout({0});
   layout.set_tail_padding_alignment_in_elements(16)
       .set_index_primitive_type(U32)
@@ -170,10 +171,11 @@ TEST_F(LayoutTest, CopyAndMove) {
 }
 
 TEST_F(LayoutTest, Hash) {
-  EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly({Layout(), Layout({0, 1}), Layout({1, 0}), Layout({1, 0}, {Tile({4})}),
-                                                           Layout({0}).set_memory_space(2)}));
+  EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly(
+      {Layout(), Layout({0, 1}), Layout({1, 0}), Layout({1, 0}, {Tile({4})}), Layout({0}).set_memory_space(2)}));
   EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly({Tile(), Tile({2}), Tile({2, 3})}));
-  EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly({SplitConfig(0, {}), SplitConfig(0, {1}), SplitConfig(1, {1})}));
+  EXPECT_TRUE(
+      absl::VerifyTypeImplementsAbslHashCorrectly({SplitConfig(0, {}), SplitConfig(0, {1}), SplitConfig(1, {1})}));
 }
 
 TEST_F(LayoutTest, LayoutToFromProto) {
@@ -186,10 +188,13 @@ TEST_F(LayoutTest, LayoutToFromProto) {
   expect_unchanged(Layout({1, 3, 2, 0}));
   expect_unchanged(Layout({0, 1}).set_element_size_in_bits(42));
   expect_unchanged(Layout({3, 2, 1, 0}, {Tile({42, 123}), Tile({4, 5})}));
-  expect_unchanged(Layout({1, 0}, {}, PRIMITIVE_TYPE_INVALID, PRIMITIVE_TYPE_INVALID, 1, 0, 0, {SplitConfig(0, {2}), SplitConfig(1, {3})}));
+  expect_unchanged(Layout({1, 0}, {}, PRIMITIVE_TYPE_INVALID, PRIMITIVE_TYPE_INVALID, 1, 0, 0,
+                          {SplitConfig(0, {2}), SplitConfig(1, {3})}));
 
   LayoutProto proto = Layout({1, 0}, {Tile({8, 128})}).ToProto();
-  EXPECT_THAT(proto, EqualsProto("minor_to_major: [1, 0] tiles { dimensions: [8, 128] } tail_padding_alignment_in_elements: 1"));
+  EXPECT_THAT(
+      proto,
+      EqualsProto("minor_to_major: [1, 0] tiles { dimensions: [8, 128] } tail_padding_alignment_in_elements: 1"));
   EXPECT_EQ(proto.tiles(0).dimensions_size(), 2);
   proto.mutable_tiles(0)->set_dimensions(0, -5);
   EXPECT_THAT(Layout::FromProto(proto).status().message(), HasSubstr("dimension >= 0"));

@@ -26,7 +26,8 @@ using ::testing::HasSubstr;
 class LayoutUtilTest : public ::testing::Test {
  protected:
   Shape MakeShapeWithLayout(PrimitiveType element_type, absl::Span<const int64_t> dimensions,
-                            absl::Span<const int64_t> minor_to_major, absl::Span<const SplitConfig> split_configs = {}) {
+                            absl::Span<const int64_t> minor_to_major,
+                            absl::Span<const SplitConfig> split_configs = {}) {
     Shape shape = ShapeUtil::MakeShape(element_type, dimensions);
     *shape.mutable_layout() = LayoutUtil::MakeLayout(minor_to_major);
     for (const SplitConfig& config : split_configs) shape.mutable_layout()->add_split_configs(config);
@@ -67,7 +68,8 @@ TEST_F(LayoutUtilTest, CopyLayoutBetweenShapes) {
 }
 
 TEST_F(LayoutUtilTest, ClearLayout) {
-  Shape shape = ShapeUtil::MakeTupleShape({MakeShapeWithLayout(F32, {2, 3}, {1, 0}), MakeShapeWithLayout(F32, {42}, {0})});
+  Shape shape =
+      ShapeUtil::MakeTupleShape({MakeShapeWithLayout(F32, {2, 3}, {1, 0}), MakeShapeWithLayout(F32, {42}, {0})});
   EXPECT_TRUE(LayoutUtil::HasLayout(shape));
   EXPECT_TRUE(shape.tuple_shapes(0).has_layout());
   LayoutUtil::ClearLayout(&shape);
@@ -87,7 +89,8 @@ TEST_F(LayoutUtilTest, ClearLayout) {
 }
 
 TEST_F(LayoutUtilTest, SetToDefaultLayout) {
-  Shape shape = ShapeUtil::MakeTupleShape({MakeShapeWithLayout(F32, {2, 3, 4}, {0, 2, 1}), ShapeUtil::MakeTokenShape()});
+  Shape shape =
+      ShapeUtil::MakeTupleShape({MakeShapeWithLayout(F32, {2, 3, 4}, {0, 2, 1}), ShapeUtil::MakeTokenShape()});
   LayoutUtil::SetToDefaultLayout(&shape);
   EXPECT_THAT(shape.tuple_shapes(0).layout().minor_to_major(), ElementsAre(2, 1, 0));
   EXPECT_EQ(LayoutUtil::GetWithDefaultLayout(shape), shape);
@@ -153,7 +156,8 @@ TEST_F(LayoutUtilTest, HasCustomElementSizeInBits) {
 }
 
 TEST_F(LayoutUtilTest, Numbers) {
-  EXPECT_EQ(LayoutUtil::LinearIndex(ShapeUtil::MakeShapeWithDenseLayout(F32, {3, 5}, {1, 0}, {Tile({2, 2})}), {2, 3}), 17);
+  EXPECT_EQ(LayoutUtil::LinearIndex(ShapeUtil::MakeShapeWithDenseLayout(F32, {3, 5}, {1, 0}, {Tile({2, 2})}), {2, 3}),
+            17);
   EXPECT_EQ(LayoutUtil::MemorySpace(ShapeUtil::MakeShapeWithDenseLayout(F32, {3}, {0}, {}, 1, 0, 5)), 5);
   EXPECT_TRUE(LayoutUtil::ByteStridesIsMajorToMinor({24, 4}, {5, 6}, F32));
   EXPECT_FALSE(LayoutUtil::ByteStridesIsMajorToMinor({4, 20}, {5, 6}, F32));

@@ -189,7 +189,8 @@ TEST_F(ShapeTest, Equality) {
 }
 
 TEST_F(ShapeTest, ProtoRoundTrip) {
-  for (const Shape& shape : {opaque_, token_, scalar_, matrix_, matrix2_, matrix_buffer_, tuple_, nested_tuple_, dynamic_matrix_, unbounded_}) {
+  for (const Shape& shape : {opaque_, token_, scalar_, matrix_, matrix2_, matrix_buffer_, tuple_, nested_tuple_,
+                             dynamic_matrix_, unbounded_}) {
     TF_ASSERT_OK_AND_ASSIGN(const Shape from_proto, Shape::FromProto(shape.ToProto()));
     EXPECT_EQ(from_proto, shape);
   }
@@ -205,7 +206,8 @@ TEST_F(ShapeTest, ProtoRoundTrip) {
 }
 
 TEST_F(ShapeTest, Hash) {
-  EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly({opaque_, token_, scalar_, matrix_, matrix2_, tuple_, nested_tuple_, dynamic_matrix_}));
+  EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly(
+      {opaque_, token_, scalar_, matrix_, matrix2_, tuple_, nested_tuple_, dynamic_matrix_}));
   EXPECT_EQ(absl::HashOf(matrix_), absl::HashOf(ShapeUtil::MakeShape(U32, {1, 2})));
 }
 
@@ -225,8 +227,9 @@ TEST_F(ShapeTest, ProgramShapes) {
   EXPECT_EQ(program.result(), matrix2_);
   std::ostringstream out;
   out << program;
-  EXPECT_EQ(out.str(),
-            "(foo: opaque[], bar: (opaque[], f32[], u32[1,2], s32[3,4]), (unknown): u32[1,2], baz: token[]) -> s32[3,4]\n");
+  EXPECT_EQ(
+      out.str(),
+      "(foo: opaque[], bar: (opaque[], f32[], u32[1,2], s32[3,4]), (unknown): u32[1,2], baz: token[]) -> s32[3,4]\n");
   StringPrinter printer;
   program.Print(&printer);
   EXPECT_EQ(std::move(printer).ToString() + "\n", out.str());

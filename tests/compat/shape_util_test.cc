@@ -86,10 +86,12 @@ TEST(ShapeUtilTest, Queries) {
 TEST(ShapeUtilTest, Sizes) {
   EXPECT_EQ(1, ShapeUtil::ElementsIn(ShapeUtil::MakeShape(S32, {})));
   EXPECT_EQ(111 * 222 * 333, ShapeUtil::ElementsIn(ShapeUtil::MakeShape(S32, {111, 222, 333})));
-  EXPECT_EQ(3, ShapeUtil::ElementsInRecursive(ShapeUtil::MakeTupleShape({ShapeUtil::MakeShape(S32, {2}), ShapeUtil::MakeShape(S8, {})})));
+  EXPECT_EQ(3, ShapeUtil::ElementsInRecursive(
+                   ShapeUtil::MakeTupleShape({ShapeUtil::MakeShape(S32, {2}), ShapeUtil::MakeShape(S8, {})})));
   EXPECT_EQ(4, ShapeUtil::ByteSizeOfPrimitiveType(F32));
   EXPECT_EQ(800, ShapeUtil::ByteSizeOf(ShapeUtil::MakeShape(F32, {10, 20})));
-  EXPECT_EQ(16, ShapeUtil::ByteSizeOf(ShapeUtil::MakeTupleShape({ShapeUtil::MakeShape(F32, {2}), ShapeUtil::MakeShape(F32, {2})}), 8));
+  EXPECT_EQ(16, ShapeUtil::ByteSizeOf(
+                    ShapeUtil::MakeTupleShape({ShapeUtil::MakeShape(F32, {2}), ShapeUtil::MakeShape(F32, {2})}), 8));
   EXPECT_EQ(8, ShapeUtil::ByteSizeOfTupleIndexTable(ShapeUtil::MakeTupleShape({ShapeUtil::MakeShape(F32, {2})}), 8));
   EXPECT_EQ(2, ShapeUtil::ByteSizeOfElements(ShapeUtil::MakeShapeWithDenseLayout(S4, {3}, {0}, {}, 1, 4)));
   Shape tiled = ShapeUtil::MakeShapeWithDenseLayout(F32, {3, 5}, {1, 0}, {Tile({2, 2})});
@@ -104,7 +106,8 @@ TEST(ShapeUtilTest, Sizes) {
   std::vector<int64_t> strides(2);
   TF_EXPECT_OK(ShapeUtil::ByteStrides(ShapeUtil::MakeShape(F32, {3, 5}), absl::MakeSpan(strides)));
   EXPECT_THAT(strides, ElementsAre(20, 4));
-  std::optional<absl::InlinedVector<int64_t, 4>> strides2 = ShapeUtil::ByteStrides(ShapeUtil::MakeShapeWithDenseLayout(U8, {3, 5}, {0, 1}));
+  std::optional<absl::InlinedVector<int64_t, 4>> strides2 =
+      ShapeUtil::ByteStrides(ShapeUtil::MakeShapeWithDenseLayout(U8, {3, 5}, {0, 1}));
   ASSERT_TRUE(strides2.has_value());
   EXPECT_THAT(*strides2, ElementsAre(1, 3));
   Shape packed = ShapeUtil::MakeShape(S4, {7});
@@ -113,9 +116,11 @@ TEST(ShapeUtilTest, Sizes) {
 }
 
 TEST(ShapeUtilTest, HumanString) {
-  Shape tuple = ShapeUtil::MakeTupleShape({ShapeUtil::MakeOpaqueShape(), ShapeUtil::MakeShape(F32, {}), ShapeUtil::MakeTokenShape()});
+  Shape tuple = ShapeUtil::MakeTupleShape(
+      {ShapeUtil::MakeOpaqueShape(), ShapeUtil::MakeShape(F32, {}), ShapeUtil::MakeTokenShape()});
   EXPECT_EQ("(opaque[], f32[], token[])", ShapeUtil::HumanString(tuple));
-  EXPECT_EQ("s32[3,4]{0,1}", ShapeUtil::HumanStringWithLayout(ShapeUtil::MakeShapeWithDenseLayout(S32, {3, 4}, {0, 1})));
+  EXPECT_EQ("s32[3,4]{0,1}",
+            ShapeUtil::HumanStringWithLayout(ShapeUtil::MakeShapeWithDenseLayout(S32, {3, 4}, {0, 1})));
   ProgramShape program = ShapeUtil::MakeProgramShape({tuple}, ShapeUtil::MakeNil());
   EXPECT_EQ("((unknown): (opaque[], f32[], token[])) -> ()", ShapeUtil::HumanString(program));
   StringPrinter printer;
@@ -154,17 +159,20 @@ TEST(ShapeUtilTest, Comparing) {
 
 TEST(ShapeUtilTest, Making) {
   EXPECT_EQ(ShapeUtil::MakeShape(F32, {8, 2}, {true, false}).ToString(), "f32[<=8,2]");
-  EXPECT_EQ(ShapeUtil::MakeShape(F32, std::vector<int64_t>{8, 2}, std::vector<bool>{true, false}).ToString(), "f32[<=8,2]");
+  EXPECT_EQ(ShapeUtil::MakeShape(F32, std::vector<int64_t>{8, 2}, std::vector<bool>{true, false}).ToString(),
+            "f32[<=8,2]");
   const std::vector<int64_t> sizes = {4, Shape::kUnboundedSize};
   EXPECT_EQ(ShapeUtil::MakeShape(F32, sizes).ToString(), "f32[4,?]");
   EXPECT_EQ(ShapeUtil::MakeScalarShape(S8), ShapeUtil::MakeShape(S8, {}));
   EXPECT_EQ(ShapeUtil::MakeShapeWithType<float>({2}), ShapeUtil::MakeShape(F32, {2}));
   EXPECT_EQ(ShapeUtil::MakeValidatedShapeWithType<bool>({2}).value(), ShapeUtil::MakeShape(PRED, {2}));
   EXPECT_EQ(ShapeUtil::MakeMaybeTupleShape({ShapeUtil::MakeShape(F32, {2})}), ShapeUtil::MakeShape(F32, {2}));
-  Shape shape = ShapeUtil::MakeShapeWithDenseLayout(F32, {2, 3}, {0, 1}, {Tile({2, 128})}, /*tail_padding_alignment_in_elements=*/1,
+  Shape shape = ShapeUtil::MakeShapeWithDenseLayout(F32, {2, 3}, {0, 1}, {Tile({2, 128})},
+                                                    /*tail_padding_alignment_in_elements=*/1,
                                                     /*element_size_in_bits=*/32, Layout::kHostMemorySpace);
   EXPECT_EQ(shape.ToString(true), "f32[2,3]{0,1:T(2,128)S(5)}");
-  EXPECT_EQ(ShapeUtil::MakeShapeWithDescendingLayoutAndSamePhysicalLayout(shape).ToString(true), "f32[3,2]{1,0:T(2,128)S(5)}");
+  EXPECT_EQ(ShapeUtil::MakeShapeWithDescendingLayoutAndSamePhysicalLayout(shape).ToString(true),
+            "f32[3,2]{1,0:T(2,128)S(5)}");
   EXPECT_EQ(ShapeUtil::MakeShapeWithDescendingLayout(F32, {2, 3}).layout(), LayoutUtil::MakeLayout({1, 0}));
   EXPECT_TRUE(ShapeUtil::MakeShapeWithStaticDimensions(ShapeUtil::MakeShape(F32, {8}, {true})).is_static());
   EXPECT_TRUE(ShapeUtil::MakeStaticShape(ShapeUtil::MakeShape(F32, {8}, {true})).is_static());
@@ -187,7 +195,8 @@ TEST(ShapeUtilTest, MakingValidated) {
   EXPECT_FALSE(ShapeUtil::MakeValidatedShapeWithDenseLayout(F32, {2}, {1}).ok());
   EXPECT_TRUE(ShapeUtil::MakeValidatedShapeWithSparseLayout(F32, {2}, {0}).ok());
   EXPECT_TRUE(ShapeUtil::MakeValidatedShapeWithDescendingLayout(F32, {2}).ok());
-  EXPECT_TRUE(ShapeUtil::MakeValidatedShapeWithDescendingLayoutAndSamePhysicalLayout(ShapeUtil::MakeShape(F32, {2})).ok());
+  EXPECT_TRUE(
+      ShapeUtil::MakeValidatedShapeWithDescendingLayoutAndSamePhysicalLayout(ShapeUtil::MakeShape(F32, {2})).ok());
   EXPECT_TRUE(ShapeUtil::MakeValidatedTupleShape({ShapeUtil::MakeShape(F32, {2})}).ok());
   EXPECT_TRUE(ShapeUtil::MakeValidatedTupleShapeWithPtrs({}).ok());
   EXPECT_TRUE(ShapeUtil::MakeValidatedMaybeTupleShape({}).ok());
@@ -221,17 +230,23 @@ TEST(ShapeUtilTest, Changing) {
   EXPECT_EQ(minor.ToString(true), "f32[2,3,10]{2,1,0}");
   ShapeUtil::AppendMajorDimension(4, &minor);
   EXPECT_EQ(minor.ToString(true), "f32[2,3,10,4]{2,1,0,3}");
-  EXPECT_EQ(ShapeUtil::PrependMajorDimension(30, ShapeUtil::MakeShape(F32, {10, 20})), ShapeUtil::MakeShape(F32, {30, 10, 20}));
+  EXPECT_EQ(ShapeUtil::PrependMajorDimension(30, ShapeUtil::MakeShape(F32, {10, 20})),
+            ShapeUtil::MakeShape(F32, {30, 10, 20}));
   EXPECT_EQ(ShapeUtil::InsertDimensionAtIndex(ShapeUtil::MakeShape(F32, {10, 20}), 1, 5).ToString(), "f32[10,5,20]");
   EXPECT_EQ(ShapeUtil::InsertDimensionsAtIndex(ShapeUtil::MakeShape(F32, {10}), 1, {5, 6}).ToString(), "f32[10,5,6]");
   EXPECT_EQ(ShapeUtil::DeleteDimension(1, ShapeUtil::MakeShape(F32, {9, 1, 4})).ToString(), "f32[9,4]");
   EXPECT_EQ(ShapeUtil::DeleteDimensions({0, 2}, ShapeUtil::MakeShape(F32, {5, 3, 2})).ToString(true), "f32[3]{0}");
-  EXPECT_EQ(ShapeUtil::FilterDimensions([](int64_t dim) { return dim != 0; }, ShapeUtil::MakeShape(F32, {5, 3})).ToString(), "f32[3]");
+  EXPECT_EQ(
+      ShapeUtil::FilterDimensions([](int64_t dim) { return dim != 0; }, ShapeUtil::MakeShape(F32, {5, 3})).ToString(),
+      "f32[3]");
   EXPECT_EQ(ShapeUtil::DropDegenerateDimensions(ShapeUtil::MakeShape(F32, {5, 1})).ToString(), "f32[5]");
-  EXPECT_EQ(ShapeUtil::MoveDimToMajor(ShapeUtil::MakeShape(F32, {10, 10, 10}), 1).ToString(true), "f32[10,10,10]{2,0,1}");
+  EXPECT_EQ(ShapeUtil::MoveDimToMajor(ShapeUtil::MakeShape(F32, {10, 10, 10}), 1).ToString(true),
+            "f32[10,10,10]{2,0,1}");
   EXPECT_EQ(ShapeUtil::PermuteDimensions({1, 0}, ShapeUtil::MakeShape(F32, {2, 3})).ToString(true), "f32[3,2]{0,1}");
-  EXPECT_EQ(ShapeUtil::PermuteDimensionsIgnoringLayout({1, 0}, ShapeUtil::MakeShape(F32, {2, 3})).ToString(true), "f32[3,2]{1,0}");
-  EXPECT_EQ(ShapeUtil::ReorderLogicalDimensions(ShapeUtil::MakeShape(F32, {2, 3}), {1, 0}).ToString(true), "f32[3,2]{0,1}");
+  EXPECT_EQ(ShapeUtil::PermuteDimensionsIgnoringLayout({1, 0}, ShapeUtil::MakeShape(F32, {2, 3})).ToString(true),
+            "f32[3,2]{1,0}");
+  EXPECT_EQ(ShapeUtil::ReorderLogicalDimensions(ShapeUtil::MakeShape(F32, {2, 3}), {1, 0}).ToString(true),
+            "f32[3,2]{0,1}");
   Shape device = ShapeUtil::MakeShapeWithDenseLayout(F32, {2}, {0}, {Tile({2})}, 1, 0, 1);
   EXPECT_FALSE(ShapeUtil::DeviceShapeIsHostShape(device));
   EXPECT_EQ(ShapeUtil::DeviceShapeToHostShape(device), ShapeUtil::MakeShape(F32, {2}));
@@ -306,7 +321,8 @@ TEST(ShapeUtilTest, ShapeIndexes) {
 }
 
 TEST(ShapeUtilTest, ForEachSubshape) {
-  const Shape shape = ShapeUtil::MakeTupleShape({ShapeUtil::MakeShape(F32, {42}), ShapeUtil::MakeTupleShape({ShapeUtil::MakeShape(PRED, {33})})});
+  const Shape shape = ShapeUtil::MakeTupleShape(
+      {ShapeUtil::MakeShape(F32, {42}), ShapeUtil::MakeTupleShape({ShapeUtil::MakeShape(PRED, {33})})});
   int calls = 0;
   std::vector<std::string> order;
   ShapeUtil::ForEachSubshape(shape, [&](const Shape& subshape, const ShapeIndex& index) {
@@ -316,12 +332,14 @@ TEST(ShapeUtilTest, ForEachSubshape) {
   });
   EXPECT_EQ(4, calls);
   EXPECT_THAT(order, ElementsAre("{}", "{0}", "{1}", "{1,0}"));
-  TF_EXPECT_OK(ShapeUtil::ForEachSubshapeWithStatus(shape, [](const Shape&, const ShapeIndex&) { return absl::OkStatus(); }));
+  TF_EXPECT_OK(
+      ShapeUtil::ForEachSubshapeWithStatus(shape, [](const Shape&, const ShapeIndex&) { return absl::OkStatus(); }));
   Shape mutated = shape;
   ShapeUtil::ForEachMutableSubshape(&mutated, [](Shape* subshape, const ShapeIndex&) {
     if (subshape->IsArray()) subshape->mutable_layout()->set_memory_space(1);
   });
-  ShapeUtil::ForEachMutableLeafShape(&mutated, [](Shape* subshape, const ShapeIndex&) { subshape->set_dynamic_dimension(0, true); });
+  ShapeUtil::ForEachMutableLeafShape(
+      &mutated, [](Shape* subshape, const ShapeIndex&) { subshape->set_dynamic_dimension(0, true); });
   int leaves = 0;
   ShapeUtil::ForEachLeafShape(mutated, [&](const Shape& subshape, const ShapeIndex&) {
     EXPECT_EQ(subshape.layout().memory_space(), 1);
@@ -336,7 +354,8 @@ TEST(ShapeUtilTest, ForEachSubshape) {
   EXPECT_FALSE(ShapeUtil::ForEachSubshapePostOrderWithStatus(mutated, fails).ok());
   EXPECT_FALSE(ShapeUtil::ForEachMutableSubshapePostOrderWithStatus(&mutated, fails).ok());
   order.clear();
-  ShapeUtil::ForEachSubshapePostOrder(shape, [&](const Shape&, const ShapeIndex& index) { order.push_back(index.ToString()); });
+  ShapeUtil::ForEachSubshapePostOrder(
+      shape, [&](const Shape&, const ShapeIndex& index) { order.push_back(index.ToString()); });
   EXPECT_THAT(order, ElementsAre("{0}", "{1,0}", "{1}", "{}"));
   ShapeUtil::ForEachMutableSubshapePostOrder(&mutated, [](Shape*, const ShapeIndex&) {});
 }
@@ -351,7 +370,7 @@ TEST_P(ForEachIndexTest, VisitsAll) {
   const auto& [dimensions, visits] = GetParam();
   Shape shape = ShapeUtil::MakeShape(F32, dimensions);
   int invocations = 0;
-  auto increment_func = [&invocations](absl::Span<const int64_t> indexes) -> absl::StatusOr<bool> {
+  auto increment_func = [&invocations](absl::Span<const int64_t> /*indexes*/) -> absl::StatusOr<bool> {
     invocations++;
     return true;
   };
@@ -363,7 +382,8 @@ TEST_P(ForEachIndexTest, VisitsAll) {
   EXPECT_EQ(invocations, 2 * visits);
 }
 INSTANTIATE_TEST_SUITE_P(All, ForEachIndexTest,
-                         ::testing::Values(std::make_tuple(std::vector<int64_t>{}, 1), std::make_tuple(std::vector<int64_t>{0}, 0),
+                         ::testing::Values(std::make_tuple(std::vector<int64_t>{}, 1),
+                                           std::make_tuple(std::vector<int64_t>{0}, 0),
                                            std::make_tuple(std::vector<int64_t>{2, 3, 4}, 24)));
 
 TEST(ShapeUtilTest, ForEachIndexWithStatus) {
@@ -373,7 +393,8 @@ TEST(ShapeUtilTest, ForEachIndexWithStatus) {
     if (++invocations == 5) return Unimplemented("Cannot increment beyond %d.", 5);
     return true;
   };
-  absl::Status error_status = ShapeUtil::ForEachIndexWithStatus(shape, /*base=*/{0, 0}, /*count=*/{10, 10}, /*incr=*/{0, 1}, stop_at_5);
+  absl::Status error_status =
+      ShapeUtil::ForEachIndexWithStatus(shape, /*base=*/{0, 0}, /*count=*/{10, 10}, /*incr=*/{0, 1}, stop_at_5);
   EXPECT_FALSE(error_status.ok());
   EXPECT_THAT(error_status.message(), HasSubstr("Cannot increment beyond 5."));
   EXPECT_EQ(invocations, 5);
@@ -389,7 +410,8 @@ TEST(ShapeUtilTest, ForEachIndexWithStatus) {
     return index[1] < 3;
   });
   EXPECT_EQ(count, 108);
-  ShapeUtil::ForEachIndexNoStatus(shape, {0, 0}, {2, 2}, {1, 1}, [&](absl::Span<const int64_t>) { return ++count > 0; });
+  ShapeUtil::ForEachIndexNoStatus(shape, {0, 0}, {2, 2}, {1, 1},
+                                  [&](absl::Span<const int64_t>) { return ++count > 0; });
   EXPECT_EQ(count, 112);
 }
 
@@ -412,9 +434,10 @@ TEST(ShapeUtilTest, ForEachIndexParallel) {
     return true;
   });
   EXPECT_EQ(count, 100);
-  EXPECT_FALSE(ShapeUtil::ForEachIndexParallelWithStatus(shape, [](absl::Span<const int64_t>, int) -> absl::StatusOr<bool> {
-                 return absl::InternalError("no");
-               }).ok());
+  EXPECT_FALSE(
+      ShapeUtil::ForEachIndexParallelWithStatus(shape, [](absl::Span<const int64_t>, int) -> absl::StatusOr<bool> {
+        return absl::InternalError("no");
+      }).ok());
   TF_EXPECT_OK(ShapeUtil::ForEachIndexParallelWithStatus(shape, {0, 0}, {1, 1}, {1, 1}, set_func));
   EXPECT_GE(ShapeUtil::GetForEachIndexParallelThreadCount(), 1);
 }
@@ -441,20 +464,23 @@ TEST(ShapeUtilTest, ThreadPoolsOfTsl) {
 TEST(ShapeUtilTest, ReshapesAndTransposes) {
   Shape shape0 = ShapeUtil::MakeShape(S32, {9, 1, 4});
   Shape shape1 = ShapeUtil::MakeShape(S32, {1, 9, 4, 1});
-  std::optional<ShapeUtil::ShapeEqualityDescriptor> edges = ShapeUtil::InsertedOrDeleted1SizedDimensions(shape0, shape1);
+  std::optional<ShapeUtil::ShapeEqualityDescriptor> edges =
+      ShapeUtil::InsertedOrDeleted1SizedDimensions(shape0, shape1);
   ASSERT_TRUE(edges.has_value());
   EXPECT_THAT(edges->deleted_dimensions, ElementsAre(1));
   EXPECT_THAT(edges->inserted_dimensions, ElementsAre(0, 3));
   EXPECT_TRUE(ShapeUtil::ReshapeIsBitcast(shape0, shape1));
   EXPECT_TRUE(ShapeUtil::IsReshapeOrTransposeBitcast(shape0, shape1));
   EXPECT_TRUE(ShapeUtil::ReshapeIsBitcast(shape0, ShapeUtil::MakeShape(F32, {36}), /*ignore_element_type=*/true));
-  EXPECT_THAT(ShapeUtil::DimensionsUnmodifiedByReshape(ShapeUtil::MakeShape(S32, {10, 20, 30, 40}), ShapeUtil::MakeShape(S32, {10, 600, 40})),
+  EXPECT_THAT(ShapeUtil::DimensionsUnmodifiedByReshape(ShapeUtil::MakeShape(S32, {10, 20, 30, 40}),
+                                                       ShapeUtil::MakeShape(S32, {10, 600, 40})),
               ElementsAre(std::make_pair(0, 0), std::make_pair(3, 2)));
   auto positions = ShapeUtil::ReshapeLeavesDimensionsUnmodified(shape0, shape1, {0, 2});
   ASSERT_TRUE(positions.has_value());
   EXPECT_THAT(*positions, ElementsAre(1, 2));
-  std::optional<std::vector<int64_t>> dims = ShapeUtil::DeduceTransposeDimensionsForBitcast(
-      ShapeUtil::MakeShapeWithDenseLayout(F32, {2, 3}, {1, 0}), ShapeUtil::MakeShapeWithDenseLayout(F32, {3, 2}, {0, 1}));
+  std::optional<std::vector<int64_t>> dims =
+      ShapeUtil::DeduceTransposeDimensionsForBitcast(ShapeUtil::MakeShapeWithDenseLayout(F32, {2, 3}, {1, 0}),
+                                                     ShapeUtil::MakeShapeWithDenseLayout(F32, {3, 2}, {0, 1}));
   EXPECT_EQ(std::make_optional(std::vector<int64_t>({1, 0})), dims);
 }
 
@@ -488,7 +514,9 @@ TEST(ShapeUtilTest, AlignLayouts) {
   ASSERT_TRUE(aligned);
   EXPECT_TRUE(ShapeUtil::ReshapeIsBitcast(input, aligned.value()));
   absl::InlinedVector<int64_t, 3> permutation;
-  EXPECT_THAT(ShapeUtil::GetNormalizedLogicalTransposeShape(ShapeUtil::MakeShape(F32, {4, 2, 3}), {2, 0, 1}, permutation), ElementsAre(4, 6));
+  EXPECT_THAT(
+      ShapeUtil::GetNormalizedLogicalTransposeShape(ShapeUtil::MakeShape(F32, {4, 2, 3}), {2, 0, 1}, permutation),
+      ElementsAre(4, 6));
   EXPECT_THAT(permutation, ElementsAre(1, 0));
 }
 
@@ -498,13 +526,15 @@ TEST(ShapeUtilTest, AlignLayouts) {
 
 TEST(ShapeUtilTest, ParseShapes) {
   TF_ASSERT_OK_AND_ASSIGN(Shape actual, ParseShape("(f32[1572864],s8[5120,1024])"));
-  Shape expected = ShapeUtil::MakeTupleShape({ShapeUtil::MakeShape(F32, {1572864}), ShapeUtil::MakeShape(S8, {5120, 1024})});
+  Shape expected =
+      ShapeUtil::MakeTupleShape({ShapeUtil::MakeShape(F32, {1572864}), ShapeUtil::MakeShape(S8, {5120, 1024})});
   EXPECT_TRUE(ShapeUtil::Equal(expected, actual)) << "expected: " << ShapeUtil::HumanString(expected);
   for (absl::string_view text : {"f32[foobar,123]", "f32(1)", "f32[]extra"}) {
     EXPECT_FALSE(ParseShape(text).ok()) << text;
   }
   TF_ASSERT_OK_AND_ASSIGN(Layout layout, ParseLayout("{1,0:T(8,128)(2,1)S(3)}"));
-  EXPECT_EQ(layout, LayoutUtil::MakeLayout({1, 0}, {Tile({8, 128}), Tile({2, 1})}, 1, PRIMITIVE_TYPE_INVALID, PRIMITIVE_TYPE_INVALID, 0, 3));
+  EXPECT_EQ(layout, LayoutUtil::MakeLayout({1, 0}, {Tile({8, 128}), Tile({2, 1})}, 1, PRIMITIVE_TYPE_INVALID,
+                                           PRIMITIVE_TYPE_INVALID, 0, 3));
   TF_ASSERT_OK_AND_ASSIGN(std::vector<Shape> shapes, ParseShapeList("f32[2], (s8[], token[])"));
   EXPECT_EQ(shapes.size(), 2);
   EXPECT_TRUE(ParseShapeList("").value().empty());

@@ -17,9 +17,9 @@ namespace absl {
 template <typename T>
 class NoDestructor {
  public:
-  template <typename... Args, typename = std::enable_if_t<
-                                  !std::is_same_v<void(std::decay_t<Args>...), void(NoDestructor)> &&
-                                  std::is_constructible_v<T, Args...>>>
+  template <typename... Args,
+            typename = std::enable_if_t<!std::is_same_v<void(std::decay_t<Args>...), void(NoDestructor)> &&
+                                        std::is_constructible_v<T, Args...>>>
   explicit NoDestructor(Args&&... args) {
     ::new (&storage_) T(std::forward<Args>(args)...);
   }

@@ -35,16 +35,14 @@
 #define DVLOG(level) VLOG(level)
 #endif
 
-#define KASHI_COMPAT_LOG_COUNTED(severity, is_due)                                                        \
-  switch (0)                                                                                              \
-  default:                                                                                                \
-    if (static ::std::atomic<int> kashi_compat_count{0}; !(is_due)) {                                     \
-    } else                                                                                                \
+#define KASHI_COMPAT_LOG_COUNTED(severity, is_due)                    \
+  switch (0)                                                          \
+  default:                                                            \
+    if (static ::std::atomic<int> kashi_compat_count{0}; !(is_due)) { \
+    } else                                                            \
       LOG(severity)
-#define LOG_FIRST_N(severity, n) \
-  KASHI_COMPAT_LOG_COUNTED(severity, ::kashi_compat::IsFirstN(kashi_compat_count, (n)))
-#define LOG_EVERY_N(severity, n) \
-  KASHI_COMPAT_LOG_COUNTED(severity, ::kashi_compat::IsEveryN(kashi_compat_count, (n)))
+#define LOG_FIRST_N(severity, n) KASHI_COMPAT_LOG_COUNTED(severity, ::kashi_compat::IsFirstN(kashi_compat_count, (n)))
+#define LOG_EVERY_N(severity, n) KASHI_COMPAT_LOG_COUNTED(severity, ::kashi_compat::IsEveryN(kashi_compat_count, (n)))
 #define LOG_EVERY_POW_2(severity) \
   KASHI_COMPAT_LOG_COUNTED(severity, ::kashi_compat::IsEveryPowerOf2(kashi_compat_count))
 

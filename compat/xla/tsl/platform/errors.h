@@ -11,22 +11,22 @@
 #include "xla/tsl/platform/macros.h"
 #include "xla/tsl/platform/status.h"
 
-#define TF_RETURN_IF_ERROR(...)                                         \
-  do {                                                                  \
-    ::absl::Status kashi_compat_status = (__VA_ARGS__);                 \
-    if (ABSL_PREDICT_FALSE(!kashi_compat_status.ok())) {                \
-      return kashi_compat_status;                                       \
-    }                                                                   \
+#define TF_RETURN_IF_ERROR(...)                          \
+  do {                                                   \
+    ::absl::Status kashi_compat_status = (__VA_ARGS__);  \
+    if (ABSL_PREDICT_FALSE(!kashi_compat_status.ok())) { \
+      return kashi_compat_status;                        \
+    }                                                    \
   } while (false)
 
 // The words come behind the message, after a line break and a tab.
-#define TF_RETURN_WITH_CONTEXT_IF_ERROR(expr, ...)                                  \
-  do {                                                                              \
-    ::absl::Status kashi_compat_status = (expr);                                    \
-    if (ABSL_PREDICT_FALSE(!kashi_compat_status.ok())) {                            \
-      ::tsl::errors::AppendToMessage(&kashi_compat_status, __VA_ARGS__);            \
-      return kashi_compat_status;                                                   \
-    }                                                                               \
+#define TF_RETURN_WITH_CONTEXT_IF_ERROR(expr, ...)                       \
+  do {                                                                   \
+    ::absl::Status kashi_compat_status = (expr);                         \
+    if (ABSL_PREDICT_FALSE(!kashi_compat_status.ok())) {                 \
+      ::tsl::errors::AppendToMessage(&kashi_compat_status, __VA_ARGS__); \
+      return kashi_compat_status;                                        \
+    }                                                                    \
   } while (false)
 
 namespace tsl::errors {
@@ -37,11 +37,11 @@ void AppendToMessage(absl::Status* status, const Args&... args) {
 }
 
 // InvalidArgument("size ", n), …; and IsInvalidArgument(status).
-#define KASHI_COMPAT_ERROR(Name)                                                                      \
-  template <typename... Args>                                                                         \
-  absl::Status Name(const Args&... args) {                                                            \
-    return absl::Name##Error(absl::StrCat(args...));                                                  \
-  }                                                                                                   \
+#define KASHI_COMPAT_ERROR(Name)                     \
+  template <typename... Args>                        \
+  absl::Status Name(const Args&... args) {           \
+    return absl::Name##Error(absl::StrCat(args...)); \
+  }                                                  \
   inline bool Is##Name(const absl::Status& status) { return absl::Is##Name(status); }
 KASHI_COMPAT_ERROR(Aborted)
 KASHI_COMPAT_ERROR(AlreadyExists)

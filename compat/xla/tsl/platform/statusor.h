@@ -18,9 +18,9 @@ using ::absl::StatusOr;  // NOLINT
 // `lhs` may declare a variable. Only in functions that return void.
 #define TF_ASSERT_OK_AND_ASSIGN(lhs, rexpr) \
   KASHI_COMPAT_ASSERT_OK_AND_ASSIGN(KASHI_COMPAT_CONCAT(kashi_compat_status_or_, __COUNTER__), lhs, rexpr)
-#define KASHI_COMPAT_ASSERT_OK_AND_ASSIGN(status_or, lhs, rexpr)   \
-  auto status_or = (rexpr);                                        \
-  ASSERT_TRUE(status_or.status().ok()) << status_or.status();      \
+#define KASHI_COMPAT_ASSERT_OK_AND_ASSIGN(status_or, lhs, rexpr) \
+  auto status_or = (rexpr);                                      \
+  ASSERT_TRUE(status_or.status().ok()) << status_or.status();    \
   lhs = std::move(status_or).value()
 
 #define TF_ASSIGN_OR_RETURN(lhs, rexpr) \

@@ -67,7 +67,7 @@ namespace testing {
 namespace benchmark = ::benchmark;
 }  // namespace testing
 
-#define BENCHMARK(function)                                                                    \
+#define BENCHMARK(function)                                                                                   \
   [[maybe_unused]] static ::benchmark::Benchmark* KASHI_COMPAT_CONCAT(kashi_compat_benchmark_, __COUNTER__) = \
       (new ::benchmark::Benchmark(function))
 
