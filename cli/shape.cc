@@ -45,21 +45,22 @@ Json DimensionsJson(const Shape& shape) {
   return dimensions;
 }
 
-void AddArrayFacts(const Shape& shape, Json* facts) {
+// Returns the sizes: they come from the same index map.
+absl::StatusOr<DeviceSize> AddArrayFacts(const Shape& shape, Json* facts) {
   (*facts)["dimensions"] = DimensionsJson(shape);
   if (shape.is_dynamic()) (*facts)["dynamic_dimensions"] = shape.dynamic_dimensions();
-  if (!shape.has_layout()) return;
+  if (!shape.has_layout()) return GetDeviceSize(shape);
   (*facts)["layout"] = shape.layout().ToString();
   (*facts)["memory_space"] = shape.layout().memory_space();
   const absl::StatusOr<IndexMap> map = IndexMap::Make(shape);
-  if (!map.ok()) return;
+  if (!map.ok()) return map.status();
   (*facts)["elements"] = map->element_count();
   (*facts)["physical_dimensions"] = map->physical_dimensions();
+  return GetDeviceSize(shape, *map);
 }
 
 // `bytes` and the like; null where there is no size.
-void AddSizes(const Shape& shape, Json* facts) {
-  const absl::StatusOr<DeviceSize> size = GetDeviceSize(shape);
+void AddSizes(const absl::StatusOr<DeviceSize>& size, Json* facts) {
   if (!size.ok()) {
     for (const char* key : {"unpadded_bytes", "bytes", "padding_bytes", "expansion"}) (*facts)[key] = nullptr;
     (*facts)["no_size"] = std::string(size.status().message());
@@ -83,8 +84,11 @@ Json ShapeFacts(const Shape& shape, bool is_root) {
     facts["type"] = "tuple";
   }
   if (shape.IsBuffer()) facts["element_type"] = primitive_util::LowercasePrimitiveTypeName(shape.element_type());
-  if (shape.IsArray()) AddArrayFacts(shape, &facts);
-  if (is_root || !shape.IsTuple()) AddSizes(shape, &facts);
+  if (shape.IsArray()) {
+    AddSizes(AddArrayFacts(shape, &facts), &facts);
+  } else if (is_root || !shape.IsTuple()) {
+    AddSizes(GetDeviceSize(shape), &facts);
+  }
   if (shape.IsTuple()) {
     Json& children = facts["tuple"] = Json::array();
     for (const Shape& element : shape.tuple_shapes()) children.push_back(ShapeFacts(element, /*is_root=*/false));

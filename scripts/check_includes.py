@@ -20,7 +20,7 @@ LIBRARY_INCLUDES = {
     "OpenMP::OpenMP_CXX": ("omp.h",),
     "hwy::hwy": ("hwy/",),
 }
-TEST_INCLUDES = {"_test": ("gtest/", "gmock/"), "_bench": ("benchmark/",)}
+TEST_INCLUDES = {"_test": ("gtest/", "gmock/"), "_testing": ("gtest/", "gmock/"), "_bench": ("benchmark/",)}
 OPEN_FOLDERS = ("cli", "compat", "fuzz", "tests")  # may include every room
 
 STANDARD = frozenset("""

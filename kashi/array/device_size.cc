@@ -10,6 +10,7 @@
 #include "kashi/array/index_map.h"
 #include "kashi/array/layout.h"
 #include "kashi/array/layout_util.h"
+#include "kashi/array/primitive_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
 
@@ -28,7 +29,7 @@ enum MemorySpace : int64_t {
 bool IsPaddedWithoutTile(const Shape& array) {
   switch (array.layout().memory_space()) {
     case kHbm:
-      return array.dimensions_size() == 0;
+      return array.dimensions_size() == 0 && primitive_util::BitWidth(array.element_type()) < 32;
     case kVmem:
     case kVmemOfV4:
     case kVectorOther:
@@ -68,11 +69,7 @@ std::optional<Shape> TpuShape(const Shape& array, const DeviceSizeOptions& optio
   return result;
 }
 
-absl::StatusOr<DeviceSize> ArraySizeOnDevice(const Shape& array, const DeviceSizeOptions& options) {
-  if (!array.has_layout()) return InvalidArgumentStrCat("shape ", array.ToString(), " does not have a layout");
-  KASHI_RETURN_IF_ERROR(LayoutUtil::ValidateLayoutForShape(array.layout(), array));
-  const std::optional<Shape> tpu_shape = TpuShape(array, options);
-  KASHI_ASSIGN_OR_RETURN(const IndexMap map, IndexMap::Make(tpu_shape ? *tpu_shape : array));
+DeviceSize SizeOfMap(const IndexMap& map) {
   const auto bytes_of = [&](int64_t elements) {  // Make has checked that the largest fits
     return CeilOfRatio<int64_t>(elements * map.element_size_in_bits(), 8);
   };
@@ -84,6 +81,14 @@ absl::StatusOr<DeviceSize> ArraySizeOnDevice(const Shape& array, const DeviceSiz
   size.tail_padding_bytes = bytes_of(map.padded_element_count()) - bytes_of(map.tiled_element_count());
   size.prefix_bytes = map.prefix_bytes();
   return size;
+}
+
+absl::StatusOr<DeviceSize> ArraySizeOnDevice(const Shape& array, const DeviceSizeOptions& options) {
+  if (!array.has_layout()) return InvalidArgumentStrCat("shape ", array.ToString(), " does not have a layout");
+  KASHI_RETURN_IF_ERROR(LayoutUtil::ValidateLayoutForShape(array.layout(), array));
+  const std::optional<Shape> tpu_shape = TpuShape(array, options);
+  KASHI_ASSIGN_OR_RETURN(const IndexMap map, IndexMap::Make(tpu_shape ? *tpu_shape : array));
+  return SizeOfMap(map);
 }
 
 absl::Status Add(const DeviceSize& part, DeviceSize* sum) {
@@ -98,6 +103,13 @@ absl::Status Add(const DeviceSize& part, DeviceSize* sum) {
 }
 
 }  // namespace
+
+absl::StatusOr<DeviceSize> GetDeviceSize(const Shape& shape, const IndexMap& map, const DeviceSizeOptions& options) {
+  const Shape& array = shape.IsBuffer() ? shape.buffer_shape() : shape;
+  const std::optional<Shape> tpu_shape = TpuShape(array, options);
+  if (tpu_shape) return ArraySizeOnDevice(array, options);
+  return SizeOfMap(map);
+}
 
 absl::StatusOr<DeviceSize> GetDeviceSize(const Shape& shape, const DeviceSizeOptions& options) {
   DeviceSize sum;

@@ -9,7 +9,8 @@
 // differs where the memory space says more than the layout does. These rules and the one above give every measured size
 // of tests/data/tpu_shapes.tsv (6,058 sizes of seven generations of TPU, by the TPU compiler's own count):
 //
-//   a scalar in S(0), or any array in S(1), S(3), S(4), S(6), without a tile   padded as if it had T(8,128)
+//   without a tile: a scalar of less than 32 bits in S(0), or any array in
+//   S(1), S(3), S(4), S(6)                                                     padded as if it had T(8,128)
 //   S(2), the synchronisation flags                                            not padded, whatever its tile
 //   a layout with split configs, SC(..)                                        one core's share: the largest piece
 //
@@ -22,6 +23,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "kashi/array/index_map.h"
 #include "kashi/array/shape.h"
 
 namespace kashi {
@@ -46,6 +48,8 @@ struct DeviceSize {
 // arrays' memory. A bounded dimension counts with its bound. INVALID_ARGUMENT for an unbounded one, for a missing or
 // invalid layout, for a shape of invalid type, and for sizes beyond 2^63 - 1 bits.
 absl::StatusOr<DeviceSize> GetDeviceSize(const Shape& shape, const DeviceSizeOptions& options = {});
+// The same for an array (or a buffer) whose index map is at hand.
+absl::StatusOr<DeviceSize> GetDeviceSize(const Shape& array, const IndexMap& map, const DeviceSizeOptions& options = {});
 
 }  // namespace kashi
 

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/array/tpu_shapes_test_data.h"
+#include "kashi/array/tpu_shapes_testing.h"
 
 namespace kashi {
 namespace {
@@ -67,9 +67,11 @@ TEST(DeviceSizeTest, CountsTilesThatPadLater) {
 
 TEST(DeviceSizeTest, PadsUntiledValuesAsTheTpuCompilerDoes) {
   const DeviceSizeOptions plain{/*pad_untiled=*/false};
-  EXPECT_EQ(SizeOf("f32[]").bytes, 4096);
-  EXPECT_EQ(SizeOf("f32[]", plain).bytes, 4);
+  EXPECT_EQ(SizeOf("bf16[]").bytes, 2048);
+  EXPECT_EQ(SizeOf("bf16[]", plain).bytes, 2);
   EXPECT_EQ(SizeOf("pred[]").bytes, 1024);
+  EXPECT_EQ(SizeOf("f32[]").bytes, 4);
+  EXPECT_EQ(SizeOf("f32[]{:S(6)}").bytes, 4096);
   EXPECT_EQ(SizeOf("f32[32,8]{0,1:S(1)}").bytes, 4096);
   EXPECT_EQ(SizeOf("f32[32,8]{0,1:S(1)}", plain).bytes, 1024);
   EXPECT_EQ(SizeOf("f32[32,8]{0,1:S(5)}").bytes, 1024);

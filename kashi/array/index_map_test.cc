@@ -14,7 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/index_map_oracle.h"
+#include "kashi/array/index_map_oracle_testing.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
 

@@ -188,17 +188,17 @@ class Shape {
 
   template <typename H, bool kIsLayoutSensitive = true>
   static H Hash(H h, const Shape& s) {
-    h = H::combine(std::move(h), s.element_type_);
     if (s.IsTuple()) {
       for (const Shape& element : s.tuple_shapes()) h = Hash<H, kIsLayoutSensitive>(std::move(h), element);
-      return H::combine(std::move(h), s.tuple_shapes_size());
+      h = H::combine(std::move(h), s.tuple_shapes_size());
+    } else if (const ArrayState* array = s.array_state()) {
+      h = H::combine(std::move(h), s.element_type(), array->dimensions, array->dynamic_dimensions);
+      const bool has_layout = kIsLayoutSensitive && array->layout.has_value();
+      if (has_layout) h = H::combine(std::move(h), *array->layout);
+      h = H::combine(std::move(h), has_layout);
     }
-    const ArrayState* array = s.array_state();
-    if (array == nullptr) return h;
-    h = H::combine(std::move(h), s.element_type(), array->dimensions, array->dynamic_dimensions);
-    if (!kIsLayoutSensitive) return h;
-    h = H::combine(std::move(h), array->layout.has_value());  // an old abseil cannot hash a std::optional
-    return array->layout.has_value() ? H::combine(std::move(h), *array->layout) : std::move(h);
+    // Last, so that no kind's values are the end of another's.
+    return H::combine(std::move(h), s.element_type_, s.state_.index());
   }
   template <typename H>
   friend H AbslHashValue(H h, const Shape& s) {

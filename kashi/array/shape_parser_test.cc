@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/array/test_data.h"
+#include "kashi/array/recorded_cases_testing.h"
 
 namespace kashi {
 namespace {

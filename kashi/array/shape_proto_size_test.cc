@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
-#include "kashi/array/test_data.h"
+#include "kashi/array/recorded_cases_testing.h"
 
 namespace kashi {
 namespace {

@@ -1,5 +1,6 @@
 // ShapeUtil: trees of tuples: the walks through them, and subshapes by index.
 
+#include <algorithm>
 #include <utility>
 
 #include "kashi/array/shape_util.h"
@@ -112,6 +113,13 @@ absl::StatusOr<const Shape*> ShapeUtil::TryGetSubshape(const Shape& shape, Shape
 
 Shape* ShapeUtil::GetMutableSubshape(Shape* shape, ShapeIndexView index) {
   return const_cast<Shape*>(&GetSubshape(*shape, index));
+}
+
+bool ShapeUtil::IsPrefix(const Shape& prefix, const Shape& shape) {
+  if (!prefix.IsTuple()) return Equal(prefix, shape);
+  if (IsEmptyTuple(prefix)) return true;
+  if (!shape.IsTuple() || prefix.tuple_shapes_size() > shape.tuple_shapes_size()) return false;
+  return std::equal(prefix.tuple_shapes().begin(), prefix.tuple_shapes().end(), shape.tuple_shapes().begin(), IsPrefix);
 }
 
 std::vector<const Shape*> ShapeUtil::FlattenTupleShape(const Shape& shape) {

@@ -195,5 +195,19 @@ TEST(ShapeTuplesTest, Subshapes) {
   EXPECT_DEATH(ShapeUtil::GetTupleElementShape(tree, 3), "no element 3");
 }
 
+TEST(ShapeTuplesTest, IsPrefix) {
+  const auto is_prefix = [](const char* prefix, const char* shape) {
+    return ShapeUtil::IsPrefix(ParseShape(prefix).value(), ParseShape(shape).value());
+  };
+  EXPECT_TRUE(is_prefix("()", "f32[2]"));
+  EXPECT_TRUE(is_prefix("()", "(f32[2], s32[])"));
+  EXPECT_TRUE(is_prefix("(f32[2])", "(f32[2], s32[])"));
+  EXPECT_TRUE(is_prefix("(f32[2], ())", "(f32[2], (s32[], token[]))"));
+  EXPECT_TRUE(is_prefix("f32[2]", "f32[2]"));
+  EXPECT_FALSE(is_prefix("(f32[2], s32[])", "(f32[2])"));
+  EXPECT_FALSE(is_prefix("(f32[2])", "f32[2]"));
+  EXPECT_FALSE(is_prefix("(f32[3])", "(f32[2], s32[])"));
+}
+
 }  // namespace
 }  // namespace kashi

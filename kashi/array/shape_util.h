@@ -246,6 +246,9 @@ class ShapeUtil {
   static const Shape& GetSubshape(const Shape& shape, ShapeIndexView index);  // dies if there is none
   static absl::StatusOr<const Shape*> TryGetSubshape(const Shape& shape, ShapeIndexView index);
   static Shape* GetMutableSubshape(Shape* shape, ShapeIndexView index);
+  // The tuple tree of `prefix` is a beginning of that of `shape`: an empty tuple of any; another tuple of a tuple with at
+  // least as many elements, element by element; what is no tuple only of an equal shape.
+  static bool IsPrefix(const Shape& prefix, const Shape& shape);
   static std::vector<const Shape*> FlattenTupleShape(const Shape& shape);
   static void FlattenTupleShape(const Shape& shape, std::vector<const Shape*>& flattened);
 

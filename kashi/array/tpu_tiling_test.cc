@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
-#include "kashi/array/tpu_shapes_test_data.h"
+#include "kashi/array/tpu_shapes_testing.h"
 
 namespace kashi {
 namespace {

@@ -1,10 +1,10 @@
 // FromProto and ToProto of Tile, SplitConfig and Layout.
 
-#include <memory>
+#include <cstdint>
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
+#include "absl/strings/str_cat.h"
 #include "kashi/array/layout.h"
 #include "kashi/array/shape.h"
 #include "kashi/base/check.h"
@@ -64,37 +64,9 @@ void SplitConfig::SetProto(SplitConfigProto& proto) const {
 // Layout
 // ---------------------------------------------------------------------------------------------------------------------
 
-namespace proto_internal {
-
-absl::Status ReadLayout(const LayoutProto& proto, int depth, Layout* result) {
-  *result = Layout(proto.minor_to_major());
-  for (const TileProto& tile_proto : proto.tiles()) {
-    KASHI_ASSIGN_OR_RETURN(*result->add_tiles(), Tile::FromProto(tile_proto));
-  }
-  const int64_t alignment = proto.tail_padding_alignment_in_elements();
-  if (alignment < 0) {
-    return RetCheckFailure("LayoutProto.tail_padding_alignment_in_elements", "alignment > 0 (it is ", alignment, ")");
-  }
-  result->set_tail_padding_alignment_in_elements(alignment == 0 ? 1 : alignment);
-  result->set_element_size_in_bits(proto.element_size_in_bits());
-  result->set_memory_space(proto.memory_space());
-  result->set_index_primitive_type(proto.index_primitive_type());
-  result->set_pointer_primitive_type(proto.pointer_primitive_type());
-  result->set_dynamic_shape_metadata_prefix_bytes(proto.dynamic_shape_metadata_prefix_bytes());
-  for (const SplitConfigProto& config : proto.split_configs()) {
-    result->add_split_configs(SplitConfig::CreateFromProto(config));
-  }
-  if (proto.has_physical_shape()) {
-    return ReadShape(proto.physical_shape(), depth + 1, result->mutable_physical_shape());
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace proto_internal
-
 absl::StatusOr<Layout> Layout::FromProto(const LayoutProto& proto) {
   Layout layout;
-  KASHI_RETURN_IF_ERROR(proto_internal::ReadLayout(proto, /*depth=*/0, &layout));
+  KASHI_RETURN_IF_ERROR(proto_internal::ShapeReader::Read(proto, &layout));
   return layout;
 }
 

@@ -3,12 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_index.h"
-#include "kashi/array/shape_parser.h"
 #include "kashi/base/status.h"
 #include "kashi/proto/shape_reader.h"
 #include "kashi/proto/xla_data.pb.h"
@@ -19,69 +16,9 @@ namespace kashi {
 // Shape
 // ---------------------------------------------------------------------------------------------------------------------
 
-namespace proto_internal {
-namespace {
-
-absl::Status ReadArray(const ShapeProto& proto, Shape* result) {
-  const int flags = proto.is_dynamic_dimension_size(), dimensions = proto.dimensions_size();
-  if (flags != 0 && flags != dimensions) {
-    return RetCheckFailure("ShapeProto.is_dynamic_dimension",
-                           "Malformed shape proto: number of is_dynamic_dimension fields (", flags,
-                           ") does not match number of dimension fields (", dimensions, ").");
-  }
-  *result = Shape(proto.element_type(), proto.dimensions(), proto.is_dynamic_dimension());
-  return absl::OkStatus();
-}
-
-absl::Status ReadTuple(const ShapeProto& proto, int depth, Shape* result) {
-  *result = Shape(std::vector<Shape>(proto.tuple_shapes_size()));
-  for (int i = 0; i < proto.tuple_shapes_size(); ++i) {
-    KASHI_RETURN_IF_ERROR(ReadShape(proto.tuple_shapes(i), depth + 1, result->mutable_tuple_shapes(i)));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ReadBuffer(const ShapeProto& proto, int depth, Shape* result) {
-  if (proto.tuple_shapes_size() != 1) {
-    return absl::InvalidArgumentError("Buffer shape must have exactly one tuple shape.");
-  }
-  if (!primitive_util::IsArrayType(proto.tuple_shapes(0).element_type())) {
-    return absl::InvalidArgumentError("Buffer shape must have array shape.");
-  }
-  *result = Shape(BUFFER);
-  return ReadShape(proto.tuple_shapes(0), depth + 1, result->mutable_buffer_shape());
-}
-
-// All but the layout. A number that is no type gives an invalid shape; fields that the kind has no use for are skipped.
-absl::Status ReadKind(const ShapeProto& proto, int depth, Shape* result) {
-  const PrimitiveType type = proto.element_type();
-  if (primitive_util::IsArrayType(type)) return ReadArray(proto, result);
-  if (type == TUPLE) return ReadTuple(proto, depth, result);
-  if (type == BUFFER) return ReadBuffer(proto, depth, result);
-  *result = type == TOKEN || type == OPAQUE_TYPE ? Shape(type) : Shape();
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::Status ReadShape(const ShapeProto& proto, int depth, Shape* result) {
-  if (depth > kMaxTupleDepth) {
-    return InvalidArgument("Malformed shape proto: nested deeper than %d.", kMaxTupleDepth);
-  }
-  KASHI_RETURN_IF_ERROR(ReadKind(proto, depth, result));
-  if (!proto.has_layout()) return absl::OkStatus();
-  if (!result->IsArray()) {
-    return RetCheckFailure("ShapeProto.layout", "Malformed shape proto: element_type ",
-                           PrimitiveType_Name(result->element_type()), " should not have a layout.");
-  }
-  return ReadLayout(proto.layout(), depth, result->mutable_layout());
-}
-
-}  // namespace proto_internal
-
 absl::StatusOr<Shape> Shape::FromProto(const ShapeProto& proto) {
   Shape shape;
-  KASHI_RETURN_IF_ERROR(proto_internal::ReadShape(proto, /*depth=*/0, &shape));
+  KASHI_RETURN_IF_ERROR(proto_internal::ShapeReader::Read(proto, &shape));
   return shape;
 }
 

@@ -208,6 +208,15 @@ TEST(ShapeFromProto, AnArrayMayHaveNoLayoutAndNoFlags) {
   EXPECT_EQ(ReadText("element_type: F32 dimensions: [2, 3] layout { minor_to_major: [0, 1] }"), "f32[2,3]{0,1}");
 }
 
+TEST(ShapeFromProto, ABuffersOwnLayoutWins) {
+  EXPECT_EQ(
+      ReadText(
+          "element_type: BUFFER tuple_shapes { element_type: F32 dimensions: [2, 3] layout { minor_to_major: [1, 0] } }"
+          "layout { minor_to_major: [0, 1] }"),
+      "b(f32[2,3]{0,1})");
+  EXPECT_EQ(ReadText("element_type: BUFFER tuple_shapes { element_type: F32 dimensions: 2 }"), "b(f32[2])");
+}
+
 TEST(ShapeFromProto, KeepsSizesUnjudged) {
   EXPECT_EQ(ReadText("element_type: S8 dimensions: -9223372036854775808"), "s8[-9223372036854775808]");
   EXPECT_EQ(ReadText("element_type: S8 dimensions: -9223372036854775808 is_dynamic_dimension: true"), "s8[?]");

@@ -1,19 +1,45 @@
-// Internal to kashi/proto: FromProto of Shape and of Layout with the depth at which they stand, as either may hold the
-// other (LayoutProto.physical_shape). Trees deeper than kMaxTupleDepth are refused: they would end the process later, when
-// somebody copies or destroys them. On an error `*result` is unspecified.
+// Internal to kashi/proto: FromProto of Shape and of Layout, either of which may hold the other. A work list instead of
+// recursion, so that no proto can exhaust the stack. Trees deeper than kMaxTupleDepth are refused all the same: they would
+// end the process later, when somebody copies or destroys them.
 #ifndef KASHI_PROTO_SHAPE_READER_H_
 #define KASHI_PROTO_SHAPE_READER_H_
 
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "kashi/array/layout.h"
 #include "kashi/array/shape.h"
 #include "kashi/proto/xla_data.pb.h"
 
 namespace kashi::proto_internal {
 
-absl::Status ReadShape(const ShapeProto& proto, int depth, Shape* result);
-absl::Status ReadLayout(const LayoutProto& proto, int depth, Layout* result);
+// Reads a proto into `*result`, which is unspecified after an error.
+class ShapeReader {
+ public:
+  static absl::Status Read(const ShapeProto& proto, Shape* result);
+  static absl::Status Read(const LayoutProto& proto, Layout* result);
+
+ private:
+  // A shape that is still to be read. `result` stays where it is: lists have their final size before their elements are
+  // put on the list.
+  struct Task {
+    const ShapeProto* proto;
+    int depth;
+    Shape* result;
+  };
+
+  absl::Status Run();
+  absl::Status ReadShape(const Task& task);
+  absl::Status ReadKind(const Task& task);
+  absl::Status ReadTuple(const Task& task);
+  absl::Status ReadBuffer(const Task& task);
+  static absl::Status ReadArray(const ShapeProto& proto, Shape* result);
+  absl::Status ReadLayout(const LayoutProto& proto, int depth, Layout* result);
+
+  std::vector<Task> tasks_;  // the next one last
+};
 
 // XLA's RET_CHECK: INTERNAL. Where XLA names its source line, this names the field.
 template <typename... Args>

@@ -1,6 +1,6 @@
 // Reading tests/data: tab-separated rows with XLA's verdicts. For tests only.
-#ifndef KASHI_ARRAY_TEST_DATA_H_
-#define KASHI_ARRAY_TEST_DATA_H_
+#ifndef KASHI_ARRAY_RECORDED_CASES_TESTING_H_
+#define KASHI_ARRAY_RECORDED_CASES_TESTING_H_
 
 #include <fstream>
 #include <string>
@@ -42,4 +42,4 @@ inline std::vector<std::vector<std::string>> ReadTestData(const std::string& nam
 
 }  // namespace kashi
 
-#endif  // KASHI_ARRAY_TEST_DATA_H_
+#endif  // KASHI_ARRAY_RECORDED_CASES_TESTING_H_

@@ -2,8 +2,8 @@
 //   Materialise   moves cells about: transpose to physical order; then for each tile merge (a reshape), pad, reshape,
 //                 transpose. For small arrays.
 //   MapIndex      the formula of one index, tile after tile. For large ones.
-#ifndef KASHI_ARRAY_INDEX_MAP_ORACLE_H_
-#define KASHI_ARRAY_INDEX_MAP_ORACLE_H_
+#ifndef KASHI_ARRAY_INDEX_MAP_ORACLE_TESTING_H_
+#define KASHI_ARRAY_INDEX_MAP_ORACLE_TESTING_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -148,4 +148,4 @@ inline int64_t MapIndex(const Shape& shape, const std::vector<int64_t>& logical)
 
 }  // namespace kashi::index_map_oracle
 
-#endif  // KASHI_ARRAY_INDEX_MAP_ORACLE_H_
+#endif  // KASHI_ARRAY_INDEX_MAP_ORACLE_TESTING_H_

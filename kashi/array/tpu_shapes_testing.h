@@ -1,6 +1,6 @@
 // For tests only: the rows of tests/data/tpu_shapes.tsv, what the TPU compiler chose and measured.
-#ifndef KASHI_ARRAY_TPU_SHAPES_TEST_DATA_H_
-#define KASHI_ARRAY_TPU_SHAPES_TEST_DATA_H_
+#ifndef KASHI_ARRAY_TPU_SHAPES_TESTING_H_
+#define KASHI_ARRAY_TPU_SHAPES_TESTING_H_
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_parser.h"
-#include "kashi/array/test_data.h"
+#include "kashi/array/recorded_cases_testing.h"
 
 namespace kashi {
 
@@ -43,4 +43,4 @@ inline std::vector<TpuShapeRow> ReadTpuShapes() {
 
 }  // namespace kashi
 
-#endif  // KASHI_ARRAY_TPU_SHAPES_TEST_DATA_H_
+#endif  // KASHI_ARRAY_TPU_SHAPES_TESTING_H_
