@@ -272,6 +272,11 @@ std::string ExplainArray(const Shape& shape) {
     sections.Add("layout", "none given");
     return sections.Take();
   }
+  const absl::Status valid = LayoutUtil::ValidateLayoutForShape(shape.layout(), shape);
+  if (!valid.ok()) {
+    sections.Add("layout", absl::StrCat("invalid: ", valid.message()));
+    return sections.Take();
+  }
   sections.Add("layout", OrderText(shape));
   const absl::StatusOr<IndexMap> map = IndexMap::Make(shape);
   if (!map.ok()) {

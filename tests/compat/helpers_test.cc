@@ -220,6 +220,9 @@ TEST(UtilTest, Helpers) {
   xla::AppendCat(&printer, "a", 1);
   xla::AppendJoin(&printer, std::vector<int>{1, 2}, ",");
   EXPECT_EQ(std::move(printer).ToString(), "a11,2");
+  xla::CordPrinter cord_printer;
+  xla::ShapeUtil::MakeNil().Print(&cord_printer);
+  EXPECT_EQ(std::string(std::move(cord_printer).ToCord()), "()");
 }
 
 }  // namespace

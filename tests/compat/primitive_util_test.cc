@@ -100,6 +100,22 @@ TEST(PrimitiveUtilTest, NativeTypes) {
   EXPECT_EQ(static_cast<float>(ml_dtypes::float8_e4m3fn(1.5f)), 1.5f);
 }
 
+template <typename T>
+class NativeTypeTest : public ::testing::Test {};
+using NativeTypes = ::testing::Types<bool, u1, s1, u2, s2, u4, s4, uint8_t, int16_t, uint64_t, half, bfloat16, float,
+                                     double, complex64, complex128, tsl::float4_e2m1fn, tsl::float8_e3m4,
+                                     tsl::float8_e4m3, tsl::float8_e4m3b11fnuz, tsl::float8_e4m3fn,
+                                     tsl::float8_e4m3fnuz, tsl::float8_e5m2, tsl::float8_e5m2fnuz, tsl::float8_e8m0fnu>;
+TYPED_TEST_SUITE(NativeTypeTest, NativeTypes);
+
+TYPED_TEST(NativeTypeTest, GoesThereAndBack) {
+  constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<TypeParam>();
+  static_assert(std::is_same_v<primitive_util::NativeTypeOf<kType>, TypeParam>);
+  static_assert(primitive_util::PrimitiveTypeConstant<kType>() == kType);
+  EXPECT_EQ(static_cast<int>(sizeof(TypeParam)), primitive_util::ByteWidth(kType));
+  EXPECT_TRUE(primitive_util::IsArrayType(kType));
+}
+
 TEST(PrimitiveUtilTest, Switches) {
   const int width = primitive_util::ArrayTypeSwitch(
       [](auto primitive_type_constant) -> int {
