@@ -31,7 +31,7 @@ if(TARGET kashi_compat)
   set_target_properties(kashi_compat PROPERTIES EXPORT_NAME compat)
   target_include_directories(kashi_compat INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/kashi/compat>)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kashi/compat
-          FILES_MATCHING PATTERN "*.h")
+          FILES_MATCHING PATTERN "*.h" PATTERN "Eigen/Core")
 endif()
 
 install(TARGETS ${targets} EXPORT kashi-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -8,7 +8,8 @@ import shlex
 import subprocess
 import sys
 
-FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-Wno-sign-compare", "-Wno-unused-function", "-Werror", "-fsyntax-only"]
+FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-Wno-sign-compare", "-Wno-unused-function", "-Werror", "-fsyntax-only",
+         '-DKASHI_TEST_DATA=""']  # headers for tests name the folder of tests/data
 INCLUDE_FLAGS = ("-I", "-isystem", "-iquote")
 
 

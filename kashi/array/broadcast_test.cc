@@ -5,8 +5,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
 #include "kashi/array/recorded_cases_testing.h"
+#include "kashi/array/shape_parser.h"
 
 namespace kashi {
 namespace {
@@ -30,7 +30,8 @@ TEST(BroadcastTest, AgreesWithXla) {
         row[0] == "add"      ? InferElementwiseBinaryShape("add", operands[0], operands[1], {})
         : row[0] == "select" ? InferSelectShape(operands[0], operands[1], operands[2])
                              : InferClampShape(operands[0], operands[1], operands[2]);
-    const std::string question = absl::StrCat(row[0], "(", row[3], ", ", row[4], row.size() > 5 ? ", " + row[5] : "", ")");
+    const std::string question =
+        absl::StrCat(row[0], "(", row[3], ", ", row[4], row.size() > 5 ? ", " + row[5] : "", ")");
     EXPECT_EQ(inferred.ok(), row[1] == "ok") << question << ": " << Text(inferred);
     EXPECT_EQ(Text(inferred), row[2]) << question;
   }
@@ -57,20 +58,23 @@ TEST(BroadcastTest, ExplicitDimensions) {
 // Errors in upstream's order: each row has all the faults of the rows below it, too.
 TEST(BroadcastTest, ErrorsOfExplicitDimensions) {
   EXPECT_EQ(Add("f32[3]", "f32[2,3]"), "Shapes must be equal rank, but are f32[3] and f32[2,3]");
-  EXPECT_EQ(Add("f32[3]", "f32[2,3]", {1, 0}),
-            "Size of broadcast_dimensions has to match lower-rank operand's rank;  lower-rank operand's rank is 1, size of "
-            "broadcast_dimensions is 2.");
+  EXPECT_EQ(
+      Add("f32[3]", "f32[2,3]", {1, 0}),
+      "Size of broadcast_dimensions has to match lower-rank operand's rank;  lower-rank operand's rank is 1, size of "
+      "broadcast_dimensions is 2.");
   EXPECT_EQ(Add("f32[3]", "f32[2,3]", {-1}), "Broadcast dimension number (-1) cannot be negative.");
-  EXPECT_EQ(Add("f32[3]", "f32[2,3]", {2}), "Broadcast dimension number (2) too large; higher-rank operand has rank 2.");
+  EXPECT_EQ(Add("f32[3]", "f32[2,3]", {2}),
+            "Broadcast dimension number (2) too large; higher-rank operand has rank 2.");
   EXPECT_EQ(Add("f32[3]", "f32[2,3]", {0}), "Broadcast dimension 0 mismatch: 3 != 2; f32[3] and f32[2,3].");
   EXPECT_EQ(Add("f32[2]", "f32[?,3]", {0}),
             "Broadcast dimension 0 mismatch: 2 != -9223372036854775808; f32[2] and f32[?,3].");
   EXPECT_EQ(Add("f32[<=3]", "f32[1,3]", {1}), "f32[1,<=3]{1,0}");
   EXPECT_EQ(Add("f32[<=1]", "f32[2,3]", {1}), "Broadcast dimension 0 dynamism mismatch: f32[<=1] and f32[2,3].");
   EXPECT_EQ(Add("f32[2,3]", "f32[3,2,9]", {1, 0}), "Broadcast dimensions order is wrong: 0 comes after 1.");
-  EXPECT_EQ(Add("f32[2,3]", "f32[2,3]", {1, 0}),
-            "Broadcast dimensions field must either be not set or be the identity on binary operations with operands of "
-            "the same rank.");
+  EXPECT_EQ(
+      Add("f32[2,3]", "f32[2,3]", {1, 0}),
+      "Broadcast dimensions field must either be not set or be the identity on binary operations with operands of "
+      "the same rank.");
 }
 
 TEST(BroadcastTest, TypesThatNeitherIsMorePreciseAreAnError) {

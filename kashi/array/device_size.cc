@@ -71,7 +71,7 @@ std::optional<Shape> TpuShape(const Shape& array, const DeviceSizeOptions& optio
 
 DeviceSize SizeOfMap(const IndexMap& map) {
   const auto bytes_of = [&](int64_t elements) {  // Make has checked that the largest fits
-    return CeilOfRatio<int64_t>(elements * map.element_size_in_bits(), 8);
+    return *CheckedPackedBytes(elements, map.element_size_in_bits());
   };
   DeviceSize size;
   size.bytes = map.byte_size();

@@ -46,10 +46,11 @@ struct DeviceSize {
 // Of an array with a layout or of a buffer; of a tuple the sum over its leaves, without a table of pointers
 // (tpu_tiling.h has that). A token takes nothing, nor does an opaque value: it stands for something outside of the
 // arrays' memory. A bounded dimension counts with its bound. INVALID_ARGUMENT for an unbounded one, for a missing or
-// invalid layout, for a shape of invalid type, and for sizes beyond 2^63 - 1 bits.
+// invalid layout, for a shape of invalid type, and for sizes beyond 2^63 - 1 bytes.
 absl::StatusOr<DeviceSize> GetDeviceSize(const Shape& shape, const DeviceSizeOptions& options = {});
 // The same for an array (or a buffer) whose index map is at hand.
-absl::StatusOr<DeviceSize> GetDeviceSize(const Shape& array, const IndexMap& map, const DeviceSizeOptions& options = {});
+absl::StatusOr<DeviceSize> GetDeviceSize(const Shape& array, const IndexMap& map,
+                                         const DeviceSizeOptions& options = {});
 
 }  // namespace kashi
 

@@ -221,7 +221,8 @@ void IndexMapBuilder::Split(const Digit& digit, int64_t tile_size, bool is_first
 
 absl::Status IndexMapBuilder::SetSizes(IndexMap* map) const {
   const auto too_large = [this] {
-    return InvalidArgumentStrCat("the size of ", shape_.ToString(/*print_layout=*/true), " does not fit 63 bits");
+    return InvalidArgumentStrCat("the size of ", shape_.ToString(/*print_layout=*/true),
+                                 " in bytes does not fit 63 bits");
   };
   const auto product = [](absl::Span<const int64_t> sizes) -> std::optional<int64_t> {
     if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return 0;
@@ -240,14 +241,12 @@ absl::Status IndexMapBuilder::SetSizes(IndexMap* map) const {
                                    ? layout_.element_size_in_bits()
                                    : int64_t{8} * GetPrimitiveTypeInfo(shape_.element_type()).bytes;
   map->prefix_bytes_ = std::max<int64_t>(0, layout_.dynamic_shape_metadata_prefix_bytes());
-  // In bits, so that BitOffset fits too.
-  const std::optional<int64_t> bits = CheckedMultiply(*padded, map->element_size_in_bits_);
-  const std::optional<int64_t> prefix_bits = CheckedMultiply(map->prefix_bytes_, 8);
-  if (!bits || !prefix_bits || !CheckedAdd(*bits, *prefix_bits)) return too_large();
+  const std::optional<int64_t> bytes = CheckedPackedBytes(*padded, map->element_size_in_bits_);
+  if (!bytes || !CheckedAdd(*bytes, map->prefix_bytes_)) return too_large();
   map->element_count_ = *elements;
   map->tiled_element_count_ = *tiled;
   map->padded_element_count_ = *padded;
-  map->byte_size_ = map->prefix_bytes_ + CeilOfRatio<int64_t>(*bits, 8);
+  map->byte_size_ = map->prefix_bytes_ + *bytes;
   map->tile_element_count_ = TileElementCount();
   return absl::OkStatus();
 }

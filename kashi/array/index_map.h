@@ -75,9 +75,10 @@ class IndexMap {
   // there is padding (what `index` then holds is unspecified). Pre: 0 <= physical < padded_element_count().
   bool PhysicalToLogical(int64_t physical, absl::Span<int64_t> index) const;
 
-  // The first bit of the element at a position, counted from the start of the buffer, prefix included. Packed elements
-  // fill a byte from its lowest bit upwards.
-  int64_t BitOffset(int64_t physical) const { return prefix_bytes_ * 8 + physical * element_size_in_bits_; }
+  // The byte, counted from the start of the buffer with the prefix included, that holds the first bit of the element at a
+  // position, and that bit within it: packed elements fill a byte from its lowest bit upwards.
+  int64_t ByteOffset(int64_t physical) const { return prefix_bytes_ + static_cast<int64_t>(BitsBefore(physical) / 8); }
+  int BitInByte(int64_t physical) const { return static_cast<int>(BitsBefore(physical) % 8); }
 
   // One call a position in [begin, end), in memory order; `index` is empty for padding (and at rank 0: see
   // `is_element`).
@@ -163,6 +164,10 @@ class IndexMap {
     void Distribute(const Container& container, uint64_t value, uint64_t* values) const;
   };
 
+  // The bits of a buffer that has 2^63 - 1 bytes need more than 64.
+  unsigned __int128 BitsBefore(int64_t physical) const {
+    return static_cast<unsigned __int128>(physical) * static_cast<uint64_t>(element_size_in_bits_);
+  }
   int64_t ToPhysicalWithInner(absl::Span<const int64_t> index) const;
   bool ToLogicalWithInner(int64_t physical, absl::Span<int64_t> index) const;
   static std::string DivisionToString(const std::string& value, const Divisor& divisor);

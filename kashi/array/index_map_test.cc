@@ -165,9 +165,12 @@ TEST(IndexMapTest, SizesAndBits) {
   EXPECT_EQ(packed.element_size_in_bits(), 4);
   EXPECT_EQ(packed.prefix_bytes(), 3);
   EXPECT_EQ(packed.byte_size(), 8);
-  EXPECT_EQ(packed.BitOffset(5), 24 + 20);
+  EXPECT_EQ(packed.ByteOffset(5), 3 + 2);
+  EXPECT_EQ(packed.BitInByte(5), 4);
   EXPECT_EQ(MapOf("s4[9]").byte_size(), 9);
-  EXPECT_EQ(MapOf("s4[9]").BitOffset(5), 40);
+  EXPECT_EQ(MapOf("s4[9]").ByteOffset(5), 5);
+  EXPECT_EQ(MapOf("u8[9223372036854775807]").byte_size(), 9223372036854775807);
+  EXPECT_EQ(MapOf("f64[1152921504606846975]").ByteOffset(1152921504606846974), 9223372036854775792);
   EXPECT_EQ(MapOf("f6e3m2fn[5]{0:E(6)}").byte_size(), 4);
   EXPECT_EQ(MapOf("pred[9]{0:E(1)}").byte_size(), 2);
   EXPECT_EQ(MapOf("f32[3]{0:M(-1)}").byte_size(), 12);
@@ -470,13 +473,13 @@ TEST(IndexMapTest, RefusesWhatHasNoPositions) {
 
 TEST(IndexMapTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(ErrorOf("f32[4294967296,4294967296]"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(ErrorOf("s8[1152921504606846976]"), HasSubstr("does not fit 63 bits"));  // 2^63 bits
+  EXPECT_THAT(ErrorOf("s16[4611686018427387904]"), HasSubstr("does not fit 63 bits"));  // 2^63 bits
   EXPECT_EQ(MapOf("s8[1152921504606846975]").byte_size(), 1152921504606846975);
   EXPECT_THAT(ErrorOf("f32[3]{0:T(4611686018427387904,4611686018427387904)}"), HasSubstr("does not fit 63 bits"));
   EXPECT_THAT(ErrorOf("f32[3]{0:T(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
   EXPECT_THAT(ErrorOf("f32[3]{0:T(2)L(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(ErrorOf("f32[3]{0:E(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(ErrorOf("f32[3]{0:M(1152921504606846976)}"), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(ErrorOf("f32[9]{0:E(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(ErrorOf("f32[3]{0:M(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
   EXPECT_THAT(ErrorOf("f32[4294967296,4294967296]{1,0:T(*,2)}"), HasSubstr("merges have more than 2^63-1 elements"));
   EXPECT_EQ(MapOf("f32[4294967296,0,4294967296]{2,1,0:T(4611686018427387904,8)}").padded_element_count(), 0);
 }

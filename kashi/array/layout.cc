@@ -140,8 +140,7 @@ std::ostream& operator<<(std::ostream& out, const Layout& layout) { return out <
 bool Layout::Equal::operator()(const Layout& lhs, const Layout& rhs) const {
   if (lhs.minor_to_major() != rhs.minor_to_major()) return false;
   if (!ignore_tiles_ && lhs.tiles() != rhs.tiles()) return false;
-  if (!ignore_tail_padding_ &&
-      lhs.tail_padding_alignment_in_elements() != rhs.tail_padding_alignment_in_elements()) {
+  if (!ignore_tail_padding_ && lhs.tail_padding_alignment_in_elements() != rhs.tail_padding_alignment_in_elements()) {
     return false;
   }
   if (!ignore_index_primitive_type_ && lhs.index_primitive_type() != rhs.index_primitive_type()) return false;

@@ -166,7 +166,11 @@ class Layout {
     // Tiles, memory space, element size, tail padding and split configs are left out;
     // index and pointer types and the physical shape still count, as in XLA.
     Equal& MinorToMajorOnly(bool only = true) {
-      return IgnoreTiles(only).IgnoreTailPaddingAlignmentInElements(only).IgnoreMemorySpace(only).IgnoreElementSize(only).IgnoreSplitConfigs(only);
+      return IgnoreTiles(only)
+          .IgnoreTailPaddingAlignmentInElements(only)
+          .IgnoreMemorySpace(only)
+          .IgnoreElementSize(only)
+          .IgnoreSplitConfigs(only);
     }
 
    private:

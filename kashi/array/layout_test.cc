@@ -74,7 +74,8 @@ TEST(LayoutTest, EqualHasAnOptionForEachField) {
                   [] { return Layout::Equal().IgnoreIndexPrimitiveType(); });
   differs_but_for([](Layout* l) { l->set_pointer_primitive_type(S64); },
                   [] { return Layout::Equal().IgnorePointerPrimitiveType(); });
-  differs_but_for([](Layout* l) { l->set_element_size_in_bits(8); }, [] { return Layout::Equal().IgnoreElementSize(); });
+  differs_but_for([](Layout* l) { l->set_element_size_in_bits(8); },
+                  [] { return Layout::Equal().IgnoreElementSize(); });
   differs_but_for([](Layout* l) { l->set_memory_space(1); }, [] { return Layout::Equal().IgnoreMemorySpace(); });
   differs_but_for([](Layout* l) { l->clear_split_configs(); }, [] { return Layout::Equal().IgnoreSplitConfigs(); });
   differs_but_for([](Layout* l) { l->clear_physical_shape(); }, [] { return Layout::Equal().IgnorePhysicalShape(); });
@@ -98,7 +99,8 @@ TEST(LayoutTest, HashAgreesWithEquality) {
   EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly(
       {Layout(), Layout({0}), Layout({1, 0}), prefixed, Layout({1, 0}, {Tile({2})}), FullLayout()}));
   EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly({Tile(), Tile({1}), Tile({1, 2})}));
-  EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly({SplitConfig(0, {}), SplitConfig(0, {1}), SplitConfig(1, {1})}));
+  EXPECT_TRUE(
+      absl::VerifyTypeImplementsAbslHashCorrectly({SplitConfig(0, {}), SplitConfig(0, {1}), SplitConfig(1, {1})}));
 }
 
 TEST(LayoutTest, MemorySpaceIsHeldInEightBits) {

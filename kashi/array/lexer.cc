@@ -11,20 +11,34 @@ using Kind = Token::Kind;
 // Tokens of one byte; kError for the bytes that are none.
 Kind SingleByteKind(char c) {
   switch (c) {
-    case ',': return Kind::kComma;
-    case ':': return Kind::kColon;
-    case '*': return Kind::kStar;
-    case '#': return Kind::kHash;
-    case '+': return Kind::kPlus;
-    case '~': return Kind::kTilde;
-    case '?': return Kind::kQuestion;
-    case '[': return Kind::kLeftSquare;
-    case ']': return Kind::kRightSquare;
-    case '{': return Kind::kLeftBrace;
-    case '}': return Kind::kRightBrace;
-    case '(': return Kind::kLeftParen;
-    case ')': return Kind::kRightParen;
-    default: return Kind::kError;
+    case ',':
+      return Kind::kComma;
+    case ':':
+      return Kind::kColon;
+    case '*':
+      return Kind::kStar;
+    case '#':
+      return Kind::kHash;
+    case '+':
+      return Kind::kPlus;
+    case '~':
+      return Kind::kTilde;
+    case '?':
+      return Kind::kQuestion;
+    case '[':
+      return Kind::kLeftSquare;
+    case ']':
+      return Kind::kRightSquare;
+    case '{':
+      return Kind::kLeftBrace;
+    case '}':
+      return Kind::kRightBrace;
+    case '(':
+      return Kind::kLeftParen;
+    case ')':
+      return Kind::kRightParen;
+    default:
+      return Kind::kError;
   }
 }
 
@@ -60,28 +74,50 @@ size_t SkipFractionAndExponent(absl::string_view text, size_t at) {
 
 absl::string_view TokenKindName(Token::Kind kind) {
   switch (kind) {
-    case Kind::kEnd: return "end of text";
-    case Kind::kError: return "an invalid token";
-    case Kind::kComma: return "`,`";
-    case Kind::kColon: return "`:`";
-    case Kind::kStar: return "`*`";
-    case Kind::kHash: return "`#`";
-    case Kind::kPlus: return "`+`";
-    case Kind::kTilde: return "`~`";
-    case Kind::kQuestion: return "`?`";
-    case Kind::kLessEqual: return "`<=`";
-    case Kind::kArrow: return "`->`";
-    case Kind::kLeftSquare: return "`[`";
-    case Kind::kRightSquare: return "`]`";
-    case Kind::kLeftBrace: return "`{`";
-    case Kind::kRightBrace: return "`}`";
-    case Kind::kLeftParen: return "`(`";
-    case Kind::kRightParen: return "`)`";
-    case Kind::kInt: return "an integer";
-    case Kind::kDecimal: return "a decimal number";
-    case Kind::kIdent: return "an identifier";
-    case Kind::kName: return "a name";
-    case Kind::kAttributeName: return "an attribute name";
+    case Kind::kEnd:
+      return "end of text";
+    case Kind::kError:
+      return "an invalid token";
+    case Kind::kComma:
+      return "`,`";
+    case Kind::kColon:
+      return "`:`";
+    case Kind::kStar:
+      return "`*`";
+    case Kind::kHash:
+      return "`#`";
+    case Kind::kPlus:
+      return "`+`";
+    case Kind::kTilde:
+      return "`~`";
+    case Kind::kQuestion:
+      return "`?`";
+    case Kind::kLessEqual:
+      return "`<=`";
+    case Kind::kArrow:
+      return "`->`";
+    case Kind::kLeftSquare:
+      return "`[`";
+    case Kind::kRightSquare:
+      return "`]`";
+    case Kind::kLeftBrace:
+      return "`{`";
+    case Kind::kRightBrace:
+      return "`}`";
+    case Kind::kLeftParen:
+      return "`(`";
+    case Kind::kRightParen:
+      return "`)`";
+    case Kind::kInt:
+      return "an integer";
+    case Kind::kDecimal:
+      return "a decimal number";
+    case Kind::kIdent:
+      return "an identifier";
+    case Kind::kName:
+      return "a name";
+    case Kind::kAttributeName:
+      return "an attribute name";
   }
   return "an unknown token";
 }

@@ -25,11 +25,11 @@ std::vector<std::pair<Kind, std::string>> Tokens(absl::string_view text) {
 
 TEST(LexerTest, SingleTokens) {
   EXPECT_THAT(Tokens(",:*#+~?[]{}()->"),
-              ElementsAre(Pair(Kind::kComma, ","), Pair(Kind::kColon, ":"), Pair(Kind::kStar, "*"), Pair(Kind::kHash, "#"),
-                          Pair(Kind::kPlus, "+"), Pair(Kind::kTilde, "~"), Pair(Kind::kQuestion, "?"),
-                          Pair(Kind::kLeftSquare, "["), Pair(Kind::kRightSquare, "]"), Pair(Kind::kLeftBrace, "{"),
-                          Pair(Kind::kRightBrace, "}"), Pair(Kind::kLeftParen, "("), Pair(Kind::kRightParen, ")"),
-                          Pair(Kind::kArrow, "->")));
+              ElementsAre(Pair(Kind::kComma, ","), Pair(Kind::kColon, ":"), Pair(Kind::kStar, "*"),
+                          Pair(Kind::kHash, "#"), Pair(Kind::kPlus, "+"), Pair(Kind::kTilde, "~"),
+                          Pair(Kind::kQuestion, "?"), Pair(Kind::kLeftSquare, "["), Pair(Kind::kRightSquare, "]"),
+                          Pair(Kind::kLeftBrace, "{"), Pair(Kind::kRightBrace, "}"), Pair(Kind::kLeftParen, "("),
+                          Pair(Kind::kRightParen, ")"), Pair(Kind::kArrow, "->")));
 }
 
 TEST(LexerTest, LessEqualIsOneToken) {
@@ -45,8 +45,8 @@ TEST(LexerTest, IdentifiersNamesAndAttributeNames) {
 }
 
 TEST(LexerTest, Numbers) {
-  EXPECT_THAT(Tokens("007 -0 2.5 .5 -.5 1e5 2E 3."),
-              ElementsAre(Pair(Kind::kInt, "007"), Pair(Kind::kInt, "-0"), Pair(Kind::kDecimal, "2.5"), Pair(Kind::kError, ".")));
+  EXPECT_THAT(Tokens("007 -0 2.5 .5 -.5 1e5 2E 3."), ElementsAre(Pair(Kind::kInt, "007"), Pair(Kind::kInt, "-0"),
+                                                                 Pair(Kind::kDecimal, "2.5"), Pair(Kind::kError, ".")));
   EXPECT_THAT(Tokens("-.5 1e5 1e+5 3. 2E"),
               ElementsAre(Pair(Kind::kDecimal, "-.5"), Pair(Kind::kDecimal, "1e5"), Pair(Kind::kDecimal, "1e+5"),
                           Pair(Kind::kDecimal, "3."), Pair(Kind::kInt, "2"), Pair(Kind::kIdent, "E")));

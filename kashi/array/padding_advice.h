@@ -1,36 +1,38 @@
 // Cheaper layouts for an array whose padding costs much. Every proposal has been measured: its bytes are those that
-// GetDeviceSize (device_size.h) gives for the shape that is proposed.
+// GetDeviceSize (device_size.h) gives for the shape that is proposed, and its tiles are such as a TPU's compiler would give
+// that order of dimensions (tpu_tiling.h).
 //
 //   f32[256,512,128,2]{3,2,1,0:T(8,128)}  8 GiB, 64 times the data: x = 2 is padded to 128
-//     order  f32[256,512,128,2]{2,3,1,0:T(8,128)}  512 MiB   (y and x swapped: x is padded to 8)
-//     order  f32[256,512,128,2]{2,1,3,0:T(8,128)}  128 MiB
+//     another order  f32[256,512,128,2]{2,1,3,0:T(8,128)}  128 MiB
 #ifndef KASHI_ARRAY_PADDING_ADVICE_H_
 #define KASHI_ARRAY_PADDING_ADVICE_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "kashi/array/shape.h"
+#include "kashi/array/tpu_tiling.h"
 
 namespace kashi {
 
 struct PaddingAdvice {
   enum class Kind {
-    kDimensionOrder,  // same tiles, another minor_to_major
-    kTile,            // same order, another first tile
-    kBoth,
+    kDimensionOrder,  // another minor_to_major, with the tiles that go with it
+    kTile,            // the same order, other tiles
   };
   Kind kind;
   Shape shape;    // the same logical array
   int64_t bytes;  // on the device, fewer than those of the shape asked about
 };
 
-// The cheapest of each kind, cheapest first; among equals the one that changes least. Empty if nothing costs less or the
-// layout has no tiles. Looks at every choice of the dimensions that the first tile covers, and at first tiles of 1 to 64
-// rows (rank 1 tiles: powers of two from 128); the number of layouts tried is bounded. INVALID_ARGUMENT if the shape has no
-// size on a device.
-absl::StatusOr<std::vector<PaddingAdvice>> AdviseOnPadding(const Shape& shape);
+// The cheapest of each kind, cheapest first; among equals the one whose order changes least. Empty if nothing costs less or
+// the layout has no tiles. Tried is every choice of the two (at rank 1: one) most minor dimensions, each with the tiles that
+// `target` would choose. Without a target these are the generations that would have chosen the shape's own tiles; and if
+// none would, all of them, and the shape's own tiles as well. INVALID_ARGUMENT if the shape has no size on a device.
+absl::StatusOr<std::vector<PaddingAdvice>> AdviseOnPadding(const Shape& shape,
+                                                           std::optional<TpuGeneration> target = std::nullopt);
 
 }  // namespace kashi
 

@@ -28,7 +28,8 @@ Shape::Shape(PrimitiveType element_type) : element_type_(element_type) {
   if (element_type == BUFFER) state_ = BufferState();
 }
 
-Shape::Shape(PrimitiveType element_type, absl::Span<const int64_t> dimensions, absl::Span<const bool> dynamic_dimensions)
+Shape::Shape(PrimitiveType element_type, absl::Span<const int64_t> dimensions,
+             absl::Span<const bool> dynamic_dimensions)
     : element_type_(element_type) {
   KASHI_CHECK(primitive_util::IsArrayType(element_type))
       << "invalid element type for an array shape: " << PrimitiveType_Name(element_type);
@@ -120,7 +121,8 @@ bool Shape::AreAllLeavesIntegers() const {
 
 bool Shape::is_static() const {
   if (IsTuple()) {
-    return std::all_of(tuple_shapes().begin(), tuple_shapes().end(), [](const Shape& shape) { return shape.is_static(); });
+    return std::all_of(tuple_shapes().begin(), tuple_shapes().end(),
+                       [](const Shape& shape) { return shape.is_static(); });
   }
   const ArrayState* array = array_state();
   return array == nullptr ||
@@ -208,7 +210,8 @@ void Shape::set_element_type(PrimitiveType type) {
     const auto* tuple = std::get_if<TupleState>(&state_);
     const auto* buffer = std::get_if<BufferState>(&state_);
     const bool is_empty = (array == nullptr || (array->dimensions.empty() && !array->layout.has_value())) &&
-                          (tuple == nullptr || tuple->shapes.empty()) && (buffer == nullptr || buffer->shape == nullptr);
+                          (tuple == nullptr || tuple->shapes.empty()) &&
+                          (buffer == nullptr || buffer->shape == nullptr);
     KASHI_CHECK(is_empty) << "cannot turn " << ToString() << " into " << PrimitiveType_Name(type);
     if (primitive_util::IsArrayType(type)) {
       state_ = ArrayState();
@@ -285,8 +288,8 @@ bool Shape::Equal::ArraysEqual(const Shape& lhs, const Shape& rhs) const {
   }
   if (lhs.dimensions_size() != rhs.dimensions_size()) return false;
   for (int i = 0; i < lhs.dimensions_size(); ++i) {
-    const bool any_size = ignore_dynamic_dimension_ &&
-                          (lhs.is_unbounded_dynamic_dimension(i) || rhs.is_unbounded_dynamic_dimension(i));
+    const bool any_size =
+        ignore_dynamic_dimension_ && (lhs.is_unbounded_dynamic_dimension(i) || rhs.is_unbounded_dynamic_dimension(i));
     if (!ignore_dimensions_ && !any_size && lhs.dimensions(i) != rhs.dimensions(i)) return false;
     if (!ignore_dynamic_dimension_ && lhs.is_dynamic_dimension(i) != rhs.is_dynamic_dimension(i)) return false;
   }

@@ -84,9 +84,7 @@ class Shape {
   bool is_bounded_dynamic_dimension(int dimension) const {
     return is_dynamic_dimension(dimension) && dimensions(dimension) != kUnboundedSize;
   }
-  void set_dynamic_dimension(int dimension, bool is_dynamic) {
-    array().dynamic_dimensions[dimension] = is_dynamic;
-  }
+  void set_dynamic_dimension(int dimension, bool is_dynamic) { array().dynamic_dimensions[dimension] = is_dynamic; }
   void set_unbounded_dynamic_dimension(int dimension) {
     array().dynamic_dimensions[dimension] = true;
     array().dimensions[dimension] = kUnboundedSize;

@@ -11,7 +11,10 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/primitive_util.h"
@@ -53,9 +56,7 @@ class ShapeReader {
  private:
   // All of these return false, so that a reader can say `return Error(…)`.
   bool Error(size_t begin, size_t end, std::string message);
-  bool ErrorHere(std::string message) {
-    return Error(lexer_.token().begin, lexer_.token().end, std::move(message));
-  }
+  bool ErrorHere(std::string message) { return Error(lexer_.token().begin, lexer_.token().end, std::move(message)); }
   bool ErrorExpected(absl::string_view what);
   bool Expect(Kind kind, absl::string_view where);
 
@@ -117,8 +118,8 @@ bool ShapeReader::Error(size_t begin, size_t end, std::string message) {
 
 bool ShapeReader::ErrorExpected(absl::string_view what) {
   const Kind kind = lexer_.kind();
-  const std::string got = kind == Kind::kEnd ? std::string(TokenKindName(kind))
-                                             : absl::StrCat("`", lexer_.token_text().substr(0, 40), "`");
+  const std::string got =
+      kind == Kind::kEnd ? std::string(TokenKindName(kind)) : absl::StrCat("`", lexer_.token_text().substr(0, 40), "`");
   return ErrorHere(absl::StrCat("expected ", what, ", got ", got));
 }
 
@@ -461,8 +462,9 @@ std::optional<ProgramShape> ShapeReader::ReadProgramShape() {
 
 // Reads the whole of `text` with one of ShapeReader's readers.
 template <typename T>
-absl::StatusOr<T> ReadAll(absl::string_view text, const ShapeParserOptions& options, std::vector<Diagnostic>* diagnostics,
-                          std::optional<T> (ShapeReader::*read)(), absl::string_view what) {
+absl::StatusOr<T> ReadAll(absl::string_view text, const ShapeParserOptions& options,
+                          std::vector<Diagnostic>* diagnostics, std::optional<T> (ShapeReader::*read)(),
+                          absl::string_view what) {
   Lexer lexer(text);
   std::vector<Diagnostic> found;
   ShapeReader reader(&lexer, options, &found);
@@ -472,7 +474,8 @@ absl::StatusOr<T> ReadAll(absl::string_view text, const ShapeParserOptions& opti
   absl::Status status;
   if (!result.has_value()) status = DiagnosticsToStatus({options.source_name, text, options.first_line}, found);
   if (diagnostics != nullptr) {
-    diagnostics->insert(diagnostics->end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+    diagnostics->insert(diagnostics->end(), std::make_move_iterator(found.begin()),
+                        std::make_move_iterator(found.end()));
   }
   if (!result.has_value()) return status;
   return *std::move(result);

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_util.h"
 #include "kashi/array/recorded_cases_testing.h"
+#include "kashi/array/shape_util.h"
 
 namespace kashi {
 namespace {
@@ -107,9 +107,16 @@ TEST(ShapeParserTest, CaretsMarkTheNarrowestToken) {
   EXPECT_EQ(Reprint("token[1]"), "shape:1:6: error: token shapes have no dimensions\ntoken[1]\n     ^~~");
 }
 
+TEST(ShapeParserTest, MessagesHoldNoForeignBytes) {
+  EXPECT_THAT(Reprint("\x1b[31mf32"), HasSubstr("got byte 0x1b\n"));
+  EXPECT_THAT(Reprint("f32[\xc3\xa9]"), HasSubstr("got byte 0xc3\n"));
+  EXPECT_THAT(Reprint("f32[2/*\x07"), HasSubstr("got `/*\\x07`\n"));
+}
+
 // An attribute's broken text is the cause that a message must tell, not what follows from it.
 TEST(ShapeParserTest, TheFirstErrorIsTheCause) {
-  EXPECT_EQ(Reprint("s32[2]{0:T((2))}"), "shape:1:12: error: expected an integer, got `(`\ns32[2]{0:T((2))}\n           ^");
+  EXPECT_EQ(Reprint("s32[2]{0:T((2))}"),
+            "shape:1:12: error: expected an integer, got `(`\ns32[2]{0:T((2))}\n           ^");
 }
 
 TEST(ShapeParserTest, WarnsOfWhatXlaTakesAllTheSame) {
@@ -174,7 +181,8 @@ TEST(ShapeParserTest, ABraceThatBeginsNoLayoutIsLeft) {
 }
 
 TEST(ParseLayoutTest, ReadsAndPrintsBack) {
-  for (const char* text : {"{}", "{1,0}", "{1,0:T(8,128)(2,1)L(4)E(4)S(5)SC(0:2,4)M(8)}", "{:S(2)}", "{2,1,0:T(*,2)}"}) {
+  for (const char* text :
+       {"{}", "{1,0}", "{1,0:T(8,128)(2,1)L(4)E(4)S(5)SC(0:2,4)M(8)}", "{:S(2)}", "{2,1,0:T(*,2)}"}) {
     absl::StatusOr<Layout> layout = ParseLayout(text);
     ASSERT_TRUE(layout.ok()) << layout.status();
     EXPECT_EQ(layout->ToString(), text);
@@ -185,7 +193,8 @@ TEST(ParseLayoutTest, ReadsAndPrintsBack) {
 }
 
 TEST(ParseProgramShapeTest, ReadsAndPrintsBack) {
-  for (const char* text : {"(p0: s32[10], p1: (f32[], token[])) -> f32[2]", "() -> ()", "((unknown): f32[]) -> pred[]"}) {
+  for (const char* text :
+       {"(p0: s32[10], p1: (f32[], token[])) -> f32[2]", "() -> ()", "((unknown): f32[]) -> pred[]"}) {
     absl::StatusOr<ProgramShape> shape = ParseProgramShape(text);
     ASSERT_TRUE(shape.ok()) << shape.status();
     EXPECT_EQ(shape->ToString(), text);
@@ -210,7 +219,8 @@ TEST(ShapeParserTest, RandomShapesRoundTrip) {
     Layout layout(minor_to_major);
     for (int64_t t = below(3); t > 0; --t) {
       Tile* tile = layout.add_tiles();
-      for (int64_t k = below(3); k > 0; --k) tile->add_dimensions(below(5) == 0 ? Tile::kCombineDimension : 1 + below(128));
+      for (int64_t k = below(3); k > 0; --k)
+        tile->add_dimensions(below(5) == 0 ? Tile::kCombineDimension : 1 + below(128));
       tile->add_dimensions(1 + below(128));
     }
     if (below(3) == 0) layout.set_element_size_in_bits(1 + below(32));

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
 #include "kashi/array/recorded_cases_testing.h"
+#include "kashi/array/shape_parser.h"
 
 namespace kashi {
 namespace {

@@ -92,8 +92,9 @@ TEST(ShapeTest, SetElementTypeKeepsAnArrayAndRefusesToLoseOne) {
 // array-model.md, 2.5.
 TEST(ShapeTest, EveryPartCountsInEquality) {
   EXPECT_EQ(S("f32[2]"), S("f32[2]{0}"));
-  for (const char* other : {"f32[3]", "s32[2]", "f32[2,1]", "f32[<=2]", "f32[2]{0:S(1)}", "f32[2]{0:T(2)}", "f32[2]{0:E(32)}",
-                            "f32[2]{0:L(2)}", "f32[2]{0:SC(0:1)}", "(f32[2])", "b(f32[2])", "token[]"}) {
+  for (const char* other :
+       {"f32[3]", "s32[2]", "f32[2,1]", "f32[<=2]", "f32[2]{0:S(1)}", "f32[2]{0:T(2)}", "f32[2]{0:E(32)}",
+        "f32[2]{0:L(2)}", "f32[2]{0:SC(0:1)}", "(f32[2])", "b(f32[2])", "token[]"}) {
     EXPECT_NE(S("f32[2]"), S(other)) << other;
   }
   EXPECT_EQ(S("f32[2]{0:M(8)}"), S("f32[2]"));
@@ -126,8 +127,8 @@ TEST(ShapeTest, EqualOptions) {
 
 TEST(ShapeTest, HashAgreesWithEquality) {
   EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly(
-      {S("f32[2]"), S("f32[2]{0:M(8)}"), S("f32[<=2]"), S("f32[2,3]"), S("f32[2,3]{0,1}"), S("(f32[2])"), S("((f32[2]))"),
-       S("()"), S("b(f32[2])"), S("token[]"), S("opaque[]"), WithoutLayout("f32[2]"), Shape()}));
+      {S("f32[2]"), S("f32[2]{0:M(8)}"), S("f32[<=2]"), S("f32[2,3]"), S("f32[2,3]{0,1}"), S("(f32[2])"),
+       S("((f32[2]))"), S("()"), S("b(f32[2])"), S("token[]"), S("opaque[]"), WithoutLayout("f32[2]"), Shape()}));
 }
 
 TEST(ShapeTest, CopiesOfBuffersAreDeep) {

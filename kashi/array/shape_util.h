@@ -85,9 +85,9 @@ class ShapeUtil {
   static bool IsScalarWithElementType(const Shape& shape, PrimitiveType element_type);
   static int64_t TrueNumDimensions(const Shape& shape);  // how many are not 1: a 0 counts
   static bool IsZeroElementArray(const Shape& shape);
-  static bool HasDegenerateDimensions(const Shape& shape);  // some dimension is 1
+  static bool HasDegenerateDimensions(const Shape& shape);                         // some dimension is 1
   static bool HasPrimitiveType(const Shape& shape, PrimitiveType primitive_type);  // recursive; TUPLE finds tuples
-  static bool ElementIsIntegral(const Shape& shape);  // PRED is not
+  static bool ElementIsIntegral(const Shape& shape);                               // PRED is not
   static bool ElementIsFloating(const Shape& shape);
   static bool ElementIsComplex(const Shape& shape);
   static bool ElementIsSigned(const Shape& shape);  // floats count as signed
@@ -213,8 +213,8 @@ class ShapeUtil {
   static void CopyDynamicDimensions(Shape* to, const Shape& from);
   static Shape SliceTuple(const Shape& tuple, int64_t start, int64_t limit);
 
-  static void AppendMajorDimension(int bound, Shape* shape);  // new last logical dimension, physically most major
-  static void AppendMinorDimension(int bound, Shape* shape);  // new last logical dimension, physically most minor
+  static void AppendMajorDimension(int bound, Shape* shape);       // new last logical dimension, physically most major
+  static void AppendMinorDimension(int bound, Shape* shape);       // new last logical dimension, physically most minor
   static Shape PrependMajorDimension(int64_t bound, Shape shape);  // new dimension 0, most major; flags are lost
   // New dimensions stand before logical dimension `index`, next more major than it; at the end: most minor. Flags are lost.
   static Shape InsertDimensionAtIndex(Shape shape, int64_t index, int64_t bound);
@@ -358,9 +358,8 @@ class ShapeUtil {
   static std::vector<std::pair<int64_t, int64_t>> DimensionsUnmodifiedByReshape(const Shape& input_shape,
                                                                                 const Shape& output_shape);
   // Where the given input dimensions end up, if the reshape leaves them all alone; nullopt also if they are not sorted.
-  static std::optional<std::vector<int64_t>> ReshapeLeavesDimensionsUnmodified(const Shape& from_shape,
-                                                                               const Shape& to_shape,
-                                                                               absl::Span<const int64_t> input_dim_indices);
+  static std::optional<std::vector<int64_t>> ReshapeLeavesDimensionsUnmodified(
+      const Shape& from_shape, const Shape& to_shape, absl::Span<const int64_t> input_dim_indices);
 
   // All need layouts (die without) and look at minor_to_major only.
   static bool TransposeIsBitcast(const Shape& input_shape, const Shape& output_shape,
@@ -383,8 +382,8 @@ class ShapeUtil {
     bool IsTranspose1Identity() const;
     bool IsTranspose2Identity() const;
   };
-  using BitcastDecomposition = std::optional<
-      std::variant<BitcastDecompositionReshape, BitcastDecompositionTranspose, BitcastDecompositionTrt>>;
+  using BitcastDecomposition =
+      std::optional<std::variant<BitcastDecompositionReshape, BitcastDecompositionTranspose, BitcastDecompositionTrt>>;
   // Arrays with as many elements, of whatever type.
   static bool IsDecomposableBitcast(const Shape& a, const Shape& b);
   // The simplest of the three that takes the input to the output; nullopt if it is not decomposable. Needs layouts.
@@ -396,9 +395,8 @@ class ShapeUtil {
   static std::optional<Shape> AlignLayouts(const Shape& input_shape, const Shape& output_shape);
   // Sizes of the result of a transpose with neighbours that stay together merged and 1s dropped, for a transpose of
   // descending layouts; `permutation` becomes the one of the merged dimensions.
-  static absl::InlinedVector<int64_t, 3> GetNormalizedLogicalTransposeShape(const Shape& output_shape,
-                                                                            absl::Span<const int64_t> dims,
-                                                                            absl::InlinedVector<int64_t, 3>& permutation);
+  static absl::InlinedVector<int64_t, 3> GetNormalizedLogicalTransposeShape(
+      const Shape& output_shape, absl::Span<const int64_t> dims, absl::InlinedVector<int64_t, 3>& permutation);
 
  private:
   enum WalkOrder { kPreOrder, kPostOrder, kLeaves };

@@ -9,9 +9,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
+#include "kashi/array/recorded_cases_testing.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_parser.h"
-#include "kashi/array/recorded_cases_testing.h"
 
 namespace kashi {
 

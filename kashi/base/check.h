@@ -42,10 +42,10 @@ std::unique_ptr<std::string> MakeCheckOpString(const A& a, const B& b, const cha
 }
 
 // The two values are evaluated once; null means that the comparison holds.
-#define KASHI_INTERNAL_CHECK_OP_IMPL(name, op)                                                      \
-  template <typename A, typename B>                                                                 \
-  std::unique_ptr<std::string> Check##name(const A& a, const B& b, const char* text) {              \
-    return ABSL_PREDICT_TRUE(a op b) ? nullptr : MakeCheckOpString(a, b, text);                     \
+#define KASHI_INTERNAL_CHECK_OP_IMPL(name, op)                                         \
+  template <typename A, typename B>                                                    \
+  std::unique_ptr<std::string> Check##name(const A& a, const B& b, const char* text) { \
+    return ABSL_PREDICT_TRUE(a op b) ? nullptr : MakeCheckOpString(a, b, text);        \
   }
 KASHI_INTERNAL_CHECK_OP_IMPL(EQ, ==)
 KASHI_INTERNAL_CHECK_OP_IMPL(NE, !=)
@@ -66,12 +66,13 @@ std::unique_ptr<std::string> CheckOk(const absl::Status& status, const char* tex
 
 #define KASHI_LOG_FATAL() ::kashi::internal::FatalMessage(__FILE__, __LINE__, "").stream()
 
-#define KASHI_CHECK(cond)                                                   \
-  ABSL_PREDICT_TRUE(cond)                                                   \
-  ? (void)0                                                                 \
-  : ::kashi::internal::Voidify() & ::kashi::internal::FatalMessage(__FILE__, __LINE__, "Check failed: " #cond " ").stream()
+#define KASHI_CHECK(cond)          \
+  ABSL_PREDICT_TRUE(cond)          \
+  ? (void)0                        \
+  : ::kashi::internal::Voidify() & \
+          ::kashi::internal::FatalMessage(__FILE__, __LINE__, "Check failed: " #cond " ").stream()
 
-#define KASHI_INTERNAL_CHECK_OP(name, op, a, b)                                                         \
+#define KASHI_INTERNAL_CHECK_OP(name, op, a, b)                                                                \
   while (auto kashi_check_text = ::kashi::internal::Check##name((a), (b), "Check failed: " #a " " #op " " #b)) \
   ::kashi::internal::FatalMessage(__FILE__, __LINE__, *kashi_check_text + " ").stream()
 
@@ -82,8 +83,8 @@ std::unique_ptr<std::string> CheckOk(const absl::Status& status, const char* tex
 #define KASHI_CHECK_GT(a, b) KASHI_INTERNAL_CHECK_OP(GT, >, a, b)
 #define KASHI_CHECK_GE(a, b) KASHI_INTERNAL_CHECK_OP(GE, >=, a, b)
 // `status` is an absl::Status or an absl::StatusOr.
-#define KASHI_CHECK_OK(status)                                                                       \
-  while (auto kashi_check_text =                                                                     \
+#define KASHI_CHECK_OK(status)                                                                          \
+  while (auto kashi_check_text =                                                                        \
              ::kashi::internal::CheckOk(::kashi::internal::AsStatus(status), "Check failed: " #status)) \
   ::kashi::internal::FatalMessage(__FILE__, __LINE__, *kashi_check_text + " ").stream()
 

@@ -12,22 +12,32 @@ constexpr size_t kMaxShownLine = 120;
 
 struct ShownLine {
   std::string text;
-  size_t caret;  // position of the caret within `text`
+  size_t caret;  // how many characters stand before the caret
 };
+
+// A byte within a character of UTF-8 other than its first: takes no column of its own.
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+size_t CountCharacters(absl::string_view text) {
+  return text.size() - std::count_if(text.begin(), text.end(), IsContinuation);
+}
 
 ShownLine CutLine(absl::string_view line, size_t offset) {
   size_t from = 0;
   if (line.size() > kMaxShownLine && offset > kMaxShownLine / 2) {
     from = std::min(offset - kMaxShownLine / 2, line.size() - kMaxShownLine);
   }
+  while (from > 0 && IsContinuation(line[from])) --from;
+  size_t end = std::min(from + kMaxShownLine, line.size());
+  while (end < line.size() && IsContinuation(line[end])) ++end;
   const bool cut_left = from > 0;
-  const bool cut_right = line.size() - from > kMaxShownLine;
+  const bool cut_right = end < line.size();
   ShownLine shown;
-  shown.text = absl::StrCat(cut_left ? "..." : "", line.substr(from, kMaxShownLine), cut_right ? "..." : "");
+  shown.text = absl::StrCat(cut_left ? "..." : "", line.substr(from, end - from), cut_right ? "..." : "");
   for (char& c : shown.text) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
   }
-  shown.caret = offset - from + (cut_left ? 3 : 0);
+  shown.caret = CountCharacters(line.substr(from, offset - from)) + (cut_left ? 3 : 0);
   return shown;
 }
 
@@ -48,11 +58,14 @@ std::string RenderDiagnostic(const SourceText& source, const Diagnostic& diagnos
   absl::string_view line = source.text.substr(line_begin);
   line = line.substr(0, line.find('\n'));
   const ShownLine shown = CutLine(line, at.column - 1);
-  const size_t width = std::max<size_t>(diagnostic.end > diagnostic.begin ? diagnostic.end - diagnostic.begin : 1, 1);
-  const size_t room = shown.text.size() > shown.caret ? shown.text.size() - shown.caret : 1;
+  const size_t bytes = diagnostic.end > diagnostic.begin ? diagnostic.end - diagnostic.begin : 0;
+  const size_t width = std::max<size_t>(CountCharacters(source.text.substr(line_begin + at.column - 1, bytes)), 1);
+  const size_t shown_width = CountCharacters(shown.text);
+  const size_t room = shown_width > shown.caret ? shown_width - shown.caret : 1;
   const char* kind = diagnostic.severity == Diagnostic::Severity::kError ? "error" : "warning";
-  return absl::StrCat(source.name, ":", source.first_line + at.line - 1, ":", at.column, ": ", kind, ": ", diagnostic.message, "\n", shown.text,
-                      "\n", std::string(shown.caret, ' '), "^", std::string(std::min(width, room) - 1, '~'));
+  return absl::StrCat(source.name, ":", source.first_line + at.line - 1, ":", at.column, ": ", kind, ": ",
+                      diagnostic.message, "\n", shown.text, "\n", std::string(shown.caret, ' '), "^",
+                      std::string(std::min(width, room) - 1, '~'));
 }
 
 absl::Status DiagnosticsToStatus(const SourceText& source, const std::vector<Diagnostic>& diagnostics) {

@@ -47,6 +47,11 @@ TEST(DiagnosticTest, HidesControlBytes) {
   EXPECT_EQ(RenderDiagnostic({"s", "a\tb\x1b[1m"}, Error(2, 3, "m")), "s:1:3: error: m\na b [1m\n  ^");
 }
 
+TEST(DiagnosticTest, CountsCharactersForTheCaretAndBytesForTheColumn) {
+  EXPECT_EQ(RenderDiagnostic({"s", "/*\xc3\xa9*/x"}, Error(6, 7, "m")), "s:1:7: error: m\n/*\xc3\xa9*/x\n     ^");
+  EXPECT_EQ(RenderDiagnostic({"s", "a\xc3\xa9z"}, Error(1, 4, "m")), "s:1:2: error: m\na\xc3\xa9z\n ^~");
+}
+
 TEST(DiagnosticTest, CutsALongLineAroundTheCaret) {
   const std::string text = std::string(500, 'a') + "!" + std::string(500, 'b');
   const std::string shown = RenderDiagnostic({"s", text}, Error(500, 501, "m"));

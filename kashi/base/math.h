@@ -42,6 +42,15 @@ constexpr std::optional<int64_t> CheckedRoundUpTo(int64_t value, int64_t divisor
   return CheckedMultiply(CeilOfRatio(value, divisor), divisor);
 }
 
+// Bytes that `count` values of `bits` bits each take when packed, for count and bits >= 0: the product may need more than 64
+// bits where the bytes do not.
+constexpr std::optional<int64_t> CheckedPackedBytes(int64_t count, int64_t bits) {
+  const unsigned __int128 total = static_cast<unsigned __int128>(count) * static_cast<uint64_t>(bits);
+  const unsigned __int128 bytes = total / 8 + (total % 8 != 0 ? 1 : 0);
+  if (bytes > static_cast<unsigned __int128>(std::numeric_limits<int64_t>::max())) return std::nullopt;
+  return static_cast<int64_t>(bytes);
+}
+
 template <typename T>
 constexpr bool IsPowerOf2(T value) {
   return value > 0 && (value & (value - 1)) == 0;

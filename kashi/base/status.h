@@ -16,14 +16,14 @@
 
 namespace kashi {
 
-#define KASHI_STATUS_CONSTRUCTOR(Name)                                                                           \
-  template <typename... Args>                                                                                    \
-  absl::Status Name(const absl::FormatSpec<Args...>& format, const Args&... args) {                              \
-    return absl::Name##Error(absl::StrFormat(format, args...));                                                  \
-  }                                                                                                              \
-  template <typename... Args>                                                                                    \
-  absl::Status Name##StrCat(const Args&... args) {                                                               \
-    return absl::Name##Error(absl::StrCat(args...));                                                             \
+#define KASHI_STATUS_CONSTRUCTOR(Name)                                              \
+  template <typename... Args>                                                       \
+  absl::Status Name(const absl::FormatSpec<Args...>& format, const Args&... args) { \
+    return absl::Name##Error(absl::StrFormat(format, args...));                     \
+  }                                                                                 \
+  template <typename... Args>                                                       \
+  absl::Status Name##StrCat(const Args&... args) {                                  \
+    return absl::Name##Error(absl::StrCat(args...));                                \
   }
 KASHI_STATUS_CONSTRUCTOR(InvalidArgument)
 KASHI_STATUS_CONSTRUCTOR(Unimplemented)
@@ -49,9 +49,9 @@ KASHI_STATUS_CONSTRUCTOR(Cancelled)
 #define KASHI_INTERNAL_CONCAT(a, b) KASHI_INTERNAL_CONCAT2(a, b)
 #define KASHI_ASSIGN_OR_RETURN(lhs, expr) \
   KASHI_INTERNAL_ASSIGN_OR_RETURN(KASHI_INTERNAL_CONCAT(kashi_status_or_, __COUNTER__), lhs, expr)
-#define KASHI_INTERNAL_ASSIGN_OR_RETURN(status_or, lhs, expr)                     \
-  auto status_or = (expr);                                                        \
-  if (ABSL_PREDICT_FALSE(!status_or.ok())) return std::move(status_or).status();  \
+#define KASHI_INTERNAL_ASSIGN_OR_RETURN(status_or, lhs, expr)                    \
+  auto status_or = (expr);                                                       \
+  if (ABSL_PREDICT_FALSE(!status_or.ok())) return std::move(status_or).status(); \
   lhs = std::move(status_or).value()
 
 #endif  // KASHI_BASE_STATUS_H_

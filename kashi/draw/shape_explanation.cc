@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "kashi/array/device_size.h"
@@ -24,10 +24,13 @@ namespace {
 
 constexpr int kMaxShownLeaves = 40;
 // Longer lists of tiles or dimensions than any compiler writes are counted, not told.
-constexpr int kMaxExplainedTiles = 16;
-constexpr int kMaxExplainedRank = 64;
+constexpr size_t kMaxExplainedTiles = 16;
+constexpr size_t kMaxExplainedRank = 64;
 // Above this part of padding, cheaper layouts are looked for.
 constexpr double kPaddingWorthAdvice = 0.25;
+
+// The name of a dimension that only a tile has: its size before that was 1.
+constexpr absl::string_view kNoName = "1";
 
 // A physical dimension on its way through the tiles: "y", then "y/8" (which tile) and "y%8" (where in it).
 struct Axis {
@@ -50,6 +53,11 @@ class Sections {
   std::string out_;
 };
 
+// "1 bit", "3 bits"
+std::string Count(int64_t count, absl::string_view noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
 std::string BytesText(int64_t bytes) {
   return bytes < 1024 ? HumanBytes(bytes) : absl::StrCat(WithThousands(bytes), " bytes (", HumanBytes(bytes), ")");
 }
@@ -61,22 +69,32 @@ std::string TypeText(const Shape& shape) {
   const int bits = primitive_util::BitWidth(type);
   std::string kind;
   switch (info.type_class) {
-    case PrimitiveClass::kPred: kind = "truth value"; break;
-    case PrimitiveClass::kSigned: kind = absl::StrCat(bits, "-bit signed integer"); break;
-    case PrimitiveClass::kUnsigned: kind = absl::StrCat(bits, "-bit unsigned integer"); break;
+    case PrimitiveClass::kPred:
+      kind = "truth value";
+      break;
+    case PrimitiveClass::kSigned:
+      kind = absl::StrCat(bits, "-bit signed integer");
+      break;
+    case PrimitiveClass::kUnsigned:
+      kind = absl::StrCat(bits, "-bit unsigned integer");
+      break;
     case PrimitiveClass::kFloat:
       kind = absl::StrFormat("%d-bit float: %d sign, %d exponent, %d mantissa bits", bits, info.format.sign_bits,
                              info.format.exponent_bits, info.format.mantissa_bits);
       break;
-    case PrimitiveClass::kComplex: kind = absl::StrCat("complex: two ", bits / 2, "-bit floats"); break;
+    case PrimitiveClass::kComplex:
+      kind = absl::StrCat("complex: two ", bits / 2, "-bit floats");
+      break;
     case PrimitiveClass::kInvalid:
-    case PrimitiveClass::kNonArray: kind = "no array type"; break;
+    case PrimitiveClass::kNonArray:
+      kind = "no array type";
+      break;
   }
   const int64_t stored = primitive_util::ByteWidth(type);
-  std::string width = absl::StrCat(stored, stored == 1 ? " byte" : " bytes", " an element");
-  if (shape.has_layout() && shape.layout().element_size_in_bits() != 0) {
-    width = absl::StrCat(shape.layout().element_size_in_bits(), " bits an element, as E(",
-                         shape.layout().element_size_in_bits(), ") says");
+  std::string width = absl::StrCat(Count(stored, "byte"), " an element");
+  if (shape.has_layout() && shape.layout().element_size_in_bits() > 0) {
+    const int64_t element_size = shape.layout().element_size_in_bits();
+    width = absl::StrCat(Count(element_size, "bit"), " an element, as E(", element_size, ") says");
   }
   return absl::StrCat(name, ", ", kind, "; ", width);
 }
@@ -121,7 +139,7 @@ std::string OrderText(const Shape& shape) {
 // Merges each run of `*` of the tile, and the entry behind it, into one axis; afterwards every entry has its own axis at
 // the end of `axes`. Returns the entries that are left.
 DimensionVector MergeCombined(const Tile& tile, std::vector<Axis>* axes) {
-  while (axes->size() < tile.dimensions().size()) axes->insert(axes->begin(), Axis{"1", 1});
+  while (axes->size() < tile.dimensions().size()) axes->insert(axes->begin(), Axis{std::string(kNoName), 1});
   std::vector<Axis> merged(axes->begin(), axes->end() - tile.dimensions().size());
   DimensionVector entries;
   Axis open{"", 1};
@@ -154,9 +172,10 @@ std::string ApplyTile(const Tile& tile, std::vector<Axis>* axes) {
   for (size_t i = 0; i < entries.size(); ++i) {
     const Axis& axis = (*axes)[head + i];
     if (entries[i] != 1) texts.push_back(SplitText(axis, entries[i]));
-    next.push_back({entries[i] == 1 ? axis.name : absl::StrCat(axis.name, "/", entries[i]),
-                    CeilOfRatio(axis.size, entries[i])});
-    inner.push_back({entries[i] == 1 ? "" : absl::StrCat(axis.name, "%", entries[i]), entries[i]});
+    const bool is_split = entries[i] != 1;
+    next.push_back(
+        {is_split ? absl::StrCat(axis.name, "/", entries[i]) : axis.name, CeilOfRatio(axis.size, entries[i])});
+    inner.push_back({is_split ? absl::StrCat(axis.name, "%", entries[i]) : std::string(kNoName), entries[i]});
   }
   next.insert(next.end(), inner.begin(), inner.end());
   *axes = std::move(next);
@@ -164,16 +183,25 @@ std::string ApplyTile(const Tile& tile, std::vector<Axis>* axes) {
 }
 
 // The layouts of TPU memory put the rows that share a 32-bit word side by side.
-std::string PackingText(const Shape& shape, const Tile& tile) {
+std::string PackingText(const Shape& shape, const Tile& tile, absl::Span<const Axis> axes) {
   const int bits = primitive_util::BitWidth(shape.element_type());
   if (tile.dimensions().size() != 2 || tile.dimension(1) != 1 || tile.dimension(0) * bits != 32) return "";
+  if (axes.size() < 2 || axes[axes.size() - 2].size < tile.dimension(0)) return "";
   return absl::StrCat(": packs ", tile.dimension(0), " rows into each 32-bit word");
+}
+
+bool IsExplainable(const Shape& shape) {
+  const auto is_long = [](const Tile& tile) { return tile.dimensions().size() > kMaxExplainedRank; };
+  const absl::Span<const Tile> tiles = shape.layout().tiles();
+  return tiles.size() <= kMaxExplainedTiles && shape.dimensions().size() <= kMaxExplainedRank &&
+         std::none_of(tiles.begin(), tiles.end(), is_long);
 }
 
 void AddTiles(const Shape& shape, Sections* sections) {
   const Layout& layout = shape.layout();
-  if (layout.tiles_size() > kMaxExplainedTiles || shape.dimensions_size() > kMaxExplainedRank) {
-    sections->Add("tiles", absl::StrCat(layout.tiles_size(), " levels over ", shape.dimensions_size(), " dimensions"));
+  if (!IsExplainable(shape)) {
+    sections->Add("tiles", absl::StrCat(Count(layout.tiles_size(), "level"), " over ",
+                                        Count(shape.dimensions_size(), "dimension")));
     return;
   }
   std::vector<Axis> axes;
@@ -185,13 +213,13 @@ void AddTiles(const Shape& shape, Sections* sections) {
   for (const Tile& tile : layout.tiles()) width = std::max(width, static_cast<int>(tile.ToString().size()));
   for (int i = 0; i < layout.tiles_size(); ++i) {
     const Tile& tile = layout.tiles(i);
-    sections->Add(i == 0 ? "tiles" : "",
-                  absl::StrFormat("%c%-*s  %s%s", i == 0 ? 'T' : ' ', width, tile.ToString(), ApplyTile(tile, &axes),
-                                  i > 0 ? PackingText(shape, tile) : ""));
+    const std::string packing = i > 0 ? PackingText(shape, tile, axes) : "";
+    sections->Add(i == 0 ? "tiles" : "", absl::StrFormat("%c%-*s  %s%s", i == 0 ? 'T' : ' ', width, tile.ToString(),
+                                                         ApplyTile(tile, &axes), packing));
   }
   std::vector<std::string> names;
   for (const Axis& axis : axes) {
-    names.push_back(absl::StrCat(axis.name.empty() ? "" : absl::StrCat(axis.name, "="), axis.size));
+    names.push_back(axis.name == kNoName ? absl::StrCat(axis.size) : absl::StrCat(axis.name, "=", axis.size));
   }
   sections->Add("physical", absl::StrCat("[", absl::StrJoin(names, ", "), "]  most major first"));
 }
@@ -210,12 +238,14 @@ void AddOtherFields(const Layout& layout, Sections* sections) {
   if (layout.memory_space() != 0) sections->Add("memory", MemorySpaceText(layout.memory_space()));
   if (layout.tail_padding_alignment_in_elements() != 1) {
     const int64_t alignment = layout.tail_padding_alignment_in_elements();
-    sections->Add("tail", absl::StrCat("L(", alignment, "): the element count is rounded up to a multiple of ", alignment));
+    sections->Add("tail",
+                  absl::StrCat("L(", alignment, "): the element count is rounded up to a multiple of ", alignment));
   }
   for (const SplitConfig& split : layout.split_configs()) {
-    sections->Add("split", absl::StrCat("SC", split.ToString(), ": physical dimension ", split.dimension(),
-                                        " (0 is the most major) is cut before ",
-                                        absl::StrJoin(split.split_indices(), ", "), ", between memories"));
+    sections->Add("split",
+                  absl::StrCat("SC", split.ToString(), ": physical dimension ", split.dimension(),
+                               " (0 is the most major) is cut before ", absl::StrJoin(split.split_indices(), ", "),
+                               ", between memories: bytes below are those of the largest piece"));
   }
   if (layout.dynamic_shape_metadata_prefix_bytes() > 0) {
     const int64_t bytes = layout.dynamic_shape_metadata_prefix_bytes();
@@ -227,27 +257,28 @@ void AddOtherFields(const Layout& layout, Sections* sections) {
 
 std::string PaddingText(const DeviceSize& size) {
   if (size.padding_bytes == 0) return "none";
-  return absl::StrFormat("%s, %.1f %% of the buffer", BytesText(size.padding_bytes),
-                         100.0 * static_cast<double>(size.padding_bytes) / static_cast<double>(size.bytes));
+  return absl::StrFormat(
+      "%s, %.1f %% of the buffer%s", BytesText(size.padding_bytes),
+      100.0 * static_cast<double>(size.padding_bytes) / static_cast<double>(size.bytes),
+      size.prefix_bytes > 0 ? absl::StrCat("; ", Count(size.prefix_bytes, "byte"), " of it in front") : "");
 }
 
 std::string AdviceText(const PaddingAdvice& advice, int64_t present_bytes) {
-  const char* what = advice.kind == PaddingAdvice::Kind::kDimensionOrder ? "another order"
-                     : advice.kind == PaddingAdvice::Kind::kTile         ? "another tile "
-                                                                         : "both         ";
+  const char* what = advice.kind == PaddingAdvice::Kind::kDimensionOrder ? "another order" : "another tile ";
   const double saved = static_cast<double>(present_bytes) / static_cast<double>(std::max<int64_t>(advice.bytes, 1));
   return absl::StrFormat("%s  %s  %s, %.3g times less", what, advice.shape.ToString(/*print_layout=*/true),
                          HumanBytes(advice.bytes), saved);
 }
 
-void AddBytes(const Shape& shape, Sections* sections) {
+void AddBytes(const Shape& shape, std::optional<TpuGeneration> target, Sections* sections) {
   const absl::StatusOr<DeviceSize> size = GetDeviceSize(shape);
   if (!size.ok()) {
     sections->Add("bytes", absl::StrCat("no size: ", size.status().message()));
     return;
   }
   sections->Add("elements", absl::StrCat(WithThousands(ShapeUtil::ElementsIn(shape)), ", ",
-                                         BytesText(size->unpadded_bytes), " without padding"));
+                                         BytesText(size->unpadded_bytes), " without padding",
+                                         shape.layout().split_configs().empty() ? "" : " in the largest piece"));
   sections->Add("padding", PaddingText(*size));
   std::string expansion;
   if (size->unpadded_bytes > 0 && size->bytes != size->unpadded_bytes) {
@@ -256,7 +287,7 @@ void AddBytes(const Shape& shape, Sections* sections) {
   }
   sections->Add("on device", absl::StrCat(BytesText(size->bytes), expansion));
   if (static_cast<double>(size->padding_bytes) <= kPaddingWorthAdvice * static_cast<double>(size->bytes)) return;
-  const absl::StatusOr<std::vector<PaddingAdvice>> advice = AdviseOnPadding(shape);
+  const absl::StatusOr<std::vector<PaddingAdvice>> advice = AdviseOnPadding(shape, target);
   if (!advice.ok()) return;
   const char* title = "cheaper";
   for (const PaddingAdvice& proposal : *advice) {
@@ -264,7 +295,7 @@ void AddBytes(const Shape& shape, Sections* sections) {
   }
 }
 
-std::string ExplainArray(const Shape& shape) {
+std::string ExplainArray(const Shape& shape, std::optional<TpuGeneration> target) {
   Sections sections;
   sections.Add("type", TypeText(shape));
   sections.Add("dimensions", DimensionsText(shape));
@@ -285,7 +316,7 @@ std::string ExplainArray(const Shape& shape) {
   }
   if (!shape.layout().tiles().empty()) AddTiles(shape, &sections);
   AddOtherFields(shape.layout(), &sections);
-  AddBytes(shape, &sections);
+  AddBytes(shape, target, &sections);
   return sections.Take();
 }
 
@@ -306,9 +337,9 @@ LeafRow ExplainLeaf(const IndexedShape& leaf) {
 std::string ExplainTuple(const Shape& shape) {
   constexpr size_t kMaxColumn = 80;
   const std::vector<IndexedShape> leaves = ShapeUtil::GetLeafShapes(shape);
-  std::string out = absl::StrFormat("  a tuple of %d element%s, %d lea%s\n", shape.tuple_shapes_size(),
-                                    shape.tuple_shapes_size() == 1 ? "" : "s", leaves.size(),
-                                    leaves.size() == 1 ? "f" : "ves");
+  std::string out =
+      absl::StrFormat("  a tuple of %d element%s, %d lea%s\n", shape.tuple_shapes_size(),
+                      shape.tuple_shapes_size() == 1 ? "" : "s", leaves.size(), leaves.size() == 1 ? "f" : "ves");
   std::vector<LeafRow> rows;
   size_t index_width = 0, shape_width = 0;
   for (size_t i = 0; i < std::min<size_t>(leaves.size(), kMaxShownLeaves); ++i) {
@@ -329,15 +360,16 @@ std::string ExplainTuple(const Shape& shape) {
 
 }  // namespace
 
-std::string ExplainShape(const Shape& shape) {
+std::string ExplainShape(const Shape& shape, std::optional<TpuGeneration> target) {
   const std::string title = absl::StrCat(shape.ToString(/*print_layout=*/true), "\n");
   if (shape.IsTuple()) return absl::StrCat(title, ExplainTuple(shape));
   if (shape.IsToken()) return absl::StrCat(title, "  a token: orders side effects, takes no memory\n");
   if (shape.IsOpaque()) return absl::StrCat(title, "  an opaque value: only the backend knows what it holds\n");
   if (shape.IsBuffer()) {
-    return absl::StrCat(title, "  a buffer: an array behind a reference; the array:\n", ExplainArray(shape.buffer_shape()));
+    return absl::StrCat(title, "  a buffer: an array behind a reference; the array:\n",
+                        ExplainArray(shape.buffer_shape(), target));
   }
-  return absl::StrCat(title, ExplainArray(shape));
+  return absl::StrCat(title, ExplainArray(shape, target));
 }
 
 }  // namespace kashi

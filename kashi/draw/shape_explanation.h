@@ -9,15 +9,17 @@
 #ifndef KASHI_DRAW_SHAPE_EXPLANATION_H_
 #define KASHI_DRAW_SHAPE_EXPLANATION_H_
 
+#include <optional>
 #include <string>
 
 #include "kashi/array/shape.h"
+#include "kashi/array/tpu_tiling.h"
 
 namespace kashi {
 
 // Any shape: of a tuple, a table of its leaves. A shape that no memory can hold is explained as far as it goes, and the
-// explanation says why it ends.
-std::string ExplainShape(const Shape& shape);
+// explanation says why it ends. Cheaper layouts are those that `target` would choose, if it is given.
+std::string ExplainShape(const Shape& shape, std::optional<TpuGeneration> target = std::nullopt);
 
 }  // namespace kashi
 
