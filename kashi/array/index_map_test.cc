@@ -473,7 +473,7 @@ TEST(IndexMapTest, RefusesWhatHasNoPositions) {
 
 TEST(IndexMapTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(ErrorOf("f32[4294967296,4294967296]"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(ErrorOf("s16[4611686018427387904]"), HasSubstr("does not fit 63 bits"));  // 2^63 bits
+  EXPECT_THAT(ErrorOf("s16[4611686018427387904]"), HasSubstr("does not fit 63 bits"));  // 2^63 bytes
   EXPECT_EQ(MapOf("s8[1152921504606846975]").byte_size(), 1152921504606846975);
   EXPECT_THAT(ErrorOf("f32[3]{0:T(4611686018427387904,4611686018427387904)}"), HasSubstr("does not fit 63 bits"));
   EXPECT_THAT(ErrorOf("f32[3]{0:T(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));

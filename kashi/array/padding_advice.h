@@ -3,7 +3,7 @@
 // that order of dimensions (tpu_tiling.h).
 //
 //   f32[256,512,128,2]{3,2,1,0:T(8,128)}  8 GiB, 64 times the data: x = 2 is padded to 128
-//     another order  f32[256,512,128,2]{2,1,3,0:T(8,128)}  128 MiB
+//     another order  f32[256,512,128,2]{2,3,1,0:T(2,128)}  128 MiB
 #ifndef KASHI_ARRAY_PADDING_ADVICE_H_
 #define KASHI_ARRAY_PADDING_ADVICE_H_
 

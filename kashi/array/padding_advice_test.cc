@@ -18,7 +18,8 @@ using ::testing::IsEmpty;
 // "order SHAPE BYTES" and "tile SHAPE BYTES", cheapest first.
 std::vector<std::string> Advice(absl::string_view text, std::optional<TpuGeneration> target = std::nullopt) {
   std::vector<std::string> lines;
-  for (const PaddingAdvice& advice : AdviseOnPadding(ParseShape(text).value(), target).value()) {
+  const std::vector<PaddingAdvice> all = AdviseOnPadding(ParseShape(text).value(), target).value();
+  for (const PaddingAdvice& advice : all) {
     lines.push_back(absl::StrCat(advice.kind == PaddingAdvice::Kind::kTile ? "tile " : "order ",
                                  advice.shape.ToString(/*print_layout=*/true), " ", advice.bytes));
   }
@@ -28,7 +29,7 @@ std::vector<std::string> Advice(absl::string_view text, std::optional<TpuGenerat
 // The famous one: 128 MB became 8 GB.
 TEST(PaddingAdviceTest, MovesASmallDimensionOutOfTheTile) {
   EXPECT_THAT(Advice("f32[256,512,128,2]{3,2,1,0:T(8,128)}"),
-              ElementsAre("order f32[256,512,128,2]{2,1,3,0:T(8,128)} 134217728"));
+              ElementsAre("order f32[256,512,128,2]{2,3,1,0:T(2,128)} 134217728"));
 }
 
 TEST(PaddingAdviceTest, ProposesOnlyTilesThatATpuWouldChoose) {
@@ -40,8 +41,7 @@ TEST(PaddingAdviceTest, ProposesOnlyTilesThatATpuWouldChoose) {
 }
 
 TEST(PaddingAdviceTest, ATileNobodyWouldChooseBringsAnother) {
-  EXPECT_THAT(Advice("f32[2,128]{1,0:T(64,128)}"),
-              ElementsAre("tile f32[2,128]{1,0:T(2,128)} 1024", "order f32[2,128]{0,1:T(8,128)} 65536"));
+  EXPECT_THAT(Advice("f32[2,128]{1,0:T(64,128)}"), ElementsAre("tile f32[2,128]{1,0:T(2,128)} 1024"));
 }
 
 TEST(PaddingAdviceTest, SaysNothingWhereNothingCostsLess) {
