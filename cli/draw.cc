@@ -3,13 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "cli/verb.h"
-#include "kashi/array/shape_parser.h"
-#include "kashi/base/status.h"
 #include "kashi/draw/layout_figure.h"
 
 namespace kashi::cli {
@@ -20,6 +22,8 @@ constexpr int kWidthWithoutTerminal = 100;
 struct DrawOptions {
   std::string shape;
   std::string output;
+  bool json = false;
+  bool strict = false;
   bool svg = false;
   bool ascii = false;
   bool logical = false;
@@ -34,7 +38,7 @@ int TerminalWidth() {
 
 std::string Render(const LayoutFigure& figure, const DrawOptions& options) {
   const CellText cell_text = options.logical ? CellText::kLogical : CellText::kPhysical;
-  const bool to_file = !options.output.empty() && options.output != "-";
+  const bool to_file = IsFile(options.output);
   if (options.svg || (to_file && !absl::EndsWith(options.output, ".txt"))) {
     SvgOptions svg;
     svg.cell_text = cell_text;
@@ -48,31 +52,178 @@ std::string Render(const LayoutFigure& figure, const DrawOptions& options) {
   return ToTerminal(figure, terminal);
 }
 
+const char* RoleName(LayoutFigure::Axis::Role role) {
+  switch (role) {
+    case LayoutFigure::Axis::Role::kSlice:
+      return "slice";
+    case LayoutFigure::Axis::Role::kRow:
+      return "row";
+    case LayoutFigure::Axis::Role::kColumn:
+      return "column";
+  }
+  return "";
+}
+
+Json AxesJson(const LayoutFigure& figure) {
+  Json axes = Json::array();
+  for (const LayoutFigure::Axis& axis : figure.axes) {
+    Json& json = axes.emplace_back();
+    json["role"] = RoleName(axis.role);
+    json["name"] = axis.name;
+    json["dimensions"] = std::vector<int64_t>(axis.dimensions.begin(), axis.dimensions.end());
+    json["size"] = axis.size;
+    json["padded_size"] = axis.positions;
+  }
+  return axes;
+}
+
+// The lines that are shown, as places along their axis.
+Json PositionsJson(const std::vector<LayoutFigure::Line>& lines) {
+  Json positions = Json::array();
+  for (const LayoutFigure::Line& line : lines) {
+    if (!line.is_ellipsis) positions.push_back(line.position);
+  }
+  return positions;
+}
+
+Json CellJson(const LayoutFigure& figure, const LayoutFigure::Cell& cell) {
+  Json json;
+  json["row"] = figure.rows[cell.row].position;
+  json["column"] = figure.columns[cell.column].position;
+  json["physical"] = cell.physical;
+  json["padding"] = !cell.is_element;
+  json["index"] = cell.is_element ? Json(std::vector<int64_t>(cell.index.begin(), cell.index.end())) : Json();
+  return json;
+}
+
+Json SlicesJson(const LayoutFigure& figure) {
+  Json slices = Json::array();
+  for (const LayoutFigure::Slice& slice : figure.slices) {
+    if (slice.line.is_ellipsis) continue;
+    Json& json = slices.emplace_back();
+    json["position"] = slice.line.position;
+    json["label"] = slice.line.label;
+    Json& cells = json["cells"] = Json::array();
+    for (const LayoutFigure::Cell& cell : slice.cells) cells.push_back(CellJson(figure, cell));
+  }
+  return slices;
+}
+
+Json FigureJson(const LayoutFigure& figure, const std::vector<Diagnostic>& warnings) {
+  Json json;
+  json["shape"] = figure.title;
+  json["summary"] = figure.summary;
+  json["axes"] = AxesJson(figure);
+  json["cut"] = figure.is_cut();
+  json["rows"] = PositionsJson(figure.rows);
+  json["columns"] = PositionsJson(figure.columns);
+  json["slices"] = SlicesJson(figure);
+  if (!warnings.empty()) json["warnings"] = Json::array();
+  for (const Diagnostic& warning : warnings) json["warnings"].push_back(warning.message);
+  return json;
+}
+
+class DrawVerb {
+ public:
+  explicit DrawVerb(const DrawOptions& options) : options_(options), answers_(options.output, options.json) {}
+
+  int Run() { return options_.shape == "-" ? RunLines() : RunOne({"shape", options_.shape}); }
+
+ private:
+  bool Draw(const SourceText& source);
+  int RunOne(const SourceText& source);
+  int RunLines();
+
+  const DrawOptions& options_;
+  Answers answers_;
+  int drawn_ = 0;
+};
+
+// False after an error.
+bool DrawVerb::Draw(const SourceText& source) {
+  std::vector<Diagnostic> diagnostics;
+  const absl::StatusOr<Shape> shape = ReadShape(source, options_.strict, &diagnostics);
+  if (!shape.ok()) return answers_.AddError(source, diagnostics), false;
+  const absl::StatusOr<LayoutFigure> figure = MakeLayoutFigure(*shape, options_.figure);
+  if (!figure.ok()) return answers_.AddError(source, ErrorAboutAll(source, figure.status())), false;
+  if (options_.json) {
+    answers_.AddLine(FigureJson(*figure, diagnostics));
+  } else {
+    answers_.Warn(source, diagnostics);
+    answers_.Add(absl::StrCat(drawn_++ > 0 ? "\n" : "", Render(*figure, options_)));
+  }
+  return true;
+}
+
+// A file that held no figure would be none of the kind that its name says.
+int DrawVerb::RunOne(const SourceText& source) {
+  const bool drawn = Draw(source);
+  return drawn || options_.json ? answers_.Finish() : kBadInput;
+}
+
+int DrawVerb::RunLines() {
+  const bool takes_one = IsFile(options_.output) && !options_.json;
+  std::string first;
+  InputLines input;
+  int shapes = 0;
+  while (!answers_.is_broken() && input.Next()) {
+    if (input.is_blank()) {
+      answers_.AddBlankLine();
+      continue;
+    }
+    if (++shapes > 1 && takes_one) {
+      return FailUsage("-o takes one figure, and standard input holds several shapes; --json takes all");
+    }
+    Draw(input.line());
+  }
+  if (takes_one && drawn_ == 0 && input.status().ok()) return shapes > 0 ? kBadInput : Fail(NoShapeInInput());
+  return answers_.Finish(input.status());
+}
+
+// A picture of another kind must not come out as SVG under its name.
 int RunDraw(const DrawOptions& options) {
-  absl::StatusOr<Shape> shape = ParseShape(options.shape);
-  if (!shape.ok()) return Fail(shape.status());
-  absl::StatusOr<LayoutFigure> figure = MakeLayoutFigure(*shape, options.figure);
-  if (!figure.ok()) return Fail(figure.status());
-  absl::Status written = WriteOutput(options.output, Render(*figure, options));
-  return written.ok() ? kSuccess : Fail(written);
+  const std::string extension = std::filesystem::path(options.output).extension().string();
+  const bool is_known = extension.empty() || extension == ".svg" || extension == ".txt";
+  if (!is_known && !options.svg && !options.json) {
+    return FailUsage(absl::StrCat("-o writes svg or txt, not ", extension.substr(1), ": ", options.output,
+                                  "; --svg writes SVG whatever the name"));
+  }
+  return DrawVerb(options).Run();
+}
+
+void AddCutOption(CLI::App* verb, const std::string& lines, int* value) {
+  const std::string description =
+      absl::StrCat("Show at most this many ", lines, " (1 to ", kMaxFigureLines, "); else as many as look well");
+  verb->add_option(absl::StrCat("--", lines), *value, description)
+      ->check(CLI::Range(1, kMaxFigureLines).description(""));
 }
 
 }  // namespace
 
 void AddDrawVerb(Command* command) {
   auto options = std::make_shared<DrawOptions>();
-  CLI::App* verb = AddVerb(command, "draw", "Draw how a layout puts an array into memory",
-                           "  kashi draw 'f32[3,5]{1,0:T(2,2)}'                 in the terminal\n"
-                           "  kashi draw 'f32[4,8]{1,0:T(2,4)(2,1)}' -o x.svg   for a document",
+  const std::string examples = absl::StrCat(
+      "  kashi draw 'f32[3,5]{1,0:T(2,2)}'                 in the terminal\n"
+      "  kashi draw 'f32[4,8]{1,0:T(2,4)(2,1)}' -o x.svg   for a document\n"
+      "  kashi draw --json 'f32[3,5]{1,0:T(2,2)}'          for a script\n\n"
+      "A figure has at most ",
+      kMaxFigureCells,
+      " cells; slices are left out where it would have more.\n"
+      "Keys of --json: shape, summary, axes, cut (whether anything is left out), rows and columns (those shown),\n"
+      "slices; each with cells: row, column, physical (position in memory), padding, index (logical; null: padding).");
+  CLI::App* verb = AddVerb(command, "draw", "Draw how a layout puts an array into memory", examples,
                            [options] { return RunDraw(*options); });
-  verb->add_option("SHAPE", options->shape, "An array shape with its layout")->required();
-  verb->add_option("-o,--output", options->output, "Write SVG to this file (text if its name ends in .txt)");
-  verb->add_flag("--svg", options->svg, "SVG also on standard output");
-  verb->add_flag("--ascii", options->ascii, "Plain ASCII in the terminal");
-  verb->add_flag("--logical", options->logical, "Number the cells by logical index instead of place in memory");
-  verb->add_option("--rows", options->figure.max_rows, "Cut above this many rows");
-  verb->add_option("--columns", options->figure.max_columns, "Cut above this many columns");
-  verb->add_option("--slices", options->figure.max_slices, "Cut above this many slices");
+  verb->add_option("SHAPE", options->shape, "An array shape with its layout; `-` reads one a line from standard input")
+      ->required();
+  AddJsonFlag(verb, &options->json);
+  AddStrictFlag(verb, &options->strict);
+  AddOutputOption(verb, &options->output, "Write SVG to this file (text if its name ends in .txt)");
+  AddFlag(verb, "--svg", &options->svg, "SVG also on standard output");
+  AddFlag(verb, "--ascii", &options->ascii, "Plain ASCII in the terminal");
+  AddFlag(verb, "--logical", &options->logical, "Number the cells by logical index instead of place in memory");
+  AddCutOption(verb, "rows", &options->figure.max_rows);
+  AddCutOption(verb, "columns", &options->figure.max_columns);
+  AddCutOption(verb, "slices", &options->figure.max_slices);
 }
 
 }  // namespace kashi::cli

@@ -1,8 +1,9 @@
 // `kashi index`: where an element lies, and what lies at a place.
-#include <cstdio>
-#include <iostream>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -13,148 +14,243 @@
 #include "cli/verb.h"
 #include "kashi/array/dimension_names.h"
 #include "kashi/array/index_map.h"
-#include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "nlohmann/json.hpp"
 
 namespace kashi::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct IndexOptions {
   std::string shape;
   std::vector<std::string> indices;
   std::vector<std::string> positions;
   bool json = false;
+  bool strict = false;
   std::string output;
 };
 
-// "2,3", "(2,3)" or "{2,3}"; an empty list for a scalar.
-absl::StatusOr<std::vector<int64_t>> ParseIndex(absl::string_view text, const IndexMap& map) {
+// What is wrong with `part` of `text`.
+template <typename... Args>
+Diagnostic ErrorAt(absl::string_view text, absl::string_view part, const Args&... message) {
+  Diagnostic error;
+  error.begin = part.data() - text.data();
+  error.end = error.begin + part.size();
+  error.message = absl::StrCat(message...);
+  return error;
+}
+
+// The numbers between the brackets, if there are any: "2,3", "(2,3)" or "{2,3}".
+std::optional<absl::string_view> StripBrackets(absl::string_view text, Diagnostic* error) {
   absl::string_view list = absl::StripAsciiWhitespace(text);
-  if (absl::ConsumePrefix(&list, "(")) {
-    if (!absl::ConsumeSuffix(&list, ")")) return InvalidArgument("`%s` lacks a `)`", text);
-  } else if (absl::ConsumePrefix(&list, "{") && !absl::ConsumeSuffix(&list, "}")) {
-    return InvalidArgument("`%s` lacks a `}`", text);
+  const char* closing = absl::ConsumePrefix(&list, "(") ? ")" : absl::ConsumePrefix(&list, "{") ? "}" : "";
+  if (absl::ConsumeSuffix(&list, closing)) return list;
+  *error = ErrorAt(text, list.substr(list.size()), "expected `", closing, "` to end the index");
+  return std::nullopt;
+}
+
+// One dimension's number.
+std::optional<int64_t> ParseEntry(absl::string_view text, absl::string_view entry, int dimension, const IndexMap& map,
+                                  Diagnostic* error) {
+  int64_t index = 0;
+  if (!absl::SimpleAtoi(entry, &index)) {
+    *error = ErrorAt(text, entry, "`", entry, "` is no integer; write one number a dimension, such as 2,3");
+    return std::nullopt;
+  }
+  const int64_t size = map.dimensions()[dimension];
+  if (index >= 0 && index < size) return index;
+  *error = ErrorAt(text, entry, "index ", index, " of dimension ", dimension, " (",
+                   DimensionName(map.rank(), dimension), ") is out of range [0, ", size, ")");
+  return std::nullopt;
+}
+
+std::optional<std::vector<int64_t>> ParseIndex(absl::string_view text, const IndexMap& map, Diagnostic* error) {
+  const std::optional<absl::string_view> list = StripBrackets(text, error);
+  if (!list.has_value()) return std::nullopt;
+  std::vector<absl::string_view> entries;
+  if (!list->empty()) entries = absl::StrSplit(*list, ',');
+  if (static_cast<int>(entries.size()) != map.rank()) {
+    *error = ErrorAt(text, *list, "an index of rank ", entries.size(), ", but the shape has rank ", map.rank());
+    return std::nullopt;
   }
   std::vector<int64_t> index;
-  if (!list.empty()) {
-    for (absl::string_view entry : absl::StrSplit(list, ',')) {
-      if (!absl::SimpleAtoi(entry, &index.emplace_back())) {
-        return InvalidArgument("`%s` is no index: `%s` is no integer; write one number a dimension, such as 2,3", text, entry);
-      }
-    }
-  }
-  if (static_cast<int>(index.size()) != map.rank()) {
-    return InvalidArgument("`%s` is an index of rank %d, but the shape has rank %d", text, index.size(), map.rank());
-  }
   for (int i = 0; i < map.rank(); ++i) {
-    if (index[i] < 0 || index[i] >= map.dimensions()[i]) {
-      return InvalidArgument("index %d of dimension %d (%s) is out of range [0, %d)", index[i], i,
-                             DimensionName(map.rank(), i), map.dimensions()[i]);
-    }
+    const std::optional<int64_t> entry = ParseEntry(text, entries[i], i, map, error);
+    if (!entry.has_value()) return std::nullopt;
+    index.push_back(*entry);
   }
   return index;
 }
 
-// "17  byte 68", "9  byte 4, bits 4 to 7"
-std::string PlaceText(const IndexMap& map, int64_t physical) {
-  const int64_t bit = map.BitOffset(physical), bits = map.element_size_in_bits();
-  std::string text = absl::StrCat(physical, "  byte ", bit / 8);
-  if (bits % 8 == 0) return text;
-  return absl::StrCat(text, bits == 1 ? ", bit " : ", bits ", bit % 8, bits == 1 ? "" : absl::StrCat(" to ", bit % 8 + bits - 1));
+std::optional<int64_t> ParsePosition(absl::string_view text, const IndexMap& map, Diagnostic* error) {
+  const absl::string_view number = absl::StripAsciiWhitespace(text);
+  int64_t position = 0;
+  if (!absl::SimpleAtoi(number, &position)) {
+    *error = ErrorAt(text, number, "`", number, "` is no integer");
+    return std::nullopt;
+  }
+  if (position >= 0 && position < map.padded_element_count()) return position;
+  *error = ErrorAt(text, number, "position ", position, " is out of range [0, ", map.padded_element_count(), ")");
+  return std::nullopt;
 }
 
-absl::StatusOr<std::string> AnswerIndex(const IndexMap& map, const std::string& query, bool json) {
-  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> index, ParseIndex(query, map));
+// "17  byte 68", "9  byte 4, bits 4 to 7", "2  byte 0, bit 6 to byte 1, bit 0"
+std::string PlaceText(const IndexMap& map, int64_t physical) {
+  const int64_t bits = map.element_size_in_bits(), byte = map.ByteOffset(physical), first = map.BitInByte(physical);
+  const int64_t last = first + bits - 1;  // counted from the same byte
+  const std::string text = absl::StrCat(physical, "  byte ", byte);
+  if (bits % 8 == 0) return text;
+  if (bits == 1) return absl::StrCat(text, ", bit ", first);
+  if (last < 8) return absl::StrCat(text, ", bits ", first, " to ", last);
+  return absl::StrCat(text, ", bit ", first, " to byte ", byte + last / 8, ", bit ", last % 8);
+}
+
+std::string TextOfIndex(const IndexMap& map, const std::vector<int64_t>& index) {
+  return PlaceText(map, map.LogicalToPhysical(index));
+}
+
+Json JsonOfIndex(const IndexMap& map, const std::vector<int64_t>& index) {
   const int64_t physical = map.LogicalToPhysical(index);
-  if (!json) return PlaceText(map, physical);
   Json answer;
   answer["index"] = index;
   answer["linear"] = physical;
-  answer["byte_offset"] = map.BitOffset(physical) / 8;
-  answer["bit_offset"] = map.BitOffset(physical);
-  return answer.dump();
+  answer["byte_offset"] = map.ByteOffset(physical);
+  answer["bit_offset"] = map.BitInByte(physical);
+  return answer;
 }
 
-absl::StatusOr<std::string> AnswerLinear(const IndexMap& map, const std::string& query, bool json) {
-  int64_t physical = 0;
-  if (!absl::SimpleAtoi(query, &physical)) return InvalidArgument("`%s` is no integer", query);
-  if (physical < 0 || physical >= map.padded_element_count()) {
-    return InvalidArgument("position %d is out of range [0, %d)", physical, map.padded_element_count());
-  }
+// nullopt: padding.
+std::optional<std::vector<int64_t>> ElementAt(const IndexMap& map, int64_t position) {
   std::vector<int64_t> index(map.rank());
-  const bool is_element = map.PhysicalToLogical(physical, absl::MakeSpan(index));
-  if (!json) {
-    if (!is_element) return std::string("padding");
-    return index.empty() ? std::string("()") : absl::StrJoin(index, ",");
-  }
+  if (!map.PhysicalToLogical(position, absl::MakeSpan(index))) return std::nullopt;
+  return index;
+}
+
+std::string TextOfPosition(const IndexMap& map, int64_t position) {
+  const std::optional<std::vector<int64_t>> index = ElementAt(map, position);
+  if (!index.has_value()) return "padding";
+  return index->empty() ? "()" : absl::StrJoin(*index, ",");
+}
+
+Json JsonOfPosition(const IndexMap& map, int64_t position) {
+  const std::optional<std::vector<int64_t>> index = ElementAt(map, position);
   Json answer;
-  answer["linear"] = physical;
-  answer["padding"] = !is_element;
-  if (is_element) answer["index"] = index;
-  return answer.dump();
+  answer["linear"] = position;
+  answer["padding"] = !index.has_value();
+  if (index.has_value()) answer["index"] = *index;
+  return answer;
 }
 
-std::vector<std::string> ReadLines() {
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(std::cin, line);) lines.push_back(line);
-  return lines;
-}
+class IndexVerb {
+ public:
+  explicit IndexVerb(const IndexOptions& options)
+      : options_(options), is_linear_(!options.positions.empty()), answers_(options.output, options.json) {}
 
-int RunIndex(const IndexOptions& options) {
-  absl::StatusOr<Shape> shape = ParseShape(options.shape);
-  if (!shape.ok()) return Fail(shape.status());
-  if (options.indices.empty() && options.positions.empty() && !ShapeUtil::IsScalar(*shape)) {
-    return FailUsage("say an index, such as 2,3, or --linear and a position");
+  int Run();
+
+ private:
+  absl::StatusOr<SourceText> ShapeSource();
+  int RunShape(const SourceText& source);
+  int RunQueries(const IndexMap& map);
+  absl::Status AnswerLines(const IndexMap& map);
+  void Answer(const IndexMap& map, const SourceText& source);
+
+  const IndexOptions& options_;
+  const bool is_linear_;
+  InputLines input_;
+  Answers answers_;
+};
+
+void IndexVerb::Answer(const IndexMap& map, const SourceText& source) {
+  Diagnostic error;
+  const auto answer = [&](const auto& query, auto text_of, auto json_of) {
+    if (!query.has_value()) return answers_.AddError(source, {error});
+    if (options_.json) return answers_.AddLine(json_of(map, *query));
+    answers_.Add(absl::StrCat(text_of(map, *query), "\n"));
+  };
+  if (is_linear_) {
+    answer(ParsePosition(source.text, map, &error), TextOfPosition, JsonOfPosition);
+  } else {
+    answer(ParseIndex(source.text, map, &error), TextOfIndex, JsonOfIndex);
   }
-  absl::StatusOr<IndexMap> map = IndexMap::Make(*shape);
-  if (!map.ok()) return Fail(map.status());
+}
 
-  const bool linear = !options.positions.empty();
-  std::vector<std::string> queries = linear ? options.positions : options.indices;
-  if (queries.size() == 1 && queries[0] == "-") queries = ReadLines();
-  if (queries.empty() && map->rank() == 0) queries = {""};
-
-  int exit_status = kSuccess;
-  std::string out;
-  for (const std::string& query : queries) {
-    absl::StatusOr<std::string> answer =
-        linear ? AnswerLinear(*map, query, options.json) : AnswerIndex(*map, query, options.json);
-    if (answer.ok()) {
-      absl::StrAppend(&out, *answer, "\n");
+absl::Status IndexVerb::AnswerLines(const IndexMap& map) {
+  while (!answers_.is_broken() && input_.Next()) {
+    if (input_.is_blank()) {
+      answers_.AddBlankLine();
     } else {
-      exit_status = Fail(answer.status());
+      Answer(map, input_.line());
     }
   }
-  // A file with answers missing would be half a file.
-  if (exit_status != kSuccess && !options.output.empty()) return exit_status;
-  absl::Status written = WriteOutput(options.output, out);
-  return written.ok() ? exit_status : Fail(written);
+  return input_.status();
+}
+
+// `-` stands for the first line of standard input that is not blank.
+absl::StatusOr<SourceText> IndexVerb::ShapeSource() {
+  if (options_.shape != "-") return SourceText{"shape", options_.shape};
+  while (input_.Next()) {
+    if (!input_.is_blank()) return input_.line();
+  }
+  KASHI_RETURN_IF_ERROR(input_.status());
+  return NoShapeInInput();
+}
+
+int IndexVerb::RunQueries(const IndexMap& map) {
+  absl::Status input;
+  for (const std::string& query : is_linear_ ? options_.positions : options_.indices) {
+    if (query == "-") {
+      input.Update(AnswerLines(map));
+    } else {
+      Answer(map, {is_linear_ ? "linear" : "index", query});
+    }
+  }
+  if (!is_linear_ && options_.indices.empty()) Answer(map, {"index", ""});
+  return answers_.Finish(input);
+}
+
+int IndexVerb::RunShape(const SourceText& source) {
+  std::vector<Diagnostic> diagnostics;
+  const absl::StatusOr<Shape> shape = ReadShape(source, options_.strict, &diagnostics);
+  if (!shape.ok()) return Fail(source, diagnostics);
+  PrintDiagnostics(source, diagnostics);
+  if (!is_linear_ && options_.indices.empty() && !ShapeUtil::IsScalar(*shape)) {
+    return FailUsage("say an index, such as 2,3, or --linear and a position");
+  }
+  const absl::StatusOr<IndexMap> map = IndexMap::Make(*shape);
+  return map.ok() ? RunQueries(*map) : Fail(source, ErrorAboutAll(source, map.status()));
+}
+
+int IndexVerb::Run() {
+  const absl::StatusOr<SourceText> source = ShapeSource();
+  return source.ok() ? RunShape(*source) : Fail(source.status());
 }
 
 }  // namespace
 
 void AddIndexVerb(Command* command) {
   auto options = std::make_shared<IndexOptions>();
-  CLI::App* verb = AddVerb(command, "index", "Tell where an element lies in memory, or what lies at a position",
-                           "  kashi index 'f32[3,5]{1,0:T(2,2)}' 2,3             17  byte 68\n"
-                           "  kashi index 'f32[3,5]{1,0:T(2,2)}' --linear 17     2,3\n"
-                           "  kashi index 's4[4096]{0:T(1024)E(4)}' 9            9  byte 4, bits 4 to 7",
-                           [options] { return RunIndex(*options); });
-  verb->add_option("SHAPE", options->shape, "A shape with its layout")->required();
+  CLI::App* verb =
+      AddVerb(command, "index", "Tell where an element lies in memory, or what lies at a position",
+              "  kashi index 'f32[3,5]{1,0:T(2,2)}' 2,3             17  byte 68\n"
+              "  kashi index 'f32[3,5]{1,0:T(2,2)}' --linear 17     2,3\n"
+              "  kashi index 's4[4096]{0:T(1024)E(4)}' 9            9  byte 4, bits 4 to 7\n\n"
+              "Keys of --json: index, linear (position in elements), byte_offset, bit_offset (the element's\n"
+              "first bit within that byte, 0 to 7, lowest first); with --linear: linear, padding, index.",
+              [options] { return IndexVerb(*options).Run(); });
+  verb->add_option("SHAPE", options->shape, "A shape with its layout; `-`: the first line of standard input")
+      ->required();
   CLI::Option* indices =
       verb->add_option("INDEX", options->indices,
                        "Logical indices, one number a dimension: 2,3; `-` reads one a line from standard input");
   verb->add_option("--linear", options->positions,
                    "The other way round: a position in memory, counted in elements; may be repeated; `-` as above")
       ->expected(1)
-      ->take_all()
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->excludes(indices);
-  verb->add_flag("--json", options->json, "One JSON object a line");
-  verb->add_option("-o,--output", options->output, "Write to this file");
+  AddJsonFlag(verb, &options->json);
+  AddStrictFlag(verb, &options->strict);
+  AddOutputOption(verb, &options->output, "Write to this file");
 }
 
 }  // namespace kashi::cli

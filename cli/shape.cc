@@ -1,39 +1,32 @@
 // `kashi shape`: the canonical text and the facts of shapes.
-#include <cstdio>
-#include <iostream>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/verb.h"
 #include "kashi/array/device_size.h"
 #include "kashi/array/index_map.h"
 #include "kashi/array/primitive_util.h"
-#include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/array/tpu_tiling.h"
+#include "kashi/base/math.h"
 #include "kashi/base/status.h"
 #include "kashi/draw/shape_explanation.h"
-#include "nlohmann/json.hpp"
 
 namespace kashi::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// Text waits up to this size before it goes to standard output.
-constexpr size_t kFlushBytes = 1 << 16;
 
 struct ShapeOptions {
   std::vector<std::string> shapes;
   bool json = false;
   bool strict = false;
-  std::string target;
+  std::optional<TpuGeneration> target;
   std::string output;
 };
 
@@ -45,25 +38,53 @@ Json DimensionsJson(const Shape& shape) {
   return dimensions;
 }
 
+// Also where there is no index map: null if a dimension is unbounded or the product does not fit.
+Json ElementsJson(const Shape& shape) {
+  if (shape.is_unbounded_dynamic()) return Json();
+  if (absl::c_linear_search(shape.dimensions(), 0)) return 0;
+  int64_t elements = 1;
+  for (int64_t dimension : shape.dimensions()) {
+    const std::optional<int64_t> product = CheckedMultiply(elements, dimension);
+    if (!product.has_value()) return Json();
+    elements = *product;
+  }
+  return elements;
+}
+
 // Returns the sizes: they come from the same index map.
 absl::StatusOr<DeviceSize> AddArrayFacts(const Shape& shape, Json* facts) {
   (*facts)["dimensions"] = DimensionsJson(shape);
   if (shape.is_dynamic()) (*facts)["dynamic_dimensions"] = shape.dynamic_dimensions();
-  if (!shape.has_layout()) return GetDeviceSize(shape);
-  (*facts)["layout"] = shape.layout().ToString();
-  (*facts)["memory_space"] = shape.layout().memory_space();
+  if (shape.has_layout()) {
+    (*facts)["layout"] = shape.layout().ToString();
+    (*facts)["memory_space"] = shape.layout().memory_space();
+  }
+  (*facts)["elements"] = ElementsJson(shape);
   const absl::StatusOr<IndexMap> map = IndexMap::Make(shape);
+  (*facts)["physical_dimensions"] = map.ok() ? Json(map->physical_dimensions()) : Json();
   if (!map.ok()) return map.status();
-  (*facts)["elements"] = map->element_count();
-  (*facts)["physical_dimensions"] = map->physical_dimensions();
   return GetDeviceSize(shape, *map);
+}
+
+// Of the bytes that --json shows.
+absl::StatusOr<DeviceSize> AddChecked(const DeviceSize& a, const DeviceSize& b) {
+  const std::optional<int64_t> bytes = CheckedAdd(a.bytes, b.bytes);
+  const std::optional<int64_t> unpadded_bytes = CheckedAdd(a.unpadded_bytes, b.unpadded_bytes);
+  const std::optional<int64_t> padding_bytes = CheckedAdd(a.padding_bytes, b.padding_bytes);
+  if (!bytes || !unpadded_bytes || !padding_bytes) {
+    return InvalidArgumentStrCat("the bytes of the tuple do not fit 64 bits");
+  }
+  DeviceSize sum;
+  sum.bytes = *bytes;
+  sum.unpadded_bytes = *unpadded_bytes;
+  sum.padding_bytes = *padding_bytes;
+  return sum;
 }
 
 // `bytes` and the like; null where there is no size.
 void AddSizes(const absl::StatusOr<DeviceSize>& size, Json* facts) {
   if (!size.ok()) {
     for (const char* key : {"unpadded_bytes", "bytes", "padding_bytes", "expansion"}) (*facts)[key] = nullptr;
-    (*facts)["no_size"] = std::string(size.status().message());
     return;
   }
   (*facts)["unpadded_bytes"] = size->unpadded_bytes;
@@ -74,26 +95,36 @@ void AddSizes(const absl::StatusOr<DeviceSize>& size, Json* facts) {
                               : Json(static_cast<double>(size->bytes) / static_cast<double>(size->unpadded_bytes));
 }
 
-// Text that names the shape is made once, at the root: doing so at every node of a deep tuple would cost its square.
-Json ShapeFacts(const Shape& shape, bool is_root) {
-  Json facts;
-  if (is_root || !shape.IsTuple()) {
-    facts["shape"] = shape.ToString(/*print_layout=*/true);
-    facts["type"] = primitive_util::LowercasePrimitiveTypeName(shape.element_type_including_buffer());
-  } else {
-    facts["type"] = "tuple";
+absl::StatusOr<DeviceSize> AddFacts(const Shape& shape, bool is_root, Json* facts);
+
+// Puts the facts of each element into `children` and returns their sum.
+absl::StatusOr<DeviceSize> AddElementFacts(const Shape& tuple, Json* children) {
+  absl::StatusOr<DeviceSize> sum = DeviceSize();
+  for (const Shape& element : tuple.tuple_shapes()) {
+    Json& facts = children->emplace_back(Json::object());
+    const absl::StatusOr<DeviceSize> size = AddFacts(element, /*is_root=*/false, &facts);
+    if (sum.ok()) sum = size.ok() ? AddChecked(*sum, *size) : size;
   }
-  if (shape.IsBuffer()) facts["element_type"] = primitive_util::LowercasePrimitiveTypeName(shape.element_type());
-  if (shape.IsArray()) {
-    AddSizes(AddArrayFacts(shape, &facts), &facts);
-  } else if (is_root || !shape.IsTuple()) {
-    AddSizes(GetDeviceSize(shape), &facts);
+  return sum;
+}
+
+// Text that a tuple's elements are in is made once, at the root: doing so at every node of a deep tuple would cost its
+// square.
+absl::StatusOr<DeviceSize> AddFacts(const Shape& shape, bool is_root, Json* facts) {
+  const bool has_text = is_root || !shape.IsTuple();
+  if (has_text) (*facts)["shape"] = shape.ToString(/*print_layout=*/true);
+  (*facts)["type"] = primitive_util::LowercasePrimitiveTypeName(shape.element_type_including_buffer());
+  if (shape.IsBuffer()) {
+    (*facts)["element_type"] = primitive_util::LowercasePrimitiveTypeName(shape.element_type());
   }
-  if (shape.IsTuple()) {
-    Json& children = facts["tuple"] = Json::array();
-    for (const Shape& element : shape.tuple_shapes()) children.push_back(ShapeFacts(element, /*is_root=*/false));
-  }
-  return facts;
+  Json children = Json::array();
+  const absl::StatusOr<DeviceSize> size = shape.IsTuple()   ? AddElementFacts(shape, &children)
+                                          : shape.IsArray() ? AddArrayFacts(shape, facts)
+                                                            : GetDeviceSize(shape);
+  AddSizes(size, facts);
+  if (has_text && !size.ok()) (*facts)["no_size"] = std::string(size.status().message());
+  if (shape.IsTuple()) (*facts)["tuple"] = std::move(children);
+  return size;
 }
 
 // Gives every array without tiles the layout that the generation would choose for it.
@@ -108,103 +139,80 @@ absl::Status ApplyTarget(TpuGeneration target, Shape* shape) {
 
 class ShapeVerb {
  public:
-  explicit ShapeVerb(const ShapeOptions& options) : options_(options) {}
+  explicit ShapeVerb(const ShapeOptions& options) : options_(options), answers_(options.output, options.json) {}
 
   int Run();
 
  private:
-  void Answer(absl::string_view text, absl::string_view source_name, size_t line);
-  void AnswerError(const absl::Status& status, const std::vector<Diagnostic>& diagnostics, absl::string_view text);
-  void AnswerLines();
-  void Flush();
+  void Answer(const SourceText& source);
+  void AnswerJson(const Shape& shape, const std::vector<Diagnostic>& warnings);
+  absl::Status AnswerLines();
 
   const ShapeOptions& options_;
-  std::optional<TpuGeneration> target_;
-  std::string out_;
-  int exit_status_ = kSuccess;
+  Answers answers_;
   int explained_ = 0;
 };
 
-void ShapeVerb::AnswerError(const absl::Status& status, const std::vector<Diagnostic>& diagnostics,
-                            absl::string_view text) {
-  exit_status_ = kBadInput;
-  if (!options_.json) {
-    Flush();  // so that the error stands behind what was answered before it
-    Fail(status);
-    return;
-  }
+void ShapeVerb::AnswerJson(const Shape& shape, const std::vector<Diagnostic>& warnings) {
   Json facts;
-  facts["error"] = diagnostics.empty() ? std::string(status.message()) : diagnostics.front().message;
-  if (!diagnostics.empty()) facts["column"] = FindLineColumn(text, diagnostics.front().begin).column;
-  absl::StrAppend(&out_, facts.dump(-1, ' ', false, Json::error_handler_t::replace), "\n");
+  (void)AddFacts(shape, /*is_root=*/true, &facts);
+  if (!warnings.empty()) facts["warnings"] = Json::array();
+  for (const Diagnostic& warning : warnings) facts["warnings"].push_back(warning.message);
+  answers_.AddLine(facts);
 }
 
-void ShapeVerb::Answer(absl::string_view text, absl::string_view source_name, size_t line) {
-  ShapeParserOptions parser;
-  parser.strict = options_.strict;
-  parser.source_name = source_name;
-  parser.first_line = line;
+void ShapeVerb::Answer(const SourceText& source) {
   std::vector<Diagnostic> diagnostics;
-  absl::StatusOr<Shape> shape = ParseShape(text, parser, &diagnostics);
-  if (!shape.ok()) return AnswerError(shape.status(), diagnostics, text);
-  if (target_.has_value()) {
-    absl::Status status = ApplyTarget(*target_, &*shape);
-    if (!status.ok()) return AnswerError(InvalidArgument("%s: %s", text, status.message()), {}, text);
+  absl::StatusOr<Shape> shape = ReadShape(source, options_.strict, &diagnostics);
+  if (!shape.ok()) return answers_.AddError(source, diagnostics);
+  if (options_.target.has_value()) {
+    const absl::Status status = ApplyTarget(*options_.target, &*shape);
+    if (!status.ok()) return answers_.AddError(source, ErrorAboutAll(source, status));
   }
-  if (options_.json) {
-    Json facts = ShapeFacts(*shape, /*is_root=*/true);
-    if (!diagnostics.empty()) facts["warnings"] = Json::array();
-    for (const Diagnostic& warning : diagnostics) facts["warnings"].push_back(warning.message);
-    absl::StrAppend(&out_, facts.dump(-1, ' ', false, Json::error_handler_t::replace), "\n");
-  } else {
-    Flush();
-    for (const Diagnostic& warning : diagnostics) {
-      std::fprintf(stderr, "%s\n", RenderDiagnostic({source_name, text, line}, warning).c_str());
+  if (options_.json) return AnswerJson(*shape, diagnostics);
+  answers_.Warn(source, diagnostics);
+  answers_.Add(absl::StrCat(explained_++ > 0 ? "\n" : "", ExplainShape(*shape)));
+}
+
+absl::Status ShapeVerb::AnswerLines() {
+  InputLines input;
+  while (!answers_.is_broken() && input.Next()) {
+    if (input.is_blank()) {
+      answers_.AddBlankLine();
+    } else {
+      Answer(input.line());
     }
-    absl::StrAppend(&out_, explained_++ > 0 ? "\n" : "", ExplainShape(*shape));
   }
-  if (out_.size() > kFlushBytes) Flush();
-}
-
-void ShapeVerb::AnswerLines() {
-  std::ios::sync_with_stdio(false);
-  size_t number = 0;
-  for (std::string line; std::getline(std::cin, line);) {
-    ++number;
-    // A blank line between shapes is for people; scripts get an answer a line.
-    if (!options_.json && absl::StripAsciiWhitespace(line).empty()) continue;
-    Answer(line, "<stdin>", number);
-  }
-}
-
-// With an output file everything waits for the end: the file appears whole or not at all.
-void ShapeVerb::Flush() {
-  if (!options_.output.empty() || out_.empty()) return;
-  absl::Status written = WriteOutput("", out_);
-  if (!written.ok()) exit_status_ = Fail(written);
-  out_.clear();
+  return input.status();
 }
 
 int ShapeVerb::Run() {
-  if (!options_.target.empty()) {
-    target_ = ParseTpuGeneration(options_.target);
-    if (!target_.has_value()) {
-      std::vector<absl::string_view> names;
-      for (const TpuGenerationInfo& info : TpuGenerations()) names.push_back(info.name);
-      return FailUsage(absl::StrCat("no TPU generation `", options_.target, "`; there are: ", absl::StrJoin(names, " ")));
-    }
-  }
-  for (const std::string& text : options_.shapes) {
+  absl::Status input;
+  for (size_t i = 0; i < options_.shapes.size() && input.ok(); ++i) {
+    const std::string& text = options_.shapes[i];
     if (text == "-") {
-      AnswerLines();
+      input = AnswerLines();
     } else {
-      Answer(text, "shape", 1);
+      const std::string name = options_.shapes.size() == 1 ? "shape" : absl::StrCat("argument ", i + 1);
+      Answer({name, text});
     }
   }
-  Flush();
-  if (options_.output.empty()) return exit_status_;
-  absl::Status written = WriteOutput(options_.output, out_);
-  return written.ok() ? exit_status_ : Fail(written);
+  return answers_.Finish(input);
+}
+
+std::string TargetNames() {
+  return absl::StrJoin(TpuGenerations(), " ",
+                       [](std::string* out, const TpuGenerationInfo& info) { absl::StrAppend(out, info.name); });
+}
+
+void AddTargetOption(CLI::App* verb, std::optional<TpuGeneration>* target) {
+  const auto set = [target](const std::string& name) {
+    *target = ParseTpuGeneration(name);
+    if (target->has_value()) return;
+    throw CLI::ValidationError(absl::StrCat("no TPU generation `", name, "`; there are: ", TargetNames()));
+  };
+  verb->add_option_function<std::string>(
+      "--target", set, absl::StrCat("Give shapes without tiles the layout of a TPU generation (", TargetNames(), ")"));
 }
 
 }  // namespace
@@ -215,15 +223,14 @@ void AddShapeVerb(Command* command) {
                            "  kashi shape 'bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}'\n"
                            "  kashi shape --target v5e 'f32[1000,3]'\n"
                            "  kashi shape --json 'f32[3,5]{1,0:T(2,2)}' '(s32[], pred[4])'\n"
-                           "  grep -o 'f32.*}' dump.txt | kashi shape --json -",
+                           "  grep -oE '[a-z][a-z0-9]*\\[[0-9,]*\\]\\{[^{}]*\\}' dump.txt | kashi shape --json -",
                            [options] { return ShapeVerb(*options).Run(); });
   verb->add_option("SHAPE", options->shapes, "Shapes as XLA writes them; `-` reads one a line from standard input")
       ->required();
-  verb->add_flag("--json", options->json, "One JSON object a line");
-  verb->add_flag("--strict", options->strict, "Refuse sloppy or invalid text that XLA accepts all the same");
-  verb->add_option("--target", options->target,
-                   "Give shapes without tiles the layout of a TPU generation (v2 v3 v4 v5e v5p v6e tpu7x)");
-  verb->add_option("-o,--output", options->output, "Write to this file");
+  AddJsonFlag(verb, &options->json);
+  AddStrictFlag(verb, &options->strict);
+  AddTargetOption(verb, &options->target);
+  AddOutputOption(verb, &options->output, "Write to this file");
 }
 
 }  // namespace kashi::cli

@@ -1,6 +1,5 @@
 #include "cli/verb.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,19 +7,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "kashi/array/shape_parser.h"
 #include "kashi/base/status.h"
 
 namespace kashi::cli {
 namespace {
-
-absl::Status WriteAll(std::FILE* file, absl::string_view text, const std::string& name) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
-  return written ? absl::OkStatus() : Unknown("cannot write %s: %s", name, std::strerror(errno));
-}
 
 // The mode that a new file gets: mkstemp's own is narrower.
 mode_t NewFileMode() {
@@ -29,35 +27,64 @@ mode_t NewFileMode() {
   return 0666 & ~mask;
 }
 
-// A device or a pipe cannot be renamed over.
-bool IsSpecialFile(const std::string& path) {
-  struct stat info;
-  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+absl::Status CannotWrite(const std::string& path) { return Unknown("cannot write %s: %s", path, std::strerror(errno)); }
+
+absl::Status WriteAll(std::FILE* file, absl::string_view text, const std::string& name) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+  return written ? absl::OkStatus() : CannotWrite(name);
 }
 
+// A link of the system to a file that is open already.
+bool IsOpenFile(absl::string_view path) {
+  return absl::StartsWith(path, "/dev/fd/") || absl::StartsWith(path, "/dev/std") || absl::StartsWith(path, "/proc/");
+}
+
+// A device, a pipe or an open file cannot be renamed over. What an open file holds already stays.
 absl::Status WriteSpecialFile(const std::string& path, absl::string_view text) {
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) return NotFound("cannot write %s: %s", path, std::strerror(errno));
+  std::FILE* file = std::fopen(path.c_str(), "a");
+  if (file == nullptr) return CannotWrite(path);
   absl::Status status = WriteAll(file, text, path);
-  if (std::fclose(file) != 0 && status.ok()) status = Unknown("cannot write %s: %s", path, std::strerror(errno));
+  if (std::fclose(file) != 0 && status.ok()) status = CannotWrite(path);
   return status;
 }
 
-absl::Status ReplaceFile(const std::string& path, absl::string_view text) {
+// What the symbolic links at `path` lead to, whether it exists or not.
+std::string FollowLinks(const std::string& path) {
+  constexpr int kMaxLinks = 40;  // as Linux has it; stat has refused more
+  std::filesystem::path place = path;
+  std::error_code error;
+  for (int i = 0; i < kMaxLinks; ++i) {
+    const std::filesystem::path target = std::filesystem::read_symlink(place, error);
+    if (error) break;
+    place = place.parent_path() / target;
+  }
+  return place.string();
+}
+
+absl::Status ReplaceFile(const std::string& path, mode_t mode, absl::string_view text) {
   std::string temporary = absl::StrCat(path, ".XXXXXX");
   const int descriptor = mkstemp(temporary.data());
-  if (descriptor < 0) return NotFound("cannot write %s: %s", path, std::strerror(errno));
+  if (descriptor < 0) return CannotWrite(path);
   std::FILE* file = fdopen(descriptor, "w");
   absl::Status status = WriteAll(file, text, path);
-  if (fchmod(descriptor, NewFileMode()) != 0 && status.ok()) {
-    status = Unknown("cannot write %s: %s", path, std::strerror(errno));
-  }
-  if (std::fclose(file) != 0 && status.ok()) status = Unknown("cannot write %s: %s", path, std::strerror(errno));
-  if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) {
-    status = Unknown("cannot write %s: %s", path, std::strerror(errno));
-  }
+  if (fchmod(descriptor, mode) != 0 && status.ok()) status = CannotWrite(path);
+  if (std::fclose(file) != 0 && status.ok()) status = CannotWrite(path);
+  if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) status = CannotWrite(path);
   if (!status.ok()) std::remove(temporary.c_str());
   return status;
+}
+
+absl::Status WriteFile(const std::string& path, absl::string_view text) {
+  struct stat info;
+  const bool exists = stat(path.c_str(), &info) == 0;
+  if (!exists && errno != ENOENT) return CannotWrite(path);
+  if (IsOpenFile(path) || (exists && !S_ISREG(info.st_mode))) return WriteSpecialFile(path, text);
+  if (exists && access(path.c_str(), W_OK) != 0) return CannotWrite(path);
+  return ReplaceFile(FollowLinks(path), exists ? info.st_mode & 07777 : NewFileMode(), text);
+}
+
+std::string ToLine(const Json& object) {
+  return absl::StrCat(object.dump(-1, ' ', false, Json::error_handler_t::replace), "\n");
 }
 
 }  // namespace
@@ -70,10 +97,31 @@ CLI::App* AddVerb(Command* command, const std::string& name, const std::string& 
   return verb;
 }
 
+CLI::Option* AddFlag(CLI::App* verb, const std::string& name, bool* value, const std::string& description) {
+  return verb->add_flag(name, *value, description)->disable_flag_override();
+}
+
+void AddJsonFlag(CLI::App* verb, bool* json) {
+  AddFlag(verb, "--json", json, "One JSON object a line, also for a bad or blank line: then with `error`");
+}
+
+void AddStrictFlag(CLI::App* verb, bool* strict) {
+  AddFlag(verb, "--strict", strict, "Refuse sloppy or invalid text that XLA accepts all the same");
+}
+
+void AddOutputOption(CLI::App* verb, std::string* path, const std::string& description) {
+  verb->add_option("-o,--output", *path, description)->check([](const std::string& value) {
+    return value.empty() ? std::string("an empty name names no file") : std::string();
+  });
+}
+
 int Fail(const absl::Status& status) {
-  const std::string message(status.message());
-  const bool names_its_place = absl::StrContains(message, ": error: ");
-  std::fprintf(stderr, "%s%s\n", names_its_place ? "" : "kashi: error: ", message.c_str());
+  std::fprintf(stderr, "kashi: error: %s\n", std::string(status.message()).c_str());
+  return kBadInput;
+}
+
+int Fail(const SourceText& source, const std::vector<Diagnostic>& errors) {
+  PrintDiagnostics(source, errors);
   return kBadInput;
 }
 
@@ -82,9 +130,96 @@ int FailUsage(absl::string_view message) {
   return kBadUsage;
 }
 
+void PrintDiagnostics(const SourceText& source, const std::vector<Diagnostic>& diagnostics) {
+  for (const Diagnostic& diagnostic : diagnostics) {
+    std::fprintf(stderr, "%s\n", RenderDiagnostic(source, diagnostic).c_str());
+  }
+}
+
+std::vector<Diagnostic> ErrorAboutAll(const SourceText& source, const absl::Status& status) {
+  return {{Diagnostic::Severity::kError, 0, source.text.size(), std::string(status.message())}};
+}
+
+InputLines::~InputLines() { std::free(buffer_); }
+
+bool InputLines::Next() {
+  errno = 0;
+  const ssize_t size = getline(&buffer_, &capacity_, stdin);
+  if (size < 0) {
+    // The end of the file leaves errno alone; memory that runs out sets it too.
+    if (errno != 0) status_ = Unknown("cannot read standard input: %s", std::strerror(errno));
+    return false;
+  }
+  size_ = size > 0 && buffer_[size - 1] == '\n' ? size - 1 : size;
+  ++number_;
+  return true;
+}
+
+bool InputLines::is_blank() const { return absl::StripAsciiWhitespace(line().text).empty(); }
+
+absl::Status NoShapeInInput() { return InvalidArgument("standard input holds no shape"); }
+
+absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vector<Diagnostic>* diagnostics) {
+  ShapeParserOptions options;
+  options.strict = strict;
+  options.source_name = source.name;
+  options.first_line = source.first_line;
+  absl::StatusOr<Shape> shape = ParseShape(source.text, options, diagnostics);
+  if (!shape.ok() && diagnostics->empty()) *diagnostics = ErrorAboutAll(source, shape.status());
+  return shape;
+}
+
 absl::Status WriteOutput(const std::string& path, absl::string_view text) {
-  if (path.empty() || path == "-") return WriteAll(stdout, text, "standard output");
-  return IsSpecialFile(path) ? WriteSpecialFile(path, text) : ReplaceFile(path, text);
+  return IsFile(path) ? WriteFile(path, text) : WriteAll(stdout, text, "standard output");
+}
+
+bool IsFile(const std::string& path) { return !path.empty() && path != "-" && path != "/dev/stdout"; }
+
+void Answers::Add(absl::string_view text) {
+  constexpr size_t kFlushBytes = 1 << 16;
+  absl::StrAppend(&waiting_, text);
+  if (waiting_.size() > kFlushBytes) Flush();
+}
+
+void Answers::AddLine(const Json& object) { Add(ToLine(object)); }
+
+void Answers::AddBlankLine() {
+  if (json_) AddLine(Json{{"error", "blank line"}});
+}
+
+void Answers::AddError(const SourceText& source, const std::vector<Diagnostic>& errors) {
+  if (json_) {
+    Json answer;
+    answer["error"] = errors.front().message;
+    answer["column"] = FindLineColumn(source.text, errors.front().begin).column;
+    AddLine(answer);
+  } else {
+    Flush();
+    PrintDiagnostics(source, errors);
+  }
+  exit_status_ = kBadInput;
+}
+
+void Answers::Warn(const SourceText& source, const std::vector<Diagnostic>& warnings) {
+  if (!warnings.empty()) Flush();
+  PrintDiagnostics(source, warnings);
+}
+
+int Answers::Finish(const absl::Status& input) {
+  Flush();
+  if (!input.ok()) return Fail(input);
+  if (!IsFile(path_)) return exit_status_;
+  const absl::Status written = WriteOutput(path_, waiting_);
+  return written.ok() ? exit_status_ : Fail(written);
+}
+
+void Answers::Flush() {
+  if (IsFile(path_) || waiting_.empty()) return;
+  const absl::Status written = is_broken_ ? absl::OkStatus() : WriteOutput("", waiting_);
+  waiting_.clear();
+  if (written.ok()) return;
+  is_broken_ = true;
+  exit_status_ = Fail(written);
 }
 
 bool StdoutTakesColour() { return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }

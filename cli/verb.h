@@ -2,18 +2,27 @@
 //
 // A verb is a file that defines one Add…Verb function: it adds a subcommand with its options, examples and a callback. The
 // callback returns the exit status through `Run`: 0 all well, 1 something in the input was bad. Usage errors are CLI11's
-// and end with 2.
+// and end with 2; main.cc shows them.
 #ifndef KASHI_CLI_VERB_H_
 #define KASHI_CLI_VERB_H_
 
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kashi/array/shape.h"
+#include "kashi/base/diagnostic.h"
+#include "nlohmann/json.hpp"
 
 namespace kashi::cli {
+
+using Json = nlohmann::ordered_json;
 
 inline constexpr int kSuccess = 0;
 inline constexpr int kBadInput = 1;
@@ -34,15 +43,96 @@ void AddIndexVerb(Command* command);
 void AddDrawVerb(Command* command);
 void AddVersionVerb(Command* command);
 
-// Prints the message of an error to standard error, with "kashi: error: " in front unless it names its place itself.
-// Returns kBadInput.
+// Options that several verbs have. A flag takes no value: `--json=false` is refused.
+CLI::Option* AddFlag(CLI::App* verb, const std::string& name, bool* value, const std::string& description);
+void AddJsonFlag(CLI::App* verb, bool* json);
+void AddStrictFlag(CLI::App* verb, bool* strict);
+void AddOutputOption(CLI::App* verb, std::string* path, const std::string& description);
+
+// For an error that has no place in a text: "kashi: error: …" to standard error. Returns kBadInput.
 int Fail(const absl::Status& status);
+// Shows errors under their place. Returns kBadInput.
+int Fail(const SourceText& source, const std::vector<Diagnostic>& errors);
 // For a command line that CLI11 could not know to be wrong. Returns kBadUsage.
 int FailUsage(absl::string_view message);
+// Warnings or errors, to standard error.
+void PrintDiagnostics(const SourceText& source, const std::vector<Diagnostic>& diagnostics);
+
+// An error that is about all of a text, as Fail and Answers take it.
+std::vector<Diagnostic> ErrorAboutAll(const SourceText& source, const absl::Status& status);
+
+// Standard input, line by line.
+class InputLines {
+ public:
+  InputLines() = default;
+  ~InputLines();
+  InputLines(const InputLines&) = delete;
+  InputLines& operator=(const InputLines&) = delete;
+
+  // False at the end, and where input cannot be read: `status` tells which.
+  bool Next();
+  // The line under its name and number, without its newline; until the next Next().
+  SourceText line() const { return {"<stdin>", absl::string_view(buffer_, size_), number_}; }
+  // Nothing but white space.
+  bool is_blank() const;
+  const absl::Status& status() const { return status_; }
+
+ private:
+  char* buffer_ = nullptr;
+  size_t capacity_ = 0;
+  size_t size_ = 0;
+  size_t number_ = 0;
+  absl::Status status_;
+};
+
+// For a verb that needs a shape where all lines are blank.
+absl::Status NoShapeInInput();
+
+// Reads one shape. `diagnostics` receives warnings or, after a failure, the errors: at least one.
+absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vector<Diagnostic>* diagnostics);
 
 // Writes to standard output, or whole to a file: through a temporary file beside it that is renamed, so that the file
-// appears complete or not at all. `path` empty or "-": standard output.
+// appears complete or not at all. A file that exists keeps its mode; a symbolic link stays, and its target is replaced.
+// `path` empty, "-" or "/dev/stdout": standard output.
 absl::Status WriteOutput(const std::string& path, absl::string_view text);
+// Whether WriteOutput would write a file.
+bool IsFile(const std::string& path);
+
+// The answers of a verb, one a question, in the order of the questions, and the exit status that they add up to.
+//
+//               good answer       bad question                          blank line
+//   text        as it is          to standard error, behind the others  nothing
+//   --json      a line            {"error":…,"column":…} in its place   {"error":"blank line"}; no failure
+//
+// Standard output receives them as they come; a file is written whole by Finish, also where some questions were bad.
+class Answers {
+ public:
+  Answers(std::string path, bool json) : path_(std::move(path)), json_(json) {}
+
+  void Add(absl::string_view text);
+  void AddLine(const Json& object);
+  void AddBlankLine();
+  // Pre: errors is not empty. --json tells the first one.
+  void AddError(const SourceText& source, const std::vector<Diagnostic>& errors);
+  // To standard error, behind the answers so far.
+  void Warn(const SourceText& source, const std::vector<Diagnostic>& warnings);
+
+  // Standard output takes no more: further answers would be lost.
+  bool is_broken() const { return is_broken_; }
+
+  // Writes what waits and returns the exit status. `input`: how reading the questions ended; after an error no file is
+  // written, for answers would be missing.
+  int Finish(const absl::Status& input = absl::OkStatus());
+
+ private:
+  void Flush();
+
+  std::string path_;
+  bool json_;
+  bool is_broken_ = false;
+  std::string waiting_;
+  int exit_status_ = kSuccess;
+};
 
 // Colour is for terminals whose user has not refused it (NO_COLOR).
 bool StdoutTakesColour();

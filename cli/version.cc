@@ -1,16 +1,18 @@
 // `kashi version`: what this build is.
-#include <cstdio>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/verb.h"
-#include "nlohmann/json.hpp"
 
 namespace kashi::cli {
 namespace {
 
 // What the processor offers; the array model needs none of it.
-nlohmann::ordered_json CpuCapabilities() {
-  nlohmann::ordered_json names = nlohmann::ordered_json::array();
+Json CpuCapabilities() {
+  Json names = Json::array();
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) names.push_back("avx2");
   if (__builtin_cpu_supports("avx512f")) names.push_back("avx512f");
@@ -18,21 +20,24 @@ nlohmann::ordered_json CpuCapabilities() {
   return names;
 }
 
+std::string VersionText(const Json& facts) {
+  const auto join = [](const Json& names) { return absl::StrJoin(names.get<std::vector<std::string>>(), " "); };
+  return absl::StrCat("kashi ", KASHI_VERSION, "\nfeatures: ", join(facts["features"]), "\nCPU: ", join(facts["cpu"]),
+                      "\n");
+}
+
 int RunVersion(bool json) {
-  nlohmann::ordered_json facts;
+  Json facts;
   facts["version"] = KASHI_VERSION;
   facts["features"] = {"shape", "index", "draw"};
   facts["cpu"] = CpuCapabilities();
+  Answers answers("", json);
   if (json) {
-    std::printf("%s\n", facts.dump().c_str());
-    return kSuccess;
+    answers.AddLine(facts);
+  } else {
+    answers.Add(VersionText(facts));
   }
-  std::printf("kashi %s\nfeatures:", KASHI_VERSION);
-  for (const auto& feature : facts["features"]) std::printf(" %s", feature.get<std::string>().c_str());
-  std::printf("\nCPU:");
-  for (const auto& name : facts["cpu"]) std::printf(" %s", name.get<std::string>().c_str());
-  std::printf("\n");
-  return kSuccess;
+  return answers.Finish();
 }
 
 }  // namespace
@@ -41,7 +46,7 @@ void AddVersionVerb(Command* command) {
   auto json = std::make_shared<bool>(false);
   CLI::App* verb = AddVerb(command, "version", "Tell the version, the features built in and the CPU's capabilities",
                            "  kashi version\n  kashi version --json", [json] { return RunVersion(*json); });
-  verb->add_flag("--json", *json, "One JSON object");
+  AddFlag(verb, "--json", json.get(), "One JSON object");
 }
 
 }  // namespace kashi::cli

@@ -31,6 +31,7 @@ DimensionVector IndexUtil::LinearIndexToMultidimensionalIndex(const Shape& shape
   DimensionVector multi_index(shape.dimensions_size());
   for (int64_t dimension : LayoutUtil::MinorToMajor(shape)) {
     const int64_t size = shape.dimensions(static_cast<int>(dimension));
+    KASHI_CHECK_GT(size, 0) << "an array without elements has no index: " << shape;
     multi_index[dimension] = linear_index % size;
     linear_index /= size;
   }

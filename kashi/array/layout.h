@@ -262,8 +262,14 @@ class Layout {
   const SplitConfig& split_configs(int i) const { return split_configs_[i]; }
   int64_t split_configs_size() const { return static_cast<int64_t>(split_configs_.size()); }
   SplitConfig* mutable_split_configs(int i) { return &split_configs_[i]; }
-  void add_split_configs(const SplitConfig& config) { split_configs_.push_back(config); }
-  void clear_split_configs() { split_configs_.clear(); }
+  Layout& add_split_configs(const SplitConfig& config) {
+    split_configs_.push_back(config);
+    return *this;
+  }
+  Layout& clear_split_configs() {
+    split_configs_.clear();
+    return *this;
+  }
 
   bool has_physical_shape() const { return physical_shape_ != nullptr; }
   const Shape& physical_shape() const;  // dies if there is none

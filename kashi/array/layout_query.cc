@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "kashi/array/layout_util.h"
+#include "kashi/array/permutation_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/check.h"
 #include "kashi/base/wrapping.h"
@@ -90,6 +91,7 @@ int64_t LayoutUtil::Minor(const Layout& layout, int64_t physical_dim_number) {
 }
 
 std::vector<int64_t> LayoutUtil::MakeLogicalToPhysical(const Layout& layout) {
+  KASHI_CHECK(IsPermutation(layout.minor_to_major())) << layout;
   std::vector<int64_t> logical_to_physical(layout.minor_to_major_size());
   for (int64_t physical = 0; physical < layout.minor_to_major_size(); ++physical) {
     logical_to_physical[Major(layout, physical)] = physical;

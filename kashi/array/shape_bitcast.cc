@@ -144,6 +144,8 @@ bool ShapeUtil::ReshapeIsBitcast(const Shape& input_shape, const Shape& output_s
   const int64_t elements = ElementsIn(input_shape);
   if (elements != ElementsIn(output_shape)) return false;
   if (elements == 0) return true;
+  // At most 63 dimensions are larger than 1, unless the product has wrapped.
+  if (StaticExtentProduct(input_shape).second || StaticExtentProduct(output_shape).second) return false;
   return UnitIndicesStay(input_shape, output_shape) && UnitIndicesStay(output_shape, input_shape);
 }
 

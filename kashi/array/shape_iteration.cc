@@ -8,6 +8,7 @@
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
+#include "kashi/base/wrapping.h"
 
 namespace kashi {
 namespace {
@@ -91,7 +92,7 @@ class IndexLoop {
     int64_t& moving = index_[fastest.dimension];
     int64_t step = fastest.step;
     do {
-      for (; step < fastest.steps; ++step, moving += fastest.incr) {
+      for (; step < fastest.steps; ++step, moving = WrappingAdd(moving, fastest.incr)) {
         if (!visit(index) || --count == 0) return;
       }
       step = 0;

@@ -125,6 +125,7 @@ Shape ShapeUtil::MakeShapeWithDescendingLayout(PrimitiveType element_type, absl:
 absl::StatusOr<Shape> ShapeUtil::MakeValidatedShapeWithDescendingLayoutAndSamePhysicalLayout(const Shape& shape) {
   if (!shape.has_layout()) return InvalidArgument("shape %s does not have a layout", shape.ToString());
   const Layout& layout = shape.layout();
+  KASHI_RETURN_IF_ERROR(LayoutUtil::ValidateLayoutForShape(layout, shape));
   DimensionVector dimensions;
   std::vector<bool> dynamic_dimensions;
   for (int64_t physical = 0; physical < shape.rank(); ++physical) {

@@ -152,6 +152,7 @@ absl::Status ShapeUtil::ByteStrides(const Shape& shape, absl::Span<int64_t> stri
   if (shape.rank() != static_cast<int64_t>(strides.size())) {
     return Internal("%d strides for shape %s", strides.size(), shape.ToString());
   }
+  KASHI_RETURN_IF_ERROR(LayoutUtil::ValidateLayoutForShape(shape.layout(), shape));
   const int64_t bits = ElementSizeInBits(shape);
   if (bits % CHAR_BIT != 0) {
     return InvalidArgument("elements of shape %s are no whole number of bytes", shape.ToString(/*print_layout=*/true));

@@ -7,6 +7,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kashi/array/index_util.h"
+#include "kashi/array/layout_util.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_proto_size.h"
 #include "kashi/array/shape_util.h"
@@ -237,6 +239,15 @@ TEST(ShapeSizesTest, SerializedSizeErrors) {
        {"token[]", "(f32[], opaque[])", "f32[?]", "f32[2]{1}", "(u8[9223372036854775807], u8[9223372036854775807])"}) {
     EXPECT_EQ(ShapeUtil::SerializedSize(S(text)).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
+}
+
+// Text may bring any numbers in minor_to_major.
+TEST(ShapeSizesTest, InvalidLayoutsAreErrorsWhereAStatusIsReturned) {
+  const Shape shape = ParseShape("f32[2,3]{1,100000}").value();
+  EXPECT_FALSE(ShapeUtil::ByteStrides(shape).has_value());
+  EXPECT_FALSE(ShapeUtil::MakeValidatedShapeWithDescendingLayoutAndSamePhysicalLayout(shape).ok());
+  EXPECT_DEATH(LayoutUtil::MakeLogicalToPhysical(shape.layout()), "Check failed");
+  EXPECT_DEATH(IndexUtil::LinearIndexToMultidimensionalIndex(ParseShape("f32[0]").value(), 0), "without elements");
 }
 
 }  // namespace

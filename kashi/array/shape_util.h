@@ -67,6 +67,7 @@ class ShapeUtil {
   // The proto's size is computed from its field table, without protobuf.
   static absl::StatusOr<int64_t> SerializedSize(const Shape& shape);
   static absl::StatusOr<int64_t> SerializedSizeWithProto(const Shape& shape, int64_t proto_byte_size);
+  static absl::StatusOr<int64_t> SerializedSizeWithProto(const Shape& shape, const ShapeProto& proto);  // kashi/proto
   // Bytes with the padding of the first tile, split and tail padding; upstream's rule, see array-model.md 4.2.
   static int64_t ArraySize(const Shape& shape);
   // Bytes up to the last real element.

@@ -47,9 +47,16 @@ struct Extent {
   int64_t edge = 0;   // behind the last element
 };
 
+// How many positions to show: at most `lines`, or some more where the figure is nicer so.
+struct Budget {
+  int64_t lines;
+  bool is_exact;
+};
+
 // The beginning, and the places where something changes: the first tile border, the edge of the padding, the end.
 std::vector<Window> ChooseWindows(const Extent& extent, int64_t budget) {
-  if (extent.positions <= budget + budget / 4) return {{0, extent.positions}};  // to leave out two of ten is silly
+  if (extent.positions <= budget) return {{0, extent.positions}};
+  if (budget == 1) return {{0, 1}};
   const int64_t reach = budget >= 14 ? 2 : 1;
   std::vector<Window> windows = {{extent.positions - reach, extent.positions}};
   int64_t used = reach;
@@ -65,15 +72,17 @@ std::vector<Window> ChooseWindows(const Extent& extent, int64_t budget) {
   return windows;
 }
 
-// Sorts, widens to whole groups, and joins windows that would leave out a single position.
-std::vector<Window> MergeWindows(std::vector<Window> windows, const Extent& extent) {
+// Sorts, and joins windows that touch; unless the budget is exact, widens them to whole groups and leaves out no single
+// position.
+std::vector<Window> MergeWindows(std::vector<Window> windows, const Extent& extent, bool is_exact) {
   std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) { return a.begin < b.begin; });
-  const int64_t group = extent.group <= 4 ? extent.group : 1;
+  const int64_t group = !is_exact && extent.group <= 4 ? extent.group : 1;
+  const int64_t gap = is_exact ? 0 : 1;
   std::vector<Window> merged;
   for (const Window& window : windows) {
     const Window widened = {RoundDownTo(std::max<int64_t>(window.begin, 0), group),
                             std::min(RoundUpTo(window.end, group), extent.positions)};
-    if (!merged.empty() && widened.begin <= merged.back().end + 1) {
+    if (!merged.empty() && widened.begin <= merged.back().end + gap) {
       merged.back().end = std::max(merged.back().end, widened.end);
     } else {
       merged.push_back(widened);
@@ -82,24 +91,24 @@ std::vector<Window> MergeWindows(std::vector<Window> windows, const Extent& exte
   return merged;
 }
 
-std::vector<Line> MakeLines(const Extent& extent, int64_t budget) {
+// Shown lines, and an ellipsis for each run of positions that is left out.
+std::vector<Line> MakeLines(const Extent& extent, const Budget& budget) {
   std::vector<Line> lines;
+  const auto add = [&](int64_t begin, int64_t count, bool is_ellipsis) {
+    Line& line = lines.emplace_back();
+    line.is_ellipsis = is_ellipsis;
+    line.position = begin;
+    line.count = count;
+  };
+  // To leave out two of ten is silly.
+  const int64_t enough = budget.is_exact ? budget.lines : budget.lines + budget.lines / 4;
+  const int64_t wanted = extent.positions <= enough ? extent.positions : budget.lines;
   int64_t next = 0;
-  for (const Window& window : MergeWindows(ChooseWindows(extent, budget), extent)) {
-    if (window.begin > next) {
-      Line ellipsis;
-      ellipsis.is_ellipsis = true;
-      ellipsis.position = next;
-      ellipsis.count = window.begin - next;
-      lines.push_back(ellipsis);
-    }
-    for (int64_t position = window.begin; position < window.end; ++position) {
-      Line line;
-      line.position = position;
-      lines.push_back(line);
-    }
-    next = window.end;
+  for (const Window& window : MergeWindows(ChooseWindows(extent, wanted), extent, budget.is_exact)) {
+    if (window.begin > next) add(next, window.begin - next, /*is_ellipsis=*/true);
+    for (next = window.begin; next < window.end; ++next) add(next, 1, /*is_ellipsis=*/false);
   }
+  if (next < extent.positions) add(next, extent.positions - next, /*is_ellipsis=*/true);
   return lines;
 }
 
@@ -112,9 +121,9 @@ class FigureBuilder {
   FigureBuilder(const Shape& shape, const IndexMap& map, const LayoutFigureOptions& options, LayoutFigure* figure)
       : shape_(shape), map_(map), geometry_(shape), figure_(*figure) {
     AssignAxes();
-    max_rows_ = std::clamp(options.max_rows == 0 ? RowsOfAPage() : options.max_rows, 4, 40);
-    max_columns_ = std::clamp(options.max_columns == 0 ? ColumnsOfAPage() : options.max_columns, 4, 40);
-    max_slices_ = std::clamp(options.max_slices, 0, 64);
+    rows_ = MakeBudget(options.max_rows, RowsOfAPage());
+    columns_ = MakeBudget(options.max_columns, ColumnsOfAPage());
+    max_slices_ = options.max_slices;
     last_element_.assign(map.dimensions().begin(), map.dimensions().end());
     for (int64_t& index : last_element_) --index;
   }
@@ -146,6 +155,11 @@ class FigureBuilder {
     }
   }
 
+  static Budget MakeBudget(int wanted, int automatic) {
+    if (wanted == 0) return {automatic, /*is_exact=*/false};
+    return {std::clamp(wanted, 1, kMaxFigureLines), /*is_exact=*/true};
+  }
+
   bool HasSlices() const { return geometry_.Positions(slice_digits_) > 1; }
   int RowsOfAPage() const { return HasSlices() ? 10 : 16; }
   // By the width of the largest position, as the SVG draws it. Two slices may stand side by side.
@@ -159,7 +173,7 @@ class FigureBuilder {
   void WrapLongRow() {
     const int in_row = geometry_.WrappedColumnDigits();
     if (in_row == 0) return;
-    bool wants_rows = geometry_.Positions(column_digits_) > max_columns_;
+    bool wants_rows = geometry_.Positions(column_digits_) > columns_.lines;
     for (int64_t i = 1; i < shape_.layout().tiles_size(); ++i) {
       wants_rows = wants_rows || shape_.layout().tiles(static_cast<int>(i)).dimensions().size() > 1;
     }
@@ -239,14 +253,14 @@ class FigureBuilder {
         columns.group = level.columns;
       }
     }
-    figure_.rows = MakeLines(rows, max_rows_);
-    figure_.columns = MakeLines(columns, max_columns_);
+    figure_.rows = MakeLines(rows, rows_);
+    figure_.columns = MakeLines(columns, columns_);
     for (Line& line : figure_.rows) SetBorders(&line, &LayoutFigure::TileLevel::rows);
     for (Line& line : figure_.columns) SetBorders(&line, &LayoutFigure::TileLevel::columns);
 
     const int64_t cells = static_cast<int64_t>(figure_.rows.size() * figure_.columns.size());
-    const int64_t wanted = max_slices_ > 0 ? max_slices_ : std::clamp<int64_t>(256 / cells, 4, 8);
-    const int64_t slices = std::clamp<int64_t>(kMaxFigureCells / cells, 1, wanted);
+    Budget slices = MakeBudget(max_slices_, static_cast<int>(std::clamp<int64_t>(256 / cells, 4, 8)));
+    slices.lines = std::clamp<int64_t>(kMaxFigureCells / cells, 1, slices.lines);
     for (Line& line : MakeLines(ExtentOf(slice_digits_), slices)) {
       figure_.slices.emplace_back();
       figure_.slices.back().line = std::move(line);
@@ -451,8 +465,8 @@ class FigureBuilder {
   const IndexMap& map_;
   const PictureGeometry geometry_;
   LayoutFigure& figure_;
-  int max_rows_;
-  int max_columns_;
+  Budget rows_;
+  Budget columns_;
   int max_slices_;  // 0: by the size of a slice
   DimensionVector last_element_;
   std::vector<int> row_digits_;

@@ -41,13 +41,17 @@
 namespace kashi {
 
 inline constexpr int kMaxFigureCells = 4096;
+// Rows, columns and slices each.
+inline constexpr int kMaxFigureLines = 64;
+static_assert(kMaxFigureLines * kMaxFigureLines <= kMaxFigureCells);
 // More tiles than any compiler has written; longer lists are refused.
 inline constexpr int kMaxFigureTiles = 16;
 
-// How much is shown before a figure is cut; values outside [4, 40] (slices: [1, 64]) are brought into it. A figure may
-// have a few lines more, so as not to cut a group of cells in two.
+// How many rows, columns and slices are shown before a figure is cut; values outside [1, kMaxFigureLines] are brought
+// into it. kMaxFigureCells bounds the slices further.
 struct LayoutFigureOptions {
-  // 0: as many as look well on a page, by the size of a slice and the width of the largest position.
+  // 0: as many as look well on a page, by the size of a slice and the width of the largest position; and a few more, so
+  // as not to cut a group of cells in two.
   int max_rows = 0;
   int max_columns = 0;
   int max_slices = 0;

@@ -299,6 +299,23 @@ TEST(LayoutFigureTest, NoOptionMakesAFigureTooLarge) {
   EXPECT_THAT(Figure("f32[1000,1000,1000]", options).slices[0].cells, Not(IsEmpty()));
 }
 
+TEST(LayoutFigureTest, OptionsAreKeptExactly) {
+  LayoutFigureOptions options;
+  for (const int lines : {1, 2, 3, 7, 15, kMaxFigureLines}) {
+    options.max_rows = options.max_columns = options.max_slices = lines;
+    const LayoutFigure figure = Figure("f32[70,66,1001]{2,1,0:T(2,128)(2,1)}", options);
+    const auto shown = [](const std::vector<LayoutFigure::Line>& all) {
+      return std::count_if(all.begin(), all.end(), [](const LayoutFigure::Line& line) { return !line.is_ellipsis; });
+    };
+    EXPECT_EQ(shown(figure.rows), lines);
+    EXPECT_EQ(shown(figure.columns), lines);
+    EXPECT_TRUE(figure.is_cut());
+    EXPECT_FALSE(ToSvg(figure).empty());
+  }
+  options.max_rows = options.max_columns = options.max_slices = 1;
+  EXPECT_EQ(Labels(Figure("f32[2,2,2]", options).rows), "0 ..");
+}
+
 TEST(LayoutFigureTest, NotesSayWhatIsNotDrawn) {
   const LayoutFigure figure = Figure("f32[<=5,7]{1,0:T(2,4)L(64)E(16)M(16)}");
   EXPECT_THAT(figure.notes, ElementsAre("<=n: a dynamic dimension counts with its bound",
@@ -413,8 +430,7 @@ TEST(LayoutFigureTest, FiguresAgreeWithTheIndexMap) {
   std::mt19937 random(20261121);
   const auto pick = [&](int bound) { return static_cast<int64_t>(random() % static_cast<unsigned>(bound)); };
   LayoutFigureOptions options;
-  options.max_rows = options.max_columns = 40;
-  options.max_slices = 64;
+  options.max_rows = options.max_columns = options.max_slices = kMaxFigureLines;
   int drawn = 0;
   for (int round = 0; round < 3000; ++round) {
     const int64_t rank = pick(5);

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_index.h"
+#include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/proto/shape_reader.h"
 #include "kashi/proto/xla_data.pb.h"
@@ -82,6 +83,10 @@ ShapeIndexProto ShapeIndex::ToProto() const {
   ShapeIndexProto proto;
   proto.mutable_index()->Add(begin(), end());
   return proto;
+}
+
+absl::StatusOr<int64_t> ShapeUtil::SerializedSizeWithProto(const Shape& shape, const ShapeProto& proto) {
+  return SerializedSizeWithProto(shape, static_cast<int64_t>(proto.ByteSizeLong()));
 }
 
 }  // namespace kashi

@@ -169,5 +169,12 @@ TEST_F(LayoutUtilTest, Numbers) {
   VLOG(1) << LayoutUtil::HumanString(split.layout());
 }
 
+TEST_F(LayoutUtilTest, RegexMatchersTakeAStatusMessage) {
+  Shape scalar = ShapeUtil::MakeShape(F32, {});
+  EXPECT_THAT(LayoutUtil::CopyLayoutBetweenShapes(ShapeUtil::MakeShape(F32, {2}), &scalar).message(),
+              ::testing::ContainsRegex("rank|shape|dimension"));
+  EXPECT_THAT(Layout({0, 1}).add_split_configs(SplitConfig(0, {1})).split_configs_size(), 1);
+}
+
 }  // namespace
 }  // namespace xla
