@@ -159,7 +159,8 @@ DimensionVector MergeCombined(const Tile& tile, std::vector<Axis>* axes) {
 std::string SplitText(const Axis& axis, int64_t entry) {
   const int64_t tiles = CeilOfRatio(axis.size, entry);
   std::string text = absl::StrCat(axis.name, " ", axis.size, " -> ", tiles, " x ", entry);
-  if (tiles * entry != axis.size) absl::StrAppend(&text, " (", tiles * entry - axis.size, " of padding)");
+  // Not tiles * entry - size: beside a dimension of size 0 that product may be anything.
+  if (axis.size % entry != 0) absl::StrAppend(&text, " (", entry - axis.size % entry, " of padding)");
   return text;
 }
 
@@ -185,7 +186,7 @@ std::string ApplyTile(const Tile& tile, std::vector<Axis>* axes) {
 // The layouts of TPU memory put the rows that share a 32-bit word side by side.
 std::string PackingText(const Shape& shape, const Tile& tile, absl::Span<const Axis> axes) {
   const int bits = primitive_util::BitWidth(shape.element_type());
-  if (tile.dimensions().size() != 2 || tile.dimension(1) != 1 || tile.dimension(0) * bits != 32) return "";
+  if (bits > 32 || tile.dimensions().size() != 2 || tile.dimension(1) != 1 || tile.dimension(0) != 32 / bits) return "";
   if (axes.size() < 2 || axes[axes.size() - 2].size < tile.dimension(0)) return "";
   return absl::StrCat(": packs ", tile.dimension(0), " rows into each 32-bit word");
 }

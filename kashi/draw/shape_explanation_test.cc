@@ -35,6 +35,12 @@ TEST(ShapeExplanationTest, InvalidLayoutsAreExplainedAsFarAsTheyGo) {
   EXPECT_THAT(Explain("f32[9223372036854775807,9]"), HasSubstr("no place in memory"));
 }
 
+TEST(ShapeExplanationTest, NumbersThatDoNotFitAreNotMultiplied) {
+  EXPECT_THAT(Explain("s8[16,256]{1,0:T(83126)(*,1)}"), HasSubstr("on device"));
+  EXPECT_THAT(Explain("f32[0,9223372036854775807]{1,0:T(8,5223372036854775807)}"),
+              HasSubstr("x 9223372036854775807 -> 2 x 5223372036854775807 (1223372036854775807 of padding)"));
+}
+
 TEST(ShapeExplanationTest, HugeShapesAreCounted) {
   std::string tiles;
   for (int i = 0; i < 1000; ++i) tiles += "(2)";
