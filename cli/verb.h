@@ -1,8 +1,8 @@
 // What the verbs of the command share: registering themselves, where text comes from and where it goes.
 //
-// A verb is a file that defines one Add…Verb function: it adds a subcommand with its options, examples and a callback. The
-// callback returns the exit status through `Run`: 0 all well, 1 something in the input was bad. Usage errors are CLI11's
-// and end with 2; main.cc shows them.
+// A verb is a file that defines one Add…Verb function: it adds a subcommand with its options, examples and a callback.
+// The callback, AddVerb's `run`, returns the exit status: 0 all well, 1 something in the input was bad. Usage errors are
+// CLI11's and end with 2; main.cc shows them.
 #ifndef KASHI_CLI_VERB_H_
 #define KASHI_CLI_VERB_H_
 

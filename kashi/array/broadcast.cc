@@ -121,9 +121,8 @@ absl::StatusOr<Shape> InferInDimBroadcastShape(const Shape& smaller, const Shape
   }
   if (static_cast<int>(broadcast_dimensions.size()) != smaller.dimensions_size()) {
     return InvalidArgument(
-        "Size of broadcast_dimensions has to match lower-rank operand's rank;  lower-rank operand's rank is %d, size "
-        "of "
-        "broadcast_dimensions is %u.",
+        "Size of broadcast_dimensions has to match lower-rank operand's rank;  lower-rank operand's rank is %d, "
+        "size of broadcast_dimensions is %u.",
         smaller.dimensions_size(), broadcast_dimensions.size());
   }
   Shape result = larger;
@@ -147,9 +146,8 @@ absl::StatusOr<Shape> InferElementwiseBinaryShape(absl::string_view operation, c
   if (same_rank && !broadcast_dimensions.empty() &&
       (static_cast<int>(broadcast_dimensions.size()) != lhs.dimensions_size() || !IsIota(broadcast_dimensions))) {
     return InvalidArgument(
-        "Broadcast dimensions field must either be not set or be the identity on binary operations with operands of "
-        "the "
-        "same rank.");
+        "Broadcast dimensions field must either be not set or be the identity on binary operations with operands "
+        "of the same rank.");
   }
   if (ShapeUtil::CompatibleIgnoringFpPrecision(lhs, rhs) && !lhs.is_unbounded_dynamic() &&
       !rhs.is_unbounded_dynamic()) {

@@ -33,20 +33,13 @@ std::vector<DimensionVector> DimensionOrders(absl::Span<const int64_t> minor_to_
   return orders;
 }
 
-// The layout that a generation gives to the shape's order of dimensions, in the shape's memory space.
-std::optional<Layout> ChosenLayout(const Shape& shape, TpuGeneration generation) {
-  absl::StatusOr<Layout> layout = ChooseTpuLayout(shape, generation);
-  if (!layout.ok()) return std::nullopt;
-  return *std::move(layout);
-}
-
 // Generations whose choice is to be looked at, see AdviseOnPadding.
 std::vector<TpuGeneration> RelevantGenerations(const Shape& shape, std::optional<TpuGeneration> target) {
   if (target.has_value()) return {*target};
   std::vector<TpuGeneration> matching;
   for (const TpuGenerationInfo& info : TpuGenerations()) {
-    const std::optional<Layout> layout = ChosenLayout(shape, info.generation);
-    if (layout.has_value() && layout->tiles() == shape.layout().tiles()) matching.push_back(info.generation);
+    const absl::StatusOr<Layout> layout = ChooseTpuLayout(shape, info.generation);
+    if (layout.ok() && layout->tiles() == shape.layout().tiles()) matching.push_back(info.generation);
   }
   return matching;
 }
@@ -100,8 +93,8 @@ absl::StatusOr<std::vector<PaddingAdvice>> AdviseOnPadding(const Shape& shape, s
     *reordered.mutable_layout()->mutable_minor_to_major() = order;
     if (try_own_tiles) adviser.Try(reordered.layout());
     for (TpuGeneration generation : generations) {
-      const std::optional<Layout> layout = ChosenLayout(reordered, generation);
-      if (layout.has_value()) adviser.Try(*layout);
+      const absl::StatusOr<Layout> layout = ChooseTpuLayout(reordered, generation);
+      if (layout.ok()) adviser.Try(*layout);
     }
   }
   return adviser.Take();
