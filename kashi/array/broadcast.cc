@@ -197,6 +197,10 @@ absl::StatusOr<Shape> InferSelectShape(const Shape& pred, const Shape& on_true, 
       result.set_dynamic_dimension(i, true);
     }
   }
+  if (result.has_layout()) {
+    const int64_t bits = on_true.has_layout() ? on_true.layout().element_size_in_bits() : 0;
+    result.mutable_layout()->set_element_size_in_bits(bits);
+  }
   return result;
 }
 

@@ -1,7 +1,10 @@
 #include "kashi/array/lexer.h"
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 namespace kashi {
 namespace {
@@ -72,6 +75,12 @@ size_t SkipFractionAndExponent(absl::string_view text, size_t at) {
 
 }  // namespace
 
+std::optional<std::string> UnescapeString(absl::string_view token_text) {
+  std::string text;
+  if (!absl::CUnescape(token_text.substr(1, token_text.size() - 2), &text)) return std::nullopt;
+  return text;
+}
+
 absl::string_view TokenKindName(Token::Kind kind) {
   switch (kind) {
     case Kind::kEnd:
@@ -96,6 +105,8 @@ absl::string_view TokenKindName(Token::Kind kind) {
       return "`<=`";
     case Kind::kArrow:
       return "`->`";
+    case Kind::kDots:
+      return "`...`";
     case Kind::kLeftSquare:
       return "`[`";
     case Kind::kRightSquare:
@@ -112,6 +123,10 @@ absl::string_view TokenKindName(Token::Kind kind) {
       return "an integer";
     case Kind::kDecimal:
       return "a decimal number";
+    case Kind::kNonFinite:
+      return "an infinity or NaN";
+    case Kind::kString:
+      return "a string";
     case Kind::kIdent:
       return "an identifier";
     case Kind::kName:
@@ -141,8 +156,28 @@ size_t Lexer::SkipSpace(size_t at) const {
   return at;
 }
 
+// `nan` or `-nan` is [begin, end); a payload may follow.
+Token Lexer::LexNan(size_t begin, size_t end) const {
+  constexpr uint64_t kMaxPayload = (uint64_t{1} << 52) - 1;
+  if (end == text_.size() || text_[end] != '(') return MakeToken(Kind::kNonFinite, begin, end);
+  size_t digits_end = end + 3;
+  while (digits_end < text_.size() && absl::ascii_isxdigit(text_[digits_end])) ++digits_end;
+  uint64_t payload = 0;
+  if (text_.substr(end, 3) != "(0x" || digits_end >= text_.size() || text_[digits_end] != ')' ||
+      !absl::SimpleHexAtoi(text_.substr(end + 3, digits_end - end - 3), &payload) || payload == 0 ||
+      payload > kMaxPayload) {
+    return MakeToken(Kind::kError, begin, end);
+  }
+  return MakeToken(Kind::kNonFinite, begin, digits_end + 1);
+}
+
 Token Lexer::LexNumber(size_t begin) const {
   const bool negative = text_[begin] == '-';
+  if (negative && begin + 1 < text_.size() && !absl::ascii_isdigit(text_[begin + 1])) {
+    const absl::string_view word = text_.substr(begin + 1, 3);
+    if (word == "inf") return MakeToken(Kind::kNonFinite, begin, begin + 4);
+    if (word == "nan") return LexNan(begin, begin + 4);
+  }
   const size_t digits = begin + negative;
   const size_t integer_end = SkipDigits(text_, digits);
   const size_t end = SkipFractionAndExponent(text_, integer_end);
@@ -167,7 +202,17 @@ Token Lexer::LexIdent(size_t begin) const {
   while (end < text_.size() && IsIdentChar(text_[end])) ++end;
   if (end < text_.size() && text_[end] == ':') return MakeToken(Kind::kName, begin, end + 1);
   if (end < text_.size() && text_[end] == '=') return MakeToken(Kind::kAttributeName, begin, end + 1);
+  if (end < text_.size() && text_[end] == '(' && text_.substr(begin, end - begin) == "nan") return LexNan(begin, end);
   return MakeToken(Kind::kIdent, begin, end);
+}
+
+Token Lexer::LexString(size_t begin) const {
+  const char quote = text_[begin];
+  for (size_t at = begin + 1; at < text_.size(); ++at) {
+    if (text_[at] == quote) return MakeToken(Kind::kString, begin, at + 1);
+    if (text_[at] == '\\') ++at;
+  }
+  return MakeToken(Kind::kError, begin, text_.size());
 }
 
 Token Lexer::Lex(size_t offset) const {
@@ -180,7 +225,17 @@ Token Lexer::Lex(size_t offset) const {
   if (pair == "->") return MakeToken(Kind::kArrow, begin, begin + 2);
   if (pair == "<=") return MakeToken(Kind::kLessEqual, begin, begin + 2);
   if (absl::ascii_isdigit(c) || c == '-') return LexNumber(begin);
+  if (c == '"' || c == '\'') return LexString(begin);
+  if (c == '.' && text_.substr(begin, 3) == "...") return MakeToken(Kind::kDots, begin, begin + 3);
   return MakeToken(SingleByteKind(c), begin, begin + 1);
+}
+
+// Bytes that begin no token may be anything, half a character included.
+std::string QuoteToken(const Lexer& lexer) {
+  if (lexer.kind() == Kind::kEnd) return std::string(TokenKindName(Kind::kEnd));
+  const absl::string_view text = lexer.token_text().substr(0, 40);
+  if (absl::ascii_isprint(text[0])) return absl::StrCat("`", absl::CHexEscape(text), "`");
+  return absl::StrFormat("byte 0x%02x", static_cast<unsigned char>(text[0]));
 }
 
 }  // namespace kashi

@@ -2,11 +2,16 @@
 //
 // Space, tab, line feed, carriage return and the comments /* … */ and // … separate tokens. An identifier that is followed
 // at once by `:` or `=` is a name (`p0:`) or an attribute name (`dims=`): so `T:` is never the identifier T.
+//
+// `inf`, `nan`, `true` and `false` are identifiers here; what of a literal is no identifier (`-inf`, `nan(0x1)`, `...`) is
+// a token of its own.
 #ifndef KASHI_ARRAY_LEXER_H_
 #define KASHI_ARRAY_LEXER_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "absl/strings/string_view.h"
 
@@ -15,7 +20,9 @@ namespace kashi {
 struct Token {
   enum class Kind {
     kEnd,
-    kError,  // a byte that starts no token, an unfinished comment, an integer outside [-2^63, 2^64)
+    // A byte that starts no token, an unfinished comment or string, an integer outside [-2^63, 2^64), `nan(` without a
+    // payload.
+    kError,
     kComma,
     kColon,
     kStar,
@@ -25,6 +32,7 @@ struct Token {
     kQuestion,
     kLessEqual,
     kArrow,
+    kDots,  // `...`
     kLeftSquare,
     kRightSquare,
     kLeftBrace,
@@ -33,6 +41,8 @@ struct Token {
     kRightParen,
     kInt,
     kDecimal,
+    kNonFinite,  // `-inf`, `-nan`, `-nan(0x1)`, `nan(0x1)`; payloads are 1 to 2^52 - 1, with a lower-case x
+    kString,     // `"a\"b"` or `'a'`, with its quotes; UnescapeString gives what it stands for
     kIdent,
     kName,           // identifier and `:`, both inside the token
     kAttributeName,  // identifier and `=`, both inside the token
@@ -44,6 +54,9 @@ struct Token {
   int64_t int_value = 0;
   bool wrapped = false;
 };
+
+// What a token of kind kString stands for: without the quotes, C's escapes undone. Nothing if an escape is none of C's.
+std::optional<std::string> UnescapeString(absl::string_view token_text);
 
 // "`]`", "an integer", "end of text": what a message calls a kind.
 absl::string_view TokenKindName(Token::Kind kind);
@@ -71,6 +84,11 @@ class Lexer {
     Next();
     return true;
   }
+  // Goes on at `offset` of the text: for readers that find their way through long lists of numbers by themselves.
+  void MoveTo(size_t offset) {
+    previous_end_ = offset;
+    token_ = Lex(offset);
+  }
   // The token behind the current one.
   Token LookAhead() const { return Lex(token_.end); }
 
@@ -78,12 +96,17 @@ class Lexer {
   Token Lex(size_t offset) const;
   Token LexNumber(size_t begin) const;
   Token LexIdent(size_t begin) const;
+  Token LexString(size_t begin) const;
+  Token LexNan(size_t begin, size_t end) const;
   size_t SkipSpace(size_t offset) const;  // npos: a comment does not end
 
   absl::string_view text_;
   Token token_;
   size_t previous_end_ = 0;
 };
+
+// What a message quotes of the current token: "`f33`", "end of text", "byte 0xc3".
+std::string QuoteToken(const Lexer& lexer);
 
 }  // namespace kashi
 

@@ -65,6 +65,45 @@ TEST(LexerTest, IntegersAreReadAsXlaReadsThem) {
   EXPECT_EQ(Lexer("-9223372036854775809").kind(), Kind::kError);
 }
 
+TEST(LexerTest, NonFiniteNumbers) {
+  EXPECT_THAT(Tokens("-inf -nan inf nan nan(0x1f)-nan(0xA)"),
+              ElementsAre(Pair(Kind::kNonFinite, "-inf"), Pair(Kind::kNonFinite, "-nan"), Pair(Kind::kIdent, "inf"),
+                          Pair(Kind::kIdent, "nan"), Pair(Kind::kNonFinite, "nan(0x1f)"),
+                          Pair(Kind::kNonFinite, "-nan(0xA)")));
+  EXPECT_THAT(Tokens("-infinf"), ElementsAre(Pair(Kind::kNonFinite, "-inf"), Pair(Kind::kIdent, "inf")));
+  EXPECT_THAT(Tokens("nan:"), ElementsAre(Pair(Kind::kName, "nan:")));
+  EXPECT_THAT(Tokens("anan("), ElementsAre(Pair(Kind::kIdent, "anan"), Pair(Kind::kLeftParen, "(")));
+  EXPECT_EQ(Lexer("nan(0xfffffffffffff)").kind(), Kind::kNonFinite);
+  for (const char* text : {"nan(", "nan()", "nan(1)", "nan(0x)", "nan(0x0)", "nan(0X1)", "nan(0x1", "nan(0x1 )",
+                           "-nan(0x10000000000000)", "nan(0xfffffffffffffffff)"}) {
+    EXPECT_EQ(Lexer(text).kind(), Kind::kError) << text;
+  }
+}
+
+TEST(LexerTest, Dots) {
+  EXPECT_THAT(Tokens("{...}"),
+              ElementsAre(Pair(Kind::kLeftBrace, "{"), Pair(Kind::kDots, "..."), Pair(Kind::kRightBrace, "}")));
+  EXPECT_THAT(Tokens(".."), ElementsAre(Pair(Kind::kError, ".")));
+}
+
+TEST(LexerTest, Strings) {
+  EXPECT_THAT(Tokens(R"("a\"b" 'c"d' "")"), ElementsAre(Pair(Kind::kString, R"("a\"b")"),
+                                                         Pair(Kind::kString, R"('c"d')"), Pair(Kind::kString, R"("")")));
+  EXPECT_EQ(Lexer("\"a").kind(), Kind::kError);
+  EXPECT_EQ(Lexer(R"("a\")").kind(), Kind::kError);
+  EXPECT_EQ(Lexer(R"("a\)").kind(), Kind::kError);
+  EXPECT_EQ(UnescapeString(R"("a\n\"\x41\303\251'")"), "a\n\"A\303\251'");
+  EXPECT_EQ(UnescapeString("''"), "");
+  EXPECT_EQ(UnescapeString(R"("\q")"), std::nullopt);
+}
+
+TEST(LexerTest, MoveTo) {
+  Lexer lexer("1, 2, 3");
+  lexer.MoveTo(4);
+  EXPECT_EQ(lexer.kind(), Kind::kComma);
+  EXPECT_EQ(lexer.previous_end(), 4);
+}
+
 TEST(LexerTest, SpaceAndComments) {
   EXPECT_THAT(Tokens(" \t\r\n/* a /* b */2//x\n3//"), ElementsAre(Pair(Kind::kInt, "2"), Pair(Kind::kInt, "3")));
   EXPECT_THAT(Tokens("2/**/"), ElementsAre(Pair(Kind::kInt, "2")));

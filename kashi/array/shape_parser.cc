@@ -116,14 +116,6 @@ bool ShapeReader::Error(size_t begin, size_t end, std::string message) {
   return false;
 }
 
-// What a message quotes of the present token. Bytes that begin no token may be anything, half a character included.
-std::string QuoteToken(const Lexer& lexer) {
-  if (lexer.kind() == Kind::kEnd) return std::string(TokenKindName(Kind::kEnd));
-  const absl::string_view text = lexer.token_text().substr(0, 40);
-  if (absl::ascii_isprint(text[0])) return absl::StrCat("`", absl::CHexEscape(text), "`");
-  return absl::StrFormat("byte 0x%02x", static_cast<unsigned char>(text[0]));
-}
-
 bool ShapeReader::ErrorExpected(absl::string_view what) {
   return ErrorHere(absl::StrCat("expected ", what, ", got ", QuoteToken(lexer_)));
 }

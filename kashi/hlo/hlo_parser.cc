@@ -1,0 +1,51 @@
+#include "kashi/hlo/hlo_parser.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kashi/base/status.h"
+#include "kashi/hlo/dimension_numbers_text.h"
+#include "kashi/hlo/hlo_reader.h"
+
+namespace kashi {
+
+absl::StatusOr<std::unique_ptr<HloModule>> ParseAndReturnUnverifiedModule(absl::string_view text,
+                                                                          const HloModuleConfig& config,
+                                                                          const HloParserOptions& options,
+                                                                          std::vector<Diagnostic>* diagnostics) {
+  HloReader reader(text, config, options);
+  std::unique_ptr<HloModule> module = reader.ReadModule();
+  if (diagnostics != nullptr) *diagnostics = reader.diagnostics();
+  if (module != nullptr) return module;
+  return DiagnosticsToStatus(SourceText{options.source_name(), text}, reader.diagnostics());
+}
+
+namespace {
+
+// What a part's reader with an error text says, as a status.
+template <typename T>
+absl::StatusOr<T> ToStatus(std::optional<T> value, absl::string_view what, const std::string& error) {
+  if (value.has_value()) return *std::move(value);
+  return InvalidArgument("%s: %s", what, error);
+}
+
+}  // namespace
+
+absl::StatusOr<Window> ParseWindow(absl::string_view text) {
+  std::string error;
+  return ToStatus(ParseWindow(text, &error), "window", error);
+}
+
+absl::StatusOr<ConvolutionDimensionNumbers> ParseConvolutionDimensionNumbers(absl::string_view text) {
+  std::string error;
+  return ToStatus(ParseDimLabels(text, &error), "dim_labels", error);
+}
+
+absl::StatusOr<PaddingConfig> ParsePaddingConfig(absl::string_view text) {
+  std::string error;
+  return ToStatus(ParsePadding(text, &error), "padding", error);
+}
+
+}  // namespace kashi

@@ -1,0 +1,377 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/hlo/hlo_reader.h"
+#include "kashi/hlo/instruction_shape.h"
+
+namespace kashi {
+
+bool HloReader::ErrorIn(const Pending& pending, std::string message) {
+  return Error(pending.opcode_begin, TokenEnd(pending.opcode_begin), std::move(message));
+}
+
+HloInstruction* HloReader::MakeInstruction(Pending* pending) {
+  switch (pending->opcode) {
+    case HloOpcode::kAsyncStart:
+      if (!CompleteAsyncStart(pending)) return nullptr;
+      break;
+    case HloOpcode::kAsyncUpdate:
+    case HloOpcode::kAsyncDone:
+      if (!CompleteAsyncLater(pending)) return nullptr;
+      break;
+    default:
+      CompleteFields(pending);
+      if (!CheckOperation(*pending)) return nullptr;
+      if (pending->has_shape && !RebuildShape(pending)) return nullptr;
+  }
+  return Add(pending);
+}
+
+HloInstruction* HloReader::Add(Pending* pending) {
+  static const auto* const unknown = new SharedShape(ShapeWithText(ShapeUtil::MakeTokenShape()));
+  Arena* arena = module_->arena();
+  HloInstruction* instruction = scopes_.back()->computation->AddInArena(
+      arena, pending->opcode, pending->has_shape ? pending->shape : *unknown, pending->operands,
+      std::move(pending->fields), arena->Copy(pending->name));
+  if (pending->metadata) instruction->set_shared_metadata(std::move(pending->metadata));
+  if (pending->backend_config) instruction->set_shared_backend_config(std::move(pending->backend_config));
+  if (pending->extras) *instruction->mutable_extras() = std::move(*pending->extras);
+  for (HloInstruction* predecessor : pending->control_predecessors) {
+    if (absl::Status status = predecessor->AddControlDependencyTo(instruction); !status.ok()) {
+      ErrorIn(*pending, std::string(status.message()));
+      return nullptr;
+    }
+  }
+  if (!pending->has_shape && !InferShape(*pending, instruction)) return nullptr;
+  return instruction;
+}
+
+bool HloReader::InferShape(const Pending& pending, HloInstruction* instruction) {
+  absl::StatusOr<Shape> shape = InferInstructionShape(*instruction);
+  if (!shape.ok()) {
+    return ErrorIn(pending, absl::StrCat("failed to infer shape for opcode: ", HloOpcodeString(pending.opcode),
+                                         ", error: ", shape.status().message()));
+  }
+  instruction->set_shared_shape(SharedShape(ShapeWithText(*std::move(shape))));
+  return true;
+}
+
+// What an operation has although the text need not say it.
+void HloReader::CompleteFields(Pending* pending) {
+  HloFieldList& fields = pending->fields;
+  for (const HloOpcodeAttribute& entry : GetHloOpcodeInfo(pending->opcode).attributes) {
+    switch (entry.attribute) {
+      case HloAttribute::dimensions:
+        // An all-to-all of a list of operands has no dimension.
+        if (pending->opcode != HloOpcode::kAllToAll) fields.Mutable<HloField::dimensions>();
+        break;
+      case HloAttribute::replica_groups:
+        fields.Mutable<HloField::replica_groups>();
+        break;
+      case HloAttribute::lhs_contracting_dims:
+        fields.Mutable<HloField::dot_dimension_numbers>();
+        break;
+      case HloAttribute::ragged_lhs_contracting_dims:
+        fields.Mutable<HloField::ragged_dot_dimension_numbers>()->mutable_dot_dimension_numbers();
+        break;
+      case HloAttribute::largest:
+        if (!fields.Has(HloField::largest)) fields.Set<HloField::largest>(true);
+        break;
+      case HloAttribute::left_side:
+        fields.Mutable<HloField::triangular_solve_options>();
+        break;
+      case HloAttribute::lower:
+        fields.Mutable<HloField::cholesky_options>();
+        break;
+      default:
+        break;
+    }
+  }
+  // A map is over all dimensions, whatever the text says.
+  if (pending->opcode == HloOpcode::kMap && pending->has_shape && pending->shape->shape().IsArray()) {
+    Int64List* dimensions = fields.Mutable<HloField::dimensions>();
+    dimensions->resize(pending->shape->shape().dimensions_size());
+    for (int i = 0; i < dimensions->size(); ++i) (*dimensions)[i] = i;
+  }
+}
+
+// What XLA's reader refuses, and what would end its process (docs/spec/hlo.md 7.1).
+bool HloReader::CheckOperation(const Pending& pending) {
+  const auto& operands = pending.operands;
+  const auto dimension_count = [&] {
+    const Int64List* dimensions = pending.fields.Find<HloField::dimensions>();
+    return dimensions ? dimensions->size() : 0;
+  };
+  const Shape* shape = pending.has_shape ? &pending.shape->shape() : nullptr;
+  switch (pending.opcode) {
+    case HloOpcode::kReshape:
+      if (!operands[0]->shape().IsArray() || !shape->IsArray()) return ErrorIn(pending, "reshape needs arrays");
+      if (operands[0]->shape().is_unbounded_dynamic()) return true;
+      if (ShapeUtil::ElementsIn(*shape) != ShapeUtil::ElementsIn(operands[0]->shape())) {
+        return ErrorIn(pending, absl::StrCat("reshape changes the number of elements: ", ShapeUtil::HumanString(*shape),
+                                             " of ", ShapeUtil::HumanString(operands[0]->shape())));
+      }
+      return true;
+    case HloOpcode::kReplicaId:
+    case HloOpcode::kPartitionId:
+      if (shape && !ShapeUtil::Equal(*shape, ShapeUtil::MakeShape(U32, {}))) {
+        return ErrorIn(pending, absl::StrCat(HloOpcodeString(pending.opcode), " must have a shape of u32[], but ",
+                                             ShapeUtil::HumanString(*shape), " is specified"));
+      }
+      return true;
+    case HloOpcode::kCompare:
+      for (const HloInstruction* operand : operands) {
+        if (!operand->shape().IsArray()) {
+          return ErrorIn(pending, absl::StrCat("cannot compare ", ShapeUtil::HumanString(operand->shape())));
+        }
+      }
+      return true;
+    case HloOpcode::kCopy:
+      if (operands[0]->shape().IsOpaque()) return ErrorIn(pending, "cannot copy an opaque value");
+      return true;
+    case HloOpcode::kGetTupleElement: {
+      const Shape& tuple = operands[0]->shape();
+      if (!tuple.IsTuple()) {
+        return ErrorIn(pending, absl::StrCat("expects a tuple operand, but got ", ShapeUtil::HumanString(tuple)));
+      }
+      const int64_t index = *pending.fields.Find<HloField::tuple_index>();
+      if (index >= ShapeUtil::TupleElementCount(tuple) || (shape == nullptr && index < 0)) {
+        return ErrorIn(pending, absl::StrCat("tuple index ", index, " is out of bounds of ",
+                                             ShapeUtil::HumanString(tuple)));
+      }
+      return true;
+    }
+    case HloOpcode::kTuple:
+    case HloOpcode::kRecv:
+      if (shape && !shape->IsTuple()) {
+        return ErrorIn(pending, absl::StrCat(HloOpcodeString(pending.opcode), " must have a tuple shape, but has ",
+                                             ShapeUtil::HumanString(*shape)));
+      }
+      if (pending.opcode == HloOpcode::kRecv && shape->tuple_shapes().empty()) {
+        return ErrorIn(pending, "recv must have a non-empty tuple shape");
+      }
+      return true;
+    case HloOpcode::kInfeed:
+      if (!shape->IsTuple() || shape->tuple_shapes().empty()) {
+        return ErrorIn(pending, "infeed must have a non-empty tuple shape");
+      }
+      return true;
+    case HloOpcode::kRecvDone:
+      if (!operands[0]->shape().IsTuple() || operands[0]->shape().tuple_shapes().empty()) {
+        return ErrorIn(pending, "the operand of recv-done must be a recv");
+      }
+      [[fallthrough]];
+    case HloOpcode::kSendDone: {
+      const HloInstruction* start = operands[0];
+      const bool is_start = start->opcode() == HloOpcode::kSend || start->opcode() == HloOpcode::kRecv;
+      const int64_t* channel = pending.fields.Find<HloField::channel_id>();
+      if (is_start && start->channel_id() != (channel ? std::optional<int64_t>(*channel) : std::nullopt)) {
+        return ErrorIn(pending, absl::StrCat("must have the channel_id of ", start->name()));
+      }
+      return true;
+    }
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kDynamicUpdateSlice:
+      if (operands.empty()) return ErrorIn(pending, "expects operands");
+      if (!operands[0]->shape().IsArray()) return ErrorIn(pending, "slices need an array operand");
+      return true;
+    case HloOpcode::kGetDimensionSize:
+    case HloOpcode::kSetDimensionSize:
+    case HloOpcode::kConcatenate:
+    case HloOpcode::kSort:
+    case HloOpcode::kReduceScatter:
+    case HloOpcode::kAllGather:
+    case HloOpcode::kAllGatherStart:
+      if (dimension_count() != 1) return ErrorIn(pending, "expects exactly one dimension in `dimensions`");
+      return CheckChannel(pending);
+    case HloOpcode::kAllToAll:
+      if (pending.fields.Has(HloField::dimensions) && dimension_count() != 1) {
+        return ErrorIn(pending, "expects exactly one dimension in `dimensions`");
+      }
+      return true;
+    case HloOpcode::kAllReduce:
+    case HloOpcode::kAllReduceStart:
+      return CheckChannel(pending);
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+      if (operands.empty() || operands.size() % 2 != 0) {
+        return ErrorIn(pending, absl::StrCat("expects an even number of operands, but has ", operands.size()));
+      }
+      return true;
+    case HloOpcode::kScatter:
+      if (operands.size() < 3 || operands.size() % 2 == 0) {
+        return ErrorIn(pending, absl::StrCat("expects an odd number of operands, 3 or more, but has ", operands.size()));
+      }
+      return true;
+    case HloOpcode::kConditional:
+      return CheckConditional(pending);
+    case HloOpcode::kScan:
+      return CheckScan(pending);
+    case HloOpcode::kTopK:
+      if (*pending.fields.Find<HloField::k>() < 0) return ErrorIn(pending, "k must not be negative");
+      return true;
+    default:
+      return true;
+  }
+}
+
+bool HloReader::CheckChannel(const Pending& pending) {
+  if (pending.fields.Has(HloField::use_global_device_ids) && !pending.fields.Has(HloField::channel_id)) {
+    return ErrorIn(pending, "Cannot have use_global_device_ids=true without channel_id");
+  }
+  return true;
+}
+
+bool HloReader::CheckConditional(const Pending& pending) {
+  const ComputationVector* branches = pending.fields.Find<HloField::called_computations>();
+  const size_t count = branches ? branches->size() : 0;
+  if (pending.operands.size() != count + 1) {
+    return ErrorIn(pending, absl::StrCat("expects an operand for each of ", count, " branches and one in front, but has ",
+                                         pending.operands.size(), " operands"));
+  }
+  return true;
+}
+
+bool HloReader::CheckScan(const Pending& pending) {
+  const int64_t carries = pending.fields.Get<HloField::num_carries>(0);
+  const int64_t count = static_cast<int64_t>(pending.operands.size());
+  if (carries < 0 || count < carries || count == 0) {
+    return ErrorIn(pending, absl::StrCat("expects at least ", carries,
+                                         " operands to match the number of carries, but has ", count, " operands"));
+  }
+  const Int64List& dimensions = *pending.fields.Find<HloField::dimensions>();
+  if (dimensions.size() != 1) return ErrorIn(pending, "expects exactly one dimension in `dimensions`");
+  return true;
+}
+
+// Results that XLA makes of the operands whatever the text says.
+bool HloReader::RebuildShape(Pending* pending) {
+  const auto& operands = pending->operands;
+  const Shape token = ShapeUtil::MakeTokenShape();
+  Shape result;
+  switch (pending->opcode) {
+    case HloOpcode::kAfterAll:
+    case HloOpcode::kOutfeed:
+      result = token;
+      break;
+    case HloOpcode::kAddDependency:
+      pending->shape = operands[0]->shared_shape();
+      return true;
+    case HloOpcode::kSend:
+      result = ShapeUtil::MakeTupleShape({operands[0]->shape(), ShapeUtil::MakeShape(U32, {}), token});
+      break;
+    case HloOpcode::kRecv:
+      result = ShapeUtil::MakeTupleShape(
+          {pending->shape->shape().tuple_shapes(0), ShapeUtil::MakeShape(U32, {}), token});
+      break;
+    case HloOpcode::kRecvDone:
+      result = ShapeUtil::MakeTupleShape({operands[0]->shape().tuple_shapes(0), token});
+      break;
+    case HloOpcode::kInfeed:
+      result = ShapeUtil::MakeTupleShape({pending->shape->shape().tuple_shapes(0), token});
+      break;
+    default:
+      return true;
+  }
+  if (pending->shape->shape() != result) pending->shape = SharedShape(ShapeWithText(std::move(result)));
+  return true;
+}
+
+// ---- Asynchronous operations (docs/spec/hlo.md 1.6) ------------------------------------------------------------------
+
+bool HloReader::CompleteAsyncStart(Pending* pending) {
+  const Shape& shape = pending->shape->shape();
+  if (!shape.IsTuple() || shape.tuple_shapes_size() < 2 || !shape.tuple_shapes(0).IsTuple()) {
+    return ErrorIn(*pending, "async-start must have the shape ((operands), result, contexts…)");
+  }
+  HloComputation* wrapped = nullptr;
+  if (pending->wrapped_opcode.has_value()) {
+    wrapped = WrapAsync(pending);
+    if (wrapped == nullptr) return false;
+    pending->fields.Set<HloField::called_computations>(ComputationVector{wrapped});
+  } else {
+    wrapped = pending->fields.Find<HloField::called_computations>()->front();
+  }
+  if (wrapped->IsAsyncComputation()) {
+    return ErrorIn(*pending, absl::StrCat("Computation ", wrapped->name(), " is called by more than one async op"));
+  }
+  return true;
+}
+
+// The computation that `add-start(x, y)` stands for: a parameter for each operand, and the operation.
+HloComputation* HloReader::WrapAsync(Pending* pending) {
+  const Shape& shape = pending->shape->shape();
+  if (shape.tuple_shapes(0).tuple_shapes_size() != static_cast<int>(pending->operands.size())) {
+    ErrorIn(*pending, "the first element of the shape of an async-start must have an element for each operand");
+    return nullptr;
+  }
+  scopes_.push_back(std::make_unique<Scope>());
+  scopes_.back()->computation = std::make_unique<HloComputation>("");
+  HloComputation* computation = scopes_.back()->computation.get();
+  Pending wrapped;
+  wrapped.opcode = *pending->wrapped_opcode;
+  wrapped.opcode_begin = pending->opcode_begin;
+  wrapped.name = "async_op";
+  wrapped.has_shape = true;
+  wrapped.shape = SharedShape(ShapeWithText(shape.tuple_shapes(1)));
+  for (size_t i = 0; i < pending->operands.size(); ++i) {
+    HloFieldList fields;
+    fields.Set<HloField::parameter_number>(static_cast<int64_t>(i));
+    wrapped.operands.push_back(computation->AddInArena(
+        module_->arena(), HloOpcode::kParameter, SharedShape(ShapeWithText(shape.tuple_shapes(0).tuple_shapes(i))), {},
+        std::move(fields), "async_param"));
+  }
+  // What the line says is the operation's, but for what async-start has itself.
+  wrapped.fields = std::move(pending->fields);
+  pending->fields = HloFieldList();
+  const std::string thread = wrapped.fields.Get<HloField::async_execution_thread>(std::string(kMainExecutionThread));
+  if (wrapped.fields.Has(HloField::async_execution_thread)) {
+    wrapped.fields.Erase(HloField::async_execution_thread);
+    pending->fields.Set<HloField::async_execution_thread>(thread);
+  }
+  HloInstruction* root = MakeInstruction(&wrapped);
+  if (root == nullptr) return nullptr;
+  computation->set_root_instruction(root, /*accept_different_shape=*/true);
+  computation->SetExecutionThread(thread);
+  computation->set_name("async_wrapped");
+  std::unique_ptr<HloComputation> finished = std::move(scopes_.back()->computation);
+  scopes_.pop_back();
+  if (absl::Status status = finished->FinishParameters(); !status.ok()) {
+    ErrorIn(*pending, std::string(status.message()));
+    return nullptr;
+  }
+  finished_.push_back({std::move(finished), /*is_entry=*/false});
+  return computation;
+}
+
+bool HloReader::CompleteAsyncLater(Pending* pending) {
+  const HloInstruction* operand = pending->operands[0];
+  if (operand->opcode() != HloOpcode::kAsyncStart && operand->opcode() != HloOpcode::kAsyncUpdate) {
+    return ErrorIn(*pending, absl::StrCat(HloOpcodeString(pending->opcode),
+                                          " expects a single async-start or async-update operand"));
+  }
+  const HloComputation* wrapped = operand->async_wrapped_computation();
+  if (wrapped == nullptr) return ErrorIn(*pending, "the operand is about no computation");
+  if (pending->wrapped_opcode.has_value() && *pending->wrapped_opcode != wrapped->root_instruction()->opcode()) {
+    return ErrorIn(*pending, absl::StrCat("Expect async wrapped opcode to be ",
+                                          HloOpcodeString(wrapped->root_instruction()->opcode()), ", but got ",
+                                          HloOpcodeString(*pending->wrapped_opcode)));
+  }
+  const ComputationVector* calls = pending->fields.Find<HloField::called_computations>();
+  if (calls && calls->front() != wrapped) {
+    return ErrorIn(*pending, absl::StrCat("Expect async_wrapped_computation to be ", wrapped->name()));
+  }
+  const std::string* thread = pending->fields.Find<HloField::async_execution_thread>();
+  if (thread && *thread != operand->async_execution_thread()) {
+    return ErrorIn(*pending, absl::StrCat("Expect async_execution_thread to be ", operand->async_execution_thread(),
+                                          ", but got ", *thread));
+  }
+  pending->fields.Erase(HloField::called_computations);
+  pending->fields.Erase(HloField::async_execution_thread);
+  return true;
+}
+
+}  // namespace kashi

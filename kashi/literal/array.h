@@ -1,0 +1,469 @@
+// Array<T>: the values of an array in the memory of the host, row-major, with as many dimensions as it was made with. For
+// tests, for constants and for device assignments; Literal is what carries a layout and a primitive type.
+//
+//   Array<int> a({{1, 2, 3}, {4, 5, 6}});     // 2x3
+//   a(1, 2) == 6;  a.dim(0) == 2;  a.ToString() == "[[1, 2, 3],\n [4, 5, 6]]"
+//   Array<float> b({2, 3}, 1.5f);             // sizes, and the value of all elements
+//   Array<half> c({{1.0f, 2.0f}});            // nested lists of float serve all floating-point types
+//
+// A value: copies copy the elements; what was moved from has no dimensions and no elements. Programmers' errors (ragged
+// lists, sizes that do not match) end the process. Array2D, Array3D and Array4D (array2d.h, …) fix the rank.
+#ifndef KASHI_LITERAL_ARRAY_H_
+#define KASHI_LITERAL_ARRAY_H_
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "kashi/array/dimension_vector.h"
+#include "kashi/array/types.h"
+#include "kashi/base/check.h"
+#include "kashi/base/math.h"
+#include "kashi/base/status.h"
+
+namespace kashi {
+
+namespace array_impl {
+
+// Lists of float are taken for elements of any floating-point type: the narrow ones have no implicit conversion from float.
+template <typename T, typename T2>
+using overload_for_float = std::enable_if_t<is_specialized_floating_point_v<T> && std::is_same_v<T2, float>, bool>;
+
+template <typename List>
+inline constexpr int kListRank = 0;
+template <typename T>
+inline constexpr int kListRank<std::initializer_list<T>> = 1 + kListRank<T>;
+
+// One size a level, each that of the first list there.
+template <typename T>
+void AppendListSizes(std::initializer_list<T> list, DimensionVector* sizes) {
+  sizes->push_back(static_cast<int64_t>(list.size()));
+  if constexpr (kListRank < T >> 0) AppendListSizes(list.size() == 0 ? T() : *list.begin(), sizes);
+}
+
+// Writes the values of `list` one behind the other and returns where it stopped. Dies if a list has another size.
+template <typename T, typename List>
+T* CopyList(const List& list, absl::Span<const int64_t> sizes, T* out) {
+  if constexpr (kListRank<List> == 0) {
+    *out++ = static_cast<T>(list);
+  } else {
+    KASHI_CHECK_EQ(static_cast<int64_t>(list.size()), sizes.front()) << "lists of different sizes in one dimension";
+    for (const auto& item : list) out = CopyList(item, sizes.subspan(1), out);
+  }
+  return out;
+}
+
+template <typename T>
+void AppendElement(const T& value, std::string* text) {
+  if constexpr (is_complex_v<T>) {
+    absl::StrAppend(text, "(", value.real(), ", ", value.imag(), ")");
+  } else if constexpr (is_intN_v<T>) {
+    absl::StrAppend(text, value.ToInt());
+  } else if constexpr (is_specialized_floating_point_v<T> && !std::is_floating_point_v<T>) {
+    absl::StrAppend(text, static_cast<float>(value));
+  } else {
+    absl::StrAppend(text, value);
+  }
+}
+
+// The next index in row-major order; false, and all zeros, after the last.
+inline bool NextIndex(absl::Span<const int64_t> sizes, absl::Span<int64_t> index) {
+  for (int64_t i = static_cast<int64_t>(sizes.size()) - 1; i >= 0; --i) {
+    if (++index[i] < sizes[i]) return true;
+    index[i] = 0;
+  }
+  return false;
+}
+
+// How far apart, in elements, neighbours along each dimension are.
+inline DimensionVector RowMajorStrides(absl::Span<const int64_t> sizes) {
+  DimensionVector strides(sizes.size());
+  int64_t stride = 1;
+  for (int64_t i = static_cast<int64_t>(sizes.size()) - 1; i >= 0; --i) {
+    strides[i] = stride;
+    stride *= sizes[i];
+  }
+  return strides;
+}
+
+}  // namespace array_impl
+
+template <typename T>
+class Array {
+ public:
+  using value_type = T;
+
+  // Elements are T(), which is zero for numbers. Dies of a negative size.
+  explicit Array(absl::Span<const int64_t> sizes) : Array(sizes, T()) {}
+  Array(absl::Span<const int64_t> sizes, T value) : Array(sizes, kUninitialized, kUninitialized) { Fill(value); }
+
+  // Lists are taken for arrays, as in XLA. (Written out: clang 14 does not deduce T2 through an alias.)
+  Array(std::initializer_list<std::initializer_list<T>> values) : Array(values, kFromList, kFromList) {}  // NOLINT
+  Array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values)                    // NOLINT
+      : Array(values, kFromList, kFromList) {}
+  Array(std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> values)  // NOLINT
+      : Array(values, kFromList, kFromList) {}
+  template <typename T2, array_impl::overload_for_float<T, T2> = true>
+  Array(std::initializer_list<T2> values) : Array(values, kFromList, kFromList) {}  // NOLINT
+  template <typename T2, array_impl::overload_for_float<T, T2> = true>
+  Array(std::initializer_list<std::initializer_list<T2>> values) : Array(values, kFromList, kFromList) {}  // NOLINT
+  template <typename T2, array_impl::overload_for_float<T, T2> = true>
+  Array(std::initializer_list<std::initializer_list<std::initializer_list<T2>>> values)  // NOLINT
+      : Array(values, kFromList, kFromList) {}
+  template <typename T2, array_impl::overload_for_float<T, T2> = true>
+  Array(
+      std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T2>>>> values)  // NOLINT
+      : Array(values, kFromList, kFromList) {}
+
+  Array(const Array& other) : Array(other.sizes_, kUninitialized, kUninitialized) {
+    std::copy(other.begin(), other.end(), begin());
+  }
+  Array(Array&& other) noexcept
+      : sizes_(std::move(other.sizes_)),
+        num_elements_(std::exchange(other.num_elements_, 0)),
+        values_(std::move(other.values_)) {
+    other.sizes_.clear();
+  }
+  Array& operator=(const Array& other) {
+    Array copy(other);
+    Swap(copy);
+    return *this;
+  }
+  Array& operator=(Array&& other) noexcept {
+    Array taken(std::move(other));
+    Swap(taken);
+    return *this;
+  }
+
+  // Filling. Numbers drawn at random come from std::mt19937 with that seed: the same ones in every run.
+
+  void Fill(const T& value) { std::fill(begin(), end(), value); }
+  // value, value + 1, …
+  void FillIota(const T& value) { FillRepeatedIota(value, num_elements_); }
+  // value, value + 1, …, value + length - 1, and from the beginning again. Steps are made in T, one after the other.
+  void FillRepeatedIota(const T& value, int64_t length) {
+    KASHI_CHECK(length > 0 || num_elements_ == 0) << length;
+    for (int64_t i = 0; i < num_elements_; ++i) {
+      values_[i] = i % length == 0 ? value : static_cast<T>(values_[i - 1] + T(1));
+    }
+  }
+  // 0, multiple, 2 * multiple, …
+  void FillWithMultiples(const T& multiple) {
+    for (int64_t i = 0; i < num_elements_; ++i) values_[i] = static_cast<T>(static_cast<T>(i) * multiple);
+  }
+  // Normally distributed. Complex numbers: both parts, the real one drawn first, with abs(stddev).
+  void FillRandom(const T& stddev, double mean = 0.0, int seed = 12345) {
+    if constexpr (is_complex_v<T>) {
+      std::mt19937 engine(seed);
+      std::normal_distribution<double> distribution(mean, std::abs(stddev));
+      using Part = typename T::value_type;
+      for (T& value : *this) {
+        const Part real = static_cast<Part>(distribution(engine));
+        value = T(real, static_cast<Part>(distribution(engine)));
+      }
+    } else {
+      FillRandomDouble(static_cast<double>(stddev), mean, seed);
+    }
+  }
+  void FillRandomDouble(double stddev, double mean = 0.0, int seed = 12345) {
+    std::mt19937 engine(seed);
+    std::normal_distribution<double> distribution(mean, stddev);
+    for (T& value : *this) value = static_cast<T>(distribution(engine));
+  }
+  // Integers in [min_value, max_value].
+  void FillRandomUniform(const T& min_value, const T& max_value, int seed = 12345) {
+    std::mt19937 engine(seed);
+    // The standard leaves distributions of 8-bit integers undefined.
+    using Drawn = std::conditional_t<std::is_integral_v<T> && sizeof(T) >= 2, T, int>;
+    std::uniform_int_distribution<Drawn> distribution(static_cast<Drawn>(min_value), static_cast<Drawn>(max_value));
+    for (T& value : *this) value = static_cast<T>(distribution(engine));
+  }
+  void FillRandomBool(int seed = 12345) {
+    std::mt19937 engine(seed);
+    std::uniform_int_distribution<int32_t> distribution(0, 1);
+    for (T& value : *this) value = static_cast<T>(distribution(engine));
+  }
+  // Row-major; as many as there are elements, or the process ends.
+  template <typename Container = std::initializer_list<T>>
+  void SetValues(const Container& container) {
+    KASHI_CHECK_EQ(static_cast<int64_t>(std::distance(std::begin(container), std::end(container))), num_elements_);
+    std::copy(std::begin(container), std::end(container), begin());
+  }
+
+  // Visiting all elements in row-major order. The indices are valid during the call.
+
+  void Each(absl::FunctionRef<void(absl::Span<const int64_t>, T*)> f) { TemplatedEach(f); }
+  void Each(absl::FunctionRef<void(absl::Span<const int64_t>, T)> f) const { TemplatedEach(f); }
+  // Each, with a call that the compiler can see through.
+  template <typename F>
+  void TemplatedEach(const F& f) {
+    VisitIndices([&](absl::Span<const int64_t> index, int64_t i) { f(index, &values_[i]); });
+  }
+  template <typename F>
+  void TemplatedEach(const F& f) const {
+    VisitIndices([&](absl::Span<const int64_t> index, int64_t i) { f(index, values_[i]); });
+  }
+  // Each, up to the first error, which is returned.
+  absl::Status EachStatus(absl::FunctionRef<absl::Status(absl::Span<const int64_t>, T*)> f) {
+    return VisitIndicesStatus([&](absl::Span<const int64_t> index, int64_t i) { return f(index, &values_[i]); });
+  }
+  absl::Status EachStatus(absl::FunctionRef<absl::Status(absl::Span<const int64_t>, T)> f) const {
+    return VisitIndicesStatus([&](absl::Span<const int64_t> index, int64_t i) { return f(index, values_[i]); });
+  }
+
+  // Elements. The form with one argument a dimension is checked in debug builds only; the other always checks that there
+  // are as many indices as dimensions.
+
+  template <typename... Dims>
+  std::enable_if_t<std::conjunction_v<std::is_convertible<Dims, int64_t>...>, const T&> operator()(Dims... dims) const {
+    return values_[LinearIndex(std::array<int64_t, sizeof...(dims)>{static_cast<int64_t>(dims)...})];
+  }
+  template <typename... Dims>
+  std::enable_if_t<std::conjunction_v<std::is_convertible<Dims, int64_t>...>, T&> operator()(Dims... dims) {
+    return values_[LinearIndex(std::array<int64_t, sizeof...(dims)>{static_cast<int64_t>(dims)...})];
+  }
+  const T& operator()(absl::Span<const int64_t> index) const {
+    KASHI_CHECK_EQ(index.size(), sizes_.size());
+    return values_[LinearIndex(index)];
+  }
+  T& operator()(absl::Span<const int64_t> index) {
+    KASHI_CHECK_EQ(index.size(), sizes_.size());
+    return values_[LinearIndex(index)];
+  }
+
+  // The elements in row-major order. Constant arrays too give a pointer that may be written through, as XLA's do.
+  T* data() const { return values_.get(); }
+  const T* begin() const { return values_.get(); }
+  const T* end() const { return values_.get() + num_elements_; }
+  T* begin() { return values_.get(); }
+  T* end() { return values_.get() + num_elements_; }
+
+  // Sizes.
+
+  int64_t dim(int64_t n) const {
+    KASHI_CHECK(n >= 0 && n < num_dimensions()) << "dimension " << n << " of " << num_dimensions();
+    return sizes_[n];
+  }
+  absl::Span<const int64_t> dimensions() const { return sizes_; }
+  int64_t num_dimensions() const { return static_cast<int64_t>(sizes_.size()); }
+  int64_t num_elements() const { return num_elements_; }
+
+  friend bool operator==(const Array& a, const Array& b) {
+    return a.sizes_ == b.sizes_ && std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+  friend bool operator!=(const Array& a, const Array& b) { return !(a == b); }
+  template <typename H>
+  friend H AbslHashValue(H h, const Array& array) {
+    return H::combine(H::combine_contiguous(std::move(h), array.begin(), array.num_elements_), array.dimensions());
+  }
+
+  // The elements with starts <= index < limits. Limits beyond the array need a value for what lies outside; dies otherwise,
+  // and of starts that are negative or beyond the limits.
+  Array Slice(absl::Span<const int64_t> starts, absl::Span<const int64_t> limits,
+              std::optional<T> out_of_bounds_value = std::nullopt) const {
+    KASHI_CHECK_EQ(starts.size(), sizes_.size());
+    KASHI_CHECK_EQ(limits.size(), sizes_.size());
+    DimensionVector result_sizes(sizes_.size());
+    DimensionVector copied_sizes(sizes_.size());
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      KASHI_CHECK(starts[i] >= 0 && starts[i] <= limits[i]) << "slice [" << starts[i] << ":" << limits[i] << "]";
+      if (!out_of_bounds_value.has_value()) KASHI_CHECK_LE(limits[i], sizes_[i]);
+      result_sizes[i] = limits[i] - starts[i];
+      copied_sizes[i] = std::max<int64_t>(0, std::min(limits[i], sizes_[i]) - starts[i]);
+    }
+    Array result(result_sizes, kUninitialized, kUninitialized);
+    if (copied_sizes != result_sizes) result.Fill(*out_of_bounds_value);
+    CopyBox(*this, starts, DimensionVector(sizes_.size()), copied_sizes, &result);
+    return result;
+  }
+  // Puts `from` at start_indices. Dies unless it lies inside.
+  void UpdateSlice(const Array& from, absl::Span<const int64_t> start_indices) {
+    KASHI_CHECK_EQ(from.sizes_.size(), sizes_.size());
+    KASHI_CHECK_EQ(start_indices.size(), sizes_.size());
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      KASHI_CHECK_GE(start_indices[i], 0);
+      KASHI_CHECK_LE(start_indices[i] + from.sizes_[i], sizes_[i]);
+    }
+    CopyBox(from, DimensionVector(sizes_.size()), start_indices, from.sizes_, this);
+  }
+
+  // Other sizes for the same elements, of which there must be as many.
+  void Reshape(absl::Span<const int64_t> new_dimensions) {
+    KASHI_CHECK_EQ(CountElements(new_dimensions), num_elements_);
+    sizes_.assign(new_dimensions.begin(), new_dimensions.end());
+  }
+
+  // Dimension i becomes what dimension permutation[i] was. Dies unless it is a permutation of the dimensions.
+  void TransposeDimensions(absl::Span<const int64_t> permutation) { Transpose(permutation); }
+  void TransposeDimensions(absl::Span<const int> permutation) {
+    Transpose(DimensionVector(permutation.begin(), permutation.end()));
+  }
+  void TransposeDimensions(std::initializer_list<int> permutation) {
+    TransposeDimensions(absl::MakeConstSpan(permutation.begin(), permutation.size()));
+  }
+
+  // "[1, 2]", "[[1, 2],\n [3, 4]]"; nothing at all without dimensions. Complex numbers as "(re, im)".
+  std::string ToString() const {
+    if (sizes_.empty()) return "";
+    std::string text;
+    // A size of zero ends the nesting: [2,0,3] is "[[],\n []]".
+    const auto zero = std::find(sizes_.begin(), sizes_.end(), 0);
+    const int64_t depth = std::min<int64_t>(num_dimensions(), zero - sizes_.begin() + 1);
+    const T* next = begin();
+    AppendBrackets(depth, 0, &next, &text);
+    return text;
+  }
+
+ private:
+  // Told apart from the public constructors by their number of arguments alone: a list in braces, empty or not, is easily
+  // taken for some other type.
+  enum Uninitialized { kUninitialized };
+  enum FromList { kFromList };
+  Array(absl::Span<const int64_t> sizes, Uninitialized, Uninitialized)
+      : sizes_(sizes.begin(), sizes.end()), num_elements_(CountElements(sizes)), values_(new T[num_elements_]) {}
+  template <typename List>
+  Array(const List& list, FromList, FromList) : Array(ListSizes(list), kUninitialized, kUninitialized) {
+    array_impl::CopyList(list, sizes_, begin());
+  }
+
+  template <typename List>
+  static DimensionVector ListSizes(const List& list) {
+    DimensionVector sizes;
+    array_impl::AppendListSizes(list, &sizes);
+    return sizes;
+  }
+  static int64_t CountElements(absl::Span<const int64_t> sizes) {
+    std::optional<int64_t> count = 1;
+    for (int64_t size : sizes) {
+      KASHI_CHECK_GE(size, 0);
+      count = CheckedMultiply(*count, size);
+      KASHI_CHECK(count.has_value()) << "too many elements for an array";
+    }
+    return *count;
+  }
+
+  void Swap(Array& other) noexcept {
+    sizes_.swap(other.sizes_);
+    std::swap(num_elements_, other.num_elements_);
+    std::swap(values_, other.values_);
+  }
+
+  int64_t LinearIndex(absl::Span<const int64_t> index) const {
+    KASHI_DCHECK(index.size() == sizes_.size()) << index.size() << " indices, " << sizes_.size() << " dimensions";
+    int64_t linear = 0;
+    for (size_t i = 0; i < index.size(); ++i) {
+      KASHI_DCHECK(index[i] >= 0 && index[i] < sizes_[i]) << "index " << index[i] << " of dimension " << i;
+      linear = linear * sizes_[i] + index[i];
+    }
+    return linear;
+  }
+
+  template <typename F>
+  void VisitIndices(const F& f) const {
+    DimensionVector index(sizes_.size());
+    for (int64_t i = 0; i < num_elements_; ++i) {
+      f(absl::Span<const int64_t>(index), i);
+      array_impl::NextIndex(sizes_, absl::MakeSpan(index));
+    }
+  }
+  template <typename F>
+  absl::Status VisitIndicesStatus(const F& f) const {
+    DimensionVector index(sizes_.size());
+    for (int64_t i = 0; i < num_elements_; ++i) {
+      KASHI_RETURN_IF_ERROR(f(absl::Span<const int64_t>(index), i));
+      array_impl::NextIndex(sizes_, absl::MakeSpan(index));
+    }
+    return absl::OkStatus();
+  }
+
+  // Copies a box of those sizes, row by row; it must lie inside both.
+  static void CopyBox(const Array& from, absl::Span<const int64_t> from_start, absl::Span<const int64_t> to_start,
+                      absl::Span<const int64_t> sizes, Array* to) {
+    if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return;
+    const T* source = from.begin() + from.LinearOffset(from_start);
+    T* destination = to->begin() + to->LinearOffset(to_start);
+    if (sizes.empty()) {
+      *destination = *source;
+      return;
+    }
+    const DimensionVector from_strides = array_impl::RowMajorStrides(from.sizes_);
+    const DimensionVector to_strides = array_impl::RowMajorStrides(to->sizes_);
+    DimensionVector row(sizes.size() - 1);
+    do {
+      const int64_t from_row = std::inner_product(row.begin(), row.end(), from_strides.begin(), int64_t{0});
+      const int64_t to_row = std::inner_product(row.begin(), row.end(), to_strides.begin(), int64_t{0});
+      std::copy_n(source + from_row, sizes.back(), destination + to_row);
+    } while (array_impl::NextIndex(sizes.first(row.size()), absl::MakeSpan(row)));
+  }
+  int64_t LinearOffset(absl::Span<const int64_t> index) const {
+    const DimensionVector strides = array_impl::RowMajorStrides(sizes_);
+    return std::inner_product(index.begin(), index.end(), strides.begin(), int64_t{0});
+  }
+
+  void Transpose(absl::Span<const int64_t> permutation) {
+    KASHI_CHECK_EQ(permutation.size(), sizes_.size());
+    const DimensionVector strides = array_impl::RowMajorStrides(sizes_);
+    DimensionVector new_sizes(sizes_.size());
+    DimensionVector source_strides(sizes_.size());
+    std::vector<bool> is_taken(sizes_.size());
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      const int64_t source = permutation[i];
+      KASHI_CHECK(source >= 0 && source < num_dimensions() && !is_taken[source]) << "not a permutation";
+      is_taken[source] = true;
+      new_sizes[i] = sizes_[source];
+      source_strides[i] = strides[source];
+    }
+    if (sizes_.size() < 2) return;
+    Array result(new_sizes, kUninitialized, kUninitialized);
+    if (num_elements_ > 0) CopyStrided(begin(), source_strides, &result);
+    Swap(result);
+  }
+  // Fills `to` in its order from elements those strides apart. It has at least one dimension and one element.
+  static void CopyStrided(const T* source, absl::Span<const int64_t> strides, Array* to) {
+    const int64_t row_size = to->sizes_.back();
+    DimensionVector row(strides.size() - 1);
+    T* out = to->begin();
+    do {
+      const T* in = source + std::inner_product(row.begin(), row.end(), strides.begin(), int64_t{0});
+      for (int64_t i = 0; i < row_size; ++i) *out++ = in[i * strides.back()];
+    } while (array_impl::NextIndex(absl::MakeConstSpan(to->sizes_).first(row.size()), absl::MakeSpan(row)));
+  }
+
+  // Recurses to the rank, which somebody wrote down in a program.
+  void AppendBrackets(int64_t depth, int64_t dimension, const T** next, std::string* text) const {
+    text->push_back('[');
+    for (int64_t i = 0; i < sizes_[dimension]; ++i) {
+      if (dimension + 1 == depth) {
+        if (i > 0) text->append(", ");
+        array_impl::AppendElement(*(*next)++, text);
+      } else {
+        if (i > 0) text->append(",\n").append(dimension + 1, ' ');
+        AppendBrackets(depth, dimension + 1, next, text);
+      }
+    }
+    text->push_back(']');
+  }
+
+  DimensionVector sizes_;
+  int64_t num_elements_ = 0;
+  std::unique_ptr<T[]> values_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_LITERAL_ARRAY_H_

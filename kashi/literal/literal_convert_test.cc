@@ -1,0 +1,124 @@
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kashi/array/shape_parser.h"
+#include "kashi/literal/element_convert.h"
+#include "kashi/literal/literal.h"
+#include "kashi/literal/literal_oracle_testing.h"
+
+namespace kashi {
+namespace {
+
+using primitive_util::NativeTypeOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing_oracle::AllIndices;
+using testing_oracle::Position;
+using testing_oracle::Random;
+
+Shape S(absl::string_view text) { return ParseShape(text).value(); }
+
+template <PrimitiveType kFrom, PrimitiveType kTo>
+void CheckConverted(const Literal& literal, const Literal& result) {
+  using To = NativeTypeOf<kTo>;
+  for (const std::vector<int64_t>& index : AllIndices(literal.shape().dimensions())) {
+    const To expected = ConvertElement<To>(literal.data<NativeTypeOf<kFrom>>()[Position(literal.shape(), index)]);
+    const To actual = result.data<To>()[Position(result.shape(), index)];
+    ASSERT_EQ(std::memcmp(&expected, &actual, sizeof(To)), 0) << literal.shape() << " to " << result.shape();
+  }
+}
+
+// Sizes around the one from which tables are used, and with more than one task for the threads.
+TEST(LiteralConvertTest, AllPairsOfTypes) {
+  Random random(9);
+  primitive_util::ArrayTypeForEach([&](auto from) {
+    const std::vector<int64_t> dimensions = {random.Number(1, 8), random.Number(1, 300)};
+    const Literal literal = random.Literal(random.Array(from, dimensions));
+    primitive_util::ArrayTypeForEach([&](auto to) {
+      const absl::StatusOr<Literal> result = literal.Convert(to);
+      if constexpr (primitive_util::IsComplexType(from) && !primitive_util::IsComplexType(to)) {
+        EXPECT_EQ(result.status().code(), absl::StatusCode::kUnimplemented);
+      } else {
+        ASSERT_TRUE(result.ok()) << result.status();
+        EXPECT_EQ(result->shape(), ShapeUtil::ChangeElementType(literal.shape(), to));
+        CheckConverted<from, to>(literal, *result);
+      }
+    });
+  });
+}
+
+TEST(LiteralConvertTest, ManyElements) {
+  Random random(10);
+  const Literal literal = random.Literal(S("f8e5m2[300,500]{0,1}"));
+  CheckConverted<F8E5M2, F32>(literal, literal.Convert(F32).value());
+  const Literal wide = random.Literal(S("f32[300,500]{0,1}"));
+  CheckConverted<F32, BF16>(wide, wide.Convert(BF16).value());
+}
+
+TEST(LiteralConvertTest, WhatCannotBeConverted) {
+  EXPECT_EQ(Literal().Convert(F32).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Literal(S("token[]")).Convert(F32).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Literal(S("f32[]")).Convert(TUPLE).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Literal(S("f32[]")).Convert(PRIMITIVE_TYPE_INVALID).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Literal(S("f32[]")).Convert(static_cast<PrimitiveType>(99)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(LiteralConvertTest, DynamicSizesStay) {
+  Literal literal = Literal::CreateFromShape(S("s32[4]"));
+  literal.SetDynamicSize(0, 2);
+  const Literal result = literal.Convert(F32).value();
+  EXPECT_EQ(result.shape(), S("f32[<=4]"));
+  EXPECT_EQ(result.GetDynamicSize(0), 2);
+}
+
+TEST(LiteralConvertTest, ToShapeTakesElementTypesOnly) {
+  const Literal literal = Literal::CreateFromShape(S("(s32[4,5]{0,1}, (f64[], token[]))"));
+  const absl::StatusOr<Literal> result = literal.ConvertToShape(S("(f32[], (s8[7], token[]))"));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->shape(), S("(f32[4,5]{0,1}, (s8[], token[]))"));
+  EXPECT_EQ(literal.ConvertToShape(S("(f32[], s8[])")).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(literal.ConvertToShape(S("f32[]")).ok());
+  EXPECT_FALSE(literal.ConvertToShape(S("(f32[], (token[], token[]))")).ok());
+  EXPECT_TRUE(Literal().ConvertToShape(S("()")).ok());
+}
+
+std::vector<int> Bytes(const Literal& literal) {
+  const auto* bytes = static_cast<const uint8_t*>(literal.untyped_data());
+  return std::vector<int>(bytes, bytes + literal.size_bytes());
+}
+
+Literal FromBytes(absl::string_view shape, std::vector<int> bytes) {
+  Literal literal(S(shape));
+  KASHI_CHECK_EQ(literal.size_bytes(), static_cast<int64_t>(bytes.size()));
+  std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t*>(literal.untyped_data()));
+  return literal;
+}
+
+TEST(LiteralBitcastConvertTest, Bytes) {
+  const Literal word = FromBytes("u32[1]", {1, 2, 3, 4});
+  EXPECT_THAT(Bytes(word.BitcastConvert(S("u8[1,4]")).value()), ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(word.BitcastConvert(S("f32[]"))->shape(), S("f32[]"));
+  EXPECT_THAT(Bytes(FromBytes("u8[3]", {0, 1, 2}).BitcastConvert(S("pred[3]")).value()), ElementsAre(0, 1, 1));
+}
+
+TEST(LiteralBitcastConvertTest, SubByteTypesArePackedWhereThatMakesTheSizesAgree) {
+  EXPECT_THAT(Bytes(FromBytes("u8[1]", {0x21}).BitcastConvert(S("u4[1,2]")).value()), ElementsAre(1, 2));
+  EXPECT_THAT(Bytes(FromBytes("s4[2]", {0x0f, 3}).BitcastConvert(S("u8[]")).value()), ElementsAre(0x3f));
+  EXPECT_THAT(Bytes(FromBytes("u2[4]", {1, 2, 3, 0}).BitcastConvert(S("u4[2]")).value()), ElementsAre(0x9, 0x3));
+  EXPECT_THAT(Bytes(FromBytes("s4[2]", {0x0f, 3}).BitcastConvert(S("u4[2]")).value()), ElementsAre(0x0f, 3));
+}
+
+TEST(LiteralBitcastConvertTest, Refusals) {
+  const Literal word = FromBytes("u32[1]", {1, 2, 3, 4});
+  EXPECT_THAT(std::string(word.BitcastConvert(S("u16[1]")).status().message()), HasSubstr("different size u16[1]"));
+  EXPECT_FALSE(word.BitcastConvert(S("(u32[1])")).ok());
+  EXPECT_FALSE(Literal().BitcastConvert(S("u8[]")).ok());
+  EXPECT_FALSE(word.BitcastConvert(S("s32[<=1]")).ok());
+}
+
+}  // namespace
+}  // namespace kashi

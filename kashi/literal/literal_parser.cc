@@ -1,0 +1,577 @@
+// Entry points: ParseLiteralPrefix, ParseLiteral.
+//
+//   LiteralReader    tuples, and what the shape must be
+//     ArrayReader    braces, commas, `...`: the same for all element types
+//       Elements     numbers of one type: one by one from the lexer, or a run of plain ones straight from the bytes
+//
+// The order of ArrayReader's checks is that of XLA's reader, which defines what is taken.
+#include "kashi/literal/literal_parser.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "kashi/array/dimension_vector.h"
+#include "kashi/array/layout_util.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/math.h"
+#include "kashi/base/status.h"
+#include "kashi/literal/number_text.h"
+#include "kashi/literal/strided_walk.h"
+
+namespace kashi {
+namespace {
+
+using Kind = Token::Kind;
+
+constexpr int64_t kMaxElementBytes = 16;
+
+// The text and what is wrong with it. All errors return false, so that a reader can say `return in.Error(...)`.
+struct Input {
+  Lexer& lexer;
+  std::vector<Diagnostic>& diagnostics;
+
+  bool Error(const Token& token, std::string message) {
+    diagnostics.push_back({Diagnostic::Severity::kError, token.begin, token.end, std::move(message)});
+    return false;
+  }
+  bool ErrorHere(std::string message) { return Error(lexer.token(), std::move(message)); }
+  bool ErrorExpected(absl::string_view what) {
+    const bool is_error = lexer.kind() == Kind::kError;
+    if (is_error && absl::ascii_isdigit(lexer.token_text().back())) {
+      return ErrorHere(absl::StrCat(QuoteToken(lexer), " does not fit 64 bits"));
+    }
+    if (is_error && absl::EndsWith(lexer.token_text(), "nan")) {
+      return ErrorHere("a NaN's payload is written (0x1) to (0xfffffffffffff)");
+    }
+    return ErrorHere(absl::StrCat("expected ", what, ", got ", QuoteToken(lexer)));
+  }
+  bool Expect(Kind kind, absl::string_view where) {
+    return lexer.Match(kind) || ErrorExpected(absl::StrCat(TokenKindName(kind), " ", where));
+  }
+};
+
+absl::string_view TypeText(PrimitiveType type) { return GetPrimitiveTypeInfo(type).text; }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Elements
+// ---------------------------------------------------------------------------------------------------------------------
+
+class Elements {
+ public:
+  virtual ~Elements() = default;
+  // Reads the element where the lexer stands, and stores it.
+  virtual bool ReadOne(char* to) = 0;
+  // Reads elements while they are plain numbers with nothing but commas and space between them, at most `count`, and
+  // stores them `stride` bytes apart. Returns how many; none is no error, but ReadOne's case.
+  virtual int64_t ReadRun(char* to, int64_t stride, int64_t count) = 0;
+};
+
+template <typename T>
+std::string RangeText() {
+  return absl::StrCat("[", static_cast<double>(std::numeric_limits<T>::lowest()), ", ",
+                      static_cast<double>(std::numeric_limits<T>::max()), "]");
+}
+
+// XLA brings every number to double first, and to the type then. What becomes infinity or NaN does not fit.
+template <typename T>
+bool FitReal(double value, T* result) {
+  using std::isfinite;
+  *result = static_cast<T>(value);
+  return isfinite(*result);
+}
+
+// 64 bits unsigned take any integer: a negative one wraps, as one beyond int64 did in the lexer.
+template <typename T>
+bool FitInteger(int64_t value, T* result) {
+  *result = static_cast<T>(value);
+  if constexpr (std::is_same_v<T, bool>) {
+    *result = value != 0;
+    return true;
+  } else if constexpr (sizeof(T) == sizeof(int64_t)) {
+    return true;
+  } else {
+    return value >= static_cast<int64_t>(std::numeric_limits<T>::min()) &&
+           value <= static_cast<int64_t>(std::numeric_limits<T>::max());
+  }
+}
+
+// inf, nan and their kind; nullopt if the token is none of them.
+std::optional<NonFinite> NonFiniteOf(const Lexer& lexer) {
+  if (lexer.kind() != Kind::kNonFinite && lexer.kind() != Kind::kIdent) return std::nullopt;
+  return ParseNonFinite(lexer.token_text());
+}
+
+template <typename T>
+bool ReadNonFinite(Input& in, NonFinite number, T* value) {
+  constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
+  constexpr uint64_t kMaxPayload = MaxNanPayload(GetPrimitiveTypeInfo(kType).format);
+  if (number.payload > kMaxPayload) {
+    return in.ErrorHere(kMaxPayload == 0 ? absl::StrCat("a NaN of ", TypeText(kType), " has no payload")
+                                         : absl::StrCat("a NaN payload of ", TypeText(kType), " is at most 0x",
+                                                        absl::Hex(kMaxPayload), ", got 0x", absl::Hex(number.payload)));
+  }
+  *value = MakeNonFinite<T>(number);
+  in.lexer.Next();
+  return true;
+}
+
+// A real number of a floating-point type.
+template <typename T>
+bool ReadReal(Input& in, T* value) {
+  if (const std::optional<NonFinite> number = NonFiniteOf(in.lexer)) return ReadNonFinite(in, *number, value);
+  const Token& token = in.lexer.token();
+  if (token.kind != Kind::kInt && token.kind != Kind::kDecimal) return in.ErrorExpected("a number");
+  std::optional<double> number = static_cast<double>(token.int_value);
+  if (token.kind == Kind::kDecimal) number = ParseDecimal(in.lexer.token_text());
+  if (!number.has_value() || !FitReal(*number, value)) {
+    constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
+    return in.ErrorHere(
+        absl::StrCat(QuoteToken(in.lexer), " is out of range for ", TypeText(kType), ", ", RangeText<T>()));
+  }
+  in.lexer.Next();
+  return true;
+}
+
+template <typename T>
+bool ReadInteger(Input& in, T* value) {
+  constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
+  if (in.lexer.kind() != Kind::kInt) return in.ErrorExpected(absl::StrCat("an integer for type ", TypeText(kType)));
+  if (!FitInteger(in.lexer.token().int_value, value)) {
+    return in.ErrorHere(absl::StrCat(QuoteToken(in.lexer), " is out of range for ", TypeText(kType), ", ", "[",
+                                     static_cast<int64_t>(std::numeric_limits<T>::min()), ", ",
+                                     static_cast<int64_t>(std::numeric_limits<T>::max()), "]"));
+  }
+  in.lexer.Next();
+  return true;
+}
+
+bool ReadPred(Input& in, bool* value) {
+  if (!in.lexer.AtIdent("true") && !in.lexer.AtIdent("false")) return ReadInteger(in, value);
+  *value = in.lexer.AtIdent("true");
+  in.lexer.Next();
+  return true;
+}
+
+// To XLA an imaginary part that is NaN is a double, payload and all, that is then brought to the type, where only the
+// payload's high bits stay. And the part is lost if the real one is NaN.
+template <typename T>
+bool ReadComplex(Input& in, std::complex<T>* value) {
+  T real{};
+  T imaginary{};
+  if (!in.Expect(Kind::kLeftParen, "to begin a complex number") || !ReadReal(in, &real) ||
+      !in.Expect(Kind::kComma, "between the parts of a complex number")) {
+    return false;
+  }
+  if (const std::optional<NonFinite> non_finite = NonFiniteOf(in.lexer)) {
+    imaginary = static_cast<T>(MakeNonFinite<double>(*non_finite));
+    in.lexer.Next();
+  } else if (!ReadReal(in, &imaginary)) {
+    return false;
+  }
+  *value = {real, std::isnan(real) ? real : imaginary};
+  return in.Expect(Kind::kRightParen, "to end a complex number");
+}
+
+bool IsSeparator(char c) { return c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+bool BeginsNumber(char c) { return c == '-' || absl::ascii_isdigit(c); }
+
+// Reads the number at `at` if it begins with 1 to 18 digits and fits. Returns its end, which is where the lexer's token
+// ends, or null.
+template <typename T>
+const char* ScanPlainNumber(const char* at, const char* end, T* value) {
+  constexpr int kMaxDigits = 18;
+  const bool negative = *at == '-';
+  const char* const digits = at + negative;
+  const char* next = digits;
+  uint64_t magnitude = 0;
+  while (next != end && absl::ascii_isdigit(*next) && next - digits <= kMaxDigits) {
+    magnitude = magnitude * 10 + static_cast<uint64_t>(*next++ - '0');
+  }
+  if (next == digits || next - digits > kMaxDigits) return nullptr;
+  const bool is_integer = next == end || (*next != '.' && *next != 'e' && *next != 'E');
+  const int64_t integer = negative ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
+  if constexpr (is_specialized_integral_v<T>) {
+    return is_integer && FitInteger(integer, value) ? next : nullptr;
+  } else {
+    double number = static_cast<double>(integer);
+    if (!is_integer) {
+      const std::from_chars_result read = std::from_chars(at, end, number);
+      if (read.ec != std::errc()) return nullptr;
+      next = read.ptr;
+    }
+    return FitReal(number, value) ? next : nullptr;
+  }
+}
+
+template <typename T>
+class ElementsOf : public Elements {
+ public:
+  explicit ElementsOf(Input in) : in_(in) {}
+
+  bool ReadOne(char* to) override {
+    T value{};
+    if (!Read(&value)) return false;
+    std::memcpy(to, &value, sizeof(T));
+    return true;
+  }
+
+  int64_t ReadRun(char* to, int64_t stride, int64_t count) override {
+    if constexpr (is_complex_v<T>) {
+      return 0;
+    } else {
+      const absl::string_view text = in_.lexer.text();
+      const char* const end = text.data() + text.size();
+      const char* at = text.data() + in_.lexer.token().begin;
+      int64_t read = 0;
+      while (read < count && at != end && BeginsNumber(*at)) {
+        T value;
+        const char* const next = ScanPlainNumber(at, end, &value);
+        if (next == nullptr) break;
+        std::memcpy(to + read * stride, &value, sizeof(T));
+        ++read;
+        at = next;
+        while (at != end && IsSeparator(*at)) ++at;
+      }
+      if (read > 0) in_.lexer.MoveTo(at - text.data());
+      return read;
+    }
+  }
+
+ private:
+  bool Read(T* value) {
+    const bool is_word = in_.lexer.AtIdent("true") || in_.lexer.AtIdent("false");
+    constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
+    if (is_word && kType != PRED)
+      return in_.ErrorHere(absl::StrCat("a boolean is no element of type ", TypeText(kType)));
+    if constexpr (is_complex_v<T>) {
+      return ReadComplex(in_, value);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return ReadPred(in_, value);
+    } else if constexpr (is_specialized_integral_v<T>) {
+      return ReadInteger(in_, value);
+    } else {
+      return ReadReal(in_, value);
+    }
+  }
+
+  Input in_;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Arrays
+// ---------------------------------------------------------------------------------------------------------------------
+
+class ArrayReader {
+ public:
+  // Stores elements in `memory`, laid out as `shape` says; if it is null, nowhere.
+  ArrayReader(Input in, const Shape& shape, Elements* elements, char* memory)
+      : in_(in),
+        sizes_(shape.dimensions()),
+        rank_(sizes_.size()),
+        elements_(*elements),
+        memory_(memory == nullptr ? single_ : memory),
+        strides_(rank_, 0),
+        open_(rank_) {
+    if (memory == nullptr) return;
+    strides_ = ElementStrides(shape);
+    for (int64_t& stride : strides_) stride *= primitive_util::ByteWidth(shape.element_type());
+  }
+
+  bool Read() {
+    do {
+      if (!ReadNext()) return false;
+    } while (nest_ > 0);
+    return true;
+  }
+
+  // Whether the text does not say what every element is: the others are zeros.
+  bool unlisted() const { return unlisted_; }
+  // The element that stood there without braces: the only one, or the first one.
+  const char* single() const { return has_single_ ? single_ : nullptr; }
+
+ private:
+  // A brace that is open: where its part of the array begins, and how many elements it has so far.
+  struct OpenBrace {
+    char* memory = nullptr;
+    int64_t seen = 0;
+  };
+
+  bool ReadNext() {
+    switch (in_.lexer.kind()) {
+      case Kind::kLeftBrace:
+        return ReadOpeningBrace();
+      case Kind::kRightBrace:
+        return ReadClosingBrace();
+      case Kind::kDots:
+        return ReadDots();
+      case Kind::kComma:
+        unlisted_ |= nest_ == 0;  // where a single element could stand, a comma is none, and all there is
+        in_.lexer.Next();
+        return true;
+      default:
+        return nest_ == 0 ? ReadSingle() : ReadElements();
+    }
+  }
+
+  bool ReadOpeningBrace() {
+    if (nest_ == rank_) return in_.ErrorHere(absl::StrCat("braces nest more than ", rank_, " deep, the rank"));
+    char* memory = memory_;
+    if (nest_ > 0) {
+      if (AtEndOfBrace()) return ErrorMore();
+      memory = NextElement();
+      ++open_[nest_ - 1].seen;
+    }
+    open_[nest_++] = {memory, 0};
+    in_.lexer.Next();
+    return true;
+  }
+
+  bool ReadClosingBrace() {
+    if (nest_ == 0) return in_.ErrorExpected("a value");
+    const OpenBrace& inner = open_[nest_ - 1];
+    if (!AtEndOfBrace()) {
+      return in_.ErrorHere(
+          absl::StrCat("expected ", sizes_[nest_ - 1], " elements in ", PlaceText(), ", got ", inner.seen));
+    }
+    --nest_;
+    in_.lexer.Next();
+    return true;
+  }
+
+  bool ReadDots() {
+    if (nest_ != 1) return in_.ErrorHere("`...` may stand in the outermost braces only");
+    open_[0].seen = sizes_[0];
+    unlisted_ = true;
+    in_.lexer.Next();
+    return true;
+  }
+
+  bool ReadSingle() {
+    const bool at_complex = in_.lexer.kind() == Kind::kLeftParen;
+    if (rank_ > 0 && (at_complex || HasNoElements())) return in_.ErrorExpected("`{`");
+    has_single_ = true;
+    unlisted_ |= rank_ > 0;
+    return elements_.ReadOne(single_);
+  }
+
+  bool ReadElements() {
+    if (in_.lexer.kind() == Kind::kEnd) return in_.ErrorExpected("`}`");
+    if (nest_ != rank_) {
+      return in_.ErrorHere(
+          absl::StrCat("elements stand in ", rank_, " braces, one for each dimension; here are ", nest_));
+    }
+    if (AtEndOfBrace()) return ErrorMore();
+    OpenBrace& row = open_[nest_ - 1];
+    char* const to = NextElement();
+    const int64_t read = elements_.ReadRun(to, strides_[nest_ - 1], sizes_[nest_ - 1] - row.seen);
+    if (read == 0 && !elements_.ReadOne(to)) return false;
+    row.seen += std::max<int64_t>(read, 1);
+    return true;
+  }
+
+  bool AtEndOfBrace() const { return open_[nest_ - 1].seen == sizes_[nest_ - 1]; }
+  char* NextElement() const { return open_[nest_ - 1].memory + open_[nest_ - 1].seen * strides_[nest_ - 1]; }
+  bool HasNoElements() const { return std::count(sizes_.begin(), sizes_.end(), 0) > 0; }
+  bool ErrorMore() {
+    return in_.ErrorHere(absl::StrCat("expected ", sizes_[nest_ - 1], " elements in ", PlaceText(), ", got more"));
+  }
+  // The index of the part of the array that the innermost brace stands for. Of many dimensions, the last ones.
+  std::string PlaceText() const {
+    constexpr size_t kShown = 8;
+    if (nest_ == 1) return "the outermost braces";
+    const size_t first = nest_ - 1 > kShown ? nest_ - 1 - kShown : 0;
+    std::string text = first > 0 ? "[..." : "[";
+    for (size_t d = first; d + 1 < nest_; ++d) absl::StrAppend(&text, d > 0 ? "," : "", open_[d].seen - 1);
+    return text + "]";
+  }
+
+  Input in_;
+  const absl::Span<const int64_t> sizes_;
+  const size_t rank_;
+  Elements& elements_;
+  alignas(kMaxElementBytes) char single_[kMaxElementBytes] = {};
+  char* const memory_;
+  DimensionVector strides_;  // in bytes; zeros if all elements go to one place
+  std::vector<OpenBrace> open_;
+  size_t nest_ = 0;
+  bool unlisted_ = false;
+  bool has_single_ = false;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Trees
+// ---------------------------------------------------------------------------------------------------------------------
+
+// What the sizes multiply to, up to the first 0: rows of braces that a text of all elements would have. And all of them.
+struct ElementCount {
+  int64_t rows = 1;
+  int64_t elements = 1;
+};
+ElementCount CountElements(const Shape& shape) {
+  ElementCount count;
+  for (int64_t size : shape.dimensions()) {
+    if (size == 0) {
+      count.elements = 0;
+      return count;
+    }
+    count.rows = CheckedMultiply(count.rows, size).value_or(std::numeric_limits<int64_t>::max());
+    count.elements = count.rows;
+  }
+  return count;
+}
+
+class LiteralReader {
+ public:
+  LiteralReader(Lexer* lexer, int64_t* unlisted_bytes, std::vector<Diagnostic>* diagnostics)
+      : in_{*lexer, *diagnostics}, unlisted_bytes_(*unlisted_bytes) {}
+
+  std::optional<Literal> Read(const Shape& shape) {
+    Shape constant_shape = shape;
+    const absl::Status status = MakeConstantShape(&constant_shape);
+    if (!status.ok()) {
+      in_.ErrorHere(std::string(status.message()));
+      return std::nullopt;
+    }
+    return constant_shape.IsTuple() ? ReadTuple(constant_shape) : ReadArray(constant_shape);
+  }
+
+ private:
+  static absl::Status MakeConstantLeaf(Shape* shape) {
+    if (shape->IsBuffer()) *shape = Shape(shape->buffer_shape());
+    if (!shape->IsArray()) {
+      return InvalidArgument("a constant is an array or a tuple of arrays; %s is none", shape->ToString());
+    }
+    if (shape->is_unbounded_dynamic()) {
+      return InvalidArgument("a constant has a size in every dimension; %s has not", shape->ToString());
+    }
+    shape->clear_dynamic_dimensions();
+    if (!shape->has_layout()) LayoutUtil::SetToDefaultLayout(shape);
+    shape->mutable_layout()->set_element_size_in_bits(0);
+    return LayoutUtil::ValidateLayoutForShape(shape->layout(), *shape);
+  }
+  static absl::Status MakeConstantShape(Shape* shape) {
+    return ShapeUtil::ForEachMutableSubshapeWithStatus(shape, [](Shape* subshape, const ShapeIndex&) {
+      return subshape->IsTuple() ? absl::OkStatus() : MakeConstantLeaf(subshape);
+    });
+  }
+
+  std::optional<Literal> ReadTuple(const Shape& shape) {
+    absl::StatusOr<Literal> literal = Literal::Make(shape, /*allocate_arrays=*/false);
+    if (!Check(literal)) return std::nullopt;
+    std::vector<const Shape*> open;
+    ShapeIndex index;  // of the element to be read next: one number for each open tuple
+    const auto begin = [&](const Shape& tuple) {
+      open.push_back(&tuple);
+      index.push_back(0);
+      return in_.Expect(Kind::kLeftParen, "to begin a tuple");
+    };
+    if (!begin(shape)) return std::nullopt;
+    while (!open.empty()) {
+      if (index.back() == open.back()->tuple_shapes_size()) {
+        if (!in_.Expect(Kind::kRightParen, absl::StrCat("behind ", index.back(), " tuple elements")))
+          return std::nullopt;
+        open.pop_back();
+        index.pop_back();
+        if (!index.empty()) ++index.back();
+        continue;
+      }
+      if (index.back() > 0) in_.lexer.Match(Kind::kComma);
+      const Shape& element = open.back()->tuple_shapes(static_cast<int>(index.back()));
+      if (element.IsTuple()) {
+        if (!begin(element)) return std::nullopt;
+        continue;
+      }
+      std::optional<Literal> array = ReadArray(element);
+      if (!array.has_value() || !CheckOk(literal->MoveFrom(*std::move(array), index))) return std::nullopt;
+      ++index.back();
+    }
+    return *std::move(literal);
+  }
+
+  std::optional<Literal> ReadArray(const Shape& shape) {
+    return primitive_util::ArrayTypeSwitch(
+        [&](auto type) {
+          ElementsOf<primitive_util::NativeTypeOf<type>> elements(in_);
+          return ReadArray(shape, &elements);
+        },
+        shape.element_type());
+  }
+
+  std::optional<Literal> ReadArray(const Shape& shape, Elements* elements) {
+    const Token first = in_.lexer.token();
+    const ElementCount count = CountElements(shape);
+    // An element takes a byte of text at least. If there are not so many left, either they are unlisted, or the end of the
+    // text will come too soon.
+    const bool may_be_listed = static_cast<uint64_t>(count.elements) <= in_.lexer.text().size() - first.begin;
+    absl::StatusOr<Literal> literal = Literal();
+    if (may_be_listed) literal = Literal::Make(shape);
+    if (!Check(literal)) return std::nullopt;
+    const bool has_memory = may_be_listed && count.elements > 0;
+    ArrayReader reader(in_, shape, elements, has_memory ? static_cast<char*>(literal->untyped_data()) : nullptr);
+    if (!reader.Read()) return std::nullopt;
+    if (reader.unlisted()) {
+      literal = MakeZeros(shape, count, {first.kind, first.begin, in_.lexer.previous_end()});
+      if (!literal.ok()) return std::nullopt;
+    }
+    if (reader.single() != nullptr) {
+      std::memcpy(literal->untyped_data(), reader.single(), primitive_util::ByteWidth(shape.element_type()));
+    }
+    return *std::move(literal);
+  }
+
+  // For what `text` does not list. Empty arrays cost their braces, which somebody may want to print.
+  absl::StatusOr<Literal> MakeZeros(const Shape& shape, const ElementCount& count, const Token& text) {
+    const int64_t width = primitive_util::ByteWidth(shape.element_type());
+    const int64_t elements = count.elements > 0 ? count.elements : count.rows;
+    const int64_t bytes = CheckedMultiply(elements, width).value_or(std::numeric_limits<int64_t>::max());
+    if (bytes > unlisted_bytes_) {
+      in_.Error(text, absl::StrCat(shape.ToString(), " would take ", bytes, " bytes for elements that are not listed; ",
+                                   unlisted_bytes_, " are allowed"));
+      return absl::ResourceExhaustedError("");
+    }
+    unlisted_bytes_ -= bytes;
+    absl::StatusOr<Literal> literal = Literal::Make(shape);
+    if (Check(literal) && count.elements > 0) std::memset(literal->untyped_data(), 0, literal->size_bytes());
+    return literal;
+  }
+
+  bool CheckOk(const absl::Status& status) { return status.ok() || in_.ErrorHere(std::string(status.message())); }
+  bool Check(const absl::StatusOr<Literal>& literal) { return CheckOk(literal.status()); }
+
+  Input in_;
+  int64_t& unlisted_bytes_;
+};
+
+}  // namespace
+
+std::optional<Literal> ParseLiteralPrefix(Lexer* lexer, const Shape& shape, const LiteralParserOptions& options,
+                                          std::vector<Diagnostic>* diagnostics) {
+  int64_t own_budget = kDefaultUnlistedBytes;
+  int64_t* const budget = options.unlisted_bytes != nullptr ? options.unlisted_bytes : &own_budget;
+  return LiteralReader(lexer, budget, diagnostics).Read(shape);
+}
+
+absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape) {
+  Lexer lexer(text);
+  std::vector<Diagnostic> diagnostics;
+  std::optional<Literal> literal = ParseLiteralPrefix(&lexer, shape, LiteralParserOptions(), &diagnostics);
+  if (literal.has_value() && lexer.kind() == Kind::kEnd) return *std::move(literal);
+  if (literal.has_value()) {
+    diagnostics.push_back({Diagnostic::Severity::kError, lexer.token().begin, lexer.token().end,
+                           absl::StrCat("unexpected ", QuoteToken(lexer), " behind the literal")});
+  }
+  return DiagnosticsToStatus({"literal", text}, diagnostics);
+}
+
+}  // namespace kashi

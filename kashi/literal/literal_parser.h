@@ -1,0 +1,53 @@
+// Literals from text, as XLA reads them in `shape constant(LITERAL)` (array-model.md, 8.1):
+//
+//   f32[2,2]           {{1, 2.5}, {-inf, nan(0x1)}}        commas between elements may be missing or many
+//   c64[]              (1, -2)
+//   (s32[], pred[2])   (3, {true, 0})
+//   f32[4096,4096]     {...}                               elements nobody wrote down: zeros here (XLA makes up others)
+//   s32[2]             7                                   means {7, 0}
+//
+// Values stand in logical row-major order whatever the layout; the literal has the layout of the shape.
+// What XLA takes is taken, and means the same, oddities included: `-0` is +0, `nan` as a real part makes the imaginary
+// part the same NaN, 18446744073709551615 is -1 for s64. What ends XLA's process is an error.
+//
+// Time and memory are proportional to the text: memory is only taken for elements that the rest of the text has room for,
+// but for `{...}` and its like, which have a budget. No recursion.
+#ifndef KASHI_LITERAL_LITERAL_PARSER_H_
+#define KASHI_LITERAL_LITERAL_PARSER_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "kashi/array/lexer.h"
+#include "kashi/array/shape.h"
+#include "kashi/base/diagnostic.h"
+#include "kashi/literal/literal.h"
+
+namespace kashi {
+
+// 1 GiB.
+inline constexpr int64_t kDefaultUnlistedBytes = int64_t{1} << 30;
+
+struct LiteralParserOptions {
+  // Bytes of elements that texts which do not list them may ask for. What a literal uses of them is taken off, so
+  // literals that share the counter share the budget. Null: each literal has kDefaultUnlistedBytes.
+  int64_t* unlisted_bytes = nullptr;
+};
+
+// Reads one literal of `shape` where `lexer` stands and leaves it behind the literal; for readers of larger texts.
+// nullopt after an error, which then is in `diagnostics` (offsets into the lexer's text).
+//
+// The literal's shape is `shape` with bounds for sizes, defaults for missing layouts, no E, and a buffer's array in place
+// of the buffer. Errors too: `?`, tokens and opaque values anywhere, layouts that are not valid.
+std::optional<Literal> ParseLiteralPrefix(Lexer* lexer, const Shape& shape, const LiteralParserOptions& options,
+                                          std::vector<Diagnostic>* diagnostics);
+
+// The whole text must be one literal. INVALID_ARGUMENT, rendered "literal:line:column: error: ..." (base/diagnostic.h).
+absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape);
+
+}  // namespace kashi
+
+#endif  // KASHI_LITERAL_LITERAL_PARSER_H_

@@ -1,0 +1,363 @@
+#include "kashi/literal/npy.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "kashi/array/dimension_vector.h"
+#include "kashi/array/layout_util.h"
+#include "kashi/array/lexer.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/math.h"
+#include "kashi/base/status.h"
+
+namespace kashi {
+namespace {
+
+using Kind = Token::Kind;
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "Elements are written as they lie in memory.");
+
+constexpr char kMagic[] = "\x93NUMPY";
+constexpr size_t kMagicSize = 6;
+constexpr int kMaxRank = 64;  // NumPy's
+// An empty array may claim any sizes; beyond this, no walk over its rows would end.
+constexpr int64_t kMaxEmptyRows = int64_t{1} << 30;
+
+// The dtype's kind (b i u f c V) and bytes, and whether elements are to be reversed: '>f4' is {'f', 4, true}.
+struct Dtype {
+  char kind = 0;
+  int64_t bytes = 0;
+  bool big_endian = false;
+  std::string name;  // of ml_dtypes, such as bfloat16, if it is one; then the rest is not set
+};
+
+struct Header {
+  Dtype dtype;
+  bool fortran_order = false;
+  DimensionVector sizes;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Types
+// ---------------------------------------------------------------------------------------------------------------------
+
+// The dtype's kind for elements of this type; V where NumPy has none.
+char DtypeKind(PrimitiveType type) {
+  switch (GetPrimitiveTypeInfo(type).type_class) {
+    case PrimitiveClass::kPred:
+      return 'b';
+    case PrimitiveClass::kSigned:
+      return primitive_util::BitWidth(type) >= 8 ? 'i' : 'V';
+    case PrimitiveClass::kUnsigned:
+      return primitive_util::BitWidth(type) >= 8 ? 'u' : 'V';
+    case PrimitiveClass::kFloat:
+      return type == F16 || type == F32 || type == F64 ? 'f' : 'V';
+    case PrimitiveClass::kComplex:
+      return 'c';
+    case PrimitiveClass::kInvalid:
+    case PrimitiveClass::kNonArray:
+      return 0;
+  }
+  return 0;
+}
+
+// bf16 is bfloat16, f8e4m3fn float8_e4m3fn, s4 int4, u4 uint4.
+std::string MlDtypesName(PrimitiveType type) {
+  const PrimitiveTypeInfo& info = GetPrimitiveTypeInfo(type);
+  absl::string_view text = info.text;
+  if (type == BF16) return "bfloat16";
+  if (info.type_class == PrimitiveClass::kSigned) return absl::StrCat("int", info.bits);
+  if (info.type_class == PrimitiveClass::kUnsigned) return absl::StrCat("uint", info.bits);
+  return absl::StrCat("float", text.substr(1, 1), "_", text.substr(2));
+}
+
+std::string DtypeText(const Dtype& dtype) {
+  return dtype.name.empty() ? absl::StrCat(dtype.big_endian ? ">" : "", std::string(1, dtype.kind), dtype.bytes) : dtype.name;
+}
+
+// The type that a dtype means by itself.
+absl::StatusOr<PrimitiveType> TypeOf(const Dtype& dtype) {
+  PrimitiveType result = PRIMITIVE_TYPE_INVALID;
+  primitive_util::ArrayTypeForEach([&](auto type) {
+    const char kind = DtypeKind(type);
+    const bool same_layout = kind == dtype.kind && primitive_util::ByteWidth(type) == dtype.bytes;
+    if (kind == 'V' ? dtype.name == MlDtypesName(type) : dtype.name.empty() && same_layout) result = type;
+  });
+  if (result != PRIMITIVE_TYPE_INVALID) return result;
+  if (dtype.kind == 'V') return InvalidArgument(".npy: elements of dtype %s may be of several types; say which", DtypeText(dtype));
+  return InvalidArgument(".npy: no element type for dtype %s", DtypeText(dtype));
+}
+
+// Whether a file of this dtype can be read as elements of `type`.
+bool Fits(const Dtype& dtype, PrimitiveType type) {
+  const char kind = DtypeKind(type);
+  if (!dtype.name.empty()) return kind == 'V' && dtype.name == MlDtypesName(type);
+  if (dtype.bytes != primitive_util::ByteWidth(type)) return false;
+  const bool is_raw = dtype.kind == 'V' || dtype.kind == 'u';
+  return dtype.kind == kind || ((kind == 'V' || kind == 'b') && is_raw);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The header
+// ---------------------------------------------------------------------------------------------------------------------
+
+// A Python dictionary has the tokens of our other texts: strings, integers, identifiers, marks.
+class HeaderReader {
+ public:
+  explicit HeaderReader(absl::string_view text) : lexer_(text) {}
+
+  absl::StatusOr<Header> Read() {
+    if (!lexer_.Match(Kind::kLeftBrace)) return Expected("`{`");
+    while (!lexer_.Match(Kind::kRightBrace)) {
+      KASHI_ASSIGN_OR_RETURN(const std::string key, ReadString());
+      if (!lexer_.Match(Kind::kColon)) return Expected("`:`");
+      KASHI_RETURN_IF_ERROR(ReadValue(key));
+      if (!lexer_.Match(Kind::kComma) && lexer_.kind() != Kind::kRightBrace) return Expected("`,` or `}`");
+    }
+    if (lexer_.kind() != Kind::kEnd) return Expected("end of text");
+    if (!has_descr_ || !has_order_ || !has_shape_) {
+      return InvalidArgument(".npy header needs 'descr', 'fortran_order' and 'shape'");
+    }
+    return header_;
+  }
+
+ private:
+  absl::Status Expected(absl::string_view what) {
+    return InvalidArgument(".npy header, byte %d: expected %s, got %s", lexer_.token().begin, what, QuoteToken(lexer_));
+  }
+
+  absl::StatusOr<std::string> ReadString() {
+    std::optional<std::string> text;
+    if (lexer_.kind() == Kind::kString) text = UnescapeString(lexer_.token_text());
+    if (!text.has_value()) return Expected("a string");
+    lexer_.Next();
+    return *text;
+  }
+
+  absl::Status ReadValue(const std::string& key) {
+    if (key == "descr" && !has_descr_) {
+      has_descr_ = true;
+      return ReadDtype();
+    }
+    if (key == "fortran_order" && !has_order_) {
+      has_order_ = true;
+      header_.fortran_order = lexer_.AtIdent("True");
+      if (!lexer_.AtIdent("True") && !lexer_.AtIdent("False")) return Expected("True or False");
+      lexer_.Next();
+      return absl::OkStatus();
+    }
+    if (key == "shape" && !has_shape_) {
+      has_shape_ = true;
+      return ReadSizes();
+    }
+    return InvalidArgument(".npy header has an unknown or repeated key");
+  }
+
+  // '<f4', '|b1', '>i2', '<V2', 'f4', 'bfloat16'.
+  absl::Status ReadDtype() {
+    KASHI_ASSIGN_OR_RETURN(const std::string text, ReadString());
+    absl::string_view rest = text;
+    Dtype& dtype = header_.dtype;
+    dtype.big_endian = absl::ConsumePrefix(&rest, ">");
+    if (!dtype.big_endian && !rest.empty() && (rest[0] == '<' || rest[0] == '|' || rest[0] == '=')) rest.remove_prefix(1);
+    if (rest.size() < 2 || !absl::ascii_isalpha(rest[0])) return InvalidArgument(".npy: no dtype for one array of numbers");
+    if (absl::SimpleAtoi(rest.substr(1), &dtype.bytes)) {
+      dtype.kind = rest[0];
+      if (dtype.bytes > 0 && dtype.bytes <= 16) return absl::OkStatus();
+      return InvalidArgument(".npy: elements of %d bytes", dtype.bytes);
+    }
+    for (char c : rest) {
+      if (!absl::ascii_isalnum(c) && c != '_') return InvalidArgument(".npy: no dtype for one array of numbers");
+    }
+    dtype.name = std::string(rest.substr(0, 40));
+    return absl::OkStatus();
+  }
+
+  // (), (3,), (2, 3); Python 2 wrote (3L,).
+  absl::Status ReadSizes() {
+    if (!lexer_.Match(Kind::kLeftParen)) return Expected("`(`");
+    while (!lexer_.Match(Kind::kRightParen)) {
+      const Token& token = lexer_.token();
+      if (token.kind != Kind::kInt || token.int_value < 0) return Expected("a size");
+      if (header_.sizes.size() == kMaxRank) return InvalidArgument(".npy: more than %d dimensions", kMaxRank);
+      header_.sizes.push_back(token.int_value);
+      lexer_.Next();
+      if (lexer_.AtIdent("L")) lexer_.Next();
+      if (!lexer_.Match(Kind::kComma) && lexer_.kind() != Kind::kRightParen) return Expected("`,` or `)`");
+    }
+    return absl::OkStatus();
+  }
+
+  Lexer lexer_;
+  Header header_;
+  bool has_descr_ = false;
+  bool has_order_ = false;
+  bool has_shape_ = false;
+};
+
+// Splits a file into the header's text and the elements' bytes.
+absl::Status SplitFile(absl::string_view bytes, absl::string_view* header, absl::string_view* elements) {
+  if (!absl::ConsumePrefix(&bytes, absl::string_view(kMagic, kMagicSize))) return InvalidArgument("not an .npy file");
+  const int major = bytes.empty() ? 0 : static_cast<unsigned char>(bytes[0]);
+  if (major < 1 || major > 3) return InvalidArgument(".npy of version %d; known are 1 to 3", major);
+  const size_t length_at = 2;
+  const size_t length_size = major == 1 ? 2 : 4;
+  if (bytes.size() < length_at + length_size) return InvalidArgument(".npy ends in its header");
+  uint32_t length = 0;
+  std::memcpy(&length, bytes.data() + length_at, length_size);
+  bytes.remove_prefix(length_at + length_size);
+  if (length > bytes.size()) {
+    return InvalidArgument(".npy ends in its header, which claims %d bytes; there are %d", length, bytes.size());
+  }
+  *header = bytes.substr(0, length);
+  *elements = bytes.substr(length);
+  return absl::OkStatus();
+}
+
+// Whether there are exactly so many bytes as the sizes say.
+absl::Status CheckSizes(const Header& header, int64_t width, size_t bytes) {
+  std::optional<int64_t> rows = 1;
+  bool is_empty = false;
+  for (int64_t size : header.sizes) {
+    if (size == 0) is_empty = true;
+    if (size > 0 && rows.has_value()) rows = CheckedMultiply(*rows, size);
+  }
+  const std::optional<int64_t> wanted = is_empty          ? std::make_optional<int64_t>(0)
+                                        : rows.has_value() ? CheckedMultiply(*rows, width)
+                                                           : std::nullopt;
+  if (wanted == static_cast<int64_t>(bytes) && (!is_empty || rows.value_or(kMaxEmptyRows + 1) <= kMaxEmptyRows)) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument(".npy of sizes (%s) with elements of %d bytes has %d bytes of them", absl::StrJoin(header.sizes, ","),
+                         width, bytes);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The elements
+// ---------------------------------------------------------------------------------------------------------------------
+
+// Complex numbers are two parts of half the width.
+void ReverseBytes(char* data, size_t size, int64_t width, bool is_complex) {
+  const int64_t part = is_complex ? width / 2 : width;
+  for (size_t at = 0; at + part <= size; at += part) std::reverse(data + at, data + at + part);
+}
+
+// Bits above those of the type, which could be anything, are dropped; a bool becomes 0 or 1.
+template <typename T>
+void CleanElements(absl::Span<T> elements) {
+  for (T& element : elements) {
+    if constexpr (std::is_same_v<T, bool>) {
+      const unsigned char byte = *reinterpret_cast<const unsigned char*>(&element);
+      element = byte != 0;
+    } else if constexpr (is_intN_v<T>) {
+      element = T(*reinterpret_cast<const unsigned char*>(&element));
+    } else {
+      element = T::FromRep(*reinterpret_cast<const unsigned char*>(&element));
+    }
+  }
+}
+
+void CleanElements(Literal* literal) {
+  primitive_util::ArrayTypeSwitch(
+      [&](auto type) {
+        if constexpr (type == PRED || primitive_util::IsSubByteNonPredType(type)) {
+          CleanElements(literal->data<primitive_util::NativeTypeOf<type>>());
+        }
+      },
+      literal->shape().element_type());
+}
+
+Layout FileLayout(size_t rank, bool fortran_order) {
+  if (!fortran_order) return LayoutUtil::GetDefaultLayoutForRank(static_cast<int64_t>(rank));
+  DimensionVector minor_to_major(rank);
+  for (size_t i = 0; i < rank; ++i) minor_to_major[i] = static_cast<int64_t>(i);
+  return LayoutUtil::MakeLayout(minor_to_major);
+}
+
+absl::StatusOr<PrimitiveType> ElementType(const Header& header, const std::optional<Shape>& expected) {
+  if (!expected.has_value()) return TypeOf(header.dtype);
+  if (!expected->IsArrayExcludingBuffer() || expected->is_dynamic()) {
+    return InvalidArgument(".npy holds a static array; %s is none", expected->ToString());
+  }
+  if (!Fits(header.dtype, expected->element_type()) || !std::equal(header.sizes.begin(), header.sizes.end(),
+                                                                   expected->dimensions().begin(),
+                                                                   expected->dimensions().end())) {
+    return InvalidArgument(".npy holds %s[%s], not %s", DtypeText(header.dtype), absl::StrJoin(header.sizes, ","),
+                           expected->ToString());
+  }
+  return expected->element_type();
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> ReadNpy(absl::string_view bytes, const std::optional<Shape>& expected) {
+  absl::string_view header_text;
+  absl::string_view elements;
+  KASHI_RETURN_IF_ERROR(SplitFile(bytes, &header_text, &elements));
+  KASHI_ASSIGN_OR_RETURN(const Header header, HeaderReader(header_text).Read());
+  KASHI_ASSIGN_OR_RETURN(const PrimitiveType type, ElementType(header, expected));
+  KASHI_RETURN_IF_ERROR(CheckSizes(header, primitive_util::ByteWidth(type), elements.size()));
+
+  Shape shape(type, header.sizes);
+  *shape.mutable_layout() = FileLayout(header.sizes.size(), header.fortran_order);
+  KASHI_ASSIGN_OR_RETURN(Literal literal, Literal::Make(shape));
+  if (elements.empty()) return literal;
+  char* const data = static_cast<char*>(literal.untyped_data());
+  std::memcpy(data, elements.data(), elements.size());
+  if (header.dtype.big_endian) {
+    ReverseBytes(data, elements.size(), primitive_util::ByteWidth(type), primitive_util::IsComplexType(type));
+  }
+  CleanElements(&literal);
+  if (!expected.has_value() || !expected->has_layout()) return literal;
+  KASHI_RETURN_IF_ERROR(LayoutUtil::ValidateLayoutForShape(expected->layout(), *expected));
+  return literal.Relayout(expected->layout());
+}
+
+absl::Status WriteNpy(const LiteralSlice& literal, std::string* bytes) {
+  if (!literal.shape().IsArray() || !literal.IsKnown()) {
+    return InvalidArgument(".npy holds an array; %s is none, or is not known", literal.shape().ToString());
+  }
+  if (literal.shape().is_dynamic()) return WriteNpy(literal.ToStatic(), bytes);
+  const Shape& shape = literal.shape();
+  const size_t rank = shape.dimensions().size();
+  if (rank > kMaxRank) return InvalidArgument(".npy holds arrays of at most %d dimensions, not %d", kMaxRank, rank);
+  const Layout row_major = FileLayout(rank, /*fortran_order=*/false);
+  const Layout column_major = FileLayout(rank, /*fortran_order=*/true);
+  const auto lies = [&](const Layout& layout) { return Layout::Equal().MinorToMajorOnly()(shape.layout(), layout); };
+  const bool fortran_order = rank > 1 && lies(column_major);
+  if (!fortran_order && !lies(row_major)) return WriteNpy(literal.Relayout(row_major), bytes);
+
+  // NumPy ends headers at a multiple of 64 and leaves room for the first size (in fortran_order: the last) to grow.
+  const char kind = DtypeKind(shape.element_type());
+  const int64_t width = primitive_util::ByteWidth(shape.element_type());
+  const absl::string_view order = width == 1 && kind != 'V' ? "|" : "<";
+  std::string header = absl::StrCat("{'descr': '", order, std::string(1, kind), width, "', 'fortran_order': ",
+                                    fortran_order ? "True" : "False", ", 'shape': (",
+                                    absl::StrJoin(shape.dimensions(), ", "), rank == 1 ? ",), }" : "), }");
+  constexpr size_t kPrefix = kMagicSize + 4;
+  if (rank > 0) {
+    const int64_t growing = fortran_order ? shape.dimensions().back() : shape.dimensions().front();
+    header.append(21 - absl::StrCat(growing).size(), ' ');
+  }
+  header.append(RoundUpTo<size_t>(kPrefix + header.size() + 1, 64) - kPrefix - header.size() - 1, ' ');
+  header.push_back('\n');
+  const uint16_t length = static_cast<uint16_t>(header.size());
+
+  bytes->assign(kMagic, kMagicSize);
+  bytes->append("\x01\x00", 2);
+  bytes->append(reinterpret_cast<const char*>(&length), sizeof(length));
+  bytes->append(header);
+  if (literal.element_count() > 0) bytes->append(static_cast<const char*>(literal.untyped_data()), literal.size_bytes());
+  return absl::OkStatus();
+}
+
+}  // namespace kashi

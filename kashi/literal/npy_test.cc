@@ -1,0 +1,148 @@
+#include "kashi/literal/npy.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_parser.h"
+#include "kashi/literal/literal_parser.h"
+
+namespace kashi {
+namespace {
+
+using ::testing::HasSubstr;
+
+Shape ShapeOf(absl::string_view text) { return ParseShape(text).value(); }
+Literal L(absl::string_view shape, absl::string_view text) { return ParseLiteral(text, ShapeOf(shape)).value(); }
+
+std::string Written(const LiteralSlice& literal) {
+  std::string bytes;
+  EXPECT_TRUE(WriteNpy(literal, &bytes).ok());
+  return bytes;
+}
+
+// A file of version 1.0 with this header.
+std::string File(const std::string& header, const std::string& elements) {
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header + elements;
+}
+
+// "s32[2] {1, 2}", or the message of the error.
+std::string Read(const std::string& bytes, const std::optional<Shape>& expected = std::nullopt) {
+  const absl::StatusOr<Literal> literal = ReadNpy(bytes, expected);
+  return literal.ok() ? literal->ToStringWithLayoutOneline() : std::string(literal.status().message());
+}
+
+TEST(NpyTest, WritesTheBytesThatNumPyWrites) {
+  const std::string spaces(58, ' ');
+  EXPECT_EQ(Written(L("s16[2,1]", "{{1},{-2}}")),
+            std::string("\x93NUMPY\x01\x00v\x00", 10) + "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 1), }" + spaces +
+                std::string("\n\x01\x00\xfe\xff", 5));
+  EXPECT_THAT(Written(L("pred[3]", "{1,0,1}")), HasSubstr("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }   "));
+  EXPECT_THAT(Written(L("f64[]", "1")), HasSubstr("{'descr': '<f8', 'fortran_order': False, 'shape': (), }   "));
+  EXPECT_THAT(Written(L("bf16[1]", "{1}")), HasSubstr("'<V2'"));
+  EXPECT_THAT(Written(L("s4[1]", "{1}")), HasSubstr("'<V1'"));
+  EXPECT_THAT(Written(L("c64[1]", "{(1,2)}")), HasSubstr("'<c8'"));
+  EXPECT_EQ(Written(L("s16[2,1]", "{{1},{-2}}")).size(), 128 + 4);
+}
+
+TEST(NpyTest, RoundTripOfEveryType) {
+  primitive_util::ArrayTypeForEach([](auto type) {
+    Literal literal(ShapeUtil::MakeShape(type, {2, 3}));
+    char* data = static_cast<char*>(literal.untyped_data());
+    for (int64_t i = 0; i < literal.size_bytes(); ++i) data[i] = static_cast<char>(i % 2);
+    const std::string bytes = Written(literal);
+    const absl::StatusOr<Literal> read = ReadNpy(bytes, literal.shape());
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->ToString(), literal.ToString());
+    EXPECT_EQ(Written(*read), bytes);
+  });
+}
+
+TEST(NpyTest, LayoutIsTheFilesOrTheExpectedOne) {
+  const Literal columns = L("s32[2,3]{0,1}", "{{1,2,3},{4,5,6}}");
+  EXPECT_THAT(Written(columns), HasSubstr("'fortran_order': True"));
+  EXPECT_EQ(Read(Written(columns)), "s32[2,3]{0,1} { { 1, 2, 3 }, { 4, 5, 6 } }");
+  EXPECT_EQ(Read(Written(columns), ShapeOf("s32[2,3]{1,0}")), "s32[2,3]{1,0} { { 1, 2, 3 }, { 4, 5, 6 } }");
+  // Neither row nor column major: written row-major.
+  const Literal mixed = L("s32[2,1,2]{1,2,0:T(4)}", "{{{1,2}},{{3,4}}}");
+  EXPECT_EQ(Read(Written(mixed)), "s32[2,1,2]{2,1,0} { { { 1, 2 } }, { { 3, 4 } } }");
+  EXPECT_EQ(Read(Written(mixed), mixed.shape()), "s32[2,1,2]{1,2,0:T(4)} { { { 1, 2 } }, { { 3, 4 } } }");
+}
+
+TEST(NpyTest, DynamicArraysGiveTheirValidElements) {
+  Literal literal(ShapeOf("s32[<=3]"));
+  literal.PopulateR1<int32_t>({1, 2, 3});
+  literal.SetDynamicSize(0, 2);
+  EXPECT_EQ(Read(Written(literal)), "s32[2]{0} {1, 2}");
+}
+
+TEST(NpyTest, HeadersOfOthers) {
+  EXPECT_EQ(Read(File("{'shape': (2,), 'fortran_order': False, 'descr': '>i2'}\n", std::string("\x00\x01\xff\xfe", 4))),
+            "s16[2]{0} {1, -2}");
+  EXPECT_EQ(Read(File("{\"descr\":\"|u1\",'fortran_order':True,'shape':(1L,2L)}", "ab")), "u8[1,2]{0,1} { { 97, 98 } }");
+  const std::string part = std::string("\x3f\x80\x00\x00", 4);
+  EXPECT_EQ(Read(File("{'descr':'>c8','fortran_order':False,'shape':()}", part + part)), "c64[] (1, 1)");
+  const std::string header = "{'descr':'i1','fortran_order':False,'shape':(1,)}";
+  EXPECT_EQ(Read(std::string("\x93NUMPY\x02\x00", 8) + static_cast<char>(header.size()) + std::string(3, '\0') + header + "\x07"),
+            "s8[1]{0} {7}");
+}
+
+TEST(NpyTest, TypesThatNumPyLacks) {
+  const auto file = [](const std::string& dtype, const std::string& elements) {
+    return File("{'descr':'" + dtype + "','fortran_order':False,'shape':(2,)}", elements);
+  };
+  for (const char* dtype : {"<V2", "|V2", "<u2", "bfloat16"}) {
+    EXPECT_EQ(Read(file(dtype, "\x80\x3f\x80\xbf"), ShapeOf("bf16[2]")), "bf16[2]{0} {1, -1}") << dtype;
+  }
+  EXPECT_EQ(Read(file("bfloat16", "\x80\x3f\x80\xbf")), "bf16[2]{0} {1, -1}");
+  EXPECT_EQ(Read(file("float8_e4m3fn", "\x38\xb8")), "f8e4m3fn[2]{0} {1, -1}");
+  EXPECT_EQ(Read(file("int4", "\xff\x01")), "s4[2]{0} {-1, 1}");
+  EXPECT_EQ(Read(file("|u1", "\x02\x01"), ShapeOf("pred[2]")), "pred[2]{0} {1, 1}");
+  EXPECT_THAT(Read(file("<V2", "\x80\x3f\x80\xbf")), HasSubstr("say which"));
+  EXPECT_THAT(Read(file("<f2", "\x80\x3f\x80\xbf"), ShapeOf("bf16[2]")), HasSubstr("holds f2[2], not bf16[2]"));
+}
+
+TEST(NpyTest, WhatIsExpectedMustBeThere) {
+  const std::string bytes = Written(L("f32[2,1]", "{{1},{2}}"));
+  EXPECT_THAT(Read(bytes, ShapeOf("f32[2]")), HasSubstr("holds f4[2,1], not f32[2]"));
+  EXPECT_THAT(Read(bytes, ShapeOf("s32[2,1]")), HasSubstr("not s32[2,1]"));
+  EXPECT_THAT(Read(bytes, ShapeOf("(f32[2,1])")), HasSubstr("static array"));
+  EXPECT_THAT(Read(bytes, ShapeOf("f32[<=2,1]")), HasSubstr("static array"));
+}
+
+TEST(NpyTest, HostileFiles) {
+  EXPECT_THAT(Read(""), HasSubstr("not an .npy file"));
+  EXPECT_THAT(Read("\x93NUMPY"), HasSubstr("version 0"));
+  EXPECT_THAT(Read(std::string("\x93NUMPY\x01\x00", 8)), HasSubstr("ends in its header"));
+  EXPECT_THAT(Read(std::string("\x93NUMPY\x01\x00\xff\xff{", 11)), HasSubstr("claims 65535 bytes; there are 1"));
+  const std::string good = Written(L("f32[3]", "{1,2,3}"));
+  EXPECT_THAT(Read(good.substr(0, good.size() - 1)), HasSubstr("has 11 bytes"));
+  EXPECT_THAT(Read(good + "x"), HasSubstr("has 13 bytes"));
+  for (const char* header : {"", "{", "{}", "{'descr':'<f4'}", "{'descr':'<f4','fortran_order':0,'shape':()}",
+                             "{'descr':'<f4','fortran_order':False,'shape':(-1,)}",
+                             "{'descr':'<f4','fortran_order':False,'shape':(1000000000000,1000000000000)}",
+                             "{'descr':'<f4','fortran_order':False,'shape':(1000000000000,0)}",
+                             "{'descr':'<f4','fortran_order':False,'shape':(1000000000000,)}",
+                             "{'descr':[('a','<f4')],'fortran_order':False,'shape':()}",
+                             "{'descr':'O','fortran_order':False,'shape':()}",
+                             "{'descr':'<f16','fortran_order':False,'shape':()}",
+                             "{'descr':'<f4','descr':'<f4','fortran_order':False,'shape':()}",
+                             "{'descr':'<f4','fortran_order':False,'shape':(0,)} x",
+                             "{'descr':'<f4','fortran_order':False,'shape':(0,)"}) {
+    EXPECT_FALSE(ReadNpy(File(header, "")).ok()) << header;
+  }
+  std::string sizes = "(";
+  for (int i = 0; i < 65; ++i) sizes += "0,";
+  EXPECT_THAT(Read(File("{'descr':'<f4','fortran_order':False,'shape':" + sizes + ")}", "")), HasSubstr("64 dimensions"));
+}
+
+TEST(NpyTest, OnlyArraysAreWritten) {
+  std::string bytes;
+  EXPECT_FALSE(WriteNpy(L("(s32[])", "(1)"), &bytes).ok());
+  EXPECT_FALSE(WriteNpy(Literal::CreateFromShapeWithUnknownLeafArrays(ShapeOf("s32[1]")), &bytes).ok());
+}
+
+}  // namespace
+}  // namespace kashi

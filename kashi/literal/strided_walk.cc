@@ -1,0 +1,199 @@
+#include "kashi/literal/strided_walk.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/container/inlined_vector.h"
+#include "kashi/base/check.h"
+#include "kashi/base/math.h"
+#include "kashi/base/parallel.h"
+
+namespace kashi {
+namespace {
+
+// One loop of a copy: steps, and how many elements each goes on, on either side.
+struct Loop {
+  int64_t bound;
+  int64_t source;
+  int64_t target;
+};
+using Loops = absl::InlinedVector<Loop, InlineRank()>;
+
+// Elements of a tile's side along the target's rows, and bytes of one along the source's: a cache line from each of a few
+// rows, so that a line stays in the cache until all of it was used, even where the rows lie a power of two apart.
+constexpr int64_t kTileRows = 16;
+constexpr int64_t kTileBytes = 64;
+// Bytes worth another thread.
+constexpr int64_t kBytesPerTask = 1 << 20;
+
+// The slowest loop first, by the target's strides; loops that go on where the next one ends are merged with it.
+//
+//   bounds {2,3,4}, source strides {12,4,1}, target strides {12,4,1}   ->   one loop of 24
+Loops MakeLoops(absl::Span<const int64_t> bounds, absl::Span<const int64_t> source, absl::Span<const int64_t> target) {
+  Loops loops;
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    if (bounds[i] != 1) loops.push_back({bounds[i], source[i], target[i]});
+  }
+  std::stable_sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) { return a.target > b.target; });
+  Loops merged;
+  for (const Loop& loop : loops) {
+    if (!merged.empty() && merged.back().source == loop.source * loop.bound &&
+        merged.back().target == loop.target * loop.bound) {
+      merged.back() = {merged.back().bound * loop.bound, loop.source, loop.target};
+    } else {
+      merged.push_back(loop);
+    }
+  }
+  return merged;
+}
+
+template <int kBytes>
+void CopyElement(const char* source, char* target) {
+  std::memcpy(target, source, kBytes);
+}
+
+// One element many times: once, then as often as it is there already.
+template <int kBytes>
+void Fill(const char* source, int64_t count, char* target) {
+  CopyElement<kBytes>(source, target);
+  for (int64_t done = 1; done < count;) {
+    const int64_t more = std::min({done, count - done, int64_t{4096} / kBytes});
+    std::memcpy(target + done * kBytes, target, more * kBytes);
+    done += more;
+  }
+}
+
+template <int kBytes>
+void CopyRow(const Loop& row, const char* source, char* target) {
+  if (row.source == 1 && row.target == 1) {
+    std::memcpy(target, source, row.bound * kBytes);
+    return;
+  }
+  if (row.source == 0 && row.target == 1) {
+    Fill<kBytes>(source, row.bound, target);
+    return;
+  }
+  const int64_t source_step = row.source * kBytes, target_step = row.target * kBytes;
+  for (int64_t i = 0; i < row.bound; ++i) CopyElement<kBytes>(source + i * source_step, target + i * target_step);
+}
+
+// A transpose: `column` is contiguous on the source's side, `row` (mostly) on the target's.
+template <int kBytes>
+void CopyTiles(const Loop& column, const Loop& row, const char* source, char* target) {
+  constexpr int64_t kTileColumns = std::max<int64_t>(kTileBytes / kBytes, 4);
+  for (int64_t c0 = 0; c0 < column.bound; c0 += kTileColumns) {
+    const int64_t c1 = std::min(c0 + kTileColumns, column.bound);
+    for (int64_t r0 = 0; r0 < row.bound; r0 += kTileRows) {
+      const Loop part = {std::min(kTileRows, row.bound - r0), row.source, row.target};
+      for (int64_t c = c0; c < c1; ++c) {
+        CopyRow<kBytes>(part, source + (c * column.source + r0 * row.source) * kBytes,
+                        target + (c * column.target + r0 * row.target) * kBytes);
+      }
+    }
+  }
+}
+
+// Runs `innermost` at every place that the outer loops reach.
+template <int kBytes, typename Innermost>
+void RunOuterLoops(absl::Span<const Loop> outer, const char* source, char* target, Innermost innermost) {
+  absl::InlinedVector<int64_t, InlineRank()> steps(outer.size(), 0);
+  while (true) {
+    innermost(source, target);
+    size_t i = outer.size();
+    while (true) {
+      if (i == 0) return;
+      --i;
+      source += outer[i].source * kBytes;
+      target += outer[i].target * kBytes;
+      if (++steps[i] < outer[i].bound) break;
+      source -= outer[i].source * outer[i].bound * kBytes;
+      target -= outer[i].target * outer[i].bound * kBytes;
+      steps[i] = 0;
+    }
+  }
+}
+
+template <int kBytes>
+void RunLoops(Loops loops, const char* source, char* target) {
+  if (loops.empty()) {
+    CopyElement<kBytes>(source, target);
+    return;
+  }
+  const Loop row = loops.back();
+  loops.pop_back();
+  const auto column = std::find_if(loops.begin(), loops.end(), [](const Loop& loop) { return loop.source == 1; });
+  if (row.source == 1 || row.source == 0 || column == loops.end()) {
+    RunOuterLoops<kBytes>(loops, source, target,
+                          [&row](const char* from, char* to) { CopyRow<kBytes>(row, from, to); });
+    return;
+  }
+  const Loop tile_column = *column;
+  loops.erase(column);
+  RunOuterLoops<kBytes>(loops, source, target,
+                        [&](const char* from, char* to) { CopyTiles<kBytes>(tile_column, row, from, to); });
+}
+
+// Large copies are cut along the slowest loop.
+template <int kBytes>
+void RunParallel(const Loops& loops, const char* source, char* target) {
+  int64_t bytes = kBytes;
+  for (const Loop& loop : loops) bytes *= loop.bound;
+  if (loops.empty() || bytes <= kBytesPerTask) {
+    RunLoops<kBytes>(loops, source, target);
+    return;
+  }
+  const Loop& slowest = loops.front();
+  const int64_t steps_per_task = std::max<int64_t>(CeilOfRatio(slowest.bound * kBytesPerTask, bytes), kTileRows);
+  ParallelFor(slowest.bound, steps_per_task, [&](int64_t begin, int64_t end, int) {
+    Loops part = loops;
+    part.front().bound = end - begin;
+    RunLoops<kBytes>(std::move(part), source + begin * slowest.source * kBytes,
+                     target + begin * slowest.target * kBytes);
+  });
+}
+
+}  // namespace
+
+DimensionVector ElementStrides(const Shape& shape) {
+  const absl::Span<const int64_t> order = shape.layout().minor_to_major();
+  KASHI_CHECK_EQ(order.size(), shape.dimensions().size()) << shape;
+  DimensionVector strides(order.size());
+  int64_t stride = 1;
+  for (int64_t dimension : order) {
+    strides[dimension] = stride;
+    stride *= shape.dimensions(static_cast<int>(dimension));
+  }
+  return strides;
+}
+
+bool IsStoredRowMajor(const Shape& shape) {
+  int64_t previous = shape.dimensions_size();
+  for (int64_t dimension : shape.layout().minor_to_major()) {
+    if (shape.dimensions(static_cast<int>(dimension)) == 1) continue;
+    if (dimension > previous) return false;
+    previous = dimension;
+  }
+  return true;
+}
+
+void CopyStrided(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target) {
+  KASHI_CHECK(bounds.size() == source.strides.size() && bounds.size() == target.strides.size());
+  if (std::any_of(bounds.begin(), bounds.end(), [](int64_t bound) { return bound <= 0; })) return;
+  const Loops loops = MakeLoops(bounds, source.strides, target.strides);
+  switch (element_bytes) {
+    case 1:
+      return RunParallel<1>(loops, source.data, target.data);
+    case 2:
+      return RunParallel<2>(loops, source.data, target.data);
+    case 4:
+      return RunParallel<4>(loops, source.data, target.data);
+    case 8:
+      return RunParallel<8>(loops, source.data, target.data);
+    case 16:
+      return RunParallel<16>(loops, source.data, target.data);
+    default:
+      KASHI_LOG_FATAL() << "elements of " << element_bytes << " bytes";
+  }
+}
+
+}  // namespace kashi
