@@ -2,6 +2,7 @@
 // read is written as a file that reads back equal.
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -14,7 +15,8 @@
 namespace kashi {
 namespace {
 
-constexpr const char* kShapes[] = {"f32[2,3]{0,1}", "bf16[2]", "pred[3]", "s4[2]{0:E(4)}", "f8e4m3fn[2,2]", "c64[]", "u8[0]"};
+constexpr const char* kShapes[] = {"f32[2,3]{0,1}", "bf16[2]", "pred[3]", "s4[2]{0:E(4)}",
+                                   "f8e4m3fn[2,2]", "c64[]",   "u8[0]"};
 
 void CheckRoundTrip(const Literal& literal) {
   std::string bytes;

@@ -55,6 +55,11 @@ TEST(BroadcastTest, ExplicitDimensions) {
   EXPECT_EQ(Add("f32[2,3]{0,1:T(2,2)}", "f32[2,<=3]", {0, 1}), "f32[2,<=3]{0,1:T(2,2)}");
 }
 
+TEST(BroadcastTest, SelectTakesTheElementSizeOfOnTrue) {
+  EXPECT_EQ(Text(InferSelectShape(S("pred[]"), S("s8[2]{0:E(4)}"), S("s8[2]"))), "s8[2]{0:E(4)}");
+  EXPECT_EQ(Text(InferSelectShape(S("pred[2]{0:E(4)}"), S("s4[2]"), S("s4[2]{0:E(4)}"))), "s4[2]{0}");
+}
+
 // Errors in upstream's order: each row has all the faults of the rows below it, too.
 TEST(BroadcastTest, ErrorsOfExplicitDimensions) {
   EXPECT_EQ(Add("f32[3]", "f32[2,3]"), "Shapes must be equal rank, but are f32[3] and f32[2,3]");

@@ -3,8 +3,8 @@
 // Space, tab, line feed, carriage return and the comments /* … */ and // … separate tokens. An identifier that is followed
 // at once by `:` or `=` is a name (`p0:`) or an attribute name (`dims=`): so `T:` is never the identifier T.
 //
-// `inf`, `nan`, `true` and `false` are identifiers here; what of a literal is no identifier (`-inf`, `nan(0x1)`, `...`) is
-// a token of its own.
+// `inf`, `nan`, `true` and `false` are identifiers here; what of a literal is no identifier (`-inf`, `nan(0x1)`, `...`)
+// is a token of its own.
 #ifndef KASHI_ARRAY_LEXER_H_
 #define KASHI_ARRAY_LEXER_H_
 

@@ -66,10 +66,10 @@ TEST(LexerTest, IntegersAreReadAsXlaReadsThem) {
 }
 
 TEST(LexerTest, NonFiniteNumbers) {
-  EXPECT_THAT(Tokens("-inf -nan inf nan nan(0x1f)-nan(0xA)"),
-              ElementsAre(Pair(Kind::kNonFinite, "-inf"), Pair(Kind::kNonFinite, "-nan"), Pair(Kind::kIdent, "inf"),
-                          Pair(Kind::kIdent, "nan"), Pair(Kind::kNonFinite, "nan(0x1f)"),
-                          Pair(Kind::kNonFinite, "-nan(0xA)")));
+  EXPECT_THAT(
+      Tokens("-inf -nan inf nan nan(0x1f)-nan(0xA)"),
+      ElementsAre(Pair(Kind::kNonFinite, "-inf"), Pair(Kind::kNonFinite, "-nan"), Pair(Kind::kIdent, "inf"),
+                  Pair(Kind::kIdent, "nan"), Pair(Kind::kNonFinite, "nan(0x1f)"), Pair(Kind::kNonFinite, "-nan(0xA)")));
   EXPECT_THAT(Tokens("-infinf"), ElementsAre(Pair(Kind::kNonFinite, "-inf"), Pair(Kind::kIdent, "inf")));
   EXPECT_THAT(Tokens("nan:"), ElementsAre(Pair(Kind::kName, "nan:")));
   EXPECT_THAT(Tokens("anan("), ElementsAre(Pair(Kind::kIdent, "anan"), Pair(Kind::kLeftParen, "(")));
@@ -88,7 +88,7 @@ TEST(LexerTest, Dots) {
 
 TEST(LexerTest, Strings) {
   EXPECT_THAT(Tokens(R"("a\"b" 'c"d' "")"), ElementsAre(Pair(Kind::kString, R"("a\"b")"),
-                                                         Pair(Kind::kString, R"('c"d')"), Pair(Kind::kString, R"("")")));
+                                                        Pair(Kind::kString, R"('c"d')"), Pair(Kind::kString, R"("")")));
   EXPECT_EQ(Lexer("\"a").kind(), Kind::kError);
   EXPECT_EQ(Lexer(R"("a\")").kind(), Kind::kError);
   EXPECT_EQ(Lexer(R"("a\)").kind(), Kind::kError);

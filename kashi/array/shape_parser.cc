@@ -11,10 +11,7 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
-#include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/primitive_util.h"

@@ -113,7 +113,7 @@ TEST(ComparisonTest, PartialOrder) {
   }
 }
 
-// All values of the formats that have few, and the notable ones of the others.
+// The notable numbers of a format that has them all.
 template <typename T>
 std::vector<T> InTotalOrder() {
   using Limits = std::numeric_limits<T>;

@@ -66,10 +66,11 @@ HloInstruction* HloComputation::Take(HloInstruction* instruction) {
   instruction->unique_id_ =
       HloInstruction::CalculateUniqueId(static_cast<int32_t>(unique_id_), static_cast<int32_t>(next_instruction_id_++));
   instructions_.push_back(instruction);
-  NoteCallees(instruction);
+  if (parent_ != nullptr || instruction->in_arena_) NoteCallees(instruction);
   return instruction;
 }
 
+// Not those of a computation outside any module, which may go without telling anybody.
 void HloComputation::NoteCallees(HloInstruction* instruction) {
   if (instruction->opcode() != HloOpcode::kFusion && instruction->opcode() != HloOpcode::kAsyncStart) return;
   for (HloComputation* callee : instruction->called_computations()) {
@@ -92,6 +93,7 @@ HloInstruction* HloComputation::AddInstruction(std::unique_ptr<HloInstruction> i
                                                absl::string_view new_name) {
   KASHI_CHECK(instruction->opcode() != HloOpcode::kParameter) << instruction->name() << ": use AddParameter";
   if (!new_name.empty()) instruction->SetAndSanitizeName(new_name);
+  if (parent_ != nullptr) parent_->RegisterNames();
   HloInstruction* const taken = Take(instruction.release());
   if (parent_ != nullptr) parent_->SetAndUniquifyInstrName(taken, taken->name());
   return taken;
@@ -101,6 +103,7 @@ HloInstruction* HloComputation::AddParameter(std::unique_ptr<HloInstruction> par
   KASHI_CHECK(parameter->opcode() == HloOpcode::kParameter) << parameter->name();
   KASHI_CHECK_EQ(parameter->parameter_number(), num_parameters());
   KASHI_CHECK(!IsEntryComputation()) << name_;
+  if (parent_ != nullptr) parent_->RegisterNames();
   HloInstruction* const taken = Take(parameter.release());
   parameters_.push_back(taken);
   if (parent_ != nullptr) parent_->SetAndUniquifyInstrName(taken, taken->name());

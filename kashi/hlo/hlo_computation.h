@@ -199,7 +199,7 @@ class HloComputation {
   bool Equal(const HloComputation& other, bool layout_sensitive, bool ignore_channel_id_values = false,
              bool ignore_execution_thread = false) const;
   bool operator==(const HloComputation& other) const { return Equal(other, /*layout_sensitive=*/true); }
-  // Equal computations have equal hashes.
+  // Computations that are equal (==) have equal hashes, within a run of a program.
   size_t Hash() const;
 
   // ---- Text.
@@ -220,6 +220,11 @@ class HloComputation {
   friend class HloModule;
   friend class HloInstruction;
 
+  // Puts a copy of all instructions into an empty computation, with memory of the arena if there is one. copies: by the
+  // local id of the original.
+  std::vector<HloInstruction*> CopyInstructionsTo(HloComputation* to, Arena* arena,
+                                                  absl::FunctionRef<std::string(absl::string_view)> name_of_copy,
+                                                  const HloComputationMap& computations) const;
   // The instruction is this computation's from now on.
   HloInstruction* Take(HloInstruction* instruction);
   // Fusion and asynchronous computations know their caller.

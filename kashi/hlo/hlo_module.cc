@@ -58,6 +58,7 @@ void HloModule::MakeUnique(HloComputation* computation) {
   SetAndUniquifyComputationName(computation, computation->name());
   computation->SetUniqueId(next_computation_id_++);
   for (HloInstruction* instruction : computation->instructions()) {
+    computation->NoteCallees(instruction);
     SetAndUniquifyInstrName(instruction, instruction->name());
     instruction->SetUniqueId(HloInstruction::CalculateUniqueId(static_cast<int32_t>(computation->unique_id()),
                                                                instruction->local_id()));
@@ -72,6 +73,7 @@ HloComputation* HloModule::AddComputationAsIs(std::unique_ptr<HloComputation> co
   next_computation_id_ = std::max(next_computation_id_, added->unique_id() + 1);
   int64_t& next_id = added->next_instruction_id_;
   for (HloInstruction* instruction : added->instructions()) {
+    added->NoteCallees(instruction);
     if (instruction->unique_id() < 0) {
       instruction->SetUniqueId(HloInstruction::CalculateUniqueId(static_cast<int32_t>(added->unique_id()),
                                                                  instruction->local_id()));

@@ -256,10 +256,12 @@ class HloModule {
   // The same graph in all computations, entry first (those that nobody calls do not count).
   bool Equal(const HloModule& other, bool layout_sensitive = true) const;
   size_t Hash() const;
-  // Equal for equal programs, whatever names and metadata say: of the text with ModuleFingerprint options.
+  // A hash of the text with these options (base/fingerprint.h), the same on every machine and in every version that prints
+  // the same text. With ModuleFingerprint options names and metadata do not count. The second: 32 hexadecimal digits.
   uint64_t ToFingerprint(const HloPrintOptions& options) const;
   std::string GetFingerprint128(const HloPrintOptions& options = HloPrintOptions::ModuleFingerprint()) const;
-  // A deep copy; names of module, computations and instructions get `.suffix` unless it is empty.
+  // A deep copy: ids, schedule, orders and all. The name gets `-suffix`, those of computations and instructions `.suffix`,
+  // unless it is empty.
   std::unique_ptr<HloModule> Clone(absl::string_view suffix = "clone") const;
   // Removes instructions without effect on the result, in all computations, then computations nobody calls. Returns
   // whether anything went.

@@ -27,6 +27,7 @@
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/hlo/hlo_parser.h"
 #include "kashi/hlo/original_value.h"
+#include "kashi/hlo/stack_frames.h"
 #include "kashi/hlo/text_scanner.h"
 #include "kashi/literal/literal_parser.h"
 
@@ -211,6 +212,10 @@ class HloReader {
   };
   std::vector<AliasText> aliases_;
   HloBufferDonorConfig donors_;
+
+  // The tables as they are written; the module has them in the order of use.
+  StackFrameIndex written_frames_;
+  std::unique_ptr<StackFrameCopier> frames_;
 
   // What texts have been read before.
   absl::flat_hash_map<absl::string_view, SharedShape> shapes_;

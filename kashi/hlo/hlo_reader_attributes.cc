@@ -12,6 +12,7 @@
 #include "kashi/hlo/dimension_numbers_text.h"
 #include "kashi/hlo/enum_text.h"
 #include "kashi/hlo/hlo_reader.h"
+#include "kashi/hlo/hlo_sharding_text.h"
 #include "kashi/hlo/metadata_text.h"
 #include "kashi/hlo/original_value.h"
 #include "kashi/hlo/string_escapes.h"
@@ -203,6 +204,7 @@ bool HloReader::ReadMetadata(Pending* pending) {
     return false;
   }
   scan_.Seek(lexer.previous_end());
+  if (metadata.stack_frame_id() != 0) metadata.set_stack_frame_id(frames_->Copy(metadata.stack_frame_id()));
   pending->metadata = SharedValue<OpMetadata>(std::move(metadata));
   if (scan_.Slice(begin) == guess) metadata_.emplace(guess, pending->metadata);
   return true;

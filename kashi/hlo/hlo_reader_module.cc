@@ -25,6 +25,7 @@ HloReader::HloReader(absl::string_view text, const HloModuleConfig& config, cons
 
 std::unique_ptr<HloModule> HloReader::ReadModule() {
   module_ = std::make_unique<HloModule>("", HloModuleConfig());
+  frames_ = std::make_unique<StackFrameCopier>(&written_frames_, module_->mutable_stack_frame_index());
   const bool read = LooksLikeSingleInstruction() ? ReadSingleInstruction()
                                                  : ReadModuleHead() && ReadTables() && ReadComputations();
   if (!read || errors_ > 0 || !Finish()) {
@@ -230,7 +231,7 @@ bool HloReader::ReadRecoveryTable() {
 bool HloReader::ReadTables() {
   if (scan_.PeekIdent() != "FileNames") return true;
   scan_.ReadIdent();
-  StackFrameIndex* index = module_->mutable_stack_frame_index();
+  StackFrameIndex* index = &written_frames_;
   const auto read_strings = [this](std::vector<std::string>* strings) {
     while (scan_.ReadInt().has_value()) {
       strings->emplace_back();
@@ -245,7 +246,7 @@ bool HloReader::ReadTables() {
 }
 
 bool HloReader::ReadFrames() {
-  StackFrameIndex* index = module_->mutable_stack_frame_index();
+  StackFrameIndex* index = &written_frames_;
   if (scan_.PeekIdent() != "FileLocations") return ErrorHere("FileLocations");
   scan_.ReadIdent();
   while (scan_.ReadInt().has_value()) {
@@ -270,6 +271,8 @@ bool HloReader::ReadFrames() {
       return false;
     }
     if (!scan_.Match('}')) return ErrorHere("'}' at the end of a stack frame");
+    // The text counts callers from 1 for none.
+    if (frame.parent_frame_id > 0) --frame.parent_frame_id;
     index->stack_frames.push_back(frame);
   }
   return true;

@@ -66,7 +66,9 @@ void HloReader::CompleteFields(Pending* pending) {
     switch (entry.attribute) {
       case HloAttribute::dimensions:
         // An all-to-all of a list of operands has no dimension.
-        if (pending->opcode != HloOpcode::kAllToAll) fields.Mutable<HloField::dimensions>();
+        if (pending->opcode != HloOpcode::kAllToAll && pending->opcode != HloOpcode::kMap) {
+          fields.Mutable<HloField::dimensions>();
+        }
         break;
       case HloAttribute::replica_groups:
         fields.Mutable<HloField::replica_groups>();
@@ -117,7 +119,7 @@ bool HloReader::CheckOperation(const Pending& pending) {
       return true;
     case HloOpcode::kReplicaId:
     case HloOpcode::kPartitionId:
-      if (shape && !ShapeUtil::Equal(*shape, ShapeUtil::MakeShape(U32, {}))) {
+      if (shape && !(shape->IsArray() && shape->element_type() == U32 && shape->dimensions_size() == 0)) {
         return ErrorIn(pending, absl::StrCat(HloOpcodeString(pending.opcode), " must have a shape of u32[], but ",
                                              ShapeUtil::HumanString(*shape), " is specified"));
       }
@@ -202,8 +204,13 @@ bool HloReader::CheckOperation(const Pending& pending) {
       }
       return true;
     case HloOpcode::kScatter:
-      if (operands.size() < 3 || operands.size() % 2 == 0) {
-        return ErrorIn(pending, absl::StrCat("expects an odd number of operands, 3 or more, but has ", operands.size()));
+      if (operands.size() % 2 == 0) {
+        return ErrorIn(pending, absl::StrCat("expects an odd number of operands, but has ", operands.size()));
+      }
+      return true;
+    case HloOpcode::kMap:
+      if (shape == nullptr && !pending.fields.Has(HloField::dimensions)) {
+        return ErrorIn(pending, "cannot infer the shape of a map without dimensions");
       }
       return true;
     case HloOpcode::kConditional:
@@ -314,7 +321,9 @@ HloComputation* HloReader::WrapAsync(Pending* pending) {
   Pending wrapped;
   wrapped.opcode = *pending->wrapped_opcode;
   wrapped.opcode_begin = pending->opcode_begin;
-  wrapped.name = "async_op";
+  wrapped.name = HloOpcodeString(wrapped.opcode);
+  wrapped.metadata = pending->metadata;
+  wrapped.backend_config = pending->backend_config;
   wrapped.has_shape = true;
   wrapped.shape = SharedShape(ShapeWithText(shape.tuple_shapes(1)));
   for (size_t i = 0; i < pending->operands.size(); ++i) {

@@ -136,7 +136,6 @@ absl::StatusOr<HloSharding> HloSharding::FromTiles(const TileAssignment& tile, s
     const bool is_all = tile.num_elements() == tile.dimensions().back();
     if (types[0] == OpSharding::REPLICATED) return TryPartialTile(tile, max_devices, metadata);
     if (types[0] == OpSharding::MANUAL && is_all) return Manual(metadata);
-    if (types[0] == OpSharding::UNREDUCED && is_all) return Unreduced(metadata);
   }
   HloSharding sharding = Tile(tile, metadata);
   if (types.back() == OpSharding::REPLICATED) {
@@ -146,20 +145,24 @@ absl::StatusOr<HloSharding> HloSharding::FromTiles(const TileAssignment& tile, s
   return sharding;
 }
 
-absl::StatusOr<HloSharding> HloSharding::TrySubgroup(const TileAssignment& tile, absl::Span<const OpSharding::Type> types,
-                                                     int64_t max_devices, MetadataSpan metadata) {
+absl::StatusOr<HloSharding> HloSharding::TrySubgroup(const TileAssignment& tile,
+                                                     absl::Span<const OpSharding::Type> types, int64_t max_devices,
+                                                     MetadataSpan metadata) {
   const int64_t data_rank = tile.num_dimensions() - static_cast<int64_t>(types.size());
   if (data_rank < 0) {
     return InvalidArgument("%d types of subgroups for %d tile dimensions", types.size(), tile.num_dimensions());
   }
   const bool all_alike = std::adjacent_find(types.begin(), types.end(), std::not_equal_to<>()) == types.end();
-  if (types.size() == 1 && tile.num_elements() == 1) return FromTiles(tile, {types[0]}, max_devices, metadata);
+  if (all_alike && !types.empty() && SaturatingProduct(tile.dimensions().subspan(data_rank)) == tile.num_elements()) {
+    if (types[0] == OpSharding::REPLICATED) return Replicate(metadata);
+    if (types[0] == OpSharding::MANUAL) return Manual(metadata);
+    if (types[0] == OpSharding::UNREDUCED) return Unreduced(metadata);
+  }
 
   // Dimensions of more than one device, by type; those of size 1 go behind all others, and out.
   std::vector<int> subgroup_dims, ones;
   for (int dim = static_cast<int>(data_rank); dim < tile.num_dimensions(); ++dim) {
-    // Where all are of one type and of size 1, that type is still all that there is to say.
-    (tile.dim(dim) == 1 && !(all_alike && tile.num_elements() == 1) ? ones : subgroup_dims).push_back(dim);
+    (tile.dim(dim) == 1 ? ones : subgroup_dims).push_back(dim);
   }
   const auto order = [&](int dim) { return SubgroupOrder(types[dim - data_rank]); };
   std::stable_sort(subgroup_dims.begin(), subgroup_dims.end(), [&](int a, int b) { return order(a) < order(b); });
@@ -178,9 +181,9 @@ absl::StatusOr<HloSharding> HloSharding::TrySubgroup(const TileAssignment& tile,
       merged_dims.back() = SaturatingProduct({merged_dims.back(), tile.dim(dim)});
     }
   }
-  perm.insert(perm.end(), ones.begin(), ones.end());
   TileAssignment ordered = tile;
   if (!std::is_sorted(perm.begin(), perm.end())) {
+    perm.insert(perm.end(), ones.begin(), ones.end());
     KASHI_ASSIGN_OR_RETURN(ordered, tile.TryTranspose(perm, max_devices));
   }
   if (ordered.dimensions() != absl::MakeConstSpan(merged_dims)) ordered = ordered.Reshape(merged_dims);
@@ -513,9 +516,7 @@ const TileAssignment& HloSharding::tile_assignment() const { return Unnamed().re
 const std::vector<OpSharding::Type>& HloSharding::subgroup_types() const {
   return IsTuple() ? rep_->subgroup_types : Unnamed().rep_->subgroup_types;
 }
-bool HloSharding::ReplicateOnLastTileDim() const {
-  return !IsTuple() && Unnamed().rep_->replicate_on_last_tile_dim;
-}
+bool HloSharding::ReplicateOnLastTileDim() const { return !IsTuple() && Unnamed().rep_->replicate_on_last_tile_dim; }
 
 int64_t HloSharding::SubgroupDim(OpSharding::Type type) const {
   const Rep& rep = *Unnamed().rep_;
@@ -710,7 +711,8 @@ absl::Status HloSharding::CheckLeafCount(const Shape& shape) const {
   const int64_t leaves = LeafCount(shape);
   const int64_t shardings = static_cast<int64_t>(tuple_elements().size());
   if (leaves == shardings || (leaves == 0 && shardings == 1)) return absl::OkStatus();
-  return Internal("shape %s has %d leaves while this sharding has %d", ShapeUtil::HumanString(shape), leaves, shardings);
+  return Internal("shape %s has %d leaves while this sharding has %d", ShapeUtil::HumanString(shape), leaves,
+                  shardings);
 }
 
 absl::Status HloSharding::Validate(const Shape& shape, std::optional<int64_t> num_devices) const {

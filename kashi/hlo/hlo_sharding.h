@@ -63,7 +63,9 @@ class HloSharding {
   static HloSharding Unreduced(MetadataSpan metadata = {});
   static HloSharding AssignDevice(int64_t device_id, MetadataSpan metadata = {});
   static HloSharding Tile(const TileAssignment& tile, MetadataSpan metadata = {});
-  static HloSharding Tile(const Array<int64_t>& tile, MetadataSpan metadata = {}) { return Tile(ToTile(tile), metadata); }
+  static HloSharding Tile(const Array<int64_t>& tile, MetadataSpan metadata = {}) {
+    return Tile(ToTile(tile), metadata);
+  }
   static HloSharding IotaTile(absl::Span<const int64_t> tile_dims, MetadataSpan metadata = {}) {
     return Tile(TileAssignment(tile_dims), metadata);
   }
@@ -99,7 +101,7 @@ class HloSharding {
   static HloSharding Tuple(const Shape& tuple_shape, absl::Span<const HloSharding> shardings);
   static HloSharding FlatTuple(std::vector<HloSharding> shardings);
   static HloSharding SingleTuple(const Shape& tuple_shape, const HloSharding& sharding);  // the same for every leaf
-  static HloSharding Single(const Shape& shape, const HloSharding& sharding);             // SingleTuple for tuple shapes
+  static HloSharding Single(const Shape& shape, const HloSharding& sharding);  // SingleTuple for tuple shapes
   static int64_t RequiredLeaves(const Shape& shape);
 
   explicit HloSharding(NamedSharding named);
@@ -159,7 +161,7 @@ class HloSharding {
   const TileAssignment& tile_assignment() const;  // of any leaf; [0] where there are no devices
   const std::vector<OpSharding::Type>& subgroup_types() const;
   bool ReplicateOnLastTileDim() const;
-  bool HasPartialReplication() const;  // ReplicateOnLastTileDim, or a replicated subgroup
+  bool HasPartialReplication() const;      // ReplicateOnLastTileDim, or a replicated subgroup
   int64_t SubgroupReplicationDim() const;  // tile dimensions; -1 if there is none
   int64_t SubgroupManualDim() const;
   int64_t SubgroupUnreducedDim() const;
@@ -171,8 +173,8 @@ class HloSharding {
   int64_t NumTilesLeaf() const { return NumTiles(); }
   int64_t NumTiles(absl::Span<const int64_t> dims) const;  // along those dimensions
   int64_t TotalNumTiles() const;
-  std::vector<int64_t> TileIndexForDevice(int64_t device) const;              // it must have one
-  int64_t DeviceForTileIndex(absl::Span<const int64_t> index) const;          // of a full index, or of the array's part
+  std::vector<int64_t> TileIndexForDevice(int64_t device) const;      // it must have one
+  int64_t DeviceForTileIndex(absl::Span<const int64_t> index) const;  // of a full index, or of the array's part
   std::vector<int64_t> TileOffsetForDevice(const Shape& shape, int64_t device) const;
   std::vector<int64_t> TileLimitForDevice(const Shape& shape, int64_t device) const;  // one past the last element
   // The largest tile: sizes are divided and rounded up. Other leaves than tiled ones leave the shape as it is.

@@ -82,7 +82,8 @@ std::optional<TileAssignment> ReadDeviceIds(TokenReader* reader, absl::Span<cons
     }
     perm.resize(std::min(perm.size(), reshape_dims.size()));  // XLA does not look further
     std::optional<IotaTileAssignment> iota = IotaTileAssignment::TryCreate(sizes, reshape_dims, perm);
-    if (!iota.has_value()) return fail("device ids whose dimensions do not fit each other, or have too large a product");
+    if (!iota.has_value())
+      return fail("device ids whose dimensions do not fit each other, or have too large a product");
     devices = TileAssignment(*std::move(iota));
   } else {
     std::vector<int64_t> ids;
@@ -219,19 +220,16 @@ std::optional<HloSharding> LeafReader::Read() {
 
 bool LeafReader::ReadPart() {
   const std::pair<absl::string_view, bool*> words[] = {
-      {"replicated", &replicated_},
-      {"maximal", &maximal_},
-      {"manual", &manual_},
-      {"unknown", &unknown_},
-      {"unreduced", &unreduced_},
-      {"last_tile_dim_replicate", &last_tile_dim_replicate_},
+      {"replicated", &replicated_}, {"maximal", &maximal_},     {"manual", &manual_},
+      {"unknown", &unknown_},       {"unreduced", &unreduced_}, {"last_tile_dim_replicate", &last_tile_dim_replicate_},
   };
   for (const auto& [word, flag] : words) {
     if (!reader_.MatchIdent(word)) continue;
     *flag = true;
     return true;
   }
-  for (const auto& [word, flag] : {std::make_pair("shard_as", &shard_as_), std::make_pair("shard_like", &shard_like_)}) {
+  for (const auto& [word, flag] :
+       {std::make_pair("shard_as", &shard_as_), std::make_pair("shard_like", &shard_like_)}) {
     if (!reader_.MatchIdent(word)) continue;
     *flag = true;
     return reader_.ReadInt(&shard_group_id_);
@@ -269,7 +267,8 @@ bool LeafReader::ReadSubgroupTypes() {
 std::optional<HloSharding> LeafReader::Make() {
   if (replicated_) return MakeUntiled(devices_.ids.empty(), HloSharding::Replicate(metadata_));
   if (maximal_) {
-    if (devices_.ids.size() != 1) return Fail(absl::StrCat("a maximal sharding has one device, not ", devices_.ids.size()));
+    if (devices_.ids.size() != 1)
+      return Fail(absl::StrCat("a maximal sharding has one device, not ", devices_.ids.size()));
     return HloSharding::AssignDevice(devices_.ids[0], metadata_);
   }
   if (manual_) return MakeUntiled(devices_.ids.empty(), HloSharding::Manual(metadata_));
@@ -291,9 +290,8 @@ std::optional<HloSharding> LeafReader::MakeTiled() {
   if (!tiles.has_value()) return std::nullopt;
   if (!last_tile_dim_replicate_ && !has_last_tile_dims_) return HloSharding::Tile(*tiles, metadata_);
   absl::StatusOr<HloSharding> sharding =
-      last_tile_dim_replicate_
-          ? HloSharding::TryPartialTile(*tiles, kMaxClaimedDevices, metadata_)
-          : HloSharding::TrySubgroup(*tiles, subgroup_types_, kMaxClaimedDevices, metadata_);
+      last_tile_dim_replicate_ ? HloSharding::TryPartialTile(*tiles, kMaxClaimedDevices, metadata_)
+                               : HloSharding::TrySubgroup(*tiles, subgroup_types_, kMaxClaimedDevices, metadata_);
   if (!sharding.ok()) return Fail(std::string(sharding.status().message()));
   return *std::move(sharding);
 }
@@ -303,15 +301,17 @@ std::optional<TileAssignment> LeafReader::MakeTiles() {
     Fail(std::move(message));
     return std::nullopt;
   };
-  if (devices_.dims.empty()) return fail("a sharding without devices=[…] is one of the named kinds, and this names none");
+  if (devices_.dims.empty())
+    return fail("a sharding without devices=[…] is one of the named kinds, and this names none");
   if (!devices_.reshape_dims.empty()) {
     if (!devices_.ids.empty()) return fail("both a list of devices and an iota form");
     std::optional<IotaTileAssignment> iota =
         IotaTileAssignment::TryCreate(devices_.dims, devices_.reshape_dims, devices_.transpose_perm);
     if (iota.has_value()) return TileAssignment(*std::move(iota));
-    if (devices_.reshape_dims.size() == devices_.transpose_perm.size()) return fail("the number of devices is too large");
-    return fail(absl::StrCat(devices_.transpose_perm.size(), " dimensions are ordered and ", devices_.reshape_dims.size(),
-                             " are there"));
+    if (devices_.reshape_dims.size() == devices_.transpose_perm.size())
+      return fail("the number of devices is too large");
+    return fail(absl::StrCat(devices_.transpose_perm.size(), " dimensions are ordered and ",
+                             devices_.reshape_dims.size(), " are there"));
   }
   if (devices_.ids.size() < 2) return fail("a sharding over tiles has more than one device");
   const int64_t count = SaturatingProduct(devices_.dims);
@@ -545,7 +545,8 @@ void HloSharding::PrintLeaf(Printer* printer, bool include_metadata) const {
   if (include_metadata && !metadata().empty()) {
     const bool is_list = metadata().size() > 1;
     printer->Append(is_list ? " metadata={" : " metadata=");
-    AppendJoin(printer, metadata(), ", ", [](Printer* out, const OpMetadata& metadata) { PrintMetadata(out, metadata); });
+    AppendJoin(printer, metadata(), ", ",
+               [](Printer* out, const OpMetadata& metadata) { PrintMetadata(out, metadata); });
     if (is_list) printer->Append("}");
   }
   printer->Append("}");

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/hlo/metadata_text.h"
@@ -151,22 +151,29 @@ void HloTextPrinter::PrintConstant(const HloInstruction& instruction) {
 
 // ---- Attributes --------------------------------------------------------------------------------------------------------
 
+namespace {
+// The operation that the line of an async-start stands for, where the sugar says all of it; else null.
+const HloInstruction* Sugared(const HloInstruction& instruction, const HloPrintOptions& options) {
+  if (instruction.opcode() != HloOpcode::kAsyncStart || !options.syntax_sugar_async_ops()) return nullptr;
+  const HloComputation* wrapped = instruction.async_wrapped_computation();
+  if (wrapped == nullptr || !wrapped->CanExpandIntoSingleInstruction()) return nullptr;
+  return wrapped->root_instruction();
+}
+}  // namespace
+
 void HloTextPrinter::PrintAttributes(const HloInstruction& instruction) {
   if (!options_.print_extra_attributes()) return;
-  const bool sugar = instruction.opcode() == HloOpcode::kAsyncStart && options_.syntax_sugar_async_ops() &&
-                     instruction.async_wrapped_computation() != nullptr &&
-                     instruction.async_wrapped_computation()->CanExpandIntoSingleInstruction();
-  if (sugar) {
-    // The line says what the operation says, and what async-start says but for the computation.
-    const auto mode = options_.print_subcomputation_mode();
+  // The line of `add-start` says what async-start says, but for the computation, and what the add says.
+  const auto mode = options_.print_subcomputation_mode();
+  const HloInstruction* said = &instruction;
+  while (const HloInstruction* wrapped = Sugared(*said, options_)) {
     options_.set_print_subcomputation_mode(HloPrintOptions::PrintSubcomputationMode::kOff);
-    PrintOperationAttributes(instruction);
+    PrintOperationAttributes(*said);
     options_.set_print_subcomputation_mode(mode);
-    PrintOperationAttributes(*instruction.async_wrapped_instruction());
-  } else {
-    PrintOperationAttributes(instruction);
+    said = wrapped;
   }
-  PrintBodies(sugar ? *instruction.async_wrapped_instruction() : instruction);
+  PrintOperationAttributes(*said);
+  PrintBodies(*said);
   PrintExtras(instruction);
 }
 
@@ -288,22 +295,7 @@ void HloTextPrinter::PrintMetadataAttribute(const HloInstruction& instruction) {
     out_.Add("\"}");
     return;
   }
-  // A frame that the module's tables do not have says nothing.
-  const int32_t frame = metadata.stack_frame_id();
-  if (frame != 0) {
-    const bool known = module_ != nullptr && frame > 0 &&
-                       frame <= static_cast<int64_t>(module_->stack_frame_index().stack_frames.size());
-    if (!known) {
-      OpMetadata without_frame = metadata;
-      without_frame.clear_stack_frame_id();
-      if (!IsMetadataPrinted(without_frame)) return;
-      out_.Add(", metadata=");
-      PrintMetadata(&out_, without_frame);
-      return;
-    }
-  } else if (!IsMetadataPrinted(metadata)) {
-    return;
-  }
+  if (metadata.stack_frame_id() == 0 && !IsMetadataPrinted(metadata)) return;
   out_.Add(", metadata=");
   PrintMetadata(&out_, metadata);
 }
@@ -454,11 +446,12 @@ void HloTextPrinter::PrintRecoveryTable(const HloModule& module) {
     out_.Add("}");
     if (entry.recovery_module != nullptr) {
       out_.Add(",\n  \"\n");
-      const std::string text = absl::StrCat("    ", entry.recovery_module->ToString());
-      const std::string indented = absl::StrReplaceAll(text, {{"\n", "\n    "}});
-      // Empty lines are not indented.
-      out_.Add(absl::StrReplaceAll(indented, {{"    \n", "\n"}}).substr(0, std::string::npos));
-      out_.Add("\n  \"\n");
+      // Indented, but for empty lines.
+      for (const absl::string_view line : absl::StrSplit(entry.recovery_module->ToString(), '\n')) {
+        if (!line.empty()) AppendCat(&out_, "    ", line);
+        out_.Add('\n');
+      }
+      out_.Add("  \"\n");
     } else {
       out_.Add("\n");
     }
@@ -486,22 +479,12 @@ void HloTextPrinter::PrintTables(const HloModule& module) {
   out_.Add("\nStackFrames\n");
   for (const StackFrameIndex::StackFrame& frame : index.stack_frames) {
     AppendCat(&out_, ++number, " {file_location_id=", frame.file_location_id,
-              " parent_frame_id=", frame.parent_frame_id, "}\n");
+              " parent_frame_id=", frame.parent_frame_id + 1, "}\n");
   }
   out_.Add("\n\n");
 }
 
 // ---- The members of the classes ----------------------------------------------------------------------------------------
-
-const std::string& ShapeWithText::text() const {
-  const std::string* text = text_.load(std::memory_order_acquire);
-  if (text != nullptr) return *text;
-  auto* made = new std::string(ShapeUtil::HumanStringWithLayout(shape_));
-  const std::string* expected = nullptr;
-  if (text_.compare_exchange_strong(expected, made, std::memory_order_acq_rel)) return *made;
-  delete made;
-  return *expected;
-}
 
 namespace {
 template <typename Print>

@@ -36,6 +36,13 @@ std::vector<Shape> OperandShapeList(const HloInstruction& x, int64_t begin) {
   return shapes;
 }
 
+// A record that may be absent: an empty one then.
+template <HloField field>
+const HloFieldType<field>& Record(const HloInstruction& x) {
+  const auto* record = x.fields().Find<field>();
+  return record ? *record : HloFieldType<field>::default_instance();
+}
+
 absl::Span<const int64_t> Dimensions(const HloInstruction& x) {
   const auto* dimensions = x.fields().Find<HloField::dimensions>();
   return dimensions ? absl::MakeConstSpan(*dimensions) : absl::Span<const int64_t>();
@@ -207,14 +214,14 @@ ShapeOr InferScan(const HloInstruction& x) {
 ShapeOr InferTopK(const HloInstruction& x) { return I::InferTopKShape(OperandShape(x, 0), x.k()); }
 
 ShapeOr InferDot(const HloInstruction& x) {
-  return I::InferDotOpShape(OperandShape(x, 0), OperandShape(x, 1), x.fields().Get<HloField::dot_dimension_numbers>({}),
+  return I::InferDotOpShape(OperandShape(x, 0), OperandShape(x, 1), Record<HloField::dot_dimension_numbers>(x),
                             WrittenType(x));
 }
 // The scales do not matter.
 ShapeOr InferScaledDot(const HloInstruction& x) { return InferDot(x); }
 ShapeOr InferRaggedDot(const HloInstruction& x) {
   return I::InferRaggedDotOpShape(OperandShape(x, 0), OperandShape(x, 1), OperandShape(x, 2),
-                                  x.fields().Get<HloField::ragged_dot_dimension_numbers>({}), WrittenType(x));
+                                  Record<HloField::ragged_dot_dimension_numbers>(x), WrittenType(x));
 }
 ShapeOr InferConvolution(const HloInstruction& x) {
   return I::InferConvolveShape(OperandShape(x, 0), OperandShape(x, 1), x.feature_group_count(), x.batch_group_count(),
@@ -268,8 +275,9 @@ ShapeOr InferAllToAll(const HloInstruction& x) {
   KASHI_RETURN_IF_ERROR(CheckOperandCount(x, 1));
   if (Dimensions(x).empty()) return I::InferAllToAllTupleShape(OperandShapes(x));
   KASHI_ASSIGN_OR_RETURN(const int64_t dimension, OnlyDimension(x));
-  const bool has_groups = x.fields().Has(HloField::replica_groups) && !x.replica_groups().empty();
-  const int64_t pieces = has_groups ? x.replica_groups()[0].replica_ids_size() : 1;
+  const auto* devices = x.fields().Find<HloField::replica_groups>();
+  const bool has_groups = devices != nullptr && devices->num_replica_groups() > 0;
+  const int64_t pieces = has_groups ? devices->num_devices_per_group() : 1;
   return I::InferAllToAllShape(OperandShape(x, 0), dimension, dimension, pieces);
 }
 ShapeOr InferCollectivePermute(const HloInstruction& x) {
@@ -301,7 +309,7 @@ ShapeOr InferCopyDone(const HloInstruction& x) { return TupleElement(OperandShap
 ShapeOr InferFft(const HloInstruction& x) { return I::InferFftShape(OperandShape(x, 0), x.fft_type(), x.fft_length()); }
 ShapeOr InferTriangularSolve(const HloInstruction& x) {
   return I::InferTriangularSolveShape(OperandShape(x, 0), OperandShape(x, 1),
-                                      x.fields().Get<HloField::triangular_solve_options>({}));
+                                      Record<HloField::triangular_solve_options>(x));
 }
 ShapeOr InferCholesky(const HloInstruction& x) { return I::InferCholeskyShape(OperandShape(x, 0)); }
 ShapeOr InferBatchNormTraining(const HloInstruction& x) {

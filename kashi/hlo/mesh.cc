@@ -34,9 +34,10 @@ absl::Status ValidateDeviceList(const TileAssignment& devices) {
   for (int64_t i = 0; i < count; ++i) {
     const int64_t device = devices.AtLinearIndex(i);
     if (device < 0 || device >= count || seen[device]) {
-      return InvalidArgument("the device ids of a mesh must be a permutation of 0 .. %d; %d is not in it or not for the first"
-                             " time",
-                             count - 1, device);
+      return InvalidArgument(
+          "the device ids of a mesh must be a permutation of 0 .. %d; %d is not in it or not for the first"
+          " time",
+          count - 1, device);
     }
     seen[device] = true;
     is_iota = is_iota && device == i;
@@ -74,8 +75,8 @@ absl::Status ValidateSorted(absl::Span<const AxisRef> axes, absl::string_view wh
 Mesh::Mesh(std::vector<std::string> axis_names, std::vector<int64_t> axis_sizes, std::optional<TileAssignment> devices,
            bool is_maximal) {
   if (!devices.has_value()) devices = TileAssignment(absl::Span<const int64_t>(axis_sizes));
-  rep_ = std::make_shared<const Rep>(
-      Rep{std::move(axis_names), std::move(axis_sizes), *std::move(devices), is_maximal});
+  rep_ =
+      std::make_shared<const Rep>(Rep{std::move(axis_names), std::move(axis_sizes), *std::move(devices), is_maximal});
 }
 
 absl::Status Mesh::Validate() const {
@@ -144,7 +145,8 @@ absl::StatusOr<Mesh> Mesh::FromProto(const MeshProto& proto) {
   if (proto.axes().empty() && proto.device_ids_size() == 1) return Maximal(proto.device_ids(0));
   Mesh mesh(names, sizes);
   if (proto.has_iota_transform()) {
-    std::vector<int> perm(proto.iota_transform().transpose_perm().begin(), proto.iota_transform().transpose_perm().end());
+    std::vector<int> perm(proto.iota_transform().transpose_perm().begin(),
+                          proto.iota_transform().transpose_perm().end());
     std::optional<IotaTileAssignment> iota =
         IotaTileAssignment::TryCreate(sizes, proto.iota_transform().reshape_dims(), perm);
     if (!iota.has_value()) return InvalidArgument("the mesh's iota_transform has no such dimensions");
@@ -237,8 +239,8 @@ absl::StatusOr<TileAssignment> DevicesByAxes(const Mesh& mesh, absl::Span<const 
   std::sort(used.begin(), used.end());
 
   DimensionVector piece_sizes;
-  std::vector<int> rest;             // pieces that no list names
-  std::vector<int> piece_of_used;    // of used[i]
+  std::vector<int> rest;           // pieces that no list names
+  std::vector<int> piece_of_used;  // of used[i]
   auto next = used.begin();
   for (int64_t axis = 0; axis < mesh.num_axes(); ++axis) {
     const int64_t axis_size = mesh.axis_size(axis);
@@ -318,24 +320,23 @@ bool NamedSharding::IsReplicated() const {
 }
 
 bool NamedSharding::CoversMesh(absl::Span<const AxisRef> axes) const {
-  for (const AxisRef& axis : axes) {
-    if (axis.sub_axis_info().has_value()) return false;
-  }
-  return !IsMaximal() && !axes.empty() && static_cast<int64_t>(axes.size()) == mesh_.num_axes();
+  DimensionVector sizes;
+  for (const AxisRef& axis : axes) sizes.push_back(axis.size(mesh_));
+  return !IsMaximal() && !axes.empty() && SaturatingProduct(sizes) == SaturatingProduct(mesh_.axis_sizes());
 }
 
 void NamedSharding::Print(Printer* printer, bool include_metadata) const {
   printer->Append("{");
   mesh_.Print(printer);
-  const bool short_form = dim_shardings_.empty() && replicated_axes_.empty();
+  const bool has_no_axes = replicated_axes_.empty() && unreduced_axes_.empty() && manual_axes_.empty();
   if (IsMaximal()) {
     // The mesh says it all.
-  } else if (short_form && unreduced_axes_.empty() && manual_axes_.empty()) {
+  } else if (dim_shardings_.empty() && has_no_axes) {
     printer->Append(", replicated");
-  } else if (short_form && IsManual()) {
-    printer->Append(", manual");
-  } else if (short_form && IsUnreduced()) {
+  } else if (dim_shardings_.empty() && IsUnreduced()) {
     printer->Append(", unreduced");
+  } else if (dim_shardings_.empty() && IsManual()) {
+    printer->Append(", manual");
   } else {
     printer->Append(", [");
     AppendJoin(printer, dim_shardings_, ", ", [&](Printer* out, const DimensionSharding& dimension) {
@@ -351,7 +352,8 @@ void NamedSharding::Print(Printer* printer, bool include_metadata) const {
   }
   if (include_metadata && !metadata_.empty()) {
     printer->Append(", metadata={");
-    AppendJoin(printer, metadata_, ", ", [](Printer* out, const OpMetadata& metadata) { PrintMetadata(out, metadata); });
+    AppendJoin(printer, metadata_, ", ",
+               [](Printer* out, const OpMetadata& metadata) { PrintMetadata(out, metadata); });
     printer->Append("}");
   }
   printer->Append("}");

@@ -93,13 +93,7 @@ class AxisRef {
     int64_t pre_size;
     int64_t size;
     int64_t next_pre_size() const;  // pre_size * size, saturating
-    friend bool operator==(const SubAxis& a, const SubAxis& b) {
-      return a.pre_size == b.pre_size && a.size == b.size;
-    }
-    template <typename H>
-    friend H AbslHashValue(H h, const SubAxis& sub) {
-      return H::combine(std::move(h), sub.pre_size, sub.size);
-    }
+    friend bool operator==(const SubAxis& a, const SubAxis& b) { return a.pre_size == b.pre_size && a.size == b.size; }
   };
   explicit AxisRef(int64_t mesh_axis_index) : mesh_axis_index_(mesh_axis_index) {}
   AxisRef(int64_t mesh_axis_index, SubAxis sub_axis) : mesh_axis_index_(mesh_axis_index), sub_axis_(sub_axis) {}
@@ -125,7 +119,8 @@ class AxisRef {
   friend bool operator<(const AxisRef& a, const AxisRef& b) { return a.SortKey() < b.SortKey(); }
   template <typename H>
   friend H AbslHashValue(H h, const AxisRef& axis) {
-    return H::combine(std::move(h), axis.mesh_axis_index_, axis.sub_axis_);
+    const SubAxis part = axis.sub_axis_.value_or(SubAxis{0, 0});
+    return H::combine(std::move(h), axis.mesh_axis_index_, part.pre_size, part.size);
   }
 
  private:
@@ -185,9 +180,9 @@ class NamedSharding {
   bool IsMaximal() const { return mesh_.IsMaximal(); }
   // Whether no axis does anything.
   bool IsReplicated() const;
-  // Whether the axes of that sort cover the mesh, and no other axis does anything.
-  bool IsManual() const { return CoversMesh(manual_axes_) && unreduced_axes_.empty(); }
-  bool IsUnreduced() const { return CoversMesh(unreduced_axes_) && manual_axes_.empty(); }
+  // Whether the axes of that sort have all the devices; others can only have size 1.
+  bool IsManual() const { return CoversMesh(manual_axes_); }
+  bool IsUnreduced() const { return CoversMesh(unreduced_axes_); }
 
   void Print(Printer* printer, bool include_metadata = false) const;  // with braces
   NamedShardingProto ToProto() const;

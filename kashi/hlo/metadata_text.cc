@@ -43,7 +43,8 @@ constexpr Field kFields[] = {
 // Reads bytes instead of tokens: most of the time goes into finding the closing quote of op_name.
 class MetadataScanner {
  public:
-  MetadataScanner(absl::string_view text, size_t at, OpMetadata* metadata) : text_(text), at_(at), metadata_(*metadata) {}
+  MetadataScanner(absl::string_view text, size_t at, OpMetadata* metadata)
+      : text_(text), at_(at), metadata_(*metadata) {}
 
   bool Scan();
   size_t at() const { return at_; }

@@ -35,7 +35,7 @@ absl::Status CheckVector(absl::string_view op, absl::string_view what, const Sha
 absl::Status CheckFloating(absl::string_view op, absl::string_view what, const Shape& shape) {
   if (ShapeUtil::ElementIsFloating(shape)) return absl::OkStatus();
   return InvalidArgument("The %s to batch-norm-%s must have a floating point element type, but the shape is %s.", what,
-                         op, ShapeUtil::HumanString(shape));
+                         op, TypeName(shape));
 }
 
 absl::Status CheckSameType(absl::string_view op, absl::string_view what, const Shape& shape, const Shape& operand) {
@@ -43,10 +43,10 @@ absl::Status CheckSameType(absl::string_view op, absl::string_view what, const S
   return InvalidArgument(
       "The inputs should have the same element type for batch-norm-%s, but the shape of %s is %s and the shape of "
       "operand is %s.",
-      op, what, ShapeUtil::HumanString(shape), ShapeUtil::HumanString(operand));
+      op, what, TypeName(shape), TypeName(operand));
 }
 
-// Of grad, whose error names types.
+// Of grad, which calls a type a type.
 absl::Status CheckSameTypeOfGrad(absl::string_view what, const Shape& shape, const Shape& operand) {
   if (ShapeUtil::SameElementTypeIgnoringFpPrecision(shape, operand)) return absl::OkStatus();
   return InvalidArgument(
@@ -55,7 +55,14 @@ absl::Status CheckSameTypeOfGrad(absl::string_view what, const Shape& shape, con
       what, TypeName(shape), TypeName(operand));
 }
 
+// The first dimension counts: inference does not ask for a vector. A scalar has none; XLA reads one nevertheless, and so
+// accepts it where the count is `?`.
 absl::Status CheckSize(absl::string_view what, const Shape& vector, int64_t feature_count) {
+  if (feature_count == Shape::kUnboundedSize) return absl::OkStatus();
+  if (vector.rank() == 0) {
+    return InvalidArgument("The size of %s should be compatible with feature count, but %s has none.", what,
+                           ShapeUtil::HumanString(vector));
+  }
   if (CompatibleSizes(vector.dimensions(0), feature_count)) return absl::OkStatus();
   return InvalidArgument(
       "The size of %s should be compatible with feature count, but the size of %s is %d and the feature count is %d.",
@@ -102,9 +109,6 @@ absl::StatusOr<Shape> ShapeInference::InferBatchNormInferenceShape(const Shape& 
   KASHI_RETURN_IF_ERROR(CheckForward("inference", operand_shape, scale_shape, offset_shape, feature_index));
   KASHI_RETURN_IF_ERROR(CheckSameType("inference", "mean", mean_shape, operand_shape));
   KASHI_RETURN_IF_ERROR(CheckSameType("inference", "variance", variance_shape, operand_shape));
-  // XLA does not ask, and reads dimension 0 of what has none.
-  KASHI_RETURN_IF_ERROR(CheckVector("inference", "Mean", mean_shape));
-  KASHI_RETURN_IF_ERROR(CheckVector("inference", "Variance", variance_shape));
   const int64_t feature_count = operand_shape.dimensions(static_cast<int>(feature_index));
   KASHI_RETURN_IF_ERROR(CheckSize("offset factor", offset_shape, feature_count));
   KASHI_RETURN_IF_ERROR(CheckSize("scale factor", scale_shape, feature_count));
@@ -124,7 +128,8 @@ absl::StatusOr<Shape> ShapeInference::InferBatchNormGradShape(const Shape& opera
   KASHI_RETURN_IF_ERROR(CheckFeatureIndexBelowRank("grad", operand_shape, feature_index));
   if (operand_shape.rank() != output_grad_shape.rank()) {
     return InvalidArgument(
-        "Expected operand_shape of batch-norm-grad to have the same rank as output_grad_shape; got rank(oprand_shape) %d, "
+        "Expected operand_shape of batch-norm-grad to have the same rank as output_grad_shape; got rank(oprand_shape) "
+        "%d, "
         "and rank(output_grad_shape) %d.",
         operand_shape.rank(), output_grad_shape.rank());
   }
@@ -140,7 +145,7 @@ absl::StatusOr<Shape> ShapeInference::InferBatchNormGradShape(const Shape& opera
   // XLA reads before the first dimension.
   KASHI_RETURN_IF_ERROR(CheckFeatureIndexNotNegative("grad", feature_index));
   const int64_t feature_count = operand_shape.dimensions(static_cast<int>(feature_index));
-  KASHI_RETURN_IF_ERROR(CheckSize("offset factor", mean_shape, feature_count));
+  KASHI_RETURN_IF_ERROR(CheckSize("mean", mean_shape, feature_count));
   KASHI_RETURN_IF_ERROR(CheckSize("scale factor", scale_shape, feature_count));
   KASHI_RETURN_IF_ERROR(CheckSize("variance", var_shape, feature_count));
   for (int i = 0; i < operand_shape.dimensions_size(); ++i) {

@@ -1,10 +1,10 @@
 // Shape inference asked by a line of text, for tests that compare with recorded answers of XLA:
 //
 //   kind        operands                   computations               attributes
-//   dot         f32[2,3] f32[3,4]                                     lhs_contracting_dims={1} rhs_contracting_dims={0}
-//   while       s32[]                      (s32[])->pred[] (s32[])->s32[]
+//   dot         f32[2,3];f32[3,4]                                     lhs_contracting_dims={1};rhs_contracting_dims={0}
+//   while       s32[]                      (s32[])->pred[];(s32[])->s32[]
 //
-// Items are separated by `;`. Shapes without a layout get the default one, as in HLO text.
+// Items are separated by `;`. The parameters of computations are named p0, p1, ….
 #ifndef KASHI_HLO_SHAPE_INFERENCE_CASES_TESTING_H_
 #define KASHI_HLO_SHAPE_INFERENCE_CASES_TESTING_H_
 
@@ -19,7 +19,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "gtest/gtest.h"
-#include "kashi/array/layout_util.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/dimension_numbers_text.h"
@@ -62,14 +61,15 @@ class ShapeInferenceCase {
       return ShapeInference::InferWhileShape(computations_[0], computations_[1], operands_[0]);
     }
     if (kind_ == "conditional") {
-      return ShapeInference::InferConditionalShape(operands_[0], computations_,
-                                                   absl::MakeSpan(operands_).subspan(1));
+      return ShapeInference::InferConditionalShape(operands_[0], computations_, absl::MakeSpan(operands_).subspan(1));
     }
     return InferLinearAlgebra();
   }
 
  private:
-  static std::vector<std::string> Items(const std::string& text) { return absl::StrSplit(text, ';', absl::SkipEmpty()); }
+  static std::vector<std::string> Items(const std::string& text) {
+    return absl::StrSplit(text, ';', absl::SkipEmpty());
+  }
 
   static Shape ParseOperand(absl::string_view text) {
     absl::StatusOr<Shape> shape = ParseShape(text);
@@ -77,13 +77,9 @@ class ShapeInferenceCase {
       ADD_FAILURE() << text << ": " << shape.status();
       return ShapeUtil::MakeNil();
     }
-    ShapeUtil::ForEachMutableLeafShape(&*shape, [](Shape* leaf, const ShapeIndex&) {
-      if (leaf->IsArrayExcludingBuffer() && !leaf->has_layout()) LayoutUtil::SetToDefaultLayout(leaf);
-    });
     return *std::move(shape);
   }
 
-  // `(f32[],f32[])->f32[]`, parameters named p0, p1, …
   static ProgramShape ParseComputation(absl::string_view text) {
     const std::pair<absl::string_view, absl::string_view> halves = absl::StrSplit(text, "->");
     ProgramShape program;
@@ -189,6 +185,13 @@ class ShapeInferenceCase {
   std::vector<ProgramShape> computations_;
   std::map<std::string, std::string> attributes_;
 };
+
+// The result's shape with its layout, or "error: " and the message.
+inline std::string InferShapeText(const std::string& kind, const std::string& operands, const std::string& attributes,
+                                  const std::string& computations = "") {
+  absl::StatusOr<Shape> shape = ShapeInferenceCase(kind, operands, computations, attributes).Infer();
+  return shape.ok() ? shape->ToString(/*print_layout=*/true) : absl::StrCat("error: ", shape.status().message());
+}
 
 }  // namespace kashi
 

@@ -93,14 +93,14 @@ absl::StatusOr<Shape> ShapeInference::InferReduceScatterShape(absl::Span<const S
     const int d = static_cast<int>(scatter_dimension);
     const int64_t size = operand->dimensions(d);
     if (!operand->is_unbounded_dynamic_dimension(d) && size % shard_count != 0) {
-      return InvalidArgument(
-          "ReduceScatter operand scatter dimension size %d must be dividable by shard_count %d.", size, shard_count);
+      return InvalidArgument("ReduceScatter operand scatter dimension size %d must be dividable by shard_count %d.",
+                             size, shard_count);
     }
     // Even a bounded dimension is unbounded when shared out.
     const bool is_dynamic = operand->is_dynamic_dimension(d);
-    KASHI_ASSIGN_OR_RETURN(Shape result, WithDimension(*operand, scatter_dimension,
-                                                       is_dynamic ? Shape::kUnboundedSize : size / shard_count,
-                                                       is_dynamic));
+    KASHI_ASSIGN_OR_RETURN(Shape result,
+                           WithDimension(*operand, scatter_dimension,
+                                         is_dynamic ? Shape::kUnboundedSize : size / shard_count, is_dynamic));
     results.push_back(std::move(result));
   }
   return MaybeTuple(results);
@@ -147,10 +147,12 @@ absl::StatusOr<Shape> ShapeInference::InferAllToAllShape(const Shape& shape, int
 
 absl::StatusOr<Shape> ShapeInference::InferAllToAllTupleShape(absl::Span<const Shape* const> operand_shapes) {
   KASHI_RET_CHECK(!operand_shapes.empty(), "all-to-all of nothing");
-  for (size_t i = 0; i < operand_shapes.size(); ++i) {
-    if (operand_shapes[i]->is_unbounded_dynamic()) {
+  for (const Shape* operand : operand_shapes) {
+    if (operand->is_unbounded_dynamic()) {
       return InvalidArgument("AllToAllTuple does not support unbounded dynamic shapes");
     }
+  }
+  for (size_t i = 1; i < operand_shapes.size(); ++i) {
     if (!Shape::Equal().IgnoreMemorySpaceInLayout()(*operand_shapes[0], *operand_shapes[i])) {
       return InvalidArgument(
           "HLO all-to-all has operands with different shapes: the 0th operand shape %s, but the %dth operand has shape "
@@ -179,7 +181,7 @@ absl::StatusOr<Shape> ShapeInference::InferRaggedAllToAllShape(absl::Span<const 
 }
 
 absl::StatusOr<Shape> ShapeInference::InferCollectiveBroadcastShape(absl::Span<const Shape* const> operand_shapes) {
-  KASHI_RET_CHECK(operand_shapes.size() == 1, "collective-broadcast of %d operands", operand_shapes.size());
+  KASHI_RET_CHECK(!operand_shapes.empty(), "collective-broadcast of nothing");
   KASHI_RETURN_IF_ERROR(ExpectArray(*operand_shapes[0], "operand of collective-broadcast"));
   return *operand_shapes[0];
 }

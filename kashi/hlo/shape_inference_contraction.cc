@@ -98,8 +98,8 @@ void AddDotDimensions(const Shape& lhs, const Shape& rhs, const DotDimensionNumb
                       ResultDimensions* result) {
   for (int64_t d : dnums.lhs_batch_dimensions()) result->AddFrom(lhs, d);
   AddAllBut(DimensionSet(lhs.rank(), {dnums.lhs_contracting_dimensions(), dnums.lhs_batch_dimensions()}), lhs, result);
-  AddAllBut(DimensionSet(rhs.rank(), {dnums.rhs_contracting_dimensions(), dnums.rhs_batch_dimensions(), rhs_group}), rhs,
-            result);
+  AddAllBut(DimensionSet(rhs.rank(), {dnums.rhs_contracting_dimensions(), dnums.rhs_batch_dimensions(), rhs_group}),
+            rhs, result);
 }
 
 // ---- Ragged dot ----------------------------------------------------------------------------------------------------
@@ -157,16 +157,16 @@ absl::Status CheckGroupSizes(const Shape& lhs, const Shape& rhs, const Shape& gr
   const std::vector<int64_t> prefix = GroupPrefix(lhs, dnums, ragged);
   const int64_t rank = static_cast<int64_t>(prefix.size()) + 1;
   if (group_sizes.rank() != rank) {
-    return RaggedDotError(lhs, rhs, absl::StrFormat("expected group_sizes to have rank %d, got %d", rank,
-                                                    group_sizes.rank()));
+    return RaggedDotError(lhs, rhs,
+                          absl::StrFormat("expected group_sizes to have rank %d, got %d", rank, group_sizes.rank()));
   }
   std::vector<int64_t> expected;
   for (int64_t d : prefix) expected.push_back(lhs.dimensions(static_cast<int>(d)));
   expected.push_back(group_sizes.dimensions().back());
   if (Dimensions(expected) != group_sizes.dimensions()) {
-    return RaggedDotError(lhs, rhs, absl::StrCat("group_sizes is expected to have shape [",
-                                                 absl::StrJoin(expected, ", "), "], got [",
-                                                 absl::StrJoin(group_sizes.dimensions(), ", "), "]"));
+    return RaggedDotError(lhs, rhs,
+                          absl::StrCat("group_sizes is expected to have shape [", absl::StrJoin(expected, ", "),
+                                       "], got [", absl::StrJoin(group_sizes.dimensions(), ", "), "]"));
   }
   return absl::OkStatus();
 }
@@ -185,11 +185,11 @@ absl::Status CheckRhsGroups(const Shape& lhs, const Shape& rhs, const RaggedDotD
   }
   if (ModeOf(dnums, ragged_dnums.lhs_ragged_dimensions(0)) != RaggedMode::kFree) {
     if (group_dims.empty()) return absl::OkStatus();
-    return error(
-        "There must be zero group dimensions in the rhs when the ragged dimension is batch or contracting.");
+    return error("There must be zero group dimensions in the rhs when the ragged dimension is batch or contracting.");
   }
   if (group_dims.size() != 1) {
-    return error("There must be exactly one group dimension in the rhs when the lhs ragged dimension is non-contracting.");
+    return error(
+        "There must be exactly one group dimension in the rhs when the lhs ragged dimension is non-contracting.");
   }
   const int64_t size = rhs.dimensions(static_cast<int>(group_dims[0]));
   if (!CompatibleSizes(size, groups)) {
@@ -204,6 +204,17 @@ absl::Status CheckRhsGroups(const Shape& lhs, const Shape& rhs, const RaggedDotD
 std::string ConvolutionText(const Shape& lhs, const Shape& rhs, const ConvolutionDimensionNumbers& dnums) {
   return absl::StrCat(" got <conv>(", ShapeUtil::HumanString(lhs), ", ", ShapeUtil::HumanString(rhs),
                       ")\nDimension numbers: {", ConvolutionDimensionNumbersToString(dnums), "}.");
+}
+
+// A sparse kernel is a tuple: its values, and metadata that inference does not look at.
+absl::StatusOr<const Shape*> KernelOf(const Shape& rhs) {
+  if (rhs.IsTuple() && rhs.tuple_shapes_size() != 2) {
+    return InvalidArgument("rhs of convolution, if a tuple, must have 2 elements for sparsity; got: %s",
+                           ShapeUtil::HumanString(rhs));
+  }
+  const Shape& kernel = rhs.IsTuple() ? rhs.tuple_shapes(0) : rhs;
+  KASHI_RETURN_IF_ERROR(ExpectArray(kernel, "rhs of convolution"));
+  return &kernel;
 }
 
 absl::Status CheckGroupCounts(int64_t feature_group_count, int64_t batch_group_count) {
@@ -226,16 +237,16 @@ absl::Status CheckConvolutionRanks(const Shape& lhs, const Shape& rhs, const Win
   const auto numbers = [&dnums] { return ConvolutionDimensionNumbersToString(dnums); };
   const int spatial = dnums.input_spatial_dimensions_size();
   if (spatial != dnums.kernel_spatial_dimensions_size()) {
-    return InvalidArgument("Both arguments to convolution must have same number of dimensions.\nNumbers: %s", numbers());
+    return InvalidArgument("Both arguments to convolution must have same number of dimensions.\nNumbers: %s",
+                           numbers());
   }
   if (spatial != dnums.output_spatial_dimensions_size()) {
     return InvalidArgument("Both input and output of convolution must have same number of dimensions.\nNumbers: %s",
                            numbers());
   }
   if (window.dimensions_size() != spatial) {
-    return InvalidArgument(
-        "Window must have same number of dimensions as dimension numbers.\nWindow: %s\nNumbers: %s",
-        window_util::ToString(window), numbers());
+    return InvalidArgument("Window must have same number of dimensions as dimension numbers.\nWindow: %s\nNumbers: %s",
+                           window_util::ToString(window), numbers());
   }
   if (lhs.rank() != spatial + 2) {
     return InvalidArgument("The LHS argument to a convolution should have rank %d; lhs: %s.", spatial + 2,
@@ -260,8 +271,8 @@ std::vector<int64_t> SortedNumbers(int64_t a, int64_t b, Dimensions spatial) {
 // That the numbers of each array are a permutation of its dimensions.
 absl::Status CheckConvolutionNumbers(const ConvolutionDimensionNumbers& dnums) {
   const std::pair<const char*, std::vector<int64_t>> arrays[] = {
-      {"Input", SortedNumbers(dnums.input_batch_dimension(), dnums.input_feature_dimension(),
-                              dnums.input_spatial_dimensions())},
+      {"Input",
+       SortedNumbers(dnums.input_batch_dimension(), dnums.input_feature_dimension(), dnums.input_spatial_dimensions())},
       {"Window", SortedNumbers(dnums.kernel_input_feature_dimension(), dnums.kernel_output_feature_dimension(),
                                dnums.kernel_spatial_dimensions())},
       {"Output", SortedNumbers(dnums.output_batch_dimension(), dnums.output_feature_dimension(),
@@ -300,7 +311,7 @@ struct ConvolutionSizes {
         kernel_output_features(rhs.dimensions(static_cast<int>(dnums.kernel_output_feature_dimension()))) {}
 };
 
-// That groups divide what they are to divide.
+// That groups divide what they are to divide. XLA lets `?`, a negative number, pass the third.
 absl::Status CheckConvolutionGroups(const ConvolutionSizes& sizes, int64_t feature_group_count,
                                     int64_t batch_group_count, absl::FunctionRef<std::string()> convolution) {
   if (sizes.kernel_output_features % batch_group_count != 0) {
@@ -315,7 +326,7 @@ absl::Status CheckConvolutionGroups(const ConvolutionSizes& sizes, int64_t featu
         "dimension / feature_group_count = RHS feature dimension (value %d);%s",
         sizes.input_features, feature_group_count, sizes.kernel_input_features, convolution());
   }
-  if (sizes.kernel_output_features % feature_group_count != 0) {
+  if (sizes.kernel_output_features % feature_group_count > 0) {
     return InvalidArgument(
         "Expected output feature dimension (value %d) to be divisible by feature_group_count (value %d);%s",
         sizes.kernel_output_features, feature_group_count, convolution());
@@ -398,19 +409,19 @@ absl::StatusOr<Shape> ShapeInference::InferConvolveShape(const Shape& lhs, const
                                                          std::optional<PrimitiveType> preferred_element_type) {
   const ConvolutionDimensionNumbers& dnums = dimension_numbers;
   KASHI_RETURN_IF_ERROR(ExpectArray(lhs, "lhs of convolution"));
-  KASHI_RETURN_IF_ERROR(ExpectArray(rhs, "rhs of convolution"));
+  KASHI_ASSIGN_OR_RETURN(const Shape* kernel, KernelOf(rhs));
   KASHI_RETURN_IF_ERROR(CheckGroupCounts(feature_group_count, batch_group_count));
-  KASHI_RETURN_IF_ERROR(CheckConvolutionRanks(lhs, rhs, window, dnums));
+  KASHI_RETURN_IF_ERROR(CheckConvolutionRanks(lhs, *kernel, window, dnums));
   KASHI_RETURN_IF_ERROR(CheckConvolutionNumbers(dnums));
-  const ConvolutionSizes sizes(lhs, rhs, dnums);
+  const ConvolutionSizes sizes(lhs, *kernel, dnums);
   KASHI_RETURN_IF_ERROR(CheckConvolutionGroups(sizes, feature_group_count, batch_group_count,
-                                               [&] { return ConvolutionText(lhs, rhs, dnums); }));
-  KASHI_RETURN_IF_ERROR(CheckKernelSizes(rhs, window, dnums));
+                                               [&] { return ConvolutionText(lhs, *kernel, dnums); }));
+  KASHI_RETURN_IF_ERROR(CheckKernelSizes(*kernel, window, dnums));
   KASHI_ASSIGN_OR_RETURN(const Shape spatial, SpatialOutput(lhs, window, dnums));
 
-  if (rhs.is_dynamic_dimension(static_cast<int>(dnums.kernel_output_feature_dimension()))) {
+  if (kernel->is_dynamic_dimension(static_cast<int>(dnums.kernel_output_feature_dimension()))) {
     return InvalidArgument("Dynamic output feature dim on convolution kernel is not supported: rhs shape is %s ",
-                           ShapeUtil::HumanString(rhs));
+                           ShapeUtil::HumanString(*kernel));
   }
   std::vector<int64_t> dimensions(lhs.rank());
   std::vector<bool> is_dynamic(lhs.rank());
@@ -422,9 +433,9 @@ absl::StatusOr<Shape> ShapeInference::InferConvolveShape(const Shape& lhs, const
     const int64_t d = dnums.output_spatial_dimensions(i);
     dimensions[d] = spatial.dimensions(i);
     is_dynamic[d] = lhs.is_dynamic_dimension(static_cast<int>(dnums.input_spatial_dimensions(i))) ||
-                    rhs.is_dynamic_dimension(static_cast<int>(dnums.kernel_spatial_dimensions(i)));
+                    kernel->is_dynamic_dimension(static_cast<int>(dnums.kernel_spatial_dimensions(i)));
   }
-  KASHI_ASSIGN_OR_RETURN(const PrimitiveType type, ResultType(lhs, rhs, preferred_element_type));
+  KASHI_ASSIGN_OR_RETURN(const PrimitiveType type, ResultType(lhs, *kernel, preferred_element_type));
   return ShapeUtil::MakeValidatedShape(type, dimensions, is_dynamic);
 }
 

@@ -9,12 +9,11 @@ namespace kashi {
 namespace {
 
 std::string List(absl::Span<const Shape* const> shapes) {
-  return absl::StrJoin(shapes, ", ", [](std::string* out, const Shape* shape) {
-    out->append(ShapeUtil::HumanString(*shape));
-  });
+  return absl::StrJoin(shapes, ", ",
+                       [](std::string* out, const Shape* shape) { out->append(ShapeUtil::HumanString(*shape)); });
 }
 
-// "Condition: …; body: …; init: ….", as errors of a while end.
+// As errors of a while end; their sentences have a period more.
 std::string WhileText(const ProgramShape& condition, const ProgramShape& body, const Shape& init) {
   return absl::StrCat("Condition: ", ShapeUtil::HumanString(condition), "; body: ", ShapeUtil::HumanString(body),
                       "; init: ", ShapeUtil::HumanString(init), ".");
@@ -27,13 +26,15 @@ absl::Status CheckBranch(absl::Span<const ProgramShape> computations, int64_t i,
   }
   if (!ShapeUtil::Compatible(computation.parameters(0), operand)) {
     return InvalidArgument(
-        "branch operand %d must match the shape of the only parameter of branch computation %d: got %s, want %s.", i, i,
-        ShapeUtil::HumanString(operand), ShapeUtil::HumanString(computation.parameters(0)));
+        "branch operand %d must match the shape of the only parameter of branch computation %d: got operand: %s; "
+        "computation: %s.",
+        i, i, ShapeUtil::HumanString(operand), ShapeUtil::HumanString(computation));
   }
   if (!ShapeUtil::Compatible(computations[0].result(), computation.result())) {
     return InvalidArgument(
-        "the result of branch 0 computation and branch %d computation must have the same shape: got %s and %s.", i,
-        ShapeUtil::HumanString(computations[0].result()), ShapeUtil::HumanString(computation.result()));
+        "the result of branch 0 computation and branch %d computation must have the same shape: got branch 0 "
+        "computation result: %s; branch %d computation result: %s.",
+        i, ShapeUtil::HumanString(computations[0].result()), i, ShapeUtil::HumanString(computation.result()));
   }
   return absl::OkStatus();
 }
@@ -77,7 +78,7 @@ absl::StatusOr<Shape> ShapeInference::InferWhileShape(const ProgramShape& condit
     return InvalidArgument("Body must take 1 arguments; got %d.", body.parameters_size());
   }
   if (!ShapeUtil::Compatible(condition.result(), ShapeUtil::MakeScalarShape(PRED))) {
-    return InvalidArgument("Condition must return a boolean; got %s", WhileText(condition, body, init));
+    return InvalidArgument("Condition must return a boolean; got %s.", WhileText(condition, body, init));
   }
   for (const Shape* other : {&condition.parameters(0), &body.parameters(0), &init}) {
     if (!ShapeUtil::Compatible(body.result(), *other)) {

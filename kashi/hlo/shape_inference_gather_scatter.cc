@@ -71,8 +71,9 @@ absl::Status CheckOffsetDims(Dimensions offset_dims, int64_t indices_rank) {
   const int64_t output_rank = static_cast<int64_t>(offset_dims.size()) + indices_rank - 1;
   for (size_t i = 0; i < offset_dims.size(); ++i) {
     if (offset_dims[i] < 0 || offset_dims[i] >= output_rank) {
-      return InvalidArgument("Offset dimension %d in gather op is out of bounds; got %d, but should have been in [0,%d).",
-                             static_cast<int64_t>(i), offset_dims[i], output_rank);
+      return InvalidArgument(
+          "Offset dimension %d in gather op is out of bounds; got %d, but should have been in [0,%d).",
+          static_cast<int64_t>(i), offset_dims[i], output_rank);
     }
   }
   return absl::OkStatus();
@@ -88,7 +89,8 @@ absl::Status CheckStartIndexMap(const GatherDimensionNumbers& dnums, int64_t ope
   const int64_t bound = indices[dnums.index_vector_dim()];
   if (!CompatibleSizes(dnums.start_index_map_size(), bound)) {
     return InvalidArgument(
-        "Gather op has %d elements in start_index_map and the bound of dimension index_vector_dim=%d of start_indices is "
+        "Gather op has %d elements in start_index_map and the bound of dimension index_vector_dim=%d of start_indices "
+        "is "
         "%d. These two numbers must be equal.",
         dnums.start_index_map_size(), dnums.index_vector_dim(), bound);
   }
@@ -139,7 +141,8 @@ absl::Status CheckSliceSizes(const Shape& input, const GatherDimensionNumbers& d
   if (static_cast<int>(slice_sizes.size()) !=
       dnums.offset_dims_size() + dnums.collapsed_slice_dims_size() + dnums.operand_batching_dims_size()) {
     return InvalidArgument(
-        "All components of the offset index in a gather op must either be a offset dimension or explicitly collapsed or "
+        "All components of the offset index in a gather op must either be a offset dimension or explicitly collapsed "
+        "or "
         "explicitly batched; got len(slice_sizes)=%d, output_slice_sizes=%s, collapsed_slice_dims=%s, "
         "operand_batching_dims=%s.",
         slice_sizes.size(), absl::StrJoin(dnums.offset_dims(), ","), absl::StrJoin(dnums.collapsed_slice_dims(), ","),
@@ -205,8 +208,8 @@ absl::Status CheckUpdateAndInsertedDims(const Shape& operand, const Shape& updat
   }
   KASHI_RETURN_IF_ERROR(CheckAscending("inserted_window_dims", dnums.inserted_window_dims()));
   KASHI_RETURN_IF_ERROR(CheckRange("inserted_window_dims", "scatter", dnums.inserted_window_dims(), operand.rank()));
-  const int64_t window = int64_t{dnums.update_window_dims_size()} + dnums.inserted_window_dims_size() +
-                         dnums.input_batching_dims_size();
+  const int64_t window =
+      int64_t{dnums.update_window_dims_size()} + dnums.inserted_window_dims_size() + dnums.input_batching_dims_size();
   if (window != operand.rank()) {
     return InvalidArgument("Scatter op has window of size %d; doesn't match operand of rank %d.", window,
                            operand.rank());
@@ -232,11 +235,12 @@ absl::Status CheckScatterDimsToOperandDims(const Shape& operand, Dimensions indi
   return absl::OkStatus();
 }
 
-absl::Status CheckScatterBatchingDims(int64_t operand_rank, int64_t indices_rank, const ScatterDimensionNumbers& dnums) {
+absl::Status CheckScatterBatchingDims(int64_t operand_rank, int64_t indices_rank,
+                                      const ScatterDimensionNumbers& dnums) {
   const Dimensions input_dims = dnums.input_batching_dims();
   const Dimensions indices_dims = dnums.scatter_indices_batching_dims();
-  KASHI_RETURN_IF_ERROR(CheckSameCount("input_batching_dims", input_dims, "scatter_indices_batching_dims", indices_dims,
-                                       "scatter"));
+  KASHI_RETURN_IF_ERROR(
+      CheckSameCount("input_batching_dims", input_dims, "scatter_indices_batching_dims", indices_dims, "scatter"));
   KASHI_RETURN_IF_ERROR(CheckAscending("input_batching_dims", input_dims));
   KASHI_RETURN_IF_ERROR(CheckRange("input_batching_dims", "scatter", input_dims, operand_rank));
   KASHI_RETURN_IF_ERROR(CheckUnique("scatter_indices_batching_dims", indices_dims));

@@ -1,5 +1,4 @@
 // Map, reductions, windows, scan and topk (docs/spec/hlo-ops.md, 3).
-#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -10,7 +9,6 @@
 namespace kashi {
 namespace {
 
-using shape_inference::AllUnique;
 using shape_inference::CheckReducer;
 using shape_inference::InferWindowOutputShape;
 using shape_inference::ResultDimensions;

@@ -42,7 +42,8 @@ TEST(StringEscapesTest, UnescapesAsXlaDoes) {
   EXPECT_EQ(Unescaped("\\xc3\\xa9\\303\\251\\u00e9\\U000000e9"), "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9");
   EXPECT_EQ(Unescaped("\\?\\a\\b\\f\\v\\1\\12"), "?\a\b\f\v\1\n");
   EXPECT_EQ(Unescaped("\\x01f"), "\x1f");
-  for (absl::string_view bad : {"\\q", "\\400", "\\x100", "\\x", "\\8", "a\\"}) EXPECT_EQ(Unescaped(bad), "refused") << bad;
+  for (absl::string_view bad : {"\\q", "\\400", "\\x100", "\\x", "\\8", "a\\"})
+    EXPECT_EQ(Unescaped(bad), "refused") << bad;
 }
 
 }  // namespace

@@ -188,7 +188,15 @@ IotaTileAssignment IotaTileAssignment::WithDims(absl::Span<const int64_t> dims) 
 std::optional<IotaTileAssignment> IotaTileAssignment::Transpose(absl::Span<const int> perm) const {
   KASHI_CHECK(IsPermutationOf(perm, dims_.size())) << "not a permutation of " << ndims() << " dimensions";
   DimensionVector new_dims;
-  for (int dim : perm) new_dims.push_back(dims_[dim]);
+  bool is_reshape = true;  // dimensions of size 1 move about, the others stay in order
+  int last = -1;
+  for (int dim : perm) {
+    new_dims.push_back(dims_[dim]);
+    if (dims_[dim] == 1) continue;
+    is_reshape = is_reshape && dim > last;
+    last = dim;
+  }
+  if (is_reshape) return WithDims(new_dims);
   // Rows of 0, 1, 2, …: what is transposed are dims themselves, even where they are inconsistent.
   if (reshape_dims_.size() == 1) return TryCreate(new_dims, dims_, perm);
   if (!IsConsistent()) return std::nullopt;
@@ -317,8 +325,7 @@ void TileAssignment::Each(absl::FunctionRef<void(absl::Span<const int64_t>, int6
   }
 }
 
-absl::Status TileAssignment::EachStatus(
-    absl::FunctionRef<absl::Status(absl::Span<const int64_t>, int64_t)> f) const {
+absl::Status TileAssignment::EachStatus(absl::FunctionRef<absl::Status(absl::Span<const int64_t>, int64_t)> f) const {
   DimensionVector index(num_dimensions(), 0);
   const int64_t count = num_elements();
   for (int64_t i = 0; i < count; ++i) {

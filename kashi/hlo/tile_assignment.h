@@ -43,7 +43,8 @@ class IotaTileAssignment {
                                    absl::Span<const int> transpose_perm);
   // Nothing if the two lists are not equally long, an entry of the second is no dimension of the first, or merged dimensions
   // have a size beyond int64_t.
-  static std::optional<IotaTileAssignment> TryCreate(absl::Span<const int64_t> dims, absl::Span<const int64_t> reshape_dims,
+  static std::optional<IotaTileAssignment> TryCreate(absl::Span<const int64_t> dims,
+                                                     absl::Span<const int64_t> reshape_dims,
                                                      absl::Span<const int> transpose_perm);
 
   int64_t ndims() const { return static_cast<int64_t>(dims_.size()); }
@@ -83,11 +84,11 @@ class IotaTileAssignment {
 // A value; copies share what they hold.
 class TileAssignment {
  public:
-  TileAssignment();                                                             // no device at all: dimensions [0]
-  explicit TileAssignment(int64_t device_id);                                   // [1]
-  explicit TileAssignment(std::shared_ptr<const Array<int64_t>> array);         // must not be null
+  TileAssignment();                                                      // no device at all: dimensions [0]
+  explicit TileAssignment(int64_t device_id);                            // [1]
+  explicit TileAssignment(std::shared_ptr<const Array<int64_t>> array);  // must not be null
   explicit TileAssignment(IotaTileAssignment iota);
-  explicit TileAssignment(std::initializer_list<int64_t> dims);                 // 0, 1, 2, … in row-major order
+  explicit TileAssignment(std::initializer_list<int64_t> dims);  // 0, 1, 2, … in row-major order
   explicit TileAssignment(absl::Span<const int64_t> dims);
   TileAssignment(absl::Span<const int64_t> dims, absl::Span<const int64_t> reshape_dims,
                  absl::Span<const int> transpose_perm);
@@ -145,7 +146,7 @@ class TileAssignment {
  private:
   struct Rep {
     std::optional<IotaTileAssignment> iota;
-    mutable std::once_flag once;                               // guards `array` where there is an iota form
+    mutable std::once_flag once;  // guards `array` where there is an iota form
     mutable std::shared_ptr<const Array<int64_t>> array;
   };
   explicit TileAssignment(std::shared_ptr<const Rep> rep) : rep_(std::move(rep)) {}

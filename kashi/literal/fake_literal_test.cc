@@ -31,7 +31,10 @@ TEST(MakeFakeLiteralTest, EveryArrayType) {
     EXPECT_EQ(literal, *MakeFakeLiteral(shape)) << "the same in every run";
     EXPECT_TRUE(MakeFakeLiteral(shape, /*pseudo_random=*/false)->IsAllFirst());
     EXPECT_TRUE(MakeFakeLiteral(shape, true, /*use_large_range=*/true).ok());
-    if (type != U1 && type != S1 && !primitive_util::IsMXType(type)) EXPECT_FALSE(literal.IsAllFirst()) << shape;
+    // Hardly any of the narrowest formats has numbers in [-0.1, 0.2).
+    if (!primitive_util::IsMXType(type)) {
+      EXPECT_FALSE(literal.IsAllFirst()) << shape;
+    }
   });
 }
 
@@ -47,7 +50,8 @@ TEST(MakeFakeLiteralTest, TuplesTokensAndTheRest) {
 }
 
 TEST(MakeFakeLiteralTest, Ranges) {
-  for (float value : MakeFakeLiteral(ShapeUtil::MakeShape(F32, {100}))->data<float>()) {
+  const Literal small = *MakeFakeLiteral(ShapeUtil::MakeShape(F32, {100}));
+  for (float value : small.data<float>()) {
     EXPECT_TRUE(value >= -0.1f && value <= 0.2f) << value;
   }
   const Literal large = *MakeFakeLiteral(ShapeUtil::MakeShape(F64, {1000}), true, /*use_large_range=*/true);

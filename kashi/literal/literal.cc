@@ -14,9 +14,6 @@ using internal::LiteralPiece;
 using internal::LiteralTree;
 using internal::VisitPairs;
 
-// No host has more; what claims more is an error in the shape, not in the host.
-constexpr int64_t kMaxLeafBytes = int64_t{1} << 40;
-
 // Behind every literal that is an empty tuple and owns nothing.
 const LiteralPiece& NilPiece() {
   static const LiteralTree* const kNil = new LiteralTree(ShapeUtil::MakeNil());
@@ -47,14 +44,13 @@ absl::Status CompleteLeaf(Shape* leaf) {
   if (leaf->element_type_including_buffer() == PRIMITIVE_TYPE_INVALID)
     return InvalidArgument("a literal needs a valid shape");
   if (!leaf->IsArray()) return absl::OkStatus();
+  // A size of 0 counts as 1 here: strides must fit too.
   std::optional<int64_t> bytes = primitive_util::ByteWidth(leaf->element_type());
   for (int64_t size : leaf->dimensions()) {
     if (size < 0) return InvalidArgument("a literal needs bounded dimensions: %s", leaf->ToString());
-    if (bytes.has_value()) bytes = CheckedMultiply(*bytes, size);
+    if (bytes.has_value()) bytes = CheckedMultiply(*bytes, std::max<int64_t>(size, 1));
   }
-  if (!bytes.has_value() || *bytes >= kMaxLeafBytes) {
-    return ResourceExhausted("a literal of %s would need 2^40 bytes or more", leaf->ToString());
-  }
+  if (!bytes.has_value()) return ResourceExhausted("a literal of %s would need 2^63 bytes or more", leaf->ToString());
   if (!leaf->has_layout()) *leaf->mutable_layout() = LayoutUtil::GetDefaultLayoutForShape(*leaf);
   const absl::Span<const int64_t> order = leaf->layout().minor_to_major();
   if (order.size() != leaf->dimensions().size() || !IsPermutation(order)) {
@@ -123,7 +119,7 @@ std::unique_ptr<LiteralTree> TakePieces(LiteralPiece* root, Shape shape) {
 
 }  // namespace
 
-// ----------------------------------------------------------------------------------------------------------- LiteralBase
+// --------------------------------------------------------------------------------------------------------- LiteralBase
 
 const LiteralBase::Piece& LiteralBase::piece(ShapeIndexView index) const {
   const Piece* piece = root_;
@@ -168,7 +164,7 @@ absl::StatusOr<int64_t> LiteralBase::SerializedSize() const { return ShapeUtil::
 
 std::ostream& operator<<(std::ostream& out, const LiteralBase& literal) { return out << literal.ToString(); }
 
-// ---------------------------------------------------------------------------------------------------- MutableLiteralBase
+// -------------------------------------------------------------------------------------------------- MutableLiteralBase
 
 Shape* MutableLiteralBase::mutable_shape_do_not_use() {
   KASHI_CHECK(root_ != &NilPiece()) << "an empty tuple without memory of its own has no shape to change";
@@ -211,7 +207,7 @@ Literal MutableLiteralBase::MoveIntoTuple(absl::Span<Literal> elements) {
   return Literal(std::move(tree));
 }
 
-// --------------------------------------------------------------------------------------------------------------- Literal
+// ------------------------------------------------------------------------------------------------------------- Literal
 
 Literal::Literal() : MutableLiteralBase(&NilPiece()) {}
 Literal::Literal(std::unique_ptr<Tree> tree)
@@ -273,7 +269,7 @@ Literal Literal::SubLiteral(ShapeIndexView shape_index) {
   return Literal(TakePieces(const_cast<Piece*>(&subtree), subtree.subshape()));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- views
+// --------------------------------------------------------------------------------------------------------------- views
 
 MutableBorrowingLiteral::MutableBorrowingLiteral() : MutableLiteralBase(&NilPiece()) {}
 MutableBorrowingLiteral::MutableBorrowingLiteral(const MutableBorrowingLiteral& literal) : MutableBorrowingLiteral() {

@@ -1,4 +1,5 @@
-// Literal: the value of an array, a token, or a tuple of values, in host memory. The classes, names and meanings are XLA's.
+// Literal: the value of an array, a token, or a tuple of values, in host memory. The classes, names and meanings are
+// XLA's.
 //
 //   LiteralBase                    reading; never made by itself
 //     MutableLiteralBase           writing
@@ -12,16 +13,16 @@
 //   literal.Get<float>({1, 0})                        // 4
 //   literal.Convert(S8).value().ToStringOneline()     // "s8[2,3] { { 1, 2, 3 }, { 4, 5, 6 } }"
 //
-// A literal is a tree of pieces along its tuple shape. A leaf that is an array has its elements in the physical order of
-// its layout: minor_to_major counts, tiles stay in the shape but are not applied, every element takes the whole bytes of
-// its native type (an s4 one byte, whatever E says). Memory is aligned to 64 bytes; up to 24 bytes stand in the piece.
-// A leaf is known (has elements), unknown, or undetermined; the latter two have no memory.
+// A literal is a tree of pieces along its tuple shape. A leaf that is an array has its elements in the physical order
+// of its layout: minor_to_major counts, tiles stay in the shape but are not applied, every element takes the whole
+// bytes of its native type (an s4 one byte, whatever E says). Memory is aligned to 64 bytes; up to 24 bytes stand in
+// the piece. A leaf is known (has elements), unknown, or undetermined; the latter two have no memory.
 //
-// Dynamic dimensions: memory is laid out for the bound; beside it stands the current size of each dimension (at first the
-// bound). "Valid elements" are those below the current sizes.
+// Dynamic dimensions: memory is laid out for the bound; beside it stands the current size of each dimension (at first
+// the bound). "Valid elements" are those below the current sizes.
 //
-// "Dies" means a KASHI_CHECK: these are programmers' doors. A wrong shape index, a wrong native type, and access to a leaf
-// without memory die. Nothing here is thread-safe while somebody writes. Costs are those of the elements touched.
+// "Dies" means a KASHI_CHECK: these are programmers' doors. A wrong shape index, a wrong native type, and access to a
+// leaf without memory die. Nothing here is thread-safe while somebody writes. Costs are those of the elements touched.
 //
 // The work stands in files by topic: literal.cc (memory, moves), literal_access.cc (single elements), literal_query.cc
 // (comparing, IsAll...), literal_copy.cc (copies, new layouts and shapes), literal_convert.cc (element types),
@@ -99,8 +100,8 @@ class LiteralBase {
   }
   // Memory of an array leaf. Dies for tuples, and for leaves without memory.
   const void* untyped_data(const ShapeIndex& shape_index = {}) const { return piece(shape_index).memory(); }
-  // Bytes there: elements (of the bounds) times the bytes of the native type. 0 for a token or an opaque value; dies for
-  // a tuple.
+  // Bytes there: elements (of the bounds) times the bytes of the native type. 0 for a token or an opaque value; dies
+  // for a tuple.
   int64_t size_bytes(const ShapeIndex& shape_index = {}) const { return piece(shape_index).size_bytes(); }
   // Elements of the bounds; 0 for what is no array.
   int64_t element_count(const ShapeIndex& shape_index = {}) const { return piece(shape_index).element_count(); }
@@ -173,9 +174,9 @@ class LiteralBase {
 
   // ----------------------------------------------------------------------------- comparing, asking (literal_query.cc)
 
-  // Same tree, element types, ranks, current sizes, and equal valid elements; states of leaves that are not known must be
-  // the same. Elements compare as bytes where both shapes are static and equal with their layouts, else by their type's
-  // ==: NaN equals itself and -0 differs from 0 on the first path only, as in XLA.
+  // Same tree, element types, ranks, current sizes, and equal valid elements; states of leaves that are not known must
+  // be the same. Elements compare as bytes where both shapes are static and equal with their layouts, else by their
+  // type's ==: NaN equals itself and -0 differs from 0 on the first path only, as in XLA.
   bool Equal(const LiteralBase& other, bool layout_sensitive = false) const;
   bool operator==(const LiteralBase& other) const { return Equal(other); }
   bool operator!=(const LiteralBase& other) const { return !Equal(other); }
@@ -217,16 +218,16 @@ class LiteralBase {
       return LiteralBase::Hash<H, kLayoutSensitive>(std::move(h), hashable.literal);
     }
   };
-  // Of the shape and of the bytes of valid elements, at most kByteLimit of each leaf; in storage order if layouts count,
-  // else in logical order.
+  // Of the shape and of the bytes of valid elements, at most kByteLimit of each leaf; in storage order if layouts count
+  // and the shape is static, else in logical order.
   template <typename H, bool kIsLayoutSensitive = true, int64_t kByteLimit = std::numeric_limits<int64_t>::max()>
   static H Hash(H state, const LiteralBase& literal);
 
   // -------------------------------------------------------------------------------- element types (literal_convert.cc)
 
   // An array of another element type, in the same layout; unknown leaves stay unknown. float to integer saturates and
-  // makes NaN 0, integer to integer keeps the low bits, anything to PRED is x != 0, real to complex has imaginary part 0.
-  // UNIMPLEMENTED: complex to non-complex; INVALID_ARGUMENT: not an array, on either side.
+  // makes NaN 0, integer to integer keeps the low bits, anything to PRED is x != 0, real to complex has imaginary part
+  // 0. UNIMPLEMENTED: complex to non-complex; INVALID_ARGUMENT: not an array, on either side.
   absl::StatusOr<Literal> Convert(PrimitiveType primitive_dest_type) const;
   // The same for trees: only the element types of `dest_shape` are looked at. INVALID_ARGUMENT if the trees differ.
   absl::StatusOr<Literal> ConvertToShape(const Shape& dest_shape) const;
@@ -312,6 +313,9 @@ class LiteralBase {
   absl::StatusOr<Literal> CopyWithShape(const Shape& other_shape) const;
   Literal ReplicateElements(int64_t times) const;
 
+  // The first bytes of the valid elements in logical order.
+  static std::vector<char> RowMajorBytes(const Piece& piece, int64_t byte_limit);
+
   // The node at an index; dies if there is none.
   const Piece& piece(ShapeIndexView index) const;
 
@@ -351,8 +355,8 @@ class MutableLiteralBase : public LiteralBase {
   void Set(absl::Span<const int64_t> multi_index, NativeT value) {
     root_->data<NativeT>()[root_->LinearIndex(multi_index)] = value;
   }
-  // By the rules of Convert from S64, from F64. FAILED_PRECONDITION: the array is not of integers or PRED; not of real or
-  // complex floating-point numbers.
+  // By the rules of Convert from S64, from F64. FAILED_PRECONDITION: the array is not of integers or PRED; not of real
+  // or complex floating-point numbers.
   absl::Status SetIntegralAsS64(absl::Span<const int64_t> multi_index, int64_t value);
   absl::Status SetFromDouble(absl::Span<const int64_t> multi_index, double value);
 
@@ -366,12 +370,12 @@ class MutableLiteralBase : public LiteralBase {
   // --------------------------------------------------------------------------------------- copies (literal_copy.cc)
 
   // Copies a subtree over one of ours, into our layouts, and current sizes from dynamic shapes to dynamic ones. With
-  // `only_dynamic_bound` one side may have larger bounds than the other, and only elements valid on both sides are copied.
-  // INVALID_ARGUMENT: incompatible shapes, or unknown leaves on one side only.
+  // `only_dynamic_bound` one side may have larger bounds than the other, and only elements valid on both sides are
+  // copied. INVALID_ARGUMENT: incompatible shapes, or unknown leaves on one side only.
   absl::Status CopyFrom(const LiteralSlice& src_literal, const ShapeIndex& dest_shape_index = {},
                         const ShapeIndex& src_shape_index = {}, bool only_dynamic_bound = false);
-  // A box of `copy_size` elements from one array into another of the same element type and rank, or into another place of
-  // the same array.
+  // A box of `copy_size` elements from one array into another of the same element type and rank, or into another place
+  // of the same array.
   // INVALID_ARGUMENT: not arrays, other element types, a box out of bounds.
   absl::Status CopySliceFrom(const LiteralSlice& src_literal, absl::Span<const int64_t> src_base,
                              absl::Span<const int64_t> dest_base, absl::Span<const int64_t> copy_size);
@@ -432,8 +436,8 @@ class MutableLiteralBase : public LiteralBase {
 
   // A tuple of the elements, whose memory it takes over; they become empty tuples.
   static Literal MoveIntoTuple(absl::Span<Literal> elements);
-  // Of a proto with a shape and layouts. INVALID_ARGUMENT otherwise; and, with `prohibit_empty_literal`, where the proto
-  // holds no values for an array that has elements (they are zeros without it). (kashi/proto)
+  // Of a proto with a shape and layouts. INVALID_ARGUMENT otherwise; and, with `prohibit_empty_literal`, where the
+  // proto holds no values for an array that has elements (they are zeros without it). (kashi/proto)
   static absl::StatusOr<Literal> CreateFromProto(const LiteralProto& proto, bool prohibit_empty_literal = true);
 
  protected:
@@ -462,8 +466,8 @@ class Literal : public MutableLiteralBase {
   // `allocate_arrays`, or in another state than known, there is none. Dies where Make fails.
   explicit Literal(const Shape& shape);
   Literal(const Shape& shape, bool allocate_arrays, ArrayValueState leaf_array_value_state = ArrayValueState::kKnown);
-  // RESOURCE_EXHAUSTED: not so much memory (leaves of 2^40 bytes and more are refused at once); INVALID_ARGUMENT: a shape
-  // that has no values, such as one with `?`.
+  // RESOURCE_EXHAUSTED: not so much memory (leaves of 2^40 bytes and more are refused at once); INVALID_ARGUMENT: a
+  // shape that has no values, such as one with `?`.
   static absl::StatusOr<Literal> Make(const Shape& shape, bool allocate_arrays = true,
                                       ArrayValueState leaf_array_value_state = ArrayValueState::kKnown);
 
@@ -497,8 +501,8 @@ class Literal : public MutableLiteralBase {
   std::unique_ptr<Tree> tree_;
 };
 
-// Does not own; the literal must outlive it. Has its own tree of pieces and its own copy of the shape, so a dynamic size
-// that it sets does not make a dimension of the literal dynamic.
+// Does not own; the literal must outlive it. Has its own tree of pieces and its own copy of the shape, so a dynamic
+// size that it sets does not make a dimension of the literal dynamic.
 class MutableBorrowingLiteral : public MutableLiteralBase {
  public:
   MutableBorrowingLiteral();

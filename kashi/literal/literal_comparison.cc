@@ -1,7 +1,7 @@
 // Entry points: Equal, Near, Compare, EqualShapes.
 //
-// One walk over a leaf gives every element's error (ErrorOf, by the type) to whoever asked: the statistics, the message,
-// the callback.
+// One walk over a leaf gives every element's error (ErrorOf, by the type) to whoever asked: the statistics, the
+// message, the callback.
 #include "kashi/literal/literal_comparison.h"
 
 #include <algorithm>
@@ -66,7 +66,8 @@ int64_t OrderOf(T value) {
 }
 
 uint64_t Distance(int64_t a, int64_t b) {
-  return a > b ? static_cast<uint64_t>(a) - static_cast<uint64_t>(b) : static_cast<uint64_t>(b) - static_cast<uint64_t>(a);
+  return a > b ? static_cast<uint64_t>(a) - static_cast<uint64_t>(b)
+               : static_cast<uint64_t>(b) - static_cast<uint64_t>(a);
 }
 
 // How many numbers of `type` two finite ones are apart; nothing for a type that is not floating-point.
@@ -196,7 +197,8 @@ void VisitElements(const LiteralSlice& expected, const LiteralSlice& actual, con
 bool SameBytes(const LiteralSlice& expected, const LiteralSlice& actual, const ShapeIndex& leaf) {
   const Shape& expected_shape = ShapeUtil::GetSubshape(expected.shape(), leaf);
   const Shape& actual_shape = ShapeUtil::GetSubshape(actual.shape(), leaf);
-  if (expected_shape.is_dynamic() || !Shape::Equal().MinorToMajorOnlyInLayout()(expected_shape, actual_shape)) return false;
+  if (expected_shape.is_dynamic() || !Shape::Equal().MinorToMajorOnlyInLayout()(expected_shape, actual_shape))
+    return false;
   const int64_t bytes = expected.size_bytes(leaf);
   return bytes == 0 || std::memcmp(expected.untyped_data(leaf), actual.untyped_data(leaf), bytes) == 0;
 }
@@ -233,10 +235,10 @@ class MismatchReport {
   const ErrorBuckets& buckets() const { return buckets_; }
 
   std::string ToString(const Shape& shape, const ShapeIndex& leaf, bool detailed) const {
-    std::string text = absl::StrFormat("%s of %s elements (%.4f%%) are wrong in %s%s", WithThousands(count_),
-                                       WithThousands(elements_), 100.0 * count_ / std::max<int64_t>(elements_, 1),
-                                       ShapeUtil::HumanString(shape),
-                                       leaf.empty() ? "" : absl::StrCat(" at ", leaf.ToString()));
+    std::string text =
+        absl::StrFormat("%s of %s elements (%.4f%%) are wrong in %s%s", WithThousands(count_), WithThousands(elements_),
+                        100.0 * count_ / std::max<int64_t>(elements_, 1), ShapeUtil::HumanString(shape),
+                        leaf.empty() ? "" : absl::StrCat(" at ", leaf.ToString()));
     if (nans_ > 0) absl::StrAppend(&text, ", ", WithThousands(nans_), " of them NaN on one side");
     absl::StrAppend(&text, "; the first:\n", absl::StrJoin(shown_, "\n"));
     if (detailed) absl::StrAppend(&text, "\nthe worst by relative error:\n", worst_, "\n", BucketText());
@@ -258,7 +260,8 @@ class MismatchReport {
     std::string text = "errors          abs         rel";
     for (int i = 0; i < kBuckets; ++i) {
       const std::string bound = i + 1 < kBuckets ? absl::StrCat("<= ", kErrorBounds[i]) : "larger";
-      absl::StrAppendFormat(&text, "\n  %-9s %9d %11d", bound, buckets_.abs_error_buckets[i], buckets_.rel_error_buckets[i]);
+      absl::StrAppendFormat(&text, "\n  %-9s %9d %11d", bound, buckets_.abs_error_buckets[i],
+                            buckets_.rel_error_buckets[i]);
     }
     return text;
   }
@@ -327,16 +330,17 @@ absl::Status CompareLeaves(const LiteralSlice& expected, const LiteralSlice& act
     if (!found.empty()) absl::StrAppend(&text, text.empty() ? "" : "\n", found);
   });
   if (text.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(text, "\nexpected: ", ToStringTruncated(expected),
-                                                 "\nactual:   ", ToStringTruncated(actual)));
+  return absl::InvalidArgumentError(
+      absl::StrCat(text, "\nexpected: ", ToStringTruncated(expected), "\nactual:   ", ToStringTruncated(actual)));
 }
 
 }  // namespace
 
 absl::Status EqualShapes(const Shape& expected, const Shape& actual) {
   const auto differ = [&](const ShapeIndex& at) {
-    return InvalidArgument("shapes differ%s: expected %s, actual %s", at.empty() ? "" : absl::StrCat(" at ", at.ToString()),
-                           ShapeUtil::HumanString(expected), ShapeUtil::HumanString(actual));
+    return InvalidArgument("shapes differ%s: expected %s, actual %s",
+                           at.empty() ? "" : absl::StrCat(" at ", at.ToString()), ShapeUtil::HumanString(expected),
+                           ShapeUtil::HumanString(actual));
   };
   return ShapeUtil::ForEachSubshapeWithStatus(expected, [&](const Shape& shape, const ShapeIndex& index) {
     // Trees were the same up to here: a parent comes before its elements.
@@ -387,7 +391,8 @@ absl::Status Near(const LiteralSlice& expected, const LiteralSlice& actual, cons
   return InvalidArgument("%s\nbounds: abs %g, rel %g", status.message(), error.abs, error.rel);
 }
 
-absl::StatusOr<CompareStatistics> Compare(const LiteralSlice& expected, const LiteralSlice& actual, const ErrorSpec& error) {
+absl::StatusOr<CompareStatistics> Compare(const LiteralSlice& expected, const LiteralSlice& actual,
+                                          const ErrorSpec& error) {
   CompareStatistics statistics;
   KASHI_RETURN_IF_ERROR(CheckComparable(expected, actual));
   ShapeUtil::ForEachLeafShape(expected.shape(), [&](const Shape& shape, const ShapeIndex& leaf) {
@@ -422,7 +427,8 @@ std::string ToString(const CompareStatistics& statistics) {
   std::string text = absl::StrCat(WithThousands(statistics.mismatches), " of ", WithThousands(statistics.elements),
                                   " elements differ; max abs ", statistics.max_abs_error, ", max rel ",
                                   statistics.max_rel_error, ", max ulp ", statistics.max_ulp);
-  if (statistics.nan_mismatches > 0) absl::StrAppend(&text, ", NaN on one side ", WithThousands(statistics.nan_mismatches));
+  if (statistics.nan_mismatches > 0)
+    absl::StrAppend(&text, ", NaN on one side ", WithThousands(statistics.nan_mismatches));
   if (statistics.mismatches == 0) return text;
   return absl::StrCat(text, "; first at ",
                       statistics.first_mismatch_leaf.empty() ? "" : statistics.first_mismatch_leaf.ToString(), "[",

@@ -1,8 +1,8 @@
 // Whether a computed value is the expected one, and if not, how far off and where.
 //
-// Equal wants the same values: floating-point numbers bit by bit, so a NaN equals itself and -0 is not 0. Near wants real
-// and complex floating-point numbers within bounds, and all other types equal. Both want the same element types and
-// sizes, current ones where they are dynamic, and do not look at layouts.
+// Equal wants the same values: floating-point numbers bit by bit, so a NaN equals itself and -0 is not 0. Near wants
+// real and complex floating-point numbers within bounds, and all other types equal. Both want the same element types
+// and sizes, current ones where they are dynamic, and do not look at layouts.
 #ifndef KASHI_LITERAL_LITERAL_COMPARISON_H_
 #define KASHI_LITERAL_LITERAL_COMPARISON_H_
 
@@ -51,8 +51,8 @@ struct CompareStatistics {
   int64_t elements = 0;
   int64_t mismatches = 0;      // elements that Near would not take
   int64_t nan_mismatches = 0;  // of them, those where only one side is NaN
-  // The largest errors of all elements; infinite where one side is (or is NaN) and the other is not. The relative error is
-  // that to the expected value; infinite where that is 0 and the actual one is not.
+  // The largest errors of all elements; infinite where one side is (or is NaN) and the other is not. The relative error
+  // is that to the expected value; infinite where that is 0 and the actual one is not.
   double max_abs_error = 0;
   double max_rel_error = 0;
   // The largest number of steps between numbers of the type that lie side by side, 0 and -0 being one number; for
@@ -64,7 +64,8 @@ struct CompareStatistics {
 };
 // INVALID_ARGUMENT if the shapes or current sizes differ. With ErrorSpec(0), a mismatch is whatever is not ==, but that
 // NaNs are the same.
-absl::StatusOr<CompareStatistics> Compare(const LiteralSlice& expected, const LiteralSlice& actual, const ErrorSpec& error);
+absl::StatusOr<CompareStatistics> Compare(const LiteralSlice& expected, const LiteralSlice& actual,
+                                          const ErrorSpec& error);
 // "3 of 1,024 elements differ; max abs 0.5, max rel 0.1, max ulp 1024; first at {0}[1,2]"
 std::string ToString(const CompareStatistics& statistics);
 

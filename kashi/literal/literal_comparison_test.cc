@@ -17,7 +17,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Literal L(absl::string_view shape, absl::string_view text) { return ParseLiteral(text, ParseShape(shape).value()).value(); }
+Literal L(absl::string_view shape, absl::string_view text) {
+  return ParseLiteral(text, ParseShape(shape).value()).value();
+}
 
 std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
@@ -48,7 +50,8 @@ TEST(LiteralComparisonTest, EqualComparesFloatsByTheirBits) {
 }
 
 TEST(LiteralComparisonTest, EqualTellsWhatDiffers) {
-  const std::string message = Message(Equal(L("(s32[],f16[2,2])", "(1,{{1,2},{3,4}})"), L("(s32[],f16[2,2])", "(1,{{1,2},{3.5,4}})")));
+  const std::string message =
+      Message(Equal(L("(s32[],f16[2,2])", "(1,{{1,2},{3,4}})"), L("(s32[],f16[2,2])", "(1,{{1,2},{3.5,4}})")));
   EXPECT_THAT(message, HasSubstr("1 of 4 elements (25.0000%) are wrong in f16[2,2] at {1}"));
   EXPECT_THAT(message, HasSubstr("[1,0] expected 3, actual 3.5"));
   EXPECT_THAT(message, HasSubstr("expected: (\ns32[] 1,"));
@@ -135,7 +138,8 @@ TEST(LiteralComparisonTest, CallbackGetsTheWrongElements) {
     EXPECT_THAT(index, ElementsAre(1));
     EXPECT_THAT(buckets.abs_error_buckets, ElementsAre(0, 0, 0, 0, 1, 0));
   };
-  EXPECT_FALSE(Near(L("(s32[],f32[2])", "(1,{1,2})"), L("(s32[],f32[2])", "(1,{1,2.5})"), ErrorSpec(0.1), false, callback).ok());
+  EXPECT_FALSE(
+      Near(L("(s32[],f32[2])", "(1,{1,2})"), L("(s32[],f32[2])", "(1,{1,2.5})"), ErrorSpec(0.1), false, callback).ok());
   EXPECT_EQ(calls, 1);
 }
 
@@ -155,7 +159,8 @@ TEST(LiteralComparisonTest, DynamicSizes) {
 }
 
 TEST(LiteralComparisonTest, LongLiteralsAreNotPrinted) {
-  EXPECT_EQ(ToStringTruncated(Literal::CreateFromShape(ParseShape("f32[1000]").value())), "f32[1000] of 1,000 elements");
+  EXPECT_EQ(ToStringTruncated(Literal::CreateFromShape(ParseShape("f32[1000]").value())),
+            "f32[1000] of 1,000 elements");
   EXPECT_EQ(ToStringTruncated(L("s32[]", "1")), "s32[] 1");
 }
 

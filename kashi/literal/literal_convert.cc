@@ -1,7 +1,5 @@
 // Other element types: Convert, ConvertToShape, BitcastConvert.
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -17,42 +15,69 @@ using primitive_util::NativeTypeOf;
 // Elements that are worth another thread.
 constexpr int64_t kConvertGrain = 1 << 16;
 
-// A type of at most 256 values is converted by a table once there are more elements than that.
-template <typename From, typename To>
-void ConvertByTable(const From* from, int64_t count, To* to) {
-  To table[256];
-  for (int code = 0; code < 256; ++code) {
-    const auto byte = static_cast<uint8_t>(code);
-    From value;
-    std::memcpy(&value, &byte, 1);
-    table[code] = ConvertElement<To>(value);
+// Conversions of narrow types go by way of a wider one that holds all their values, a chunk at a time, which leaves
+// seven types to convert from: the work for every pair of types would be a large program, and no faster.
+constexpr PrimitiveType WayPoint(PrimitiveType from) {
+  switch (GetPrimitiveTypeInfo(from).type_class) {
+    case PrimitiveClass::kPred:
+      return S32;
+    case PrimitiveClass::kSigned:
+    case PrimitiveClass::kUnsigned:
+      return from == U32 ? S64 : GetPrimitiveTypeInfo(from).bits < 32 ? S32 : from;
+    case PrimitiveClass::kFloat:
+      return GetPrimitiveTypeInfo(from).bits < 32 ? F32 : from;
+    case PrimitiveClass::kComplex:
+    case PrimitiveClass::kInvalid:
+    case PrimitiveClass::kNonArray:
+      return from;
   }
-  const auto* codes = reinterpret_cast<const uint8_t*>(from);
-  for (int64_t i = 0; i < count; ++i) to[i] = table[codes[i]];
+  return from;
 }
 
-template <typename From, typename To>
+template <typename To, typename From>
 void ConvertElements(const From* from, int64_t count, To* to) {
-  // Real formats only: integers are faster converted than looked up, and not every byte is a bool.
-  if constexpr (sizeof(From) == 1 && is_specialized_floating_point_v<From>) {
-    if (count >= 512) return ConvertByTable(from, count, to);
-  }
   std::transform(from, from + count, to, [](From value) { return ConvertElement<To>(value); });
 }
 
 template <PrimitiveType kFrom>
-void ConvertFrom(const void* from, int64_t count, PrimitiveType to_type, void* to) {
-  using From = NativeTypeOf<kFrom>;
+void ConvertRange(const void* from, int64_t count, PrimitiveType to_type, void* to) {
   primitive_util::ArrayTypeSwitch(
       [&](auto type) {
+        using From = NativeTypeOf<kFrom>;
         using To = NativeTypeOf<type>;
         if constexpr (!is_complex_v<From> || is_complex_v<To>) {
-          ParallelFor(count, kConvertGrain, [&](int64_t begin, int64_t end, int) {
-            ConvertElements(static_cast<const From*>(from) + begin, end - begin, static_cast<To*>(to) + begin);
-          });
+          ConvertElements(static_cast<const From*>(from), count, static_cast<To*>(to));
         }
       },
       to_type);
+}
+
+template <PrimitiveType kFrom>
+void ConvertByWayPoint(const void* from, int64_t count, PrimitiveType to_type, void* to) {
+  constexpr int64_t kChunk = 1024;
+  constexpr PrimitiveType kWayPoint = WayPoint(kFrom);
+  const auto* elements = static_cast<const NativeTypeOf<kFrom>*>(from);
+  const int64_t to_bytes = primitive_util::ByteWidth(to_type);
+  NativeTypeOf<kWayPoint> chunk[kChunk];
+  for (int64_t begin = 0; begin < count; begin += kChunk) {
+    const int64_t size = std::min(kChunk, count - begin);
+    ConvertElements(elements + begin, size, chunk);
+    ConvertRange<kWayPoint>(chunk, size, to_type, static_cast<char*>(to) + begin * to_bytes);
+  }
+}
+
+template <PrimitiveType kFrom>
+void ConvertFrom(const void* from, int64_t count, PrimitiveType to_type, void* to) {
+  const int64_t from_bytes = primitive_util::ByteWidth(kFrom), to_bytes = primitive_util::ByteWidth(to_type);
+  ParallelFor(count, kConvertGrain, [&](int64_t begin, int64_t end, int) {
+    const void* source = static_cast<const char*>(from) + begin * from_bytes;
+    void* target = static_cast<char*>(to) + begin * to_bytes;
+    if constexpr (WayPoint(kFrom) == kFrom) {
+      ConvertRange<kFrom>(source, end - begin, to_type, target);
+    } else {
+      ConvertByWayPoint<kFrom>(source, end - begin, to_type, target);
+    }
+  });
 }
 
 // Bits of all elements if sub-byte ones are packed.

@@ -7,7 +7,7 @@
 
 namespace kashi {
 
-// ----------------------------------------------------------------------------------------------------------- LiteralBase
+// --------------------------------------------------------------------------------------------------------- LiteralBase
 
 template <typename NativeT>
 bool LiteralBase::EachCellUntilFailure(
@@ -46,25 +46,17 @@ H LiteralBase::Hash(H state, const LiteralBase& literal) {
     const Piece& piece = literal.piece(index);
     state = H::combine(std::move(state), static_cast<int>(piece.state()));
     if (piece.buffer() == nullptr) return;
-    const DimensionVector sizes = piece.current_sizes();
     if (leaf.is_static() && (kIsLayoutSensitive || IsStoredRowMajor(leaf))) {
       state = H::combine_contiguous(std::move(state), piece.buffer(), std::min(piece.size_bytes(), kByteLimit));
       return;
     }
-    const int64_t element_bytes = primitive_util::ByteWidth(leaf.element_type());
-    int64_t rest = kByteLimit;
-    state = H::combine(std::move(state), sizes);
-    WalkRowMajor(sizes, ElementStrides(leaf), [&](absl::Span<const int64_t>, int64_t position) {
-      state = H::combine_contiguous(std::move(state), piece.buffer() + position * element_bytes,
-                                    std::min(element_bytes, rest));
-      rest -= std::min(element_bytes, rest);
-      return rest > 0;
-    });
+    const std::vector<char> bytes = RowMajorBytes(piece, kByteLimit);
+    state = H::combine_contiguous(std::move(state), bytes.data(), bytes.size());
   });
   return state;
 }
 
-// ---------------------------------------------------------------------------------------------------- MutableLiteralBase
+// -------------------------------------------------------------------------------------------------- MutableLiteralBase
 
 template <typename NativeT>
 void MutableLiteralBase::PopulateR1(absl::Span<const NativeT> values) {

@@ -1,5 +1,5 @@
-// For tests of the literal room: shapes and literals at random, and element access that trusts nothing but the definition
-// of minor_to_major.
+// For tests of the literal room: shapes and literals at random, and element access that trusts nothing but the
+// definition of minor_to_major.
 #ifndef KASHI_LITERAL_LITERAL_ORACLE_TESTING_H_
 #define KASHI_LITERAL_LITERAL_ORACLE_TESTING_H_
 

@@ -413,7 +413,8 @@ class ArrayReader {
 // Trees
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What the sizes multiply to, up to the first 0: rows of braces that a text of all elements would have. And all of them.
+// What the sizes multiply to, up to the first 0: rows of braces that a text of all elements would have. And all of
+// them.
 struct ElementCount {
   int64_t rows = 1;
   int64_t elements = 1;
@@ -511,8 +512,8 @@ class LiteralReader {
   std::optional<Literal> ReadArray(const Shape& shape, Elements* elements) {
     const Token first = in_.lexer.token();
     const ElementCount count = CountElements(shape);
-    // An element takes a byte of text at least. If there are not so many left, either they are unlisted, or the end of the
-    // text will come too soon.
+    // An element takes a byte of text at least. If there are not so many left, either they are unlisted, or the end of
+    // the text will come too soon.
     const bool may_be_listed = static_cast<uint64_t>(count.elements) <= in_.lexer.text().size() - first.begin;
     absl::StatusOr<Literal> literal = Literal();
     if (may_be_listed) literal = Literal::Make(shape);

@@ -10,8 +10,8 @@
 // What XLA takes is taken, and means the same, oddities included: `-0` is +0, `nan` as a real part makes the imaginary
 // part the same NaN, 18446744073709551615 is -1 for s64. What ends XLA's process is an error.
 //
-// Time and memory are proportional to the text: memory is only taken for elements that the rest of the text has room for,
-// but for `{...}` and its like, which have a budget. No recursion.
+// Time and memory are proportional to the text: memory is only taken for elements that the rest of the text has room
+// for, but for `{...}` and its like, which have a budget. No recursion.
 #ifndef KASHI_LITERAL_LITERAL_PARSER_H_
 #define KASHI_LITERAL_LITERAL_PARSER_H_
 
@@ -40,8 +40,8 @@ struct LiteralParserOptions {
 // Reads one literal of `shape` where `lexer` stands and leaves it behind the literal; for readers of larger texts.
 // nullopt after an error, which then is in `diagnostics` (offsets into the lexer's text).
 //
-// The literal's shape is `shape` with bounds for sizes, defaults for missing layouts, no E, and a buffer's array in place
-// of the buffer. Errors too: `?`, tokens and opaque values anywhere, layouts that are not valid.
+// The literal's shape is `shape` with bounds for sizes, defaults for missing layouts, no E, and a buffer's array in
+// place of the buffer. Errors too: `?`, tokens and opaque values anywhere, layouts that are not valid.
 std::optional<Literal> ParseLiteralPrefix(Lexer* lexer, const Shape& shape, const LiteralParserOptions& options,
                                           std::vector<Diagnostic>* diagnostics);
 

@@ -9,6 +9,12 @@
 #include "kashi/base/status.h"
 
 namespace kashi::internal {
+namespace {
+
+// No host gives more to one array; a shape that claims more is not worth asking for.
+constexpr int64_t kMaxBytes = int64_t{1} << 40;
+
+}  // namespace
 
 int64_t LiteralPiece::size_bytes() const {
   if (subshape_->IsArray()) return element_count() * primitive_util::ByteWidth(subshape_->element_type());
@@ -22,7 +28,7 @@ absl::Status LiteralPiece::Allocate() {
   if (bytes <= kInlineBytes) {
     buffer_ = inline_;
   } else {
-    void* memory = ::operator new(bytes, std::align_val_t(kAlignment), std::nothrow);
+    void* memory = bytes >= kMaxBytes ? nullptr : ::operator new(bytes, std::align_val_t(kAlignment), std::nothrow);
     if (memory == nullptr) {
       return ResourceExhausted("no memory for the %d bytes of a literal %s", bytes, subshape_->ToString());
     }

@@ -73,8 +73,8 @@ class LiteralPiece {
 
   // RESOURCE_EXHAUSTED if there is not so much memory. Uninitialised.
   absl::Status Allocate();
-  // Memory of others, `bytes` as laid out above; behind the elements of a dynamic shape, at the next multiple of 4, stand
-  // the current sizes, one DynamicSizeType a dimension.
+  // Memory of others, `bytes` as laid out above; behind the elements of a dynamic shape, at the next multiple of 4,
+  // stand the current sizes, one DynamicSizeType a dimension.
   void Borrow(char* bytes);
   // The memory and the sizes that `other` uses.
   void BorrowFrom(const LiteralPiece& other);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kashi/base/math.h"
+#include "kashi/base/util.h"
 #include "kashi/literal/element_convert.h"
 #include "kashi/literal/literal.h"
 
@@ -100,6 +101,24 @@ bool LiteralBase::Equal(const LiteralBase& other, bool layout_sensitive) const {
     for (size_t i = a->children().size(); i > 0; --i) open.push_back({&a->children()[i - 1], &b->children()[i - 1]});
   }
   return true;
+}
+
+std::vector<char> LiteralBase::RowMajorBytes(const Piece& piece, int64_t byte_limit) {
+  const DimensionVector sizes = piece.current_sizes();
+  const int element_bytes = primitive_util::ByteWidth(piece.subshape().element_type());
+  const int64_t elements = Product(sizes);
+  const int64_t wanted = std::min(elements * element_bytes, byte_limit);
+  if (wanted == 0) return {};
+  // Whole steps of the major dimension, as few as hold the bytes asked for.
+  const int64_t rest = elements / (sizes.empty() ? 1 : sizes[0]);
+  DimensionVector part = sizes;
+  if (!part.empty()) part[0] = CeilOfRatio(wanted, rest * element_bytes);
+  std::vector<char> bytes(Product(part) * element_bytes);
+  const Shape row_major = ShapeUtil::MakeShapeWithDescendingLayout(piece.subshape().element_type(), part);
+  CopyStrided(part, element_bytes, {piece.memory(), ElementStrides(piece.subshape())},
+              {bytes.data(), ElementStrides(row_major)});
+  bytes.resize(wanted);
+  return bytes;
 }
 
 bool LiteralBase::IsAll(const Literal& scalar) const {

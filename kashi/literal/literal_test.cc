@@ -30,7 +30,7 @@ Literal R1(std::initializer_list<T> values) {
   return literal;
 }
 
-// ------------------------------------------------------------------------------------------------------ shape and memory
+// ---------------------------------------------------------------------------------------------------- shape and memory
 
 TEST(LiteralTest, MemoryFollowsTheLayoutNotItsDetails) {
   EXPECT_EQ(Literal(S("s4[8]{0:E(4)}")).size_bytes(), 8);
@@ -42,7 +42,7 @@ TEST(LiteralTest, MemoryFollowsTheLayoutNotItsDetails) {
   EXPECT_EQ(Literal(S("token[]")).element_count(), 0);
   const Shape no_layout(F32, {2, 3});
   EXPECT_EQ(Literal(no_layout).shape(), S("f32[2,3]{1,0}"));
-  EXPECT_EQ(Literal(Shape({no_layout})).shape(), S("(f32[2,3]{1,0})"));
+  EXPECT_EQ(Literal(Shape(std::vector<Shape>{no_layout})).shape(), S("(f32[2,3]{1,0})"));
 
   Literal literal(S("s32[2,3]{0,1}"));
   literal.PopulateR2<int32_t>({{1, 2, 3}, {4, 5, 6}});
@@ -88,6 +88,8 @@ TEST(LiteralTest, MakeRefusesWhatCannotBe) {
   EXPECT_EQ(Literal::Make(Shape()).status().code(), absl::StatusCode::kInvalidArgument);
   Shape overflow(F32, {int64_t{1} << 62, 2, 0});
   EXPECT_EQ(Literal::Make(overflow).status().code(), absl::StatusCode::kResourceExhausted);
+  Shape empty(F32, {0, int64_t{1} << 62, 4});
+  EXPECT_EQ(Literal::Make(empty).status().code(), absl::StatusCode::kResourceExhausted) << "its strides overflow";
   Shape other_rank(F32, {2, 3});
   *other_rank.mutable_layout() = LayoutUtil::MakeLayout({0});
   EXPECT_EQ(Literal::Make(other_rank).status().code(), absl::StatusCode::kInvalidArgument);
@@ -113,6 +115,8 @@ TEST(LiteralTest, UnknownAndUndetermined) {
   EXPECT_FALSE(undetermined.IsKnown());
   EXPECT_FALSE(undetermined.IsDetermined());
   EXPECT_DEATH(undetermined.Get<float>({0}), "not known");
+  const Shape huge = S("f32[1099511627776]");
+  EXPECT_EQ(Literal::CreateFromShapeWithUnknownLeafArrays(huge).shape(), huge) << "needs no memory";
   EXPECT_NE(unknown, undetermined);
   EXPECT_EQ(unknown, unknown.Clone());
   EXPECT_FALSE(unknown.Clone().IsKnown({0}));
@@ -126,7 +130,7 @@ TEST(LiteralTest, CreateFromShapeIsZero) {
   EXPECT_THAT(literal.data<double>({1, 1}), Each(0));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- moves
+// --------------------------------------------------------------------------------------------------------------- moves
 
 TEST(LiteralTest, MovedFromIsAnEmptyTuple) {
   Literal small = R1<int8_t>({1, 2, 3}), large = R1<int64_t>({1, 2, 3, 4});
@@ -200,7 +204,7 @@ TEST(LiteralTest, TuplesAsDeepAsShapesMayBe) {
   EXPECT_EQ(copy.DecomposeTuple()[0].Get<int32_t>({3}, ShapeIndex(kMaxTupleDepth - 1, 0)), 5);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- views
+// --------------------------------------------------------------------------------------------------------------- views
 
 TEST(LiteralViewsTest, Slices) {
   const Literal literal = Literal::CreateFromShape(S("(f32[2], (s8[3], pred[]))"));
@@ -275,7 +279,7 @@ TEST(LiteralViewsTest, MutableBorrowing) {
   EXPECT_EQ(MutableBorrowingLiteral().shape(), S("()"));
 }
 
-// ------------------------------------------------------------------------------------------------------ dynamic dimensions
+// -------------------------------------------------------------------------------------------------- dynamic dimensions
 
 TEST(LiteralDynamicTest, Sizes) {
   Literal literal = Literal::CreateFromShape(S("s32[3,<=4]"));
@@ -304,7 +308,7 @@ TEST(LiteralDynamicTest, SizesBeyond32BitsOfStaticDimensions) {
   EXPECT_EQ(visits, 0);
 }
 
-// --------------------------------------------------------------------------------------------------------------- filling
+// ------------------------------------------------------------------------------------------------------------- filling
 
 TEST(LiteralPopulateTest, FromLists) {
   Literal bools(S("pred[3]"));

@@ -81,7 +81,8 @@ std::string MlDtypesName(PrimitiveType type) {
 }
 
 std::string DtypeText(const Dtype& dtype) {
-  return dtype.name.empty() ? absl::StrCat(dtype.big_endian ? ">" : "", std::string(1, dtype.kind), dtype.bytes) : dtype.name;
+  return dtype.name.empty() ? absl::StrCat(dtype.big_endian ? ">" : "", std::string(1, dtype.kind), dtype.bytes)
+                            : dtype.name;
 }
 
 // The type that a dtype means by itself.
@@ -93,7 +94,8 @@ absl::StatusOr<PrimitiveType> TypeOf(const Dtype& dtype) {
     if (kind == 'V' ? dtype.name == MlDtypesName(type) : dtype.name.empty() && same_layout) result = type;
   });
   if (result != PRIMITIVE_TYPE_INVALID) return result;
-  if (dtype.kind == 'V') return InvalidArgument(".npy: elements of dtype %s may be of several types; say which", DtypeText(dtype));
+  if (dtype.kind == 'V')
+    return InvalidArgument(".npy: elements of dtype %s may be of several types; say which", DtypeText(dtype));
   return InvalidArgument(".npy: no element type for dtype %s", DtypeText(dtype));
 }
 
@@ -168,8 +170,10 @@ class HeaderReader {
     absl::string_view rest = text;
     Dtype& dtype = header_.dtype;
     dtype.big_endian = absl::ConsumePrefix(&rest, ">");
-    if (!dtype.big_endian && !rest.empty() && (rest[0] == '<' || rest[0] == '|' || rest[0] == '=')) rest.remove_prefix(1);
-    if (rest.size() < 2 || !absl::ascii_isalpha(rest[0])) return InvalidArgument(".npy: no dtype for one array of numbers");
+    if (!dtype.big_endian && !rest.empty() && (rest[0] == '<' || rest[0] == '|' || rest[0] == '='))
+      rest.remove_prefix(1);
+    if (rest.size() < 2 || !absl::ascii_isalpha(rest[0]))
+      return InvalidArgument(".npy: no dtype for one array of numbers");
     if (absl::SimpleAtoi(rest.substr(1), &dtype.bytes)) {
       dtype.kind = rest[0];
       if (dtype.bytes > 0 && dtype.bytes <= 16) return absl::OkStatus();
@@ -231,14 +235,14 @@ absl::Status CheckSizes(const Header& header, int64_t width, size_t bytes) {
     if (size == 0) is_empty = true;
     if (size > 0 && rows.has_value()) rows = CheckedMultiply(*rows, size);
   }
-  const std::optional<int64_t> wanted = is_empty          ? std::make_optional<int64_t>(0)
+  const std::optional<int64_t> wanted = is_empty           ? std::make_optional<int64_t>(0)
                                         : rows.has_value() ? CheckedMultiply(*rows, width)
                                                            : std::nullopt;
   if (wanted == static_cast<int64_t>(bytes) && (!is_empty || rows.value_or(kMaxEmptyRows + 1) <= kMaxEmptyRows)) {
     return absl::OkStatus();
   }
-  return InvalidArgument(".npy of sizes (%s) with elements of %d bytes has %d bytes of them", absl::StrJoin(header.sizes, ","),
-                         width, bytes);
+  return InvalidArgument(".npy of sizes (%s) with elements of %d bytes has %d bytes of them",
+                         absl::StrJoin(header.sizes, ","), width, bytes);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -288,9 +292,9 @@ absl::StatusOr<PrimitiveType> ElementType(const Header& header, const std::optio
   if (!expected->IsArrayExcludingBuffer() || expected->is_dynamic()) {
     return InvalidArgument(".npy holds a static array; %s is none", expected->ToString());
   }
-  if (!Fits(header.dtype, expected->element_type()) || !std::equal(header.sizes.begin(), header.sizes.end(),
-                                                                   expected->dimensions().begin(),
-                                                                   expected->dimensions().end())) {
+  if (!Fits(header.dtype, expected->element_type()) ||
+      !std::equal(header.sizes.begin(), header.sizes.end(), expected->dimensions().begin(),
+                  expected->dimensions().end())) {
     return InvalidArgument(".npy holds %s[%s], not %s", DtypeText(header.dtype), absl::StrJoin(header.sizes, ","),
                            expected->ToString());
   }
@@ -340,8 +344,8 @@ absl::Status WriteNpy(const LiteralSlice& literal, std::string* bytes) {
   const char kind = DtypeKind(shape.element_type());
   const int64_t width = primitive_util::ByteWidth(shape.element_type());
   const absl::string_view order = width == 1 && kind != 'V' ? "|" : "<";
-  std::string header = absl::StrCat("{'descr': '", order, std::string(1, kind), width, "', 'fortran_order': ",
-                                    fortran_order ? "True" : "False", ", 'shape': (",
+  std::string header = absl::StrCat("{'descr': '", order, std::string(1, kind), width,
+                                    "', 'fortran_order': ", fortran_order ? "True" : "False", ", 'shape': (",
                                     absl::StrJoin(shape.dimensions(), ", "), rank == 1 ? ",), }" : "), }");
   constexpr size_t kPrefix = kMagicSize + 4;
   if (rank > 0) {
@@ -356,7 +360,8 @@ absl::Status WriteNpy(const LiteralSlice& literal, std::string* bytes) {
   bytes->append("\x01\x00", 2);
   bytes->append(reinterpret_cast<const char*>(&length), sizeof(length));
   bytes->append(header);
-  if (literal.element_count() > 0) bytes->append(static_cast<const char*>(literal.untyped_data()), literal.size_bytes());
+  if (literal.element_count() > 0)
+    bytes->append(static_cast<const char*>(literal.untyped_data()), literal.size_bytes());
   return absl::OkStatus();
 }
 

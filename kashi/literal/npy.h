@@ -2,7 +2,8 @@
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 // and the elements.
 //
-// Types that NumPy lacks (bf16, f8..., s4, ...) are written as ml_dtypes writes them: void of the width in memory, '<V2'.
+// Types that NumPy lacks (bf16, f8..., s4, ...) are written as ml_dtypes writes them: void of the width in memory,
+// '<V2'.
 // Such an array is read by saying what it is; its dtype may be void, unsigned, or have the ml_dtypes name.
 #ifndef KASHI_LITERAL_NPY_H_
 #define KASHI_LITERAL_NPY_H_
@@ -19,13 +20,13 @@
 namespace kashi {
 
 // Versions 1 to 3, both byte orders, at most 64 dimensions. With `expected`, a static array, the file must have its
-// dimensions and type (PRED: also unsigned bytes, of which all but 0 are true), and the literal gets its layout, if it has
-// one. Else the literal's layout is the file's: {...,1,0}, or {0,1,...} for fortran_order.
+// dimensions and type (PRED: also unsigned bytes, of which all but 0 are true), and the literal gets its layout, if it
+// has one. Else the literal's layout is the file's: {...,1,0}, or {0,1,...} for fortran_order.
 // INVALID_ARGUMENT: all else, such as files with fewer bytes than their header claims, or with more.
 absl::StatusOr<Literal> ReadNpy(absl::string_view bytes, const std::optional<Shape>& expected = std::nullopt);
 
-// Replaces `*bytes` by the file of an array, version 1.0, in fortran_order if that is how the elements lie. Of a dynamic
-// array, the valid elements. INVALID_ARGUMENT unless the literal is a known array.
+// Replaces `*bytes` by the file of an array, version 1.0, in fortran_order if that is how the elements lie. Of a
+// dynamic array, the valid elements. INVALID_ARGUMENT unless the literal is a known array.
 absl::Status WriteNpy(const LiteralSlice& literal, std::string* bytes);
 
 }  // namespace kashi

@@ -36,10 +36,11 @@ std::string Read(const std::string& bytes, const std::optional<Shape>& expected 
 
 TEST(NpyTest, WritesTheBytesThatNumPyWrites) {
   const std::string spaces(58, ' ');
-  EXPECT_EQ(Written(L("s16[2,1]", "{{1},{-2}}")),
-            std::string("\x93NUMPY\x01\x00v\x00", 10) + "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 1), }" + spaces +
-                std::string("\n\x01\x00\xfe\xff", 5));
-  EXPECT_THAT(Written(L("pred[3]", "{1,0,1}")), HasSubstr("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }   "));
+  EXPECT_EQ(Written(L("s16[2,1]", "{{1},{-2}}")), std::string("\x93NUMPY\x01\x00v\x00", 10) +
+                                                      "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 1), }" +
+                                                      spaces + std::string("\n\x01\x00\xfe\xff", 5));
+  EXPECT_THAT(Written(L("pred[3]", "{1,0,1}")),
+              HasSubstr("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }   "));
   EXPECT_THAT(Written(L("f64[]", "1")), HasSubstr("{'descr': '<f8', 'fortran_order': False, 'shape': (), }   "));
   EXPECT_THAT(Written(L("bf16[1]", "{1}")), HasSubstr("'<V2'"));
   EXPECT_THAT(Written(L("s4[1]", "{1}")), HasSubstr("'<V1'"));
@@ -81,11 +82,13 @@ TEST(NpyTest, DynamicArraysGiveTheirValidElements) {
 TEST(NpyTest, HeadersOfOthers) {
   EXPECT_EQ(Read(File("{'shape': (2,), 'fortran_order': False, 'descr': '>i2'}\n", std::string("\x00\x01\xff\xfe", 4))),
             "s16[2]{0} {1, -2}");
-  EXPECT_EQ(Read(File("{\"descr\":\"|u1\",'fortran_order':True,'shape':(1L,2L)}", "ab")), "u8[1,2]{0,1} { { 97, 98 } }");
+  EXPECT_EQ(Read(File("{\"descr\":\"|u1\",'fortran_order':True,'shape':(1L,2L)}", "ab")),
+            "u8[1,2]{0,1} { { 97, 98 } }");
   const std::string part = std::string("\x3f\x80\x00\x00", 4);
   EXPECT_EQ(Read(File("{'descr':'>c8','fortran_order':False,'shape':()}", part + part)), "c64[] (1, 1)");
   const std::string header = "{'descr':'i1','fortran_order':False,'shape':(1,)}";
-  EXPECT_EQ(Read(std::string("\x93NUMPY\x02\x00", 8) + static_cast<char>(header.size()) + std::string(3, '\0') + header + "\x07"),
+  EXPECT_EQ(Read(std::string("\x93NUMPY\x02\x00", 8) + static_cast<char>(header.size()) + std::string(3, '\0') +
+                 header + "\x07"),
             "s8[1]{0} {7}");
 }
 
@@ -120,22 +123,22 @@ TEST(NpyTest, HostileFiles) {
   const std::string good = Written(L("f32[3]", "{1,2,3}"));
   EXPECT_THAT(Read(good.substr(0, good.size() - 1)), HasSubstr("has 11 bytes"));
   EXPECT_THAT(Read(good + "x"), HasSubstr("has 13 bytes"));
-  for (const char* header : {"", "{", "{}", "{'descr':'<f4'}", "{'descr':'<f4','fortran_order':0,'shape':()}",
-                             "{'descr':'<f4','fortran_order':False,'shape':(-1,)}",
-                             "{'descr':'<f4','fortran_order':False,'shape':(1000000000000,1000000000000)}",
-                             "{'descr':'<f4','fortran_order':False,'shape':(1000000000000,0)}",
-                             "{'descr':'<f4','fortran_order':False,'shape':(1000000000000,)}",
-                             "{'descr':[('a','<f4')],'fortran_order':False,'shape':()}",
-                             "{'descr':'O','fortran_order':False,'shape':()}",
-                             "{'descr':'<f16','fortran_order':False,'shape':()}",
-                             "{'descr':'<f4','descr':'<f4','fortran_order':False,'shape':()}",
-                             "{'descr':'<f4','fortran_order':False,'shape':(0,)} x",
-                             "{'descr':'<f4','fortran_order':False,'shape':(0,)"}) {
+  for (const char* header :
+       {"", "{", "{}", "{'descr':'<f4'}", "{'descr':'<f4','fortran_order':0,'shape':()}",
+        "{'descr':'<f4','fortran_order':False,'shape':(-1,)}",
+        "{'descr':'<f4','fortran_order':False,'shape':(1000000000000,1000000000000)}",
+        "{'descr':'<f4','fortran_order':False,'shape':(1000000000000,0)}",
+        "{'descr':'<f4','fortran_order':False,'shape':(1000000000000,)}",
+        "{'descr':[('a','<f4')],'fortran_order':False,'shape':()}", "{'descr':'O','fortran_order':False,'shape':()}",
+        "{'descr':'<f16','fortran_order':False,'shape':()}",
+        "{'descr':'<f4','descr':'<f4','fortran_order':False,'shape':()}",
+        "{'descr':'<f4','fortran_order':False,'shape':(0,)} x", "{'descr':'<f4','fortran_order':False,'shape':(0,)"}) {
     EXPECT_FALSE(ReadNpy(File(header, "")).ok()) << header;
   }
   std::string sizes = "(";
   for (int i = 0; i < 65; ++i) sizes += "0,";
-  EXPECT_THAT(Read(File("{'descr':'<f4','fortran_order':False,'shape':" + sizes + ")}", "")), HasSubstr("64 dimensions"));
+  EXPECT_THAT(Read(File("{'descr':'<f4','fortran_order':False,'shape':" + sizes + ")}", "")),
+              HasSubstr("64 dimensions"));
 }
 
 TEST(NpyTest, OnlyArraysAreWritten) {

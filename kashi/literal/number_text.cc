@@ -1,12 +1,18 @@
-// Digits come from std::to_chars: first the fewest that read back as the number. If there are no more of them than the
-// short format has, %.6g of a float would print just these (for numbers that are not subnormal: a decimal of 6 digits
-// survives the way to float and back). If there are as many as the long format has, they are what %.9g prints. Only
-// between the two, and for subnormals, the number is written once more.
+// Three ways to the digits, the quick one first:
+//
+// 1. float and narrower, not too far from 1: in double. A number of at most 24 bits times (or divided by) an exact
+//    power of ten is off by half a unit in the 53rd bit at most; unless that could matter, the nearest integer gives
+//    the digits.
+// 2. std::to_chars: the fewest digits that read back as the number. If there are no more of them than the short format
+//    has, %.6g of a float would print just these (but for subnormals: a decimal of 6 digits survives the way to float
+//    and back). If there are as many as the long format has, they are what %.9g prints.
+// 3. Between the two, and for subnormals: std::to_chars with a precision.
 #include "kashi/literal/number_text.h"
 
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "absl/strings/charconv.h"
 #include "absl/strings/numbers.h"
@@ -56,6 +62,61 @@ Decimal RoundedDecimal(T magnitude, int precision) {
   return ReadScientific(buffer, end.ptr);
 }
 
+// 10^0 to 10^22 are doubles.
+constexpr int kMaxExactPower = 22;
+constexpr double kPowersOfTen[kMaxExactPower + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+// value * 10^power, rounded once.
+double Scale(double value, int power) {
+  return power >= 0 ? value * kPowersOfTen[power] : value / kPowersOfTen[-power];
+}
+
+// The nearest decimal of `precision` digits as an integer and the exponent of its first digit.
+struct ScaledInteger {
+  int64_t integer = 0;
+  int exponent = 0;
+};
+
+// nullopt where double cannot tell. `value` has at most 24 bits; precision is at most 9.
+std::optional<ScaledInteger> RoundInDouble(double value, int precision) {
+  constexpr double kLog10Of2 = 0.30103;
+  ScaledInteger result;
+  result.exponent = static_cast<int>(std::floor(std::ilogb(value) * kLog10Of2));  // or one more
+  if (std::abs(precision - 1 - result.exponent) >= kMaxExactPower) return std::nullopt;
+  double scaled = Scale(value, precision - 1 - result.exponent);
+  if (scaled >= kPowersOfTen[precision]) scaled = Scale(value, precision - 1 - ++result.exponent);
+  result.integer = static_cast<int64_t>(scaled);
+  const double rest = scaled - static_cast<double>(result.integer);
+  if (std::abs(rest - 0.5) <= scaled * std::numeric_limits<double>::epsilon()) return std::nullopt;
+  if (rest > 0.5) ++result.integer;
+  if (static_cast<double>(result.integer) < kPowersOfTen[precision]) return result;
+  result.integer /= 10;
+  ++result.exponent;
+  return result;
+}
+
+// Whether strtof of the decimal is `value`; nullopt where double cannot tell: next to the middle of two floats, of
+// which the lower 29 bits are 1 and zeros.
+std::optional<bool> ReadsBackAs(float value, const ScaledInteger& decimal, int precision) {
+  constexpr uint64_t kLowBits = (uint64_t{1} << 29) - 1;
+  constexpr uint64_t kMiddle = uint64_t{1} << 28;
+  const double read = Scale(static_cast<double>(decimal.integer), decimal.exponent - precision + 1);
+  const uint64_t low = __builtin_bit_cast(uint64_t, read) & kLowBits;
+  if (low + 1 >= kMiddle && low <= kMiddle + 1) return std::nullopt;
+  return static_cast<float>(read) == value;
+}
+
+Decimal DecimalOf(const ScaledInteger& scaled) {
+  Decimal decimal;
+  decimal.exponent = scaled.exponent;
+  decimal.count =
+      static_cast<int>(std::to_chars(decimal.digits, std::end(decimal.digits), scaled.integer).ptr - decimal.digits);
+  while (decimal.count > 1 && decimal.digits[decimal.count - 1] == '0') --decimal.count;
+  return decimal;
+}
+
 char* WriteScientific(const Decimal& decimal, char* out) {
   *out++ = decimal.digits[0];
   if (decimal.count > 1) {
@@ -101,11 +162,27 @@ char* WriteMagnitude(T magnitude, char* out) {
   return WriteGeneral(RoundedDecimal(magnitude, kShort), kShort, out);
 }
 
+// The same for floats that are neither very large nor very small; null where double cannot tell.
+char* WriteMagnitudeInDouble(float magnitude, char* out) {
+  constexpr int kShort = std::numeric_limits<float>::digits10;
+  constexpr int kLong = std::numeric_limits<float>::max_digits10;
+  const std::optional<ScaledInteger> rounded = RoundInDouble(magnitude, kShort);
+  if (!rounded.has_value()) return nullptr;
+  const std::optional<bool> reads_back = ReadsBackAs(magnitude, *rounded, kShort);
+  if (!reads_back.has_value()) return nullptr;
+  if (*reads_back) return WriteGeneral(DecimalOf(*rounded), kShort, out);
+  const std::optional<ScaledInteger> exact = RoundInDouble(magnitude, kLong);
+  return exact.has_value() ? WriteGeneral(DecimalOf(*exact), kLong, out) : nullptr;
+}
+
 template <typename T>
 char* WriteReal(T value, char* out) {
   if (std::signbit(value)) *out++ = '-';
   if (std::isinf(value)) return Append("inf", out);
   if (value == 0) return Append("0", out);
+  if constexpr (std::is_same_v<T, float>) {
+    if (char* const end = WriteMagnitudeInDouble(std::abs(value), out)) return end;
+  }
   return WriteMagnitude(std::abs(value), out);
 }
 
@@ -128,7 +205,9 @@ char* WriteRounded(float value, int precision, char* out) {
   if (std::signbit(value)) *out++ = '-';
   if (std::isinf(value)) return Append("inf", out);
   if (value == 0) return Append("0", out);
-  return WriteGeneral(RoundedDecimal(std::abs(value), precision), precision, out);
+  const std::optional<ScaledInteger> rounded = RoundInDouble(std::abs(value), precision);
+  const Decimal decimal = rounded.has_value() ? DecimalOf(*rounded) : RoundedDecimal(std::abs(value), precision);
+  return WriteGeneral(decimal, precision, out);
 }
 
 }  // namespace number_text_internal

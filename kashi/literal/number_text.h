@@ -109,8 +109,8 @@ std::string RoundTripFpToString(T value) {
 // Reading
 // ---------------------------------------------------------------------------------------------------------------------
 
-// The number nearest to `text`, which is a decimal or an integer as the Lexer finds them. What is too small for a double
-// is 0 or -0; nullopt if it is too large.
+// The number nearest to `text`, which is a decimal or an integer as the Lexer finds them. What is too small for a
+// double is 0 or -0; nullopt if it is too large.
 std::optional<double> ParseDecimal(absl::string_view text);
 
 // `inf`, `-inf`, `nan`, `-nan`, `nan(0x1)`, `-nan(0x1)`: what is no finite number.

@@ -19,8 +19,8 @@ struct Loop {
 };
 using Loops = absl::InlinedVector<Loop, InlineRank()>;
 
-// Elements of a tile's side along the target's rows, and bytes of one along the source's: a cache line from each of a few
-// rows, so that a line stays in the cache until all of it was used, even where the rows lie a power of two apart.
+// Elements of a tile's side along the target's rows, and bytes of one along the source's: a cache line from each of a
+// few rows, so that a line stays in the cache until all of it was used, even where the rows lie a power of two apart.
 constexpr int64_t kTileRows = 16;
 constexpr int64_t kTileBytes = 64;
 // Bytes worth another thread.

@@ -1,6 +1,6 @@
 // Walks over the elements of dense arrays that keep the storage position by adding strides, never by multiplying out an
-// index. Positions and strides count elements; where elements lie is minor_to_major's business alone (array-model.md, 8:
-// literals do not apply tiles).
+// index. Positions and strides count elements; where elements lie is minor_to_major's business alone (array-model.md,
+// 8: literals do not apply tiles).
 #ifndef KASHI_LITERAL_STRIDED_WALK_H_
 #define KASHI_LITERAL_STRIDED_WALK_H_
 
@@ -13,14 +13,16 @@
 
 namespace kashi {
 
-// Distance in storage of two neighbours along each dimension of an array with a layout. Dies on a layout of another rank.
+// Distance in storage of two neighbours along each dimension of an array with a layout. Dies on a layout of another
+// rank.
 DimensionVector ElementStrides(const Shape& shape);
 
 // Whether the elements lie in row-major order; dimensions of size 1 may stand anywhere in the layout.
 bool IsStoredRowMajor(const Shape& shape);
 
-// Calls visit(index, position) for each index of the box [0, bounds) in row-major order, until it returns false; then the
-// result is false. A box of rank 0 has one index; one with a bound of 0 has none. The index is good during the call only.
+// Calls visit(index, position) for each index of the box [0, bounds) in row-major order, until it returns false; then
+// the result is false. A box of rank 0 has one index; one with a bound of 0 has none. The index is good during the call
+// only.
 template <typename Visit>
 bool WalkRowMajor(absl::Span<const int64_t> bounds, absl::Span<const int64_t> strides, Visit&& visit) {
   const size_t rank = bounds.size();
@@ -49,8 +51,8 @@ bool WalkRowMajor(absl::Span<const int64_t> bounds, absl::Span<const int64_t> st
   }
 }
 
-// The same box on two sides at once, a row (the last dimension) a call: visit(a, b) gets the positions of the row's first
-// element on either side, until it returns false. A box of rank 0 is one row.
+// The same box on two sides at once, a row (the last dimension) a call: visit(a, b) gets the positions of the row's
+// first element on either side, until it returns false. A box of rank 0 is one row.
 template <typename Visit>
 bool WalkRows(absl::Span<const int64_t> bounds, absl::Span<const int64_t> a_strides,
               absl::Span<const int64_t> b_strides, Visit&& visit) {

@@ -11,6 +11,7 @@
 //                 the low bits of a byte
 //
 // Nothing is allocated for elements before it is known that the proto, or the text, holds them.
+#include "kashi/proto/literal_proto.h"
 
 #include <algorithm>
 #include <climits>
@@ -184,8 +185,7 @@ struct Pair {
   Other other;
 };
 
-absl::Status CheckTree(const LiteralProto& root, const Shape& root_shape, bool prohibit_empty) {
-  int64_t unlisted_bytes = kDefaultUnlistedBytes;
+absl::Status CheckTree(const LiteralProto& root, const Shape& root_shape, bool prohibit_empty, int64_t* unlisted_bytes) {
   std::vector<Pair<const Shape*>> open = {{&root, &root_shape}};
   while (!open.empty()) {
     const auto [proto, shape] = open.back();
@@ -198,7 +198,7 @@ absl::Status CheckTree(const LiteralProto& root, const Shape& root_shape, bool p
                                  own_shape.ToString(/*print_layout=*/true), shape->ToString(/*print_layout=*/true));
         }
       }
-      KASHI_RETURN_IF_ERROR(CheckArray(*proto, *shape, prohibit_empty, &unlisted_bytes));
+      KASHI_RETURN_IF_ERROR(CheckArray(*proto, *shape, prohibit_empty, unlisted_bytes));
     } else if (shape->IsTuple()) {
       if (proto->tuple_literals_size() != shape->tuple_shapes_size()) {
         return InvalidArgument("LiteralProto has %d elements for a tuple of %d", proto->tuple_literals_size(),
@@ -296,6 +296,11 @@ void AppendNumber(T value, std::string* output) {
 
 }  // namespace
 
+absl::Status proto_internal::CheckLiteral(const LiteralProto& proto, bool prohibit_empty, int64_t* unlisted_bytes) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, Shape::FromProto(proto.shape()));
+  return CheckTree(proto, shape, prohibit_empty, unlisted_bytes);
+}
+
 // ---------------------------------------------------------------------------------------------------------------- protos
 
 LiteralProto LiteralBase::ToProto() const {
@@ -325,7 +330,8 @@ LiteralProto LiteralBase::ToProto() const {
 absl::StatusOr<Literal> MutableLiteralBase::CreateFromProto(const LiteralProto& proto, bool prohibit_empty_literal) {
   if (!proto.has_shape()) return InvalidArgument("LiteralProto has no shape");
   KASHI_ASSIGN_OR_RETURN(const Shape shape, Shape::FromProto(proto.shape()));
-  KASHI_RETURN_IF_ERROR(CheckTree(proto, shape, prohibit_empty_literal));
+  int64_t unlisted_bytes = kDefaultUnlistedBytes;
+  KASHI_RETURN_IF_ERROR(CheckTree(proto, shape, prohibit_empty_literal, &unlisted_bytes));
   KASHI_ASSIGN_OR_RETURN(Literal literal, Literal::Make(shape));
   std::vector<Pair<Piece*>> open = {{&proto, const_cast<Piece*>(literal.root_)}};
   while (!open.empty()) {
@@ -340,8 +346,6 @@ absl::StatusOr<Literal> MutableLiteralBase::CreateFromProto(const LiteralProto& 
 }
 
 // --------------------------------------------------------------------------------------------------------- serialization
-
-absl::StatusOr<int64_t> LiteralBase::SerializedSize() const { return ShapeUtil::SerializedSize(shape()); }
 
 absl::StatusOr<std::string> LiteralBase::SerializeAsString() const {
   std::string bytes;

@@ -1,0 +1,205 @@
+// `kashi convert`: a module from any form to any other.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/module_file.h"
+#include "cli/verb.h"
+#include "kashi/base/status.h"
+#include "kashi/hlo/hlo_dot.h"
+#include "kashi/hlo/hlo_parser.h"
+#include "kashi/proto/hlo_proto_io.h"
+
+namespace kashi::cli {
+namespace {
+
+struct ConvertOptions {
+  std::vector<std::string> inputs;
+  std::string to;
+  std::string output;
+  bool json = false;
+  bool strict = false;
+  bool bench = false;
+  bool large_constants = false;
+  bool short_form = false;
+  bool canonical = false;
+  bool fingerprint = false;
+  bool no_metadata = false;
+  bool no_percent = false;
+  bool no_backend_config = false;
+  bool operand_shapes = false;
+};
+
+// What the name of the output says, if the command line says nothing.
+std::string FormatOf(const ConvertOptions& options) {
+  if (!options.to.empty()) return options.to;
+  const std::string extension = std::filesystem::path(options.output).extension().string();
+  for (const char* format : {"pb", "pbtxt", "json", "dot"}) {
+    if (extension == absl::StrCat(".", format)) return format;
+  }
+  return "text";
+}
+
+HloPrintOptions PrintOptionsOf(const ConvertOptions& options) {
+  HloPrintOptions print;
+  if (options.short_form) print = HloPrintOptions::ShortParsable();
+  if (options.canonical) print = HloPrintOptions::Canonical();
+  if (options.fingerprint) print = HloPrintOptions::ModuleFingerprint();
+  if (options.large_constants) print.set_print_large_constants(true);
+  if (options.no_metadata) print.set_print_metadata(false);
+  if (options.no_percent) print.set_print_percent(false);
+  if (options.no_backend_config) print.set_print_backend_config(false);
+  if (options.operand_shapes) print.set_print_operand_shape(true);
+  return print;
+}
+
+absl::StatusOr<std::string> Convert(const ModuleFile& file, const std::string& format, const ConvertOptions& options) {
+  if (format == "text") return file.module->ToString(PrintOptionsOf(options));
+  if (format == "dot") return HloModuleToDot(*file.module);
+  const HloProtoForm form = format == "pb"      ? HloProtoForm::kBinary
+                            : format == "pbtxt" ? HloProtoForm::kText
+                                                : HloProtoForm::kJson;
+  return WriteHloProto(*file.module, file.proto, form);
+}
+
+// ---- --bench -----------------------------------------------------------------------------------------------------------
+
+// Seconds of the fastest of several runs.
+template <typename Work>
+double BestSeconds(Work work) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kMostRuns = 40;
+  constexpr std::chrono::seconds kEnough(2);
+  double best = std::numeric_limits<double>::infinity();
+  const Clock::time_point begin = Clock::now();
+  for (int run = 0; run < kMostRuns && (run < 3 || Clock::now() - begin < kEnough); ++run) {
+    best = std::min(best, work());
+  }
+  return best;
+}
+
+int Bench(const ModuleFile& file, const ConvertOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  const std::string text = file.is_text ? file.bytes : file.module->ToString();
+  const double parse_seconds = BestSeconds([&] {
+    const Clock::time_point begin = Clock::now();
+    const auto module = ParseAndReturnUnverifiedModule(text);
+    return since(begin);  // the module is destroyed behind the clock
+  });
+  size_t printed_size = 0;
+  const double print_seconds = BestSeconds([&] {
+    const Clock::time_point begin = Clock::now();
+    const std::string printed = file.module->ToString();
+    const double seconds = since(begin);
+    printed_size = printed.size();
+    return seconds;
+  });
+  constexpr double kMega = 1e6;
+  Json json;
+  json["file"] = file.name;
+  json["text_bytes"] = text.size();
+  json["instructions"] = file.module->instruction_count();
+  json["parse_mb_per_s"] = text.size() / kMega / parse_seconds;
+  json["print_mb_per_s"] = printed_size / kMega / print_seconds;
+  Answers answers(options.output, options.json);
+  if (options.json) {
+    answers.AddLine(json);
+  } else {
+    answers.Add(absl::StrFormat("%s: %d bytes of text, %d instructions; reading %.0f MB/s, printing %.0f MB/s\n", file.name,
+                                text.size(), file.module->instruction_count(), json["parse_mb_per_s"].get<double>(),
+                                json["print_mb_per_s"].get<double>()));
+  }
+  return answers.Finish();
+}
+
+// ---- Files ---------------------------------------------------------------------------------------------------------------
+
+int ConvertOne(const std::string& path, const std::string& output, const ConvertOptions& options) {
+  const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict});
+  if (!file.has_value()) return kBadInput;
+  if (options.bench) return Bench(*file, options);
+  const absl::StatusOr<std::string> converted = Convert(*file, FormatOf(options), options);
+  if (!converted.ok()) return Fail(converted.status());
+  const absl::Status written = WriteOutput(output, *converted);
+  return written.ok() ? kSuccess : Fail(written);
+}
+
+// Many modules: one file each in the output directory; without one, text behind one another under their names.
+int ConvertMany(const std::vector<std::string>& paths, const ConvertOptions& options) {
+  const std::string format = FormatOf(options);
+  if (options.output.empty() && format != "text" && !options.bench) {
+    return FailUsage(absl::StrCat("several modules as ", format, " need a directory: -o DIR"));
+  }
+  if (!options.output.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(options.output, error);
+    if (error) return Fail(InvalidArgument("cannot make the directory %s: %s", options.output, error.message()));
+  }
+  int status = kSuccess;
+  for (const std::string& path : paths) {
+    std::string output;
+    if (!options.output.empty()) {
+      const std::filesystem::path name = std::filesystem::path(path).filename();
+      output = (std::filesystem::path(options.output) / name.stem()).string() + "." + (format == "text" ? "hlo" : format);
+    } else if (!options.bench) {
+      const absl::Status written = WriteOutput("", absl::StrCat("// ", path, "\n"));
+      if (!written.ok()) return Fail(written);
+    }
+    status = std::max(status, ConvertOne(path, output, options));
+  }
+  return status;
+}
+
+int RunConvert(const ConvertOptions& options) {
+  std::vector<std::string> paths;
+  for (const std::string& input : options.inputs) {
+    absl::StatusOr<std::vector<std::string>> expanded = ExpandModulePath(input);
+    if (!expanded.ok()) return Fail(expanded.status());
+    paths.insert(paths.end(), expanded->begin(), expanded->end());
+  }
+  std::error_code error;
+  const bool into_directory = !options.output.empty() && std::filesystem::is_directory(options.output, error);
+  if (paths.size() == 1 && !into_directory) return ConvertOne(paths[0], options.output, options);
+  return ConvertMany(paths, options);
+}
+
+}  // namespace
+
+void AddConvertVerb(Command* command) {
+  auto options = std::make_shared<ConvertOptions>();
+  const std::string examples =
+      "  kashi convert module.hlo                        canonical text, as XLA prints it\n"
+      "  kashi convert before.pb --large-constants       a proto as text, with all its data\n"
+      "  kashi convert module.hlo -o module.pb           text to HloModuleProto; also .pbtxt, .json, .dot\n"
+      "  kashi convert dump_dir -o out --to pb           every module of an --xla_dump_to directory\n"
+      "  kashi convert module.hlo --bench --json         how fast reading and printing are here\n\n"
+      "What kind of file it is its contents say: HLO text, or HloModuleProto, HloProto, HloSnapshot (binary, text or\n"
+      "JSON). Nothing is verified: see kashi verify.";
+  CLI::App* verb = AddVerb(command, "convert", "Convert HLO between text, protos, JSON and DOT", examples,
+                           [options] { return RunConvert(*options); });
+  verb->add_option("FILE", options->inputs, "A module, a directory of a dump, or `-` for standard input")->required();
+  verb->add_option("--to", options->to, "What to write: text, pb, pbtxt, json or dot (default: what -o says, else text)")
+      ->check(CLI::IsMember({"text", "pb", "pbtxt", "json", "dot"}));
+  AddOutputOption(verb, &options->output, "Write to this file (a directory for several modules)");
+  AddStrictFlag(verb, &options->strict);
+  AddFlag(verb, "--large-constants", &options->large_constants, "Print all elements of constants");
+  AddFlag(verb, "--short", &options->short_form, "Short text that reads back: no %, no signatures, no metadata");
+  AddFlag(verb, "--canonical", &options->canonical, "Text without names: equal for equal computations");
+  AddFlag(verb, "--fingerprint", &options->fingerprint, "The text that fingerprints are made of");
+  AddFlag(verb, "--no-metadata", &options->no_metadata, "Leave metadata out");
+  AddFlag(verb, "--no-percent", &options->no_percent, "Names without %");
+  AddFlag(verb, "--no-backend-config", &options->no_backend_config, "Leave backend configs out");
+  AddFlag(verb, "--operand-shapes", &options->operand_shapes, "Print the shapes of operands too");
+  AddFlag(verb, "--bench", &options->bench, "Measure reading and printing instead (best of several, one core)");
+  AddJsonFlag(verb, &options->json);
+}
+
+}  // namespace kashi::cli

@@ -1,0 +1,110 @@
+#include "cli/module_file.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cli/verb.h"
+#include "kashi/base/status.h"
+#include "kashi/hlo/hlo_parser.h"
+
+namespace kashi::cli {
+namespace {
+
+absl::Status CannotRead(const std::string& path) {
+  return InvalidArgument("cannot read %s: %s", path, std::strerror(errno));
+}
+
+// What XLA writes into a dump directory beside modules.
+bool IsModuleName(absl::string_view name) {
+  for (const absl::string_view other :
+       {"buffer-assignment", "live-range", "memory-usage-report", "debug_options", "config", "ir-no-opt", "ir-with-opt",
+        "obj-file", "thunk_sequence", "flagfile", "autotune", ".html", ".dot", ".svg", ".url", ".ll", ".o", ".s", ".ptx",
+        ".bc", ".mlir", ".json", ".tsv", ".npy", ".csv", ".md", ".py"}) {
+    if (absl::StrContains(name, other)) return false;
+  }
+  for (const absl::string_view ending : {".txt", ".hlo", ".pb", ".pbtxt", ".hlo_text"}) {
+    if (absl::EndsWith(name, ending)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  const bool is_stdin = path == "-";
+  std::FILE* file = is_stdin ? stdin : std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return CannotRead(path);
+  std::string bytes;
+  std::error_code unknown;
+  const auto size = is_stdin ? 0 : std::filesystem::file_size(path, unknown);
+  if (!unknown) bytes.reserve(size + 1);
+  constexpr size_t kChunk = 1 << 16;
+  while (true) {
+    const size_t before = bytes.size();
+    bytes.resize(before + kChunk);
+    const size_t got = std::fread(&bytes[before], 1, kChunk, file);
+    bytes.resize(before + got);
+    if (got < kChunk) break;
+  }
+  const bool failed = std::ferror(file) != 0;
+  const absl::Status status = failed ? CannotRead(path) : absl::OkStatus();
+  if (!is_stdin) std::fclose(file);
+  if (!status.ok()) return status;
+  return bytes;
+}
+
+std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options) {
+  ModuleFile file;
+  file.name = path == "-" ? "<stdin>" : path;
+  absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok()) return Fail(bytes.status()), std::nullopt;
+  file.bytes = *std::move(bytes);
+  if (LooksLikeHloProto(file.bytes)) {
+    absl::StatusOr<std::unique_ptr<HloModule>> module = ReadHloProto(file.bytes, &file.proto);
+    if (!module.ok()) {
+      Fail(absl::Status(module.status().code(), absl::StrCat(file.name, ": ", module.status().message())));
+      return std::nullopt;
+    }
+    file.module = *std::move(module);
+    return file;
+  }
+  file.is_text = true;
+  HloParserOptions parser_options;
+  parser_options.set_source_name(file.name).set_keep_unknown_attributes(!options.strict);
+  std::vector<Diagnostic> diagnostics;
+  absl::StatusOr<std::unique_ptr<HloModule>> module =
+      ParseAndReturnUnverifiedModule(file.bytes, HloModuleConfig(), parser_options, &diagnostics);
+  PrintDiagnostics(SourceText{file.name, file.bytes}, diagnostics);
+  if (!module.ok() || (options.strict && !diagnostics.empty())) return std::nullopt;
+  file.module = *std::move(module);
+  return file;
+}
+
+absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (path == "-" || !fs::is_directory(path, error)) return std::vector<std::string>{path};
+  std::vector<std::string> files;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->is_regular_file(error) && IsModuleName(entry->path().filename().string())) {
+      files.push_back(entry->path().string());
+    }
+  }
+  if (error) return InvalidArgument("cannot read %s: %s", path, error.message());
+  if (files.empty()) return InvalidArgument("%s holds no module: no file of a dump (module_0000.*.txt, *.hlo.pb)", path);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace kashi::cli

@@ -1,0 +1,45 @@
+// Modules from files: what the verbs that take an HLO module share.
+#ifndef KASHI_CLI_MODULE_FILE_H_
+#define KASHI_CLI_MODULE_FILE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "kashi/base/diagnostic.h"
+#include "kashi/hlo/hlo_module.h"
+#include "kashi/proto/hlo_proto_io.h"
+
+namespace kashi::cli {
+
+// The contents of a file, or of standard input if the path is "-".
+absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+// A file and the module that it holds. What kind of file it is its contents say, not its name: HLO text, or HloModuleProto,
+// HloProto or HloSnapshot in binary, text or JSON form.
+struct ModuleFile {
+  std::string name;   // for messages
+  std::string bytes;  // as read
+  bool is_text = false;
+  std::unique_ptr<HloModule> module;
+  HloProtoFile proto;  // of a proto: what it holds besides the module
+};
+
+struct ModuleReaderOptions {
+  bool strict = false;  // warnings are errors
+};
+
+// Reads a module. Errors and warnings go to standard error under their place; nullopt after an error.
+std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options);
+
+// The module files that an argument means: itself, or, of a directory that `--xla_dump_to` wrote, all that hold modules, in
+// the order of their names. INVALID_ARGUMENT for a directory without any.
+absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& path);
+
+}  // namespace kashi::cli
+
+#endif  // KASHI_CLI_MODULE_FILE_H_

@@ -1,0 +1,18 @@
+// Internal to kashi/proto: the groups of a collective. Which of three fields of the instruction's proto they stand in is
+// their form (CollectiveDeviceList).
+#ifndef KASHI_PROTO_DEVICE_LIST_PROTO_H_
+#define KASHI_PROTO_DEVICE_LIST_PROTO_H_
+
+#include "absl/status/statusor.h"
+#include "kashi/hlo/collective_device_list.h"
+#include "kashi/proto/hlo.pb.h"
+
+namespace kashi::proto_internal {
+
+// Old protos have the groups in `replica_groups`.
+absl::StatusOr<CollectiveDeviceList> ReadDeviceList(const HloInstructionProto& proto);
+void WriteDeviceList(const CollectiveDeviceList& devices, HloInstructionProto* proto);
+
+}  // namespace kashi::proto_internal
+
+#endif  // KASHI_PROTO_DEVICE_LIST_PROTO_H_

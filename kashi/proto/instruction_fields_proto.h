@@ -1,0 +1,34 @@
+// Internal to kashi/proto: the fields of instructions (kashi/hlo/fields.def) in HloInstructionProto. One pair of functions
+// a field, whatever the opcode; which fields an opcode has is said by ops.def.
+#ifndef KASHI_PROTO_INSTRUCTION_FIELDS_PROTO_H_
+#define KASHI_PROTO_INSTRUCTION_FIELDS_PROTO_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/proto/hlo.pb.h"
+
+namespace kashi::proto_internal {
+
+// What is known of an instruction before it is made.
+struct InstructionReading {
+  const HloInstructionProto& proto;
+  HloOpcode opcode;
+  const Shape& shape;
+  absl::Span<HloInstruction* const> operands;
+  absl::Span<HloComputation* const> called_computations;
+  bool prohibit_empty_literal;
+  int64_t* unlisted_bytes;  // what literals without values may still take
+};
+
+// Gives the instruction exactly the fields that reading its text would. Errors do not name the instruction.
+absl::Status ReadFields(const InstructionReading& reading, HloFieldList* fields);
+
+// Writes what XLA writes: also some fields that the instruction does not have, with what that means.
+void WriteFields(const HloInstruction& instruction, HloInstructionProto* proto);
+
+}  // namespace kashi::proto_internal
+
+#endif  // KASHI_PROTO_INSTRUCTION_FIELDS_PROTO_H_

@@ -1,0 +1,105 @@
+#include "kashi/proto/utf8_strings.h"
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace kashi::proto_internal {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+// Bytes of the sequence that begins the text; 0 if none does.
+size_t SequenceLength(absl::string_view text) {
+  const auto byte = [text](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // No longer form than needed, no surrogates, nothing beyond U+10FFFF.
+  const unsigned second = byte(1);
+  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)) return 0;
+  if ((first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) return 0;
+  return length;
+}
+
+class Search {
+ public:
+  const FieldDescriptor* Find(const Message& message) {
+    const Reflection* reflection = message.GetReflection();
+    for (const FieldDescriptor* field : FieldsOf(message.GetDescriptor())) {
+      const int count = field->is_repeated() ? reflection->FieldSize(message, field)
+                                             : static_cast<int>(reflection->HasField(message, field));
+      for (int i = 0; i < count; ++i) {
+        if (const FieldDescriptor* found = FindIn(message, field, i)) return found;
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  const FieldDescriptor* FindIn(const Message& message, const FieldDescriptor* field, int i) {
+    const Reflection* reflection = message.GetReflection();
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+      return Find(field->is_repeated() ? reflection->GetRepeatedMessage(message, field, i)
+                                       : reflection->GetMessage(message, field));
+    }
+    const std::string& text = field->is_repeated()
+                                  ? reflection->GetRepeatedStringReference(message, field, i, &scratch_)
+                                  : reflection->GetStringReference(message, field, &scratch_);
+    return IsUtf8(text) ? nullptr : field;
+  }
+
+  // The fields below which there can be strings.
+  const std::vector<const FieldDescriptor*>& FieldsOf(const Descriptor* type) {
+    const auto [entry, is_new] = fields_.try_emplace(type);
+    for (int i = 0; is_new && i < type->field_count(); ++i) {
+      const FieldDescriptor* field = type->field(i);
+      if (IsString(*field) || HoldsStrings(field->message_type())) entry->second.push_back(field);
+    }
+    return entry->second;
+  }
+
+  static bool IsString(const FieldDescriptor& field) { return field.type() == FieldDescriptor::TYPE_STRING; }
+
+  // Types refer to one another in circles.
+  static bool HoldsStrings(const Descriptor* root) {
+    absl::flat_hash_set<const Descriptor*> seen = {root};
+    std::vector<const Descriptor*> open = {root};
+    while (!open.empty()) {
+      const Descriptor* type = open.back();
+      open.pop_back();
+      for (int i = 0; type != nullptr && i < type->field_count(); ++i) {
+        if (IsString(*type->field(i))) return true;
+        if (seen.insert(type->field(i)->message_type()).second) open.push_back(type->field(i)->message_type());
+      }
+    }
+    return false;
+  }
+
+  std::unordered_map<const Descriptor*, std::vector<const FieldDescriptor*>> fields_;  // entries stay where they are
+  std::string scratch_;
+};
+
+}  // namespace
+
+bool IsUtf8(absl::string_view text) {
+  while (!text.empty()) {
+    const size_t length = SequenceLength(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+const FieldDescriptor* FindStringThatIsNotUtf8(const Message& message) { return Search().Find(message); }
+
+}  // namespace kashi::proto_internal
