@@ -133,7 +133,14 @@ absl::StatusOr<PrimitiveType> StringToPrimitiveType(absl::string_view name) {
   return InvalidArgument("Invalid element type string: \"%s\".", name);
 }
 
-bool IsPrimitiveTypeName(absl::string_view name) { return StringToPrimitiveType(name).ok(); }
+bool IsPrimitiveTypeName(absl::string_view name) {
+  constexpr size_t kLongest = 13;  // f8e4m3b11fnuz
+  if (name.size() > kLongest) return false;
+  for (const PrimitiveTypeInfo& info : kInfos) {
+    if (info.text == name && info.type != PRIMITIVE_TYPE_INVALID) return true;
+  }
+  return false;
+}
 
 void PackIntN(int bits, absl::Span<const char> elements, absl::Span<char> packed) {
   CheckPackedSize(bits, elements.size(), packed.size());

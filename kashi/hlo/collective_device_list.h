@@ -135,8 +135,8 @@ class CollectiveDeviceList {
   std::shared_ptr<const Rep> rep_;
 };
 
-// Begins at the lexer's present token and stops behind the last of the list. On an error: nothing, and one more entry in
-// *diagnostics.
+// Begins at the lexer's present token and stops behind the last of the list. On an error: nothing, and one more entry
+// in *diagnostics.
 std::optional<CollectiveDeviceList> ParseCollectiveDeviceListPrefix(Lexer* lexer, std::vector<Diagnostic>* diagnostics);
 
 // The whole of `text`; the first reads lists only.

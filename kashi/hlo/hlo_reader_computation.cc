@@ -87,6 +87,7 @@ absl::string_view HloReader::ReadName() {
 
 // XLA's reader refuses names that its compilers would take for their own, or that read back as something else.
 bool HloReader::NameIsLegal(absl::string_view name, size_t begin) {
+  if (name[0] != '_' && name.find('.') != absl::string_view::npos) return true;  // most names
   std::string suggestion;
   if (absl::StartsWith(name, "__") && !absl::StartsWith(name, "__xla_")) {
     suggestion = absl::StrCat("a", name.substr(1));

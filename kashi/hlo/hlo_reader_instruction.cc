@@ -3,8 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/strip.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
@@ -145,10 +146,15 @@ absl::string_view HloReader::FindShapeText() {
     if (at == text.size() || text[at] != '}') return absl::string_view();
     return text.substr(begin, at + 1 - begin);
   }
-  size_t next = at;
-  while (next < text.size() && text[next] == ' ') ++next;
-  const char behind = next < text.size() ? text[next] : '{';
-  if (behind == '{' || behind == '\n' || behind == '\r' || behind == '\t' || behind == '/') return absl::string_view();
+  // A brace behind space may still begin a layout: if a number or a colon follows it.
+  const auto skip_space = [&](size_t from) {
+    while (from < text.size() && absl::ascii_isspace(text[from])) ++from;
+    return from;
+  };
+  size_t next = skip_space(at);
+  if (next < text.size() && text[next] == '{') next = skip_space(next + 1);
+  const char behind = next < text.size() ? text[next] : '/';
+  if (behind == '/' || behind == ':' || behind == '-' || absl::ascii_isdigit(behind)) return absl::string_view();
   return text.substr(begin, at - begin);
 }
 

@@ -6,6 +6,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/hlo_reader.h"
 #include "kashi/hlo/instruction_shape.h"
+#include "kashi/hlo/shape_inference.h"
 
 namespace kashi {
 
@@ -49,8 +50,25 @@ HloInstruction* HloReader::Add(Pending* pending) {
   return instruction;
 }
 
+namespace {
+
+// The shape that XLA's reader infers. Two operations it asks about other operands than its verifier does.
+absl::StatusOr<Shape> InferShapeAsReader(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kScaledDot) {
+    return ShapeInference::InferDotOpShape(instruction.operand(0)->shape(), instruction.operand(2)->shape(),
+                                           instruction.dot_dimension_numbers(), std::nullopt);
+  }
+  if (instruction.opcode() == HloOpcode::kReduceWindow) {
+    return ShapeInference::InferReduceWindowShape(instruction.operand(0)->shape(), instruction.operand(1)->shape(),
+                                                  instruction.window(), instruction.to_apply()->ComputeProgramShape());
+  }
+  return InferInstructionShape(instruction);
+}
+
+}  // namespace
+
 bool HloReader::InferShape(const Pending& pending, HloInstruction* instruction) {
-  absl::StatusOr<Shape> shape = InferInstructionShape(*instruction);
+  absl::StatusOr<Shape> shape = InferShapeAsReader(*instruction);
   if (!shape.ok()) {
     return ErrorIn(pending, absl::StrCat("failed to infer shape for opcode: ", HloOpcodeString(pending.opcode),
                                          ", error: ", shape.status().message()));

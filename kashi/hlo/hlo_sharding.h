@@ -3,7 +3,8 @@
 //   {replicated}                                     every device has all of it
 //   {maximal device=3}                               device 3 has all of it
 //   {devices=[2,1]<=[2]}                             cut in two along dimension 0
-//   {devices=[2,2]<=[4] last_tile_dim_replicate}     the last tile dimension is none of the array's: its devices hold copies
+//   {devices=[2,2]<=[4] last_tile_dim_replicate}     the last tile dimension is none of the array's: its devices hold
+//              copies
 //   {devices=[2,2,2]<=[8] last_tile_dims={manual, replicated}}     so here the last two
 //   {manual} {unknown} {unreduced}                   for passes that spread the work themselves
 //   {{replicated}, {manual}}                         a tuple: one for each leaf of the shape, in pre-order
@@ -75,14 +76,14 @@ class HloSharding {
   }
   // Along the one dimension of `shape`, over devices 0 .. num_tiles-1.
   static HloSharding Tile1D(const Shape& shape, int64_t num_tiles, MetadataSpan metadata = {});
-  // Copies along the last tile dimension, whose devices are sorted: their order means nothing. Replicate() if that is the
-  // only dimension with devices, Tile() if it has none.
+  // Copies along the last tile dimension, whose devices are sorted: their order means nothing. Replicate() if that is
+  // the only dimension with devices, Tile() if it has none.
   static HloSharding PartialTile(const TileAssignment& tile, MetadataSpan metadata = {});
   static HloSharding PartialTile(const Array<int64_t>& tile, MetadataSpan metadata = {}) {
     return PartialTile(ToTile(tile), metadata);
   }
-  // The last tile dimensions, one for each type, are groups of devices. Dimensions of one type are merged, those of size 1
-  // dropped, and the rest ordered by type, replicated last.
+  // The last tile dimensions, one for each type, are groups of devices. Dimensions of one type are merged, those of
+  // size 1 dropped, and the rest ordered by type, replicated last.
   static HloSharding Subgroup(const TileAssignment& tile, absl::Span<const OpSharding::Type> types,
                               MetadataSpan metadata = {});
   static HloSharding Subgroup(const Array<int64_t>& tile, absl::Span<const OpSharding::Type> types,
@@ -96,7 +97,8 @@ class HloSharding {
   static absl::StatusOr<HloSharding> TrySubgroup(const TileAssignment& tile, absl::Span<const OpSharding::Type> types,
                                                  int64_t max_devices, MetadataSpan metadata = {});
 
-  // Tuples. A tuple shape needs RequiredLeaves shardings, none of them a tuple: one for each leaf, or one if it has none.
+  // Tuples. A tuple shape needs RequiredLeaves shardings, none of them a tuple: one for each leaf, or one if it has
+  // none.
   static HloSharding Tuple(const ShapeTree<HloSharding>& shardings);
   static HloSharding Tuple(const Shape& tuple_shape, absl::Span<const HloSharding> shardings);
   static HloSharding FlatTuple(std::vector<HloSharding> shardings);
@@ -156,7 +158,8 @@ class HloSharding {
   int64_t GetUniqueDevice() const;  // there must be one
   bool HasUniqueDevice() const { return UniqueDevice().has_value(); }
 
-  // ---- Tiles: of leaves that are tiled, unless said otherwise. A named sharding answers as V3ToV2Sharding does. ------
+  // ---- Tiles: of leaves that are tiled, unless said otherwise. A named sharding answers as V3ToV2Sharding does.
+  // ------
 
   const TileAssignment& tile_assignment() const;  // of any leaf; [0] where there are no devices
   const std::vector<OpSharding::Type>& subgroup_types() const;
@@ -199,8 +202,8 @@ class HloSharding {
   absl::StatusOr<ShapeTree<HloSharding>> AsShapeTree(const Shape& shape) const;
   ShapeTree<HloSharding> GetAsShapeTree(const Shape& shape) const;
 
-  // Whether it may stand on such a shape: ranks, numbers of leaves, and device numbers, which must be below num_devices and
-  // unique. Without num_devices their size is not checked.
+  // Whether it may stand on such a shape: ranks, numbers of leaves, and device numbers, which must be below
+  // num_devices and unique. Without num_devices their size is not checked.
   absl::Status Validate(const Shape& shape, std::optional<int64_t> num_devices = std::nullopt) const;
 
   const std::vector<OpMetadata>& metadata() const;

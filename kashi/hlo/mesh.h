@@ -40,7 +40,8 @@ class Mesh {
       : Mesh(std::move(axis_names), std::move(axis_sizes), std::move(devices), /*is_maximal=*/false) {}
   static Mesh Maximal(int64_t device_id) { return Mesh({}, {}, TileAssignment(device_id), /*is_maximal=*/true); }
 
-  // What XLA asks of a mesh: names differ, and an explicit list of devices is a permutation of 0 .. n-1 other than 0, 1, ….
+  // What XLA asks of a mesh: names differ, and an explicit list of devices is a permutation of 0 .. n-1 other than 0,
+  // 1, ….
   absl::Status Validate() const;
 
   int64_t num_axes() const { return static_cast<int64_t>(rep_->axis_names.size()); }
@@ -86,7 +87,8 @@ class Mesh {
   std::shared_ptr<const Rep> rep_;
 };
 
-// An axis of a mesh, or a part of one: the axis is seen as [pre_size, size, rest], and the part is the middle dimension.
+// An axis of a mesh, or a part of one: the axis is seen as [pre_size, size, rest], and the part is the middle
+// dimension.
 class AxisRef {
  public:
   struct SubAxis {
@@ -132,12 +134,14 @@ class AxisRef {
   std::optional<SubAxis> sub_axis_;
 };
 
-// What XLA asks of axes that stand in one list: each is valid, no two overlap, and no two neighbours could be written as one.
+// What XLA asks of axes that stand in one list: each is valid, no two overlap, and no two neighbours could be written
+// as one.
 absl::Status ValidateAxes(absl::Span<const AxisRef> axes, const Mesh& mesh);
 
-// The devices of `mesh` in an array with one dimension for each list of axes, and behind these one for all that is left of
-// the mesh. Axes must be valid and each at most in one list. An error if the devices would have to be listed and are more
-// than `max_devices`, or if the mesh is not consistent (a size below 1, devices that are not as many as the axes say).
+// The devices of `mesh` in an array with one dimension for each list of axes, and behind these one for all that is
+// left of the mesh. Axes must be valid and each at most in one list. An error if the devices would have to be listed
+// and are more than `max_devices`, or if the mesh is not consistent (a size below 1, devices that are not as many as
+// the axes say).
 absl::StatusOr<TileAssignment> DevicesByAxes(const Mesh& mesh, absl::Span<const std::vector<AxisRef>> lists,
                                              int64_t max_devices);
 

@@ -16,16 +16,17 @@
 
 namespace kashi {
 
-// Begins at the lexer's present token, which should be `{`, and stops behind its `}`. *metadata is written over. What XLA
-// refuses is one more error in *diagnostics, with offsets into the lexer's text, and false; the lexer then stays where it is.
+// Begins at the lexer's present token, which should be `{`, and stops behind its `}`. *metadata is written over. What
+// XLA refuses is one more error in *diagnostics, with offsets into the lexer's text, and false; the lexer then stays
+// where it is.
 bool ParseMetadataPrefix(Lexer* lexer, OpMetadata* metadata, std::vector<Diagnostic>* diagnostics);
 
-// With the braces; fields that have their default are left out. deduplicated_name is escaped, scheduling_name is not: so
-// does XLA, and a quote in the latter does not read back.
+// With the braces; fields that have their default are left out. deduplicated_name is escaped, scheduling_name is not:
+// so does XLA, and a quote in the latter does not read back.
 void PrintMetadata(Printer* printer, const OpMetadata& metadata);
 
-// Whether XLA prints an instruction's metadata: not if it has line numbers, frames or profile types only. (A frame that the
-// module's tables know counts as well; frames that they do not know are dropped: the caller's part.)
+// Whether XLA prints an instruction's metadata: not if it has line numbers, frames or profile types only. (A frame
+// that the module's tables know counts as well; frames that they do not know are dropped: the caller's part.)
 bool IsMetadataPrinted(const OpMetadata& metadata);
 
 }  // namespace kashi

@@ -160,6 +160,7 @@ class ShapeInference {
   static absl::StatusOr<Shape> InferRaggedDotOpShape(const Shape& lhs, const Shape& rhs, const Shape& group_sizes,
                                                      const RaggedDotDimensionNumbers& ragged_dot_dim_nums,
                                                      std::optional<PrimitiveType> preferred_element_type);
+  // `rhs` may be a tuple of a sparse kernel and its metadata: the kernel counts.
   static absl::StatusOr<Shape> InferConvolveShape(const Shape& lhs, const Shape& rhs, int64_t feature_group_count,
                                                   int64_t batch_group_count, const Window& window,
                                                   const ConvolutionDimensionNumbers& dimension_numbers,

@@ -1,7 +1,7 @@
 // Element-wise operations and conversions (docs/spec/hlo-ops.md, 1), tuple and sort. How sizes fit together is
 // broadcast.h's; here stands which element types an opcode takes and gives.
 #include <algorithm>
-#include <array>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "kashi/array/primitive_util.h"

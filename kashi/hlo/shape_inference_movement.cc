@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kashi/array/permutation_util.h"

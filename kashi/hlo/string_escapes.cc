@@ -11,7 +11,8 @@ namespace {
 constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kHighBits = 0x8080808080808080;
 
-// The high bit of every byte of `word` that is zero. Bytes above a zero one may be marked wrongly: good for "any?" only.
+// The high bit of every byte of `word` that is zero. Bytes above a zero one may be marked wrongly: good for "any?"
+// only.
 constexpr uint64_t ZeroBytes(uint64_t word) { return (word - kOnes) & ~word & kHighBits; }
 
 // Eight bytes at a time; the bits that are not zero mean that one of them is to be escaped.

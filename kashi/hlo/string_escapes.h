@@ -1,4 +1,5 @@
-// Strings between quotes, as XLA reads and prints them: C's escapes, and octal for every byte that is not printable ASCII.
+// Strings between quotes, as XLA reads and prints them: C's escapes, and octal for every byte that is not printable
+// ASCII.
 #ifndef KASHI_HLO_STRING_ESCAPES_H_
 #define KASHI_HLO_STRING_ESCAPES_H_
 
@@ -17,8 +18,8 @@ std::string CEscaped(absl::string_view text);
 // The same, without a copy where nothing is to be escaped.
 void AppendCEscaped(Printer* printer, absl::string_view text);
 
-// Undoes C's escapes (`\n`, `\x41`, `\101`, `\u00e9`, …) and sets *text. False where an escape is none of C's or stands for
-// no byte; *text is then unspecified.
+// Undoes C's escapes (`\n`, `\x41`, `\101`, `\u00e9`, …) and sets *text. False where an escape is none of C's or
+// stands for no byte; *text is then unspecified.
 bool CUnescapeTo(absl::string_view escaped, std::string* text);
 
 }  // namespace kashi

@@ -14,8 +14,8 @@ namespace {
 
 using Permutation = IotaTileAssignment::Permutation;
 
-// Drops the dimensions of size 1. `perm` may be no permutation at all; entries that would then be missing keep what stood
-// there, as in XLA.
+// Drops the dimensions of size 1. `perm` may be no permutation at all; entries that would then be missing keep what
+// stood there, as in XLA.
 void DropOnes(DimensionVector* dims, Permutation* perm) {
   Permutation new_place(dims->size());
   int kept = 0;
@@ -30,8 +30,8 @@ void DropOnes(DimensionVector* dims, Permutation* perm) {
   dims->erase(std::remove(dims->begin(), dims->end(), 1), dims->end());
 }
 
-// Multiplies into one the dimensions that follow each other before and after the transposition; what was merged becomes 1.
-// Nothing if a product does not fit; else whether there was any.
+// Multiplies into one the dimensions that follow each other before and after the transposition; what was merged
+// becomes 1. Nothing if a product does not fit; else whether there was any.
 std::optional<bool> MergeNeighbours(DimensionVector* dims, const Permutation& perm) {
   bool merged = false;
   for (size_t i = 1, base = 0; i < perm.size(); ++i) {
@@ -77,8 +77,8 @@ struct Piece {
   int64_t size;
 };
 
-// The iota form with the pieces as its dimensions, transposed to `order`. They cover every dimension of reshape_dims, and
-// those of one dimension stand in `pieces` major to minor.
+// The iota form with the pieces as its dimensions, transposed to `order`. They cover every dimension of reshape_dims,
+// and those of one dimension stand in `pieces` major to minor.
 std::optional<IotaTileAssignment> FromPieces(absl::Span<const int64_t> dims, absl::Span<const Piece> pieces,
                                              absl::Span<const int> order) {
   std::vector<int> by_dim(pieces.size());
@@ -183,8 +183,9 @@ IotaTileAssignment IotaTileAssignment::WithDims(absl::Span<const int64_t> dims) 
   return iota;
 }
 
-// Dims and transposed reshape_dims are two ways to factor one number, each major to minor. The pieces are the factors of
-// both: dims [2,6], reshaped [4,3] gives 2 | 2 3. Where neither of two factors divides the other, iota cannot say it.
+// Dims and transposed reshape_dims are two ways to factor one number, each major to minor. The pieces are the factors
+// of both: dims [2,6], reshaped [4,3] gives 2 | 2 3. Where neither of two factors divides the other, iota cannot say
+// it.
 std::optional<IotaTileAssignment> IotaTileAssignment::Transpose(absl::Span<const int> perm) const {
   KASHI_CHECK(IsPermutationOf(perm, dims_.size())) << "not a permutation of " << ndims() << " dimensions";
   DimensionVector new_dims;

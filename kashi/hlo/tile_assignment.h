@@ -5,7 +5,8 @@
 //   [2,4]<=[4,2]T(1,0)    0 .. 7 laid out as [4,2], transposed by (1,0), read as [2,4]:  0 2 4 6 / 1 3 5 7
 //   [2,4]0,2,4,6,1,3,5,7  the same, as an explicit list
 //
-// The iota form is canonical: dimensions of size 1 are dropped and neighbours that stay neighbours are merged, as XLA does.
+// The iota form is canonical: dimensions of size 1 are dropped and neighbours that stay neighbours are merged, as XLA
+// does.
 #ifndef KASHI_HLO_TILE_ASSIGNMENT_H_
 #define KASHI_HLO_TILE_ASSIGNMENT_H_
 
@@ -31,8 +32,8 @@ namespace kashi {
 // The product, capped at the largest int64_t: of sizes that a text merely claims.
 int64_t SaturatingProduct(absl::Span<const int64_t> sizes);
 
-// Device numbers 0, 1, … reshaped to reshape_dims, transposed by transpose_perm, and reshaped to dims. Texts may hold what
-// is none of these (`[2,2]<=[8]`, `T(0,0)`, negative sizes): such values can be kept, compared and printed too.
+// Device numbers 0, 1, … reshaped to reshape_dims, transposed by transpose_perm, and reshaped to dims. Texts may hold
+// what is none of these (`[2,2]<=[8]`, `T(0,0)`, negative sizes): such values can be kept, compared and printed too.
 class IotaTileAssignment {
  public:
   using Permutation = absl::InlinedVector<int, 6>;
@@ -41,8 +42,8 @@ class IotaTileAssignment {
   // Dies where TryCreate gives nothing.
   static IotaTileAssignment Create(absl::Span<const int64_t> dims, absl::Span<const int64_t> reshape_dims,
                                    absl::Span<const int> transpose_perm);
-  // Nothing if the two lists are not equally long, an entry of the second is no dimension of the first, or merged dimensions
-  // have a size beyond int64_t.
+  // Nothing if the two lists are not equally long, an entry of the second is no dimension of the first, or merged
+  // dimensions have a size beyond int64_t.
   static std::optional<IotaTileAssignment> TryCreate(absl::Span<const int64_t> dims,
                                                      absl::Span<const int64_t> reshape_dims,
                                                      absl::Span<const int> transpose_perm);
@@ -116,7 +117,8 @@ class TileAssignment {
   const Array<int64_t>& array() const { return *shared_array(); }
   const std::shared_ptr<const Array<int64_t>>& shared_array() const;
   std::shared_ptr<Array<int64_t>> shared_array_clone() const { return std::make_shared<Array<int64_t>>(array()); }
-  // The same values as an explicit list. An error if they are more than `max_devices`, or an iota form that is not consistent.
+  // The same values as an explicit list. An error if they are more than `max_devices`, or an iota form that is not
+  // consistent.
   absl::StatusOr<TileAssignment> ToExplicit(int64_t max_devices) const;
 
   // The number of elements must stay the same.

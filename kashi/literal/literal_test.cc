@@ -52,7 +52,9 @@ TEST(LiteralTest, MemoryFollowsTheLayoutNotItsDetails) {
 TEST(LiteralTest, LargeBuffersAreAligned) {
   for (int64_t size : {1, 7, 24, 25, 64, 1000}) {
     const Literal literal(ShapeUtil::MakeShape(U8, {size}));
-    if (size > 24) EXPECT_EQ(reinterpret_cast<uintptr_t>(literal.untyped_data()) % 64, 0);
+    if (size > 24) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(literal.untyped_data()) % 64, 0);
+    }
     EXPECT_EQ(literal.size_bytes(), size);
   }
 }

@@ -104,7 +104,7 @@ HloModuleProto HloModule::ToProto() const {
     proto.set_entry_computation_name(std::string(entry_computation()->name()));
     proto.set_entry_computation_id(entry_computation()->unique_id());
   }
-  for (const HloComputation* computation : MakeComputationPostOrder()) {
+  for (const HloComputation* computation : MakeComputationPostOrder(/*print_order=*/true)) {
     *proto.add_computations() = computation->ToProto();
   }
   if (config().has_entry_computation_layout()) {
