@@ -15,6 +15,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/hlo_dot.h"
 #include "kashi/hlo/hlo_parser.h"
+#include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 
 namespace kashi::cli {
@@ -63,10 +64,12 @@ HloPrintOptions PrintOptionsOf(const ConvertOptions& options) {
 absl::StatusOr<std::string> Convert(const ModuleFile& file, const std::string& format, const ConvertOptions& options) {
   if (format == "text") return file.module->ToString(PrintOptionsOf(options));
   if (format == "dot") return HloModuleToDot(*file.module);
-  const HloProtoForm form = format == "pb"      ? HloProtoForm::kBinary
-                            : format == "pbtxt" ? HloProtoForm::kText
-                                                : HloProtoForm::kJson;
-  return WriteHloProto(*file.module, file.proto, form);
+  if (format == "json") return HloModuleToJson(*file.module);
+  HloProtoFile proto = file.proto;
+  proto.text_format = format == "pbtxt";
+  std::string bytes;
+  KASHI_RETURN_IF_ERROR(WriteHloProto(*file.module, proto, &bytes));
+  return bytes;
 }
 
 // ---- --bench -----------------------------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 #include "cli/module_file.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -12,11 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/hlo_parser.h"
+#include "kashi/proto/hlo_json.h"
 
 namespace kashi::cli {
 namespace {
@@ -37,6 +37,17 @@ bool IsModuleName(absl::string_view name) {
     if (absl::EndsWith(name, ending)) return true;
   }
   return false;
+}
+
+// Protos have bytes that no text has, or begin with one of their fields: `name: "…"`.
+bool LooksLikeProto(absl::string_view bytes) {
+  bool text_format = false;
+  GuessHloProtoKind(bytes, &text_format);
+  if (text_format) return true;
+  constexpr size_t kEnough = 4096;
+  const absl::string_view beginning = bytes.substr(0, kEnough);
+  return std::any_of(beginning.begin(), beginning.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\0' && !absl::ascii_isspace(c); });
 }
 
 }  // namespace
@@ -70,8 +81,10 @@ std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleRe
   absl::StatusOr<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return Fail(bytes.status()), std::nullopt;
   file.bytes = *std::move(bytes);
-  if (LooksLikeHloProto(file.bytes)) {
-    absl::StatusOr<std::unique_ptr<HloModule>> module = ReadHloProto(file.bytes, &file.proto);
+  const bool is_json = LooksLikeHloJson(file.bytes);
+  if (is_json || LooksLikeProto(file.bytes)) {
+    absl::StatusOr<std::unique_ptr<HloModule>> module =
+        is_json ? HloModuleFromJson(file.bytes) : ReadHloProto(file.bytes, &file.proto);
     if (!module.ok()) {
       Fail(absl::Status(module.status().code(), absl::StrCat(file.name, ": ", module.status().message())));
       return std::nullopt;

@@ -2,15 +2,13 @@
 #ifndef KASHI_CLI_MODULE_FILE_H_
 #define KASHI_CLI_MODULE_FILE_H_
 
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
-#include "kashi/base/diagnostic.h"
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/proto/hlo_proto_io.h"
 

@@ -41,6 +41,7 @@ CLI::App* AddVerb(Command* command, const std::string& name, const std::string& 
 void AddShapeVerb(Command* command);
 void AddIndexVerb(Command* command);
 void AddDrawVerb(Command* command);
+void AddConvertVerb(Command* command);
 void AddVersionVerb(Command* command);
 
 // Options that several verbs have. A flag takes no value: `--json=false` is refused.

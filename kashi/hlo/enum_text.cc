@@ -212,7 +212,7 @@ bool IsValidResultAccuracy(const ResultAccuracy& accuracy) {
 namespace {
 
 // accuracy  = "{" ( "mode=" IDENT | "tolerance=" tolerance ) "}"
-// tolerance = "{" [ part { "," part } ] "}"       part = ( "atol=" | "rtol=" | "ulps=" ) NUMBER, the last of a name counts
+// tolerance = "{" [ part { "," part } ] "}"       part = ( "atol=" | "rtol=" | "ulps=" ) [ NUMBER ]; the last of a name counts
 class ResultAccuracyParser {
  public:
   ResultAccuracyParser(absl::string_view text, std::string* error) : lexer_(text), error_(error) {}
@@ -271,8 +271,10 @@ class ResultAccuracyParser {
     do {
       const absl::string_view name = AttributeName();
       if (name != "atol" && name != "rtol" && name != "ulps") return FailAtName(name);
+      // A number that is missing changes nothing.
+      if (lexer_.kind() == Token::Kind::kComma || lexer_.kind() == Token::Kind::kRightBrace) continue;
       std::optional<double> value = ParseNumber();
-      if (!value) return Fail("expects double value");
+      if (!value) return Fail("expects decimal or integer");
       if (name == "atol") tolerance->set_atol(*value);
       if (name == "rtol") tolerance->set_rtol(*value);
       if (name == "ulps") tolerance->set_ulps(ToInteger(*value));

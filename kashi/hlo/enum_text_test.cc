@@ -105,6 +105,7 @@ TEST(ResultAccuracyTest, ReadsAndPrints) {
   EXPECT_EQ(Reread("{tolerance={}}"), "{tolerance={atol=0,rtol=0,ulps=0}}");
   EXPECT_EQ(Reread("{ tolerance={ ulps=3 , atol=1e-5 } }"), "{tolerance={atol=1e-05,rtol=0,ulps=3}}");
   EXPECT_EQ(Reread("{tolerance={atol=1,atol=2}}"), "{tolerance={atol=2,rtol=0,ulps=0}}");
+  EXPECT_EQ(Reread("{tolerance={atol=1,ulps=3,ulps=,atol=}}"), "{tolerance={atol=1,rtol=0,ulps=3}}");
   EXPECT_EQ(Reread("{tolerance={ulps=3.99}}"), "{tolerance={atol=0,rtol=0,ulps=3}}");
   EXPECT_EQ(Reread("{tolerance={atol=inf,rtol=1e-310}}"), "{tolerance={atol=inf,rtol=1e-310,ulps=0}}");
   EXPECT_EQ(Reread("{tolerance={atol=0.333333333333,rtol=123456789.125}}"),
@@ -126,8 +127,8 @@ TEST(ResultAccuracyTest, Errors) {
   EXPECT_EQ(Reread("{tolerance={foo=1}}"), "error: invalid attribute name: foo");
   EXPECT_EQ(Reread("{tolerance={atol=1,}}"), "error: expects string for result_accuracy spec");
   EXPECT_EQ(Reread("{tolerance={atol=1 rtol=2}}"), "error: expects '}' at the end of result precision");
-  EXPECT_EQ(Reread("{tolerance={atol=1e400}}"), "error: expects double value");
-  EXPECT_EQ(Reread("{tolerance={atol=}}"), "error: expects double value");
+  EXPECT_EQ(Reread("{tolerance={atol=1e400}}"), "error: expects decimal or integer");
+  EXPECT_EQ(Reread("{tolerance={atol=x}}"), "error: expects decimal or integer");
 }
 
 bool IsValid(absl::string_view text) {

@@ -19,7 +19,7 @@ using ShapeOr = absl::StatusOr<Shape>;
 using I = ShapeInference;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What an instruction has. CheckComplete has seen that required fields and a fixed number of operands are there.
+// What an instruction has. CheckInstructionIsComplete has seen that required fields and a fixed number of operands are there.
 // ---------------------------------------------------------------------------------------------------------------------
 
 const Shape& OperandShape(const HloInstruction& x, int64_t i) { return x.operand(i)->shape(); }
@@ -356,8 +356,11 @@ bool HasAttribute(const HloInstruction& x, HloAttribute attribute) {
   return static_cast<int>(x.called_computations().size()) > place.argument;
 }
 
+}  // namespace
+
 // That there is what the rules take for granted.
-absl::Status CheckComplete(const HloInstruction& x, const HloOpcodeInfo& info) {
+absl::Status CheckInstructionIsComplete(const HloInstruction& x) {
+  const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
   if (info.arity >= 0 && x.operand_count() != info.arity) {
     return InvalidArgument("Expected %d operands for %s instruction, but it has %d.", static_cast<int>(info.arity),
                            info.name, x.operand_count());
@@ -372,11 +375,9 @@ absl::Status CheckComplete(const HloInstruction& x, const HloOpcodeInfo& info) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(instruction.opcode());
-  KASHI_RETURN_IF_ERROR(CheckComplete(instruction, info));
+  KASHI_RETURN_IF_ERROR(CheckInstructionIsComplete(instruction));
   return kRules[static_cast<int>(info.shape_rule)](instruction);
 }
 

@@ -25,6 +25,9 @@ namespace kashi {
 // missing, UNIMPLEMENTED for an opcode without a rule; otherwise ShapeInference's errors.
 absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction);
 
+// INVALID_ARGUMENT unless an opcode with a fixed number of operands has that many, and every required attribute is there.
+absl::Status CheckInstructionIsComplete(const HloInstruction& instruction);
+
 }  // namespace kashi
 
 #endif  // KASHI_HLO_INSTRUCTION_SHAPE_H_

@@ -28,6 +28,27 @@ constexpr int kMaxModuleDepth = 16;
 
 // ---- Writing ---------------------------------------------------------------------------------------------------------
 
+bool CalleesHaveSmallerIds(const HloComputation& computation) {
+  for (const HloInstruction* instruction : computation.instructions()) {
+    for (const HloComputation* callee : instruction->called_computations()) {
+      if (callee->unique_id() >= computation.unique_id()) return false;
+    }
+  }
+  return true;
+}
+
+// As XLA writes them. Where ids do not put callees first, a post-order does.
+std::vector<HloComputation*> InOrderOfIds(const HloModule& module) {
+  std::vector<HloComputation*> order = module.computations();
+  if (!std::all_of(order.begin(), order.end(), [](const auto* c) { return CalleesHaveSmallerIds(*c); })) {
+    return module.MakeComputationPostOrder();
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return a->unique_id() < b->unique_id();
+  });
+  return order;
+}
+
 void WriteSchedule(const HloModule& module, HloScheduleProto* proto) {
   for (const auto& [computation, sequence] : module.schedule().sequences()) {
     HloScheduleProto::InstructionSequence& ids = (*proto->mutable_sequences())[computation->unique_id()];
@@ -104,9 +125,7 @@ HloModuleProto HloModule::ToProto() const {
     proto.set_entry_computation_name(std::string(entry_computation()->name()));
     proto.set_entry_computation_id(entry_computation()->unique_id());
   }
-  for (const HloComputation* computation : MakeComputationPostOrder(/*print_order=*/true)) {
-    *proto.add_computations() = computation->ToProto();
-  }
+  for (const HloComputation* computation : InOrderOfIds(*this)) *proto.add_computations() = computation->ToProto();
   if (config().has_entry_computation_layout()) {
     *proto.mutable_host_program_shape() = entry_computation_layout().ComputeProgramShape().ToProto();
   }

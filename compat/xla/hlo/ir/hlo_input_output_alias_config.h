@@ -1,0 +1,7 @@
+// XLA's path of what kashi/hlo/hlo_module.h has of this.
+#ifndef KASHI_COMPAT_XLA_HLO_IR_HLO_INPUT_OUTPUT_ALIAS_CONFIG_H_
+#define KASHI_COMPAT_XLA_HLO_IR_HLO_INPUT_OUTPUT_ALIAS_CONFIG_H_
+
+#include "xla/hlo/ir/hlo_module.h"
+
+#endif  // KASHI_COMPAT_XLA_HLO_IR_HLO_INPUT_OUTPUT_ALIAS_CONFIG_H_
