@@ -29,8 +29,8 @@ void AppendListUnlessEmpty(absl::string_view name, absl::Span<const int64_t> val
 
 constexpr int64_t kMaxLabels = 256;  // protos may claim any dimension; see the header
 
-// The labels of one array: `first` and `second` at their dimensions, then spatial dimension i as the number i, each over
-// what was there; `?` where nothing is.
+// The labels of one array: `first` and `second` at their dimensions, then spatial dimension i as the number i, each
+// over what was there; `?` where nothing is.
 std::string LabelsToString(std::pair<char, int64_t> first, std::pair<char, int64_t> second,
                            absl::Span<const int64_t> spatial) {
   std::vector<std::string> labels;
@@ -163,8 +163,8 @@ std::vector<DimensionPadding> ParsePaddings(absl::string_view text, size_t* at) 
   }
 }
 
-// Reads the text between the braces of a window. Field names, space and comments are the lexer's; numbers are read here,
-// as `3x3` is one token in HLO text but not in shapes.
+// Reads the text between the braces of a window. Field names, space and comments are the lexer's; numbers are read
+// here, as `3x3` is one token in HLO text but not in shapes.
 class WindowParser {
  public:
   WindowParser(absl::string_view text, std::string* error) : lexer_(text), error_(error) {}

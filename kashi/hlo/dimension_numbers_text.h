@@ -2,8 +2,8 @@
 //
 //   Window                       size=3x3 stride=2x2 pad=1_1x0_0 lhs_dilate=1x2 rhs_dilate=2x1 rhs_reversal=0x1
 //   PaddingConfig                0_1x1_1, or with interior padding 0_1_0x1_1_2: low_high[_interior] of each dimension
-//   ConvolutionDimensionNumbers  b01f_01io->b01f: input, kernel and output; a letter or digit names each dimension, ? one
-//                                that the operation does not know of
+//   ConvolutionDimensionNumbers  b01f_01io->b01f: input, kernel and output; a letter or digit names each dimension, ?
+//                                one that the operation does not know of
 //   DotDimensionNumbers          lhs_contracting_dims={1}, rhs_contracting_dims={0}
 //
 // Parsers take what XLA's take and set *error, with XLA's words, when they return nullopt; where XLA writes outside its
@@ -36,9 +36,9 @@ std::string ScatterDimensionNumbersToString(const ScatterDimensionNumbers& dnums
 
 // ---- Parsing -------------------------------------------------------------------------------------------------------
 
-// What stands between the braces of `window={…}`: fields in any order, each at most once, separated by space or comments
-// or nothing. Sizes decide the number of dimensions; the others have as many or are absent, but rhs_reversal may have any
-// number. Values are not judged.
+// What stands between the braces of `window={…}`: fields in any order, each at most once, separated by space or
+// comments or nothing. Sizes decide the number of dimensions; the others have as many or are absent, but rhs_reversal
+// may have any number. Values are not judged.
 std::optional<Window> ParseWindow(absl::string_view text, std::string* error);
 
 // The whole text must be the padding: no space.

@@ -212,7 +212,8 @@ bool IsValidResultAccuracy(const ResultAccuracy& accuracy) {
 namespace {
 
 // accuracy  = "{" ( "mode=" IDENT | "tolerance=" tolerance ) "}"
-// tolerance = "{" [ part { "," part } ] "}"       part = ( "atol=" | "rtol=" | "ulps=" ) [ NUMBER ]; the last of a name counts
+// tolerance = "{" [ part { "," part } ] "}"
+// part      = ( "atol=" | "rtol=" | "ulps=" ) [ NUMBER ]      the last of a name counts
 class ResultAccuracyParser {
  public:
   ResultAccuracyParser(absl::string_view text, std::string* error) : lexer_(text), error_(error) {}

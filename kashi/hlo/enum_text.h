@@ -1,8 +1,8 @@
 // The words of the enums in HLO text (docs/spec/hlo.md, 1.5 and 3), both ways.
 //
-// Precision, Algorithm, RandomAlgorithm, RandomDistribution and ResultAccuracy::Mode print in lower case and are read in
-// any case; all others have one spelling. Reading an unknown word is INVALID_ARGUMENT "Unknown <what>"; printing a number
-// that is no enumerator, which protos may hold, gives "".
+// Precision, Algorithm, RandomAlgorithm, RandomDistribution and ResultAccuracy::Mode print in lower case and are read
+// in any case; all others have one spelling. Reading an unknown word is INVALID_ARGUMENT "Unknown <what>"; printing a
+// number that is no enumerator, which protos may hold, gives "".
 //
 // FusionKind's words: fusion_kind.h. HloOpcode's: hlo_opcode.h.
 #ifndef KASHI_HLO_ENUM_TEXT_H_

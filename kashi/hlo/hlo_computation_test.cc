@@ -56,9 +56,9 @@ TEST(HloComputationBuilderTest, ParameterNumbers) {
   EXPECT_DEATH(foreign.Build(stranger.get()), "is not in computation h");
 }
 
-TEST(HloComputationTest, FinishParametersOrdersThem) {
+TEST(HloComputationInArenaTest, FinishParametersOrdersThem) {
+  Arena arena;  // outlives the instructions
   HloComputation computation("f");
-  Arena arena;
   const SharedShape shape{ShapeWithText(TestVector())};
   const auto add = [&](int64_t number) {
     HloFieldList fields;

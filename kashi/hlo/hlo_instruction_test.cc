@@ -153,8 +153,8 @@ TEST_F(HloInstructionTest, IdenticalLooksAtFieldsAndLayouts) {
   const auto same_computations = std::equal_to<const HloComputation*>();
   EXPECT_TRUE(a->Identical(*c, same_operands, same_computations, /*layout_sensitive=*/false));
 
-  auto d = HloInstruction::CreateConstant(Literal(matrix));
-  auto e = HloInstruction::CreateConstant(Literal(other_layout));
+  auto d = HloInstruction::CreateConstant(Literal::CreateFromShape(matrix));
+  auto e = HloInstruction::CreateConstant(Literal::CreateFromShape(other_layout));
   EXPECT_FALSE(d->Identical(*e));
   EXPECT_TRUE(d->Identical(*e, same_operands, same_computations, /*layout_sensitive=*/false));
 }

@@ -187,6 +187,21 @@ TEST(HloModuleCloneTest, AComputationMayBeCopiedAlone) {
   EXPECT_EQ(BrokenLink(module), "");
 }
 
+TEST(HloModuleTest, FingerprintsAreOfWhatIsComputed) {
+  const auto module = RandomGraph(7).MakeModule(3, 12);
+  const std::string fingerprint = module->GetFingerprint128();
+  EXPECT_EQ(fingerprint.size(), 32u);
+  const auto copy = module->Clone("copy");
+  EXPECT_EQ(copy->GetFingerprint128(), fingerprint);
+  EXPECT_EQ(copy->ToFingerprint(HloPrintOptions::ModuleFingerprint()),
+            module->ToFingerprint(HloPrintOptions::ModuleFingerprint()));
+  EXPECT_NE(copy->ToFingerprint(HloPrintOptions::Default()), module->ToFingerprint(HloPrintOptions::Default()));
+  HloComputation* main = copy->entry_computation();
+  main->set_root_instruction(main->AddInstruction(
+      HloInstruction::CreateUnary(TestVector(), HloOpcode::kNegate, main->root_instruction())));
+  EXPECT_NE(copy->GetFingerprint128(), fingerprint);
+}
+
 // ---- Dead code.
 
 TEST(HloDceTest, OnlyWhatMattersStays) {

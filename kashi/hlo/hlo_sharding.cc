@@ -761,7 +761,8 @@ absl::Status HloSharding::ValidateLeaf(const Shape& shape, std::optional<int64_t
     return InvalidArgument("%s assigns no device to some tiles, or one to several", tile.ToString());
   }
   if (!IsTiledLeaf()) return absl::OkStatus();
-  if (shape.dimensions_size() != TiledDataRank()) {
+  // Tokens and the like have no dimensions.
+  if ((shape.IsArray() ? shape.rank() : 0) != TiledDataRank()) {
     return InvalidArgument(
         "Number of tile assignment dimensions (excluding subgroups) is different than the input rank. sharding=%s, "
         "input_shape=%s",

@@ -1,5 +1,5 @@
-// Batch normalisation (docs/spec/hlo-ops.md, 8). Feature f of an array is its slice at index f of dimension feature_index;
-// scale, offset, mean and variance are vectors with an element for each feature.
+// Batch normalisation (docs/spec/hlo-ops.md, 8). Feature f of an array is its slice at index f of dimension
+// feature_index; scale, offset, mean and variance are vectors with an element for each feature.
 #include "kashi/hlo/shape_inference.h"
 #include "kashi/hlo/shape_inference_internal.h"
 
@@ -55,8 +55,8 @@ absl::Status CheckSameTypeOfGrad(absl::string_view what, const Shape& shape, con
       what, TypeName(shape), TypeName(operand));
 }
 
-// The first dimension counts: inference does not ask for a vector. A scalar has none; XLA reads one nevertheless, and so
-// accepts it where the count is `?`.
+// The first dimension counts: inference does not ask for a vector. A scalar has none; XLA reads one nevertheless, and
+// so accepts it where the count is `?`.
 absl::Status CheckSize(absl::string_view what, const Shape& vector, int64_t feature_count) {
   if (feature_count == Shape::kUnboundedSize) return absl::OkStatus();
   if (vector.rank() == 0) {

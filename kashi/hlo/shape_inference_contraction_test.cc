@@ -11,8 +11,8 @@
 namespace kashi {
 namespace {
 
-// Columns: kind, operands, computations, attributes, "ok" or "error", the shape or XLA's message. A message is recorded up
-// to where it depends on more than the case; "" is any.
+// Columns: kind, operands, computations, attributes, "ok" or "error", the shape or XLA's message. A message is recorded
+// up to where it depends on more than the case; "" is any.
 TEST(ShapeInferenceCasesTest, AgreeWithXla) {
   for (const auto& row : ReadTestData("shape_inference_contraction_cases.tsv")) {
     ASSERT_EQ(row.size(), 6u) << row[0];

@@ -42,6 +42,9 @@ class XlaLowering {
   ValueOr Find(XlaOp op) const { return builder_->Find(op); }
   absl::StatusOr<std::vector<Value>> Find(absl::Span<const XlaOp> ops) const;
   XlaOp OpOf(const HloInstruction* value) const { return builder_->OpOf(value); }
+  absl::Status RegisterParameter(int64_t number, const std::string& name) {
+    return builder_->RegisterParameter(number, name);
+  }
   // The computation, embedded in the builder, a copy if it was not.
   absl::StatusOr<HloComputation*> Embed(const XlaComputationRef& computation) { return builder_->Embed(computation); }
 
