@@ -63,6 +63,7 @@ int Run(int argc, char** argv) {
   AddIndexVerb(&command);
   AddDrawVerb(&command);
   AddConvertVerb(&command);
+  AddOpsVerb(&command);
   AddVersionVerb(&command);
   AddHelpVerb(&command);
   try {

@@ -42,6 +42,7 @@ void AddShapeVerb(Command* command);
 void AddIndexVerb(Command* command);
 void AddDrawVerb(Command* command);
 void AddConvertVerb(Command* command);
+void AddOpsVerb(Command* command);
 void AddVersionVerb(Command* command);
 
 // Options that several verbs have. A flag takes no value: `--json=false` is refused.

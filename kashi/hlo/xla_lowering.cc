@@ -23,9 +23,14 @@ ValueOr XlaLowering::Add(absl::StatusOr<Shape> shape, HloOpcode opcode, Values o
   return Add(HloInstruction::Create(opcode, *shape, operands, std::move(fields)));
 }
 
-ValueOr XlaLowering::AddInferred(NewInstruction instruction) {
+absl::Status XlaLowering::InferShapeOf(HloInstruction* instruction) const {
   KASHI_ASSIGN_OR_RETURN(Shape shape, InferInstructionShape(*instruction));
   instruction->set_shared_shape(SharedShape(ShapeWithText(std::move(shape))));
+  return absl::OkStatus();
+}
+
+ValueOr XlaLowering::AddInferred(NewInstruction instruction) {
+  KASHI_RETURN_IF_ERROR(InferShapeOf(instruction.get()));
   return Add(std::move(instruction));
 }
 

@@ -51,6 +51,7 @@ class XlaLowering {
   // Adds the instruction, with the shape that it has.
   ValueOr Add(NewInstruction instruction) { return builder_->Add(std::move(instruction)); }
   ValueOr Add(absl::StatusOr<Shape> shape, HloOpcode opcode, Values operands, HloFieldList fields = {});
+  absl::Status InferShapeOf(HloInstruction* instruction) const;
   // The same with the shape that InferInstructionShape gives.
   ValueOr AddInferred(NewInstruction instruction);
   // A scalar, or an array, of s32 or any other type.
