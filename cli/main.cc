@@ -64,6 +64,7 @@ int Run(int argc, char** argv) {
   AddDrawVerb(&command);
   AddConvertVerb(&command);
   AddOpsVerb(&command);
+  AddVerifyVerb(&command);
   AddVersionVerb(&command);
   AddHelpVerb(&command);
   try {

@@ -43,6 +43,7 @@ void AddIndexVerb(Command* command);
 void AddDrawVerb(Command* command);
 void AddConvertVerb(Command* command);
 void AddOpsVerb(Command* command);
+void AddVerifyVerb(Command* command);
 void AddVersionVerb(Command* command);
 
 // Options that several verbs have. A flag takes no value: `--json=false` is refused.

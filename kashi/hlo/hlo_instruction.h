@@ -371,7 +371,7 @@ class HloInstruction {
   int64_t unique_id() const { return unique_id_; }
   void SetUniqueId(int64_t id) { unique_id_ = id; }
   static int64_t CalculateUniqueId(int32_t computation_id, int32_t local_id) {
-    return (static_cast<int64_t>(computation_id) << 32) | static_cast<uint32_t>(local_id);
+    return static_cast<int64_t>((static_cast<uint64_t>(computation_id) << 32) | static_cast<uint32_t>(local_id));
   }
   // Where it stands in the instructions of its computation; changes only when that is cleaned up.
   int32_t local_id() const { return local_id_; }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kashi/array/shape_parser.h"
@@ -654,16 +655,22 @@ KASHI_READ(RaggedDims) {
   return ReadIntBraces(lists[argument]);
 }
 
+// Not kept if all are the default.
 KASHI_READ(OperandPrecision) {
-  PrecisionConfig* config = pending->fields.Mutable<field>();
+  RepeatedField<PrecisionConfig::Precision> precisions;
   if (!scan_.Match('{')) return ErrorHere("'{' at the beginning of operand_precision");
-  if (scan_.Match('}')) return true;
-  do {
-    PrecisionConfig::Precision precision = PrecisionConfig::DEFAULT;
-    if (!ReadWord("precision", StringToPrecision, &precision)) return false;
-    config->add_operand_precision(precision);
-  } while (scan_.Match(','));
-  return scan_.Match('}') || ErrorHere("'}' at the end of operand_precision");
+  if (!scan_.Match('}')) {
+    do {
+      PrecisionConfig::Precision precision = PrecisionConfig::DEFAULT;
+      if (!ReadWord("precision", StringToPrecision, &precision)) return false;
+      precisions.Add(precision);
+    } while (scan_.Match(','));
+    if (!scan_.Match('}')) return ErrorHere("'}' at the end of operand_precision");
+  }
+  const auto is_default = [](PrecisionConfig::Precision precision) { return precision == PrecisionConfig::DEFAULT; };
+  if (absl::c_all_of(precisions, is_default)) return true;
+  *pending->fields.Mutable<field>()->mutable_operand_precision() = std::move(precisions);
+  return true;
 }
 
 KASHI_READ(DotAlgorithm) {

@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
@@ -24,7 +25,7 @@ using Opcodes = std::vector<HloOpcode>;
 bool IsOneOf(const HloInstruction& x, const Opcodes& opcodes) { return absl::c_linear_search(opcodes, x.opcode()); }
 
 std::string NamesOf(const Opcodes& opcodes) {
-  return absl::StrJoin(opcodes, " or ", [](std::string* out, HloOpcode opcode) { out->append(HloOpcodeString(opcode)); });
+  return absl::StrJoin(opcodes, " or ", [](std::string* out, HloOpcode opcode) { absl::StrAppend(out, HloOpcodeString(opcode)); });
 }
 
 // Which operations must follow another as its only user (none named: no matter), and of which its operand must be.

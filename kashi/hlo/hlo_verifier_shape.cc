@@ -91,7 +91,7 @@ absl::Status CheckNoImplicitBroadcast(const HloInstruction& x) {
 // The layouts that operand and result must have in common where an operation may not change it.
 bool SameLayoutButFor(const HloInstruction& x, const Shape& operand) {
   Layout::Equal equal;
-  equal.IgnoreTiles().IgnoreMemorySpace();
+  equal.IgnoreTiles().IgnoreMemorySpace().IgnoreSplitConfigs();
   switch (x.opcode()) {
     case HloOpcode::kConvert:
     case HloOpcode::kCompare:
@@ -101,11 +101,6 @@ bool SameLayoutButFor(const HloInstruction& x, const Shape& operand) {
       break;
     case HloOpcode::kSelect:
       equal.IgnoreElementSize(operand.element_type() == PRED);
-      break;
-    case HloOpcode::kDynamicSlice:
-    case HloOpcode::kDynamicUpdateSlice:
-    case HloOpcode::kCopy:
-      equal.IgnoreSplitConfigs();
       break;
     default:
       break;

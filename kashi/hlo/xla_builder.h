@@ -186,8 +186,6 @@ class XlaBuilder {
   // ---- Building.
   absl::StatusOr<std::unique_ptr<HloComputation>> TakeComputation(const HloInstruction* root,
                                                                   bool remove_dynamic_dimensions);
-  absl::StatusOr<XlaComputation> MakeProgram(std::vector<std::unique_ptr<HloComputation>> embedded,
-                                             std::unique_ptr<HloComputation> entry, ProgramShape program_shape) const;
   absl::Status ApplyAliases(const ProgramShape& program_shape, HloModule* module) const;
   void RemoveDynamicDimensions();
 

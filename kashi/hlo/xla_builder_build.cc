@@ -64,6 +64,37 @@ bool IsNeverConstant(const HloInstruction& instruction) {
   }
 }
 
+// The program of which `entry` is the entry.
+std::shared_ptr<HloModule> MakeModule(Computations callees, std::unique_ptr<HloComputation> entry,
+                                      const ProgramShape& program_shape) {
+  auto module = std::make_shared<HloModule>(entry->name(), HloModuleConfig(program_shape, /*ignore_layouts=*/false));
+  for (auto& callee : callees) module->AddComputationAsIs(std::move(callee), /*is_entry=*/false);
+  module->AddComputationAsIs(std::move(entry), /*is_entry=*/true);
+  return module;
+}
+
+// A copy with other operands, in no computation yet; what it calls is copied to `callees`. A size becomes a constant.
+std::unique_ptr<HloInstruction> CopyForConstant(const HloInstruction& original,
+                                                absl::Span<HloInstruction* const> operands,
+                                                bool dynamic_dimension_is_minus_one, Computations* callees,
+                                                HloComputationMap* copy_of) {
+  if (original.opcode() == HloOpcode::kGetDimensionSize) {
+    const Shape& shape = original.operand(0)->shape();
+    const int dimension = static_cast<int>(original.dimension());
+    const bool is_unknown = shape.is_unbounded_dynamic_dimension(dimension) || dynamic_dimension_is_minus_one;
+    const int64_t size = is_unknown ? -1 : shape.dimensions(dimension);
+    auto constant = HloInstruction::CreateConstant(LiteralUtil::CreateR0<int32_t>(static_cast<int32_t>(size)));
+    constant->SetAndSanitizeName(original.name());
+    return constant;
+  }
+  auto copy = original.CloneWithNewOperands(original.shape(), operands, /*suffix=*/"");
+  for (auto& callee : CopyWithCallees(original.called_computations(), copy_of)) callees->push_back(std::move(callee));
+  for (size_t i = 0; i < original.called_computations().size(); ++i) {
+    copy->set_called_computation(static_cast<int64_t>(i), copy_of->at(original.called_computations()[i]));
+  }
+  return copy;
+}
+
 void MakeStatic(Shape* shape) {
   ShapeUtil::ForEachMutableSubshape(shape, [](Shape* leaf, const ShapeIndex&) {
     if (!leaf->IsArray()) return;
@@ -127,7 +158,9 @@ absl::StatusOr<XlaComputation> XlaBuilder::Build(XlaOp root, bool remove_dynamic
   if (remove_dynamic_dimensions) RemoveDynamicDimensions();
   KASHI_ASSIGN_OR_RETURN(ProgramShape program_shape, ProgramShapeOf(instruction));
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloComputation> entry, TakeComputation(instruction, false));
-  return MakeProgram(std::move(embedded_), std::move(entry), std::move(program_shape));
+  auto module = MakeModule(std::exchange(embedded_, {}), std::move(entry), program_shape);
+  KASHI_RETURN_IF_ERROR(ApplyAliases(program_shape, module.get()));
+  return XlaComputation(std::move(module), std::move(program_shape));
 }
 
 absl::StatusOr<XlaComputation> XlaBuilder::Build(XlaComputationId entry) {
@@ -143,9 +176,7 @@ absl::StatusOr<XlaComputation> XlaBuilder::Build(XlaComputationId entry) {
     program_shape.AddParameter(parameter->shape(), std::string(BaseName(parameter->name())));
   }
   *program_shape.mutable_result() = copy->root_instruction()->shape();
-  auto module = std::make_shared<HloModule>(copy->name(), HloModuleConfig(program_shape, /*ignore_layouts=*/false));
-  for (auto& callee : copies) module->AddComputationAsIs(std::move(callee), /*is_entry=*/false);
-  module->AddComputationAsIs(std::move(copy), /*is_entry=*/true);
+  auto module = MakeModule(std::move(copies), std::move(copy), program_shape);
   return XlaComputation(std::move(module), std::move(program_shape));
 }
 
@@ -168,16 +199,8 @@ absl::StatusOr<std::unique_ptr<HloComputation>> XlaBuilder::TakeComputation(cons
   for (auto& instruction : instructions_) builder.AddInstruction(std::move(instruction));
   instructions_.clear();
   parameter_names_.clear();
+  last_outfeed_token_ = nullptr;
   return builder.Build(root_instruction);
-}
-
-absl::StatusOr<XlaComputation> XlaBuilder::MakeProgram(Computations embedded, std::unique_ptr<HloComputation> entry,
-                                                       ProgramShape program_shape) const {
-  auto module = std::make_shared<HloModule>(entry->name(), HloModuleConfig(program_shape, /*ignore_layouts=*/false));
-  for (auto& computation : embedded) module->AddComputationAsIs(std::move(computation), /*is_entry=*/false);
-  module->AddComputationAsIs(std::move(entry), /*is_entry=*/true);
-  KASHI_RETURN_IF_ERROR(ApplyAliases(program_shape, module.get()));
-  return XlaComputation(std::move(module), std::move(program_shape));
 }
 
 absl::Status XlaBuilder::ApplyAliases(const ProgramShape& program_shape, HloModule* module) const {
@@ -249,33 +272,15 @@ absl::StatusOr<XlaComputation> XlaBuilder::BuildConstantSubGraph(XlaOp root, boo
   std::vector<HloInstruction*> copies(instructions_.size());
   for (const int64_t handle : needed) {
     const HloInstruction& original = *instructions_[handle];
-    std::unique_ptr<HloInstruction> copy;
-    if (original.opcode() == HloOpcode::kGetDimensionSize) {
-      const Shape& shape = original.operand(0)->shape();
-      const int dimension = static_cast<int>(original.dimension());
-      const bool is_unknown = shape.is_dynamic_dimension(dimension) && dynamic_dimension_is_minus_one;
-      const int64_t size = is_unknown ? -1 : shape.dimensions(dimension);
-      copy = HloInstruction::CreateConstant(LiteralUtil::CreateR0<int32_t>(static_cast<int32_t>(size)));
-      copy->SetAndSanitizeName(original.name());
-    } else {
-      std::vector<HloInstruction*> operands;
-      for (const HloInstruction* operand : original.operands()) operands.push_back(copies[operand->unique_id()]);
-      copy = original.CloneWithNewOperands(original.shape(), operands, /*suffix=*/"");
-      for (auto& callee : CopyWithCallees(original.called_computations(), &copy_of)) {
-        callees.push_back(std::move(callee));
-      }
-      for (size_t i = 0; i < original.called_computations().size(); ++i) {
-        copy->set_called_computation(static_cast<int64_t>(i), copy_of[original.called_computations()[i]]);
-      }
-    }
-    copies[handle] = builder.AddInstruction(std::move(copy));
+    std::vector<HloInstruction*> operands;
+    for (const HloInstruction* operand : original.operands()) operands.push_back(copies[operand->unique_id()]);
+    copies[handle] = builder.AddInstruction(
+        CopyForConstant(original, operands, dynamic_dimension_is_minus_one, &callees, &copy_of));
   }
   ProgramShape program_shape;
   *program_shape.mutable_result() = root_instruction->shape();
   std::unique_ptr<HloComputation> entry = builder.Build(copies[root_instruction->unique_id()]);
-  auto module = std::make_shared<HloModule>(entry->name(), HloModuleConfig(program_shape, /*ignore_layouts=*/false));
-  for (auto& callee : callees) module->AddComputationAsIs(std::move(callee), /*is_entry=*/false);
-  module->AddComputationAsIs(std::move(entry), /*is_entry=*/true);
+  auto module = MakeModule(std::move(callees), std::move(entry), program_shape);
   return XlaComputation(std::move(module), std::move(program_shape));
 }
 

@@ -18,7 +18,7 @@
 
 namespace kashi {
 
-// ---- Writing ---------------------------------------------------------------------------------------------------------
+// ---- Writing --------------------------------------------------------------------------------------------------------
 
 // XLA writes metadata, frontend attributes and statistics even where there are none.
 HloInstructionProto HloInstruction::ToProto() const {
@@ -38,7 +38,8 @@ HloInstructionProto HloInstruction::ToProto() const {
   ToWire(frontend_attributes(), proto.mutable_frontend_attributes());
   ToWire(statistics_viz(), proto.mutable_statistics_viz());
   if (has_sharding()) ToWire(sharding().ToProto(), proto.mutable_sharding());
-  if (original_value() != nullptr) proto_internal::WriteOriginalValue(*original_value(), proto.mutable_original_value());
+  if (original_value() != nullptr)
+    proto_internal::WriteOriginalValue(*original_value(), proto.mutable_original_value());
   if (const auto& replicated = parameter_replicated_at_leaf_buffers()) {
     for (const bool value : *replicated) {
       proto.mutable_parameter_replication()->add_replicated_at_leaf_buffers(value);
@@ -49,7 +50,7 @@ HloInstructionProto HloInstruction::ToProto() const {
 
 namespace proto_internal {
 
-// ---- Reading ---------------------------------------------------------------------------------------------------------
+// ---- Reading --------------------------------------------------------------------------------------------------------
 
 absl::Status HloProtoReader::ReadInstruction(const HloInstructionProto& proto, HloComputation* computation) {
   const absl::Status status = MakeInstruction(proto, computation);
@@ -81,10 +82,10 @@ absl::Status HloProtoReader::MakeInstruction(const HloInstructionProto& proto, H
   KASHI_RETURN_IF_ERROR(CheckAsync(*opcode, operands, called));
 
   HloFieldList fields;
-  KASHI_RETURN_IF_ERROR(ReadFields({proto, *opcode, shape->shape(), operands, called, prohibit_empty_literal_,
-                                    &unlisted_bytes_}, &fields));
-  HloInstruction* instruction = computation->AddInArena(module_->arena(), *opcode, std::move(shape), operands,
-                                                        std::move(fields), name);
+  KASHI_RETURN_IF_ERROR(ReadFields(
+      {proto, *opcode, shape->shape(), operands, called, prohibit_empty_literal_, &unlisted_bytes_}, &fields));
+  HloInstruction* instruction =
+      computation->AddInArena(module_->arena(), *opcode, std::move(shape), operands, std::move(fields), name);
   instruction->SetUniqueId(proto.id());
   instructions_.emplace(proto.id(), instruction);
   for (const int64_t id : proto.control_predecessor_ids()) {
@@ -138,7 +139,7 @@ absl::Status HloProtoReader::CheckAsync(HloOpcode opcode, absl::Span<HloInstruct
   return absl::OkStatus();
 }
 
-// ---- What any instruction may have -------------------------------------------------------------------------------------
+// ---- What any instruction may have ----------------------------------------------------------------------------------
 
 absl::Status HloProtoReader::ReadExtras(const HloInstructionProto& proto, HloInstruction* instruction) {
   KASHI_RETURN_IF_ERROR(ReadMetadata(proto.metadata(), instruction));

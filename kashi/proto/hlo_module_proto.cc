@@ -26,7 +26,7 @@ namespace {
 // Modules within modules, in recovery tables.
 constexpr int kMaxModuleDepth = 16;
 
-// ---- Writing ---------------------------------------------------------------------------------------------------------
+// ---- Writing --------------------------------------------------------------------------------------------------------
 
 bool CalleesHaveSmallerIds(const HloComputation& computation) {
   for (const HloInstruction* instruction : computation.instructions()) {
@@ -43,9 +43,8 @@ std::vector<HloComputation*> InOrderOfIds(const HloModule& module) {
   if (!std::all_of(order.begin(), order.end(), [](const auto* c) { return CalleesHaveSmallerIds(*c); })) {
     return module.MakeComputationPostOrder();
   }
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    return a->unique_id() < b->unique_id();
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* a, const auto* b) { return a->unique_id() < b->unique_id(); });
   return order;
 }
 
@@ -167,7 +166,7 @@ absl::Status Annotate(const absl::Status& status, absl::string_view context) {
   return absl::Status(status.code(), absl::StrCat(context, ": ", status.message()));
 }
 
-// ---- Reading ---------------------------------------------------------------------------------------------------------
+// ---- Reading --------------------------------------------------------------------------------------------------------
 
 HloProtoReader::HloProtoReader(const HloModuleProto& proto, const HloModuleConfig& config, bool prohibit_empty_literal,
                                int depth)
@@ -216,8 +215,8 @@ absl::StatusOr<std::vector<int>> HloProtoReader::CalleesOf(const HloComputationP
     for (const int64_t id : instruction.called_computation_ids()) {
       const auto found = places_.find(id);
       if (found == places_.end()) {
-        return InvalidArgument("computation %s: instruction %s (%s): called computation %d does not exist", proto.name(),
-                               instruction.name(), instruction.opcode(), id);
+        return InvalidArgument("computation %s: instruction %s (%s): called computation %d does not exist",
+                               proto.name(), instruction.name(), instruction.opcode(), id);
       }
       callees.push_back(found->second);
     }

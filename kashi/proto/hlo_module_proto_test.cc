@@ -51,7 +51,7 @@ std::string Hex(HloModuleProto proto) {
   return absl::BytesToHexString(bytes);
 }
 
-// ---- Against real XLA --------------------------------------------------------------------------------------------------
+// ---- Against real XLA -----------------------------------------------------------------------------------------------
 
 struct Row {
   std::string name;
@@ -99,7 +99,7 @@ TEST(HloModuleProtoTest, RealXlasBytesPrintAsThere) {
   }
 }
 
-// ---- What comes back ---------------------------------------------------------------------------------------------------
+// ---- What comes back ------------------------------------------------------------------------------------------------
 
 constexpr char kTwoComputations[] = R"(HloModule m, is_scheduled=true
 
@@ -165,7 +165,7 @@ TEST(HloModuleProtoTest, InstructionsShareWhatTheyHaveInCommon) {
   EXPECT_TRUE(a->shared_shape().SameAs(b->shared_shape()));
 }
 
-// ---- Older protos ------------------------------------------------------------------------------------------------------
+// ---- Older protos ---------------------------------------------------------------------------------------------------
 
 // Reads kTwoComputations after a change to its last instruction (the reduce), and returns how that prints.
 template <typename Change>
@@ -181,8 +181,9 @@ std::string PrintChanged(const std::string& text, Change change, bool prohibit_e
 }
 
 std::string Module(const std::string& root) {
-  return absl::StrCat("HloModule m\nadd { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT sum = f32[] add(a, b) }\n",
-                      "ENTRY main { p = f32[4] parameter(0)\n ROOT r = ", root, " }\n");
+  return absl::StrCat(
+      "HloModule m\nadd { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT sum = f32[] add(a, b) }\n",
+      "ENTRY main { p = f32[4] parameter(0)\n ROOT r = ", root, " }\n");
 }
 
 TEST(HloModuleProtoTest, OldFormsOfFields) {
@@ -227,8 +228,7 @@ TEST(HloModuleProtoTest, ConstantsWithoutValues) {
   const auto clear_values = [](auto*, HloInstructionProto* r) { r->mutable_literal()->clear_f32s(); };
   const auto clear_literal = [](auto*, HloInstructionProto* r) { r->clear_literal(); };
   EXPECT_THAT(PrintChanged(constant, clear_values), HasSubstr("0 bytes of values"));
-  EXPECT_EQ(PrintChanged(constant, clear_values, /*prohibit_empty_literal=*/false),
-            "r = f32[2]{0} constant({0, 0})");
+  EXPECT_EQ(PrintChanged(constant, clear_values, /*prohibit_empty_literal=*/false), "r = f32[2]{0} constant({0, 0})");
   EXPECT_EQ(PrintChanged(constant, clear_literal), "r = f32[2]{0} constant({0, 0})");
   const auto claim = [](auto*, HloInstructionProto* r) {
     r->clear_literal();
@@ -237,7 +237,7 @@ TEST(HloModuleProtoTest, ConstantsWithoutValues) {
   EXPECT_THAT(PrintChanged(constant, claim), HasSubstr("RESOURCE_EXHAUSTED"));
 }
 
-// ---- What is refused ---------------------------------------------------------------------------------------------------
+// ---- What is refused ------------------------------------------------------------------------------------------------
 
 template <typename Change>
 void ExpectRefused(const std::string& text, const std::string& part, Change change) {
@@ -255,22 +255,20 @@ TEST(HloModuleProtoTest, RefusesBrokenInstructions) {
   ExpectRefused(negate, "another instruction has id", [](auto*, Instruction* r) { r->set_id(r->operand_ids(0)); });
   ExpectRefused(negate, "operand 99 does not exist, or comes later",
                 [](auto*, Instruction* r) { r->set_operand_ids(0, 99); });
-  ExpectRefused(negate, "operand 0 is in another computation",
-                [](auto*, Instruction* r) { r->set_operand_ids(0, 0); });
-  ExpectRefused(negate, "does not exist, or comes later", [](auto*, Instruction* r) { r->set_operand_ids(0, r->id()); });
+  ExpectRefused(negate, "operand 0 is in another computation", [](auto*, Instruction* r) { r->set_operand_ids(0, 0); });
+  ExpectRefused(negate, "does not exist, or comes later",
+                [](auto*, Instruction* r) { r->set_operand_ids(0, r->id()); });
   ExpectRefused(negate, "0 operands instead of 1", [](auto*, Instruction* r) { r->clear_operand_ids(); });
   ExpectRefused(negate, "control predecessor", [](auto*, Instruction* r) { r->add_control_predecessor_ids(99); });
   ExpectRefused(negate, "is its own control predecessor",
                 [](auto*, Instruction* r) { r->add_control_predecessor_ids(r->id()); });
-  ExpectRefused(negate, "payload", [](auto*, Instruction* r) {
-    r->mutable_metadata()->mutable_metadata_payload()->set_id(-1);
-  });
+  ExpectRefused(negate, "payload",
+                [](auto*, Instruction* r) { r->mutable_metadata()->mutable_metadata_payload()->set_id(-1); });
   ExpectRefused(negate, "only a parameter", [](auto*, Instruction* r) { r->mutable_parameter_replication(); });
   ExpectRefused(negate, "original_value is no tree",
                 [](auto*, Instruction* r) { r->mutable_original_value()->add_elements()->add_shape_index(1 << 20); });
-  ExpectRefused(negate, "7 is no value of OpSharding::Type", [](auto*, Instruction* r) {
-    r->mutable_sharding()->set_type(static_cast<wire::OpSharding::Type>(7));
-  });
+  ExpectRefused(negate, "7 is no value of OpSharding::Type",
+                [](auto*, Instruction* r) { r->mutable_sharding()->set_type(static_cast<wire::OpSharding::Type>(7)); });
   ExpectRefused(negate, "called computation 99 does not exist",
                 [](auto*, Instruction* r) { r->add_called_computation_ids(99); });
   ExpectRefused(negate, "calls itself",
@@ -313,23 +311,19 @@ TEST(HloModuleProtoTest, RefusesBrokenModules) {
   ExpectModuleRefused("two computations have id", [](Module* m) { m->mutable_computations(0)->set_id(1); });
   ExpectModuleRefused("two computations are called", [](Module* m) { m->mutable_computations(0)->set_name("main"); });
   ExpectModuleRefused("has id -1", [](Module* m) { m->mutable_computations(0)->set_id(-1); });
-  ExpectModuleRefused("two parameters 0", [](Module* m) {
-    m->mutable_computations(0)->mutable_instructions(1)->set_parameter_number(0);
-  });
-  ExpectModuleRefused("has a parameter 5, but no parameter 1", [](Module* m) {
-    m->mutable_computations(0)->mutable_instructions(1)->set_parameter_number(5);
-  });
+  ExpectModuleRefused("two parameters 0",
+                      [](Module* m) { m->mutable_computations(0)->mutable_instructions(1)->set_parameter_number(0); });
+  ExpectModuleRefused("has a parameter 5, but no parameter 1",
+                      [](Module* m) { m->mutable_computations(0)->mutable_instructions(1)->set_parameter_number(5); });
   ExpectModuleRefused("schedule: computation 50 does not exist",
                       [](Module* m) { (*m->mutable_schedule()->mutable_sequences())[50]; });
-  ExpectModuleRefused("schedule of computation main: instruction 0 is in another computation", [](Module* m) {
-    (*m->mutable_schedule()->mutable_sequences())[1].set_instruction_ids(0, 0);
-  });
+  ExpectModuleRefused("schedule of computation main: instruction 0 is in another computation",
+                      [](Module* m) { (*m->mutable_schedule()->mutable_sequences())[1].set_instruction_ids(0, 0); });
   ExpectModuleRefused("INTERNAL", [](Module* m) {
     (*m->mutable_schedule()->mutable_sequences())[1].mutable_instruction_ids()->RemoveLast();
   });
-  ExpectModuleRefused("invalid index", [](Module* m) {
-    m->mutable_input_output_alias()->add_entries()->add_output_shape_index(3);
-  });
+  ExpectModuleRefused("invalid index",
+                      [](Module* m) { m->mutable_input_output_alias()->add_entries()->add_output_shape_index(3); });
   Module nested = Parse(kTwoComputations)->ToProto();
   for (int i = 0; i < 20; ++i) {
     Module outer = Parse(kTwoComputations)->ToProto();

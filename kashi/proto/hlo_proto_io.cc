@@ -25,7 +25,7 @@ using google::protobuf::Message;
 // Messages within messages. Protobuf's own limit of 100 stops tuples within tuples early; every level is recursion there.
 constexpr int kMaxNesting = 1000;
 
-// ---- What the bytes are ------------------------------------------------------------------------------------------------
+// ---- What the bytes are ---------------------------------------------------------------------------------------------
 
 bool HasControlByte(absl::string_view text, absl::string_view allowed) {
   return std::any_of(text.begin(), text.end(), [allowed](char c) {
@@ -63,7 +63,7 @@ std::optional<HloProtoKind> KindOfText(absl::string_view text) {
 
 // What can be told of a message without reading it.
 struct Outline {
-  absl::string_view field1;    // the first one, if it is bytes
+  absl::string_view field1;  // the first one, if it is bytes
   bool has_field2 = false;
   bool field3_is_number = false;
 };
@@ -105,7 +105,7 @@ HloProtoKind KindOfBytes(absl::string_view bytes) {
   return outline.has_field2 || outline.field3_is_number ? HloProtoKind::kUnoptimizedSnapshot : HloProtoKind::kHlo;
 }
 
-// ---- Reading a message -------------------------------------------------------------------------------------------------
+// ---- Reading a message ----------------------------------------------------------------------------------------------
 
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
@@ -147,7 +147,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> MakeModule(const HloModuleProto& prot
   return HloModule::CreateFromProto(proto, config, prohibit_empty_literal);
 }
 
-// ---- Writing a message -------------------------------------------------------------------------------------------------
+// ---- Writing a message ----------------------------------------------------------------------------------------------
 
 void AppendBytes(const Message& message, std::string* bytes) {
   google::protobuf::io::StringOutputStream output(bytes);

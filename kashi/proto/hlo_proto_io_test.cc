@@ -26,8 +26,8 @@ std::string Read(absl::string_view bytes, HloProtoFile* file = nullptr) {
 
 TEST(HloProtoIoTest, EveryKindComesBackInBothFormats) {
   const auto module = Module();
-  for (const HloProtoKind kind : {HloProtoKind::kModule, HloProtoKind::kHlo, HloProtoKind::kSnapshot,
-                                  HloProtoKind::kUnoptimizedSnapshot}) {
+  for (const HloProtoKind kind :
+       {HloProtoKind::kModule, HloProtoKind::kHlo, HloProtoKind::kSnapshot, HloProtoKind::kUnoptimizedSnapshot}) {
     for (const bool text_format : {false, true}) {
       for (const bool with_more : {false, true}) {
         SCOPED_TRACE(testing::Message() << static_cast<int>(kind) << text_format << with_more);

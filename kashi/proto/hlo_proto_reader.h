@@ -72,7 +72,7 @@ class HloProtoReader {
   std::unique_ptr<HloModule> module_;  // outlives the computations, whose instructions stand in its arena
   // By place in the proto; null before it is read.
   std::vector<std::unique_ptr<HloComputation>> computations_;
-  absl::flat_hash_map<int64_t, int> places_;  // of computations, by id
+  absl::flat_hash_map<int64_t, int> places_;                    // of computations, by id
   absl::flat_hash_map<int64_t, HloInstruction*> instructions_;  // of all computations, by id
   absl::flat_hash_set<absl::string_view> instruction_names_;
   int64_t unlisted_bytes_ = kDefaultUnlistedBytes;

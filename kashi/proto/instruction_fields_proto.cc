@@ -40,17 +40,17 @@ void Write(const HloInstruction& instruction, HloInstructionProto* proto);
   template <>              \
   void Write<HloField::field>(const HloInstruction& instruction, [[maybe_unused]] HloInstructionProto* proto)
 
-// ---- Numbers, truth values, strings ------------------------------------------------------------------------------------
+// ---- Numbers, truth values, strings ---------------------------------------------------------------------------------
 
 // `kept`: whether the instruction has the field when the proto has `value`.
-#define KASHI_SCALAR_FIELD(field, kept)                                                            \
-  KASHI_READ(field) {                                                                              \
-    [[maybe_unused]] const auto& value = in.proto.field();                                         \
-    if (kept) fields->Set<HloField::field>(in.proto.field());                                      \
-    return absl::OkStatus();                                                                       \
-  }                                                                                                \
-  KASHI_WRITE(field) {                                                                             \
-    if (const auto* value = Find<HloField::field>(instruction)) proto->set_##field(*value);        \
+#define KASHI_SCALAR_FIELD(field, kept)                                                     \
+  KASHI_READ(field) {                                                                       \
+    [[maybe_unused]] const auto& value = in.proto.field();                                  \
+    if (kept) fields->Set<HloField::field>(in.proto.field());                               \
+    return absl::OkStatus();                                                                \
+  }                                                                                         \
+  KASHI_WRITE(field) {                                                                      \
+    if (const auto* value = Find<HloField::field>(instruction)) proto->set_##field(*value); \
   }
 KASHI_SCALAR_FIELD(parameter_number, true)
 KASHI_SCALAR_FIELD(tuple_index, true)
@@ -77,12 +77,12 @@ KASHI_SCALAR_FIELD(async_execution_thread, !value.empty() && value != kMainExecu
 #undef KASHI_SCALAR_FIELD
 
 // Absent means 1, which is written all the same; old protos have 0.
-#define KASHI_COUNT_FIELD(field)                                                      \
-  KASHI_READ(field) {                                                                 \
-    if (in.proto.field() > 1) fields->Set<HloField::field>(in.proto.field());         \
+#define KASHI_COUNT_FIELD(field)                                                         \
+  KASHI_READ(field) {                                                                    \
+    if (in.proto.field() > 1) fields->Set<HloField::field>(in.proto.field());            \
     if (in.proto.field() < 0) return InvalidArgument(#field " is %d", in.proto.field()); \
-    return absl::OkStatus();                                                          \
-  }                                                                                   \
+    return absl::OkStatus();                                                             \
+  }                                                                                      \
   KASHI_WRITE(field) { proto->set_##field(instruction.fields().Get<HloField::field>(1)); }
 KASHI_COUNT_FIELD(feature_group_count)
 KASHI_COUNT_FIELD(batch_group_count)
@@ -116,18 +116,18 @@ KASHI_WRITE(cross_program_prefetch_index) {
   if (index != nullptr) proto->set_cross_program_prefetch_index(*index);
 }
 
-// ---- Enums ---------------------------------------------------------------------------------------------------------------
+// ---- Enums ----------------------------------------------------------------------------------------------------------
 
-#define KASHI_ENUM_FIELD(field, proto_field, type, kept)                                          \
-  KASHI_READ(field) {                                                                             \
-    const wire::type value = in.proto.proto_field();                                              \
-    if (!wire::type##_IsValid(value)) return BadEnumNumber(#type, value);                         \
-    if (kept) fields->Set<HloField::field>(static_cast<type>(value));                             \
-    return absl::OkStatus();                                                                      \
-  }                                                                                               \
-  KASHI_WRITE(field) {                                                                            \
-    const type* value = Find<HloField::field>(instruction);                                       \
-    if (value != nullptr) proto->set_##proto_field(static_cast<wire::type>(*value));              \
+#define KASHI_ENUM_FIELD(field, proto_field, type, kept)                             \
+  KASHI_READ(field) {                                                                \
+    const wire::type value = in.proto.proto_field();                                 \
+    if (!wire::type##_IsValid(value)) return BadEnumNumber(#type, value);            \
+    if (kept) fields->Set<HloField::field>(static_cast<type>(value));                \
+    return absl::OkStatus();                                                         \
+  }                                                                                  \
+  KASHI_WRITE(field) {                                                               \
+    const type* value = Find<HloField::field>(instruction);                          \
+    if (value != nullptr) proto->set_##proto_field(static_cast<wire::type>(*value)); \
   }
 KASHI_ENUM_FIELD(distribution, distribution, RandomDistribution, true)
 KASHI_ENUM_FIELD(rng_algorithm, rng_algorithm, RandomAlgorithm, true)
@@ -186,19 +186,19 @@ KASHI_WRITE(comparison_type) {
   proto->set_comparison_type(std::string(ComparisonTypeToString(instruction.comparison_type())));
 }
 
-// ---- Records -------------------------------------------------------------------------------------------------------------
+// ---- Records --------------------------------------------------------------------------------------------------------
 
 // `kept` looks at the record as read.
-#define KASHI_RECORD_FIELD(field, kept)                                                               \
-  KASHI_READ(field) {                                                                                 \
-    HloFieldType<HloField::field> value;                                                              \
-    KASHI_RETURN_IF_ERROR(FromWire(in.proto.field(), &value));                                        \
-    if (kept) fields->Set<HloField::field>(std::move(value));                                         \
-    return absl::OkStatus();                                                                          \
-  }                                                                                                   \
-  KASHI_WRITE(field) {                                                                                \
-    const auto* value = Find<HloField::field>(instruction);                                           \
-    if (value != nullptr) ToWire(*value, proto->mutable_##field());                                   \
+#define KASHI_RECORD_FIELD(field, kept)                             \
+  KASHI_READ(field) {                                               \
+    HloFieldType<HloField::field> value;                            \
+    KASHI_RETURN_IF_ERROR(FromWire(in.proto.field(), &value));      \
+    if (kept) fields->Set<HloField::field>(std::move(value));       \
+    return absl::OkStatus();                                        \
+  }                                                                 \
+  KASHI_WRITE(field) {                                              \
+    const auto* value = Find<HloField::field>(instruction);         \
+    if (value != nullptr) ToWire(*value, proto->mutable_##field()); \
   }
 KASHI_RECORD_FIELD(cholesky_options, true)
 KASHI_RECORD_FIELD(triangular_solve_options, true)
@@ -215,8 +215,7 @@ KASHI_READ(convolution_dimension_numbers) {
     if (in.opcode == HloOpcode::kCustomCall) return absl::OkStatus();
     return InvalidArgument("no convolution_dimension_numbers");
   }
-  return FromWire(in.proto.convolution_dimension_numbers(),
-                  fields->Mutable<HloField::convolution_dimension_numbers>());
+  return FromWire(in.proto.convolution_dimension_numbers(), fields->Mutable<HloField::convolution_dimension_numbers>());
 }
 KASHI_WRITE(convolution_dimension_numbers) {
   const auto* numbers = Find<HloField::convolution_dimension_numbers>(instruction);
@@ -265,16 +264,16 @@ KASHI_WRITE(precision_config) {
   ToWire(config, proto->mutable_precision_config());
 }
 
-// ---- Lists ---------------------------------------------------------------------------------------------------------------
+// ---- Lists ----------------------------------------------------------------------------------------------------------
 
-#define KASHI_LIST_FIELD(field)                                                                            \
-  KASHI_READ(field) {                                                                                      \
-    fields->Mutable<HloField::field>()->Assign(in.proto.field().begin(), in.proto.field().end());          \
-    return absl::OkStatus();                                                                               \
-  }                                                                                                        \
-  KASHI_WRITE(field) {                                                                                     \
-    const auto* value = Find<HloField::field>(instruction);                                                \
-    if (value != nullptr) proto->mutable_##field()->Add(value->begin(), value->end());                     \
+#define KASHI_LIST_FIELD(field)                                                                   \
+  KASHI_READ(field) {                                                                             \
+    fields->Mutable<HloField::field>()->Assign(in.proto.field().begin(), in.proto.field().end()); \
+    return absl::OkStatus();                                                                      \
+  }                                                                                               \
+  KASHI_WRITE(field) {                                                                            \
+    const auto* value = Find<HloField::field>(instruction);                                       \
+    if (value != nullptr) proto->mutable_##field()->Add(value->begin(), value->end());            \
   }
 KASHI_LIST_FIELD(dynamic_slice_sizes)
 KASHI_LIST_FIELD(fft_length)
@@ -401,7 +400,7 @@ KASHI_WRITE(output_operand_aliasing) {
   }
 }
 
-// ---- Shapes, literals, shardings, computations -------------------------------------------------------------------------
+// ---- Shapes, literals, shardings, computations ----------------------------------------------------------------------
 
 // A custom call has the shapes iff constrain_layout is set, which is no field of it.
 KASHI_READ(operand_shapes_with_layout) {
@@ -544,7 +543,7 @@ KASHI_WRITE(called_computations) {
   }
 }
 
-// ---- Which fields ----------------------------------------------------------------------------------------------------------
+// ---- Which fields ---------------------------------------------------------------------------------------------------
 
 struct FieldFunctions {
   absl::Status (*read)(const InstructionReading&, HloFieldList*);

@@ -38,13 +38,14 @@ LiteralProto ProtoFromText(const std::string& text) {
   return proto;
 }
 
-void ExpectError(const LiteralProto& proto, absl::StatusCode code, const std::string& part, bool prohibit_empty = true) {
+void ExpectError(const LiteralProto& proto, absl::StatusCode code, const std::string& part,
+                 bool prohibit_empty = true) {
   const absl::StatusOr<Literal> literal = Literal::CreateFromProto(proto, prohibit_empty);
   EXPECT_EQ(literal.status().code(), code) << literal.status();
   EXPECT_THAT(std::string(literal.status().message()), HasSubstr(part));
 }
 
-// ---- Protos --------------------------------------------------------------------------------------------------------------
+// ---- Protos ---------------------------------------------------------------------------------------------------------
 
 // The value part of what XLA writes: the bytes behind the shape.
 struct WrittenCase {
@@ -77,9 +78,10 @@ TEST(LiteralProtoTest, ValuesAreWrittenAsXlaWritesThem) {
 
 TEST(LiteralProtoTest, TuplesHoldLiteralsWithShapes) {
   const LiteralProto proto = Parse("(s32[], f32[2])", "(1,{2,3})").ToProto();
-  EXPECT_EQ(absl::BytesToHexString(proto.SerializeAsString()),
-            "0a1d100d220710042a038001012210100b1a01022a060a0100800101320100520c0a0710042a03800101220101521c0a10100b1a0102"
-            "2a060a010080010132010042080000004000004040");
+  EXPECT_EQ(
+      absl::BytesToHexString(proto.SerializeAsString()),
+      "0a1d100d220710042a038001012210100b1a01022a060a0100800101320100520c0a0710042a03800101220101521c0a10100b1a0102"
+      "2a060a010080010132010042080000004000004040");
 }
 
 TEST(LiteralProtoTest, EveryTypeMakesTheRoundTrip) {
@@ -112,8 +114,8 @@ TEST(LiteralProtoTest, EveryTypeMakesTheRoundTrip) {
 }
 
 TEST(LiteralProtoTest, OfANarrowTypeOnlyTheLowBitsCount) {
-  const LiteralProto proto = ProtoFromText(
-      R"(shape { element_type: S4 dimensions: 2 layout { minor_to_major: 0 } } s4s: "\xfe\x0e")");
+  const LiteralProto proto =
+      ProtoFromText(R"(shape { element_type: S4 dimensions: 2 layout { minor_to_major: 0 } } s4s: "\xfe\x0e")");
   const absl::StatusOr<Literal> literal = Literal::CreateFromProto(proto);
   ASSERT_TRUE(literal.ok()) << literal.status();
   EXPECT_EQ(literal->ToStringOneline(), "s4[2] {-2, -2}");
@@ -166,7 +168,8 @@ TEST(LiteralProtoTest, RefusesWhatItClaimsButDoesNotHold) {
   ExpectError(ProtoFromText("shape { element_type: F32 dimensions: -3 layout { minor_to_major: 0 } }"),
               kInvalidArgument, "");
   const std::string huge =
-      "shape { element_type: F64 dimensions: [4611686018427387904, 4611686018427387904] layout { minor_to_major: [1, 0] } }";
+      "shape { element_type: F64 dimensions: [4611686018427387904, 4611686018427387904] layout { minor_to_major: [1, "
+      "0] } }";
   ExpectError(ProtoFromText(huge), kInvalidArgument, "");
   EXPECT_FALSE(Literal::CreateFromProto(ProtoFromText(huge), false).ok());
   ExpectError(ProtoFromText("shape { element_type: U8 dimensions: 2000000000 layout { minor_to_major: 0 } }"),
@@ -184,7 +187,7 @@ TEST(LiteralProtoTest, RefusesWhatItClaimsButDoesNotHold) {
   }
 }
 
-// ---- Serialized literals --------------------------------------------------------------------------------------------------
+// ---- Serialized literals --------------------------------------------------------------------------------------------
 
 TEST(LiteralSerializationTest, Bytes) {
   // 16 bytes of ShapeProto, then three bits; the first in the lowest.
@@ -197,9 +200,8 @@ TEST(LiteralSerializationTest, Bytes) {
 }
 
 TEST(LiteralSerializationTest, EveryPrefixIsRefused) {
-  const std::string bytes = Parse("(f32[2,2], pred[9], ())", "({{1,2},{3,4}}, {1,0,1,1,1,0,0,0,1}, ())")
-                                .SerializeAsString()
-                                .value();
+  const std::string bytes =
+      Parse("(f32[2,2], pred[9], ())", "({{1,2},{3,4}}, {1,0,1,1,1,0,0,0,1}, ())").SerializeAsString().value();
   EXPECT_TRUE(Literal::DeserializeFromString(bytes).ok());
   for (size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(Literal::DeserializeFromString(bytes.substr(0, size)).ok()) << size;
@@ -210,11 +212,12 @@ TEST(LiteralSerializationTest, EveryPrefixIsRefused) {
 TEST(LiteralSerializationTest, ClaimsAreNotBelieved) {
   EXPECT_FALSE(Literal::DeserializeFromString(std::string(8, '\xff')).ok());
   EXPECT_FALSE(Literal::DeserializeFromString(std::string("\x7f\xff\xff\xff\xff\xff\xff\x7f", 8)).ok());
-  LiteralProto huge = ProtoFromText("shape { element_type: U8 dimensions: 1099511627775 layout { minor_to_major: 0 } }");
+  LiteralProto huge =
+      ProtoFromText("shape { element_type: U8 dimensions: 1099511627775 layout { minor_to_major: 0 } }");
   const std::string shape = huge.shape().SerializeAsString();
-  EXPECT_FALSE(Literal::DeserializeFromString(std::string(1, static_cast<char>(shape.size())) + std::string(7, '\0') +
-                                              shape)
-                   .ok());
+  EXPECT_FALSE(
+      Literal::DeserializeFromString(std::string(1, static_cast<char>(shape.size())) + std::string(7, '\0') + shape)
+          .ok());
 }
 
 }  // namespace

@@ -45,16 +45,15 @@ TEST(RecordsProtoTest, EveryFieldMakesTheRoundTrip) {
   EXPECT_ROUND_TRIP(DotDimensionNumbers,
                     "lhs_contracting_dimensions: 1 rhs_contracting_dimensions: 2 lhs_batch_dimensions: 3 "
                     "rhs_batch_dimensions: 4");
-  EXPECT_ROUND_TRIP(RaggedDotDimensionNumbers,
-                    "dot_dimension_numbers { lhs_batch_dimensions: 1 } lhs_ragged_dimensions: 2 rhs_group_dimensions: 3");
+  EXPECT_ROUND_TRIP(
+      RaggedDotDimensionNumbers,
+      "dot_dimension_numbers { lhs_batch_dimensions: 1 } lhs_ragged_dimensions: 2 rhs_group_dimensions: 3");
   EXPECT_ROUND_TRIP(SparsityConfig, "lhs { num_non_zero: 1 block_size: 2 dimension: 3 stride: 4 } rhs {}");
-  EXPECT_ROUND_TRIP(TriangularSolveOptions,
-                    "left_side: true lower: true unit_diagonal: true transpose_a: ADJOINT");
+  EXPECT_ROUND_TRIP(TriangularSolveOptions, "left_side: true lower: true unit_diagonal: true transpose_a: ADJOINT");
   EXPECT_ROUND_TRIP(CholeskyOptions, "lower: true");
   EXPECT_ROUND_TRIP(ResultAccuracy, "mode: HIGHEST");
   EXPECT_ROUND_TRIP(ResultAccuracy, "tolerance { atol: 1.5 rtol: 2 ulps: 3 }");
-  EXPECT_ROUND_TRIP(PrecisionConfig,
-                    "operand_precision: [HIGH, DEFAULT, HIGHEST] algorithm: ALG_DOT_BF16_BF16_F32_X9");
+  EXPECT_ROUND_TRIP(PrecisionConfig, "operand_precision: [HIGH, DEFAULT, HIGHEST] algorithm: ALG_DOT_BF16_BF16_F32_X9");
   EXPECT_ROUND_TRIP(ParameterReplication, "replicated_at_leaf_buffers: [true, false]");
   EXPECT_ROUND_TRIP(OutputOperandAliasing, "output_shape_index: [1, 0] operand_index: 2 operand_shape_index: 3");
   EXPECT_ROUND_TRIP(ReplicaGroup, "replica_ids: [3, 1]");
@@ -70,8 +69,8 @@ TEST(RecordsProtoTest, EveryFieldMakesTheRoundTrip) {
                     "profile_source: PROFILE_SOURCE_REMOTE compilation_event: COMPILATION_EVENT_RECOMPILATION "
                     "profile_generation_strategy: PROFILE_GENERATION_STRATEGY_LCM_MOE } deduplicated_name: 'd' "
                     "stack_frame_id: 8 scheduling_name: 'e' metadata_payload { id: 9 }");
-  EXPECT_ROUND_TRIP(MeshProto,
-                    "axes { name: 'x' size: 2 } device_ids: [1, 0] iota_transform { reshape_dims: 2 transpose_perm: 0 }");
+  EXPECT_ROUND_TRIP(
+      MeshProto, "axes { name: 'x' size: 2 } device_ids: [1, 0] iota_transform { reshape_dims: 2 transpose_perm: 0 }");
   EXPECT_ROUND_TRIP(AxisRefProto, "mesh_axis_index: 1 sub_axis_info { pre_size: 2 size: 3 }");
   EXPECT_ROUND_TRIP(NamedShardingProto,
                     "mesh { axes { name: 'x' size: 2 } } dim_shardings { axes { mesh_axis_index: 1 } is_closed: true } "

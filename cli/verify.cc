@@ -1,0 +1,123 @@
+// `kashi verify`: whether modules keep HLO's rules.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "cli/module_file.h"
+#include "cli/verb.h"
+#include "kashi/base/status.h"
+#include "kashi/hlo/hlo_verifier.h"
+
+namespace kashi::cli {
+namespace {
+
+struct VerifyOptions {
+  std::vector<std::string> inputs;
+  std::string output;
+  bool layout_sensitive = false;
+  bool allow_mixed_precision = false;
+  bool allow_unbounded_dynamism = false;
+  bool strict = false;
+  bool json = false;
+};
+
+bool HasTiles(const HloModule& module) {
+  return absl::c_any_of(module.computations(), [](const HloComputation* computation) {
+    return absl::c_any_of(computation->instructions(), [](const HloInstruction* x) {
+      return x->shape().IsArray() && x->shape().has_layout() && !x->shape().layout().tiles().empty();
+    });
+  });
+}
+
+// What modules that XLA itself wrote comply with.
+HloVerifierOpts VerifierOptionsFor(const HloModule& module, const VerifyOptions& options) {
+  HloVerifierOpts opts;
+  opts.layout_sensitive = options.layout_sensitive;
+  opts.instruction_can_change_layout = InstructionMayChangeLayout;
+  // Where arrays are tiled, the target knows how large they are: for TPU, bitcasts look into padding.
+  opts.allow_bitcast_to_have_different_size = HasTiles(module);
+  // Compilers mix precisions where they please; a module with a schedule comes from one.
+  opts.allow_mixed_precision = options.allow_mixed_precision || module.has_schedule();
+  // Dumps from before partitioning do not say for how many devices they are.
+  opts.verify_sharding_device_numbers = module.config().num_partitions() > 1;
+  opts.allow_unbounded_dynamism = options.allow_unbounded_dynamism;
+  return opts;
+}
+
+std::string TextOf(const std::string& file, const HloFinding& finding) {
+  std::string text = absl::StrCat(file, ": error: [", finding.rule, "] ", finding.message, "\n");
+  if (finding.instruction != nullptr) {
+    absl::StrAppend(&text, "  ", finding.instruction->ToString(), "\n");
+  } else if (finding.computation != nullptr) {
+    absl::StrAppend(&text, "  in computation ", finding.computation->name(), "\n");
+  }
+  return text;
+}
+
+Json JsonOf(const HloFinding& finding) {
+  Json json;
+  json["rule"] = finding.rule;
+  json["instruction"] = finding.instruction != nullptr ? Json(std::string(finding.instruction->name())) : Json();
+  json["computation"] = finding.computation != nullptr ? Json(std::string(finding.computation->name())) : Json();
+  json["message"] = finding.message;
+  return json;
+}
+
+int RunVerify(const VerifyOptions& options) {
+  std::vector<std::string> paths;
+  for (const std::string& input : options.inputs) {
+    absl::StatusOr<std::vector<std::string>> expanded = ExpandModulePath(input);
+    if (!expanded.ok()) return Fail(expanded.status());
+    paths.insert(paths.end(), expanded->begin(), expanded->end());
+  }
+  Answers answers(options.output, options.json);
+  int status = kSuccess;
+  for (const std::string& path : paths) {
+    if (answers.is_broken()) break;
+    const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict});
+    if (!file.has_value()) {
+      status = kBadInput;
+      continue;
+    }
+    const std::vector<HloFinding> findings = VerifyHlo(*file->module, VerifierOptionsFor(*file->module, options));
+    if (!findings.empty()) status = kBadInput;
+    if (options.json) {
+      Json list = Json::array();
+      for (const HloFinding& finding : findings) list.push_back(JsonOf(finding));
+      answers.AddLine({{"file", file->name}, {"ok", findings.empty()}, {"findings", std::move(list)}});
+      continue;
+    }
+    if (findings.empty()) answers.Add(absl::StrCat(file->name, ": ok\n"));
+    for (const HloFinding& finding : findings) answers.Add(TextOf(file->name, finding));
+  }
+  return std::max(status, answers.Finish());
+}
+
+}  // namespace
+
+void AddVerifyVerb(Command* command) {
+  auto options = std::make_shared<VerifyOptions>();
+  const std::string examples =
+      "  kashi verify module.hlo                         `module.hlo: ok`, or what is wrong with it\n"
+      "  kashi verify dump_dir                           every module of an --xla_dump_to directory\n"
+      "  kashi verify after.hlo --layout-sensitive       layouts must agree, too: after layout assignment\n"
+      "  kashi verify a.hlo b.pb --json                  a line for each file: {\"file\", \"ok\", \"findings\"}\n\n"
+      "A finding names the rule and the instruction, whose text stands below it. All findings are shown, not only the\n"
+      "first. Operands of several floating point precisions are a finding unless the module is scheduled: compilers mix\n"
+      "them. Exit status 1 if there is any finding.";
+  CLI::App* verb = AddVerb(command, "verify", "Check that modules keep the rules of HLO", examples,
+                           [options] { return RunVerify(*options); });
+  verb->add_option("FILE", options->inputs, "A module, a directory of a dump, or `-` for standard input")->required();
+  AddFlag(verb, "--layout-sensitive", &options->layout_sensitive, "Shapes must agree in their layouts, too");
+  AddFlag(verb, "--allow-mixed-precision", &options->allow_mixed_precision,
+          "Operands may differ in the precision of floating point (scheduled modules: always)");
+  AddFlag(verb, "--allow-unbounded", &options->allow_unbounded_dynamism, "Dimensions of unknown size are no finding");
+  AddOutputOption(verb, &options->output, "Write to this file");
+  AddStrictFlag(verb, &options->strict);
+  AddJsonFlag(verb, &options->json);
+}
+
+}  // namespace kashi::cli

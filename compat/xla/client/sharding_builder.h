@@ -1,0 +1,7 @@
+// Where xla/hlo/builder/sharding_builder.h stood before.
+#ifndef KASHI_COMPAT_XLA_CLIENT_SHARDING_BUILDER_H_
+#define KASHI_COMPAT_XLA_CLIENT_SHARDING_BUILDER_H_
+
+#include "xla/hlo/builder/sharding_builder.h"
+
+#endif  // KASHI_COMPAT_XLA_CLIENT_SHARDING_BUILDER_H_

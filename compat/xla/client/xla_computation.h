@@ -1,0 +1,7 @@
+// Where xla/hlo/builder/xla_computation.h stood before.
+#ifndef KASHI_COMPAT_XLA_CLIENT_XLA_COMPUTATION_H_
+#define KASHI_COMPAT_XLA_CLIENT_XLA_COMPUTATION_H_
+
+#include "xla/hlo/builder/xla_computation.h"
+
+#endif  // KASHI_COMPAT_XLA_CLIENT_XLA_COMPUTATION_H_

@@ -1,0 +1,46 @@
+// Any bytes as HLO text: what the reader takes, the verifier judges without ending the process, whatever it is asked to
+// look at. A finding names a rule and says something.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/check.h"
+#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/hlo_verifier.h"
+
+namespace kashi {
+namespace {
+
+void Verify(const HloModule& module, const HloVerifierOpts& opts) {
+  for (const HloFinding& finding : VerifyHlo(module, opts)) {
+    KASHI_CHECK(!finding.rule.empty());
+    KASHI_CHECK(!finding.message.empty()) << finding.rule;
+    KASHI_CHECK(finding.code != absl::StatusCode::kOk) << finding.rule;
+    if (finding.instruction != nullptr) finding.instruction->ToString();
+  }
+}
+
+}  // namespace
+}  // namespace kashi
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const absl::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto module = kashi::ParseAndReturnUnverifiedModule(text);
+  if (!module.ok()) return 0;
+  kashi::Verify(**module, {});
+  kashi::HloVerifierOpts strict;
+  strict.layout_sensitive = true;
+  strict.verify_broadcast_dimensions_order = true;
+  strict.verify_reshape_is_bitcast = true;
+  strict.verify_call_nested_computation_thread_name = true;
+  strict.verify_instruction_name_unchanged = true;
+  strict.verify_no_host_memory_space = true;
+  strict.verify_no_collective_deadlocks = true;
+  strict.instruction_can_change_layout = kashi::InstructionMayChangeLayout;
+  kashi::Verify(**module, strict);
+  kashi::Verify(**module, kashi::HloVerifierOpts{}.AllowMixedPrecision().WithAllowUnboundedDynamism(true));
+  return 0;
+}
