@@ -52,6 +52,8 @@ class HloReader {
     size_t begin = 0;  // of the instruction
     absl::string_view name;
     bool has_shape = false;
+    bool is_wrapped = false;     // what an asynchronous operation's sugar stands for
+    bool has_operands = false;   // and the text behind them is what follows
     SharedShape shape;
     absl::InlinedVector<HloInstruction*, 8> operands;
     HloFieldList fields;
@@ -129,20 +131,25 @@ class HloReader {
   bool ReadOperandOfSingleInstruction(Pending* pending, const SharedShape& shape, bool has_shape);
   bool ReadParameterNumber(Pending* pending);
   bool ReadConstant(Pending* pending);
-  bool CheckArity(const Pending& pending);
+  bool CheckArity(Pending* pending);
+  bool ReadNestedOperand(Pending* pending, Pending* operand, absl::string_view opcode);
   HloInstruction* MakeInstruction(Pending* pending);
   void CompleteFields(Pending* pending);
   bool CheckOperation(const Pending& pending);
   bool CheckChannel(const Pending& pending);
   bool CheckConditional(const Pending& pending);
+  bool CheckSlicing(const Pending& pending, size_t fixed_operands);
+  bool CheckCustomCall(const Pending& pending);
   bool CheckScan(const Pending& pending);
   bool RebuildShape(Pending* pending);
   bool InferShape(const Pending& pending, HloInstruction* instruction);
   HloInstruction* Add(Pending* pending);
   bool ErrorIn(const Pending& pending, std::string message);  // on the opcode
+  bool FatalIn(const Pending& pending, std::string message);  // where XLA ends its process
   bool CompleteAsyncStart(Pending* pending);
   bool CompleteAsyncLater(Pending* pending);
   HloComputation* WrapAsync(Pending* pending);
+  void TellWrapped(HloInstruction* instruction);
 
   // ---- Attributes.
   bool ReadAttributes(Pending* pending);
@@ -155,7 +162,7 @@ class HloReader {
   bool CheckRequired(const Pending& pending);
   bool ReadMetadata(Pending* pending);
   bool ReadBackendConfig(Pending* pending);
-  bool ReadSharding(std::shared_ptr<const HloSharding>* sharding, const Shape* shape);
+  bool ReadSharding(std::shared_ptr<const HloSharding>* sharding);
   bool ReadFrontendAttributes(FrontendAttributes* attributes);
   bool ReadStatistics(StatisticsViz* statistics);
   bool ReadParameterReplication(std::vector<bool>* replicated);
@@ -186,6 +193,7 @@ class HloReader {
   const HloParserOptions options_;
   std::vector<Diagnostic> diagnostics_;
   int64_t errors_ = 0;
+  bool is_fatal_ = false;  // of the errors one that XLA does not survive
   int nesting_ = 0;  // of operands
   int64_t unlisted_bytes_ = kDefaultUnlistedBytes;
 
@@ -201,6 +209,7 @@ class HloReader {
   std::vector<FinishedComputation> finished_;
   HloComputation* entry_ = nullptr;
   bool is_scheduled_ = false;
+  bool changes_config_ = false;  // the head says something of replicas, partitions, propagation or passed parameters
   bool single_instruction_ = false;
 
   // Head attributes that can only be settled when the computations are known.

@@ -89,9 +89,13 @@ bool HloReader::ReadAttribute(Pending* pending) {
     return (this->*FunctionOf(attribute))(pending);
   }
   // Sugar has async-start's own attributes besides.
-  if (pending->wrapped_opcode.has_value() && pending->opcode == HloOpcode::kAsyncStart &&
-      name == "async_execution_thread" && !pending->fields.Has(HloField::async_execution_thread)) {
-    return (this->*FunctionOf(HloAttribute::async_execution_thread))(pending);
+  if (pending->wrapped_opcode.has_value() && pending->opcode == HloOpcode::kAsyncStart) {
+    if (name == "async_execution_thread" && !pending->fields.Has(HloField::async_execution_thread)) {
+      return (this->*FunctionOf(HloAttribute::async_execution_thread))(pending);
+    }
+    if (name == "output_to_operand_aliasing" && !pending->fields.Has(HloField::output_operand_aliasing)) {
+      return (this->*FunctionOf(HloAttribute::output_to_operand_aliasing))(pending);
+    }
   }
   return ReadUnknownAttribute(name, begin, pending);
 }
@@ -147,7 +151,10 @@ bool HloReader::CheckRequired(const Pending& pending) {
   const auto attributes = AttributesOf(pending);
   if (pending.wrapped_opcode.has_value() && pending.opcode != HloOpcode::kAsyncStart) return true;
   for (size_t i = 0; i < attributes.size(); ++i) {
-    const bool required = attributes[i].need == HloOpcodeAttribute::kRequired ||
+    // A scalar is broadcast to all dimensions: there is nothing to say.
+    const bool broadcasts_array = pending.opcode == HloOpcode::kBroadcast && !pending.operands.empty() &&
+                                  !ShapeUtil::IsScalar(pending.operands[0]->shape());
+    const bool required = attributes[i].need == HloOpcodeAttribute::kRequired || broadcasts_array ||
                           (pending.opcode == HloOpcode::kConditional && MayHave(pending, attributes[i].attribute));
     if (!required || (pending.seen >> i & 1) != 0) continue;
     return Error(pending.opcode_begin, TokenEnd(pending.opcode_begin),
@@ -175,7 +182,7 @@ bool HloReader::ReadCommonAttribute(absl::string_view name, Pending* pending, bo
     case 1:
       return ReadBackendConfig(pending);
     case 2:
-      return ReadSharding(&pending->mutable_extras()->sharding, pending->has_shape ? &pending->shape->shape() : nullptr);
+      return ReadSharding(&pending->mutable_extras()->sharding);
     case 3:
       return ReadFrontendAttributes(&pending->mutable_extras()->frontend_attributes);
     case 4:
@@ -228,26 +235,24 @@ bool HloReader::ReadBackendConfig(Pending* pending) {
   return true;
 }
 
-bool HloReader::ReadSharding(std::shared_ptr<const HloSharding>* sharding, const Shape* shape) {
+bool HloReader::ReadSharding(std::shared_ptr<const HloSharding>* sharding) {
   scan_.SkipSpace();
   const size_t begin = scan_.offset();
-  // A sharding of a tuple depends on the tuple; others repeat.
-  const bool repeats = shape == nullptr || !shape->IsTuple();
   const absl::string_view guess = scan_.ReadBracketed();
   const auto found = shardings_.find(guess);
-  if (repeats && !guess.empty() && found != shardings_.end()) {
+  if (!guess.empty() && found != shardings_.end()) {
     *sharding = found->second;
     return true;
   }
   Lexer lexer(scan_.text(), begin);
-  std::optional<HloSharding> parsed = ParseShardingPrefix(&lexer, shape, &diagnostics_);
+  std::optional<HloSharding> parsed = ParseShardingPrefix(&lexer, /*shape=*/nullptr, &diagnostics_);
   if (!parsed.has_value()) {
     ++errors_;
     return false;
   }
   scan_.Seek(lexer.previous_end());
   *sharding = std::make_shared<const HloSharding>(*std::move(parsed));
-  if (repeats && scan_.Slice(begin) == guess) shardings_.emplace(guess, *sharding);
+  if (scan_.Slice(begin) == guess) shardings_.emplace(guess, *sharding);
   return true;
 }
 
@@ -282,7 +287,8 @@ bool HloReader::ReadStatistics(StatisticsViz* statistics) {
   if (!scan_.Match('{')) return ErrorHere("'{' at the beginning of statistics");
   if (scan_.Match('}')) return true;
   scan_.SkipSpace();
-  if (scan_.ReadIdentHere() != "visualizing_index" || scan_.PeekHere() != '=') return ErrorHere("visualizing_index=");
+  // XLA does not look at the name of the first.
+  if (scan_.ReadIdentHere().empty() || scan_.PeekHere() != '=') return ErrorHere("visualizing_index=");
   scan_.Match('=');
   int64_t index = 0;
   if (!ReadIntValue(&index)) return false;
@@ -330,7 +336,6 @@ bool HloReader::ReadParameterReplicationOf(Pending* pending) {
 
 bool HloReader::ReadControlPredecessors(std::vector<HloInstruction*>* predecessors) {
   if (!scan_.Match('{')) return ErrorHere("'{' at the beginning of control-predecessors");
-  if (scan_.Match('}')) return true;
   do {
     scan_.SkipSpace();
     const size_t begin = scan_.offset();
@@ -870,7 +875,7 @@ KASHI_READ(Domain) {
     if (name.empty() || scan_.PeekHere() != '=') return ErrorHere("kind=, entry= or exit=");
     scan_.Match('=');
     if (name == "kind" ? !ReadStringValue(&kind)
-                       : !ReadSharding(name == "entry" ? &entry : &exit, nullptr)) {
+                       : !ReadSharding(name == "entry" ? &entry : &exit)) {
       return false;
     }
     if (name != "kind" && name != "entry" && name != "exit") {

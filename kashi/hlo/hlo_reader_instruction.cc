@@ -76,8 +76,12 @@ bool HloReader::ReadRightSide(Pending* pending, bool nested) {
     if (!ReadParameterNumber(pending)) return false;
   } else if (what == HloOpcode::kConstant) {
     if (!ReadConstant(pending)) return false;
-  } else if (!ReadOperands(pending) || !CheckArity(*pending)) {
-    return false;
+  } else {
+    if (!ReadOperands(pending)) return false;
+    pending->has_operands = true;
+    // What sugar wraps is counted when it is made.
+    const bool is_sugar = pending->wrapped_opcode.has_value() && pending->opcode == HloOpcode::kAsyncStart;
+    if (!is_sugar && !CheckArity(pending)) return false;
   }
   if (!nested && !ReadAttributes(pending)) return false;
   return CheckRequired(*pending);
@@ -253,8 +257,26 @@ bool HloReader::ReadOperand(Pending* pending) {
   operand.begin = begin;
   operand.has_shape = has_shape;
   operand.shape = shape;
-  if (!ReadRightSide(&operand, /*nested=*/true)) return false;
+  const size_t diagnostics_before = diagnostics_.size();
+  const int64_t errors_before = errors_;
+  if (ReadNestedOperand(pending, &operand, name)) {
+    --nesting_;
+    return true;
+  }
+  // Where only the making of the instruction fails XLA goes on without the operand.
+  if (!operand.has_operands || is_fatal_) return false;
   --nesting_;
+  std::string why = diagnostics_.size() > diagnostics_before ? diagnostics_.back().message : "it is not valid";
+  diagnostics_.resize(diagnostics_before);
+  errors_ = errors_before;
+  Warning(begin, scan_.offset(), absl::StrCat("the operand is left out, as XLA leaves it out: ", why));
+  return true;
+}
+
+// The instruction in the place of an operand, whose opcode is `name`.
+bool HloReader::ReadNestedOperand(Pending* pending, Pending* nested, absl::string_view name) {
+  Pending& operand = *nested;
+  if (!ReadRightSide(&operand, /*nested=*/true)) return false;
   const std::string anonymous = absl::StrCat(name, ".anon");
   std::string unique = anonymous;
   for (int64_t number = 1; !scopes_.back()->names.try_emplace(module_->arena()->Copy(unique), nullptr).second; ++number) {
@@ -303,18 +325,17 @@ bool HloReader::ReadOperandOfSingleInstruction(Pending* pending, const SharedSha
   return true;
 }
 
-bool HloReader::CheckArity(const Pending& pending) {
-  const HloOpcode opcode = pending.opcode;
-  const HloOpcode counted = pending.wrapped_opcode.has_value() && opcode == HloOpcode::kAsyncStart
-                                ? *pending.wrapped_opcode
-                                : opcode;
-  const int arity = GetHloOpcodeInfo(counted).arity;
-  const int64_t count = static_cast<int64_t>(pending.operands.size());
-  if (arity >= 0 && count != arity) {
-    return Error(pending.opcode_begin, scan_.offset(),
-                 absl::StrCat("expects ", arity, " operands, but has ", count, " operands"));
+// Operands of which XLA takes no notice are dropped.
+bool HloReader::CheckArity(Pending* pending) {
+  const int arity = GetHloOpcodeInfo(pending->opcode).arity;
+  const int64_t count = static_cast<int64_t>(pending->operands.size());
+  if (arity < 0 || count == arity || pending->opcode == HloOpcode::kRaggedAllToAll) return true;
+  if (count > arity && (pending->opcode == HloOpcode::kDot || pending->is_wrapped)) {
+    pending->operands.resize(arity);
+    return true;
   }
-  return true;
+  return Error(pending->opcode_begin, std::max(scan_.offset(), pending->opcode_begin + 1),
+               absl::StrCat("expects ", arity, " operands, but has ", count, " operands"));
 }
 
 bool HloReader::ReadParameterNumber(Pending* pending) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/hlo_reader.h"
@@ -74,12 +75,14 @@ bool HloReader::ReadHeadAttribute(absl::string_view name, size_t begin) {
   if (name == "replica_count") {
     if (!ReadIntValue(&number)) return false;
     config_.set_replica_count(number);
+    changes_config_ = changes_config_ || number != 1;
     return true;
   }
   if (name == "num_partitions") {
     if (!ReadIntValue(&number)) return false;
     config_.set_num_partitions(number);
     config_.set_use_spmd_partitioning(number != 1);
+    changes_config_ = changes_config_ || number != 1;
     return true;
   }
   if (name == "input_output_alias") return ReadAliases();
@@ -87,6 +90,7 @@ bool HloReader::ReadHeadAttribute(absl::string_view name, size_t begin) {
   if (name == "alias_passthrough_params") {
     if (!ReadBoolValue(&flag)) return false;
     config_.set_alias_passthrough_params(flag);
+    changes_config_ = changes_config_ || flag;
     return true;
   }
   if (name == "entry_computation_layout") return ReadEntryLayout();
@@ -99,11 +103,15 @@ bool HloReader::ReadHeadAttribute(absl::string_view name, size_t begin) {
   HloModuleConfig::BoolList list;
   if (name == "allow_spmd_sharding_propagation_to_parameters") {
     if (!ReadPropagation(&list)) return false;
+    if (list.empty()) return true;
+    changes_config_ = true;
     config_.set_allow_spmd_sharding_propagation_to_parameters(std::move(list));
     return true;
   }
   if (name == "allow_spmd_sharding_propagation_to_output") {
     if (!ReadPropagation(&list)) return false;
+    if (list.empty()) return true;
+    changes_config_ = true;
     config_.set_allow_spmd_sharding_propagation_to_output(std::move(list));
     return true;
   }
@@ -377,11 +385,18 @@ bool HloReader::SettleAliases() {
   return true;
 }
 
+// The layout that the text does not give is that of the instructions. In a module whose head sets up the configuration XLA
+// forgets their order of dimensions.
 bool HloReader::SettleEntry() {
   if (config_.has_entry_computation_layout()) return true;
-  ComputationLayout layout{ShapeLayout(entry_->root_instruction()->shape())};
+  const auto layout_of = [this](const HloInstruction* instruction) {
+    Shape shape = instruction->shape();
+    if (changes_config_) LayoutUtil::SetToDefaultLayout(&shape);
+    return ShapeLayout(std::move(shape));
+  };
+  ComputationLayout layout{layout_of(entry_->root_instruction())};
   for (const HloInstruction* parameter : entry_->parameter_instructions()) {
-    layout.add_parameter_layout(ShapeLayout(parameter->shape()));
+    layout.add_parameter_layout(layout_of(parameter));
   }
   config_.set_entry_computation_layout(std::move(layout));
   return true;

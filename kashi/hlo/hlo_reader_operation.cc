@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
 #include "kashi/hlo/hlo_reader.h"
 #include "kashi/hlo/instruction_shape.h"
 #include "kashi/hlo/shape_inference.h"
@@ -12,6 +13,11 @@ namespace kashi {
 
 bool HloReader::ErrorIn(const Pending& pending, std::string message) {
   return Error(pending.opcode_begin, TokenEnd(pending.opcode_begin), std::move(message));
+}
+
+bool HloReader::FatalIn(const Pending& pending, std::string message) {
+  is_fatal_ = true;
+  return ErrorIn(pending, std::move(message));
 }
 
 HloInstruction* HloReader::MakeInstruction(Pending* pending) {
@@ -47,7 +53,25 @@ HloInstruction* HloReader::Add(Pending* pending) {
     }
   }
   if (!pending->has_shape && !InferShape(*pending, instruction)) return nullptr;
+  // One sharding for a tuple is that of each of its leaves.
+  if (instruction->has_sharding() && instruction->shape().IsTuple() && !instruction->sharding().IsTuple()) {
+    instruction->mutable_extras()->sharding =
+        std::make_shared<const HloSharding>(instruction->sharding().NormalizeTupleSharding(instruction->shape()));
+  }
+  if (instruction->IsAsynchronous()) TellWrapped(instruction);
   return instruction;
+}
+
+// What the text says of an asynchronous operation is said of the operation that it is about, too; the last one counts.
+void HloReader::TellWrapped(HloInstruction* instruction) {
+  HloInstruction* wrapped = instruction->async_wrapped_instruction();
+  if (instruction->has_metadata()) wrapped->set_metadata(instruction->metadata());
+  if (instruction->has_backend_config()) {
+    wrapped->set_raw_backend_config_string(instruction->raw_backend_config_string());
+  }
+  const HloInstructionExtras& extras = instruction->extras();
+  if (!extras.frontend_attributes.empty()) wrapped->mutable_extras()->frontend_attributes = extras.frontend_attributes;
+  if (!extras.statistics_viz.statistics().empty()) wrapped->mutable_extras()->statistics_viz = extras.statistics_viz;
 }
 
 namespace {
@@ -57,6 +81,10 @@ absl::StatusOr<Shape> InferShapeAsReader(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kScaledDot) {
     return ShapeInference::InferDotOpShape(instruction.operand(0)->shape(), instruction.operand(2)->shape(),
                                            instruction.dot_dimension_numbers(), std::nullopt);
+  }
+  if (instruction.opcode() == HloOpcode::kOptimizationBarrier && !instruction.operand(0)->shape().IsArray()) {
+    return InvalidArgument("Expected array argument for operand of unary operation, but got %s.",
+                           ShapeUtil::HumanString(instruction.operand(0)->shape()));
   }
   if (instruction.opcode() == HloOpcode::kReduceWindow) {
     return ShapeInference::InferReduceWindowShape(instruction.operand(0)->shape(), instruction.operand(1)->shape(),
@@ -97,6 +125,12 @@ void HloReader::CompleteFields(Pending* pending) {
       case HloAttribute::ragged_lhs_contracting_dims:
         fields.Mutable<HloField::ragged_dot_dimension_numbers>()->mutable_dot_dimension_numbers();
         break;
+      case HloAttribute::is_associative:
+        if (!fields.Has(HloField::is_associative)) fields.Set<HloField::is_associative>(TRI_STATE_FALSE);
+        break;
+      case HloAttribute::outfeed_shape:
+        if (!fields.Has(HloField::outfeed_shape)) fields.Set<HloField::outfeed_shape>(pending->operands[0]->shape());
+        break;
       case HloAttribute::largest:
         if (!fields.Has(HloField::largest)) fields.Set<HloField::largest>(true);
         break;
@@ -109,6 +143,20 @@ void HloReader::CompleteFields(Pending* pending) {
       default:
         break;
     }
+  }
+  // Of several dimensions these look at the first only.
+  switch (pending->opcode) {
+    case HloOpcode::kAllGather:
+    case HloOpcode::kAllGatherStart:
+    case HloOpcode::kReduceScatter:
+    case HloOpcode::kGetDimensionSize:
+    case HloOpcode::kSetDimensionSize: {
+      Int64List* dimensions = fields.Mutable<HloField::dimensions>();
+      if (dimensions->size() > 1) dimensions->resize(1);
+      break;
+    }
+    default:
+      break;
   }
   // A map is over all dimensions, whatever the text says.
   if (pending->opcode == HloOpcode::kMap && pending->has_shape && pending->shape->shape().IsArray()) {
@@ -128,60 +176,66 @@ bool HloReader::CheckOperation(const Pending& pending) {
   const Shape* shape = pending.has_shape ? &pending.shape->shape() : nullptr;
   switch (pending.opcode) {
     case HloOpcode::kReshape:
-      if (!operands[0]->shape().IsArray() || !shape->IsArray()) return ErrorIn(pending, "reshape needs arrays");
+      if (!operands[0]->shape().IsArray() || !shape->IsArray()) return FatalIn(pending, "reshape needs arrays");
       if (operands[0]->shape().is_unbounded_dynamic()) return true;
       if (ShapeUtil::ElementsIn(*shape) != ShapeUtil::ElementsIn(operands[0]->shape())) {
-        return ErrorIn(pending, absl::StrCat("reshape changes the number of elements: ", ShapeUtil::HumanString(*shape),
+        return FatalIn(pending, absl::StrCat("reshape changes the number of elements: ", ShapeUtil::HumanString(*shape),
                                              " of ", ShapeUtil::HumanString(operands[0]->shape())));
       }
       return true;
     case HloOpcode::kReplicaId:
     case HloOpcode::kPartitionId:
       if (shape && !(shape->IsArray() && shape->element_type() == U32 && shape->dimensions_size() == 0)) {
-        return ErrorIn(pending, absl::StrCat(HloOpcodeString(pending.opcode), " must have a shape of u32[], but ",
+        return FatalIn(pending, absl::StrCat(HloOpcodeString(pending.opcode), " must have a shape of u32[], but ",
                                              ShapeUtil::HumanString(*shape), " is specified"));
       }
       return true;
     case HloOpcode::kCompare:
-      for (const HloInstruction* operand : operands) {
-        if (!operand->shape().IsArray()) {
-          return ErrorIn(pending, absl::StrCat("cannot compare ", ShapeUtil::HumanString(operand->shape())));
-        }
+      if (!operands[0]->shape().IsArray()) {
+        return FatalIn(pending, absl::StrCat("cannot compare ", ShapeUtil::HumanString(operands[0]->shape())));
       }
       return true;
     case HloOpcode::kCopy:
-      if (operands[0]->shape().IsOpaque()) return ErrorIn(pending, "cannot copy an opaque value");
+      if ((shape ? *shape : operands[0]->shape()).IsOpaque()) return FatalIn(pending, "cannot copy an opaque value");
       return true;
     case HloOpcode::kGetTupleElement: {
+      if (shape != nullptr) return true;
       const Shape& tuple = operands[0]->shape();
       if (!tuple.IsTuple()) {
-        return ErrorIn(pending, absl::StrCat("expects a tuple operand, but got ", ShapeUtil::HumanString(tuple)));
+        return FatalIn(pending, absl::StrCat("expects a tuple operand, but got ", ShapeUtil::HumanString(tuple)));
       }
       const int64_t index = *pending.fields.Find<HloField::tuple_index>();
-      if (index >= ShapeUtil::TupleElementCount(tuple) || (shape == nullptr && index < 0)) {
-        return ErrorIn(pending, absl::StrCat("tuple index ", index, " is out of bounds of ",
+      if (index >= ShapeUtil::TupleElementCount(tuple) || index < 0) {
+        return FatalIn(pending, absl::StrCat("tuple index ", index, " is out of bounds of ",
                                              ShapeUtil::HumanString(tuple)));
       }
       return true;
     }
     case HloOpcode::kTuple:
     case HloOpcode::kRecv:
+      // The sugar of an asynchronous tuple is not looked at.
+      if (pending.is_wrapped && pending.opcode == HloOpcode::kTuple) return true;
       if (shape && !shape->IsTuple()) {
-        return ErrorIn(pending, absl::StrCat(HloOpcodeString(pending.opcode), " must have a tuple shape, but has ",
+        return FatalIn(pending, absl::StrCat(HloOpcodeString(pending.opcode), " must have a tuple shape, but has ",
                                              ShapeUtil::HumanString(*shape)));
       }
       if (pending.opcode == HloOpcode::kRecv && shape->tuple_shapes().empty()) {
-        return ErrorIn(pending, "recv must have a non-empty tuple shape");
+        return FatalIn(pending, "recv must have a non-empty tuple shape");
+      }
+      if (pending.opcode == HloOpcode::kTuple && shape &&
+          shape->tuple_shapes_size() != static_cast<int>(operands.size())) {
+        return ErrorIn(pending, absl::StrCat("expects ", shape->tuple_shapes_size(), " operands, but has ",
+                                             operands.size(), " operands"));
       }
       return true;
     case HloOpcode::kInfeed:
       if (!shape->IsTuple() || shape->tuple_shapes().empty()) {
-        return ErrorIn(pending, "infeed must have a non-empty tuple shape");
+        return FatalIn(pending, "infeed must have a non-empty tuple shape");
       }
       return true;
     case HloOpcode::kRecvDone:
       if (!operands[0]->shape().IsTuple() || operands[0]->shape().tuple_shapes().empty()) {
-        return ErrorIn(pending, "the operand of recv-done must be a recv");
+        return FatalIn(pending, "the operand of recv-done must be a recv");
       }
       [[fallthrough]];
     case HloOpcode::kSendDone: {
@@ -194,10 +248,9 @@ bool HloReader::CheckOperation(const Pending& pending) {
       return true;
     }
     case HloOpcode::kDynamicSlice:
+      return CheckSlicing(pending, 1);
     case HloOpcode::kDynamicUpdateSlice:
-      if (operands.empty()) return ErrorIn(pending, "expects operands");
-      if (!operands[0]->shape().IsArray()) return ErrorIn(pending, "slices need an array operand");
-      return true;
+      return CheckSlicing(pending, 2);
     case HloOpcode::kGetDimensionSize:
     case HloOpcode::kSetDimensionSize:
     case HloOpcode::kConcatenate:
@@ -206,7 +259,7 @@ bool HloReader::CheckOperation(const Pending& pending) {
     case HloOpcode::kAllGather:
     case HloOpcode::kAllGatherStart:
       if (dimension_count() != 1) return ErrorIn(pending, "expects exactly one dimension in `dimensions`");
-      return CheckChannel(pending);
+      return pending.opcode != HloOpcode::kReduceScatter || CheckChannel(pending);
     case HloOpcode::kAllToAll:
       if (pending.fields.Has(HloField::dimensions) && dimension_count() != 1) {
         return ErrorIn(pending, "expects exactly one dimension in `dimensions`");
@@ -217,7 +270,7 @@ bool HloReader::CheckOperation(const Pending& pending) {
       return CheckChannel(pending);
     case HloOpcode::kReduce:
     case HloOpcode::kReduceWindow:
-      if (operands.empty() || operands.size() % 2 != 0) {
+      if ((operands.empty() && shape == nullptr) || operands.size() % 2 != 0) {
         return ErrorIn(pending, absl::StrCat("expects an even number of operands, but has ", operands.size()));
       }
       return true;
@@ -227,12 +280,21 @@ bool HloReader::CheckOperation(const Pending& pending) {
       }
       return true;
     case HloOpcode::kMap:
+      if (shape && !shape->IsArray()) return FatalIn(pending, "map must have the shape of an array");
       if (shape == nullptr && !pending.fields.Has(HloField::dimensions)) {
         return ErrorIn(pending, "cannot infer the shape of a map without dimensions");
       }
       return true;
     case HloOpcode::kConditional:
       return CheckConditional(pending);
+    case HloOpcode::kCustomCall:
+      return CheckCustomCall(pending);
+    case HloOpcode::kCollectivePermute:
+    case HloOpcode::kCollectivePermuteStart:
+      if (pending.fields.Has(HloField::dynamic_slice_sizes_list) && operands.size() != 4) {
+        return ErrorIn(pending, "must have exactly four operands for dynamic-slice and in-place update");
+      }
+      return true;
     case HloOpcode::kScan:
       return CheckScan(pending);
     case HloOpcode::kTopK:
@@ -250,9 +312,53 @@ bool HloReader::CheckChannel(const Pending& pending) {
   return true;
 }
 
+// Behind `fixed_operands` operands the indices: one vector, or a scalar for each dimension of operand 0.
+bool HloReader::CheckSlicing(const Pending& pending, size_t fixed_operands) {
+  const auto& operands = pending.operands;
+  if (operands.size() < fixed_operands) {
+    return ErrorIn(pending, absl::StrCat("expects at least ", fixed_operands, " operands, but has ", operands.size()));
+  }
+  if (operands.size() == fixed_operands + 1) {
+    const Shape& index = operands.back()->shape();
+    if (!index.IsArray()) return FatalIn(pending, "the indices of a slice must be arrays");
+    if (index.dimensions_size() == 1) return true;
+  }
+  if (!operands[0]->shape().IsArray()) return FatalIn(pending, "slices need an array operand");
+  const size_t count = operands.size() - fixed_operands;
+  if (count != static_cast<size_t>(operands[0]->shape().dimensions_size())) {
+    return ErrorIn(pending, absl::StrCat("expects an index for each of ", operands[0]->shape().dimensions_size(),
+                                         " dimensions, but has ", count));
+  }
+  return true;
+}
+
+bool HloReader::CheckCustomCall(const Pending& pending) {
+  const std::vector<Shape>* layouts = pending.fields.Find<HloField::operand_shapes_with_layout>();
+  if (layouts == nullptr) return true;
+  if (layouts->size() != pending.operands.size()) {
+    return ErrorIn(pending, absl::StrCat("Expected ", pending.operands.size(), " operand layout constraints, ",
+                                         layouts->size(), " given"));
+  }
+  for (size_t i = 0; i < layouts->size(); ++i) {
+    const Shape& shape = pending.operands[i]->shape();
+    if (ShapeUtil::Compatible((*layouts)[i], shape)) continue;
+    return ErrorIn(pending, absl::StrCat("Operand layout constraint shape ",
+                                         ShapeUtil::HumanStringWithLayout((*layouts)[i]), " for operand ", i,
+                                         " is not compatible with operand shape ",
+                                         ShapeUtil::HumanStringWithLayout(shape)));
+  }
+  return true;
+}
+
 bool HloReader::CheckConditional(const Pending& pending) {
   const ComputationVector* branches = pending.fields.Find<HloField::called_computations>();
   const size_t count = branches ? branches->size() : 0;
+  if (pending.operands.empty() || !ShapeUtil::IsScalar(pending.operands[0]->shape())) {
+    return ErrorIn(pending, "The first operand must be a scalar");
+  }
+  const PrimitiveType type = pending.operands[0]->shape().element_type();
+  if (type != PRED && type != S32) return ErrorIn(pending, "The first operand must be a scalar of PRED or S32");
+  if (count == 0) return ErrorIn(pending, "expects branches");
   if (pending.operands.size() != count + 1) {
     return ErrorIn(pending, absl::StrCat("expects an operand for each of ", count, " branches and one in front, but has ",
                                          pending.operands.size(), " operands"));
@@ -263,12 +369,17 @@ bool HloReader::CheckConditional(const Pending& pending) {
 bool HloReader::CheckScan(const Pending& pending) {
   const int64_t carries = pending.fields.Get<HloField::num_carries>(0);
   const int64_t count = static_cast<int64_t>(pending.operands.size());
-  if (carries < 0 || count < carries || count == 0) {
+  if (carries < 0 || count < carries || (count == 0 && !pending.has_shape)) {
     return ErrorIn(pending, absl::StrCat("expects at least ", carries,
                                          " operands to match the number of carries, but has ", count, " operands"));
   }
   const Int64List& dimensions = *pending.fields.Find<HloField::dimensions>();
   if (dimensions.size() != 1) return ErrorIn(pending, "expects exactly one dimension in `dimensions`");
+  const HloComputation* body = pending.fields.Find<HloField::called_computations>()->front();
+  if (body->num_parameters() != count) {
+    return ErrorIn(pending, absl::StrCat("expects ", count, " operands to match the number of parameters of to_apply, "
+                                         "but to_apply has ", body->num_parameters(), " parameters"));
+  }
   return true;
 }
 
@@ -280,6 +391,7 @@ bool HloReader::RebuildShape(Pending* pending) {
   switch (pending->opcode) {
     case HloOpcode::kAfterAll:
     case HloOpcode::kOutfeed:
+    case HloOpcode::kSendDone:
       result = token;
       break;
     case HloOpcode::kAddDependency:
@@ -323,16 +435,23 @@ bool HloReader::CompleteAsyncStart(Pending* pending) {
   if (wrapped->IsAsyncComputation()) {
     return ErrorIn(*pending, absl::StrCat("Computation ", wrapped->name(), " is called by more than one async op"));
   }
+  wrapped->SetExecutionThread(
+      pending->fields.Get<HloField::async_execution_thread>(std::string(kMainExecutionThread)));
   return true;
 }
+
+namespace {
+bool TakesAttribute(HloOpcode opcode, HloAttribute attribute) {
+  for (const HloOpcodeAttribute& entry : GetHloOpcodeInfo(opcode).attributes) {
+    if (entry.attribute == attribute) return true;
+  }
+  return false;
+}
+}  // namespace
 
 // The computation that `add-start(x, y)` stands for: a parameter for each operand, and the operation.
 HloComputation* HloReader::WrapAsync(Pending* pending) {
   const Shape& shape = pending->shape->shape();
-  if (shape.tuple_shapes(0).tuple_shapes_size() != static_cast<int>(pending->operands.size())) {
-    ErrorIn(*pending, "the first element of the shape of an async-start must have an element for each operand");
-    return nullptr;
-  }
   scopes_.push_back(std::make_unique<Scope>());
   scopes_.back()->computation = std::make_unique<HloComputation>("");
   HloComputation* computation = scopes_.back()->computation.get();
@@ -344,9 +463,10 @@ HloComputation* HloReader::WrapAsync(Pending* pending) {
   wrapped.backend_config = pending->backend_config;
   wrapped.has_shape = true;
   wrapped.shape = SharedShape(ShapeWithText(shape.tuple_shapes(1)));
-  for (size_t i = 0; i < pending->operands.size(); ++i) {
+  wrapped.is_wrapped = true;
+  for (int i = 0; i < shape.tuple_shapes(0).tuple_shapes_size(); ++i) {
     HloFieldList fields;
-    fields.Set<HloField::parameter_number>(static_cast<int64_t>(i));
+    fields.Set<HloField::parameter_number>(i);
     wrapped.operands.push_back(computation->AddInArena(
         module_->arena(), HloOpcode::kParameter, SharedShape(ShapeWithText(shape.tuple_shapes(0).tuple_shapes(i))), {},
         std::move(fields), "async_param"));
@@ -359,6 +479,14 @@ HloComputation* HloReader::WrapAsync(Pending* pending) {
     wrapped.fields.Erase(HloField::async_execution_thread);
     pending->fields.Set<HloField::async_execution_thread>(thread);
   }
+  if (!TakesAttribute(wrapped.opcode, HloAttribute::output_to_operand_aliasing) &&
+      wrapped.fields.Has(HloField::output_operand_aliasing)) {
+    pending->fields.Set<HloField::output_operand_aliasing>(
+        *wrapped.fields.Find<HloField::output_operand_aliasing>());
+    wrapped.fields.Erase(HloField::output_operand_aliasing);
+  }
+  // XLA does not count the operands here: of too many it takes the first, of too few it dies.
+  if (!CheckArity(&wrapped)) return nullptr;
   HloInstruction* root = MakeInstruction(&wrapped);
   if (root == nullptr) return nullptr;
   computation->set_root_instruction(root, /*accept_different_shape=*/true);

@@ -174,7 +174,9 @@ void HloTextPrinter::PrintAttributes(const HloInstruction& instruction) {
   }
   PrintOperationAttributes(*said);
   PrintBodies(*said);
-  PrintExtras(instruction);
+  // The wrapped operation's statistics stand before those of the line; its other extras only where the line has none.
+  if (said != &instruction) PrintStatistics(*said);
+  PrintExtras(instruction, *said);
 }
 
 // Called computations in full, where the options ask for that instead of their names.
@@ -244,7 +246,18 @@ void HloTextPrinter::PrintFrontendAttributes(const FrontendAttributes& attribute
   out_.Add('}');
 }
 
-void HloTextPrinter::PrintExtras(const HloInstruction& instruction) {
+void HloTextPrinter::PrintStatistics(const HloInstruction& instruction) {
+  const StatisticsViz& statistics = instruction.extras().statistics_viz;
+  if (statistics.statistics().empty()) return;
+  AppendCat(&out_, ", statistics={visualizing_index=", statistics.stat_index_to_visualize());
+  for (const Statistic& statistic : statistics.statistics()) {
+    AppendCat(&out_, ",", statistic.stat_name(), "=", statistic.stat_val());
+  }
+  out_.Add('}');
+}
+
+// `said` is what the line of an async-start stands for, or the instruction itself.
+void HloTextPrinter::PrintExtras(const HloInstruction& instruction, const HloInstruction& said) {
   const HloInstructionExtras& extras = instruction.extras();
   if (extras.parameter_replicated_at_leaf_buffers.has_value()) {
     out_.Add(", parameter_replication={");
@@ -256,11 +269,13 @@ void HloTextPrinter::PrintExtras(const HloInstruction& instruction) {
   }
   if (extras.sharding != nullptr) {
     out_.Add(", sharding=");
-    extras.sharding->Print(&out_);
+    extras.sharding->Print(&out_, /*include_metadata=*/options_.print_metadata());
   }
-  if (!extras.frontend_attributes.empty()) {
+  const FrontendAttributes& frontend =
+      extras.frontend_attributes.empty() ? said.extras().frontend_attributes : extras.frontend_attributes;
+  if (!frontend.empty()) {
     out_.Add(", frontend_attributes=");
-    PrintFrontendAttributes(extras.frontend_attributes);
+    PrintFrontendAttributes(frontend);
   }
   if (options_.print_control_dependencies() && !extras.control_predecessors.empty()) {
     out_.Add(", control-predecessors={");
@@ -270,13 +285,7 @@ void HloTextPrinter::PrintExtras(const HloInstruction& instruction) {
     }
     out_.Add('}');
   }
-  if (!extras.statistics_viz.statistics().empty()) {
-    AppendCat(&out_, ", statistics={visualizing_index=", extras.statistics_viz.stat_index_to_visualize());
-    for (const Statistic& statistic : extras.statistics_viz.statistics()) {
-      AppendCat(&out_, ",", statistic.stat_name(), "=", statistic.stat_val());
-    }
-    out_.Add('}');
-  }
+  PrintStatistics(instruction);
   if (extras.original_value != nullptr && options_.print_original_value()) {
     out_.Add(", origin={");
     extras.original_value->Print(&out_);

@@ -68,7 +68,8 @@ class HloTextPrinter {
   void PrintConstant(const HloInstruction& instruction);
   void PrintAttributes(const HloInstruction& instruction);
   void PrintOperationAttributes(const HloInstruction& instruction);
-  void PrintExtras(const HloInstruction& instruction);
+  void PrintStatistics(const HloInstruction& instruction);
+  void PrintExtras(const HloInstruction& instruction, const HloInstruction& said);
   void PrintMetadataAttribute(const HloInstruction& instruction);
   void PrintBackendConfig(const HloInstruction& instruction);
   void PrintFrontendAttributes(const FrontendAttributes& attributes);

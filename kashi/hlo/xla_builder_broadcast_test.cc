@@ -177,10 +177,8 @@ TEST(XlaBuilderBroadcastTest, UnboundedSizes) {
             "custom-call f32[], s32[2]->f32[?,10] custom_call_target=\"mhlo.dynamic_broadcast_in_dim\", "
             "backend_config={broadcast_dimensions=[]}\n"
             "add f32[?,10], f32[?,10]->f32[?,10]");
-  const std::string both = AddLines("f32[?,10]", "f32[1,10]", {});
-  EXPECT_TRUE(absl::StrContains(both, "maximum s32[2], s32[2]->s32[2]")) << both;
-  EXPECT_TRUE(absl::StrContains(both, "custom-call f32[1,10], s32[2]->f32[?,10]")) << both;
-  EXPECT_TRUE(absl::StrContains(both, "broadcast_dimensions=[0,1]")) << both;
+  // Sizes that may turn out to be equal are left alone, as in XLA.
+  EXPECT_EQ(AddLines("f32[?,10]", "f32[1,10]", {}), "add f32[?,10], f32[1,10]->f32[?,10]");
 }
 
 // A vector with a matrix of unbounded size: the sizes of the vector have a 1 in front.
@@ -238,7 +236,7 @@ TEST(XlaBuilderBroadcastTest, SelectAndClampBroadcastScalars) {
   EXPECT_EQ(lines(Clamp, {"f32[2]", "f32[]", "f32[2]"}),
             "broadcast f32[]->f32[2] dimensions={}\n"
             "clamp f32[2], f32[2], f32[2]->f32[2]");
-  EXPECT_EQ(lines(Clamp, {"f32[2]", "f32[3]", "f32[2]"}), "error: Unimplemented implicit broadcast.");
+  EXPECT_EQ(lines(Clamp, {"f32[2]", "f32[3]", "f32[2]"}), "error: RET_CHECK failure: Unimplemented implicit broadcast.");
   EXPECT_EQ(lines(Select, {"pred[]", "(f32[2], s32[])", "(f32[2], s32[])"}).substr(0, 79),
             "conditional pred[], (f32[2], s32[]), (f32[2], s32[])->(f32[2], s32[]) true_comp");
 }

@@ -25,7 +25,8 @@ inline std::string Lines(const XlaComputation& computation) {
   const HloPrintOptions options = HloPrintOptions::ShortParsable()
                                       .set_print_result_shape(false)
                                       .set_include_layout_in_shapes(false)
-                                      .set_print_operand_shape(false);
+                                      .set_print_operand_shape(false)
+                                      .set_print_backend_config(true);
   std::string lines;
   for (const HloInstruction* x : computation.module().entry_computation()->MakeInstructionPostOrder()) {
     if (x->opcode() == HloOpcode::kParameter) continue;

@@ -4,9 +4,11 @@
 #include <string>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "google/protobuf/util/json_util.h"
 #include "kashi/base/status.h"
 #include "kashi/proto/hlo.pb.h"
+#include "kashi/proto/module_settings_proto.h"
 
 namespace kashi {
 
@@ -24,14 +26,29 @@ absl::StatusOr<std::string> HloModuleToJson(const HloModule& module) {
   std::string json;
   const auto status = google::protobuf::util::MessageToJsonString(module.ToProto(), &json, options);
   if (!status.ok()) return InvalidArgument("the module has no JSON: %s", std::string(status.message()));
-  return json;
+  ModuleSettingsFile file;
+  *file.mutable_kashi_settings() = proto_internal::SettingsOf(module.config());
+  if (file.kashi_settings().ByteSizeLong() == 0) return json;
+  // {"kashi_settings": {…}} and {…} become one object.
+  std::string settings;
+  if (!google::protobuf::util::MessageToJsonString(file, &settings, options).ok()) return json;
+  const absl::string_view head = absl::StripTrailingAsciiWhitespace(settings);
+  return absl::StrCat(absl::StripTrailingAsciiWhitespace(head.substr(0, head.size() - 1)), ",",
+                      absl::string_view(json).substr(1));
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> HloModuleFromJson(absl::string_view text) {
   HloModuleProto proto;
-  const auto status = google::protobuf::util::JsonStringToMessage(std::string(text), &proto);
-  if (!status.ok()) return InvalidArgument("not an HloModuleProto in JSON: %s", std::string(status.message()));
-  KASHI_ASSIGN_OR_RETURN(const HloModuleConfig config, HloModule::CreateModuleConfigFromProto(proto));
+  ModuleSettingsFile settings;
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  for (google::protobuf::Message* message : {static_cast<google::protobuf::Message*>(&settings),
+                                             static_cast<google::protobuf::Message*>(&proto)}) {
+    const auto status = google::protobuf::util::JsonStringToMessage(std::string(text), message, options);
+    if (!status.ok()) return InvalidArgument("not an HloModuleProto in JSON: %s", std::string(status.message()));
+  }
+  KASHI_ASSIGN_OR_RETURN(HloModuleConfig config, HloModule::CreateModuleConfigFromProto(proto));
+  proto_internal::ApplySettings(settings.kashi_settings(), &config);
   return HloModule::CreateFromProto(proto, config);
 }
 

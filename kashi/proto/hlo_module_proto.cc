@@ -1,8 +1,8 @@
 // HloModule and HloModuleProto: ToProto, CreateFromProto, CreateModuleConfigFromProto.
 //
 // What a proto has and a module has not is kept as bytes (HloModule::other_proto_fields) and comes back with ToProto.
-// What a module has and a proto has not is lost: replica and partition counts, and what else the config says besides
-// layouts. Payloads come back in the places that name them.
+// What a module has and a proto has not (replica and partition counts, and what else the config says besides layouts) is
+// not in ToProto, as in XLA's; files have it (module_settings_proto.h). Payloads come back in the places that name them.
 
 #include <algorithm>
 #include <limits>

@@ -15,6 +15,7 @@
 #include "google/protobuf/stubs/logging.h"
 #include "google/protobuf/text_format.h"
 #include "kashi/base/status.h"
+#include "kashi/proto/module_settings_proto.h"
 #include "kashi/proto/utf8_strings.h"
 
 namespace kashi {
@@ -142,9 +143,18 @@ absl::Status Parse(absl::string_view bytes, bool text_format, Message* message) 
   return text_format ? ParseText(bytes, message) : ParseBytes(bytes, message);
 }
 
-absl::StatusOr<std::unique_ptr<HloModule>> MakeModule(const HloModuleProto& proto, bool prohibit_empty_literal) {
-  KASHI_ASSIGN_OR_RETURN(const HloModuleConfig config, HloModule::CreateModuleConfigFromProto(proto));
+absl::StatusOr<std::unique_ptr<HloModule>> MakeModule(const HloModuleProto& proto, const ModuleSettings& settings,
+                                                      bool prohibit_empty_literal) {
+  KASHI_ASSIGN_OR_RETURN(HloModuleConfig config, HloModule::CreateModuleConfigFromProto(proto));
+  proto_internal::ApplySettings(settings, &config);
   return HloModule::CreateFromProto(proto, config, prohibit_empty_literal);
+}
+
+// What a file has for the module; in text format the settings stand in front of the whole file.
+HloModuleProto ModuleProtoOf(const HloModule& module, bool text_format) {
+  HloModuleProto proto = module.ToProto();
+  if (!text_format) proto_internal::AddSettings(module.config(), &proto);
+  return proto;
 }
 
 // ---- Writing a message ----------------------------------------------------------------------------------------------
@@ -212,30 +222,40 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadHloProto(absl::string_view bytes,
     proto = std::move(*file->snapshot.mutable_hlo()->mutable_hlo_module());
     file->snapshot.mutable_hlo()->clear_hlo_module();
   }
-  return MakeModule(proto, prohibit_empty_literal);
+  const ModuleSettings settings =
+      file->text_format ? proto_internal::SettingsInComment(bytes) : proto_internal::SettingsIn(proto);
+  return MakeModule(proto, settings, prohibit_empty_literal);
 }
 
-absl::Status WriteHloProto(const HloModule& module, const HloProtoFile& file, std::string* bytes) {
+namespace {
+absl::Status WriteMessage(const HloModule& module, const HloProtoFile& file, std::string* bytes) {
   switch (file.kind) {
     case HloProtoKind::kModule:
-      return Write(module.ToProto(), file.text_format, bytes);
+      return Write(ModuleProtoOf(module, file.text_format), file.text_format, bytes);
     case HloProtoKind::kHlo: {
       HloProto hlo = file.snapshot.hlo();
-      *hlo.mutable_hlo_module() = module.ToProto();
+      *hlo.mutable_hlo_module() = ModuleProtoOf(module, file.text_format);
       return Write(hlo, file.text_format, bytes);
     }
     case HloProtoKind::kSnapshot: {
       HloSnapshot snapshot = file.snapshot;
-      *snapshot.mutable_hlo()->mutable_hlo_module() = module.ToProto();
+      *snapshot.mutable_hlo()->mutable_hlo_module() = ModuleProtoOf(module, file.text_format);
       return Write(snapshot, file.text_format, bytes);
     }
     case HloProtoKind::kUnoptimizedSnapshot: {
       HloUnoptimizedSnapshot snapshot = file.unoptimized_snapshot;
-      *snapshot.mutable_hlo_module() = module.ToProto();
+      *snapshot.mutable_hlo_module() = ModuleProtoOf(module, file.text_format);
       return Write(snapshot, file.text_format, bytes);
     }
   }
   return InvalidArgument("unknown kind of file");
+}
+}  // namespace
+
+absl::Status WriteHloProto(const HloModule& module, const HloProtoFile& file, std::string* bytes) {
+  KASHI_RETURN_IF_ERROR(WriteMessage(module, file, bytes));
+  if (file.text_format) bytes->insert(0, proto_internal::SettingsComment(module.config()));
+  return absl::OkStatus();
 }
 
 absl::Status WriteHloProto(const HloModule& module, HloProtoKind kind, bool text_format, std::string* bytes) {

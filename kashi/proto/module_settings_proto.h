@@ -1,0 +1,32 @@
+// The settings of module_settings.proto: where a file keeps them in each of its forms.
+//
+//   binary   field 73217 of HloModuleProto, which other readers keep as unknown or skip
+//   text     a comment in the first line, `# kashi_settings { … }`: other readers refuse fields that they do not know
+//   JSON     the member "kashi_settings" of the module
+#ifndef KASHI_PROTO_MODULE_SETTINGS_PROTO_H_
+#define KASHI_PROTO_MODULE_SETTINGS_PROTO_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "kashi/hlo/hlo_module_config.h"
+#include "kashi/proto/hlo.pb.h"
+#include "kashi/proto/module_settings.pb.h"
+
+namespace kashi::proto_internal {
+
+// Only what differs from the default; an empty message if nothing does.
+ModuleSettings SettingsOf(const HloModuleConfig& config);
+void ApplySettings(const ModuleSettings& settings, HloModuleConfig* config);
+
+// Binary form.
+void AddSettings(const HloModuleConfig& config, HloModuleProto* proto);
+ModuleSettings SettingsIn(const HloModuleProto& proto);
+
+// Text form: the line, newline included, or nothing; and what such a line at the beginning of `text` says.
+std::string SettingsComment(const HloModuleConfig& config);
+ModuleSettings SettingsInComment(absl::string_view text);
+
+}  // namespace kashi::proto_internal
+
+#endif  // KASHI_PROTO_MODULE_SETTINGS_PROTO_H_
