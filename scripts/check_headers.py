@@ -52,9 +52,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=root / "build", help="a folder with compile_commands.json")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("headers", nargs="*", type=pathlib.Path, help="only these; all if none is named")
     options = parser.parse_args()
     compiler, flags = read_build(options.build)
-    headers = sorted(path for folder in ("kashi", "cli", "compat") for path in (root / folder).rglob("*.h"))
+    headers = [header.resolve() for header in options.headers] or sorted(
+        path for folder in ("kashi", "cli", "compat") for path in (root / folder).rglob("*.h"))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         errors = list(pool.map(lambda header: compile_header(root, header, compiler, flags), headers))
     bad = [(header, error) for header, error in zip(headers, errors) if error]

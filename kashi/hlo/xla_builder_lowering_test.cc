@@ -356,7 +356,7 @@ TEST(XlaBuilderLoweringTest, CustomCalls) {
   EXPECT_EQ(LINES(SHAPES("f32[]"), CustomCall(b, "$f", x, result)),
             "error: Invalid custom_call_target \"$f\": Call targets that start with '$' are reserved for internal use.");
   EXPECT_TRUE(absl::StrContains(
-      LINES(SHAPES("f32[]"), CustomCallWithLayout(b, "f", x, result, {ShapeOf("f32[]{}")})),
+      LINES(SHAPES("f32[]"), CustomCallWithLayout(b, "f", x, result, {ShapeOf("f32[]")})),
       "operand_layout_constraints={f32[]"));
   EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("f32[]"), CustomCallWithLayout(b, "f", x, result, {})),
                                "error: Must specify a shape with layout for each operand"));

@@ -3,6 +3,7 @@
 #define KASHI_COMPAT_XLA_HLO_BUILDER_XLA_BUILDER_H_
 
 #include "kashi/hlo/xla_builder.h"
+#include "kashi/hlo/xla_builder_friend.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/comparison_util.h"
 #include "xla/hlo/builder/padding.h"
