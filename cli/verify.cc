@@ -36,9 +36,11 @@ bool HasTiles(const HloModule& module) {
 HloVerifierOpts VerifierOptionsFor(const HloModule& module, const VerifyOptions& options) {
   HloVerifierOpts opts;
   opts.layout_sensitive = options.layout_sensitive;
-  opts.instruction_can_change_layout = InstructionMayChangeLayout;
-  // Where arrays are tiled, the target knows how large they are: for TPU, bitcasts look into padding.
-  opts.allow_bitcast_to_have_different_size = HasTiles(module);
+  // Where arrays are tiled, the target knows best: for TPU, bitcasts look into padding and the indices of a scatter have
+  // layouts of their own.
+  const bool is_tiled = HasTiles(module);
+  opts.allow_bitcast_to_have_different_size = is_tiled;
+  if (!is_tiled) opts.instruction_can_change_layout = InstructionMayChangeLayout;
   // Compilers mix precisions where they please; a module with a schedule comes from one.
   opts.allow_mixed_precision = options.allow_mixed_precision || module.has_schedule();
   // Dumps from before partitioning do not say for how many devices they are.
@@ -106,7 +108,8 @@ void AddVerifyVerb(Command* command) {
       "  kashi verify after.hlo --layout-sensitive       layouts must agree, too: after layout assignment\n"
       "  kashi verify a.hlo b.pb --json                  a line for each file: {\"file\", \"ok\", \"findings\"}\n\n"
       "A finding names the rule and the instruction, whose text stands below it. All findings are shown, not only the\n"
-      "first. Operands of several floating point precisions are a finding unless the module is scheduled: compilers mix\n"
+      "first. Operands of several floating point precisions are a finding unless the module is scheduled: compilers "
+      "mix\n"
       "them. Exit status 1 if there is any finding.";
   CLI::App* verb = AddVerb(command, "verify", "Check that modules keep the rules of HLO", examples,
                            [options] { return RunVerify(*options); });

@@ -31,7 +31,30 @@ absl::StatusOr<T> ToStatus(std::optional<T> value, absl::string_view what, const
   return InvalidArgument("%s: %s", what, error);
 }
 
+template <typename T>
+absl::StatusOr<T> ParseWhole(absl::string_view text) {
+  const HloParserOptions options;
+  HloReader reader(text, HloModuleConfig(), options);
+  T value;
+  if (reader.ReadWhole(&value)) return value;
+  return DiagnosticsToStatus(SourceText{options.source_name(), text}, reader.diagnostics());
+}
+
 }  // namespace
+
+absl::StatusOr<std::vector<Shape>> ParseShapeList(absl::string_view text) {
+  return ParseWhole<std::vector<Shape>>(text);
+}
+
+absl::StatusOr<FrontendAttributes> ParseFrontendAttributes(absl::string_view text) {
+  return ParseWhole<FrontendAttributes>(text);
+}
+
+absl::StatusOr<StatisticsViz> ParseStatisticsViz(absl::string_view text) { return ParseWhole<StatisticsViz>(text); }
+
+absl::StatusOr<std::vector<bool>> ParseParameterReplication(absl::string_view text) {
+  return ParseWhole<std::vector<bool>>(text);
+}
 
 absl::StatusOr<Window> ParseWindow(absl::string_view text) {
   std::string error;

@@ -39,6 +39,11 @@ class HloReader {
 
   // The module that the whole text is; null after errors.
   std::unique_ptr<HloModule> ReadModule();
+  // Of a text that is nothing but such a part; false after an error.
+  bool ReadWhole(std::vector<Shape>* shapes) { return ReadShapeBraces(shapes) && ExpectEnd(); }
+  bool ReadWhole(FrontendAttributes* attributes) { return ReadFrontendAttributes(attributes) && ExpectEnd(); }
+  bool ReadWhole(StatisticsViz* statistics) { return ReadStatistics(statistics) && ExpectEnd(); }
+  bool ReadWhole(std::vector<bool>* replicated) { return ReadParameterReplication(replicated) && ExpectEnd(); }
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
   std::vector<Diagnostic>* mutable_diagnostics() { return &diagnostics_; }
 
@@ -82,6 +87,7 @@ class HloReader {
   // ---- Errors.
   bool Error(size_t begin, size_t end, std::string message);
   bool ErrorHere(absl::string_view expected);  // "expects …", on the token that stands here
+  bool ExpectEnd() { return scan_.AtEnd() || ErrorHere("the end of the text"); }
   size_t TokenEnd(size_t begin) const;
   void Warning(size_t begin, size_t end, std::string message);
 
@@ -178,6 +184,7 @@ class HloReader {
   bool ReadStringValue(std::string* value);
   bool ReadShapeIndex(ShapeIndex* index);
   bool ReadShapeBraces(std::vector<Shape>* shapes);
+  std::optional<Literal> ReadLiteralWithShape(int depth);
 
   // Codecs: attributes.def. `argument` as there.
   template <typename Enum, typename Parse>

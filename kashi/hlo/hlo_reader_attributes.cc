@@ -18,6 +18,7 @@
 #include "kashi/hlo/original_value.h"
 #include "kashi/hlo/string_escapes.h"
 #include "kashi/literal/literal_parser.h"
+#include "kashi/literal/literal_util.h"
 
 namespace kashi {
 namespace {
@@ -41,6 +42,8 @@ bool IsAnyAttribute(absl::string_view name) {
 #include "kashi/hlo/attributes.def"
   return false;
 }
+
+constexpr int kMaxLiteralDepth = 200;  // of tuples in `literal`
 
 // Tuples within tuples in `origin`.
 constexpr int kMaxOriginDepth = 200;
@@ -199,10 +202,12 @@ bool HloReader::ReadCommonAttribute(absl::string_view name, Pending* pending, bo
 bool HloReader::ReadMetadata(Pending* pending) {
   scan_.SkipSpace();
   const size_t begin = scan_.offset();
-  const absl::string_view guess = scan_.ReadBraced();
+  // Up to the first brace, which nearly always is the last; what ends within a string is no metadata and is not found.
+  const absl::string_view guess = scan_.text().substr(begin, scan_.text().find('}', begin) - begin + 1);
   const auto found = metadata_.find(guess);
-  if (!guess.empty() && found != metadata_.end()) {
+  if (found != metadata_.end()) {
     pending->metadata = found->second;
+    scan_.Seek(begin + guess.size());
     return true;
   }
   Lexer lexer(scan_.text(), begin);
@@ -554,6 +559,13 @@ KASHI_READ(IntList) {
   return true;
 }
 
+// A dimension that must be one, and says nothing.
+KASHI_READ(OneDimension) {
+  Int64List list;
+  if (!ReadIntBraces(&list)) return false;
+  return list.size() == 1 || ErrorIn(*pending, "expects exactly one dimension in `dimensions`");
+}
+
 KASHI_READ(IntListList) {
   std::vector<Int64List> lists;
   if (!scan_.Match('{')) return ErrorHere("'{' at the beginning of a list of lists");
@@ -834,19 +846,42 @@ KASHI_READ(SingleShape) {
   return true;
 }
 
-// A shape and its literal, as of a constant.
-KASHI_READ(Literal) {
+// A shape and its literal, as of a constant; or such in parentheses, a tuple.
+std::optional<kashi::Literal> HloReader::ReadLiteralWithShape(int depth) {
+  if (depth > kMaxLiteralDepth) {
+    ErrorHere("fewer tuples within tuples");
+    return std::nullopt;
+  }
+  if (scan_.Match('(')) {
+    std::vector<kashi::Literal> elements;
+    while (!scan_.Match(')')) {
+      if (!elements.empty() && !scan_.Match(',')) {
+        ErrorHere("',' or ')' in a tuple of literals");
+        return std::nullopt;
+      }
+      std::optional<kashi::Literal> element = ReadLiteralWithShape(depth + 1);
+      if (!element.has_value()) return std::nullopt;
+      elements.push_back(*std::move(element));
+    }
+    return LiteralUtil::MakeTupleOwned(std::move(elements));
+  }
   SharedShape shape;
-  if (!ReadShape(&shape)) return false;
+  if (!ReadShape(&shape)) return std::nullopt;
   Lexer lexer(scan_.text(), scan_.offset());
   LiteralParserOptions options;
   options.unlisted_bytes = &unlisted_bytes_;
   std::optional<kashi::Literal> literal = ParseLiteralPrefix(&lexer, shape->shape(), options, &diagnostics_);
   if (!literal.has_value()) {
     ++errors_;
-    return false;
+    return std::nullopt;
   }
   scan_.Seek(lexer.previous_end());
+  return literal;
+}
+
+KASHI_READ(Literal) {
+  std::optional<kashi::Literal> literal = ReadLiteralWithShape(0);
+  if (!literal.has_value()) return false;
   pending->fields.Set<field>(SharedLiteral(*std::move(literal)));
   return true;
 }

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/base/status.h"
 #include "kashi/hlo/hlo_reader.h"
 #include "kashi/hlo/instruction_shape.h"
 #include "kashi/hlo/shape_inference.h"
@@ -52,7 +51,11 @@ HloInstruction* HloReader::Add(Pending* pending) {
       return nullptr;
     }
   }
-  if (!pending->has_shape && !InferShape(*pending, instruction)) return nullptr;
+  if (!pending->has_shape && !InferShape(*pending, instruction)) {
+    // The text may go on without it.
+    scopes_.back()->computation->RemoveInstruction(instruction).IgnoreError();
+    return nullptr;
+  }
   // One sharding for a tuple is that of each of its leaves.
   if (instruction->has_sharding() && instruction->shape().IsTuple() && !instruction->sharding().IsTuple()) {
     instruction->mutable_extras()->sharding =
@@ -81,10 +84,6 @@ absl::StatusOr<Shape> InferShapeAsReader(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kScaledDot) {
     return ShapeInference::InferDotOpShape(instruction.operand(0)->shape(), instruction.operand(2)->shape(),
                                            instruction.dot_dimension_numbers(), std::nullopt);
-  }
-  if (instruction.opcode() == HloOpcode::kOptimizationBarrier && !instruction.operand(0)->shape().IsArray()) {
-    return InvalidArgument("Expected array argument for operand of unary operation, but got %s.",
-                           ShapeUtil::HumanString(instruction.operand(0)->shape()));
   }
   if (instruction.opcode() == HloOpcode::kReduceWindow) {
     return ShapeInference::InferReduceWindowShape(instruction.operand(0)->shape(), instruction.operand(1)->shape(),
@@ -181,6 +180,14 @@ bool HloReader::CheckOperation(const Pending& pending) {
       if (ShapeUtil::ElementsIn(*shape) != ShapeUtil::ElementsIn(operands[0]->shape())) {
         return FatalIn(pending, absl::StrCat("reshape changes the number of elements: ", ShapeUtil::HumanString(*shape),
                                              " of ", ShapeUtil::HumanString(operands[0]->shape())));
+      }
+      return true;
+    case HloOpcode::kDynamicReshape:
+      if (operands.empty()) return ErrorIn(pending, "DynamicReshape requires at least one operand");
+      if (!shape->IsArray() || !operands[0]->shape().IsArray() ||
+          ShapeUtil::ElementsIn(*shape) != ShapeUtil::ElementsIn(operands[0]->shape()) ||
+          operands.size() != static_cast<size_t>(shape->dimensions_size()) + 1) {
+        return FatalIn(pending, "dynamic-reshape needs as many elements as its operand, and a size for each dimension");
       }
       return true;
     case HloOpcode::kReplicaId:
@@ -451,7 +458,6 @@ bool TakesAttribute(HloOpcode opcode, HloAttribute attribute) {
 
 // The computation that `add-start(x, y)` stands for: a parameter for each operand, and the operation.
 HloComputation* HloReader::WrapAsync(Pending* pending) {
-  const Shape& shape = pending->shape->shape();
   scopes_.push_back(std::make_unique<Scope>());
   scopes_.back()->computation = std::make_unique<HloComputation>("");
   HloComputation* computation = scopes_.back()->computation.get();
@@ -462,14 +468,13 @@ HloComputation* HloReader::WrapAsync(Pending* pending) {
   wrapped.metadata = pending->metadata;
   wrapped.backend_config = pending->backend_config;
   wrapped.has_shape = true;
-  wrapped.shape = SharedShape(ShapeWithText(shape.tuple_shapes(1)));
+  wrapped.shape = SharedShape(ShapeWithText(pending->shape->shape().tuple_shapes(1)));
   wrapped.is_wrapped = true;
-  for (int i = 0; i < shape.tuple_shapes(0).tuple_shapes_size(); ++i) {
+  for (const HloInstruction* operand : pending->operands) {
     HloFieldList fields;
-    fields.Set<HloField::parameter_number>(i);
-    wrapped.operands.push_back(computation->AddInArena(
-        module_->arena(), HloOpcode::kParameter, SharedShape(ShapeWithText(shape.tuple_shapes(0).tuple_shapes(i))), {},
-        std::move(fields), "async_param"));
+    fields.Set<HloField::parameter_number>(static_cast<int64_t>(wrapped.operands.size()));
+    wrapped.operands.push_back(computation->AddInArena(module_->arena(), HloOpcode::kParameter, operand->shared_shape(), {},
+                                                       std::move(fields), "async_param"));
   }
   // What the line says is the operation's, but for what async-start has itself.
   wrapped.fields = std::move(pending->fields);

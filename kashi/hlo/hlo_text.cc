@@ -162,21 +162,21 @@ const HloInstruction* Sugared(const HloInstruction& instruction, const HloPrintO
 }  // namespace
 
 void HloTextPrinter::PrintAttributes(const HloInstruction& instruction) {
-  if (!options_.print_extra_attributes()) return;
-  // The line of `add-start` says what async-start says, but for the computation, and what the add says.
-  const auto mode = options_.print_subcomputation_mode();
-  const HloInstruction* said = &instruction;
-  while (const HloInstruction* wrapped = Sugared(*said, options_)) {
-    options_.set_print_subcomputation_mode(HloPrintOptions::PrintSubcomputationMode::kOff);
-    PrintOperationAttributes(*said);
-    options_.set_print_subcomputation_mode(mode);
-    said = wrapped;
+  if (options_.print_extra_attributes()) PrintAttributesOf(instruction, /*frontend=*/true);
+}
+
+// The line of `add-start` says what the add says, in the middle of what async-start says, but for the computation. Of both
+// with frontend attributes only those of async-start are printed.
+void HloTextPrinter::PrintAttributesOf(const HloInstruction& instruction, bool frontend) {
+  if (const HloInstruction* wrapped = Sugared(instruction, options_)) {
+    PrintAttribute(instruction, HloAttribute::async_execution_thread);
+    PrintAttributesOf(*wrapped, frontend && instruction.extras().frontend_attributes.empty());
+    PrintAttribute(instruction, HloAttribute::output_to_operand_aliasing);
+  } else {
+    PrintOperationAttributes(instruction);
+    PrintBodies(instruction);
   }
-  PrintOperationAttributes(*said);
-  PrintBodies(*said);
-  // The wrapped operation's statistics stand before those of the line; its other extras only where the line has none.
-  if (said != &instruction) PrintStatistics(*said);
-  PrintExtras(instruction, *said);
+  PrintExtras(instruction, frontend);
 }
 
 // Called computations in full, where the options ask for that instead of their names.
@@ -256,8 +256,7 @@ void HloTextPrinter::PrintStatistics(const HloInstruction& instruction) {
   out_.Add('}');
 }
 
-// `said` is what the line of an async-start stands for, or the instruction itself.
-void HloTextPrinter::PrintExtras(const HloInstruction& instruction, const HloInstruction& said) {
+void HloTextPrinter::PrintExtras(const HloInstruction& instruction, bool frontend) {
   const HloInstructionExtras& extras = instruction.extras();
   if (extras.parameter_replicated_at_leaf_buffers.has_value()) {
     out_.Add(", parameter_replication={");
@@ -271,11 +270,9 @@ void HloTextPrinter::PrintExtras(const HloInstruction& instruction, const HloIns
     out_.Add(", sharding=");
     extras.sharding->Print(&out_, /*include_metadata=*/options_.print_metadata());
   }
-  const FrontendAttributes& frontend =
-      extras.frontend_attributes.empty() ? said.extras().frontend_attributes : extras.frontend_attributes;
-  if (!frontend.empty()) {
+  if (frontend && !extras.frontend_attributes.empty()) {
     out_.Add(", frontend_attributes=");
-    PrintFrontendAttributes(frontend);
+    PrintFrontendAttributes(extras.frontend_attributes);
   }
   if (options_.print_control_dependencies() && !extras.control_predecessors.empty()) {
     out_.Add(", control-predecessors={");
@@ -286,6 +283,7 @@ void HloTextPrinter::PrintExtras(const HloInstruction& instruction, const HloIns
     out_.Add('}');
   }
   PrintStatistics(instruction);
+  if (instruction.fields().Has(HloField::result_accuracy)) PrintAttribute(instruction, HloAttribute::result_accuracy);
   if (extras.original_value != nullptr && options_.print_original_value()) {
     out_.Add(", origin={");
     extras.original_value->Print(&out_);

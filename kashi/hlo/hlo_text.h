@@ -67,9 +67,11 @@ class HloTextPrinter {
   void PrintOperand(const HloInstruction* operand);
   void PrintConstant(const HloInstruction& instruction);
   void PrintAttributes(const HloInstruction& instruction);
+  void PrintAttributesOf(const HloInstruction& instruction, bool frontend);
+  void PrintAttribute(const HloInstruction& instruction, HloAttribute attribute);
   void PrintOperationAttributes(const HloInstruction& instruction);
   void PrintStatistics(const HloInstruction& instruction);
-  void PrintExtras(const HloInstruction& instruction, const HloInstruction& said);
+  void PrintExtras(const HloInstruction& instruction, bool frontend);
   void PrintMetadataAttribute(const HloInstruction& instruction);
   void PrintBackendConfig(const HloInstruction& instruction);
   void PrintFrontendAttributes(const FrontendAttributes& attributes);

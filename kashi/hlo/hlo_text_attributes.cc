@@ -21,7 +21,15 @@ void HloTextPrinter::Begin(HloAttribute attribute) {
 
 void HloTextPrinter::PrintOperationAttributes(const HloInstruction& instruction) {
   for (const HloOpcodeAttribute& entry : GetHloOpcodeInfo(instruction.opcode()).attributes) {
+    // The accuracy comes behind what any instruction may have.
+    if (entry.attribute == HloAttribute::result_accuracy) continue;
     (this->*FunctionOf(entry.attribute))(instruction, entry);
+  }
+}
+
+void HloTextPrinter::PrintAttribute(const HloInstruction& instruction, HloAttribute attribute) {
+  for (const HloOpcodeAttribute& entry : GetHloOpcodeInfo(instruction.opcode()).attributes) {
+    if (entry.attribute == attribute) (this->*FunctionOf(attribute))(instruction, entry);
   }
 }
 
@@ -88,6 +96,11 @@ KASHI_PRINT(IntList) {
   out_.Add('{');
   out_.AddInts(*value);
   out_.Add('}');
+}
+
+KASHI_PRINT(OneDimension) {
+  static_cast<void>(instruction);
+  static_cast<void>(entry);
 }
 
 KASHI_PRINT(IntListList) {
@@ -293,7 +306,7 @@ KASHI_PRINT(Accuracy) {
 
 KASHI_PRINT(Window) {
   KASHI_FIND(window);
-  if (window->dimensions().empty()) return;
+  if (window->dimensions().empty() && instruction.opcode() != HloOpcode::kCustomCall) return;
   Begin(entry.attribute);
   out_.Add('{');
   window_util::Print(&out_, *window);

@@ -22,8 +22,8 @@ namespace hlo_verifier {
 
 void Verification::Report(const HloInstruction* instruction, absl::string_view rule, const absl::Status& status) {
   if (status.ok()) return;
-  findings_.push_back({instruction, instruction->parent(), std::string(rule), std::string(status.message()),
-                       status.code()});
+  findings_.push_back(
+      {instruction, instruction->parent(), std::string(rule), std::string(status.message()), status.code()});
 }
 
 void Verification::Report(const HloComputation* computation, absl::string_view rule, const absl::Status& status) {
@@ -99,8 +99,7 @@ absl::Status CheckIsToken(const HloInstruction& x, int64_t operand) {
   if (operand >= x.operand_count()) return Internal("%s has no operand %d", x.name(), operand);
   const Shape& shape = x.operand(operand)->shape();
   if (shape.IsToken()) return absl::OkStatus();
-  return Internal("Expected operand %d to be token-shaped, actual shape is %s", operand,
-                  ShapeUtil::HumanString(shape));
+  return Internal("Expected operand %d to be token-shaped, actual shape is %s", operand, ShapeUtil::HumanString(shape));
 }
 
 absl::Status CheckResultIs(const HloInstruction& x, const Shape& expected, const Verification& v) {
@@ -203,7 +202,8 @@ bool InstructionMayChangeLayout(const HloInstruction* instruction) {
   return info.Has(HloOpcodeFlags::kMayChangeLayout);
 }
 
-HloVerifier::HloVerifier(bool layout_sensitive, bool allow_mixed_precision, HloPredicate instruction_can_change_layout_func,
+HloVerifier::HloVerifier(bool layout_sensitive, bool allow_mixed_precision,
+                         HloPredicate instruction_can_change_layout_func,
                          std::function<int64_t(const Shape&)> shape_size_func, bool verify_no_collective_deadlocks)
     : HloVerifier(HloVerifierOpts{}
                       .WithLayoutSensitive(layout_sensitive)

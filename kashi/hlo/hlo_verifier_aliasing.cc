@@ -45,11 +45,12 @@ constexpr absl::string_view kPin = "Pin";
 constexpr absl::string_view kCreateBuffer = "CreateBuffer";
 constexpr absl::string_view kUnpin = "Unpin";
 
-// ---- Custom calls --------------------------------------------------------------------------------------------------------
+// ---- Custom calls ---------------------------------------------------------------------------------------------------
 
 absl::Status CheckConstrainedLayouts(const HloInstruction& x, const Verification&) {
   if (!x.layout_constrained() || x.IsCustomCall("LayoutConstraint")) return absl::OkStatus();
-  if (!LayoutUtil::HasLayout(x.shape())) return Internal("A layout-constrained custom call must have a layout in its result");
+  if (!LayoutUtil::HasLayout(x.shape()))
+    return Internal("A layout-constrained custom call must have a layout in its result");
   const std::vector<Shape>& constraints = x.operand_shapes_with_layout();
   if (static_cast<int64_t>(constraints.size()) != x.operand_count()) {
     return Internal("A custom call of %d operands has %d layout constraints", x.operand_count(), constraints.size());
@@ -130,7 +131,7 @@ constexpr OpcodeCheck kChecks[] = {
     {HloOpcode::kCustomCall, "buffers", CheckCustomCallBuffers},
 };
 
-// ---- Buffers in the graph ------------------------------------------------------------------------------------------------
+// ---- Buffers in the graph -------------------------------------------------------------------------------------------
 
 bool HasBuffer(const Shape& shape) {
   return !ShapeUtil::ForEachLeafShapeWithStatus(shape, [](const Shape& leaf, const ShapeIndex&) {
@@ -155,7 +156,8 @@ bool MayHaveBuffers(const HloInstruction& x) {
 absl::Status CheckBuffers(const HloInstruction& x) {
   const auto has_buffer = [](const HloInstruction* operand) { return HasBuffer(operand->shape()); };
   if (!MayHaveBuffers(x) && (HasBuffer(x.shape()) || absl::c_any_of(x.operands(), has_buffer))) {
-    return InvalidArgument("%s in computation %s may not have buffers", HloOpcodeString(x.opcode()), x.parent()->name());
+    return InvalidArgument("%s in computation %s may not have buffers", HloOpcodeString(x.opcode()),
+                           x.parent()->name());
   }
   return absl::OkStatus();
 }

@@ -1,4 +1,5 @@
-// Operations in two halves: async-start and -done, copies, sends and receives; channels. (docs/spec/hlo-ops.md, 0.2 and 6)
+// Operations in two halves: async-start and -done, copies, sends and receives; channels.
+// (docs/spec/hlo-ops.md, 0.2 and 6)
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -18,14 +19,15 @@
 namespace kashi::hlo_verifier {
 namespace {
 
-// ---- Pairs ---------------------------------------------------------------------------------------------------------------
+// ---- Pairs ----------------------------------------------------------------------------------------------------------
 
 using Opcodes = std::vector<HloOpcode>;
 
 bool IsOneOf(const HloInstruction& x, const Opcodes& opcodes) { return absl::c_linear_search(opcodes, x.opcode()); }
 
 std::string NamesOf(const Opcodes& opcodes) {
-  return absl::StrJoin(opcodes, " or ", [](std::string* out, HloOpcode opcode) { absl::StrAppend(out, HloOpcodeString(opcode)); });
+  return absl::StrJoin(opcodes, " or ",
+                       [](std::string* out, HloOpcode opcode) { absl::StrAppend(out, HloOpcodeString(opcode)); });
 }
 
 // Which operations must follow another as its only user (none named: no matter), and of which its operand must be.
@@ -60,7 +62,9 @@ const std::vector<Pairing>& Pairings() {
 
 absl::Status CheckPairing(const HloInstruction& x, const Pairing& pairing) {
   if (!pairing.only_user.empty()) {
-    if (x.user_count() != 1) return Internal("The %s instruction requires one consumer, found %d", HloOpcodeString(x.opcode()), x.user_count());
+    if (x.user_count() != 1)
+      return Internal("The %s instruction requires one consumer, found %d", HloOpcodeString(x.opcode()),
+                      x.user_count());
     if (!IsOneOf(*x.users()[0], pairing.only_user)) {
       return Internal("The consumer of a %s instruction needs to be %s, found %s", HloOpcodeString(x.opcode()),
                       NamesOf(pairing.only_user), HloOpcodeString(x.users()[0]->opcode()));
@@ -73,7 +77,7 @@ absl::Status CheckPairing(const HloInstruction& x, const Pairing& pairing) {
                   NamesOf(pairing.operand), HloOpcodeString(x.operand(0)->opcode()));
 }
 
-// ---- async-start, -update, -done -----------------------------------------------------------------------------------------
+// ---- async-start, -update, -done ------------------------------------------------------------------------------------
 
 absl::Status CheckAsyncTuple(const HloInstruction& x, const Shape& shape) {
   if (shape.IsTuple() && shape.tuple_shapes_size() >= 2) return absl::OkStatus();
@@ -96,7 +100,8 @@ absl::Status CheckAsyncStart(const HloInstruction& x, const Verification& v) {
 const HloInstruction* StartOf(const HloInstruction& x) {
   const HloInstruction* start = &x;
   while (start->opcode() != HloOpcode::kAsyncStart) {
-    const bool has_operand = GetHloOpcodeInfo(start->opcode()).Has(HloOpcodeFlags::kAsync) && start->operand_count() > 0;
+    const bool has_operand =
+        GetHloOpcodeInfo(start->opcode()).Has(HloOpcodeFlags::kAsync) && start->operand_count() > 0;
     if (!has_operand) return nullptr;
     start = start->operand(0);
   }
@@ -109,8 +114,8 @@ absl::Status CheckAsyncContinues(const HloInstruction& x, const Verification&) {
   const HloInstruction* const start = StartOf(x);
   if (start == nullptr) return Internal("%s belongs to no async-start", x.name());
   const auto callees = x.called_computations();
-  const bool same_callee = callees.empty() || start->called_computations().empty() ||
-                           *callees[0] == *start->called_computations()[0];
+  const bool same_callee =
+      callees.empty() || start->called_computations().empty() || *callees[0] == *start->called_computations()[0];
   if (!same_callee) {
     return Internal("The %s expects its wrapped async computation to be identical to its start's: %s vs %s",
                     HloOpcodeString(x.opcode()), callees[0]->name(), start->called_computations()[0]->name());
@@ -125,9 +130,8 @@ absl::Status CheckAsyncContinues(const HloInstruction& x, const Verification&) {
 absl::Status CheckAsyncComputation(const HloComputation& computation) {
   if (computation.CanExpandIntoSingleInstruction()) return absl::OkStatus();
   const HloInstruction& root = *computation.root_instruction();
-  const Opcodes transfers = {HloOpcode::kParameter, HloOpcode::kTuple,    HloOpcode::kSend,
-                             HloOpcode::kRecv,      HloOpcode::kSendDone, HloOpcode::kRecvDone,
-                             HloOpcode::kGetTupleElement};
+  const Opcodes transfers = {HloOpcode::kParameter, HloOpcode::kTuple,    HloOpcode::kSend,           HloOpcode::kRecv,
+                             HloOpcode::kSendDone,  HloOpcode::kRecvDone, HloOpcode::kGetTupleElement};
   if (absl::c_all_of(computation.instructions(), [&](const HloInstruction* x) { return IsOneOf(*x, transfers); })) {
     return absl::OkStatus();
   }
@@ -140,20 +144,23 @@ absl::Status CheckAsyncComputation(const HloComputation& computation) {
   return absl::OkStatus();
 }
 
-// ---- Copies --------------------------------------------------------------------------------------------------------------
+// ---- Copies ---------------------------------------------------------------------------------------------------------
 
 absl::Status CheckCopyDone(const HloInstruction& x, const Verification&) {
   const Shape& pair = x.operand(0)->shape();
   if (!pair.IsTuple() || pair.tuple_shapes_size() < 2) {
-    return Internal("CopyDone expects a tuple of destination, source and context, found %s", ShapeUtil::HumanString(pair));
+    return Internal("CopyDone expects a tuple of destination, source and context, found %s",
+                    ShapeUtil::HumanString(pair));
   }
-  if (Shape::Equal().IgnoreMemorySpaceInLayout().IgnoreSplitConfigInLayout()(pair.tuple_shapes(0), pair.tuple_shapes(1))) return absl::OkStatus();
+  if (Shape::Equal().IgnoreMemorySpaceInLayout().IgnoreSplitConfigInLayout()(pair.tuple_shapes(0),
+                                                                             pair.tuple_shapes(1)))
+    return absl::OkStatus();
   return Internal("Source and destination buffers in CopyDone arguments need to be the same shape found %s and %s",
                   ShapeUtil::HumanStringWithLayout(pair.tuple_shapes(0)),
                   ShapeUtil::HumanStringWithLayout(pair.tuple_shapes(1)));
 }
 
-// ---- Sends and receives --------------------------------------------------------------------------------------------------
+// ---- Sends and receives ---------------------------------------------------------------------------------------------
 
 Shape TransferShape(const Shape& data) {
   return ShapeUtil::MakeTupleShape({data, ShapeUtil::MakeScalarShape(U32), ShapeUtil::MakeTokenShape()});
@@ -185,7 +192,9 @@ absl::Status CheckRecvDone(const HloInstruction& x, const Verification& v) {
 absl::Status CheckSameChannel(const HloInstruction& x, const Verification&) {
   const HloInstruction& start = *x.operand(0);
   if (start.opcode() == HloOpcode::kGetTupleElement) return absl::OkStatus();
-  const auto text = [](std::optional<int64_t> id) { return id.has_value() ? std::to_string(*id) : std::string("none"); };
+  const auto text = [](std::optional<int64_t> id) {
+    return id.has_value() ? std::to_string(*id) : std::string("none");
+  };
   const std::optional<int64_t> started = start.fields().Has(HloField::channel_id) ? start.channel_id() : std::nullopt;
   const std::optional<int64_t> done = x.fields().Has(HloField::channel_id) ? x.channel_id() : std::nullopt;
   if (started != done) {
@@ -208,7 +217,7 @@ constexpr OpcodeCheck kChecks[] = {
     {HloOpcode::kRecvDone, "channel", CheckSameChannel},
 };
 
-// ---- Deadlocks -----------------------------------------------------------------------------------------------------------
+// ---- Deadlocks ------------------------------------------------------------------------------------------------------
 
 constexpr absl::string_view kPairsAttribute = "_xla_send_recv_source_target_pairs";
 
@@ -282,7 +291,8 @@ void VerifyAsyncPairs(Verification* v) {
 
 void VerifyAsyncComputations(Verification* v) {
   for (const HloComputation* computation : v->module().computations()) {
-    if (computation->IsAsyncComputation()) v->Report(computation, "async computation", CheckAsyncComputation(*computation));
+    if (computation->IsAsyncComputation())
+      v->Report(computation, "async computation", CheckAsyncComputation(*computation));
   }
 }
 
@@ -295,8 +305,9 @@ void VerifyChannels(Verification* v) {
       const HloInstruction* const first = first_of.emplace(std::pair(*x->channel_id(), x->opcode()), x).first->second;
       const auto any_operands = [](const HloInstruction*, const HloInstruction*) { return true; };
       if (first == x || first->Identical(*x, any_operands)) continue;
-      v->Report(x, "channel", Internal("%s and %s share channel %d, but are not the same transfer", first->name(),
-                                       x->name(), *x->channel_id()));
+      v->Report(x, "channel",
+                Internal("%s and %s share channel %d, but are not the same transfer", first->name(), x->name(),
+                         *x->channel_id()));
     }
   }
 }

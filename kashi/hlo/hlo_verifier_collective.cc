@@ -16,7 +16,7 @@
 namespace kashi::hlo_verifier {
 namespace {
 
-// ---- Groups --------------------------------------------------------------------------------------------------------------
+// ---- Groups ---------------------------------------------------------------------------------------------------------
 
 // What the ids of replica_groups are.
 //
@@ -63,8 +63,8 @@ const CollectiveDeviceList& DevicesOf(const HloInstruction& x) {
 absl::Status CheckIdCount(int64_t count, const GroupMode& mode, const HloModuleConfig& config) {
   const std::optional<int64_t> expected = IdCount(mode, config);
   if (expected == 1 || expected == count) return absl::OkStatus();
-  return Internal("In %s mode, replica groups should contain %d replicas, but found %d", mode.name, expected.value_or(-1),
-                  count);
+  return Internal("In %s mode, replica groups should contain %d replicas, but found %d", mode.name,
+                  expected.value_or(-1), count);
 }
 
 // Each of 0 .. n-1 in one group.
@@ -79,7 +79,8 @@ absl::Status CheckListedGroups(const HloInstruction& x, const GroupMode& mode, c
   for (const ReplicaGroup& group : groups) {
     for (const int64_t id : group.replica_ids()) {
       if (id < 0 || id >= count) {
-        return Internal("Replica %d is out of range (should be in [0, %d) range) in instruction's replica-groups", id, count);
+        return Internal("Replica %d is out of range (should be in [0, %d) range) in instruction's replica-groups", id,
+                        count);
       }
       if (!seen.insert(id).second) return Internal("Replica %d is repeated in instruction's replica-groups", id);
     }
@@ -121,7 +122,7 @@ absl::StatusOr<std::optional<int64_t>> SubgroupSize(const HloInstruction& x, con
   return CheckedMultiply(*ids, config.num_partitions());
 }
 
-// ---- Numbers of pieces ---------------------------------------------------------------------------------------------------
+// ---- Numbers of pieces ----------------------------------------------------------------------------------------------
 
 absl::Status CheckShardCount(const HloInstruction& x, const Shape& whole, const Shape& piece, const Verification& v) {
   const auto* dimensions = x.fields().Find<HloField::dimensions>();
@@ -178,7 +179,7 @@ absl::Status CheckAllReduceChannel(const HloInstruction& x, const Verification&)
   return Internal("All reduce channel id must be greater than 0, but is %d", channel);
 }
 
-// ---- collective-permute --------------------------------------------------------------------------------------------------
+// ---- collective-permute ---------------------------------------------------------------------------------------------
 
 // Offsets into a buffer: a number for each dimension, or several such lists. Returns how many lists there are.
 absl::StatusOr<int64_t> OffsetCount(const Shape& buffer, const Shape& offsets) {
@@ -226,8 +227,8 @@ absl::Status CheckPermute(const HloInstruction& x, const Verification& v) {
   absl::flat_hash_map<int64_t, int64_t> targets;
   const auto check = [&](const char* what, int64_t id, absl::flat_hash_map<int64_t, int64_t>* counts) -> absl::Status {
     if (id < 0 || (devices != 1 && id >= devices.value_or(0))) {
-      return Internal("%s %d is out of range (should be in [0, %d) in %s mode) in instruction's source-target pairs", what,
-                      id, devices.value_or(-1), mode->name);
+      return Internal("%s %d is out of range (should be in [0, %d) in %s mode) in instruction's source-target pairs",
+                      what, id, devices.value_or(-1), mode->name);
     }
     if (++(*counts)[id] <= transfers) return absl::OkStatus();
     return Internal("%s %d appears more than once in instruction's source-target pairs", what, id);

@@ -12,7 +12,7 @@
 namespace kashi::hlo_verifier {
 namespace {
 
-// ---- while, conditional, call --------------------------------------------------------------------------------------------
+// ---- while, conditional, call ---------------------------------------------------------------------------------------
 
 absl::Status CheckWhile(const HloInstruction& x, const Verification& v) {
   const HloComputation& body = *x.while_body();
@@ -89,7 +89,8 @@ absl::Status CheckComposite(const HloInstruction& x, const Verification&) {
   if (attributes.empty()) return Internal("A composite call op must have frontend attributes");
   const auto name = attributes.find("composite.name");
   if (name == attributes.end() || name->second.empty()) {
-    return InvalidArgument("A composite call op must have frontend attributes with key composite.name whose value is non-empty");
+    return InvalidArgument(
+        "A composite call op must have frontend attributes with key composite.name whose value is non-empty");
   }
   const auto data = attributes.find("composite.attributes");
   if (data != attributes.end() && data->second.empty()) {
@@ -101,7 +102,8 @@ absl::Status CheckComposite(const HloInstruction& x, const Verification&) {
   int64_t number = 0;
   if (version != attributes.end() && (!absl::SimpleAtoi(version->second, &number) || number < 0)) {
     return InvalidArgument(
-        "A composite call op must have frontend attributes with a composite.version whose value is a non-negative integer "
+        "A composite call op must have frontend attributes with a composite.version whose value is a non-negative "
+        "integer "
         "but got: %s",
         version->second);
   }
@@ -109,7 +111,7 @@ absl::Status CheckComposite(const HloInstruction& x, const Verification&) {
   return absl::OkStatus();
 }
 
-// ---- fusion --------------------------------------------------------------------------------------------------------------
+// ---- fusion ---------------------------------------------------------------------------------------------------------
 
 absl::Status CheckFusion(const HloInstruction& x, const Verification& v) {
   if (x.called_computations().size() != 1) {
@@ -124,7 +126,8 @@ absl::Status CheckFusion(const HloInstruction& x, const Verification& v) {
                     v.ShapeText(x.shape()));
   }
   if (fused.num_parameters() > x.operand_count()) return CheckParameterCount(x, fused, x.operand_count());
-  for (int64_t i = 0; i < fused.num_parameters(); ++i) KASHI_RETURN_IF_ERROR(CheckOperandAndParameter(x, i, fused, i, v));
+  for (int64_t i = 0; i < fused.num_parameters(); ++i)
+    KASHI_RETURN_IF_ERROR(CheckOperandAndParameter(x, i, fused, i, v));
   return absl::OkStatus();
 }
 
@@ -137,8 +140,9 @@ absl::Status CheckFusionAliasing(const HloInstruction& x, const Verification& v)
 absl::Status CheckFusedComputation(const HloInstruction& x, const Verification&) {
   const HloComputation& fused = *x.called_computations()[0];
   if (fused.FusionInstruction() != &x) {
-    return Internal("Instruction of fused computation does not match expected instruction: computation %s belongs to %s",
-                    fused.name(), fused.FusionInstruction() != nullptr ? fused.FusionInstruction()->name() : "(none)");
+    return Internal(
+        "Instruction of fused computation does not match expected instruction: computation %s belongs to %s",
+        fused.name(), fused.FusionInstruction() != nullptr ? fused.FusionInstruction()->name() : "(none)");
   }
   if (fused.execution_thread() != x.parent()->execution_thread()) {
     return Internal("Fused computation %s runs on thread %s, its fusion on %s", fused.name(), fused.execution_thread(),
@@ -154,7 +158,7 @@ absl::Status CheckFusedComputation(const HloInstruction& x, const Verification&)
   return absl::OkStatus();
 }
 
-// ---- Tokens, the host ----------------------------------------------------------------------------------------------------
+// ---- Tokens, the host -----------------------------------------------------------------------------------------------
 
 absl::Status CheckAddDependency(const HloInstruction& x, const Verification&) { return CheckIsToken(x, 1); }
 

@@ -30,7 +30,7 @@ absl::Status CheckSameElementType(const HloInstruction& x, const Verification& v
                   ShapeUtil::HumanString(operand), ShapeUtil::HumanString(x.shape()));
 }
 
-// ---- Moving data ---------------------------------------------------------------------------------------------------------
+// ---- Moving data ----------------------------------------------------------------------------------------------------
 
 absl::Status CheckConstant(const HloInstruction& x, const Verification& v) {
   const SharedLiteral* literal = x.fields().Find<HloField::literal>();
@@ -117,11 +117,11 @@ absl::Status CheckBitcast(const HloInstruction& x, const Verification& v) {
   const int64_t output = v.opts().ShapeSize(x.shape());
   const int64_t operand = v.opts().ShapeSize(x.operand(0)->shape());
   if (output == operand) return absl::OkStatus();
-  return Internal("Bitcast cannot have different shape sizes of output (%d) and operand (%d) (%s) (%s)", output, operand,
-                  v.ShapeText(x.shape()), v.ShapeText(x.operand(0)->shape()));
+  return Internal("Bitcast cannot have different shape sizes of output (%d) and operand (%d) (%s) (%s)", output,
+                  operand, v.ShapeText(x.shape()), v.ShapeText(x.operand(0)->shape()));
 }
 
-// ---- Arithmetic ----------------------------------------------------------------------------------------------------------
+// ---- Arithmetic -----------------------------------------------------------------------------------------------------
 
 absl::Status CheckComparisonType(const HloInstruction& x, const Verification&) {
   const Shape& operand = x.operand(0)->shape();
@@ -150,11 +150,13 @@ absl::Status CheckSortComparator(const HloInstruction& x, const Verification&) {
   for (int64_t i = 0; i < compare.num_parameters(); ++i) {
     const Shape& operand = x.operand(i / 2)->shape();
     const Shape& parameter = compare.parameter_instruction(i)->shape();
-    if (!operand.IsArray()) return InvalidArgument("Sort operand %d is no array: %s", i / 2, ShapeUtil::HumanString(operand));
+    if (!operand.IsArray())
+      return InvalidArgument("Sort operand %d is no array: %s", i / 2, ShapeUtil::HumanString(operand));
     const Shape element = ShapeUtil::MakeScalarShape(operand.element_type());
     if (ShapeUtil::CompatibleIgnoringFpPrecision(element, parameter)) continue;
-    return InvalidArgument("Expected the %d-th parameter of the compare computation of sort to have shape %s, but got %s",
-                           i, ShapeUtil::HumanString(element), ShapeUtil::HumanString(parameter));
+    return InvalidArgument(
+        "Expected the %d-th parameter of the compare computation of sort to have shape %s, but got %s", i,
+        ShapeUtil::HumanString(element), ShapeUtil::HumanString(parameter));
   }
   return absl::OkStatus();
 }
@@ -168,7 +170,7 @@ absl::Status CheckSortDimension(const HloInstruction& x, const Verification&) {
                          absl::StrJoin(dimensions, ","), rank);
 }
 
-// ---- scaled-dot ----------------------------------------------------------------------------------------------------------
+// ---- scaled-dot -----------------------------------------------------------------------------------------------------
 
 // One number in the operand's own type says nothing.
 bool IsNoScale(const Shape& operand, const Shape& scale) {
@@ -201,21 +203,22 @@ absl::Status CheckScaledDot(const HloInstruction& x, const Verification& v) {
   KASHI_RETURN_IF_ERROR(CheckScale(x, 1, v));
   const auto* numbers = x.fields().Find<HloField::dot_dimension_numbers>();
   const int contracting = numbers != nullptr ? numbers->lhs_contracting_dimensions_size() : 0;
-  if (contracting != 1) return FailedPrecondition("scaled-dot must have one contracting dimension, but has %d", contracting);
+  if (contracting != 1)
+    return FailedPrecondition("scaled-dot must have one contracting dimension, but has %d", contracting);
   const auto is_one_number = [&](int64_t i) { return ShapeUtil::IsEffectiveScalar(x.operand(i)->shape()); };
   if (!is_one_number(2) || !is_one_number(3)) return absl::OkStatus();
   return FailedPrecondition("At least one of the scales should be not a scalar");
 }
 
-// ---- Random numbers ------------------------------------------------------------------------------------------------------
+// ---- Random numbers -------------------------------------------------------------------------------------------------
 
 absl::Status CheckRng(const HloInstruction& x, const Verification& v) {
   KASHI_RETURN_IF_ERROR(CheckOperandCount(x, 2));
   const Shape& a = x.operand(0)->shape();
   const Shape& b = x.operand(1)->shape();
   if (!ShapeUtil::IsScalar(a) || !ShapeUtil::IsScalar(b)) {
-    return Internal("Expected scalar types for the two operands of Rng instruction: %s and %s", ShapeUtil::HumanString(a),
-                    ShapeUtil::HumanString(b));
+    return Internal("Expected scalar types for the two operands of Rng instruction: %s and %s",
+                    ShapeUtil::HumanString(a), ShapeUtil::HumanString(b));
   }
   const auto same_type = [&](const Shape& s, const Shape& t) {
     return s.IsArray() && t.IsArray() &&
@@ -223,20 +226,23 @@ absl::Status CheckRng(const HloInstruction& x, const Verification& v) {
                                            : ShapeUtil::SameElementType(s, t));
   };
   if (!same_type(a, b) || !same_type(a, x.shape())) {
-    return Internal("Expected compatible element types for the result and the two operands of Rng instruction: %s, %s and %s",
-                    ShapeUtil::HumanString(x.shape()), ShapeUtil::HumanString(a), ShapeUtil::HumanString(b));
+    return Internal(
+        "Expected compatible element types for the result and the two operands of Rng instruction: %s, %s and %s",
+        ShapeUtil::HumanString(x.shape()), ShapeUtil::HumanString(a), ShapeUtil::HumanString(b));
   }
   const bool is_uniform = x.random_distribution() == RNG_UNIFORM;
   const bool is_fit = ShapeUtil::ElementIsFloating(x.shape()) ||
                       (is_uniform && (ShapeUtil::ElementIsIntegral(x.shape()) || x.shape().element_type() == PRED));
   if (is_fit) return absl::OkStatus();
-  return Internal("Element type %s is not supported by this distribution", PrimitiveType_Name(x.shape().element_type()));
+  return Internal("Element type %s is not supported by this distribution",
+                  PrimitiveType_Name(x.shape().element_type()));
 }
 
 absl::Status CheckRngBitGenerator(const HloInstruction& x, const Verification&) {
   if (!x.shape().IsTuple()) return absl::OkStatus();
   if (x.shape().tuple_shapes_size() != 2) {
-    return Internal("Expected tuple shape with 2 elements for RngBitGenerator. Got: %s", ShapeUtil::HumanString(x.shape()));
+    return Internal("Expected tuple shape with 2 elements for RngBitGenerator. Got: %s",
+                    ShapeUtil::HumanString(x.shape()));
   }
   if (ShapeUtil::Compatible(x.operand(0)->shape(), x.shape().tuple_shapes(0))) return absl::OkStatus();
   return Internal("Expected state shape to match between input and output for RngBitGenerator. Got %s vs. %s",
@@ -246,8 +252,8 @@ absl::Status CheckRngBitGenerator(const HloInstruction& x, const Verification&) 
 absl::Status CheckRngState(const HloInstruction& x, const Verification&) {
   const Shape expected = ShapeUtil::MakeShape(U64, {2});
   if (ShapeUtil::Compatible(x.shape(), expected)) return absl::OkStatus();
-  return Internal("Invalid RngGetAndUpdateState, expect result to have shape %s, got %s", ShapeUtil::HumanString(expected),
-                  ShapeUtil::HumanString(x.shape()));
+  return Internal("Invalid RngGetAndUpdateState, expect result to have shape %s, got %s",
+                  ShapeUtil::HumanString(expected), ShapeUtil::HumanString(x.shape()));
 }
 
 constexpr OpcodeCheck kChecks[] = {

@@ -1,7 +1,7 @@
-// What the files of the verifier share: a Verification collects findings; checks of single instructions are functions in
-// tables. A check returns the first thing that is wrong, and sees only instructions that are well-formed: their own shape,
-// those of their operands and of the parameters and roots of what they call are valid, required attributes are there, and
-// opcodes with a fixed number of operands have that many. Numbers in attributes may be anything.
+// What the files of the verifier share: a Verification collects findings; checks of single instructions are functions
+// in tables. A check returns the first thing that is wrong, and sees only instructions that are well-formed: their own
+// shape, those of their operands and of the parameters and roots of what they call are valid, required attributes are
+// there, and opcodes with a fixed number of operands have that many. Numbers in attributes may be anything.
 #ifndef KASHI_HLO_HLO_VERIFIER_INTERNAL_H_
 #define KASHI_HLO_HLO_VERIFIER_INTERNAL_H_
 

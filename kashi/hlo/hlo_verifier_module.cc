@@ -1,4 +1,5 @@
-// What a module says about itself: the layouts of its entry, its schedule, the buffers that parameters and result share.
+// What a module says about itself: the layouts of its entry, its schedule, the buffers that parameters and result
+// share.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -11,12 +12,13 @@
 namespace kashi::hlo_verifier {
 namespace {
 
-// ---- The entry computation layout ----------------------------------------------------------------------------------------
+// ---- The entry computation layout -----------------------------------------------------------------------------------
 
 // A layout that is left to the compiler agrees with all.
 bool AgreesWithLayout(const Shape& shape, const ShapeLayout& layout, const Verification& v) {
   if (!v.opts().layout_sensitive || !layout.LayoutIsSet()) return ShapeUtil::Compatible(shape, layout.shape());
-  return Shape::Equal().IgnoreTilesInLayout().IgnoreMemorySpaceInLayout().IgnoreDynamicDimension()(shape, layout.shape());
+  return Shape::Equal().IgnoreTilesInLayout().IgnoreMemorySpaceInLayout().IgnoreDynamicDimension()(shape,
+                                                                                                   layout.shape());
 }
 
 absl::Status CheckEntryLayout(const Verification& v) {
@@ -28,14 +30,16 @@ absl::Status CheckEntryLayout(const Verification& v) {
   const Shape& result = entry.root_instruction()->shape();
   if (!AgreesWithLayout(result, layout.result_layout(), v)) {
     return Internal(
-        "Shape of the root instruction of entry computation (%s) should be compatible to one specified in module's entry "
+        "Shape of the root instruction of entry computation (%s) should be compatible to one specified in module's "
+        "entry "
         "computation layout (%s)",
         v.ShapeText(result), v.ShapeText(layout.result_shape()));
   }
   if (entry.num_parameters() != layout.parameter_count()) {
-    return Internal("Number of parameters in entry computation layout (%d) must be same as number of parameters of entry "
-                    "computation (%d)",
-                    layout.parameter_count(), entry.num_parameters());
+    return Internal(
+        "Number of parameters in entry computation layout (%d) must be same as number of parameters of entry "
+        "computation (%d)",
+        layout.parameter_count(), entry.num_parameters());
   }
   for (int64_t i = 0; i < entry.num_parameters(); ++i) {
     const Shape& parameter = entry.parameter_instruction(i)->shape();
@@ -49,7 +53,7 @@ absl::Status CheckEntryLayout(const Verification& v) {
   return absl::OkStatus();
 }
 
-// ---- Layout-constrained all-reduces --------------------------------------------------------------------------------------
+// ---- Layout-constrained all-reduces ---------------------------------------------------------------------------------
 
 // All of a module, or none.
 void VerifyConstrainedAllReduces(Verification* v) {
@@ -60,13 +64,14 @@ void VerifyConstrainedAllReduces(Verification* v) {
       if (first == nullptr) first = x;
       if (first->constrain_layout() == x->constrain_layout()) continue;
       v->Report(x, "constrained layouts",
-                FailedPrecondition("HloModule has a mix of layout constrained and unconstrained AllReduce instructions: %s and %s",
-                                   first->name(), x->name()));
+                FailedPrecondition(
+                    "HloModule has a mix of layout constrained and unconstrained AllReduce instructions: %s and %s",
+                    first->name(), x->name()));
     }
   }
 }
 
-// ---- Original values -----------------------------------------------------------------------------------------------------
+// ---- Original values ------------------------------------------------------------------------------------------------
 
 bool HasTreeOf(const OriginalValue::Node& tree, const Shape& shape) {
   std::vector<std::pair<const OriginalValue::Node*, const Shape*>> unseen = {{&tree, &shape}};

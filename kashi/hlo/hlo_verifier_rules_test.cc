@@ -90,26 +90,28 @@ void LayoutChange(HloVerifierOpts* o) {
 
 const Case kShapeCases[] = {
     {"result shape", "ENTRY e { a = f32[2,3] parameter(0)  ROOT r = $[2,3] add(a, a) }", "f32", "s32"},
-    {"result shape", "ENTRY e { a = f32[2,3] parameter(0)  ROOT r = f32[2] reduce(a, $), dimensions={1}, to_apply=sum  }"
-                     "z { ROOT c = f32[] constant(0) }",
+    {"result shape",
+     "ENTRY e { a = f32[2,3] parameter(0)  ROOT r = f32[2] reduce(a, $), dimensions={1}, to_apply=sum  }"
+     "z { ROOT c = f32[] constant(0) }",
      "f32[] constant(0)", "f32[2] constant({0,0})", kInvalid},
-    {"result shape", "ENTRY e { a = f32[2,2] parameter(0)  ROOT r = f32[2,2] transpose(a), dimensions={$} }", "1,0", "1,1",
+    {"result shape", "ENTRY e { a = f32[2,2] parameter(0)  ROOT r = f32[2,2] transpose(a), dimensions={$} }", "1,0",
+     "1,1", kInvalid},
+    {"result shape", "ENTRY e { a = f32[4] parameter(0)  ROOT r = f32[2] slice(a), slice={[$]} }", "2:4", "3:5",
      kInvalid},
-    {"result shape", "ENTRY e { a = f32[4] parameter(0)  ROOT r = f32[2] slice(a), slice={[$]} }", "2:4", "3:5", kInvalid},
     {"result shape", "ENTRY e { a = f32[4] parameter(0)  ROOT r = $ slice(a), slice={[2:4]} }", "f32[2]", "f32[3]"},
     {"result shape", "ENTRY e { a = (f32[2],s32[]) parameter(0)  ROOT r = $ get-tuple-element(a), index=1 }", "s32[]",
      "s64[]"},
     {"unbounded dynamism", "ENTRY e { ROOT a = f32[$] parameter(0) }", "<=3", "?", kInvalid},
     {"mixed precision", "ENTRY e { a = $[2] parameter(0)  b = f32[2] parameter(1)  ROOT r = f32[2] add(a, b) }", "f32",
      "bf16"},
-    {"implicit broadcast", "ENTRY e { a = f32[2] parameter(0)  b = f32[$] parameter(1)  ROOT r = f32[2] add(a, b) }", "2", "1",
-     kPrecondition},
-    {"result accuracy", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] $(a), result_accuracy={mode=highest} }", "tanh",
-     "copy"},
-    {"sharding", "HloModule m, num_partitions=2\nENTRY e { ROOT a = f32[4] parameter(0), sharding={devices=[$]<=[2]} }", "2",
-     "1,2", kInvalid},
-    {"sharding", "HloModule m, num_partitions=$\nENTRY e { ROOT a = f32[4] parameter(0), sharding={maximal device=1} }", "2",
-     "1", kInvalid},
+    {"implicit broadcast", "ENTRY e { a = f32[2] parameter(0)  b = f32[$] parameter(1)  ROOT r = f32[2] add(a, b) }",
+     "2", "1", kPrecondition},
+    {"result accuracy", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] $(a), result_accuracy={mode=highest} }",
+     "tanh", "copy"},
+    {"sharding", "HloModule m, num_partitions=2\nENTRY e { ROOT a = f32[4] parameter(0), sharding={devices=[$]<=[2]} }",
+     "2", "1,2", kInvalid},
+    {"sharding", "HloModule m, num_partitions=$\nENTRY e { ROOT a = f32[4] parameter(0), sharding={maximal device=1} }",
+     "2", "1", kInvalid},
     {"layout change", "ENTRY e { a = f32[2,3]{1,0} parameter(0)  ROOT r = f32[2,3]{$} negate(a) }", "1,0", "0,1",
      absl::StatusCode::kInternal, LayoutChange},
     {"result shape", "ENTRY e { a = f32[2,3]{1,0} parameter(0)  ROOT r = (f32[2,3]{$}) tuple(a) }", "1,0", "0,1",
@@ -133,26 +135,30 @@ const Case kDataCases[] = {
     {"reshape", "ENTRY e { a = f32[6] parameter(0)  ROOT r = $[2,3] reshape(a) }", "f32", "s32"},
     {"reshape", "ENTRY e { a = f32[6] parameter(0)  ROOT r = f32[2,3]{$} reshape(a) }", "1,0", "0,1",
      absl::StatusCode::kInternal, [](HloVerifierOpts* o) { o->verify_reshape_is_bitcast = true; }},
-    {"dynamic-reshape", "ENTRY e { a = f32[6] parameter(0)  n = $[] parameter(1)  ROOT r = f32[<=6] dynamic-reshape(a, n) }",
-     "s32", "s64"},
-    {"bitcast", "ENTRY e { a = f32[$] parameter(0)  ROOT r = f32[2,3] bitcast(a) }", "6", "7", absl::StatusCode::kInternal,
-     Sensitive},
-    {"comparison type",
-     "ENTRY e { a = s32[2] parameter(0)  ROOT r = pred[2] compare(a, a), direction=LT, type=$ }", "SIGNED", "UNSIGNED",
-     kPrecondition},
+    {"dynamic-reshape",
+     "ENTRY e { a = f32[6] parameter(0)  n = $[] parameter(1)  ROOT r = f32[<=6] dynamic-reshape(a, n) }", "s32",
+     "s64"},
+    {"bitcast", "ENTRY e { a = f32[$] parameter(0)  ROOT r = f32[2,3] bitcast(a) }", "6", "7",
+     absl::StatusCode::kInternal, Sensitive},
+    {"comparison type", "ENTRY e { a = s32[2] parameter(0)  ROOT r = pred[2] compare(a, a), direction=LT, type=$ }",
+     "SIGNED", "UNSIGNED", kPrecondition},
     {"reducer types",
-     "ENTRY e { a = $[2] parameter(0)  z = $[] constant(0)  ROOT r = f64[] reduce(a, z), dimensions={0}, to_apply=sum64 }",
+     "ENTRY e { a = $[2] parameter(0)  z = $[] constant(0)  ROOT r = f64[] reduce(a, z), dimensions={0}, "
+     "to_apply=sum64 }",
      "f64", "f32", kInvalid},
-    {"sort comparator", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] sort(a), dimensions={0}, to_apply=$ }", "less",
-     "sum", kInvalid},
-    {"sort dimension", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] sort(a), dimensions={$}, to_apply=less }", "0", "1",
-     kInvalid},
-    {"rng", "ENTRY e { a = f32[$] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[5] rng(a, b), "
-            "distribution=rng_uniform }",
+    {"sort comparator", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] sort(a), dimensions={0}, to_apply=$ }",
+     "less", "sum", kInvalid},
+    {"sort dimension", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] sort(a), dimensions={$}, to_apply=less }",
+     "0", "1", kInvalid},
+    {"rng",
+     "ENTRY e { a = f32[$] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[5] rng(a, b), "
+     "distribution=rng_uniform }",
      "", "2"},
-    {"rng", "ENTRY e { a = s32[] parameter(0)  ROOT r = s32[5] rng(a, a), distribution=$ }", "rng_uniform", "rng_normal"},
-    {"rng-bit-generator", "ENTRY e { a = u64[2] parameter(0)  ROOT r = (u64[$], u32[5]) rng-bit-generator(a), "
-                          "algorithm=rng_philox }",
+    {"rng", "ENTRY e { a = s32[] parameter(0)  ROOT r = s32[5] rng(a, a), distribution=$ }", "rng_uniform",
+     "rng_normal"},
+    {"rng-bit-generator",
+     "ENTRY e { a = u64[2] parameter(0)  ROOT r = (u64[$], u32[5]) rng-bit-generator(a), "
+     "algorithm=rng_philox }",
      "2", "3"},
     {"rng state", "ENTRY e { ROOT r = u64[$] rng-get-and-update-state(), delta=1 }", "2", "3"},
     {"scaled-dot",
@@ -164,12 +170,14 @@ const Case kDataCases[] = {
 INSTANTIATE_TEST_SUITE_P(Data, RuleTest, testing::ValuesIn(kDataCases));
 
 const Case kControlCases[] = {
-    {"while", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] while(a), condition=$, body=next }", "more", "many", kInvalid},
+    {"while", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] while(a), condition=$, body=next }", "more", "many",
+     kInvalid},
     {"while", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] while(a), condition=more, body=$ }", "next", "wide"},
     {"while", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] while(a), condition=more, body=$ }", "next", "pair"},
     {"consistent sharding",
      "HloModule m, num_partitions=2\nstep { a = f32[2] parameter(0), sharding={$}  ROOT r = f32[2] negate(a), "
-     "sharding={replicated} }\nENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] while(a), condition=more, body=step }",
+     "sharding={replicated} }\nENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] while(a), condition=more, body=step "
+     "}",
      "replicated", "devices=[2]<=[2]"},
     {"composite call",
      "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] call(a), to_apply=next, is_composite=true, "
@@ -179,33 +187,35 @@ const Case kControlCases[] = {
      "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] call(a), to_apply=next, is_composite=true, "
      "frontend_attributes={composite.name=\"n\",composite.version=\"$\"} }",
      "1", "-1", kInvalid},
-    {"fusion shape", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] fusion(a), kind=kLoop, calls=$ }", "next", "wide"},
+    {"fusion shape", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] fusion(a), kind=kLoop, calls=$ }", "next",
+     "wide"},
     {"fusion shape", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[4] fusion($), kind=kLoop, calls=wide }", "a", ""},
     {"aliasing",
      "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] fusion(a), kind=kLoop, "
      "output_to_operand_aliasing={{}: ($, {})}, calls=next }",
      "0", "1"},
-    {"fused computation", "f { a = f32[2] parameter(0)  $  ROOT r = f32[2] negate(a) }\n"
-                          "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] fusion(a), kind=kLoop, calls=f }",
+    {"fused computation",
+     "f { a = f32[2] parameter(0)  $  ROOT r = f32[2] negate(a) }\n"
+     "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] fusion(a), kind=kLoop, calls=f }",
      "", "s = f32[2] abs(a)"},
     {"fused computation",
-     "ENTRY e { a = f32[2] parameter(0)  b = f32[2] fusion(a), kind=kLoop, calls=next  ROOT r = f32[2] $ }", "negate(b)",
-     "fusion(b), kind=kLoop, calls=next"},
-    {"token", "ENTRY e { a = f32[2] parameter(0)  t = $ parameter(1)  ROOT r = f32[2] add-dependency(a, t) }", "token[]",
-     "s32[]"},
+     "ENTRY e { a = f32[2] parameter(0)  b = f32[2] fusion(a), kind=kLoop, calls=next  ROOT r = f32[2] $ }",
+     "negate(b)", "fusion(b), kind=kLoop, calls=next"},
+    {"token", "ENTRY e { a = f32[2] parameter(0)  t = $ parameter(1)  ROOT r = f32[2] add-dependency(a, t) }",
+     "token[]", "s32[]"},
     {"infeed", "ENTRY e { t = $ parameter(0)  ROOT r = (f32[2], token[]) infeed(t) }", "token[]", "s32[]"},
     {"outfeed",
-     "ENTRY e { a = f32[2] parameter(0)  t = token[] parameter(1)  ROOT r = token[] outfeed(a, t), outfeed_shape=f32[$] }", "2",
-     "3"},
+     "ENTRY e { a = f32[2] parameter(0)  t = token[] parameter(1)  ROOT r = token[] outfeed(a, t), "
+     "outfeed_shape=f32[$] }",
+     "2", "3"},
 };
 INSTANTIATE_TEST_SUITE_P(Control, RuleTest, testing::ValuesIn(kControlCases));
 
 const Case kAsyncCases[] = {
     {"async pair",
-     "ENTRY e { a = f32[2] parameter(0)  s = (f32[2], f32[2], u32[]) copy-start(a)  $  ROOT r = f32[2] copy-done(s) }", "",
-     "t = (f32[2], f32[2], u32[]) copy(s)"},
-    {"async pair",
-     "ENTRY e { a = f32[2] parameter(0)  t = ((f32[2]), f32[2]) async-start(a), calls=next  $ }",
+     "ENTRY e { a = f32[2] parameter(0)  s = (f32[2], f32[2], u32[]) copy-start(a)  $  ROOT r = f32[2] copy-done(s) }",
+     "", "t = (f32[2], f32[2], u32[]) copy(s)"},
+    {"async pair", "ENTRY e { a = f32[2] parameter(0)  t = ((f32[2]), f32[2]) async-start(a), calls=next  $ }",
      "ROOT r = f32[2] async-done(t)", "ROOT r = f32[2] get-tuple-element(t), index=1"},
     {"async computation",
      "w { a = f32[2] parameter(0)  b = f32[2] $  ROOT r = f32[2] negate(b) }\n"
@@ -213,16 +223,19 @@ const Case kAsyncCases[] = {
      "async-done(t) }",
      "parameter(1)", "parameter(1)\n  c = f32[2] abs(b)"},
     {"deadlock",
-     "HloModule m, is_scheduled=true\nENTRY e { a = f32[2] parameter(0)  t = token[] after-all()  s = (f32[2], u32[], token[]) "
-     "send(a, t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs=\"$\"}  v = (f32[2], u32[], token[]) "
-     "recv(t), channel_id=2, frontend_attributes={_xla_send_recv_source_target_pairs=\"{{0,1}}\"}  d = token[] send-done(s), "
+     "HloModule m, is_scheduled=true\nENTRY e { a = f32[2] parameter(0)  t = token[] after-all()  s = (f32[2], u32[], "
+     "token[]) "
+     "send(a, t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs=\"$\"}  v = (f32[2], u32[], "
+     "token[]) "
+     "recv(t), channel_id=2, frontend_attributes={_xla_send_recv_source_target_pairs=\"{{0,1}}\"}  d = token[] "
+     "send-done(s), "
      "channel_id=1  ROOT r = (f32[2], token[]) recv-done(v), channel_id=2 }",
      "{{0,1}}", "{{1,2}}", absl::StatusCode::kInternal,
      [](HloVerifierOpts* o) { o->verify_no_collective_deadlocks = true; }},
 };
 INSTANTIATE_TEST_SUITE_P(Async, RuleTest, testing::ValuesIn(kAsyncCases));
 
-#define ALL_REDUCE(attributes)                                                                                     \
+#define ALL_REDUCE(attributes)                                                                                  \
   "HloModule m, replica_count=4\nENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] all-reduce(a), " attributes \
   ", to_apply=sum }"
 const Case kCollectiveCases[] = {
@@ -241,7 +254,8 @@ const Case kCollectiveCases[] = {
      "replica_groups={{0,1,2,3}}, dimensions={0}, to_apply=sum }",
      "2", "4"},
     {"all-to-all",
-     "HloModule m, replica_count=2\nENTRY e { a = f32[2] parameter(0)  ROOT r = $ all-to-all(a, a), replica_groups={{0,1}} }",
+     "HloModule m, replica_count=2\nENTRY e { a = f32[2] parameter(0)  ROOT r = $ all-to-all(a, a), "
+     "replica_groups={{0,1}} }",
      "(f32[2], f32[2])", "(f32[2], f32[2], f32[2]) all-to-all(a, a, a), replica_groups={{0,1}} } //"},
     {"source-target pairs",
      "HloModule m, replica_count=2\nENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] collective-permute(a), "
@@ -252,7 +266,8 @@ const Case kCollectiveCases[] = {
      "source_target_pairs={{0,1},{$}} }",
      "1,0", "1,2"},
     {"ragged-all-to-all",
-     "HloModule m\nENTRY e { a = f32[4] parameter(0)  o = s32[1] parameter(1)  p = s32[$] parameter(2)  ROOT r = f32[4] "
+     "HloModule m\nENTRY e { a = f32[4] parameter(0)  o = s32[1] parameter(1)  p = s32[$] parameter(2)  ROOT r = "
+     "f32[4] "
      "ragged-all-to-all(a, a, o, o, o, p), replica_groups={{0}} }",
      "1", "2"},
     {"constrained layouts",
@@ -263,17 +278,21 @@ const Case kCollectiveCases[] = {
 INSTANTIATE_TEST_SUITE_P(Collective, RuleTest, testing::ValuesIn(kCollectiveCases));
 
 const Case kModuleCases[] = {
-    {"entry layout", "HloModule m, entry_computation_layout={(f32[$])->f32[2]}\n"
-                     "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] negate(a) }",
+    {"entry layout",
+     "HloModule m, entry_computation_layout={(f32[$])->f32[2]}\n"
+     "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] negate(a) }",
      "2", "3"},
-    {"entry layout", "HloModule m, entry_computation_layout={(f32[2,2]{1,0})->f32[2,2]{$}}\n"
-                     "ENTRY e { a = f32[2,2] parameter(0)  ROOT r = f32[2,2] negate(a) }",
+    {"entry layout",
+     "HloModule m, entry_computation_layout={(f32[2,2]{1,0})->f32[2,2]{$}}\n"
+     "ENTRY e { a = f32[2,2] parameter(0)  ROOT r = f32[2,2] negate(a) }",
      "1,0", "0,1", absl::StatusCode::kInternal, Sensitive},
-    {"buffer donor", "HloModule m, buffer_donor={ (0, {$}) }\n"
-                     "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] negate(a) }",
+    {"buffer donor",
+     "HloModule m, buffer_donor={ (0, {$}) }\n"
+     "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] negate(a) }",
      "", "1"},
-    {"input-output alias", "HloModule m, input_output_alias={ {}: ($, {}, may-alias) }\n"
-                           "ENTRY e { a = f32[2] parameter(0)  b = f32[3] parameter(1)  ROOT r = f32[2] negate(a) }",
+    {"input-output alias",
+     "HloModule m, input_output_alias={ {}: ($, {}, may-alias) }\n"
+     "ENTRY e { a = f32[2] parameter(0)  b = f32[3] parameter(1)  ROOT r = f32[2] negate(a) }",
      "0", "1"},
     {"original value", "ENTRY e { ROOT a = f32[2] parameter(0), origin={$} }", "{\"x\"}", "({\"x\"})"},
     {"layout constraints",
@@ -293,8 +312,8 @@ const Case kModuleCases[] = {
      "custom_call_target=\"t\"$ }",
      ", output_to_operand_aliasing={{}: (0, {})}", "", kInvalid},
     {"buffers", "ENTRY e { b = b(f32[2]) custom-call(), custom_call_target=\"CreateBuffer\"  ROOT r = $ }",
-     "f32[2] custom-call(b), custom_call_target=\"Unpin\", output_to_operand_aliasing={{}: (0, {})}", "b(f32[2]) copy(b)",
-     kInvalid},
+     "f32[2] custom-call(b), custom_call_target=\"Unpin\", output_to_operand_aliasing={{}: (0, {})}",
+     "b(f32[2]) copy(b)", kInvalid},
 };
 INSTANTIATE_TEST_SUITE_P(Module, RuleTest, testing::ValuesIn(kModuleCases));
 

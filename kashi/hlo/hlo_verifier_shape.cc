@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kHostMemorySpace = 5;
 
-// ---- The inferred shape --------------------------------------------------------------------------------------------------
+// ---- The inferred shape ---------------------------------------------------------------------------------------------
 
 // Operations whose text says more than inference reads, or less: they have checks of their own.
 bool HasOwnShapeCheck(HloShapeRule rule) {
@@ -48,7 +48,7 @@ absl::Status CheckInferredShape(const HloInstruction& x, const Verification& v) 
                   v.ShapeText(x.shape()));
 }
 
-// ---- Precision -----------------------------------------------------------------------------------------------------------
+// ---- Precision ------------------------------------------------------------------------------------------------------
 
 absl::Status CheckPrecision(const HloInstruction& x, const Verification& v) {
   if (v.opts().allow_mixed_precision || GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kMixedPrecision)) {
@@ -56,19 +56,21 @@ absl::Status CheckPrecision(const HloInstruction& x, const Verification& v) {
   }
   std::optional<PrimitiveType> seen;
   for (const HloInstruction* operand : x.operands()) {
-    KASHI_RETURN_IF_ERROR(ShapeUtil::ForEachLeafShapeWithStatus(operand->shape(), [&](const Shape& leaf, const ShapeIndex&) {
-      if (!leaf.IsArray() || !ShapeUtil::ElementIsFloating(leaf)) return absl::OkStatus();
-      if (!seen.has_value()) seen = leaf.element_type();
-      if (*seen == leaf.element_type()) return absl::OkStatus();
-      return Internal("Seen floating point types of different precisions (%s and %s) in %s, but mixed precision is disallowed.",
-                      primitive_util::LowercasePrimitiveTypeName(*seen),
-                      primitive_util::LowercasePrimitiveTypeName(leaf.element_type()), x.name());
-    }));
+    KASHI_RETURN_IF_ERROR(
+        ShapeUtil::ForEachLeafShapeWithStatus(operand->shape(), [&](const Shape& leaf, const ShapeIndex&) {
+          if (!leaf.IsArray() || !ShapeUtil::ElementIsFloating(leaf)) return absl::OkStatus();
+          if (!seen.has_value()) seen = leaf.element_type();
+          if (*seen == leaf.element_type()) return absl::OkStatus();
+          return Internal(
+              "Seen floating point types of different precisions (%s and %s) in %s, but mixed precision is disallowed.",
+              primitive_util::LowercasePrimitiveTypeName(*seen),
+              primitive_util::LowercasePrimitiveTypeName(leaf.element_type()), x.name());
+        }));
   }
   return absl::OkStatus();
 }
 
-// ---- Sizes and layouts of operands ---------------------------------------------------------------------------------------
+// ---- Sizes and layouts of operands ----------------------------------------------------------------------------------
 
 // Inference lets sizes of 1 stretch; HLO does not.
 absl::Status CheckNoImplicitBroadcast(const HloInstruction& x) {
@@ -122,13 +124,14 @@ absl::Status CheckLayoutUnchanged(const HloInstruction& x, const Verification& v
   return absl::OkStatus();
 }
 
-// ---- Attributes that any instruction may have ----------------------------------------------------------------------------
+// ---- Attributes that any instruction may have -----------------------------------------------------------------------
 
 absl::Status CheckResultAccuracy(const HloInstruction& x) {
   if (!x.has_result_accuracy()) return absl::OkStatus();
   const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
-  const bool is_listed = absl::c_any_of(
-      info.attributes, [](const HloOpcodeAttribute& entry) { return entry.attribute == HloAttribute::result_accuracy; });
+  const bool is_listed = absl::c_any_of(info.attributes, [](const HloOpcodeAttribute& entry) {
+    return entry.attribute == HloAttribute::result_accuracy;
+  });
   // The text of copy, convert and bitcast can have it; the operations cannot.
   if (is_listed && info.shape_rule == HloShapeRule::kUnary) return absl::OkStatus();
   return Internal("Unary op with result accuracy is not supported for %s", info.name);

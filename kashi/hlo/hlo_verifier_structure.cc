@@ -53,7 +53,7 @@ absl::Status CheckCallees(const HloInstruction& x, const ComputationSet& computa
   return Internal("%s calls computations, which no %s does", x.name(), info.name);
 }
 
-// ---- Users ---------------------------------------------------------------------------------------------------------------
+// ---- Users ----------------------------------------------------------------------------------------------------------
 
 // The users of each instruction are those whose operand it is, each once.
 void CheckUsers(const HloComputation& computation, Verification* v) {
@@ -67,16 +67,18 @@ void CheckUsers(const HloComputation& computation, Verification* v) {
   for (const HloInstruction* x : computation.instructions()) {
     for (const HloInstruction* user : x->users()) {
       if (uses.contains({x, user})) continue;
-      v->Report(x, "users", Internal("%s is listed as a user of %s, which is none of its operands", user->name(), x->name()));
+      v->Report(x, "users",
+                Internal("%s is listed as a user of %s, which is none of its operands", user->name(), x->name()));
     }
     const auto count = use_counts.find(x);
     const int64_t expected = count == use_counts.end() ? 0 : count->second;
     if (x->user_count() == expected) continue;
-    v->Report(x, "users", Internal("%s has %d users, but is an operand of %d instructions", x->name(), x->user_count(), expected));
+    v->Report(x, "users",
+              Internal("%s has %d users, but is an operand of %d instructions", x->name(), x->user_count(), expected));
   }
 }
 
-// ---- Cycles --------------------------------------------------------------------------------------------------------------
+// ---- Cycles ---------------------------------------------------------------------------------------------------------
 
 // A node that reaches itself, or null. `next(node)` lists where a node leads.
 template <typename Node, typename Nodes, typename Next>
@@ -136,7 +138,7 @@ bool HasRecursion(const HloModule& module, Verification* v) {
   return computation != nullptr;
 }
 
-// ---- Computations --------------------------------------------------------------------------------------------------------
+// ---- Computations ---------------------------------------------------------------------------------------------------
 
 absl::Status CheckParameters(const HloComputation& computation, const InstructionSet& members) {
   int64_t count = 0;
@@ -160,7 +162,8 @@ void VerifyLinks(const HloComputation& computation, const ComputationSet& comput
   InstructionSet members;
   for (const HloInstruction* x : computation.instructions()) members.insert(x);
   if (computation.parent() != &v->module()) {
-    v->Report(&computation, "parent", Internal("computation %s has another parent than its module", computation.name()));
+    v->Report(&computation, "parent",
+              Internal("computation %s has another parent than its module", computation.name()));
   }
   if (!members.contains(computation.root_instruction())) {
     v->Report(&computation, "root",
@@ -216,8 +219,9 @@ void VerifyNames(Verification* v) {
       }
       const auto [id, is_new_id] = ids.emplace(x->unique_id(), x);
       if (!is_new_id) {
-        v->Report(x, "unique ids",
-                  Internal("Instructions %s and %s have the same id %d", id->second->name(), x->name(), x->unique_id()));
+        v->Report(
+            x, "unique ids",
+            Internal("Instructions %s and %s have the same id %d", id->second->name(), x->name(), x->unique_id()));
       }
     }
   }

@@ -62,16 +62,14 @@ const Mutation kMutations[] = {
     {"module name", kAdd, [](HloModule* m) { m->set_name(""); }},
     {"unique names", kAdd, [](HloModule* m) { Find(m, "n")->SetAndSanitizeName("x"); }},
     {"unique ids", kAdd, [](HloModule* m) { Find(m, "n")->SetUniqueId(Find(m, "x")->unique_id()); }},
-    {"cycle", kAdd,
-     [](HloModule* m) { EXPECT_TRUE(Find(m, "z")->AddControlDependencyTo(Find(m, "y")).ok()); }},
+    {"cycle", kAdd, [](HloModule* m) { EXPECT_TRUE(Find(m, "z")->AddControlDependencyTo(Find(m, "y")).ok()); }},
     {"recursion", kAdd,
      [](HloModule* m) {
        HloComputation* inner = m->GetComputationWithName("inner");
        inner->set_root_instruction(
            inner->AddInstruction(HloInstruction::CreateCall(Find(m, "a")->shape(), {Find(m, "a")}, inner)));
      }},
-    {"parent, parent", kAdd,
-     [](HloModule* m) { EXPECT_TRUE(Find(m, "n")->ReplaceOperandWith(0, Find(m, "x")).ok()); }},
+    {"parent, parent", kAdd, [](HloModule* m) { EXPECT_TRUE(Find(m, "n")->ReplaceOperandWith(0, Find(m, "x")).ok()); }},
     {"called computations", kAdd,
      [](HloModule* m) {
        static HloComputation* const stranger = [] {
@@ -85,19 +83,21 @@ const Mutation kMutations[] = {
      [](HloModule* m) { Find(m, "x")->mutable_fields()->Set<HloField::parameter_number>(1); }},
     // ---- Single instructions.
     {"shape", kAdd, [](HloModule* m) { *Find(m, "z")->mutable_shape() = Shape(); }},
-    {"shape", kAdd,
-     [](HloModule* m) { Find(m, "z")->mutable_shape()->mutable_layout()->add_minor_to_major(1); }},
+    {"shape", kAdd, [](HloModule* m) { Find(m, "z")->mutable_shape()->mutable_layout()->add_minor_to_major(1); }},
     {"operand count", kAdd, [](HloModule* m) { Find(m, "z")->AppendOperand(Find(m, "x")); }},
     {"attributes", kAdd, [](HloModule* m) { Find(m, "y")->mutable_fields()->Erase(HloField::called_computations); }},
     {"constant", "HloModule m\nENTRY e { ROOT c = f32[2] constant({1, 2}) }",
      [](HloModule* m) { Find(m, "c")->mutable_fields()->Set<HloField::literal>(SharedLiteral()); }},
     {"reshape, entry layout", "HloModule m\nENTRY e { x = f32[6] parameter(0)  ROOT z = f32[2,3] reshape(x) }",
-     [](HloModule* m) { *Find(m, "z")->mutable_shape() = ShapeUtil::MakeShape(F32, {2, 4}); }},
+     [](HloModule* m) {
+       *Find(m, "z")->mutable_shape() = ShapeUtil::MakeShape(F32, {2, 4});
+     }},
     {"result shape, entry layout", "HloModule m\nENTRY e { ROOT z = u32[] partition-id() }",
      [](HloModule* m) { *Find(m, "z")->mutable_shape() = ShapeUtil::MakeShape(S32, {}); }},
     // ---- Pairs.
     {"channel", kTransfers, [](HloModule* m) { Find(m, "sd")->set_channel_id(7); }},
-    {"channel", kTransfers, [](HloModule* m) { Find(m, "sd")->mutable_fields()->Set<HloField::is_host_transfer>(true); }},
+    {"channel", kTransfers,
+     [](HloModule* m) { Find(m, "sd")->mutable_fields()->Set<HloField::is_host_transfer>(true); }},
     {"send", kTransfers,
      [](HloModule* m) { *Find(m, "s")->mutable_shape()->mutable_tuple_shapes(0) = ShapeUtil::MakeShape(F32, {3}); }},
     {"recv", kTransfers,
@@ -124,7 +124,9 @@ const Mutation kMutations[] = {
      }},
     {"schedule", kScheduled, [](HloModule* m) { m->set_unverified_schedule(HloSchedule()); }},
     {"entry layout", kAdd,
-     [](HloModule* m) { m->mutable_entry_computation_layout()->add_parameter_layout(ShapeLayout(Find(m, "x")->shape())); }},
+     [](HloModule* m) {
+       m->mutable_entry_computation_layout()->add_parameter_layout(ShapeLayout(Find(m, "x")->shape()));
+     }},
 };
 
 TEST(HloVerifierTest, FindsEveryMutation) {
@@ -138,9 +140,7 @@ TEST(HloVerifierTest, FindsEveryMutation) {
   }
 }
 
-TEST(HloVerifierTest, ModuleWithoutEntry) {
-  EXPECT_EQ(Rules(VerifyHlo(HloModule("m", HloModuleConfig()))), "entry");
-}
+TEST(HloVerifierTest, ModuleWithoutEntry) { EXPECT_EQ(Rules(VerifyHlo(HloModule("m", HloModuleConfig()))), "entry"); }
 
 constexpr char kTwoMistakes[] = R"(HloModule m
 ENTRY e { x = f32[2] parameter(0)  y = s32[2] negate(x)  ROOT z = s32[2] add(x, y) })";
@@ -151,8 +151,7 @@ TEST(HloVerifierTest, CollectsAllFindings) {
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].instruction, Find(module.get(), "y"));
   EXPECT_EQ(findings[0].computation, module->entry_computation());
-  EXPECT_EQ(findings[0].message,
-            "Expected instruction to have shape equal to f32[2], actual shape is s32[2]");
+  EXPECT_EQ(findings[0].message, "Expected instruction to have shape equal to f32[2], actual shape is s32[2]");
   EXPECT_EQ(findings[1].instruction, Find(module.get(), "z"));
   EXPECT_EQ(findings[1].message, "Binary op add with different element types: f32[2] and s32[2].");
 }
@@ -163,7 +162,8 @@ TEST(HloVerifierTest, RunReturnsTheFirst) {
   EXPECT_EQ(verifier.name(), "hlo-verifier");
   const absl::Status status = verifier.Run(module.get()).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
-  EXPECT_TRUE(absl::StartsWith(status.message(), "during context [Unknown]: Expected instruction to have shape")) << status;
+  EXPECT_TRUE(absl::StartsWith(status.message(), "during context [Unknown]: Expected instruction to have shape"))
+      << status;
   EXPECT_TRUE(absl::StrContains(status.message(), "%y = s32[2]{0} negate(")) << status;
 }
 
@@ -176,7 +176,8 @@ TEST(HloVerifierTest, RunChangesNothing) {
 }
 
 TEST(HloVerifierTest, OptionsSetAndAsk) {
-  const HloVerifierOpts opts = HloVerifierOpts{}.MakeLayoutSensitive().AllowMixedPrecision().WithCheckReplicaGroups(false);
+  const HloVerifierOpts opts =
+      HloVerifierOpts{}.MakeLayoutSensitive().AllowMixedPrecision().WithCheckReplicaGroups(false);
   EXPECT_TRUE(opts.IsLayoutSensitive());
   EXPECT_TRUE(opts.AllowMixedPrecision());
   EXPECT_FALSE(opts.ShouldCheckReplicaGroups());
@@ -186,7 +187,8 @@ TEST(HloVerifierTest, OptionsSetAndAsk) {
 
 // Wherever one option forgives what another run reports.
 TEST(HloVerifierTest, OptionsForgive) {
-  const auto mixed = Parse("HloModule m\nENTRY e { x = f32[2] parameter(0)  y = bf16[2] parameter(1)  ROOT z = f32[2] add(x, y) }");
+  const auto mixed =
+      Parse("HloModule m\nENTRY e { x = f32[2] parameter(0)  y = bf16[2] parameter(1)  ROOT z = f32[2] add(x, y) }");
   EXPECT_EQ(Rules(VerifyHlo(*mixed)), "mixed precision");
   EXPECT_EQ(Rules(VerifyHlo(*mixed, HloVerifierOpts{}.AllowMixedPrecision())), "");
   const auto unbounded = Parse("HloModule m\nENTRY e { ROOT x = f32[?] parameter(0) }");
@@ -196,13 +198,16 @@ TEST(HloVerifierTest, OptionsForgive) {
   EXPECT_EQ(Rules(VerifyHlo(*sharded, HloVerifierOpts{}.WithVerifyShardingDeviceNumbers(false))), "");
   const auto bitcast = Parse("HloModule m\nENTRY e { x = f32[4] parameter(0)  ROOT z = f32[2] bitcast(x) }");
   EXPECT_EQ(Rules(VerifyHlo(*bitcast, HloVerifierOpts{}.MakeLayoutSensitive())), "bitcast");
-  EXPECT_EQ(Rules(VerifyHlo(*bitcast, HloVerifierOpts{}.MakeLayoutSensitive().WithAllowBitcastToHaveDifferentSize(true))), "");
+  EXPECT_EQ(
+      Rules(VerifyHlo(*bitcast, HloVerifierOpts{}.MakeLayoutSensitive().WithAllowBitcastToHaveDifferentSize(true))),
+      "");
 }
 
 TEST(HloVerifierTest, LayoutMayChange) {
   const auto module = Parse(R"(HloModule m
 ENTRY e { x = f32[2] parameter(0)  n = f32[2] negate(x)  c = f32[2] copy(x)
-  l = f32[2] custom-call(x), custom_call_target="LayoutConstraint"  ROOT t = (f32[2], f32[2], f32[2]) tuple(n, c, l) })");
+  l = f32[2] custom-call(x), custom_call_target="LayoutConstraint"
+  ROOT t = (f32[2], f32[2], f32[2]) tuple(n, c, l) })");
   EXPECT_FALSE(InstructionMayChangeLayout(Find(module.get(), "n")));
   EXPECT_TRUE(InstructionMayChangeLayout(Find(module.get(), "c")));
   EXPECT_FALSE(InstructionMayChangeLayout(Find(module.get(), "l")));

@@ -105,7 +105,7 @@ class TextScanner {
   // An integer token: digits, perhaps behind `-`, that touch nothing that would make another token of it. What fits 64 bits
   // without sign is taken and means the same bits with one, as in XLA. nullopt, and nothing consumed, if there is none.
   std::optional<int64_t> ReadInt();
-  // A floating point or an integer token, or inf, -inf, nan.
+  // A floating point or an integer token, or nan, -nan.
   std::optional<double> ReadDouble();
   // true or false.
   std::optional<bool> ReadBool();

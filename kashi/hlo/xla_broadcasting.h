@@ -1,4 +1,5 @@
-// How operands of different sizes are made to fit, by instructions (docs/spec/hlo-ops.md 10.2). Internal to the builder.
+// How operands of different sizes are made to fit, by instructions (docs/spec/hlo-ops.md 10.2). Internal to the
+// builder.
 #ifndef KASHI_HLO_XLA_BROADCASTING_H_
 #define KASHI_HLO_XLA_BROADCASTING_H_
 

@@ -6,11 +6,13 @@
 //   Add(x, y, /*broadcast_dimensions=*/{1});
 //   absl::StatusOr<XlaComputation> computation = b.Build();   // of the last operation
 //
-// Errors are deferred: an operation that fails returns an invalid XlaOp, which others may take; the builder keeps the first
-// error, and Build returns it. Shapes are inferred (shape_inference.h); what an operation becomes, most are one instruction,
-// is docs/spec/hlo-ops.md 10. Names of instructions in the result are `opcode.number`, of parameters `name.number`.
+// Errors are deferred: an operation that fails returns an invalid XlaOp, which others may take; the builder keeps the
+// first error, and Build returns it. Shapes are inferred (shape_inference.h); what an operation becomes, most are one
+// instruction, is docs/spec/hlo-ops.md 10. Names of instructions in the result are `opcode.number`, of parameters
+// `name.number`.
 //
-// Interface and meaning are XLA's (docs/spec/xla-api.md 28). One thread at a time may use a builder and its sub-builders.
+// Interface and meaning are XLA's (docs/spec/xla-api.md 28). One thread at a time may use a builder and its
+// sub-builders.
 #ifndef KASHI_HLO_XLA_BUILDER_H_
 #define KASHI_HLO_XLA_BUILDER_H_
 
@@ -80,8 +82,8 @@ class XlaBuilder {
   void set_die_immediately_on_error(bool enabled) { die_immediately_on_error_ = enabled; }
 
   // ---- Results. All but BuildConstantSubGraph take the instructions out: the builder has none afterwards.
-  // The program up to `root`, or the last operation. An error: the first, a root of another builder, parameters that are
-  // not numbered 0 to n-1. With `remove_dynamic_dimensions` all sizes are their bounds.
+  // The program up to `root`, or the last operation. An error: the first, a root of another builder, parameters that
+  // are not numbered 0 to n-1. With `remove_dynamic_dimensions` all sizes are their bounds.
   absl::StatusOr<XlaComputation> Build(bool remove_dynamic_dimensions = false);
   absl::StatusOr<XlaComputation> Build(XlaOp root, bool remove_dynamic_dimensions = false);
   // The embedded computation as a program of its own. The builder keeps it.
@@ -91,8 +93,8 @@ class XlaBuilder {
   // For sub-builders: embeds the computation in the parent.
   absl::StatusOr<XlaComputationId> BuildSubComputation(std::optional<XlaOp> root = std::nullopt,
                                                        bool remove_dynamic_dimensions = false);
-  // What `root` needs and nothing else. An error unless IsConstant(root). Sizes of dynamic dimensions become their bounds,
-  // or -1.
+  // What `root` needs and nothing else. An error unless IsConstant(root). Sizes of dynamic dimensions become their
+  // bounds, or -1.
   absl::StatusOr<XlaComputation> BuildConstantSubGraph(XlaOp root, bool dynamic_dimension_is_minus_one = false);
 
   // A builder for a computation that operations of this one call. It may call what is embedded in this one, and then
@@ -202,7 +204,7 @@ class XlaBuilder {
   std::vector<std::unique_ptr<HloInstruction>> instructions_;  // by handle, which is their unique id for now
   std::vector<std::unique_ptr<HloComputation>> embedded_;      // by handle; callees first
   std::map<int64_t, std::string> parameter_names_;             // by parameter number, as given
-  int64_t last_id_ = 0;  // of instructions and computations
+  int64_t last_id_ = 0;                                        // of instructions and computations
   // How far out a computation is embedded that this one calls: 0 here, 1 in the parent, and so on.
   int called_ancestor_ = 0;
   HloInstruction* last_outfeed_token_ = nullptr;
@@ -342,10 +344,10 @@ XlaOp ConstantR4FromArray4DWithLayout(XlaBuilder* builder, const Array4D<NativeT
   return ConstantFromArrayWithLayout<NativeT>(builder, values, layout);
 }
 
-// ---- Element-wise: xla_builder_ops.def. ------------------------------------------------------------------------------
-// Operands of binary operations need not have the same sizes (docs/spec/array-model.md 7): a scalar goes with everything,
-// a size of 1 with every size, and an array of lower rank with one of higher if broadcast_dimensions says which dimension
-// of that each of its own is.
+// ---- Element-wise: xla_builder_ops.def. -----------------------------------------------------------------------------
+// Operands of binary operations need not have the same sizes (docs/spec/array-model.md 7): a scalar goes with
+// everything, a size of 1 with every size, and an array of lower rank with one of higher if broadcast_dimensions says
+// which dimension of that each of its own is.
 
 #define KASHI_UNARY(function, opcode) XlaOp function(XlaOp operand);
 #define KASHI_UNARY_ACCURACY(function, opcode) \
@@ -371,7 +373,8 @@ XlaOp Or(XlaOp first, XlaOp second, XlaOp third, Rest... rest) {
   return Or(first, Or(second, third, rest...));
 }
 XlaOp Conj(XlaOp operand);
-// Operands that are no scalars must have the same sizes; scalars are broadcast. Select: or on_true and on_false are tuples.
+// Operands that are no scalars must have the same sizes; scalars are broadcast. Select: or on_true and on_false are
+// tuples.
 XlaOp Select(XlaOp pred, XlaOp on_true, XlaOp on_false);
 XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max);
 
@@ -380,7 +383,7 @@ XlaOp BitcastConvertType(XlaOp operand, PrimitiveType new_element_type);
 XlaOp StochasticConvertType(XlaOp operand, XlaOp random, PrimitiveType new_element_type);
 XlaOp ReducePrecision(XlaOp operand, int exponent_bits, int mantissa_bits);
 
-// ---- Shape and data movement. ----------------------------------------------------------------------------------------
+// ---- Shape and data movement. ---------------------------------------------------------------------------------------
 
 XlaOp Broadcast(XlaOp operand, absl::Span<const int64_t> broadcast_sizes);  // new dimensions in front
 // Dimension i of the operand is broadcast_dimensions[i] of the result, of its size or 1.
@@ -447,18 +450,18 @@ XlaOp ConvGeneral(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides
                   int64_t batch_group_count = 1, const PrecisionConfig* precision_config = nullptr,
                   std::optional<PrimitiveType> preferred_element_type = std::nullopt);
 XlaOp ConvGeneralDilated(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides,
-                         absl::Span<const std::pair<int64_t, int64_t>> padding,
-                         absl::Span<const int64_t> lhs_dilation, absl::Span<const int64_t> rhs_dilation,
-                         const ConvolutionDimensionNumbers& dimension_numbers, int64_t feature_group_count = 1,
-                         int64_t batch_group_count = 1, const PrecisionConfig* precision_config = nullptr,
+                         absl::Span<const std::pair<int64_t, int64_t>> padding, absl::Span<const int64_t> lhs_dilation,
+                         absl::Span<const int64_t> rhs_dilation, const ConvolutionDimensionNumbers& dimension_numbers,
+                         int64_t feature_group_count = 1, int64_t batch_group_count = 1,
+                         const PrecisionConfig* precision_config = nullptr,
                          std::optional<PrimitiveType> preferred_element_type = std::nullopt,
                          std::optional<std::vector<bool>> window_reversal = std::nullopt);
 // Custom calls, for sizes that are known at run time only.
 XlaOp DynamicConvForward(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides,
-                         absl::Span<const std::pair<int64_t, int64_t>> padding,
-                         absl::Span<const int64_t> lhs_dilation, absl::Span<const int64_t> rhs_dilation,
-                         const ConvolutionDimensionNumbers& dimension_numbers, int64_t feature_group_count,
-                         int64_t batch_group_count, const PrecisionConfig* precision_config, PaddingType padding_type,
+                         absl::Span<const std::pair<int64_t, int64_t>> padding, absl::Span<const int64_t> lhs_dilation,
+                         absl::Span<const int64_t> rhs_dilation, const ConvolutionDimensionNumbers& dimension_numbers,
+                         int64_t feature_group_count, int64_t batch_group_count,
+                         const PrecisionConfig* precision_config, PaddingType padding_type,
                          std::optional<PrimitiveType> preferred_element_type = std::nullopt);
 XlaOp DynamicConvKernelGrad(XlaOp activations, XlaOp gradients, absl::Span<const int64_t> window_strides,
                             absl::Span<const std::pair<int64_t, int64_t>> padding,
@@ -471,8 +474,7 @@ XlaOp DynamicConvInputGrad(XlaOp input_sizes, XlaOp lhs, XlaOp rhs, absl::Span<c
                            absl::Span<const std::pair<int64_t, int64_t>> padding,
                            absl::Span<const int64_t> lhs_dilation, absl::Span<const int64_t> rhs_dilation,
                            const ConvolutionDimensionNumbers& dimension_numbers, int64_t feature_group_count,
-                           int64_t batch_group_count, const PrecisionConfig* precision_config,
-                           PaddingType padding_type,
+                           int64_t batch_group_count, const PrecisionConfig* precision_config, PaddingType padding_type,
                            std::optional<PrimitiveType> preferred_element_type = std::nullopt);
 
 XlaOp Fft(XlaOp operand, FftType fft_type, absl::Span<const int64_t> fft_length);
@@ -489,7 +491,7 @@ XlaOp RngUniform(XlaOp a, XlaOp b, const Shape& shape);
 // (the next state, random bits as unsigned integers as wide as the shape's elements).
 XlaOp RngBitGenerator(RandomAlgorithm algorithm, XlaOp initial_state, const Shape& shape);
 
-// ---- Reductions, windows, sorting, gather and scatter. ---------------------------------------------------------------
+// ---- Reductions, windows, sorting, gather and scatter. --------------------------------------------------------------
 
 XlaOp Reduce(XlaOp operand, XlaOp init_value, const XlaComputationRef& computation,
              absl::Span<const int64_t> dimensions_to_reduce);
@@ -504,15 +506,12 @@ XlaOp ReduceWindow(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> ini
                    absl::Span<const int64_t> window_strides, Padding padding);
 XlaOp ReduceWindowWithGeneralPadding(XlaOp operand, XlaOp init_value, const XlaComputationRef& computation,
                                      absl::Span<const int64_t> window_dimensions,
-                                     absl::Span<const int64_t> window_strides,
-                                     absl::Span<const int64_t> base_dilations,
+                                     absl::Span<const int64_t> window_strides, absl::Span<const int64_t> base_dilations,
                                      absl::Span<const int64_t> window_dilations,
                                      absl::Span<const std::pair<int64_t, int64_t>> padding);
 XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
-                                     const XlaComputationRef& computation,
-                                     absl::Span<const int64_t> window_dimensions,
-                                     absl::Span<const int64_t> window_strides,
-                                     absl::Span<const int64_t> base_dilations,
+                                     const XlaComputationRef& computation, absl::Span<const int64_t> window_dimensions,
+                                     absl::Span<const int64_t> window_strides, absl::Span<const int64_t> base_dilations,
                                      absl::Span<const int64_t> window_dilations,
                                      absl::Span<const std::pair<int64_t, int64_t>> padding);
 XlaOp SelectAndScatter(XlaOp operand, const XlaComputationRef& select, absl::Span<const int64_t> window_dimensions,
@@ -538,7 +537,7 @@ XlaOp Scatter(absl::Span<const XlaOp> inputs, XlaOp scatter_indices, absl::Span<
               const XlaComputationRef& update_computation, const ScatterDimensionNumbers& dimension_numbers,
               bool indices_are_sorted = false, bool unique_indices = false);
 
-// ---- Control and calls. ----------------------------------------------------------------------------------------------
+// ---- Control and calls. ---------------------------------------------------------------------------------------------
 
 XlaOp Call(XlaBuilder* builder, const XlaComputationRef& computation, absl::Span<const XlaOp> operands);
 XlaOp CompositeCall(XlaBuilder* builder, const XlaComputationRef& computation, absl::Span<const XlaOp> operands,
@@ -557,8 +556,7 @@ using OutputOperandAliasingSpan = absl::Span<const std::pair<ShapeIndex, std::pa
 XlaOp CustomCall(XlaBuilder* builder, const std::string& call_target_name, absl::Span<const XlaOp> operands,
                  const Shape& shape, const std::string& opaque = "", bool has_side_effect = false,
                  OutputOperandAliasingSpan output_operand_aliasing = {}, const Literal* literal = nullptr,
-                 CustomCallSchedule schedule = SCHEDULE_NONE,
-                 CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
+                 CustomCallSchedule schedule = SCHEDULE_NONE, CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
 XlaOp CustomCallWithComputation(XlaBuilder* builder, const std::string& call_target_name,
                                 absl::Span<const XlaOp> operands, const XlaComputationRef& computation,
                                 const Shape& shape, const std::string& opaque = "", bool has_side_effect = false,
@@ -577,8 +575,7 @@ XlaOp CustomCallWithComputationAndLayouts(XlaBuilder* builder, const std::string
                                           absl::Span<const Shape> operand_shapes_with_layout,
                                           const std::string& opaque = "", bool has_side_effect = false,
                                           OutputOperandAliasingSpan output_operand_aliasing = {},
-                                          const Literal* literal = nullptr,
-                                          CustomCallSchedule schedule = SCHEDULE_NONE,
+                                          const Literal* literal = nullptr, CustomCallSchedule schedule = SCHEDULE_NONE,
                                           CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
 XlaOp CustomCallWithConvDnums(XlaBuilder* builder, const std::string& call_target_name,
                               absl::Span<const XlaOp> operands, const Shape& shape,
@@ -591,8 +588,7 @@ XlaOp CustomCallWithConvDnums(XlaBuilder* builder, const std::string& call_targe
 // ---- Collectives. No groups: all replicas are one. ------------------------------------------------------------------
 
 XlaOp CrossReplicaSum(XlaOp operand, absl::Span<const ReplicaGroup> replica_groups = {});
-XlaOp AllReduce(XlaOp operand, const XlaComputationRef& computation,
-                absl::Span<const ReplicaGroup> replica_groups = {},
+XlaOp AllReduce(XlaOp operand, const XlaComputationRef& computation, absl::Span<const ReplicaGroup> replica_groups = {},
                 const std::optional<ChannelHandle>& channel_id = std::nullopt,
                 const std::optional<Shape>& shape_with_layout = std::nullopt,
                 std::optional<bool> use_global_device_ids = std::nullopt);
@@ -611,8 +607,8 @@ XlaOp AllGatherTuple(absl::Span<const XlaOp> operands, int64_t all_gather_dimens
                      const std::optional<ChannelHandle>& channel_id = std::nullopt,
                      const std::optional<Layout>& layout = std::nullopt,
                      std::optional<bool> use_global_device_ids = std::nullopt);
-XlaOp ReduceScatter(XlaOp operand, const XlaComputationRef& computation, int64_t scatter_dimension,
-                    int64_t shard_count, absl::Span<const ReplicaGroup> replica_groups = {},
+XlaOp ReduceScatter(XlaOp operand, const XlaComputationRef& computation, int64_t scatter_dimension, int64_t shard_count,
+                    absl::Span<const ReplicaGroup> replica_groups = {},
                     const std::optional<ChannelHandle>& channel_id = std::nullopt,
                     const std::optional<Layout>& layout = std::nullopt,
                     std::optional<bool> use_global_device_ids = std::nullopt);

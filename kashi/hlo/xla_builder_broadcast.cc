@@ -1,9 +1,11 @@
-// Broadcasts, as operations and as what binary operations need. docs/spec/hlo-ops.md 10.2, with the order of instructions.
+// Broadcasts, as operations and as what binary operations need. docs/spec/hlo-ops.md 10.2, with the order of
+// instructions.
 #include <algorithm>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kashi/array/broadcast.h"
 #include "kashi/hlo/shape_inference.h"
 #include "kashi/hlo/xla_broadcasting.h"
 #include "kashi/hlo/xla_lowering.h"
@@ -90,8 +92,8 @@ absl::StatusOr<BinaryOperands> BroadcastUnbounded(XlaLowering* to, Value lhs, Va
 
 absl::StatusOr<BinaryOperands> BroadcastOperands(XlaLowering* to, HloOpcode opcode, Value lhs, Value rhs,
                                                  absl::Span<const int64_t> broadcast_dimensions) {
-  KASHI_ASSIGN_OR_RETURN(Shape result, ShapeInference::InferBinaryOpShape(opcode, lhs->shape(), rhs->shape(),
-                                                                          broadcast_dimensions));
+  KASHI_ASSIGN_OR_RETURN(Shape result,
+                         ShapeInference::InferBinaryOpShape(opcode, lhs->shape(), rhs->shape(), broadcast_dimensions));
   if (lhs->shape().is_unbounded_dynamic() || rhs->shape().is_unbounded_dynamic()) {
     return BroadcastUnbounded(to, lhs, rhs, std::move(result));
   }
@@ -108,11 +110,14 @@ absl::StatusOr<BinaryOperands> BroadcastOperands(XlaLowering* to, HloOpcode opco
 absl::StatusOr<std::vector<Value>> BroadcastScalars(XlaLowering* to, Values operands) {
   std::vector<Value> fitting(operands.begin(), operands.end());
   std::vector<Shape> shapes;
-  for (const Value operand : operands) shapes.push_back(operand->shape());
+  for (const Value operand : operands) {
+    KASHI_RETURN_IF_ERROR(ExpectArray(operand->shape(), "operand of a ternary operation"));
+    shapes.push_back(operand->shape());
+  }
   KASHI_ASSIGN_OR_RETURN(const std::optional<Shape> sizes, ShapeInference::InferScalarBroadcastShape(shapes));
   if (!sizes) return fitting;
-  const Value like = *std::find_if(operands.begin(), operands.end(),
-                                   [](Value x) { return !ShapeUtil::IsScalar(x->shape()); });
+  const Value like =
+      *std::find_if(operands.begin(), operands.end(), [](Value x) { return !ShapeUtil::IsScalar(x->shape()); });
   for (Value& operand : fitting) {
     if (!ShapeUtil::IsScalar(operand->shape())) continue;
     KASHI_ASSIGN_OR_RETURN(operand, sizes->is_unbounded_dynamic() ? BroadcastScalarLike(to, operand, like)
@@ -138,7 +143,8 @@ ValueOr XlaLowering::AddBroadcastSequence(const Shape& output_shape, Value opera
   const Shape& shape = operand->shape();
   if (ShapeUtil::IsScalar(shape)) return BroadcastScalar(operand, output_shape);
   if (shape.dimensions_size() != output_shape.dimensions_size()) {
-    return Internal("%s cannot be broadcast to %s", ShapeUtil::HumanString(shape), ShapeUtil::HumanString(output_shape));
+    return Internal("%s cannot be broadcast to %s", ShapeUtil::HumanString(shape),
+                    ShapeUtil::HumanString(output_shape));
   }
   std::vector<int64_t> kept;
   std::vector<int64_t> kept_sizes;
@@ -168,6 +174,7 @@ ValueOr XlaLowering::AddBroadcastSequence(const Shape& output_shape, Value opera
 ValueOr XlaLowering::BroadcastInDim(Value operand, absl::Span<const int64_t> out_dim_size,
                                     absl::Span<const int64_t> broadcast_dimensions) {
   const Shape& shape = operand->shape();
+  KASHI_RETURN_IF_ERROR(ExpectArray(shape, "operand of broadcast"));
   KASHI_ASSIGN_OR_RETURN(Shape output_shape, ShapeUtil::MakeValidatedShape(shape.element_type(), out_dim_size));
   if (output_shape.is_unbounded_dynamic()) {
     return Internal("BroadcastInDim output shape must be static or bounded dynamic %s",
@@ -207,15 +214,16 @@ XlaOp Broadcast(XlaOp operand, absl::Span<const int64_t> broadcast_sizes) {
 
 XlaOp BroadcastInDim(XlaOp operand, absl::Span<const int64_t> out_dim_size,
                      absl::Span<const int64_t> broadcast_dimensions) {
-  return Lower({operand}, [&](XlaLowering& to, Values x) {
-    return to.BroadcastInDim(x[0], out_dim_size, broadcast_dimensions);
-  });
+  return Lower({operand},
+               [&](XlaLowering& to, Values x) { return to.BroadcastInDim(x[0], out_dim_size, broadcast_dimensions); });
 }
 
 XlaOp MhloDynamicBroadcastInDim(XlaOp operand, XlaOp output_dimensions, absl::Span<const int64_t> broadcast_dimensions,
                                 const Shape& output_shape) {
   return Lower({operand, output_dimensions}, [&](XlaLowering& to, Values x) -> ValueOr {
     const Shape& sizes = x[1]->shape();
+    KASHI_RETURN_IF_ERROR(ExpectArray(x[0]->shape(), "operand of mhlo.dynamic_broadcast_in_dim"));
+    KASHI_RETURN_IF_ERROR(ExpectArray(sizes, "output_dimensions of mhlo.dynamic_broadcast_in_dim"));
     if (!output_shape.IsArray() || output_shape.element_type() != x[0]->shape().element_type()) {
       return InvalidArgument("mhlo.dynamic_broadcast_in_dim of %s cannot give %s",
                              ShapeUtil::HumanString(x[0]->shape()), ShapeUtil::HumanString(output_shape));

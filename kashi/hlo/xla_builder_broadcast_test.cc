@@ -1,5 +1,5 @@
-// Broadcasting through the builder: the documents' examples (docs/spec/array-model.md 7.6, XLA's "Broadcasting"), what is
-// emitted for them, and what is refused, for every binary operation.
+// Broadcasting through the builder: the documents' examples (docs/spec/array-model.md 7.6, XLA's "Broadcasting"), what
+// is emitted for them, and what is refused, for every binary operation.
 #include <string>
 #include <vector>
 
@@ -22,8 +22,8 @@ struct BinaryFunction {
 std::vector<BinaryFunction> AllBinary() {
   std::vector<BinaryFunction> all;
 #define KASHI_BINARY(function, opcode) all.push_back({#function, function, "s32", "s32"});
-#define KASHI_COMPARISON(function, direction)                   \
-  all.push_back({#function, function, "s32", "pred"});          \
+#define KASHI_COMPARISON(function, direction)          \
+  all.push_back({#function, function, "s32", "pred"}); \
   all.push_back({#function "TotalOrder", function##TotalOrder, "s32", "pred"});
 #include "kashi/hlo/xla_builder_ops.def"
   for (BinaryFunction& entry : all) {
@@ -197,17 +197,32 @@ TEST(XlaBuilderBroadcastTest, BroadcastAndBroadcastInDim) {
   };
   EXPECT_EQ(lines("f32[3]", [](XlaOp x) { return Broadcast(x, {2}); }), "broadcast f32[3]->f32[2,3] dimensions={1}");
   EXPECT_EQ(lines("f32[]", [](XlaOp x) { return Broadcast(x, {2, 3}); }), "broadcast f32[]->f32[2,3] dimensions={}");
-  EXPECT_EQ(lines("f32[3]", [](XlaOp x) { return BroadcastInDim(x, {2, 3}, {1}); }),
+  EXPECT_EQ(lines("f32[3]",
+                  [](XlaOp x) {
+                    return BroadcastInDim(x, {2, 3}, {1});
+                  }),
             "broadcast f32[3]->f32[2,3] dimensions={1}");
-  EXPECT_EQ(lines("f32[1,3]", [](XlaOp x) { return BroadcastInDim(x, {2, 3}, {0, 1}); }),
+  EXPECT_EQ(lines("f32[1,3]",
+                  [](XlaOp x) {
+                    return BroadcastInDim(x, {2, 3}, {0, 1});
+                  }),
             "broadcast f32[1,3]->f32[1,3] dimensions={0,1}\n"
             "reshape f32[1,3]->f32[3]\n"
             "broadcast f32[3]->f32[2,3] dimensions={1}");
-  EXPECT_EQ(lines("f32[<=3]", [](XlaOp x) { return BroadcastInDim(x, {2, 3}, {1}); }),
+  EXPECT_EQ(lines("f32[<=3]",
+                  [](XlaOp x) {
+                    return BroadcastInDim(x, {2, 3}, {1});
+                  }),
             "broadcast f32[<=3]->f32[2,<=3] dimensions={1}");
-  EXPECT_EQ(lines("f32[3]", [](XlaOp x) { return BroadcastInDim(x, {2, 3}, {2}); }),
+  EXPECT_EQ(lines("f32[3]",
+                  [](XlaOp x) {
+                    return BroadcastInDim(x, {2, 3}, {2});
+                  }),
             "error: Broadcast dimension 2 is out of bound");
-  EXPECT_EQ(lines("f32[3]", [](XlaOp x) { return BroadcastInDim(x, {2, 3}, {}); }),
+  EXPECT_EQ(lines("f32[3]",
+                  [](XlaOp x) {
+                    return BroadcastInDim(x, {2, 3}, {});
+                  }),
             "error: Size of broadcast_dimensions has to match operand's rank; operand rank: 1, size of "
             "broadcast_dimensions 0.");
   EXPECT_TRUE(absl::StartsWith(lines("f32[2]", [](XlaOp x) { return BroadcastInDim(x, {2, 3}, {1}); }), "error: "));
@@ -236,7 +251,8 @@ TEST(XlaBuilderBroadcastTest, SelectAndClampBroadcastScalars) {
   EXPECT_EQ(lines(Clamp, {"f32[2]", "f32[]", "f32[2]"}),
             "broadcast f32[]->f32[2] dimensions={}\n"
             "clamp f32[2], f32[2], f32[2]->f32[2]");
-  EXPECT_EQ(lines(Clamp, {"f32[2]", "f32[3]", "f32[2]"}), "error: RET_CHECK failure: Unimplemented implicit broadcast.");
+  EXPECT_EQ(lines(Clamp, {"f32[2]", "f32[3]", "f32[2]"}),
+            "error: RET_CHECK failure: Unimplemented implicit broadcast.");
   EXPECT_EQ(lines(Select, {"pred[]", "(f32[2], s32[])", "(f32[2], s32[])"}).substr(0, 79),
             "conditional pred[], (f32[2], s32[]), (f32[2], s32[])->(f32[2], s32[]) true_comp");
 }

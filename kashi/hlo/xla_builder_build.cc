@@ -95,13 +95,6 @@ std::unique_ptr<HloInstruction> CopyForConstant(const HloInstruction& original,
   return copy;
 }
 
-void MakeStatic(Shape* shape) {
-  ShapeUtil::ForEachMutableSubshape(shape, [](Shape* leaf, const ShapeIndex&) {
-    if (!leaf->IsArray()) return;
-    for (int i = 0; i < leaf->dimensions_size(); ++i) leaf->set_dynamic_dimension(i, false);
-  });
-}
-
 }  // namespace
 
 // ---- Embedding -----------------------------------------------------------------------------------------------------
@@ -165,7 +158,8 @@ absl::StatusOr<XlaComputation> XlaBuilder::Build(XlaOp root, bool remove_dynamic
 
 absl::StatusOr<XlaComputation> XlaBuilder::Build(XlaComputationId entry) {
   KASHI_RETURN_IF_ERROR(first_error_);
-  if (entry.builder_ != this) return InvalidArgument("computation %d is not embedded in builder %s", entry.handle_, name_);
+  if (entry.builder_ != this)
+    return InvalidArgument("computation %d is not embedded in builder %s", entry.handle_, name_);
   KASHI_ASSIGN_OR_RETURN(HloComputation * original, Embed(entry));
   HloComputationMap copy_of;
   Computations copies = CopyWithCallees({original}, &copy_of);
@@ -229,7 +223,8 @@ absl::Status XlaBuilder::ApplyAliases(const ProgramShape& program_shape, HloModu
 
 void XlaBuilder::RemoveDynamicDimensions() {
   for (const auto& instruction : instructions_) {
-    if (instruction->shape().is_dynamic()) MakeStatic(instruction->mutable_shape());
+    const bool has_bounds = instruction->shape().is_dynamic() && !instruction->shape().is_unbounded_dynamic();
+    if (has_bounds) instruction->mutable_shape()->clear_dynamic_dimensions();
   }
 }
 
@@ -274,8 +269,8 @@ absl::StatusOr<XlaComputation> XlaBuilder::BuildConstantSubGraph(XlaOp root, boo
     const HloInstruction& original = *instructions_[handle];
     std::vector<HloInstruction*> operands;
     for (const HloInstruction* operand : original.operands()) operands.push_back(copies[operand->unique_id()]);
-    copies[handle] = builder.AddInstruction(
-        CopyForConstant(original, operands, dynamic_dimension_is_minus_one, &callees, &copy_of));
+    copies[handle] =
+        builder.AddInstruction(CopyForConstant(original, operands, dynamic_dimension_is_minus_one, &callees, &copy_of));
   }
   ProgramShape program_shape;
   *program_shape.mutable_result() = root_instruction->shape();

@@ -79,8 +79,7 @@ ValueOr AddAllReduce(XlaLowering& to, Values operands, const XlaComputationRef& 
 ValueOr AddAllGather(XlaLowering& to, Values operands, int64_t dimension, int64_t shard_count, Groups groups,
                      const std::optional<ChannelHandle>& channel, const std::optional<Layout>& layout,
                      std::optional<bool> use_global_device_ids) {
-  KASHI_ASSIGN_OR_RETURN(Shape shape,
-                         ShapeInference::InferAllGatherShape(ShapesOf(operands), dimension, shard_count));
+  KASHI_ASSIGN_OR_RETURN(Shape shape, ShapeInference::InferAllGatherShape(ShapesOf(operands), dimension, shard_count));
   KASHI_RETURN_IF_ERROR(ConstrainLayout(layout, &shape));
   return to.Add(HloInstruction::CreateAllGather(shape, operands, dimension, DeviceList(groups), layout.has_value(),
                                                 ChannelId(channel), use_global_device_ids.value_or(false)));
@@ -139,8 +138,8 @@ ValueOr SplitAndExchange(XlaLowering& to, Value operand, int64_t split, int64_t 
   for (int64_t i = 0; i < count; ++i) {
     starts[split] = i * piece;
     limits[split] = (i + 1) * piece;
-    KASHI_ASSIGN_OR_RETURN(pieces.emplace_back(), to.AddInferred(HloInstruction::CreateSlice(
-                                                      Inferred(), operand, starts, limits, strides)));
+    KASHI_ASSIGN_OR_RETURN(pieces.emplace_back(),
+                           to.AddInferred(HloInstruction::CreateSlice(Inferred(), operand, starts, limits, strides)));
   }
   KASHI_ASSIGN_OR_RETURN(const Value exchanged, AddAllToAllTuple(to, pieces, DeviceList(groups), layout, channel));
   KASHI_ASSIGN_OR_RETURN(pieces, ElementsOf(to, exchanged));
@@ -191,15 +190,14 @@ XlaOp AllReduceTuple(absl::Span<const XlaOp> operands, const XlaComputationRef& 
   });
 }
 
-XlaOp ReduceScatter(XlaOp operand, const XlaComputationRef& computation, int64_t scatter_dimension,
-                    int64_t shard_count, absl::Span<const ReplicaGroup> replica_groups,
-                    const std::optional<ChannelHandle>& channel_id, const std::optional<Layout>& layout,
-                    std::optional<bool> use_global_device_ids) {
+XlaOp ReduceScatter(XlaOp operand, const XlaComputationRef& computation, int64_t scatter_dimension, int64_t shard_count,
+                    absl::Span<const ReplicaGroup> replica_groups, const std::optional<ChannelHandle>& channel_id,
+                    const std::optional<Layout>& layout, std::optional<bool> use_global_device_ids) {
   return Lower({operand}, [&](XlaLowering& to, Values x) -> ValueOr {
     KASHI_ASSIGN_OR_RETURN(const std::vector<Value> elements, ElementsOf(to, x[0]));
     KASHI_RETURN_IF_ERROR(CheckElementsOfReduction(elements, "ReduceScatter"));
-    KASHI_ASSIGN_OR_RETURN(Shape shape, ShapeInference::InferReduceScatterShape(ShapesOf(elements),
-                                                                                scatter_dimension, shard_count));
+    KASHI_ASSIGN_OR_RETURN(Shape shape,
+                           ShapeInference::InferReduceScatterShape(ShapesOf(elements), scatter_dimension, shard_count));
     KASHI_RETURN_IF_ERROR(ConstrainLayout(layout, &shape));
     KASHI_ASSIGN_OR_RETURN(HloComputation * reducer, to.Embed(computation));
     return to.Add(HloInstruction::CreateReduceScatter(shape, elements, reducer, DeviceList(replica_groups),
@@ -237,12 +235,12 @@ XlaOp AllToAll(XlaOp operand, int64_t split_dimension, int64_t concat_dimension,
     return AllToAllTuple(operand, split_dimension, concat_dimension, split_count, replica_groups, layout, channel_id);
   }
   return Lower({operand}, [&](XlaLowering& to, Values x) -> ValueOr {
-    KASHI_ASSIGN_OR_RETURN(const Shape result, ShapeInference::InferAllToAllShape(
-                                                   x[0]->shape(), split_dimension, concat_dimension, split_count));
-    KASHI_ASSIGN_OR_RETURN(const Value exchanged,
-                           to.Add(HloInstruction::CreateAllToAll(
-                               x[0]->shape(), x, SplitGroups(replica_groups, split_count), /*constrain_layout=*/false,
-                               ChannelId(channel_id), split_dimension)));
+    KASHI_ASSIGN_OR_RETURN(const Shape result, ShapeInference::InferAllToAllShape(x[0]->shape(), split_dimension,
+                                                                                  concat_dimension, split_count));
+    KASHI_ASSIGN_OR_RETURN(
+        const Value exchanged,
+        to.Add(HloInstruction::CreateAllToAll(x[0]->shape(), x, SplitGroups(replica_groups, split_count),
+                                              /*constrain_layout=*/false, ChannelId(channel_id), split_dimension)));
     if (split_dimension == concat_dimension) return exchanged;
     return MovePieces(to, exchanged, split_dimension, concat_dimension, split_count, result);
   });
@@ -272,8 +270,8 @@ XlaOp RaggedAllToAll(XlaOp input, XlaOp input_offsets, XlaOp send_sizes, XlaOp o
   return Lower({input, output, input_offsets, send_sizes, output_offsets, recv_sizes},
                [&](XlaLowering& to, Values x) -> ValueOr {
                  KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeInference::InferRaggedAllToAllShape(ShapesOf(x)));
-                 return to.Add(HloInstruction::CreateRaggedAllToAll(shape, x, DeviceList(replica_groups),
-                                                                    ChannelId(channel_id)));
+                 return to.Add(
+                     HloInstruction::CreateRaggedAllToAll(shape, x, DeviceList(replica_groups), ChannelId(channel_id)));
                });
 }
 
@@ -297,8 +295,7 @@ XlaOp MultiCollectivePermute(absl::Span<const XlaOp> operands,
   KASHI_CHECK(!operands.empty());
   return Lower(operands[0].builder(), operands, [&](XlaLowering& to, Values x) -> ValueOr {
     KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeInference::InferCollectivePermuteShape(ShapesOf(x), inplace));
-    return to.Add(
-        HloInstruction::CreateCollectivePermute(shape, x, source_target_pairs, ChannelId(channel_id)));
+    return to.Add(HloInstruction::CreateCollectivePermute(shape, x, source_target_pairs, ChannelId(channel_id)));
   });
 }
 

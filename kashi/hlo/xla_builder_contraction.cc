@@ -2,6 +2,7 @@
 #include <set>
 
 #include "absl/strings/str_join.h"
+#include "kashi/array/broadcast.h"
 #include "kashi/hlo/shape_inference.h"
 #include "kashi/hlo/xla_lowering.h"
 
@@ -29,6 +30,8 @@ struct Convolution {
 };
 
 absl::Status VerifyConvolution(const Shape& lhs, const Shape& rhs, const ConvolutionDimensionNumbers& numbers) {
+  KASHI_RETURN_IF_ERROR(ExpectArray(lhs, "lhs of convolution"));
+  KASHI_RETURN_IF_ERROR(ExpectArray(rhs, "rhs of convolution"));
   const int rank = lhs.dimensions_size();
   if (rank != rhs.dimensions_size()) {
     return InvalidArgument("Convolution arguments must have same number of dimensions. Got: %s and %s",
@@ -63,14 +66,13 @@ std::vector<int64_t> SizesOf(const Shape& shape, absl::Span<const int64_t> dimen
 absl::StatusOr<NewInstruction> MakeConvolution(XlaLowering& to, Value lhs, Value rhs, const Convolution& what) {
   const ConvolutionDimensionNumbers& numbers = what.dimension_numbers;
   KASHI_RETURN_IF_ERROR(VerifyConvolution(lhs->shape(), rhs->shape(), numbers));
-  KASHI_ASSIGN_OR_RETURN(
-      const Window window,
-      ShapeInference::InferWindowFromDimensions(SizesOf(rhs->shape(), numbers.kernel_spatial_dimensions()),
-                                                what.window_strides, what.padding, what.lhs_dilation,
-                                                what.rhs_dilation, what.window_reversal));
-  NewInstruction convolution = HloInstruction::CreateConvolve(
-      InferredOf(what.preferred_element_type), lhs, rhs, what.feature_group_count, what.batch_group_count, window,
-      numbers, OrDefault(what.precision_config));
+  KASHI_ASSIGN_OR_RETURN(const Window window,
+                         ShapeInference::InferWindowFromDimensions(
+                             SizesOf(rhs->shape(), numbers.kernel_spatial_dimensions()), what.window_strides,
+                             what.padding, what.lhs_dilation, what.rhs_dilation, what.window_reversal));
+  NewInstruction convolution =
+      HloInstruction::CreateConvolve(InferredOf(what.preferred_element_type), lhs, rhs, what.feature_group_count,
+                                     what.batch_group_count, window, numbers, OrDefault(what.precision_config));
   KASHI_RETURN_IF_ERROR(to.InferShapeOf(convolution.get()));
   return convolution;
 }
@@ -94,6 +96,9 @@ XlaOp Dot(XlaOp lhs, XlaOp rhs, const PrecisionConfig* precision_config,
           std::optional<PrimitiveType> preferred_element_type) {
   const absl::StatusOr<const Shape*> shape = lhs.builder()->GetShapePtr(lhs);
   if (!shape.ok()) return lhs.builder()->ReportError(shape.status());
+  if (absl::Status status = ExpectArray(**shape, "lhs of dot"); !status.ok()) {
+    return lhs.builder()->ReportError(status);
+  }
   DotDimensionNumbers numbers;
   numbers.add_lhs_contracting_dimensions((*shape)->dimensions_size() == 1 ? 0 : 1);
   numbers.add_rhs_contracting_dimensions(0);
@@ -126,8 +131,8 @@ XlaOp RaggedDot(XlaOp lhs, XlaOp rhs, XlaOp group_sizes, const RaggedDotDimensio
 
 // ---- Convolutions --------------------------------------------------------------------------------------------------
 
-XlaOp Conv(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides, Padding padding,
-           int64_t feature_group_count, int64_t batch_group_count, const PrecisionConfig* precision_config,
+XlaOp Conv(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides, Padding padding, int64_t feature_group_count,
+           int64_t batch_group_count, const PrecisionConfig* precision_config,
            std::optional<PrimitiveType> preferred_element_type) {
   return ConvWithGeneralDimensions(
       lhs, rhs, window_strides, padding,
@@ -154,10 +159,17 @@ XlaOp ConvWithGeneralDimensions(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> 
     const auto window = SizesOf(x[1]->shape(), dimension_numbers.kernel_spatial_dimensions());
     KASHI_RETURN_IF_ERROR(ValidatePaddingValues(base, window, window_strides));
     const auto edges = MakePadding(base, window, window_strides, padding);
-    KASHI_ASSIGN_OR_RETURN(
-        NewInstruction convolution,
-        MakeConvolution(to, x[0], x[1], {window_strides, edges, {}, {}, dimension_numbers, feature_group_count,
-                                         batch_group_count, precision_config, preferred_element_type, std::nullopt}));
+    KASHI_ASSIGN_OR_RETURN(NewInstruction convolution, MakeConvolution(to, x[0], x[1],
+                                                                       {window_strides,
+                                                                        edges,
+                                                                        {},
+                                                                        {},
+                                                                        dimension_numbers,
+                                                                        feature_group_count,
+                                                                        batch_group_count,
+                                                                        precision_config,
+                                                                        preferred_element_type,
+                                                                        std::nullopt}));
     return to.Add(std::move(convolution));
   });
 }
@@ -179,20 +191,20 @@ XlaOp ConvGeneralDilated(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_
   return Lower({lhs, rhs}, [&](XlaLowering& to, Values x) -> ValueOr {
     KASHI_ASSIGN_OR_RETURN(
         NewInstruction convolution,
-        MakeConvolution(to, x[0], x[1], {window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers,
-                                         feature_group_count, batch_group_count, precision_config,
-                                         preferred_element_type, window_reversal}));
+        MakeConvolution(to, x[0], x[1],
+                        {window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, feature_group_count,
+                         batch_group_count, precision_config, preferred_element_type, window_reversal}));
     return to.Add(std::move(convolution));
   });
 }
 
-#define KASHI_DYNAMIC_CONVOLUTION_PARAMETERS                                                                         \
-  absl::Span<const int64_t> window_strides, EdgePadding padding, absl::Span<const int64_t> lhs_dilation,             \
-      absl::Span<const int64_t> rhs_dilation, const ConvolutionDimensionNumbers &dimension_numbers,                  \
-      int64_t feature_group_count, int64_t batch_group_count, const PrecisionConfig *precision_config,               \
+#define KASHI_DYNAMIC_CONVOLUTION_PARAMETERS                                                             \
+  absl::Span<const int64_t> window_strides, EdgePadding padding, absl::Span<const int64_t> lhs_dilation, \
+      absl::Span<const int64_t> rhs_dilation, const ConvolutionDimensionNumbers &dimension_numbers,      \
+      int64_t feature_group_count, int64_t batch_group_count, const PrecisionConfig *precision_config,   \
       PaddingType padding_type, std::optional<PrimitiveType> preferred_element_type
-#define KASHI_DYNAMIC_CONVOLUTION                                                                                    \
-  Convolution {                                                                                                      \
+#define KASHI_DYNAMIC_CONVOLUTION                                                                                   \
+  Convolution {                                                                                                     \
     window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, feature_group_count, batch_group_count, \
         precision_config, preferred_element_type, std::nullopt                                                      \
   }

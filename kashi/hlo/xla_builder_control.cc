@@ -187,8 +187,7 @@ XlaOp While(const XlaComputationRef& condition, const XlaComputationRef& body, X
   return Lower({init}, [&](XlaLowering& to, Values x) -> ValueOr {
     KASHI_ASSIGN_OR_RETURN(HloComputation * body_computation, to.Embed(body));
     KASHI_ASSIGN_OR_RETURN(HloComputation * condition_computation, to.Embed(condition));
-    return to.AddInferred(
-        HloInstruction::CreateWhile(Inferred(), condition_computation, body_computation, x[0]));
+    return to.AddInferred(HloInstruction::CreateWhile(Inferred(), condition_computation, body_computation, x[0]));
   });
 }
 
@@ -220,12 +219,12 @@ XlaOp Conditional(XlaOp branch_index, absl::Span<const XlaComputationId> branch_
 
 XlaOp CustomCall(XlaBuilder* builder, const std::string& call_target_name, absl::Span<const XlaOp> operands,
                  const Shape& shape, const std::string& opaque, bool has_side_effect,
-                 OutputOperandAliasingSpan output_operand_aliasing, const Literal* literal,
-                 CustomCallSchedule schedule, CustomCallApiVersion api_version) {
-  return CustomCallOf(builder, operands,
-                      {call_target_name, shape, opaque, has_side_effect, output_operand_aliasing, literal, schedule,
-                       api_version},
-                      /*computation=*/nullptr, {});
+                 OutputOperandAliasingSpan output_operand_aliasing, const Literal* literal, CustomCallSchedule schedule,
+                 CustomCallApiVersion api_version) {
+  return CustomCallOf(
+      builder, operands,
+      {call_target_name, shape, opaque, has_side_effect, output_operand_aliasing, literal, schedule, api_version},
+      /*computation=*/nullptr, {});
 }
 
 XlaOp CustomCallWithComputation(XlaBuilder* builder, const std::string& call_target_name,
@@ -233,10 +232,10 @@ XlaOp CustomCallWithComputation(XlaBuilder* builder, const std::string& call_tar
                                 const Shape& shape, const std::string& opaque, bool has_side_effect,
                                 OutputOperandAliasingSpan output_operand_aliasing, const Literal* literal,
                                 CustomCallSchedule schedule, CustomCallApiVersion api_version) {
-  return CustomCallOf(builder, operands,
-                      {call_target_name, shape, opaque, has_side_effect, output_operand_aliasing, literal, schedule,
-                       api_version},
-                      &computation, {});
+  return CustomCallOf(
+      builder, operands,
+      {call_target_name, shape, opaque, has_side_effect, output_operand_aliasing, literal, schedule, api_version},
+      &computation, {});
 }
 
 XlaOp CustomCallWithLayout(XlaBuilder* builder, const std::string& call_target_name, absl::Span<const XlaOp> operands,
@@ -253,10 +252,10 @@ XlaOp CustomCallWithLayout(XlaBuilder* builder, const std::string& call_target_n
 XlaOp CustomCallWithComputationAndLayouts(XlaBuilder* builder, const std::string& call_target_name,
                                           absl::Span<const XlaOp> operands, const XlaComputationRef& computation,
                                           const Shape& shape_with_layout,
-                                          absl::Span<const Shape> operand_shapes_with_layout,
-                                          const std::string& opaque, bool has_side_effect,
-                                          OutputOperandAliasingSpan output_operand_aliasing, const Literal* literal,
-                                          CustomCallSchedule schedule, CustomCallApiVersion api_version) {
+                                          absl::Span<const Shape> operand_shapes_with_layout, const std::string& opaque,
+                                          bool has_side_effect, OutputOperandAliasingSpan output_operand_aliasing,
+                                          const Literal* literal, CustomCallSchedule schedule,
+                                          CustomCallApiVersion api_version) {
   return CustomCallOf(builder, operands,
                       {call_target_name, shape_with_layout, opaque, has_side_effect, output_operand_aliasing, literal,
                        schedule, api_version},
@@ -272,10 +271,10 @@ XlaOp CustomCallWithConvDnums(XlaBuilder* builder, const std::string& call_targe
   HloFieldList fields = operand_shapes_with_layout.empty() ? HloFieldList() : OperandShapes(operand_shapes_with_layout);
   fields.Set<HloField::window>(std::move(window));
   fields.Set<HloField::convolution_dimension_numbers>(std::move(dimension_numbers));
-  return CustomCallOf(builder, operands,
-                      {call_target_name, shape, opaque, has_side_effect, output_operand_aliasing, literal, schedule,
-                       api_version},
-                      /*computation=*/nullptr, std::move(fields));
+  return CustomCallOf(
+      builder, operands,
+      {call_target_name, shape, opaque, has_side_effect, output_operand_aliasing, literal, schedule, api_version},
+      /*computation=*/nullptr, std::move(fields));
 }
 
 // ---- Between full and shard shapes ---------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-// Element-wise operations. Lowering: docs/spec/hlo-ops.md 10.2 and 10.3; the broadcasts are in xla_builder_broadcast.cc.
+// Element-wise operations. Lowering: docs/spec/hlo-ops.md 10.2 and 10.3; the broadcasts are in
+// xla_builder_broadcast.cc.
 #include <optional>
 
 #include "kashi/array/primitive_util.h"
@@ -62,28 +63,27 @@ ValueOr SelectTuple(XlaLowering& to, Value pred, Value on_true, Value on_false) 
   }
   KASHI_ASSIGN_OR_RETURN(HloComputation * pass_true, PassThrough(&to, on_true->shape()));
   KASHI_ASSIGN_OR_RETURN(HloComputation * pass_false, PassThrough(&to, on_false->shape()));
-  return to.AddInferred(
-      HloInstruction::CreateConditional(Inferred(), pred, on_true, pass_true, on_false, pass_false));
+  return to.AddInferred(HloInstruction::CreateConditional(Inferred(), pred, on_true, pass_true, on_false, pass_false));
 }
 
 }  // namespace
 
 #define KASHI_UNARY(function, opcode) \
   XlaOp function(XlaOp operand) { return Unary(HloOpcode::opcode, operand); }
-#define KASHI_UNARY_ACCURACY(function, opcode)                                           \
+#define KASHI_UNARY_ACCURACY(function, opcode)                                          \
   XlaOp function(XlaOp operand, const std::optional<ResultAccuracy>& result_accuracy) { \
     return Unary(HloOpcode::opcode, operand, result_accuracy);                          \
   }
-#define KASHI_BINARY(function, opcode)                                                       \
-  XlaOp function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) {     \
-    return Binary(HloOpcode::opcode, lhs, rhs, broadcast_dimensions);                        \
+#define KASHI_BINARY(function, opcode)                                                   \
+  XlaOp function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) { \
+    return Binary(HloOpcode::opcode, lhs, rhs, broadcast_dimensions);                    \
   }
-#define KASHI_COMPARISON(function, direction)                                                         \
-  XlaOp function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) {              \
-    return Compare(lhs, rhs, broadcast_dimensions, ComparisonDirection::direction);                   \
-  }                                                                                                   \
-  XlaOp function##TotalOrder(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) {  \
-    return CompareTotalOrder(lhs, rhs, broadcast_dimensions, ComparisonDirection::direction);         \
+#define KASHI_COMPARISON(function, direction)                                                        \
+  XlaOp function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) {             \
+    return Compare(lhs, rhs, broadcast_dimensions, ComparisonDirection::direction);                  \
+  }                                                                                                  \
+  XlaOp function##TotalOrder(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) { \
+    return CompareTotalOrder(lhs, rhs, broadcast_dimensions, ComparisonDirection::direction);        \
   }
 #include "kashi/hlo/xla_builder_ops.def"
 
@@ -101,8 +101,7 @@ XlaOp Conj(XlaOp operand) { return Complex(Real(operand), Neg(Imag(operand))); }
 XlaOp Select(XlaOp pred, XlaOp on_true, XlaOp on_false) {
   const absl::StatusOr<const Shape*> shape = on_true.builder()->GetShapePtr(on_true);
   if (!shape.ok() || !(*shape)->IsTuple()) return Ternary(HloOpcode::kSelect, pred, on_true, on_false);
-  return Lower({pred, on_true, on_false},
-               [](XlaLowering& to, Values x) { return SelectTuple(to, x[0], x[1], x[2]); });
+  return Lower({pred, on_true, on_false}, [](XlaLowering& to, Values x) { return SelectTuple(to, x[0], x[1], x[2]); });
 }
 
 XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max) { return Ternary(HloOpcode::kClamp, min, operand, max); }
@@ -122,8 +121,8 @@ XlaOp ConvertElementType(XlaOp operand, PrimitiveType new_element_type) {
 
 XlaOp BitcastConvertType(XlaOp operand, PrimitiveType new_element_type) {
   return Lower({operand}, [&](XlaLowering& to, Values x) {
-    return to.Add(ShapeInference::InferBitcastConvertShape(x[0]->shape(), new_element_type),
-                  HloOpcode::kBitcastConvert, x);
+    return to.Add(ShapeInference::InferBitcastConvertShape(x[0]->shape(), new_element_type), HloOpcode::kBitcastConvert,
+                  x);
   });
 }
 

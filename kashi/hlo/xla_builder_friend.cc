@@ -31,8 +31,8 @@ XlaOp XlaBuilderFriend::BuildAllReduceStart(XlaBuilder* builder, XlaOp operand, 
   return Lower(builder, {operand}, [&](XlaLowering& to, Values x) -> ValueOr {
     KASHI_ASSIGN_OR_RETURN(HloComputation * reducer, to.Embed(computation));
     return to.AddInferred(HloInstruction::CreateAllReduceStart(
-        Inferred(), x, reducer, CollectiveDeviceList(replica_groups), /*constrain_layout=*/false,
-        ChannelId(channel_id), use_global_device_ids.value_or(false)));
+        Inferred(), x, reducer, CollectiveDeviceList(replica_groups), /*constrain_layout=*/false, ChannelId(channel_id),
+        use_global_device_ids.value_or(false)));
   });
 }
 XlaOp XlaBuilderFriend::BuildAllReduceDone(XlaBuilder* builder, XlaOp operand, const Shape& shape) {
@@ -59,12 +59,12 @@ XlaOp XlaBuilderFriend::BuildBitcast(XlaBuilder* builder, XlaOp operand, const S
   return AddPlain(builder, HloOpcode::kBitcast, {operand}, shape);
 }
 
-XlaOp XlaBuilderFriend::BuildCollectivePermuteStart(
-    XlaBuilder* builder, XlaOp operand, const std::vector<std::pair<int64_t, int64_t>>& source_target_pairs,
-    const std::optional<ChannelHandle>& channel_id) {
+XlaOp XlaBuilderFriend::BuildCollectivePermuteStart(XlaBuilder* builder, XlaOp operand,
+                                                    const std::vector<std::pair<int64_t, int64_t>>& source_target_pairs,
+                                                    const std::optional<ChannelHandle>& channel_id) {
   return Lower(builder, {operand}, [&](XlaLowering& to, Values x) {
-    return to.AddInferred(HloInstruction::CreateCollectivePermuteStart(Inferred(), x, source_target_pairs,
-                                                                       ChannelId(channel_id)));
+    return to.AddInferred(
+        HloInstruction::CreateCollectivePermuteStart(Inferred(), x, source_target_pairs, ChannelId(channel_id)));
   });
 }
 XlaOp XlaBuilderFriend::BuildCollectivePermuteDone(XlaBuilder* builder, XlaOp operand, const Shape& shape) {
@@ -81,8 +81,8 @@ XlaOp XlaBuilderFriend::BuildCopyDone(XlaBuilder* builder, XlaOp operand, const 
   return AddPlain(builder, HloOpcode::kCopyDone, {operand}, shape);
 }
 
-XlaOp XlaBuilderFriend::BuildDomain(XlaBuilder* builder, XlaOp operand, const OpSharding& entry,
-                                    const OpSharding& exit, const Shape& shape) {
+XlaOp XlaBuilderFriend::BuildDomain(XlaBuilder* builder, XlaOp operand, const OpSharding& entry, const OpSharding& exit,
+                                    const Shape& shape) {
   return Lower(builder, {operand}, [&](XlaLowering& to, Values x) -> ValueOr {
     KASHI_ASSIGN_OR_RETURN(HloSharding entry_sharding, HloSharding::FromProto(entry));
     KASHI_ASSIGN_OR_RETURN(HloSharding exit_sharding, HloSharding::FromProto(exit));

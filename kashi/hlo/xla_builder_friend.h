@@ -1,5 +1,5 @@
-// Instructions that have no operation of the builder's: those that compilers put in. (XLA's internal::XlaBuilderFriend, but
-// for its access to protos.) Shapes that nothing else says are given.
+// Instructions that have no operation of the builder's: those that compilers put in. (XLA's internal::XlaBuilderFriend,
+// but for its access to protos.) Shapes that nothing else says are given.
 #ifndef KASHI_HLO_XLA_BUILDER_FRIEND_H_
 #define KASHI_HLO_XLA_BUILDER_FRIEND_H_
 

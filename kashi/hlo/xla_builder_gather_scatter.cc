@@ -12,8 +12,8 @@ XlaOp Gather(XlaOp input, XlaOp start_indices, const GatherDimensionNumbers& dim
 
 XlaOp Scatter(XlaOp input, XlaOp scatter_indices, XlaOp updates, const XlaComputationRef& update_computation,
               const ScatterDimensionNumbers& dimension_numbers, bool indices_are_sorted, bool unique_indices) {
-  return Scatter(absl::MakeConstSpan(&input, 1), scatter_indices, absl::MakeConstSpan(&updates, 1),
-                 update_computation, dimension_numbers, indices_are_sorted, unique_indices);
+  return Scatter(absl::MakeConstSpan(&input, 1), scatter_indices, absl::MakeConstSpan(&updates, 1), update_computation,
+                 dimension_numbers, indices_are_sorted, unique_indices);
 }
 
 XlaOp Scatter(absl::Span<const XlaOp> inputs, XlaOp scatter_indices, absl::Span<const XlaOp> updates,
@@ -24,8 +24,7 @@ XlaOp Scatter(absl::Span<const XlaOp> inputs, XlaOp scatter_indices, absl::Span<
   return Lower(scatter_indices.builder(), operands, [&](XlaLowering& to, Values x) -> ValueOr {
     if (inputs.empty()) return InvalidArgument("Scatter inputs cannot be empty.");
     if (updates.size() != count) {
-      return InvalidArgument("Scatter should have same number of inputs and updates: %d vs %d.", count,
-                             updates.size());
+      return InvalidArgument("Scatter should have same number of inputs and updates: %d vs %d.", count, updates.size());
     }
     KASHI_ASSIGN_OR_RETURN(HloComputation * combiner, to.Embed(update_computation));
     return to.AddInferred(HloInstruction::CreateScatter(Inferred(), x.first(count), x[count], x.subspan(count + 1),

@@ -6,9 +6,8 @@ namespace kashi {
 namespace {
 
 XlaOp Rng(RandomDistribution distribution, XlaOp first, XlaOp second, const Shape& shape) {
-  return Lower({first, second}, [&](XlaLowering& to, Values x) {
-    return to.Add(HloInstruction::CreateRng(shape, distribution, x));
-  });
+  return Lower({first, second},
+               [&](XlaLowering& to, Values x) { return to.Add(HloInstruction::CreateRng(shape, distribution, x)); });
 }
 
 // Bits are unsigned integers, as wide as what is wanted.
@@ -25,8 +24,8 @@ absl::Status MakeUnsigned(Shape* shape) {
 }  // namespace
 
 XlaOp Fft(XlaOp operand, FftType fft_type, absl::Span<const int64_t> fft_length) {
-  return LowerInferred(
-      {operand}, [&](Values x) { return HloInstruction::CreateFft(Inferred(), x[0], fft_type, fft_length); });
+  return LowerInferred({operand},
+                       [&](Values x) { return HloInstruction::CreateFft(Inferred(), x[0], fft_type, fft_length); });
 }
 
 XlaOp TriangularSolve(XlaOp a, XlaOp b, bool left_side, bool lower, bool unit_diagonal,

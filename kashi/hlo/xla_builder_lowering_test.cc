@@ -22,7 +22,8 @@ std::string LinesOf(std::vector<absl::string_view> shapes, const std::function<v
   build(&builder, x);
   return BuildLines(&builder);
 }
-#define LINES(shapes, body) LinesOf(shapes, [&]([[maybe_unused]] XlaBuilder* b, [[maybe_unused]] const Ops& x) { body; })
+#define LINES(shapes, body) \
+  LinesOf(shapes, [&]([[maybe_unused]] XlaBuilder* b, [[maybe_unused]] const Ops& x) { body; })
 #define SHAPES(...) (std::vector<absl::string_view>{__VA_ARGS__})
 
 // ---- Inputs --------------------------------------------------------------------------------------------------------
@@ -72,8 +73,7 @@ TEST(XlaBuilderLoweringTest, EveryUnaryOperation) {
 TEST(XlaBuilderLoweringTest, Accuracy) {
   ResultAccuracy highest;
   highest.set_mode(ResultAccuracy::HIGHEST);
-  EXPECT_EQ(LINES(SHAPES("f32[2]"), Exp(x[0], highest)),
-            "exponential f32[2]->f32[2] result_accuracy={mode=highest}");
+  EXPECT_EQ(LINES(SHAPES("f32[2]"), Exp(x[0], highest)), "exponential f32[2]->f32[2] result_accuracy={mode=highest}");
 }
 
 TEST(XlaBuilderLoweringTest, Comparisons) {
@@ -136,8 +136,7 @@ TEST(XlaBuilderLoweringTest, Movement) {
   EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("f32[2]", "f32[]"), PadInDim(x[0], x[1], 1, 1, 2)), "error"));
   EXPECT_EQ(LINES(SHAPES("f32[4,5]"), Slice(x[0], {0, 1}, {4, 5}, {2, 2})),
             "slice f32[4,5]->f32[2,2] slice={[0:4:2], [1:5:2]}");
-  EXPECT_EQ(LINES(SHAPES("f32[4,5]"), SliceInDim(x[0], 1, 3, 1, 0)),
-            "slice f32[4,5]->f32[2,5] slice={[1:3], [0:5]}");
+  EXPECT_EQ(LINES(SHAPES("f32[4,5]"), SliceInDim(x[0], 1, 3, 1, 0)), "slice f32[4,5]->f32[2,5] slice={[1:3], [0:5]}");
   EXPECT_EQ(LINES(SHAPES("f32[4,5]", "s32[]", "s32[]"), DynamicSlice(x[0], {x[1], x[2]}, {2, 2})),
             "dynamic-slice f32[4,5], s32[], s32[]->f32[2,2] dynamic_slice_sizes={2,2}");
   EXPECT_EQ(LINES(SHAPES("f32[4]", "f32[2]", "s32[]"), DynamicUpdateSlice(x[0], x[1], {x[2]})),
@@ -181,9 +180,8 @@ TEST(XlaBuilderLoweringTest, Dots) {
   ragged.mutable_dot_dimension_numbers()->add_rhs_contracting_dimensions(1);
   ragged.add_lhs_ragged_dimensions(0);
   ragged.add_rhs_group_dimensions(0);
-  EXPECT_TRUE(absl::StartsWith(
-      LINES(SHAPES("f32[11,5]", "f32[3,5,7]", "s32[3]"), RaggedDot(x[0], x[1], x[2], ragged)),
-      "ragged-dot f32[11,5], f32[3,5,7], s32[3]->f32[11,7] "));
+  EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("f32[11,5]", "f32[3,5,7]", "s32[3]"), RaggedDot(x[0], x[1], x[2], ragged)),
+                               "ragged-dot f32[11,5], f32[3,5,7], s32[3]->f32[11,7] "));
 }
 
 TEST(XlaBuilderLoweringTest, Convolutions) {
@@ -193,26 +191,27 @@ TEST(XlaBuilderLoweringTest, Convolutions) {
   EXPECT_EQ(LINES(SHAPES("f32[1,2,6]", "f32[3,2,3]"), Conv(x[0], x[1], {1}, Padding::kSame)),
             "convolution f32[1,2,6], f32[3,2,3]->f32[1,3,6] window={size=3 pad=1_1}, dim_labels=bf0_oi0->bf0");
   EXPECT_EQ(LINES(SHAPES("f32[1,2,6]", "f32[3,1,3]"),
-                  ConvWithGeneralPadding(x[0], x[1], {1}, {{2, 0}}, /*feature_group_count=*/2)).substr(0, 5),
+                  ConvWithGeneralPadding(x[0], x[1], {1}, {{2, 0}}, /*feature_group_count=*/2))
+                .substr(0, 5),
             "error");
   EXPECT_EQ(LINES(SHAPES("f32[1,2,6]", "f32[4,1,3]"),
                   ConvWithGeneralPadding(x[0], x[1], {1}, {{2, 0}}, /*feature_group_count=*/2)),
             "convolution f32[1,2,6], f32[4,1,3]->f32[1,4,6] window={size=3 pad=2_0}, dim_labels=bf0_oi0->bf0, "
             "feature_group_count=2");
   const ConvolutionDimensionNumbers one = XlaBuilder::CreateDefaultConvDimensionNumbers(1);
-  EXPECT_EQ(LINES(SHAPES("f32[1,2,6]", "f32[3,2,3]"),
-                  ConvGeneralDilated(x[0], x[1], {1}, {{0, 0}}, {2}, {3}, one, 1, 1, nullptr, std::nullopt,
-                                     std::vector<bool>{true})),
-            "convolution f32[1,2,6], f32[3,2,3]->f32[1,3,5] window={size=3 lhs_dilate=2 rhs_dilate=3 rhs_reversal=1}, "
-            "dim_labels=bf0_oi0->bf0");
+  EXPECT_EQ(
+      LINES(SHAPES("f32[1,2,6]", "f32[3,2,3]"), ConvGeneralDilated(x[0], x[1], {1}, {{0, 0}}, {2}, {3}, one, 1, 1,
+                                                                   nullptr, std::nullopt, std::vector<bool>{true})),
+      "convolution f32[1,2,6], f32[3,2,3]->f32[1,3,5] window={size=3 lhs_dilate=2 rhs_dilate=3 rhs_reversal=1}, "
+      "dim_labels=bf0_oi0->bf0");
   EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("f32[1,2,6]", "f32[3,2]"), Conv(x[0], x[1], {1}, Padding::kSame)),
                                "error: Convolution arguments must have same number of dimensions. Got: "));
   EXPECT_EQ(LINES(SHAPES("f32[1,2,6]", "f32[3,2,3]"), Conv(x[0], x[1], {1, 1}, Padding::kSame)),
             "error: Expected 1 elements for input_spatial_dimensions, but got 2.");
-  EXPECT_TRUE(absl::StrContains(
-      LINES(SHAPES("f32[1,2,6]", "f32[3,2,3]"),
-            DynamicConvForward(x[0], x[1], {1}, {{0, 0}}, {}, {}, one, 1, 1, nullptr, PADDING_VALID)),
-      "custom_call_target=\"DynamicConvolutionForward\""));
+  EXPECT_TRUE(
+      absl::StrContains(LINES(SHAPES("f32[1,2,6]", "f32[3,2,3]"),
+                              DynamicConvForward(x[0], x[1], {1}, {{0, 0}}, {}, {}, one, 1, 1, nullptr, PADDING_VALID)),
+                        "custom_call_target=\"DynamicConvolutionForward\""));
 }
 
 TEST(XlaBuilderLoweringTest, ConvolutionDimensionNumbers) {
@@ -226,10 +225,10 @@ TEST(XlaBuilderLoweringTest, ConvolutionDimensionNumbers) {
 TEST(XlaBuilderLoweringTest, LinearAlgebraAndRandomNumbers) {
   EXPECT_EQ(LINES(SHAPES("f32[4,6]"), Fft(x[0], RFFT, {6})), "fft f32[4,6]->c64[4,4] fft_type=RFFT, fft_length={6}");
   EXPECT_EQ(LINES(SHAPES("f32[4,4]"), Cholesky(x[0], true)), "cholesky f32[4,4]->f32[4,4] lower=true");
-  EXPECT_TRUE(absl::StartsWith(
-      LINES(SHAPES("f32[4,4]", "f32[4,2]"),
-            TriangularSolve(x[0], x[1], true, true, false, TriangularSolveOptions::NO_TRANSPOSE)),
-      "triangular-solve f32[4,4], f32[4,2]->f32[4,2]"));
+  EXPECT_TRUE(
+      absl::StartsWith(LINES(SHAPES("f32[4,4]", "f32[4,2]"),
+                             TriangularSolve(x[0], x[1], true, true, false, TriangularSolveOptions::NO_TRANSPOSE)),
+                       "triangular-solve f32[4,4], f32[4,2]->f32[4,2]"));
   EXPECT_EQ(LINES(SHAPES("f32[2,3]", "f32[3]", "f32[3]"), BatchNormTraining(x[0], x[1], x[2], 0.5, 1)),
             "batch-norm-training f32[2,3], f32[3], f32[3]->(f32[2,3], f32[3], f32[3]) epsilon=0.5, feature_index=1");
   EXPECT_EQ(LINES(SHAPES("f32[]", "f32[]"), RngUniform(x[0], x[1], ShapeOf("f32[2]"))),
@@ -252,20 +251,19 @@ TEST(XlaBuilderLoweringTest, Reductions) {
 TEST(XlaBuilderLoweringTest, Windows) {
   const XlaComputation add = ScalarFunction(Add, "f32[]");
   const XlaComputation ge = ScalarFunction(Ge, "f32[]");
-  EXPECT_TRUE(absl::StartsWith(
-      LINES(SHAPES("f32[5]", "f32[]"), ReduceWindow(x[0], x[1], add, {2}, {2}, Padding::kSame)),
-      "reduce-window f32[5], f32[]->f32[3] window={size=2 stride=2 pad=0_1}, to_apply="));
-  EXPECT_TRUE(absl::StartsWith(
-      LINES(SHAPES("f32[<=5]", "f32[]"), ReduceWindow(x[0], x[1], add, {2}, {2}, Padding::kSame)),
-      "custom-call f32[<=5], f32[]->f32[<=3] window={size=2 stride=2 pad=0_1}, "
-      "custom_call_target=\"DynamicReduceWindowSamePadding\""));
+  EXPECT_TRUE(
+      absl::StartsWith(LINES(SHAPES("f32[5]", "f32[]"), ReduceWindow(x[0], x[1], add, {2}, {2}, Padding::kSame)),
+                       "reduce-window f32[5], f32[]->f32[3] window={size=2 stride=2 pad=0_1}, to_apply="));
+  EXPECT_TRUE(
+      absl::StartsWith(LINES(SHAPES("f32[<=5]", "f32[]"), ReduceWindow(x[0], x[1], add, {2}, {2}, Padding::kSame)),
+                       "custom-call f32[<=5], f32[]->f32[<=3] window={size=2 stride=2 pad=0_1}, "
+                       "custom_call_target=\"DynamicReduceWindowSamePadding\""));
   EXPECT_TRUE(absl::StartsWith(
       LINES(SHAPES("f32[5]", "f32[]"), ReduceWindowWithGeneralPadding(x[0], x[1], add, {2}, {1}, {2}, {3}, {{1, 1}})),
       "reduce-window f32[5], f32[]->f32[8] window={size=2 pad=1_1 lhs_dilate=2 rhs_dilate=3}, to_apply="));
-  EXPECT_TRUE(absl::StartsWith(
-      LINES(SHAPES("f32[4]", "f32[2]", "f32[]"),
-            SelectAndScatter(x[0], ge, {2}, {2}, Padding::kValid, x[1], x[2], add)),
-      "select-and-scatter f32[4], f32[2], f32[]->f32[4] window={size=2 stride=2}, select="));
+  EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("f32[4]", "f32[2]", "f32[]"),
+                                     SelectAndScatter(x[0], ge, {2}, {2}, Padding::kValid, x[1], x[2], add)),
+                               "select-and-scatter f32[4], f32[2], f32[]->f32[4] window={size=2 stride=2}, select="));
   EXPECT_TRUE(absl::StartsWith(
       LINES(SHAPES("f32[5]", "f32[]"), ReduceWindow(x[0], x[1], add, {0}, {2}, Padding::kSame)), "error"));
 }
@@ -277,8 +275,8 @@ TEST(XlaBuilderLoweringTest, MapSortTopKGatherScatter) {
                                "map f32[4], f32[4]->f32[4] dimensions={0}, to_apply="));
   EXPECT_EQ(LINES(SHAPES("f32[4]", "f32[4]"), Map(b, x, add, {0}, {x[0]})),
             "error: static_operands is not supported in Map");
-  EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("f32[2,4]"), Sort(x, lt)),
-                               "sort f32[2,4]->f32[2,4] dimensions={1}, to_apply="));
+  EXPECT_TRUE(
+      absl::StartsWith(LINES(SHAPES("f32[2,4]"), Sort(x, lt)), "sort f32[2,4]->f32[2,4] dimensions={1}, to_apply="));
   EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("f32[2,4]"), Sort(x, lt, 0, /*is_stable=*/true)),
                                "sort f32[2,4]->f32[2,4] dimensions={0}, is_stable=true, to_apply="));
   EXPECT_EQ(LINES(SHAPES("f32[2,4]"), TopK(x[0], 2, /*largest=*/false)),
@@ -296,9 +294,8 @@ TEST(XlaBuilderLoweringTest, MapSortTopKGatherScatter) {
   scatter.add_inserted_window_dims(0);
   scatter.add_scatter_dims_to_operand_dims(0);
   scatter.set_index_vector_dim(1);
-  EXPECT_TRUE(absl::StartsWith(
-      LINES(SHAPES("f32[5,3]", "s32[2]", "f32[2,3]"), Scatter(x[0], x[1], x[2], add, scatter)),
-      "scatter f32[5,3], s32[2], f32[2,3]->f32[5,3] update_window_dims={1}, "));
+  EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("f32[5,3]", "s32[2]", "f32[2,3]"), Scatter(x[0], x[1], x[2], add, scatter)),
+                               "scatter f32[5,3], s32[2], f32[2,3]->f32[5,3] update_window_dims={1}, "));
   EXPECT_EQ(LINES(SHAPES("f32[5,3]", "s32[2]"), Scatter({x[0]}, x[1], Ops{}, add, scatter)),
             "error: Scatter should have same number of inputs and updates: 1 vs 0.");
   EXPECT_EQ(LINES(SHAPES("s32[2]"), Scatter(Ops{}, x[0], Ops{}, add, scatter)),
@@ -324,12 +321,10 @@ TEST(XlaBuilderLoweringTest, While) {
 
 TEST(XlaBuilderLoweringTest, Conditionals) {
   const XlaComputation negate = Negation("f32[]");
-  EXPECT_TRUE(absl::StartsWith(
-      LINES(SHAPES("pred[]", "f32[]"), Conditional(x[0], x[1], negate, x[1], negate)),
-      "conditional pred[], f32[], f32[]->f32[] true_computation=negate."));
-  EXPECT_TRUE(absl::StartsWith(
-      LINES(SHAPES("s32[]", "f32[]"), Conditional(x[0], {&negate, &negate}, {x[1], x[1]})),
-      "conditional s32[], f32[], f32[]->f32[] branch_computations={negate."));
+  EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("pred[]", "f32[]"), Conditional(x[0], x[1], negate, x[1], negate)),
+                               "conditional pred[], f32[], f32[]->f32[] true_computation=negate."));
+  EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("s32[]", "f32[]"), Conditional(x[0], {&negate, &negate}, {x[1], x[1]})),
+                               "conditional s32[], f32[], f32[]->f32[] branch_computations={negate."));
   EXPECT_EQ(LINES(SHAPES("s32[]", "f32[]"), Conditional(x[0], x[1], negate, x[1], negate)),
             "error: Argument to predicated-Conditional is not a scalar of PRED type (s32[]).");
   EXPECT_EQ(LINES(SHAPES("pred[]", "f32[]"), Conditional(x[0], {&negate}, {x[1]})),
@@ -342,8 +337,10 @@ TEST(XlaBuilderLoweringTest, Calls) {
   EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("f32[]"), Call(b, negate, x)), "call f32[]->f32[] to_apply=negate."));
   const std::string composite = LINES(SHAPES("f32[]"), CompositeCall(b, negate, x, "my.op", "{n=1}", 2));
   EXPECT_TRUE(absl::StrContains(composite, "is_composite=true")) << composite;
-  EXPECT_TRUE(absl::StrContains(composite, "composite.attributes={n=1},composite.name=\"my.op\","
-                                           "composite.version=\"2\"")) << composite;
+  EXPECT_TRUE(absl::StrContains(composite,
+                                "composite.attributes={n=1},composite.name=\"my.op\","
+                                "composite.version=\"2\""))
+      << composite;
   EXPECT_TRUE(absl::StrContains(LINES(SHAPES("f32[]"), CompositeCall(b, negate, x, "my.op")),
                                 "composite.attributes={},composite.name=\"my.op\",composite.version=\"0\""));
 }
@@ -353,11 +350,11 @@ TEST(XlaBuilderLoweringTest, CustomCalls) {
   EXPECT_EQ(LINES(SHAPES("f32[]"), CustomCall(b, "f", x, result, "opaque", /*has_side_effect=*/true)),
             "custom-call f32[]->f32[2] custom_call_target=\"f\", custom_call_has_side_effect=true, "
             "backend_config=\"opaque\"");
-  EXPECT_EQ(LINES(SHAPES("f32[]"), CustomCall(b, "$f", x, result)),
-            "error: Invalid custom_call_target \"$f\": Call targets that start with '$' are reserved for internal use.");
-  EXPECT_TRUE(absl::StrContains(
-      LINES(SHAPES("f32[]"), CustomCallWithLayout(b, "f", x, result, {ShapeOf("f32[]")})),
-      "operand_layout_constraints={f32[]"));
+  EXPECT_EQ(
+      LINES(SHAPES("f32[]"), CustomCall(b, "$f", x, result)),
+      "error: Invalid custom_call_target \"$f\": Call targets that start with '$' are reserved for internal use.");
+  EXPECT_TRUE(absl::StrContains(LINES(SHAPES("f32[]"), CustomCallWithLayout(b, "f", x, result, {ShapeOf("f32[]")})),
+                                "operand_layout_constraints={f32[]"));
   EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("f32[]"), CustomCallWithLayout(b, "f", x, result, {})),
                                "error: Must specify a shape with layout for each operand"));
   EXPECT_TRUE(absl::StrContains(LINES(SHAPES("f32[]"), CustomCallWithComputation(b, "f", x, Negation("f32[]"), result)),
@@ -379,10 +376,10 @@ TEST(XlaBuilderLoweringTest, AllReduce) {
   EXPECT_EQ(LINES(SHAPES("()"), AllReduce(x[0], add)), "error: 0 element tuple AllReduce is not supported");
   ChannelHandle channel;
   channel.set_handle(7);
-  EXPECT_TRUE(absl::StartsWith(
-      LINES(SHAPES("f32[2,3]"), AllReduce(x[0], add, {}, channel, ShapeOf("f32[2,3]{0,1}"), true)),
-      "all-reduce f32[2,3]->f32[2,3] channel_id=7, replica_groups={}, constrain_layout=true, "
-      "use_global_device_ids=true, to_apply="));
+  EXPECT_TRUE(
+      absl::StartsWith(LINES(SHAPES("f32[2,3]"), AllReduce(x[0], add, {}, channel, ShapeOf("f32[2,3]{0,1}"), true)),
+                       "all-reduce f32[2,3]->f32[2,3] channel_id=7, replica_groups={}, constrain_layout=true, "
+                       "use_global_device_ids=true, to_apply="));
   EXPECT_TRUE(absl::StartsWith(LINES(SHAPES("pred[2]"), CrossReplicaSum(x[0])),
                                "all-reduce pred[2]->pred[2] replica_groups={}, to_apply=sum."));
 }
@@ -472,6 +469,44 @@ TEST(XlaBuilderLoweringTest, Channels) {
             "error: All operands to AfterAll must be tokens; operand 1 has shape f32[]");
 }
 
+// Whatever wants arrays says so.
+TEST(XlaBuilderLoweringTest, TuplesAreErrors) {
+  const XlaComputation add = ScalarFunction(Add, "f32[]");
+  const std::vector<std::function<void(XlaOp)>> operations = {
+      [](XlaOp x) { Neg(x); },
+      [](XlaOp x) { Add(x, x); },
+      [](XlaOp x) { EqTotalOrder(x, x); },
+      [](XlaOp x) { Clamp(x, x, x); },
+      [](XlaOp x) { Select(GetTupleElement(x, 0), GetTupleElement(x, 0), x); },
+      [](XlaOp x) { ConvertElementType(x, S32); },
+      [](XlaOp x) { BroadcastInDim(x, {2}, {}); },
+      [](XlaOp x) { Broadcast(x, {2}); },
+      [](XlaOp x) { Reshape(x, {1}); },
+      [](XlaOp x) { Reshape(ShapeOf("f32[1]"), x); },
+      [](XlaOp x) {
+        Collapse(x, {0, 1});
+      },
+      [](XlaOp x) { SliceInDim(x, 0, 1, 1, 0); },
+      [](XlaOp x) { GetDimensionSize(x, 0); },
+      [](XlaOp x) { RemoveDynamicDimension(x, 0); },
+      [](XlaOp x) { Dot(x, x); },
+      [](XlaOp x) { Conv(x, x, {1}, Padding::kSame); },
+      [&](XlaOp x) { ReduceAll(x, x, add); },
+      [&](XlaOp x) { ReduceWindow(x, x, add, {1}, {1}, Padding::kSame); },
+      [&](XlaOp x) { Sort({x}, add); },
+      [](XlaOp x) { TopK(x, 1, true); },
+      [](XlaOp x) { AllToAll(x, 0, 0, 2); },
+      [](XlaOp x) { RngBitGenerator(RNG_PHILOX, x, ShapeOf("(f32[])")); },
+      [](XlaOp x) { MhloDynamicReshape(x, x, ShapeOf("f32[?]")); },
+      [](XlaOp x) { x >> x; },
+  };
+  for (size_t i = 0; i < operations.size(); ++i) {
+    XlaBuilder builder("b");
+    operations[i](Param(&builder, 0, "(f32[], f32[2])"));
+    EXPECT_FALSE(builder.first_error().ok()) << "operation " << i;
+  }
+}
+
 TEST(XlaBuilderLoweringTest, SpmdConversions) {
   XlaBuilder builder("b");
   const XlaOp x = Param(&builder, 0, "f32[4,6]");
@@ -487,7 +522,8 @@ TEST(XlaBuilderLoweringTest, SpmdConversions) {
   for (const HloInstruction* i : computation.module().entry_computation()->instructions()) {
     if (i->opcode() == HloOpcode::kCustomCall) targets.push_back(i->custom_call_target());
   }
-  EXPECT_EQ(targets, (std::vector<std::string>{"Sharding", "SPMDFullToShardShape", "Sharding", "SPMDShardToFullShape"}));
+  EXPECT_EQ(targets,
+            (std::vector<std::string>{"Sharding", "SPMDFullToShardShape", "Sharding", "SPMDShardToFullShape"}));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Reductions, windows, maps and sorting (docs/spec/hlo-ops.md 10.3).
 #include <numeric>
 
+#include "kashi/array/broadcast.h"
 #include "kashi/hlo/shape_inference.h"
 #include "kashi/hlo/xla_lowering.h"
 
@@ -69,14 +70,17 @@ XlaOp Reduce(XlaBuilder* builder, absl::Span<const XlaOp> operands, absl::Span<c
              const XlaComputationRef& computation, absl::Span<const int64_t> dimensions_to_reduce) {
   return Lower(builder, Joined(operands, init_values), [&](XlaLowering& to, Values x) -> ValueOr {
     KASHI_ASSIGN_OR_RETURN(HloComputation * reducer, to.Embed(computation));
-    return to.AddInferred(HloInstruction::CreateReduce(Inferred(), x.first(operands.size()),
-                                                       x.subspan(operands.size()), dimensions_to_reduce, reducer));
+    return to.AddInferred(HloInstruction::CreateReduce(Inferred(), x.first(operands.size()), x.subspan(operands.size()),
+                                                       dimensions_to_reduce, reducer));
   });
 }
 
 XlaOp ReduceAll(XlaOp operand, XlaOp init_value, const XlaComputationRef& computation) {
   const absl::StatusOr<const Shape*> shape = operand.builder()->GetShapePtr(operand);
   if (!shape.ok()) return operand.builder()->ReportError(shape.status());
+  if (absl::Status status = ExpectArray(**shape, "operand of reduce"); !status.ok()) {
+    return operand.builder()->ReportError(status);
+  }
   std::vector<int64_t> all((*shape)->dimensions_size());
   std::iota(all.begin(), all.end(), 0);
   return Reduce(operand, init_value, computation, all);
@@ -98,16 +102,15 @@ XlaOp ReduceWindow(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> ini
   return Lower(operands[0].builder(), Joined(operands, init_values), [&](XlaLowering& to, Values x) -> ValueOr {
     const Shape& shape = x[0]->shape();
     KASHI_ASSIGN_OR_RETURN(const EdgePadding edges, PaddingFor(shape, window_dimensions, window_strides, padding));
-    KASHI_ASSIGN_OR_RETURN(const Window window, ShapeInference::InferWindowFromDimensions(
-                                                    window_dimensions, window_strides, edges, {}, {}));
+    KASHI_ASSIGN_OR_RETURN(const Window window,
+                           ShapeInference::InferWindowFromDimensions(window_dimensions, window_strides, edges, {}, {}));
     return AddReduceWindow(to, x, computation, window, IsDynamicSamePadding(shape, window_dimensions, padding));
   });
 }
 
 XlaOp ReduceWindowWithGeneralPadding(XlaOp operand, XlaOp init_value, const XlaComputationRef& computation,
                                      absl::Span<const int64_t> window_dimensions,
-                                     absl::Span<const int64_t> window_strides,
-                                     absl::Span<const int64_t> base_dilations,
+                                     absl::Span<const int64_t> window_strides, absl::Span<const int64_t> base_dilations,
                                      absl::Span<const int64_t> window_dilations,
                                      absl::Span<const std::pair<int64_t, int64_t>> padding) {
   return ReduceWindowWithGeneralPadding(absl::MakeConstSpan(&operand, 1), absl::MakeConstSpan(&init_value, 1),
@@ -116,10 +119,8 @@ XlaOp ReduceWindowWithGeneralPadding(XlaOp operand, XlaOp init_value, const XlaC
 }
 
 XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
-                                     const XlaComputationRef& computation,
-                                     absl::Span<const int64_t> window_dimensions,
-                                     absl::Span<const int64_t> window_strides,
-                                     absl::Span<const int64_t> base_dilations,
+                                     const XlaComputationRef& computation, absl::Span<const int64_t> window_dimensions,
+                                     absl::Span<const int64_t> window_strides, absl::Span<const int64_t> base_dilations,
                                      absl::Span<const int64_t> window_dilations,
                                      absl::Span<const std::pair<int64_t, int64_t>> padding) {
   KASHI_CHECK(!operands.empty());
@@ -137,10 +138,9 @@ XlaOp SelectAndScatter(XlaOp operand, const XlaComputationRef& select, absl::Spa
   return Lower({operand, source, init_value}, [&](XlaLowering& to, Values x) -> ValueOr {
     const Shape& shape = x[0]->shape();
     KASHI_ASSIGN_OR_RETURN(const EdgePadding edges, PaddingFor(shape, window_dimensions, window_strides, padding));
-    KASHI_ASSIGN_OR_RETURN(const Window window, ShapeInference::InferWindowFromDimensions(
-                                                    window_dimensions, window_strides, edges, {}, {}));
-    return AddSelectAndScatter(to, x, select, window, scatter,
-                               IsDynamicSamePadding(shape, window_dimensions, padding));
+    KASHI_ASSIGN_OR_RETURN(const Window window,
+                           ShapeInference::InferWindowFromDimensions(window_dimensions, window_strides, edges, {}, {}));
+    return AddSelectAndScatter(to, x, select, window, scatter, IsDynamicSamePadding(shape, window_dimensions, padding));
   });
 }
 
@@ -165,8 +165,8 @@ XlaOp Map(XlaBuilder* builder, absl::Span<const XlaOp> operands, const XlaComput
     KASHI_ASSIGN_OR_RETURN(HloComputation * function, to.Embed(computation));
     std::vector<const Shape*> shapes;
     for (const Value operand : x) shapes.push_back(&operand->shape());
-    KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeInference::InferMapShape(
-                                                  shapes, function->ComputeProgramShape(), dimensions));
+    KASHI_ASSIGN_OR_RETURN(const Shape shape,
+                           ShapeInference::InferMapShape(shapes, function->ComputeProgramShape(), dimensions));
     std::vector<Value> fitting(x.begin(), x.end());
     for (Value& operand : fitting) {
       if (ShapeUtil::SameDimensions(operand->shape(), shape)) continue;

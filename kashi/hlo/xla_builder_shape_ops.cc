@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/array/broadcast.h"
 #include "kashi/hlo/shape_inference.h"
 #include "kashi/hlo/xla_lowering.h"
 
@@ -89,11 +90,12 @@ XlaOp Reshape(XlaOp operand, absl::Span<const int64_t> dimensions) {
   return ReshapeWithInferredDimension(operand, dimensions, /*inferred_dimension=*/-1);
 }
 XlaOp ReshapeWithInferredDimension(XlaOp operand, absl::Span<const int64_t> dimensions, int64_t inferred_dimension) {
-  return Lower({operand},
-               [&](XlaLowering& to, Values x) { return to.Reshape(x[0], dimensions, inferred_dimension); });
+  return Lower({operand}, [&](XlaLowering& to, Values x) { return to.Reshape(x[0], dimensions, inferred_dimension); });
 }
 XlaOp Reshape(const Shape& shape, XlaOp operand) {
   return Lower({operand}, [&](XlaLowering& to, Values x) -> ValueOr {
+    KASHI_RETURN_IF_ERROR(ExpectArray(x[0]->shape(), "operand of reshape"));
+    KASHI_RETURN_IF_ERROR(ExpectArray(shape, "result of reshape"));
     const bool is_unbounded = shape.is_unbounded_dynamic() || x[0]->shape().is_unbounded_dynamic();
     if (!is_unbounded && ShapeUtil::ElementsIn(shape) != ShapeUtil::ElementsIn(x[0]->shape())) {
       return InvalidArgument("Reshape of %s cannot give %s: the numbers of elements differ.",
@@ -108,15 +110,16 @@ XlaOp DynamicReshape(XlaOp operand, absl::Span<const XlaOp> dim_sizes, absl::Spa
   return Lower(operand.builder(), Joined({operand}, dim_sizes), [&](XlaLowering& to, Values x) {
     std::vector<const Shape*> sizes;
     for (const Value size : x.subspan(1)) sizes.push_back(&size->shape());
-    return to.Add(
-        ShapeInference::InferDynamicReshapeShape(x[0]->shape(), sizes, new_size_bounds, dims_are_dynamic),
-        HloOpcode::kDynamicReshape, x);
+    return to.Add(ShapeInference::InferDynamicReshapeShape(x[0]->shape(), sizes, new_size_bounds, dims_are_dynamic),
+                  HloOpcode::kDynamicReshape, x);
   });
 }
 
 XlaOp MhloDynamicReshape(XlaOp operand, XlaOp output_shape, const Shape& shape) {
   return Lower({operand, output_shape}, [&](XlaLowering& to, Values x) -> ValueOr {
     const Shape& sizes = x[1]->shape();
+    KASHI_RETURN_IF_ERROR(ExpectArray(shape, "result of mhlo.dynamic_reshape"));
+    KASHI_RETURN_IF_ERROR(ExpectArray(sizes, "output_shape of mhlo.dynamic_reshape"));
     if (x[0]->shape().element_type() != shape.element_type()) {
       return InvalidArgument("Element type of operand %s and output %s must match",
                              ShapeUtil::HumanString(x[0]->shape()), ShapeUtil::HumanString(shape));
@@ -159,8 +162,8 @@ XlaOp Collapse(XlaOp operand, absl::Span<const int64_t> dimensions) {
 // ---- Moving --------------------------------------------------------------------------------------------------------
 
 XlaOp Transpose(XlaOp operand, absl::Span<const int64_t> permutation) {
-  return LowerInferred(
-      {operand}, [&](Values x) { return HloInstruction::CreateTranspose(Inferred(), x[0], permutation); });
+  return LowerInferred({operand},
+                       [&](Values x) { return HloInstruction::CreateTranspose(Inferred(), x[0], permutation); });
 }
 
 XlaOp Rev(XlaOp operand, absl::Span<const int64_t> dimensions) {
@@ -169,9 +172,8 @@ XlaOp Rev(XlaOp operand, absl::Span<const int64_t> dimensions) {
 }
 
 XlaOp Pad(XlaOp operand, XlaOp padding_value, const PaddingConfig& padding_config) {
-  return LowerInferred({operand, padding_value}, [&](Values x) {
-    return HloInstruction::CreatePad(Inferred(), x[0], x[1], padding_config);
-  });
+  return LowerInferred({operand, padding_value},
+                       [&](Values x) { return HloInstruction::CreatePad(Inferred(), x[0], x[1], padding_config); });
 }
 
 XlaOp PadInDim(XlaOp operand, XlaOp padding_value, int64_t dimno, int64_t pad_lo, int64_t pad_hi) {

@@ -99,8 +99,7 @@ TEST(XlaBuilderTest, Parameters) {
   EXPECT_FALSE(none.Build().ok());
   XlaBuilder replicated("b");
   Parameter(&replicated, 0, ShapeOf("(f32[], f32[2])"), "p", {true, false});
-  EXPECT_TRUE(absl::StrContains(replicated.Build()->module().ToString(),
-                                "parameter_replication={true,false}"));
+  EXPECT_TRUE(absl::StrContains(replicated.Build()->module().ToString(), "parameter_replication={true,false}"));
 }
 
 TEST(XlaBuilderTest, ABuilderIsSpentOnceBuilt) {
@@ -287,8 +286,7 @@ TEST(XlaBuilderTest, AliasesAndDonors) {
               b->SetUpAlias({1}, 0, {}, HloInputOutputAliasConfig::kMustAlias);
             }).value(),
             "HloModule b.4, input_output_alias={ {0}: (1, {}, may-alias), {1}: (0, {}, must-alias) }");
-  EXPECT_EQ(build([](XlaBuilder* b) { b->AddBufferDonor(1, {}); }).value(),
-            "HloModule b.4, buffer_donor={ (1, {}) }");
+  EXPECT_EQ(build([](XlaBuilder* b) { b->AddBufferDonor(1, {}); }).value(), "HloModule b.4, buffer_donor={ (1, {}) }");
   EXPECT_EQ(Message(build([](XlaBuilder* b) { b->SetUpAlias({0}, 2, {}); }).status()),
             "Invalid parameter number 2 (total 2)");
   EXPECT_EQ(Message(build([](XlaBuilder* b) { b->AddBufferDonor(0, {1}); }).status()),
@@ -327,8 +325,7 @@ TEST(XlaBuilderTest, BuildConstantSubGraph) {
   const XlaOp twice = Add(size, size);
   Neg(p);
   EXPECT_EQ(Lines(*builder.BuildConstantSubGraph(twice)), "constant ->s32[]\nadd s32[], s32[]->s32[]");
-  const XlaComputation unknown =
-      builder.BuildConstantSubGraph(twice, /*dynamic_dimension_is_minus_one=*/true).value();
+  const XlaComputation unknown = builder.BuildConstantSubGraph(twice, /*dynamic_dimension_is_minus_one=*/true).value();
   EXPECT_EQ(unknown.module().entry_computation()->root_instruction()->operand(0)->literal().ToStringWithoutShape(),
             "-1");
   const absl::Status status = builder.BuildConstantSubGraph(p).status();

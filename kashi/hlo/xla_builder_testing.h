@@ -19,8 +19,8 @@ inline XlaOp Param(XlaBuilder* builder, int64_t number, absl::string_view shape)
   return Parameter(builder, number, ShapeOf(shape), absl::StrCat("p", number));
 }
 
-// The entry's instructions but parameters, a line each: `broadcast f32[4]->f32[4,2] dimensions={0}`, that is, opcode, shapes
-// of the operands, shape, attributes. No layouts and no names.
+// The entry's instructions but parameters, a line each: `broadcast f32[4]->f32[4,2] dimensions={0}`, that is, opcode,
+// shapes of the operands, shape, attributes. No layouts and no names.
 inline std::string Lines(const XlaComputation& computation) {
   const HloPrintOptions options = HloPrintOptions::ShortParsable()
                                       .set_print_result_shape(false)
@@ -50,7 +50,9 @@ inline std::string BuildLines(XlaBuilder* builder) {
   const std::string text = computation->module().ToString();
   const auto again = ParseAndReturnUnverifiedModule(text);
   EXPECT_TRUE(again.ok()) << again.status() << "\n" << text;
-  if (again.ok()) EXPECT_EQ((*again)->ToString(), text);
+  if (again.ok()) {
+    EXPECT_EQ((*again)->ToString(), text);
+  }
   return Lines(*computation);
 }
 

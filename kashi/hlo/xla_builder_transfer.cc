@@ -21,8 +21,7 @@ ValueOr AddOutfeed(XlaLowering& to, Value operand, Value token, const Shape& sha
   KASHI_RETURN_IF_ERROR(CheckLayout(shape, "Outfeed"));
   if (!ShapeUtil::Compatible(operand->shape(), shape)) {
     return InvalidArgument("Outfeed shape %s must be compatible with operand shape %s",
-                           ShapeUtil::HumanStringWithLayout(shape),
-                           ShapeUtil::HumanStringWithLayout(operand->shape()));
+                           ShapeUtil::HumanStringWithLayout(shape), ShapeUtil::HumanStringWithLayout(operand->shape()));
   }
   return to.Add(HloInstruction::CreateOutfeed(shape, operand, token, config));
 }
@@ -136,8 +135,7 @@ XlaOp SendToHost(XlaOp operand, XlaOp token, const Shape& shape_with_layout, con
                              ShapeUtil::HumanStringWithLayout(x[0]->shape()));
     }
     if (!x[0]->shape().IsArray()) {
-      return InvalidArgument("SendToHost only supports array shapes, shape: %s",
-                             ShapeUtil::HumanString(x[0]->shape()));
+      return InvalidArgument("SendToHost only supports array shapes, shape: %s", ShapeUtil::HumanString(x[0]->shape()));
     }
     KASHI_RETURN_IF_ERROR(CheckChannel(handle, ChannelHandle::DEVICE_TO_HOST, "SendToHost", "device-to-host"));
     NewInstruction send = HloInstruction::CreateSend(x[0], x[1], handle.handle(), /*is_host_transfer=*/true);

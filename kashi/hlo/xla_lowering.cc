@@ -49,8 +49,7 @@ XlaOp Lower(XlaBuilder* builder, absl::Span<const XlaOp> operands,
   });
 }
 
-XlaOp Lower(std::initializer_list<XlaOp> operands,
-            absl::FunctionRef<ValueOr(XlaLowering& to, Values operands)> lower) {
+XlaOp Lower(std::initializer_list<XlaOp> operands, absl::FunctionRef<ValueOr(XlaLowering& to, Values operands)> lower) {
   return Lower(operands.begin()->builder(), operands, lower);
 }
 

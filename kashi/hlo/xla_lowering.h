@@ -1,7 +1,8 @@
 // What the functions of xla_builder.h are written with: from XlaOps to instructions and back. Internal to the builder.
 //
 //   XlaOp Rev(XlaOp operand, absl::Span<const int64_t> dimensions) {
-//     return LowerInferred({operand}, [&](Values x) { return HloInstruction::CreateReverse(Inferred(), x[0], dimensions); });
+//     return LowerInferred({operand},
+//                          [&](Values x) { return HloInstruction::CreateReverse(Inferred(), x[0], dimensions); });
 //   }
 //
 // Inside, values are instructions, and errors are statuses; an error ends in the builder.
@@ -59,7 +60,7 @@ class XlaLowering {
   ValueOr AddTuple(Values elements) { return AddInferred(HloInstruction::CreateTuple(elements)); }
   ValueOr AddElement(Value tuple, int64_t index);
 
-  // ---- What several lowerings need (xla_builder_broadcast.cc, docs/spec/hlo-ops.md 10.2). They carry no sharding: it is
+  // ---- What several lowerings need (xla_builder_broadcast.cc, docs/spec/hlo-ops.md 10.2). They carry no sharding: it
   // that of the operation for which they stand.
 
   // One broadcast of a scalar to the static sizes.
@@ -78,7 +79,8 @@ class XlaLowering {
   XlaBuilder* const builder_;
 };
 
-// Runs `lower` with the values of the operands, and returns its result, or an invalid XlaOp and the error in the builder.
+// Runs `lower` with the values of the operands, and returns its result, or an invalid XlaOp and the error in the
+// builder.
 XlaOp Lower(XlaBuilder* builder, absl::Span<const XlaOp> operands,
             absl::FunctionRef<ValueOr(XlaLowering& to, Values operands)> lower);
 // The builder is that of the first operand.

@@ -109,12 +109,15 @@ TEST(XlaBuilderTest, ShardingAndWindows) {
   auto x = Parameter(&b, 0, ShapeUtil::MakeShape(F32, {4, 6}), "x");
   {
     XlaScopedShardingAssignment scope(&b, sharding_builder::Replicate());
-    ReduceWindow(x, ConstantR0<float>(&b, 0), [] {
-      XlaBuilder add("add");
-      auto scalar = ShapeUtil::MakeShape(F32, {});
-      Add(Parameter(&add, 0, scalar, "x"), Parameter(&add, 1, scalar, "y"));
-      return add.Build().value();
-    }(), /*window_dimensions=*/{2, 2}, /*window_strides=*/{2, 2}, Padding::kSame);
+    ReduceWindow(
+        x, ConstantR0<float>(&b, 0),
+        [] {
+          XlaBuilder add("add");
+          auto scalar = ShapeUtil::MakeShape(F32, {});
+          Add(Parameter(&add, 0, scalar, "x"), Parameter(&add, 1, scalar, "y"));
+          return add.Build().value();
+        }(),
+        /*window_dimensions=*/{2, 2}, /*window_strides=*/{2, 2}, Padding::kSame);
   }
   TF_ASSERT_OK_AND_ASSIGN(const auto module, BuildHloModule(b));
   EXPECT_THAT(GetRoot(*module)->ToString(), HasSubstr("sharding={replicated}"));
