@@ -90,7 +90,9 @@ double BestSeconds(Work work) {
 
 int Bench(const ModuleFile& file, const ConvertOptions& options) {
   using Clock = std::chrono::steady_clock;
-  const auto since = [](Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  const auto since = [](Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
   const std::string text = file.is_text ? file.bytes : file.module->ToString();
   const double parse_seconds = BestSeconds([&] {
     const Clock::time_point begin = Clock::now();
@@ -116,9 +118,9 @@ int Bench(const ModuleFile& file, const ConvertOptions& options) {
   if (options.json) {
     answers.AddLine(json);
   } else {
-    answers.Add(absl::StrFormat("%s: %d bytes of text, %d instructions; reading %.0f MB/s, printing %.0f MB/s\n", file.name,
-                                text.size(), file.module->instruction_count(), json["parse_mb_per_s"].get<double>(),
-                                json["print_mb_per_s"].get<double>()));
+    answers.Add(absl::StrFormat("%s: %d bytes of text, %d instructions; reading %.0f MB/s, printing %.0f MB/s\n",
+                                file.name, text.size(), file.module->instruction_count(),
+                                json["parse_mb_per_s"].get<double>(), json["print_mb_per_s"].get<double>()));
   }
   return answers.Finish();
 }
@@ -151,7 +153,8 @@ int ConvertMany(const std::vector<std::string>& paths, const ConvertOptions& opt
     std::string output;
     if (!options.output.empty()) {
       const std::filesystem::path name = std::filesystem::path(path).filename();
-      output = (std::filesystem::path(options.output) / name.stem()).string() + "." + (format == "text" ? "hlo" : format);
+      output =
+          (std::filesystem::path(options.output) / name.stem()).string() + "." + (format == "text" ? "hlo" : format);
     } else if (!options.bench) {
       const absl::Status written = WriteOutput("", absl::StrCat("// ", path, "\n"));
       if (!written.ok()) return Fail(written);
@@ -189,7 +192,8 @@ void AddConvertVerb(Command* command) {
   CLI::App* verb = AddVerb(command, "convert", "Convert HLO between text, protos, JSON and DOT", examples,
                            [options] { return RunConvert(*options); });
   verb->add_option("FILE", options->inputs, "A module, a directory of a dump, or `-` for standard input")->required();
-  verb->add_option("--to", options->to, "What to write: text, pb, pbtxt, json or dot (default: what -o says, else text)")
+  verb->add_option("--to", options->to,
+                   "What to write: text, pb, pbtxt, json or dot (default: what -o says, else text)")
       ->check(CLI::IsMember({"text", "pb", "pbtxt", "json", "dot"}));
   AddOutputOption(verb, &options->output, "Write to this file (a directory for several modules)");
   AddStrictFlag(verb, &options->strict);

@@ -55,7 +55,8 @@ void AddHelpVerb(Command* command) {
 int Run(int argc, char** argv) {
   Command command;
   command.app.name("kashi");
-  command.app.description("Reads, checks, explains and converts XLA's programs, shapes and layouts, exact about every byte.");
+  command.app.description(
+      "Reads, checks, explains and converts XLA's programs, shapes and layouts, exact about every byte.");
   command.app.footer("kashi VERB --help tells more, with examples. Exit status: 0 success, 1 bad input, 2 bad usage.");
   command.app.set_version_flag("--version", "kashi " KASHI_VERSION, "Print the version; `kashi version` tells more");
   command.app.require_subcommand(1);

@@ -27,10 +27,33 @@ absl::Status CannotRead(const std::string& path) {
 
 // What XLA writes into a dump directory beside modules.
 bool IsModuleName(absl::string_view name) {
-  for (const absl::string_view other :
-       {"buffer-assignment", "live-range", "memory-usage-report", "debug_options", "config", "ir-no-opt", "ir-with-opt",
-        "obj-file", "thunk_sequence", "flagfile", "autotune", ".html", ".dot", ".svg", ".url", ".ll", ".o", ".s", ".ptx",
-        ".bc", ".mlir", ".json", ".tsv", ".npy", ".csv", ".md", ".py"}) {
+  for (const absl::string_view other : {"buffer-assignment",
+                                        "live-range",
+                                        "memory-usage-report",
+                                        "debug_options",
+                                        "config",
+                                        "ir-no-opt",
+                                        "ir-with-opt",
+                                        "obj-file",
+                                        "thunk_sequence",
+                                        "flagfile",
+                                        "autotune",
+                                        ".html",
+                                        ".dot",
+                                        ".svg",
+                                        ".url",
+                                        ".ll",
+                                        ".o",
+                                        ".s",
+                                        ".ptx",
+                                        ".bc",
+                                        ".mlir",
+                                        ".json",
+                                        ".tsv",
+                                        ".npy",
+                                        ".csv",
+                                        ".md",
+                                        ".py"}) {
     if (absl::StrContains(name, other)) return false;
   }
   for (const absl::string_view ending : {".txt", ".hlo", ".pb", ".pbtxt", ".hlo_text"}) {
@@ -46,8 +69,9 @@ bool LooksLikeProto(absl::string_view bytes) {
   if (text_format) return true;
   constexpr size_t kEnough = 4096;
   const absl::string_view beginning = bytes.substr(0, kEnough);
-  return std::any_of(beginning.begin(), beginning.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\0' && !absl::ascii_isspace(c); });
+  return std::any_of(beginning.begin(), beginning.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\0' && !absl::ascii_isspace(c);
+  });
 }
 
 }  // namespace
@@ -115,7 +139,8 @@ absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& pat
     }
   }
   if (error) return InvalidArgument("cannot read %s: %s", path, error.message());
-  if (files.empty()) return InvalidArgument("%s holds no module: no file of a dump (module_0000.*.txt, *.hlo.pb)", path);
+  if (files.empty())
+    return InvalidArgument("%s holds no module: no file of a dump (module_0000.*.txt, *.hlo.pb)", path);
   std::sort(files.begin(), files.end());
   return files;
 }

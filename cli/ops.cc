@@ -46,14 +46,14 @@ Json OpJson(const HloOpcodeInfo& info) {
 
 std::string MarkdownRow(const HloOpcodeInfo& info) {
   return absl::StrCat("| `", info.name, "` | ", OperandsOf(info), " | ",
-                      info.Has(HloOpcodeFlags::kInferable) ? "may be left out" : "", " | ", AttributesOf(info, "`"), " | ",
-                      absl::StrReplaceAll(info.doc, {{"|", "\\|"}}), " |\n");
+                      info.Has(HloOpcodeFlags::kInferable) ? "may be left out" : "", " | ", AttributesOf(info, "`"),
+                      " | ", absl::StrReplaceAll(info.doc, {{"|", "\\|"}}), " |\n");
 }
 
 std::string PlainRow(const HloOpcodeInfo& info) {
   const std::string attributes = AttributesOf(info, "");
-  return absl::StrCat(info.name, "(", OperandsOf(info), attributes.empty() ? ")" : "), ", attributes, "\n    ", info.doc,
-                      "\n");
+  return absl::StrCat(info.name, "(", OperandsOf(info), attributes.empty() ? ")" : "), ", attributes, "\n    ",
+                      info.doc, "\n");
 }
 
 int RunOps(const OpsOptions& options) {
@@ -68,7 +68,8 @@ int RunOps(const OpsOptions& options) {
   Answers answers(options.output, options.json);
   if (options.markdown) {
     answers.Add(
-        "# The operations of HLO\n\nMade from `kashi/hlo/ops.def` by `kashi ops --markdown`. Attributes in brackets may be "
+        "# The operations of HLO\n\nMade from `kashi/hlo/ops.def` by `kashi ops --markdown`. Attributes in brackets "
+        "may be "
         "left out.\n\n| operation | operands | result shape | attributes | |\n| --- | --- | --- | --- | --- |\n");
   }
   for (const HloOpcode opcode : opcodes) {

@@ -67,7 +67,9 @@ void HloFieldList::Erase(HloField field) {
 }
 
 bool HloFieldList::EqualExcept(const HloFieldList& other, absl::Span<const HloField> ignored) const {
-  const auto counts = [&](const Slot& slot) { return std::find(ignored.begin(), ignored.end(), slot.field) == ignored.end(); };
+  const auto counts = [&](const Slot& slot) {
+    return std::find(ignored.begin(), ignored.end(), slot.field) == ignored.end();
+  };
   auto a = slots_.begin();
   auto b = other.slots_.begin();
   while (true) {

@@ -22,10 +22,10 @@ enum class HloField : uint8_t {
 
 template <HloField field>
 struct HloFieldTraits;
-#define KASHI_FIELD(name, ...)               \
-  template <>                                \
-  struct HloFieldTraits<HloField::name> {    \
-    using Type = __VA_ARGS__;                \
+#define KASHI_FIELD(name, ...)            \
+  template <>                             \
+  struct HloFieldTraits<HloField::name> { \
+    using Type = __VA_ARGS__;             \
   };
 #include "kashi/hlo/fields.def"
 template <HloField field>

@@ -26,7 +26,8 @@ struct HloInstructionKind {
   static bool ClassOf(const HloInstruction* instruction) { return ((instruction->opcode() == opcodes) || ...); }
 };
 
-#define KASHI_KIND(Name, ...) struct Hlo##Name##Instruction : HloInstructionKind<__VA_ARGS__> {}
+#define KASHI_KIND(Name, ...) \
+  struct Hlo##Name##Instruction : HloInstructionKind<__VA_ARGS__> {}
 KASHI_KIND(AllGather, HloOpcode::kAllGather, HloOpcode::kAllGatherStart);
 KASHI_KIND(AllReduce, HloOpcode::kAllReduce, HloOpcode::kAllReduceStart);
 KASHI_KIND(AllToAll, HloOpcode::kAllToAll);

@@ -152,7 +152,9 @@ bool HloComputation::IsSafelyRemovable(const HloInstruction* instruction) const 
 }
 
 absl::Status HloComputation::CheckRemovable(const HloInstruction* instruction) const {
-  const auto error = [&](absl::string_view why) { return Internal("cannot remove %s: it %s", instruction->name(), why); };
+  const auto error = [&](absl::string_view why) {
+    return Internal("cannot remove %s: it %s", instruction->name(), why);
+  };
   if (instruction->parent() != this) return error("is in another computation");
   if (instruction == root_) return error("is the root");
   if (instruction->user_count() > 0) return error("has users");
@@ -297,9 +299,8 @@ std::vector<HloInstruction*> HloComputation::caller_instructions() const {
   std::vector<HloInstruction*> callers;
   if (parent_ == nullptr) return callers;
   for (const HloComputation* computation : parent_->computations()) {
-    absl::c_copy_if(computation->instructions(), std::back_inserter(callers), [this](const HloInstruction* i) {
-      return absl::c_linear_search(i->called_computations(), this);
-    });
+    absl::c_copy_if(computation->instructions(), std::back_inserter(callers),
+                    [this](const HloInstruction* i) { return absl::c_linear_search(i->called_computations(), this); });
   }
   return callers;
 }

@@ -2,8 +2,8 @@
 #ifndef KASHI_HLO_HLO_COMPUTATION_H_
 #define KASHI_HLO_HLO_COMPUTATION_H_
 
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -246,7 +246,7 @@ class HloComputation {
   int64_t next_instruction_id_ = 0;            // the lower half of the next unique id
   std::vector<HloInstruction*> instructions_;  // by local id; owned, deleted by HloInstructionDeleter; null: removed
   int64_t removed_count_ = 0;
-  std::vector<HloInstruction*> parameters_;    // by number
+  std::vector<HloInstruction*> parameters_;  // by number
 };
 
 }  // namespace kashi

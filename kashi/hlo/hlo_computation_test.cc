@@ -304,7 +304,8 @@ TEST(HloComputationScaleTest, LongChainsOfCalls) {
     HloComputation::Builder builder("f");
     HloInstruction* x = builder.AddInstruction(Parameter(0, "x"));
     if (callee) builder.AddInstruction(HloInstruction::CreateCall(TestVector(), {x}, callee));
-    callee = i + 1 < kLength ? module.AddEmbeddedComputation(builder.Build()) : module.AddEntryComputation(builder.Build());
+    callee =
+        i + 1 < kLength ? module.AddEmbeddedComputation(builder.Build()) : module.AddEntryComputation(builder.Build());
   }
   EXPECT_EQ(module.MakeComputationPostOrder().size(), kLength);
   EXPECT_EQ(module.MakeComputationPostOrder(/*print_order=*/true).size(), kLength);

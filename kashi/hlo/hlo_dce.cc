@@ -18,12 +18,12 @@ bool MattersByItself(const HloInstruction* instruction,
                         [&](const HloComputation* callee) { return with_side_effect.contains(callee); });
 }
 
-bool RemoveDeadCodeIn(HloComputation* computation,
-                      const absl::flat_hash_set<const HloComputation*>& with_side_effect) {
+bool RemoveDeadCodeIn(HloComputation* computation, const absl::flat_hash_set<const HloComputation*>& with_side_effect) {
   absl::flat_hash_set<const HloInstruction*> live;
   std::vector<const HloInstruction*> unseen;
   for (const HloInstruction* instruction : computation->instructions()) {
-    if (MattersByItself(instruction, with_side_effect) && live.insert(instruction).second) unseen.push_back(instruction);
+    if (MattersByItself(instruction, with_side_effect) && live.insert(instruction).second)
+      unseen.push_back(instruction);
     while (!unseen.empty()) {
       const HloInstruction* const next = unseen.back();
       unseen.pop_back();

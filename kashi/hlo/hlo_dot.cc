@@ -49,9 +49,9 @@ class DotWriter {
 
   void WriteComputation(const HloComputation& computation) {
     const bool is_entry = &computation == module_.entry_computation();
-    absl::StrAppend(&dot_, "  subgraph ", Quoted(absl::StrCat("cluster_", computation.name())), " {\n    label=",
-                    Quoted(absl::StrCat(is_entry ? "ENTRY " : "", computation.name())), ";\n    style=\"rounded",
-                    is_entry ? ",bold" : "", "\";\n");
+    absl::StrAppend(&dot_, "  subgraph ", Quoted(absl::StrCat("cluster_", computation.name())),
+                    " {\n    label=", Quoted(absl::StrCat(is_entry ? "ENTRY " : "", computation.name())),
+                    ";\n    style=\"rounded", is_entry ? ",bold" : "", "\";\n");
     const auto order = module_.InstructionOrder(computation);
     for (const HloInstruction* instruction : order) WriteNode(*instruction);
     absl::StrAppend(&dot_, "  }\n");
@@ -60,10 +60,10 @@ class DotWriter {
 
   void WriteNode(const HloInstruction& instruction) {
     const std::string label =
-        absl::StrCat(instruction.IsRoot() ? "ROOT " : "", HloOpcodeString(instruction.opcode()), "\n", instruction.name(),
-                     "\n", ShapeUtil::HumanStringWithLayout(instruction.shape()));
-    absl::StrAppend(&dot_, "    ", IdOf(&instruction), " [label=", Quoted(label), ", fillcolor=\"", ColorOf(instruction),
-                    "\"", instruction.IsRoot() ? ", penwidth=2" : "", "];\n");
+        absl::StrCat(instruction.IsRoot() ? "ROOT " : "", HloOpcodeString(instruction.opcode()), "\n",
+                     instruction.name(), "\n", ShapeUtil::HumanStringWithLayout(instruction.shape()));
+    absl::StrAppend(&dot_, "    ", IdOf(&instruction), " [label=", Quoted(label), ", fillcolor=\"",
+                    ColorOf(instruction), "\"", instruction.IsRoot() ? ", penwidth=2" : "", "];\n");
   }
 
   void WriteEdges(const HloInstruction& instruction) {
@@ -72,7 +72,8 @@ class DotWriter {
       absl::StrAppend(&dot_, "  ", IdOf(instruction.operand(i)), " -> ", IdOf(&instruction), label, ";\n");
     }
     for (const HloInstruction* predecessor : instruction.control_predecessors()) {
-      absl::StrAppend(&dot_, "  ", IdOf(predecessor), " -> ", IdOf(&instruction), " [style=dashed, color=\"#9ca3af\"];\n");
+      absl::StrAppend(&dot_, "  ", IdOf(predecessor), " -> ", IdOf(&instruction),
+                      " [style=dashed, color=\"#9ca3af\"];\n");
     }
   }
 

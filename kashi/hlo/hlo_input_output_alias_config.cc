@@ -20,7 +20,8 @@ absl::StatusOr<const Shape*> ParameterSubshape(const HloModule& module, int64_t 
   }
   const Shape& shape = entry.parameter_instruction(number)->shape();
   if (!ShapeUtil::IndexIsValid(shape, index)) {
-    return Internal("parameter %d of shape %s has no index %s", number, ShapeUtil::HumanString(shape), index.ToString());
+    return Internal("parameter %d of shape %s has no index %s", number, ShapeUtil::HumanString(shape),
+                    index.ToString());
   }
   return &ShapeUtil::GetSubshape(shape, index);
 }
@@ -76,7 +77,8 @@ absl::Status HloInputOutputAliasConfig::Verify(const HloModule& module) const {
   std::set<std::pair<int64_t, ShapeIndex>> aliased;
   for (const auto& [output_index, alias] : aliases_) {
     if (!ShapeUtil::IndexIsValid(result, output_index)) {
-      return Internal("the result of shape %s has no index %s", ShapeUtil::HumanString(result), output_index.ToString());
+      return Internal("the result of shape %s has no index %s", ShapeUtil::HumanString(result),
+                      output_index.ToString());
     }
     KASHI_ASSIGN_OR_RETURN(const Shape* parameter,
                            ParameterSubshape(module, alias.parameter_number, alias.parameter_index));
@@ -114,7 +116,8 @@ absl::Status HloBufferDonorConfig::Verify(const HloModule& module) const {
     KASHI_ASSIGN_OR_RETURN(const Shape* shape, ParameterSubshape(module, donor.param_number, donor.param_index));
     (void)shape;
     if (module.input_output_alias_config().ParameterHasAlias(donor.param_number, donor.param_index)) {
-      return Internal("parameter %s) is a donor and has an alias", ParameterText(donor.param_number, donor.param_index));
+      return Internal("parameter %s) is a donor and has an alias",
+                      ParameterText(donor.param_number, donor.param_index));
     }
   }
   return absl::OkStatus();

@@ -60,7 +60,8 @@ TEST_F(AliasTest, ParametersAreCheckedByVerify) {
   EXPECT_EQ(error_of({0}, 1, {0}), "");
   EXPECT_EQ(error_of({0}, 2, {}), "there is no parameter 2: computation main has 2");
   EXPECT_EQ(error_of({0}, 0, {0}), "parameter 0 of shape f32[4] has no index {0}");
-  EXPECT_EQ(error_of({0}, 1, {1}), "parameter (1, {1}) of shape s32[] cannot share its buffer with output {0} of shape f32[4]");
+  EXPECT_EQ(error_of({0}, 1, {1}),
+            "parameter (1, {1}) of shape s32[] cannot share its buffer with output {0} of shape f32[4]");
   HloInputOutputAliasConfig twice(ShapeUtil::MakeTupleShape({TestVector(), TestVector()}));
   ASSERT_TRUE(twice.SetUpAlias({0}, 0, {}).ok());
   ASSERT_TRUE(twice.SetUpAlias({1}, 0, {}).ok());

@@ -73,8 +73,7 @@ HloInstruction::HloInstruction(HloOpcode opcode, SharedShape shape, absl::Span<H
 std::unique_ptr<HloInstruction> HloInstruction::Create(HloOpcode opcode, SharedShape shape,
                                                        absl::Span<HloInstruction* const> operands,
                                                        HloFieldList fields) {
-  return std::unique_ptr<HloInstruction>(
-      new HloInstruction(opcode, std::move(shape), operands, std::move(fields)));
+  return std::unique_ptr<HloInstruction>(new HloInstruction(opcode, std::move(shape), operands, std::move(fields)));
 }
 
 std::unique_ptr<HloInstruction> HloInstruction::Create(HloOpcode opcode, const Shape& shape,
@@ -335,14 +334,12 @@ absl::Status HloInstruction::DropAllControlDeps() {
 
 // ---- Equality ------------------------------------------------------------------------------------------------------
 
-bool HloInstruction::Identical(
-    const HloInstruction& other,
-    const std::function<bool(const HloInstruction*, const HloInstruction*)>& eq_operands,
-    const std::function<bool(const HloComputation*, const HloComputation*)>& eq_computations, bool layout_sensitive,
-    bool sharding_sensitive, bool ignore_channel_id_values) const {
+bool HloInstruction::Identical(const HloInstruction& other,
+                               const std::function<bool(const HloInstruction*, const HloInstruction*)>& eq_operands,
+                               const std::function<bool(const HloComputation*, const HloComputation*)>& eq_computations,
+                               bool layout_sensitive, bool sharding_sensitive, bool ignore_channel_id_values) const {
   if (this == &other) return true;
-  return SameIgnoringOperands(other, eq_computations, layout_sensitive, sharding_sensitive,
-                              ignore_channel_id_values) &&
+  return SameIgnoringOperands(other, eq_computations, layout_sensitive, sharding_sensitive, ignore_channel_id_values) &&
          absl::c_equal(operands_, other.operands_, eq_operands);
 }
 
@@ -351,8 +348,9 @@ bool HloInstruction::SameIgnoringOperands(
     const std::function<bool(const HloComputation*, const HloComputation*)>& eq_computations, bool layout_sensitive,
     bool sharding_sensitive, bool ignore_channel_id_values) const {
   if (opcode_ != other.opcode_ || operand_count() != other.operand_count()) return false;
-  const bool same_shape = shape_.SameAs(other.shape_) || (layout_sensitive ? ShapeUtil::Equal(shape(), other.shape())
-                                                                           : ShapeUtil::Compatible(shape(), other.shape()));
+  const bool same_shape =
+      shape_.SameAs(other.shape_) ||
+      (layout_sensitive ? ShapeUtil::Equal(shape(), other.shape()) : ShapeUtil::Compatible(shape(), other.shape()));
   if (!same_shape || raw_backend_config_string() != other.raw_backend_config_string()) return false;
   if (sharding_sensitive && has_sharding() && other.has_sharding() && !(sharding() == other.sharding())) return false;
 
@@ -457,7 +455,8 @@ HloComputation* HloInstruction::to_apply() const {
 void HloInstruction::set_to_apply(HloComputation* computation) { set_called_computation(0, computation); }
 
 void HloInstruction::set_called_computation(int64_t i, HloComputation* computation) {
-  KASHI_CHECK(i >= 0 && i < static_cast<int64_t>(called_computations().size())) << name() << " calls no computation " << i;
+  KASHI_CHECK(i >= 0 && i < static_cast<int64_t>(called_computations().size()))
+      << name() << " calls no computation " << i;
   if (parent_ != nullptr) parent_->ForgetCallees(this);
   (*fields_.Mutable<HloField::called_computations>())[i] = computation;
   if (parent_ != nullptr) parent_->NoteCallees(this);
@@ -465,7 +464,8 @@ void HloInstruction::set_called_computation(int64_t i, HloComputation* computati
 
 HloComputation* HloInstruction::CalledComputation(HloOpcode opcode, int64_t i) const {
   KASHI_CHECK(opcode_ == opcode && i >= 0 && i < static_cast<int64_t>(called_computations().size()))
-      << name() << ", " << opcode_ << ": computation " << i << " of " << called_computations().size() << " for " << opcode;
+      << name() << ", " << opcode_ << ": computation " << i << " of " << called_computations().size() << " for "
+      << opcode;
   return called_computations()[i];
 }
 

@@ -146,8 +146,7 @@ class HloInstruction {
                                                                   HloInstruction* update,
                                                                   absl::Span<HloInstruction* const> start_indices);
   static std::unique_ptr<HloInstruction> CreateReduce(const Shape& shape, HloInstruction* operand,
-                                                      HloInstruction* init_value,
-                                                      absl::Span<const int64_t> dimensions,
+                                                      HloInstruction* init_value, absl::Span<const int64_t> dimensions,
                                                       HloComputation* reduce_computation);
   static std::unique_ptr<HloInstruction> CreateReduce(const Shape& shape, absl::Span<HloInstruction* const> operands,
                                                       absl::Span<HloInstruction* const> init_values,
@@ -163,10 +162,9 @@ class HloInstruction {
   static std::unique_ptr<HloInstruction> CreateMap(const Shape& shape, absl::Span<HloInstruction* const> operands,
                                                    HloComputation* map_computation);
   static std::unique_ptr<HloInstruction> CreateSort(const Shape& shape, int64_t dimension,
-                                                    absl::Span<HloInstruction* const> operands,
-                                                    HloComputation* compare, bool is_stable);
-  static std::unique_ptr<HloInstruction> CreateTopK(const Shape& shape, HloInstruction* input, int64_t k,
-                                                    bool largest);
+                                                    absl::Span<HloInstruction* const> operands, HloComputation* compare,
+                                                    bool is_stable);
+  static std::unique_ptr<HloInstruction> CreateTopK(const Shape& shape, HloInstruction* input, int64_t k, bool largest);
   static std::unique_ptr<HloInstruction> CreateSelectAndScatter(const Shape& shape, HloInstruction* operand,
                                                                 HloComputation* select, const Window& window,
                                                                 HloInstruction* source, HloInstruction* init_value,
@@ -189,8 +187,7 @@ class HloInstruction {
                                                         const PrecisionConfig& precision_config);
   static std::unique_ptr<HloInstruction> CreateFft(const Shape& shape, HloInstruction* operand, FftType fft_type,
                                                    absl::Span<const int64_t> fft_length);
-  static std::unique_ptr<HloInstruction> CreateTriangularSolve(const Shape& shape, HloInstruction* a,
-                                                               HloInstruction* b,
+  static std::unique_ptr<HloInstruction> CreateTriangularSolve(const Shape& shape, HloInstruction* a, HloInstruction* b,
                                                                const TriangularSolveOptions& options);
   static std::unique_ptr<HloInstruction> CreateCholesky(const Shape& shape, HloInstruction* a,
                                                         const CholeskyOptions& options);
@@ -226,19 +223,26 @@ class HloInstruction {
   static std::unique_ptr<HloInstruction> CreateFusion(const Shape& shape, FusionKind kind,
                                                       absl::Span<HloInstruction* const> operands,
                                                       HloComputation* computation, absl::string_view prefix = "");
-  static std::unique_ptr<HloInstruction> CreateCustomCall(
-      const Shape& shape, absl::Span<HloInstruction* const> operands, absl::string_view target,
-      std::string opaque = "", CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
-  static std::unique_ptr<HloInstruction> CreateCustomCall(
-      const Shape& shape, absl::Span<HloInstruction* const> operands, HloComputation* to_apply,
-      absl::string_view target, std::string opaque = "", CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
-  static std::unique_ptr<HloInstruction> CreateCustomCall(
-      const Shape& shape, absl::Span<HloInstruction* const> operands, absl::Span<HloComputation* const> computations,
-      absl::string_view target, std::string opaque = "", CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
-  static std::unique_ptr<HloInstruction> CreateCustomCall(
-      const Shape& shape, absl::Span<HloInstruction* const> operands, absl::string_view target,
-      absl::Span<const Shape> operand_shapes_with_layout, std::string opaque = "",
-      CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
+  static std::unique_ptr<HloInstruction> CreateCustomCall(const Shape& shape,
+                                                          absl::Span<HloInstruction* const> operands,
+                                                          absl::string_view target, std::string opaque = "",
+                                                          CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
+  static std::unique_ptr<HloInstruction> CreateCustomCall(const Shape& shape,
+                                                          absl::Span<HloInstruction* const> operands,
+                                                          HloComputation* to_apply, absl::string_view target,
+                                                          std::string opaque = "",
+                                                          CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
+  static std::unique_ptr<HloInstruction> CreateCustomCall(const Shape& shape,
+                                                          absl::Span<HloInstruction* const> operands,
+                                                          absl::Span<HloComputation* const> computations,
+                                                          absl::string_view target, std::string opaque = "",
+                                                          CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
+  static std::unique_ptr<HloInstruction> CreateCustomCall(const Shape& shape,
+                                                          absl::Span<HloInstruction* const> operands,
+                                                          absl::string_view target,
+                                                          absl::Span<const Shape> operand_shapes_with_layout,
+                                                          std::string opaque = "",
+                                                          CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
   static std::unique_ptr<HloInstruction> CreateBatchNormTraining(const Shape& shape, HloInstruction* operand,
                                                                  HloInstruction* scale, HloInstruction* offset,
                                                                  float epsilon, int64_t feature_index);
@@ -255,41 +259,28 @@ class HloInstruction {
   static std::unique_ptr<HloInstruction> CreateRngBitGenerator(const Shape& shape, HloInstruction* state,
                                                                RandomAlgorithm algorithm);
   static std::unique_ptr<HloInstruction> CreateRngGetAndUpdateState(const Shape& shape, int64_t delta);
-  static std::unique_ptr<HloInstruction> CreateAllGather(const Shape& shape,
-                                                         absl::Span<HloInstruction* const> operands,
+  static std::unique_ptr<HloInstruction> CreateAllGather(const Shape& shape, absl::Span<HloInstruction* const> operands,
                                                          int64_t all_gather_dimension,
-                                                         const CollectiveDeviceList& device_list,
-                                                         bool constrain_layout,
+                                                         const CollectiveDeviceList& device_list, bool constrain_layout,
                                                          const std::optional<int64_t>& channel_id,
                                                          bool use_global_device_ids);
-  static std::unique_ptr<HloInstruction> CreateAllGatherStart(const Shape& shape,
-                                                              absl::Span<HloInstruction* const> operands,
-                                                              int64_t all_gather_dimension,
-                                                              const CollectiveDeviceList& device_list,
-                                                              bool constrain_layout,
-                                                              const std::optional<int64_t>& channel_id,
-                                                              bool use_global_device_ids);
-  static std::unique_ptr<HloInstruction> CreateAllReduceStart(const Shape& shape,
-                                                              absl::Span<HloInstruction* const> operands,
-                                                              HloComputation* reduce_computation,
-                                                              const CollectiveDeviceList& device_list,
-                                                              bool constrain_layout,
-                                                              const std::optional<int64_t>& channel_id,
-                                                              bool use_global_device_ids);
-  static std::unique_ptr<HloInstruction> CreateAllReduce(const Shape& shape,
-                                                         absl::Span<HloInstruction* const> operands,
+  static std::unique_ptr<HloInstruction> CreateAllGatherStart(
+      const Shape& shape, absl::Span<HloInstruction* const> operands, int64_t all_gather_dimension,
+      const CollectiveDeviceList& device_list, bool constrain_layout, const std::optional<int64_t>& channel_id,
+      bool use_global_device_ids);
+  static std::unique_ptr<HloInstruction> CreateAllReduceStart(
+      const Shape& shape, absl::Span<HloInstruction* const> operands, HloComputation* reduce_computation,
+      const CollectiveDeviceList& device_list, bool constrain_layout, const std::optional<int64_t>& channel_id,
+      bool use_global_device_ids);
+  static std::unique_ptr<HloInstruction> CreateAllReduce(const Shape& shape, absl::Span<HloInstruction* const> operands,
                                                          HloComputation* reduce_computation,
-                                                         const CollectiveDeviceList& device_list,
-                                                         bool constrain_layout,
+                                                         const CollectiveDeviceList& device_list, bool constrain_layout,
                                                          const std::optional<int64_t>& channel_id,
                                                          bool use_global_device_ids);
-  static std::unique_ptr<HloInstruction> CreateReduceScatter(const Shape& shape,
-                                                             absl::Span<HloInstruction* const> operands,
-                                                             HloComputation* reduce_computation,
-                                                             const CollectiveDeviceList& device_list,
-                                                             bool constrain_layout,
-                                                             const std::optional<int64_t>& channel_id,
-                                                             bool use_global_device_ids, int64_t scatter_dimension);
+  static std::unique_ptr<HloInstruction> CreateReduceScatter(
+      const Shape& shape, absl::Span<HloInstruction* const> operands, HloComputation* reduce_computation,
+      const CollectiveDeviceList& device_list, bool constrain_layout, const std::optional<int64_t>& channel_id,
+      bool use_global_device_ids, int64_t scatter_dimension);
   static std::unique_ptr<HloInstruction> CreateAllToAll(const Shape& shape, absl::Span<HloInstruction* const> operands,
                                                         const CollectiveDeviceList& device_list, bool constrain_layout,
                                                         const std::optional<int64_t>& channel_id,
@@ -417,9 +408,7 @@ class HloInstruction {
   absl::Status DropAllControlDeps();
   const std::vector<HloInstruction*>& control_predecessors() const { return extras().control_predecessors; }
   const std::vector<HloInstruction*>& control_successors() const { return extras().control_successors; }
-  bool HasControlDependencies() const {
-    return !control_predecessors().empty() || !control_successors().empty();
-  }
+  bool HasControlDependencies() const { return !control_predecessors().empty() || !control_successors().empty(); }
 
   // ---- Equality: opcode, shape, fields; operands and called computations as the functions say (default: the same
   // objects). Names, metadata and what else does not change the meaning do not count; sharding only if asked.
@@ -435,7 +424,7 @@ class HloInstruction {
   bool IsConstant() const { return opcode_ == HloOpcode::kConstant; }
   bool IsElementwise() const;
   static bool IsOpElementwise(HloOpcode opcode);
-  bool HasSideEffect() const;           // of its own or of a computation that it calls
+  bool HasSideEffect() const;  // of its own or of a computation that it calls
   bool HasSideEffectNoRecurse() const;
   bool IsCustomCall(absl::string_view target) const;
   bool IsAsynchronous() const { return HloOpcodeIsAsync(opcode_); }
@@ -511,12 +500,8 @@ class HloInstruction {
   bool custom_call_has_side_effect() const { return fields_.Get<HloField::custom_call_has_side_effect>(false); }
   const std::string& opaque() const { return raw_backend_config_string(); }
   bool layout_constrained() const { return fields_.Has(HloField::operand_shapes_with_layout); }
-  const std::vector<Shape>& operand_shapes_with_layout() const {
-    return Field<HloField::operand_shapes_with_layout>();
-  }
-  CustomCallSchedule custom_call_schedule() const {
-    return fields_.Get<HloField::custom_call_schedule>(SCHEDULE_NONE);
-  }
+  const std::vector<Shape>& operand_shapes_with_layout() const { return Field<HloField::operand_shapes_with_layout>(); }
+  CustomCallSchedule custom_call_schedule() const { return fields_.Get<HloField::custom_call_schedule>(SCHEDULE_NONE); }
   CustomCallApiVersion api_version() const { return fields_.Get<HloField::api_version>(API_VERSION_ORIGINAL); }
   PaddingType padding_type() const { return fields_.Get<HloField::padding_type>(PADDING_INVALID); }
   const PaddingConfig& padding_config() const { return Field<HloField::padding_config>(); }
@@ -585,9 +570,7 @@ class HloInstruction {
   const StatisticsViz& statistics_viz() const { return extras().statistics_viz; }
   void set_statistics_viz(StatisticsViz statistics) { mutable_extras()->statistics_viz = std::move(statistics); }
   std::shared_ptr<OriginalValue> original_value() const { return extras().original_value; }
-  void set_original_value(std::shared_ptr<OriginalValue> value) {
-    mutable_extras()->original_value = std::move(value);
-  }
+  void set_original_value(std::shared_ptr<OriginalValue> value) { mutable_extras()->original_value = std::move(value); }
   const std::optional<std::vector<bool>>& parameter_replicated_at_leaf_buffers() const {
     return extras().parameter_replicated_at_leaf_buffers;
   }

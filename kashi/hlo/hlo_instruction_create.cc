@@ -86,7 +86,8 @@ void CheckPlain(HloOpcode opcode, int arity) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode);
   KASHI_CHECK_EQ(static_cast<int>(info.arity), arity) << info.name;
   for (const HloOpcodeAttribute& entry : info.attributes) {
-    KASHI_CHECK(entry.need != HloOpcodeAttribute::kRequired) << info.name << " needs " << HloAttributeName(entry.attribute);
+    KASHI_CHECK(entry.need != HloOpcodeAttribute::kRequired)
+        << info.name << " needs " << HloAttributeName(entry.attribute);
   }
 }
 
@@ -361,12 +362,11 @@ Instruction HloInstruction::CreateScaledDot(const Shape& shape, HloInstruction* 
 }
 
 Instruction HloInstruction::CreateConvolve(const Shape& shape, HloInstruction* lhs, HloInstruction* rhs,
-                                           int64_t feature_group_count, int64_t batch_group_count,
-                                           const Window& window, const ConvolutionDimensionNumbers& dimension_numbers,
+                                           int64_t feature_group_count, int64_t batch_group_count, const Window& window,
+                                           const ConvolutionDimensionNumbers& dimension_numbers,
                                            const PrecisionConfig& precision_config) {
   return Create(HloOpcode::kConvolution, shape, {lhs, rhs},
-                Fields(With<HloField::window>{window},
-                       With<HloField::convolution_dimension_numbers>{dimension_numbers},
+                Fields(With<HloField::window>{window}, With<HloField::convolution_dimension_numbers>{dimension_numbers},
                        WithUnless<HloField::feature_group_count>{feature_group_count, 1},
                        WithUnless<HloField::batch_group_count>{batch_group_count, 1}, Precision(precision_config)));
 }
@@ -392,10 +392,9 @@ Instruction HloInstruction::CreateBatchNormTraining(const Shape& shape, HloInstr
                 Fields(With<HloField::epsilon>{epsilon}, With<HloField::feature_index>{feature_index}));
 }
 
-Instruction HloInstruction::CreateBatchNormInference(const Shape& shape, HloInstruction* operand,
-                                                     HloInstruction* scale, HloInstruction* offset,
-                                                     HloInstruction* mean, HloInstruction* variance, float epsilon,
-                                                     int64_t feature_index) {
+Instruction HloInstruction::CreateBatchNormInference(const Shape& shape, HloInstruction* operand, HloInstruction* scale,
+                                                     HloInstruction* offset, HloInstruction* mean,
+                                                     HloInstruction* variance, float epsilon, int64_t feature_index) {
   return Create(HloOpcode::kBatchNormInference, shape, {operand, scale, offset, mean, variance},
                 Fields(With<HloField::epsilon>{epsilon}, With<HloField::feature_index>{feature_index}));
 }
@@ -449,8 +448,8 @@ Instruction HloInstruction::CreateCall(const Shape& shape, absl::Span<HloInstruc
 Instruction HloInstruction::CreateCompositeCall(const Shape& shape, absl::Span<HloInstruction* const> operands,
                                                 HloComputation* decomposition, const std::string& name,
                                                 const std::string& attributes, int64_t version) {
-  Instruction call = Create(HloOpcode::kCall, shape, operands,
-                            Fields(Calls(decomposition), With<HloField::is_composite>{true}));
+  Instruction call =
+      Create(HloOpcode::kCall, shape, operands, Fields(Calls(decomposition), With<HloField::is_composite>{true}));
   call->set_frontend_attribute("composite.name", name);
   call->set_frontend_attribute("composite.attributes", attributes);
   call->set_frontend_attribute("composite.version", absl::StrCat(version));
@@ -460,8 +459,8 @@ Instruction HloInstruction::CreateCompositeCall(const Shape& shape, absl::Span<H
 Instruction HloInstruction::CreateFusion(const Shape& shape, FusionKind kind,
                                          absl::Span<HloInstruction* const> operands, HloComputation* computation,
                                          absl::string_view prefix) {
-  Instruction fusion = Create(HloOpcode::kFusion, shape, operands,
-                              Fields(With<HloField::fusion_kind>{kind}, Calls(computation)));
+  Instruction fusion =
+      Create(HloOpcode::kFusion, shape, operands, Fields(With<HloField::fusion_kind>{kind}, Calls(computation)));
   if (!prefix.empty()) fusion->SetAndSanitizeName(absl::StrCat(prefix, "fusion"));
   return fusion;
 }
@@ -521,9 +520,9 @@ Instruction HloInstruction::CreateAllGatherStart(const Shape& shape, absl::Span<
 }
 
 Instruction HloInstruction::CreateAllReduce(const Shape& shape, absl::Span<HloInstruction* const> operands,
-                                            HloComputation* reduce_computation,
-                                            const CollectiveDeviceList& device_list, bool constrain_layout,
-                                            const std::optional<int64_t>& channel_id, bool use_global_device_ids) {
+                                            HloComputation* reduce_computation, const CollectiveDeviceList& device_list,
+                                            bool constrain_layout, const std::optional<int64_t>& channel_id,
+                                            bool use_global_device_ids) {
   return Create(HloOpcode::kAllReduce, shape, operands,
                 Fields(Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id),
                        GlobalDeviceIds(use_global_device_ids), Calls(reduce_computation)));
@@ -532,8 +531,7 @@ Instruction HloInstruction::CreateAllReduce(const Shape& shape, absl::Span<HloIn
 Instruction HloInstruction::CreateAllReduceStart(const Shape& shape, absl::Span<HloInstruction* const> operands,
                                                  HloComputation* reduce_computation,
                                                  const CollectiveDeviceList& device_list, bool constrain_layout,
-                                                 const std::optional<int64_t>& channel_id,
-                                                 bool use_global_device_ids) {
+                                                 const std::optional<int64_t>& channel_id, bool use_global_device_ids) {
   return Create(HloOpcode::kAllReduceStart, shape, operands,
                 Fields(Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id),
                        GlobalDeviceIds(use_global_device_ids), Calls(reduce_computation)));
@@ -544,10 +542,10 @@ Instruction HloInstruction::CreateReduceScatter(const Shape& shape, absl::Span<H
                                                 const CollectiveDeviceList& device_list, bool constrain_layout,
                                                 const std::optional<int64_t>& channel_id, bool use_global_device_ids,
                                                 int64_t scatter_dimension) {
-  return Create(HloOpcode::kReduceScatter, shape, operands,
-                Fields(Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id),
-                       GlobalDeviceIds(use_global_device_ids), Dimension(scatter_dimension),
-                       Calls(reduce_computation)));
+  return Create(
+      HloOpcode::kReduceScatter, shape, operands,
+      Fields(Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id),
+             GlobalDeviceIds(use_global_device_ids), Dimension(scatter_dimension), Calls(reduce_computation)));
 }
 
 Instruction HloInstruction::CreateAllToAll(const Shape& shape, absl::Span<HloInstruction* const> operands,

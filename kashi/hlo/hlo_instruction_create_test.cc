@@ -87,12 +87,12 @@ TEST_F(HloInstructionCreateTest, UsualValuesAreNotStored) {
 TEST_F(HloInstructionCreateTest, SomeFieldsAreAlwaysThere) {
   const auto all_reduce = HloInstruction::CreateAllReduce(vector_, {x_.get()}, f_.get(), CollectiveDeviceList(), false,
                                                           std::nullopt, false);
-  EXPECT_EQ(FieldsOf(*all_reduce),
-            (std::vector<HloField>{HloField::called_computations, HloField::replica_groups}));
+  EXPECT_EQ(FieldsOf(*all_reduce), (std::vector<HloField>{HloField::called_computations, HloField::replica_groups}));
   EXPECT_EQ(all_reduce->to_apply(), f_.get());
   EXPECT_TRUE(HloInstruction::CreateTopK(vector_, x_.get(), 2, true)->fields().Has(HloField::largest));
   EXPECT_EQ(HloInstruction::CreateTopK(vector_, x_.get(), 2, false)->largest(), false);
-  EXPECT_TRUE(HloInstruction::CreateOutfeed(vector_, x_.get(), token_.get(), "")->fields().Has(HloField::outfeed_shape));
+  EXPECT_TRUE(
+      HloInstruction::CreateOutfeed(vector_, x_.get(), token_.get(), "")->fields().Has(HloField::outfeed_shape));
 }
 
 TEST_F(HloInstructionCreateTest, OperandsAndCalleesHaveTheirOrder) {
@@ -100,8 +100,7 @@ TEST_F(HloInstructionCreateTest, OperandsAndCalleesHaveTheirOrder) {
   EXPECT_EQ(loop->while_body(), g_.get());
   EXPECT_EQ(loop->while_condition(), f_.get());
   EXPECT_EQ(loop->called_computations()[0], g_.get());
-  const auto choice =
-      HloInstruction::CreateConditional(vector_, x_.get(), y_.get(), f_.get(), token_.get(), g_.get());
+  const auto choice = HloInstruction::CreateConditional(vector_, x_.get(), y_.get(), f_.get(), token_.get(), g_.get());
   EXPECT_EQ(choice->operand(2), token_.get());
   EXPECT_EQ(choice->true_computation(), f_.get());
   EXPECT_EQ(choice->branch_computation(1), g_.get());
@@ -115,7 +114,8 @@ TEST_F(HloInstructionCreateTest, OperandsAndCalleesHaveTheirOrder) {
   const auto reduce = HloInstruction::CreateReduce(vector_, {x_.get(), y_.get()}, {y_.get(), x_.get()}, {0}, f_.get());
   EXPECT_EQ(reduce->operand_count(), 4);
   EXPECT_EQ(reduce->operand(2), y_.get());
-  const auto select = HloInstruction::CreateSelectAndScatter(vector_, x_.get(), f_.get(), Window(), y_.get(), y_.get(), g_.get());
+  const auto select =
+      HloInstruction::CreateSelectAndScatter(vector_, x_.get(), f_.get(), Window(), y_.get(), y_.get(), g_.get());
   EXPECT_EQ(select->select(), f_.get());
   EXPECT_EQ(select->scatter(), g_.get());
   EXPECT_DEATH(select->while_body(), "for while");

@@ -202,7 +202,8 @@ TEST_F(HloInstructionTest, SideEffects) {
   HloInstruction* inner_token = builder.AddInstruction(HloInstruction::CreateToken());
   builder.AddInstruction(HloInstruction::CreateInfeed(TestVector(), inner_token, ""));
   HloComputation* noisy = module_.AddEmbeddedComputation(builder.Build());
-  HloInstruction* call = main_->AddInstruction(HloInstruction::CreateCall(noisy->root_instruction()->shape(), {}, noisy));
+  HloInstruction* call =
+      main_->AddInstruction(HloInstruction::CreateCall(noisy->root_instruction()->shape(), {}, noisy));
   EXPECT_FALSE(call->HasSideEffectNoRecurse());
   EXPECT_TRUE(call->HasSideEffect());
 }

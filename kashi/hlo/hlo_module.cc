@@ -60,8 +60,8 @@ void HloModule::MakeUnique(HloComputation* computation) {
   for (HloInstruction* instruction : computation->instructions()) {
     computation->NoteCallees(instruction);
     SetAndUniquifyInstrName(instruction, instruction->name());
-    instruction->SetUniqueId(HloInstruction::CalculateUniqueId(static_cast<int32_t>(computation->unique_id()),
-                                                               instruction->local_id()));
+    instruction->SetUniqueId(
+        HloInstruction::CalculateUniqueId(static_cast<int32_t>(computation->unique_id()), instruction->local_id()));
   }
   computation->next_instruction_id_ = static_cast<int64_t>(computation->instructions_.size());
 }
@@ -75,8 +75,8 @@ HloComputation* HloModule::AddComputationAsIs(std::unique_ptr<HloComputation> co
   for (HloInstruction* instruction : added->instructions()) {
     added->NoteCallees(instruction);
     if (instruction->unique_id() < 0) {
-      instruction->SetUniqueId(HloInstruction::CalculateUniqueId(static_cast<int32_t>(added->unique_id()),
-                                                                 instruction->local_id()));
+      instruction->SetUniqueId(
+          HloInstruction::CalculateUniqueId(static_cast<int32_t>(added->unique_id()), instruction->local_id()));
     }
     next_id = std::max(next_id, (instruction->unique_id() & 0xffffffff) + 1);
   }

@@ -289,8 +289,7 @@ class HloModule {
   // Gives it and its instructions names and ids of their own.
   void MakeUnique(HloComputation* computation);
   // The schedule must not name instructions that are about to go.
-  void RemoveFromSchedule(const HloComputation* computation,
-                          absl::FunctionRef<bool(const HloInstruction*)> is_removed);
+  void RemoveFromSchedule(const HloComputation* computation, absl::FunctionRef<bool(const HloInstruction*)> is_removed);
   void FreeComputations(absl::FunctionRef<bool(const HloComputation*)> is_removed);
 
   std::string name_;

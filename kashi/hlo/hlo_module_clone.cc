@@ -48,8 +48,8 @@ std::vector<HloInstruction*> HloComputation::CopyInstructionsTo(
     const std::string name = name_of_copy(original->name());
     HloInstruction* copy;
     if (arena != nullptr) {
-      copy = to->AddInArena(arena, original->opcode(), original->ShapeForCopy(), {}, std::move(fields),
-                            arena->Copy(name));
+      copy =
+          to->AddInArena(arena, original->opcode(), original->ShapeForCopy(), {}, std::move(fields), arena->Copy(name));
     } else {
       auto owned = HloInstruction::Create(original->opcode(), original->ShapeForCopy(), {}, std::move(fields));
       owned->SetAndSanitizeName(name);
@@ -77,8 +77,8 @@ std::unique_ptr<HloComputation> HloComputation::Clone(absl::string_view suffix, 
                                                       HloInstructionMap* instructions_of) const {
   auto copy = std::make_unique<HloComputation>(suffix.empty() ? name_ : absl::StrCat(name_, ".", suffix));
   const auto name_of_copy = [&](absl::string_view name) { return NameWithSuffix(name, suffix); };
-  const std::vector<HloInstruction*> copies = CopyInstructionsTo(
-      copy.get(), /*arena=*/nullptr, name_of_copy, computations ? *computations : HloComputationMap());
+  const std::vector<HloInstruction*> copies = CopyInstructionsTo(copy.get(), /*arena=*/nullptr, name_of_copy,
+                                                                 computations ? *computations : HloComputationMap());
   if (instructions_of != nullptr) {
     for (const HloInstruction* original : instructions()) {
       (*instructions_of)[original] = copies[original->local_id()];

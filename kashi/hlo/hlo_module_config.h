@@ -100,13 +100,13 @@ class HloModuleConfig {
     entry_computation_layout_ = ComputationLayout(program_shape);
   }
 
-#define KASHI_CONFIG(type, name, default_value)                \
-  const type& name() const { return name##_; }                 \
-  void set_##name(type value) { name##_ = std::move(value); }  \
-                                                               \
- private:                                                      \
-  type name##_ = default_value;                                \
-                                                               \
+#define KASHI_CONFIG(type, name, default_value)               \
+  const type& name() const { return name##_; }                \
+  void set_##name(type value) { name##_ = std::move(value); } \
+                                                              \
+ private:                                                     \
+  type name##_ = default_value;                               \
+                                                              \
  public:
   KASHI_CONFIG(uint64_t, seed, 0)
   KASHI_CONFIG(int64_t, replica_count, 1)

@@ -197,8 +197,8 @@ TEST(HloModuleTest, FingerprintsAreOfWhatIsComputed) {
             module->ToFingerprint(HloPrintOptions::ModuleFingerprint()));
   EXPECT_NE(copy->ToFingerprint(HloPrintOptions::Default()), module->ToFingerprint(HloPrintOptions::Default()));
   HloComputation* main = copy->entry_computation();
-  main->set_root_instruction(main->AddInstruction(
-      HloInstruction::CreateUnary(TestVector(), HloOpcode::kNegate, main->root_instruction())));
+  main->set_root_instruction(
+      main->AddInstruction(HloInstruction::CreateUnary(TestVector(), HloOpcode::kNegate, main->root_instruction())));
   EXPECT_NE(copy->GetFingerprint128(), fingerprint);
 }
 
@@ -251,8 +251,12 @@ TEST(HloEqualityTest, NamesOrderAndMetadataDoNotCount) {
     HloComputation::Builder builder("f");
     HloInstruction* x = builder.AddInstruction(HloInstruction::CreateParameter(0, TestVector(), name));
     HloInstruction *a, *b;
-    const auto negate = [&] { return builder.AddInstruction(HloInstruction::CreateUnary(TestVector(), HloOpcode::kNegate, x)); };
-    const auto abs = [&] { return builder.AddInstruction(HloInstruction::CreateUnary(TestVector(), HloOpcode::kAbs, x)); };
+    const auto negate = [&] {
+      return builder.AddInstruction(HloInstruction::CreateUnary(TestVector(), HloOpcode::kNegate, x));
+    };
+    const auto abs = [&] {
+      return builder.AddInstruction(HloInstruction::CreateUnary(TestVector(), HloOpcode::kAbs, x));
+    };
     if (swapped) {
       b = abs();
       a = negate();
@@ -279,8 +283,7 @@ TEST(HloEqualityTest, OneChangeIsSeen) {
     const auto changed = module->Clone("");
     HloComputation* main = changed->entry_computation();
     HloInstruction* root = main->root_instruction();
-    HloInstruction* negated =
-        main->AddInstruction(HloInstruction::CreateUnary(TestVector(), HloOpcode::kNegate, root));
+    HloInstruction* negated = main->AddInstruction(HloInstruction::CreateUnary(TestVector(), HloOpcode::kNegate, root));
     main->set_root_instruction(negated);
     EXPECT_FALSE(changed->Equal(*module));
     EXPECT_FALSE(module->Equal(*changed));

@@ -11,9 +11,12 @@ namespace {
 
 // The words of ops.def. `A(x)` and the like become entries of a list that ends with no entry of its own, so that an
 // operation may have none.
-#define R(name) {HloAttribute::name, HloOpcodeAttribute::kRequired}
-#define O(name) {HloAttribute::name, HloOpcodeAttribute::kOptional}
-#define A(name) {HloAttribute::name, HloOpcodeAttribute::kAlwaysPrinted}
+#define R(name) \
+  { HloAttribute::name, HloOpcodeAttribute::kRequired }
+#define O(name) \
+  { HloAttribute::name, HloOpcodeAttribute::kOptional }
+#define A(name) \
+  { HloAttribute::name, HloOpcodeAttribute::kAlwaysPrinted }
 constexpr size_t kMostAttributes = 15;
 struct AttributeRow {
   HloOpcodeAttribute entries[kMostAttributes];
@@ -54,10 +57,13 @@ constexpr uint32_t kLayoutFreeUnlessConstrained = HloOpcodeFlags::kLayoutFreeUnl
 
 const std::array<HloOpcodeInfo, HloOpcodeCount()>& Table() {
   static const auto* const table = new std::array<HloOpcodeInfo, HloOpcodeCount()>{{
-#define KASHI_OP(enumerator, name, arity, rule, flags, doc, ...)                                                   \
-  HloOpcodeInfo{name, arity, HloShapeRule::k##rule, flags,                                                         \
-                absl::MakeConstSpan(kAttributeRows[static_cast<int>(HloOpcode::enumerator)].entries,               \
-                                    kAttributeCounts[static_cast<int>(HloOpcode::enumerator)]),                    \
+#define KASHI_OP(enumerator, name, arity, rule, flags, doc, ...)                                     \
+  HloOpcodeInfo{name,                                                                                \
+                arity,                                                                               \
+                HloShapeRule::k##rule,                                                               \
+                flags,                                                                               \
+                absl::MakeConstSpan(kAttributeRows[static_cast<int>(HloOpcode::enumerator)].entries, \
+                                    kAttributeCounts[static_cast<int>(HloOpcode::enumerator)]),      \
                 doc},
 #include "kashi/hlo/ops.def"
   }};

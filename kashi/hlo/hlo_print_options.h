@@ -9,23 +9,23 @@ namespace kashi {
 class HloPrintOptions {
  public:
   enum class PrintSubcomputationMode {
-    kOff,                   // nothing about called computations
-    kNameOnly,              // to_apply=%name
-    kFullBodies,            // the computation itself, in braces
-    kNonSequentialBodies,   // that, but the name only for call, while and conditional
+    kOff,                  // nothing about called computations
+    kNameOnly,             // to_apply=%name
+    kFullBodies,           // the computation itself, in braces
+    kNonSequentialBodies,  // that, but the name only for call, while and conditional
   };
   enum class PrintComputationMode { kComputationOnly, kComputationWithEntryKeyword };
 
-#define KASHI_PRINT_OPTION(type, name, default_value)       \
-  constexpr HloPrintOptions& set_##name(type value) {       \
-    name##_ = value;                                        \
-    return *this;                                           \
-  }                                                         \
-  constexpr type name() const { return name##_; }           \
-                                                            \
- private:                                                   \
-  type name##_ = default_value;                             \
-                                                            \
+#define KASHI_PRINT_OPTION(type, name, default_value) \
+  constexpr HloPrintOptions& set_##name(type value) { \
+    name##_ = value;                                  \
+    return *this;                                     \
+  }                                                   \
+  constexpr type name() const { return name##_; }     \
+                                                      \
+ private:                                             \
+  type name##_ = default_value;                       \
+                                                      \
  public:
 
   KASHI_PRINT_OPTION(bool, print_large_constants, false)

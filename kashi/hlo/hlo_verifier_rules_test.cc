@@ -106,8 +106,6 @@ const Case kShapeCases[] = {
      "bf16"},
     {"implicit broadcast", "ENTRY e { a = f32[2] parameter(0)  b = f32[$] parameter(1)  ROOT r = f32[2] add(a, b) }",
      "2", "1", kPrecondition},
-    {"result accuracy", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] $(a), result_accuracy={mode=highest} }",
-     "tanh", "copy"},
     {"sharding", "HloModule m, num_partitions=2\nENTRY e { ROOT a = f32[4] parameter(0), sharding={devices=[$]<=[2]} }",
      "2", "1,2", kInvalid},
     {"sharding", "HloModule m, num_partitions=$\nENTRY e { ROOT a = f32[4] parameter(0), sharding={maximal device=1} }",
@@ -295,10 +293,6 @@ const Case kModuleCases[] = {
      "ENTRY e { a = f32[2] parameter(0)  b = f32[3] parameter(1)  ROOT r = f32[2] negate(a) }",
      "0", "1"},
     {"original value", "ENTRY e { ROOT a = f32[2] parameter(0), origin={$} }", "{\"x\"}", "({\"x\"})"},
-    {"layout constraints",
-     "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2]{0} custom-call(a), custom_call_target=\"t\", "
-     "operand_layout_constraints={$} }",
-     "f32[2]{0}", "f32[3]{0}"},
     {"aliasing",
      "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[$] custom-call(a), custom_call_target=\"t\", "
      "output_to_operand_aliasing={{}: (0, {})} }",

@@ -96,54 +96,54 @@ class OptionalMessage {
 };
 
 // A number, truth value, enum or string.
-#define KASHI_SCALAR(type, name, default_value)                                               \
- public:                                                                                      \
-  const type& name() const { return name##_; }                                                \
-  void set_##name(type value) { name##_ = std::move(value); }                                 \
-  type* mutable_##name() { return &name##_; }                                                 \
-  void clear_##name() { name##_ = default_value; }                                            \
-                                                                                              \
- private:                                                                                     \
+#define KASHI_SCALAR(type, name, default_value)               \
+ public:                                                      \
+  const type& name() const { return name##_; }                \
+  void set_##name(type value) { name##_ = std::move(value); } \
+  type* mutable_##name() { return &name##_; }                 \
+  void clear_##name() { name##_ = default_value; }            \
+                                                              \
+ private:                                                     \
   type name##_ = default_value;
 
 // A list of numbers, enums or strings.
-#define KASHI_REPEATED(type, name)                                                            \
- public:                                                                                      \
-  const RepeatedField<type>& name() const { return name##_; }                                 \
-  const type& name(int i) const { return name##_[i]; }                                        \
-  int name##_size() const { return name##_.size(); }                                          \
-  void add_##name(type value) { name##_.Add(std::move(value)); }                              \
-  void set_##name(int i, type value) { name##_[i] = std::move(value); }                       \
-  RepeatedField<type>* mutable_##name() { return &name##_; }                                  \
-  type* mutable_##name(int i) { return &name##_[i]; }                                         \
-  void clear_##name() { name##_.clear(); }                                                    \
-                                                                                              \
- private:                                                                                     \
+#define KASHI_REPEATED(type, name)                                      \
+ public:                                                                \
+  const RepeatedField<type>& name() const { return name##_; }           \
+  const type& name(int i) const { return name##_[i]; }                  \
+  int name##_size() const { return name##_.size(); }                    \
+  void add_##name(type value) { name##_.Add(std::move(value)); }        \
+  void set_##name(int i, type value) { name##_[i] = std::move(value); } \
+  RepeatedField<type>* mutable_##name() { return &name##_; }            \
+  type* mutable_##name(int i) { return &name##_[i]; }                   \
+  void clear_##name() { name##_.clear(); }                              \
+                                                                        \
+ private:                                                               \
   RepeatedField<type> name##_;
 
 // A list of records.
-#define KASHI_REPEATED_MESSAGE(type, name)                                                    \
- public:                                                                                      \
-  const RepeatedField<type>& name() const { return name##_; }                                 \
-  const type& name(int i) const { return name##_[i]; }                                        \
-  int name##_size() const { return name##_.size(); }                                          \
-  type* add_##name() { return name##_.Add(); }                                                \
-  RepeatedField<type>* mutable_##name() { return &name##_; }                                  \
-  type* mutable_##name(int i) { return &name##_[i]; }                                         \
-  void clear_##name() { name##_.clear(); }                                                    \
-                                                                                              \
- private:                                                                                     \
+#define KASHI_REPEATED_MESSAGE(type, name)                    \
+ public:                                                      \
+  const RepeatedField<type>& name() const { return name##_; } \
+  const type& name(int i) const { return name##_[i]; }        \
+  int name##_size() const { return name##_.size(); }          \
+  type* add_##name() { return name##_.Add(); }                \
+  RepeatedField<type>* mutable_##name() { return &name##_; }  \
+  type* mutable_##name(int i) { return &name##_[i]; }         \
+  void clear_##name() { name##_.clear(); }                    \
+                                                              \
+ private:                                                     \
   RepeatedField<type> name##_;
 
 // A record that may be absent; reading an absent one reads an empty one.
-#define KASHI_MESSAGE(type, name)                                                             \
- public:                                                                                      \
-  bool has_##name() const { return name##_.has_value(); }                                     \
-  const type& name() const { return name##_.value(); }                                        \
-  type* mutable_##name() { return name##_.mutable_value(); }                                  \
-  void clear_##name() { name##_.reset(); }                                                    \
-                                                                                              \
- private:                                                                                     \
+#define KASHI_MESSAGE(type, name)                            \
+ public:                                                     \
+  bool has_##name() const { return name##_.has_value(); }    \
+  const type& name() const { return name##_.value(); }       \
+  type* mutable_##name() { return name##_.mutable_value(); } \
+  void clear_##name() { name##_.reset(); }                   \
+                                                             \
+ private:                                                    \
   OptionalMessage<type> name##_;
 
 #define KASHI_RECORD(type, ...)                                                               \

@@ -47,7 +47,8 @@ class RandomGraph {
     auto module = std::make_unique<HloModule>("random", HloModuleConfig());
     std::vector<HloComputation*> callees;
     for (int i = 0; i + 1 < computation_count; ++i) {
-      callees.push_back(module->AddEmbeddedComputation(MakeComputation(absl::StrCat("f", i), instruction_count, callees)));
+      callees.push_back(
+          module->AddEmbeddedComputation(MakeComputation(absl::StrCat("f", i), instruction_count, callees)));
     }
     module->AddEntryComputation(MakeComputation("main", instruction_count, callees));
     return module;
@@ -61,7 +62,8 @@ class RandomGraph {
     for (int i = 0; i < 2; ++i) {
       values.push_back(builder.AddInstruction(HloInstruction::CreateParameter(i, TestVector(), absl::StrCat("p", i))));
     }
-    for (int i = 0; i < instruction_count; ++i) values.push_back(builder.AddInstruction(MakeInstruction(values, callees)));
+    for (int i = 0; i < instruction_count; ++i)
+      values.push_back(builder.AddInstruction(MakeInstruction(values, callees)));
     // Some of the last values are dead.
     auto computation = builder.Build(values[values.size() - 1 - Below(3)]);
     for (int i = 0; i < instruction_count / 8; ++i) {

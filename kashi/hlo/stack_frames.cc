@@ -17,8 +17,8 @@ int32_t StackFrameCopier::CopyLocation(int32_t location_id) {
   location.file_name_id = CopyString(location.file_name_id, from_.file_names, &to_.file_names, &file_names_);
   location.function_name_id =
       CopyString(location.function_name_id, from_.function_names, &to_.function_names, &function_names_);
-  const Location key(location.file_name_id, location.function_name_id, location.line, location.end_line, location.column,
-                     location.end_column);
+  const Location key(location.file_name_id, location.function_name_id, location.line, location.end_line,
+                     location.column, location.end_column);
   const auto [entry, is_new] = locations_.emplace(key, static_cast<int32_t>(to_.file_locations.size()) + 1);
   if (is_new) to_.file_locations.push_back(location);
   return entry->second;

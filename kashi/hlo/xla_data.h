@@ -304,17 +304,17 @@ class OpMetadata {
   KASHI_SCALAR(int32_t, source_end_column, 0)
   KASHI_SCALAR(int32_t, stack_frame_id, 0)
 
-#define KASHI_RARE(type, name)                                             \
- public:                                                                   \
-  const type& name() const { return rare_.value().name(); }                \
-  void set_##name(type value) {                                            \
+#define KASHI_RARE(type, name)                                                                     \
+ public:                                                                                           \
+  const type& name() const { return rare_.value().name(); }                                        \
+  void set_##name(type value) {                                                                    \
     if (value != type() || rare_.has_value()) rare_.mutable_value()->set_##name(std::move(value)); \
-  }                                                                        \
+  }                                                                                                \
   void clear_##name() { set_##name(type()); }
-#define KASHI_RARE_MESSAGE(type, name)                                     \
- public:                                                                   \
-  bool has_##name() const { return rare_.value().has_##name(); }           \
-  const type& name() const { return rare_.value().name(); }                \
+#define KASHI_RARE_MESSAGE(type, name)                           \
+ public:                                                         \
+  bool has_##name() const { return rare_.value().has_##name(); } \
+  const type& name() const { return rare_.value().name(); }      \
   type* mutable_##name() { return rare_.mutable_value()->mutable_##name(); }
   KASHI_RARE(std::string, op_type)
   KASHI_RARE(std::string, deduplicated_name)

@@ -42,8 +42,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> HloModuleFromJson(absl::string_view t
   ModuleSettingsFile settings;
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
-  for (google::protobuf::Message* message : {static_cast<google::protobuf::Message*>(&settings),
-                                             static_cast<google::protobuf::Message*>(&proto)}) {
+  for (google::protobuf::Message* message :
+       {static_cast<google::protobuf::Message*>(&settings), static_cast<google::protobuf::Message*>(&proto)}) {
     const auto status = google::protobuf::util::JsonStringToMessage(std::string(text), message, options);
     if (!status.ok()) return InvalidArgument("not an HloModuleProto in JSON: %s", std::string(status.message()));
   }

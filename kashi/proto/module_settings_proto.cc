@@ -25,7 +25,8 @@ ModuleSettings SettingsOf(const HloModuleConfig& config) {
   settings.set_alias_passthrough_params(config.alias_passthrough_params());
   const auto& to_parameters = config.allow_spmd_sharding_propagation_to_parameters();
   if (!IsDefault(to_parameters)) {
-    settings.mutable_allow_spmd_sharding_propagation_to_parameters()->Assign(to_parameters.begin(), to_parameters.end());
+    settings.mutable_allow_spmd_sharding_propagation_to_parameters()->Assign(to_parameters.begin(),
+                                                                             to_parameters.end());
   }
   const auto& to_output = config.allow_spmd_sharding_propagation_to_output();
   if (!IsDefault(to_output)) {
