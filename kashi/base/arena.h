@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -27,6 +28,12 @@ class Arena {
     next_ += padding + size;
     left_ -= padding + size;
     return result;
+  }
+  void Swap(Arena* other) {
+    std::swap(blocks_, other->blocks_);
+    std::swap(block_size_, other->block_size_);
+    std::swap(next_, other->next_);
+    std::swap(left_, other->left_);
   }
   // A copy of the text that lives as long as the arena.
   absl::string_view Copy(absl::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
@@ -21,6 +22,33 @@ HloModule::HloModule(absl::string_view name, HloModuleConfig config)
     : name_(SanitizeName(name)), unique_id_(NextModuleId()), config_(std::move(config)) {}
 
 HloModule::~HloModule() = default;
+
+void HloModule::Swap(HloModule* other) {
+  std::swap(name_, other->name_);
+  std::swap(config_, other->config_);
+  arena_.Swap(&other->arena_);
+  std::swap(computations_, other->computations_);
+  std::swap(computation_pointers_, other->computation_pointers_);
+  std::swap(entry_, other->entry_);
+  std::swap(next_computation_id_, other->next_computation_id_);
+  std::swap(schedule_, other->schedule_);
+  std::swap(alias_config_, other->alias_config_);
+  std::swap(donor_config_, other->donor_config_);
+  std::swap(frontend_attributes_, other->frontend_attributes_);
+  std::swap(stack_frame_index_, other->stack_frame_index_);
+  std::swap(recovery_table_, other->recovery_table_);
+  std::swap(is_dynamic_, other->is_dynamic_);
+  std::swap(other_proto_fields_, other->other_proto_fields_);
+  std::swap(instruction_names_, other->instruction_names_);
+  std::swap(computation_names_, other->computation_names_);
+  std::swap(names_are_registered_, other->names_are_registered_);
+  AdoptComputations();
+  other->AdoptComputations();
+}
+
+void HloModule::AdoptComputations() {
+  for (HloComputation* computation : computation_pointers_) computation->parent_ = this;
+}
 
 // ---- Computations --------------------------------------------------------------------------------------------------
 

@@ -161,7 +161,7 @@ struct OriginalValueRecoveryEntry {
 class HloModule {
  public:
   HloModule(absl::string_view name, HloModuleConfig config);
-  ~HloModule();
+  virtual ~HloModule();  // modules that tests derive are handed on as modules
   HloModule(const HloModule&) = delete;
   HloModule& operator=(const HloModule&) = delete;
 
@@ -169,6 +169,9 @@ class HloModule {
   void set_name(absl::string_view name) { name_ = std::string(name); }
   int unique_id() const { return unique_id_; }
   void set_unique_id(int id) { unique_id_ = id; }
+  // Exchanges all that the modules are and have, but for their unique ids. Pointers to computations and instructions stay
+  // good. O(computations).
+  void Swap(HloModule* other);
 
   // ---- Computations.
   // Takes it; gives it and its instructions names and ids that the module does not have yet. A second entry dies.
@@ -286,6 +289,8 @@ class HloModule {
   HloComputation* AddComputation(std::unique_ptr<HloComputation> computation, bool is_entry);
   // Those of computations that were taken as they are come into the uniquers when those are first asked.
   void RegisterNames();
+  // Tells the computations who has them.
+  void AdoptComputations();
   // Gives it and its instructions names and ids of their own.
   void MakeUnique(HloComputation* computation);
   // The schedule must not name instructions that are about to go.

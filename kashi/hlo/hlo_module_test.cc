@@ -52,6 +52,27 @@ TEST(HloModuleTest, TheEntryDecidesTheLayoutUnlessOneIsSet) {
   EXPECT_EQ(chosen.entry_computation_layout().ToString(), "()->f32[4]{0}");
 }
 
+TEST(HloModuleTest, SwapExchangesAllButTheIds) {
+  HloModule a("a", HloModuleConfig());
+  HloModule b("b", HloModuleConfig());
+  const int id_of_a = a.unique_id();
+  HloComputation* main = a.AddEntryComputation(MakeChain("main", 3));
+  EXPECT_TRUE(a.set_schedule(PostOrderSchedule(a)).ok());
+  const std::string text = a.ToString();
+  a.Swap(&b);
+  EXPECT_EQ(a.unique_id(), id_of_a);
+  EXPECT_EQ(b.ToString(), text);
+  EXPECT_EQ(main->parent(), &b);
+  EXPECT_EQ(b.entry_computation(), main);
+  EXPECT_EQ(BrokenLink(b), "");
+  EXPECT_EQ(a.name(), "b");
+  EXPECT_FALSE(a.has_entry_computation());
+  // The names that are taken went along.
+  EXPECT_EQ(b.AddEmbeddedComputation(MakeChain("main", 1))->name(), "main.1");
+  EXPECT_EQ(a.AddEntryComputation(MakeChain("main", 1))->name(), "main");
+  EXPECT_EQ(BrokenLink(a), "");
+}
+
 TEST(HloModuleTest, NamesOfComputationsTakenAsTheyAreCount) {
   HloModule module("m", HloModuleConfig());
   module.AddComputationAsIs(MakeChain("main", 2), /*is_entry=*/true);  // two are called negate

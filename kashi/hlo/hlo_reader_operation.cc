@@ -143,8 +143,11 @@ void HloReader::CompleteFields(Pending* pending) {
         break;
     }
   }
-  // Of several dimensions these look at the first only.
+  // Of several dimensions these look at the first only; a custom call with layouts of operands calls no computations.
   switch (pending->opcode) {
+    case HloOpcode::kCustomCall:
+      if (fields.Has(HloField::operand_shapes_with_layout)) fields.Erase(HloField::called_computations);
+      break;
     case HloOpcode::kAllGather:
     case HloOpcode::kAllGatherStart:
     case HloOpcode::kReduceScatter:
