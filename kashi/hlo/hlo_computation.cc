@@ -305,6 +305,16 @@ std::vector<HloInstruction*> HloComputation::caller_instructions() const {
   return callers;
 }
 
+std::optional<HloInstruction*> HloComputation::GetUniqueCaller(HloOpcode opcode) const {
+  std::optional<HloInstruction*> unique;
+  for (HloInstruction* caller : caller_instructions()) {
+    if (caller->opcode() != opcode) continue;
+    if (unique.has_value()) return std::nullopt;
+    unique = caller;
+  }
+  return unique;
+}
+
 ProgramShape HloComputation::ComputeProgramShape(bool include_ids) const {
   ProgramShape program_shape;
   for (const HloInstruction* parameter : parameters_) {

@@ -191,6 +191,8 @@ class HloComputation {
   void SetExecutionThread(absl::string_view thread) { execution_thread_ = std::string(thread); }
   bool IsMainThread() const { return execution_thread_ == kMainExecutionThread; }
   std::vector<HloInstruction*> caller_instructions() const;  // O(instructions of the module)
+  // The instruction of this opcode that calls it, if it is the only one. O(instructions of the module).
+  std::optional<HloInstruction*> GetUniqueCaller(HloOpcode opcode) const;
 
   // With layouts. Names: of the parameters, with their ids unless `include_ids` is false.
   ProgramShape ComputeProgramShape(bool include_ids = true) const;

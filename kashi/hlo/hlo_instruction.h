@@ -85,6 +85,7 @@ struct HloInstructionExtras {
 class HloInstruction {
  public:
   using InstructionVector = absl::InlinedVector<HloInstruction*, 2>;
+  static constexpr absl::string_view kMainExecutionThread = ::kashi::kMainExecutionThread;
 
   // The general factory: the shape and the fields are believed; the operands have a new user. All other factories
   // (hlo_instruction_create.cc) end here.

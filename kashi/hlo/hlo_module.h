@@ -281,7 +281,8 @@ class HloModule {
   static absl::StatusOr<std::unique_ptr<HloModule>> CreateFromProto(const HloModuleProto& proto,
                                                                     const HloModuleConfig& config,
                                                                     bool prohibit_empty_literal = true);
-  static absl::StatusOr<HloModuleConfig> CreateModuleConfigFromProto(const HloModuleProto& proto);
+  static absl::StatusOr<HloModuleConfig> CreateModuleConfigFromProto(const HloModuleProto& proto,
+                                                                     const DebugOptions& debug_options = {});
 
  private:
   friend class HloComputation;

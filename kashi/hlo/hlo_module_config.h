@@ -76,6 +76,9 @@ class ComputationLayout {
   ShapeLayout result_;
 };
 
+// XLA's switches for its passes, of which there are none here: for code that passes them along.
+class DebugOptions {};
+
 class HloModuleConfig {
  public:
   using BoolList = absl::InlinedVector<bool, 1>;
@@ -118,6 +121,8 @@ class HloModuleConfig {
   KASHI_CONFIG(std::string, device_type, std::string())
   KASHI_CONFIG(bool, content_aware_computation_sorting, false)
 #undef KASHI_CONFIG
+  DebugOptions debug_options() const { return DebugOptions(); }
+  void set_debug_options(const DebugOptions&) {}
 
   // One value for all, or one for each parameter (each element of the result).
   const BoolList& allow_spmd_sharding_propagation_to_parameters() const { return to_parameters_; }

@@ -123,6 +123,7 @@ class HloReader {
   // A name as instructions and computations have it: `%name`, `name`, `name:`. Empty after an error.
   absl::string_view ReadName();
   bool NameIsLegal(absl::string_view name, size_t begin);
+  static bool IsRefusedName(absl::string_view name);  // of instructions
   void SkipLine();
 
   // ---- Instructions.
@@ -133,6 +134,7 @@ class HloReader {
   bool MayBeShape();
   absl::string_view FindShapeText();
   bool ReadOperands(Pending* pending);
+  bool OpensParenthesis(size_t ahead) const;
   bool ReadOperand(Pending* pending);
   bool ReadOperandOfSingleInstruction(Pending* pending, const SharedShape& shape, bool has_shape);
   bool ReadParameterNumber(Pending* pending);

@@ -495,7 +495,11 @@ KASHI_READ(Int32) {
   int64_t value = 0;
   const size_t begin = scan_.offset();
   if (!ReadIntValue(&value)) return false;
-  if (value != static_cast<int32_t>(value)) return Error(begin, scan_.offset(), "value out of range for int32");
+  // XLA keeps the low bits of the numbers of bits.
+  constexpr bool wraps = field == HloField::exponent_bits || field == HloField::mantissa_bits;
+  if (!wraps && value != static_cast<int32_t>(value)) {
+    return Error(begin, scan_.offset(), "value out of range for int32");
+  }
   pending->fields.Set<field>(static_cast<int32_t>(value));
   return true;
 }

@@ -85,17 +85,15 @@ absl::string_view HloReader::ReadName() {
   return absl::string_view();
 }
 
+bool HloReader::IsRefusedName(absl::string_view name) {
+  return (absl::StartsWith(name, "__") && !absl::StartsWith(name, "__xla_")) || IsTypeName(name);
+}
+
 // XLA's reader refuses names that its compilers would take for their own, or that read back as something else.
 bool HloReader::NameIsLegal(absl::string_view name, size_t begin) {
   if (name[0] != '_' && name.find('.') != absl::string_view::npos) return true;  // most names
-  std::string suggestion;
-  if (absl::StartsWith(name, "__") && !absl::StartsWith(name, "__xla_")) {
-    suggestion = absl::StrCat("a", name.substr(1));
-  } else if (IsTypeName(name)) {
-    suggestion = absl::StrCat(name, "_");
-  } else {
-    return true;
-  }
+  if (!IsRefusedName(name)) return true;
+  const std::string suggestion = name[0] == '_' ? absl::StrCat("a", name.substr(1)) : absl::StrCat(name, "_");
   const size_t at = begin + (scan_.text()[begin] == '%');
   return Error(at, at + name.size(),
                absl::StrCat("illegal instruction name: ", name, "; suggest renaming to: ", suggestion));

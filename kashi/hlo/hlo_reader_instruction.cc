@@ -203,6 +203,13 @@ bool HloReader::ReadOperands(Pending* pending) {
   return true;
 }
 
+// Whether `(` stands so many bytes ahead, or behind space from there.
+bool HloReader::OpensParenthesis(size_t ahead) const {
+  TextScanner scan(scan_.text());
+  scan.Seek(scan_.offset() + ahead);
+  return scan.Peek() == '(';
+}
+
 // operand = [shape] NAME | [shape] opcode(operands)
 bool HloReader::ReadOperand(Pending* pending) {
   scan_.SkipSpace();
@@ -223,6 +230,11 @@ bool HloReader::ReadOperand(Pending* pending) {
   SharedShape shape;
   const bool has_shape = MayBeShape();
   if (has_shape && !ReadShape(&shape)) return false;
+  // XLA passes over an operand that is nothing, or only a shape; of a single instruction the shape is a parameter.
+  if ((scan_.Peek() == ',' || scan_.Peek() == ')') && !(has_shape && single_instruction_)) {
+    Warning(begin, scan_.offset(), "there is no operand here");
+    return true;
+  }
   scan_.SkipSpace();
   const size_t name_begin = scan_.offset();
   const bool percent = scan_.PeekHere() == '%';
@@ -230,7 +242,7 @@ bool HloReader::ReadOperand(Pending* pending) {
   absl::string_view name = percent ? ReadName() : scan_.PeekIdent();
   if (percent && name.empty()) return false;
   const auto found = scope.names.find(name);
-  if (found != scope.names.end() && (percent || scan_.PeekHere(name.size()) != '(')) {
+  if (found != scope.names.end() && (percent || !OpensParenthesis(name.size()))) {
     scan_.Seek(name_begin);
     if (ReadName().empty()) return false;
     if (found->second == nullptr) return false;
@@ -244,7 +256,7 @@ bool HloReader::ReadOperand(Pending* pending) {
     return true;
   }
   scan_.Seek(name_begin);
-  if (name.empty() || percent || scan_.PeekHere(name.size()) != '(') {
+  if (name.empty() || percent || !OpensParenthesis(name.size())) {
     if (name.empty()) return ErrorHere("operand");
     return Error(name_begin, name_begin + percent + name.size(), absl::StrCat("instruction does not exist: ", name));
   }

@@ -159,7 +159,9 @@ bool HloReader::ReadDonors() {
     int64_t parameter = 0;
     ShapeIndex index;
     if (!scan_.Match('(')) return ErrorHere("'(' before the parameter number");
+    const size_t begin = scan_.offset();
     if (!ReadIntValue(&parameter)) return false;
+    if (parameter < 0) return Error(begin, scan_.offset(), "a parameter number must not be negative");
     if (!scan_.Match(',')) return ErrorHere("',' after the parameter number");
     if (!ReadShapeIndex(&index)) return false;
     if (!scan_.Match(')')) return ErrorHere("')' at the end of a donor");
@@ -414,7 +416,8 @@ void HloReader::SettleNames() {
   absl::flat_hash_set<absl::string_view> computation_names;
   for (HloComputation* computation : module_->computations()) {
     computation->SetUniqueId(id);
-    unique = unique && IsCanonicalName(computation->name()) && computation_names.insert(computation->name()).second;
+    // A computation may be called what no instruction may; it gets another name.
+    unique = unique && IsCanonicalName(computation->name()) && !IsRefusedName(computation->name()) && computation_names.insert(computation->name()).second;
     for (HloInstruction* instruction : computation->instructions()) {
       instruction->SetUniqueId(
           HloInstruction::CalculateUniqueId(static_cast<int32_t>(id), instruction->local_id()));

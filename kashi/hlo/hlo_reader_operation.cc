@@ -516,6 +516,9 @@ bool HloReader::CompleteAsyncLater(Pending* pending) {
     return ErrorIn(*pending, absl::StrCat(HloOpcodeString(pending->opcode),
                                           " expects a single async-start or async-update operand"));
   }
+  if (pending->opcode == HloOpcode::kAsyncUpdate && pending->shape->shape() != operand->shape()) {
+    return ErrorIn(*pending, "AsyncUpdate expects the op shape to be the same as the operand shape.");
+  }
   const HloComputation* wrapped = operand->async_wrapped_computation();
   if (wrapped == nullptr) return ErrorIn(*pending, "the operand is about no computation");
   if (pending->wrapped_opcode.has_value() && *pending->wrapped_opcode != wrapped->root_instruction()->opcode()) {

@@ -29,7 +29,32 @@ bool IsJsonDict(absl::string_view text) {
   return scan.ReadBraced().size() == text.size();
 }
 
+void PrintFrontendAttributes(const FrontendAttributes& attributes, TextBuffer* out) {
+  out->Add('{');
+  bool first = true;
+  for (const auto& [key, value] : attributes.map()) {
+    if (!first) out->Add(',');
+    first = false;
+    out->Add(key);
+    if (IsJsonDict(value)) {
+      out->Add('=');
+      out->Add(value);
+    } else {
+      out->Add("=\"");
+      AppendCEscaped(out, value);
+      out->Add('"');
+    }
+  }
+  out->Add('}');
+}
+
 }  // namespace
+
+std::string FrontendAttributesToString(const FrontendAttributes& attributes) {
+  TextBuffer out;
+  PrintFrontendAttributes(attributes, &out);
+  return out.Take();
+}
 
 // ---- Names and shapes --------------------------------------------------------------------------------------------------
 
@@ -227,25 +252,6 @@ void HloTextPrinter::PrintBodies(const HloInstruction& instruction) {
   for (const HloComputation* computation : called) print(name, computation);
 }
 
-void HloTextPrinter::PrintFrontendAttributes(const FrontendAttributes& attributes) {
-  out_.Add('{');
-  bool first = true;
-  for (const auto& [key, value] : attributes.map()) {
-    if (!first) out_.Add(',');
-    first = false;
-    out_.Add(key);
-    if (IsJsonDict(value)) {
-      out_.Add('=');
-      out_.Add(value);
-    } else {
-      out_.Add("=\"");
-      AppendCEscaped(&out_, value);
-      out_.Add('"');
-    }
-  }
-  out_.Add('}');
-}
-
 void HloTextPrinter::PrintStatistics(const HloInstruction& instruction) {
   const StatisticsViz& statistics = instruction.extras().statistics_viz;
   if (statistics.statistics().empty()) return;
@@ -272,7 +278,7 @@ void HloTextPrinter::PrintExtras(const HloInstruction& instruction, bool fronten
   }
   if (frontend && !extras.frontend_attributes.empty()) {
     out_.Add(", frontend_attributes=");
-    PrintFrontendAttributes(extras.frontend_attributes);
+    PrintFrontendAttributes(extras.frontend_attributes, &out_);
   }
   if (options_.print_control_dependencies() && !extras.control_predecessors.empty()) {
     out_.Add(", control-predecessors={");
@@ -437,7 +443,7 @@ void HloTextPrinter::PrintModuleHead(const HloModule& module) {
   if (config.num_partitions() != 1) AppendCat(&out_, ", num_partitions=", config.num_partitions());
   if (!module.frontend_attributes().empty()) {
     out_.Add(", frontend_attributes=");
-    PrintFrontendAttributes(module.frontend_attributes());
+    PrintFrontendAttributes(module.frontend_attributes(), &out_);
   }
   PrintRecoveryTable(module);
 }

@@ -74,7 +74,6 @@ class HloTextPrinter {
   void PrintExtras(const HloInstruction& instruction, bool frontend);
   void PrintMetadataAttribute(const HloInstruction& instruction);
   void PrintBackendConfig(const HloInstruction& instruction);
-  void PrintFrontendAttributes(const FrontendAttributes& attributes);
   void PrintBodies(const HloInstruction& instruction);
   void PrintCalled(const HloComputation* computation);
   bool NamesCalledComputations() const {
@@ -99,6 +98,9 @@ class HloTextPrinter {
   const HloModule* module_ = nullptr;
   CanonicalNames* canonical_names_ = nullptr;
 };
+
+// `{a="1",b={"c":2}}`: values that look like JSON dictionaries stand without quotes. See ParseFrontendAttributes.
+std::string FrontendAttributesToString(const FrontendAttributes& attributes);
 
 }  // namespace kashi
 

@@ -141,7 +141,8 @@ HloModuleProto HloModule::ToProto() const {
   return proto;
 }
 
-absl::StatusOr<HloModuleConfig> HloModule::CreateModuleConfigFromProto(const HloModuleProto& proto) {
+absl::StatusOr<HloModuleConfig> HloModule::CreateModuleConfigFromProto(const HloModuleProto& proto,
+                                                                       const DebugOptions&) {
   if (!proto.has_host_program_shape()) return FailedPrecondition("No program shape found in the proto");
   KASHI_ASSIGN_OR_RETURN(const ProgramShape program_shape, ProgramShape::FromProto(proto.host_program_shape()));
   for (const Shape& parameter : program_shape.parameters()) {

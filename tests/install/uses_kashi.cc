@@ -1,14 +1,13 @@
 #include <iostream>
 
-#include "kashi/array/shape_parser.h"
-#include "kashi/array/shape_util.h"
+#include "kashi/hlo/hlo_parser.h"
 
 int main() {
-  const auto shape = kashi::ParseShape("f32[3,5]{1,0:T(2,2)}");
-  if (!shape.ok()) {
-    std::cerr << shape.status() << "\n";
+  const auto module = kashi::ParseAndReturnUnverifiedModule("f32[3,5]{1,0:T(2,2)} add(f32[3,5] %x, f32[3,5] %y)");
+  if (!module.ok()) {
+    std::cerr << module.status() << "\n";
     return 1;
   }
-  std::cout << kashi::ShapeUtil::HumanStringWithLayout(*shape) << "\n";
+  std::cout << (*module)->entry_computation()->root_instruction()->ToString() << "\n";
   return 0;
 }

@@ -2,9 +2,14 @@
 #ifndef KASHI_COMPAT_XLA_HLO_IR_HLO_INSTRUCTION_H_
 #define KASHI_COMPAT_XLA_HLO_IR_HLO_INSTRUCTION_H_
 
+#include "kashi/hlo/dimension_numbers_text.h"
+#include "kashi/hlo/enum_text.h"
+#include "kashi/hlo/fusion_kind.h"
 #include "kashi/hlo/hlo_casting.h"
 #include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/hlo_text.h"
 #include "kashi_compat/namespace_xla.h"
+#include "xla/service/hlo.pb.h"
 #include "xla/comparison_util.h"
 #include "xla/hlo/ir/collective_device_list.h"
 #include "xla/hlo/ir/hlo_opcode.h"

@@ -1,30 +1,17 @@
-// XLA's readers of text: of those, what there is of shapes and layouts.
+// XLA's readers of text: modules (ParseAndReturnUnverifiedModule) and parts of them (ParseShape, ParseSharding, …).
+// There is no class HloParser, and no ParseOriginalValue.
 #ifndef KASHI_COMPAT_XLA_HLO_PARSER_HLO_PARSER_H_
 #define KASHI_COMPAT_XLA_HLO_PARSER_HLO_PARSER_H_
 
-#include <utility>
-#include <vector>
-
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "kashi/array/shape_parser.h"
-#include "kashi/base/status.h"
+#include "kashi/hlo/collective_device_list.h"
+#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/hlo_sharding_text.h"
 #include "kashi_compat/namespace_xla.h"
+#include "xla/hlo/ir/hlo_module.h"
+#include "xla/hlo/ir/hlo_sharding.h"
+#include "xla/service/hlo_module_config.h"
 #include "xla/shape.h"
 #include "xla/xla_data.pb.h"
-
-namespace xla {
-
-// "f32[2], (s32[], token[])": shapes with commas between them; the empty text is the empty list.
-inline absl::StatusOr<std::vector<::kashi::Shape>> ParseShapeList(absl::string_view text) {
-  // A list of shapes is what stands in a tuple.
-  KASHI_ASSIGN_OR_RETURN(::kashi::Shape tuple, ::kashi::ParseShape(absl::StrCat("(", text, ")")));
-  if (!tuple.IsTuple()) return absl::InvalidArgumentError("expects a list of shapes");
-  return std::move(*tuple.mutable_tuple_shapes());
-}
-
-}  // namespace xla
 
 #endif  // KASHI_COMPAT_XLA_HLO_PARSER_HLO_PARSER_H_
