@@ -196,6 +196,10 @@ TEST_F(HloComputationTest, Callers) {
   EXPECT_TRUE(f->caller_instructions().empty());
   HloInstruction* call = main_->AddInstruction(HloInstruction::CreateCall(TestVector(), {x_, y_}, f));
   EXPECT_EQ(f->caller_instructions(), (std::vector<HloInstruction*>{call}));
+  EXPECT_EQ(f->GetUniqueCaller(HloOpcode::kCall), call);
+  EXPECT_EQ(f->GetUniqueCaller(HloOpcode::kMap), std::nullopt);
+  main_->AddInstruction(HloInstruction::CreateCall(TestVector(), {y_, x_}, f));
+  EXPECT_EQ(f->GetUniqueCaller(HloOpcode::kCall), std::nullopt);
   EXPECT_TRUE(main_->IsEntryComputation());
   EXPECT_FALSE(f->IsEntryComputation());
 }

@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ParseAndReturnUnverifiedModule(
 
 // ---- Parts of HLO text. INVALID_ARGUMENT unless the whole text is one.
 absl::StatusOr<std::vector<Shape>> ParseShapeList(absl::string_view text);  // "{f32[2], s32[]}"
-absl::StatusOr<Window> ParseWindow(absl::string_view text);  // "size=3x3 stride=2x2"
+absl::StatusOr<Window> ParseWindow(absl::string_view text);                 // "size=3x3 stride=2x2"
 absl::StatusOr<ConvolutionDimensionNumbers> ParseConvolutionDimensionNumbers(absl::string_view text);  // "b0f_0io->b0f"
 absl::StatusOr<PaddingConfig> ParsePaddingConfig(absl::string_view text);                              // "0_1x1_1"
 absl::StatusOr<FrontendAttributes> ParseFrontendAttributes(absl::string_view text);                    // "{k=\"v\"}"

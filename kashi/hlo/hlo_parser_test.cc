@@ -62,9 +62,9 @@ TEST(HloParserTest, AgreesWithXla) {
 
 // Of some texts XLA prints what it does not read again, or reads as something else (docs/spec/hlo.md 7.3).
 TEST(HloParserTest, ReadsWhatItPrints) {
-  const std::vector<std::string> exceptions = {"async-aliasing", "async-line-order", "async-statistics-twice",
-                                               "edge-async-calls-wrong-arity", "edge-async-start-start",
-                                               "lit-neg-zero"};
+  const std::vector<std::string> exceptions = {"async-aliasing",         "async-line-order",
+                                               "async-statistics-twice", "edge-async-calls-wrong-arity",
+                                               "edge-async-start-start", "lit-neg-zero"};
   for (const std::filesystem::path& path : Cases()) {
     const auto module = ParseAndReturnUnverifiedModule(Read(path));
     if (!module.ok() || std::count(exceptions.begin(), exceptions.end(), path.stem().string()) > 0) continue;
@@ -84,15 +84,17 @@ TEST(HloParserTest, KeepsUnknownAttributesWithAWarning) {
   ASSERT_EQ(diagnostics.size(), 1u);
   EXPECT_EQ(diagnostics[0].severity, Diagnostic::Severity::kWarning);
   EXPECT_THAT((*module)->ToString(), HasSubstr("parameter(0), newer={a={1},b=\"}\"}"));
-  EXPECT_FALSE(ParseAndReturnUnverifiedModule(text, HloModuleConfig(),
-                                              HloParserOptions().set_keep_unknown_attributes(false)).ok());
+  EXPECT_FALSE(
+      ParseAndReturnUnverifiedModule(text, HloModuleConfig(), HloParserOptions().set_keep_unknown_attributes(false))
+          .ok());
 }
 
 // An operand that XLA leaves out is left out, but not in silence.
 TEST(HloParserTest, WarnsOfOperandsLeftOut) {
   std::vector<Diagnostic> diagnostics;
-  const auto module = ParseAndReturnUnverifiedModule("ENTRY e { t = token[] parameter(0) ROOT r = tuple(t, negate(t)) }",
-                                                     HloModuleConfig(), HloParserOptions(), &diagnostics);
+  const auto module =
+      ParseAndReturnUnverifiedModule("ENTRY e { t = token[] parameter(0) ROOT r = tuple(t, negate(t)) }",
+                                     HloModuleConfig(), HloParserOptions(), &diagnostics);
   ASSERT_TRUE(module.ok()) << module.status();
   ASSERT_EQ(diagnostics.size(), 1u);
   EXPECT_EQ(diagnostics[0].severity, Diagnostic::Severity::kWarning);

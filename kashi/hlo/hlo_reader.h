@@ -57,8 +57,8 @@ class HloReader {
     size_t begin = 0;  // of the instruction
     absl::string_view name;
     bool has_shape = false;
-    bool is_wrapped = false;     // what an asynchronous operation's sugar stands for
-    bool has_operands = false;   // and the text behind them is what follows
+    bool is_wrapped = false;    // what an asynchronous operation's sugar stands for
+    bool has_operands = false;  // and the text behind them is what follows
     SharedShape shape;
     absl::InlinedVector<HloInstruction*, 8> operands;
     HloFieldList fields;
@@ -193,7 +193,7 @@ class HloReader {
   bool ReadWord(absl::string_view what, Parse parse, Enum* value);
   using AttributeFunction = bool (HloReader::*)(Pending*);
   static AttributeFunction FunctionOf(HloAttribute attribute);
-#define KASHI_CODEC(name)              \
+#define KASHI_CODEC(name)                 \
   template <HloField field, int argument> \
   bool Read##name(Pending* pending);
 #include "kashi/hlo/codecs.def"
@@ -203,7 +203,7 @@ class HloReader {
   std::vector<Diagnostic> diagnostics_;
   int64_t errors_ = 0;
   bool is_fatal_ = false;  // of the errors one that XLA does not survive
-  int nesting_ = 0;  // of operands
+  int nesting_ = 0;        // of operands
   int64_t unlisted_bytes_ = kDefaultUnlistedBytes;
 
   std::unique_ptr<HloModule> module_;

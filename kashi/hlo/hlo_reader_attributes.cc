@@ -24,14 +24,9 @@ namespace kashi {
 namespace {
 
 // The attributes that any instruction may have.
-constexpr absl::string_view kCommonAttributes[] = {"metadata",
-                                                   "backend_config",
-                                                   "sharding",
-                                                   "frontend_attributes",
-                                                   "control-predecessors",
-                                                   "statistics",
-                                                   "origin",
-                                                   "parameter_replication"};
+constexpr absl::string_view kCommonAttributes[] = {
+    "metadata", "backend_config",       "sharding", "frontend_attributes", "control-predecessors", "statistics",
+    "origin",   "parameter_replication"};
 
 bool IsAnyAttribute(absl::string_view name) {
   for (const absl::string_view common : kCommonAttributes) {
@@ -124,8 +119,9 @@ std::string HloReader::AllowedAttributes(const Pending& pending) const {
 bool HloReader::ReadUnknownAttribute(absl::string_view name, size_t begin, Pending* pending) {
   const size_t end = begin + name.size();
   if (!options_.keep_unknown_attributes() || IsAnyAttribute(name)) {
-    return Error(begin, end,
-                 absl::StrCat("unexpected attribute \"", name, "\". Allowed attributes: ", AllowedAttributes(*pending)));
+    return Error(
+        begin, end,
+        absl::StrCat("unexpected attribute \"", name, "\". Allowed attributes: ", AllowedAttributes(*pending)));
   }
   const char first = scan_.PeekHere();
   const size_t value_begin = scan_.offset();
@@ -145,8 +141,9 @@ bool HloReader::ReadUnknownAttribute(absl::string_view name, size_t begin, Pendi
     if (known == name) return Error(begin, end, absl::StrCat("attribute \"", name, "\" already exists"));
   }
   pending->mutable_extras()->unknown_attributes.emplace_back(name, value);
-  Warning(begin, end, absl::StrCat("attribute \"", name, "\" is not known here; it is kept as it stands. Known: ",
-                                   AllowedAttributes(*pending)));
+  Warning(begin, end,
+          absl::StrCat("attribute \"", name,
+                       "\" is not known here; it is kept as it stands. Known: ", AllowedAttributes(*pending)));
   return true;
 }
 
@@ -332,8 +329,9 @@ bool HloReader::ReadParameterReplicationOf(Pending* pending) {
   }
   const int64_t leaves = ShapeUtil::GetLeafCount(pending->shape->shape());
   if (leaves != static_cast<int64_t>(replicated.size())) {
-    return Error(begin, scan_.offset(), absl::StrCat("parameter has ", leaves, " leaf buffers, but parameter_replication has ",
-                                                     replicated.size(), " elements."));
+    return Error(begin, scan_.offset(),
+                 absl::StrCat("parameter has ", leaves, " leaf buffers, but parameter_replication has ",
+                              replicated.size(), " elements."));
   }
   pending->mutable_extras()->parameter_replicated_at_leaf_buffers = std::move(replicated);
   return true;
@@ -480,8 +478,8 @@ bool HloReader::ReadWord(absl::string_view what, Parse parse, Enum* value) {
 
 // ---- Codecs ----------------------------------------------------------------------------------------------------------
 
-#define KASHI_READ(name)                   \
-  template <HloField field, int argument>  \
+#define KASHI_READ(name)                  \
+  template <HloField field, int argument> \
   bool HloReader::Read##name(Pending* pending)
 
 KASHI_READ(Int) {
@@ -542,7 +540,8 @@ KASHI_READ(Float) {
   const size_t begin = scan_.offset();
   const std::optional<double> value = scan_.ReadDouble();
   if (!value.has_value()) return ErrorHere("a number");
-  if (std::abs(*value) > std::numeric_limits<float>::max() && std::abs(*value) < std::numeric_limits<double>::infinity()) {
+  if (std::abs(*value) > std::numeric_limits<float>::max() &&
+      std::abs(*value) < std::numeric_limits<double>::infinity()) {
     return Error(begin, scan_.offset(), "value out of range for float");
   }
   pending->fields.Set<field>(static_cast<float>(*value));
@@ -670,8 +669,8 @@ KASHI_READ(DotDims) {
 KASHI_READ(RaggedDims) {
   RaggedDotDimensionNumbers* numbers = pending->fields.Mutable<field>();
   DotDimensionNumbers* dot = numbers->mutable_dot_dimension_numbers();
-  Int64List* const lists[] = {dot->mutable_lhs_batch_dimensions(), dot->mutable_lhs_contracting_dimensions(),
-                              dot->mutable_rhs_batch_dimensions(), dot->mutable_rhs_contracting_dimensions(),
+  Int64List* const lists[] = {dot->mutable_lhs_batch_dimensions(),      dot->mutable_lhs_contracting_dimensions(),
+                              dot->mutable_rhs_batch_dimensions(),      dot->mutable_rhs_contracting_dimensions(),
                               numbers->mutable_lhs_ragged_dimensions(), numbers->mutable_rhs_group_dimensions()};
   return ReadIntBraces(lists[argument]);
 }
@@ -698,12 +697,12 @@ KASHI_READ(DotAlgorithm) {
   return ReadWord("algorithm", StringToAlgorithm, pending->fields.Mutable<field>()->mutable_algorithm());
 }
 
-#define KASHI_READ_WORD(name, what, parse)                   \
-  KASHI_READ(name) {                                         \
-    HloFieldType<field> value{};                             \
-    if (!ReadWord(what, parse, &value)) return false;        \
-    pending->fields.Set<field>(value);                       \
-    return true;                                             \
+#define KASHI_READ_WORD(name, what, parse)            \
+  KASHI_READ(name) {                                  \
+    HloFieldType<field> value{};                      \
+    if (!ReadWord(what, parse, &value)) return false; \
+    pending->fields.Set<field>(value);                \
+    return true;                                      \
   }
 KASHI_READ_WORD(ApiVersion, "custom call api version", StringToCustomCallApiVersion)
 KASHI_READ_WORD(Schedule, "custom call schedule", StringToCustomCallSchedule)
@@ -913,8 +912,7 @@ KASHI_READ(Domain) {
     const absl::string_view name = scan_.ReadIdent();
     if (name.empty() || scan_.PeekHere() != '=') return ErrorHere("kind=, entry= or exit=");
     scan_.Match('=');
-    if (name == "kind" ? !ReadStringValue(&kind)
-                       : !ReadSharding(name == "entry" ? &entry : &exit)) {
+    if (name == "kind" ? !ReadStringValue(&kind) : !ReadSharding(name == "entry" ? &entry : &exit)) {
       return false;
     }
     if (name != "kind" && name != "entry" && name != "exit") {

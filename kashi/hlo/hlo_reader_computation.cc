@@ -22,10 +22,25 @@ bool IsTypeName(absl::string_view word) {
   return word != "tuple" && word != "buffer" && primitive_util::IsPrimitiveTypeName(word);
 }
 bool IsReserved(absl::string_view word) {
-  static const auto* const words = new absl::flat_hash_set<absl::string_view>{
-      "true",          "false",       "inf",        "nan",        "HloModule", "ENTRY",   "ROOT",
-      "FileNames",     "FunctionNames", "FileLocations", "StackFrames", "maximal", "replicated", "manual",
-      "unknown",       "unreduced",   "last_tile_dim_replicate", "shard_as", "shard_like"};
+  static const auto* const words = new absl::flat_hash_set<absl::string_view>{"true",
+                                                                              "false",
+                                                                              "inf",
+                                                                              "nan",
+                                                                              "HloModule",
+                                                                              "ENTRY",
+                                                                              "ROOT",
+                                                                              "FileNames",
+                                                                              "FunctionNames",
+                                                                              "FileLocations",
+                                                                              "StackFrames",
+                                                                              "maximal",
+                                                                              "replicated",
+                                                                              "manual",
+                                                                              "unknown",
+                                                                              "unreduced",
+                                                                              "last_tile_dim_replicate",
+                                                                              "shard_as",
+                                                                              "shard_like"};
   return words->contains(word) || IsTypeName(word);
 }
 

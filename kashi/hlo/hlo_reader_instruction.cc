@@ -66,8 +66,8 @@ bool HloReader::ReadRightSide(Pending* pending, bool nested) {
     pending->has_shape = true;
   }
   if (!ReadOpcode(pending)) return false;
-  if (!pending->has_shape && (pending->wrapped_opcode.has_value() ||
-                              !GetHloOpcodeInfo(pending->opcode).Has(HloOpcodeFlags::kInferable))) {
+  if (!pending->has_shape &&
+      (pending->wrapped_opcode.has_value() || !GetHloOpcodeInfo(pending->opcode).Has(HloOpcodeFlags::kInferable))) {
     return Error(pending->opcode_begin, TokenEnd(pending->opcode_begin),
                  absl::StrCat("cannot infer shape for opcode: ", HloOpcodeString(pending->opcode)));
   }
@@ -97,9 +97,8 @@ bool HloReader::ReadOpcode(Pending* pending) {
     pending->opcode = *opcode;
     return true;
   }
-  constexpr std::pair<absl::string_view, HloOpcode> kSteps[] = {{"-start", HloOpcode::kAsyncStart},
-                                                                {"-update", HloOpcode::kAsyncUpdate},
-                                                                {"-done", HloOpcode::kAsyncDone}};
+  constexpr std::pair<absl::string_view, HloOpcode> kSteps[] = {
+      {"-start", HloOpcode::kAsyncStart}, {"-update", HloOpcode::kAsyncUpdate}, {"-done", HloOpcode::kAsyncDone}};
   for (const auto& [suffix, opcode] : kSteps) {
     absl::string_view wrapped = word;
     if (!absl::ConsumeSuffix(&wrapped, suffix)) continue;
@@ -291,7 +290,8 @@ bool HloReader::ReadNestedOperand(Pending* pending, Pending* nested, absl::strin
   if (!ReadRightSide(&operand, /*nested=*/true)) return false;
   const std::string anonymous = absl::StrCat(name, ".anon");
   std::string unique = anonymous;
-  for (int64_t number = 1; !scopes_.back()->names.try_emplace(module_->arena()->Copy(unique), nullptr).second; ++number) {
+  for (int64_t number = 1; !scopes_.back()->names.try_emplace(module_->arena()->Copy(unique), nullptr).second;
+       ++number) {
     unique = absl::StrCat(anonymous, ".", number);
   }
   const auto entry = scopes_.back()->names.find(unique);
@@ -316,9 +316,10 @@ bool HloReader::ReadOperandOfSingleInstruction(Pending* pending, const SharedSha
   const auto found = name.empty() ? scope.names.end() : scope.names.find(name);
   if (found == scope.names.end()) {
     if (!has_shape) {
-      return Error(begin, std::max(scan_.offset(), TokenEnd(begin)),
-                   absl::StrCat("cannot parse as an instruction name or as a nested instruction: an operand of a single "
-                                "instruction needs a shape"));
+      return Error(
+          begin, std::max(scan_.offset(), TokenEnd(begin)),
+          absl::StrCat("cannot parse as an instruction name or as a nested instruction: an operand of a single "
+                       "instruction needs a shape"));
     }
     const int64_t number = static_cast<int64_t>(scope.names.size());
     if (name.empty()) name = module_->arena()->Copy(absl::StrCat("_", number));

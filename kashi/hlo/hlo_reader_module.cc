@@ -27,8 +27,8 @@ HloReader::HloReader(absl::string_view text, const HloModuleConfig& config, cons
 std::unique_ptr<HloModule> HloReader::ReadModule() {
   module_ = std::make_unique<HloModule>("", HloModuleConfig());
   frames_ = std::make_unique<StackFrameCopier>(&written_frames_, module_->mutable_stack_frame_index());
-  const bool read = LooksLikeSingleInstruction() ? ReadSingleInstruction()
-                                                 : ReadModuleHead() && ReadTables() && ReadComputations();
+  const bool read =
+      LooksLikeSingleInstruction() ? ReadSingleInstruction() : ReadModuleHead() && ReadTables() && ReadComputations();
   if (!read || errors_ > 0 || !Finish()) {
     // Whatever went wrong, there is an error to show for it.
     if (errors_ == 0) ErrorHere("an HLO module");
@@ -116,12 +116,13 @@ bool HloReader::ReadHeadAttribute(absl::string_view name, size_t begin) {
     return true;
   }
   if (name == "origin_recovery_table") return ReadRecoveryTable();
-  return Error(begin, begin + name.size(),
-               absl::StrCat("unexpected attribute \"", name,
-                            "\". Allowed attributes: alias_passthrough_params, allow_spmd_sharding_propagation_to_output, "
-                            "allow_spmd_sharding_propagation_to_parameters, buffer_donor, entry_computation_layout, "
-                            "frontend_attributes, input_output_alias, is_scheduled, num_partitions, "
-                            "origin_recovery_table, replica_count"));
+  return Error(
+      begin, begin + name.size(),
+      absl::StrCat("unexpected attribute \"", name,
+                   "\". Allowed attributes: alias_passthrough_params, allow_spmd_sharding_propagation_to_output, "
+                   "allow_spmd_sharding_propagation_to_parameters, buffer_donor, entry_computation_layout, "
+                   "frontend_attributes, input_output_alias, is_scheduled, num_partitions, "
+                   "origin_recovery_table, replica_count"));
 }
 
 // { {output}: (parameter, {index} [, may-alias | must-alias]), … }
@@ -263,9 +264,9 @@ bool HloReader::ReadFrames() {
     StackFrameIndex::FileLocation location;
     if (!scan_.Match('{')) return ErrorHere("'{' at the beginning of a file location");
     if (!ReadFieldOfTable("file_name_id", &location.file_name_id) ||
-        !ReadFieldOfTable("function_name_id", &location.function_name_id) || !ReadFieldOfTable("line", &location.line) ||
-        !ReadFieldOfTable("end_line", &location.end_line) || !ReadFieldOfTable("column", &location.column) ||
-        !ReadFieldOfTable("end_column", &location.end_column)) {
+        !ReadFieldOfTable("function_name_id", &location.function_name_id) ||
+        !ReadFieldOfTable("line", &location.line) || !ReadFieldOfTable("end_line", &location.end_line) ||
+        !ReadFieldOfTable("column", &location.column) || !ReadFieldOfTable("end_column", &location.end_column)) {
       return false;
     }
     if (!scan_.Match('}')) return ErrorHere("'}' at the end of a file location");
@@ -417,10 +418,10 @@ void HloReader::SettleNames() {
   for (HloComputation* computation : module_->computations()) {
     computation->SetUniqueId(id);
     // A computation may be called what no instruction may; it gets another name.
-    unique = unique && IsCanonicalName(computation->name()) && !IsRefusedName(computation->name()) && computation_names.insert(computation->name()).second;
+    unique = unique && IsCanonicalName(computation->name()) && !IsRefusedName(computation->name()) &&
+             computation_names.insert(computation->name()).second;
     for (HloInstruction* instruction : computation->instructions()) {
-      instruction->SetUniqueId(
-          HloInstruction::CalculateUniqueId(static_cast<int32_t>(id), instruction->local_id()));
+      instruction->SetUniqueId(HloInstruction::CalculateUniqueId(static_cast<int32_t>(id), instruction->local_id()));
       unique = unique && IsCanonicalName(instruction->name()) && names.insert(instruction->name()).second;
     }
     ++id;

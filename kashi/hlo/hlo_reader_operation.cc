@@ -216,8 +216,8 @@ bool HloReader::CheckOperation(const Pending& pending) {
       }
       const int64_t index = *pending.fields.Find<HloField::tuple_index>();
       if (index >= ShapeUtil::TupleElementCount(tuple) || index < 0) {
-        return FatalIn(pending, absl::StrCat("tuple index ", index, " is out of bounds of ",
-                                             ShapeUtil::HumanString(tuple)));
+        return FatalIn(pending,
+                       absl::StrCat("tuple index ", index, " is out of bounds of ", ShapeUtil::HumanString(tuple)));
       }
       return true;
     }
@@ -352,10 +352,10 @@ bool HloReader::CheckCustomCall(const Pending& pending) {
   for (size_t i = 0; i < layouts->size(); ++i) {
     const Shape& shape = pending.operands[i]->shape();
     if (ShapeUtil::Compatible((*layouts)[i], shape)) continue;
-    return ErrorIn(pending, absl::StrCat("Operand layout constraint shape ",
-                                         ShapeUtil::HumanStringWithLayout((*layouts)[i]), " for operand ", i,
-                                         " is not compatible with operand shape ",
-                                         ShapeUtil::HumanStringWithLayout(shape)));
+    return ErrorIn(pending,
+                   absl::StrCat("Operand layout constraint shape ", ShapeUtil::HumanStringWithLayout((*layouts)[i]),
+                                " for operand ", i, " is not compatible with operand shape ",
+                                ShapeUtil::HumanStringWithLayout(shape)));
   }
   return true;
 }
@@ -370,8 +370,8 @@ bool HloReader::CheckConditional(const Pending& pending) {
   if (type != PRED && type != S32) return ErrorIn(pending, "The first operand must be a scalar of PRED or S32");
   if (count == 0) return ErrorIn(pending, "expects branches");
   if (pending.operands.size() != count + 1) {
-    return ErrorIn(pending, absl::StrCat("expects an operand for each of ", count, " branches and one in front, but has ",
-                                         pending.operands.size(), " operands"));
+    return ErrorIn(pending, absl::StrCat("expects an operand for each of ", count,
+                                         " branches and one in front, but has ", pending.operands.size(), " operands"));
   }
   return true;
 }
@@ -387,8 +387,10 @@ bool HloReader::CheckScan(const Pending& pending) {
   if (dimensions.size() != 1) return ErrorIn(pending, "expects exactly one dimension in `dimensions`");
   const HloComputation* body = pending.fields.Find<HloField::called_computations>()->front();
   if (body->num_parameters() != count) {
-    return ErrorIn(pending, absl::StrCat("expects ", count, " operands to match the number of parameters of to_apply, "
-                                         "but to_apply has ", body->num_parameters(), " parameters"));
+    return ErrorIn(pending, absl::StrCat("expects ", count,
+                                         " operands to match the number of parameters of to_apply, "
+                                         "but to_apply has ",
+                                         body->num_parameters(), " parameters"));
   }
   return true;
 }
@@ -411,8 +413,8 @@ bool HloReader::RebuildShape(Pending* pending) {
       result = ShapeUtil::MakeTupleShape({operands[0]->shape(), ShapeUtil::MakeShape(U32, {}), token});
       break;
     case HloOpcode::kRecv:
-      result = ShapeUtil::MakeTupleShape(
-          {pending->shape->shape().tuple_shapes(0), ShapeUtil::MakeShape(U32, {}), token});
+      result =
+          ShapeUtil::MakeTupleShape({pending->shape->shape().tuple_shapes(0), ShapeUtil::MakeShape(U32, {}), token});
       break;
     case HloOpcode::kRecvDone:
       result = ShapeUtil::MakeTupleShape({operands[0]->shape().tuple_shapes(0), token});
@@ -445,8 +447,7 @@ bool HloReader::CompleteAsyncStart(Pending* pending) {
   if (wrapped->IsAsyncComputation()) {
     return ErrorIn(*pending, absl::StrCat("Computation ", wrapped->name(), " is called by more than one async op"));
   }
-  wrapped->SetExecutionThread(
-      pending->fields.Get<HloField::async_execution_thread>(std::string(kMainExecutionThread)));
+  wrapped->SetExecutionThread(pending->fields.Get<HloField::async_execution_thread>(std::string(kMainExecutionThread)));
   return true;
 }
 
@@ -476,8 +477,8 @@ HloComputation* HloReader::WrapAsync(Pending* pending) {
   for (const HloInstruction* operand : pending->operands) {
     HloFieldList fields;
     fields.Set<HloField::parameter_number>(static_cast<int64_t>(wrapped.operands.size()));
-    wrapped.operands.push_back(computation->AddInArena(module_->arena(), HloOpcode::kParameter, operand->shared_shape(), {},
-                                                       std::move(fields), "async_param"));
+    wrapped.operands.push_back(computation->AddInArena(module_->arena(), HloOpcode::kParameter, operand->shared_shape(),
+                                                       {}, std::move(fields), "async_param"));
   }
   // What the line says is the operation's, but for what async-start has itself.
   wrapped.fields = std::move(pending->fields);
@@ -489,8 +490,7 @@ HloComputation* HloReader::WrapAsync(Pending* pending) {
   }
   if (!TakesAttribute(wrapped.opcode, HloAttribute::output_to_operand_aliasing) &&
       wrapped.fields.Has(HloField::output_operand_aliasing)) {
-    pending->fields.Set<HloField::output_operand_aliasing>(
-        *wrapped.fields.Find<HloField::output_operand_aliasing>());
+    pending->fields.Set<HloField::output_operand_aliasing>(*wrapped.fields.Find<HloField::output_operand_aliasing>());
     wrapped.fields.Erase(HloField::output_operand_aliasing);
   }
   // XLA does not count the operands here: of too many it takes the first, of too few it dies.

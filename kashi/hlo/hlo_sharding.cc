@@ -825,9 +825,7 @@ bool operator==(const HloSharding& a, const HloSharding& b) {
 size_t HloSharding::HashValue() const {
   if (IsTuple()) return absl::Hash<std::vector<HloSharding>>()(tuple_elements());
   if (UseNamedShardingLeaf()) return TryUnnamed().ok() ? TryUnnamed()->HashValue() : 0;
-  const auto key = std::forward_as_tuple(static_cast<int>(rep_->kind), rep_->replicate_on_last_tile_dim,
-                                         rep_->subgroup_types, rep_->tile);
-  return absl::HashOf(key);
+  return absl::HashOf(static_cast<int>(rep_->kind), rep_->replicate_on_last_tile_dim, rep_->subgroup_types, rep_->tile);
 }
 
 }  // namespace kashi

@@ -144,8 +144,8 @@ void HloTextPrinter::PrintOperands(const HloInstruction& instruction) {
 
 void HloTextPrinter::PrintOperand(const HloInstruction* operand) {
   if (options_.print_operand_shape()) PrintShape(operand->shared_shape());
-  const bool names = options_.canonicalize_instruction_names() ? options_.is_in_nested_computation()
-                                                               : options_.print_operand_names();
+  const bool names =
+      options_.canonicalize_instruction_names() ? options_.is_in_nested_computation() : options_.print_operand_names();
   if (!names) return;
   if (options_.print_operand_shape()) out_.Add(' ');
   if (options_.canonicalize_instruction_names()) {
@@ -246,9 +246,9 @@ void HloTextPrinter::PrintBodies(const HloInstruction& instruction) {
   }
   bool applies = false;
   for (const HloOpcodeAttribute& entry : attributes) applies = applies || entry.attribute == HloAttribute::to_apply;
-  const absl::string_view name = applies                                             ? "to_apply"
+  const absl::string_view name = applies                                           ? "to_apply"
                                  : instruction.opcode() == HloOpcode::kConditional ? "branch_computations"
-                                                                                     : "calls";
+                                                                                   : "calls";
   for (const HloComputation* computation : called) print(name, computation);
 }
 
@@ -485,8 +485,8 @@ void HloTextPrinter::PrintTables(const HloModule& module) {
   out_.Add("\nFileLocations\n");
   for (const StackFrameIndex::FileLocation& location : index.file_locations) {
     AppendCat(&out_, ++number, " {file_name_id=", location.file_name_id,
-              " function_name_id=", location.function_name_id, " line=", location.line,
-              " end_line=", location.end_line, " column=", location.column, " end_column=", location.end_column, "}\n");
+              " function_name_id=", location.function_name_id, " line=", location.line, " end_line=", location.end_line,
+              " column=", location.column, " end_column=", location.end_column, "}\n");
   }
   number = 0;
   out_.Add("\nStackFrames\n");
@@ -513,7 +513,9 @@ std::string HloInstruction::ToString(const HloPrintOptions& options) const {
   return PrintToString(options, [this](HloTextPrinter& printer) { printer.PrintInstruction(*this); });
 }
 std::string HloInstruction::ToString() const { return ToString(HloPrintOptions::Default()); }
-void HloInstruction::Print(Printer* printer, const HloPrintOptions& options) const { printer->Append(ToString(options)); }
+void HloInstruction::Print(Printer* printer, const HloPrintOptions& options) const {
+  printer->Append(ToString(options));
+}
 
 std::string HloInstruction::ToShortString() const {
   return absl::StrCat("%", name(), " = ", HloOpcodeString(opcode()), "(",
@@ -532,7 +534,9 @@ std::string HloComputation::ToString(const HloPrintOptions& options,
                                      absl::Span<const HloInstruction* const> order) const {
   return PrintToString(options, [&](HloTextPrinter& printer) { printer.PrintComputation(*this, order); });
 }
-void HloComputation::Print(Printer* printer, const HloPrintOptions& options) const { printer->Append(ToString(options)); }
+void HloComputation::Print(Printer* printer, const HloPrintOptions& options) const {
+  printer->Append(ToString(options));
+}
 void HloComputation::Print(Printer* printer, const HloPrintOptions& options,
                            absl::Span<const HloInstruction* const> order) const {
   printer->Append(ToString(options, order));

@@ -33,11 +33,11 @@ void HloTextPrinter::PrintAttribute(const HloInstruction& instruction, HloAttrib
   }
 }
 
-#define KASHI_PRINT(name)                  \
-  template <HloField field, int argument>  \
+#define KASHI_PRINT(name)                 \
+  template <HloField field, int argument> \
   void HloTextPrinter::Print##name(const HloInstruction& instruction, HloOpcodeAttribute entry)
 // What an instruction without the field does not print.
-#define KASHI_FIND(value)                                         \
+#define KASHI_FIND(value)                                                \
   const HloFieldType<field>* value = instruction.fields().Find<field>(); \
   if (value == nullptr) return
 
@@ -139,7 +139,8 @@ KASHI_PRINT(Computation) {
     KASHI_FIND(called);
     if (called->size() <= argument) return;
     // The branches of a conditional have names of their own only if a predicate chooses.
-    if (instruction.opcode() == HloOpcode::kConditional && instruction.operand(0)->shape().element_type() != PRED) return;
+    if (instruction.opcode() == HloOpcode::kConditional && instruction.operand(0)->shape().element_type() != PRED)
+      return;
     Begin(entry.attribute);
     PrintCalled((*called)[argument]);
   }
@@ -402,7 +403,8 @@ KASHI_PRINT(Domain) {
 
 HloTextPrinter::AttributeFunction HloTextPrinter::FunctionOf(HloAttribute attribute) {
   static constexpr AttributeFunction kFunctions[] = {
-#define KASHI_ATTRIBUTE(identifier, name, codec, field, argument) &HloTextPrinter::Print##codec<HloField::field, argument>,
+#define KASHI_ATTRIBUTE(identifier, name, codec, field, argument) \
+  &HloTextPrinter::Print##codec<HloField::field, argument>,
 #include "kashi/hlo/attributes.def"
   };
   return kFunctions[static_cast<size_t>(attribute)];

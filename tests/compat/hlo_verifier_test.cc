@@ -74,7 +74,8 @@ TEST_F(HloVerifierTest, AModuleByHand) {
 }
 
 TEST_F(HloVerifierTest, ParseAndReturnVerifiedModule) {
-  TF_ASSERT_OK_AND_ASSIGN(auto module, ParseAndReturnVerifiedModule(kNegate, /*replica_count=*/2, /*num_partitions=*/3));
+  TF_ASSERT_OK_AND_ASSIGN(auto module,
+                          ParseAndReturnVerifiedModule(kNegate, /*replica_count=*/2, /*num_partitions=*/3));
   EXPECT_EQ(module->name(), "Negate");
   EXPECT_EQ(module->config().replica_count(), 2);
   EXPECT_EQ(module->config().num_partitions(), 3);

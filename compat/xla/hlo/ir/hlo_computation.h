@@ -4,7 +4,7 @@
 
 #include "kashi/hlo/hlo_computation.h"
 #include "kashi_compat/namespace_xla.h"
-#include "xla/service/hlo.pb.h"
 #include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/service/hlo.pb.h"
 
 #endif  // KASHI_COMPAT_XLA_HLO_IR_HLO_COMPUTATION_H_

@@ -9,7 +9,6 @@
 #include "kashi/hlo/hlo_instruction.h"
 #include "kashi/hlo/hlo_text.h"
 #include "kashi_compat/namespace_xla.h"
-#include "xla/service/hlo.pb.h"
 #include "xla/comparison_util.h"
 #include "xla/hlo/ir/collective_device_list.h"
 #include "xla/hlo/ir/hlo_opcode.h"
@@ -17,6 +16,7 @@
 #include "xla/hlo/ir/hlo_sharding.h"
 #include "xla/literal.h"
 #include "xla/printer.h"
+#include "xla/service/hlo.pb.h"
 #include "xla/shape.h"
 #include "xla/xla_data.pb.h"
 

@@ -4,8 +4,8 @@
 
 #include "kashi/hlo/hlo_module.h"
 #include "kashi_compat/namespace_xla.h"
-#include "xla/service/hlo.pb.h"
 #include "xla/hlo/ir/hlo_computation.h"
+#include "xla/service/hlo.pb.h"
 #include "xla/service/hlo_module_config.h"
 #include "xla/service/name_uniquer.h"
 

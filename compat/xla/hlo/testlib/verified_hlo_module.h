@@ -36,16 +36,13 @@ class VerifiedHloModule : public HloModule {
   // error if the text is none, or if the module it is does not keep the rules.
   absl::Status ParseHloStringAndVerifyModule(absl::string_view text, const HloParserOptions& options = {}) {
     if (computation_count() != 0) return absl::FailedPreconditionError("the module is not empty");
-    KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> parsed,
-                           ParseAndReturnUnverifiedModule(text, config(), options));
+    KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> parsed, ParseAndReturnUnverifiedModule(text, config(), options));
     Swap(parsed.get());
     return Verify();
   }
 
   // An empty module keeps all rules.
-  absl::Status Verify() {
-    return computation_count() == 0 ? absl::OkStatus() : verifier_.Run(this).status();
-  }
+  absl::Status Verify() { return computation_count() == 0 ? absl::OkStatus() : verifier_.Run(this).status(); }
 
   void VerifyOrAddFailure(absl::string_view message) {
     const absl::Status status = Verify();
