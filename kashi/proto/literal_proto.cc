@@ -47,21 +47,45 @@ using internal::ArrayValueState;
 using internal::LiteralPiece;
 
 // The types whose elements are a list of numbers, and the lists; a complex number is two entries.
-#define KASHI_LIST_FIELDS(V)                                                                                 \
-  V(PRED, preds, bool)                                                                                       \
-  V(S32, s32s, int32_t)                                                                                      \
-  V(S64, s64s, int64_t)                                                                                      \
-  V(U32, u32s, uint32_t) V(U64, u64s, uint64_t) V(F32, f32s, float) V(F64, f64s, double) V(C64, c64s, float) \
-      V(C128, c128s, double)
+// clang-format off
+#define KASHI_LIST_FIELDS(V) \
+  V(PRED, preds, bool) \
+  V(S32, s32s, int32_t) \
+  V(S64, s64s, int64_t) \
+  V(U32, u32s, uint32_t) \
+  V(U64, u64s, uint64_t) \
+  V(F32, f32s, float) \
+  V(F64, f64s, double) \
+  V(C64, c64s, float) \
+  V(C128, c128s, double)
+// clang-format on
 // Those whose elements are bytes.
-#define KASHI_BYTES_FIELDS(V)                                                                                    \
-  V(S1, s1s)                                                                                                     \
-  V(S2, s2s)                                                                                                     \
-  V(S4, s4s)                                                                                                     \
-  V(S8, s8s) V(S16, s16s) V(U1, u1s) V(U2, u2s) V(U4, u4s) V(U8, u8s) V(U16, u16s) V(F16, f16s) V(BF16, bf16s)   \
-      V(F4E2M1FN, f4e2m1fns) V(F6E2M3FN, f6e2m3fns) V(F6E3M2FN, f6e3m2fns) V(F8E3M4, f8e3m4s) V(F8E4M3, f8e4m3s) \
-          V(F8E4M3FN, f8e4m3fns) V(F8E4M3B11FNUZ, f8e4m3b11fnuzs) V(F8E4M3FNUZ, f8e4m3fnuzs) V(F8E5M2, f8e5m2s)  \
-              V(F8E5M2FNUZ, f8e5m2fnuzs) V(F8E8M0FNU, f8e8m0fnus)
+// clang-format off
+#define KASHI_BYTES_FIELDS(V) \
+  V(S1, s1s) \
+  V(S2, s2s) \
+  V(S4, s4s) \
+  V(S8, s8s) \
+  V(S16, s16s) \
+  V(U1, u1s) \
+  V(U2, u2s) \
+  V(U4, u4s) \
+  V(U8, u8s) \
+  V(U16, u16s) \
+  V(F16, f16s) \
+  V(BF16, bf16s) \
+  V(F4E2M1FN, f4e2m1fns) \
+  V(F6E2M3FN, f6e2m3fns) \
+  V(F6E3M2FN, f6e3m2fns) \
+  V(F8E3M4, f8e3m4s) \
+  V(F8E4M3, f8e4m3s) \
+  V(F8E4M3FN, f8e4m3fns) \
+  V(F8E4M3B11FNUZ, f8e4m3b11fnuzs) \
+  V(F8E4M3FNUZ, f8e4m3fnuzs) \
+  V(F8E5M2, f8e5m2s) \
+  V(F8E5M2FNUZ, f8e5m2fnuzs) \
+  V(F8E8M0FNU, f8e8m0fnus)
+// clang-format on
 
 // Of a type narrower than a byte only the low bits count, and the others are 0.
 void ClearHighBits(PrimitiveType type, char* bytes, size_t size) {

@@ -14,15 +14,34 @@
 
 namespace kashi {
 
-#define KASHI_RECORD_TYPES(V)                                                                                    \
-  V(PaddingConfig)                                                                                               \
-  V(Window)                                                                                                      \
-  V(GatherDimensionNumbers)                                                                                      \
-  V(ScatterDimensionNumbers) V(ConvolutionDimensionNumbers) V(DotDimensionNumbers) V(RaggedDotDimensionNumbers)  \
-      V(SparsityConfig) V(TriangularSolveOptions) V(CholeskyOptions) V(ResultAccuracy) V(PrecisionConfig)        \
-          V(ParameterReplication) V(OutputOperandAliasing) V(ReplicaGroup) V(SourceTarget) V(FrontendAttributes) \
-              V(Statistic) V(StatisticsViz) V(Payload) V(OpMetadata) V(MeshProto) V(AxisRefProto)                \
-                  V(NamedShardingProto) V(OpSharding)
+// clang-format off
+#define KASHI_RECORD_TYPES(V) \
+  V(PaddingConfig) \
+  V(Window) \
+  V(GatherDimensionNumbers) \
+  V(ScatterDimensionNumbers) \
+  V(ConvolutionDimensionNumbers) \
+  V(DotDimensionNumbers) \
+  V(RaggedDotDimensionNumbers) \
+  V(SparsityConfig) \
+  V(TriangularSolveOptions) \
+  V(CholeskyOptions) \
+  V(ResultAccuracy) \
+  V(PrecisionConfig) \
+  V(ParameterReplication) \
+  V(OutputOperandAliasing) \
+  V(ReplicaGroup) \
+  V(SourceTarget) \
+  V(FrontendAttributes) \
+  V(Statistic) \
+  V(StatisticsViz) \
+  V(Payload) \
+  V(OpMetadata) \
+  V(MeshProto) \
+  V(AxisRefProto) \
+  V(NamedShardingProto) \
+  V(OpSharding)
+// clang-format on
 #define KASHI_DECLARE(type)                             \
   void ToWire(const type& record, wire::type* message); \
   absl::Status FromWire(const wire::type& message, type* record);
