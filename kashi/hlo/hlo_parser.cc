@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/dimension_numbers_text.h"
@@ -43,7 +44,9 @@ absl::StatusOr<T> ParseWhole(absl::string_view text) {
 }  // namespace
 
 absl::StatusOr<std::vector<Shape>> ParseShapeList(absl::string_view text) {
-  return ParseWhole<std::vector<Shape>>(text);
+  // The list itself has braces around it, which may be left out.
+  if (absl::StripLeadingAsciiWhitespace(text).substr(0, 1) == "{") return ParseWhole<std::vector<Shape>>(text);
+  return ParseWhole<std::vector<Shape>>(absl::StrCat("{", text, "}"));
 }
 
 absl::StatusOr<FrontendAttributes> ParseFrontendAttributes(absl::string_view text) {
