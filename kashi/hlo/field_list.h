@@ -102,7 +102,7 @@ class HloFieldList {
       return reinterpret_cast<const T*>(slot.bits.bytes);
     } else {
       T* pointer;
-      std::memcpy(&pointer, slot.bits.bytes, sizeof(pointer));
+      std::memcpy(&pointer, slot.bits.bytes, sizeof(void*));
       return pointer;
     }
   }
@@ -113,7 +113,7 @@ class HloFieldList {
       std::memcpy(bits.bytes, &value, sizeof(value));
     } else {
       T* pointer = new T(std::move(value));
-      std::memcpy(bits.bytes, &pointer, sizeof(pointer));
+      std::memcpy(bits.bytes, &pointer, sizeof(void*));
     }
     return bits;
   }

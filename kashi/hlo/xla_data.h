@@ -283,6 +283,11 @@ class Payload {
   KASHI_RECORD(Payload, value_, id_, is_id_)
 };
 
+namespace message_internal {
+inline bool IsNothing(const std::string& value) { return value.empty(); }
+inline bool IsNothing(int64_t value) { return value == 0; }
+}  // namespace message_internal
+
 // Where an instruction comes from. There is one for nearly every instruction of a module, so what dumps seldom have is
 // kept apart.
 class OpMetadata {
@@ -304,12 +309,12 @@ class OpMetadata {
   KASHI_SCALAR(int32_t, source_end_column, 0)
   KASHI_SCALAR(int32_t, stack_frame_id, 0)
 
-#define KASHI_RARE(type, name)                                                                     \
- public:                                                                                           \
-  const type& name() const { return rare_.value().name(); }                                        \
-  void set_##name(type value) {                                                                    \
-    if (value != type() || rare_.has_value()) rare_.mutable_value()->set_##name(std::move(value)); \
-  }                                                                                                \
+#define KASHI_RARE(type, name)                                                                                         \
+ public:                                                                                                               \
+  const type& name() const { return rare_.value().name(); }                                                            \
+  void set_##name(type value) {                                                                                        \
+    if (!message_internal::IsNothing(value) || rare_.has_value()) rare_.mutable_value()->set_##name(std::move(value)); \
+  }                                                                                                                    \
   void clear_##name() { set_##name(type()); }
 #define KASHI_RARE_MESSAGE(type, name)                           \
  public:                                                         \
