@@ -87,6 +87,7 @@ class ModuleText {
       case Codec::kInt:
       case Codec::kInt32:
       case Codec::kIntNotOne:
+      case Codec::kOneDimension:
       case Codec::kChannelId:
         return absl::StrCat(Small());
       case Codec::kBool:
