@@ -66,6 +66,8 @@ int Run(int argc, char** argv) {
   AddConvertVerb(&command);
   AddOpsVerb(&command);
   AddVerifyVerb(&command);
+  AddRunVerb(&command);
+  AddDiffVerb(&command);
   AddVersionVerb(&command);
   AddHelpVerb(&command);
   try {

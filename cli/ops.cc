@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "cli/verb.h"
+#include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/hlo_opcode.h"
 
 namespace kashi::cli {
@@ -19,6 +20,16 @@ struct OpsOptions {
   bool markdown = false;
 };
 
+constexpr char kMarkdownHead[] =
+    "# The operations of HLO\n\n"
+    "Made from `kashi/hlo/ops.def` and the evaluator's table by `kashi ops --markdown`. Attributes in brackets may be "
+    "left\n"
+    "out. Infer: `yes` where text may leave the result's shape out; `checked` where it may not, and the shape is "
+    "inferred to\n"
+    "check or to complete what it says.\n\n"
+    "| operation | operands | attributes | read | write | verify | infer | evaluate | |\n"
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+
 std::string OperandsOf(const HloOpcodeInfo& info) { return info.arity < 0 ? "any" : absl::StrCat(info.arity); }
 
 // Required attributes as they are, others in brackets.
@@ -29,11 +40,21 @@ std::string AttributesOf(const HloOpcodeInfo& info, absl::string_view quote) {
   });
 }
 
-Json OpJson(const HloOpcodeInfo& info) {
+bool CanEvaluate(HloOpcode opcode) { return FindEvaluation(opcode) != nullptr; }
+
+// What Kashi infers of the result's shape.
+std::string Inference(const HloOpcodeInfo& info) {
+  if (info.Has(HloOpcodeFlags::kInferable)) return "yes";
+  return info.shape_rule == HloShapeRule::kNone ? "" : "checked";
+}
+
+Json OpJson(HloOpcode opcode) {
+  const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode);
   Json json;
   json["name"] = std::string(info.name);
   json["operands"] = info.arity < 0 ? Json() : Json(info.arity);
   json["infers_shape"] = info.Has(HloOpcodeFlags::kInferable);
+  json["evaluates"] = CanEvaluate(opcode);
   Json& attributes = json["attributes"] = Json::array();
   for (const HloOpcodeAttribute& entry : info.attributes) {
     Json& attribute = attributes.emplace_back();
@@ -44,10 +65,12 @@ Json OpJson(const HloOpcodeInfo& info) {
   return json;
 }
 
-std::string MarkdownRow(const HloOpcodeInfo& info) {
-  return absl::StrCat("| `", info.name, "` | ", OperandsOf(info), " | ",
-                      info.Has(HloOpcodeFlags::kInferable) ? "may be left out" : "", " | ", AttributesOf(info, "`"),
-                      " | ", absl::StrReplaceAll(info.doc, {{"|", "\\|"}}), " |\n");
+// Reader, printer and verifier know every operation of the table.
+std::string MarkdownRow(HloOpcode opcode) {
+  const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode);
+  return absl::StrCat("| `", info.name, "` | ", OperandsOf(info), " | ", AttributesOf(info, "`"),
+                      " | yes | yes | yes | ", Inference(info), " | ", CanEvaluate(opcode) ? "yes" : "", " | ",
+                      absl::StrReplaceAll(info.doc, {{"|", "\\|"}}), " |\n");
 }
 
 std::string PlainRow(const HloOpcodeInfo& info) {
@@ -67,17 +90,13 @@ int RunOps(const OpsOptions& options) {
 
   Answers answers(options.output, options.json);
   if (options.markdown) {
-    answers.Add(
-        "# The operations of HLO\n\nMade from `kashi/hlo/ops.def` by `kashi ops --markdown`. Attributes in brackets "
-        "may be "
-        "left out.\n\n| operation | operands | result shape | attributes | |\n| --- | --- | --- | --- | --- |\n");
+    answers.Add(kMarkdownHead);
   }
   for (const HloOpcode opcode : opcodes) {
-    const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode);
     if (options.json) {
-      answers.AddLine(OpJson(info));
+      answers.AddLine(OpJson(opcode));
     } else {
-      answers.Add(options.markdown ? MarkdownRow(info) : PlainRow(info));
+      answers.Add(options.markdown ? MarkdownRow(opcode) : PlainRow(GetHloOpcodeInfo(opcode)));
     }
   }
   return answers.Finish();

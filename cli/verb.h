@@ -44,6 +44,8 @@ void AddDrawVerb(Command* command);
 void AddConvertVerb(Command* command);
 void AddOpsVerb(Command* command);
 void AddVerifyVerb(Command* command);
+void AddRunVerb(Command* command);
+void AddDiffVerb(Command* command);
 void AddVersionVerb(Command* command);
 
 // Options that several verbs have. A flag takes no value: `--json=false` is refused.

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "cli/module_check.h"
 #include "cli/module_file.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
@@ -24,39 +24,11 @@ struct VerifyOptions {
   bool json = false;
 };
 
-bool HasTiles(const HloModule& module) {
-  return absl::c_any_of(module.computations(), [](const HloComputation* computation) {
-    return absl::c_any_of(computation->instructions(), [](const HloInstruction* x) {
-      return x->shape().IsArray() && x->shape().has_layout() && !x->shape().layout().tiles().empty();
-    });
-  });
-}
-
-// What modules that XLA itself wrote comply with.
-HloVerifierOpts VerifierOptionsFor(const HloModule& module, const VerifyOptions& options) {
-  HloVerifierOpts opts;
+HloVerifierOpts WithOptions(HloVerifierOpts opts, const VerifyOptions& options) {
   opts.layout_sensitive = options.layout_sensitive;
-  // Where arrays are tiled, the target knows best: for TPU, bitcasts look into padding and the indices of a scatter have
-  // layouts of their own.
-  const bool is_tiled = HasTiles(module);
-  opts.allow_bitcast_to_have_different_size = is_tiled;
-  if (!is_tiled) opts.instruction_can_change_layout = InstructionMayChangeLayout;
-  // Compilers mix precisions where they please; a module with a schedule comes from one.
-  opts.allow_mixed_precision = options.allow_mixed_precision || module.has_schedule();
-  // Dumps from before partitioning do not say for how many devices they are.
-  opts.verify_sharding_device_numbers = module.config().num_partitions() > 1;
+  opts.allow_mixed_precision |= options.allow_mixed_precision;
   opts.allow_unbounded_dynamism = options.allow_unbounded_dynamism;
   return opts;
-}
-
-std::string TextOf(const std::string& file, const HloFinding& finding) {
-  std::string text = absl::StrCat(file, ": error: [", finding.rule, "] ", finding.message, "\n");
-  if (finding.instruction != nullptr) {
-    absl::StrAppend(&text, "  ", finding.instruction->ToString(), "\n");
-  } else if (finding.computation != nullptr) {
-    absl::StrAppend(&text, "  in computation ", finding.computation->name(), "\n");
-  }
-  return text;
 }
 
 Json JsonOf(const HloFinding& finding) {
@@ -84,7 +56,8 @@ int RunVerify(const VerifyOptions& options) {
       status = kBadInput;
       continue;
     }
-    const std::vector<HloFinding> findings = VerifyHlo(*file->module, VerifierOptionsFor(*file->module, options));
+    const std::vector<HloFinding> findings =
+        VerifyHlo(*file->module, WithOptions(VerifierOptionsFor(*file->module), options));
     if (!findings.empty()) status = kBadInput;
     if (options.json) {
       Json list = Json::array();
@@ -93,7 +66,7 @@ int RunVerify(const VerifyOptions& options) {
       continue;
     }
     if (findings.empty()) answers.Add(absl::StrCat(file->name, ": ok\n"));
-    for (const HloFinding& finding : findings) answers.Add(TextOf(file->name, finding));
+    for (const HloFinding& finding : findings) answers.Add(FindingText(file->name, finding));
   }
   return std::max(status, answers.Finish());
 }

@@ -29,7 +29,7 @@ std::string VersionText(const Json& facts) {
 int RunVersion(bool json) {
   Json facts;
   facts["version"] = KASHI_VERSION;
-  facts["features"] = {"shape", "index", "draw", "convert", "verify", "ops"};
+  facts["features"] = {"shape", "index", "draw", "convert", "verify", "ops", "run", "diff"};
   facts["cpu"] = CpuCapabilities();
   Answers answers("", json);
   if (json) {

@@ -3,7 +3,7 @@
 
 The table of arrows is kashi/CMakeLists.txt itself: kashi_room(NAME DEPENDS rooms… LIBRARIES targets…). A room may
 include its own headers, those of the rooms below it, the C++ standard library, and the libraries that it or a room
-below it names. cli/, compat/, fuzz/ and tests/ may include every room. Also: no header says `using namespace` at file
+below it names. cli/, compat/, examples/, fuzz/ and tests/ may include every room. Also: no header says `using namespace` at file
 scope (compat/ lives by it), each header has an include guard, each #include "kashi/…" names a file that exists, and the
 table of rooms in ARCHITECTURE.md says the same as CMake.
 """
@@ -21,7 +21,7 @@ LIBRARY_INCLUDES = {
     "hwy::hwy": ("hwy/",),
 }
 TEST_INCLUDES = {"_test": ("gtest/", "gmock/"), "_testing": ("gtest/", "gmock/"), "_bench": ("benchmark/",)}
-OPEN_FOLDERS = ("cli", "compat", "fuzz", "tests")  # may include every room
+OPEN_FOLDERS = ("cli", "compat", "examples", "fuzz", "tests")  # may include every room
 
 STANDARD = frozenset("""
     algorithm any array atomic bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits clocale cmath

@@ -827,7 +827,7 @@ KASHI_READ(Aliasing) {
       if (!scan_.Match(',')) return ErrorHere("',' after the operand");
       if (!ReadShapeIndex(&operand_index)) return false;
       if (!scan_.Match(')')) return ErrorHere("')' after the operand index");
-      pairs.push_back({std::move(output), {operand, std::move(operand_index)}});
+      pairs.emplace_back(std::move(output), std::make_pair(operand, std::move(operand_index)));
     } while (scan_.Match(','));
     if (!scan_.Match('}')) return ErrorHere("'}' at the end of output_to_operand_aliasing");
   }

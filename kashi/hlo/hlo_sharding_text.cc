@@ -454,8 +454,9 @@ std::optional<HloSharding> ParseShardingPrefix(Lexer* lexer, const Shape* shape,
     std::vector<HloSharding> elements;
     const auto read_element = [&] {
       std::optional<HloSharding> leaf = LeafReader(&reader).Read();
-      if (leaf.has_value()) elements.push_back(*std::move(leaf));
-      return leaf.has_value();
+      if (!leaf.has_value()) return false;
+      elements.push_back(*std::move(leaf));
+      return true;
     };
     if (!reader.ReadList(Kind::kLeftBrace, Kind::kRightBrace, "the tuple sharding", read_element)) return std::nullopt;
     return HloSharding::FlatTuple(std::move(elements));

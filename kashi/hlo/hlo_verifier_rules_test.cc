@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/hlo/hlo_parser.h"
 #include "kashi/hlo/hlo_verifier.h"
@@ -310,6 +311,34 @@ const Case kModuleCases[] = {
      "b(f32[2]) copy(b)", kInvalid},
 };
 INSTANTIATE_TEST_SUITE_P(Module, RuleTest, testing::ValuesIn(kModuleCases));
+
+// What no text can say, for the reader refuses it.
+
+std::vector<HloFinding> FindingsOf(HloModule* module) { return VerifyHlo(*module, HloVerifierOpts()); }
+
+TEST(RuleOfModulesTest, ResultAccuracyIsForTranscendentalFunctions) {
+  auto module = ParseAndReturnUnverifiedModule("ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] copy(a) }").value();
+  EXPECT_TRUE(FindingsOf(module.get()).empty());
+  ResultAccuracy accuracy;
+  accuracy.set_mode(ResultAccuracy::HIGHEST);
+  module->entry_computation()->root_instruction()->set_result_accuracy(accuracy);
+  const std::vector<HloFinding> findings = FindingsOf(module.get());
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_THAT(findings[0].message, testing::HasSubstr("result accuracy is not supported for copy"));
+}
+
+TEST(RuleOfModulesTest, LayoutConstraintsAreThoseOfTheOperands) {
+  auto module = ParseAndReturnUnverifiedModule(
+                    "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2]{0} custom-call(a), custom_call_target=\"t\", "
+                    "operand_layout_constraints={f32[2]{0}} }")
+                    .value();
+  EXPECT_TRUE(FindingsOf(module.get()).empty());
+  module->entry_computation()->root_instruction()->mutable_fields()->Set<HloField::operand_shapes_with_layout>(
+      {ShapeUtil::MakeShapeWithDenseLayout(F32, {3}, {0})});
+  const std::vector<HloFinding> findings = FindingsOf(module.get());
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].rule, "layout constraints");
+}
 
 }  // namespace
 }  // namespace kashi

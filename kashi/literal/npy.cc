@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "kashi/array/dimension_vector.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/lexer.h"
 #include "kashi/array/primitive_util.h"
@@ -324,6 +323,14 @@ absl::StatusOr<Literal> ReadNpy(absl::string_view bytes, const std::optional<Sha
   if (!expected.has_value() || !expected->has_layout()) return literal;
   KASHI_RETURN_IF_ERROR(LayoutUtil::ValidateLayoutForShape(expected->layout(), *expected));
   return literal.Relayout(expected->layout());
+}
+
+absl::StatusOr<DimensionVector> ReadNpySizes(absl::string_view bytes) {
+  absl::string_view header_text;
+  absl::string_view elements;
+  KASHI_RETURN_IF_ERROR(SplitFile(bytes, &header_text, &elements));
+  KASHI_ASSIGN_OR_RETURN(Header header, HeaderReader(header_text).Read());
+  return std::move(header.sizes);
 }
 
 absl::Status WriteNpy(const LiteralSlice& literal, std::string* bytes) {

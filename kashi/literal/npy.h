@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kashi/array/dimension_vector.h"
 #include "kashi/array/shape.h"
 #include "kashi/literal/literal.h"
 
@@ -24,6 +25,9 @@ namespace kashi {
 // has one. Else the literal's layout is the file's: {...,1,0}, or {0,1,...} for fortran_order.
 // INVALID_ARGUMENT: all else, such as files with fewer bytes than their header claims, or with more.
 absl::StatusOr<Literal> ReadNpy(absl::string_view bytes, const std::optional<Shape>& expected = std::nullopt);
+
+// The sizes that the header says. Looks at no element.
+absl::StatusOr<DimensionVector> ReadNpySizes(absl::string_view bytes);
 
 // Replaces `*bytes` by the file of an array, version 1.0, in fortran_order if that is how the elements lie. Of a
 // dynamic array, the valid elements. INVALID_ARGUMENT unless the literal is a known array.

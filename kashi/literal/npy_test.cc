@@ -79,6 +79,11 @@ TEST(NpyTest, DynamicArraysGiveTheirValidElements) {
   EXPECT_EQ(Read(Written(literal)), "s32[2]{0} {1, 2}");
 }
 
+TEST(NpyTest, SizesAlone) {
+  EXPECT_EQ(*ReadNpySizes(Written(L("s16[2,1]", "{{1},{-2}}"))), (DimensionVector{2, 1}));
+  EXPECT_FALSE(ReadNpySizes("no file").ok());
+}
+
 TEST(NpyTest, HeadersOfOthers) {
   EXPECT_EQ(Read(File("{'shape': (2,), 'fortran_order': False, 'descr': '>i2'}\n", std::string("\x00\x01\xff\xfe", 4))),
             "s16[2]{0} {1, -2}");

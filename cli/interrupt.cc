@@ -1,0 +1,32 @@
+#include "cli/interrupt.h"
+
+#include <cstdio>
+
+namespace kashi::cli {
+namespace {
+
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "A signal handler must not wait.");
+
+void NoteInterrupt(int) { interrupted.store(true); }
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  interrupted.store(false);
+  struct sigaction action = {};
+  action.sa_handler = &NoteInterrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;  // the second Ctrl-C does what it always does
+  sigaction(SIGINT, &action, &before_);
+}
+
+Interrupt::~Interrupt() { sigaction(SIGINT, &before_, nullptr); }
+
+const std::atomic<bool>& Interrupt::flag() const { return interrupted; }
+
+int SayInterrupted() {
+  std::fputs("kashi: interrupted\n", stderr);
+  return kInterrupted;
+}
+
+}  // namespace kashi::cli

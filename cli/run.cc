@@ -1,0 +1,467 @@
+// `kashi run`: a program on values.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/custom_call_command.h"
+#include "cli/interrupt.h"
+#include "cli/module_check.h"
+#include "cli/module_file.h"
+#include "cli/run_inputs.h"
+#include "cli/run_outputs.h"
+#include "cli/run_watch.h"
+#include "cli/verb.h"
+#include "kashi/array/layout_util.h"
+#include "kashi/base/status.h"
+#include "kashi/base/text.h"
+#include "kashi/evaluator/device_group.h"
+#include "kashi/evaluator/evaluation_run.h"
+
+namespace kashi::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct RunOptions {
+  std::string file;
+  std::vector<std::string> inputs;
+  std::string output_dir;
+  std::string engine = "evaluator";
+  std::vector<std::string> expect;
+  std::string expect_devices;
+  std::optional<double> tolerance;
+  uint64_t seed = 42;
+  int repeat = 1;
+  std::string devices_dir;
+  std::vector<std::string> custom_calls;
+  std::string trace;
+  uint64_t trace_limit = uint64_t{1} << 30;
+  std::string until;
+  bool check_nan = false;
+  uint64_t memory_limit = 0;
+  bool strict = false;
+  bool json = false;
+};
+
+double MillisecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+int64_t PeakRssBytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
+}
+
+struct Times {
+  double compile_ms = 0;       // of the verifier: the evaluator compiles nothing
+  std::vector<double> run_ms;  // of each run
+  int64_t peak_rss_bytes = 0;
+
+  // The runs behind the first; if there are none, that.
+  std::vector<double> Later() const {
+    std::vector<double> later(run_ms.begin() + (run_ms.size() > 1 ? 1 : 0), run_ms.end());
+    std::sort(later.begin(), later.end());
+    return later;
+  }
+  double Min() const { return Later().front(); }
+  double Median() const {
+    const std::vector<double> later = Later();
+    return (later[(later.size() - 1) / 2] + later[later.size() / 2]) / 2;
+  }
+};
+
+// ---- One run after the other ----------------------------------------------------------------------------------------------
+
+class RunVerb {
+ public:
+  explicit RunVerb(const RunOptions& options) : options_(options) {}
+  int Run();
+
+ private:
+  std::optional<int> CheckUsage() const;
+  absl::Status Prepare();
+  absl::Status ChooseInputs();
+  absl::Status PrepareWatchers();
+  EvaluationOptions Evaluation();
+  absl::Status See(const HloInstruction& instruction, const Value& value);
+
+  // One result a device.
+  absl::StatusOr<std::vector<Literal>> Execute();
+  absl::StatusOr<std::vector<Literal>> ExecuteOnDevices();
+  absl::StatusOr<std::vector<Literal>> ExecuteAlone();
+  absl::StatusOr<Literal> ResultOf(const absl::StatusOr<Value>& value) const;
+
+  int FailRun(const absl::Status& status);
+  std::string OutputDirectory(size_t device) const;
+  absl::StatusOr<std::vector<std::optional<OutputComparison>>> Compare(size_t device,
+                                                                       const std::vector<Literal>& outputs) const;
+  absl::StatusOr<std::vector<Literal>> Expected(size_t device, const std::vector<Literal>& outputs) const;
+  absl::Status ShowDevice(size_t device, std::vector<Literal> outputs, Answers* answers);
+  std::string TimesText() const;
+  void AddTimes(Json* json) const;
+  int Show(std::vector<Literal> results);
+  bool has_devices() const { return arguments_.size() > 1 || !options_.devices_dir.empty(); }
+
+  const RunOptions& options_;
+  Interrupt interrupt_;
+  std::optional<ModuleFile> file_;
+  std::vector<Arguments> arguments_;        // of each device
+  std::optional<Literal> snapshot_result_;  // what comes of the snapshot's arguments
+  std::unique_ptr<Tracer> tracer_;
+  std::unique_ptr<Until> until_;
+  std::unique_ptr<NanCheck> nan_check_;
+  std::unique_ptr<Progress> progress_;
+  std::vector<Watcher*> watchers_;
+  Times times_;
+  Json json_;
+  bool is_as_expected_ = true;
+};
+
+std::optional<int> RunVerb::CheckUsage() const {
+  const bool watches = !options_.trace.empty() || !options_.until.empty() || options_.check_nan;
+  if (options_.repeat > 1 && watches) return FailUsage("--repeat does not go with --trace, --until, --check-nan");
+  if (!options_.devices_dir.empty() && !options_.inputs.empty()) return FailUsage("--devices-dir or --input, not both");
+  if (!options_.expect.empty() && !options_.expect_devices.empty()) {
+    return FailUsage("--expect or --expect-devices, not both");
+  }
+  if (options_.engine == "cpu") {
+    return Fail(Unimplemented("the compiled engine is not built yet: leave --engine cpu away"));
+  }
+  return std::nullopt;
+}
+
+absl::Status RunVerb::ChooseInputs() {
+  if (!options_.devices_dir.empty()) {
+    KASHI_ASSIGN_OR_RETURN(arguments_, ReadDeviceArguments(*file_->module, options_.devices_dir));
+    return absl::OkStatus();
+  }
+  KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_->module));
+  if (counts.total() == 1) {
+    KASHI_ASSIGN_OR_RETURN(Arguments arguments, ChooseArguments(*file_, options_.inputs, options_.seed));
+    arguments_.push_back(std::move(arguments));
+    if (!options_.inputs.empty() || !options_.expect.empty() || !options_.until.empty()) return absl::OkStatus();
+    KASHI_ASSIGN_OR_RETURN(snapshot_result_, SnapshotResult(*file_));
+    return absl::OkStatus();
+  }
+  if (!options_.inputs.empty()) {
+    return InvalidArgument("a program for %s takes its inputs from --devices-dir", counts.ToString());
+  }
+  SayRandom(options_.seed);
+  for (int64_t device = 0; device < counts.total(); ++device) {
+    KASHI_ASSIGN_OR_RETURN(Arguments arguments, MakeRandomArguments(*file_->module, options_.seed + device));
+    arguments_.push_back(std::move(arguments));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunVerb::PrepareWatchers() {
+  if (!options_.trace.empty()) {
+    const uint64_t limit = std::min<uint64_t>(options_.trace_limit, std::numeric_limits<int64_t>::max());
+    tracer_ = std::make_unique<Tracer>(options_.trace, static_cast<int64_t>(limit));
+    KASHI_RETURN_IF_ERROR(tracer_->Begin());
+    watchers_.push_back(tracer_.get());
+  }
+  if (!options_.until.empty()) {
+    KASHI_ASSIGN_OR_RETURN(const HloInstruction* instruction, FindInstruction(*file_->module, options_.until));
+    until_ = std::make_unique<Until>(instruction);
+    watchers_.push_back(until_.get());
+  }
+  if (options_.check_nan) {
+    nan_check_ = std::make_unique<NanCheck>();
+    watchers_.push_back(nan_check_.get());
+  }
+  if (has_devices() && !watchers_.empty()) {
+    return InvalidArgument("--trace, --until and --check-nan are for one device, not for %d", arguments_.size());
+  }
+  if (isatty(STDERR_FILENO) != 0 && !has_devices()) {
+    progress_ = std::make_unique<Progress>(*file_->module);
+    watchers_.push_back(progress_.get());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunVerb::See(const HloInstruction& instruction, const Value& value) {
+  for (Watcher* watcher : watchers_) KASHI_RETURN_IF_ERROR(watcher->See(instruction, value));
+  return absl::OkStatus();
+}
+
+EvaluationOptions RunVerb::Evaluation() {
+  EvaluationOptions evaluation;
+  evaluation.memory_limit_bytes =
+      static_cast<int64_t>(std::min<uint64_t>(options_.memory_limit, std::numeric_limits<int64_t>::max()));
+  evaluation.seed = options_.seed;
+  evaluation.cancelled = &interrupt_.flag();
+  if (!watchers_.empty()) {
+    evaluation.observer = [this](const HloInstruction& instruction, const Value& value) {
+      return See(instruction, value);
+    };
+  }
+  return evaluation;
+}
+
+absl::StatusOr<Literal> RunVerb::ResultOf(const absl::StatusOr<Value>& value) const {
+  const bool is_reached = until_ != nullptr && !until_->value().is_nothing();
+  if (!is_reached) {
+    KASHI_RETURN_IF_ERROR(value.status());
+    if (until_ != nullptr) {
+      return NotFound("%s, in %s, is never reached", until_->instruction().name(),
+                      until_->instruction().parent()->name());
+    }
+  }
+  Shape shape = is_reached ? until_->instruction().shape() : file_->module->result_shape();
+  LayoutUtil::SetToDefaultLayout(&shape);
+  return (is_reached ? until_->value() : *value).ToLiteral(shape);
+}
+
+absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
+  EvaluationRun run(Evaluation());
+  std::vector<Value> arguments;
+  for (Literal& literal : arguments_[0]) {
+    const auto owner = std::make_shared<const Literal>(std::move(literal));
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*owner, run.budget(), owner));
+    arguments.push_back(std::move(value));
+  }
+  absl::StatusOr<Value> first;
+  for (int i = 0; i < options_.repeat; ++i) {
+    const Clock::time_point begin = Clock::now();
+    absl::StatusOr<Value> value = run.Call(*file_->module->entry_computation(), arguments);
+    times_.run_ms.push_back(MillisecondsSince(begin));
+    const bool failed = !value.ok();
+    if (i == 0) first = std::move(value);
+    if (failed) break;
+  }
+  std::vector<Literal> results;
+  KASHI_ASSIGN_OR_RETURN(Literal result, ResultOf(first));
+  results.push_back(std::move(result));
+  return results;
+}
+
+absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteOnDevices() {
+  absl::StatusOr<std::vector<Literal>> first;
+  for (int i = 0; i < options_.repeat; ++i) {
+    std::vector<Arguments> arguments(arguments_.size());
+    for (size_t device = 0; device < arguments_.size(); ++device) {
+      for (const Literal& literal : arguments_[device]) arguments[device].push_back(literal.Clone());
+    }
+    const Clock::time_point begin = Clock::now();
+    absl::StatusOr<std::vector<Literal>> results = RunOnDevices(*file_->module, std::move(arguments), Evaluation());
+    times_.run_ms.push_back(MillisecondsSince(begin));
+    const bool failed = !results.ok();
+    if (i == 0 || failed) first = std::move(results);
+    if (failed) break;
+  }
+  return first;
+}
+
+absl::StatusOr<std::vector<Literal>> RunVerb::Execute() {
+  absl::StatusOr<std::vector<Literal>> results = has_devices() ? ExecuteOnDevices() : ExecuteAlone();
+  times_.peak_rss_bytes = PeakRssBytes();
+  progress_.reset();
+  if (tracer_ != nullptr) KASHI_RETURN_IF_ERROR(tracer_->Finish());
+  return results;
+}
+
+// ---- What it gave ---------------------------------------------------------------------------------------------------------
+
+int RunVerb::FailRun(const absl::Status& status) {
+  if (interrupt_.flag().load()) return SayInterrupted();
+  if (nan_check_ == nullptr || nan_check_->finding().empty()) return Fail(status);
+  Answers answers("", options_.json);
+  if (options_.json) {
+    answers.AddLine({{"file", file_->name}, {"not_finite", nan_check_->finding()}});
+  } else {
+    answers.Add(nan_check_->finding());
+  }
+  return std::max(kBadInput, answers.Finish());
+}
+
+std::string RunVerb::OutputDirectory(size_t device) const {
+  if (!has_devices()) return options_.output_dir;
+  return (std::filesystem::path(options_.output_dir) / absl::StrCat("dev", device)).string();
+}
+
+absl::StatusOr<std::vector<Literal>> RunVerb::Expected(size_t device, const std::vector<Literal>& outputs) const {
+  if (snapshot_result_.has_value()) return FlattenResult(snapshot_result_->Clone());
+  std::vector<std::string> paths = options_.expect;
+  if (!options_.expect_devices.empty()) {
+    const std::filesystem::path folder = std::filesystem::path(options_.expect_devices) / absl::StrCat("dev", device);
+    for (size_t i = 0; i < outputs.size(); ++i) paths.push_back((folder / absl::StrCat("out", i, ".npy")).string());
+  }
+  if (paths.empty()) return std::vector<Literal>();
+  return ReadExpected(paths, outputs);
+}
+
+absl::StatusOr<std::vector<std::optional<OutputComparison>>> RunVerb::Compare(
+    size_t device, const std::vector<Literal>& outputs) const {
+  std::vector<std::optional<OutputComparison>> comparisons(outputs.size());
+  KASHI_ASSIGN_OR_RETURN(const std::vector<Literal> expected, Expected(device, outputs));
+  if (expected.empty()) return comparisons;
+  if (expected.size() != outputs.size()) {
+    return InvalidArgument("the snapshot has %d results, the program %d", expected.size(), outputs.size());
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(comparisons[i], CompareOutput(expected[i], outputs[i], Tolerance{options_.tolerance}));
+  }
+  return comparisons;
+}
+
+absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs, Answers* answers) {
+  if (!options_.output_dir.empty()) {
+    KASHI_RETURN_IF_ERROR(WriteOutputs(OutputDirectory(device), outputs, interrupt_.flag()));
+  }
+  KASHI_ASSIGN_OR_RETURN(const std::vector<std::optional<OutputComparison>> comparisons, Compare(device, outputs));
+  Json list = Json::array();
+  if (has_devices() && !options_.json) answers->Add(absl::StrCat("dev", device, "\n"));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (comparisons[i].has_value() && comparisons[i]->statistics.mismatches > 0) is_as_expected_ = false;
+    if (options_.json) {
+      list.push_back(OutputJson(outputs[i], comparisons[i]));
+    } else {
+      answers->Add(OutputText(static_cast<int64_t>(i), outputs[i], comparisons[i]));
+    }
+  }
+  if (has_devices()) {
+    json_["devices"].push_back({{"outputs", std::move(list)}});
+  } else {
+    json_["outputs"] = std::move(list);
+  }
+  return absl::OkStatus();
+}
+
+void RunVerb::AddTimes(Json* json) const {
+  (*json)["compile_ms"] = times_.compile_ms;
+  (*json)["first_ms"] = times_.run_ms.front();
+  (*json)["run_ms_min"] = times_.Min();
+  (*json)["run_ms_median"] = times_.Median();
+  (*json)["peak_rss_bytes"] = times_.peak_rss_bytes;
+}
+
+std::string RunVerb::TimesText() const {
+  return absl::StrFormat("%d runs: first %.3g ms, of the others the fastest %.3g ms, the median %.3g ms; memory %s\n",
+                         times_.run_ms.size(), times_.run_ms.front(), times_.Min(), times_.Median(),
+                         HumanBytes(times_.peak_rss_bytes));
+}
+
+int RunVerb::Show(std::vector<Literal> results) {
+  Answers answers("", options_.json);
+  json_["file"] = file_->name;
+  json_["engine"] = options_.engine;
+  AddTimes(&json_);
+  for (size_t device = 0; device < results.size(); ++device) {
+    const absl::Status shown = ShowDevice(device, FlattenResult(std::move(results[device])), &answers);
+    if (!shown.ok()) return FailRun(shown);
+  }
+  if (options_.json) {
+    answers.AddLine(json_);
+  } else if (options_.repeat > 1) {
+    answers.Add(TimesText());
+  } else if (nan_check_ != nullptr) {
+    answers.Add("no instruction makes a NaN or an infinity\n");
+  }
+  return std::max(answers.Finish(), is_as_expected_ ? kSuccess : kBadInput);
+}
+
+absl::Status RunVerb::Prepare() {
+  KASHI_RETURN_IF_ERROR(ChooseInputs());
+  if (!options_.output_dir.empty()) KASHI_RETURN_IF_ERROR(MakeDirectory(options_.output_dir));
+  return PrepareWatchers();
+}
+
+int RunVerb::Run() {
+  if (const std::optional<int> failed = CheckUsage()) return *failed;
+  for (const std::string& custom_call : options_.custom_calls) {
+    const absl::Status registered = RegisterCustomCallCommand(custom_call);
+    if (!registered.ok()) return FailUsage(registered.message());
+  }
+  const absl::StatusOr<std::vector<std::string>> paths = ExpandModulePath(options_.file);
+  if (!paths.ok()) return Fail(paths.status());
+  if (paths->size() > 1) {
+    return Fail(InvalidArgument("%s holds %d modules: say which to run", options_.file, paths->size()));
+  }
+  file_ = ReadModuleFile(paths->front(), {options_.strict});
+  if (!file_.has_value()) return kBadInput;
+  const Clock::time_point begin = Clock::now();
+  if (!CheckModule(*file_)) return kBadInput;
+  times_.compile_ms = MillisecondsSince(begin);
+  const absl::Status prepared = Prepare();
+  if (!prepared.ok()) return FailRun(prepared);
+  absl::StatusOr<std::vector<Literal>> results = Execute();
+  return results.ok() ? Show(*std::move(results)) : FailRun(results.status());
+}
+
+void AddWatchOptions(CLI::App* verb, RunOptions* options) {
+  verb->add_option("--trace", options->trace,
+                   "Write every instruction's value as .npy into this directory, and index.tsv: which is which");
+  verb->add_option("--trace-limit", options->trace_limit, "At most so many bytes of them (default: 1G)")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+  verb->add_option("--until", options->until, "Run until this instruction has a value: that is the output");
+  AddFlag(verb, "--check-nan", &options->check_nan,
+          "Stop at the first instruction that makes a NaN or an infinity, and tell about it; exit status 1");
+}
+
+void AddDeviceOptions(CLI::App* verb, RunOptions* options) {
+  verb->add_option("--custom-call", options->custom_calls,
+                   "TARGET=COMMAND: a program computes custom calls of this target; examples/custom_call.py is one")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  verb->add_option("--devices-dir", options->devices_dir,
+                   "Several devices: the inputs are DIR/dev<k>/in<i>.npy; writes OUT/dev<k>/out<i>.npy");
+  verb->add_option("--expect-devices", options->expect_devices, "Compare with DIR/dev<k>/out<i>.npy");
+}
+
+}  // namespace
+
+void AddRunVerb(Command* command) {
+  auto options = std::make_shared<RunOptions>();
+  const std::string examples =
+      "  kashi run module.hlo                                       on random numbers; shows what comes out\n"
+      "  kashi run module.hlo --input x.npy --input y.npy --output-dir out\n"
+      "  kashi run module.hlo --input x.npy --expect want.npy       exit status 1 if it differs\n"
+      "  kashi run snapshot.pb                                      a snapshot on its own arguments\n"
+      "  kashi run module.hlo --check-nan                           who makes the first NaN\n"
+      "  kashi run module.hlo --repeat 10 --json                    how long it takes\n\n"
+      "Inputs are arrays in the order of the parameters, a tuple's one behind the other; for types that NumPy lacks,\n"
+      "raw bits. Integers that are made up are between 0 and 127. Keys of --json: file, engine, compile_ms (the\n"
+      "verifier), first_ms, run_ms_min and run_ms_median (of the runs behind the first), peak_rss_bytes, outputs\n"
+      "(shape, elements, min, max, mean, nan, inf, value or beginning, comparison); of several devices `devices`,\n"
+      "each with outputs. Exit status 130 after Ctrl-C.";
+  CLI::App* verb =
+      AddVerb(command, "run", "Run a program on values", examples, [options] { return RunVerb(*options).Run(); });
+  verb->add_option("FILE", options->file, "A module in any form, or `-` for standard input")->required();
+  verb->add_option("--input", options->inputs, "An .npy file; may be repeated. None: random numbers")
+      ->allow_extra_args(false);
+  verb->add_option("--output-dir", options->output_dir, "Write out0.npy, out1.npy ... into this directory");
+  verb->add_option("--expect", options->expect, "Compare an output with this .npy file; may be repeated")
+      ->allow_extra_args(false);
+  verb->add_option(
+          "--tolerance", options->tolerance,
+          "How far off a real number may be, absolutely and relatively (default: f64 1e-9, f32 1e-4, f16 1e-2, "
+          "others 5e-2)")
+      ->check(CheckTolerance);
+  verb->add_option("--seed", options->seed, "Of random numbers (default: 42)");
+  verb->add_option("--repeat", options->repeat, "Run so many times, and tell how long it takes")
+      ->check(CLI::Range(1, 1000000));
+  verb->add_option("--engine", options->engine, "evaluator, or cpu: compiled")
+      ->check(CLI::IsMember({"evaluator", "cpu"}));
+  verb->add_option("--memory-limit", options->memory_limit, "At most so many bytes of values: 500M, 4G")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+  AddDeviceOptions(verb, options.get());
+  AddWatchOptions(verb, options.get());
+  AddStrictFlag(verb, &options->strict);
+  AddFlag(verb, "--json", &options->json, "One JSON object");
+}
+
+}  // namespace kashi::cli

@@ -1,0 +1,128 @@
+#include "cli/run_outputs.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "cli/module_file.h"
+#include "cli/value_summary.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/literal/npy.h"
+
+namespace kashi::cli {
+
+std::vector<Literal> FlattenResult(Literal result) {
+  std::vector<Literal> outputs;
+  const auto add = [&](Literal array) {
+    outputs.push_back(array.shape().is_static() ? std::move(array) : array.ToStatic());
+  };
+  if (result.shape().IsArray()) {
+    add(std::move(result));
+    return outputs;
+  }
+  for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(result.shape())) {
+    if (leaf.shape.IsArray()) add(result.SubLiteral(leaf.index));
+  }
+  return outputs;
+}
+
+double Tolerance::For(PrimitiveType type) const {
+  if (given.has_value()) return *given;
+  if (primitive_util::IsComplexType(type)) type = primitive_util::ComplexComponentType(type);
+  if (!primitive_util::IsFloatingPointType(type)) return 0;
+  switch (type) {
+    case F64:
+      return 1e-9;
+    case F32:
+      return 1e-4;
+    case F16:
+      return 1e-2;
+    default:
+      return 5e-2;
+  }
+}
+
+std::string CheckTolerance(const std::string& value) {
+  double number = 0;
+  return absl::SimpleAtod(value, &number) && number >= 0 ? "" : absl::StrCat(value, " is no number from 0 up");
+}
+
+absl::StatusOr<OutputComparison> CompareOutput(const Literal& expected, const Literal& actual,
+                                               const Tolerance& tolerance) {
+  OutputComparison comparison;
+  comparison.tolerance = tolerance.For(actual.shape().element_type());
+  KASHI_ASSIGN_OR_RETURN(
+      comparison.statistics,
+      literal_comparison::Compare(expected, actual, ErrorSpec(comparison.tolerance, comparison.tolerance)));
+  return comparison;
+}
+
+absl::StatusOr<std::vector<Literal>> ReadExpected(const std::vector<std::string>& paths,
+                                                  const std::vector<Literal>& outputs) {
+  if (paths.size() != outputs.size()) {
+    return InvalidArgument("%d files to compare with; the program gives %d arrays", paths.size(), outputs.size());
+  }
+  std::vector<Literal> all;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(paths[i]));
+    absl::StatusOr<Literal> expected = ReadNpy(bytes, outputs[i].shape());
+    if (!expected.ok()) return InvalidArgument("%s, for out%d: %s", paths[i], i, expected.status().message());
+    all.push_back(*std::move(expected));
+  }
+  return all;
+}
+
+absl::Status MakeDirectory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) return absl::OkStatus();
+  return InvalidArgument("cannot make the directory %s: %s", path, error.message());
+}
+
+absl::Status WriteOutputs(const std::string& directory, const std::vector<Literal>& outputs,
+                          const std::atomic<bool>& cancelled) {
+  KASHI_RETURN_IF_ERROR(MakeDirectory(directory));
+  std::string bytes;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (cancelled.load()) return Cancelled("interrupted before out%d.npy", i);
+    KASHI_RETURN_IF_ERROR(WriteNpy(outputs[i], &bytes));
+    const std::filesystem::path path = std::filesystem::path(directory) / absl::StrCat("out", i, ".npy");
+    KASHI_RETURN_IF_ERROR(WriteOutput(path.string(), bytes));
+  }
+  return absl::OkStatus();
+}
+
+std::string OutputText(int64_t i, const Literal& output, const std::optional<OutputComparison>& comparison) {
+  std::string text = absl::StrCat("out", i, "  ", ShapeUtil::HumanString(output.shape()), "  ",
+                                  ToText(Summarize(output)), "\n  ", BeginningOf(output), "\n");
+  if (!comparison.has_value()) return text;
+  return absl::StrCat(text, comparison->statistics.mismatches == 0 ? "  as expected: " : "  NOT as expected: ",
+                      literal_comparison::ToString(comparison->statistics), " (tolerance ", comparison->tolerance,
+                      ")\n");
+}
+
+Json ToJson(const OutputComparison& comparison) {
+  const literal_comparison::CompareStatistics& statistics = comparison.statistics;
+  Json json = {{"tolerance", comparison.tolerance},
+               {"mismatches", statistics.mismatches},
+               {"max_abs", statistics.max_abs_error},
+               {"max_rel", statistics.max_rel_error},
+               {"max_ulp", statistics.max_ulp}};
+  if (statistics.mismatches == 0) return json;
+  json["first_mismatch"] =
+      std::vector<int64_t>(statistics.first_mismatch_index.begin(), statistics.first_mismatch_index.end());
+  return json;
+}
+
+Json OutputJson(const Literal& output, const std::optional<OutputComparison>& comparison) {
+  Json json = {{"shape", ShapeUtil::HumanString(output.shape())}};
+  json.update(ToJson(Summarize(output)));
+  json[IsSmall(output) ? "value" : "beginning"] = BeginningOf(output);
+  if (comparison.has_value()) json["comparison"] = ToJson(*comparison);
+  return json;
+}
+
+}  // namespace kashi::cli

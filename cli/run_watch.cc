@@ -1,0 +1,270 @@
+#include "cli/run_watch.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "cli/run_outputs.h"
+#include "cli/verb.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/math.h"
+#include "kashi/base/status.h"
+#include "kashi/base/text.h"
+#include "kashi/literal/npy.h"
+
+namespace kashi::cli {
+
+// ---- Tracer ---------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr int64_t kNpyHeaderBytes = 128;
+constexpr int64_t kDiskBlockBytes = 4096;
+
+// Protos may call instructions what no file can be called.
+std::string FileNamePart(absl::string_view name) {
+  constexpr size_t kLongest = 100;
+  std::string part(name.substr(0, kLongest));
+  for (char& c : part) {
+    if (!absl::ascii_isalnum(c) && c != '.' && c != '-') c = '_';
+  }
+  return part;
+}
+
+std::string LeafPart(const ShapeIndex& index) {
+  return index.empty() ? "" : absl::StrCat(".", absl::StrJoin(index, "."));
+}
+
+}  // namespace
+
+absl::Status Tracer::Begin() {
+  index_ = "file\tinstruction\tcomputation\toccurrence\tleaf\tshape\n";
+  KASHI_RETURN_IF_ERROR(MakeDirectory(directory_));
+  return Finish();
+}
+
+absl::Status Tracer::Finish() {
+  return WriteOutput((std::filesystem::path(directory_) / "index.tsv").string(), index_);
+}
+
+absl::Status Tracer::See(const HloInstruction& instruction, const Value& value) {
+  if (is_full_) return absl::OkStatus();
+  ++values_;
+  ++occurrences_[&instruction];
+  ShapeIndex index;
+  return WriteLeaves(instruction, value, &index);
+}
+
+absl::Status Tracer::WriteLeaves(const HloInstruction& instruction, const Value& value, ShapeIndex* index) {
+  if (value.is_array()) return WriteArray(instruction, value, *index);
+  if (!value.is_tuple()) return absl::OkStatus();
+  for (size_t i = 0; i < value.elements().size(); ++i) {
+    index->push_back(static_cast<int64_t>(i));
+    KASHI_RETURN_IF_ERROR(WriteLeaves(instruction, value.element(static_cast<int64_t>(i)), index));
+    index->pop_back();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Tracer::WriteArray(const HloInstruction& instruction, const Value& array, const ShapeIndex& index) {
+  if (is_full_) return absl::OkStatus();
+  const int64_t bytes_on_disk = RoundUpTo(array.byte_count() + kNpyHeaderBytes, kDiskBlockBytes);
+  if (bytes_on_disk > limit_bytes_ - written_bytes_) {
+    is_full_ = true;
+    std::fprintf(stderr, "kashi: the trace ends before %s: more than %s (--trace-limit)\n",
+                 std::string(instruction.name()).c_str(), HumanBytes(limit_bytes_).c_str());
+    return absl::OkStatus();
+  }
+  written_bytes_ += bytes_on_disk;
+  const std::string file =
+      absl::StrCat(absl::Dec(values_, absl::kZeroPad6), ".", FileNamePart(instruction.name()), LeafPart(index), ".npy");
+  KASHI_ASSIGN_OR_RETURN(const Literal literal, array.ToLiteral(array.shape()));
+  std::string bytes;
+  KASHI_RETURN_IF_ERROR(WriteNpy(literal, &bytes));
+  KASHI_RETURN_IF_ERROR(WriteOutput((std::filesystem::path(directory_) / file).string(), bytes));
+  absl::StrAppend(&index_, file, "\t", instruction.name(), "\t", instruction.parent()->name(), "\t",
+                  occurrences_[&instruction], "\t", index.ToString(), "\t", ShapeUtil::HumanString(array.shape()),
+                  "\n");
+  return absl::OkStatus();
+}
+
+// ---- Until ----------------------------------------------------------------------------------------------------------------
+
+absl::Status Until::See(const HloInstruction& instruction, const Value& value) {
+  if (&instruction != instruction_) return absl::OkStatus();
+  value_ = value;
+  return Cancelled("%s has its value", instruction.name());
+}
+
+namespace {
+
+// How many letters must be put in, taken out or exchanged to make one of the other.
+size_t EditDistance(absl::string_view a, absl::string_view b) {
+  std::vector<size_t> row(b.size() + 1);  // row[j]: between the first i letters of a and the first j of b
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t exchanged = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({exchanged, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::vector<std::string> NamesLike(const HloModule& module, absl::string_view name) {
+  constexpr size_t kMost = 5;
+  constexpr size_t kLongest = 64;  // of the letters that are compared
+  name = name.substr(0, kLongest);
+  std::vector<std::pair<size_t, std::string>> names;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      const absl::string_view other = instruction->name().substr(0, kLongest);
+      names.emplace_back(absl::StrContains(other, name) ? 0 : EditDistance(name, other), other);
+    }
+  }
+  absl::c_stable_sort(names, [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> best;
+  for (size_t i = 0; i < std::min(kMost, names.size()); ++i) best.push_back(names[i].second);
+  return best;
+}
+
+}  // namespace
+
+absl::StatusOr<const HloInstruction*> FindInstruction(const HloModule& module, absl::string_view name) {
+  absl::ConsumePrefix(&name, "%");
+  for (const HloComputation* computation : module.computations()) {
+    const HloInstruction* instruction = computation->GetInstructionWithName(name);
+    if (instruction != nullptr) return instruction;
+  }
+  return NotFound("there is no instruction %s; close to it: %s", name, absl::StrJoin(NamesLike(module, name), ", "));
+}
+
+// ---- NanCheck -------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// What it calls is watched itself.
+bool CallsWatched(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kFusion:
+    case HloOpcode::kCall:
+    case HloOpcode::kWhile:
+    case HloOpcode::kConditional:
+    case HloOpcode::kAsyncStart:
+    case HloOpcode::kAsyncUpdate:
+    case HloOpcode::kAsyncDone:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsInput(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kParameter && instruction.parent()->IsEntryComputation();
+}
+
+bool MakesNothing(HloOpcode opcode) { return opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant; }
+
+}  // namespace
+
+absl::Status NanCheck::See(const HloInstruction& instruction, const Value& value) {
+  const ValueSummary summary = Summarize(value);
+  summaries_[&instruction] = summary;
+  if (IsInput(instruction) && summary.finite() < summary.elements) {
+    std::fprintf(stderr, "kashi: parameter %s is not finite: %s\n", std::string(instruction.name()).c_str(),
+                 ToText(summary).c_str());
+  }
+  if (MakesNothing(instruction.opcode()) || CallsWatched(instruction.opcode())) return absl::OkStatus();
+  int64_t nans_before = 0;
+  int64_t infinities_before = 0;
+  for (const HloInstruction* operand : instruction.operands()) {
+    nans_before += summaries_[operand].nans;
+    infinities_before += summaries_[operand].infinities;
+  }
+  const bool makes_nan = summary.nans > 0 && nans_before == 0;
+  const bool makes_infinity = summary.infinities > 0 && infinities_before + nans_before == 0;
+  if (!makes_nan && !makes_infinity) return absl::OkStatus();
+  Describe(instruction, summary);
+  return Cancelled("%s is not finite", instruction.name());
+}
+
+void NanCheck::Describe(const HloInstruction& instruction, const ValueSummary& summary) {
+  finding_ =
+      absl::StrCat(instruction.name(), " in ", instruction.parent()->name(), " is the first to make a ",
+                   summary.nans > 0 ? "NaN" : "infinity", ": ", ToText(summary), "\n  ", ShortText(instruction), "\n");
+  for (const HloInstruction* operand : instruction.operands()) {
+    absl::StrAppend(&finding_, "  operand ", operand->name(), "  ", ShapeUtil::HumanString(operand->shape()), "  ",
+                    ToText(summaries_[operand]), "\n");
+  }
+  const std::string source = SourceOf(instruction);
+  if (!source.empty()) absl::StrAppend(&finding_, "  source ", source, "\n");
+}
+
+// ---- Progress -------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::chrono::seconds kQuiet(2);
+constexpr std::chrono::milliseconds kBetween(250);
+constexpr char kEraseLine[] = "\r\x1b[K";
+
+}  // namespace
+
+Progress::Progress(const HloModule& module) {
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kWhile) iterations_of_[instruction->while_body()->root_instruction()] = 0;
+    }
+  }
+  thread_ = std::thread([this] { ShowUntilOver(); });
+}
+
+Progress::~Progress() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_over_ = true;
+  }
+  end_.notify_all();
+  thread_.join();
+}
+
+absl::Status Progress::See(const HloInstruction& instruction, const Value&) {
+  const auto body = iterations_of_.find(&instruction);
+  if (body != iterations_of_.end()) iterations_.store(++body->second);
+  last_.store(&instruction);
+  seen_.fetch_add(1);
+  return absl::OkStatus();
+}
+
+void Progress::ShowUntilOver() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto is_over = [this] { return is_over_; };
+  if (end_.wait_for(lock, kQuiet, is_over)) return;
+  do {
+    std::fprintf(stderr, "%s%s", kEraseLine, Line().c_str());
+  } while (!end_.wait_for(lock, kBetween, is_over));
+  std::fputs(kEraseLine, stderr);
+}
+
+std::string Progress::Line() const {
+  constexpr size_t kWidth = 79;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  const HloInstruction* last = last_.load();
+  std::string line = absl::StrFormat("kashi: %.0f s, %s instructions done", seconds, WithThousands(seen_.load()));
+  if (iterations_.load() > 0) absl::StrAppend(&line, ", iteration ", WithThousands(iterations_.load()));
+  if (last != nullptr) absl::StrAppend(&line, ", last ", last->name(), " in ", last->parent()->name());
+  return line.substr(0, kWidth);
+}
+
+}  // namespace kashi::cli

@@ -1,0 +1,112 @@
+#include "kashi/evaluator/collective_exchange.h"
+
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/collective_groups.h"
+#include "kashi/evaluator/device.h"
+#include "kashi/hlo/hlo_module.h"
+
+namespace kashi {
+namespace {
+
+absl::Status ErrorAt(const Operation& op, const absl::Status& error) {
+  return absl::Status(error.code(), absl::StrCat(op.instruction.name(), ": ", error.message()));
+}
+
+DeviceCounts CountsOf(const Operation& op) {
+  const Device* device = op.run.device();
+  if (device == nullptr) return {};
+  return {device->replica_count(), device->partition_count()};
+}
+
+int64_t OwnId(const Operation& op) { return op.run.device() == nullptr ? 0 : op.run.device()->id(); }
+
+absl::Status CheckRunsOnAllDevices(const Operation& op) {
+  const HloModule* module = op.instruction.GetModule();
+  if (op.run.device() != nullptr || module == nullptr) return absl::OkStatus();
+  const DeviceCounts wanted = {module->config().replica_count(), module->config().num_partitions()};
+  if (wanted.replicas == 1 && wanted.partitions == 1) return absl::OkStatus();
+  return NeedsDevices(
+      op, InvalidArgument("the program is for %d replicas of %d partitions", wanted.replicas, wanted.partitions));
+}
+
+// The array as other threads may hold it: never unique, so that nobody writes; and of memory that this thread holds in
+// no other way, for who finds himself the last to hold memory cannot tell that another thread has read it to the end.
+absl::StatusOr<Value> Shared(const Operation& op, Value value) {
+  KASHI_ASSIGN_OR_RETURN(Value own, Writable(op, std::move(value)));
+  auto owner = std::make_shared<const Value>(std::move(own));
+  return Value::Borrow(owner->dense_shape(), owner->untyped_data(), owner);
+}
+
+}  // namespace
+
+absl::StatusOr<CollectiveGroup> GroupOf(const Operation& op) {
+  KASHI_RETURN_IF_ERROR(CheckRunsOnAllDevices(op));
+  absl::StatusOr<std::vector<int64_t>> members = CollectiveGroupOf(op.instruction, CountsOf(op), OwnId(op));
+  if (!members.ok()) return NeedsDevices(op, members.status());
+  CollectiveGroup group = {*std::move(members)};
+  group.own = absl::c_find(group.members, OwnId(op)) - group.members.begin();
+  return group;
+}
+
+absl::Status NeedsDevices(const Operation& op, const absl::Status& error) {
+  if (op.run.device() != nullptr) return ErrorAt(op, error);
+  return InvalidArgument(
+      "%s: %s. This run has one device: give the arguments of every device (`kashi run --devices-dir`, RunOnDevices)",
+      op.instruction.name(), error.message());
+}
+
+absl::StatusOr<Given> Exchange(const Operation& op, const CollectiveGroup& group, std::vector<Value> values) {
+  if (group.size() == 1) return Given{std::move(values)};
+  for (Value& value : values) {
+    KASHI_ASSIGN_OR_RETURN(value, Shared(op, std::move(value)));
+  }
+  return op.run.device()->Exchange(op.instruction, group.members, std::move(values));
+}
+
+std::vector<Value> TakeOperands(const Operation& op) {
+  return std::vector<Value>(std::make_move_iterator(op.operands.begin()), std::make_move_iterator(op.operands.end()));
+}
+
+Value OneOrTuple(std::vector<Value> values) {
+  return values.size() == 1 ? std::move(values[0]) : Value::MakeTuple(std::move(values));
+}
+
+absl::StatusOr<Value> Zeros(const Operation& op, const DenseShape& shape) {
+  KASHI_ASSIGN_OR_RETURN(Value zeros, op.run.MakeArray(shape));
+  std::memset(zeros.mutable_bytes(), 0, static_cast<size_t>(zeros.byte_count()));
+  return zeros;
+}
+
+absl::StatusOr<Value> Writable(const Operation& op, Value value) {
+  if (value.is_unique()) return value;
+  KASHI_ASSIGN_OR_RETURN(Value copy, op.run.MakeArray(value.dense_shape()));
+  std::memcpy(copy.mutable_bytes(), value.bytes(), static_cast<size_t>(value.byte_count()));
+  return copy;
+}
+
+absl::StatusOr<std::vector<int64_t>> Integers(const Operation& op, const Value& value) {
+  if (!primitive_util::IsIntegralType(value.element_type())) {
+    return InvalidArgument("%s: %s where integers should be", op.instruction.name(),
+                           ShapeUtil::HumanString(value.shape()));
+  }
+  return primitive_util::IntegralTypeSwitch(
+      [&](auto type) {
+        const auto data = value.data<primitive_util::NativeTypeOf<type>>();
+        std::vector<int64_t> integers;
+        integers.reserve(data.size());
+        for (const auto x : data) integers.push_back(static_cast<int64_t>(x));
+        return integers;
+      },
+      value.element_type());
+}
+
+}  // namespace kashi

@@ -1,0 +1,52 @@
+// What operations over several devices share: the group that meets, and the exchange of arrays.
+// (docs/spec/hlo-ops.md, 7)
+#ifndef KASHI_EVALUATOR_COLLECTIVE_EXCHANGE_H_
+#define KASHI_EVALUATOR_COLLECTIVE_EXCHANGE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/value.h"
+
+namespace kashi {
+
+// The devices that meet at an operation, and this one's place among them.
+struct CollectiveGroup {
+  std::vector<int64_t> members;
+  int64_t own = 0;
+
+  int64_t size() const { return static_cast<int64_t>(members.size()); }
+};
+
+// NOT_FOUND if this device is in no group. INVALID_ARGUMENT also if the run has one device, and the program is for
+// several.
+absl::StatusOr<CollectiveGroup> GroupOf(const Operation& op);
+
+// Names the instruction, and says what to do about it if the run has one device alone.
+absl::Status NeedsDevices(const Operation& op, const absl::Status& error);
+
+// What the members of a group gave: [i][k] is array k of member i.
+using Given = std::vector<std::vector<Value>>;
+
+// Gives these arrays to all members, and returns theirs, which are not to be written. Copies those that somebody else
+// holds.
+absl::StatusOr<Given> Exchange(const Operation& op, const CollectiveGroup& group, std::vector<Value> values);
+
+std::vector<Value> TakeOperands(const Operation& op);
+
+// The result of an operation of one operand or several.
+Value OneOrTuple(std::vector<Value> values);
+
+// The value itself if it may be written, else a copy.
+absl::StatusOr<Value> Writable(const Operation& op, Value value);
+absl::StatusOr<Value> Zeros(const Operation& op, const DenseShape& shape);
+
+// The elements of an array of integers. INVALID_ARGUMENT for other types.
+absl::StatusOr<std::vector<int64_t>> Integers(const Operation& op, const Value& value);
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_COLLECTIVE_EXCHANGE_H_

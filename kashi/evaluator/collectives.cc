@@ -1,0 +1,396 @@
+// Operations over several devices. Each device computes its own result of what the members of its group gave.
+// (docs/spec/hlo-ops.md, 7)
+//
+//                      device 0   1     2     3          of groups {{3,1,0,2}}: member 0 is device 3
+//   gives                1        2     3     4
+//   all-reduce           10       10    10    10
+//   all-gather           4213     4213  4213  4213
+//
+// An operation that begins another (…-start) does all of it; what ends it (…-done) takes the result out.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "kashi/array/dimension_vector.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/math.h"
+#include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/collective_exchange.h"
+#include "kashi/evaluator/device.h"
+#include "kashi/evaluator/element_kernel.h"
+#include "kashi/evaluator/lane_function.h"
+#include "kashi/evaluator/operation.h"
+#include "kashi/literal/strided_walk.h"
+
+namespace kashi {
+namespace {
+
+// ---- Blocks: ranges along one dimension -----------------------------------------------------------------------------
+
+// An array seen along a dimension: `outer` times `size` times `inner` elements.
+struct Slabs {
+  Slabs(absl::Span<const int64_t> dimensions, int64_t d) : size(dimensions[d]) {
+    for (int64_t i = 0; i < d; ++i) outer *= dimensions[i];
+    for (size_t i = d + 1; i < dimensions.size(); ++i) inner *= dimensions[i];
+  }
+  int64_t outer = 1;
+  int64_t size;
+  int64_t inner = 1;
+};
+
+// Source and target differ along d only: to[…, to_begin + i, …] = from[…, from_begin + i, …] for i in [0, count).
+void CopyBlock(const Value& from, int64_t from_begin, Value* to, int64_t to_begin, int64_t count, int64_t d) {
+  if (from.element_count() == 0) return;  // so that the products below fit
+  const Slabs source(from.dimensions(), d);
+  const Slabs target(to->dimensions(), d);
+  const int bytes = from.element_bytes();
+  const DimensionVector bounds = {source.outer, count * source.inner};
+  const DimensionVector source_strides = {source.size * source.inner, 1};
+  const DimensionVector target_strides = {target.size * target.inner, 1};
+  CopyStrided(bounds, bytes, {from.bytes() + from_begin * source.inner * bytes, source_strides},
+              {to->mutable_bytes() + to_begin * target.inner * bytes, target_strides});
+}
+
+absl::StatusOr<Value> TakeBlock(const Operation& op, const Value& from, int64_t begin, int64_t count, int64_t d) {
+  DimensionVector dimensions(from.dimensions().begin(), from.dimensions().end());
+  dimensions[d] = count;
+  KASHI_ASSIGN_OR_RETURN(Value block, op.run.MakeArray(from.element_type(), dimensions));
+  CopyBlock(from, begin, &block, 0, count, d);
+  return block;
+}
+
+// Programs with dynamic dimensions may give arrays of several sizes.
+absl::Status CheckSameShapes(const Operation& op, const Given& given) {
+  for (const std::vector<Value>& values : given) {
+    for (size_t k = 0; k < values.size(); ++k) {
+      if (values[k].shape() == given[0][k].shape()) continue;
+      return InvalidArgument("%s: the devices give arrays of several sizes: %s and %s", op.instruction.name(),
+                             ShapeUtil::HumanString(given[0][k].shape()), ShapeUtil::HumanString(values[k].shape()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> PieceSize(const Operation& op, int64_t size, int64_t pieces) {
+  if (size % pieces == 0) return size / pieces;
+  return InvalidArgument("%s: a dimension of %d does not divide into pieces for %d devices", op.instruction.name(),
+                         size, pieces);
+}
+
+// ---- Reductions -----------------------------------------------------------------------------------------------------
+
+// to_apply on arrays of one type. A plain operation goes by the arrays' own type, whatever the computation's: as in
+// XLA.
+class Reduction {
+ public:
+  static absl::StatusOr<Reduction> Make(const Operation& op, PrimitiveType type) {
+    KASHI_ASSIGN_OR_RETURN(const LaneFunction* lanes, op.run.Lanes(*op.instruction.to_apply()));
+    Reduction reduction(lanes, ShapeUtil::ByteSizeOfPrimitiveType(type));
+    if (lanes->AsBinary().has_value()) {
+      KASHI_ASSIGN_OR_RETURN(reduction.kernel_, FindBinaryKernel(*lanes->AsBinary(), type, type, type));
+      return reduction;
+    }
+    const auto is_type = [type](PrimitiveType other) { return other == type; };
+    if (lanes->parameter_types().size() == 2 && absl::c_all_of(lanes->parameter_types(), is_type) &&
+        lanes->result_types().size() == 1 && is_type(lanes->result_types()[0])) {
+      return reduction;
+    }
+    return Unimplemented("%s: %s of %s by %s", op.instruction.name(), HloOpcodeString(op.instruction.opcode()),
+                         primitive_util::LowercasePrimitiveTypeName(type), op.instruction.to_apply()->name());
+  }
+
+  // target[i] = f(… f(f(parts[0][i], parts[1][i]), parts[2][i]) …) for i in [0, n).
+  absl::Status Run(absl::Span<const char* const> parts, char* target, int64_t n) const {
+    // A block stays in the cache while the parts come by.
+    constexpr int64_t kBlock = 4096;
+    const int64_t blocks = (n + kBlock - 1) / kBlock;
+    const bool is_parallel = kernel_.has_value() || lanes_->is_parallel();
+    std::vector<absl::Status> errors(ParallelThreadCount());
+    ParallelFor(blocks, is_parallel ? 4 : std::max<int64_t>(blocks, 1), [&](int64_t begin, int64_t end, int thread) {
+      LaneFunction::Scratch scratch(*lanes_, LaneFunction::kManyLanes);
+      for (int64_t i = begin; i < end && errors[thread].ok(); ++i) {
+        errors[thread] = RunBlock(parts, target, i * kBlock, std::min(kBlock, n - i * kBlock), &scratch);
+      }
+    });
+    for (const absl::Status& error : errors) KASHI_RETURN_IF_ERROR(error);
+    return absl::OkStatus();
+  }
+
+ private:
+  Reduction(const LaneFunction* lanes, int64_t element_bytes) : lanes_(lanes), element_bytes_(element_bytes) {}
+
+  absl::Status RunBlock(absl::Span<const char* const> parts, char* target, int64_t offset, int64_t n,
+                        LaneFunction::Scratch* scratch) const {
+    void* sum = target + offset * element_bytes_;
+    std::memcpy(sum, parts[0] + offset * element_bytes_, static_cast<size_t>(n * element_bytes_));
+    for (const char* part : parts.subspan(1)) {
+      const void* inputs[] = {sum, part + offset * element_bytes_};
+      if (kernel_.has_value()) {
+        (*kernel_)(inputs, sum, n);
+      } else {
+        KASHI_RETURN_IF_ERROR(lanes_->Run(*scratch, inputs, absl::MakeConstSpan(&sum, 1), n));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const LaneFunction* lanes_;
+  std::optional<ElementKernel> kernel_;
+  int64_t element_bytes_;
+};
+
+absl::StatusOr<Value> Reduce(const Operation& op, absl::Span<const Value> values) {
+  if (values.size() == 1) return values[0];
+  KASHI_ASSIGN_OR_RETURN(const Reduction reduction, Reduction::Make(op, values[0].element_type()));
+  KASHI_ASSIGN_OR_RETURN(Value result, op.run.MakeArray(values[0].dense_shape()));
+  std::vector<const char*> parts;
+  for (const Value& value : values) parts.push_back(value.bytes());
+  KASHI_RETURN_IF_ERROR(reduction.Run(parts, result.mutable_bytes(), result.element_count()));
+  return result;
+}
+
+absl::StatusOr<Value> AllReduce(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
+  KASHI_ASSIGN_OR_RETURN(Given given, Exchange(op, group, TakeOperands(op)));
+  KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
+  std::vector<Value> results;
+  for (size_t k = 0; k < given[0].size(); ++k) {
+    std::vector<Value> values;
+    for (std::vector<Value>& member : given) values.push_back(std::move(member[k]));
+    KASHI_ASSIGN_OR_RETURN(Value result, Reduce(op, values));
+    results.push_back(std::move(result));
+  }
+  return OneOrTuple(std::move(results));
+}
+
+// ---- all-gather -----------------------------------------------------------------------------------------------------
+
+// The pieces of an operand beside each other, along d. A result that is longer than its pieces together (they have
+// fewer elements than their bound) has zeros behind each.
+absl::StatusOr<Value> Gather(const Operation& op, const Given& given, size_t k, int64_t size, int64_t d) {
+  const Value& own = given[0][k];
+  KASHI_ASSIGN_OR_RETURN(const int64_t bound, PieceSize(op, size, static_cast<int64_t>(given.size())));
+  DimensionVector dimensions(own.dimensions().begin(), own.dimensions().end());
+  dimensions[d] = size;
+  KASHI_ASSIGN_OR_RETURN(Value result, op.run.MakeArray(own.element_type(), dimensions));
+  if (own.dimension(d) > bound) {
+    return InvalidArgument("%s: %s of each of %d devices does not fit %s", op.instruction.name(),
+                           ShapeUtil::HumanString(own.shape()), static_cast<int64_t>(given.size()),
+                           ShapeUtil::HumanString(result.shape()));
+  }
+  if (own.dimension(d) < bound) std::memset(result.mutable_bytes(), 0, static_cast<size_t>(result.byte_count()));
+  for (size_t i = 0; i < given.size(); ++i) {
+    CopyBlock(given[i][k], 0, &result, static_cast<int64_t>(i) * bound, own.dimension(d), d);
+  }
+  return result;
+}
+
+// `shape` is that of the result, or of the tuple of results.
+absl::StatusOr<Value> AllGather(Operation& op, const Shape& shape) {
+  const int64_t d = op.instruction.dimensions(0);
+  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
+  KASHI_ASSIGN_OR_RETURN(const Given given, Exchange(op, group, TakeOperands(op)));
+  KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
+  std::vector<Value> results;
+  for (size_t k = 0; k < given[0].size(); ++k) {
+    const Shape& whole = shape.IsTuple() ? shape.tuple_shapes(static_cast<int>(k)) : shape;
+    // A dimension that is written as static has that size, whatever the pieces have.
+    const int64_t size = whole.is_dynamic_dimension(static_cast<int>(d))
+                             ? CheckedMultiply(group.size(), given[0][k].dimension(d)).value_or(INT64_MAX)
+                             : whole.dimensions(static_cast<int>(d));
+    KASHI_ASSIGN_OR_RETURN(Value result, Gather(op, given, k, size, d));
+    results.push_back(std::move(result));
+  }
+  return OneOrTuple(std::move(results));
+}
+
+// ---- reduce-scatter -------------------------------------------------------------------------------------------------
+
+// Block i of the elementwise reduction, for member i.
+absl::StatusOr<Value> ReduceScatter(const Operation& op, const CollectiveGroup& group, const Given& given, size_t k) {
+  const int64_t d = op.instruction.dimensions(0);
+  KASHI_ASSIGN_OR_RETURN(const int64_t size, PieceSize(op, given[0][k].dimension(d), group.size()));
+  std::vector<Value> blocks;
+  for (const std::vector<Value>& values : given) {
+    KASHI_ASSIGN_OR_RETURN(Value block, TakeBlock(op, values[k], group.own * size, size, d));
+    blocks.push_back(std::move(block));
+  }
+  return Reduce(op, blocks);
+}
+
+// ---- all-to-all -----------------------------------------------------------------------------------------------------
+
+// Block j of member i becomes block i of member j.
+absl::StatusOr<Value> AllToAllOfArray(Operation& op, const CollectiveGroup& group) {
+  const int64_t d = op.instruction.dimensions(0);
+  KASHI_ASSIGN_OR_RETURN(const Given given, Exchange(op, group, TakeOperands(op)));
+  KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
+  KASHI_ASSIGN_OR_RETURN(const int64_t size, PieceSize(op, given[0][0].dimension(d), group.size()));
+  KASHI_ASSIGN_OR_RETURN(Value result, op.run.MakeArray(given[0][0].dense_shape()));
+  for (int64_t i = 0; i < group.size(); ++i) {
+    CopyBlock(given[i][0], group.own * size, &result, i * size, size, d);
+  }
+  return result;
+}
+
+// Operand j of member i becomes result i of member j.
+absl::StatusOr<Value> AllToAllOfTuple(Operation& op, const CollectiveGroup& group) {
+  if (group.size() != static_cast<int64_t>(op.operands.size())) {
+    return InvalidArgument("%s has %d operands for a group of %d devices", op.instruction.name(),
+                           static_cast<int64_t>(op.operands.size()), group.size());
+  }
+  KASHI_ASSIGN_OR_RETURN(Given given, Exchange(op, group, TakeOperands(op)));
+  std::vector<Value> results;
+  for (std::vector<Value>& values : given) results.push_back(std::move(values[group.own]));
+  return Value::MakeTuple(std::move(results));
+}
+
+// ---- ragged-all-to-all ----------------------------------------------------------------------------------------------
+
+// Rows that a member sends: rows [from, from + count) to the rows of the receiver's output that begin at `to`.
+struct RaggedUpdate {
+  int64_t from;
+  int64_t count;
+  int64_t to;
+};
+
+// What a member sends to the member at `receiver`. It gave: input, offsets in it, sizes, offsets at the receivers'.
+absl::StatusOr<std::vector<RaggedUpdate>> RaggedUpdates(const Operation& op, const CollectiveGroup& group,
+                                                        absl::Span<const Value> given, int64_t receiver) {
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> from, Integers(op, given[1]));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, Integers(op, given[2]));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> to, Integers(op, given[3]));
+  KASHI_ASSIGN_OR_RETURN(const int64_t n, PieceSize(op, static_cast<int64_t>(from.size()), group.size()));
+  if (counts.size() != from.size() || to.size() != from.size()) {
+    return InvalidArgument("%s: offsets and sizes are not as many", op.instruction.name());
+  }
+  std::vector<RaggedUpdate> updates;
+  for (int64_t u = receiver * n; u < (receiver + 1) * n; ++u) updates.push_back({from[u], counts[u], to[u]});
+  return updates;
+}
+
+absl::Status CopyRows(const Operation& op, const Value& from, const RaggedUpdate& update, Value* to) {
+  const auto fits = [&](int64_t begin, int64_t rows) {
+    return begin >= 0 && update.count >= 0 && update.count <= rows && begin <= rows - update.count;
+  };
+  if (!fits(update.from, from.dimension(0)) || !fits(update.to, to->dimension(0))) {
+    return InvalidArgument("%s: %d rows from row %d of %s do not fit row %d of %s", op.instruction.name(), update.count,
+                           update.from, ShapeUtil::HumanString(from.shape()), update.to,
+                           ShapeUtil::HumanString(to->shape()));
+  }
+  CopyBlock(from, update.from, to, update.to, update.count, /*d=*/0);
+  return absl::OkStatus();
+}
+
+bool HaveRowsAlike(const Value& a, const Value& b) {
+  return a.element_type() == b.element_type() && a.rank() > 0 && a.rank() == b.rank() &&
+         a.dimensions().subspan(1) == b.dimensions().subspan(1);
+}
+
+}  // namespace
+
+// ---- The operations -------------------------------------------------------------------------------------------------
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kPartitionId>(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(Value id, op.run.MakeArray(U32, {}));
+  const Device* device = op.run.device();
+  id.mutable_data<uint32_t>()[0] = device == nullptr ? 0 : static_cast<uint32_t>(device->partition_id());
+  return id;
+}
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kReplicaId>(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(Value id, op.run.MakeArray(U32, {}));
+  const Device* device = op.run.device();
+  id.mutable_data<uint32_t>()[0] = device == nullptr ? 0 : static_cast<uint32_t>(device->replica_id());
+  return id;
+}
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kAllReduce>(Operation& op) {
+  return AllReduce(op);
+}
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kAllReduceStart>(Operation& op) {
+  return AllReduce(op);
+}
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kAllReduceDone>(Operation& op) {
+  return std::move(op.operands[0]);
+}
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kAllGather>(Operation& op) {
+  return AllGather(op, op.instruction.shape());
+}
+
+// (operands, results)
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kAllGatherStart>(Operation& op) {
+  Value operands = OneOrTuple({op.operands.begin(), op.operands.end()});
+  KASHI_ASSIGN_OR_RETURN(Value results, AllGather(op, op.instruction.shape().tuple_shapes(1)));
+  return Value::MakeTuple({std::move(operands), std::move(results)});
+}
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kAllGatherDone>(Operation& op) {
+  return Value::TakeElement(std::move(op.operands[0]), 1);
+}
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kReduceScatter>(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
+  KASHI_ASSIGN_OR_RETURN(const Given given, Exchange(op, group, TakeOperands(op)));
+  KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
+  std::vector<Value> results;
+  for (size_t k = 0; k < given[0].size(); ++k) {
+    KASHI_ASSIGN_OR_RETURN(Value result, ReduceScatter(op, group, given, k));
+    results.push_back(std::move(result));
+  }
+  return OneOrTuple(std::move(results));
+}
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kAllToAll>(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
+  return op.instruction.shape().IsTuple() ? AllToAllOfTuple(op, group) : AllToAllOfArray(op, group);
+}
+
+// Operands: input, output, offsets in the input, rows to send, offsets in the receivers' outputs, rows to receive. Rows
+// of the output that nobody sends to stay as they are.
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
+  KASHI_ASSIGN_OR_RETURN(Value output, Writable(op, std::move(op.operands[1])));
+  KASHI_ASSIGN_OR_RETURN(const Given given,
+                         Exchange(op, group, {op.operands[0], op.operands[2], op.operands[3], op.operands[4]}));
+  for (const std::vector<Value>& sender : given) {
+    if (!HaveRowsAlike(sender[0], output)) {
+      return InvalidArgument("%s: rows of %s into %s", op.instruction.name(), ShapeUtil::HumanString(sender[0].shape()),
+                             ShapeUtil::HumanString(output.shape()));
+    }
+    KASHI_ASSIGN_OR_RETURN(const std::vector<RaggedUpdate> updates, RaggedUpdates(op, group, sender, group.own));
+    for (const RaggedUpdate& update : updates) KASHI_RETURN_IF_ERROR(CopyRows(op, sender[0], update, &output));
+  }
+  return output;
+}
+
+// The first of a group gives, the others receive; who is in no group has zeros.
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
+  const absl::StatusOr<CollectiveGroup> group = GroupOf(op);
+  if (absl::IsNotFound(group.status())) return Zeros(op, op.operands[0].dense_shape());
+  KASHI_RETURN_IF_ERROR(group.status());
+  KASHI_ASSIGN_OR_RETURN(Given given, Exchange(op, *group, TakeOperands(op)));
+  return OneOrTuple(std::move(given[0]));
+}
+
+}  // namespace kashi

@@ -1,0 +1,179 @@
+#include "kashi/evaluator/computation_plan.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/hlo/hlo_module.h"
+
+namespace kashi {
+namespace {
+
+bool IsDynamic(const Shape& shape) {
+  bool dynamic = false;
+  ShapeUtil::ForEachSubshape(shape, [&](const Shape& part, const ShapeIndex&) {
+    if (part.IsArray() && !part.is_static()) dynamic = true;
+  });
+  return dynamic;
+}
+
+// Everything that the root is computed from.
+absl::flat_hash_set<const HloInstruction*> NeededBy(const HloInstruction* root) {
+  absl::flat_hash_set<const HloInstruction*> needed = {root};
+  std::vector<const HloInstruction*> waiting = {root};
+  while (!waiting.empty()) {
+    const HloInstruction* instruction = waiting.back();
+    waiting.pop_back();
+    for (const HloInstruction* operand : instruction->operands()) {
+      if (needed.insert(operand).second) waiting.push_back(operand);
+    }
+  }
+  return needed;
+}
+
+class PlanBuilder {
+ public:
+  explicit PlanBuilder(const HloComputation& computation)
+      : computation_(computation), needed_(NeededBy(computation.root_instruction())) {}
+
+  absl::StatusOr<ComputationPlan> Build() {
+    plan_.parameters.assign(static_cast<size_t>(computation_.num_parameters()), -1);
+    plan_.steps.reserve(needed_.size());
+    for (const HloInstruction* instruction : Order()) {
+      if (needed_.contains(instruction) && !step_of_.contains(instruction)) Add(instruction);
+    }
+    if (plan_.steps.size() != needed_.size()) {
+      return InvalidArgument("Computation %s has no order in which its instructions could run", computation_.name());
+    }
+    plan_.root = step_of_.at(computation_.root_instruction());
+    MarkLastUses();
+    return std::move(plan_);
+  }
+
+ private:
+  std::vector<HloInstruction*> Order() const {
+    if (computation_.parent() != nullptr) return computation_.parent()->InstructionOrder(computation_);
+    return computation_.MakeInstructionPostOrder();
+  }
+
+  void Add(const HloInstruction* first) {
+    std::vector<const HloInstruction*> waiting = {first};
+    while (!waiting.empty()) {
+      const HloInstruction* instruction = waiting.back();
+      waiting.pop_back();
+      AddStep(instruction);
+      for (const HloInstruction* user : instruction->users()) {
+        if (user->opcode() == HloOpcode::kGetTupleElement && needed_.contains(user) && !step_of_.contains(user)) {
+          waiting.push_back(user);
+        }
+      }
+    }
+  }
+
+  void AddStep(const HloInstruction* instruction) {
+    const int32_t number = static_cast<int32_t>(plan_.steps.size());
+    step_of_[instruction] = number;
+    ComputationPlan::Step step;
+    step.instruction = instruction;
+    step.function = FindEvaluation(instruction->opcode());
+    for (const HloInstruction* operand : instruction->operands())
+      step.operands.push_back({step_of_.at(operand), false});
+    step.has_dynamic_sizes = HasDynamicSizes(*instruction);
+    if (!step.has_dynamic_sizes) step.results = ResultShapes(instruction->shape());
+    step.converts_operands = ConvertsOperands(*instruction);
+    plan_.steps.push_back(std::move(step));
+    if (instruction->opcode() == HloOpcode::kParameter) plan_.parameters[instruction->parameter_number()] = number;
+  }
+
+  void MarkLastUses() {
+    std::vector<bool> used(plan_.steps.size(), false);
+    used[plan_.root] = true;  // by the caller
+    for (size_t i = plan_.steps.size(); i-- > 0;) {
+      auto& operands = plan_.steps[i].operands;
+      for (size_t k = operands.size(); k-- > 0;) {
+        operands[k].is_last_use = !used[operands[k].step];
+        used[operands[k].step] = true;
+      }
+    }
+  }
+
+  const HloComputation& computation_;
+  absl::flat_hash_set<const HloInstruction*> needed_;
+  absl::flat_hash_map<const HloInstruction*, int32_t> step_of_;
+  ComputationPlan plan_;
+};
+
+// Operations whose results are elements of their operands, as they are.
+bool MovesElements(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kConcatenate:
+    case HloOpcode::kDynamicReshape:
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kDynamicUpdateSlice:
+    case HloOpcode::kGather:
+    case HloOpcode::kPad:
+    case HloOpcode::kReshape:
+    case HloOpcode::kReverse:
+    case HloOpcode::kSlice:
+    case HloOpcode::kTranspose:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation) {
+  return PlanBuilder(computation).Build();
+}
+
+std::vector<DenseShape> ResultShapes(const Shape& shape) {
+  std::vector<DenseShape> results;
+  if (shape.IsArray()) {
+    results.push_back(MakeDenseShape(shape));
+  } else if (shape.IsTuple()) {
+    for (const Shape& element : shape.tuple_shapes()) {
+      results.push_back(element.IsArray() ? MakeDenseShape(element) : nullptr);
+    }
+  }
+  return results;
+}
+
+bool ConvertsOperands(const HloInstruction& instruction) {
+  if (!MovesElements(instruction.opcode())) return false;
+  const PrimitiveType type = instruction.shape().element_type();
+  for (const HloInstruction* operand : instruction.operands()) {
+    const PrimitiveType given = operand->shape().element_type();
+    if (given != type && primitive_util::IsFloatingPointType(given) && primitive_util::IsFloatingPointType(type))
+      return true;
+  }
+  return false;
+}
+
+bool HasDynamicSizes(const HloInstruction& instruction) {
+  // Whose results are values of others, sizes and all.
+  switch (instruction.opcode()) {
+    case HloOpcode::kParameter:
+    case HloOpcode::kConstant:
+    case HloOpcode::kTuple:
+    case HloOpcode::kGetTupleElement:
+    case HloOpcode::kCall:
+    case HloOpcode::kWhile:
+    case HloOpcode::kConditional:
+    case HloOpcode::kFusion:
+      return false;
+    default:
+      break;
+  }
+  if (IsDynamic(instruction.shape())) return true;
+  for (const HloInstruction* operand : instruction.operands()) {
+    if (IsDynamic(operand->shape())) return true;
+  }
+  return false;
+}
+
+}  // namespace kashi

@@ -1,0 +1,57 @@
+// A computation made ready to run: its instructions in order, each with its function, where its operands stand, and which of
+// them it is the last to use.
+#ifndef KASHI_EVALUATOR_COMPUTATION_PLAN_H_
+#define KASHI_EVALUATOR_COMPUTATION_PLAN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "kashi/evaluator/operation_table.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/hlo_computation.h"
+
+namespace kashi {
+
+struct ComputationPlanStep {
+  struct Operand {
+    int32_t step;
+    bool is_last_use;  // the value moves to the operation, which may then write into it
+  };
+  const HloInstruction* instruction;
+  EvaluationFunction function;  // null: cannot be evaluated
+  absl::InlinedVector<Operand, 2> operands;
+  std::vector<DenseShape> results;  // as Operation has them; empty if sizes are only known when it runs
+  bool has_dynamic_sizes;
+  // The operation moves elements, and text gives it floating-point operands of another type than its result, as compilers
+  // for TPUs write it: `bf16[4] reshape(f32[2,2] x)`. They are converted first.
+  bool converts_operands;
+};
+
+struct ComputationPlan {
+  using Step = ComputationPlanStep;
+
+  // In the order of the schedule, or else the post-order, with two differences. Only what the root needs is here. And every
+  // get-tuple-element stands right behind its operand, so that the tuple is gone, and its elements are nobody else's, before
+  // anybody uses them: updates in loops then happen in place.
+  std::vector<Step> steps;
+  std::vector<int32_t> parameters;  // the step of each; -1: not needed
+  int32_t root = 0;
+};
+
+absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation);
+
+// The arrays of a result that has this shape (see Operation::results).
+std::vector<DenseShape> ResultShapes(const Shape& shape);
+bool HasDynamicSizes(const HloInstruction& instruction);
+bool ConvertsOperands(const HloInstruction& instruction);
+
+// The same with the sizes that the result really has, given operands with theirs. INVALID_ARGUMENT or UNIMPLEMENTED where
+// they cannot be told.
+absl::StatusOr<std::vector<DenseShape>> DynamicResultShapes(const HloInstruction& instruction,
+                                                            absl::Span<const Value> operands);
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_COMPUTATION_PLAN_H_

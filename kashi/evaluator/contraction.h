@@ -1,0 +1,72 @@
+// What dot, ragged-dot, scaled-dot and convolution do to their operands before they multiply: the elements get the type in
+// which products are added up, and the dimensions the order in which matrices want them.
+#ifndef KASHI_EVALUATOR_CONTRACTION_H_
+#define KASHI_EVALUATOR_CONTRACTION_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/array/dimension_vector.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/matrix_product.h"
+#include "kashi/evaluator/value.h"
+
+namespace kashi {
+
+// Elements as `accumulation`, a type that has all values of `result`. They become values of `result` on the way, as XLA has
+// it (docs/spec/hlo-ops.md 4): an f32 operand of a bf16 dot is rounded to bf16.
+absl::StatusOr<Value> ConvertOperand(EvaluationRun& run, Value value, PrimitiveType result, PrimitiveType accumulation);
+
+// Some of an array's elements: [i, j, ...] is element offset + i * strides[0] + j * strides[1] + ... Strides may be 0 or
+// negative. Views are made by adding dimensions, slowest first.
+struct StridedView {
+  int64_t offset = 0;
+  DimensionVector sizes;
+  DimensionVector strides;
+
+  void Add(int64_t size, int64_t stride) {
+    sizes.push_back(size);
+    strides.push_back(stride);
+  }
+  void AddReversed(int64_t size, int64_t stride) {
+    if (size > 0) offset += (size - 1) * stride;
+    Add(size, -stride);
+  }
+  void AddAll(absl::Span<const int64_t> array_sizes, absl::Span<const int64_t> array_strides,
+              absl::Span<const int64_t> dimensions) {
+    for (int64_t d : dimensions) Add(array_sizes[d], array_strides[d]);
+  }
+};
+
+// Strides of a dense row-major array.
+DimensionVector RowMajorStrides(absl::Span<const int64_t> sizes);
+
+// The elements of the view as a dense array of its own: a copy, unless `value` is just that already.
+absl::StatusOr<Value> MakeDense(EvaluationRun& run, Value value, const StridedView& view);
+
+// The dimensions of an array in three groups, each in the given order, taken for one: matrices [batch, rows, columns].
+struct Matrices {
+  Value value;
+  int64_t batch = 1, rows = 1, columns = 1;
+  int64_t batch_stride = 0, row_stride = 1, column_stride = 1;
+
+  template <typename T>
+  MatrixOperand<T> As() const {
+    return {static_cast<const T*>(value.untyped_data()), batch_stride, row_stride, column_stride};
+  }
+};
+
+// A copy is made only where a group is not one stride, or where neither rows nor columns are contiguous.
+absl::StatusOr<Matrices> ViewAsMatrices(EvaluationRun& run, Value value, absl::Span<const int64_t> batch,
+                                        absl::Span<const int64_t> rows, absl::Span<const int64_t> columns);
+
+// Dimensions of an array of this rank that are in neither list, ascending.
+DimensionVector OtherDimensions(int rank, absl::Span<const int64_t> a, absl::Span<const int64_t> b);
+
+// Product of the sizes of these dimensions, which are dimensions of an array that exists.
+int64_t SizeOf(absl::Span<const int64_t> sizes, absl::Span<const int64_t> dimensions);
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_CONTRACTION_H_

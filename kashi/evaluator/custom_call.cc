@@ -1,0 +1,314 @@
+// custom-call (docs/spec/hlo-ops.md 6). The targets that we know are those that XLA's own passes, and the TPU compiler, put
+// into modules in place of operations. Each takes and gives what its line in kTargets says.
+#include "kashi/evaluator/custom_call.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/bitcast.h"
+#include "kashi/evaluator/cholesky.h"
+#include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/top_k.h"
+#include "kashi/evaluator/triangular_solve.h"
+
+namespace kashi {
+namespace {
+
+absl::Status Misused(const Operation& op) {
+  return Unimplemented("%s: custom-call to \"%s\" of these shapes: %s", op.instruction.name(),
+                       op.instruction.custom_call_target(), op.instruction.ToString());
+}
+
+bool HasArrays(const Operation& op, size_t count) {
+  return op.operands.size() == count &&
+         std::all_of(op.operands.begin(), op.operands.end(), [](const Value& operand) { return operand.is_array(); });
+}
+
+// Whether the call has one result, an array of that type and these dimensions.
+bool HasResult(const Operation& op, PrimitiveType type, absl::Span<const int64_t> dimensions) {
+  return op.instruction.shape().IsArray() && op.result()->element_type() == type &&
+         op.result()->dimensions() == dimensions;
+}
+
+// ---- Notes to the compiler: the operand itself, or the tuple of all operands ------------------------------------------
+
+absl::StatusOr<Value> PassOn(Operation& op) {
+  const Shape& shape = op.instruction.shape();
+  const auto is_operand = [&](const Shape& part, int64_t i) {
+    return ShapeUtil::Compatible(part, op.instruction.operand(i)->shape());
+  };
+  if (op.operands.size() == 1 && is_operand(shape, 0)) return std::move(op.operands[0]);
+  if (!shape.IsTuple() || shape.tuple_shapes_size() != op.operands.size()) return Misused(op);
+  for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
+    if (!is_operand(shape.tuple_shapes(i), i)) return Misused(op);
+  }
+  return Value::MakeTuple(
+      std::vector<Value>(std::make_move_iterator(op.operands.begin()), std::make_move_iterator(op.operands.end())));
+}
+
+// Memory without a meaning.
+absl::StatusOr<Value> AllocateBuffer(Operation& op) {
+  if (!op.instruction.shape().IsArray()) return Misused(op);
+  KASHI_ASSIGN_OR_RETURN(Value zeros, op.MakeResult());
+  std::memset(zeros.mutable_bytes(), 0, zeros.byte_count());
+  return zeros;
+}
+
+// The bytes of all operands, as they lie in their layouts, one operand behind the other.
+absl::StatusOr<Value> ConcatBitcast(Operation& op) {
+  if (!HasArrays(op, op.operands.size()) || !op.instruction.shape().IsArray()) return Misused(op);
+  std::vector<std::pair<Value, const Shape*>> parts;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    parts.emplace_back(std::move(op.operands[i]), &op.instruction.operand(i)->shape());
+  }
+  return ReinterpretPhysicalBytes(op.run, parts, op.instruction.shape());
+}
+
+// ---- 64 bits out of 32, for processors that know no 64-bit types -------------------------------------------------------
+//
+//   u64, s64: low + high 2^32        c64: low + high i        f64: high + low, where low is what f32 cut off
+//
+// The first two are the same to memory: four bytes, and four behind them.
+
+PrimitiveType HalfType(PrimitiveType type) {
+  if (type == U64 || type == S64) return U32;
+  return type == C64 || type == F64 ? F32 : PRIMITIVE_TYPE_INVALID;
+}
+
+absl::StatusOr<Value> CombineHalves(Operation& op) {
+  if (!HasArrays(op, 2) || !op.instruction.shape().IsArray()) return Misused(op);
+  const Value &low = op.operands[0], &high = op.operands[1];
+  const PrimitiveType type = op.result()->element_type(), half = HalfType(type);
+  if (half == PRIMITIVE_TYPE_INVALID || low.element_type() != half || high.element_type() != half ||
+      !HasResult(op, type, low.dimensions()) || !HasResult(op, type, high.dimensions())) {
+    return Misused(op);
+  }
+  KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
+  if (type == F64) {
+    double* const to = out.mutable_data<double>().data();
+    ParallelFor(out.element_count(), 1 << 15,
+                [&, a = low.data<float>(), b = high.data<float>()](int64_t begin, int64_t end, int) {
+                  for (int64_t i = begin; i < end; ++i) to[i] = static_cast<double>(b[i]) + static_cast<double>(a[i]);
+                });
+    return out;
+  }
+  char* const to = out.mutable_bytes();
+  ParallelFor(out.element_count(), 1 << 15, [&, a = low.bytes(), b = high.bytes()](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      std::memcpy(to + 8 * i, a + 4 * i, 4);
+      std::memcpy(to + 8 * i + 4, b + 4 * i, 4);
+    }
+  });
+  return out;
+}
+
+absl::StatusOr<Value> SplitHalf(Operation& op, bool is_high) {
+  if (!HasArrays(op, 1)) return Misused(op);
+  const Value& x = op.operands[0];
+  const PrimitiveType half = HalfType(x.element_type());
+  if (half == PRIMITIVE_TYPE_INVALID || !HasResult(op, half, x.dimensions())) return Misused(op);
+  KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
+  if (x.element_type() == F64) {
+    float* const to = out.mutable_data<float>().data();
+    ParallelFor(out.element_count(), 1 << 15, [&, from = x.data<double>()](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) {
+        const float high = static_cast<float>(from[i]);
+        to[i] = is_high ? high : std::isfinite(high) ? static_cast<float>(from[i] - static_cast<double>(high)) : 0;
+      }
+    });
+    return out;
+  }
+  char* const to = out.mutable_bytes();
+  ParallelFor(out.element_count(), 1 << 15, [&, from = x.bytes() + (is_high ? 4 : 0)](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) std::memcpy(to + 4 * i, from + 8 * i, 4);
+  });
+  return out;
+}
+
+absl::StatusOr<Value> SplitLow(Operation& op) { return SplitHalf(op, /*is_high=*/false); }
+absl::StatusOr<Value> SplitHigh(Operation& op) { return SplitHalf(op, /*is_high=*/true); }
+
+// ---- Linear algebra -----------------------------------------------------------------------------------------------------
+
+// a[..., n, n] -> the same
+bool IsOfSquareMatrices(const Operation& op) {
+  if (!HasArrays(op, 1)) return false;
+  const absl::Span<const int64_t> sizes = op.operands[0].dimensions();
+  return sizes.size() >= 2 && sizes.back() == sizes[sizes.size() - 2] &&
+         HasResult(op, op.operands[0].element_type(), sizes);
+}
+
+absl::StatusOr<Value> LowerCholesky(Operation& op) {
+  if (!IsOfSquareMatrices(op)) return Misused(op);
+  return CholeskyFactors(op.run, std::move(op.operands[0]), /*lower=*/true);
+}
+
+absl::StatusOr<Value> InvertBlocks(Operation& op) {
+  if (!IsOfSquareMatrices(op)) return Misused(op);
+  return InvertLowerTriangles(op.run, std::move(op.operands[0]));
+}
+
+// ---- (values, indices) of the k first elements of the last dimension, in the order that a comparison asks for ------------
+
+bool IsComparator(absl::Span<HloComputation* const> called) {
+  if (called.empty()) return true;
+  const auto is_number = [](const HloInstruction* parameter) {
+    return ShapeUtil::IsScalar(parameter->shape()) && !primitive_util::IsComplexType(parameter->shape().element_type());
+  };
+  const auto& parameters = called[0]->parameter_instructions();
+  return called.size() == 1 && std::all_of(parameters.begin(), parameters.end(), is_number) &&
+         ShapeUtil::Compatible(called[0]->root_instruction()->shape(), ShapeUtil::MakeShape(PRED, {}));
+}
+
+// Whether the called computation puts 1 before 0. (Its parameters: element and element, then often index and index. Most
+// compare bits, so as to order NaNs too; top_k.h has that order.)
+absl::StatusOr<bool> WantsLargest(const Operation& op) {
+  if (op.instruction.called_computations().empty()) return true;
+  const HloComputation& comparator = *op.instruction.called_computations()[0];
+  std::vector<Value> arguments;
+  for (int64_t i = 0; i < comparator.num_parameters(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(Value number, op.run.MakeArray(S32, {}));
+    number.mutable_data<int32_t>()[0] = i == 0;
+    const PrimitiveType type = comparator.parameter_instruction(i)->shape().element_type();
+    KASHI_ASSIGN_OR_RETURN(number, op.run.Convert(std::move(number), type));
+    arguments.push_back(std::move(number));
+  }
+  KASHI_ASSIGN_OR_RETURN(const Value is_before, op.run.Call(comparator, std::move(arguments)));
+  return is_before.data<bool>()[0];
+}
+
+absl::StatusOr<Value> EvaluateTopK(Operation& op) {
+  const Shape& shape = op.instruction.shape();
+  if (!HasArrays(op, 1) || !shape.IsTuple() || shape.tuple_shapes_size() != 2 || !op.result(0) || !op.result(1) ||
+      !IsComparator(op.instruction.called_computations())) {
+    return Misused(op);
+  }
+  KASHI_ASSIGN_OR_RETURN(const bool largest, WantsLargest(op));
+  const absl::Span<const int64_t> sizes = op.result(0)->dimensions();
+  KASHI_ASSIGN_OR_RETURN(TopKResult best, TopK(op.run, op.operands[0], sizes.empty() ? 0 : sizes.back(), largest));
+  if (*op.result(0) != best.values.shape() || *op.result(1) != best.indices.shape()) return Misused(op);
+  std::vector<Value> results;
+  results.push_back(std::move(best.values));
+  results.push_back(std::move(best.indices));
+  return Value::MakeTuple(std::move(results));
+}
+
+// ------------------------------------------------------------------------------------------------------------------------
+
+struct Target {
+  absl::string_view name;
+  absl::StatusOr<Value> (*evaluate)(Operation& op);
+};
+
+constexpr Target kTargets[] = {
+    // Sharding, memory and layout: no change of values. They are refused where shapes differ, for then the values of other
+    // devices are asked for.
+    {"Sharding", PassOn},
+    {"SPMDFullToShardShape", PassOn},
+    {"SPMDShardToFullShape", PassOn},
+    {"ShardBarrierFrom", PassOn},
+    {"ShardBarrierTo", PassOn},
+    {"xla.sdy.FuncResultSharding", PassOn},
+    {"xla.sdy.GlobalToLocalShape", PassOn},
+    {"xla.sdy.LocalToGlobalShape", PassOn},
+    {"xla.sdy.PropagationBarrier", PassOn},
+    {"annotate_device_placement", PassOn},
+    {"MoveToHost", PassOn},
+    {"MoveToDevice", PassOn},
+    {"LayoutConstraint", PassOn},
+    {"AssumeGatherIndicesInBound", PassOn},
+    {"GatherScatterIndicesBitpacked", PassOn},  // its result stands where the indices stood, and is read as they were
+    // ()
+    {"AllocateBuffer", AllocateBuffer},
+    // (parts...)
+    {"ConcatBitcast", ConcatBitcast},
+    // (low, high); (x); (x)
+    {"X64Combine", CombineHalves},
+    {"X64SplitLow", SplitLow},
+    {"X64SplitHigh", SplitHigh},
+    // (a[..., n, n]) -> the same
+    {"Cholesky", LowerCholesky},
+    {"InvertDiagBlocksLowerTriangular", InvertBlocks},
+    // (x[..., n]) -> ([..., k], s32[..., k])
+    {"TopK", EvaluateTopK},
+};
+
+const Target* FindTarget(absl::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(kTargets), std::end(kTargets), [&](const Target& target) { return target.name == name; });
+  return found == std::end(kTargets) ? nullptr : found;
+}
+
+// ---- Handlers ------------------------------------------------------------------------------------------------------------
+
+absl::StatusOr<Value> CallHandler(const CustomCallHandler& handler, const Operation& op) {
+  std::vector<Literal> literals;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(Literal literal, op.operands[i].ToLiteral(op.instruction.operand(i)->shape()));
+    literals.push_back(std::move(literal));
+  }
+  std::vector<const Literal*> pointers;
+  for (const Literal& literal : literals) pointers.push_back(&literal);
+  KASHI_ASSIGN_OR_RETURN(Literal result, handler(op.instruction, pointers));
+  if (!ShapeUtil::Compatible(result.shape(), op.instruction.shape())) {
+    return InvalidArgument("%s: the handler of custom-call target \"%s\" gave %s where the instruction has %s",
+                           op.instruction.name(), op.instruction.custom_call_target(),
+                           ShapeUtil::HumanString(result.shape()), ShapeUtil::HumanString(op.instruction.shape()));
+  }
+  const auto owner = std::make_shared<const Literal>(std::move(result));
+  return Value::FromLiteral(*owner, op.run.budget(), owner);
+}
+
+bool IsAnswer(const absl::StatusOr<Value>& result) { return !absl::IsUnimplemented(result.status()); }
+
+}  // namespace
+
+CustomCallRegistry& CustomCallRegistry::Global() {
+  static auto* const registry = new CustomCallRegistry();
+  return *registry;
+}
+
+void CustomCallRegistry::Register(absl::string_view target, CustomCallHandler handler) {
+  absl::MutexLock lock(&mutex_);
+  handlers_[target] = std::move(handler);
+}
+
+void CustomCallRegistry::Unregister(absl::string_view target) {
+  absl::MutexLock lock(&mutex_);
+  handlers_.erase(target);
+}
+
+CustomCallHandler CustomCallRegistry::Find(absl::string_view target) const {
+  absl::MutexLock lock(&mutex_);
+  const auto found = handlers_.find(target);
+  return found == handlers_.end() ? CustomCallHandler() : found->second;
+}
+
+bool IsKnownCustomCall(absl::string_view target) { return FindTarget(target) != nullptr; }
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kCustomCall>(Operation& op) {
+  const std::string& name = op.instruction.custom_call_target();
+  for (const CustomCallHandler& handler :
+       {op.run.options().custom_call_handler, CustomCallRegistry::Global().Find(name)}) {
+    if (!handler) continue;
+    absl::StatusOr<Value> result = CallHandler(handler, op);
+    if (IsAnswer(result)) return result;
+  }
+  if (const Target* const target = FindTarget(name)) return target->evaluate(op);
+  return Unimplemented(
+      "%s: custom-call target \"%s\" is not known; EvaluationOptions::custom_call_handler or CustomCallRegistry can "
+      "supply it",
+      op.instruction.name(), name);
+}
+
+}  // namespace kashi

@@ -1,0 +1,41 @@
+// What custom calls compute. Asked in turn: EvaluationOptions::custom_call_handler, this registry, and the few targets that
+// we know ourselves (custom_call.cc).
+//
+//   CustomCallRegistry::Global().Register("scale", [](const HloInstruction& call, absl::Span<const Literal* const> x) {…});
+#ifndef KASHI_EVALUATOR_CUSTOM_CALL_H_
+#define KASHI_EVALUATOR_CUSTOM_CALL_H_
+
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "kashi/evaluator/evaluation_run.h"
+
+namespace kashi {
+
+// Handlers by custom_call_target. Thread-safe; a handler may be called by several threads at a time.
+class CustomCallRegistry {
+ public:
+  // The registry of the process, which every run asks. Lives until the process ends.
+  static CustomCallRegistry& Global();
+
+  // Replaces the handler that the target had. One that returns UNIMPLEMENTED leaves the call to who comes next.
+  void Register(absl::string_view target, CustomCallHandler handler);
+  // The target is then as if it had never been registered.
+  void Unregister(absl::string_view target);
+  // Empty if there is none.
+  CustomCallHandler Find(absl::string_view target) const;
+
+ private:
+  mutable absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, CustomCallHandler> handlers_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Whether we compute calls of this target without a handler.
+bool IsKnownCustomCall(absl::string_view target);
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_CUSTOM_CALL_H_

@@ -1,0 +1,172 @@
+#include "kashi/evaluator/custom_call.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/substitute.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/literal/literal_util.h"
+
+namespace kashi {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Call(absl::string_view target, absl::string_view result, const std::vector<std::string>& operands) {
+  std::string text = "ENTRY e {", names;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    absl::StrAppend(&text, " x", i, " = ", operands[i], " parameter(", i, ")");
+    absl::StrAppend(&names, i == 0 ? "" : ", ", "x", i);
+  }
+  return absl::Substitute("$0 ROOT y = $1 custom-call($2), custom_call_target=\"$3\" }", text, result, names, target);
+}
+
+Literal Evaluate(absl::string_view target, absl::string_view result, const std::vector<const Literal*>& operands) {
+  std::vector<std::string> shapes;
+  for (const Literal* operand : operands) shapes.push_back(ShapeUtil::HumanStringWithLayout(operand->shape()));
+  return EvaluateText(Call(target, result, shapes), operands);
+}
+
+// x + n, whatever the call.
+CustomCallHandler Adds(float n) {
+  return [n](const HloInstruction&, absl::Span<const Literal* const> operands) -> absl::StatusOr<Literal> {
+    Literal result = operands[0]->Clone();
+    for (float& x : result.data<float>()) x += n;
+    return result;
+  };
+}
+
+TEST(CustomCallTest, HandlersAreAskedInTurn) {
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2});
+  const std::string text = Call("test.add", "f32[2]", {"f32[2]"});
+  EvaluationOptions options;
+  options.custom_call_handler = Adds(10);
+  EXPECT_EQ(*TryEvaluateText(text, {&x}, options), LiteralUtil::CreateR1<float>({11, 12}));
+
+  options.custom_call_handler = [](const HloInstruction&, absl::Span<const Literal* const>) {
+    return absl::StatusOr<Literal>(Unimplemented("not mine"));
+  };
+  EXPECT_EQ(TryEvaluateText(text, {&x}, options).status().code(), absl::StatusCode::kUnimplemented);
+  CustomCallRegistry::Global().Register("test.add", Adds(1));
+  EXPECT_EQ(*TryEvaluateText(text, {&x}, options), LiteralUtil::CreateR1<float>({2, 3}));
+  CustomCallRegistry::Global().Unregister("test.add");
+  EXPECT_FALSE(CustomCallRegistry::Global().Find("test.add"));
+
+  CustomCallRegistry::Global().Register("Sharding", Adds(5));  // before what we know
+  EXPECT_EQ(Evaluate("Sharding", "f32[2]", {&x}), LiteralUtil::CreateR1<float>({6, 7}));
+  CustomCallRegistry::Global().Unregister("Sharding");
+  EXPECT_EQ(Evaluate("Sharding", "f32[2]", {&x}), x);
+}
+
+TEST(CustomCallTest, HandlersSeeLiteralsOfTheInstructionsShapes) {
+  const Literal x = LiteralUtil::CreateR2WithLayout<float>({{1, 2}, {3, 4}}, LayoutUtil::MakeLayout({0, 1}));
+  EvaluationOptions options;
+  options.custom_call_handler = [](const HloInstruction& call, absl::Span<const Literal* const> operands) {
+    EXPECT_EQ(call.name(), "y");
+    EXPECT_EQ(operands[0]->shape(), call.operand(0)->shape());
+    EXPECT_EQ(operands[0]->Get<float>({0, 1}), 2);
+    return absl::StatusOr<Literal>(LiteralUtil::CreateR2WithLayout<float>({{5, 6}}, LayoutUtil::MakeLayout({0, 1})));
+  };
+  EXPECT_EQ(*TryEvaluateText(Call("f", "f32[1,2]{0,1}", {"f32[2,2]{0,1}"}), {&x}, options),
+            LiteralUtil::CreateR2<float>({{5, 6}}));
+  const absl::Status wrong = TryEvaluateText(Call("f", "f32[2,1]", {"f32[2,2]{0,1}"}), {&x}, options).status();
+  EXPECT_EQ(wrong.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(wrong.ToString(), HasSubstr("y: the handler of custom-call target \"f\" gave f32[1,2]"));
+}
+
+TEST(CustomCallTest, ErrorsOfHandlersComeThrough) {
+  EvaluationOptions options;
+  options.custom_call_handler = [](const HloInstruction&, absl::Span<const Literal* const>) {
+    return absl::StatusOr<Literal>(Internal("broken"));
+  };
+  EXPECT_THAT(TryEvaluateText(Call("Sharding", "f32[]", {}), {}, options).status().ToString(), HasSubstr("broken"));
+}
+
+TEST(CustomCallTest, UnknownTargetsAreNamed) {
+  EXPECT_FALSE(IsKnownCustomCall("Qr"));
+  const absl::Status status = TryEvaluateText(Call("Qr", "f32[2]", {}), {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(status.ToString(), HasSubstr("y: custom-call target \"Qr\" is not known"));
+}
+
+TEST(CustomCallTest, NotesPassValuesOn) {
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2}), n = LiteralUtil::CreateR0<int32_t>(3);
+  for (absl::string_view target : {"Sharding", "MoveToHost", "annotate_device_placement", "AssumeGatherIndicesInBound",
+                                   "GatherScatterIndicesBitpacked"}) {
+    EXPECT_TRUE(IsKnownCustomCall(target));
+    EXPECT_EQ(Evaluate(target, "f32[2]{0}", {&x}), x);
+  }
+  EXPECT_EQ(Evaluate("xla.sdy.GlobalToLocalShape", "(f32[2], s32[])", {&x, &n}),
+            LiteralUtil::MakeTupleFromSlices({x, n}));
+  const absl::Status status = TryEvaluateText(Call("SPMDFullToShardShape", "f32[1]", {"f32[2]"}), {&x}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST(CustomCallTest, Halves) {
+  const Literal low = LiteralUtil::CreateR1<uint32_t>({1, 0xFFFFFFFF}),
+                high = LiteralUtil::CreateR1<uint32_t>({2, 0xFFFFFFFF});
+  const Literal wide = LiteralUtil::CreateR1<uint64_t>({0x200000001, ~uint64_t{0}});
+  EXPECT_EQ(Evaluate("X64Combine", "u64[2]", {&low, &high}), wide);
+  EXPECT_EQ(Evaluate("X64Combine", "s64[2]", {&low, &high}), LiteralUtil::CreateR1<int64_t>({0x200000001, -1}));
+  EXPECT_EQ(Evaluate("X64SplitLow", "u32[2]", {&wide}), low);
+  EXPECT_EQ(Evaluate("X64SplitHigh", "u32[2]", {&wide}), high);
+
+  const Literal re = LiteralUtil::CreateR1<float>({1, 2}), im = LiteralUtil::CreateR1<float>({3, 4});
+  const Literal complex = LiteralUtil::CreateR1<complex64>({complex64(1, 3), complex64(2, 4)});
+  EXPECT_EQ(Evaluate("X64Combine", "c64[2]", {&re, &im}), complex);
+  EXPECT_EQ(Evaluate("X64SplitLow", "f32[2]", {&complex}), re);
+  EXPECT_EQ(Evaluate("X64SplitHigh", "f32[2]", {&complex}), im);
+
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Literal doubles = LiteralUtil::CreateR1<double>({1 + 0x1p-40, kInfinity});
+  const Literal tail = LiteralUtil::CreateR1<float>({0x1p-40f, 0});
+  const Literal head = LiteralUtil::CreateR1<float>({1, static_cast<float>(kInfinity)});
+  EXPECT_EQ(Evaluate("X64SplitLow", "f32[2]", {&doubles}), tail);
+  EXPECT_EQ(Evaluate("X64SplitHigh", "f32[2]", {&doubles}), head);
+  EXPECT_EQ(Evaluate("X64Combine", "f64[2]", {&tail, &head}), doubles);
+
+  EXPECT_EQ(TryEvaluateText(Call("X64Combine", "u64[2]", {"u32[2]", "f32[2]"}), {&low, &re}).status().code(),
+            absl::StatusCode::kUnimplemented);
+}
+
+TEST(CustomCallTest, LinearAlgebra) {
+  const Literal a = LiteralUtil::CreateR3<float>({{{4, 9}, {2, 5}}, {{1, 9}, {3, 10}}});
+  EXPECT_EQ(Evaluate("Cholesky", "f32[2,2,2]", {&a}),
+            LiteralUtil::CreateR3<float>({{{2, 0}, {1, 2}}, {{1, 0}, {3, 1}}}));
+  const Literal l = LiteralUtil::CreateR3<float>({{{2, 9}, {4, 8}}, {{1, 9}, {3, 1}}});
+  EXPECT_EQ(Evaluate("InvertDiagBlocksLowerTriangular", "f32[2,2,2]{1,2,0}", {&l}),
+            LiteralUtil::CreateR3<float>({{{0.5, 0}, {-0.25, 0.125}}, {{1, 0}, {-3, 1}}}));
+}
+
+TEST(CustomCallTest, Memory) {
+  EXPECT_EQ(Evaluate("AllocateBuffer", "s16[2]", {}), LiteralUtil::CreateR1<int16_t>({0, 0}));
+  const Literal a = LiteralUtil::CreateR2<float>({{1, 2}}), b = LiteralUtil::CreateR2<float>({{3, 4}});
+  EXPECT_EQ(Evaluate("ConcatBitcast", "f32[2,2]{1,0}", {&a, &b}), LiteralUtil::CreateR2<float>({{1, 2}, {3, 4}}));
+  EXPECT_EQ(Evaluate("ConcatBitcast", "f32[2,2]{0,1}", {&a, &b}), LiteralUtil::CreateR2<float>({{1, 3}, {2, 4}}));
+}
+
+std::string TopKCall(absl::string_view direction) {
+  return absl::Substitute(R"(HloModule m
+c { a = f32[] parameter(0) b = f32[] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3)
+  ROOT c = pred[] compare(a, b), direction=$0 }
+ENTRY e { x = f32[2,3] parameter(0)
+  ROOT y = (f32[2,2], s32[2,2]) custom-call(x), custom_call_target="TopK", called_computations={c} })",
+                          direction);
+}
+
+TEST(CustomCallTest, TopK) {
+  const Literal x = LiteralUtil::CreateR2<float>({{1, 5, 3}, {7, 7, -1}});
+  const Literal largest = EvaluateText(TopKCall("GT"), {&x}), smallest = EvaluateText(TopKCall("LT"), {&x});
+  EXPECT_EQ(LiteralSlice(largest, {0}), LiteralUtil::CreateR2<float>({{5, 3}, {7, 7}}));
+  EXPECT_EQ(LiteralSlice(largest, {1}), LiteralUtil::CreateR2<int32_t>({{1, 2}, {0, 1}}));
+  EXPECT_EQ(LiteralSlice(smallest, {0}), LiteralUtil::CreateR2<float>({{1, 3}, {-1, 7}}));
+  EXPECT_EQ(LiteralSlice(smallest, {1}), LiteralUtil::CreateR2<int32_t>({{0, 2}, {2, 0}}));
+}
+
+}  // namespace
+}  // namespace kashi

@@ -1,0 +1,44 @@
+// Device: one of the devices on which a program of several devices runs, and how it exchanges values with the others.
+#ifndef KASHI_EVALUATOR_DEVICE_H_
+#define KASHI_EVALUATOR_DEVICE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/hlo_instruction.h"
+
+namespace kashi {
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  int64_t replica_count() const { return replica_count_; }
+  int64_t partition_count() const { return partition_count_; }
+  int64_t replica_id() const { return id_ / partition_count_; }
+  int64_t partition_id() const { return id_ % partition_count_; }
+  int64_t id() const { return id_; }  // replica_id * partition_count + partition_id
+
+  // Gives `operands` to the other members and waits for theirs: [i] is what member i gave. All of `members` (device ids, this
+  // one among them) must come here with the same instruction and the same members; an error on all of them if they never
+  // will.
+  virtual absl::StatusOr<std::vector<std::vector<Value>>> Exchange(const HloInstruction& collective,
+                                                                   absl::Span<const int64_t> members,
+                                                                   std::vector<Value> operands) = 0;
+
+ protected:
+  Device(int64_t id, int64_t replica_count, int64_t partition_count)
+      : id_(id), replica_count_(replica_count), partition_count_(partition_count) {}
+
+ private:
+  int64_t id_;
+  int64_t replica_count_;
+  int64_t partition_count_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_DEVICE_H_

@@ -1,0 +1,246 @@
+#include "kashi/evaluator/device_group.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kashi/base/check.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/device.h"
+#include "kashi/evaluator/hlo_evaluator.h"
+
+namespace kashi {
+namespace {
+
+// How soon a device that waits sees that it is cancelled: nothing tells it.
+constexpr std::chrono::milliseconds kCancellationPoll(20);
+
+// Where devices meet. A device is running, waits at a meeting, or is done. The one that completes a meeting sets all
+// its members running again, so when none runs and some wait, they wait forever.
+class MeetingPlace {
+ public:
+  MeetingPlace(int64_t devices, const std::atomic<bool>* cancelled)
+      : cancelled_(cancelled), devices_(devices), running_(devices) {}
+
+  // What each member gave, when all have come; or why they will not.
+  absl::StatusOr<std::vector<std::vector<Value>>> Meet(int64_t device, const HloInstruction& instruction,
+                                                       absl::Span<const int64_t> members, std::vector<Value> values) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    KASHI_RETURN_IF_ERROR(error_);
+    const std::shared_ptr<Meeting> meeting = FindOrOpen(instruction, members);
+    meeting->Come(device, std::move(values));
+    if (meeting->missing == 0) {
+      Complete(*meeting);
+    } else {
+      Wait(device, *meeting, &lock);
+    }
+    // A meeting that is complete is good, even if something else went wrong since.
+    if (meeting->missing > 0) return error_;
+    return meeting->given;
+  }
+
+  // The device will meet nobody any more. The first error is everybody's.
+  void Leave(int64_t device, const absl::Status& status) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    devices_[device].status = status;
+    devices_[device].is_done = true;
+    --running_;
+    if (!status.ok()) {
+      Fail(absl::Status(status.code(), absl::StrCat("device ", device, ": ", status.message())));
+    } else {
+      CheckSomebodyRuns();
+    }
+  }
+
+  // Of use when all have left.
+  const absl::Status& error() const { return error_; }
+
+ private:
+  struct Meeting {
+    void Come(int64_t device, std::vector<Value> values) {
+      const size_t i = absl::c_find(members, device) - members.begin();
+      KASHI_CHECK(i < members.size()) << "device " << device << " is no member";
+      given[i] = std::move(values);
+      has_come[i] = true;
+      --missing;
+    }
+    const HloInstruction* instruction;
+    std::vector<int64_t> members;
+    std::vector<std::vector<Value>> given;
+    std::vector<bool> has_come;
+    size_t missing;
+  };
+  struct DeviceState {
+    const Meeting* waits_at = nullptr;
+    bool is_done = false;
+    absl::Status status;
+  };
+  using Key = std::pair<const HloInstruction*, std::vector<int64_t>>;
+
+  // A device comes to a meeting once, for it does not go on before all have come: so the next that it comes to, in a
+  // loop, is another.
+  std::shared_ptr<Meeting> FindOrOpen(const HloInstruction& instruction, absl::Span<const int64_t> members) {
+    std::vector<int64_t> list(members.begin(), members.end());
+    std::shared_ptr<Meeting>& meeting = open_[Key(&instruction, list)];
+    if (meeting == nullptr) {
+      const size_t n = list.size();
+      meeting = std::make_shared<Meeting>(Meeting{&instruction, std::move(list), {}, std::vector<bool>(n), n});
+      meeting->given.resize(n);
+    }
+    return meeting;
+  }
+
+  void Complete(const Meeting& meeting) {
+    for (const int64_t member : meeting.members) {
+      if (devices_[member].waits_at != &meeting) continue;  // the last to come
+      devices_[member].waits_at = nullptr;
+      ++running_;
+    }
+    open_.erase(Key(meeting.instruction, meeting.members));
+    wake_.notify_all();
+  }
+
+  void Wait(int64_t device, const Meeting& meeting, std::unique_lock<std::mutex>* lock) {
+    devices_[device].waits_at = &meeting;
+    --running_;
+    CheckSomebodyRuns();
+    const auto is_over = [&] { return meeting.missing == 0 || !error_.ok(); };
+    if (cancelled_ == nullptr) {
+      wake_.wait(*lock, is_over);
+    } else {
+      while (!wake_.wait_for(*lock, kCancellationPoll, is_over)) {
+        if (cancelled_->load(std::memory_order_relaxed)) Fail(Cancelled("The run was interrupted"));
+      }
+    }
+    if (meeting.missing == 0) return;  // who completed it has set us running
+    devices_[device].waits_at = nullptr;
+    ++running_;
+  }
+
+  void Fail(const absl::Status& error) {
+    if (error_.ok()) error_ = error;
+    wake_.notify_all();
+  }
+
+  void CheckSomebodyRuns() {
+    if (running_ > 0 || !error_.ok()) return;
+    const auto waits = [](const DeviceState& device) { return device.waits_at != nullptr; };
+    if (absl::c_none_of(devices_, waits)) return;
+    Fail(FailedPrecondition("The devices wait for each other forever: %s", Situation()));
+  }
+
+  // "device 0 waits at all-reduce.3 of devices {0,1} for {1}; device 1 has finished"
+  std::string Situation() const {
+    std::vector<std::string> lines;
+    for (size_t i = 0; i < devices_.size(); ++i) {
+      const Meeting* meeting = devices_[i].waits_at;
+      lines.push_back(absl::StrCat("device ", i, meeting == nullptr ? " has finished" : WaitsAt(*meeting)));
+    }
+    return absl::StrJoin(lines, "; ");
+  }
+
+  static std::string WaitsAt(const Meeting& meeting) {
+    std::vector<int64_t> missing;
+    for (size_t i = 0; i < meeting.members.size(); ++i) {
+      if (!meeting.has_come[i]) missing.push_back(meeting.members[i]);
+    }
+    return absl::StrCat(" waits at ", meeting.instruction->name(), " of devices {", absl::StrJoin(meeting.members, ","),
+                        "} for {", absl::StrJoin(missing, ","), "}");
+  }
+
+  const std::atomic<bool>* const cancelled_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  // Guarded by mutex_.
+  std::map<Key, std::shared_ptr<Meeting>> open_;
+  std::vector<DeviceState> devices_;
+  int64_t running_;
+  absl::Status error_;
+};
+
+class ThreadedDevice : public Device {
+ public:
+  ThreadedDevice(int64_t id, DeviceCounts counts, MeetingPlace* place)
+      : Device(id, counts.replicas, counts.partitions), place_(place) {}
+
+  absl::StatusOr<std::vector<std::vector<Value>>> Exchange(const HloInstruction& collective,
+                                                           absl::Span<const int64_t> members,
+                                                           std::vector<Value> operands) override {
+    return place_->Meet(id(), collective, members, std::move(operands));
+  }
+
+ private:
+  MeetingPlace* place_;
+};
+
+absl::StatusOr<Literal> RunOnDevice(const HloModule& module, const std::vector<Literal>& arguments,
+                                    EvaluationOptions options, Device* device) {
+  options.device = device;
+  std::vector<const Literal*> pointers;
+  for (const Literal& argument : arguments) pointers.push_back(&argument);
+  return HloEvaluator(std::move(options)).Evaluate(module, pointers);
+}
+
+absl::StatusOr<DeviceCounts> CheckedCounts(DeviceCounts counts) {
+  if (counts.replicas >= 1 && counts.partitions >= 1 && counts.replicas <= kMaxDevices &&
+      counts.partitions <= kMaxDevices / counts.replicas) {
+    return counts;
+  }
+  return InvalidArgument("%d replicas of %d partitions: there may be 1 to %d devices", counts.replicas,
+                         counts.partitions, kMaxDevices);
+}
+
+absl::StatusOr<DeviceCounts> CountsFor(const HloModule& module, std::optional<DeviceCounts> asked, int64_t devices) {
+  if (asked.has_value()) return CheckedCounts(*asked);
+  KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(module));
+  return counts.total() > 1 ? counts : CheckedCounts({devices, 1});
+}
+
+}  // namespace
+
+absl::StatusOr<DeviceCounts> DeviceCountsOf(const HloModule& module) {
+  return CheckedCounts({module.config().replica_count(), module.config().num_partitions()});
+}
+
+absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
+                                                  std::vector<std::vector<Literal>> arguments_of_devices,
+                                                  const EvaluationOptions& options,
+                                                  std::optional<DeviceCounts> counts) {
+  const int64_t devices = static_cast<int64_t>(arguments_of_devices.size());
+  KASHI_ASSIGN_OR_RETURN(const DeviceCounts sizes, CountsFor(module, counts, devices));
+  if (sizes.total() != devices) {
+    return InvalidArgument("The program is for %s, and there are arguments for %d", sizes.ToString(), devices);
+  }
+  MeetingPlace place(devices, options.cancelled);
+  std::vector<Literal> results(devices);
+  std::vector<std::thread> threads;
+  const auto run = [&](int64_t id) {
+    ThreadedDevice device(id, sizes, &place);
+    absl::StatusOr<Literal> result = RunOnDevice(module, arguments_of_devices[id], options, &device);
+    if (result.ok()) results[id] = *std::move(result);
+    place.Leave(id, result.status());
+  };
+  try {
+    for (int64_t id = 0; id < devices; ++id) threads.emplace_back(run, id);
+  } catch (const std::system_error& error) {
+    // Those that have begun do not wait for those that never will.
+    for (int64_t id = static_cast<int64_t>(threads.size()); id < devices; ++id) {
+      place.Leave(id, ResourceExhausted("the system gives no thread: %s", error.what()));
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  KASHI_RETURN_IF_ERROR(place.error());
+  return results;
+}
+
+}  // namespace kashi

@@ -1,0 +1,121 @@
+// Programs that XLA partitioned for several devices, with what each device got and computed
+// (tests/data/corpus/devices.tsv).
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/evaluator/device_group_testing.h"
+#include "kashi/literal/npy.h"
+
+namespace kashi {
+namespace {
+
+struct Case {
+  std::string folder;
+  std::string module;  // the file in it
+  int64_t devices;
+  double units;  // tolerance, in units of about the last place
+};
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file.good()) << path;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// Lines: folder, devices, tolerance (exact, ulp, loose), separated by tabs; the first has their names.
+std::vector<Case> Cases() {
+  const std::string root = KASHI_TEST_DATA "/corpus/";
+  std::vector<Case> cases;
+  const std::vector<std::string> lines = absl::StrSplit(ReadFile(root + "devices.tsv"), '\n', absl::SkipEmpty());
+  for (size_t i = 1; i < lines.size(); ++i) {
+    const std::vector<std::string> columns = absl::StrSplit(lines[i], '\t');
+    int64_t devices = 0;
+    EXPECT_TRUE(absl::SimpleAtoi(columns.at(1), &devices)) << lines[i];
+    const double units = columns.at(2) == "exact" ? 0 : columns[2] == "ulp" ? 64 : 4096;
+    for (const char* module : {"cpu.hlo", "partitioned.hlo"}) {
+      cases.push_back({root + columns[0], module, devices, units});
+    }
+  }
+  return cases;
+}
+
+std::string ArrayPath(const Case& c, int64_t device, const char* what, size_t i) {
+  return absl::StrCat(c.folder, "/dev", device, "/", what, i, ".npy");
+}
+
+absl::StatusOr<DeviceArguments> ReadArguments(const Case& c, const HloModule& module) {
+  const HloComputation& entry = *module.entry_computation();
+  DeviceArguments arguments(c.devices);
+  for (int64_t device = 0; device < c.devices; ++device) {
+    for (int64_t i = 0; i < entry.num_parameters(); ++i) {
+      KASHI_ASSIGN_OR_RETURN(Literal argument, ReadNpy(ReadFile(ArrayPath(c, device, "in", static_cast<size_t>(i))),
+                                                       entry.parameter_instruction(i)->shape()));
+      arguments[device].push_back(std::move(argument));
+    }
+  }
+  return arguments;
+}
+
+// XLA:CPU adds in another order and has its own transcendental functions: floats may be off by some units of
+// |x| + 5 % of the largest |x|. "" if the arrays are near enough.
+std::string Difference(const Literal& expected, const Literal& actual, double units) {
+  const PrimitiveType type = expected.shape().element_type();
+  if (!primitive_util::IsFloatingPointType(type)) return expected == actual ? "" : "other elements";
+  const Literal x = expected.Convert(F64).value();
+  const Literal y = actual.Convert(F64).value();
+  const double epsilon = std::ldexp(1.0, 1 - primitive_util::SignificandWidth(type));
+  double largest = 0;
+  for (const double value : x.data<double>()) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  }
+  for (size_t i = 0; i < x.data<double>().size(); ++i) {
+    const double want = x.data<double>()[i], got = y.data<double>()[i];
+    if (want == got || (std::isnan(want) && std::isnan(got))) continue;
+    if (std::abs(want - got) <= units * epsilon * (std::abs(want) + 0.05 * largest)) continue;
+    return absl::StrCat("element ", i, " is ", got, " and should be ", want);
+  }
+  return "";
+}
+
+void Check(const Case& c) {
+  const auto module = ParseAndReturnUnverifiedModule(ReadFile(absl::StrCat(c.folder, "/", c.module)));
+  ASSERT_TRUE(module.ok()) << module.status();
+  auto arguments = ReadArguments(c, **module);
+  ASSERT_TRUE(arguments.ok()) << arguments.status();
+  auto results = RunOnDevices(**module, *std::move(arguments));
+  ASSERT_TRUE(results.ok()) << results.status();
+  for (int64_t device = 0; device < c.devices; ++device) {
+    Literal& result = (*results)[device];
+    std::vector<Literal> outputs;
+    if (result.shape().IsTuple()) {
+      outputs = result.DecomposeTuple();
+    } else {
+      outputs.push_back(std::move(result));
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const auto expected = ReadNpy(ReadFile(ArrayPath(c, device, "out", i)), outputs[i].shape());
+      ASSERT_TRUE(expected.ok()) << expected.status();
+      EXPECT_EQ(Difference(*expected, outputs[i], c.units), "") << "device " << device << " output " << i;
+    }
+  }
+}
+
+TEST(DeviceGroupCorpusTest, EveryDeviceComputesWhatXlaComputes) {
+  for (const Case& c : Cases()) {
+    SCOPED_TRACE(absl::StrCat(c.folder, "/", c.module));
+    Check(c);
+  }
+}
+
+}  // namespace
+}  // namespace kashi

@@ -1,0 +1,287 @@
+// Evaluates dot, ragged-dot and scaled-dot (docs/spec/hlo-ops.md 4): operands become matrices, matrix_product.h does the
+// rest.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "kashi/base/status.h"
+#include "kashi/evaluator/contraction.h"
+#include "kashi/evaluator/matrix_product.h"
+#include "kashi/evaluator/operation.h"
+
+namespace kashi {
+namespace {
+
+using Dimensions = absl::Span<const int64_t>;
+
+absl::Status SizesDisagree(const Operation& op) {
+  return InvalidArgument("The sizes of the operands of %s do not go together", op.instruction.name());
+}
+
+// Sizes can disagree only where they were dynamic.
+bool SizesAgree(const Value& lhs, Dimensions lhs_dimensions, const Value& rhs, Dimensions rhs_dimensions) {
+  for (size_t i = 0; i < lhs_dimensions.size(); ++i) {
+    if (lhs.dimension(lhs_dimensions[i]) != rhs.dimension(rhs_dimensions[i])) return false;
+  }
+  return true;
+}
+bool SizesAgree(const Value& lhs, const Value& rhs, const DotDimensionNumbers& dnums) {
+  return SizesAgree(lhs, dnums.lhs_contracting_dimensions(), rhs, dnums.rhs_contracting_dimensions()) &&
+         SizesAgree(lhs, dnums.lhs_batch_dimensions(), rhs, dnums.rhs_batch_dimensions());
+}
+
+// result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n], where b, m, k and n stand for any number of dimensions each.
+// The operands have the accumulation type of the result.
+absl::StatusOr<Value> Dot(Operation& op, Value lhs, Value rhs) {
+  const DotDimensionNumbers& dnums = op.instruction.dot_dimension_numbers();
+  if (!SizesAgree(lhs, rhs, dnums)) return SizesDisagree(op);
+  const Dimensions lhs_batch = dnums.lhs_batch_dimensions(), rhs_batch = dnums.rhs_batch_dimensions();
+  const Dimensions lhs_contracting = dnums.lhs_contracting_dimensions();
+  const Dimensions rhs_contracting = dnums.rhs_contracting_dimensions();
+  const DimensionVector lhs_free = OtherDimensions(lhs.rank(), lhs_batch, lhs_contracting);
+  const DimensionVector rhs_free = OtherDimensions(rhs.rank(), rhs_batch, rhs_contracting);
+  KASHI_ASSIGN_OR_RETURN(const Matrices left,
+                         ViewAsMatrices(op.run, std::move(lhs), lhs_batch, lhs_free, lhs_contracting));
+  KASHI_ASSIGN_OR_RETURN(const Matrices right,
+                         ViewAsMatrices(op.run, std::move(rhs), rhs_batch, rhs_contracting, rhs_free));
+  const PrimitiveType type = left.value.element_type();
+  KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(type, op.result()->dimensions()));
+  if (out.element_count() != left.batch * left.rows * right.columns) return SizesDisagree(op);
+  AccumulationTypeSwitch(
+      [&](auto zero) {
+        using T = decltype(zero);
+        MatrixProduct<T>({left.batch, left.rows, left.columns, right.columns}, left.As<T>(), right.As<T>(),
+                         {static_cast<T*>(out.mutable_data()), left.rows * right.columns, right.columns});
+      },
+      type);
+  return op.run.Convert(std::move(out), op.result()->element_type());
+}
+
+// ---- Ragged dot ----------------------------------------------------------------------------------------------------
+
+// Which elements of the ragged dimension belong to which group: group_sizes as numbers, for one index of the dimensions
+// before it, or for all.
+class Groups {
+ public:
+  Groups(const Value& sizes, int64_t ragged_size) : sizes_(sizes.data<int64_t>()), ragged_size_(ragged_size) {
+    count_ = sizes.dimensions().back();
+    is_shared_ = sizes.rank() == 1;
+  }
+  int64_t count() const { return count_; }
+
+  // The ends of the groups, one behind the other from 0, cut to the ragged dimension.
+  std::vector<int64_t> EndsAt(int64_t prefix) const {
+    std::vector<int64_t> ends;
+    __int128 end = 0;
+    for (int64_t j = 0; j < count_; ++j) {
+      end += sizes_[is_shared_ ? j : prefix * count_ + j];
+      ends.push_back(static_cast<int64_t>(std::clamp<__int128>(end, 0, ragged_size_)));
+    }
+    return ends;
+  }
+
+ private:
+  absl::Span<const int64_t> sizes_;
+  int64_t ragged_size_;
+  int64_t count_;
+  bool is_shared_;
+};
+
+// A ragged dot whose operands lie as its loops want them. The ragged dimension has a number of dimensions of its list
+// before and behind it, each side taken for one size: `before`, `ragged`, `behind`.
+struct RaggedDot {
+  Value lhs, rhs;
+  int64_t batch, before, ragged, behind;
+  int64_t m, k, n;
+  Groups groups;
+
+  int64_t LengthOf(int64_t elements) const { return elements * behind; }
+
+  template <typename T>
+  const T* Lhs(int64_t offset) const {
+    return static_cast<const T*>(lhs.untyped_data()) + offset;
+  }
+  template <typename T>
+  const T* Rhs(int64_t offset) const {
+    return static_cast<const T*>(rhs.untyped_data()) + offset;
+  }
+};
+
+// Rows are ragged: rows of group j are multiplied by matrix j. Rows of no group stay 0.
+//
+//   out[b, before, r, behind, n] = sum over k of lhs[b, before, r, behind, k] * rhs[group of r, b, k, n]
+template <typename T>
+void RunRaggedRows(const RaggedDot& dot, T* out) {
+  const int64_t rows = dot.LengthOf(dot.ragged);
+  for (int64_t prefix = 0; prefix < dot.batch * dot.before; ++prefix) {
+    const std::vector<int64_t> ends = dot.groups.EndsAt(prefix);
+    int64_t done = 0;
+    for (size_t j = 0; j < ends.size(); ++j) {
+      if (ends[j] <= done) continue;
+      const int64_t first = prefix * rows + dot.LengthOf(done), matrix = j * dot.batch + prefix / dot.before;
+      MatrixProduct<T>({1, dot.LengthOf(ends[j] - done), dot.k, dot.n}, {dot.Lhs<T>(first * dot.k), 0, dot.k, 1},
+                       {dot.Rhs<T>(matrix * dot.k * dot.n), 0, dot.n, 1}, {out + first * dot.n, 0, dot.n});
+      done = ends[j];
+    }
+  }
+}
+
+// What is summed over is ragged: each group has a result of its own.
+//
+//   out[j, b, m, n] = sum over before, r of group j, behind of lhs[b, m, before, r, behind] * rhs[b, before, r, behind, n]
+template <typename T>
+void RunRaggedSums(const RaggedDot& dot, T* out) {
+  const int64_t length = dot.LengthOf(dot.ragged), k = dot.before * length;
+  for (int64_t prefix = 0; prefix < dot.batch * dot.before; ++prefix) {
+    const int64_t b = prefix / dot.before, p0 = prefix % dot.before * length;
+    const std::vector<int64_t> ends = dot.groups.EndsAt(prefix);
+    for (size_t j = 0; j < ends.size(); ++j) {
+      const int64_t begin = j == 0 ? 0 : ends[j - 1];
+      if (ends[j] <= begin) continue;
+      const int64_t p = p0 + dot.LengthOf(begin);
+      MatrixProduct<T>({1, dot.m, dot.LengthOf(ends[j] - begin), dot.n}, {dot.Lhs<T>(b * dot.m * k + p), 0, k, 1},
+                       {dot.Rhs<T>((b * k + p) * dot.n), 0, dot.n, 1},
+                       {out + (j * dot.batch + b) * dot.m * dot.n, 0, dot.n}, MatrixProductMode::kAdd);
+    }
+  }
+}
+
+// Matrices are ragged: those of a group are multiplied, those of none give 0.
+template <typename T>
+void RunRaggedBatch(const RaggedDot& dot, T* out) {
+  for (int64_t prefix = 0; prefix < dot.before; ++prefix) {
+    const std::vector<int64_t> ends = dot.groups.EndsAt(prefix);
+    const int64_t count = dot.LengthOf(ends.empty() ? 0 : ends.back()), b = prefix * dot.LengthOf(dot.ragged);
+    MatrixProduct<T>({count, dot.m, dot.k, dot.n}, {dot.Lhs<T>(b * dot.m * dot.k), dot.m * dot.k, dot.k, 1},
+                     {dot.Rhs<T>(b * dot.k * dot.n), dot.k * dot.n, dot.n, 1},
+                     {out + b * dot.m * dot.n, dot.m * dot.n, dot.n});
+  }
+}
+
+absl::StatusOr<Value> Transpose(EvaluationRun& run, Value value, Dimensions a, Dimensions b, Dimensions c,
+                                Dimensions d = {}) {
+  const DimensionVector sizes(value.dimensions().begin(), value.dimensions().end());
+  const DimensionVector strides = RowMajorStrides(sizes);
+  StridedView view;
+  for (Dimensions group : {a, b, c, d}) view.AddAll(sizes, strides, group);
+  return MakeDense(run, std::move(value), view);
+}
+
+}  // namespace
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kDot>(Operation& op) {
+  const PrimitiveType result = op.result()->element_type(), accumulation = AccumulationType(result);
+  KASHI_ASSIGN_OR_RETURN(Value lhs, ConvertOperand(op.run, std::move(op.operands[0]), result, accumulation));
+  KASHI_ASSIGN_OR_RETURN(Value rhs, ConvertOperand(op.run, std::move(op.operands[1]), result, accumulation));
+  return Dot(op, std::move(lhs), std::move(rhs));
+}
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedDot>(Operation& op) {
+  const PrimitiveType result = op.result()->element_type(), accumulation = AccumulationType(result);
+  KASHI_ASSIGN_OR_RETURN(Value lhs, ConvertOperand(op.run, std::move(op.operands[0]), result, accumulation));
+  KASHI_ASSIGN_OR_RETURN(Value rhs, ConvertOperand(op.run, std::move(op.operands[1]), result, accumulation));
+  KASHI_ASSIGN_OR_RETURN(const Value sizes, op.run.Convert(std::move(op.operands[2]), S64));
+  const RaggedDotDimensionNumbers& ragged_dnums = op.instruction.ragged_dot_dimension_numbers();
+  const DotDimensionNumbers& dnums = ragged_dnums.dot_dimension_numbers();
+  if (!SizesAgree(lhs, rhs, dnums)) return SizesDisagree(op);
+
+  const int64_t ragged = ragged_dnums.lhs_ragged_dimensions(0);
+  const Dimensions lhs_batch = dnums.lhs_batch_dimensions(), rhs_batch = dnums.rhs_batch_dimensions();
+  const Dimensions lhs_contracting = dnums.lhs_contracting_dimensions();
+  const Dimensions rhs_contracting = dnums.rhs_contracting_dimensions();
+  const Dimensions group_dimensions = ragged_dnums.rhs_group_dimensions();
+  const DimensionVector lhs_free = OtherDimensions(lhs.rank(), lhs_batch, lhs_contracting);
+  DimensionVector rhs_fixed(rhs_batch.begin(), rhs_batch.end());
+  rhs_fixed.insert(rhs_fixed.end(), group_dimensions.begin(), group_dimensions.end());
+  const DimensionVector rhs_free = OtherDimensions(rhs.rank(), rhs_fixed, rhs_contracting);
+
+  const auto holds_ragged = [ragged](Dimensions list) {
+    return std::find(list.begin(), list.end(), ragged) != list.end();
+  };
+  const bool is_batch = holds_ragged(lhs_batch), is_contracting = holds_ragged(lhs_contracting);
+  const Dimensions list = is_batch ? lhs_batch : is_contracting ? lhs_contracting : Dimensions(lhs_free);
+  const size_t place = std::find(list.begin(), list.end(), ragged) - list.begin();
+  RaggedDot dot{
+      Value(),
+      Value(),
+      SizeOf(lhs.dimensions(), lhs_batch),
+      SizeOf(lhs.dimensions(), list.subspan(0, place)),
+      lhs.dimension(ragged),
+      SizeOf(lhs.dimensions(), list.subspan(place + 1)),
+      SizeOf(lhs.dimensions(), lhs_free),
+      SizeOf(lhs.dimensions(), lhs_contracting),
+      SizeOf(rhs.dimensions(), rhs_free),
+      Groups(sizes, lhs.dimension(ragged)),
+  };
+  const int64_t prefixes = is_batch ? dot.before : dot.batch * dot.before;
+  if (sizes.rank() > 1 && sizes.element_count() != prefixes * dot.groups.count()) return SizesDisagree(op);
+  if (!group_dimensions.empty() && rhs.dimension(group_dimensions[0]) != dot.groups.count()) return SizesDisagree(op);
+  KASHI_ASSIGN_OR_RETURN(dot.lhs, Transpose(op.run, std::move(lhs), lhs_batch, lhs_free, lhs_contracting));
+  KASHI_ASSIGN_OR_RETURN(dot.rhs,
+                         Transpose(op.run, std::move(rhs), group_dimensions, rhs_batch, rhs_contracting, rhs_free));
+
+  KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(accumulation, op.result()->dimensions()));
+  const int64_t results = is_contracting ? dot.groups.count() : 1;
+  if (out.element_count() != results * dot.batch * dot.m * dot.n) return SizesDisagree(op);
+  std::memset(out.mutable_data(), 0, out.byte_count());
+  AccumulationTypeSwitch(
+      [&](auto zero) {
+        using T = decltype(zero);
+        T* const data = static_cast<T*>(out.mutable_data());
+        if (is_batch) return RunRaggedBatch<T>(dot, data);
+        return is_contracting ? RunRaggedSums<T>(dot, data) : RunRaggedRows<T>(dot, data);
+      },
+      accumulation);
+  return op.run.Convert(std::move(out), result);
+}
+
+// ---- Scaled dot ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Each element of the operand times the scale of the block in which it lies. A lone scale is everybody's, whatever its rank.
+//
+//   operand f32[4,64], scale f32[4,2]: element (i, j) is multiplied by scale (i, j / 32)
+absl::StatusOr<Value> Scale(Operation& op, const Value& operand, Value scale) {
+  const bool is_lone = scale.element_count() == 1;
+  if (!is_lone && scale.rank() != operand.rank()) return SizesDisagree(op);
+  KASHI_ASSIGN_OR_RETURN(Value product, op.run.MakeArray(operand.dense_shape()));
+  if (product.element_count() == 0) return product;
+  StridedView view;
+  const DimensionVector strides = RowMajorStrides(scale.dimensions());
+  for (int d = 0; d < operand.rank(); ++d) {
+    const int64_t size = operand.dimension(d), blocks = is_lone ? 1 : scale.dimension(d);
+    if (blocks == 0 || size % blocks != 0) return SizesDisagree(op);
+    view.Add(blocks, is_lone ? 0 : strides[d]);
+    view.Add(size / blocks, 0);
+  }
+  KASHI_ASSIGN_OR_RETURN(const Value factors, MakeDense(op.run, std::move(scale), view));
+  AccumulationTypeSwitch(
+      [&](auto zero) {
+        using T = decltype(zero);
+        const T* elements = static_cast<const T*>(operand.untyped_data());
+        const T* factor = static_cast<const T*>(factors.untyped_data());
+        T* out = static_cast<T*>(product.mutable_data());
+        for (int64_t i = 0; i < product.element_count(); ++i) out[i] = elements[i] * factor[i];
+      },
+      operand.element_type());
+  return product;
+}
+
+}  // namespace
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kScaledDot>(Operation& op) {
+  const PrimitiveType result = op.result()->element_type(), accumulation = AccumulationType(result);
+  for (Value& operand : op.operands) {
+    KASHI_ASSIGN_OR_RETURN(operand, ConvertOperand(op.run, std::move(operand), result, accumulation));
+  }
+  KASHI_ASSIGN_OR_RETURN(Value lhs, Scale(op, op.operands[0], std::move(op.operands[2])));
+  KASHI_ASSIGN_OR_RETURN(Value rhs, Scale(op, op.operands[1], std::move(op.operands[3])));
+  return Dot(op, std::move(lhs), std::move(rhs));
+}
+
+}  // namespace kashi

@@ -1,0 +1,146 @@
+// The sizes of results where sizes are only known when the program runs (docs/spec/hlo-ops.md 2, set-dimension-size).
+//
+// A value has the sizes that it has, so all rules but a few are those of shape inference, asked about operands of these
+// sizes. The few are operations that name sizes themselves.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/computation_plan.h"
+#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/instruction_shape.h"
+
+namespace kashi {
+namespace {
+
+using Sizes = std::vector<int64_t>;
+
+Sizes SizesOf(const Shape& shape) { return Sizes(shape.dimensions().begin(), shape.dimensions().end()); }
+
+absl::StatusOr<int64_t> ScalarOf(const Value& value) {
+  if (value.element_count() != 1) return InvalidArgument("A size must be a scalar");
+  switch (value.element_type()) {
+    case S32:
+      return value.data<int32_t>()[0];
+    case S64:
+      return value.data<int64_t>()[0];
+    default:
+      return InvalidArgument("A size must be an S32 or S64");
+  }
+}
+
+// Dynamic dimensions of the result take what is left of the elements: all if there is one, else the operand's dynamic
+// dimensions in their order.
+absl::StatusOr<Sizes> SizesOfReshape(const HloInstruction& reshape, const Value& operand) {
+  const Shape& shape = reshape.shape();
+  Sizes sizes = SizesOf(shape);
+  std::vector<size_t> dynamic;
+  int64_t fixed = 1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (shape.is_dynamic_dimension(static_cast<int64_t>(i))) {
+      dynamic.push_back(i);
+    } else {
+      fixed *= sizes[i];
+    }
+  }
+  if (dynamic.size() == 1 && fixed != 0 && operand.element_count() % fixed == 0) {
+    sizes[dynamic[0]] = operand.element_count() / fixed;
+    return sizes;
+  }
+  const Shape& from = reshape.operand(0)->shape();
+  size_t next = 0;
+  for (size_t i = 0; i < from.dimensions().size() && next < dynamic.size(); ++i) {
+    if (from.is_dynamic_dimension(static_cast<int64_t>(i))) {
+      sizes[dynamic[next++]] = operand.dimension(static_cast<int64_t>(i));
+    }
+  }
+  int64_t count = 1;
+  for (int64_t size : sizes) count *= size;
+  if (count != operand.element_count()) {
+    return Unimplemented("%s: its dynamic sizes do not follow from those of %s", reshape.name(),
+                         ShapeUtil::HumanString(operand.shape()));
+  }
+  return sizes;
+}
+
+absl::StatusOr<Sizes> SizesOfSlice(const HloInstruction& slice, const Value& operand) {
+  Sizes sizes(operand.dimensions().size());
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int64_t limit = std::min(slice.slice_limits()[i], operand.dimensions()[i]);
+    const int64_t stride = slice.slice_strides()[i];
+    sizes[i] = std::max<int64_t>(0, (limit - slice.slice_starts()[i] + stride - 1) / stride);
+  }
+  return sizes;
+}
+
+absl::StatusOr<Sizes> SizesOfSetDimensionSize(const HloInstruction& set, absl::Span<const Value> operands) {
+  Sizes sizes = SizesOf(operands[0].shape());
+  KASHI_ASSIGN_OR_RETURN(const int64_t size, ScalarOf(operands[1]));
+  sizes[set.dimension()] = std::clamp<int64_t>(size, 0, set.shape().dimensions(set.dimension()));
+  return sizes;
+}
+
+// What shape inference says of the same instruction with operands of these shapes.
+absl::StatusOr<Shape> InferredFor(const HloInstruction& instruction, absl::Span<const Value> operands) {
+  std::vector<std::unique_ptr<HloInstruction>> stand_ins;
+  std::vector<HloInstruction*> new_operands;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Shape& shape = operands[i].is_array() ? operands[i].shape() : instruction.operand(i)->shape();
+    stand_ins.push_back(HloInstruction::CreateParameter(static_cast<int64_t>(i), shape, absl::StrCat("operand", i)));
+    new_operands.push_back(stand_ins.back().get());
+  }
+  const std::unique_ptr<HloInstruction> clone = instruction.CloneWithNewOperands(instruction.shape(), new_operands);
+  return InferInstructionShape(*clone);
+}
+
+// Nothing for operations whose sizes shape inference tells.
+absl::StatusOr<std::optional<Sizes>> OwnSizes(const HloInstruction& instruction, absl::Span<const Value> operands) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kReshape:
+      return SizesOfReshape(instruction, operands[0]);
+    case HloOpcode::kSlice:
+      return SizesOfSlice(instruction, operands[0]);
+    case HloOpcode::kSetDimensionSize:
+      return SizesOfSetDimensionSize(instruction, operands);
+    case HloOpcode::kBroadcast: {
+      Sizes sizes = SizesOf(instruction.shape());
+      for (int i = 0; i < operands[0].rank(); ++i) sizes[instruction.dimensions(i)] = operands[0].dimension(i);
+      return sizes;
+    }
+    case HloOpcode::kDynamicSlice: {
+      Sizes sizes = SizesOf(instruction.shape());
+      for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = std::min(sizes[i], operands[0].dimensions()[i]);
+      return sizes;
+    }
+    case HloOpcode::kDynamicReshape: {
+      Sizes sizes;
+      for (size_t i = 1; i < operands.size(); ++i) {
+        KASHI_ASSIGN_OR_RETURN(const int64_t size, ScalarOf(operands[i]));
+        sizes.push_back(std::clamp<int64_t>(size, 0, instruction.shape().dimensions(static_cast<int64_t>(i) - 1)));
+      }
+      return sizes;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<DenseShape>> DynamicResultShapes(const HloInstruction& instruction,
+                                                            absl::Span<const Value> operands) {
+  KASHI_ASSIGN_OR_RETURN(const std::optional<Sizes> own, OwnSizes(instruction, operands));
+  if (own.has_value()) {
+    return std::vector<DenseShape>{MakeDenseShape(instruction.shape().element_type(), *own)};
+  }
+  absl::StatusOr<Shape> inferred = InferredFor(instruction, operands);
+  // Operations that shape inference knows nothing of (bitcast, custom calls, …) have the sizes that are written.
+  if (absl::IsUnimplemented(inferred.status())) return ResultShapes(instruction.shape());
+  KASHI_RETURN_IF_ERROR(inferred.status());
+  return ResultShapes(*inferred);
+}
+
+}  // namespace kashi

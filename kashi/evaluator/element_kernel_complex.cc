@@ -1,0 +1,128 @@
+// Complex numbers in c64 and c128 (docs/spec/hlo-ops.md 1.1, 1.2). What C++ has for them, and where it has none:
+//
+//   expm1(x+iy) = (expm1(x) cos(y) - 2 sin(y/2)^2) + i exp(x) sin(y)       no 1 is subtracted from a number near 1
+//   log1p(x+iy) = log1p(x (2+x) + y^2) / 2 + i atan2(y, 1+x)               |1+z|^2 - 1 = x (2+x) + y^2
+//   atan2(y, x) = -i log((x + iy) / sqrt(x^2 + y^2))
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <type_traits>
+
+#include "kashi/array/types.h"
+#include "kashi/evaluator/element_loops.h"
+
+namespace kashi {
+namespace internal {
+namespace {
+
+// By its parts alone. C's product, and so that of std::complex, makes infinities out of some NaN; XLA's does not.
+template <typename T>
+T Multiply(T x, T y) {
+  return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+}
+
+template <typename T>
+bool IsFinite(T z) {
+  return std::isfinite(z.real()) && std::isfinite(z.imag());
+}
+
+template <typename T>
+T Sign(T z) {
+  const auto magnitude = std::abs(z);
+  return magnitude == 0 ? T(0) : T(z.real() / magnitude, z.imag() / magnitude);
+}
+
+template <typename T>
+T Expm1(T z) {
+  if (!IsFinite(z)) return std::exp(z) - T(1);
+  const auto x = z.real(), y = z.imag(), half_sine = std::sin(y / 2);
+  if (y == 0) return {std::expm1(x), y};
+  return {std::expm1(x) * std::cos(y) - 2 * half_sine * half_sine, std::exp(x) * std::sin(y)};
+}
+
+// In a wider type: the terms cancel where |1+z| is near 1, and overflow where z is large.
+template <typename T>
+T Log1p(T z) {
+  using Part = typename T::value_type;
+  using Wide = std::conditional_t<std::is_same_v<Part, float>, double, long double>;
+  if (!IsFinite(z)) return std::log(z + T(1));
+  const Wide x = z.real(), y = z.imag();
+  return {static_cast<Part>(std::log1p(x * (2 + x) + y * y) / 2), static_cast<Part>(std::atan2(y, 1 + x))};
+}
+
+template <typename T>
+T Power(T base, T exponent) {
+  using Part = typename T::value_type;
+  if (base == T(1) || exponent == T(0)) return T(1);
+  if (base == T(std::numeric_limits<Part>::infinity()) && exponent.imag() == 0) {
+    if (exponent.real() > 0) return base;
+    if (exponent.real() < 0) return T(0);
+  }
+  return std::pow(base, exponent);
+}
+
+template <typename T>
+T Atan2(T y, T x) {
+  const T i(0, 1);
+  return Multiply(-i, std::log((x + Multiply(i, y)) / std::sqrt(Multiply(x, x) + Multiply(y, y))));
+}
+
+template <HloOpcode>
+struct ComplexUnary {};
+KASHI_FORMULA(ComplexUnary, kAbs, (T z), std::abs(z))
+KASHI_FORMULA(ComplexUnary, kReal, (T z), z.real())
+KASHI_FORMULA(ComplexUnary, kImag, (T z), z.imag())
+KASHI_FORMULA(ComplexUnary, kNegate, (T z), -z)
+KASHI_FORMULA(ComplexUnary, kSign, (T z), Sign(z))
+KASHI_FORMULA(ComplexUnary, kSqrt, (T z), std::sqrt(z))
+KASHI_FORMULA(ComplexUnary, kRsqrt, (T z), T(1) / std::sqrt(z))
+KASHI_FORMULA(ComplexUnary, kExp, (T z), std::exp(z))
+KASHI_FORMULA(ComplexUnary, kExpm1, (T z), Expm1(z))
+KASHI_FORMULA(ComplexUnary, kLog, (T z), std::log(z))
+KASHI_FORMULA(ComplexUnary, kLog1p, (T z), Log1p(z))
+KASHI_FORMULA(ComplexUnary, kLogistic, (T z), T(1) / (T(1) + std::exp(-z)))
+KASHI_FORMULA(ComplexUnary, kSin, (T z), std::sin(z))
+KASHI_FORMULA(ComplexUnary, kCos, (T z), std::cos(z))
+KASHI_FORMULA(ComplexUnary, kTan, (T z), std::tan(z))
+KASHI_FORMULA(ComplexUnary, kSinh, (T z), std::sinh(z))
+KASHI_FORMULA(ComplexUnary, kCosh, (T z), std::cosh(z))
+KASHI_FORMULA(ComplexUnary, kTanh, (T z), std::tanh(z))
+KASHI_FORMULA(ComplexUnary, kAsin, (T z), std::asin(z))
+KASHI_FORMULA(ComplexUnary, kAcos, (T z), std::acos(z))
+KASHI_FORMULA(ComplexUnary, kAsinh, (T z), std::asinh(z))
+KASHI_FORMULA(ComplexUnary, kAcosh, (T z), std::acosh(z))
+KASHI_FORMULA(ComplexUnary, kAtanh, (T z), std::atanh(z))
+
+template <HloOpcode>
+struct ComplexBinary {};
+KASHI_FORMULA(ComplexBinary, kAdd, (T x, T y), x + y)
+KASHI_FORMULA(ComplexBinary, kSubtract, (T x, T y), x - y)
+KASHI_FORMULA(ComplexBinary, kMultiply, (T x, T y), Multiply(x, y))
+KASHI_FORMULA(ComplexBinary, kDivide, (T x, T y), x / y)
+KASHI_FORMULA(ComplexBinary, kPower, (T x, T y), Power(x, y))
+KASHI_FORMULA(ComplexBinary, kAtan2, (T y, T x), Atan2(y, x))
+// XLA:CPU's code looks at the real parts only; its evaluator has no such thing.
+KASHI_FORMULA(ComplexBinary, kMaximum, (T x, T y), x.real() >= y.real() ? x : y)
+KASHI_FORMULA(ComplexBinary, kMinimum, (T x, T y), x.real() <= y.real() ? x : y)
+
+bool GivesPart(HloOpcode opcode) {
+  return opcode == HloOpcode::kAbs || opcode == HloOpcode::kReal || opcode == HloOpcode::kImag;
+}
+
+}  // namespace
+
+ElementLoop ComplexUnaryLoop(HloOpcode opcode, PrimitiveType type) {
+  if (!primitive_util::IsComplexType(type)) return {};
+  const PrimitiveType result = GivesPart(opcode) ? primitive_util::ComplexComponentType(type) : type;
+  if (type == C64) return {FindUnaryLoop<ComplexUnary, complex64>(opcode), type, result};
+  return {FindUnaryLoop<ComplexUnary, complex128>(opcode), type, result};
+}
+
+ElementLoop ComplexBinaryLoop(HloOpcode opcode, PrimitiveType type) {
+  if (!primitive_util::IsComplexType(type)) return {};
+  if (type == C64) return {FindBinaryLoop<ComplexBinary, complex64>(opcode), type, type};
+  return {FindBinaryLoop<ComplexBinary, complex128>(opcode), type, type};
+}
+
+}  // namespace internal
+}  // namespace kashi

@@ -1,0 +1,180 @@
+// How the element_kernel_*.cc files make kernels: formulas, the loops that run them, and the tables from opcode and type to
+// loop.
+//
+// Loops exist for the types that we compute in:
+//
+//   array of          computed in        widen                       narrow
+//   s8 … u64          itself, or the other signedness of its width: the same bytes
+//   s1 s2 s4 u1 …     s8 or u8           sign or zero extension      the low bits
+//   pred              u8                 -                           -
+//   f32 f64 c64 c128  itself             -                           -
+//   f16 bf16 f8… f4…  f32                exact                       nearest, even; once
+//
+// and RunInPortions (element_kernel.cc) goes from one to the other, so that there are few loops and no kernel rounds twice.
+#ifndef KASHI_EVALUATOR_ELEMENT_LOOPS_H_
+#define KASHI_EVALUATOR_ELEMENT_LOOPS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/evaluator/element_kernel.h"
+
+namespace kashi {
+namespace internal {
+
+// The iterations of the loop below do not depend on each other, though output and input may be the same memory: without
+// this, a compiler looks whether they overlap, and takes the slow way if they do.
+#if defined(__GNUC__) && !defined(__clang__)
+#define KASHI_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#else
+#define KASHI_INDEPENDENT_ITERATIONS
+#endif
+
+using ElementFunction = ElementKernel::Function;
+
+template <typename T>
+const T* InputOf(const void* const* inputs, int i) {
+  return static_cast<const T*>(inputs[i]);
+}
+
+// output[i] = F::Of(input[i]), and so on.
+template <typename F, typename T>
+void UnaryLoop(const ElementKernel&, const void* const* inputs, void* output, int64_t n) {
+  using R = decltype(F::Of(T()));
+  const T* a = InputOf<T>(inputs, 0);
+  R* out = static_cast<R*>(output);
+  KASHI_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) out[i] = F::Of(a[i]);
+}
+
+template <typename F, typename T>
+void BinaryLoop(const ElementKernel&, const void* const* inputs, void* output, int64_t n) {
+  using R = decltype(F::Of(T(), T()));
+  const T *a = InputOf<T>(inputs, 0), *b = InputOf<T>(inputs, 1);
+  R* out = static_cast<R*>(output);
+  KASHI_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) out[i] = F::Of(a[i], b[i]);
+}
+
+template <typename F, typename T>
+void TernaryLoop(const ElementKernel&, const void* const* inputs, void* output, int64_t n) {
+  using R = decltype(F::Of(T(), T(), T()));
+  const T *a = InputOf<T>(inputs, 0), *b = InputOf<T>(inputs, 1), *c = InputOf<T>(inputs, 2);
+  R* out = static_cast<R*>(output);
+  KASHI_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) out[i] = F::Of(a[i], b[i], c[i]);
+}
+
+// A formula is a class by opcode, empty for opcodes that it has no meaning for:
+//
+//   template <HloOpcode> struct RealUnary {};
+//   KASHI_FORMULA(RealUnary, kExp, (T x), std::exp(x))
+#define KASHI_FORMULA(Formula, opcode, parameters, expression) \
+  template <>                                                  \
+  struct Formula<HloOpcode::opcode> {                          \
+    template <typename T>                                      \
+    static auto Of parameters {                                \
+      return expression;                                       \
+    }                                                          \
+  };
+
+template <typename F, typename T, typename = void>
+struct HasUnary : std::false_type {};
+template <typename F, typename T>
+struct HasUnary<F, T, std::void_t<decltype(&F::template Of<T>)>> : std::true_type {};
+
+template <typename F, typename T>
+constexpr ElementFunction UnaryLoopOf() {
+  if constexpr (HasUnary<F, T>::value) return &UnaryLoop<F, T>;
+  return nullptr;
+}
+template <typename F, typename T>
+constexpr ElementFunction BinaryLoopOf() {
+  if constexpr (HasUnary<F, T>::value) return &BinaryLoop<F, T>;
+  return nullptr;
+}
+
+// The loop of that opcode's formula on T; null if it has none.
+template <template <HloOpcode> class Formula, typename T>
+ElementFunction FindUnaryLoop(HloOpcode opcode) {
+  static constexpr std::array<ElementFunction, HloOpcodeCount()> kLoops = {
+#define KASHI_OP(enumerator, ...) UnaryLoopOf<Formula<HloOpcode::enumerator>, T>(),
+#include "kashi/hlo/ops.def"
+  };
+  return kLoops[static_cast<size_t>(opcode)];
+}
+template <template <HloOpcode> class Formula, typename T>
+ElementFunction FindBinaryLoop(HloOpcode opcode) {
+  static constexpr std::array<ElementFunction, HloOpcodeCount()> kLoops = {
+#define KASHI_OP(enumerator, ...) BinaryLoopOf<Formula<HloOpcode::enumerator>, T>(),
+#include "kashi/hlo/ops.def"
+  };
+  return kLoops[static_cast<size_t>(opcode)];
+}
+
+// A loop, and the types that it reads and writes. No function: the operation has no meaning there.
+struct ElementLoop {
+  ElementFunction function = nullptr;
+  PrimitiveType input = PRIMITIVE_TYPE_INVALID;  // of all inputs that are not named otherwise
+  PrimitiveType output = PRIMITIVE_TYPE_INVALID;
+};
+
+// By class of the type that is computed in, in element_kernel_{integer,real,complex}.cc. `type` is the type of the
+// arrays; those that are not of the class have no loops.
+ElementLoop IntegerUnaryLoop(HloOpcode opcode, PrimitiveType type);
+ElementLoop IntegerBinaryLoop(HloOpcode opcode, PrimitiveType type);
+ElementLoop IntegerClampLoop(PrimitiveType type);
+ElementLoop RealUnaryLoop(HloOpcode opcode, PrimitiveType type);
+ElementLoop RealBinaryLoop(HloOpcode opcode, PrimitiveType type);
+ElementLoop RealClampLoop(PrimitiveType type);
+ElementLoop ComplexUnaryLoop(HloOpcode opcode, PrimitiveType type);
+ElementLoop ComplexBinaryLoop(HloOpcode opcode, PrimitiveType type);
+ElementLoop ReducePrecisionLoop(PrimitiveType type);
+// Its second input are the random bits, as u32 (u64 if the first is f64). Reads the kernel's own input types.
+ElementLoop StochasticConvertLoop(PrimitiveType operand, PrimitiveType result);
+
+// One loop from `from` to `to` (element_kernel_convert.cc); null if there is none, or nothing to do. There is one
+//   between f32 f64, and from them to and from f16 bf16 f8… f4… : nearest, even (f64 to f16 and bf16 through f32, as in XLA)
+//   from s8 … u64 to each other, to f32 and f64, and from f32 and f64 to them and to s1 … u4: the rules of convert
+//   between s1 … u4 and s8 or u8: extension of the source's signedness, the low bits
+//   from all of these but the narrow ones to pred, from complex numbers to their real part, and back
+ElementFunction ConvertLoop(PrimitiveType from, PrimitiveType to);
+// The second and third input by the first, which is PRED; of any type of as many bytes.
+ElementFunction SelectLoop(PrimitiveType type);
+
+constexpr bool IsNarrowInteger(PrimitiveType type) {
+  return primitive_util::IsIntegralType(type) && primitive_util::BitWidth(type) < 8;
+}
+constexpr bool IsNarrowFloat(PrimitiveType type) {
+  return primitive_util::IsFloatingPointType(type) && primitive_util::BitWidth(type) < 32;
+}
+// Narrow types as the table above has them, all others as they are.
+constexpr PrimitiveType ComputationType(PrimitiveType type) {
+  if (type == PRED) return U8;
+  if (IsNarrowFloat(type)) return F32;
+  if (IsNarrowInteger(type)) return primitive_util::IsSignedIntegralType(type) ? S8 : U8;
+  return type;
+}
+
+// The type of which all operands are, or the highest of those that they are, which text may mix if they are floating-point
+// types. UNIMPLEMENTED for other mixtures.
+absl::StatusOr<PrimitiveType> CommonType(HloOpcode opcode, absl::Span<const PrimitiveType> operands);
+
+// ElementKernel::function of kernels that have anything to widen or narrow.
+void RunInPortions(const ElementKernel& kernel, const void* const* inputs, void* output, int64_t n);
+
+// A kernel from a loop that computes on `computed` types (null: that copies the bytes of one input): adds what widens and
+// narrows. The types must be such that ConvertLoop or nothing gets from one to the other.
+ElementKernel MakeElementKernel(ElementFunction compute, absl::Span<const PrimitiveType> inputs,
+                                absl::Span<const PrimitiveType> computed_inputs, PrimitiveType computed_output,
+                                PrimitiveType output);
+
+}  // namespace internal
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_ELEMENT_LOOPS_H_

@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/element_kernel.h"
+#include "kashi/evaluator/operation_table.h"
+
+namespace kashi {
+namespace {
+
+constexpr int64_t kGrain = 16384;              // elements that are worth a thread
+constexpr int64_t kBlock = int64_t{64} << 20;  // elements between two looks at whether the run is cancelled
+constexpr int64_t kChunk = 1024;               // elements of a repeated scalar
+
+// An operand as the kernel reads it. Of a scalar that meets every element, `data` are kChunk copies.
+struct Input {
+  const char* data;
+  int64_t element_bytes;
+  std::unique_ptr<char[]> copies;  // null: as many elements as the result has
+};
+
+Input MakeInput(const Value& operand, absl::Span<const int64_t> dimensions) {
+  const int64_t bytes = operand.element_bytes();
+  if (operand.dimensions() == dimensions) return {operand.bytes(), bytes, nullptr};
+  auto copies = std::make_unique<char[]>(static_cast<size_t>(kChunk * bytes));
+  for (int64_t i = 0; i < kChunk; ++i) std::memcpy(&copies[i * bytes], operand.bytes(), static_cast<size_t>(bytes));
+  const char* data = copies.get();
+  return {data, bytes, std::move(copies)};
+}
+
+// Same dimensions as the result, or one element for all (bounds of clamp, predicate of select).
+absl::Status CheckDimensions(const Operation& op) {
+  for (const Value& operand : op.operands) {
+    if (operand.dimensions() != op.result()->dimensions() && operand.element_count() != 1) {
+      return InvalidArgument("%s: %s of %s and a result of %s", op.instruction.name(),
+                             HloOpcodeString(op.instruction.opcode()), ShapeUtil::HumanString(operand.shape()),
+                             ShapeUtil::HumanString(*op.result()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The memory of an operand that nobody else needs, or new memory. The operand is still to be read, so that its data must be
+// known before.
+absl::StatusOr<Value> MakeOutput(Operation& op, absl::Span<const Input> inputs) {
+  const int64_t bytes = primitive_util::ByteWidth(op.result()->element_type());
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    if (op.operands[i].is_unique() && inputs[i].copies == nullptr && inputs[i].element_bytes == bytes) {
+      return Value::WithShape(std::move(op.operands[i]), op.result());
+    }
+  }
+  return op.MakeResult();
+}
+
+// Elements [begin, end) of the result.
+void RunRange(const ElementKernel& kernel, absl::Span<const Input> inputs, char* output, int64_t begin, int64_t end) {
+  const bool repeats =
+      std::any_of(inputs.begin(), inputs.end(), [](const Input& input) { return input.copies != nullptr; });
+  const int64_t step = repeats ? kChunk : end - begin;
+  const int64_t output_bytes = primitive_util::ByteWidth(kernel.output_type);
+  absl::InlinedVector<const void*, 3> data(inputs.size());
+  for (int64_t i = begin; i < end; i += step) {
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      data[k] = inputs[k].copies != nullptr ? inputs[k].data : inputs[k].data + i * inputs[k].element_bytes;
+    }
+    kernel(data.data(), output + i * output_bytes, std::min(step, end - i));
+  }
+}
+
+}  // namespace
+
+// out[i] = f(a[i], b[i], …), several ranges of i at a time.
+absl::StatusOr<Value> EvaluateElementwise(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(const ElementKernel kernel, FindElementKernel(op.instruction));
+  KASHI_RETURN_IF_ERROR(CheckDimensions(op));
+  absl::InlinedVector<Input, 3> inputs;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(op.operands[i], op.run.Convert(std::move(op.operands[i]), kernel.input_types[i]));
+    inputs.push_back(MakeInput(op.operands[i], op.result()->dimensions()));
+  }
+  KASHI_ASSIGN_OR_RETURN(Value result, MakeOutput(op, inputs));
+  char* output = result.mutable_bytes();
+  const int64_t n = result.element_count();
+  for (int64_t block = 0; block < n; block += kBlock) {
+    KASHI_RETURN_IF_ERROR(op.run.CheckCancelled());
+    ParallelFor(std::min(kBlock, n - block), kGrain,
+                [&](int64_t begin, int64_t end, int) { RunRange(kernel, inputs, output, block + begin, block + end); });
+  }
+  return result;
+}
+
+}  // namespace kashi

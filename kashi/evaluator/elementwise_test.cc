@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kashi/array/types.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/literal/literal_util.h"
+
+namespace kashi {
+namespace {
+
+using Arguments = std::vector<const Literal*>;
+
+std::vector<float> Iota(int64_t n) {
+  std::vector<float> numbers(static_cast<size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  return numbers;
+}
+
+// Several ranges and blocks, a length that no portion divides.
+TEST(ElementwiseTest, ComputesLargeArrays) {
+  const int64_t n = 100003;
+  const Literal x = LiteralUtil::CreateR1<float>(Iota(n));
+  const Literal result = EvaluateText(absl::StrCat("ENTRY e { p = f32[", n, "] parameter(0) q = f32[", n,
+                                                   "] multiply(p, p) ROOT r = f32[", n, "] subtract(q, p) }"),
+                                      {&x});
+  for (int64_t i = 0; i < n; ++i) {
+    const float f = static_cast<float>(i);
+    ASSERT_EQ(result.data<float>()[i], f * f - f);
+  }
+}
+
+TEST(ElementwiseTest, RepeatsScalars) {
+  const int64_t n = 5000;
+  const Literal x = LiteralUtil::CreateR1<float>(Iota(n)), low = LiteralUtil::CreateR0<float>(1000),
+                high = LiteralUtil::CreateR0<float>(3000);
+  const std::string module =
+      absl::StrCat("ENTRY e { a = f32[] parameter(0) x = f32[", n,
+                   "] parameter(1) b = f32[] parameter(2) ROOT r = f32[", n, "] clamp(a, x, b) }");
+  const Literal result = EvaluateText(module, {&low, &x, &high});
+  for (int64_t i = 0; i < n; ++i) ASSERT_EQ(result.data<float>()[i], std::min(std::max<float>(i, 1000), 3000.0f));
+}
+
+TEST(ElementwiseTest, SelectsByScalarPredicate) {
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2}), y = LiteralUtil::CreateR1<float>({3, 4});
+  for (bool choice : {false, true}) {
+    const Literal p = LiteralUtil::CreateR0<bool>(choice);
+    EXPECT_EQ(EvaluateText("ENTRY e { p = pred[] parameter(0) x = f32[2] parameter(1) y = f32[2] parameter(2) "
+                           "ROOT r = f32[2] select(p, x, y) }",
+                           {&p, &x, &y}),
+              choice ? x : y);
+  }
+}
+
+TEST(ElementwiseTest, TakesEmptyArrays) {
+  const Literal x = LiteralUtil::CreateR1<float>({});
+  EXPECT_EQ(EvaluateText("ENTRY e { p = f32[0] parameter(0) ROOT r = f32[0] add(p, p) }", {&x}), x);
+}
+
+TEST(ElementwiseTest, MixesFloatingPointTypes) {
+  const Literal x = LiteralUtil::CreateR1<bfloat16>({bfloat16(1.0f)}), y = LiteralUtil::CreateR1<float>({0x1p-20f});
+  EXPECT_EQ(EvaluateText("ENTRY e { x = bf16[1] parameter(0) y = f32[1] parameter(1) ROOT r = f32[1] add(x, y) }",
+                         Arguments{&x, &y}),
+            LiteralUtil::CreateR1<float>({1 + 0x1p-20f}));
+}
+
+// ---- One instruction, its operands given.
+
+class OneInstructionTest : public testing::Test {
+ protected:
+  Value Make(PrimitiveType type, const std::vector<int64_t>& dimensions, float value) {
+    Value array = *run_.MakeArray(F32, dimensions);
+    for (float& x : array.mutable_data<float>()) x = value;
+    return *run_.Convert(std::move(array), type);
+  }
+  absl::StatusOr<Value> Run(const std::string& text, std::vector<Value> operands) {
+    module_ = *ParseAndReturnUnverifiedModule(text);
+    return run_.EvaluateInstruction(*module_->entry_computation()->root_instruction(), absl::MakeSpan(operands));
+  }
+
+  EvaluationRun run_;
+  std::unique_ptr<HloModule> module_;
+};
+
+TEST_F(OneInstructionTest, WritesIntoTheMemoryOfAnOperand) {
+  const std::string negate = "ENTRY e { p = f32[3] parameter(0) ROOT r = f32[3] negate(p) }";
+  std::vector<Value> operands;
+  operands.push_back(Make(F32, {3}, 2));
+  const void* memory = operands[0].untyped_data();
+  const Value shared = Make(F32, {3}, 2);
+
+  const Value in_place = *Run(negate, std::move(operands));
+  EXPECT_EQ(in_place.untyped_data(), memory);
+  EXPECT_THAT(in_place.data<float>(), testing::Each(-2.0f));
+
+  const Value elsewhere = *Run(negate, {shared});
+  EXPECT_THAT(elsewhere.data<float>(), testing::Each(-2.0f));
+  EXPECT_THAT(shared.data<float>(), testing::Each(2.0f));
+}
+
+TEST_F(OneInstructionTest, WritesIntoAnOperandOfAnotherTypeOfThatWidth) {
+  std::vector<Value> operands;
+  operands.push_back(Make(F32, {300}, 2.9f));
+  const void* memory = operands[0].untyped_data();
+  const Value result = *Run("ENTRY e { p = f32[300] parameter(0) ROOT r = s32[300] convert(p) }", std::move(operands));
+  EXPECT_EQ(result.untyped_data(), memory);
+  EXPECT_THAT(result.data<int32_t>(), testing::Each(2));
+}
+
+TEST_F(OneInstructionTest, RefusesOperandsOfOtherSizes) {
+  const absl::Status status =
+      Run("ENTRY e { p = f32[3] parameter(0) q = f32[3] parameter(1) ROOT r = f32[3] add(p, q) }",
+          {Make(F32, {3}, 1), Make(F32, {2}, 1)})
+          .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "r: add of f32[2] and a result of f32[3]");
+}
+
+TEST_F(OneInstructionTest, NamesTheInstructionThatHasNoMeaning) {
+  const absl::Status status =
+      Run("ENTRY e { p = c64[1] parameter(0) ROOT r = c64[1] cbrt(p) }", {Make(C64, {1}, 1)}).status();
+  EXPECT_EQ(status.message(), "r: cbrt of C64");
+}
+
+TEST_F(OneInstructionTest, ConvertsOperandsOfAnotherTypeThanTheirInstruction) {
+  const Value result = *Run("ENTRY e { p = f32[3] parameter(0) ROOT r = f32[3] negate(p) }", {Make(BF16, {3}, 1)});
+  EXPECT_THAT(result.data<float>(), testing::Each(-1.0f));
+}
+
+}  // namespace
+}  // namespace kashi

@@ -1,0 +1,100 @@
+// EvaluationRun: what the evaluation of a module shares: memory, called computations made ready, random numbers, the device
+// that it plays, and those who watch. One thread at a time.
+#ifndef KASHI_EVALUATOR_EVALUATION_RUN_H_
+#define KASHI_EVALUATOR_EVALUATION_RUN_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/hlo_instruction.h"
+
+namespace kashi {
+
+class Device;
+class LaneFunction;
+struct ComputationPlan;
+struct ComputationPlanStep;
+
+// What a custom call computes: its operands to its result, under the shape (with its layout) of the instruction.
+using CustomCallHandler = std::function<absl::StatusOr<Literal>(const HloInstruction& custom_call,
+                                                                absl::Span<const Literal* const> operands)>;
+
+struct EvaluationOptions {
+  int64_t max_loop_iterations = -1;  // of one while; -1: any number
+  int64_t memory_limit_bytes = 0;    // 0: the machine's memory
+  uint64_t seed = 42;                // of `rng`
+  // Asked first, for every target. An UNIMPLEMENTED result leaves the call to those that we know (custom_call.cc).
+  CustomCallHandler custom_call_handler;
+  // Called behind each instruction, in entry and whatever it calls but for computations on scalars (reduce, map …). An
+  // error ends the run with it.
+  std::function<absl::Status(const HloInstruction&, const Value&)> observer;
+  // Called before a computation runs, but for those on scalars.
+  std::function<void(const HloComputation&)> on_call;
+  // Asked before each instruction and now and then within long ones: true ends the run with CANCELLED.
+  const std::atomic<bool>* cancelled = nullptr;
+  // The device that this run plays; null: the only one. Must outlive the run.
+  Device* device = nullptr;
+};
+
+class EvaluationRun {
+ public:
+  explicit EvaluationRun(EvaluationOptions options = {});
+  ~EvaluationRun();
+  EvaluationRun(const EvaluationRun&) = delete;
+  EvaluationRun& operator=(const EvaluationRun&) = delete;
+
+  const EvaluationOptions& options() const { return options_; }
+  Device* device() const { return options_.device; }
+  const std::shared_ptr<MemoryBudget>& budget() const { return budget_; }
+
+  absl::StatusOr<Value> MakeArray(const DenseShape& shape) { return Value::MakeArray(shape, budget_); }
+  absl::StatusOr<Value> MakeArray(PrimitiveType type, absl::Span<const int64_t> dimensions) {
+    return MakeArray(MakeDenseShape(type, dimensions));
+  }
+  // Elements of `value` as another type; `value` itself if it is of that type.
+  absl::StatusOr<Value> Convert(Value value, PrimitiveType type);
+
+  // The root of a computation on these arguments, which it takes. RESOURCE_EXHAUSTED where calls nest too deep.
+  absl::StatusOr<Value> Call(const HloComputation& computation, std::vector<Value> arguments);
+  // The same for a computation on scalars. Valid as long as the run.
+  absl::StatusOr<const LaneFunction*> Lanes(const HloComputation& computation);
+
+  // One instruction alone, its operands given.
+  absl::StatusOr<Value> EvaluateInstruction(const HloInstruction& instruction, absl::Span<Value> operands);
+
+  absl::Status CheckCancelled() const;
+  std::mt19937_64& random() { return random_; }
+  // The state of rng-get-and-update-state, 128 bits.
+  unsigned __int128& rng_state() { return rng_state_; }
+
+ private:
+  absl::StatusOr<const ComputationPlan*> PlanOf(const HloComputation& computation);
+  // Evaluates the steps of a plan in order; takes the arguments, and leaves in `values`, which has one a step, what is still
+  // of use: the root.
+  absl::Status RunPlan(const ComputationPlan& plan, absl::Span<Value> arguments, absl::Span<Value> values);
+  absl::StatusOr<Value> RunStep(const ComputationPlanStep& step, absl::Span<Value> operands);
+
+  EvaluationOptions options_;
+  std::shared_ptr<MemoryBudget> budget_;
+  absl::flat_hash_map<const HloComputation*, std::unique_ptr<ComputationPlan>> plans_;
+  absl::flat_hash_map<const HloComputation*, std::unique_ptr<LaneFunction>> lane_functions_;
+  int call_depth_ = 0;
+  std::mt19937_64 random_;
+  unsigned __int128 rng_state_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_EVALUATION_RUN_H_

@@ -1,0 +1,48 @@
+// What the tests of this room share.
+#ifndef KASHI_EVALUATOR_EVALUATOR_TEST_UTIL_H_
+#define KASHI_EVALUATOR_EVALUATOR_TEST_UTIL_H_
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/hlo_evaluator.h"
+#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/hlo_verifier.h"
+#include "kashi/literal/literal.h"
+
+namespace kashi {
+
+// Reads a module (or a lone computation or instruction, as the parser takes them), verifies it, and evaluates its entry.
+inline absl::StatusOr<Literal> TryEvaluateText(absl::string_view text,
+                                               const std::vector<const Literal*>& arguments = {},
+                                               const EvaluationOptions& options = {}) {
+  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> module, ParseAndReturnUnverifiedModule(text));
+  HloVerifier verifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true);
+  KASHI_RETURN_IF_ERROR(verifier.Run(module.get()).status());
+  return HloEvaluator(options).Evaluate(*module, arguments);
+}
+
+// The same; a failure fails the test and gives an empty tuple.
+inline Literal EvaluateText(absl::string_view text, const std::vector<const Literal*>& arguments = {}) {
+  absl::StatusOr<Literal> result = TryEvaluateText(text, arguments);
+  if (!result.ok()) {
+    ADD_FAILURE() << result.status() << "\n" << text;
+    return Literal();
+  }
+  return *std::move(result);
+}
+inline Literal EvaluateText(absl::string_view text, const std::vector<Literal>& arguments) {
+  std::vector<const Literal*> pointers;
+  for (const Literal& argument : arguments) pointers.push_back(&argument);
+  return EvaluateText(text, pointers);
+}
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_EVALUATOR_TEST_UTIL_H_

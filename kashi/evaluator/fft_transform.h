@@ -1,0 +1,50 @@
+// FftPlan: discrete Fourier transforms of one length, any length, in double precision.
+//
+//   X[k] = sum over j < n of x[j] e^(-2 pi i j k / n)
+//
+// Costs O(n log n) for every n: lengths that are products of primes up to 13 go through a butterfly a factor (Stockham's
+// order, which needs no bit reversal); others become a convolution of a length that is a power of two (Bluestein).
+//
+// Real and imaginary parts are arrays of their own, and several transforms ("lanes") run side by side, element j of lane q
+// at j * lanes + q, so that inner loops are long and simple.
+#ifndef KASHI_EVALUATOR_FFT_TRANSFORM_H_
+#define KASHI_EVALUATOR_FFT_TRANSFORM_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace kashi {
+
+class FftPlan {
+ public:
+  // length >= 1. Takes O(length) time and memory.
+  explicit FftPlan(int64_t length);
+
+  int64_t length() const { return length_; }
+  // How many doubles Transform needs as workspace.
+  int64_t WorkspaceSize(int64_t lanes) const;
+
+  // In place. The inverse transform, but for its factor 1/n, is the transform with `re` and `im` exchanged. May be called
+  // from several threads, each with its own arrays.
+  void Transform(double* re, double* im, int64_t lanes, double* workspace) const;
+
+ private:
+  void TransformByFactors(double* re, double* im, int64_t lanes, double* workspace) const;
+  void TransformByConvolution(double* re, double* im, int64_t lanes, double* workspace) const;
+  void RunStage(int radix, int64_t m, int64_t stride, int64_t lanes, const double* in_re, const double* in_im,
+                double* out_re, double* out_im) const;
+
+  int64_t length_;
+  std::vector<int> radices_;               // their product is length_; empty for convolutions and length 1
+  std::vector<double> root_re_, root_im_;  // e^(-2 pi i j / length)
+
+  // Of convolutions only: x[j] times chirp[j] = e^(-pi i j^2 / n), convolved with 1 / chirp, times chirp.
+  std::unique_ptr<FftPlan> convolution_;
+  std::vector<double> chirp_re_, chirp_im_;
+  std::vector<double> filter_re_, filter_im_;  // the transform of 1 / chirp, divided by its length
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_FFT_TRANSFORM_H_

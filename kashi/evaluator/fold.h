@@ -1,0 +1,126 @@
+// What the operations that fold elements into accumulators (reduce, reduce-window) have in common.
+//
+//   acc_0[j], …, acc_N-1[j]  =  to_apply(acc_0[j], …, acc_N-1[j], x_0[j], …, x_N-1[j])      for each lane j
+#ifndef KASHI_EVALUATOR_FOLD_H_
+#define KASHI_EVALUATOR_FOLD_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/base/parallel.h"
+#include "kashi/evaluator/element_kernel.h"
+#include "kashi/evaluator/lane_function.h"
+#include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/value.h"
+
+namespace kashi {
+
+// One an operand. Most reductions have one; argmax has two.
+using Sources = absl::InlinedVector<const char*, 2>;
+using Targets = absl::InlinedVector<char*, 2>;
+
+// A ParallelFor (or, unless `parallel`, the loop itself) in steps of `grain` that ends early, with the error, when a body
+// fails or the run is cancelled.
+absl::Status CheckedParallelFor(const EvaluationRun& run, bool parallel, int64_t n, int64_t grain,
+                                absl::FunctionRef<absl::Status(int64_t begin, int64_t end, int thread)> body);
+
+// A T for each thread of a loop, made at its first use.
+template <typename T>
+class PerThread {
+ public:
+  PerThread() : items_(ParallelThreadCount()) {}
+  template <typename... Args>
+  T& Get(int thread, const Args&... args) {
+    if (items_[thread] == nullptr) items_[thread] = std::make_unique<T>(args...);
+    return *items_[thread];
+  }
+
+ private:
+  std::vector<std::unique_ptr<T>> items_;
+};
+
+// How many steps of that many element operations make a piece that is worth a thread's while.
+int64_t ParallelGrain(int64_t operations_per_step);
+
+// f(T()) for a plain type T of 1, 2, 4, 8 or 16 bytes; dies for others.
+struct Bytes16 {
+  uint64_t low, high;
+};
+template <typename F>
+void SwitchBytes(int element_bytes, F&& f) {
+  switch (element_bytes) {
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    case 8:
+      return f(uint64_t{});
+    default:
+      KASHI_CHECK_EQ(element_bytes, 16);
+      return f(Bytes16{});
+  }
+}
+
+// target[0, n) = the one element. 1, 2, 4, 8 or 16 bytes.
+void FillElements(int element_bytes, const void* element, char* target, int64_t n);
+
+// target[j] = source[j * stride], strides counting elements.
+void GatherStrided(int element_bytes, const char* source, int64_t stride, char* target, int64_t n);
+// target[j] = source[positions[j]].
+template <typename Position>
+void GatherElements(int element_bytes, const char* source, const Position* positions, char* target, int64_t n) {
+  SwitchBytes(element_bytes, [&](auto type) {
+    using T = decltype(type);
+    const T* from = reinterpret_cast<const T*>(source);
+    T* to = reinterpret_cast<T*>(target);
+    for (int64_t j = 0; j < n; ++j) to[j] = from[positions[j]];
+  });
+}
+
+// target[d][j] = source[positions[j] + d], for d in [0, depth), j in [0, n).
+void GatherRuns(int element_bytes, const char* source, const int64_t* positions, int64_t n, int64_t depth,
+                char* target);
+
+// The function of a fold, for one thread: LaneFunction::Run, or the element kernel itself where there is just one.
+class LaneFold {
+ public:
+  LaneFold(const LaneFunction& function, int64_t lanes);
+  absl::Status Run(const Targets& accumulators, const Sources& x, int64_t n);
+
+ private:
+  const LaneFunction& function_;
+  std::optional<ElementKernel> kernel_;
+  LaneFunction::Scratch scratch_;
+};
+
+// Operands, initial values and accumulators of a fold over N arrays, in the types that to_apply takes.
+struct Reduction {
+  const LaneFunction* function;
+  std::vector<Value> inputs;
+  std::vector<Value> inits;
+  std::vector<Value> accumulators;  // uninitialised, with the sizes of the results
+
+  int64_t size() const { return static_cast<int64_t>(inputs.size()); }
+  Sources input_data() const;
+  Targets accumulator_data();
+  void FillWithInits(int64_t begin, int64_t end);
+};
+// Takes the operands of x_0 … x_N-1, init_0 … init_N-1.
+absl::StatusOr<Reduction> MakeReduction(Operation& op);
+
+// The value of an instruction of which these are the results: themselves in the types of op.results, as a tuple if the
+// instruction has a tuple shape.
+absl::StatusOr<Value> MakeResults(Operation& op, std::vector<Value> results);
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_FOLD_H_

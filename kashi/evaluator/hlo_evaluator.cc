@@ -1,0 +1,260 @@
+#include "kashi/evaluator/hlo_evaluator.h"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+#include "kashi/array/layout_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/operation_table.h"
+#include "kashi/hlo/instruction_shape.h"
+
+namespace kashi {
+namespace {
+
+using OperandList = absl::Span<HloInstruction* const>;
+
+// Who lends literals keeps them during the call.
+std::shared_ptr<const void> LentBy(const LiteralBase* literal) {
+  return std::shared_ptr<const void>(std::shared_ptr<void>(), literal);
+}
+
+bool HasLayoutOf(const Shape& parameter, const Shape& argument) {
+  bool same = true;
+  ShapeUtil::ForEachSubshape(parameter, [&](const Shape& part, const ShapeIndex& index) {
+    if (!part.IsArray() || !part.has_layout()) return;
+    const Shape& other = ShapeUtil::GetSubshape(argument, index);
+    same = same && other.has_layout() && part.layout().minor_to_major() == other.layout().minor_to_major();
+  });
+  return same;
+}
+
+absl::Status CheckArguments(const HloComputation& computation, absl::Span<const Literal* const> arguments) {
+  if (static_cast<size_t>(computation.num_parameters()) != arguments.size()) {
+    return InvalidArgument("Expected %d argument%s, but got %d.", computation.num_parameters(),
+                           computation.num_parameters() == 1 ? "" : "s", arguments.size());
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Shape& expected = computation.parameter_instruction(static_cast<int64_t>(i))->shape();
+    const Shape& got = arguments[i]->shape();
+    if (!ShapeUtil::Compatible(expected, got) || !HasLayoutOf(expected, got)) {
+      return InvalidArgument("Shape mismatch at parameter %d. Computation expected %s, but arg was %s.", i,
+                             ShapeUtil::HumanStringWithLayout(expected), ShapeUtil::HumanStringWithLayout(got));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DependsOnParameter(const HloInstruction& root, const HloInstruction& parameter) {
+  absl::Status status =
+      FailedPrecondition("The value of %s is not known: it depends on parameter %s", root.name(), parameter.name());
+  const auto detail = static_cast<uint32_t>(internal::EvalErrorDetail::kDynamicValueDependence);
+  status.SetPayload(internal::kEvalErrorDetailUrl,
+                    absl::Cord(absl::string_view(reinterpret_cast<const char*>(&detail), sizeof detail)));
+  return status;
+}
+
+// Evaluates an instruction outside of its computation, and what it needs first, without recursion.
+class SingleEvaluation {
+ public:
+  SingleEvaluation(EvaluationRun* run, const HloEvaluator::Substitutions& substitutions, bool goes_deep)
+      : run_(*run), substitutions_(substitutions), goes_deep_(goes_deep) {}
+
+  absl::StatusOr<Value> Evaluate(const HloInstruction* root) {
+    std::vector<const HloInstruction*> waiting = {root};
+    while (!waiting.empty()) {
+      const HloInstruction* instruction = waiting.back();
+      if (values_.contains(instruction)) {
+        waiting.pop_back();
+        continue;
+      }
+      KASHI_ASSIGN_OR_RETURN(const bool is_done, TakeGiven(instruction));
+      if (is_done) continue;
+      if (instruction->opcode() == HloOpcode::kParameter) {
+        return DependsOnParameter(*root, *instruction);
+      }
+      if (!goes_deep_ && instruction != root) {
+        return FailedPrecondition("Operand %s of %s is no constant", instruction->name(), root->name());
+      }
+      if (PushMissingOperands(*instruction, &waiting)) continue;
+      KASHI_RETURN_IF_ERROR(EvaluateNow(*instruction));
+    }
+    return values_.at(root);
+  }
+
+ private:
+  absl::StatusOr<bool> TakeGiven(const HloInstruction* instruction) {
+    const LiteralBase* given = nullptr;
+    if (auto found = substitutions_.find(instruction); found != substitutions_.end()) given = found->second;
+    if (given == nullptr && instruction->opcode() == HloOpcode::kConstant) given = &instruction->literal();
+    if (given == nullptr) return false;
+    KASHI_ASSIGN_OR_RETURN(values_[instruction], Value::FromLiteral(*given, run_.budget(), LentBy(given)));
+    return true;
+  }
+
+  bool PushMissingOperands(const HloInstruction& instruction, std::vector<const HloInstruction*>* waiting) const {
+    const size_t before = waiting->size();
+    for (const HloInstruction* operand : instruction.operands()) {
+      if (!values_.contains(operand)) waiting->push_back(operand);
+    }
+    return waiting->size() != before;
+  }
+
+  absl::Status EvaluateNow(const HloInstruction& instruction) {
+    std::vector<Value> operands;
+    for (const HloInstruction* operand : instruction.operands()) operands.push_back(values_.at(operand));
+    KASHI_ASSIGN_OR_RETURN(values_[&instruction], run_.EvaluateInstruction(instruction, absl::MakeSpan(operands)));
+    return absl::OkStatus();
+  }
+
+  EvaluationRun& run_;
+  const HloEvaluator::Substitutions& substitutions_;
+  bool goes_deep_;
+  absl::flat_hash_map<const HloInstruction*, Value> values_;
+};
+
+}  // namespace
+
+namespace internal {
+
+std::optional<EvalErrorDetail> ParseEvalErrorDetail(const absl::Status& error) {
+  const absl::optional<absl::Cord> payload = error.GetPayload(kEvalErrorDetailUrl);
+  if (!payload.has_value() || payload->size() != sizeof(uint32_t)) return std::nullopt;
+  uint32_t detail;
+  std::memcpy(&detail, std::string(*payload).data(), sizeof detail);
+  return static_cast<EvalErrorDetail>(detail);
+}
+
+}  // namespace internal
+
+HloEvaluator::HloEvaluator(int64_t max_loop_iterations) { options_.max_loop_iterations = max_loop_iterations; }
+HloEvaluator::HloEvaluator(EvaluationOptions options) : options_(std::move(options)) {}
+
+std::vector<const Literal*> HloEvaluator::PointersTo(absl::Span<const Literal> literals) {
+  std::vector<const Literal*> pointers;
+  for (const Literal& literal : literals) pointers.push_back(&literal);
+  return pointers;
+}
+
+bool HloEvaluator::IsOpcodeImplemented(HloOpcode opcode) { return FindEvaluation(opcode) != nullptr; }
+
+void HloEvaluator::set_custom_call_handler(CustomCallFunction handler) {
+  custom_call_function_ = std::move(handler);
+  options_.custom_call_handler = [this](const HloInstruction& call, absl::Span<const Literal* const> operands) {
+    return custom_call_function_(&call, operands);
+  };
+  if (!custom_call_function_) options_.custom_call_handler = nullptr;
+}
+
+EvaluationOptions HloEvaluator::OptionsOfRun() {
+  EvaluationOptions options = options_;
+  options.on_call = [this](const HloComputation& computation) { OnEvaluateComputation(computation); };
+  return options;
+}
+
+absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloComputation& computation,
+                                               absl::Span<const Literal* const> arguments) {
+  KASHI_RETURN_IF_ERROR(CheckArguments(computation, arguments));
+  EvaluationRun run(OptionsOfRun());
+  std::vector<Value> values;
+  for (const Literal* argument : arguments) {
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*argument, run.budget(), LentBy(argument)));
+    values.push_back(std::move(value));
+  }
+  KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(computation, std::move(values)));
+  return result.ToLiteral(computation.root_instruction()->shape());
+}
+
+absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloInstruction* instruction, PrecomputedAnalyses,
+                                               bool recursively_evaluate_nonconstant_operands,
+                                               const Substitutions& substitutions) {
+  EvaluationRun run(OptionsOfRun());
+  SingleEvaluation evaluation(&run, substitutions, recursively_evaluate_nonconstant_operands);
+  KASHI_ASSIGN_OR_RETURN(const Value result, evaluation.Evaluate(instruction));
+  return result.ToLiteral(instruction->shape());
+}
+
+bool HloEvaluator::TryEvaluate(const HloInstruction* instruction, Literal* result,
+                               bool recursively_evaluate_nonconstant_operands) {
+  absl::StatusOr<Literal> evaluated = Evaluate(instruction, {}, recursively_evaluate_nonconstant_operands);
+  if (!evaluated.ok()) return false;
+  *result = *std::move(evaluated);
+  return true;
+}
+
+absl::StatusOr<Literal> HloEvaluator::EvaluateAlone(
+    const std::function<std::unique_ptr<HloInstruction>(OperandList)>& create,
+    absl::Span<const Literal* const> operands) {
+  std::vector<std::unique_ptr<HloInstruction>> parameters;
+  std::vector<HloInstruction*> pointers;
+  Substitutions substitutions;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    parameters.push_back(
+        HloInstruction::CreateParameter(static_cast<int64_t>(i), operands[i]->shape(), absl::StrCat("operand", i)));
+    pointers.push_back(parameters.back().get());
+    substitutions[pointers.back()] = operands[i];
+  }
+  const std::unique_ptr<HloInstruction> instruction = create(pointers);
+  KASHI_ASSIGN_OR_RETURN(*instruction->mutable_shape(), InferInstructionShape(*instruction));
+  return Evaluate(instruction.get(), {}, false, substitutions);
+}
+
+absl::StatusOr<Literal> HloEvaluator::EvaluateElementwiseUnaryOp(HloOpcode opcode, const Literal& operand) {
+  return EvaluateAlone(
+      [&](OperandList operands) { return HloInstruction::CreateUnary(operand.shape(), opcode, operands[0]); },
+      {&operand});
+}
+
+absl::StatusOr<Literal> HloEvaluator::EvaluateElementwiseBinaryOp(HloOpcode opcode, const Literal& lhs,
+                                                                  const Literal& rhs) {
+  return EvaluateAlone(
+      [&](OperandList operands) { return HloInstruction::CreateBinary(lhs.shape(), opcode, operands[0], operands[1]); },
+      {&lhs, &rhs});
+}
+
+absl::StatusOr<Literal> HloEvaluator::EvaluateElementwiseTernaryOp(HloOpcode opcode, const Literal& lhs,
+                                                                   const Literal& rhs, const Literal& ehs) {
+  return EvaluateAlone(
+      [&](OperandList operands) {
+        return HloInstruction::CreateTernary(rhs.shape(), opcode, operands[0], operands[1], operands[2]);
+      },
+      {&lhs, &rhs, &ehs});
+}
+
+absl::StatusOr<Literal> HloEvaluator::EvaluateElementwiseCompareOp(ComparisonDirection direction, const Literal& lhs,
+                                                                   const Literal& rhs) {
+  return EvaluateAlone(
+      [&](OperandList operands) {
+        return HloInstruction::CreateCompare(ShapeUtil::ChangeElementType(lhs.shape(), PRED), operands[0], operands[1],
+                                             direction);
+      },
+      {&lhs, &rhs});
+}
+
+absl::StatusOr<Literal> HloEvaluator::EvaluateDotOp(const DotDimensionNumbers& dimension_numbers,
+                                                    const PrecisionConfig& precision_config, const Literal& lhs,
+                                                    const Literal& rhs) {
+  return EvaluateAlone(
+      [&](OperandList operands) {
+        return HloInstruction::CreateDot(ShapeUtil::MakeNil(), operands[0], operands[1], dimension_numbers,
+                                         precision_config);
+      },
+      {&lhs, &rhs});
+}
+
+absl::StatusOr<Literal> HloEvaluator::EvaluateScaledDotOp(const DotDimensionNumbers& dimension_numbers,
+                                                          const PrecisionConfig& precision_config, const Literal& lhs,
+                                                          const Literal& rhs, const Literal& lhs_scale,
+                                                          const Literal& rhs_scale) {
+  return EvaluateAlone(
+      [&](OperandList operands) {
+        return HloInstruction::CreateScaledDot(ShapeUtil::MakeNil(), operands[0], operands[1], operands[2], operands[3],
+                                               dimension_numbers, precision_config);
+      },
+      {&lhs, &rhs, &lhs_scale, &rhs_scale});
+}
+
+}  // namespace kashi

@@ -1,0 +1,134 @@
+// IndexedWindows: what gather and scatter have in common. Both know a *source of windows*, the operand, and a *batch of
+// windows*, gather's result and scatter's updates, and go from one window of the batch to the next; an array of indices says
+// where in the operand each of them lies.
+//
+//   operand f32[3,4]    windows f32[1,2]    indices s32[2,2] {{1,0},{2,1}}    batch f32[2,2] (window dimension 1)
+//
+//     .  .  .  .
+//     a  b  .  .          window 0 starts at (1,0)         a b
+//     .  c  d  .          window 1 starts at (2,1)         c d
+//
+// Window number w stands for the w-th index of the batch's other dimensions, in row-major order. Meaning of the dimension
+// numbers: docs/spec/hlo-ops.md 5.
+#ifndef KASHI_EVALUATOR_INDEXED_WINDOWS_H_
+#define KASHI_EVALUATOR_INDEXED_WINDOWS_H_
+
+#include <array>
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/array/dimension_vector.h"
+#include "kashi/evaluator/value.h"
+
+namespace kashi {
+
+// GatherDimensionNumbers or ScatterDimensionNumbers under names for both.
+struct WindowNumbers {
+  absl::Span<const int64_t> window_dims;            // of the batch; the other dimensions number the windows
+  absl::Span<const int64_t> collapsed_dims;         // of the operand; a window is 1 wide there
+  absl::Span<const int64_t> start_map;              // which dimension of the operand component k of an index is for
+  absl::Span<const int64_t> operand_batching_dims;  // the start in these is the window's coordinate …
+  absl::Span<const int64_t> indices_batching_dims;  // … along these of the indices
+  int64_t index_vector_dim;                         // the rank of the indices: they are scalars
+};
+
+class IndexedWindows {
+ public:
+  // Keeps a reference to `indices`. INVALID_ARGUMENT if the sizes do not go together, as those of dynamic dimensions may not.
+  // Pre: the batch has elements, and so has the operand.
+  static absl::StatusOr<IndexedWindows> Make(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims,
+                                             const Value& indices, absl::Span<const int64_t> batch_dims);
+
+  int64_t window_count() const { return window_count_; }
+  int64_t window_element_count() const { return window_element_count_; }
+
+  // The elements of a window: a row that is contiguous on both sides (of 1 if nothing is) at each step of the loops.
+  // Strides in elements, slowest loop first.
+  struct Loop {
+    int64_t bound;
+    int64_t operand_stride;
+    int64_t batch_stride;
+  };
+  absl::Span<const Loop> loops() const { return loops_; }
+  int64_t row() const { return row_; }
+  // Calls visit(operand_offset, batch_offset) for each row of a window.
+  template <typename Visit>
+  void ForEachRow(Visit&& visit) const;
+
+  // Whether two windows may have some elements in common and not all.
+  bool may_overlap_partly() const { return may_overlap_partly_; }
+
+  // Where windows [begin, begin + n) start, in elements from the first of either array.
+  static constexpr int64_t kMaxPlaces = 256;
+  struct Places {
+    std::array<int64_t, kMaxPlaces> operand;
+    std::array<int64_t, kMaxPlaces> batch;
+    std::array<int64_t, kMaxPlaces> index;  // scratch: where the window's index is
+  };
+  // Windows that would reach beyond the operand are moved inside, as gather does, or left out, as scatter does. Returns how
+  // many are there. Pre: n <= kMaxPlaces; for kClamp: HasRoom().
+  enum class Beyond { kClamp, kSkip };
+  int64_t FindPlaces(int64_t begin, int64_t n, Beyond beyond, Places& places) const;
+  // Whether there is any place for a window.
+  bool HasRoom() const { return has_room_; }
+
+ private:
+  // A dimension that numbers windows: strides on either side, and among the indices.
+  struct Counter {
+    int64_t size;
+    int64_t period;  // windows for which it stays the same: the product of the sizes of the later ones
+    int64_t batch_stride;
+    int64_t index_stride;
+  };
+  // A dimension of the operand in which windows start at different places: at component `component` of an index, or if
+  // that is -1 at the value of counter `counter`.
+  struct Start {
+    int64_t operand_stride;
+    int64_t limit;  // the last place: size - window
+    int64_t component;
+    int64_t counter;
+  };
+  IndexedWindows() = default;
+
+  const Value* indices_ = nullptr;
+  int64_t component_stride_ = 0;  // between two components of an index
+  int64_t window_count_ = 1;
+  int64_t window_element_count_ = 1;
+  int64_t row_ = 1;
+  bool may_overlap_partly_ = false;
+  bool has_room_ = true;
+  absl::InlinedVector<Counter, 4> counters_;
+  absl::InlinedVector<Start, 4> starts_;
+  absl::InlinedVector<Loop, 4> loops_;
+};
+
+// Copies n rows of row_bytes, row i from element from_places[i] of `from` to element to_places[i] of `to`, in this order.
+void CopyRows(const char* from, const int64_t* from_places, char* to, const int64_t* to_places, int64_t n,
+              int element_bytes, int64_t row_bytes);
+
+template <typename Visit>
+void IndexedWindows::ForEachRow(Visit&& visit) const {
+  if (window_element_count_ == 0) return;
+  DimensionVector steps(loops_.size(), 0);
+  int64_t operand = 0, batch = 0;
+  while (true) {
+    visit(operand, batch);
+    size_t i = loops_.size();
+    while (true) {
+      if (i == 0) return;
+      const Loop& loop = loops_[--i];
+      operand += loop.operand_stride;
+      batch += loop.batch_stride;
+      if (++steps[i] < loop.bound) break;
+      operand -= loop.operand_stride * loop.bound;
+      batch -= loop.batch_stride * loop.bound;
+      steps[i] = 0;
+    }
+  }
+}
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_INDEXED_WINDOWS_H_

@@ -1,0 +1,24 @@
+#include "kashi/evaluator/matrix_kernels.h"
+
+#include <cstring>
+#include <utility>
+
+#include "kashi/array/primitive_util.h"
+#include "kashi/base/status.h"
+
+namespace kashi {
+
+absl::StatusOr<PrimitiveType> LinearAlgebraType(PrimitiveType type) {
+  if (type == F64 || primitive_util::IsComplexType(type)) return type;
+  if (primitive_util::IsFloatingPointType(type)) return F32;
+  return Unimplemented("linear algebra on %s", primitive_util::LowercasePrimitiveTypeName(type));
+}
+
+absl::StatusOr<Value> MakeWritable(EvaluationRun& run, Value array) {
+  if (array.is_unique()) return array;
+  KASHI_ASSIGN_OR_RETURN(Value copy, run.MakeArray(array.dense_shape()));
+  std::memcpy(copy.mutable_bytes(), array.bytes(), array.byte_count());
+  return copy;
+}
+
+}  // namespace kashi

@@ -1,0 +1,451 @@
+// Entry point: MatrixProduct. Products are cut into blocks of the result, which threads share out:
+//
+//   RunBlock           a block in tiles that stay in registers; the parts of lhs and rhs that are read again and again are
+//                      packed first, in the order in which tiles read them
+//   RunRow             one row times a matrix: rhs is read once, as it lies
+//   RunInnerRows       few rows times a matrix whose columns are contiguous: inner products
+//
+// k is cut into stretches of kDepth elements: a packed panel of rhs then fits the first cache, a packed block of lhs the
+// second.
+#include "kashi/evaluator/matrix_product.h"
+
+#include <algorithm>
+#include <complex>
+#include <cstring>
+#include <memory>
+
+#include "kashi/base/check.h"
+#include "kashi/base/math.h"
+#include "kashi/base/parallel.h"
+
+namespace kashi {
+namespace {
+
+// Work for the innermost loops. Operands are never empty.
+template <typename T>
+struct Tile {
+  int64_t k;
+  const T* lhs;
+  int64_t lhs_row_stride;
+  int64_t lhs_column_stride;
+  const T* rhs;
+  int64_t rhs_row_stride;
+  T* out;
+  int64_t out_row_stride;
+  int64_t rows;     // of out that are wanted
+  int64_t columns;  // likewise; RunTile reads a whole panel of rhs nevertheless
+  bool add;         // to what is there
+};
+
+template <typename T>
+using TileFunction = void (*)(const Tile<T>& tile);
+
+// The innermost loops in the best form for this processor.
+template <typename T>
+struct KernelTable {
+  int rows;                  // of a tile
+  int columns;               // of a panel
+  TileFunction<T> tiles[4];  // for up to 1, 2, 4 and `rows` rows
+  TileFunction<T> add_row_times_matrix;
+  TileFunction<T> run_inner_products;
+  TileFunction<T> add_scaled_columns;
+
+  TileFunction<T> TileOf(int64_t rows_wanted) const {
+    return tiles[rows_wanted <= 2 ? rows_wanted - 1 : rows_wanted <= 4 ? 2 : 3];
+  }
+};
+
+constexpr int64_t kDepth = 256;
+constexpr int64_t kTilesDown = 40;     // tiles of a block, one below the other: 240 rows of 256 floats are 240 KiB
+constexpr int64_t kPanelsAcross = 64;  // panels of a block at most
+constexpr int64_t kMaxPanelBytes = kDepth * 2 * 64;
+constexpr int64_t kWorkPerTask = 1 << 17;  // multiplications worth another thread
+constexpr int64_t kSmallWork = 1 << 14;    // multiplications too few to make room and pack lhs for
+
+namespace portable {
+#define KASHI_TARGET
+#define KASHI_VECTOR_BYTES 16
+#define KASHI_TILE_ROWS 6
+#include "kashi/evaluator/matrix_product_kernel.inc"
+#undef KASHI_TARGET
+#undef KASHI_VECTOR_BYTES
+#undef KASHI_TILE_ROWS
+}  // namespace portable
+
+#ifdef __x86_64__
+namespace avx2 {
+#define KASHI_TARGET __attribute__((target("avx2,fma")))
+#define KASHI_VECTOR_BYTES 32
+#define KASHI_TILE_ROWS 6
+#include "kashi/evaluator/matrix_product_kernel.inc"
+#undef KASHI_TARGET
+#undef KASHI_VECTOR_BYTES
+#undef KASHI_TILE_ROWS
+}  // namespace avx2
+
+namespace avx512 {
+#define KASHI_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")))
+#define KASHI_VECTOR_BYTES 64
+#define KASHI_TILE_ROWS 8  // more would fit the vector registers, but not the 16 others, where the rows' addresses are
+#include "kashi/evaluator/matrix_product_kernel.inc"
+#undef KASHI_TARGET
+#undef KASHI_VECTOR_BYTES
+#undef KASHI_TILE_ROWS
+}  // namespace avx512
+#endif
+
+template <typename T>
+const KernelTable<T>& ChooseKernels() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw")) {
+    return avx512::Kernel<T>::kTable;
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::Kernel<T>::kTable;
+#endif
+  return portable::Kernel<T>::kTable;
+}
+
+template <typename T>
+const KernelTable<T>& FindKernels() {
+  static const KernelTable<T>& kernels = ChooseKernels<T>();
+  return kernels;
+}
+
+// A rectangle of one of the result's matrices.
+struct Block {
+  int64_t batch;
+  int64_t row, rows;
+  int64_t column, columns;
+};
+
+template <typename T>
+struct Product {
+  MatrixProductSizes sizes;
+  MatrixOperand<T> lhs;
+  MatrixOperand<T> rhs;
+  MatrixResult<T> out;
+  bool add;
+  const KernelTable<T>& kernels;
+
+  const T* Lhs(int64_t b, int64_t i, int64_t p) const {
+    return lhs.data + b * lhs.batch_stride + i * lhs.row_stride + p * lhs.column_stride;
+  }
+  const T* Rhs(int64_t b, int64_t p, int64_t j) const {
+    return rhs.data + b * rhs.batch_stride + p * rhs.row_stride + j * rhs.column_stride;
+  }
+  T* Out(int64_t b, int64_t i, int64_t j) const { return out.data + b * out.batch_stride + i * out.row_stride + j; }
+};
+
+// rhs[p0, p0 + depth) x [column, column + columns) as a panel: rows of `width` elements, zeros beyond the columns.
+template <typename T>
+void PackPanel(const T* rhs, int64_t row_stride, int64_t column_stride, int64_t depth, int64_t columns, int64_t width,
+               T* panel) {
+  if (column_stride == 1) {
+    for (int64_t p = 0; p < depth; ++p, panel += width) {
+      std::memcpy(panel, rhs + p * row_stride, columns * sizeof(T));
+      std::fill(panel + columns, panel + width, T(0));
+    }
+    return;
+  }
+  if (columns < width) std::fill(panel, panel + depth * width, T(0));
+  for (int64_t j = 0; j < columns; ++j) {
+    const T* column = rhs + j * column_stride;
+    for (int64_t p = 0; p < depth; ++p) panel[p * width + j] = column[p * row_stride];
+  }
+}
+
+// lhs[row, row + rows) x [p0, p0 + depth) tile by tile, each column by column:
+//
+//   tile 0: (0,0) (1,0) ... (5,0)  (0,1) (1,1) ...      tile 1: (6,0) (7,0) ...
+//
+// The last tile's missing rows are left out of it: nobody reads them.
+template <typename T>
+void PackTiles(const T* lhs, int64_t row_stride, int64_t column_stride, int64_t rows, int64_t depth, int64_t height,
+               T* tiles) {
+  for (int64_t i0 = 0; i0 < rows; i0 += height, tiles += height * depth) {
+    const int64_t tile_rows = std::min(height, rows - i0);
+    for (int64_t r = 0; r < tile_rows; ++r) {
+      const T* row = lhs + (i0 + r) * row_stride;
+      for (int64_t p = 0; p < depth; ++p) tiles[p * height + r] = row[p * column_stride];
+    }
+  }
+}
+
+// Tiles of a block for one stretch of k. `packed_lhs` is null if lhs is to be read as it lies.
+template <typename T>
+void RunStretch(const Product<T>& product, const Block& block, int64_t p0, int64_t depth, const T* packed_lhs) {
+  const int64_t height = product.kernels.rows, width = product.kernels.columns;
+  alignas(64) char panel_memory[kMaxPanelBytes];
+  T* panel = reinterpret_cast<T*>(panel_memory);
+  const bool is_rhs_good = product.rhs.column_stride == 1 && block.rows <= 2 * height;
+  Tile<T> tile;
+  tile.k = depth;
+  tile.out_row_stride = product.out.row_stride;
+  tile.add = product.add || p0 > 0;
+  for (int64_t j = block.column; j < block.column + block.columns; j += width) {
+    tile.columns = std::min(width, block.column + block.columns - j);
+    tile.rhs = product.Rhs(block.batch, p0, j);
+    tile.rhs_row_stride = product.rhs.row_stride;
+    if (!is_rhs_good || tile.columns < width) {
+      PackPanel(tile.rhs, product.rhs.row_stride, product.rhs.column_stride, depth, tile.columns, width, panel);
+      tile.rhs = panel;
+      tile.rhs_row_stride = width;
+    }
+    for (int64_t i = 0; i < block.rows; i += height) {
+      tile.rows = std::min(height, block.rows - i);
+      tile.lhs = packed_lhs != nullptr ? packed_lhs + i * depth : product.Lhs(block.batch, block.row + i, p0);
+      tile.lhs_row_stride = packed_lhs != nullptr ? 1 : product.lhs.row_stride;
+      tile.lhs_column_stride = packed_lhs != nullptr ? height : product.lhs.column_stride;
+      tile.out = product.Out(block.batch, block.row + i, j);
+      product.kernels.TileOf(tile.rows)(tile);
+    }
+  }
+}
+
+template <typename T>
+void RunBlock(const Product<T>& product, const Block& block) {
+  const int64_t k = product.sizes.k, height = product.kernels.rows;
+  std::unique_ptr<T[]> packed_lhs;
+  // A block of few panels reads lhs too seldom for packing to pay.
+  if (block.columns > 2 * product.kernels.columns &&
+      block.rows * block.columns > kSmallWork / std::min(k, kSmallWork)) {
+    packed_lhs.reset(new T[RoundUpTo(block.rows, height) * std::min(k, kDepth)]);
+  }
+  for (int64_t p0 = 0; p0 < k; p0 += kDepth) {
+    const int64_t depth = std::min(kDepth, k - p0);
+    if (packed_lhs != nullptr) {
+      PackTiles(product.Lhs(block.batch, block.row, p0), product.lhs.row_stride, product.lhs.column_stride, block.rows,
+                depth, height, packed_lhs.get());
+    }
+    RunStretch(product, block, p0, depth, packed_lhs.get());
+  }
+}
+
+template <typename T>
+Tile<T> WholeDepth(const Product<T>& product, const Block& block, int64_t i) {
+  Tile<T> tile;
+  tile.k = product.sizes.k;
+  tile.lhs = product.Lhs(block.batch, i, 0);
+  tile.lhs_row_stride = product.lhs.row_stride;
+  tile.lhs_column_stride = product.lhs.column_stride;
+  tile.rhs = product.Rhs(block.batch, 0, block.column);
+  tile.rhs_row_stride = product.rhs.row_stride;
+  tile.out = product.Out(block.batch, i, block.column);
+  tile.out_row_stride = product.out.row_stride;
+  tile.rows = 1;
+  tile.columns = block.columns;
+  tile.add = product.add;
+  return tile;
+}
+
+template <typename T>
+void RunRow(const Product<T>& product, const Block& block) {
+  for (int64_t i = block.row; i < block.row + block.rows; ++i) {
+    const Tile<T> tile = WholeDepth(product, block, i);
+    if (!product.add) std::fill(tile.out, tile.out + tile.columns, T(0));
+    product.kernels.add_row_times_matrix(tile);
+  }
+}
+
+template <typename T>
+void RunInnerRows(const Product<T>& product, const Block& block) {
+  for (int64_t i = block.row; i < block.row + block.rows; ++i) {
+    Tile<T> tile = WholeDepth(product, block, i);
+    tile.rhs_row_stride = product.rhs.column_stride;
+    product.kernels.run_inner_products(tile);
+  }
+}
+
+template <typename T>
+using BlockFunction = void (*)(const Product<T>& product, const Block& block);
+
+// By sizes and strides alone, never by the number of threads: the order of additions is not the same in all.
+template <typename T>
+BlockFunction<T> ChooseBlockFunction(const Product<T>& product) {
+  const MatrixProductSizes& sizes = product.sizes;
+  if (product.rhs.column_stride == 1)
+    return sizes.m == 1 && sizes.n > 2 * product.kernels.columns ? &RunRow<T> : &RunBlock<T>;
+  const bool is_contiguous = product.rhs.row_stride == 1 && product.lhs.column_stride == 1;
+  return is_contiguous && sizes.m <= 4 && sizes.k >= 16 ? &RunInnerRows<T> : &RunBlock<T>;
+}
+
+template <typename T>
+void RunProduct(const Product<T>& product) {
+  const MatrixProductSizes& sizes = product.sizes;
+  const BlockFunction<T> run_block = ChooseBlockFunction(product);
+  const double work = static_cast<double>(sizes.batch) * sizes.m * sizes.n * sizes.k;
+  if (work <= kWorkPerTask && sizes.m <= kTilesDown * product.kernels.rows) {
+    for (int64_t b = 0; b < sizes.batch; ++b) run_block(product, {b, 0, sizes.m, 0, sizes.n});
+    return;
+  }
+  const int64_t height = std::min(sizes.m, kTilesDown * product.kernels.rows);
+  const int64_t down = CeilOfRatio(sizes.m, height);
+  // Narrower blocks where there would be too few for all threads.
+  int64_t panels = std::min(kPanelsAcross, CeilOfRatio<int64_t>(sizes.n, product.kernels.columns));
+  const auto across_with = [&](int64_t panels) { return CeilOfRatio(sizes.n, panels * product.kernels.columns); };
+  while (panels > 8 && sizes.batch * down * across_with(panels) < 4 * ParallelThreadCount()) panels /= 2;
+  const int64_t width = std::min(sizes.n, panels * product.kernels.columns), across = across_with(panels);
+  const double work_per_block = static_cast<double>(height) * width * sizes.k;
+  const int64_t grain = 1 + static_cast<int64_t>(kWorkPerTask / work_per_block);
+  ParallelFor(sizes.batch * down * across, grain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t row = i / across % down * height, column = i % across * width;
+      run_block(product,
+                {i / across / down, row, std::min(height, sizes.m - row), column, std::min(width, sizes.n - column)});
+    }
+  });
+}
+
+template <typename T>
+void FillWithZeros(const MatrixProductSizes& sizes, const MatrixResult<T>& out) {
+  for (int64_t b = 0; b < sizes.batch; ++b) {
+    for (int64_t i = 0; i < sizes.m; ++i) {
+      T* row = out.data + b * out.batch_stride + i * out.row_stride;
+      std::fill(row, row + sizes.n, T(0));
+    }
+  }
+}
+
+template <typename T>
+void RealProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
+                 const MatrixResult<T>& out, bool add) {
+  const KernelTable<T>& kernels = FindKernels<T>();
+  if (sizes.n == 1 && sizes.m > 1 && out.row_stride == 1) {
+    // A column is better made as a row: transpose(out) = transpose(rhs) * transpose(lhs).
+    RunProduct<T>({{sizes.batch, 1, sizes.k, sizes.m},
+                   {rhs.data, rhs.batch_stride, rhs.column_stride, rhs.row_stride},
+                   {lhs.data, lhs.batch_stride, lhs.column_stride, lhs.row_stride},
+                   out,
+                   add,
+                   kernels});
+    return;
+  }
+  RunProduct<T>({sizes, lhs, rhs, out, add, kernels});
+}
+
+// A complex product is a real one of lhs as it lies, re and im side by side, and a rhs of twice as many rows and columns:
+//
+//                          re  im
+//   (a + bi) (re + im i) = (a b) ( -im  re )   = (a re - b im,  a im + b re)
+//
+// This is a part of rhs so rewritten.
+template <typename Real>
+void ExpandComplex(const MatrixOperand<std::complex<Real>>& rhs, int64_t rows, int64_t columns, Real* expanded) {
+  for (int64_t p = 0; p < rows; ++p) {
+    Real* upper = expanded + 4 * p * columns;
+    Real* lower = upper + 2 * columns;
+    for (int64_t j = 0; j < columns; ++j) {
+      const std::complex<Real> x = rhs.data[p * rhs.row_stride + j * rhs.column_stride];
+      upper[2 * j] = x.real();
+      upper[2 * j + 1] = x.imag();
+      lower[2 * j] = -x.imag();
+      lower[2 * j + 1] = x.real();
+    }
+  }
+}
+
+constexpr int64_t kComplexRows = 256, kComplexColumns = 512;  // of a part of rhs
+
+// Columns [p0, p0 + depth) of one lhs, their rows contiguous, times those rows of one rhs, part by part, added to out.
+template <typename Real>
+void AddComplexStretch(const MatrixProductSizes& sizes, const std::complex<Real>* lhs, int64_t lhs_row_stride,
+                       MatrixOperand<std::complex<Real>> rhs, const MatrixResult<std::complex<Real>>& out,
+                       Real* expanded) {
+  for (int64_t j = 0; j < sizes.n; j += kComplexColumns) {
+    const int64_t columns = std::min(kComplexColumns, sizes.n - j);
+    ExpandComplex(rhs, sizes.k, columns, expanded);
+    RealProduct<Real>({1, sizes.m, 2 * sizes.k, 2 * columns},
+                      {reinterpret_cast<const Real*>(lhs), 0, 2 * lhs_row_stride, 1}, {expanded, 0, 2 * columns, 1},
+                      {reinterpret_cast<Real*>(out.data + j), 0, 2 * out.row_stride}, /*add=*/true);
+    rhs.data += columns * rhs.column_stride;
+  }
+}
+
+template <typename Real>
+void ComplexProduct(const MatrixProductSizes& sizes, const MatrixOperand<std::complex<Real>>& lhs,
+                    const MatrixOperand<std::complex<Real>>& rhs, const MatrixResult<std::complex<Real>>& out,
+                    bool add) {
+  using Complex = std::complex<Real>;
+  if (!add) FillWithZeros(sizes, out);
+  const double work = 4.0 * sizes.m * sizes.n * sizes.k;
+  const int64_t grain = 1 + static_cast<int64_t>(kWorkPerTask / work);
+  ParallelFor(sizes.batch, grain, [&](int64_t begin, int64_t end, int) {
+    const int64_t max_rows = std::min(sizes.k, kComplexRows);
+    const std::unique_ptr<Real[]> expanded(new Real[4 * max_rows * std::min(sizes.n, kComplexColumns)]);
+    const std::unique_ptr<Complex[]> packed_lhs(lhs.column_stride == 1 ? nullptr : new Complex[sizes.m * max_rows]);
+    for (int64_t b = begin; b < end; ++b) {
+      for (int64_t p0 = 0; p0 < sizes.k; p0 += kComplexRows) {
+        const int64_t depth = std::min(kComplexRows, sizes.k - p0);
+        const Complex* left = lhs.data + b * lhs.batch_stride + p0 * lhs.column_stride;
+        if (packed_lhs != nullptr)
+          PackTiles<Complex>(left, lhs.column_stride, lhs.row_stride, depth, sizes.m, depth, packed_lhs.get());
+        const MatrixOperand<Complex> right = {rhs.data + b * rhs.batch_stride + p0 * rhs.row_stride, 0, rhs.row_stride,
+                                              rhs.column_stride};
+        AddComplexStretch<Real>({1, sizes.m, depth, sizes.n}, packed_lhs != nullptr ? packed_lhs.get() : left,
+                                packed_lhs != nullptr ? depth : lhs.row_stride, right,
+                                {out.data + b * out.batch_stride, 0, out.row_stride}, expanded.get());
+      }
+    }
+  });
+}
+
+}  // namespace
+
+template <typename T>
+void MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
+                   const MatrixResult<T>& out, MatrixProductMode mode) {
+  if (sizes.batch <= 0 || sizes.m <= 0 || sizes.n <= 0) return;
+  const bool add = mode == MatrixProductMode::kAdd;
+  if (sizes.k <= 0) {
+    if (!add) FillWithZeros(sizes, out);
+    return;
+  }
+  if constexpr (is_complex_v<T>) {
+    ComplexProduct<typename T::value_type>(sizes, lhs, rhs, out, add);
+  } else {
+    RealProduct<T>(sizes, lhs, rhs, out, add);
+  }
+}
+
+template <typename T>
+void AddScaledColumns(int64_t rows, int64_t columns, const MatrixOperand<T>& lhs, const T* scales,
+                      const MatrixResult<T>& out) {
+  if constexpr (is_complex_v<T>) {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) {
+        out.data[i * out.row_stride + j] += lhs.data[i * lhs.row_stride + j] * scales[j];
+      }
+    }
+  } else {
+    Tile<T> tile{};
+    tile.lhs = lhs.data;
+    tile.lhs_row_stride = lhs.row_stride;
+    tile.rhs = scales;
+    tile.out = out.data;
+    tile.out_row_stride = out.row_stride;
+    tile.rows = rows;
+    tile.columns = columns;
+    FindKernels<T>().add_scaled_columns(tile);
+  }
+}
+#define KASHI_INSTANTIATE(T)                                                                                  \
+  template void MatrixProduct<T>(const MatrixProductSizes&, const MatrixOperand<T>&, const MatrixOperand<T>&, \
+                                 const MatrixResult<T>&, MatrixProductMode);                                  \
+  template void AddScaledColumns<T>(int64_t, int64_t, const MatrixOperand<T>&, const T*, const MatrixResult<T>&);
+KASHI_INSTANTIATE(float)
+KASHI_INSTANTIATE(double)
+KASHI_INSTANTIATE(uint32_t)
+KASHI_INSTANTIATE(uint64_t)
+KASHI_INSTANTIATE(complex64)
+KASHI_INSTANTIATE(complex128)
+#undef KASHI_INSTANTIATE
+
+PrimitiveType AccumulationType(PrimitiveType result) {
+  if (result == F64 || primitive_util::IsComplexType(result)) return result;
+  if (result == PRED || primitive_util::IsFloatingPointType(result)) return F32;
+  if (primitive_util::BitWidth(result) == 64) return result;
+  return primitive_util::IsUnsignedIntegralType(result) ? U32 : S32;
+}
+
+}  // namespace kashi

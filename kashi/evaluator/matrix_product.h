@@ -1,0 +1,88 @@
+// MatrixProduct: out[b] = lhs[b] * rhs[b] for matrices with any strides: what dot, ragged-dot, scaled-dot and convolution
+// come down to.
+//
+//   for b, i, j:  out[b, i, j] = sum over p of lhs[b, i, p] * rhs[b, p, j]        (or += with MatrixProductMode::kAdd)
+//
+//   MatrixProduct<float>({1, m, k, n}, {a, 0, k, 1}, {b, 0, 1, k}, {c, 0, n});   // c = a * transpose(b), all row-major
+//
+// Speed: half of a core's peak and more from some 64^3 on, whatever the strides; runs of the processor's widest vectors
+// (AVX-512, AVX2 with FMA, or what the compiler takes for granted), found out at run time. Large products use all threads;
+// the order of additions in an element depends on the sizes and strides alone. f32 and f64 may fuse multiply and add.
+#ifndef KASHI_EVALUATOR_MATRIX_PRODUCT_H_
+#define KASHI_EVALUATOR_MATRIX_PRODUCT_H_
+
+#include <cstdint>
+
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/types.h"
+#include "kashi/base/check.h"
+
+namespace kashi {
+
+struct MatrixProductSizes {
+  int64_t batch;
+  int64_t m;  // rows of lhs and out
+  int64_t k;  // columns of lhs, rows of rhs; 0 makes zeros
+  int64_t n;  // columns of rhs and out
+};
+
+// Element (i, j) of matrix b is data[b * batch_stride + i * row_stride + j * column_stride].
+template <typename T>
+struct MatrixOperand {
+  const T* data;
+  int64_t batch_stride;
+  int64_t row_stride;
+  int64_t column_stride;
+};
+
+// The elements of a row lie one behind the other. Different rows must not overlap, nor those of different matrices.
+template <typename T>
+struct MatrixResult {
+  T* data;
+  int64_t batch_stride;
+  int64_t row_stride;
+};
+
+enum class MatrixProductMode { kAssign, kAdd };
+
+// T: float, double, uint32_t and uint64_t (which wrap, and so serve signed integers too), complex64, complex128.
+template <typename T>
+void MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
+                   const MatrixResult<T>& out, MatrixProductMode mode = MatrixProductMode::kAssign);
+
+// out[i, j] += lhs[i, j] * scales[j]: a product with a diagonal matrix. lhs is one matrix with contiguous rows, out another.
+// One thread.
+template <typename T>
+void AddScaledColumns(int64_t rows, int64_t columns, const MatrixOperand<T>& lhs, const T* scales,
+                      const MatrixResult<T>& out);
+
+// The type in which products that make a `result` are added up (docs/spec/hlo-ops.md 4): F32 for all real types but F64, and
+// for PRED, where a sum of zeros and ones is a count that stays above zero; S32 or U32 for integers of up to 32 bits; the
+// type itself else.
+PrimitiveType AccumulationType(PrimitiveType result);
+
+// f(T()) with the T of MatrixProduct for arrays of a type that AccumulationType gives: uint32_t for S32 too.
+template <typename F>
+auto AccumulationTypeSwitch(F&& f, PrimitiveType type) {
+  switch (type) {
+    case F64:
+      return f(double());
+    case C64:
+      return f(complex64());
+    case C128:
+      return f(complex128());
+    case S32:
+    case U32:
+      return f(uint32_t());
+    case S64:
+    case U64:
+      return f(uint64_t());
+    default:
+      KASHI_CHECK_EQ(type, F32);
+      return f(float());
+  }
+}
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_MATRIX_PRODUCT_H_

@@ -1,0 +1,121 @@
+// Random small programs and what real XLA makes of them: tests/data/evaluator/programs.txt, a sample of what
+// scripts/oracle_programs.py asks. A program there:
+//
+//   === SEED TOLERANCE
+//   HloModule …
+//   --- input
+//   s32[2] {1, 2}
+//   --- output
+//   f32[] 1.5
+#include <cmath>
+#include <complex>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "gtest/gtest.h"
+#include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/literal/literal_parser.h"
+
+namespace kashi {
+namespace {
+
+struct Program {
+  std::string name;
+  std::string tolerance;
+  std::string text;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+};
+
+std::vector<Program> ReadPrograms() {
+  std::ifstream file(KASHI_TEST_DATA "/evaluator/programs.txt");
+  std::vector<Program> programs;
+  std::string line, *part = nullptr;
+  while (std::getline(file, line)) {
+    if (absl::StartsWith(line, "=== ")) {
+      const std::vector<std::string> words = absl::StrSplit(line, ' ');
+      programs.push_back({words[1], words[2], "", {}, {}});
+      part = &programs.back().text;
+    } else if (absl::StartsWith(line, "--- ")) {
+      std::vector<std::string>& list = line == "--- input" ? programs.back().inputs : programs.back().outputs;
+      part = &list.emplace_back();
+    } else {
+      absl::StrAppend(part, line, "\n");
+    }
+  }
+  return programs;
+}
+
+// Bits of the significand, the first one included.
+int SignificandWidth(PrimitiveType type) {
+  return primitive_util::SignificandWidth(
+      primitive_util::IsComplexType(type) ? primitive_util::ComplexComponentType(type) : type);
+}
+
+std::vector<std::complex<double>> Widened(const LiteralSlice& literal) {
+  const Literal wide = literal.Convert(C128).value();
+  std::vector<std::complex<double>> values;
+  wide.EachCell<complex128>([&](absl::Span<const int64_t>, complex128 value) { values.push_back(value); });
+  return values;
+}
+
+bool IsNan(std::complex<double> x) { return std::isnan(x.real()) || std::isnan(x.imag()); }
+
+// Elements further apart than the tolerance: so many units in the last place of the value, or of a twentieth of the largest.
+int CountDifferent(const LiteralSlice& want, const LiteralSlice& got, absl::string_view tolerance) {
+  const PrimitiveType type = want.shape().element_type();
+  const bool is_integral = primitive_util::IsIntegralType(type) || type == PRED;
+  if (is_integral) return want.Equal(got) ? 0 : 1;
+  const int width = SignificandWidth(type);
+  const int ulps = tolerance == "exact" ? 0 : tolerance == "ulp" ? 64 : 4096;
+  const double unit = (width < 20 ? std::min(ulps, 16) : ulps) * std::ldexp(1.0, 1 - width);
+  const std::vector<std::complex<double>> x = Widened(want), y = Widened(got);
+  double scale = 0;
+  for (std::complex<double> value : x) {
+    if (std::isfinite(std::abs(value))) scale = std::max(scale, std::abs(value));
+  }
+  int different = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i] == y[i] || (IsNan(x[i]) && IsNan(y[i]))) continue;
+    if (!(std::abs(x[i] - y[i]) <= unit * (std::abs(x[i]) + 0.05 * scale))) ++different;
+  }
+  return different;
+}
+
+// Of `f32[2] {1, 2}`.
+Literal ReadLiteral(absl::string_view text) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(absl::StripAsciiWhitespace(text), absl::MaxSplits(' ', 1));
+  absl::StatusOr<Literal> literal = ParseLiteral(parts.second, ParseShape(parts.first).value());
+  EXPECT_TRUE(literal.ok()) << literal.status() << "\n" << text;
+  return literal.ok() ? *std::move(literal) : Literal();
+}
+
+TEST(ProgramsTest, GiveWhatXlaGives) {
+  const std::vector<Program> programs = ReadPrograms();
+  ASSERT_GT(programs.size(), 100);
+  for (const Program& program : programs) {
+    SCOPED_TRACE(absl::StrCat("seed ", program.name));
+    std::vector<Literal> arguments;
+    for (const std::string& input : program.inputs) arguments.push_back(ReadLiteral(input));
+    const Literal result = EvaluateText(program.text, arguments);
+    ASSERT_EQ(result.shape().tuple_shapes().size(), program.outputs.size());
+    for (size_t i = 0; i < program.outputs.size(); ++i) {
+      const Literal want = ReadLiteral(program.outputs[i]);
+      const LiteralSlice got(result, {static_cast<int64_t>(i)});
+      ASSERT_TRUE(ShapeUtil::Compatible(want.shape(), got.shape()));
+      EXPECT_EQ(CountDifferent(want, got, program.tolerance), 0)
+          << "output " << i << "\nwanted " << want << "\ngot " << got << "\n"
+          << program.text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kashi

@@ -1,0 +1,180 @@
+// reduce-window (docs/spec/hlo-ops.md, 3). For each block of outputs, for each offset of the window in row-major order, one
+// call folds all elements in that place of a window into the accumulators, which are the outputs themselves:
+//
+//   f32[7] -> f32[7], size=3 pad=2_0       w = 0:  out[2..7) = f(out[2..7), x[0..5))
+//                                          w = 1:  out[1..7) = f(out[1..7), x[0..6))
+//                                          w = 2:  out[0..7) = f(out[0..7), x[0..7))
+#include <algorithm>
+#include <utility>
+
+#include "kashi/base/status.h"
+#include "kashi/evaluator/fold.h"
+#include "kashi/evaluator/window_walk.h"
+#include "kashi/literal/strided_walk.h"
+
+namespace kashi {
+namespace {
+
+class WindowedReduce {
+ public:
+  WindowedReduce(Reduction& reduction, const WindowWalk& walk)
+      : reduction_(reduction),
+        walk_(walk),
+        inputs_(reduction.input_data()),
+        accumulators_(reduction.accumulator_data()),
+        chunk_(std::min(walk.width(), kLanes)),
+        chunks_((walk.width() + chunk_ - 1) / chunk_),
+        block_(std::clamp<int64_t>(kLanes / chunk_, 1, walk.row_outputs())),
+        blocks_((walk.row_outputs() + block_ - 1) / block_) {}
+
+  absl::Status Run(const EvaluationRun& run) {
+    PerThread<Scratch> scratches;
+    // How many elements a window has is not asked: a few, or we are slow anyhow.
+    return CheckedParallelFor(
+        run, reduction_.function->is_parallel(), walk_.rows() * blocks_ * chunks_, ParallelGrain(4 * block_ * chunk_),
+        [&](int64_t begin, int64_t end, int thread) {
+          Scratch& scratch = scratches.Get(thread, reduction_);
+          for (int64_t i = begin; i < end; ++i) {
+            KASHI_RETURN_IF_ERROR(FoldBlock(i / chunks_ / blocks_, i / chunks_ % blocks_, i % chunks_, scratch));
+          }
+          return absl::OkStatus();
+        });
+  }
+
+ private:
+  static constexpr int64_t kLanes = 2048;
+
+  struct Scratch {
+    explicit Scratch(const Reduction& reduction) : fold(*reduction.function, LaneFunction::kManyLanes) {
+      for (int64_t i = 0; i < reduction.size(); ++i) {
+        x.emplace_back(kLanes * reduction.inputs[i].element_bytes() / sizeof(double));
+        accumulators.emplace_back(kLanes * reduction.accumulators[i].element_bytes() / sizeof(double));
+      }
+    }
+    LaneFold fold;
+    std::vector<std::vector<double>> x, accumulators;  // doubles for alignment only
+  };
+
+  // Elements [first, first + size) of the vectors of outputs [begin, end) of a row.
+  absl::Status FoldBlock(int64_t row, int64_t block, int64_t chunk, Scratch& scratch) {
+    const int64_t begin = block * block_, end = std::min(begin + block_, walk_.row_outputs());
+    const int64_t first = chunk * chunk_, size = std::min(chunk_, walk_.width() - first);
+    const int64_t row_start = row * walk_.row_elements() + first;
+    const int64_t start = row_start + begin * walk_.width();
+    reduction_.FillWithInits(start,
+                             start + (end - begin) * size);  // vectors in more than one chunk are alone in a block
+    absl::Status status;
+    walk_.VisitRow(row, begin, end, [&](const WindowWalk::Run& run) {
+      status = FoldRun(run, row_start + run.output * walk_.width(), run.input + first, size, scratch);
+      return status.ok();
+    });
+    return status;
+  }
+
+  // `out` and `in` are elements; each of the run's vectors has `size` of them that count.
+  absl::Status FoldRun(const WindowWalk::Run& run, int64_t out, int64_t in, int64_t size, Scratch& scratch) {
+    const bool is_dense = size == walk_.width();
+    if (run.count == 1 || (is_dense && run.output_step == 1 && run.input_step == 1)) {
+      return Fold(out, in, run.count * size, scratch);
+    }
+    if (size >= kLongVector) {
+      for (int64_t i = 0; i < run.count; ++i) {
+        KASHI_RETURN_IF_ERROR(
+            Fold(out + i * run.output_step * walk_.width(), in + i * run.input_step * walk_.width(), size, scratch));
+      }
+      return absl::OkStatus();
+    }
+    return FoldScattered(run, out, in, size, scratch);
+  }
+
+  absl::Status Fold(int64_t out, int64_t in, int64_t n, Scratch& scratch) {
+    Targets accumulators = accumulators_;
+    Sources x = inputs_;
+    for (int64_t i = 0; i < reduction_.size(); ++i) {
+      accumulators[i] += out * reduction_.accumulators[i].element_bytes();
+      x[i] += in * reduction_.inputs[i].element_bytes();
+    }
+    return scratch.fold.Run(accumulators, x, n);
+  }
+
+  // Vectors that do not lie one behind the other come to buffers where they do.
+  absl::Status FoldScattered(const WindowWalk::Run& run, int64_t out, int64_t in, int64_t size, Scratch& scratch) {
+    Targets accumulators(reduction_.size());
+    Sources x(reduction_.size());
+    for (int64_t i = 0; i < reduction_.size(); ++i) {
+      const int x_bytes = reduction_.inputs[i].element_bytes(), bytes = reduction_.accumulators[i].element_bytes();
+      char* x_buffer = reinterpret_cast<char*>(scratch.x[i].data());
+      CopyVectors(x_bytes, run.count, size, inputs_[i] + in * x_bytes, run.input_step * walk_.width(), x_buffer, size);
+      x[i] = x_buffer;
+      accumulators[i] = accumulators_[i] + out * bytes;
+      if (run.output_step == 1) continue;
+      char* const buffer = reinterpret_cast<char*>(scratch.accumulators[i].data());
+      CopyVectors(bytes, run.count, size, accumulators[i], run.output_step * walk_.width(), buffer, size);
+      accumulators[i] = buffer;
+    }
+    KASHI_RETURN_IF_ERROR(scratch.fold.Run(accumulators, x, run.count * size));
+    if (run.output_step == 1) return absl::OkStatus();
+    for (int64_t i = 0; i < reduction_.size(); ++i) {
+      const int bytes = reduction_.accumulators[i].element_bytes();
+      CopyVectors(bytes, run.count, size, accumulators[i], size, accumulators_[i] + out * bytes,
+                  run.output_step * walk_.width());
+    }
+    return absl::OkStatus();
+  }
+
+  static void CopyVectors(int bytes, int64_t count, int64_t size, const char* source, int64_t source_stride,
+                          char* target, int64_t target_stride) {
+    if (size == 1 && target_stride == 1) return GatherStrided(bytes, source, source_stride, target, count);
+    CopyStrided({count, size}, bytes, {source, {source_stride, 1}}, {target, {target_stride, 1}});
+  }
+
+  static constexpr int64_t kLongVector = 32;
+
+  Reduction& reduction_;
+  const WindowWalk& walk_;
+  Sources inputs_;
+  Targets accumulators_;
+  int64_t chunk_, chunks_;  // of a vector
+  int64_t block_, blocks_;  // of a row
+};
+
+// [parts, elements] -> [elements, parts] of an array that has these.
+absl::StatusOr<Value> Transpose(EvaluationRun& run, const Value& value, int64_t rows, int64_t columns) {
+  KASHI_ASSIGN_OR_RETURN(Value out, run.MakeArray(value.dense_shape()));
+  CopyStrided({columns, rows}, value.element_bytes(), {value.bytes(), {1, columns}}, {out.mutable_bytes(), {rows, 1}});
+  return out;
+}
+
+// Where rows are so short that the calls would cost more than the work, the many parts (images, say, of a pooling) become
+// the innermost dimension, and their results go back.
+absl::Status ReduceWithPartsInnermost(Operation& op, Reduction& reduction, const WindowWalk& walk) {
+  for (Value& input : reduction.inputs) {
+    KASHI_ASSIGN_OR_RETURN(input, Transpose(op.run, input, walk.parts(), walk.part_inputs()));
+  }
+  const WindowWalk inner = walk.WithPartsInnermost();
+  KASHI_RETURN_IF_ERROR(WindowedReduce(reduction, inner).Run(op.run));
+  for (Value& result : reduction.accumulators) {
+    KASHI_ASSIGN_OR_RETURN(result, Transpose(op.run, result, walk.part_outputs(), walk.parts()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kReduceWindow>(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(Reduction reduction, MakeReduction(op));
+  const Value& x = reduction.inputs[0];
+  Value& out = reduction.accumulators[0];
+  KASHI_ASSIGN_OR_RETURN(const WindowWalk walk, WindowWalk::Make(op.instruction, x.dimensions(), out.dimensions()));
+  if (x.element_count() == 0 || out.element_count() == 0) {
+    reduction.FillWithInits(0, out.element_count());
+  } else if (walk.row_elements() < 16 && walk.parts() > walk.row_elements()) {
+    KASHI_RETURN_IF_ERROR(ReduceWithPartsInnermost(op, reduction, walk));
+  } else {
+    KASHI_RETURN_IF_ERROR(WindowedReduce(reduction, walk).Run(op.run));
+  }
+  return MakeResults(op, std::move(reduction.accumulators));
+}
+
+}  // namespace kashi

@@ -1,0 +1,202 @@
+// scatter (docs/spec/hlo-ops.md 5): for each window w of the updates, in row-major order
+//
+//   S = the index of w, brought to the operands' dimensions; windows that would reach beyond are left out
+//   (x1, x2, …)[S + i] = to_apply(x1[S + i], x2[S + i], …, u1[w, i], u2[w, i], …)
+//
+// on the operands themselves if nobody else needs them. Windows go one after the other, rows of a window at once.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/element_kernel.h"
+#include "kashi/evaluator/indexed_windows.h"
+#include "kashi/evaluator/lane_function.h"
+#include "kashi/evaluator/operation.h"
+
+namespace kashi {
+namespace {
+
+using Places = IndexedWindows::Places;
+
+// Elements worth another thread.
+constexpr int64_t kElementsPerTask = 16 * 1024;
+// Elements of a row worth telling another thread where the windows are.
+constexpr int64_t kShortestRowPart = 64;
+
+// Calls visit(begin, n) for all windows in order, some at a time.
+template <typename Visit>
+absl::Status ForEachBlock(const EvaluationRun& run, const IndexedWindows& windows, Visit&& visit) {
+  constexpr int64_t kBlocksPerCheck = 1024;
+  int64_t blocks = 0;
+  for (int64_t begin = 0; begin < windows.window_count(); begin += IndexedWindows::kMaxPlaces) {
+    if (++blocks % kBlocksPerCheck == 0) KASHI_RETURN_IF_ERROR(run.CheckCancelled());
+    KASHI_RETURN_IF_ERROR(visit(begin, std::min(IndexedWindows::kMaxPlaces, windows.window_count() - begin)));
+  }
+  return absl::OkStatus();
+}
+
+// Calls visit(first, n, operand_offset, batch_offset) for row after row of the n windows from places[first]: of all that
+// were found where that changes no element's order of updates, else window by window.
+//
+//   windows 0 0 0      rows of both at once: what the upper row of window 1 updates, the lower one of window 0
+//           0 0 0      has not updated yet
+//             1 1 1
+//             1 1 1
+template <typename Visit>
+absl::Status ForEachRowOfBlock(const IndexedWindows& windows, int64_t found, Visit&& visit) {
+  const int64_t together = windows.may_overlap_partly() && !windows.loops().empty() ? 1 : found;
+  absl::Status status;
+  for (int64_t first = 0; first < found; first += together) {
+    windows.ForEachRow([&](int64_t operand_offset, int64_t batch_offset) {
+      if (status.ok()) status = visit(first, together, operand_offset, batch_offset);
+    });
+  }
+  return status;
+}
+
+// Calls visit(begin, end) for parts of the row that together are all of it, on several threads where that pays. Every
+// element has its updates in the order of the windows, whatever the parts.
+void ForEachRowPart(const IndexedWindows& windows, absl::FunctionRef<void(int64_t begin, int64_t end)> visit) {
+  if (windows.may_overlap_partly()) return visit(0, windows.row());
+  const int64_t updates_per_column = windows.window_count() * windows.window_element_count() / windows.row();
+  ParallelFor(windows.row(), std::max(kShortestRowPart, kElementsPerTask / updates_per_column),
+              [&](int64_t begin, int64_t end, int) { visit(begin, end); });
+}
+
+// x[S + i] = u[w, i]
+absl::Status Assign(const EvaluationRun& run, const IndexedWindows& windows, const Value& update, Value& x) {
+  Places places;
+  const int bytes = x.element_bytes();
+  char* to = x.mutable_bytes();
+  return ForEachBlock(run, windows, [&](int64_t begin, int64_t n) {
+    const int64_t found = windows.FindPlaces(begin, n, IndexedWindows::Beyond::kSkip, places);
+    return ForEachRowOfBlock(windows, found, [&](int64_t first, int64_t count, int64_t x_offset, int64_t u_offset) {
+      CopyRows(update.bytes() + u_offset * bytes, &places.batch[first], to + x_offset * bytes, &places.operand[first],
+               count, bytes, windows.row() * bytes);
+      return absl::OkStatus();
+    });
+  });
+}
+
+// x[S + i] = kernel(x[S + i], u[w, i])
+absl::Status ApplyBinary(const EvaluationRun& run, const IndexedWindows& windows, const ElementKernel& kernel,
+                         const Value& update, Value& x) {
+  const int bytes = x.element_bytes();
+  char* const to = x.mutable_bytes();
+  ForEachRowPart(windows, [&](int64_t part_begin, int64_t part_end) {
+    Places places;
+    // Fails of nothing but being cancelled, which is asked again below.
+    (void)ForEachBlock(run, windows, [&](int64_t begin, int64_t n) {
+      const int64_t found = windows.FindPlaces(begin, n, IndexedWindows::Beyond::kSkip, places);
+      return ForEachRowOfBlock(windows, found, [&](int64_t first, int64_t count, int64_t x_offset, int64_t u_offset) {
+        for (int64_t i = first; i < first + count; ++i) {
+          char* row = to + (places.operand[i] + x_offset + part_begin) * bytes;
+          const void* inputs[] = {row, update.bytes() + (places.batch[i] + u_offset + part_begin) * bytes};
+          kernel(inputs, row, part_end - part_begin);
+        }
+        return absl::OkStatus();
+      });
+    });
+  });
+  return run.CheckCancelled();
+}
+
+// The same by any function, of any number of operands.
+absl::Status ApplyFunction(const EvaluationRun& run, const IndexedWindows& windows, const LaneFunction& function,
+                           absl::Span<const Value> updates, absl::Span<Value> xs) {
+  const size_t n_operands = xs.size();
+  LaneFunction::Scratch scratch(function, std::min(windows.row(), LaneFunction::kManyLanes));
+  std::vector<const void*> inputs(2 * n_operands);
+  std::vector<void*> outputs(n_operands);
+  std::vector<char*> to;
+  for (Value& x : xs) to.push_back(x.mutable_bytes());
+  Places places;
+  return ForEachBlock(run, windows, [&](int64_t begin, int64_t n) {
+    const int64_t found = windows.FindPlaces(begin, n, IndexedWindows::Beyond::kSkip, places);
+    return ForEachRowOfBlock(windows, found, [&](int64_t first, int64_t count, int64_t x_offset, int64_t u_offset) {
+      for (int64_t i = first; i < first + count; ++i) {
+        for (size_t k = 0; k < n_operands; ++k) {
+          outputs[k] = to[k] + (places.operand[i] + x_offset) * xs[k].element_bytes();
+          inputs[k] = outputs[k];
+          inputs[n_operands + k] = updates[k].bytes() + (places.batch[i] + u_offset) * updates[k].element_bytes();
+        }
+        KASHI_RETURN_IF_ERROR(function.Run(scratch, inputs, outputs, windows.row()));
+      }
+      return absl::OkStatus();
+    });
+  });
+}
+
+absl::Status Apply(Operation& op, const IndexedWindows& windows, const LaneFunction& function,
+                   absl::Span<const Value> updates, absl::Span<Value> xs) {
+  if (function.AsParameter() == 0) return absl::OkStatus();
+  if (function.AsParameter() == 1) return Assign(op.run, windows, updates[0], xs[0]);
+  if (function.AsBinary().has_value()) {
+    const PrimitiveType type = function.result_types()[0];
+    KASHI_ASSIGN_OR_RETURN(const ElementKernel kernel, FindBinaryKernel(*function.AsBinary(), type, type, type));
+    return ApplyBinary(op.run, windows, kernel, updates[0], xs[0]);
+  }
+  return ApplyFunction(op.run, windows, function, updates, xs);
+}
+
+// An operand as the function takes it, to be written to.
+absl::StatusOr<Value> TakeOperand(Operation& op, int64_t i, PrimitiveType type) {
+  Value value = std::move(op.operands[i]);
+  if (!primitive_util::CastPreservesValues(value.element_type(), type)) {
+    return Unimplemented("%s: scatter of %s by a computation on %s", op.instruction.name(),
+                         primitive_util::LowercasePrimitiveTypeName(value.element_type()),
+                         primitive_util::LowercasePrimitiveTypeName(type));
+  }
+  KASHI_ASSIGN_OR_RETURN(value, op.run.Convert(std::move(value), type));
+  if (value.is_unique()) return value;
+  KASHI_ASSIGN_OR_RETURN(Value copy, op.run.MakeArray(value.dense_shape()));
+  std::memcpy(copy.mutable_data(), value.untyped_data(), value.byte_count());
+  return copy;
+}
+
+absl::Status ScatterInto(Operation& op, const LaneFunction& function, absl::Span<Value> xs) {
+  const int64_t n = static_cast<int64_t>(xs.size());
+  std::vector<Value> updates(n);
+  for (int64_t i = 0; i < n; ++i) {
+    KASHI_ASSIGN_OR_RETURN(updates[i],
+                           op.run.Convert(std::move(op.operands[n + 1 + i]), function.parameter_types()[n + i]));
+    if (xs[i].dimensions() != xs[0].dimensions() || updates[i].dimensions() != updates[0].dimensions()) {
+      return Unimplemented("%s: scatter to operands of different sizes", op.instruction.name());
+    }
+  }
+  if (xs[0].element_count() == 0 || updates[0].element_count() == 0) return absl::OkStatus();
+  const ScatterDimensionNumbers& numbers = op.instruction.scatter_dimension_numbers();
+  const absl::StatusOr<IndexedWindows> windows = IndexedWindows::Make(
+      {numbers.update_window_dims(), numbers.inserted_window_dims(), numbers.scatter_dims_to_operand_dims(),
+       numbers.input_batching_dims(), numbers.scatter_indices_batching_dims(), numbers.index_vector_dim()},
+      xs[0].dimensions(), op.operands[n], updates[0].dimensions());
+  if (!windows.ok()) return InvalidArgument("%s: %s", op.instruction.name(), windows.status().message());
+  return Apply(op, *windows, function, updates, xs);
+}
+
+}  // namespace
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kScatter>(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(const LaneFunction* function, op.run.Lanes(*op.instruction.to_apply()));
+  const int64_t n = static_cast<int64_t>(op.operands.size()) / 2;
+  std::vector<Value> xs(n);
+  for (int64_t i = 0; i < n; ++i) {
+    KASHI_ASSIGN_OR_RETURN(xs[i], TakeOperand(op, i, function->parameter_types()[i]));
+  }
+  KASHI_RETURN_IF_ERROR(ScatterInto(op, *function, absl::MakeSpan(xs)));
+  for (int64_t i = 0; i < n; ++i) {
+    KASHI_ASSIGN_OR_RETURN(xs[i], op.run.Convert(std::move(xs[i]), op.result(i)->element_type()));
+  }
+  if (n == 1) return std::move(xs[0]);
+  return Value::MakeTuple(std::move(xs));
+}
+
+}  // namespace kashi

@@ -1,0 +1,394 @@
+// sort (docs/spec/hlo-ops.md, 3): always stable, whatever is_stable says; to_apply(a0, b0, a1, b1, …) is "a before b".
+//
+// The lines along the dimension are sorted as lists of indices, by which the elements of all operands then move. A line is
+// sorted by
+//
+//   keys        where the comparator is compare(f(a_i), f(b_i)) for one operand i: f of all elements at once, as unsigned
+//               integers in their order, by counting digits. f is nothing, or say what makes all NaNs equal.
+//   comparator  otherwise; one call a comparison. Any comparator ends, if it contradicts itself in some order or other.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/fold.h"
+#include "kashi/evaluator/order_keys.h"
+#include "kashi/hlo/hlo_computation.h"
+#include "kashi/literal/strided_walk.h"
+
+namespace kashi {
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------------------
+// By comparator
+// ---------------------------------------------------------------------------------------------------------------------
+
+constexpr int64_t kInsertionSize = 9;  // up to here, below, insertion is faster; and the evaluator inserts
+
+// before(i, j) on indices. `spare` has room for half of them.
+template <typename Before>
+void MergeSort(int64_t* indices, int64_t n, int64_t* spare, Before& before) {
+  if (n < kInsertionSize) {
+    for (int64_t i = 1; i < n; ++i) {
+      const int64_t index = indices[i];
+      int64_t low = 0, high = i;  // goes behind all those that it is not before
+      while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (before(index, indices[middle])) {
+          high = middle;
+        } else {
+          low = middle + 1;
+        }
+      }
+      std::copy_backward(indices + low, indices + i, indices + i + 1);
+      indices[low] = index;
+    }
+    return;
+  }
+  const int64_t half = n / 2;
+  MergeSort(indices, half, spare, before);
+  MergeSort(indices + half, n - half, spare, before);
+  std::copy(indices, indices + half, spare);
+  int64_t left = 0, right = half, out = 0;
+  while (left < half && right < n)
+    indices[out++] = before(indices[right], spare[left]) ? indices[right++] : spare[left++];
+  std::copy(spare + left, spare + half, indices + out);
+}
+
+// to_apply on elements i and j of a line.
+class Comparator {
+ public:
+  Comparator(const LaneFunction& function, absl::Span<const Value> operands)
+      : function_(function), operands_(operands), scratch_(function, 1), inputs_(2 * operands.size()) {}
+
+  void StartLine(int64_t first) { first_ = first; }
+  const absl::Status& status() const { return status_; }
+
+  bool operator()(int64_t i, int64_t j) {
+    if (!status_.ok()) return false;
+    for (size_t operand = 0; operand < operands_.size(); ++operand) {
+      const int bytes = operands_[operand].element_bytes();
+      inputs_[2 * operand] = operands_[operand].bytes() + (first_ + i) * bytes;
+      inputs_[2 * operand + 1] = operands_[operand].bytes() + (first_ + j) * bytes;
+    }
+    bool is_before = false;
+    status_ = function_.Run(scratch_, inputs_, {&is_before}, 1);
+    return is_before;
+  }
+
+ private:
+  const LaneFunction& function_;
+  absl::Span<const Value> operands_;
+  LaneFunction::Scratch scratch_;
+  std::vector<const void*> inputs_;
+  int64_t first_ = 0;
+  absl::Status status_;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// By keys
+// ---------------------------------------------------------------------------------------------------------------------
+
+// What a comparator compares: f of operand `operand`, f being the computation `key`, or nothing if that is null.
+struct KeyOrder {
+  int64_t operand;
+  ComparisonDirection direction;
+  Comparison::Order order;
+  std::unique_ptr<HloComputation> key;
+};
+
+// That of compare(y, x) where that of compare(x, y) is given.
+ComparisonDirection Flipped(ComparisonDirection direction) {
+  switch (direction) {
+    case ComparisonDirection::kGe:
+      return ComparisonDirection::kLe;
+    case ComparisonDirection::kGt:
+      return ComparisonDirection::kLt;
+    case ComparisonDirection::kLe:
+      return ComparisonDirection::kGe;
+    case ComparisonDirection::kLt:
+      return ComparisonDirection::kGt;
+    default:
+      return direction;
+  }
+}
+
+bool IsBackwards(ComparisonDirection direction) {
+  return direction == ComparisonDirection::kGt || direction == ComparisonDirection::kGe;
+}
+// a <= b says of equals that each is before the other: they come out backwards.
+bool TurnsEquals(ComparisonDirection direction) {
+  return direction == ComparisonDirection::kLe || direction == ComparisonDirection::kGe;
+}
+
+constexpr size_t kMostInstructions = 64;
+
+// What `root` depends on, operands first, itself last, and the numbers of the parameters among that. False if anything is
+// not elementwise, or it is too much.
+bool Collect(const HloInstruction* root, size_t depth, std::vector<const HloInstruction*>* order,
+             std::vector<int64_t>* parameters) {
+  if (absl::c_linear_search(*order, root)) return true;
+  if (order->size() == kMostInstructions || depth == kMostInstructions) return false;
+  if (root->opcode() == HloOpcode::kParameter) {
+    parameters->push_back(root->parameter_number());
+  } else if (root->opcode() != HloOpcode::kConstant && !HasElementKernel(root->opcode())) {
+    return false;
+  }
+  for (const HloInstruction* operand : root->operands()) {
+    if (!Collect(operand, depth + 1, order, parameters)) return false;
+  }
+  order->push_back(root);
+  return true;
+}
+
+// Whether both compute the same, each of the one parameter that it has.
+bool IsSameFunction(absl::Span<const HloInstruction* const> a, absl::Span<const HloInstruction* const> b) {
+  if (a.size() != b.size()) return false;
+  absl::flat_hash_map<const HloInstruction*, const HloInstruction*> twin;
+  for (size_t i = 0; i < a.size(); ++i) {
+    twin[a[i]] = b[i];
+    if (a[i]->opcode() == HloOpcode::kParameter && b[i]->opcode() == HloOpcode::kParameter) continue;
+    const auto eq_operands = [&](const HloInstruction* x, const HloInstruction* y) {
+      const auto found = twin.find(x);
+      return found != twin.end() && found->second == y;
+    };
+    const auto eq_computations = [](const HloComputation*, const HloComputation*) { return false; };
+    if (!a[i]->Identical(*b[i], eq_operands, eq_computations)) return false;
+  }
+  return true;
+}
+
+// f as a computation of its own.
+std::unique_ptr<HloComputation> MakeKeyFunction(absl::Span<const HloInstruction* const> order) {
+  HloComputation::Builder builder("key");
+  absl::flat_hash_map<const HloInstruction*, HloInstruction*> clones;
+  for (const HloInstruction* instruction : order) {
+    if (instruction->opcode() == HloOpcode::kParameter) {
+      clones[instruction] = builder.AddInstruction(HloInstruction::CreateParameter(0, instruction->shape(), "x"));
+      continue;
+    }
+    std::vector<HloInstruction*> operands;
+    for (const HloInstruction* operand : instruction->operands()) operands.push_back(clones[operand]);
+    clones[instruction] = builder.AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands));
+  }
+  return builder.Build();
+}
+
+std::optional<KeyOrder> FindKeyOrder(const LaneFunction& function, const HloComputation& to_apply) {
+  if (const std::optional<LaneFunction::ParameterComparison> found = function.AsComparison(); found.has_value()) {
+    const ComparisonDirection direction = found->is_swapped ? Flipped(found->direction) : found->direction;
+    return KeyOrder{found->operand, direction, found->order, nullptr};
+  }
+  const HloInstruction* root = to_apply.root_instruction();
+  if (root->opcode() != HloOpcode::kCompare) return std::nullopt;
+  std::vector<const HloInstruction*> left, right;
+  std::vector<int64_t> a, b;
+  if (!Collect(root->operand(0), 0, &left, &a) || !Collect(root->operand(1), 0, &right, &b) || a.size() != 1 ||
+      b.size() != 1 || a[0] / 2 != b[0] / 2 || a[0] == b[0] || !IsSameFunction(left, right)) {
+    return std::nullopt;
+  }
+  const ComparisonDirection direction = root->comparison_direction();
+  return KeyOrder{a[0] / 2, a[0] < b[0] ? direction : Flipped(direction), root->comparison_order(),
+                  MakeKeyFunction(left)};
+}
+
+// f of all elements of the operand.
+absl::StatusOr<Value> EvaluateKeys(EvaluationRun& run, const KeyOrder& order, const Value& operand) {
+  if (order.key == nullptr) return operand;
+  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<LaneFunction> function, LaneFunction::Make(*order.key, run));
+  KASHI_ASSIGN_OR_RETURN(Value keys, run.MakeArray(function->result_types()[0], operand.dimensions()));
+  PerThread<LaneFunction::Scratch> scratches;
+  char* const out = keys.mutable_bytes();
+  KASHI_RETURN_IF_ERROR(CheckedParallelFor(run, function->is_parallel(), keys.element_count(), ParallelGrain(1),
+                                           [&](int64_t begin, int64_t end, int thread) {
+                                             return function->Run(
+                                                 scratches.Get(thread, *function, LaneFunction::kManyLanes),
+                                                 {operand.bytes() + begin * operand.element_bytes()},
+                                                 {out + begin * keys.element_bytes()}, end - begin);
+                                           }));
+  return keys;
+}
+
+// Sorts entries by digit after digit of their keys, from the lowest: DigitOf(entry, i) is the i-th byte. Stable.
+template <typename Entry, typename DigitOf>
+void SortByDigits(std::vector<Entry>& entries, std::vector<Entry>& spare, int digits, DigitOf digit_of) {
+  const size_t n = entries.size();
+  std::vector<size_t> counts(256 * digits);
+  for (const Entry& entry : entries) {
+    for (int i = 0; i < digits; ++i) ++counts[256 * i + digit_of(entry, i)];
+  }
+  for (int i = 0; i < digits; ++i) {
+    size_t* const starts = &counts[256 * i];
+    if (starts[digit_of(entries[0], i)] == n) continue;  // all have the same
+    size_t sum = 0;
+    for (int digit = 0; digit < 256; ++digit) sum += std::exchange(starts[digit], sum);
+    for (const Entry& entry : entries) spare[starts[digit_of(entry, i)]++] = entry;
+    entries.swap(spare);
+  }
+}
+
+// One line at a time.
+class KeySorter {
+ public:
+  KeySorter(PrimitiveType type, const KeyOrder& order, int64_t n)
+      : type_(type),
+        order_(order),
+        is_narrow_(OrderKeyBits(type) == 32 && n <= int64_t{1} << 32),
+        flip_(!IsBackwards(order.direction) ? 0
+              : OrderKeyBits(type) == 32    ? 0xffffffff
+                                            : ~uint64_t{0}),
+        keys_(n) {
+    for (auto* entries : {&narrow_, &narrow_spare_}) entries->resize(is_narrow_ ? n : 0);
+    for (auto* entries : {&wide_, &wide_spare_}) entries->resize(is_narrow_ ? 0 : n);
+  }
+
+  // False if the line has elements that the order has no place for.
+  bool Sort(const char* keys, int64_t* indices) {
+    const int64_t n = keys_.size();
+    if (!MakeOrderKeys(type_, order_.order, keys, n, keys_.data())) return false;
+    const bool turns = TurnsEquals(order_.direction);
+    for (int64_t i = 0; i < n; ++i) {
+      const uint64_t at = turns ? n - 1 - i : i;
+      if (is_narrow_) {
+        narrow_[i] = (keys_[at] ^ flip_) << 32 | at;
+      } else {
+        wide_[i] = {keys_[at] ^ flip_, at};
+      }
+    }
+    is_narrow_ ? SortNarrow() : SortWide();
+    for (int64_t i = 0; i < n; ++i) indices[i] = is_narrow_ ? narrow_[i] & 0xffffffff : wide_[i].index;
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kFewEntries = 256;  // too few to count digits
+  struct Wide {
+    uint64_t key, index;
+  };
+
+  void SortNarrow() {
+    const auto less = [](uint64_t a, uint64_t b) { return a >> 32 < b >> 32; };
+    if (narrow_.size() < kFewEntries) return std::stable_sort(narrow_.begin(), narrow_.end(), less);
+    SortByDigits(narrow_, narrow_spare_, 4, [](uint64_t x, int i) { return x >> (32 + 8 * i) & 0xff; });
+  }
+  void SortWide() {
+    const auto less = [](const Wide& a, const Wide& b) { return a.key < b.key; };
+    if (wide_.size() < kFewEntries) return std::stable_sort(wide_.begin(), wide_.end(), less);
+    SortByDigits(wide_, wide_spare_, 8, [](const Wide& x, int i) { return x.key >> (8 * i) & 0xff; });
+  }
+
+  PrimitiveType type_;
+  const KeyOrder& order_;
+  bool is_narrow_;
+  uint64_t flip_;
+  std::vector<uint64_t> keys_;
+  std::vector<uint64_t> narrow_, narrow_spare_;  // key << 32 | index; these or those below
+  std::vector<Wide> wide_, wide_spare_;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Lines
+// ---------------------------------------------------------------------------------------------------------------------
+
+// What a thread needs to sort lines of n elements.
+struct LineSorter {
+  LineSorter(const LaneFunction& function, const std::vector<Value>& operands, const KeyOrder* order, const Value* keys,
+             int64_t n)
+      : comparator(function, operands), indices(n), spare(n / 2) {
+    if (order != nullptr) by_key.emplace(keys->element_type(), *order, n);
+  }
+  Comparator comparator;
+  std::optional<KeySorter> by_key;
+  std::vector<int64_t> indices, spare;
+};
+
+// [outer, n, inner] -> [outer, inner, n], or back with n and inner exchanged.
+absl::StatusOr<Value> SwapLastTwo(EvaluationRun& run, const Value& x, int64_t n, int64_t inner) {
+  KASHI_ASSIGN_OR_RETURN(Value out, run.MakeArray(x.dense_shape()));
+  CopyStrided({x.element_count() / (n * inner), inner, n}, x.element_bytes(), {x.bytes(), {n * inner, 1, inner}},
+              {out.mutable_bytes(), {n * inner, n, 1}});
+  return out;
+}
+
+// Sorts lines of n elements, which lie one behind the other.
+absl::StatusOr<std::vector<Value>> SortLines(EvaluationRun& run, const LaneFunction& function,
+                                             const HloComputation& to_apply, const std::vector<Value>& operands,
+                                             int64_t n) {
+  std::vector<Value> results(operands.size());
+  Targets targets;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(results[i], run.MakeArray(operands[i].dense_shape()));
+    targets.push_back(results[i].mutable_bytes());
+  }
+  std::optional<KeyOrder> order = FindKeyOrder(function, to_apply);
+  Value keys;
+  if (order.has_value()) {
+    KASHI_ASSIGN_OR_RETURN(keys, EvaluateKeys(run, *order, operands[order->operand]));
+    const bool is_order = order->direction != ComparisonDirection::kEq && order->direction != ComparisonDirection::kNe;
+    if (!is_order || !HasOrderKeys(keys.element_type())) order.reset();
+  }
+  PerThread<LineSorter> sorters;
+  KASHI_RETURN_IF_ERROR(CheckedParallelFor(
+      run, function.is_parallel(), operands[0].element_count() / n, ParallelGrain(16 * n),
+      [&](int64_t begin, int64_t end, int thread) {
+        LineSorter& sorter = sorters.Get(thread, function, operands, order.has_value() ? &*order : nullptr, &keys, n);
+        for (int64_t line = begin; line < end; ++line) {
+          int64_t* const indices = sorter.indices.data();
+          if (!order.has_value() || !sorter.by_key->Sort(keys.bytes() + line * n * keys.element_bytes(), indices)) {
+            std::iota(indices, indices + n, 0);
+            sorter.comparator.StartLine(line * n);
+            MergeSort(indices, n, sorter.spare.data(), sorter.comparator);
+            KASHI_RETURN_IF_ERROR(sorter.comparator.status());
+          }
+          for (size_t i = 0; i < operands.size(); ++i) {
+            const int64_t start = line * n * operands[i].element_bytes();
+            GatherElements(operands[i].element_bytes(), operands[i].bytes() + start, indices, targets[i] + start, n);
+          }
+        }
+        return absl::OkStatus();
+      }));
+  return results;
+}
+
+}  // namespace
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kSort>(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(const LaneFunction* function, op.run.Lanes(*op.instruction.to_apply()));
+  const absl::Span<const PrimitiveType> parameters = function->parameter_types();
+  const int64_t dimension = op.instruction.dimensions().empty() ? 0 : op.instruction.dimensions(0);
+  const absl::Span<const int64_t> sizes = op.operands[0].dimensions();
+  if (parameters.size() != 2 * op.operands.size() || function->result_types().size() != 1 ||
+      function->result_types()[0] != PRED || dimension < 0 || (!sizes.empty() && dimension >= sizes.size())) {
+    return InvalidArgument("The computation or dimension of %s does not fit its operands.", op.instruction.name());
+  }
+  std::vector<Value> operands;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    if (parameters[2 * i] != parameters[2 * i + 1] || op.operands[i].dimensions() != sizes) {
+      return InvalidArgument("The computation of %s does not fit its operands.", op.instruction.name());
+    }
+    KASHI_ASSIGN_OR_RETURN(Value operand, op.run.Convert(op.operands[i], parameters[2 * i]));
+    operands.push_back(std::move(operand));
+  }
+  const int64_t n = sizes.empty() ? 1 : sizes[dimension];
+  if (operands[0].element_count() == 0 || n == 1) return MakeResults(op, std::move(operands));
+  int64_t inner = 1;
+  for (size_t i = dimension + 1; i < sizes.size(); ++i) inner *= sizes[i];
+  for (Value& operand : operands) {
+    if (inner == 1) break;
+    KASHI_ASSIGN_OR_RETURN(operand, SwapLastTwo(op.run, operand, n, inner));
+  }
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> results,
+                         SortLines(op.run, *function, *op.instruction.to_apply(), operands, n));
+  for (Value& result : results) {
+    if (inner == 1) break;
+    KASHI_ASSIGN_OR_RETURN(result, SwapLastTwo(op.run, result, inner, n));
+  }
+  return MakeResults(op, std::move(results));
+}
+
+}  // namespace kashi

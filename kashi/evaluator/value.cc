@@ -1,0 +1,246 @@
+#include "kashi/evaluator/value.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/literal/strided_walk.h"
+
+namespace kashi {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kSmallestKept = size_t{1} << 16;
+constexpr size_t kMostKept = size_t{1} << 28;
+
+// Whether the elements of the literal at the index lie as those of a value do: dense, row-major, no dynamic dimension.
+bool LiesAsValue(const Shape& shape) { return shape.is_static() && IsStoredRowMajor(shape); }
+
+}  // namespace
+
+DenseShape MakeDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions) {
+  return std::make_shared<const Shape>(ShapeUtil::MakeShape(type, dimensions));
+}
+DenseShape MakeDenseShape(const Shape& array) { return MakeDenseShape(array.element_type(), array.dimensions()); }
+
+// Blocks of a power of two, or of three quarters of one, so that those kept fit the next array; at least one unit of the
+// alignment, so that an empty array has an address.
+size_t MemoryBudget::CapacityFor(int64_t bytes) {
+  size_t capacity = kAlignment;
+  while (capacity < static_cast<size_t>(bytes)) capacity *= 2;
+  const size_t three_quarters = capacity / 4 * 3;
+  return three_quarters >= static_cast<size_t>(bytes) && three_quarters % kAlignment == 0 ? three_quarters : capacity;
+}
+
+MemoryBudget::~MemoryBudget() { DropKept(); }
+
+bool MemoryBudget::Take(int64_t bytes) {
+  int64_t used = used_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit_ - used) return false;
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  return true;
+}
+
+void* MemoryBudget::TakeKept(size_t capacity) {
+  if (capacity < kSmallestKept) return nullptr;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = kept_.find(capacity);
+  if (found == kept_.end()) return nullptr;
+  void* data = found->second;
+  kept_.erase(found);
+  kept_bytes_ -= capacity;
+  return data;
+}
+
+void MemoryBudget::DropKept() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& block : kept_) std::free(block.second);
+  kept_.clear();
+  kept_bytes_ = 0;
+}
+
+void* MemoryBudget::Allocate(int64_t bytes) {
+  if (!Take(bytes)) return nullptr;
+  const size_t capacity = CapacityFor(bytes);
+  void* data = TakeKept(capacity);
+  if (data == nullptr) data = std::aligned_alloc(kAlignment, capacity);
+  if (data == nullptr) {
+    DropKept();
+    data = std::aligned_alloc(kAlignment, capacity);
+  }
+  if (data == nullptr) used_.fetch_sub(bytes, std::memory_order_relaxed);
+  return data;
+}
+
+void MemoryBudget::Free(void* data, int64_t bytes) {
+  used_.fetch_sub(bytes, std::memory_order_relaxed);
+  const size_t capacity = CapacityFor(bytes);
+  if (capacity >= kSmallestKept) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (kept_bytes_ + capacity <= kMostKept) {
+      kept_.emplace(capacity, data);
+      kept_bytes_ += capacity;
+      return;
+    }
+  }
+  std::free(data);
+}
+
+Value::Node::~Node() {
+  if (budget == nullptr) return;
+  budget->Free(data, element_count * element_bytes);
+}
+
+std::shared_ptr<Value::Node> Value::MakeArrayNode(DenseShape shape) {
+  auto node = std::make_shared<Node>();
+  node->element_count = ShapeUtil::ElementsIn(*shape);
+  node->element_bytes = static_cast<int>(ShapeUtil::ByteSizeOfPrimitiveType(shape->element_type()));
+  node->shape = std::move(shape);
+  return node;
+}
+
+absl::StatusOr<Value> Value::MakeArray(DenseShape shape, const std::shared_ptr<MemoryBudget>& budget) {
+  // The product of sizes that no memory could hold must not wrap before anybody looks at it.
+  __int128 bytes = ShapeUtil::ByteSizeOfPrimitiveType(shape->element_type());
+  for (int64_t size : shape->dimensions()) {
+    bytes *= size;
+    if (bytes > INT64_MAX) bytes = INT64_MAX;
+    if (size == 0) break;
+  }
+  if (ShapeUtil::IsZeroElementArray(*shape)) bytes = 0;
+  void* data = bytes == INT64_MAX ? nullptr : budget->Allocate(static_cast<int64_t>(bytes));
+  if (data == nullptr) {
+    return ResourceExhausted("%s takes %s%d bytes; %d of the limit of %d are in use", ShapeUtil::HumanString(*shape),
+                             bytes == INT64_MAX ? "more than " : "", static_cast<int64_t>(bytes), budget->used(),
+                             budget->limit());
+  }
+  std::shared_ptr<Node> node = MakeArrayNode(std::move(shape));
+  node->data = data;
+  node->budget = budget;
+  return Value(std::move(node));
+}
+
+Value Value::Borrow(DenseShape shape, const void* data, std::shared_ptr<const void> owner) {
+  KASHI_CHECK(owner != nullptr);
+  std::shared_ptr<Node> node = MakeArrayNode(std::move(shape));
+  node->data = const_cast<void*>(data);  // is_unique() is false for borrowed memory: nobody writes
+  node->owner = std::move(owner);
+  return Value(std::move(node));
+}
+
+Value Value::MakeTuple(std::vector<Value> elements) {
+  auto node = std::make_shared<Node>();
+  node->is_tuple = true;
+  node->elements = std::move(elements);
+  return Value(std::move(node));
+}
+
+Value Value::MakeToken() { return Value(std::make_shared<Node>()); }
+
+Value Value::WithShape(Value value, DenseShape shape) {
+  KASHI_CHECK(value.is_array());
+  if (*shape == value.shape()) return value;
+  KASHI_CHECK(ShapeUtil::ElementsIn(*shape) == value.element_count());
+  KASHI_CHECK(ShapeUtil::ByteSizeOfPrimitiveType(shape->element_type()) == value.element_bytes());
+  if (value.is_unique()) {
+    value.node_->shape = std::move(shape);
+    return value;
+  }
+  const void* data = value.untyped_data();
+  return Borrow(std::move(shape), data, std::move(value.node_));
+}
+
+Value Value::TakeElement(Value tuple, int64_t i) {
+  KASHI_CHECK(tuple.is_tuple());
+  if (tuple.node_.use_count() == 1) return std::move(tuple.node_->elements[i]);
+  return tuple.node_->elements[i];
+}
+
+namespace {
+
+absl::StatusOr<Value> ArrayFromLiteral(const LiteralSlice& literal, const std::shared_ptr<MemoryBudget>& budget,
+                                       const std::shared_ptr<const void>& owner) {
+  const Shape& shape = literal.shape();
+  if (!literal.IsKnown()) return InvalidArgument("The value of %s is not known", ShapeUtil::HumanString(shape));
+  std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
+  for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = literal.GetDynamicSize(static_cast<int64_t>(i));
+  DenseShape dense = MakeDenseShape(shape.element_type(), sizes);
+  if (owner != nullptr && LiesAsValue(shape)) return Value::Borrow(std::move(dense), literal.untyped_data(), owner);
+  KASHI_ASSIGN_OR_RETURN(Value value, Value::MakeArray(dense, budget));
+  CopyStrided(sizes, value.element_bytes(), {static_cast<const char*>(literal.untyped_data()), ElementStrides(shape)},
+              {value.mutable_bytes(), ElementStrides(*dense)});
+  return value;
+}
+
+absl::StatusOr<Value> FromLiteralAt(const LiteralBase& literal, const Shape& shape, ShapeIndex* index,
+                                    const std::shared_ptr<MemoryBudget>& budget,
+                                    const std::shared_ptr<const void>& owner) {
+  if (shape.IsArray()) return ArrayFromLiteral(LiteralSlice(literal, *index), budget, owner);
+  if (shape.IsToken()) return Value::MakeToken();
+  if (!shape.IsTuple()) return Unimplemented("Values of type %s", ShapeUtil::HumanString(shape));
+  std::vector<Value> elements;
+  elements.reserve(shape.tuple_shapes().size());
+  for (size_t i = 0; i < shape.tuple_shapes().size(); ++i) {
+    index->push_back(static_cast<int64_t>(i));
+    KASHI_ASSIGN_OR_RETURN(Value element, FromLiteralAt(literal, shape.tuple_shapes(i), index, budget, owner));
+    elements.push_back(std::move(element));
+    index->pop_back();
+  }
+  return Value::MakeTuple(std::move(elements));
+}
+
+// The elements of `value` into the literal at the index, and its sizes where the literal is dynamic.
+void CopyArrayToLiteral(const Value& value, const ShapeIndex& index, Literal* literal) {
+  const Shape& shape = ShapeUtil::GetSubshape(literal->shape(), index);
+  KASHI_CHECK(shape.element_type() == value.element_type() && shape.dimensions().size() == value.dimensions().size())
+      << ShapeUtil::HumanString(shape) << " and " << ShapeUtil::HumanString(value.shape());
+  std::vector<int64_t> sizes(value.dimensions().begin(), value.dimensions().end());
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int64_t dimension = static_cast<int64_t>(i);
+    if (shape.is_dynamic_dimension(dimension)) {
+      sizes[i] = std::min(sizes[i], shape.dimensions(dimension));
+    } else {
+      KASHI_CHECK(sizes[i] == shape.dimensions(dimension))
+          << ShapeUtil::HumanString(shape) << " and " << ShapeUtil::HumanString(value.shape());
+    }
+  }
+  if (!shape.is_static()) std::memset(literal->untyped_data(index), 0, static_cast<size_t>(literal->size_bytes(index)));
+  CopyStrided(sizes, value.element_bytes(), {value.bytes(), ElementStrides(value.shape())},
+              {static_cast<char*>(literal->untyped_data(index)), ElementStrides(shape)});
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int64_t dimension = static_cast<int64_t>(i);
+    if (shape.is_dynamic_dimension(dimension))
+      literal->SetDynamicSize(dimension, index, static_cast<int32_t>(sizes[i]));
+  }
+}
+
+void CopyToLiteralAt(const Value& value, ShapeIndex* index, Literal* literal) {
+  if (value.is_array()) return CopyArrayToLiteral(value, *index, literal);
+  if (!value.is_tuple()) return;
+  for (size_t i = 0; i < value.elements().size(); ++i) {
+    index->push_back(static_cast<int64_t>(i));
+    CopyToLiteralAt(value.element(static_cast<int64_t>(i)), index, literal);
+    index->pop_back();
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Value> Value::FromLiteral(const LiteralBase& literal, const std::shared_ptr<MemoryBudget>& budget,
+                                         std::shared_ptr<const void> owner) {
+  ShapeIndex index;
+  return FromLiteralAt(literal, literal.shape(), &index, budget, owner);
+}
+
+absl::StatusOr<Literal> Value::ToLiteral(const Shape& shape) const {
+  KASHI_ASSIGN_OR_RETURN(Literal literal, Literal::Make(shape));
+  ShapeIndex index;
+  CopyToLiteralAt(*this, &index, &literal);
+  return literal;
+}
+
+}  // namespace kashi

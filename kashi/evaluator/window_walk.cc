@@ -1,0 +1,94 @@
+#include "kashi/evaluator/window_walk.h"
+
+#include "kashi/base/status.h"
+#include "kashi/hlo/window_util.h"
+
+namespace kashi {
+
+absl::StatusOr<WindowWalk> WindowWalk::Make(const HloInstruction& instruction, absl::Span<const int64_t> inputs,
+                                            absl::Span<const int64_t> outputs) {
+  const Window& window = instruction.window();
+  if (window.dimensions_size() != inputs.size() || inputs.size() != outputs.size()) {
+    return InvalidArgument("The window of %s does not fit its operand.", instruction.name());
+  }
+  // So that sums of products of these stay far from overflow.
+  constexpr int64_t kMost = int64_t{1} << 40;
+  WindowWalk walk;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const WindowDimension& d = window.dimensions(i);
+    Axis axis = {inputs[i],         outputs[i],          d.size(), d.stride(), d.padding_low(),
+                 d.base_dilation(), d.window_dilation(), 0};
+    if (axis.size < 1 || axis.stride < 1 || axis.base_dilation < 1 || axis.window_dilation < 1) {
+      return InvalidArgument("The window of %s is malformed.", instruction.name());
+    }
+    // Of one input and one offset there are no neighbours to be far from.
+    if (axis.inputs <= 1) axis.base_dilation = 1;
+    if (axis.size == 1) axis.window_dilation = 1;
+    if (axis.outputs <= 1) axis.stride = 1;
+    const auto is_huge = [](int64_t a, int64_t b) { return a != 0 && b > kMost / a; };
+    if (is_huge(axis.inputs, axis.base_dilation) || is_huge(axis.size, axis.window_dilation) ||
+        is_huge(axis.outputs, axis.stride) || axis.low > kMost || axis.low < -kMost) {
+      return Unimplemented("%s with a window of that size: %s", instruction.name(), window_util::ToString(window));
+    }
+    Axis* last = walk.outer_.empty() ? nullptr : &walk.outer_.back();
+    if (axis.IsTrivial() && last != nullptr && last->IsTrivial()) {
+      last->inputs *= axis.inputs;
+      last->outputs *= axis.outputs;
+    } else {
+      walk.outer_.push_back(axis);
+    }
+  }
+  walk.Finish();
+  return walk;
+}
+
+// Makes what follows from the axes, which all stand in outer_.
+void WindowWalk::Finish() {
+  width_ = 1;
+  if (!outer_.empty() && outer_.back().IsTrivial()) {
+    width_ = outer_.back().outputs;
+    outer_.pop_back();
+  }
+  row_ = {1, 1, 1, 1, 0, 1, 1, width_};
+  if (!outer_.empty()) {
+    row_ = outer_.back();
+    outer_.pop_back();
+  }
+  inputs_ = width_ * row_.inputs;
+  rows_ = 1;
+  for (size_t i = outer_.size(); i-- > 0;) {
+    outer_[i].input_stride = inputs_;
+    inputs_ *= outer_[i].inputs;
+    rows_ *= outer_[i].outputs;
+  }
+}
+
+WindowWalk WindowWalk::WithPartsInnermost() const {
+  WindowWalk walk = *this;
+  walk.outer_.push_back(row_);
+  const Axis inner = {width_, width_, 1, 1, 0, 1, 1, 0};
+  if (width_ > 1) walk.outer_.push_back(inner);
+  Axis parts = walk.outer_[0];
+  walk.outer_.erase(walk.outer_.begin());
+  if (width_ > 1) {
+    walk.outer_.back().inputs *= parts.inputs;
+    walk.outer_.back().outputs *= parts.outputs;
+  } else {
+    walk.outer_.push_back(parts);
+  }
+  walk.Finish();
+  return walk;
+}
+
+WindowWalk::Taps WindowWalk::TapsOf(const Axis& axis, int64_t o) {
+  // i * base_dilation = start + w * window_dilation, w in [0, size)
+  const int64_t start = o * axis.stride - axis.low;
+  const int64_t last =
+      std::min(axis.inputs - 1, FloorDiv(start + (axis.size - 1) * axis.window_dilation, axis.base_dilation));
+  int64_t first = std::max<int64_t>(0, CeilDiv(start, axis.base_dilation));
+  while (first <= last && (first * axis.base_dilation - start) % axis.window_dilation != 0) ++first;
+  const int64_t step = axis.window_dilation / std::gcd(axis.window_dilation, axis.base_dilation);
+  return {first, step, first > last ? 0 : (last - first) / step + 1};
+}
+
+}  // namespace kashi

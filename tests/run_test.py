@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""`kashi run` and `kashi diff` on files that golden tests cannot hold: .npy files, snapshots, folders of devices, Ctrl-C.
+
+    tests/run_test.py --kashi build/kashi [unittest's arguments]
+"""
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+KASHI = ""
+TIMEOUT_S = 120
+
+
+def npy(dtype, sizes, data):
+    """The bytes of an .npy file; `data` those of its elements."""
+    shape = "(" + "".join(f"{size}," for size in sizes) + ")"
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def f32(*values, sizes=None):
+    return npy("<f4", sizes or [len(values)], struct.pack(f"<{len(values)}f", *values))
+
+
+def elements(path, form):
+    """The elements of an .npy file."""
+    content = path.read_bytes()
+    data = content[10 + struct.unpack("<H", content[8:10])[0] :]
+    return list(struct.unpack(f"<{len(data) // struct.calcsize(form)}{form}", data))
+
+
+class RunTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, **files):
+        for name, content in files.items():
+            path = self.folder / name.replace("__", "/").replace("_", ".")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    def kashi(self, *arguments, status=0):
+        process = subprocess.run([KASHI, *arguments], cwd=self.folder, capture_output=True, text=True,
+                                 timeout=TIMEOUT_S, check=False)
+        self.assertEqual(process.returncode, status, process.stdout + process.stderr)
+        return process.stdout if status == 0 else process.stdout + process.stderr
+
+    def test_inputs_in_the_order_of_parameters_and_outputs_in_flattened_order(self):
+        self.write(m_hlo="""
+            ENTRY e {
+              a = (f32[2], token[], (f32[2])) parameter(0)
+              x = f32[2] get-tuple-element(a), index=0
+              n = (f32[2]) get-tuple-element(a), index=2
+              y = f32[2] get-tuple-element(n), index=0
+              b = f32[2] parameter(1)
+              s = f32[2] subtract(x, y)
+              t = (f32[2]) tuple(s)
+              ROOT r = ((f32[2]), f32[2]) tuple(t, b)
+            }""", x_npy=f32(5, 6), y_npy=f32(1, 3), b_npy=f32(7, 8))
+        self.kashi("run", "m.hlo", "--input", "x.npy", "--input", "y.npy", "--input", "b.npy", "--output-dir", "o/p")
+        self.assertEqual(elements(self.folder / "o/p/out0.npy", "f"), [4, 3])
+        self.assertEqual(elements(self.folder / "o/p/out1.npy", "f"), [7, 8])
+
+    def test_raw_bits(self):
+        self.write(m_hlo="""
+            ENTRY e {
+              a = bf16[2] parameter(0)
+              b = s4[2] parameter(1)
+              c = pred[2] parameter(2)
+              d = bf16[2] negate(a)
+              f = s4[2] negate(b)
+              g = pred[2] not(c)
+              ROOT r = (bf16[2], s4[2], pred[2]) tuple(d, f, g)
+            }""", a_npy=npy("<u2", [2], struct.pack("<2H", 0x3F80, 0x4000)), b_npy=npy("|V1", [2], b"\x07\xfe"),
+                   c_npy=npy("|u1", [2], b"\x01\x00"))
+        self.kashi("run", "m.hlo", "--input", "a.npy", "--input", "b.npy", "--input", "c.npy", "--output-dir", ".")
+        self.assertEqual(elements(self.folder / "out0.npy", "H"), [0xBF80, 0xC000])
+        self.assertEqual([x & 15 for x in elements(self.folder / "out1.npy", "B")], [9, 2])
+        self.assertEqual(elements(self.folder / "out2.npy", "B"), [0, 1])
+
+    def test_dynamic_dimensions_take_any_size_up_to_the_bound(self):
+        self.write(m_hlo="ENTRY e {\n a = f32[<=4] parameter(0)\n ROOT r = f32[<=4] negate(a)\n}", two_npy=f32(1, 2),
+                   five_npy=f32(1, 2, 3, 4, 5))
+        self.assertIn("out0  f32[2]", self.kashi("run", "m.hlo", "--input", "two.npy"))
+        self.assertIn("f4[5]", self.kashi("run", "m.hlo", "--input", "five.npy", status=1))
+
+    def test_wrong_inputs_are_named(self):
+        self.write(m_hlo="ENTRY e {\n a = f32[2] parameter(0)\n ROOT r = f32[2] negate(a)\n}", x_npy=f32(1, 2, 3))
+        text = self.kashi("run", "m.hlo", "--input", "x.npy", status=1)
+        self.assertIn("parameter 0 (a): x.npy: .npy holds f4[3], not f32[2]", text)
+
+    def test_expected_values(self):
+        self.write(m_hlo="ENTRY e {\n a = f32[2] parameter(0)\n ROOT r = f32[2] negate(a)\n}", x_npy=f32(1, 2),
+                   near_npy=f32(-1, -2.0001), far_npy=f32(-1, -3), other_npy=f32(-1, -2, -3))
+        run = ["run", "m.hlo", "--input", "x.npy", "--json", "--expect"]
+        near = json.loads(self.kashi(*run, "near.npy"))["outputs"][0]["comparison"]
+        self.assertEqual((near["mismatches"], near["tolerance"]), (0, 1e-4))
+        self.assertGreater(near["max_ulp"], 0)
+        self.kashi(*run, "near.npy", "--tolerance", "1e-6", status=1)
+        far = json.loads(self.kashi(*run, "far.npy", status=1))["outputs"][0]["comparison"]
+        self.assertEqual((far["mismatches"], far["max_abs"], far["first_mismatch"]), (1, 1, [1]))
+        self.assertIn("other.npy", self.kashi(*run, "other.npy", status=1))
+        self.assertIn("2 files", self.kashi(*run, "near.npy", "--expect", "near.npy", status=1))
+
+    def test_repeated_runs_are_timed(self):
+        self.write(m_hlo="ENTRY e {\n ROOT r = f32[9] iota(), iota_dimension=0\n}")
+        times = json.loads(self.kashi("run", "m.hlo", "--repeat", "5", "--json"))
+        for key in ("compile_ms", "first_ms", "run_ms_min", "run_ms_median", "peak_rss_bytes"):
+            self.assertGreater(times[key], 0, key)
+        self.assertLessEqual(times["run_ms_min"], times["run_ms_median"])
+
+    def test_random_inputs_are_those_of_the_seed(self):
+        self.write(m_hlo="ENTRY e {\n a = f32[9] parameter(0)\n ROOT r = f32[9] negate(a)\n}")
+        run = lambda seed: self.kashi("run", "m.hlo", "--seed", seed)
+        self.assertEqual(run("1"), run("1"))
+        self.assertNotEqual(run("1"), run("2"))
+
+    def test_a_snapshot_runs_on_its_arguments(self):
+        self.write(m_hlo="ENTRY e {\n a = f32[2] parameter(0)\n ROOT r = f32[2] negate(a)\n}")
+        module = self.kashi("convert", "m.hlo", "--to", "pbtxt")
+        shape = "shape { element_type: F32 dimensions: 2 is_dynamic_dimension: false layout { minor_to_major: 0 } }"
+        literal = lambda field, x: f"{field} {{ {shape} f32s: 1 f32s: {x} }}\n"
+        head = f"hlo {{ hlo_module {{ {module} }} }}\n" + literal("arguments", 3)
+        self.write(good_pbtxt=head + literal("result", -3).replace("f32s: 1", "f32s: -1"),
+                   bad_pbtxt=head + literal("result", 4))
+        self.assertIn("as expected: 0 of 2", self.kashi("run", "good.pbtxt"))
+        self.assertIn("NOT as expected: 2 of 2", self.kashi("run", "bad.pbtxt", status=1))
+
+    def test_several_devices(self):
+        self.write(m_hlo="""
+            HloModule m, replica_count=2
+            sum {
+              x = f32[] parameter(0)
+              y = f32[] parameter(1)
+              ROOT s = f32[] add(x, y)
+            }
+            ENTRY e {
+              a = f32[2] parameter(0)
+              ROOT r = f32[2] all-reduce(a), replica_groups={}, to_apply=sum
+            }""", in__dev0__in0_npy=f32(1, 2), in__dev1__in0_npy=f32(3, 5))
+        self.assertIn("dev1\nout0  f32[2]", self.kashi("run", "m.hlo", "--devices-dir", "in", "--output-dir", "out"))
+        for device in range(2):
+            self.assertEqual(elements(self.folder / f"out/dev{device}/out0.npy", "f"), [4, 7])
+        self.kashi("run", "m.hlo", "--devices-dir", "in", "--expect-devices", "out")
+        self.write(out__dev1__out0_npy=f32(4, 8))
+        self.kashi("run", "m.hlo", "--devices-dir", "in", "--expect-devices", "out", status=1)
+        self.assertIn("one device", self.kashi("run", "m.hlo", "--devices-dir", "in", "--check-nan", status=1))
+        self.assertIn("--devices-dir", self.kashi("run", "m.hlo", "--input", "out/dev1/out0.npy", status=1))
+
+    def test_a_trace_has_every_value(self):
+        self.write(m_hlo="""
+            ENTRY e {
+              a = f32[2] parameter(0)
+              b = f32[2] negate(a)
+              ROOT r = (f32[2], f32[2]) tuple(a, b)
+            }""", x_npy=f32(1, 2))
+        self.kashi("run", "m.hlo", "--input", "x.npy", "--trace", "t")
+        rows = [row.split("\t") for row in (self.folder / "t/index.tsv").read_text().splitlines()]
+        self.assertEqual([row[1] + row[4] for row in rows[1:]], ["a{}", "b{}", "r{0}", "r{1}"])
+        self.assertEqual(elements(self.folder / "t" / rows[2][0], "f"), [-1, -2])
+        self.assertEqual(len(list((self.folder / "t").iterdir())), 5)
+        self.kashi("run", "m.hlo", "--input", "x.npy", "--trace", "u", "--trace-limit", "8k")
+        self.assertEqual(len(list((self.folder / "u").iterdir())), 3)
+
+    def test_diff_takes_inputs(self):
+        text = "ENTRY e {\n a = f32[2] parameter(0)\n b = f32[2] OP(a)\n ROOT r = f32[2] add(b, a)\n}"
+        self.write(a_hlo=text.replace("OP", "abs"), b_hlo=text.replace("OP", "copy"), x_npy=f32(1, 2), y_npy=f32(1, -2))
+        same = json.loads(self.kashi("diff", "a.hlo", "b.hlo", "--input", "x.npy", "--json", status=1))
+        self.assertNotIn("first_disagreement", same)
+        other = json.loads(self.kashi("diff", "a.hlo", "b.hlo", "--input", "y.npy", "--json", status=1))
+        self.assertEqual(other["first_disagreement"]["a"]["instruction"], "b")
+
+    def test_ctrl_c(self):
+        self.write(m_hlo="""
+            body {
+              x = s32[] parameter(0)
+              ROOT y = s32[] negate(x)
+            }
+            forever {
+              x = s32[] parameter(0)
+              ROOT t = pred[] constant(true)
+            }
+            ENTRY e {
+              zero = s32[] constant(0)
+              ROOT r = s32[] while(zero), condition=forever, body=body
+            }""")
+        process = subprocess.Popen([KASHI, "run", "m.hlo", "--output-dir", "o"], cwd=self.folder, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT_S)
+        self.assertEqual((process.returncode, out, err), (130, "", "kashi: interrupted\n"))
+        self.assertEqual(list((self.folder / "o").iterdir()), [])
+
+
+def main():
+    global KASHI
+    if len(sys.argv) < 3 or sys.argv[1] != "--kashi":
+        sys.exit(__doc__)
+    KASHI = os.path.abspath(sys.argv[2])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+
+
+if __name__ == "__main__":
+    main()
