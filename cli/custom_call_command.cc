@@ -1,6 +1,7 @@
 #include "cli/custom_call_command.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -77,7 +78,9 @@ absl::StatusOr<Literal> ReadResult(const Shape& shape, const ScratchDirectory& d
 }
 
 // As one word of a shell.
-std::string Quoted(const std::string& text) { return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'"); }
+std::string Quoted(const std::string& text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
+}
 
 absl::StatusOr<Literal> RunCommand(const std::string& command, const HloInstruction& call,
                                    absl::Span<const Literal* const> operands) {
@@ -86,7 +89,10 @@ absl::StatusOr<Literal> RunCommand(const std::string& command, const HloInstruct
   KASHI_RETURN_IF_ERROR(WriteOutput(directory.path() + "/call.txt", call.ToString() + "\n"));
   KASHI_RETURN_IF_ERROR(WriteOperands(operands, directory));
   const int status = std::system(absl::StrCat(command, " ", Quoted(directory.path())).c_str());
-  if (status != 0) return Unavailable("%s: `%s` failed (status %d)", call.name(), command, status);
+  if (status != 0) {
+    return Unavailable("%s: `%s` failed: %s %d", call.name(), command, WIFEXITED(status) ? "exit status" : "signal",
+                       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+  }
   absl::StatusOr<Literal> result = ReadResult(call.shape(), directory);
   if (!result.ok()) {
     return absl::Status(result.status().code(),

@@ -156,6 +156,20 @@ class RunTest(unittest.TestCase):
         self.assertIn("one device", self.kashi("run", "m.hlo", "--devices-dir", "in", "--check-nan", status=1))
         self.assertIn("--devices-dir", self.kashi("run", "m.hlo", "--input", "out/dev1/out0.npy", status=1))
 
+    def test_a_program_computes_custom_calls(self):
+        self.write(m_hlo="""
+            ENTRY e {
+              a = f32[2] parameter(0)
+              ROOT r = f32[2] custom-call(a), custom_call_target="mine"
+            }""", a_npy=f32(1, 2))
+        run = ["run", "m.hlo", "--input", "a.npy", "--output-dir", "out"]
+        self.assertIn('"mine" is not known', self.kashi(*run, status=1))
+        self.kashi(*run, "--custom-call", "mine=sh -c 'cp $0/in0.npy $0/out0.npy'")
+        self.assertEqual(elements(self.folder / "out/out0.npy", "f"), [1, 2])
+        self.assertIn("exit status 3", self.kashi(*run, "--custom-call", "mine=exit 3;", status=1))
+        self.assertIn("out0.npy", self.kashi(*run, "--custom-call", "mine=true", status=1))
+        self.kashi(*run, "--custom-call", "mine", status=2)
+
     def test_a_trace_has_every_value(self):
         self.write(m_hlo="""
             ENTRY e {

@@ -306,8 +306,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCustomCall>(Operation& op) {
   }
   if (const Target* const target = FindTarget(name)) return target->evaluate(op);
   return Unimplemented(
-      "%s: custom-call target \"%s\" is not known; EvaluationOptions::custom_call_handler or CustomCallRegistry can "
-      "supply it",
+      "%s: custom-call target \"%s\" is not known; a handler can compute it (EvaluationOptions::custom_call_handler, "
+      "CustomCallRegistry, kashi run --custom-call)",
       op.instruction.name(), name);
 }
 
