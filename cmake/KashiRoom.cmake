@@ -1,8 +1,8 @@
 # Flags that every target of ours has. INTERFACE, so that tests, benches and fuzzers get the same.
 add_library(kashi_flags INTERFACE)
 target_compile_options(kashi_flags INTERFACE -Wall -Wextra -Wno-sign-compare $<$<BOOL:${KASHI_WERROR}>:-Werror>
-  # g++ 12 sees an uninitialised read in abseil's InlinedVector, and a write outside empty vectors, where there is none.
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow>)
+  # g++ 12 sees an uninitialised read in abseil's InlinedVector where there is none.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(KASHI_SANITIZE)
   target_compile_options(kashi_flags INTERFACE -fsanitize=${KASHI_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(kashi_flags INTERFACE -fsanitize=${KASHI_SANITIZE})
@@ -36,6 +36,8 @@ function(kashi_room name)
   if(KASHI_TESTS AND tests)
     add_executable(kashi_${name}_test ${tests})
     target_link_libraries(kashi_${name}_test PRIVATE kashi::${name} kashi_flags GTest::gmock GTest::gtest_main)
+    # g++ 12 sees a write outside of empty vectors in literal_util_test.cc, where there is none.
+    target_compile_options(kashi_${name}_test PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow>)
     target_compile_definitions(kashi_${name}_test PRIVATE KASHI_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
     add_test(NAME ${name} COMMAND kashi_${name}_test)
   endif()

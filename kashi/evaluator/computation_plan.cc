@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "kashi/array/shape_util.h"
@@ -17,6 +18,12 @@ bool IsDynamic(const Shape& shape) {
     if (part.IsArray() && !part.is_static()) dynamic = true;
   });
   return dynamic;
+}
+
+bool AnyIsDynamic(const HloInstruction& instruction) {
+  return IsDynamic(instruction.shape()) || absl::c_any_of(instruction.operands(), [](const HloInstruction* operand) {
+           return IsDynamic(operand->shape());
+         });
 }
 
 // Everything that the root is computed from.
@@ -75,14 +82,9 @@ class PlanBuilder {
   void AddStep(const HloInstruction* instruction) {
     const int32_t number = static_cast<int32_t>(plan_.steps.size());
     step_of_[instruction] = number;
-    ComputationPlan::Step step;
-    step.instruction = instruction;
-    step.function = FindEvaluation(instruction->opcode());
+    ComputationPlan::Step step = MakeComputationPlanStep(*instruction);
     for (const HloInstruction* operand : instruction->operands())
       step.operands.push_back({step_of_.at(operand), false});
-    step.has_dynamic_sizes = HasDynamicSizes(*instruction);
-    if (!step.has_dynamic_sizes) step.results = ResultShapes(instruction->shape());
-    step.converts_operands = ConvertsOperands(*instruction);
     plan_.steps.push_back(std::move(step));
     if (instruction->opcode() == HloOpcode::kParameter) plan_.parameters[instruction->parameter_number()] = number;
   }
@@ -117,30 +119,13 @@ bool MovesElements(HloOpcode opcode) {
     case HloOpcode::kPad:
     case HloOpcode::kReshape:
     case HloOpcode::kReverse:
+    case HloOpcode::kSetDimensionSize:
     case HloOpcode::kSlice:
     case HloOpcode::kTranspose:
       return true;
     default:
       return false;
   }
-}
-
-}  // namespace
-
-absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation) {
-  return PlanBuilder(computation).Build();
-}
-
-std::vector<DenseShape> ResultShapes(const Shape& shape) {
-  std::vector<DenseShape> results;
-  if (shape.IsArray()) {
-    results.push_back(MakeDenseShape(shape));
-  } else if (shape.IsTuple()) {
-    for (const Shape& element : shape.tuple_shapes()) {
-      results.push_back(element.IsArray() ? MakeDenseShape(element) : nullptr);
-    }
-  }
-  return results;
 }
 
 bool ConvertsOperands(const HloInstruction& instruction) {
@@ -169,11 +154,74 @@ bool HasDynamicSizes(const HloInstruction& instruction) {
     default:
       break;
   }
-  if (IsDynamic(instruction.shape())) return true;
-  for (const HloInstruction* operand : instruction.operands()) {
-    if (IsDynamic(operand->shape())) return true;
+  return AnyIsDynamic(instruction);
+}
+
+// Whether operands and result have several floating-point types.
+bool MixesPrecisions(const HloInstruction& instruction) {
+  PrimitiveType seen = PRIMITIVE_TYPE_INVALID;
+  bool mixes = false;
+  const auto look_at = [&](const Shape& part, const ShapeIndex&) {
+    if (!part.IsArray() || !primitive_util::IsFloatingPointType(part.element_type())) return;
+    mixes = mixes || (seen != PRIMITIVE_TYPE_INVALID && seen != part.element_type());
+    seen = part.element_type();
+  };
+  ShapeUtil::ForEachSubshape(instruction.shape(), look_at);
+  for (const HloInstruction* operand : instruction.operands()) ShapeUtil::ForEachSubshape(operand->shape(), look_at);
+  return mixes;
+}
+
+bool MayDifferFromShape(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    // Values of other computations.
+    case HloOpcode::kParameter:
+    case HloOpcode::kCall:
+    case HloOpcode::kFusion:
+    case HloOpcode::kWhile:
+    case HloOpcode::kConditional:
+    case HloOpcode::kAsyncStart:
+    case HloOpcode::kCustomCall:
+      return true;
+    // The verifier lets their types not differ.
+    case HloOpcode::kTuple:
+    case HloOpcode::kGetTupleElement:
+      return AnyIsDynamic(instruction);
+    default:
+      return AnyIsDynamic(instruction) || MixesPrecisions(instruction);
   }
-  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation) {
+  return PlanBuilder(computation).Build();
+}
+
+std::vector<DenseShape> ResultShapes(const Shape& shape) {
+  std::vector<DenseShape> results;
+  if (shape.IsArray()) {
+    results.push_back(MakeDenseShape(shape));
+  } else if (shape.IsTuple()) {
+    for (const Shape& element : shape.tuple_shapes()) {
+      results.push_back(element.IsArray() ? MakeDenseShape(element) : nullptr);
+    }
+  }
+  return results;
+}
+
+ComputationPlanStep MakeComputationPlanStep(const HloInstruction& instruction) {
+  ComputationPlanStep step;
+  step.instruction = &instruction;
+  step.function = FindEvaluation(instruction.opcode());
+  step.has_dynamic_sizes = HasDynamicSizes(instruction);
+  if (!step.has_dynamic_sizes) step.results = ResultShapes(instruction.shape());
+  step.converts_operands = ConvertsOperands(instruction);
+  step.may_differ_from_shape = MayDifferFromShape(instruction);
+  if (HasElementKernel(instruction.opcode())) {
+    absl::StatusOr<ElementKernel> kernel = FindElementKernel(instruction);
+    if (kernel.ok()) step.kernel = std::make_unique<const ElementKernel>(*std::move(kernel));
+  }
+  return step;
 }
 
 }  // namespace kashi

@@ -4,10 +4,12 @@
 #define KASHI_EVALUATOR_COMPUTATION_PLAN_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/hlo_computation.h"
@@ -27,6 +29,11 @@ struct ComputationPlanStep {
   // The operation moves elements, and text gives it floating-point operands of another type than its result, as compilers
   // for TPUs write it: `bf16[4] reshape(f32[2,2] x)`. They are converted first.
   bool converts_operands;
+  // Text lets the step's value have other floating-point types than the instruction's shape, or computed sizes where that has
+  // static ones. It is converted, or refused.
+  bool may_differ_from_shape;
+  std::unique_ptr<const ElementKernel> kernel;  // null: not that kind of operation, or not for these types
+  Value constant;                               // made when the step runs for the first time; nothing: no constant
 };
 
 struct ComputationPlan {
@@ -42,10 +49,11 @@ struct ComputationPlan {
 
 absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation);
 
+// The step of an instruction, but for where its operands stand.
+ComputationPlanStep MakeComputationPlanStep(const HloInstruction& instruction);
+
 // The arrays of a result that has this shape (see Operation::results).
 std::vector<DenseShape> ResultShapes(const Shape& shape);
-bool HasDynamicSizes(const HloInstruction& instruction);
-bool ConvertsOperands(const HloInstruction& instruction);
 
 // The same with the sizes that the result really has, given operands with theirs. INVALID_ARGUMENT or UNIMPLEMENTED where
 // they cannot be told.

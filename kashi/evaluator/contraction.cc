@@ -63,7 +63,8 @@ DimensionVector RowMajorStrides(absl::Span<const int64_t> sizes) {
 
 absl::StatusOr<Value> MakeDense(EvaluationRun& run, Value value, const StridedView& view) {
   if (IsDense(value.dimensions(), view)) {
-    return Value::WithShape(std::move(value), MakeDenseShape(value.element_type(), view.sizes));
+    KASHI_ASSIGN_OR_RETURN(DenseShape shape, MakeCheckedDenseShape(value.element_type(), view.sizes));
+    return Value::WithShape(std::move(value), std::move(shape));
   }
   KASHI_ASSIGN_OR_RETURN(Value dense, run.MakeArray(value.element_type(), view.sizes));
   if (dense.element_count() == 0) return dense;

@@ -14,10 +14,13 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kashi/array/shape_util.h"
 #include "kashi/base/check.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/device.h"
-#include "kashi/evaluator/hlo_evaluator.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/hlo_computation.h"
 
 namespace kashi {
 namespace {
@@ -183,12 +186,36 @@ class ThreadedDevice : public Device {
   MeetingPlace* place_;
 };
 
+absl::Status CheckArguments(const HloComputation& entry, const std::vector<Literal>& arguments) {
+  if (arguments.size() != static_cast<size_t>(entry.num_parameters())) {
+    return InvalidArgument("Expected %d argument%s, but got %d.", entry.num_parameters(),
+                           entry.num_parameters() == 1 ? "" : "s", arguments.size());
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const HloInstruction& parameter = *entry.parameter_instruction(static_cast<int64_t>(i));
+    if (ShapeUtil::Compatible(parameter.shape(), arguments[i].shape())) continue;
+    return InvalidArgument("Parameter %d, %s, is %s; the argument is %s", i, parameter.name(),
+                           ShapeUtil::HumanString(parameter.shape()), ShapeUtil::HumanString(arguments[i].shape()));
+  }
+  return absl::OkStatus();
+}
+
+// Arguments in any layout: values have none.
 absl::StatusOr<Literal> RunOnDevice(const HloModule& module, const std::vector<Literal>& arguments,
                                     EvaluationOptions options, Device* device) {
+  const HloComputation& entry = *module.entry_computation();
+  KASHI_RETURN_IF_ERROR(CheckArguments(entry, arguments));
   options.device = device;
-  std::vector<const Literal*> pointers;
-  for (const Literal& argument : arguments) pointers.push_back(&argument);
-  return HloEvaluator(std::move(options)).Evaluate(module, pointers);
+  EvaluationRun run(std::move(options));
+  std::vector<Value> values;
+  for (const Literal& argument : arguments) {
+    // Who called us keeps it.
+    const std::shared_ptr<const void> lent(std::shared_ptr<void>(), &argument);
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget(), lent));
+    values.push_back(std::move(value));
+  }
+  KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(entry, std::move(values)));
+  return result.ToLiteral(entry.root_instruction()->shape());
 }
 
 absl::StatusOr<DeviceCounts> CheckedCounts(DeviceCounts counts) {

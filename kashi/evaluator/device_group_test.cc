@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/substitute.h"
@@ -51,6 +52,14 @@ TEST(DeviceGroupTest, WithoutAHeadDevicesAreReplicas) {
   const std::string text = "HloModule m\nENTRY e { ROOT p = u32[] replica-id() }";
   EXPECT_EQ(RunText(text, DeviceArguments(3)), "0 | 1 | 2");
   EXPECT_EQ(RunText(text, DeviceArguments(1)), "0");
+}
+
+TEST(DeviceGroupTest, TakesArgumentsInAnyLayout) {
+  const std::string text = "HloModule m\nENTRY e { ROOT p = s32[2,2]{0,1} parameter(0) }";
+  DeviceArguments arguments(1);
+  arguments[0].push_back(LiteralUtil::CreateR2<int32_t>({{1, 2}, {3, 4}}));
+  EXPECT_THAT(RunText(text, std::move(arguments)), HasSubstr("{ { 1, 2 }, { 3, 4 } }"));
+  EXPECT_THAT(RunText(text, Numbers({1})), HasSubstr("Parameter 0, p, is s32[2,2]; the argument is s32[]"));
 }
 
 TEST(DeviceGroupTest, RefusesCountsThatAreNone) {

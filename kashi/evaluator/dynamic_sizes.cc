@@ -4,10 +4,12 @@
 // sizes. The few are operations that name sizes themselves.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/math.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/hlo/hlo_instruction.h"
@@ -38,16 +40,16 @@ absl::StatusOr<Sizes> SizesOfReshape(const HloInstruction& reshape, const Value&
   const Shape& shape = reshape.shape();
   Sizes sizes = SizesOf(shape);
   std::vector<size_t> dynamic;
-  int64_t fixed = 1;
+  std::optional<int64_t> fixed = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (shape.is_dynamic_dimension(static_cast<int64_t>(i))) {
       dynamic.push_back(i);
     } else {
-      fixed *= sizes[i];
+      fixed = fixed.has_value() ? CheckedMultiply(*fixed, sizes[i]) : fixed;
     }
   }
-  if (dynamic.size() == 1 && fixed != 0 && operand.element_count() % fixed == 0) {
-    sizes[dynamic[0]] = operand.element_count() / fixed;
+  if (dynamic.size() == 1 && fixed.value_or(0) != 0 && operand.element_count() % *fixed == 0) {
+    sizes[dynamic[0]] = operand.element_count() / *fixed;
     return sizes;
   }
   const Shape& from = reshape.operand(0)->shape();
@@ -57,8 +59,8 @@ absl::StatusOr<Sizes> SizesOfReshape(const HloInstruction& reshape, const Value&
       sizes[dynamic[next++]] = operand.dimension(static_cast<int64_t>(i));
     }
   }
-  int64_t count = 1;
-  for (int64_t size : sizes) count *= size;
+  std::optional<int64_t> count = 1;
+  for (int64_t size : sizes) count = count.has_value() ? CheckedMultiply(*count, size) : count;
   if (count != operand.element_count()) {
     return Unimplemented("%s: its dynamic sizes do not follow from those of %s", reshape.name(),
                          ShapeUtil::HumanString(operand.shape()));
@@ -70,8 +72,8 @@ absl::StatusOr<Sizes> SizesOfSlice(const HloInstruction& slice, const Value& ope
   Sizes sizes(operand.dimensions().size());
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int64_t limit = std::min(slice.slice_limits()[i], operand.dimensions()[i]);
-    const int64_t stride = slice.slice_strides()[i];
-    sizes[i] = std::max<int64_t>(0, (limit - slice.slice_starts()[i] + stride - 1) / stride);
+    const int64_t start = slice.slice_starts()[i];
+    sizes[i] = limit <= start ? 0 : (limit - start - 1) / slice.slice_strides()[i] + 1;
   }
   return sizes;
 }
@@ -128,19 +130,33 @@ absl::StatusOr<std::optional<Sizes>> OwnSizes(const HloInstruction& instruction,
   }
 }
 
+// The arrays of `declared` with the sizes that were inferred for them. Of types, text has the say: f32[<=4] add(bf16[<=4] …).
+absl::StatusOr<std::vector<DenseShape>> ShapesWithSizesOf(const Shape& inferred, const Shape& declared) {
+  std::vector<DenseShape> shapes = ResultShapes(declared);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Shape* const sizes = !declared.IsTuple()                                        ? &inferred
+                               : inferred.IsTuple() && i < inferred.tuple_shapes().size() ? &inferred.tuple_shapes(i)
+                                                                                          : nullptr;
+    if (shapes[i] == nullptr || sizes == nullptr || !sizes->IsArray()) continue;
+    KASHI_ASSIGN_OR_RETURN(shapes[i], MakeCheckedDenseShape(shapes[i]->element_type(), sizes->dimensions()));
+  }
+  return shapes;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<DenseShape>> DynamicResultShapes(const HloInstruction& instruction,
                                                             absl::Span<const Value> operands) {
   KASHI_ASSIGN_OR_RETURN(const std::optional<Sizes> own, OwnSizes(instruction, operands));
   if (own.has_value()) {
-    return std::vector<DenseShape>{MakeDenseShape(instruction.shape().element_type(), *own)};
+    KASHI_ASSIGN_OR_RETURN(DenseShape shape, MakeCheckedDenseShape(instruction.shape().element_type(), *own));
+    return std::vector<DenseShape>{std::move(shape)};
   }
   absl::StatusOr<Shape> inferred = InferredFor(instruction, operands);
   // Operations that shape inference knows nothing of (bitcast, custom calls, …) have the sizes that are written.
   if (absl::IsUnimplemented(inferred.status())) return ResultShapes(instruction.shape());
   KASHI_RETURN_IF_ERROR(inferred.status());
-  return ResultShapes(*inferred);
+  return ShapesWithSizesOf(*inferred, instruction.shape());
 }
 
 }  // namespace kashi

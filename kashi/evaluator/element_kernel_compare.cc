@@ -113,7 +113,10 @@ void SelectLoopOn(const ElementKernel&, const void* const* inputs, void* output,
   const Bytes *a = InputOf<Bytes>(inputs, 1), *b = InputOf<Bytes>(inputs, 2);
   Bytes* out = static_cast<Bytes*>(output);
   KASHI_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i) out[i] = chooses_first[i] != 0 ? a[i] : b[i];
+  for (int64_t i = 0; i < n; ++i) {
+    const Bytes first = a[i], second = b[i];  // both are read: a vector of results is then a choice between two vectors
+    out[i] = chooses_first[i] != 0 ? first : second;
+  }
 }
 
 }  // namespace

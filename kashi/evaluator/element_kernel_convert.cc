@@ -41,7 +41,7 @@ struct DecodeF16 {
     const uint32_t special = (magnitude << 13) | kFloatInfinity;  // infinity and NaN, with its payload
     // Mantissa / 2^24: as the last bits of a number between 2^-14 and 2^-13, less 2^-14.
     const uint32_t subnormal = FloatToBits(BitsToFloat((magnitude << 13) + (113u << 23)) - 0x1p-14f);
-    return BitsToFloat(sign | (magnitude >= 0x7c00 ? special : magnitude < 0x400 ? subnormal : normal));
+    return BitsToFloat(sign | Pick(magnitude >= 0x7c00, special, Pick(magnitude < 0x400, subnormal, normal)));
   }
 };
 struct EncodeF16 {
@@ -50,9 +50,9 @@ struct EncodeF16 {
     const uint32_t normal = (magnitude - ((127 - 15) << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13;
     // Units of 2^-24 are the last bits of numbers between 1/2 and 1: the addition rounds.
     const uint32_t subnormal = FloatToBits(BitsToFloat(magnitude) + 0.5f) - FloatToBits(0.5f);
-    const uint32_t overflow = magnitude > kFloatInfinity ? 0x7e00 : 0x7c00;
-    const uint32_t finite = magnitude < FloatToBits(0x1p-14f) ? subnormal : normal;
-    return static_cast<uint16_t>(sign | (magnitude >= FloatToBits(65520.0f) ? overflow : finite));
+    const uint32_t overflow = Pick<uint32_t>(magnitude > kFloatInfinity, 0x7e00, 0x7c00);
+    const uint32_t finite = Pick(magnitude < FloatToBits(0x1p-14f), subnormal, normal);
+    return static_cast<uint16_t>(sign | Pick(magnitude >= FloatToBits(65520.0f), overflow, finite));
   }
 };
 

@@ -62,22 +62,22 @@ T RoundNearestAwayFromZero(T x) {
 
 template <typename T>
 T Sign(T x) {
-  return x > 0 ? T(1) : x < 0 ? T(-1) : x;  // NaN and both zeros as they are
+  const T one = std::copysign(T(1), x);
+  const bool has_sign = (x > 0) | (x < 0);
+  return has_sign ? one : x;  // NaN and both zeros as they are
 }
 
 // ---- The larger and the smaller: NaN if either is, the first of two. Equal numbers differ at most by the sign of zero:
 // the larger of -0 and 0 is 0, whichever comes first.
 template <typename T>
 T Maximum(T x, T y) {
-  const T equal = FromBits<T>(ToBits(x) & ToBits(y));
-  const T larger = x > y ? x : x == y ? equal : y;
-  return x != x ? x : larger;
+  const BitsOf<T> a = ToBits(x), b = ToBits(y);
+  return FromBits<T>(Pick((x > y) | (x != x), a, Pick(x == y, a & b, b)));
 }
 template <typename T>
 T Minimum(T x, T y) {
-  const T equal = FromBits<T>(ToBits(x) | ToBits(y));
-  const T smaller = x < y ? x : x == y ? equal : y;
-  return x != x ? x : smaller;
+  const BitsOf<T> a = ToBits(x), b = ToBits(y);
+  return FromBits<T>(Pick((x < y) | (x != x), a, Pick(x == y, a | b, b)));
 }
 
 template <HloOpcode>

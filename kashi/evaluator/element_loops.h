@@ -37,6 +37,13 @@ namespace internal {
 
 using ElementFunction = ElementKernel::Function;
 
+// Of unsigned integers: a if `is_a`, else b. Never a branch, so that loops of it become vector code, as those of ?: do only
+// where a compiler sees that it may compute both sides.
+template <typename Bits>
+Bits Pick(bool is_a, Bits a, Bits b) {
+  return b ^ ((a ^ b) & (Bits{0} - Bits{is_a}));
+}
+
 template <typename T>
 const T* InputOf(const void* const* inputs, int i) {
   return static_cast<const T*>(inputs[i]);

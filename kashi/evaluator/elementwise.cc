@@ -26,25 +26,22 @@ struct Input {
   std::unique_ptr<char[]> copies;  // null: as many elements as the result has
 };
 
-Input MakeInput(const Value& operand, absl::Span<const int64_t> dimensions) {
-  const int64_t bytes = operand.element_bytes();
-  if (operand.dimensions() == dimensions) return {operand.bytes(), bytes, nullptr};
-  auto copies = std::make_unique<char[]>(static_cast<size_t>(kChunk * bytes));
-  for (int64_t i = 0; i < kChunk; ++i) std::memcpy(&copies[i * bytes], operand.bytes(), static_cast<size_t>(bytes));
-  const char* data = copies.get();
-  return {data, bytes, std::move(copies)};
-}
-
 // Same dimensions as the result, or one element for all (bounds of clamp, predicate of select).
-absl::Status CheckDimensions(const Operation& op) {
-  for (const Value& operand : op.operands) {
-    if (operand.dimensions() != op.result()->dimensions() && operand.element_count() != 1) {
-      return InvalidArgument("%s: %s of %s and a result of %s", op.instruction.name(),
-                             HloOpcodeString(op.instruction.opcode()), ShapeUtil::HumanString(operand.shape()),
-                             ShapeUtil::HumanString(*op.result()));
-    }
+absl::StatusOr<Input> MakeInput(const Operation& op, const Value& operand, int64_t result_count) {
+  const int64_t bytes = operand.element_bytes();
+  if (operand.dense_shape() == op.result() || operand.dimensions() == op.result()->dimensions()) {
+    return Input{operand.bytes(), bytes, nullptr};
   }
-  return absl::OkStatus();
+  if (operand.element_count() != 1) {
+    return InvalidArgument("%s: %s of %s and a result of %s", op.instruction.name(),
+                           HloOpcodeString(op.instruction.opcode()), ShapeUtil::HumanString(operand.shape()),
+                           ShapeUtil::HumanString(*op.result()));
+  }
+  const int64_t count = std::min(kChunk, result_count);
+  auto copies = std::make_unique<char[]>(static_cast<size_t>(count * bytes));
+  for (int64_t i = 0; i < count; ++i) std::memcpy(&copies[i * bytes], operand.bytes(), static_cast<size_t>(bytes));
+  const char* data = copies.get();
+  return Input{data, bytes, std::move(copies)};
 }
 
 // The memory of an operand that nobody else needs, or new memory. The operand is still to be read, so that its data must be
@@ -78,16 +75,19 @@ void RunRange(const ElementKernel& kernel, absl::Span<const Input> inputs, char*
 
 // out[i] = f(a[i], b[i], …), several ranges of i at a time.
 absl::StatusOr<Value> EvaluateElementwise(Operation& op) {
-  KASHI_ASSIGN_OR_RETURN(const ElementKernel kernel, FindElementKernel(op.instruction));
-  KASHI_RETURN_IF_ERROR(CheckDimensions(op));
+  if (op.kernel == nullptr) return FindElementKernel(op.instruction).status();  // which says what is wrong
+  const ElementKernel& kernel = *op.kernel;
+  const int64_t n = ShapeUtil::ElementsIn(*op.result());
   absl::InlinedVector<Input, 3> inputs;
   for (size_t i = 0; i < op.operands.size(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(op.operands[i], op.run.Convert(std::move(op.operands[i]), kernel.input_types[i]));
-    inputs.push_back(MakeInput(op.operands[i], op.result()->dimensions()));
+    if (op.operands[i].element_type() != kernel.input_types[i]) {
+      KASHI_ASSIGN_OR_RETURN(op.operands[i], op.run.Convert(std::move(op.operands[i]), kernel.input_types[i]));
+    }
+    KASHI_ASSIGN_OR_RETURN(Input input, MakeInput(op, op.operands[i], n));
+    inputs.push_back(std::move(input));
   }
   KASHI_ASSIGN_OR_RETURN(Value result, MakeOutput(op, inputs));
   char* output = result.mutable_bytes();
-  const int64_t n = result.element_count();
   for (int64_t block = 0; block < n; block += kBlock) {
     KASHI_RETURN_IF_ERROR(op.run.CheckCancelled());
     ParallelFor(std::min(kBlock, n - block), kGrain,

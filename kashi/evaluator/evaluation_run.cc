@@ -1,6 +1,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 
 #include "absl/strings/str_cat.h"
+#include "kashi/array/shape_util.h"
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/computation_plan.h"
@@ -17,9 +18,59 @@ constexpr int kMaxCallDepth = 1000;
 // What XLA:CPU's generator begins with (docs/spec/hlo-ops.md 8).
 constexpr uint64_t kInitialRngState = 117515157;
 
+// XLA's evaluator, too, calls infeed a failed precondition, and the others not implemented.
 absl::Status CannotBeEvaluated(const HloInstruction& instruction) {
-  return Unimplemented("%s: %s needs a host or another program to talk to, and here is none", instruction.name(),
-                       HloOpcodeString(instruction.opcode()));
+  const std::string message = absl::StrCat(instruction.name(), ": ", HloOpcodeString(instruction.opcode()),
+                                           " needs a host or another program to talk to, and here is none");
+  return instruction.opcode() == HloOpcode::kInfeed ? absl::FailedPreconditionError(message)
+                                                    : absl::UnimplementedError(message);
+}
+
+bool HasSizesOf(const Value& value, const Shape& shape) {
+  if (value.rank() != shape.dimensions().size()) return false;
+  for (int i = 0; i < value.rank(); ++i) {
+    if (!shape.is_dynamic_dimension(i) && value.dimension(i) != shape.dimensions(i)) return false;
+  }
+  return true;
+}
+
+// `value` with the floating-point types that `shape` declares. INVALID_ARGUMENT where a static size is another.
+absl::StatusOr<Value> AsDeclared(EvaluationRun& run, const HloInstruction& instruction, const Shape& shape,
+                                 Value value) {
+  if (value.is_tuple() && shape.IsTuple() && value.elements().size() == shape.tuple_shapes().size()) {
+    std::vector<Value> elements;
+    for (size_t i = 0; i < value.elements().size(); ++i) {
+      KASHI_ASSIGN_OR_RETURN(Value element, AsDeclared(run, instruction, shape.tuple_shapes(i), value.element(i)));
+      elements.push_back(std::move(element));
+    }
+    return Value::MakeTuple(std::move(elements));
+  }
+  if (value.is_array() && shape.IsArray() && HasSizesOf(value, shape)) {
+    return run.Convert(std::move(value), shape.element_type());
+  }
+  if (!value.is_array() && !value.is_tuple() && shape.IsToken()) return value;
+  return InvalidArgument("%s: a value of %s where %s is declared", instruction.name(),
+                         value.is_array() ? ShapeUtil::HumanString(value.shape()) : "another kind",
+                         ShapeUtil::HumanString(shape));
+}
+
+bool IsAsDeclared(const Value& value, const Shape& shape) {
+  if (value.is_array()) {
+    return shape.IsArray() && value.element_type() == shape.element_type() && HasSizesOf(value, shape);
+  }
+  if (!value.is_tuple()) return shape.IsToken();
+  if (!shape.IsTuple() || value.elements().size() != shape.tuple_shapes().size()) return false;
+  for (size_t i = 0; i < value.elements().size(); ++i) {
+    if (!IsAsDeclared(value.element(i), shape.tuple_shapes(i))) return false;
+  }
+  return true;
+}
+
+absl::Status MakeAsDeclared(EvaluationRun& run, const ComputationPlanStep& step, Value* value) {
+  const Shape& shape = step.instruction->shape();
+  if (!step.may_differ_from_shape || IsAsDeclared(*value, shape)) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(*value, AsDeclared(run, *step.instruction, shape, std::move(*value)));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -39,6 +90,11 @@ absl::Status EvaluationRun::CheckCancelled() const {
   return absl::OkStatus();
 }
 
+absl::StatusOr<Value> EvaluationRun::MakeArray(PrimitiveType type, absl::Span<const int64_t> dimensions) {
+  KASHI_ASSIGN_OR_RETURN(const DenseShape shape, MakeCheckedDenseShape(type, dimensions));
+  return MakeArray(shape);
+}
+
 absl::StatusOr<Value> EvaluationRun::Convert(Value value, PrimitiveType type) {
   if (value.element_type() == type) return value;
   KASHI_ASSIGN_OR_RETURN(const ElementKernel kernel, FindConvertKernel(value.element_type(), type));
@@ -48,7 +104,7 @@ absl::StatusOr<Value> EvaluationRun::Convert(Value value, PrimitiveType type) {
   return result;
 }
 
-absl::StatusOr<const ComputationPlan*> EvaluationRun::PlanOf(const HloComputation& computation) {
+absl::StatusOr<ComputationPlan*> EvaluationRun::PlanOf(const HloComputation& computation) {
   std::unique_ptr<ComputationPlan>& plan = plans_[&computation];
   if (plan == nullptr) {
     KASHI_ASSIGN_OR_RETURN(ComputationPlan made, MakeComputationPlan(computation));
@@ -75,21 +131,22 @@ absl::StatusOr<Value> EvaluationRun::RunStep(const ComputationPlanStep& step, ab
     }
   }
   if (!step.has_dynamic_sizes) {
-    Operation operation{*step.instruction, operands, step.results, *this};
+    Operation operation{*step.instruction, operands, step.results, *this, step.kernel.get()};
     return step.function(operation);
   }
   KASHI_ASSIGN_OR_RETURN(const std::vector<DenseShape> results, DynamicResultShapes(*step.instruction, operands));
-  Operation operation{*step.instruction, operands, results, *this};
+  Operation operation{*step.instruction, operands, results, *this, step.kernel.get()};
   return step.function(operation);
 }
 
-absl::Status EvaluationRun::RunPlan(const ComputationPlan& plan, absl::Span<Value> arguments,
-                                    absl::Span<Value> values) {
+absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arguments, absl::Span<Value> values) {
   absl::InlinedVector<Value, 4> operands;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const ComputationPlanStep& step = plan.steps[i];
+    ComputationPlanStep& step = plan.steps[i];
     if (step.instruction->opcode() == HloOpcode::kParameter) {
       values[i] = std::move(arguments[step.instruction->parameter_number()]);
+    } else if (!step.constant.is_nothing()) {
+      values[i] = step.constant;
     } else {
       operands.clear();
       for (const ComputationPlanStep::Operand& operand : step.operands) {
@@ -100,7 +157,9 @@ absl::Status EvaluationRun::RunPlan(const ComputationPlan& plan, absl::Span<Valu
         }
       }
       KASHI_ASSIGN_OR_RETURN(values[i], RunStep(step, absl::MakeSpan(operands)));
+      if (step.instruction->opcode() == HloOpcode::kConstant) step.constant = values[i];
     }
+    KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, step, &values[i]));
     if (options_.observer) KASHI_RETURN_IF_ERROR(options_.observer(*step.instruction, values[i]));
   }
   return absl::OkStatus();
@@ -114,7 +173,7 @@ absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std
     return InvalidArgument("Computation %s has %d parameters, and got %d arguments", computation.name(),
                            computation.num_parameters(), arguments.size());
   }
-  KASHI_ASSIGN_OR_RETURN(const ComputationPlan* plan, PlanOf(computation));
+  KASHI_ASSIGN_OR_RETURN(ComputationPlan* const plan, PlanOf(computation));
   if (options_.on_call) options_.on_call(computation);
   std::vector<Value> values(plan->steps.size());
   ++call_depth_;
@@ -126,13 +185,10 @@ absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std
 
 absl::StatusOr<Value> EvaluationRun::EvaluateInstruction(const HloInstruction& instruction,
                                                          absl::Span<Value> operands) {
-  ComputationPlanStep step;
-  step.instruction = &instruction;
-  step.function = FindEvaluation(instruction.opcode());
-  step.has_dynamic_sizes = HasDynamicSizes(instruction);
-  if (!step.has_dynamic_sizes) step.results = ResultShapes(instruction.shape());
-  step.converts_operands = ConvertsOperands(instruction);
-  return RunStep(step, operands);
+  const ComputationPlanStep step = MakeComputationPlanStep(instruction);
+  KASHI_ASSIGN_OR_RETURN(Value value, RunStep(step, operands));
+  KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, step, &value));
+  return value;
 }
 
 }  // namespace kashi

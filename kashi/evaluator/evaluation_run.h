@@ -60,9 +60,7 @@ class EvaluationRun {
   const std::shared_ptr<MemoryBudget>& budget() const { return budget_; }
 
   absl::StatusOr<Value> MakeArray(const DenseShape& shape) { return Value::MakeArray(shape, budget_); }
-  absl::StatusOr<Value> MakeArray(PrimitiveType type, absl::Span<const int64_t> dimensions) {
-    return MakeArray(MakeDenseShape(type, dimensions));
-  }
+  absl::StatusOr<Value> MakeArray(PrimitiveType type, absl::Span<const int64_t> dimensions);
   // Elements of `value` as another type; `value` itself if it is of that type.
   absl::StatusOr<Value> Convert(Value value, PrimitiveType type);
 
@@ -80,10 +78,10 @@ class EvaluationRun {
   unsigned __int128& rng_state() { return rng_state_; }
 
  private:
-  absl::StatusOr<const ComputationPlan*> PlanOf(const HloComputation& computation);
+  absl::StatusOr<ComputationPlan*> PlanOf(const HloComputation& computation);
   // Evaluates the steps of a plan in order; takes the arguments, and leaves in `values`, which has one a step, what is still
   // of use: the root.
-  absl::Status RunPlan(const ComputationPlan& plan, absl::Span<Value> arguments, absl::Span<Value> values);
+  absl::Status RunPlan(ComputationPlan& plan, absl::Span<Value> arguments, absl::Span<Value> values);
   absl::StatusOr<Value> RunStep(const ComputationPlanStep& step, absl::Span<Value> operands);
 
   EvaluationOptions options_;

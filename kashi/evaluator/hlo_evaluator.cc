@@ -10,6 +10,8 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation_table.h"
+#include "kashi/evaluator/partial_evaluation.h"
+#include "kashi/evaluator/product_trace.h"
 #include "kashi/hlo/instruction_shape.h"
 
 namespace kashi {
@@ -48,73 +50,14 @@ absl::Status CheckArguments(const HloComputation& computation, absl::Span<const 
   return absl::OkStatus();
 }
 
-absl::Status DependsOnParameter(const HloInstruction& root, const HloInstruction& parameter) {
-  absl::Status status =
-      FailedPrecondition("The value of %s is not known: it depends on parameter %s", root.name(), parameter.name());
+absl::Status DependsOnOutside(const HloInstruction& root) {
+  absl::Status status = FailedPrecondition(
+      "Failed to evaluate instruction: %s: its value depends on parameters, infeeds or the like", root.name());
   const auto detail = static_cast<uint32_t>(internal::EvalErrorDetail::kDynamicValueDependence);
   status.SetPayload(internal::kEvalErrorDetailUrl,
                     absl::Cord(absl::string_view(reinterpret_cast<const char*>(&detail), sizeof detail)));
   return status;
 }
-
-// Evaluates an instruction outside of its computation, and what it needs first, without recursion.
-class SingleEvaluation {
- public:
-  SingleEvaluation(EvaluationRun* run, const HloEvaluator::Substitutions& substitutions, bool goes_deep)
-      : run_(*run), substitutions_(substitutions), goes_deep_(goes_deep) {}
-
-  absl::StatusOr<Value> Evaluate(const HloInstruction* root) {
-    std::vector<const HloInstruction*> waiting = {root};
-    while (!waiting.empty()) {
-      const HloInstruction* instruction = waiting.back();
-      if (values_.contains(instruction)) {
-        waiting.pop_back();
-        continue;
-      }
-      KASHI_ASSIGN_OR_RETURN(const bool is_done, TakeGiven(instruction));
-      if (is_done) continue;
-      if (instruction->opcode() == HloOpcode::kParameter) {
-        return DependsOnParameter(*root, *instruction);
-      }
-      if (!goes_deep_ && instruction != root) {
-        return FailedPrecondition("Operand %s of %s is no constant", instruction->name(), root->name());
-      }
-      if (PushMissingOperands(*instruction, &waiting)) continue;
-      KASHI_RETURN_IF_ERROR(EvaluateNow(*instruction));
-    }
-    return values_.at(root);
-  }
-
- private:
-  absl::StatusOr<bool> TakeGiven(const HloInstruction* instruction) {
-    const LiteralBase* given = nullptr;
-    if (auto found = substitutions_.find(instruction); found != substitutions_.end()) given = found->second;
-    if (given == nullptr && instruction->opcode() == HloOpcode::kConstant) given = &instruction->literal();
-    if (given == nullptr) return false;
-    KASHI_ASSIGN_OR_RETURN(values_[instruction], Value::FromLiteral(*given, run_.budget(), LentBy(given)));
-    return true;
-  }
-
-  bool PushMissingOperands(const HloInstruction& instruction, std::vector<const HloInstruction*>* waiting) const {
-    const size_t before = waiting->size();
-    for (const HloInstruction* operand : instruction.operands()) {
-      if (!values_.contains(operand)) waiting->push_back(operand);
-    }
-    return waiting->size() != before;
-  }
-
-  absl::Status EvaluateNow(const HloInstruction& instruction) {
-    std::vector<Value> operands;
-    for (const HloInstruction* operand : instruction.operands()) operands.push_back(values_.at(operand));
-    KASHI_ASSIGN_OR_RETURN(values_[&instruction], run_.EvaluateInstruction(instruction, absl::MakeSpan(operands)));
-    return absl::OkStatus();
-  }
-
-  EvaluationRun& run_;
-  const HloEvaluator::Substitutions& substitutions_;
-  bool goes_deep_;
-  absl::flat_hash_map<const HloInstruction*, Value> values_;
-};
 
 }  // namespace
 
@@ -152,6 +95,12 @@ void HloEvaluator::set_custom_call_handler(CustomCallFunction handler) {
 EvaluationOptions HloEvaluator::OptionsOfRun() {
   EvaluationOptions options = options_;
   options.on_call = [this](const HloComputation& computation) { OnEvaluateComputation(computation); };
+  if (trace_mac_handler_) {
+    options.observer = [this](const HloInstruction& instruction, const Value& value) {
+      TraceProducts(instruction, trace_mac_handler_);
+      return options_.observer ? options_.observer(instruction, value) : absl::OkStatus();
+    };
+  }
   return options;
 }
 
@@ -172,8 +121,10 @@ absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloInstruction* instruction
                                                bool recursively_evaluate_nonconstant_operands,
                                                const Substitutions& substitutions) {
   EvaluationRun run(OptionsOfRun());
-  SingleEvaluation evaluation(&run, substitutions, recursively_evaluate_nonconstant_operands);
-  KASHI_ASSIGN_OR_RETURN(const Value result, evaluation.Evaluate(instruction));
+  PartialEvaluation evaluation(&run, substitutions, recursively_evaluate_nonconstant_operands);
+  KASHI_ASSIGN_OR_RETURN(const Value result, evaluation.Evaluate({instruction, {}}));
+  if (trace_mac_handler_) TraceProducts(*instruction, trace_mac_handler_);
+  if (!PartialEvaluation::IsKnown(result)) return DependsOnOutside(*instruction);
   return result.ToLiteral(instruction->shape());
 }
 

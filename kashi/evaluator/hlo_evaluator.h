@@ -22,6 +22,7 @@
 #include "absl/types/span.h"
 #include "kashi/base/check.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/while_loop_pattern.h"
 #include "kashi/hlo/hlo_computation.h"
 #include "kashi/hlo/hlo_instruction.h"
 #include "kashi/hlo/hlo_module.h"
@@ -32,11 +33,7 @@
 
 namespace kashi {
 
-// Of XLA's: analyses that a caller may have made already. Nothing here needs any.
-struct PrecomputedAnalyses {
-  const void* tuple_points_to = nullptr;
-  const void* call_graph = nullptr;
-};
+class DynamicDimensionInference;
 
 namespace internal {
 
@@ -75,8 +72,9 @@ class HloEvaluator {
     return Evaluate(*module.entry_computation(), PointersTo(arguments));
   }
 
-  // One instruction, whose operands must be constants or have a substitution; or, if asked, be computed from such.
-  // FAILED_PRECONDITION if it depends on a parameter.
+  // One instruction, whose operands must be constants or have a substitution; or, if asked, be computed from such, where
+  // parts that it does not need (of a tuple, or of a loop's state) need not be known, and parameters are if there is but one
+  // call to give them. FAILED_PRECONDITION, with an EvalErrorDetail, if it depends on others.
   absl::StatusOr<Literal> Evaluate(const HloInstruction* instruction, PrecomputedAnalyses analyses = {},
                                    bool recursively_evaluate_nonconstant_operands = false,
                                    const Substitutions& substitutions = {});
@@ -101,8 +99,18 @@ class HloEvaluator {
                                                                    absl::Span<const Literal* const> operands)>;
   void set_custom_call_handler(CustomCallFunction handler);
   const CustomCallFunction& custom_call_handler() const { return custom_call_function_; }
+  // Called for each product that a dot or a convolution adds up, behind its evaluation: where result, lhs and rhs stand in
+  // their arrays, as IndexUtil counts. Products with padding are not told of.
+  using TraceMacFunction = std::function<void(int64_t result, int64_t lhs, int64_t rhs)>;
+  void set_trace_mac_handler(TraceMacFunction handler) { trace_mac_handler_ = std::move(handler); }
+  // XLA's evaluator asks it for sizes; here arrays have the sizes that they really have, and nothing is asked.
+  void set_dynamic_dimension_inference(DynamicDimensionInference*) {}
   // Called before a computation is evaluated: the one asked for, and all that it calls in full.
   virtual void OnEvaluateComputation(const HloComputation&) {}
+  // Of XLA's: the evaluator of called computations. Ours evaluates them itself.
+  virtual std::unique_ptr<HloEvaluator> CreateEmbedded(int64_t max_loop_iterations) {
+    return std::make_unique<HloEvaluator>(max_loop_iterations);
+  }
 
   // lhs times rhs: dot of two matrices. The type must be one of an element.
   template <typename T>
@@ -128,6 +136,7 @@ class HloEvaluator {
 
   EvaluationOptions options_;
   CustomCallFunction custom_call_function_;
+  TraceMacFunction trace_mac_handler_;
 };
 
 template <typename T>

@@ -14,6 +14,8 @@ namespace {
 
 // Computations that call one another deeper than this run lane by lane.
 constexpr int kMaxInlineDepth = 64;
+// What calls of calls multiply to is more than this: likewise.
+constexpr int kMaxInstructions = 10000;
 
 // A scalar, or an array of one element: what a lane can hold.
 bool IsOneElement(const Shape& shape) {
@@ -71,7 +73,7 @@ class LaneCompiler {
         function_.results_.push_back(element.reg);
       }
     }
-    return function_.results_.size() == function_.result_types_.size();
+    return HasTypesOfResults();
   }
 
   void FindPatterns() {
@@ -110,6 +112,13 @@ class LaneCompiler {
   };
   using Nodes = absl::flat_hash_map<const HloInstruction*, Node>;
 
+  // Text lets some of what is inlined have another floating-point type than the root.
+  bool HasTypesOfResults() const {
+    return std::equal(function_.results_.begin(), function_.results_.end(), function_.result_types_.begin(),
+                      function_.result_types_.end(),
+                      [&](int reg, PrimitiveType type) { return function_.registers_[reg].type == type; });
+  }
+
   int NewRegister(PrimitiveType type) {
     function_.registers_.push_back({type, BytesOf(type), -1, {}});
     return static_cast<int>(function_.registers_.size()) - 1;
@@ -119,6 +128,7 @@ class LaneCompiler {
     if (depth > kMaxInlineDepth || arguments.size() != static_cast<size_t>(computation.num_parameters())) return false;
     Nodes nodes;
     for (const HloInstruction* instruction : computation.MakeInstructionPostOrder()) {
+      if (++instructions_ > kMaxInstructions) return false;
       if (!Add(*instruction, arguments, depth, &nodes)) return false;
     }
     *root = nodes.at(computation.root_instruction());
@@ -194,6 +204,7 @@ class LaneCompiler {
 
   LaneFunction& function_;
   const HloInstruction* last_ = nullptr;  // that made the last step
+  int instructions_ = 0;
 };
 
 namespace {

@@ -18,6 +18,8 @@
 
 namespace kashi {
 
+struct ElementKernel;
+
 // An instruction, and the values of its operands.
 struct Operation {
   const HloInstruction& instruction;
@@ -27,6 +29,8 @@ struct Operation {
   // With the sizes that the result really has: ask these and the operands' own shapes for sizes, never the instruction's.
   absl::Span<const DenseShape> results;
   EvaluationRun& run;
+  // What the instruction does to elements, for elementwise operations; null: no kernel for these types.
+  const ElementKernel* kernel = nullptr;
 
   const DenseShape& result(int64_t i = 0) const { return results[i]; }
   // An uninitialised array of result i.

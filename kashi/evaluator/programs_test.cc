@@ -1,16 +1,16 @@
 // Random small programs and what real XLA makes of them: tests/data/evaluator/programs.txt, a sample of what
 // scripts/oracle_programs.py asks. A program there:
 //
-//   === SEED TOLERANCE
+//   === SEED
 //   HloModule …
 //   --- input
 //   s32[2] {1, 2}
-//   --- output
+//   --- output TOLERANCE
 //   f32[] 1.5
 #include <cmath>
 #include <complex>
 #include <fstream>
-#include <sstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -25,12 +25,16 @@
 namespace kashi {
 namespace {
 
+struct Output {
+  std::string tolerance;
+  std::string literal;
+};
+
 struct Program {
   std::string name;
-  std::string tolerance;
   std::string text;
   std::vector<std::string> inputs;
-  std::vector<std::string> outputs;
+  std::vector<Output> outputs;
 };
 
 std::vector<Program> ReadPrograms() {
@@ -38,13 +42,14 @@ std::vector<Program> ReadPrograms() {
   std::vector<Program> programs;
   std::string line, *part = nullptr;
   while (std::getline(file, line)) {
+    absl::string_view rest = line;
     if (absl::StartsWith(line, "=== ")) {
-      const std::vector<std::string> words = absl::StrSplit(line, ' ');
-      programs.push_back({words[1], words[2], "", {}, {}});
+      programs.push_back({line.substr(4), "", {}, {}});
       part = &programs.back().text;
-    } else if (absl::StartsWith(line, "--- ")) {
-      std::vector<std::string>& list = line == "--- input" ? programs.back().inputs : programs.back().outputs;
-      part = &list.emplace_back();
+    } else if (line == "--- input") {
+      part = &programs.back().inputs.emplace_back();
+    } else if (absl::ConsumePrefix(&rest, "--- output ")) {
+      part = &programs.back().outputs.emplace_back(Output{std::string(rest), ""}).literal;
     } else {
       absl::StrAppend(part, line, "\n");
     }
@@ -67,22 +72,45 @@ std::vector<std::complex<double>> Widened(const LiteralSlice& literal) {
 
 bool IsNan(std::complex<double> x) { return std::isnan(x.real()) || std::isnan(x.imag()); }
 
-// Elements further apart than the tolerance: so many units in the last place of the value, or of a twentieth of the largest.
+// How many units in the last place two numbers may be apart.
+int Ulps(absl::string_view tolerance, int significand_width) {
+  if (tolerance == "exact" || tolerance == "flushed") return 0;
+  if (significand_width < 20) return tolerance == "near" ? 2 : 16;
+  return tolerance == "loose" ? 4096 : 64;
+}
+
+// Below, a number is denormal. (Parts of a complex one; eight bit types compute in f32.)
+double SmallestNormal(PrimitiveType type) {
+  switch (type) {
+    case F64:
+    case C128:
+      return std::numeric_limits<double>::min();
+    case F16:
+      return std::ldexp(1.0, -14);
+    default:
+      return std::numeric_limits<float>::min();
+  }
+}
+
+// Elements further apart than the tolerance: so many units in the last place of the value, and where rounding adds up
+// ("ulp", "loose") of a twentieth of the largest. Compiled code makes 0 of denormal numbers ("flushed", "near").
 int CountDifferent(const LiteralSlice& want, const LiteralSlice& got, absl::string_view tolerance) {
   const PrimitiveType type = want.shape().element_type();
   const bool is_integral = primitive_util::IsIntegralType(type) || type == PRED;
   if (is_integral) return want.Equal(got) ? 0 : 1;
   const int width = SignificandWidth(type);
-  const int ulps = tolerance == "exact" ? 0 : tolerance == "ulp" ? 64 : 4096;
-  const double unit = (width < 20 ? std::min(ulps, 16) : ulps) * std::ldexp(1.0, 1 - width);
+  const bool may_flush = tolerance == "flushed" || tolerance == "near";
+  const double unit = Ulps(tolerance, width) * std::ldexp(1.0, 1 - width);
   const std::vector<std::complex<double>> x = Widened(want), y = Widened(got);
   double scale = 0;
   for (std::complex<double> value : x) {
+    if (may_flush || tolerance == "exact") break;
     if (std::isfinite(std::abs(value))) scale = std::max(scale, std::abs(value));
   }
   int different = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     if (x[i] == y[i] || (IsNan(x[i]) && IsNan(y[i]))) continue;
+    if (may_flush && std::max(std::abs(x[i]), std::abs(y[i])) < SmallestNormal(type)) continue;
     if (!(std::abs(x[i] - y[i]) <= unit * (std::abs(x[i]) + 0.05 * scale))) ++different;
   }
   return different;
@@ -107,10 +135,10 @@ TEST(ProgramsTest, GiveWhatXlaGives) {
     const Literal result = EvaluateText(program.text, arguments);
     ASSERT_EQ(result.shape().tuple_shapes().size(), program.outputs.size());
     for (size_t i = 0; i < program.outputs.size(); ++i) {
-      const Literal want = ReadLiteral(program.outputs[i]);
+      const Literal want = ReadLiteral(program.outputs[i].literal);
       const LiteralSlice got(result, {static_cast<int64_t>(i)});
       ASSERT_TRUE(ShapeUtil::Compatible(want.shape(), got.shape()));
-      EXPECT_EQ(CountDifferent(want, got, program.tolerance), 0)
+      EXPECT_EQ(CountDifferent(want, got, program.outputs[i].tolerance), 0)
           << "output " << i << "\nwanted " << want << "\ngot " << got << "\n"
           << program.text;
     }

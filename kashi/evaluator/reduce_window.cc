@@ -35,7 +35,7 @@ class WindowedReduce {
         [&](int64_t begin, int64_t end, int thread) {
           Scratch& scratch = scratches.Get(thread, reduction_);
           for (int64_t i = begin; i < end; ++i) {
-            KASHI_RETURN_IF_ERROR(FoldBlock(i / chunks_ / blocks_, i / chunks_ % blocks_, i % chunks_, scratch));
+            KASHI_RETURN_IF_ERROR(FoldBlock(run, i / chunks_ / blocks_, i / chunks_ % blocks_, i % chunks_, scratch));
           }
           return absl::OkStatus();
         });
@@ -56,19 +56,16 @@ class WindowedReduce {
   };
 
   // Elements [first, first + size) of the vectors of outputs [begin, end) of a row.
-  absl::Status FoldBlock(int64_t row, int64_t block, int64_t chunk, Scratch& scratch) {
+  absl::Status FoldBlock(const EvaluationRun& evaluation, int64_t row, int64_t block, int64_t chunk, Scratch& scratch) {
     const int64_t begin = block * block_, end = std::min(begin + block_, walk_.row_outputs());
     const int64_t first = chunk * chunk_, size = std::min(chunk_, walk_.width() - first);
     const int64_t row_start = row * walk_.row_elements() + first;
     const int64_t start = row_start + begin * walk_.width();
     reduction_.FillWithInits(start,
                              start + (end - begin) * size);  // vectors in more than one chunk are alone in a block
-    absl::Status status;
-    walk_.VisitRow(row, begin, end, [&](const WindowWalk::Run& run) {
-      status = FoldRun(run, row_start + run.output * walk_.width(), run.input + first, size, scratch);
-      return status.ok();
+    return walk_.VisitRow(evaluation, row, begin, end, [&](const WindowWalk::Run& run) {
+      return FoldRun(run, row_start + run.output * walk_.width(), run.input + first, size, scratch);
     });
-    return status;
   }
 
   // `out` and `in` are elements; each of the run's vectors has `size` of them that count.

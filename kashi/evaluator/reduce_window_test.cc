@@ -1,7 +1,10 @@
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -178,6 +181,29 @@ TEST(ReduceWindowTest, MixedPrecisionAccumulatesInTheTypeOfTheComputation) {
               zero = f32[] constant(0)
               ROOT r = f32[1] reduce-window(x, zero), window={size=3}, to_apply=add })");
   EXPECT_EQ(out, LiteralUtil::CreateR1<float>({258}));
+}
+
+// 6 * 10^11 offsets of the window, of which three meet an element.
+TEST(ReduceWindowTest, CanBeCancelledBetweenElements) {
+  std::atomic<bool> cancelled{false};
+  EvaluationOptions options;
+  options.cancelled = &cancelled;
+  std::thread impatience([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    cancelled = true;
+  });
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3});
+  const absl::StatusOr<Literal> out = TryEvaluateText(R"(
+    add { a = f32[] parameter(0)
+          b = f32[] parameter(1)
+          ROOT r = f32[] add(a, b) }
+    ENTRY e { x = f32[3] parameter(0)
+              zero = f32[] constant(0)
+              ROOT r = f32[1] reduce-window(x, zero),
+                window={size=600000000003 pad=0_2 lhs_dilate=300000000000}, to_apply=add })",
+                                                      {&x}, options);
+  impatience.join();
+  EXPECT_TRUE(absl::IsCancelled(out.status())) << out.status();
 }
 
 }  // namespace

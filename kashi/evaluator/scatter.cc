@@ -187,6 +187,10 @@ template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kScatter>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const LaneFunction* function, op.run.Lanes(*op.instruction.to_apply()));
   const int64_t n = static_cast<int64_t>(op.operands.size()) / 2;
+  const absl::Span<const PrimitiveType> parameters = function->parameter_types();
+  if (parameters.size() != 2 * static_cast<size_t>(n) || function->result_types() != parameters.subspan(0, n)) {
+    return InvalidArgument("The computation of %s does not fit its operands.", op.instruction.name());
+  }
   std::vector<Value> xs(n);
   for (int64_t i = 0; i < n; ++i) {
     KASHI_ASSIGN_OR_RETURN(xs[i], TakeOperand(op, i, function->parameter_types()[i]));

@@ -71,7 +71,7 @@ class SelectAndScatter {
       KASHI_RETURN_IF_ERROR(run.CheckCancelled());
       for (int64_t o = 0; o < walk_.row_outputs(); o += block) {
         const int64_t last = std::min(o + block, walk_.row_outputs());
-        KASHI_RETURN_IF_ERROR(Select(row, o, last, selection));
+        KASHI_RETURN_IF_ERROR(Select(run, row, o, last, selection));
         const int64_t first_source = row * walk_.row_elements() + o * walk_.width();
         KASHI_RETURN_IF_ERROR(Scatter(first_source, (last - o) * walk_.width(), selection, scatter));
       }
@@ -79,21 +79,16 @@ class SelectAndScatter {
     return absl::OkStatus();
   }
 
-  absl::Status Select(int64_t row, int64_t begin, int64_t end, Selection& selection) {
+  absl::Status Select(const EvaluationRun& evaluation, int64_t row, int64_t begin, int64_t end, Selection& selection) {
     std::fill_n(selection.positions.begin(), (end - begin) * walk_.width(), -1);
-    absl::Status status;
-    walk_.VisitRow(row, begin, end, [&](const WindowWalk::Run& run) {
-      if (run.output_step == 1) {
-        status = SelectRun(run, run.output - begin, selection);
-        return status.ok();
-      }
-      for (int64_t i = 0; i < run.count && status.ok(); ++i) {
+    return walk_.VisitRow(evaluation, row, begin, end, [&](const WindowWalk::Run& run) {
+      if (run.output_step == 1) return SelectRun(run, run.output - begin, selection);
+      for (int64_t i = 0; i < run.count; ++i) {
         const WindowWalk::Run one = {0, 1, run.input + i * run.input_step * walk_.width(), 1, 1};
-        status = SelectRun(one, run.output + i * run.output_step - begin, selection);
+        KASHI_RETURN_IF_ERROR(SelectRun(one, run.output + i * run.output_step - begin, selection));
       }
-      return status.ok();
+      return absl::OkStatus();
     });
-    return status;
   }
 
   // The windows of outputs `first` and following.

@@ -16,6 +16,17 @@ constexpr size_t kAlignment = 64;
 constexpr size_t kSmallestKept = size_t{1} << 16;
 constexpr size_t kMostKept = size_t{1} << 28;
 
+// INT64_MAX if there are more: the product of sizes that no memory could hold must not wrap before anybody looks at it.
+int64_t BytesOrMost(int64_t element_bytes, absl::Span<const int64_t> dimensions) {
+  int64_t bytes = element_bytes;
+  bool is_too_much = false;
+  for (int64_t size : dimensions) {
+    if (size == 0) return 0;
+    is_too_much = __builtin_mul_overflow(bytes, size, &bytes) || is_too_much;
+  }
+  return is_too_much ? INT64_MAX : bytes;
+}
+
 // Whether the elements of the literal at the index lie as those of a value do: dense, row-major, no dynamic dimension.
 bool LiesAsValue(const Shape& shape) { return shape.is_static() && IsStoredRowMajor(shape); }
 
@@ -23,6 +34,10 @@ bool LiesAsValue(const Shape& shape) { return shape.is_static() && IsStoredRowMa
 
 DenseShape MakeDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions) {
   return std::make_shared<const Shape>(ShapeUtil::MakeShape(type, dimensions));
+}
+absl::StatusOr<DenseShape> MakeCheckedDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions) {
+  KASHI_ASSIGN_OR_RETURN(Shape shape, ShapeUtil::MakeValidatedShape(type, dimensions));
+  return std::make_shared<const Shape>(std::move(shape));
 }
 DenseShape MakeDenseShape(const Shape& array) { return MakeDenseShape(array.element_type(), array.dimensions()); }
 
@@ -95,30 +110,28 @@ Value::Node::~Node() {
   budget->Free(data, element_count * element_bytes);
 }
 
-std::shared_ptr<Value::Node> Value::MakeArrayNode(DenseShape shape) {
+std::shared_ptr<Value::Node> Value::MakeArrayNode(DenseShape shape, int64_t element_count) {
   auto node = std::make_shared<Node>();
-  node->element_count = ShapeUtil::ElementsIn(*shape);
+  node->element_count = element_count;
   node->element_bytes = static_cast<int>(ShapeUtil::ByteSizeOfPrimitiveType(shape->element_type()));
   node->shape = std::move(shape);
   return node;
 }
 
 absl::StatusOr<Value> Value::MakeArray(DenseShape shape, const std::shared_ptr<MemoryBudget>& budget) {
-  // The product of sizes that no memory could hold must not wrap before anybody looks at it.
-  __int128 bytes = ShapeUtil::ByteSizeOfPrimitiveType(shape->element_type());
-  for (int64_t size : shape->dimensions()) {
-    bytes *= size;
-    if (bytes > INT64_MAX) bytes = INT64_MAX;
-    if (size == 0) break;
+  const int64_t element_bytes = ShapeUtil::ByteSizeOfPrimitiveType(shape->element_type());
+  const int64_t bytes = BytesOrMost(element_bytes, shape->dimensions());
+  if (bytes <= kSmallBytes) {
+    std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), bytes / element_bytes);
+    node->data = node->small;
+    return Value(std::move(node));
   }
-  if (ShapeUtil::IsZeroElementArray(*shape)) bytes = 0;
-  void* data = bytes == INT64_MAX ? nullptr : budget->Allocate(static_cast<int64_t>(bytes));
+  void* data = bytes == INT64_MAX ? nullptr : budget->Allocate(bytes);
   if (data == nullptr) {
     return ResourceExhausted("%s takes %s%d bytes; %d of the limit of %d are in use", ShapeUtil::HumanString(*shape),
-                             bytes == INT64_MAX ? "more than " : "", static_cast<int64_t>(bytes), budget->used(),
-                             budget->limit());
+                             bytes == INT64_MAX ? "more than " : "", bytes, budget->used(), budget->limit());
   }
-  std::shared_ptr<Node> node = MakeArrayNode(std::move(shape));
+  std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), bytes / element_bytes);
   node->data = data;
   node->budget = budget;
   return Value(std::move(node));
@@ -126,7 +139,8 @@ absl::StatusOr<Value> Value::MakeArray(DenseShape shape, const std::shared_ptr<M
 
 Value Value::Borrow(DenseShape shape, const void* data, std::shared_ptr<const void> owner) {
   KASHI_CHECK(owner != nullptr);
-  std::shared_ptr<Node> node = MakeArrayNode(std::move(shape));
+  const int64_t element_count = ShapeUtil::ElementsIn(*shape);
+  std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), element_count);
   node->data = const_cast<void*>(data);  // is_unique() is false for borrowed memory: nobody writes
   node->owner = std::move(owner);
   return Value(std::move(node));
@@ -143,13 +157,14 @@ Value Value::MakeToken() { return Value(std::make_shared<Node>()); }
 
 Value Value::WithShape(Value value, DenseShape shape) {
   KASHI_CHECK(value.is_array());
-  if (*shape == value.shape()) return value;
+  if (shape == value.dense_shape()) return value;
   KASHI_CHECK(ShapeUtil::ElementsIn(*shape) == value.element_count());
   KASHI_CHECK(ShapeUtil::ByteSizeOfPrimitiveType(shape->element_type()) == value.element_bytes());
   if (value.is_unique()) {
     value.node_->shape = std::move(shape);
     return value;
   }
+  if (*shape == value.shape()) return value;
   const void* data = value.untyped_data();
   return Borrow(std::move(shape), data, std::move(value.node_));
 }
@@ -167,7 +182,9 @@ absl::StatusOr<Value> ArrayFromLiteral(const LiteralSlice& literal, const std::s
   const Shape& shape = literal.shape();
   if (!literal.IsKnown()) return InvalidArgument("The value of %s is not known", ShapeUtil::HumanString(shape));
   std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
-  for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = literal.GetDynamicSize(static_cast<int64_t>(i));
+  for (int i = 0; i < static_cast<int>(sizes.size()); ++i) {
+    if (shape.is_dynamic_dimension(i)) sizes[i] = literal.GetDynamicSize(i);  // 32 bits, which a static size may exceed
+  }
   DenseShape dense = MakeDenseShape(shape.element_type(), sizes);
   if (owner != nullptr && LiesAsValue(shape)) return Value::Borrow(std::move(dense), literal.untyped_data(), owner);
   KASHI_ASSIGN_OR_RETURN(Value value, Value::MakeArray(dense, budget));

@@ -29,6 +29,9 @@ namespace kashi {
 using DenseShape = std::shared_ptr<const Shape>;
 DenseShape MakeDenseShape(const Shape& array);
 DenseShape MakeDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions);
+// The same for sizes that nobody has looked at yet: INVALID_ARGUMENT where an array cannot be that large. (A type can be too
+// wide for sizes that a narrower one may have, even where one of them is 0.)
+absl::StatusOr<DenseShape> MakeCheckedDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions);
 
 // The memory of a run: how many bytes it may have in arrays at one time, and blocks for them. Large blocks that were given
 // back are kept for the next array: fresh ones cost a page fault every 4 KiB, which takes longer than most operations.
@@ -65,7 +68,8 @@ class Value {
  public:
   Value() = default;  // nothing: what a moved-from value is
 
-  // Uninitialised memory, aligned to 64 bytes. RESOURCE_EXHAUSTED, naming shape and bytes, beyond the budget.
+  // Uninitialised memory, aligned to 64 bytes. RESOURCE_EXHAUSTED, naming shape and bytes, beyond the budget. Arrays of up to
+  // kSmallBytes lie in the node itself, are aligned to 16 bytes, and are not counted.
   static absl::StatusOr<Value> MakeArray(DenseShape shape, const std::shared_ptr<MemoryBudget>& budget);
   // Somebody's memory, which `owner` keeps alive. Never unique.
   static Value Borrow(DenseShape shape, const void* data, std::shared_ptr<const void> owner);
@@ -135,6 +139,8 @@ class Value {
   static Value TakeElement(Value tuple, int64_t i);
 
  private:
+  static constexpr int64_t kSmallBytes = 64;
+
   struct Node {
     ~Node();
     DenseShape shape;  // null: no array
@@ -145,9 +151,10 @@ class Value {
     std::shared_ptr<const void> owner;  // of the memory, if it is not ours
     std::shared_ptr<MemoryBudget> budget;
     std::vector<Value> elements;
+    alignas(16) char small[kSmallBytes];
   };
   explicit Value(std::shared_ptr<Node> node) : node_(std::move(node)) {}
-  static std::shared_ptr<Node> MakeArrayNode(DenseShape shape);
+  static std::shared_ptr<Node> MakeArrayNode(DenseShape shape, int64_t element_count);
 
   std::shared_ptr<Node> node_;
 };

@@ -17,9 +17,11 @@
 #include <numeric>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/array/dimension_vector.h"
+#include "kashi/evaluator/evaluation_run.h"
 #include "kashi/hlo/hlo_instruction.h"
 #include "kashi/literal/strided_walk.h"
 
@@ -54,9 +56,10 @@ class WindowWalk {
   WindowWalk WithPartsInnermost() const;
 
   // Calls visit(run) for each offset of the window, in row-major order, with the outputs among [begin, end) of that row
-  // that meet an input, until visit returns false; then the result is false.
+  // that meet an input, until visit returns an error, which is the result; or CANCELLED, for a window may have any number of
+  // offsets that meet nothing.
   template <typename Visit>
-  bool VisitRow(int64_t row, int64_t begin, int64_t end, Visit&& visit) const;
+  absl::Status VisitRow(const EvaluationRun& evaluation, int64_t row, int64_t begin, int64_t end, Visit&& visit) const;
 
  private:
   struct Axis {
@@ -82,7 +85,8 @@ class WindowWalk {
 };
 
 template <typename Visit>
-bool WindowWalk::VisitRow(int64_t row, int64_t begin, int64_t end, Visit&& visit) const {
+absl::Status WindowWalk::VisitRow(const EvaluationRun& evaluation, int64_t row, int64_t begin, int64_t end,
+                                  Visit&& visit) const {
   DimensionVector counts(outer_.size()), strides(outer_.size());
   int64_t start = 0;
   for (size_t i = outer_.size(); i-- > 0;) {
@@ -98,8 +102,12 @@ bool WindowWalk::VisitRow(int64_t row, int64_t begin, int64_t end, Visit&& visit
   const int64_t first_w = std::max<int64_t>(0, CeilDiv(row_.low - (end - 1) * row_.stride, row_.window_dilation));
   const int64_t last_w =
       std::min(row_.size - 1, FloorDiv(extent + row_.low - begin * row_.stride, row_.window_dilation));
-  return WalkRowMajor(counts, strides, [&](absl::Span<const int64_t>, int64_t position) {
+  constexpr int64_t kOffsetsPerCheck = 1 << 16;
+  absl::Status status;
+  WalkRowMajor(counts, strides, [&](absl::Span<const int64_t>, int64_t position) {
     for (int64_t w = first_w; w <= last_w; ++w) {
+      if ((w - first_w + 1) % kOffsetsPerCheck == 0) status = evaluation.CheckCancelled();
+      if (!status.ok()) return false;
       const int64_t offset = w * row_.window_dilation - row_.low;
       if (offset % common != 0) continue;
       int64_t first = std::max(begin, CeilDiv(-offset, row_.stride));
@@ -109,10 +117,12 @@ bool WindowWalk::VisitRow(int64_t row, int64_t begin, int64_t end, Visit&& visit
       const int64_t input = (first * row_.stride + offset) / row_.base_dilation;
       const Run run = {first, output_step, start + position + input * width_, row_.stride / common,
                        (last - first) / output_step + 1};
-      if (!visit(run)) return false;
+      status = visit(run);
+      if (!status.ok()) return false;
     }
     return true;
   });
+  return status;
 }
 
 }  // namespace kashi

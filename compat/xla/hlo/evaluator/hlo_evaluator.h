@@ -1,4 +1,4 @@
-// XLA's evaluator: kashi::HloEvaluator. No dynamic dimension inference, no trace of multiply-adds, no partial evaluation.
+// XLA's evaluator: kashi::HloEvaluator. It is no visitor: nothing to override but OnEvaluateComputation.
 #ifndef KASHI_COMPAT_XLA_HLO_EVALUATOR_HLO_EVALUATOR_H_
 #define KASHI_COMPAT_XLA_HLO_EVALUATOR_HLO_EVALUATOR_H_
 

@@ -1,0 +1,74 @@
+// Evaluates instructions outside of a run of their computation, from constants: what does not depend on parameters, or only on
+// those that calls from within the module make known. Parts that are not known do no harm to what does not need them.
+#ifndef KASHI_EVALUATOR_PARTIAL_EVALUATION_H_
+#define KASHI_EVALUATOR_PARTIAL_EVALUATION_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kashi/array/shape_index.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/evaluator/while_loop_pattern.h"
+#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/literal/literal.h"
+
+namespace kashi {
+
+class PartialEvaluation {
+ public:
+  using Substitutions = absl::flat_hash_map<const HloInstruction*, const LiteralBase*>;
+
+  // The literals of `substitutions` stand for the values of instructions, and must live on, as must `run`. Unless it goes
+  // deep, operands must be constants or have a substitution, else FAILED_PRECONDITION.
+  PartialEvaluation(EvaluationRun* run, Substitutions substitutions, bool goes_deep)
+      : run_(*run), substitutions_(std::move(substitutions)), goes_deep_(goes_deep) {}
+
+  // Nothing (Value::is_nothing) where it is not known, also within tuples. What was evaluated once is kept. No recursion but
+  // that of calls.
+  absl::StatusOr<Value> Evaluate(const PartOfInstruction& root);
+
+  static bool IsKnown(const Value& value);
+  // nullopt: not known, or not one integer or PRED.
+  static std::optional<int64_t> NumberIn(const Value& value);
+  // init, bound, step: what CountIterations asks for.
+  static std::vector<PartOfInstruction> NumbersOf(const WhileLoopPattern& pattern) {
+    return {pattern.init, pattern.direction.has_value() ? pattern.bound : pattern.init, pattern.step};
+  }
+
+ private:
+  using Key = std::pair<const HloInstruction*, std::vector<int64_t>>;
+  static Key KeyOf(const PartOfInstruction& part) {
+    return {part.instruction, std::vector<int64_t>(part.index.begin(), part.index.end())};
+  }
+
+  // Null until the part is evaluated; then a part that is wanted first goes to the end of `waiting_`.
+  const Value* Want(const PartOfInstruction& part);
+  // These give nullopt if they had to want something first.
+  absl::StatusOr<std::optional<Value>> Try(const PartOfInstruction& part);
+  std::optional<Value> TrySame(const PartOfInstruction& other);
+  std::optional<Value> TryParameter(const PartOfInstruction& part);
+  absl::StatusOr<std::optional<Value>> TryTuple(const HloInstruction& tuple);
+  absl::StatusOr<std::optional<Value>> TryWhile(const PartOfInstruction& part);
+  absl::StatusOr<std::optional<Value>> TryInduction(const HloInstruction& loop, const WhileLoopPattern& pattern);
+  absl::StatusOr<std::optional<Value>> TryOperation(const PartOfInstruction& part);
+  const std::vector<HloInstruction*>& CallersOf(const HloComputation* computation);
+
+  EvaluationRun& run_;
+  Substitutions substitutions_;
+  bool goes_deep_;
+  const HloInstruction* root_ = nullptr;
+  std::map<Key, Value> values_;
+  std::vector<PartOfInstruction> waiting_;
+  absl::flat_hash_map<const HloComputation*, std::vector<HloInstruction*>> callers_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_PARTIAL_EVALUATION_H_

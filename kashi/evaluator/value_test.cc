@@ -1,0 +1,82 @@
+#include "kashi/evaluator/value.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/literal/literal_util.h"
+
+namespace kashi {
+namespace {
+
+TEST(ValueTest, SmallArraysAreNotCounted) {
+  const auto budget = std::make_shared<MemoryBudget>(0);
+  const absl::StatusOr<Value> small = Value::MakeArray(MakeDenseShape(F32, {4, 4}), budget);
+  ASSERT_TRUE(small.ok()) << small.status();
+  EXPECT_EQ(small->element_count(), 16);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(small->untyped_data()) % 16, 0u);
+  EXPECT_EQ(budget->used(), 0);
+  EXPECT_TRUE(absl::IsResourceExhausted(Value::MakeArray(MakeDenseShape(F32, {17}), budget).status()));
+}
+
+TEST(ValueTest, LargeArraysAreCountedWhileTheyLive) {
+  const auto budget = std::make_shared<MemoryBudget>(1000);
+  {
+    const absl::StatusOr<Value> large = Value::MakeArray(MakeDenseShape(F32, {17}), budget);
+    ASSERT_TRUE(large.ok()) << large.status();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(large->untyped_data()) % 64, 0u);
+    EXPECT_EQ(budget->used(), 68);
+  }
+  EXPECT_EQ(budget->used(), 0);
+}
+
+TEST(ValueTest, AnotherShapeOfASharedSmallArrayKeepsItsMemory) {
+  Value value = Value::MakeArray(MakeDenseShape(S32, {2}), std::make_shared<MemoryBudget>(0)).value();
+  value.mutable_data<int32_t>()[0] = 5;
+  value.mutable_data<int32_t>()[1] = 6;
+  const Value other = Value::WithShape(value, MakeDenseShape(S32, {2, 1}));
+  EXPECT_EQ(other.untyped_data(), value.untyped_data());
+  EXPECT_FALSE(value.is_unique() && other.is_unique());
+  value = Value();
+  EXPECT_EQ(other.data<int32_t>()[1], 6);
+}
+
+// A run makes a constant once. This one takes memory of its own, for its layout is not that of values, and its only user
+// would like to write there.
+TEST(ValueTest, ConstantsStayWhatTheyAre) {
+  const Literal result = EvaluateText(R"(
+    HloModule m
+
+    condition {
+      s = (s32[], s32[2,2]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      n = s32[] constant(3)
+      ROOT goes_on = pred[] compare(i, n), direction=LT
+    }
+
+    body {
+      s = (s32[], s32[2,2]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      x = s32[2,2] get-tuple-element(s), index=1
+      one = s32[] constant(1)
+      j = s32[] add(i, one)
+      c = s32[2,2]{0,1} constant({{1, 2}, {3, 4}})
+      y = s32[2,2] add(c, x)
+      ROOT t = (s32[], s32[2,2]) tuple(j, y)
+    }
+
+    ENTRY main {
+      i = s32[] constant(0)
+      x = s32[2,2] constant({{0, 0}, {0, 0}})
+      s = (s32[], s32[2,2]) tuple(i, x)
+      r = (s32[], s32[2,2]) while(s), condition=condition, body=body
+      ROOT y = s32[2,2] get-tuple-element(r), index=1
+    })",
+                                      std::vector<const Literal*>());
+  EXPECT_EQ(result, LiteralUtil::CreateR2<int32_t>({{3, 6}, {9, 12}}));
+}
+
+}  // namespace
+}  // namespace kashi

@@ -1,0 +1,72 @@
+// Loops that count: `i = init; while (i < bound) i += step` over a tuple that has i among its elements.
+//
+//   PatternMatchParseWhileLoop(loop)->static_while_loop->trip_count
+//
+// The comparison may have any direction, i on either side, and may stand behind copies, tuples, calls and fusions.
+#ifndef KASHI_EVALUATOR_WHILE_LOOP_PATTERN_H_
+#define KASHI_EVALUATOR_WHILE_LOOP_PATTERN_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kashi/array/shape_index.h"
+#include "kashi/hlo/comparison_util.h"
+#include "kashi/hlo/hlo_instruction.h"
+
+namespace kashi {
+
+// Of XLA's: analyses that a caller may have made already. Nothing here needs any.
+struct PrecomputedAnalyses {
+  const void* tuple_points_to = nullptr;
+  const void* call_graph = nullptr;
+};
+
+struct ParsedStaticWhileLoop {
+  int64_t trip_count = -1;
+  int64_t induction_var_index = -1;  // in the tuple
+  int64_t induction_var_init_value = -1;
+  int64_t step_size = -1;   // negative where the loop counts down
+  int64_t loop_bound = -1;  // what the loop compares with
+};
+
+struct ParsedWhileLoop {
+  std::optional<ParsedStaticWhileLoop> static_while_loop;
+  // It counts, but from, to or by a number that only a run tells.
+  bool is_dynamic() const { return !static_while_loop.has_value(); }
+};
+
+// nullopt: it does not count, or never ends. A loop whose condition is a PRED of its state, which the body makes false, counts
+// from 0 to 1. Finds numbers by evaluating what they are made of.
+std::optional<ParsedWhileLoop> PatternMatchParseWhileLoop(const HloInstruction* while_op,
+                                                          PrecomputedAnalyses analyses = {});
+
+// ---- The parts of the above, for who evaluates by himself (partial_evaluation.h).
+
+// The part at `index` of what an instruction gives.
+struct PartOfInstruction {
+  const HloInstruction* instruction;
+  ShapeIndex index;
+};
+
+struct WhileLoopPattern {
+  int64_t induction_index = 0;
+  // The loop goes on while `i direction bound`; nullopt: while i, a PRED, is true, and `step` is what it becomes.
+  std::optional<ComparisonDirection> direction;
+  PartOfInstruction init;
+  PartOfInstruction bound;  // unused without direction
+  PartOfInstruction step;
+  bool counts_down = false;  // `step` is subtracted
+};
+
+// What the code looks like, without any evaluation.
+std::optional<WhileLoopPattern> MatchWhileLoop(const HloInstruction& loop);
+// nullopt: it does not end, or not before i leaves its type.
+std::optional<ParsedStaticWhileLoop> CountIterations(const WhileLoopPattern& pattern, PrimitiveType type, int64_t init,
+                                                     int64_t bound, int64_t step);
+// Whether the body hands element `i` of its state on as it is.
+bool IsInvariant(const HloInstruction& loop, int64_t i);
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_WHILE_LOOP_PATTERN_H_
