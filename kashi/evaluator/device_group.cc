@@ -254,8 +254,8 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
   const auto run = [&](int64_t id) {
     ThreadedDevice device(id, sizes, &place);
     absl::StatusOr<Literal> result = RunOnDevice(module, arguments_of_devices[id], options, &device);
-    if (result.ok()) results[id] = *std::move(result);
     place.Leave(id, result.status());
+    if (result.ok()) results[id] = *std::move(result);
   };
   try {
     for (int64_t id = 0; id < devices; ++id) threads.emplace_back(run, id);
