@@ -196,7 +196,7 @@ TEST(ReinterpretPhysicalBytesTest, IsWhatIndexMapSays) {
     std::vector<bool> bits = Bits(value, from);
     const std::vector<unsigned char> expected = Elements(bits, to);
     ASSERT_EQ(result->byte_count(), expected.size()) << what;
-    ASSERT_EQ(std::memcmp(result->bytes(), expected.data(), expected.size()), 0) << what;
+    ASSERT_TRUE(expected.empty() || std::memcmp(result->bytes(), expected.data(), expected.size()) == 0) << what;
     ++tested;
   }
   EXPECT_GT(tested, 5000);

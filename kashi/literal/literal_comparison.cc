@@ -5,6 +5,7 @@
 #include "kashi/literal/literal_comparison.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -47,7 +48,8 @@ struct ElementError {
 
 template <typename T>
 bool BitsEqual(T a, T b) {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
+  using Bytes = std::array<char, sizeof(T)>;
+  return __builtin_bit_cast(Bytes, a) == __builtin_bit_cast(Bytes, b);
 }
 
 // Numbers of a real floating-point type in their order, by steps of one; 0 and -0 are one number.

@@ -43,7 +43,6 @@
 namespace kashi {
 namespace {
 
-using internal::ArrayValueState;
 using internal::LiteralPiece;
 
 // The types whose elements are a list of numbers, and the lists; a complex number is two entries.
@@ -347,7 +346,7 @@ LiteralProto LiteralBase::ToProto() const {
     const Shape& shape = piece->subshape();
     shape.SetProto(*proto->mutable_shape());
     if (shape.IsArray()) {
-      if (piece->state() != ArrayValueState::kKnown) continue;
+      if (piece->state() != internal::ArrayValueState::kKnown) continue;
       WriteElements(*piece, proto);
       if (!shape.is_dynamic()) continue;
       for (int i = 0; i < shape.dimensions_size(); ++i) proto->add_dynamic_sizes(piece->dynamic_size(i));
@@ -392,7 +391,7 @@ absl::Status LiteralBase::SerializeToString(std::string* output) const {
   AppendNumber(static_cast<int64_t>(shape_bytes.size()), output);
   output->append(shape_bytes);
   return ForEachLeaf(const_cast<Piece*>(root_), [&](Piece* piece) {
-    if (piece->state() != ArrayValueState::kKnown)
+    if (piece->state() != internal::ArrayValueState::kKnown)
       return FailedPrecondition("a literal that is not known has no bytes");
     const Shape& leaf = piece->subshape();
     if (leaf.is_dynamic()) {
