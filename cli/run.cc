@@ -150,7 +150,8 @@ absl::Status RunVerb::ChooseInputs() {
   }
   KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_->module));
   if (counts.total() == 1) {
-    KASHI_ASSIGN_OR_RETURN(Arguments arguments, ChooseArguments(*file_, options_.inputs, options_.seed));
+    KASHI_ASSIGN_OR_RETURN(Arguments arguments,
+                           ChooseArguments(*file_, options_.inputs, options_.seed, options_.memory_limit));
     arguments_.push_back(std::move(arguments));
     if (!options_.inputs.empty() || !options_.expect.empty() || !options_.until.empty()) return absl::OkStatus();
     KASHI_ASSIGN_OR_RETURN(snapshot_result_, SnapshotResult(*file_));
@@ -161,7 +162,8 @@ absl::Status RunVerb::ChooseInputs() {
   }
   SayRandom(options_.seed);
   for (int64_t device = 0; device < counts.total(); ++device) {
-    KASHI_ASSIGN_OR_RETURN(Arguments arguments, MakeRandomArguments(*file_->module, options_.seed + device));
+    KASHI_ASSIGN_OR_RETURN(Arguments arguments,
+                           MakeRandomArguments(*file_->module, options_.seed + device, options_.memory_limit));
     arguments_.push_back(std::move(arguments));
   }
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/machine.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/hlo_computation.h"
 #include "kashi/literal/fake_literal.h"
@@ -157,7 +158,29 @@ absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& modu
   return all;
 }
 
-absl::StatusOr<Arguments> MakeRandomArguments(const HloModule& module, uint64_t seed) {
+namespace {
+
+// Bytes that literals of the parameters take; a large number where that is beyond counting.
+double BytesOfParameters(const HloModule& module) {
+  double bytes = 0;
+  for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
+    ShapeUtil::ForEachSubshape(parameter->shape(), [&](const Shape& part, const ShapeIndex&) {
+      if (!part.IsArray()) return;
+      double array = static_cast<double>(ShapeUtil::ByteSizeOfPrimitiveType(part.element_type()));
+      for (int64_t size : part.dimensions()) array *= static_cast<double>(size);
+      bytes += array;
+    });
+  }
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<Arguments> MakeRandomArguments(const HloModule& module, uint64_t seed, uint64_t memory_limit) {
+  const double limit = static_cast<double>(memory_limit > 0 ? memory_limit : MachineMemoryBytes());
+  if (const double bytes = BytesOfParameters(module); bytes > limit) {
+    return ResourceExhausted("the inputs take %.0f bytes; the limit is %.0f", bytes, limit);
+  }
   std::minstd_rand0 engine(static_cast<std::minstd_rand0::result_type>(seed));
   Arguments arguments;
   for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
@@ -195,8 +218,8 @@ void SayRandom(uint64_t seed) {
   std::fprintf(stderr, "kashi: no --input: random numbers, --seed %llu\n", static_cast<unsigned long long>(seed));
 }
 
-absl::StatusOr<Arguments> ChooseArguments(const ModuleFile& file, const std::vector<std::string>& paths,
-                                          uint64_t seed) {
+absl::StatusOr<Arguments> ChooseArguments(const ModuleFile& file, const std::vector<std::string>& paths, uint64_t seed,
+                                          uint64_t memory_limit) {
   if (!paths.empty()) return ReadArguments(*file.module, paths);
   KASHI_ASSIGN_OR_RETURN(std::optional<Arguments> from_snapshot, SnapshotArguments(file));
   if (from_snapshot.has_value()) {
@@ -204,7 +227,7 @@ absl::StatusOr<Arguments> ChooseArguments(const ModuleFile& file, const std::vec
     return *std::move(from_snapshot);
   }
   if (CountArrays(*file.module) > 0) SayRandom(seed);
-  return MakeRandomArguments(*file.module, seed);
+  return MakeRandomArguments(*file.module, seed, memory_limit);
 }
 
 }  // namespace kashi::cli

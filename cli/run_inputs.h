@@ -26,8 +26,8 @@ absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vect
 absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory);
 
 // Equal for equal seeds: real numbers from [-0.1, 0.2), integers from [0, 127] (they are indices and numbers of iterations
-// more often than not).
-absl::StatusOr<Arguments> MakeRandomArguments(const HloModule& module, uint64_t seed);
+// more often than not). RESOURCE_EXHAUSTED if they are more than `memory_limit` bytes; 0: the machine's memory.
+absl::StatusOr<Arguments> MakeRandomArguments(const HloModule& module, uint64_t seed, uint64_t memory_limit = 0);
 
 // What a snapshot was made with; nullopt for other files, and for a snapshot without arguments.
 absl::StatusOr<std::optional<Arguments>> SnapshotArguments(const ModuleFile& file);
@@ -35,7 +35,8 @@ absl::StatusOr<std::optional<Arguments>> SnapshotArguments(const ModuleFile& fil
 absl::StatusOr<std::optional<Literal>> SnapshotResult(const ModuleFile& file);
 
 // How --input, --seed and the file together decide. Says on standard error if the numbers are made up.
-absl::StatusOr<Arguments> ChooseArguments(const ModuleFile& file, const std::vector<std::string>& paths, uint64_t seed);
+absl::StatusOr<Arguments> ChooseArguments(const ModuleFile& file, const std::vector<std::string>& paths, uint64_t seed,
+                                          uint64_t memory_limit = 0);
 
 // "kashi: no --input: random numbers, --seed 42", to standard error.
 void SayRandom(uint64_t seed);
