@@ -46,7 +46,6 @@ class PlanBuilder {
       : computation_(computation), needed_(NeededBy(computation.root_instruction())) {}
 
   absl::StatusOr<ComputationPlan> Build() {
-    plan_.parameters.assign(static_cast<size_t>(computation_.num_parameters()), -1);
     plan_.steps.reserve(needed_.size());
     for (const HloInstruction* instruction : Order()) {
       if (needed_.contains(instruction) && !step_of_.contains(instruction)) Add(instruction);
@@ -80,13 +79,11 @@ class PlanBuilder {
   }
 
   void AddStep(const HloInstruction* instruction) {
-    const int32_t number = static_cast<int32_t>(plan_.steps.size());
-    step_of_[instruction] = number;
+    step_of_[instruction] = static_cast<int32_t>(plan_.steps.size());
     ComputationPlan::Step step = MakeComputationPlanStep(*instruction);
     for (const HloInstruction* operand : instruction->operands())
       step.operands.push_back({step_of_.at(operand), false});
     plan_.steps.push_back(std::move(step));
-    if (instruction->opcode() == HloOpcode::kParameter) plan_.parameters[instruction->parameter_number()] = number;
   }
 
   void MarkLastUses() {

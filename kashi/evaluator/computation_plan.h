@@ -43,7 +43,6 @@ struct ComputationPlan {
   // get-tuple-element stands right behind its operand, so that the tuple is gone, and its elements are nobody else's, before
   // anybody uses them: updates in loops then happen in place.
   std::vector<Step> steps;
-  std::vector<int32_t> parameters;  // the step of each; -1: not needed
   int32_t root = 0;
 };
 
