@@ -17,6 +17,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/matrix_kernels.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/value_util.h"
 
 namespace kashi {
 namespace {

@@ -5,6 +5,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/value_util.h"
 
 namespace kashi {
 namespace {
@@ -59,7 +60,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kParameter>(Operation& op) {
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kConstant>(Operation& op) {
   const Literal& literal = op.instruction.literal();
-  return Value::FromLiteral(literal, op.run.budget(), std::shared_ptr<const void>(std::shared_ptr<void>(), &literal));
+  return Value::FromLiteral(literal, op.run.budget(), LentBy(&literal));
 }
 
 template <>

@@ -11,6 +11,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/value_util.h"
 #include "kashi/literal/element_convert.h"
 #include "kashi/literal/strided_walk.h"
 
@@ -53,14 +54,6 @@ void CopyIntoBox(const Value& from, absl::Span<const int64_t> starts, Value& to)
   const DimensionVector strides = ElementStrides(to.shape());
   CopyStrided(from.dimensions(), from.element_bytes(), {from.bytes(), ElementStrides(from.shape())},
               {to.mutable_bytes() + Dot(starts, strides) * to.element_bytes(), strides});
-}
-
-// `value`, or a copy of it if others hold it too.
-absl::StatusOr<Value> MakeUnique(EvaluationRun& run, Value value) {
-  if (value.is_unique()) return value;
-  KASHI_ASSIGN_OR_RETURN(Value copy, run.MakeArray(value.dense_shape()));
-  if (value.byte_count() > 0) CopyIntoBox(value, DimensionVector(value.rank(), 0), copy);
-  return copy;
 }
 
 // Element i of an array of integers; of unsigned ones that no int64_t holds the largest that it does.
@@ -217,7 +210,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kDynamicUpdateSlice>(Operation& op) {
   if (update.dimensions() == in.dimensions()) return Value::WithShape(std::move(update), op.result());
   KASHI_ASSIGN_OR_RETURN(const DimensionVector starts,
                          ClampedStarts(op.operands.subspan(2), in.dimensions(), update.dimensions(), op.instruction));
-  KASHI_ASSIGN_OR_RETURN(Value out, MakeUnique(op.run, std::move(op.operands[0])));
+  KASHI_ASSIGN_OR_RETURN(Value out, MakeWritable(op.run, std::move(op.operands[0])));
   if (update.element_count() > 0) CopyIntoBox(update, starts, out);
   return out;
 }

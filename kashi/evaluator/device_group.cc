@@ -20,6 +20,7 @@
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
+#include "kashi/evaluator/value_util.h"
 #include "kashi/hlo/hlo_computation.h"
 
 namespace kashi {
@@ -209,9 +210,7 @@ absl::StatusOr<Literal> RunOnDevice(const HloModule& module, const std::vector<L
   EvaluationRun run(std::move(options));
   std::vector<Value> values;
   for (const Literal& argument : arguments) {
-    // Who called us keeps it.
-    const std::shared_ptr<const void> lent(std::shared_ptr<void>(), &argument);
-    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget(), lent));
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget(), LentBy(&argument)));
     values.push_back(std::move(value));
   }
   KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(entry, std::move(values)));

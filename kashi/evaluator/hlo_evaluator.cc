@@ -12,17 +12,13 @@
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/evaluator/partial_evaluation.h"
 #include "kashi/evaluator/product_trace.h"
+#include "kashi/evaluator/value_util.h"
 #include "kashi/hlo/instruction_shape.h"
 
 namespace kashi {
 namespace {
 
 using OperandList = absl::Span<HloInstruction* const>;
-
-// Who lends literals keeps them during the call.
-std::shared_ptr<const void> LentBy(const LiteralBase* literal) {
-  return std::shared_ptr<const void>(std::shared_ptr<void>(), literal);
-}
 
 bool HasLayoutOf(const Shape& parameter, const Shape& argument) {
   bool same = true;

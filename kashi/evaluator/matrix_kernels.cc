@@ -14,11 +14,4 @@ absl::StatusOr<PrimitiveType> LinearAlgebraType(PrimitiveType type) {
   return Unimplemented("linear algebra on %s", primitive_util::LowercasePrimitiveTypeName(type));
 }
 
-absl::StatusOr<Value> MakeWritable(EvaluationRun& run, Value array) {
-  if (array.is_unique()) return array;
-  KASHI_ASSIGN_OR_RETURN(Value copy, run.MakeArray(array.dense_shape()));
-  std::memcpy(copy.mutable_bytes(), array.bytes(), array.byte_count());
-  return copy;
-}
-
 }  // namespace kashi

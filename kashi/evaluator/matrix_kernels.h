@@ -118,9 +118,6 @@ inline void ForEachMatrix(int64_t count, double work, absl::FunctionRef<void(int
 // complex.
 absl::StatusOr<PrimitiveType> LinearAlgebraType(PrimitiveType type);
 
-// The array itself if it is unique, else a copy.
-absl::StatusOr<Value> MakeWritable(EvaluationRun& run, Value array);
-
 }  // namespace kashi
 
 #endif  // KASHI_EVALUATOR_MATRIX_KERNELS_H_

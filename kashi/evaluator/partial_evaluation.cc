@@ -1,4 +1,5 @@
 #include "kashi/evaluator/partial_evaluation.h"
+#include "kashi/evaluator/value_util.h"
 
 #include <memory>
 #include <string>
@@ -11,11 +12,6 @@
 
 namespace kashi {
 namespace {
-
-// Who lends literals keeps them during the evaluation.
-std::shared_ptr<const void> LentBy(const void* literal) {
-  return std::shared_ptr<const void>(std::shared_ptr<void>(), literal);
-}
 
 // The literal at the index; leaves that it does not know are nothing.
 absl::StatusOr<Value> KnownPart(const LiteralBase& literal, ShapeIndex* index,
