@@ -9,6 +9,9 @@ namespace kashi {
 // Bytes of physical memory; INT64_MAX where nobody says.
 int64_t MachineMemoryBytes();
 
+// Bytes of the largest cache that the first processor has; 32 MiB where nobody says. Looked up once.
+int64_t MachineCacheBytes();
+
 }  // namespace kashi
 
 #endif  // KASHI_BASE_MACHINE_H_

@@ -12,7 +12,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value_util.h"
-#include "kashi/literal/element_convert.h"
+#include "kashi/array/element_convert.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {

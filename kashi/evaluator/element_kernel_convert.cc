@@ -6,7 +6,7 @@
 #include "kashi/array/types.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/element_loops.h"
-#include "kashi/literal/element_convert.h"
+#include "kashi/array/element_convert.h"
 
 namespace kashi {
 namespace internal {

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "kashi/evaluator/element_loops.h"
-#include "kashi/literal/element_convert.h"
+#include "kashi/array/element_convert.h"
 
 namespace kashi {
 namespace internal {

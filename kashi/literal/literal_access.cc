@@ -1,7 +1,7 @@
 // Single elements of a literal, whatever their type.
 #include <limits>
 
-#include "kashi/literal/element_convert.h"
+#include "kashi/array/element_convert.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kashi/base/parallel.h"
-#include "kashi/literal/element_convert.h"
+#include "kashi/array/element_convert.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

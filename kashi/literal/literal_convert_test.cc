@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
-#include "kashi/literal/element_convert.h"
+#include "kashi/array/element_convert.h"
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 

@@ -2,7 +2,7 @@
 #ifndef KASHI_LITERAL_LITERAL_INLINE_H_
 #define KASHI_LITERAL_LITERAL_INLINE_H_
 
-#include "kashi/literal/element_convert.h"
+#include "kashi/array/element_convert.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

@@ -6,7 +6,7 @@
 
 #include "kashi/base/math.h"
 #include "kashi/base/util.h"
-#include "kashi/literal/element_convert.h"
+#include "kashi/array/element_convert.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

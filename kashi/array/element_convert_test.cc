@@ -1,4 +1,4 @@
-#include "kashi/literal/element_convert.h"
+#include "kashi/array/element_convert.h"
 
 #include <cmath>
 #include <cstring>

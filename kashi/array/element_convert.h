@@ -8,8 +8,8 @@
 //   complex      x != 0    of the real part     of the real part   part by part
 //
 // Only the literal and the evaluator know that complex to non-complex is not done by itself; here it has a meaning.
-#ifndef KASHI_LITERAL_ELEMENT_CONVERT_H_
-#define KASHI_LITERAL_ELEMENT_CONVERT_H_
+#ifndef KASHI_ARRAY_ELEMENT_CONVERT_H_
+#define KASHI_ARRAY_ELEMENT_CONVERT_H_
 
 #include <cstdint>
 #include <limits>
@@ -76,4 +76,4 @@ constexpr To ConvertElement(From value) {
 
 }  // namespace kashi
 
-#endif  // KASHI_LITERAL_ELEMENT_CONVERT_H_
+#endif  // KASHI_ARRAY_ELEMENT_CONVERT_H_

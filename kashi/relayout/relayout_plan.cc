@@ -1,0 +1,314 @@
+#include "kashi/relayout/relayout_plan.h"
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/machine.h"
+#include "kashi/base/math.h"
+#include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
+#include "kashi/relayout/boxes.h"
+#include "kashi/relayout/digits.h"
+#include "kashi/relayout/step.h"
+
+namespace kashi {
+namespace {
+
+constexpr int64_t kTaskBytes = 64 << 10;      // that a thread takes at a time, at least
+constexpr int64_t kPatternBits = 4096 * 8;    // of padding that lies ready
+
+// Bits that an element has of its own; a slot may have more.
+int64_t ElementBits(const ElementForm& form) {
+  return std::min<int64_t>(form.slot_bits, primitive_util::BitWidth(form.type));
+}
+
+// Slots are whole bytes, or do not cross one.
+absl::uint128 ReadSlot(const char* data, int64_t bit, int64_t bits) {
+  if (bits < 8) return (static_cast<uint8_t>(data[bit >> 3]) >> (bit & 7)) & ((1u << bits) - 1);
+  absl::uint128 value = 0;
+  std::memcpy(&value, data + (bit >> 3), bits / 8);  // little-endian
+  return value;
+}
+
+void WriteSlot(char* data, int64_t bit, int64_t bits, absl::uint128 value) {
+  if (bits >= 8) {
+    std::memcpy(data + (bit >> 3), &value, bits / 8);
+    return;
+  }
+  const unsigned mask = ((1u << bits) - 1) << (bit & 7);
+  char& byte = data[bit >> 3];
+  byte = static_cast<char>((static_cast<uint8_t>(byte) & ~mask) |
+                           ((static_cast<unsigned>(absl::Uint128Low64(value)) << (bit & 7)) & mask));
+}
+
+// The element's own bits, extended to the target's slot.
+absl::uint128 ExtendElement(absl::uint128 slot, const ElementForm& form) {
+  const int64_t bits = ElementBits(form);
+  if (bits >= 128) return slot;
+  const absl::uint128 sign = absl::uint128(1) << (bits - 1);
+  slot &= (sign << 1) - 1;
+  return primitive_util::IsSignedIntegralType(form.type) ? (slot ^ sign) - sign : slot;
+}
+
+int64_t ElementCount(absl::Span<const int64_t> dimensions) {
+  int64_t count = 1;
+  for (int64_t size : dimensions) {
+    if (size == 0) return 0;
+    count = CheckedMultiply(count, size).value_or(INT64_MAX);
+  }
+  return count;
+}
+
+// Every bit stays where it is.
+bool IsInPlace(const Box& box) {
+  bool in_place = box.from_offset == box.to_offset;
+  for (const Loop& loop : box.loops) in_place = in_place && loop.from == loop.to;
+  return in_place;
+}
+
+absl::Status CheckSides(const Placement& from, const Placement& to, const RelayoutOptions& options) {
+  if (from.dimensions() != to.dimensions()) {
+    return InvalidArgument("%s and %s are not the same array: their dimensions differ", from.ToString(), to.ToString());
+  }
+  if (from.element_type() != to.element_type() && !options.convert) {
+    return InvalidArgument("%s and %s have different element types, and no conversion is asked for", from.ToString(),
+                           to.ToString());
+  }
+  if (options.threads < 0) return InvalidArgument("%d threads", options.threads);
+  return CheckForms({from.element_type(), from.slot_bits()}, {to.element_type(), to.slot_bits()});
+}
+
+}  // namespace
+
+// Steps point into it, so it stays where it is.
+struct RelayoutPlan::State {
+  State(const Placement& from, const Placement& to, const RelayoutOptions& options)
+      : from(from),
+        to(to),
+        options(options),
+        context({from.element_type(), from.slot_bits()}, {to.element_type(), to.slot_bits()}),
+        padding_context(context.to, context.to) {}
+
+  void Plan();
+  absl::Status PlanElements();
+  absl::Status PlanPadding();
+  void AddPadding(Box box);
+  void MakePattern();
+  bool ClearsPadding() const { return options.padding.has_value() && to.is_whole_buffer(); }
+  int64_t PositionsOfTarget() const { return to.map().padded_element_count(); }
+
+  void Run(const std::vector<Step>& some, const char* source, char* target) const;
+  void ClearLastBits(char* target) const;
+  void MoveByIndex(const char* source, char* target) const;
+  void ClearByIndex(char* target) const;
+
+  Placement from;
+  Placement to;
+  RelayoutOptions options;
+  StepContext context;
+  StepContext padding_context;
+  std::vector<Box> boxes;
+  std::vector<Step> steps;          // of the boxes
+  std::vector<Step> padding_steps;  // before them; their source is the pattern
+  std::vector<char> pattern;        // kPatternBits of padding
+  std::string refusal;              // why everything goes by the index loop, if it does
+  std::string padding_refusal;      // likewise padding
+  bool fills_all = false;           // padding_steps write elements too
+  bool is_identity = false;
+};
+
+void RelayoutPlan::State::Plan() {
+  const int64_t elements = ElementCount(from.dimensions());
+  const int64_t moved_bytes = elements / 8 * (from.slot_bits() + to.slot_bits());
+  context.streams = padding_context.streams = moved_bytes > MachineCacheBytes();
+  absl::Status status = PlanElements();
+  if (!status.ok()) refusal = std::string(status.message());
+  is_identity = status.ok() && !context.convert && std::all_of(boxes.begin(), boxes.end(), IsInPlace);
+  if (!ClearsPadding()) return;
+  status = PlanPadding();
+  if (!status.ok()) {
+    padding_steps.clear();
+    padding_refusal = std::string(status.message());
+  }
+}
+
+absl::Status RelayoutPlan::State::PlanElements() {
+  KASHI_ASSIGN_OR_RETURN(Digits from_digits, DigitsOf(from));
+  KASHI_ASSIGN_OR_RETURN(Digits to_digits, DigitsOf(to));
+  KASHI_ASSIGN_OR_RETURN(boxes, BoxesOf(from_digits, to_digits));
+  steps.reserve(boxes.size());
+  for (const Box& box : boxes) steps.push_back(MakeStep(box, context));
+  return absl::OkStatus();
+}
+
+// Where there is more padding than elements everything is written first, as fast as memory can: that costs less than many
+// short runs.
+absl::Status RelayoutPlan::State::PlanPadding() {
+  const IndexMap& map = to.map();
+  if (map.padded_element_count() == map.element_count()) return absl::OkStatus();
+  MakePattern();
+  const int64_t slot = to.slot_bits(), base = map.prefix_bytes() * 8;
+  if (map.padded_element_count() / 2 >= map.element_count()) {
+    fills_all = true;
+    AddPadding({0, base, {{map.padded_element_count(), 0, slot}}});
+    return absl::OkStatus();
+  }
+  KASHI_ASSIGN_OR_RETURN(Digits digits, DigitsOf(to));
+  KASHI_ASSIGN_OR_RETURN(std::vector<Box> padding, PaddingBoxesOf(digits));
+  for (Box& box : padding) AddPadding(std::move(box));
+  const int64_t tail = map.padded_element_count() - map.tiled_element_count();
+  if (tail > 0) AddPadding({0, base + map.tiled_element_count() * slot, {{tail, 0, slot}}});
+  return absl::OkStatus();
+}
+
+// A run of padding longer than the pattern is copies of it, and a rest.
+void RelayoutPlan::State::AddPadding(Box box) {
+  const int64_t slot = to.slot_bits(), ready = kPatternBits / slot;
+  for (Loop& loop : box.loops) {
+    if (loop.to != slot) continue;
+    const int64_t copies = loop.extent / ready, rest = loop.extent % ready;
+    if (copies > 0 && rest > 0) {
+      Box tail = box;
+      tail.to_offset += copies * ready * slot;
+      tail.loops[&loop - box.loops.data()] = {rest, slot, slot};
+      padding_steps.push_back(MakeStep(std::move(tail), padding_context));
+    }
+    loop = {copies > 0 ? ready : loop.extent, slot, slot};
+    if (copies > 1) box.loops.push_back({copies, 0, ready * slot});
+    break;
+  }
+  padding_steps.push_back(MakeStep(std::move(box), padding_context));
+}
+
+void RelayoutPlan::State::MakePattern() {
+  pattern.resize(kPatternBits / 8);
+  const int64_t slot = to.slot_bits();
+  for (int64_t bit = 0; bit + slot <= kPatternBits; bit += slot) WriteSlot(pattern.data(), bit, slot, *options.padding);
+}
+
+void RelayoutPlan::State::Run(const std::vector<Step>& some, const char* source, char* target) const {
+  for (const Step& step : some) {
+    const int64_t tasks = step.TaskCount();
+    int64_t grain = std::max<int64_t>(1, kTaskBytes / std::max<int64_t>(1, step.TaskBytes()));
+    if (options.threads > 0) grain = std::max(grain, CeilOfRatio<int64_t>(tasks, options.threads));
+    if (tasks <= grain || step.is_serial || options.threads == 1) {
+      RunStep(step, source, target, 0, tasks);
+    } else {
+      ParallelFor(tasks, grain, [&](int64_t begin, int64_t end, int) { RunStep(step, source, target, begin, end); });
+    }
+  }
+}
+
+// Packed elements may not fill the last byte.
+void RelayoutPlan::State::ClearLastBits(char* target) const {
+  const int64_t bits = to.slot_bits() % 8 == 0 ? 0 : PositionsOfTarget() * to.slot_bits() % 8;
+  if (bits == 0) return;
+  char& last = target[to.map().byte_size() - 1];
+  last = static_cast<char>(last & ((1 << bits) - 1));
+}
+
+void RelayoutPlan::State::MoveByIndex(const char* source, char* target) const {
+  const absl::Span<const int64_t> sizes = from.dimensions();
+  if (ElementCount(sizes) == 0) return;
+  DimensionVector index(sizes.size(), 0);
+  const bool converts = from.element_type() != to.element_type();
+  while (true) {
+    const int64_t from_bit = from.BitOffset(index), to_bit = to.BitOffset(index);
+    if (converts) {
+      context.convert(source + (from_bit >> 3), from_bit & 7, target + (to_bit >> 3), to_bit & 7, 1);
+    } else {
+      const absl::uint128 slot = ReadSlot(source, from_bit, from.slot_bits());
+      const bool keeps_form = from.slot_bits() == to.slot_bits();
+      WriteSlot(target, to_bit, to.slot_bits(), keeps_form ? slot : ExtendElement(slot, context.from));
+    }
+    size_t d = sizes.size();
+    while (d > 0 && ++index[d - 1] == sizes[d - 1]) index[--d] = 0;
+    if (d == 0) return;
+  }
+}
+
+void RelayoutPlan::State::ClearByIndex(char* target) const {
+  DimensionVector index(to.dimensions().size());
+  const IndexMap& map = to.map();
+  for (int64_t position = 0; position < map.padded_element_count(); ++position) {
+    if (map.PhysicalToLogical(position, absl::MakeSpan(index))) continue;
+    WriteSlot(target, map.prefix_bytes() * 8 + position * to.slot_bits(), to.slot_bits(), *options.padding);
+  }
+}
+
+RelayoutPlan::RelayoutPlan(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+absl::StatusOr<RelayoutPlan> RelayoutPlan::Make(const Placement& from, const Placement& to,
+                                                const RelayoutOptions& options) {
+  KASHI_RETURN_IF_ERROR(CheckSides(from, to, options));
+  auto state = std::make_shared<State>(from, to, options);
+  state->Plan();
+  return RelayoutPlan(std::move(state));
+}
+
+absl::StatusOr<RelayoutPlan> RelayoutPlan::Make(const Shape& from, const Shape& to, const RelayoutOptions& options) {
+  KASHI_ASSIGN_OR_RETURN(Placement from_placement, Placement::OfLayout(from));
+  KASHI_ASSIGN_OR_RETURN(Placement to_placement, Placement::OfLayout(to));
+  return Make(from_placement, to_placement, options);
+}
+
+const Placement& RelayoutPlan::from() const { return state_->from; }
+const Placement& RelayoutPlan::to() const { return state_->to; }
+const RelayoutOptions& RelayoutPlan::options() const { return state_->options; }
+int64_t RelayoutPlan::source_bytes() const { return state_->from.has_layout() ? state_->from.map().byte_size() : 0; }
+int64_t RelayoutPlan::target_bytes() const { return state_->to.has_layout() ? state_->to.map().byte_size() : 0; }
+bool RelayoutPlan::is_identity() const { return state_->is_identity; }
+
+void RelayoutPlan::Execute(const void* source, void* target) const {
+  const State& state = *state_;
+  const char* const from = static_cast<const char*>(source);
+  char* const to = static_cast<char*>(target);
+  const bool in_place = state.is_identity && from == to;
+  if (state.ClearsPadding()) {
+    if (state.padding_refusal.empty() && !(in_place && state.fills_all)) {
+      state.Run(state.padding_steps, state.pattern.data(), to);
+    } else {
+      state.ClearByIndex(to);
+    }
+    state.ClearLastBits(to);
+  }
+  if (in_place) return;
+  if (state.refusal.empty()) {
+    state.Run(state.steps, from, to);
+  } else {
+    state.MoveByIndex(from, to);
+  }
+}
+
+void RelayoutPlan::ExecuteByIndex(const void* source, void* target) const {
+  const State& state = *state_;
+  char* const to = static_cast<char*>(target);
+  if (state.ClearsPadding()) {
+    state.ClearByIndex(to);
+    state.ClearLastBits(to);
+  }
+  state.MoveByIndex(static_cast<const char*>(source), to);
+}
+
+std::string RelayoutPlan::ToString() const {
+  const State& state = *state_;
+  std::string text = absl::StrCat(state.from.ToString(), " -> ", state.to.ToString(), "\n");
+  const auto add = [&](const std::vector<Step>& steps) {
+    for (const Step& step : steps) absl::StrAppend(&text, "  ", step.ToString(), "\n");
+  };
+  if (state.is_identity) absl::StrAppend(&text, "identity: every element stays at its place\n");
+  if (!state.padding_refusal.empty()) absl::StrAppend(&text, "padding by the index loop: ", state.padding_refusal, "\n");
+  if (!state.padding_steps.empty()) absl::StrAppend(&text, "padding:\n");
+  add(state.padding_steps);
+  if (!state.refusal.empty()) return absl::StrCat(text, "elements by the index loop: ", state.refusal, "\n");
+  for (size_t i = 0; i < state.boxes.size(); ++i) {
+    absl::StrAppend(&text, "box ", state.boxes[i].ToString(), "\n  ", state.steps[i].ToString(), "\n");
+  }
+  return text;
+}
+
+}  // namespace kashi

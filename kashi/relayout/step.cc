@@ -1,0 +1,394 @@
+#include "kashi/relayout/step.h"
+
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/base/math.h"
+
+namespace kashi {
+namespace {
+
+// Sizes of blocks, in bytes. A block's rows become runs of the target, its columns are runs of the source. Beyond the caches
+// memory wants long runs on both sides: a run of the target that begins or ends within a cache line is shared by two blocks,
+// and a run of the source of four lines costs little more than one of one. Within the caches small blocks do.
+constexpr int64_t kStreamedRowRun = 1024;    // of the target
+constexpr int64_t kStreamedColumnRun = 256;  // of the source
+constexpr int64_t kCachedRowRun = 256;
+constexpr int64_t kCachedColumnRun = 64;
+constexpr int64_t kSmallBlock = 4096;  // narrow blocks are made longer until they have so much
+constexpr int64_t kCacheLine = 64;
+constexpr int64_t kLongRow = 512;        // rows that need no line of their own
+constexpr int64_t kRowChunk = 64 << 10;  // a task of a long row
+constexpr int64_t kConvertChunk = 4096;  // elements
+
+// A box while a kernel is sought. The loops are the box's; those that a kernel takes for its axes go.
+struct Candidate {
+  Loops loops;
+  Step step;
+};
+
+bool IsWhole(int64_t bits) { return bits % 8 == 0; }
+
+bool AllWholeBytes(const Box& box, size_t skipped) {
+  bool whole = IsWhole(box.from_offset) && IsWhole(box.to_offset);
+  for (size_t i = 0; i < box.loops.size(); ++i) {
+    if (i != skipped) whole = whole && IsWhole(box.loops[i].from) && IsWhole(box.loops[i].to);
+  }
+  return whole;
+}
+
+size_t FindLoop(const Loops& loops, int64_t Loop::*side, int64_t stride) {
+  size_t i = 0;
+  while (i < loops.size() && loops[i].*side != stride) ++i;
+  return i;
+}
+
+// The loop that is contiguous on both sides becomes a part of the element, so that what is left is bytes. Returns bits of the
+// element, or 0 where bytes do not do.
+int64_t WidenElement(Box* box, int64_t slot_bits) {
+  size_t unit = box->loops.size();
+  for (size_t i = 0; i < box->loops.size(); ++i) {
+    if (box->loops[i].from == slot_bits && box->loops[i].to == slot_bits) unit = i;
+  }
+  if (!AllWholeBytes(*box, unit)) return 0;
+  if (unit == box->loops.size()) return IsWhole(slot_bits) ? slot_bits : 0;
+  const int64_t bits = slot_bits * box->loops[unit].extent;
+  if (!IsWhole(bits)) return 0;
+  box->loops.erase(box->loops.begin() + unit);
+  return bits;
+}
+
+// Moves the loops that continue `stride` on one side, beginning with `first`, from the box to a chain, until they have `wanted`
+// elements. `reserved` stays.
+Loops TakeChain(Loops* loops, int64_t Loop::*side, int64_t stride, int64_t wanted, const Loop* reserved) {
+  Loops chain;
+  int64_t elements = 1;
+  while (elements < wanted) {
+    const size_t i = FindLoop(*loops, side, stride);
+    if (i == loops->size()) break;
+    const Loop loop = (*loops)[i];
+    if (reserved != nullptr && loop.from == reserved->from && loop.to == reserved->to) break;
+    chain.push_back(loop);
+    elements *= loop.extent;
+    stride *= loop.extent;
+    loops->erase(loops->begin() + i);
+  }
+  return chain;
+}
+
+// Stretches are loops as a whole, so that all are like the first.
+void FindStretch(Axis* axis) {
+  const std::vector<int64_t>& offsets = axis->offsets;
+  if (offsets.size() < 2) return;
+  axis->stride = offsets[1];
+  while (axis->stretch < offsets.size() && offsets[axis->stretch] == axis->stretch * axis->stride) ++axis->stretch;
+}
+
+// Chunks of about the same size, of up to `wanted`: 130 in chunks of up to 128 are 2 of 65; rounded up to a multiple unless that
+// would make them far too large.
+int64_t ChunkOf(int64_t extent, int64_t wanted, int64_t multiple) {
+  const int64_t chunk = CeilOfRatio(extent, CeilOfRatio(extent, wanted));
+  const int64_t rounded = RoundUpTo(chunk, multiple);
+  return std::min(extent, rounded <= 2 * wanted ? rounded : chunk);
+}
+
+// Up to `count` elements of the next chunk.
+void AddOverhang(int64_t cut_stride, int64_t count, Axis* axis) {
+  const int64_t more = std::min(axis->extent - axis->chunk, CeilOfRatio(count, axis->whole));
+  for (int64_t i = axis->chunk; i < axis->chunk + more; ++i) {
+    for (int64_t o = 0; o < axis->whole; ++o) axis->offsets.push_back(axis->offsets[o] + i * cut_stride);
+  }
+  axis->overhang = more * axis->whole;
+}
+
+// Cuts the chain into blocks of about `wanted` elements, a multiple of `multiple` unless the chain has fewer. Offsets are in
+// units of `unit` bits.
+Axis MakeAxis(const Loops& chain, int64_t wanted, int64_t multiple, int64_t Loop::*other_side, int64_t unit) {
+  Axis axis;
+  size_t whole_loops = 0;
+  while (whole_loops < chain.size() && axis.whole * chain[whole_loops].extent <= wanted) {
+    axis.whole *= chain[whole_loops++].extent;
+  }
+  axis.offsets.push_back(0);
+  for (size_t l = 0; l <= whole_loops && l < chain.size(); ++l) {
+    int64_t count = chain[l].extent;
+    if (l == whole_loops) {
+      axis.extent = count;
+      axis.chunk = count = ChunkOf(count, std::max<int64_t>(1, wanted / axis.whole), multiple / std::gcd(axis.whole, multiple));
+    }
+    const size_t so_far = axis.offsets.size();
+    axis.offsets.reserve(so_far * count);
+    for (int64_t i = 1; i < count; ++i) {
+      for (size_t o = 0; o < so_far; ++o) axis.offsets.push_back(axis.offsets[o] + i * (chain[l].*other_side / unit));
+    }
+  }
+  if (axis.chunk_count() > 1) AddOverhang(chain[whole_loops].*other_side / unit, multiple, &axis);
+  FindStretch(&axis);
+  return axis;
+}
+
+// The loop over an axis' chunks, with strides of whole chunks.
+GridLoop ChunkLoop(const Axis& axis, const Loops& chain, GridLoop::Over over) {
+  if (axis.chunk_count() == 1) return {1, 0, 0, over};
+  int64_t whole = 1;
+  size_t cut = 0;
+  while (whole < axis.whole) whole *= chain[cut++].extent;
+  return {axis.chunk_count(), chain[cut].from * axis.chunk, chain[cut].to * axis.chunk, over};
+}
+
+// Blocks in the order of the source's memory: reading profits from neighbours more than writing past the caches does.
+void MakeGrid(const Loops& loops, std::initializer_list<GridLoop> chunks, Step* step) {
+  for (const Loop& loop : loops) step->grid.push_back({loop.extent, loop.from, loop.to});
+  for (const GridLoop& chunk : chunks) {
+    if (chunk.count > 1) step->grid.push_back(chunk);
+  }
+  std::stable_sort(step->grid.begin(), step->grid.end(),
+                   [](const GridLoop& a, const GridLoop& b) { return std::abs(a.from) > std::abs(b.from); });
+}
+
+// Columns that follow one another in the target when every block has all rows.
+int64_t DenseColumns(const Axis& rows, const Axis& columns, int64_t element) {
+  if (rows.chunk_count() > 1) return 1;
+  int64_t dense = 1;
+  const int64_t row = rows.block() * element;
+  while (dense < columns.block() && columns.offsets[dense] == dense * row) ++dense;
+  return dense;  // loops as a whole, so that later stretches are like the first
+}
+
+// Two loops that both sides have within so few bytes, in another order, make an element of those bytes:
+//
+//   bf16, rows and columns in pairs on both sides:   r0c0 r1c0 r0c1 r1c1  ->  r0c0 r0c1 r1c0 r1c1
+void TakeShuffledElement(Candidate* candidate) {
+  Step& step = candidate->step;
+  Loops& loops = candidate->loops;
+  const int64_t bits = step.element_bytes * 8;
+  const size_t row = FindLoop(loops, &Loop::to, bits), column = FindLoop(loops, &Loop::from, bits);
+  if (row == loops.size() || column == loops.size()) return;
+  const Loop r = loops[row], c = loops[column];
+  const int64_t bytes = step.element_bytes * r.extent * c.extent;
+  if (r.from != bits * c.extent || c.to != bits * r.extent || bytes > 16 || !IsPowerOf2(bytes)) return;
+  for (int64_t i = 0; i < bytes; ++i) {
+    const int64_t element = i / step.element_bytes;
+    const int64_t source = element % r.extent * c.extent + element / r.extent;
+    step.shuffle.push_back(static_cast<uint8_t>(source * step.element_bytes + i % step.element_bytes));
+  }
+  loops.erase(loops.begin() + std::max(row, column));
+  loops.erase(loops.begin() + std::min(row, column));
+  step.element_bytes = bytes;
+}
+
+const char* TryRows(Candidate* candidate) {
+  Step& step = candidate->step;
+  const int64_t bytes = step.element_bytes;
+  bool fills_lines = bytes % kCacheLine == 0;
+  for (const Loop& loop : candidate->loops) fills_lines = fills_lines && loop.to % (8 * kCacheLine) == 0;
+  const bool is_continued = FindLoop(candidate->loops, &Loop::to, bytes * 8) < candidate->loops.size();
+  if (!candidate->loops.empty() && bytes < kLongRow && !fills_lines) {
+    if (bytes < kCacheLine || is_continued) return "rows: shorter than 512 bytes and not whole cache lines";
+  }
+  step.kernel = Kernel::kRows;
+  step.columns = {1, bytes, std::min(bytes, kRowChunk), {}};
+  step.element_bytes = 1;
+  MakeGrid(candidate->loops,
+           {{step.columns.chunk_count(), step.columns.chunk * 8, step.columns.chunk * 8, GridLoop::Over::kColumns}}, &step);
+  return nullptr;
+}
+
+// How long a block is along either axis.
+struct BlockSize {
+  int64_t rows;
+  int64_t columns;
+};
+BlockSize WantedBlock(const Loops& loops, int64_t element_bits_from, int64_t element_bits_to, bool streams) {
+  const int64_t row_bits = 8 * (streams ? kStreamedRowRun : kCachedRowRun);
+  const int64_t column_bits = 8 * (streams ? kStreamedColumnRun : kCachedColumnRun);
+  BlockSize size = {std::max<int64_t>(1, row_bits / element_bits_to), std::max<int64_t>(1, column_bits / element_bits_from)};
+  const size_t row_loop = FindLoop(loops, &Loop::to, element_bits_to);
+  const size_t column_loop = FindLoop(loops, &Loop::from, element_bits_from);
+  const int64_t first_rows = row_loop < loops.size() ? loops[row_loop].extent : 1;
+  const int64_t first_columns = column_loop < loops.size() ? loops[column_loop].extent : 1;
+  const int64_t small = kSmallBlock * 8 / std::max(element_bits_to, element_bits_from);
+  if (first_columns < size.columns) size.rows = std::max(size.rows, small / first_columns);
+  if (first_rows < size.rows) size.columns = std::max(size.columns, small / first_rows);
+  return size;
+}
+
+// Takes both axes out of the loops. The first loop of either axis is its own.
+void TakeAxes(Candidate* candidate, int64_t from_bits, int64_t to_bits, int64_t unit, int64_t row_multiple,
+              int64_t column_multiple) {
+  Loops& loops = candidate->loops;
+  Step& step = candidate->step;
+  const BlockSize wanted = WantedBlock(loops, from_bits, to_bits, step.context->streams);
+  const size_t column_loop = FindLoop(loops, &Loop::from, from_bits);
+  const std::optional<Loop> reserved = column_loop < loops.size() ? std::make_optional(loops[column_loop]) : std::nullopt;
+  const Loops row_chain = TakeChain(&loops, &Loop::to, to_bits, wanted.rows, reserved ? &*reserved : nullptr);
+  const Loops column_chain = TakeChain(&loops, &Loop::from, from_bits, wanted.columns, nullptr);
+  step.rows = MakeAxis(row_chain, wanted.rows, row_multiple, &Loop::from, unit);
+  step.columns = MakeAxis(column_chain, wanted.columns, column_multiple, &Loop::to, unit);
+  MakeGrid(loops,
+           {ChunkLoop(step.rows, row_chain, GridLoop::Over::kRows), ChunkLoop(step.columns, column_chain, GridLoop::Over::kColumns)},
+           &step);
+}
+
+const char* TryBlocks(Candidate* candidate) {
+  TakeShuffledElement(candidate);
+  Step& step = candidate->step;
+  const int64_t bits = step.element_bytes * 8;
+  if (step.shuffle.empty() && FindLoop(candidate->loops, &Loop::to, bits) == candidate->loops.size() &&
+      FindLoop(candidate->loops, &Loop::from, bits) == candidate->loops.size()) {
+    return "blocks: neither side has neighbours in memory";
+  }
+  step.kernel = Kernel::kBlocks;
+  step.transpose = TransposeFunctionFor(step.element_bytes);
+  const int64_t line = std::max<int64_t>(1, kCacheLine / step.element_bytes);
+  TakeAxes(candidate, bits, bits, 8, line, line);
+  step.dense_columns = DenseColumns(step.rows, step.columns, step.element_bytes);
+  return nullptr;
+}
+
+// Whether two tasks may write bits of one byte.
+bool SharesBytes(const Step& step, int64_t slot_bits) {
+  bool whole = IsWhole(step.to_offset);
+  for (const GridLoop& loop : step.grid) whole = whole && IsWhole(loop.to);
+  for (int64_t offset : step.columns.offsets) whole = whole && (IsWhole(offset) || step.dense_columns == step.columns.block());
+  return !whole && !IsWhole(slot_bits);
+}
+
+const char* TryConvert(Candidate* candidate, const StepContext& context) {
+  Step& step = candidate->step;
+  Loops& loops = candidate->loops;
+  size_t unit = 0;
+  while (unit < loops.size() && (loops[unit].from != context.from.slot_bits || loops[unit].to != context.to.slot_bits)) ++unit;
+  if (unit == loops.size()) return "convert: no run that both sides have";
+  step.kernel = Kernel::kConvert;
+  const int64_t extent = loops[unit].extent;
+  loops.erase(loops.begin() + unit);
+  step.columns = {1, extent, std::min(extent, kConvertChunk), {}};
+  MakeGrid(loops,
+           {{step.columns.chunk_count(), step.columns.chunk * context.from.slot_bits,
+             step.columns.chunk * context.to.slot_bits, GridLoop::Over::kColumns}},
+           &step);
+  step.is_serial = SharesBytes(step, context.to.slot_bits);
+  return nullptr;
+}
+
+const char* TryConvertBlocks(Candidate* candidate, const StepContext& context) {
+  Step& step = candidate->step;
+  if (FindLoop(candidate->loops, &Loop::to, context.to.slot_bits) == candidate->loops.size() &&
+      FindLoop(candidate->loops, &Loop::from, context.from.slot_bits) == candidate->loops.size()) {
+    return "convert blocks: neither side has neighbours in memory";
+  }
+  step.kernel = Kernel::kConvertBlocks;
+  step.element_bytes = context.scratch.slot_bits / 8;
+  step.transpose = TransposeFunctionFor(step.element_bytes);
+  TakeAxes(candidate, context.from.slot_bits, context.to.slot_bits, 1, kCacheLine, kCacheLine);
+  step.dense_columns = DenseColumns(step.rows, step.columns, context.to.slot_bits);
+  step.is_serial = SharesBytes(step, context.to.slot_bits);
+  return nullptr;
+}
+
+void TakeElements(Candidate* candidate, const StepContext& context) {
+  Step& step = candidate->step;
+  step.kernel = Kernel::kElements;
+  step.element_loop = {1, 0, 0};
+  if (!candidate->loops.empty()) {
+    const Loop inner = candidate->loops.back();
+    candidate->loops.pop_back();
+    step.element_loop = {inner.extent, inner.from, inner.to};
+  }
+  MakeGrid(candidate->loops, {}, &step);
+  step.is_serial = !IsWhole(context.to.slot_bits);
+}
+
+bool IsSameForm(const StepContext& context) {
+  return context.from.type == context.to.type && context.from.slot_bits == context.to.slot_bits;
+}
+
+}  // namespace
+
+StepContext::StepContext(const ElementForm& from, const ElementForm& to) : from(from), to(to) {
+  if (IsSameForm(*this) && IsWhole(to.slot_bits)) return;
+  const auto bits = [](PrimitiveType type) -> int64_t { return 8 * primitive_util::ByteWidth(type); };
+  const PrimitiveType narrow = bits(from.type) < bits(to.type) ? from.type : to.type;
+  scratch = {narrow, bits(narrow)};
+  convert = RowFunctionFor(from, to);
+  in = RowFunctionFor(from, scratch);
+  out = RowFunctionFor(scratch, to);
+}
+
+Step MakeStep(Box box, const StepContext& context) {
+  const int64_t bits = IsSameForm(context) ? WidenElement(&box, context.to.slot_bits) : 0;
+  Candidate candidate{box.loops, {}};
+  Step& step = candidate.step;
+  step.from_offset = box.from_offset;
+  step.to_offset = box.to_offset;
+  step.context = &context;
+  step.converts = bits == 0;
+  const auto refused = [&](const char* why) {
+    if (why != nullptr) step.refusals.push_back(why);
+    return why != nullptr;
+  };
+  if (bits != 0) {
+    step.element_bytes = bits / 8;
+    if (refused(TryRows(&candidate)) && refused(TryBlocks(&candidate))) TakeElements(&candidate, context);
+  } else {
+    if (refused(TryConvert(&candidate, context)) && refused(TryConvertBlocks(&candidate, context))) {
+      TakeElements(&candidate, context);
+    }
+  }
+  return std::move(candidate.step);
+}
+
+int64_t Step::TaskCount() const {
+  int64_t count = 1;
+  for (const GridLoop& loop : grid) count *= loop.count;
+  return count;
+}
+
+int64_t Step::TaskBytes() const {
+  switch (kernel) {
+    case Kernel::kRows:
+      return columns.block();
+    case Kernel::kBlocks:
+      return rows.block() * columns.block() * element_bytes;
+    case Kernel::kConvert:
+      return CeilOfRatio<int64_t>(columns.block() * context->to.slot_bits, 8);
+    case Kernel::kConvertBlocks:
+      return CeilOfRatio<int64_t>(rows.block() * columns.block() * context->to.slot_bits, 8);
+    case Kernel::kElements:
+      return element_loop.count * 16;  // as slow as so many bytes
+  }
+  return 1;
+}
+
+std::string Step::ToString() const {
+  static constexpr const char* kNames[] = {"rows", "blocks", "convert", "convert blocks", "elements"};
+  std::string text = kNames[static_cast<int>(kernel)];
+  switch (kernel) {
+    case Kernel::kRows:
+      absl::StrAppend(&text, " of ", columns.extent, " bytes");
+      break;
+    case Kernel::kBlocks:
+    case Kernel::kConvertBlocks:
+      absl::StrAppend(&text, " of ", rows.block(), " rows x ", columns.block(), " columns of ", element_bytes, " bytes");
+      if (!shuffle.empty()) absl::StrAppend(&text, ", shuffled");
+      if (dense_columns > 1) absl::StrAppend(&text, ", ", dense_columns, " columns in one run");
+      break;
+    case Kernel::kConvert:
+      absl::StrAppend(&text, " of ", columns.extent, " elements");
+      break;
+    case Kernel::kElements:
+      absl::StrAppend(&text, ": ", element_loop.count);
+      break;
+  }
+  absl::StrAppend(&text, ", ", TaskCount(), TaskCount() == 1 ? " task" : " tasks", context->streams ? ", past the caches" : "",
+                  is_serial ? ", one thread (tasks share bytes)" : "");
+  for (const char* refusal : refusals) absl::StrAppend(&text, "\n    not ", refusal);
+  return text;
+}
+
+}  // namespace kashi

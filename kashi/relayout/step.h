@@ -1,0 +1,102 @@
+// A box with the kernel that moves it: one step of a plan.
+//
+// Kernels are tried in this order; each says why it cannot, and the last can always:
+//
+//   rows             runs of bytes on both sides that are long, or that fill whole cache lines
+//   blocks           a run along one axis of the source, a run along another of the target: transposes, interleavings, short
+//                    rows
+//   convert          runs on both sides whose elements change their form (type, packing)
+//   convert blocks   the same as blocks, with such a change before or behind the transpose
+//   elements         one by one
+//
+// A step is cut into tasks of some KiB, which may run in any order and at once.
+#ifndef KASHI_RELAYOUT_STEP_H_
+#define KASHI_RELAYOUT_STEP_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "kashi/relayout/boxes.h"
+#include "kashi/relayout/row_functions.h"
+#include "kashi/relayout/transpose_kernels.h"
+
+namespace kashi {
+
+enum class Kernel { kRows, kBlocks, kConvert, kConvertBlocks, kElements };
+
+// What holds for all steps of a plan. Steps point to it.
+struct StepContext {
+  StepContext(const ElementForm& from, const ElementForm& to);
+
+  ElementForm from;
+  ElementForm to;
+  bool streams = false;  // the target is larger than the caches: write past them
+  // Where the forms differ, or elements are packed: elements in scratch memory have whole bytes, and the type that is narrower.
+  ElementForm scratch;
+  RowFunction convert;  // source to target
+  RowFunction in;       // source to scratch
+  RowFunction out;      // scratch to target
+};
+
+// Elements that are contiguous on one side: some loops whole, and a part of one more.
+//
+//   loops, inner first:   8 whole, 16 whole, 100 in chunks of 3      ->  a block has 8*16*3 elements (the last chunk fewer)
+struct Axis {
+  int64_t whole = 1;   // elements of the loops that each block has whole
+  int64_t extent = 1;  // of the loop that is cut
+  int64_t chunk = 1;   // of it in a block
+  // Where each element of a full block is on the side where the axis is not contiguous (rows: in the source; columns: in the
+  // target). Bytes; for conversions, bits.
+  std::vector<int64_t> offsets;
+  int64_t overhang = 0;  // offsets behind those of a full block, for chunks that are not the last
+  int64_t stride = 0;    // between neighbours among the first offsets
+  int64_t stretch = 1;   // offsets that have this stride; then follow as many that have it too, at some other place
+
+  int64_t block() const { return whole * chunk; }
+  int64_t chunk_count() const { return (extent + chunk - 1) / chunk; }
+  int64_t BlockAt(int64_t index) const { return whole * std::min(chunk, extent - index * chunk); }
+};
+
+// One loop over blocks.
+struct GridLoop {
+  int64_t count;
+  int64_t from;  // bits
+  int64_t to;
+  enum class Over { kOuter, kRows, kColumns } over = Over::kOuter;
+};
+
+struct Step {
+  Kernel kernel;
+  int64_t from_offset;  // bits
+  int64_t to_offset;
+  int64_t element_bytes = 1;  // what moves as one; for conversions, an element between `in` and `out`
+  Axis rows;                  // contiguous in the target
+  Axis columns;               // contiguous in the source; of kRows and kConvert: on both sides
+  absl::InlinedVector<GridLoop, 6> grid;  // outermost first
+  GridLoop element_loop;                  // of kElements
+  int64_t dense_columns = 1;  // columns of a block that follow one another in the target without gaps, if rows are not cut
+  // Of kBlocks: bytes within each element change their order too: byte i of it comes from byte shuffle[i]. Empty: they do not.
+  absl::InlinedVector<uint8_t, 16> shuffle;
+  const StepContext* context;
+  bool is_serial = false;  // tasks share bytes of the target
+  TransposeFunction transpose = nullptr;  // nullptr: an element size without one
+  bool converts = false;  // elements change their form, or are no whole bytes
+  absl::InlinedVector<const char*, 4> refusals;  // of the kernels before this one
+
+  int64_t TaskCount() const;
+  int64_t TaskBytes() const;  // of the target, about
+  std::string ToString() const;
+};
+
+// The step for a box. The context must outlive it.
+Step MakeStep(Box box, const StepContext& context);
+
+// Runs tasks begin .. end - 1.
+void RunStep(const Step& step, const char* from, char* to, int64_t begin, int64_t end);
+
+}  // namespace kashi
+
+#endif  // KASHI_RELAYOUT_STEP_H_

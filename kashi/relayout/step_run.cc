@@ -1,0 +1,375 @@
+// Entry point: RunStep. A walk over the grid of blocks; for each, the kernel of the step.
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "kashi/base/math.h"
+#include "kashi/relayout/shuffle_kernel.h"
+#include "kashi/relayout/step.h"
+
+namespace kashi {
+namespace {
+
+// Memory of a thread for one block at a time.
+class Scratch {
+ public:
+  static Scratch& OfThread() {
+    thread_local Scratch scratch;
+    return scratch;
+  }
+
+  // Good until the next call. 64-byte aligned.
+  char* Bytes(int64_t bytes) {
+    if (bytes > bytes_) {
+      bytes_ = bytes + bytes / 2;
+      memory_ = std::make_unique<char[]>(bytes_ + 64);
+    }
+    return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(memory_.get()) + 63) / 64 * 64);
+  }
+
+  // 0, stride, 2*stride, … of the rows of a dense block. Good until the next call with the same `which`.
+  const int64_t* Offsets(int which, int64_t count, int64_t stride) {
+    std::vector<int64_t>& offsets = offsets_[which];
+    if (offsets.size() < 2 || offsets[1] != stride) offsets.clear();
+    for (int64_t i = offsets.size(); i < std::max<int64_t>(2, count); ++i) offsets.push_back(i * stride);
+    return offsets.data();
+  }
+
+ private:
+  std::unique_ptr<char[]> memory_;
+  int64_t bytes_ = 0;
+  std::vector<int64_t> offsets_[2];
+};
+
+// A block: where it begins (bits), and its sizes.
+struct Block {
+  int64_t from;
+  int64_t to;
+  int64_t rows;
+  int64_t columns;
+  int64_t overhang;  // rows that follow in the same run of the target, and have offsets
+  bool is_first_of_rows;
+};
+
+// The grid's indices, stepped like an odometer.
+class GridWalk {
+ public:
+  GridWalk(const Step& step, int64_t task) : step_(step), index_(step.grid.size()) {
+    block_.from = step.from_offset;
+    block_.to = step.to_offset;
+    for (size_t i = index_.size(); i-- > 0;) {
+      const GridLoop& loop = step.grid[i];
+      index_[i] = task % loop.count;
+      task /= loop.count;
+      block_.from += index_[i] * loop.from;
+      block_.to += index_[i] * loop.to;
+    }
+    Resize();
+  }
+
+  const Block& block() const { return block_; }
+
+  void Next() {
+    for (size_t i = index_.size(); i-- > 0;) {
+      const GridLoop& loop = step_.grid[i];
+      block_.from += loop.from;
+      block_.to += loop.to;
+      if (++index_[i] < loop.count) break;
+      block_.from -= loop.count * loop.from;
+      block_.to -= loop.count * loop.to;
+      index_[i] = 0;
+    }
+    Resize();
+  }
+
+ private:
+  // The last chunk of an axis may be shorter.
+  void Resize() {
+    int64_t row_chunk = 0, column_chunk = 0;
+    for (size_t i = 0; i < index_.size(); ++i) {
+      if (step_.grid[i].over == GridLoop::Over::kRows) row_chunk = index_[i];
+      if (step_.grid[i].over == GridLoop::Over::kColumns) column_chunk = index_[i];
+    }
+    const Axis& rows = step_.rows;
+    block_.rows = rows.BlockAt(row_chunk);
+    block_.overhang = row_chunk + 1 == rows.chunk_count()
+                          ? 0
+                          : std::min(rows.overhang, rows.whole * (rows.extent - (row_chunk + 1) * rows.chunk));
+    block_.is_first_of_rows = row_chunk == 0;
+    block_.columns = step_.columns.BlockAt(column_chunk);
+  }
+
+  const Step& step_;
+  absl::InlinedVector<int64_t, 6> index_;
+  Block block_;
+};
+
+template <int kBytes>
+void MoveElements(const char* from, int64_t from_stride, char* to, int64_t to_stride, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, kBytes);
+}
+
+// Elements of any size, at any distance.
+void MoveElements(const char* from, int64_t from_stride, char* to, int64_t to_stride, int64_t count, int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      return MoveElements<1>(from, from_stride, to, to_stride, count);
+    case 2:
+      return MoveElements<2>(from, from_stride, to, to_stride, count);
+    case 4:
+      return MoveElements<4>(from, from_stride, to, to_stride, count);
+    case 8:
+      return MoveElements<8>(from, from_stride, to, to_stride, count);
+    case 16:
+      return MoveElements<16>(from, from_stride, to, to_stride, count);
+    default:
+      for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, bytes);
+  }
+}
+
+void Transpose(const TransposeBlock& block, const Step& step) {
+  if (step.transpose != nullptr) return step.transpose(block);
+  const int64_t bytes = step.element_bytes;
+  for (int64_t c = 0; c < block.columns; ++c) {
+    for (int64_t r = 0; r < block.rows; ++r) {
+      std::memcpy(block.to + block.to_offsets[c] + r * bytes, block.from + block.from_offsets[r] + c * bytes, bytes);
+    }
+  }
+}
+
+// Asks for the source of the next block, line by line, while this one is worked on.
+class Prefetcher {
+ public:
+  // The source is asked for in `portions` equal portions.
+  Prefetcher(const Step& step, const Block& next, const char* from, int64_t portions)
+      : offsets_(step.rows.offsets.data()), from_(from + next.from / 8), rows_(next.rows) {
+    piece_bytes_ = next.columns * step.element_bytes;
+    if (step.rows.stride == piece_bytes_) {  // rows of a stretch follow one another
+      piece_rows_ = step.rows.stretch;
+      piece_bytes_ *= piece_rows_;
+    }
+    portion_ = CeilOfRatio(CeilOfRatio(rows_, piece_rows_) * CeilOfRatio(piece_bytes_, kLine), std::max<int64_t>(1, portions));
+  }
+
+  void Portion() {
+    if (row_ >= rows_) return;
+    for (int64_t left = portion_; left > 0; --left) {
+      __builtin_prefetch(from_ + offsets_[row_] + at_);
+      if ((at_ += kLine) < piece_bytes_) continue;
+      at_ = 0;
+      if ((row_ += piece_rows_) >= rows_) return;
+    }
+  }
+
+ private:
+  static constexpr int64_t kLine = 64;
+
+  const int64_t* offsets_;
+  const char* from_;
+  int64_t rows_;
+  int64_t piece_rows_ = 1;  // that are contiguous in the source
+  int64_t piece_bytes_;
+  int64_t portion_;  // lines
+  int64_t row_ = 0;
+  int64_t at_ = 0;
+};
+
+// How many elements along an axis can be moved at once as a dense block, each line of it `line_bytes` long; 0 where that is not
+// worth while.
+int64_t DenseStretch(const Axis& axis, int64_t line_bytes) {
+  return axis.stride == line_bytes && axis.stretch * line_bytes >= 256 ? axis.stretch : 0;
+}
+
+// Straight into the target.
+void RunCachedBlock(const Step& step, const Block& block, const char* from, char* to) {
+  const int64_t bytes = step.element_bytes;
+  const int64_t dense_rows = DenseStretch(step.rows, block.columns * bytes);
+  const int64_t dense_columns = DenseStretch(step.columns, block.rows * bytes);
+  const int64_t row_step = dense_rows > 0 ? dense_rows : block.rows;
+  const int64_t column_step = dense_columns > 0 ? dense_columns : block.columns;
+  for (int64_t r = 0; r < block.rows; r += row_step) {
+    for (int64_t c = 0; c < block.columns; c += column_step) {
+      const int64_t rows = std::min(row_step, block.rows - r), columns = std::min(column_step, block.columns - c);
+      Transpose({from + block.from / 8 + step.rows.offsets[r] + c * bytes, step.rows.offsets.data(), rows,
+                 to + block.to / 8 + step.columns.offsets[c] + r * bytes, step.columns.offsets.data(), columns,
+                 dense_rows > 0 && columns == block.columns, dense_columns > 0 && rows == block.rows},
+                step);
+    }
+  }
+}
+
+// A group of columns of a block at a time, by way of scratch memory that stays in the first cache.
+class BlockStreamer {
+ public:
+  BlockStreamer(const Step& step, const Block& block, const Block& next, const char* from, char* to)
+      : step_(step),
+        block_(block),
+        from_(from + block.from / 8),
+        to_(to + block.to / 8),
+        bytes_(step.element_bytes),
+        rows_(block.rows + block.overhang),
+        group_(std::min(block.columns, std::max(kLine / bytes_, kGroupBytes / (rows_ * bytes_)))),
+        strip_(std::max<int64_t>(kStripRows, kStripBytes / (group_ * bytes_))),
+        prefetcher_(step, next, from, CeilOfRatio(block.columns, group_) * (CeilOfRatio(rows_, strip_) + group_ / kColumnsAPortion)) {}
+
+  void Run() {
+    scratch_ = Scratch::OfThread().Bytes(rows_ * group_ * bytes_);
+    for (int64_t column = 0; column < block_.columns; column += group_) {
+      const int64_t columns = std::min(group_, block_.columns - column);
+      TransposeGroup(column, columns);
+      if (!step_.shuffle.empty()) ShuffleElements(step_.shuffle, scratch_, rows_ * columns * bytes_);
+      StreamGroup(column, columns);
+    }
+  }
+
+ private:
+  static constexpr int64_t kLine = 64;
+  static constexpr int64_t kGroupBytes = 4096;  // of narrow blocks
+  static constexpr int64_t kStripRows = 32;
+  static constexpr int64_t kStripBytes = 2048;
+  static constexpr int64_t kColumnsAPortion = 4;
+
+  // A strip of rows at a time; dense ones do not cross the end of a stretch.
+  void TransposeGroup(int64_t column, int64_t columns) {
+    const int64_t* const offsets = step_.rows.offsets.data();
+    const int64_t stretch = DenseStretch(step_.rows, columns * bytes_);
+    const int64_t* const to_offsets = Scratch::OfThread().Offsets(0, columns, rows_ * bytes_);
+    for (int64_t row = 0; row < rows_;) {
+      const int64_t rows = std::min({strip_, rows_ - row, stretch > 0 ? stretch - row % stretch : rows_});
+      const char* const from = from_ + column * bytes_;
+      Transpose({stretch > 0 ? from + offsets[row] : from, stretch > 0 ? offsets : offsets + row, rows,
+                 scratch_ + row * bytes_, to_offsets, columns, stretch > 0, rows == rows_},
+                step_);
+      row += rows;
+      prefetcher_.Portion();
+    }
+  }
+
+  void StreamGroup(int64_t column, int64_t columns) {
+    int64_t portion = kColumnsAPortion;
+    for (int64_t c = 0; c < columns;) {
+      const int64_t dense = step_.dense_columns - (column + c) % step_.dense_columns;
+      const int64_t run = std::min(columns - c, dense);
+      StreamRun(to_ + step_.columns.offsets[column + c], scratch_ + c * rows_ * bytes_, run * block_.rows * bytes_);
+      c += run;
+      if (c < portion) continue;
+      prefetcher_.Portion();
+      portion += kColumnsAPortion;
+    }
+  }
+
+  // Cache lines that two blocks share are written by the first, whole: it has the rows that overhang for that.
+  //
+  //   target     |    line    |    line    |    line    |
+  //   block           [first   ......       last]          rows without overhang
+  //   written         [first   ......       last  ]        to the end of a line; the next block begins there
+  void StreamRun(char* to, const char* from, int64_t bytes) {
+    int64_t begin = 0, end = bytes;
+    if (step_.rows.overhang > 0) {
+      if (!block_.is_first_of_rows) begin = BytesToLine(to);
+      end += std::min(BytesToLine(to + bytes), block_.overhang * bytes_);
+    }
+    StreamCopy(to + begin, from + begin, end - begin);
+  }
+
+  static int64_t BytesToLine(const char* p) { return -reinterpret_cast<uintptr_t>(p) % kLine; }
+
+  const Step& step_;
+  const Block& block_;
+  const char* from_;
+  char* to_;
+  int64_t bytes_;
+  int64_t rows_;    // with overhang
+  int64_t group_;   // columns
+  int64_t strip_;   // rows
+  Prefetcher prefetcher_;
+  char* scratch_ = nullptr;
+};
+
+void RunBlock(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
+  if (step.context->streams || !step.shuffle.empty()) {
+    BlockStreamer(step, block, next, from, to).Run();
+  } else {
+    RunCachedBlock(step, block, from, to);
+  }
+}
+
+// Row functions count bits from an address upwards; where a side has negative strides, its bits are counted downwards.
+void CallRowFunction(const RowFunction& function, const char* from, int64_t from_bit, char* to, int64_t to_bit,
+                     int64_t count) {
+  function(from + (from_bit >> 3), from_bit & 7, to + (to_bit >> 3), to_bit & 7, count);
+}
+
+// Elements that lie in scratch memory, in the scratch form, to a run of the target.
+void StoreRun(const Step& step, const char* scratch, char* to, int64_t to_bit, int64_t count) {
+  CallRowFunction(step.context->out, scratch, 0, to, to_bit, count);
+}
+
+//   source rows -> in -> scratch [rows][columns] -> transpose -> scratch [columns][rows] -> out -> target
+void RunConvertBlock(const Step& step, const Block& block, const char* from, char* to) {
+  const int64_t bytes = step.element_bytes, elements = block.rows * block.columns;
+  Scratch& scratch = Scratch::OfThread();
+  char* const as_source = scratch.Bytes(2 * elements * bytes + 64);
+  char* const as_target = as_source + elements * bytes;
+  for (int64_t r = 0; r < block.rows; ++r) {
+    CallRowFunction(step.context->in, from, block.from + step.rows.offsets[r], as_source + r * block.columns * bytes, 0,
+                    block.columns);
+  }
+  Transpose({as_source, scratch.Offsets(0, block.rows, block.columns * bytes), block.rows, as_target,
+             scratch.Offsets(1, block.columns, block.rows * bytes), block.columns, true, true},
+            step);
+  const int64_t run = std::min(step.dense_columns, block.columns);
+  for (int64_t c = 0; c < block.columns; c += run) {
+    StoreRun(step, as_target + c * block.rows * bytes, to, block.to + step.columns.offsets[c],
+             std::min(run, block.columns - c) * block.rows);
+  }
+}
+
+void RunElements(const Step& step, const Block& block, const char* from, char* to) {
+  const GridLoop& loop = step.element_loop;
+  if (!step.converts) {
+    return MoveElements(from + block.from / 8, loop.from / 8, to + block.to / 8, loop.to / 8, loop.count,
+                        step.element_bytes);
+  }
+  for (int64_t i = 0; i < loop.count; ++i) {
+    CallRowFunction(step.context->convert, from, block.from + i * loop.from, to, block.to + i * loop.to, 1);
+  }
+}
+
+void RunRow(const Step& step, const Block& block, const char* from, char* to) {
+  if (step.context->streams) {
+    StreamCopy(to + block.to / 8, from + block.from / 8, block.columns);
+  } else {
+    std::memcpy(to + block.to / 8, from + block.from / 8, block.columns);
+  }
+}
+
+void RunTask(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
+  switch (step.kernel) {
+    case Kernel::kRows:
+      return RunRow(step, block, from, to);
+    case Kernel::kBlocks:
+      return RunBlock(step, block, next, from, to);
+    case Kernel::kConvert:
+      return CallRowFunction(step.context->convert, from, block.from, to, block.to, block.columns);
+    case Kernel::kConvertBlocks:
+      return RunConvertBlock(step, block, from, to);
+    case Kernel::kElements:
+      return RunElements(step, block, from, to);
+  }
+}
+
+}  // namespace
+
+void RunStep(const Step& step, const char* from, char* to, int64_t begin, int64_t end) {
+  if (begin >= end) return;
+  GridWalk walk(step, begin);
+  for (int64_t task = begin; task < end; ++task) {
+    const Block block = walk.block();
+    if (task + 1 < end) walk.Next();
+    RunTask(step, block, walk.block(), from, to);
+  }
+  if (step.context->streams) StreamFence();
+}
+
+}  // namespace kashi
