@@ -11,13 +11,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "cli/module_file.h"
+#include "cli/npy_file.h"
 #include "cli/verb.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/custom_call.h"
 #include "kashi/hlo/hlo_instruction.h"
-#include "kashi/literal/npy.h"
+#include "kashi/literal/literal.h"
 
 namespace kashi::cli {
 namespace {
@@ -58,9 +58,7 @@ absl::Status WriteOperands(absl::Span<const Literal* const> operands, const Scra
   size_t file = 0;
   for (const Literal* operand : operands) {
     for (const ShapeIndex& leaf : LeavesOf(operand->shape())) {
-      std::string bytes;
-      KASHI_RETURN_IF_ERROR(WriteNpy(LiteralSlice(*operand, leaf), &bytes));
-      KASHI_RETURN_IF_ERROR(WriteOutput(directory.File("in", file++), bytes));
+      KASHI_RETURN_IF_ERROR(WriteNpyFile(directory.File("in", file++), LiteralSlice(*operand, leaf)));
     }
   }
   return absl::OkStatus();
@@ -70,8 +68,8 @@ absl::StatusOr<Literal> ReadResult(const Shape& shape, const ScratchDirectory& d
   KASHI_ASSIGN_OR_RETURN(Literal result, Literal::Make(shape));
   size_t file = 0;
   for (const ShapeIndex& leaf : LeavesOf(shape)) {
-    KASHI_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(directory.File("out", file++)));
-    KASHI_ASSIGN_OR_RETURN(const Literal array, ReadNpy(bytes, ShapeUtil::GetSubshape(shape, leaf)));
+    KASHI_ASSIGN_OR_RETURN(const Literal array,
+                           ReadNpyFile(directory.File("out", file++), ShapeUtil::GetSubshape(shape, leaf)));
     KASHI_RETURN_IF_ERROR(result.CopyFrom(array, leaf));
   }
   return result;

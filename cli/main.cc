@@ -68,6 +68,7 @@ int Run(int argc, char** argv) {
   AddVerifyVerb(&command);
   AddRunVerb(&command);
   AddDiffVerb(&command);
+  AddRelayoutVerb(&command);
   AddVersionVerb(&command);
   AddHelpVerb(&command);
   try {

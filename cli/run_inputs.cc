@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "cli/npy_file.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/machine.h"
@@ -54,8 +55,9 @@ absl::StatusOr<Literal> ReadDynamicArray(absl::string_view bytes, const Shape& s
 }
 
 absl::StatusOr<Literal> ReadArray(const std::string& path, const Shape& shape) {
+  if (shape.is_static()) return ReadNpyFile(path, shape);
   KASHI_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  absl::StatusOr<Literal> literal = shape.is_static() ? ReadNpy(bytes, shape) : ReadDynamicArray(bytes, shape);
+  absl::StatusOr<Literal> literal = ReadDynamicArray(bytes, shape);
   if (!literal.ok()) return Prefix(path, literal.status());
   return literal;
 }

@@ -5,12 +5,11 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "cli/module_file.h"
+#include "cli/npy_file.h"
 #include "cli/value_summary.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/literal/npy.h"
 
 namespace kashi::cli {
 
@@ -67,9 +66,8 @@ absl::StatusOr<std::vector<Literal>> ReadExpected(const std::vector<std::string>
   }
   std::vector<Literal> all;
   for (size_t i = 0; i < paths.size(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(paths[i]));
-    absl::StatusOr<Literal> expected = ReadNpy(bytes, outputs[i].shape());
-    if (!expected.ok()) return InvalidArgument("%s, for out%d: %s", paths[i], i, expected.status().message());
+    absl::StatusOr<Literal> expected = ReadNpyFile(paths[i], outputs[i].shape());
+    if (!expected.ok()) return InvalidArgument("for out%d: %s", i, expected.status().message());
     all.push_back(*std::move(expected));
   }
   return all;
@@ -85,12 +83,10 @@ absl::Status MakeDirectory(const std::string& path) {
 absl::Status WriteOutputs(const std::string& directory, const std::vector<Literal>& outputs,
                           const std::atomic<bool>& cancelled) {
   KASHI_RETURN_IF_ERROR(MakeDirectory(directory));
-  std::string bytes;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (cancelled.load()) return Cancelled("interrupted before out%d.npy", i);
-    KASHI_RETURN_IF_ERROR(WriteNpy(outputs[i], &bytes));
     const std::filesystem::path path = std::filesystem::path(directory) / absl::StrCat("out", i, ".npy");
-    KASHI_RETURN_IF_ERROR(WriteOutput(path.string(), bytes));
+    KASHI_RETURN_IF_ERROR(WriteNpyFile(path.string(), outputs[i]));
   }
   return absl::OkStatus();
 }

@@ -13,13 +13,13 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "cli/npy_file.h"
 #include "cli/run_outputs.h"
 #include "cli/verb.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
-#include "kashi/literal/npy.h"
 
 namespace kashi::cli {
 
@@ -88,9 +88,7 @@ absl::Status Tracer::WriteArray(const HloInstruction& instruction, const Value& 
   const std::string file =
       absl::StrCat(absl::Dec(values_, absl::kZeroPad6), ".", FileNamePart(instruction.name()), LeafPart(index), ".npy");
   KASHI_ASSIGN_OR_RETURN(const Literal literal, array.ToLiteral(array.shape()));
-  std::string bytes;
-  KASHI_RETURN_IF_ERROR(WriteNpy(literal, &bytes));
-  KASHI_RETURN_IF_ERROR(WriteOutput((std::filesystem::path(directory_) / file).string(), bytes));
+  KASHI_RETURN_IF_ERROR(WriteNpyFile((std::filesystem::path(directory_) / file).string(), literal));
   absl::StrAppend(&index_, file, "\t", instruction.name(), "\t", instruction.parent()->name(), "\t",
                   occurrences_[&instruction], "\t", index.ToString(), "\t", ShapeUtil::HumanString(array.shape()),
                   "\n");

@@ -14,6 +14,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/base/status.h"
 
@@ -29,9 +30,15 @@ mode_t NewFileMode() {
 
 absl::Status CannotWrite(const std::string& path) { return Unknown("cannot write %s: %s", path, std::strerror(errno)); }
 
-absl::Status WriteAll(std::FILE* file, absl::string_view text, const std::string& name) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
-  return written ? absl::OkStatus() : CannotWrite(name);
+// What a file is to hold, piece after piece.
+using Pieces = absl::Span<const absl::string_view>;
+
+absl::Status WriteAll(std::FILE* file, Pieces pieces, const std::string& name) {
+  bool written = true;
+  for (const absl::string_view piece : pieces) {
+    written = written && std::fwrite(piece.data(), 1, piece.size(), file) == piece.size();
+  }
+  return written && std::fflush(file) == 0 ? absl::OkStatus() : CannotWrite(name);
 }
 
 // A link of the system to a file that is open already.
@@ -40,10 +47,10 @@ bool IsOpenFile(absl::string_view path) {
 }
 
 // A device, a pipe or an open file cannot be renamed over. What an open file holds already stays.
-absl::Status WriteSpecialFile(const std::string& path, absl::string_view text) {
+absl::Status WriteSpecialFile(const std::string& path, Pieces pieces) {
   std::FILE* file = std::fopen(path.c_str(), "a");
   if (file == nullptr) return CannotWrite(path);
-  absl::Status status = WriteAll(file, text, path);
+  absl::Status status = WriteAll(file, pieces, path);
   if (std::fclose(file) != 0 && status.ok()) status = CannotWrite(path);
   return status;
 }
@@ -61,12 +68,12 @@ std::string FollowLinks(const std::string& path) {
   return place.string();
 }
 
-absl::Status ReplaceFile(const std::string& path, mode_t mode, absl::string_view text) {
+absl::Status ReplaceFile(const std::string& path, mode_t mode, Pieces pieces) {
   std::string temporary = absl::StrCat(path, ".XXXXXX");
   const int descriptor = mkstemp(temporary.data());
   if (descriptor < 0) return CannotWrite(path);
   std::FILE* file = fdopen(descriptor, "w");
-  absl::Status status = WriteAll(file, text, path);
+  absl::Status status = WriteAll(file, pieces, path);
   if (fchmod(descriptor, mode) != 0 && status.ok()) status = CannotWrite(path);
   if (std::fclose(file) != 0 && status.ok()) status = CannotWrite(path);
   if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) status = CannotWrite(path);
@@ -74,13 +81,13 @@ absl::Status ReplaceFile(const std::string& path, mode_t mode, absl::string_view
   return status;
 }
 
-absl::Status WriteFile(const std::string& path, absl::string_view text) {
+absl::Status WriteFile(const std::string& path, Pieces pieces) {
   struct stat info;
   const bool exists = stat(path.c_str(), &info) == 0;
   if (!exists && errno != ENOENT) return CannotWrite(path);
-  if (IsOpenFile(path) || (exists && !S_ISREG(info.st_mode))) return WriteSpecialFile(path, text);
+  if (IsOpenFile(path) || (exists && !S_ISREG(info.st_mode))) return WriteSpecialFile(path, pieces);
   if (exists && access(path.c_str(), W_OK) != 0) return CannotWrite(path);
-  return ReplaceFile(FollowLinks(path), exists ? info.st_mode & 07777 : NewFileMode(), text);
+  return ReplaceFile(FollowLinks(path), exists ? info.st_mode & 07777 : NewFileMode(), pieces);
 }
 
 std::string ToLine(const Json& object) {
@@ -170,7 +177,10 @@ absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vect
 }
 
 absl::Status WriteOutput(const std::string& path, absl::string_view text) {
-  return IsFile(path) ? WriteFile(path, text) : WriteAll(stdout, text, "standard output");
+  return WriteOutput(path, absl::MakeConstSpan(&text, 1));
+}
+absl::Status WriteOutput(const std::string& path, absl::Span<const absl::string_view> pieces) {
+  return IsFile(path) ? WriteFile(path, pieces) : WriteAll(stdout, pieces, "standard output");
 }
 
 bool IsFile(const std::string& path) { return !path.empty() && path != "-" && path != "/dev/stdout"; }

@@ -46,6 +46,7 @@ void AddOpsVerb(Command* command);
 void AddVerifyVerb(Command* command);
 void AddRunVerb(Command* command);
 void AddDiffVerb(Command* command);
+void AddRelayoutVerb(Command* command);
 void AddVersionVerb(Command* command);
 
 // Options that several verbs have. A flag takes no value: `--json=false` is refused.
@@ -100,6 +101,8 @@ absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vect
 // appears complete or not at all. A file that exists keeps its mode; a symbolic link stays, and its target is replaced.
 // `path` empty, "-" or "/dev/stdout": standard output.
 absl::Status WriteOutput(const std::string& path, absl::string_view text);
+// The same of several pieces, one behind the other.
+absl::Status WriteOutput(const std::string& path, absl::Span<const absl::string_view> pieces);
 // Whether WriteOutput would write a file.
 bool IsFile(const std::string& path);
 

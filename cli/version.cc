@@ -29,7 +29,8 @@ std::string VersionText(const Json& facts) {
 int RunVersion(bool json) {
   Json facts;
   facts["version"] = KASHI_VERSION;
-  facts["features"] = {"shape", "index", "draw", "convert", "verify", "ops", "run", "diff"};
+  facts["features"] = {"shape", "index", "draw",     "convert", "verify", "ops",
+                       "run",   "diff",  "relayout"};
   facts["cpu"] = CpuCapabilities();
   Answers answers("", json);
   if (json) {

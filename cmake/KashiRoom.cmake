@@ -37,7 +37,7 @@ function(kashi_room name)
     add_executable(kashi_${name}_test ${tests})
     target_link_libraries(kashi_${name}_test PRIVATE kashi::${name} kashi_flags GTest::gmock GTest::gtest_main)
     # g++ 12 sees a write outside of empty vectors in literal_util_test.cc, where there is none.
-    target_compile_options(kashi_${name}_test PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow>)
+    target_compile_options(kashi_${name}_test PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-free-nonheap-object>)
     target_compile_definitions(kashi_${name}_test PRIVATE KASHI_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
     add_test(NAME ${name} COMMAND kashi_${name}_test)
   endif()

@@ -175,6 +175,10 @@ kashi_room(draw DEPENDS array)
         self.assert_finding("kashi/array/x.cc", '#include "gtest/gtest.h"\n', "neither")
         self.assertEqual(self.findings(**{"kashi/array/x_test.cc": '#include "gtest/gtest.h"\n'}), [])
 
+    def test_system_headers_in_their_files_alone(self):
+        self.assertEqual(self.findings(**{"kashi/base/page_buffer.cc": "#include <sys/mman.h>\n"}), [])
+        self.assert_finding("kashi/base/x.cc", "#include <sys/mman.h>\n", "neither the standard library")
+
     def test_headers(self):
         self.assert_finding("kashi/array/x.h", "#ifndef X\nusing namespace std;\n", "using namespace")
         self.assert_finding("kashi/array/x.h", "int x;\n", "include guard")

@@ -1,20 +1,19 @@
 #include "kashi/evaluator/value.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "kashi/array/shape_util.h"
+#include "kashi/base/page_buffer.h"
 #include "kashi/base/status.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {
 namespace {
 
-constexpr size_t kAlignment = 64;
-constexpr size_t kSmallestKept = size_t{1} << 16;
-constexpr size_t kMostKept = size_t{1} << 28;
+constexpr int64_t kSmallestKept = int64_t{1} << 16;
+constexpr int64_t kMostKept = int64_t{1} << 28;
 
 // INT64_MAX if there are more: the product of sizes that no memory could hold must not wrap before anybody looks at it.
 int64_t BytesOrMost(int64_t element_bytes, absl::Span<const int64_t> dimensions) {
@@ -41,14 +40,17 @@ absl::StatusOr<DenseShape> MakeCheckedDenseShape(PrimitiveType type, absl::Span<
 }
 DenseShape MakeDenseShape(const Shape& array) { return MakeDenseShape(array.element_type(), array.dimensions()); }
 
-// Blocks of a power of two, or of three quarters of one, so that those kept fit the next array; at least one unit of the
-// alignment, so that an empty array has an address.
-size_t MemoryBudget::CapacityFor(int64_t bytes) {
-  size_t capacity = kAlignment;
-  while (capacity < static_cast<size_t>(bytes)) capacity *= 2;
-  const size_t three_quarters = capacity / 4 * 3;
-  return three_quarters >= static_cast<size_t>(bytes) && three_quarters % kAlignment == 0 ? three_quarters : capacity;
+// Blocks of a power of two, or of three quarters of one, so that those kept fit the next array. Large ones as they are:
+// AllocateBlock has a pool for them.
+int64_t MemoryBudget::CapacityFor(int64_t bytes) {
+  if (bytes >= kLargeBlockBytes) return bytes;
+  int64_t capacity = kBlockAlignment;
+  while (capacity < bytes) capacity *= 2;
+  const int64_t three_quarters = capacity / 4 * 3;
+  return three_quarters >= bytes && three_quarters % kBlockAlignment == 0 ? three_quarters : capacity;
 }
+
+bool MemoryBudget::IsKept(int64_t capacity) { return capacity >= kSmallestKept && capacity < kLargeBlockBytes; }
 
 MemoryBudget::~MemoryBudget() { DropKept(); }
 
@@ -60,8 +62,8 @@ bool MemoryBudget::Take(int64_t bytes) {
   return true;
 }
 
-void* MemoryBudget::TakeKept(size_t capacity) {
-  if (capacity < kSmallestKept) return nullptr;
+void* MemoryBudget::TakeKept(int64_t capacity) {
+  if (!IsKept(capacity)) return nullptr;
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = kept_.find(capacity);
   if (found == kept_.end()) return nullptr;
@@ -73,19 +75,19 @@ void* MemoryBudget::TakeKept(size_t capacity) {
 
 void MemoryBudget::DropKept() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& block : kept_) std::free(block.second);
+  for (const auto& [capacity, data] : kept_) FreeBlock(data, capacity);
   kept_.clear();
   kept_bytes_ = 0;
 }
 
 void* MemoryBudget::Allocate(int64_t bytes) {
   if (!Take(bytes)) return nullptr;
-  const size_t capacity = CapacityFor(bytes);
+  const int64_t capacity = CapacityFor(bytes);
   void* data = TakeKept(capacity);
-  if (data == nullptr) data = std::aligned_alloc(kAlignment, capacity);
+  if (data == nullptr) data = AllocateBlock(capacity);
   if (data == nullptr) {
     DropKept();
-    data = std::aligned_alloc(kAlignment, capacity);
+    data = AllocateBlock(capacity);
   }
   if (data == nullptr) used_.fetch_sub(bytes, std::memory_order_relaxed);
   return data;
@@ -93,8 +95,8 @@ void* MemoryBudget::Allocate(int64_t bytes) {
 
 void MemoryBudget::Free(void* data, int64_t bytes) {
   used_.fetch_sub(bytes, std::memory_order_relaxed);
-  const size_t capacity = CapacityFor(bytes);
-  if (capacity >= kSmallestKept) {
+  const int64_t capacity = CapacityFor(bytes);
+  if (IsKept(capacity)) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (kept_bytes_ + capacity <= kMostKept) {
       kept_.emplace(capacity, data);
@@ -102,7 +104,7 @@ void MemoryBudget::Free(void* data, int64_t bytes) {
       return;
     }
   }
-  std::free(data);
+  FreeBlock(data, capacity);
 }
 
 Value::Node::~Node() {

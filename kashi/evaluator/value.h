@@ -33,9 +33,10 @@ DenseShape MakeDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensio
 // wide for sizes that a narrower one may have, even where one of them is 0.)
 absl::StatusOr<DenseShape> MakeCheckedDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions);
 
-// The memory of a run: how many bytes it may have in arrays at one time, and blocks for them. Large blocks that were given
-// back are kept for the next array: fresh ones cost a page fault every 4 KiB, which takes longer than most operations.
-// Thread-safe.
+// The memory of a run: how many bytes it may have in arrays at one time, and blocks for them. Blocks that were given back
+// are kept for the next array: fresh ones cost a page fault every 4 KiB, which takes longer than most operations. The run
+// keeps those of middling size; large ones come from the pool of the process (kashi/base/page_buffer.h) and outlive the
+// run there. Kept blocks do not count against the limit. Thread-safe.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int64_t limit_bytes) : limit_(limit_bytes) {}
@@ -51,17 +52,18 @@ class MemoryBudget {
   int64_t limit() const { return limit_; }
 
  private:
-  static size_t CapacityFor(int64_t bytes);
+  static int64_t CapacityFor(int64_t bytes);
+  static bool IsKept(int64_t capacity);
   // False, and nothing taken, beyond the limit.
   bool Take(int64_t bytes);
-  void* TakeKept(size_t capacity);
+  void* TakeKept(int64_t capacity);
   void DropKept();
 
   std::atomic<int64_t> used_{0};
   int64_t limit_;
   std::mutex mutex_;
-  std::multimap<size_t, void*> kept_;  // by capacity
-  size_t kept_bytes_ = 0;
+  std::multimap<int64_t, void*> kept_;  // by capacity
+  int64_t kept_bytes_ = 0;
 };
 
 class Value {

@@ -1,10 +1,12 @@
 #include "kashi/evaluator/value.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kashi/base/page_buffer.h"
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
@@ -30,6 +32,37 @@ TEST(ValueTest, LargeArraysAreCountedWhileTheyLive) {
     EXPECT_EQ(budget->used(), 68);
   }
   EXPECT_EQ(budget->used(), 0);
+}
+
+// Blocks that wait for the next array are in nobody's use: they neither count nor let an array be larger than the limit.
+TEST(ValueTest, TheLimitIsExactWhereBlocksAreKept) {
+  const int64_t limit = 2 * kLargeBlockBytes;
+  for (int round = 0; round < 3; ++round) {
+    const auto budget = std::make_shared<MemoryBudget>(limit);
+    for (const int64_t bytes : {limit, limit / 2 - 1, limit / 2, limit / 64, limit}) {
+      absl::StatusOr<Value> first = Value::MakeArray(MakeDenseShape(U8, {bytes}), budget);
+      ASSERT_TRUE(first.ok()) << first.status();
+      const int64_t left = limit - bytes;
+      EXPECT_TRUE(absl::IsResourceExhausted(Value::MakeArray(MakeDenseShape(U8, {left + 65}), budget).status()));
+      const absl::StatusOr<Value> second = Value::MakeArray(MakeDenseShape(U8, {left}), budget);
+      ASSERT_TRUE(second.ok()) << second.status();
+      EXPECT_EQ(budget->used(), limit);
+      std::fill_n(first->mutable_bytes(), bytes, 'x');
+    }
+    EXPECT_EQ(budget->used(), 0);
+  }
+}
+
+TEST(ValueTest, ALargeArrayTakesTheBlockOfOneBeforeIt) {
+  if (PooledBlockLimit() < kLargeBlockBytes) GTEST_SKIP() << "no pool here";
+  const void* before = nullptr;
+  for (int run = 0; run < 2; ++run) {
+    const auto budget = std::make_shared<MemoryBudget>(kLargeBlockBytes);
+    const absl::StatusOr<Value> value = Value::MakeArray(MakeDenseShape(U8, {kLargeBlockBytes}), budget);
+    ASSERT_TRUE(value.ok()) << value.status();
+    EXPECT_TRUE(run == 0 || value->untyped_data() == before);
+    before = value->untyped_data();
+  }
 }
 
 TEST(ValueTest, AnotherShapeOfASharedSmallArrayKeepsItsMemory) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "kashi/base/math.h"
+#include "kashi/base/page_buffer.h"
 #include "kashi/base/status.h"
 
 namespace kashi::internal {
@@ -28,11 +28,12 @@ absl::Status LiteralPiece::Allocate() {
   if (bytes <= kInlineBytes) {
     buffer_ = inline_;
   } else {
-    void* memory = bytes >= kMaxBytes ? nullptr : ::operator new(bytes, std::align_val_t(kAlignment), std::nothrow);
+    void* memory = bytes >= kMaxBytes ? nullptr : AllocateBlock(bytes);
     if (memory == nullptr) {
       return ResourceExhausted("no memory for the %d bytes of a literal %s", bytes, subshape_->ToString());
     }
     buffer_ = static_cast<char*>(memory);
+    owned_bytes_ = bytes;
     owns_buffer_ = true;
   }
   if (subshape_->is_dynamic()) MakeDynamicSizes();
@@ -61,6 +62,7 @@ void LiteralPiece::TakeFrom(LiteralPiece* other) {
   owns_dynamic_sizes_ = std::exchange(other->owns_dynamic_sizes_, false);
   owns_buffer_ = std::exchange(other->owns_buffer_, false);
   buffer_ = std::exchange(other->buffer_, nullptr);
+  if (owns_buffer_) owned_bytes_ = other->owned_bytes_;
   if (buffer_ == other->inline_) {
     std::memcpy(inline_, other->inline_, kInlineBytes);
     buffer_ = inline_;
@@ -68,7 +70,7 @@ void LiteralPiece::TakeFrom(LiteralPiece* other) {
 }
 
 void LiteralPiece::Free() {
-  if (owns_buffer_) ::operator delete(buffer_, std::align_val_t(kAlignment));
+  if (owns_buffer_) FreeBlock(buffer_, owned_bytes_);
   if (owns_dynamic_sizes_) delete[] dynamic_sizes_;
   buffer_ = nullptr;
   dynamic_sizes_ = nullptr;

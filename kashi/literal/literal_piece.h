@@ -26,7 +26,6 @@ class LiteralPiece {
  public:
   using DynamicSizeType = ShapeUtil::DynamicSizeType;
   static constexpr int64_t kInlineBytes = 24;
-  static constexpr int64_t kAlignment = 64;
 
   LiteralPiece() = default;
   LiteralPiece(const LiteralPiece&) = delete;
@@ -71,7 +70,7 @@ class LiteralPiece {
     return data<NativeT>()[LinearIndex(multi_index)];
   }
 
-  // RESOURCE_EXHAUSTED if there is not so much memory. Uninitialised.
+  // RESOURCE_EXHAUSTED if there is not so much memory. Uninitialised; aligned to 64 bytes, if it is more than kInlineBytes.
   absl::Status Allocate();
   // Memory of others, `bytes` as laid out above; behind the elements of a dynamic shape, at the next multiple of 4,
   // stand the current sizes, one DynamicSizeType a dimension.
@@ -104,7 +103,10 @@ class LiteralPiece {
   ArrayValueState state_ = ArrayValueState::kKnown;
   bool owns_buffer_ = false;
   bool owns_dynamic_sizes_ = false;
-  alignas(8) char inline_[kInlineBytes];
+  union {
+    alignas(8) char inline_[kInlineBytes];
+    int64_t owned_bytes_;  // of our own memory, whatever becomes of the shape
+  };
 };
 
 // A shape and the pieces for it, in one allocation if it is no tuple. Never moves.

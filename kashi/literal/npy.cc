@@ -30,6 +30,8 @@ constexpr size_t kMagicSize = 6;
 constexpr int kMaxRank = 64;  // NumPy's
 // An empty array may claim any sizes; beyond this, no walk over its rows would end.
 constexpr int64_t kMaxEmptyRows = int64_t{1} << 30;
+// The longest header that version 1 can have; what later versions could add is padding.
+constexpr int64_t kMostHeaderBytes = kMagicSize + 4 + 0xffff;
 
 // The dtype's kind (b i u f c V) and bytes, and whether elements are to be reversed: '>f4' is {'f', 4, true}.
 struct Dtype {
@@ -286,6 +288,11 @@ Layout FileLayout(size_t rank, bool fortran_order) {
   return LayoutUtil::MakeLayout(minor_to_major);
 }
 
+bool LiesAs(const Shape& shape, bool fortran_order) {
+  const Layout layout = FileLayout(shape.dimensions().size(), fortran_order);
+  return Layout::Equal().MinorToMajorOnly()(shape.layout(), layout);
+}
+
 absl::StatusOr<PrimitiveType> ElementType(const Header& header, const std::optional<Shape>& expected) {
   if (!expected.has_value()) return TypeOf(header.dtype);
   if (!expected->IsArrayExcludingBuffer() || expected->is_dynamic()) {
@@ -300,29 +307,61 @@ absl::StatusOr<PrimitiveType> ElementType(const Header& header, const std::optio
   return expected->element_type();
 }
 
-}  // namespace
-
-absl::StatusOr<Literal> ReadNpy(absl::string_view bytes, const std::optional<Shape>& expected) {
+// What stands in the beginning of a file, of which `missing_bytes` follow; `bytes` are the elements that are there.
+absl::StatusOr<NpyElements> FindElements(absl::string_view beginning, int64_t missing_bytes,
+                                         const std::optional<Shape>& expected) {
   absl::string_view header_text;
-  absl::string_view elements;
-  KASHI_RETURN_IF_ERROR(SplitFile(bytes, &header_text, &elements));
+  NpyElements elements;
+  KASHI_RETURN_IF_ERROR(SplitFile(beginning, &header_text, &elements.bytes));
   KASHI_ASSIGN_OR_RETURN(const Header header, HeaderReader(header_text).Read());
   KASHI_ASSIGN_OR_RETURN(const PrimitiveType type, ElementType(header, expected));
-  KASHI_RETURN_IF_ERROR(CheckSizes(header, primitive_util::ByteWidth(type), elements.size()));
+  KASHI_RETURN_IF_ERROR(CheckSizes(header, primitive_util::ByteWidth(type), elements.bytes.size() + missing_bytes));
+  elements.shape = Shape(type, header.sizes);
+  *elements.shape.mutable_layout() = FileLayout(header.sizes.size(), header.fortran_order);
+  elements.is_big_endian = header.dtype.big_endian && header.dtype.bytes > 1;
+  return elements;
+}
 
-  Shape shape(type, header.sizes);
-  *shape.mutable_layout() = FileLayout(header.sizes.size(), header.fortran_order);
-  KASHI_ASSIGN_OR_RETURN(Literal literal, Literal::Make(shape));
-  if (elements.empty()) return literal;
-  char* const data = static_cast<char*>(literal.untyped_data());
-  std::memcpy(data, elements.data(), elements.size());
-  if (header.dtype.big_endian) {
-    ReverseBytes(data, elements.size(), primitive_util::ByteWidth(type), primitive_util::IsComplexType(type));
+// The literal that has a file's elements as they lie there, as ReadNpy gives it.
+absl::StatusOr<Literal> Finish(Literal literal, bool is_big_endian, const std::optional<Shape>& expected) {
+  const PrimitiveType type = literal.shape().element_type();
+  if (is_big_endian) {
+    ReverseBytes(static_cast<char*>(literal.untyped_data()), static_cast<size_t>(literal.size_bytes()),
+                 primitive_util::ByteWidth(type), primitive_util::IsComplexType(type));
   }
   CleanElements(&literal);
-  if (!expected.has_value() || !expected->has_layout()) return literal;
+  if (!expected.has_value() || !expected->has_layout() || expected->layout() == literal.shape().layout()) {
+    return literal;
+  }
   KASHI_RETURN_IF_ERROR(LayoutUtil::ValidateLayoutForShape(expected->layout(), *expected));
   return literal.Relayout(expected->layout());
+}
+
+}  // namespace
+
+absl::StatusOr<NpyElements> FindNpyElements(absl::string_view bytes, const std::optional<Shape>& expected) {
+  return FindElements(bytes, /*missing_bytes=*/0, expected);
+}
+
+absl::StatusOr<Literal> ReadNpy(absl::string_view bytes, const std::optional<Shape>& expected) {
+  KASHI_ASSIGN_OR_RETURN(const NpyElements elements, FindNpyElements(bytes, expected));
+  KASHI_ASSIGN_OR_RETURN(Literal literal, Literal::Make(elements.shape));
+  if (elements.bytes.empty()) return literal;
+  std::memcpy(literal.untyped_data(), elements.bytes.data(), elements.bytes.size());
+  return Finish(std::move(literal), elements.is_big_endian, expected);
+}
+
+absl::StatusOr<Literal> ReadNpy(int64_t file_bytes, NpySource read, const std::optional<Shape>& expected) {
+  std::string beginning(static_cast<size_t>(std::min(file_bytes, kMostHeaderBytes)), '\0');
+  KASHI_RETURN_IF_ERROR(read(beginning.data(), static_cast<int64_t>(beginning.size())));
+  const int64_t missing_bytes = file_bytes - static_cast<int64_t>(beginning.size());
+  KASHI_ASSIGN_OR_RETURN(const NpyElements elements, FindElements(beginning, missing_bytes, expected));
+  KASHI_ASSIGN_OR_RETURN(Literal literal, Literal::Make(elements.shape));
+  if (literal.size_bytes() == 0) return literal;
+  char* const data = static_cast<char*>(literal.untyped_data());
+  std::copy(elements.bytes.begin(), elements.bytes.end(), data);
+  KASHI_RETURN_IF_ERROR(read(data + elements.bytes.size(), missing_bytes));
+  return Finish(std::move(literal), elements.is_big_endian, expected);
 }
 
 absl::StatusOr<DimensionVector> ReadNpySizes(absl::string_view bytes) {
@@ -333,20 +372,16 @@ absl::StatusOr<DimensionVector> ReadNpySizes(absl::string_view bytes) {
   return std::move(header.sizes);
 }
 
-absl::Status WriteNpy(const LiteralSlice& literal, std::string* bytes) {
-  if (!literal.shape().IsArray() || !literal.IsKnown()) {
-    return InvalidArgument(".npy holds an array; %s is none, or is not known", literal.shape().ToString());
+absl::Status WriteNpyHeader(const Shape& shape, std::string* bytes) {
+  if (!shape.IsArrayExcludingBuffer() || shape.is_dynamic()) {
+    return InvalidArgument(".npy holds a static array; %s is none", shape.ToString());
   }
-  if (literal.shape().is_dynamic()) return WriteNpy(literal.ToStatic(), bytes);
-  const Shape& shape = literal.shape();
   const size_t rank = shape.dimensions().size();
   if (rank > kMaxRank) return InvalidArgument(".npy holds arrays of at most %d dimensions, not %d", kMaxRank, rank);
-  const Layout row_major = FileLayout(rank, /*fortran_order=*/false);
-  const Layout column_major = FileLayout(rank, /*fortran_order=*/true);
-  const auto lies = [&](const Layout& layout) { return Layout::Equal().MinorToMajorOnly()(shape.layout(), layout); };
-  const bool fortran_order = rank > 1 && lies(column_major);
-  if (!fortran_order && !lies(row_major)) return WriteNpy(literal.Relayout(row_major), bytes);
-
+  const bool fortran_order = rank > 1 && LiesAs(shape, /*fortran_order=*/true);
+  if (!fortran_order && !LiesAs(shape, /*fortran_order=*/false)) {
+    return InvalidArgument(".npy has its first or its last dimension outermost; %s does not", shape.ToString(true));
+  }
   // NumPy ends headers at a multiple of 64 and leaves room for the first size (in fortran_order: the last) to grow.
   const char kind = DtypeKind(shape.element_type());
   const int64_t width = primitive_util::ByteWidth(shape.element_type());
@@ -362,13 +397,26 @@ absl::Status WriteNpy(const LiteralSlice& literal, std::string* bytes) {
   header.append(RoundUpTo<size_t>(kPrefix + header.size() + 1, 64) - kPrefix - header.size() - 1, ' ');
   header.push_back('\n');
   const uint16_t length = static_cast<uint16_t>(header.size());
-
   bytes->assign(kMagic, kMagicSize);
   bytes->append("\x01\x00", 2);
   bytes->append(reinterpret_cast<const char*>(&length), sizeof(length));
   bytes->append(header);
-  if (literal.element_count() > 0)
+  return absl::OkStatus();
+}
+
+absl::Status WriteNpy(const LiteralSlice& literal, std::string* bytes) {
+  if (!literal.shape().IsArray() || !literal.IsKnown()) {
+    return InvalidArgument(".npy holds an array; %s is none, or is not known", literal.shape().ToString());
+  }
+  const Shape& shape = literal.shape();
+  if (shape.is_dynamic()) return WriteNpy(literal.ToStatic(), bytes);
+  if (!LiesAs(shape, /*fortran_order=*/false) && !LiesAs(shape, /*fortran_order=*/true)) {
+    return WriteNpy(literal.Relayout(FileLayout(shape.dimensions().size(), /*fortran_order=*/false)), bytes);
+  }
+  KASHI_RETURN_IF_ERROR(WriteNpyHeader(shape, bytes));
+  if (literal.element_count() > 0) {
     bytes->append(static_cast<const char*>(literal.untyped_data()), literal.size_bytes());
+  }
   return absl::OkStatus();
 }
 

@@ -1,4 +1,4 @@
-// NumPy's .npy files, as bytes in memory: one array, `\x93NUMPY`, a version, a header such as
+// NumPy's .npy files: one array, `\x93NUMPY`, a version, a header such as
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 // and the elements.
 //
@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -26,8 +27,30 @@ namespace kashi {
 // INVALID_ARGUMENT: all else, such as files with fewer bytes than their header claims, or with more.
 absl::StatusOr<Literal> ReadNpy(absl::string_view bytes, const std::optional<Shape>& expected = std::nullopt);
 
+// The same, of a file of so many bytes that is not in memory: its elements go straight into the literal. Headers end within
+// the first 65545 bytes, more than any array needs. `read` puts the next `size` bytes of the file at `to`; what it fails
+// with is handed up.
+using NpySource = absl::FunctionRef<absl::Status(char* to, int64_t size)>;
+absl::StatusOr<Literal> ReadNpy(int64_t file_bytes, NpySource read,
+                                const std::optional<Shape>& expected = std::nullopt);
+
 // The sizes that the header says. Looks at no element.
 absl::StatusOr<DimensionVector> ReadNpySizes(absl::string_view bytes);
+
+// Where the elements of a file lie, for those who take them from there: nothing is copied.
+struct NpyElements {
+  Shape shape;                 // static, with the file's layout
+  absl::string_view bytes;     // within the file
+  bool is_big_endian = false;  // the bytes of each number are in the other order
+};
+// As ReadNpy, but for the layout of `expected`, which says nothing here. Bits above those of a narrow type, and bytes of a
+// PRED, may be anything.
+absl::StatusOr<NpyElements> FindNpyElements(absl::string_view bytes,
+                                            const std::optional<Shape>& expected = std::nullopt);
+
+// Replaces `*bytes` by the beginning of the file of an array, up to its elements: a multiple of 64 bytes.
+// INVALID_ARGUMENT unless the array is static and its elements lie as in ReadNpy's literals.
+absl::Status WriteNpyHeader(const Shape& shape, std::string* bytes);
 
 // Replaces `*bytes` by the file of an array, version 1.0, in fortran_order if that is how the elements lie. Of a
 // dynamic array, the valid elements. INVALID_ARGUMENT unless the literal is a known array.

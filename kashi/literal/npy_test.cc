@@ -28,10 +28,27 @@ std::string File(const std::string& header, const std::string& elements) {
   return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header + elements;
 }
 
-// "s32[2] {1, 2}", or the message of the error.
-std::string Read(const std::string& bytes, const std::optional<Shape>& expected = std::nullopt) {
-  const absl::StatusOr<Literal> literal = ReadNpy(bytes, expected);
+std::string TextOf(const absl::StatusOr<Literal>& literal) {
   return literal.ok() ? literal->ToStringWithLayoutOneline() : std::string(literal.status().message());
+}
+
+// As a file that is not in memory.
+absl::StatusOr<Literal> ReadFromSource(absl::string_view bytes, const std::optional<Shape>& expected = std::nullopt) {
+  absl::string_view rest = bytes;
+  const auto read = [&rest](char* to, int64_t size) {
+    if (size > static_cast<int64_t>(rest.size())) return absl::DataLossError("the file ends");
+    rest.copy(to, static_cast<size_t>(size));
+    rest.remove_prefix(static_cast<size_t>(size));
+    return absl::OkStatus();
+  };
+  return ReadNpy(static_cast<int64_t>(bytes.size()), read, expected);
+}
+
+// "s32[2] {1, 2}", or the message of the error, and the same wherever the file is.
+std::string Read(const std::string& bytes, const std::optional<Shape>& expected = std::nullopt) {
+  const std::string text = TextOf(ReadNpy(bytes, expected));
+  EXPECT_EQ(TextOf(ReadFromSource(bytes, expected)), text);
+  return text;
 }
 
 TEST(NpyTest, WritesTheBytesThatNumPyWrites) {
@@ -58,6 +75,7 @@ TEST(NpyTest, RoundTripOfEveryType) {
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(read->ToString(), literal.ToString());
     EXPECT_EQ(Written(*read), bytes);
+    EXPECT_EQ(TextOf(ReadFromSource(bytes, literal.shape())), TextOf(read));
   });
 }
 
@@ -144,6 +162,53 @@ TEST(NpyTest, HostileFiles) {
   for (int i = 0; i < 65; ++i) sizes += "0,";
   EXPECT_THAT(Read(File("{'descr':'<f4','fortran_order':False,'shape':" + sizes + ")}", "")),
               HasSubstr("64 dimensions"));
+}
+
+TEST(NpyTest, LargeFilesComeInTwoPieces) {
+  Literal literal(ShapeUtil::MakeShape(U16, {70000}));
+  for (int i = 0; i < 70000; ++i) literal.data<uint16_t>()[i] = static_cast<uint16_t>(i * 7);
+  const std::string bytes = Written(literal);
+  const absl::StatusOr<Literal> read = ReadFromSource(bytes);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, literal);
+  const absl::StatusOr<Literal> whole = ReadNpy(bytes);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(*whole, literal);
+  EXPECT_FALSE(ReadFromSource(bytes + "x").ok());
+}
+
+// A source need not have what its size says.
+TEST(NpyTest, FilesThatEndEarlyAreErrors) {
+  const std::string bytes = Written(L("f32[3]", "{1,2,3}"));
+  const auto fail = [](char*, int64_t) { return absl::DataLossError("the file ends"); };
+  EXPECT_TRUE(absl::IsDataLoss(ReadNpy(static_cast<int64_t>(bytes.size()), fail).status()));
+  EXPECT_TRUE(absl::IsDataLoss(ReadNpy(int64_t{1} << 50, fail).status()));
+  EXPECT_FALSE(ReadNpy(0, fail).ok());
+}
+
+TEST(NpyTest, ElementsAreFoundInTheFile) {
+  const std::string bytes = Written(L("u16[2,3]{0,1}", "{{1,2,3},{4,5,6}}"));
+  const absl::StatusOr<NpyElements> found = FindNpyElements(bytes);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->shape.ToString(/*print_layout=*/true), "u16[2,3]{0,1}");
+  EXPECT_EQ(found->bytes.data() + 12, bytes.data() + bytes.size());
+  EXPECT_EQ(std::string(found->bytes.substr(0, 4)), std::string("\1\0\4\0", 4));
+  EXPECT_FALSE(found->is_big_endian);
+  EXPECT_EQ(FindNpyElements(bytes, ShapeOf("bf16[2,3]"))->shape.ToString(/*print_layout=*/true), "bf16[2,3]{0,1}");
+  EXPECT_FALSE(FindNpyElements(bytes, ShapeOf("bf16[3,2]")).ok());
+  EXPECT_FALSE(FindNpyElements(bytes.substr(0, bytes.size() - 1)).ok());
+  EXPECT_TRUE(FindNpyElements(File("{'descr':'>f4','fortran_order':False,'shape':(1,)}", "abcd"))->is_big_endian);
+  EXPECT_FALSE(FindNpyElements(File("{'descr':'>i1','fortran_order':False,'shape':(1,)}", "a"))->is_big_endian);
+}
+
+TEST(NpyTest, HeadersOfArraysThatLieAsNumPysDo) {
+  std::string header;
+  ASSERT_TRUE(WriteNpyHeader(ShapeOf("u16[2,3]{0,1}"), &header).ok());
+  EXPECT_EQ(header.size() % 64, 0);
+  EXPECT_EQ(header, Written(L("u16[2,3]{0,1}", "{{1,2,3},{4,5,6}}")).substr(0, header.size()));
+  EXPECT_FALSE(WriteNpyHeader(ShapeOf("u16[2,3,4]{1,0,2}"), &header).ok());
+  EXPECT_FALSE(WriteNpyHeader(ShapeOf("u16[2,<=3]"), &header).ok());
+  EXPECT_FALSE(WriteNpyHeader(ShapeOf("(u16[2])"), &header).ok());
 }
 
 TEST(NpyTest, OnlyArraysAreWritten) {

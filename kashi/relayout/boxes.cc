@@ -39,8 +39,8 @@ class DimensionCutter {
   }
 
  private:
-  // From the largest step down. A step that does not divide the period so far joins its level: their common multiple is the
-  // period.
+  // From the largest step down. A period is a multiple of all smaller steps: one that does not divide it joins its level,
+  // with all before it, and their common multiple is the period.
   absl::Status MakeLevels() {
     absl::InlinedVector<int64_t, 8> steps;
     for (const DigitDimension* side : {&from_, &to_}) {
@@ -53,11 +53,13 @@ class DimensionCutter {
     for (size_t i = 0; i < steps.size();) {
       Level level{steps[i], {}};
       const size_t first = i++;
-      for (; i < steps.size() && level.period % steps[i] != 0; ++i) {
-        level.period = std::lcm(level.period, steps[i]);
-        if (level.period / steps[i] > kMaxCuts) {
-          return Unimplemented("tiles of %d and of %d meet too seldom", steps[first], steps[i]);
+      for (size_t s = i; s < steps.size(); ++s) {
+        if (level.period % steps[s] == 0) continue;
+        level.period = std::lcm(level.period, steps[s]);
+        if (level.period / steps[s] > kMaxCuts) {
+          return Unimplemented("tiles of %d and of %d meet too seldom", steps[first], steps[s]);
         }
+        i = s + 1;
       }
       for (size_t s = first; s < i; ++s) AddCuts(steps[s], &level);
       std::sort(level.cuts.begin(), level.cuts.end());
@@ -172,7 +174,8 @@ int64_t Box::ElementCount() const {
 std::string Box::ToString() const {
   std::string text = absl::StrCat("at ", BitsToString(from_offset, to_offset), ":");
   for (const Loop& loop : loops) {
-    absl::StrAppend(&text, &loop == loops.data() ? " " : " x ", loop.extent, " (", BitsToString(loop.from, loop.to), ")");
+    absl::StrAppend(&text, &loop == loops.data() ? " " : " x ", loop.extent, " (", BitsToString(loop.from, loop.to),
+                    ")");
   }
   if (loops.empty()) absl::StrAppend(&text, " one element");
   return text;

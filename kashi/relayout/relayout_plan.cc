@@ -18,8 +18,8 @@
 namespace kashi {
 namespace {
 
-constexpr int64_t kTaskBytes = 64 << 10;      // that a thread takes at a time, at least
-constexpr int64_t kPatternBits = 4096 * 8;    // of padding that lies ready
+constexpr int64_t kTaskBytes = 64 << 10;    // that a thread takes at a time, at least
+constexpr int64_t kPatternBits = 4096 * 8;  // of padding that lies ready
 
 // Bits that an element has of its own; a slot may have more.
 int64_t ElementBits(const ElementForm& form) {
@@ -45,13 +45,13 @@ void WriteSlot(char* data, int64_t bit, int64_t bits, absl::uint128 value) {
                            ((static_cast<unsigned>(absl::Uint128Low64(value)) << (bit & 7)) & mask));
 }
 
-// The element's own bits, extended to the target's slot.
+// The element's own bits, extended to the target's slot as RowFunctionFor says.
 absl::uint128 ExtendElement(absl::uint128 slot, const ElementForm& form) {
   const int64_t bits = ElementBits(form);
   if (bits >= 128) return slot;
   const absl::uint128 sign = absl::uint128(1) << (bits - 1);
   slot &= (sign << 1) - 1;
-  return primitive_util::IsSignedIntegralType(form.type) ? (slot ^ sign) - sign : slot;
+  return primitive_util::IsSignedIntegralType(form.type) && bits >= 8 ? (slot ^ sign) - sign : slot;
 }
 
 int64_t ElementCount(absl::Span<const int64_t> dimensions) {
@@ -127,7 +127,8 @@ void RelayoutPlan::State::Plan() {
   context.streams = padding_context.streams = moved_bytes > MachineCacheBytes();
   absl::Status status = PlanElements();
   if (!status.ok()) refusal = std::string(status.message());
-  is_identity = status.ok() && !context.convert && std::all_of(boxes.begin(), boxes.end(), IsInPlace);
+  is_identity = status.ok() && from.element_type() == to.element_type() && from.slot_bits() == to.slot_bits() &&
+                std::all_of(boxes.begin(), boxes.end(), IsInPlace);
   if (!ClearsPadding()) return;
   status = PlanPadding();
   if (!status.ok()) {
@@ -223,7 +224,8 @@ void RelayoutPlan::State::MoveByIndex(const char* source, char* target) const {
     } else {
       const absl::uint128 slot = ReadSlot(source, from_bit, from.slot_bits());
       const bool keeps_form = from.slot_bits() == to.slot_bits();
-      WriteSlot(target, to_bit, to.slot_bits(), keeps_form ? slot : ExtendElement(slot, context.from));
+      WriteSlot(target, to_bit, to.slot_bits(),
+                keeps_form ? slot : ExtendElement(slot, {from.element_type(), from.slot_bits()}));
     }
     size_t d = sizes.size();
     while (d > 0 && ++index[d - 1] == sizes[d - 1]) index[--d] = 0;
@@ -301,7 +303,8 @@ std::string RelayoutPlan::ToString() const {
     for (const Step& step : steps) absl::StrAppend(&text, "  ", step.ToString(), "\n");
   };
   if (state.is_identity) absl::StrAppend(&text, "identity: every element stays at its place\n");
-  if (!state.padding_refusal.empty()) absl::StrAppend(&text, "padding by the index loop: ", state.padding_refusal, "\n");
+  if (!state.padding_refusal.empty())
+    absl::StrAppend(&text, "padding by the index loop: ", state.padding_refusal, "\n");
   if (!state.padding_steps.empty()) absl::StrAppend(&text, "padding:\n");
   add(state.padding_steps);
   if (!state.refusal.empty()) return absl::StrCat(text, "elements by the index loop: ", state.refusal, "\n");

@@ -103,7 +103,7 @@ class RowFunctionBuilder {
  public:
   RowFunction Build(const ElementForm& from, const ElementForm& to) {
     if (from.type == to.type) {
-      Move(from.type, static_cast<int>(from.slot_bits), static_cast<int>(to.slot_bits));
+      Move(from.type, static_cast<int>(from.slot_bits), static_cast<int>(to.slot_bits), IsExtendedBySign(from.type));
     } else {
       Convert(from, to);
     }
@@ -111,8 +111,13 @@ class RowFunctionBuilder {
   }
 
  private:
-  void Add(Step::Function function, int from_slot, int to_slot, PrimitiveType type) {
-    AddStep({function, nullptr, from_slot, to_slot, BitsOf(type), primitive_util::IsSignedIntegralType(type)});
+  // An s4 in a byte has high bits of 0, as in XLA (narrow_int.h).
+  static bool IsExtendedBySign(PrimitiveType type) {
+    return primitive_util::IsSignedIntegralType(type) && !IsNarrowInteger(type);
+  }
+
+  void Add(Step::Function function, int from_slot, int to_slot, PrimitiveType type, bool is_signed) {
+    AddStep({function, nullptr, from_slot, to_slot, BitsOf(type), is_signed});
   }
   void AddLoop(ConvertLoop loop, int from_slot, int to_slot) {
     AddStep({&RunLoop, loop, from_slot, to_slot, from_slot, false});
@@ -124,43 +129,41 @@ class RowFunctionBuilder {
 
   // As integers of such sizes are widened and cut; bits above the element's are right where it then fills its slot, or where
   // one side is bytes, which are put right there. nullptr otherwise.
-  static ConvertLoop ResizeLoop(PrimitiveType type, int from_slot, int to_slot) {
+  static ConvertLoop ResizeLoop(PrimitiveType type, int from_slot, int to_slot, bool is_signed) {
     const int smaller = std::min(from_slot, to_slot);
     const PrimitiveType unsigned_from = primitive_util::UnsignedIntegralTypeForBitWidth(from_slot);
     const PrimitiveType unsigned_to = primitive_util::UnsignedIntegralTypeForBitWidth(to_slot);
     if (unsigned_from == PRIMITIVE_TYPE_INVALID || unsigned_to == PRIMITIVE_TYPE_INVALID) return nullptr;
     if (from_slot == to_slot || (BitsOf(type) != smaller && smaller != 8)) return nullptr;
-    const bool is_signed = primitive_util::IsSignedIntegralType(type);
     return internal::VectorLoop(is_signed ? primitive_util::SignedIntegralTypeForBitWidth(from_slot) : unsigned_from,
                                 unsigned_to);
   }
 
   // Of one type.
-  void Move(PrimitiveType type, int from_slot, int to_slot) {
+  void Move(PrimitiveType type, int from_slot, int to_slot, bool is_signed) {
     if (from_slot == to_slot) {
-      Add(IsPacked(from_slot) ? internal::CopyPackedFunction() : &CopyBytes, from_slot, to_slot, type);
+      Add(IsPacked(from_slot) ? internal::CopyPackedFunction() : &CopyBytes, from_slot, to_slot, type, is_signed);
       return;
     }
-    const bool is_signed = primitive_util::IsSignedIntegralType(type);
-    if (IsPacked(from_slot)) Add(internal::UnpackFunction(from_slot, is_signed), from_slot, 8, type);
+    if (IsPacked(from_slot)) Add(internal::UnpackFunction(from_slot, is_signed), from_slot, 8, type, is_signed);
     const int from_bytes = std::max(from_slot, 8), to_bytes = std::max(to_slot, 8);
     const bool is_extended = BitsOf(type) < std::min(from_slot, to_slot);
-    const ConvertLoop resize = ResizeLoop(type, from_bytes, to_bytes);
+    const ConvertLoop resize = ResizeLoop(type, from_bytes, to_bytes, is_signed);
     if (from_bytes != to_bytes && resize == nullptr) {
-      Add(&ResizeSlots, from_bytes, to_bytes, type);
+      Add(&ResizeSlots, from_bytes, to_bytes, type, is_signed);
     } else {
       if (is_extended && from_bytes == 8) AddLoop(internal::ExtendLoop(BitsOf(type), is_signed), 8, 8);
       if (from_bytes != to_bytes) AddLoop(resize, from_bytes, to_bytes);
       if (is_extended && from_bytes != 8) AddLoop(internal::ExtendLoop(BitsOf(type), is_signed), 8, 8);
     }
-    if (IsPacked(to_slot)) Add(internal::PackFunction(to_slot), 8, to_slot, type);
+    if (IsPacked(to_slot)) Add(internal::PackFunction(to_slot), 8, to_slot, type, is_signed);
   }
 
   void Convert(const ElementForm& from, const ElementForm& to) {
     const int native_from = NativeSlotOf(from.type), native_to = NativeSlotOf(to.type);
     PrimitiveType type = from.type;
     if (from.slot_bits != native_from) {
-      Move(type, static_cast<int>(from.slot_bits), native_from);
+      Move(type, static_cast<int>(from.slot_bits), native_from, primitive_util::IsSignedIntegralType(type));
       if (IsNarrowInteger(type)) type = NextType(type, to.type);  // it has been extended
     }
     // Packing takes the low bits.
@@ -171,8 +174,8 @@ class RowFunctionBuilder {
       const ConvertLoop loop = LoopOf(type, next, to.type);
       if (loop != nullptr) AddLoop(loop, NativeSlotOf(type), NativeSlotOf(next));
     }
-    if (to.slot_bits != native_to) Move(to.type, native_to, static_cast<int>(to.slot_bits));
-    if (result_.num_steps_ == 0) Add(&CopyBytes, native_from, native_to, to.type);
+    if (to.slot_bits != native_to) Move(to.type, native_to, static_cast<int>(to.slot_bits), IsExtendedBySign(to.type));
+    if (result_.num_steps_ == 0) Add(&CopyBytes, native_from, native_to, to.type, false);
   }
 
   RowFunction result_;

@@ -61,7 +61,7 @@ struct ElementForm {
 // The fastest function for this pair of forms on this processor. Pre: CheckForms accepts them.
 //
 //   equal types       equal slots: all bits of the slots move. Else the bits of the element do, and where the target's slot
-//                     is wider than those, a signed integer is sign-extended, anything else zero-extended
+//                     is wider than those, a signed integer of at least 8 bits is sign-extended, anything else zero-extended
 //   different types   as by XLA's convert (docs/spec/hlo-ops.md 1.5; ConvertElement, bit for bit, if the target's slot is that
 //                     of the native type). Other slots: as above
 RowFunction RowFunctionFor(const ElementForm& from, const ElementForm& to);

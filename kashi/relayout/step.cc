@@ -17,10 +17,11 @@ namespace {
 // and a run of the source of four lines costs little more than one of one. Within the caches small blocks do.
 constexpr int64_t kStreamedRowRun = 1024;    // of the target
 constexpr int64_t kStreamedColumnRun = 256;  // of the source
-constexpr int64_t kCachedRowRun = 256;
+constexpr int64_t kCachedRowRun = 512;
 constexpr int64_t kCachedColumnRun = 64;
-constexpr int64_t kSmallBlock = 4096;  // narrow blocks are made longer until they have so much
 constexpr int64_t kCacheLine = 64;
+constexpr int64_t kSmallBlock = 4096;  // narrow blocks are made longer until they have so much
+
 constexpr int64_t kLongRow = 512;        // rows that need no line of their own
 constexpr int64_t kRowChunk = 64 << 10;  // a task of a long row
 constexpr int64_t kConvertChunk = 4096;  // elements
@@ -118,7 +119,8 @@ Axis MakeAxis(const Loops& chain, int64_t wanted, int64_t multiple, int64_t Loop
     int64_t count = chain[l].extent;
     if (l == whole_loops) {
       axis.extent = count;
-      axis.chunk = count = ChunkOf(count, std::max<int64_t>(1, wanted / axis.whole), multiple / std::gcd(axis.whole, multiple));
+      axis.chunk = count =
+          ChunkOf(count, std::max<int64_t>(1, wanted / axis.whole), multiple / std::gcd(axis.whole, multiple));
     }
     const size_t so_far = axis.offsets.size();
     axis.offsets.reserve(so_far * count);
@@ -181,6 +183,12 @@ void TakeShuffledElement(Candidate* candidate) {
   step.element_bytes = bytes;
 }
 
+size_t InnermostOfSource(const Loops& loops) {
+  return std::min_element(loops.begin(), loops.end(),
+                          [](const Loop& a, const Loop& b) { return std::abs(a.from) < std::abs(b.from); }) -
+         loops.begin();
+}
+
 const char* TryRows(Candidate* candidate) {
   Step& step = candidate->step;
   const int64_t bytes = step.element_bytes;
@@ -193,8 +201,21 @@ const char* TryRows(Candidate* candidate) {
   step.kernel = Kernel::kRows;
   step.columns = {1, bytes, std::min(bytes, kRowChunk), {}};
   step.element_bytes = 1;
+  step.element_loop = {1, 0, 0};
+  GridLoop over_rows = {1, 0, 0};
+  if (!candidate->loops.empty()) {
+    const size_t inner = InnermostOfSource(candidate->loops);
+    const Loop loop = candidate->loops[inner];
+    candidate->loops.erase(candidate->loops.begin() + inner);
+    step.rows = {1, loop.extent, std::min(loop.extent, std::max<int64_t>(1, kRowChunk / bytes)), {}};
+    step.element_loop = {loop.extent, loop.from, loop.to};
+    over_rows = {step.rows.chunk_count(), loop.from * step.rows.chunk, loop.to * step.rows.chunk,
+                 GridLoop::Over::kRows};
+  }
   MakeGrid(candidate->loops,
-           {{step.columns.chunk_count(), step.columns.chunk * 8, step.columns.chunk * 8, GridLoop::Over::kColumns}}, &step);
+           {over_rows,
+            {step.columns.chunk_count(), step.columns.chunk * 8, step.columns.chunk * 8, GridLoop::Over::kColumns}},
+           &step);
   return nullptr;
 }
 
@@ -206,7 +227,8 @@ struct BlockSize {
 BlockSize WantedBlock(const Loops& loops, int64_t element_bits_from, int64_t element_bits_to, bool streams) {
   const int64_t row_bits = 8 * (streams ? kStreamedRowRun : kCachedRowRun);
   const int64_t column_bits = 8 * (streams ? kStreamedColumnRun : kCachedColumnRun);
-  BlockSize size = {std::max<int64_t>(1, row_bits / element_bits_to), std::max<int64_t>(1, column_bits / element_bits_from)};
+  BlockSize size = {std::max<int64_t>(1, row_bits / element_bits_to),
+                    std::max<int64_t>(1, column_bits / element_bits_from)};
   const size_t row_loop = FindLoop(loops, &Loop::to, element_bits_to);
   const size_t column_loop = FindLoop(loops, &Loop::from, element_bits_from);
   const int64_t first_rows = row_loop < loops.size() ? loops[row_loop].extent : 1;
@@ -224,13 +246,15 @@ void TakeAxes(Candidate* candidate, int64_t from_bits, int64_t to_bits, int64_t 
   Step& step = candidate->step;
   const BlockSize wanted = WantedBlock(loops, from_bits, to_bits, step.context->streams);
   const size_t column_loop = FindLoop(loops, &Loop::from, from_bits);
-  const std::optional<Loop> reserved = column_loop < loops.size() ? std::make_optional(loops[column_loop]) : std::nullopt;
+  const std::optional<Loop> reserved =
+      column_loop < loops.size() ? std::make_optional(loops[column_loop]) : std::nullopt;
   const Loops row_chain = TakeChain(&loops, &Loop::to, to_bits, wanted.rows, reserved ? &*reserved : nullptr);
   const Loops column_chain = TakeChain(&loops, &Loop::from, from_bits, wanted.columns, nullptr);
   step.rows = MakeAxis(row_chain, wanted.rows, row_multiple, &Loop::from, unit);
   step.columns = MakeAxis(column_chain, wanted.columns, column_multiple, &Loop::to, unit);
   MakeGrid(loops,
-           {ChunkLoop(step.rows, row_chain, GridLoop::Over::kRows), ChunkLoop(step.columns, column_chain, GridLoop::Over::kColumns)},
+           {ChunkLoop(step.rows, row_chain, GridLoop::Over::kRows),
+            ChunkLoop(step.columns, column_chain, GridLoop::Over::kColumns)},
            &step);
 }
 
@@ -254,7 +278,8 @@ const char* TryBlocks(Candidate* candidate) {
 bool SharesBytes(const Step& step, int64_t slot_bits) {
   bool whole = IsWhole(step.to_offset);
   for (const GridLoop& loop : step.grid) whole = whole && IsWhole(loop.to);
-  for (int64_t offset : step.columns.offsets) whole = whole && (IsWhole(offset) || step.dense_columns == step.columns.block());
+  for (int64_t offset : step.columns.offsets)
+    whole = whole && (IsWhole(offset) || step.dense_columns == step.columns.block());
   return !whole && !IsWhole(slot_bits);
 }
 
@@ -262,7 +287,8 @@ const char* TryConvert(Candidate* candidate, const StepContext& context) {
   Step& step = candidate->step;
   Loops& loops = candidate->loops;
   size_t unit = 0;
-  while (unit < loops.size() && (loops[unit].from != context.from.slot_bits || loops[unit].to != context.to.slot_bits)) ++unit;
+  while (unit < loops.size() && (loops[unit].from != context.from.slot_bits || loops[unit].to != context.to.slot_bits))
+    ++unit;
   if (unit == loops.size()) return "convert: no run that both sides have";
   step.kernel = Kernel::kConvert;
   const int64_t extent = loops[unit].extent;
@@ -310,8 +336,10 @@ bool IsSameForm(const StepContext& context) {
 
 }  // namespace
 
-StepContext::StepContext(const ElementForm& from, const ElementForm& to) : from(from), to(to) {
+StepContext::StepContext(const ElementForm& given_from, const ElementForm& given_to) : from(given_from), to(given_to) {
   if (IsSameForm(*this) && IsWhole(to.slot_bits)) return;
+  // Nothing changes: all bits of a slot move, also those that the type does not use.
+  if (IsSameForm(*this)) from.type = to.type = primitive_util::UnsignedIntegralTypeForBitWidth(to.slot_bits);
   const auto bits = [](PrimitiveType type) -> int64_t { return 8 * primitive_util::ByteWidth(type); };
   const PrimitiveType narrow = bits(from.type) < bits(to.type) ? from.type : to.type;
   scratch = {narrow, bits(narrow)};
@@ -352,7 +380,7 @@ int64_t Step::TaskCount() const {
 int64_t Step::TaskBytes() const {
   switch (kernel) {
     case Kernel::kRows:
-      return columns.block();
+      return rows.block() * columns.block();
     case Kernel::kBlocks:
       return rows.block() * columns.block() * element_bytes;
     case Kernel::kConvert:
@@ -370,11 +398,12 @@ std::string Step::ToString() const {
   std::string text = kNames[static_cast<int>(kernel)];
   switch (kernel) {
     case Kernel::kRows:
-      absl::StrAppend(&text, " of ", columns.extent, " bytes");
+      absl::StrAppend(&text, " of ", columns.extent, " bytes, ", rows.block(), " at a time");
       break;
     case Kernel::kBlocks:
     case Kernel::kConvertBlocks:
-      absl::StrAppend(&text, " of ", rows.block(), " rows x ", columns.block(), " columns of ", element_bytes, " bytes");
+      absl::StrAppend(&text, " of ", rows.block(), " rows x ", columns.block(), " columns of ", element_bytes,
+                      " bytes");
       if (!shuffle.empty()) absl::StrAppend(&text, ", shuffled");
       if (dense_columns > 1) absl::StrAppend(&text, ", ", dense_columns, " columns in one run");
       break;
@@ -385,8 +414,8 @@ std::string Step::ToString() const {
       absl::StrAppend(&text, ": ", element_loop.count);
       break;
   }
-  absl::StrAppend(&text, ", ", TaskCount(), TaskCount() == 1 ? " task" : " tasks", context->streams ? ", past the caches" : "",
-                  is_serial ? ", one thread (tasks share bytes)" : "");
+  absl::StrAppend(&text, ", ", TaskCount(), TaskCount() == 1 ? " task" : " tasks",
+                  context->streams ? ", past the caches" : "", is_serial ? ", one thread (tasks share bytes)" : "");
   for (const char* refusal : refusals) absl::StrAppend(&text, "\n    not ", refusal);
   return text;
 }

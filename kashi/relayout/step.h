@@ -29,7 +29,7 @@ enum class Kernel { kRows, kBlocks, kConvert, kConvertBlocks, kElements };
 
 // What holds for all steps of a plan. Steps point to it.
 struct StepContext {
-  StepContext(const ElementForm& from, const ElementForm& to);
+  StepContext(const ElementForm& given_from, const ElementForm& given_to);
 
   ElementForm from;
   ElementForm to;
@@ -72,18 +72,19 @@ struct Step {
   Kernel kernel;
   int64_t from_offset;  // bits
   int64_t to_offset;
-  int64_t element_bytes = 1;  // what moves as one; for conversions, an element between `in` and `out`
-  Axis rows;                  // contiguous in the target
-  Axis columns;               // contiguous in the source; of kRows and kConvert: on both sides
+  int64_t element_bytes = 1;              // what moves as one; for conversions, an element between `in` and `out`
+  Axis rows;                              // contiguous in the target; of kRows: as many as a task has
+  Axis columns;                           // contiguous in the source; of kRows and kConvert: on both sides
   absl::InlinedVector<GridLoop, 6> grid;  // outermost first
-  GridLoop element_loop;                  // of kElements
-  int64_t dense_columns = 1;  // columns of a block that follow one another in the target without gaps, if rows are not cut
+  GridLoop element_loop;                  // of kElements: over elements; of kRows: over rows
+  int64_t dense_columns =
+      1;  // columns of a block that follow one another in the target without gaps, if rows are not cut
   // Of kBlocks: bytes within each element change their order too: byte i of it comes from byte shuffle[i]. Empty: they do not.
   absl::InlinedVector<uint8_t, 16> shuffle;
   const StepContext* context;
-  bool is_serial = false;  // tasks share bytes of the target
-  TransposeFunction transpose = nullptr;  // nullptr: an element size without one
-  bool converts = false;  // elements change their form, or are no whole bytes
+  bool is_serial = false;                        // tasks share bytes of the target
+  TransposeFunction transpose = nullptr;         // nullptr: an element size without one
+  bool converts = false;                         // elements change their form, or are no whole bytes
   absl::InlinedVector<const char*, 4> refusals;  // of the kernels before this one
 
   int64_t TaskCount() const;

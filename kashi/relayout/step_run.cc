@@ -4,11 +4,14 @@
 #include <vector>
 
 #include "kashi/base/math.h"
+#include "kashi/relayout/copy_rows.h"
 #include "kashi/relayout/shuffle_kernel.h"
 #include "kashi/relayout/step.h"
 
 namespace kashi {
 namespace {
+
+constexpr int64_t kCacheLine = 64;
 
 // Memory of a thread for one block at a time.
 class Scratch {
@@ -148,22 +151,21 @@ class Prefetcher {
       piece_rows_ = step.rows.stretch;
       piece_bytes_ *= piece_rows_;
     }
-    portion_ = CeilOfRatio(CeilOfRatio(rows_, piece_rows_) * CeilOfRatio(piece_bytes_, kLine), std::max<int64_t>(1, portions));
+    portion_ = CeilOfRatio(CeilOfRatio(rows_, piece_rows_) * CeilOfRatio(piece_bytes_, kCacheLine),
+                           std::max<int64_t>(1, portions));
   }
 
   void Portion() {
     if (row_ >= rows_) return;
     for (int64_t left = portion_; left > 0; --left) {
       __builtin_prefetch(from_ + offsets_[row_] + at_);
-      if ((at_ += kLine) < piece_bytes_) continue;
+      if ((at_ += kCacheLine) < piece_bytes_) continue;
       at_ = 0;
       if ((row_ += piece_rows_) >= rows_) return;
     }
   }
 
  private:
-  static constexpr int64_t kLine = 64;
-
   const int64_t* offsets_;
   const char* from_;
   int64_t rows_;
@@ -199,18 +201,19 @@ void RunCachedBlock(const Step& step, const Block& block, const char* from, char
 }
 
 // A group of columns of a block at a time, by way of scratch memory that stays in the first cache.
-class BlockStreamer {
+class ScratchBlock {
  public:
-  BlockStreamer(const Step& step, const Block& block, const Block& next, const char* from, char* to)
+  ScratchBlock(const Step& step, const Block& block, const Block& next, const char* from, char* to)
       : step_(step),
         block_(block),
         from_(from + block.from / 8),
         to_(to + block.to / 8),
         bytes_(step.element_bytes),
         rows_(block.rows + block.overhang),
-        group_(std::min(block.columns, std::max(kLine / bytes_, kGroupBytes / (rows_ * bytes_)))),
+        group_(std::min(block.columns, std::max(kCacheLine / bytes_, kGroupBytes / (rows_ * bytes_)))),
         strip_(std::max<int64_t>(kStripRows, kStripBytes / (group_ * bytes_))),
-        prefetcher_(step, next, from, CeilOfRatio(block.columns, group_) * (CeilOfRatio(rows_, strip_) + group_ / kColumnsAPortion)) {}
+        prefetcher_(step, next, from,
+                    CeilOfRatio(block.columns, group_) * (CeilOfRatio(rows_, strip_) + group_ / kColumnsAPortion)) {}
 
   void Run() {
     scratch_ = Scratch::OfThread().Bytes(rows_ * group_ * bytes_);
@@ -218,12 +221,11 @@ class BlockStreamer {
       const int64_t columns = std::min(group_, block_.columns - column);
       TransposeGroup(column, columns);
       if (!step_.shuffle.empty()) ShuffleElements(step_.shuffle, scratch_, rows_ * columns * bytes_);
-      StreamGroup(column, columns);
+      StoreGroup(column, columns);
     }
   }
 
  private:
-  static constexpr int64_t kLine = 64;
   static constexpr int64_t kGroupBytes = 4096;  // of narrow blocks
   static constexpr int64_t kStripRows = 32;
   static constexpr int64_t kStripBytes = 2048;
@@ -245,12 +247,12 @@ class BlockStreamer {
     }
   }
 
-  void StreamGroup(int64_t column, int64_t columns) {
+  void StoreGroup(int64_t column, int64_t columns) {
     int64_t portion = kColumnsAPortion;
     for (int64_t c = 0; c < columns;) {
       const int64_t dense = step_.dense_columns - (column + c) % step_.dense_columns;
       const int64_t run = std::min(columns - c, dense);
-      StreamRun(to_ + step_.columns.offsets[column + c], scratch_ + c * rows_ * bytes_, run * block_.rows * bytes_);
+      StoreRun(to_ + step_.columns.offsets[column + c], scratch_ + c * rows_ * bytes_, run * block_.rows * bytes_);
       c += run;
       if (c < portion) continue;
       prefetcher_.Portion();
@@ -263,32 +265,41 @@ class BlockStreamer {
   //   target     |    line    |    line    |    line    |
   //   block           [first   ......       last]          rows without overhang
   //   written         [first   ......       last  ]        to the end of a line; the next block begins there
-  void StreamRun(char* to, const char* from, int64_t bytes) {
+  void StoreRun(char* to, const char* from, int64_t bytes) {
     int64_t begin = 0, end = bytes;
     if (step_.rows.overhang > 0) {
       if (!block_.is_first_of_rows) begin = BytesToLine(to);
       end += std::min(BytesToLine(to + bytes), block_.overhang * bytes_);
     }
-    StreamCopy(to + begin, from + begin, end - begin);
+    if (step_.context->streams) {
+      StreamCopy(to + begin, from + begin, end - begin);
+    } else {
+      std::memcpy(to + begin, from + begin, end - begin);
+    }
   }
 
-  static int64_t BytesToLine(const char* p) { return -reinterpret_cast<uintptr_t>(p) % kLine; }
+  static int64_t BytesToLine(const char* p) { return -reinterpret_cast<uintptr_t>(p) % kCacheLine; }
 
   const Step& step_;
   const Block& block_;
   const char* from_;
   char* to_;
   int64_t bytes_;
-  int64_t rows_;    // with overhang
-  int64_t group_;   // columns
-  int64_t strip_;   // rows
+  int64_t rows_;   // with overhang
+  int64_t group_;  // columns
+  int64_t strip_;  // rows
   Prefetcher prefetcher_;
   char* scratch_ = nullptr;
 };
 
+// Columns that are so far apart in the target would drive each other out of the first cache.
+bool ColumnsCollide(const Step& step, const Block& block) {
+  return step.columns.stride % 2048 == 0 && block.columns > 8 && block.rows * step.element_bytes >= 2 * kCacheLine;
+}
+
 void RunBlock(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
-  if (step.context->streams || !step.shuffle.empty()) {
-    BlockStreamer(step, block, next, from, to).Run();
+  if (step.context->streams || !step.shuffle.empty() || ColumnsCollide(step, block)) {
+    ScratchBlock(step, block, next, from, to).Run();
   } else {
     RunCachedBlock(step, block, from, to);
   }
@@ -300,9 +311,20 @@ void CallRowFunction(const RowFunction& function, const char* from, int64_t from
   function(from + (from_bit >> 3), from_bit & 7, to + (to_bit >> 3), to_bit & 7, count);
 }
 
-// Elements that lie in scratch memory, in the scratch form, to a run of the target.
-void StoreRun(const Step& step, const char* scratch, char* to, int64_t to_bit, int64_t count) {
-  CallRowFunction(step.context->out, scratch, 0, to, to_bit, count);
+// A run of the target that changes its form on the way: past the caches by way of a buffer that stays in the first one.
+void ConvertRun(const Step& step, const RowFunction& function, int64_t slot_bits, const char* from, int64_t from_bit,
+                char* to, int64_t to_bit, int64_t count) {
+  constexpr int64_t kPortion = 4096;  // elements
+  const int64_t to_bits = step.context->to.slot_bits;
+  if (!step.context->streams || (to_bit | count * to_bits) % 8 != 0) {
+    return CallRowFunction(function, from, from_bit, to, to_bit, count);
+  }
+  alignas(64) char buffer[kPortion * 16];
+  for (int64_t i = 0; i < count; i += kPortion) {
+    const int64_t portion = std::min(kPortion, count - i);
+    CallRowFunction(function, from, from_bit + i * slot_bits, buffer, 0, portion);
+    StreamCopy(to + (to_bit + i * to_bits) / 8, buffer, portion * to_bits / 8);
+  }
 }
 
 //   source rows -> in -> scratch [rows][columns] -> transpose -> scratch [columns][rows] -> out -> target
@@ -311,17 +333,18 @@ void RunConvertBlock(const Step& step, const Block& block, const char* from, cha
   Scratch& scratch = Scratch::OfThread();
   char* const as_source = scratch.Bytes(2 * elements * bytes + 64);
   char* const as_target = as_source + elements * bytes;
-  for (int64_t r = 0; r < block.rows; ++r) {
+  const int64_t rows_at_once = step.rows.stride == block.columns * step.context->from.slot_bits ? step.rows.stretch : 1;
+  for (int64_t r = 0; r < block.rows; r += rows_at_once) {
     CallRowFunction(step.context->in, from, block.from + step.rows.offsets[r], as_source + r * block.columns * bytes, 0,
-                    block.columns);
+                    std::min(rows_at_once, block.rows - r) * block.columns);
   }
   Transpose({as_source, scratch.Offsets(0, block.rows, block.columns * bytes), block.rows, as_target,
              scratch.Offsets(1, block.columns, block.rows * bytes), block.columns, true, true},
             step);
   const int64_t run = std::min(step.dense_columns, block.columns);
   for (int64_t c = 0; c < block.columns; c += run) {
-    StoreRun(step, as_target + c * block.rows * bytes, to, block.to + step.columns.offsets[c],
-             std::min(run, block.columns - c) * block.rows);
+    ConvertRun(step, step.context->out, step.context->scratch.slot_bits, as_target + c * block.rows * bytes, 0, to,
+               block.to + step.columns.offsets[c], std::min(run, block.columns - c) * block.rows);
   }
 }
 
@@ -336,22 +359,22 @@ void RunElements(const Step& step, const Block& block, const char* from, char* t
   }
 }
 
-void RunRow(const Step& step, const Block& block, const char* from, char* to) {
-  if (step.context->streams) {
-    StreamCopy(to + block.to / 8, from + block.from / 8, block.columns);
-  } else {
-    std::memcpy(to + block.to / 8, from + block.from / 8, block.columns);
-  }
+void RunRows(const Step& step, const Block& block, const char* from, char* to) {
+  const GridLoop& loop = step.element_loop;
+  const RowCopy copy = {from + block.from / 8, loop.from / 8, to + block.to / 8,
+                        loop.to / 8,           block.rows,    block.columns};
+  step.context->streams ? StreamRows(copy) : CopyRows(copy);
 }
 
 void RunTask(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
   switch (step.kernel) {
     case Kernel::kRows:
-      return RunRow(step, block, from, to);
+      return RunRows(step, block, from, to);
     case Kernel::kBlocks:
       return RunBlock(step, block, next, from, to);
     case Kernel::kConvert:
-      return CallRowFunction(step.context->convert, from, block.from, to, block.to, block.columns);
+      return ConvertRun(step, step.context->convert, step.context->from.slot_bits, from, block.from, to, block.to,
+                        block.columns);
     case Kernel::kConvertBlocks:
       return RunConvertBlock(step, block, from, to);
     case Kernel::kElements:

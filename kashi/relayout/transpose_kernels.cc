@@ -29,7 +29,8 @@ namespace HWY_NAMESPACE {
 
 // For a block of one row or one column, and for all blocks where there are no vectors.
 template <int W>
-void TransposeElements(const TransposeBlock& block) {
+void TransposeElements(const TransposeBlock& given) {
+  const TransposeBlock block = given;  // so that no store can change it
   for (int64_t c = 0; c < block.columns; ++c) {
     const char* from = block.from + c * W;
     char* to = block.to + block.to_offsets[c];
@@ -93,7 +94,11 @@ void TransposeLine(const TransposeBlock& block) {
     return CopyBytes(block.to + block.to_offsets[0], block.from + block.from_offsets[0],
                      block.rows * block.columns * W);
   }
-  TransposeElements<W>(block);
+  if (block.columns == 1) return TransposeElements<W>(block);
+  const int64_t* const to_offsets = block.to_offsets;
+  const char* const from = block.from + block.from_offsets[0];
+  char* const to = block.to;
+  for (int64_t c = 0, columns = block.columns; c < columns; ++c) std::memcpy(to + to_offsets[c], from + c * W, W);
 }
 
 // ---- Tiles ----
@@ -499,7 +504,9 @@ TransposeFunction TransposeFunctionFor(int64_t element_bytes) {
   return HWY_DYNAMIC_DISPATCH(FunctionFor)(element_bytes);
 }
 
-void StreamCopy(char* to, const char* from, int64_t bytes) { HWY_DYNAMIC_DISPATCH(StreamCopyTo)(to, from, bytes); }
+void StreamCopy(char* to, const char* from, int64_t bytes) {
+  if (bytes > 0) HWY_DYNAMIC_DISPATCH(StreamCopyTo)(to, from, bytes);
+}
 
 void StreamFence() { hwy::FlushStream(); }
 

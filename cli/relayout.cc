@@ -1,0 +1,469 @@
+// `kashi relayout`: an array from one layout into another.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "cli/interrupt.h"
+#include "cli/module_file.h"
+#include "cli/relayout_array.h"
+#include "cli/relayout_bench.h"
+#include "cli/relayout_check.h"
+#include "cli/verb.h"
+#include "kashi/array/layout_util.h"
+#include "kashi/array/lexer.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/base/status.h"
+#include "kashi/literal/literal_parser.h"
+#include "kashi/relayout/relayout_plan.h"
+#include "kashi/relayout/relayout_problem.h"
+
+namespace kashi::cli {
+namespace {
+
+struct RelayoutVerbOptions {
+  std::string in;
+  std::string out;
+  std::string from;
+  std::string to;
+  std::string problems;
+  std::string pad = "0";
+  bool convert = false;
+  bool npy = false;
+  bool check = false;
+  bool plan = false;
+  bool bench = false;
+  int threads = 0;
+  double min_seconds = 0.5;
+  uint64_t seed = 42;
+  uint64_t memory_limit = 0;
+  bool strict = false;
+  bool json = false;
+};
+
+constexpr char kKeepPadding[] = "keep";
+
+// ---- Padding -------------------------------------------------------------------------------------------------------------
+
+// "0x7fc0": bits.
+std::optional<absl::uint128> ParseBits(absl::string_view text) {
+  constexpr size_t kMostDigits = 32;
+  if (!absl::ConsumePrefix(&text, "0x") || text.empty() || text.size() > kMostDigits) return std::nullopt;
+  absl::uint128 bits = 0;
+  for (char c : text) {
+    if (!absl::ascii_isxdigit(c)) return std::nullopt;
+    const char lower = absl::ascii_tolower(c);
+    bits = bits * 16 + (absl::ascii_isdigit(c) ? lower - '0' : lower - 'a' + 10);
+  }
+  return bits;
+}
+
+// Of a complex type also a real number.
+absl::StatusOr<Literal> ParseNumber(const std::string& text, PrimitiveType type) {
+  const bool is_real = !absl::StartsWith(absl::StripLeadingAsciiWhitespace(text), "(");
+  if (primitive_util::IsComplexType(type) && is_real) return ParseNumber(absl::StrCat("(", text, ", 0)"), type);
+  Shape scalar(type, {});
+  LayoutUtil::SetToDefaultLayout(&scalar);
+  Lexer lexer(text);
+  std::vector<Diagnostic> diagnostics;
+  std::optional<Literal> literal = ParseLiteralPrefix(&lexer, scalar, {}, &diagnostics);
+  if (literal.has_value() && lexer.kind() == Token::Kind::kEnd) return *std::move(literal);
+  const std::string why = diagnostics.empty() ? "more than a number" : diagnostics.front().message;
+  return InvalidArgument("--pad %s: %s", text, why);
+}
+
+// The bits of a number of this type; nullopt for `keep`.
+absl::StatusOr<std::optional<absl::uint128>> ParsePadding(const std::string& text, PrimitiveType type) {
+  if (text == kKeepPadding) return std::nullopt;
+  const int width = primitive_util::BitWidth(type);
+  const absl::uint128 mask = width == 128 ? absl::Uint128Max() : (absl::uint128(1) << width) - 1;
+  if (const std::optional<absl::uint128> bits = ParseBits(text)) {
+    if ((*bits & ~mask) == 0) return bits;
+    return InvalidArgument("--pad %s: %s has %d bits", text, primitive_util::LowercasePrimitiveTypeName(type), width);
+  }
+  KASHI_ASSIGN_OR_RETURN(const Literal number, ParseNumber(text, type));
+  absl::uint128 bits = 0;
+  std::memcpy(&bits, number.untyped_data(), number.size_bytes());
+  return bits & mask;
+}
+
+// ---- Sides ---------------------------------------------------------------------------------------------------------------
+
+RelayoutSide SideOf(const Placement& placement) {
+  RelayoutSide side;
+  side.shape = placement.shape();
+  side.starts.assign(placement.starts().begin(), placement.starts().end());
+  side.sizes.assign(placement.dimensions().begin(), placement.dimensions().end());
+  side.is_part = !placement.is_whole_buffer();
+  return side;
+}
+
+// Row-major, all elements of a side and nothing else.
+RelayoutSide RowMajorOf(const RelayoutSide& side) {
+  RelayoutSide whole;
+  whole.shape = Shape(side.shape.element_type(), side.sizes);
+  whole.starts.assign(side.sizes.size(), 0);
+  whole.sizes = side.sizes;
+  return whole;
+}
+
+bool IsLayoutAlone(absl::string_view text) { return absl::StartsWith(absl::StripLeadingAsciiWhitespace(text), "{"); }
+
+// One relayout and the files that are about it.
+struct Job {
+  std::string name;
+  Placement from;
+  Placement to;
+  std::optional<ArrayFile> source;  // else random data
+  std::optional<ArrayFile> target;  // what OUT holds already, if that matters
+};
+
+// ---- The verb ------------------------------------------------------------------------------------------------------------
+
+class RelayoutVerb {
+ public:
+  explicit RelayoutVerb(const RelayoutVerbOptions& options) : options_(options), answers_("", options.json) {}
+  int Run();
+
+ private:
+  std::string UsageError() const;
+  std::string UsageErrorOfFiles() const;
+  bool reports() const { return options_.plan || options_.check || options_.bench; }
+  bool writes_npy() const { return options_.npy || absl::EndsWith(options_.out, ".npy"); }
+  int64_t memory_limit() const {
+    return static_cast<int64_t>(std::min<uint64_t>(options_.memory_limit, std::numeric_limits<int64_t>::max()));
+  }
+
+  int RunProblems();
+  void RunProblem(const SourceText& line);
+  int RunFiles();
+  absl::Status RunFilesFrom(const std::optional<RelayoutSide>& from);
+  // False after an error, which has been shown.
+  bool ReadSide(const char* name, const std::string& text, const RelayoutSide* other,
+                std::optional<RelayoutSide>* side);
+  absl::StatusOr<std::optional<ArrayFile>> ReadTarget(const RelayoutSide& to);
+
+  absl::Status RunJob(Job job);
+  absl::StatusOr<RelayoutPlan> MakePlan(const Job& job) const;
+  absl::StatusOr<ArrayFile> RandomSource(const Placement& from) const;
+  absl::Status Move(const RelayoutPlan& plan, Job* job);
+  absl::StatusOr<PageBuffer> PrepareCheck(const RelayoutPlan& plan, bool is_fresh, ArrayFile* target) const;
+  absl::Status Bench(const RelayoutPlan& plan, const Job& job);
+  void Say(absl::string_view text) {
+    if (!options_.json) answers_.Add(text);
+  }
+  int Finish();
+
+  const RelayoutVerbOptions& options_;
+  Answers answers_;
+  std::optional<Interrupt> interrupt_;
+  Json json_;                  // the answer to the current problem
+  bool is_shown_ = false;      // errors of the command line
+  bool is_different_ = false;  // some check found a difference
+};
+
+std::string RelayoutVerb::UsageError() const {
+  if (options_.problems.empty()) return UsageErrorOfFiles();
+  if (!reports()) return "--problems needs --plan, --check or --bench";
+  if (!options_.in.empty() || !options_.from.empty() || !options_.to.empty()) {
+    return "--problems says what is moved: no IN, OUT, --from, --to";
+  }
+  return "";
+}
+
+std::string RelayoutVerb::UsageErrorOfFiles() const {
+  if (options_.out.empty() && !reports()) return "say IN and OUT; or --plan, --check or --bench, which need no files";
+  if (options_.in.empty() && options_.from.empty()) return "say --from: the shape and layout of the source";
+  if (options_.to.empty() && (options_.out.empty() || !writes_npy())) {
+    return "say --to: the shape and layout of the target (only an .npy file can do without)";
+  }
+  if (options_.out.empty()) return "";
+  if (options_.bench) return "--bench writes nothing: no OUT";
+  if (!IsFile(options_.out)) {
+    if (reports() || options_.json)
+      return "standard output is either for the array or for what --plan, --check, --json say";
+    if (options_.pad == kKeepPadding) return "--pad keep needs a file that is there already";
+  }
+  return "";
+}
+
+bool RelayoutVerb::ReadSide(const char* name, const std::string& text, const RelayoutSide* other,
+                            std::optional<RelayoutSide>* side) {
+  std::vector<Diagnostic> diagnostics;
+  *side = ParseRelayoutSide(text, other, options_.strict, &diagnostics);
+  const SourceText source{name, text};
+  if (side->has_value()) {
+    answers_.Warn(source, diagnostics);
+    return true;
+  }
+  answers_.AddError(source, diagnostics);
+  is_shown_ = true;
+  return false;
+}
+
+// What OUT holds, where not all of it is written.
+absl::StatusOr<std::optional<ArrayFile>> RelayoutVerb::ReadTarget(const RelayoutSide& to) {
+  const bool keeps_padding = options_.pad == kKeepPadding && !writes_npy();
+  if (options_.out.empty() || (!to.is_part && !keeps_padding)) return std::nullopt;
+  if (!IsFile(options_.out)) return InvalidArgument("only a part of --to is written: OUT must be a file");
+  return ReadTargetFile(options_.out, to, memory_limit());
+}
+
+absl::Status RelayoutVerb::RunFilesFrom(const std::optional<RelayoutSide>& from) {
+  std::optional<RelayoutSide> to;
+  const bool to_needs_source = !from.has_value() && IsLayoutAlone(options_.to);
+  if (!options_.to.empty() && !to_needs_source &&
+      !ReadSide("--to", options_.to, from.has_value() ? &*from : nullptr, &to)) {
+    return absl::OkStatus();
+  }
+  std::optional<ArrayFile> source;
+  if (!options_.in.empty()) {
+    KASHI_ASSIGN_OR_RETURN(source, ReadSourceFile(options_.in, from, to, options_.convert, memory_limit()));
+  }
+  interrupt_.emplace();
+  KASHI_ASSIGN_OR_RETURN(const Placement from_place,
+                         source.has_value() ? absl::StatusOr<Placement>(source->placement) : from->ToPlacement());
+  const RelayoutSide from_side = SideOf(from_place);
+  if (options_.to.empty()) to = RowMajorOf(from_side);
+  if (to_needs_source && !ReadSide("--to", options_.to, &from_side, &to)) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(std::optional<ArrayFile> target, ReadTarget(*to));
+  KASHI_ASSIGN_OR_RETURN(const Placement to_place,
+                         target.has_value() ? absl::StatusOr<Placement>(target->placement) : to->ToPlacement());
+  return RunJob({"", from_place, to_place, std::move(source), std::move(target)});
+}
+
+int RelayoutVerb::RunFiles() {
+  std::optional<RelayoutSide> from;
+  if (!options_.from.empty() && !ReadSide("--from", options_.from, nullptr, &from)) return Finish();
+  const absl::Status status = RunFilesFrom(from);
+  if (interrupt_.has_value() && interrupt_->flag().load()) return SayInterrupted();
+  const int finished = Finish();
+  return status.ok() ? finished : Fail(status);
+}
+
+// ---- Many problems -------------------------------------------------------------------------------------------------------
+
+void RelayoutVerb::RunProblem(const SourceText& line) {
+  std::vector<Diagnostic> diagnostics;
+  const std::optional<RelayoutProblem> problem = ParseRelayoutProblem(line.text, options_.strict, &diagnostics);
+  if (!problem.has_value()) return answers_.AddError(line, diagnostics);
+  answers_.Warn(line, diagnostics);
+  const auto run = [&]() -> absl::Status {
+    KASHI_ASSIGN_OR_RETURN(const Placement from, problem->from.ToPlacement());
+    KASHI_ASSIGN_OR_RETURN(const Placement to, problem->to.ToPlacement());
+    return RunJob({problem->name, from, to, std::nullopt, std::nullopt});
+  };
+  const absl::Status status = run();
+  if (!status.ok()) answers_.AddError(line, ErrorAboutAll(line, status));
+}
+
+int RelayoutVerb::RunProblems() {
+  const absl::StatusOr<std::string> text = ReadFile(options_.problems);
+  if (!text.ok()) return Fail(text.status());
+  interrupt_.emplace();
+  const std::string name = options_.problems == "-" ? "<stdin>" : options_.problems;
+  size_t number = 0;
+  for (absl::string_view line : absl::StrSplit(*text, '\n')) {
+    ++number;
+    if (absl::StripAsciiWhitespace(WithoutComment(line)).empty()) continue;
+    RunProblem({name, line, number});
+    if (interrupt_->flag().load()) return SayInterrupted();
+    if (answers_.is_broken()) break;
+  }
+  return Finish();
+}
+
+// ---- One relayout --------------------------------------------------------------------------------------------------------
+
+absl::StatusOr<RelayoutPlan> RelayoutVerb::MakePlan(const Job& job) const {
+  const PrimitiveType from = job.from.element_type(), to = job.to.element_type();
+  if (from != to && !options_.convert) {
+    return InvalidArgument("the element types differ, %s and %s: --convert converts the elements",
+                           primitive_util::LowercasePrimitiveTypeName(from),
+                           primitive_util::LowercasePrimitiveTypeName(to));
+  }
+  RelayoutOptions relayout;
+  relayout.convert = options_.convert;
+  relayout.threads = options_.threads;
+  KASHI_ASSIGN_OR_RETURN(relayout.padding, ParsePadding(options_.pad, to));
+  return RelayoutPlan::Make(job.from, job.to, relayout);
+}
+
+absl::StatusOr<ArrayFile> RelayoutVerb::RandomSource(const Placement& from) const {
+  KASHI_ASSIGN_OR_RETURN(ArrayFile source, MakeTargetFile(from, /*is_npy=*/false));
+  FillRandomArray(from, source.array(), options_.seed);
+  return source;
+}
+
+// Gives the target other bytes than the result has, and returns a copy of them for the index loop.
+absl::StatusOr<PageBuffer> RelayoutVerb::PrepareCheck(const RelayoutPlan& plan, bool is_fresh,
+                                                      ArrayFile* target) const {
+  if (is_fresh) FillRandom(target->array(), plan.target_bytes(), options_.seed + 1);
+  KASHI_ASSIGN_OR_RETURN(PageBuffer wanted, PageBuffer::Make(plan.target_bytes()));
+  if (!wanted.empty()) std::memcpy(wanted.data(), target->array(), wanted.size());
+  return wanted;
+}
+
+// What lies before the first and behind the last position no plan writes: zeros in a new file.
+void ClearMargins(const Placement& to, char* array) {
+  const IndexMap& map = to.map();
+  std::memset(array, 0, map.prefix_bytes());
+  if (map.padded_element_count() == 0) return;
+  const int used_bits = map.BitInByte(map.padded_element_count());
+  if (used_bits != 0) array[map.byte_size() - 1] &= static_cast<char>((1 << used_bits) - 1);
+}
+
+absl::Status RelayoutVerb::Move(const RelayoutPlan& plan, Job* job) {
+  const double targets = options_.check ? 2 : 1;
+  KASHI_RETURN_IF_ERROR(CheckMemory(plan.source_bytes() + targets * plan.target_bytes(), memory_limit()));
+  if (!job->source.has_value()) {
+    KASHI_ASSIGN_OR_RETURN(job->source, RandomSource(plan.from()));
+  }
+  const bool is_fresh = !job->target.has_value();
+  if (is_fresh) {
+    KASHI_ASSIGN_OR_RETURN(job->target, MakeTargetFile(plan.to(), !options_.out.empty() && writes_npy()));
+  }
+  ArrayFile& target = *job->target;
+  PageBuffer wanted;
+  if (options_.check) {
+    KASHI_ASSIGN_OR_RETURN(wanted, PrepareCheck(plan, is_fresh, &target));
+  }
+  plan.Execute(job->source->array(), target.array());
+  if (options_.check) {
+    const CheckResult result = CheckByIndex(plan, job->source->array(), target.array(), wanted.data());
+    Say(ToText(result));
+    AddTo(result, &json_);
+    is_different_ |= !result.is_equal;
+    if (!result.is_equal) return absl::OkStatus();
+  }
+  if (options_.out.empty() || interrupt_->flag().load()) return absl::OkStatus();
+  if (is_fresh) ClearMargins(plan.to(), target.array());
+  return WriteOutput(options_.out, target.content());
+}
+
+absl::Status RelayoutVerb::Bench(const RelayoutPlan& plan, const Job& job) {
+  const int64_t copied = TrafficOf(plan).copied();
+  const int64_t source_bytes = std::max(plan.source_bytes(), copied);
+  const int64_t target_bytes = std::max(plan.target_bytes(), copied);
+  const double file_bytes = job.source.has_value() ? static_cast<double>(job.source->bytes) : 0;
+  KASHI_RETURN_IF_ERROR(CheckMemory(file_bytes + source_bytes + target_bytes, memory_limit()));
+  KASHI_ASSIGN_OR_RETURN(PageBuffer source, PageBuffer::Make(source_bytes));
+  KASHI_ASSIGN_OR_RETURN(PageBuffer target, PageBuffer::Make(target_bytes));
+  FillRandom(source.data(), source.size(), options_.seed);
+  FillRandom(target.data(), target.size(), options_.seed);
+  if (job.source.has_value()) {
+    std::memcpy(source.data(), job.source->array(), plan.source_bytes());
+  } else {
+    FillRandomArray(plan.from(), source.data(), options_.seed);
+  }
+  const RelayoutBench bench =
+      MeasureRelayout(plan, source.data(), target.data(), options_.min_seconds, interrupt_->flag());
+  Say(ToText(bench));
+  AddTo(bench, &json_);
+  return absl::OkStatus();
+}
+
+absl::Status RelayoutVerb::RunJob(Job job) {
+  KASHI_ASSIGN_OR_RETURN(const RelayoutPlan plan, MakePlan(job));
+  json_ = Json::object();
+  if (!job.name.empty()) json_["name"] = job.name;
+  json_["from"] = plan.from().ToString();
+  json_["to"] = plan.to().ToString();
+  if (!job.name.empty()) Say(absl::StrCat(job.name, ": "));
+  if (options_.plan) {
+    Say(plan.ToString());  // begins with the sides
+    json_["plan"] = plan.ToString();
+  } else if (!options_.problems.empty()) {
+    Say(absl::StrCat(plan.from().ToString(), " -> ", plan.to().ToString(), "\n"));
+  }
+  if (options_.check || !options_.out.empty()) {
+    KASHI_RETURN_IF_ERROR(Move(plan, &job));
+    job.target.reset();
+    if (options_.in.empty()) job.source.reset();
+  }
+  if (options_.bench && !interrupt_->flag().load()) {
+    KASHI_RETURN_IF_ERROR(Bench(plan, job));
+  }
+  if (options_.json && !interrupt_->flag().load()) answers_.AddLine(json_);
+  return absl::OkStatus();
+}
+
+int RelayoutVerb::Finish() { return std::max(answers_.Finish(), is_different_ || is_shown_ ? kBadInput : kSuccess); }
+
+int RelayoutVerb::Run() {
+  const std::string usage_error = UsageError();
+  if (!usage_error.empty()) return FailUsage(usage_error);
+  return options_.problems.empty() ? RunFiles() : RunProblems();
+}
+
+std::string CheckSeconds(const std::string& value) {
+  double seconds = 0;
+  return absl::SimpleAtod(value, &seconds) && seconds >= 0 && seconds <= 3600
+             ? ""
+             : absl::StrCat(value, " is no number of seconds from 0 to 3600");
+}
+
+void AddReportOptions(CLI::App* verb, RelayoutVerbOptions* options) {
+  AddFlag(verb, "--plan", &options->plan, "Print how it is done");
+  AddFlag(verb, "--check", &options->check,
+          "Compare all bytes with what the index loop makes; exit status 1 if they differ");
+  AddFlag(verb, "--bench", &options->bench,
+          "Measure how fast it is, beside a copy of as many bytes by as many threads");
+  verb->add_option("--problems", options->problems,
+                   "Plan, check or measure each line `[name: ]FROM -> TO` of this file (`-`: standard input)");
+  verb->add_option("--min-time", options->min_seconds, "Seconds that --bench measures, each time (default: 0.5)")
+      ->check(CheckSeconds);
+  verb->add_option("--seed", options->seed, "Of the random data if there is no IN (default: 42)");
+}
+
+}  // namespace
+
+void AddRelayoutVerb(Command* command) {
+  auto options = std::make_shared<RelayoutVerbOptions>();
+  const std::string examples =
+      "  kashi relayout x.npy x.bin --to 'bf16[512,6144]{1,0:T(8,128)(2,1)}'      an array as a device has it\n"
+      "  kashi relayout x.bin x.npy --from 'bf16[512,6144]{1,0:T(8,128)(2,1)}'    and back\n"
+      "  kashi relayout x.bin y.bin --from 'f32[64,3,224,224]' --to '{1,3,2,0}'   the same array in another order\n"
+      "  kashi relayout x.bin y.npy --from '[0:8,128:256] of f32[8,1024]{1,0:T(8,128)}'\n"
+      "  kashi relayout x.npy y.bin --to 'bf16[1000]{0:T(1024)}' --convert --pad nan\n"
+      "  kashi relayout --from 'f32[1000,1001]' --to '{1,0:T(8,128)}' --plan --check --bench\n"
+      "  kashi relayout --bench --json --problems problems.txt\n\n"
+      "A side is a shape, `[begin:end,...] of` a shape for a part of an array, or for --to a layout alone: that of "
+      "the\n"
+      "same array. Of an OUT of which only a part is written the rest stays. IN is raw bytes or .npy, which its "
+      "content\n"
+      "says; OUT is .npy if its name ends so. Without IN, --check and --bench take random data.\n"
+      "Keys of --json: name, from, to; plan; equal, checked_bytes, difference; gbps, copy_gbps, ratio, bytes (both\n"
+      "below), bytes_read (elements), bytes_written (filled padding too), threads, copy_threads (one, if that copies\n"
+      "faster), runs, execute_ns and copy_ns (medians), execute_ns_min, copy_ns_min, plan_ns; or error, column.\n"
+      "Exit status 130 after Ctrl-C.";
+  CLI::App* verb = AddVerb(command, "relayout", "Move an array from one layout into another", examples,
+                           [options] { return RelayoutVerb(*options).Run(); });
+  verb->add_option("IN", options->in, "Raw bytes or .npy; `-`: standard input");
+  verb->add_option("OUT", options->out, "The file to write; `-`: standard output");
+  verb->add_option("--from", options->from, "Shape and layout of IN; .npy can do without");
+  verb->add_option("--to", options->to, "Shape and layout of OUT; without it, .npy is row-major");
+  AddFlag(verb, "--convert", &options->convert, "Convert elements where the types differ");
+  verb->add_option("--pad", options->pad,
+                   "What padding of OUT becomes: a number, bits (0x7fc0), or `keep`: as it is there (default: 0)");
+  AddFlag(verb, "--npy", &options->npy, "OUT is .npy, whatever its name");
+  AddReportOptions(verb, options.get());
+  verb->add_option("--threads", options->threads, "At most so many threads (default: all of the machine)")
+      ->check(CLI::Range(0, 1024));
+  verb->add_option("--memory-limit", options->memory_limit, "At most so many bytes of arrays: 500M, 4G")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+  AddStrictFlag(verb, &options->strict);
+  AddFlag(verb, "--json", &options->json, "One JSON object a relayout");
+}
+
+}  // namespace kashi::cli

@@ -1,0 +1,78 @@
+// Memory for large arrays. A fresh page costs a fault and the clearing of it when it is first written, which takes several
+// times as long as the write itself (docs/performance.md). So blocks from kLargeBlockBytes on
+//   - lie in huge pages where the system has them: one fault every 2 MiB instead of every 4 KiB;
+//   - go, when they are freed, into one bounded pool of the process, where the next array of about that size finds pages
+//     that are there already.
+// Smaller blocks are plain aligned ones: the allocator of the process keeps their pages by itself.
+//
+//   KASHI_ASSIGN_OR_RETURN(PageBuffer buffer, PageBuffer::Make(bytes));
+//   plan.Execute(source, buffer.data());
+//
+// With sanitizers every block is a plain one and the pool is off, so that they see each use after the end and beyond it.
+#ifndef KASHI_BASE_PAGE_BUFFER_H_
+#define KASHI_BASE_PAGE_BUFFER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+namespace kashi {
+
+// Where blocks begin, at least; large ones begin at a huge page.
+constexpr int64_t kBlockAlignment = 64;
+// From here on a block is large.
+constexpr int64_t kLargeBlockBytes = int64_t{4} << 20;
+
+enum class BlockContent {
+  kUninitialized,
+  kZeros,  // costs a pass over the memory, unless the system gives fresh pages, which are zero
+};
+
+// For owners that keep address and size themselves; others take a PageBuffer. `bytes` of memory, or null if there is not so
+// much or `bytes` is negative; an address also for 0 bytes. Thread-safe.
+void* AllocateBlock(int64_t bytes, BlockContent content = BlockContent::kUninitialized);
+// What AllocateBlock gave for so many bytes; null is nothing. Thread-safe.
+void FreeBlock(void* block, int64_t bytes);
+
+// Bytes in blocks that wait in the pool, and the most there may be: 1 GiB, or an eighth of the machine's memory if that is
+// less; 0 with sanitizers and where there are no pages to keep. Beyond it those that waited longest go. Blocks wait until
+// the process ends, yet the system may take their pages when it has none left (and then they are zero, and faults again).
+int64_t PooledBlockBytes();
+int64_t PooledBlockLimit();
+// Gives all that wait back to the system.
+void ReleasePooledBlocks();
+
+// One block and its size. Move-only; moved from, it is empty.
+class PageBuffer {
+ public:
+  // RESOURCE_EXHAUSTED if there is not so much memory, INVALID_ARGUMENT for negative sizes.
+  static absl::StatusOr<PageBuffer> Make(int64_t bytes, BlockContent content = BlockContent::kUninitialized);
+
+  PageBuffer() = default;  // empty, without an address
+  PageBuffer(PageBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  PageBuffer& operator=(PageBuffer&& other) noexcept {
+    PageBuffer taken(std::move(other));
+    std::swap(data_, taken.data_);
+    std::swap(size_, taken.size_);
+    return *this;
+  }
+  ~PageBuffer() { FreeBlock(data_, size_); }
+
+  char* data() { return data_; }
+  const char* data() const { return data_; }
+  int64_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+ private:
+  PageBuffer(char* data, int64_t size) : data_(data), size_(size) {}
+
+  char* data_ = nullptr;
+  int64_t size_ = 0;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_BASE_PAGE_BUFFER_H_

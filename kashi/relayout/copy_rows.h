@@ -1,0 +1,26 @@
+// Rows of bytes from one place to another: the simplest kernel, and the limit of all others.
+#ifndef KASHI_RELAYOUT_COPY_ROWS_H_
+#define KASHI_RELAYOUT_COPY_ROWS_H_
+
+#include <cstdint>
+
+namespace kashi {
+
+// `rows` rows of `bytes` bytes; the next row is from_stride and to_stride bytes further on. The sides do not overlap.
+struct RowCopy {
+  const char* from;
+  int64_t from_stride;
+  char* to;
+  int64_t to_stride;
+  int64_t rows;
+  int64_t bytes;
+};
+
+void CopyRows(const RowCopy& copy);
+
+// The same; whole cache lines are written past the caches. A StreamFence() (transpose_kernels.h) must follow.
+void StreamRows(const RowCopy& copy);
+
+}  // namespace kashi
+
+#endif  // KASHI_RELAYOUT_COPY_ROWS_H_
