@@ -16,8 +16,8 @@ constexpr int64_t kMaxBytes = int64_t{1} << 57;
 absl::Status CheckSlot(const Shape& shape, int64_t slot_bits) {
   const int64_t type_bits = primitive_util::BitWidth(shape.element_type());
   if (slot_bits >= type_bits) return absl::OkStatus();
-  return InvalidArgument("%s: an element of %d bits has no room in %d", ShapeUtil::HumanStringWithLayout(shape), type_bits,
-                         slot_bits);
+  return InvalidArgument("%s: an element of %d bits has no room in %d", ShapeUtil::HumanStringWithLayout(shape),
+                         type_bits, slot_bits);
 }
 
 // For messages.
@@ -102,9 +102,9 @@ int64_t Placement::BitOffset(absl::Span<const int64_t> index) const {
 }
 
 std::string Placement::ToString() const {
-  std::string text = has_layout() ? ShapeUtil::HumanStringWithLayout(shape_)
-                                  : absl::StrCat(ShapeUtil::HumanString(shape_), " by strides ",
-                                                 absl::StrJoin(byte_strides_, ","));
+  std::string text =
+      has_layout() ? ShapeUtil::HumanStringWithLayout(shape_)
+                   : absl::StrCat(ShapeUtil::HumanString(shape_), " by strides ", absl::StrJoin(byte_strides_, ","));
   if (sizes_ == whole_sizes_) return text;
   std::string slice;
   for (size_t i = 0; i < sizes_.size(); ++i) {

@@ -41,7 +41,7 @@ class Placement {
   // The whole array, and where its elements are if a layout says it.
   const Shape& shape() const { return shape_; }
   bool has_layout() const { return map_.has_value(); }
-  const IndexMap& map() const { return *map_; }                            // Pre: has_layout()
+  const IndexMap& map() const { return *map_; }                             // Pre: has_layout()
   absl::Span<const int64_t> byte_strides() const { return byte_strides_; }  // Pre: !has_layout()
 
   // Bits that an element takes: E of the layout, else those of its storage.

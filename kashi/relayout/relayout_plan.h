@@ -47,7 +47,8 @@ class RelayoutPlan {
  public:
   // INVALID_ARGUMENT unless both sides have the same dimensions, and the same element type or `convert`.
   // Cost: some microseconds. Takes no memory that grows with the arrays.
-  static absl::StatusOr<RelayoutPlan> Make(const Placement& from, const Placement& to, const RelayoutOptions& options = {});
+  static absl::StatusOr<RelayoutPlan> Make(const Placement& from, const Placement& to,
+                                           const RelayoutOptions& options = {});
   static absl::StatusOr<RelayoutPlan> Make(const Shape& from, const Shape& to, const RelayoutOptions& options = {});
 
   // Copies are cheap and share everything; a plan is immutable, and any number of threads may execute one at once.

@@ -17,6 +17,7 @@ namespace {
 // and a run of the source of four lines costs little more than one of one. Within the caches small blocks do.
 constexpr int64_t kStreamedRowRun = 1024;    // of the target
 constexpr int64_t kStreamedColumnRun = 256;  // of the source
+constexpr int64_t kStreamedColumns = 64;     // at least
 constexpr int64_t kCachedRowRun = 512;
 constexpr int64_t kCachedColumnRun = 64;
 constexpr int64_t kCacheLine = 64;
@@ -25,6 +26,7 @@ constexpr int64_t kSmallBlock = 4096;  // narrow blocks are made longer until th
 constexpr int64_t kLongRow = 512;        // rows that need no line of their own
 constexpr int64_t kRowChunk = 64 << 10;  // a task of a long row
 constexpr int64_t kConvertChunk = 4096;  // elements
+constexpr int64_t kElementsChunk = 64;   // along either axis
 
 // A box while a kernel is sought. The loops are the box's; those that a kernel takes for its axes go.
 struct Candidate {
@@ -89,10 +91,11 @@ void FindStretch(Axis* axis) {
   while (axis->stretch < offsets.size() && offsets[axis->stretch] == axis->stretch * axis->stride) ++axis->stretch;
 }
 
-// Chunks of about the same size, of up to `wanted`: 130 in chunks of up to 128 are 2 of 65; rounded up to a multiple unless that
-// would make them far too large.
+// Chunks of about the same size, of about `wanted`: 130 in chunks of 128 are one, 200 are two of 100; rounded up to a multiple
+// unless that would make them far too large.
 int64_t ChunkOf(int64_t extent, int64_t wanted, int64_t multiple) {
-  const int64_t chunk = CeilOfRatio(extent, CeilOfRatio(extent, wanted));
+  const int64_t chunks = std::max<int64_t>(1, (extent + wanted / 2 - 1) / wanted);
+  const int64_t chunk = CeilOfRatio(extent, chunks);
   const int64_t rounded = RoundUpTo(chunk, multiple);
   return std::min(extent, rounded <= 2 * wanted ? rounded : chunk);
 }
@@ -119,8 +122,8 @@ Axis MakeAxis(const Loops& chain, int64_t wanted, int64_t multiple, int64_t Loop
     int64_t count = chain[l].extent;
     if (l == whole_loops) {
       axis.extent = count;
-      axis.chunk = count =
-          ChunkOf(count, std::max<int64_t>(1, wanted / axis.whole), multiple / std::gcd(axis.whole, multiple));
+      axis.chunk = count = ChunkOf(count, std::max<int64_t>(1, (wanted + axis.whole / 2) / axis.whole),
+                                   multiple / std::gcd(axis.whole, multiple));
     }
     const size_t so_far = axis.offsets.size();
     axis.offsets.reserve(so_far * count);
@@ -201,14 +204,13 @@ const char* TryRows(Candidate* candidate) {
   step.kernel = Kernel::kRows;
   step.columns = {1, bytes, std::min(bytes, kRowChunk), {}};
   step.element_bytes = 1;
-  step.element_loop = {1, 0, 0};
   GridLoop over_rows = {1, 0, 0};
   if (!candidate->loops.empty()) {
     const size_t inner = InnermostOfSource(candidate->loops);
     const Loop loop = candidate->loops[inner];
     candidate->loops.erase(candidate->loops.begin() + inner);
     step.rows = {1, loop.extent, std::min(loop.extent, std::max<int64_t>(1, kRowChunk / bytes)), {}};
-    step.element_loop = {loop.extent, loop.from, loop.to};
+    step.row_stride = loop;
     over_rows = {step.rows.chunk_count(), loop.from * step.rows.chunk, loop.to * step.rows.chunk,
                  GridLoop::Over::kRows};
   }
@@ -229,6 +231,7 @@ BlockSize WantedBlock(const Loops& loops, int64_t element_bits_from, int64_t ele
   const int64_t column_bits = 8 * (streams ? kStreamedColumnRun : kCachedColumnRun);
   BlockSize size = {std::max<int64_t>(1, row_bits / element_bits_to),
                     std::max<int64_t>(1, column_bits / element_bits_from)};
+  if (streams) size.columns = std::max(size.columns, kStreamedColumns);
   const size_t row_loop = FindLoop(loops, &Loop::to, element_bits_to);
   const size_t column_loop = FindLoop(loops, &Loop::from, element_bits_from);
   const int64_t first_rows = row_loop < loops.size() ? loops[row_loop].extent : 1;
@@ -274,13 +277,23 @@ const char* TryBlocks(Candidate* candidate) {
   return nullptr;
 }
 
-// Whether two tasks may write bits of one byte.
+// Whether two tasks may write bits of one byte. They do not if all runs begin with a byte, nor if all begin with one but those
+// within a block, and blocks are far enough apart.
 bool SharesBytes(const Step& step, int64_t slot_bits) {
-  bool whole = IsWhole(step.to_offset);
-  for (const GridLoop& loop : step.grid) whole = whole && IsWhole(loop.to);
-  for (int64_t offset : step.columns.offsets)
-    whole = whole && (IsWhole(offset) || step.dense_columns == step.columns.block());
-  return !whole && !IsWhole(slot_bits);
+  if (IsWhole(slot_bits)) return false;
+  bool whole = IsWhole(step.to_offset), apart = true;
+  int64_t span = (step.columns.offsets.empty() ? step.columns.block() : step.rows.block()) * slot_bits;
+  if (!step.columns.offsets.empty()) {
+    span += *std::max_element(step.columns.offsets.begin(), step.columns.offsets.end());
+  }
+  for (const GridLoop& loop : step.grid) {
+    whole = whole && IsWhole(loop.to);
+    apart = apart && loop.to >= RoundUpTo<int64_t>(span, 8);
+  }
+  for (int64_t offset : step.columns.offsets) {
+    if (!whole || (!apart && !IsWhole(offset))) return true;
+  }
+  return !whole;
 }
 
 const char* TryConvert(Candidate* candidate, const StepContext& context) {
@@ -317,16 +330,24 @@ const char* TryConvertBlocks(Candidate* candidate, const StepContext& context) {
   return nullptr;
 }
 
+// Elements that have no neighbours on either side still share cache lines: those close in the target are the rows of a block,
+// those close in the source its columns.
 void TakeElements(Candidate* candidate, const StepContext& context) {
   Step& step = candidate->step;
+  Loops& loops = candidate->loops;
   step.kernel = Kernel::kElements;
-  step.element_loop = {1, 0, 0};
-  if (!candidate->loops.empty()) {
-    const Loop inner = candidate->loops.back();
-    candidate->loops.pop_back();
-    step.element_loop = {inner.extent, inner.from, inner.to};
+  GridLoop over_rows = {1, 0, 0}, over_columns = {1, 0, 0};
+  const auto take = [&](size_t i, Axis* axis, Loop* stride, GridLoop* over, GridLoop::Over which) {
+    *stride = loops[i];
+    loops.erase(loops.begin() + i);
+    *axis = {1, stride->extent, std::min(stride->extent, kElementsChunk), {}};
+    *over = {axis->chunk_count(), stride->from * axis->chunk, stride->to * axis->chunk, which};
+  };
+  if (!loops.empty()) take(loops.size() - 1, &step.rows, &step.row_stride, &over_rows, GridLoop::Over::kRows);
+  if (!loops.empty()) {
+    take(InnermostOfSource(loops), &step.columns, &step.column_stride, &over_columns, GridLoop::Over::kColumns);
   }
-  MakeGrid(candidate->loops, {}, &step);
+  MakeGrid(loops, {over_rows, over_columns}, &step);
   step.is_serial = !IsWhole(context.to.slot_bits);
 }
 
@@ -388,7 +409,7 @@ int64_t Step::TaskBytes() const {
     case Kernel::kConvertBlocks:
       return CeilOfRatio<int64_t>(rows.block() * columns.block() * context->to.slot_bits, 8);
     case Kernel::kElements:
-      return element_loop.count * 16;  // as slow as so many bytes
+      return rows.block() * columns.block() * 16;  // as slow as so many bytes
   }
   return 1;
 }
@@ -411,7 +432,7 @@ std::string Step::ToString() const {
       absl::StrAppend(&text, " of ", columns.extent, " elements");
       break;
     case Kernel::kElements:
-      absl::StrAppend(&text, ": ", element_loop.count);
+      absl::StrAppend(&text, ": ", rows.block(), " x ", columns.block());
       break;
   }
   absl::StrAppend(&text, ", ", TaskCount(), TaskCount() == 1 ? " task" : " tasks",

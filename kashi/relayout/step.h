@@ -76,7 +76,9 @@ struct Step {
   Axis rows;                              // contiguous in the target; of kRows: as many as a task has
   Axis columns;                           // contiguous in the source; of kRows and kConvert: on both sides
   absl::InlinedVector<GridLoop, 6> grid;  // outermost first
-  GridLoop element_loop;                  // of kElements: over elements; of kRows: over rows
+  // Strides of the axes that are contiguous on neither side: of kRows from row to row, of kElements along both.
+  Loop row_stride = {1, 0, 0};
+  Loop column_stride = {1, 0, 0};
   int64_t dense_columns =
       1;  // columns of a block that follow one another in the target without gaps, if rows are not cut
   // Of kBlocks: bytes within each element change their order too: byte i of it comes from byte shuffle[i]. Empty: they do not.

@@ -210,10 +210,11 @@ class ScratchBlock {
         to_(to + block.to / 8),
         bytes_(step.element_bytes),
         rows_(block.rows + block.overhang),
-        group_(std::min(block.columns, std::max(kCacheLine / bytes_, kGroupBytes / (rows_ * bytes_)))),
+        group_(GroupOf(block.columns)),
         strip_(std::max<int64_t>(kStripRows, kStripBytes / (group_ * bytes_))),
         prefetcher_(step, next, from,
-                    CeilOfRatio(block.columns, group_) * (CeilOfRatio(rows_, strip_) + group_ / kColumnsAPortion)) {}
+                    CeilOfRatio(block.columns, group_) *
+                        (CeilOfRatio(rows_, strip_) + group_ * rows_ * bytes_ / kStoreBytes)) {}
 
   void Run() {
     scratch_ = Scratch::OfThread().Bytes(rows_ * group_ * bytes_);
@@ -227,9 +228,15 @@ class ScratchBlock {
 
  private:
   static constexpr int64_t kGroupBytes = 4096;  // of narrow blocks
-  static constexpr int64_t kStripRows = 32;
-  static constexpr int64_t kStripBytes = 2048;
-  static constexpr int64_t kColumnsAPortion = 4;
+  static constexpr int64_t kStripRows = 64;
+  static constexpr int64_t kStripBytes = 4096;
+  static constexpr int64_t kStoreBytes = 1024;  // between two portions of prefetching
+
+  // A cache line of columns, or more of them if they are short.
+  int64_t GroupOf(int64_t columns) const {
+    const int64_t line = std::max<int64_t>(1, kCacheLine / bytes_);
+    return std::min(columns, std::max(line, RoundDownTo(kGroupBytes / (rows_ * bytes_), line)));
+  }
 
   // A strip of rows at a time; dense ones do not cross the end of a stretch.
   void TransposeGroup(int64_t column, int64_t columns) {
@@ -248,15 +255,11 @@ class ScratchBlock {
   }
 
   void StoreGroup(int64_t column, int64_t columns) {
-    int64_t portion = kColumnsAPortion;
     for (int64_t c = 0; c < columns;) {
       const int64_t dense = step_.dense_columns - (column + c) % step_.dense_columns;
       const int64_t run = std::min(columns - c, dense);
       StoreRun(to_ + step_.columns.offsets[column + c], scratch_ + c * rows_ * bytes_, run * block_.rows * bytes_);
       c += run;
-      if (c < portion) continue;
-      prefetcher_.Portion();
-      portion += kColumnsAPortion;
     }
   }
 
@@ -271,11 +274,24 @@ class ScratchBlock {
       if (!block_.is_first_of_rows) begin = BytesToLine(to);
       end += std::min(BytesToLine(to + bytes), block_.overhang * bytes_);
     }
-    if (step_.context->streams) {
-      StreamCopy(to + begin, from + begin, end - begin);
-    } else {
-      std::memcpy(to + begin, from + begin, end - begin);
+    while (begin < end) {
+      const int64_t piece = std::min(end - begin, kStoreBytes + BytesToLine(to + begin));
+      Store(to + begin, from + begin, piece);
+      begin += piece;
     }
+  }
+
+  // Ends with a line unless the run ends first.
+  void Store(char* to, const char* from, int64_t bytes) {
+    if (step_.context->streams) {
+      StreamCopy(to, from, bytes);
+    } else {
+      std::memcpy(to, from, bytes);
+    }
+    stored_ += bytes;
+    if (stored_ < kStoreBytes) return;
+    stored_ = 0;
+    prefetcher_.Portion();
   }
 
   static int64_t BytesToLine(const char* p) { return -reinterpret_cast<uintptr_t>(p) % kCacheLine; }
@@ -290,6 +306,7 @@ class ScratchBlock {
   int64_t strip_;  // rows
   Prefetcher prefetcher_;
   char* scratch_ = nullptr;
+  int64_t stored_ = 0;
 };
 
 // Columns that are so far apart in the target would drive each other out of the first cache.
@@ -349,20 +366,23 @@ void RunConvertBlock(const Step& step, const Block& block, const char* from, cha
 }
 
 void RunElements(const Step& step, const Block& block, const char* from, char* to) {
-  const GridLoop& loop = step.element_loop;
-  if (!step.converts) {
-    return MoveElements(from + block.from / 8, loop.from / 8, to + block.to / 8, loop.to / 8, loop.count,
-                        step.element_bytes);
-  }
-  for (int64_t i = 0; i < loop.count; ++i) {
-    CallRowFunction(step.context->convert, from, block.from + i * loop.from, to, block.to + i * loop.to, 1);
+  const Loop& row = step.row_stride;
+  const Loop& column = step.column_stride;
+  for (int64_t c = 0; c < block.columns; ++c) {
+    const int64_t from_bit = block.from + c * column.from, to_bit = block.to + c * column.to;
+    if (!step.converts) {
+      MoveElements(from + from_bit / 8, row.from / 8, to + to_bit / 8, row.to / 8, block.rows, step.element_bytes);
+      continue;
+    }
+    for (int64_t r = 0; r < block.rows; ++r) {
+      CallRowFunction(step.context->convert, from, from_bit + r * row.from, to, to_bit + r * row.to, 1);
+    }
   }
 }
 
 void RunRows(const Step& step, const Block& block, const char* from, char* to) {
-  const GridLoop& loop = step.element_loop;
-  const RowCopy copy = {from + block.from / 8, loop.from / 8, to + block.to / 8,
-                        loop.to / 8,           block.rows,    block.columns};
+  const Loop& row = step.row_stride;
+  const RowCopy copy = {from + block.from / 8, row.from / 8, to + block.to / 8, row.to / 8, block.rows, block.columns};
   step.context->streams ? StreamRows(copy) : CopyRows(copy);
 }
 
