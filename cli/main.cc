@@ -69,6 +69,8 @@ int Run(int argc, char** argv) {
   AddRunVerb(&command);
   AddDiffVerb(&command);
   AddRelayoutVerb(&command);
+  AddMemoryVerb(&command);
+  AddCostVerb(&command);
   AddVersionVerb(&command);
   AddHelpVerb(&command);
   try {

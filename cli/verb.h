@@ -47,6 +47,8 @@ void AddVerifyVerb(Command* command);
 void AddRunVerb(Command* command);
 void AddDiffVerb(Command* command);
 void AddRelayoutVerb(Command* command);
+void AddMemoryVerb(Command* command);
+void AddCostVerb(Command* command);
 void AddVersionVerb(Command* command);
 
 // Options that several verbs have. A flag takes no value: `--json=false` is refused.

@@ -30,7 +30,7 @@ int RunVersion(bool json) {
   Json facts;
   facts["version"] = KASHI_VERSION;
   facts["features"] = {"shape", "index", "draw",     "convert", "verify", "ops",
-                       "run",   "diff",  "relayout"};
+                       "run",   "diff",  "relayout", "memory",  "cost"};
   facts["cpu"] = CpuCapabilities();
   Answers answers("", json);
   if (json) {

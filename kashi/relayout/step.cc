@@ -26,6 +26,7 @@ constexpr int64_t kSmallBlock = 4096;  // narrow blocks are made longer until th
 constexpr int64_t kLongRow = 512;        // rows that need no line of their own
 constexpr int64_t kRowChunk = 64 << 10;  // a task of a long row
 constexpr int64_t kConvertChunk = 4096;  // elements
+constexpr int64_t kConvertBlock = 256;   // elements of either axis: all of a block lies in scratch memory, twice
 constexpr int64_t kElementsChunk = 64;   // along either axis
 
 // A box while a kernel is sought. The loops are the box's; those that a kernel takes for its axes go.
@@ -242,17 +243,28 @@ BlockSize WantedBlock(const Loops& loops, int64_t element_bits_from, int64_t ele
   return size;
 }
 
+int64_t ElementsOf(const Loops& chain) {
+  int64_t elements = 1;
+  for (const Loop& loop : chain) elements *= loop.extent;
+  return elements;
+}
+
 // Takes both axes out of the loops. The first loop of either axis is its own.
 void TakeAxes(Candidate* candidate, int64_t from_bits, int64_t to_bits, int64_t unit, int64_t row_multiple,
               int64_t column_multiple) {
   Loops& loops = candidate->loops;
   Step& step = candidate->step;
-  const BlockSize wanted = WantedBlock(loops, from_bits, to_bits, step.context->streams);
+  BlockSize wanted = WantedBlock(loops, from_bits, to_bits, step.context->streams);
   const size_t column_loop = FindLoop(loops, &Loop::from, from_bits);
   const std::optional<Loop> reserved =
       column_loop < loops.size() ? std::make_optional(loops[column_loop]) : std::nullopt;
   const Loops row_chain = TakeChain(&loops, &Loop::to, to_bits, wanted.rows, reserved ? &*reserved : nullptr);
   const Loops column_chain = TakeChain(&loops, &Loop::from, from_bits, wanted.columns, nullptr);
+  if (step.converts &&
+      std::min(wanted.rows, ElementsOf(row_chain)) * std::min(wanted.columns, ElementsOf(column_chain)) >
+          kConvertBlock * kConvertBlock) {
+    wanted = {std::min(wanted.rows, kConvertBlock), std::min(wanted.columns, kConvertBlock)};
+  }
   step.rows = MakeAxis(row_chain, wanted.rows, row_multiple, &Loop::from, unit);
   step.columns = MakeAxis(column_chain, wanted.columns, column_multiple, &Loop::to, unit);
   MakeGrid(loops,

@@ -1,0 +1,127 @@
+// `kashi memory`: where every byte of a program's memory goes.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/memory_json.h"
+#include "cli/memory_report.h"
+#include "cli/module_file.h"
+#include "cli/verb.h"
+#include "kashi/analysis/memory_analysis.h"
+#include "kashi/array/tpu_tiling.h"
+
+namespace kashi::cli {
+namespace {
+
+struct MemoryOptions {
+  std::vector<std::string> inputs;
+  std::optional<MemoryTarget> target;
+  int64_t top = 10;
+  int64_t memory_space = 0;
+  std::string output;
+  bool strict = false;
+  bool json = false;
+};
+
+// A module and what is known of its memory, which points into it.
+struct Measured {
+  ModuleFile file;
+  MemoryAnalysis memory;
+};
+
+// Errors go to standard error.
+std::optional<Measured> Measure(const std::string& path, const MemoryOptions& options) {
+  std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict});
+  if (!file.has_value()) return std::nullopt;
+  absl::StatusOr<MemoryAnalysis> memory = AnalyzeMemory(*file->module, options.target);
+  if (!memory.ok()) {
+    Fail(absl::Status(memory.status().code(), absl::StrCat(file->name, ": ", memory.status().message())));
+    return std::nullopt;
+  }
+  return Measured{*std::move(file), *std::move(memory)};
+}
+
+int Compare(const MemoryOptions& options, Answers* answers) {
+  const std::optional<Measured> a = Measure(options.inputs[0], options);
+  const std::optional<Measured> b = a ? Measure(options.inputs[1], options) : std::nullopt;
+  if (!a || !b) return kBadInput;
+  answers->Add(MemoryComparison(a->memory, b->memory, options.top));
+  return answers->Finish();
+}
+
+int Report(const MemoryOptions& options, Answers* answers) {
+  absl::StatusOr<std::vector<std::string>> paths = ExpandModulePath(options.inputs[0]);
+  if (!paths.ok()) return Fail(paths.status());
+  int status = kSuccess;
+  for (const std::string& path : *paths) {
+    if (answers->is_broken()) break;
+    const std::optional<Measured> measured = Measure(path, options);
+    if (!measured) {
+      status = kBadInput;
+      continue;
+    }
+    const HloModule& module = *measured->file.module;
+    if (options.json) {
+      answers->AddLine(MemoryJson(module, measured->memory, options.top));
+      continue;
+    }
+    if (paths->size() > 1) answers->Add(absl::StrCat(path == paths->front() ? "" : "\n", "== ", path, "\n"));
+    answers->Add(MemoryReport(module, measured->memory, options.top, options.memory_space));
+  }
+  return std::max(status, answers->Finish());
+}
+
+int RunMemory(const MemoryOptions& options) {
+  if (options.inputs.size() > 2) return FailUsage("kashi memory takes one module, or two to compare");
+  if (options.inputs.size() == 2 && options.json) return FailUsage("--json is for one module");
+  Answers answers(options.output, options.json);
+  return options.inputs.size() == 2 ? Compare(options, &answers) : Report(options, &answers);
+}
+
+void AddTargetOption(CLI::App* verb, std::optional<MemoryTarget>* target) {
+  const std::string names = absl::StrCat(
+      absl::StrJoin(TpuGenerations(), " ",
+                    [](std::string* out, const TpuGenerationInfo& info) { absl::StrAppend(out, info.name); }),
+      " host");
+  const auto set = [target, names](const std::string& name) {
+    *target = ParseMemoryTarget(name);
+    if (target->has_value()) return;
+    throw CLI::ValidationError(absl::StrCat("no target `", name, "`; there are: ", names));
+  };
+  verb->add_option_function<std::string>("--target", set,
+                                         absl::StrCat("Whose memory it is (", names, "); guessed from the layouts"));
+}
+
+}  // namespace
+
+void AddMemoryVerb(Command* command) {
+  auto options = std::make_shared<MemoryOptions>();
+  const std::string examples =
+      "  kashi memory module.hlo                  peak by memory space, largest buffers, padding\n"
+      "  kashi memory module.hlo --space 1        the largest buffers of vector memory, S(1)\n"
+      "  kashi memory --target v5p module.hlo     says what the layouts do not: the generation of TPU\n"
+      "  kashi memory before.hlo after.hlo        what grew, what moved to another memory space\n"
+      "  kashi memory --json module.hlo           totals, spaces, all buffers, padding\n\n"
+      "The module's schedule tells from when to when each buffer is needed; one without is ordered here, and the "
+      "report\n"
+      "says so. Peak means arguments, outputs and constants, and the temporaries that are alive at once; gaps between\n"
+      "buffers do not count.";
+  CLI::App* verb = AddVerb(command, "memory", "Explain where the memory of a module goes", examples,
+                           [options] { return RunMemory(*options); });
+  verb->add_option("FILE", options->inputs, "A module, a directory of a dump, or `-`; or two modules to compare")
+      ->required();
+  AddTargetOption(verb, &options->target);
+  verb->add_option("--top", options->top, "How many buffers and shapes to show (10)")->check(CLI::NonNegativeNumber);
+  verb->add_option("--space", options->memory_space, "Whose largest buffers to show (0)");
+  AddOutputOption(verb, &options->output, "Write to this file");
+  AddStrictFlag(verb, &options->strict);
+  AddJsonFlag(verb, &options->json);
+}
+
+}  // namespace kashi::cli

@@ -1,0 +1,22 @@
+// `kashi memory` for people, in the terminal.
+#ifndef KASHI_CLI_MEMORY_REPORT_H_
+#define KASHI_CLI_MEMORY_REPORT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "kashi/analysis/memory_analysis.h"
+
+namespace kashi::cli {
+
+// Totals; a table of the spaces; the `top` largest buffers of the space that is asked for, in the form of XLA's
+// out-of-memory message; the padding, worst first, with suggestions.
+std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, int64_t top, int64_t memory_space);
+
+// What grew, what shrank, what moved between spaces, from a to b. Buffers correspond by the name of a value that both
+// have.
+std::string MemoryComparison(const MemoryAnalysis& a, const MemoryAnalysis& b, int64_t top);
+
+}  // namespace kashi::cli
+
+#endif  // KASHI_CLI_MEMORY_REPORT_H_

@@ -1,0 +1,59 @@
+// Which values share a buffer.
+//
+// Every position (value_positions.h) belongs to one group; the positions of a group are one buffer of the compiled
+// program. Groups come from the rules of HLO, by union-find over positions, in near linear time:
+//
+//   handed on       tuple elements, get-tuple-element, bitcast, copy-done, optimization-barrier, the sources that
+//                   asynchronous starts repeat …: the position holds no value of its own
+//   one place       the init, the parameters, the root and the result of a while; operands, parameters, roots and
+//                   results of calls, conditionals and async-starts; also the tables of tuples
+//   in place        in_place.h
+//   one buffer      outputs that input_output_alias names with their parameter; what ConcatBitcast puts together
+//
+// A module that is scheduled has been through its compiler, which has put copies where two of these would meet, so all
+// of them hold. In any other module a wish that would join two buffers of which both must stay as they are is refused:
+// then the compiler will copy. These are parameters of the entry, constants, places of different loops' states, and
+// operands that an operation would change although they have other users.
+//
+// A computation with several callers by control flow has buffers of its own: what its callers give it and take from it
+// is `borrowed` there.
+#ifndef KASHI_ANALYSIS_BUFFER_GROUPS_H_
+#define KASHI_ANALYSIS_BUFFER_GROUPS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "kashi/analysis/call_graph.h"
+#include "kashi/analysis/value_positions.h"
+#include "kashi/hlo/hlo_module.h"
+
+namespace kashi {
+
+// What a position holds.
+enum class PositionKind : uint8_t {
+  kValue,     // a value that its instruction makes
+  kPhi,       // one of several values, by where control came from: parameters and results of control flow
+  kHandedOn,  // what another position holds
+};
+
+class BufferGroups {
+ public:
+  static BufferGroups Build(const HloModule& module, const CallGraph& graph, const ValuePositions& positions);
+
+  int32_t group_count() const { return group_count_; }
+  // In the order of the groups' first positions.
+  int32_t GroupOf(int32_t position) const { return groups_[position]; }
+  PositionKind KindOf(int32_t position) const { return kinds_[position]; }
+  // By group: given by, or given to, the several callers of a computation.
+  bool IsBorrowed(int32_t group) const { return is_borrowed_[group]; }
+
+ private:
+  int32_t group_count_ = 0;
+  std::vector<int32_t> groups_;
+  std::vector<PositionKind> kinds_;
+  std::vector<bool> is_borrowed_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_ANALYSIS_BUFFER_GROUPS_H_

@@ -1,0 +1,59 @@
+// Which computation calls which, and in what manner.
+//
+//   kControlFlow   while, conditional, call, async-start: what the callee makes lives in buffers of its own
+//   kEmbedded      fusion, reduce, sort, map …: the callee works on elements and has no buffers
+//
+// Built once from a module; the module must outlive it and not change. Recursion, which HLO does not have, is an error
+// here, so whoever walks callees first ends.
+#ifndef KASHI_ANALYSIS_CALL_GRAPH_H_
+#define KASHI_ANALYSIS_CALL_GRAPH_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/hlo_module.h"
+
+namespace kashi {
+
+class CallGraph {
+ public:
+  struct Node {
+    const HloComputation* computation = nullptr;
+    // Calls by control flow from computations that the entry reaches so; an instruction that calls twice is there
+    // twice.
+    std::vector<const HloInstruction*> control_flow_callers;
+    // The entry, and what it reaches by control flow alone: the computations that have buffers.
+    bool has_buffers = false;
+    bool is_reached = false;  // the entry, and all that it calls in whatever manner
+  };
+
+  // INVALID_ARGUMENT for a module without an entry, for recursion, and for operands or roots that are not of their
+  // computation. O(instructions + operands).
+  static absl::StatusOr<CallGraph> Build(const HloModule& module);
+
+  // Callees before callers.
+  absl::Span<const Node> nodes() const { return nodes_; }
+  // Dies for a computation of another module.
+  int64_t IndexOf(const HloComputation* computation) const { return indices_.at(computation); }
+  const Node& NodeOf(const HloComputation* computation) const { return nodes_[IndexOf(computation)]; }
+  // Runs as a part of its only caller, in that one's time and buffers. False for the entry.
+  bool IsInline(const HloComputation* computation) const {
+    return NodeOf(computation).control_flow_callers.size() == 1;
+  }
+
+ private:
+  std::vector<Node> nodes_;
+  absl::flat_hash_map<const HloComputation*, int64_t> indices_;
+};
+
+// The computations whose buffers are the caller's concern: empty unless the instruction is control flow.
+absl::Span<HloComputation* const> ControlFlowCallees(const HloInstruction& instruction);
+
+}  // namespace kashi
+
+#endif  // KASHI_ANALYSIS_CALL_GRAPH_H_

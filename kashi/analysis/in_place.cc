@@ -1,0 +1,155 @@
+#include "kashi/analysis/in_place.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/types/span.h"
+#include "kashi/array/shape_util.h"
+
+namespace kashi {
+namespace {
+
+// A part of what an instruction makes.
+struct Source {
+  const HloInstruction* instruction;
+  ShapeIndex index;
+};
+
+// Tuples, their elements and bitcasts hand a buffer on. Chains longer than any that a compiler leaves are not followed
+// to their end, so that many results at the end of one long chain stay cheap.
+constexpr int kMaxSteps = 32;
+
+// Where the buffer comes from; nullopt for what does not fit together or is too far away.
+std::optional<Source> Origin(Source source) {
+  for (int step = 0; step < kMaxSteps; ++step) {
+    const HloInstruction& instruction = *source.instruction;
+    switch (instruction.opcode()) {
+      case HloOpcode::kTuple: {
+        if (source.index.empty()) return source;
+        const int64_t number = source.index.front();
+        if (number < 0 || number >= instruction.operand_count()) return std::nullopt;
+        source.index.pop_front();
+        source.instruction = instruction.operand(number);
+        break;
+      }
+      case HloOpcode::kGetTupleElement:
+        if (instruction.operand_count() != 1) return std::nullopt;
+        source.index.push_front(instruction.tuple_index());
+        source.instruction = instruction.operand(0);
+        break;
+      case HloOpcode::kBitcast:
+        if (instruction.operand_count() != 1) return std::nullopt;
+        source.instruction = instruction.operand(0);
+        break;
+      default:
+        return source;
+    }
+  }
+  return std::nullopt;
+}
+
+// Each result is operand `first + i`'s, result and operand being arrays or the elements of tuples.
+void AddOneForEach(const HloInstruction& instruction, int64_t first, int64_t count, std::vector<InPlacePair>* pairs) {
+  if (first + count > instruction.operand_count()) return;
+  if (count == 1 && !instruction.shape().IsTuple()) {
+    pairs->push_back({first, {}, {}});
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) pairs->push_back({first + i, {}, {i}});
+}
+
+void AddStated(const HloInstruction& instruction, std::vector<InPlacePair>* pairs) {
+  for (const auto& [output, operand] : instruction.output_operand_aliasing()) {
+    pairs->push_back({operand.first, operand.second, output});
+  }
+}
+
+void AddByOpcode(const HloInstruction& instruction, std::vector<InPlacePair>* pairs) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kDynamicUpdateSlice:
+      return AddOneForEach(instruction, 0, 1, pairs);
+    case HloOpcode::kScatter:
+      return AddOneForEach(instruction, 0, instruction.operand_count() / 2, pairs);
+    case HloOpcode::kSetDimensionSize:
+      // Only if the buffer stays as large as it was.
+      if (instruction.operand_count() < 1 ||
+          !absl::c_equal(instruction.shape().dimensions(), instruction.operand(0)->shape().dimensions())) {
+        return;
+      }
+      return AddOneForEach(instruction, 0, 1, pairs);
+    case HloOpcode::kRaggedAllToAll:
+      return AddOneForEach(instruction, 1, 1, pairs);
+    case HloOpcode::kAllReduceStart:
+      return AddOneForEach(instruction, 0, instruction.operand_count(), pairs);
+    case HloOpcode::kCollectivePermute:
+      // Operands: source, destination, offsets in both.
+      if (instruction.operand_count() == 4) AddOneForEach(instruction, 1, 1, pairs);
+      return;
+    case HloOpcode::kCollectivePermuteStart:
+      if (instruction.operand_count() == 4) pairs->push_back({1, {}, {1}});
+      return;
+    default:
+      return;
+  }
+}
+
+std::vector<InPlacePair> SortedByOutput(std::vector<InPlacePair> pairs) {
+  absl::c_stable_sort(pairs,
+                      [](const InPlacePair& a, const InPlacePair& b) { return a.output_index < b.output_index; });
+  return pairs;
+}
+
+absl::Span<const InPlacePair> PairsOfOutput(const std::vector<InPlacePair>& sorted, const ShapeIndex& output) {
+  struct Less {
+    bool operator()(const InPlacePair& a, const ShapeIndex& b) const { return a.output_index < b; }
+    bool operator()(const ShapeIndex& a, const InPlacePair& b) const { return a < b.output_index; }
+  };
+  const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), output, Less());
+  return absl::MakeConstSpan(sorted.data() + (first - sorted.begin()), last - first);
+}
+
+}  // namespace
+
+InPlacePairs::InPlacePairs(const CallGraph& graph) {
+  for (const CallGraph::Node& node : graph.nodes()) {  // callees first: fusions stand in fusions
+    if (node.computation->IsFusionComputation()) AddFusedPairs(*node.computation);
+  }
+}
+
+void InPlacePairs::AddFusedPairs(const HloComputation& fused) {
+  const HloInstruction* root = fused.root_instruction();
+  std::vector<InPlacePair> pairs;
+  absl::flat_hash_map<const HloInstruction*, std::vector<InPlacePair>>
+      known;  // of results that come from one instruction
+  const int64_t count = root->shape().IsTuple() ? root->shape().tuple_shapes_size() : 1;
+  for (int64_t i = 0; i < count; ++i) {
+    const ShapeIndex output = root->shape().IsTuple() ? ShapeIndex{i} : ShapeIndex{};
+    const std::optional<Source> source = Origin({root, output});
+    if (!source || source->instruction->opcode() == HloOpcode::kParameter) continue;
+    auto [found, is_new] = known.try_emplace(source->instruction);
+    if (is_new) found->second = SortedByOutput(Of(*source->instruction));
+    for (const InPlacePair& pair : PairsOfOutput(found->second, source->index)) {
+      if (pair.operand_number >= source->instruction->operand_count()) continue;
+      const std::optional<Source> changed =
+          Origin({source->instruction->operand(pair.operand_number), pair.operand_index});
+      if (!changed || changed->instruction->opcode() != HloOpcode::kParameter) continue;
+      pairs.push_back({changed->instruction->parameter_number(), changed->index, output});
+    }
+  }
+  if (!pairs.empty()) fused_pairs_.emplace(&fused, std::move(pairs));
+}
+
+std::vector<InPlacePair> InPlacePairs::Of(const HloInstruction& instruction) const {
+  std::vector<InPlacePair> pairs;
+  AddByOpcode(instruction, &pairs);
+  AddStated(instruction, &pairs);
+  if (instruction.opcode() == HloOpcode::kFusion && instruction.has_to_apply()) {
+    const auto found = fused_pairs_.find(instruction.to_apply());
+    if (found != fused_pairs_.end()) pairs.insert(pairs.end(), found->second.begin(), found->second.end());
+  }
+  return pairs;
+}
+
+}  // namespace kashi

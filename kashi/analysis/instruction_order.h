@@ -1,0 +1,25 @@
+// In which order the instructions of each computation run: the module's schedule, or one that is made here to need
+// little memory.
+#ifndef KASHI_ANALYSIS_INSTRUCTION_ORDER_H_
+#define KASHI_ANALYSIS_INSTRUCTION_ORDER_H_
+
+#include <vector>
+
+#include "kashi/analysis/buffer_groups.h"
+#include "kashi/analysis/value_positions.h"
+#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/hlo_module.h"
+
+namespace kashi {
+
+// The schedule's order if the module has one (and it is whole: operands first, every instruction once).
+//
+// Otherwise a list schedule: of the instructions whose operands are there, always the one that frees most, or takes
+// least, among equals the one that comes first in post-order. Compared with post-order itself, and the one with the
+// lower peak of this computation's buffers is taken. O(n log n), n = instructions + operands.
+std::vector<const HloInstruction*> InstructionOrder(const HloModule& module, const HloComputation& computation,
+                                                    const ValuePositions& positions, const BufferGroups& groups);
+
+}  // namespace kashi
+
+#endif  // KASHI_ANALYSIS_INSTRUCTION_ORDER_H_

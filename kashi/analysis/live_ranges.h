@@ -1,0 +1,50 @@
+// From when to when each buffer is needed, in the steps of a program.
+//
+// Time is counted in instructions. The entry and all that is inline in it (call_graph.h) run as one sequence: what an
+// instruction calls comes before the instruction itself, a loop's condition and body once. A computation with several
+// callers has a sequence, and a time, of its own: a region.
+//
+//   0 x   1 i   2 init   [3 p   4 a   5 lt] condition   [6 q   7 b   8 t] body   9 while   10 y
+#ifndef KASHI_ANALYSIS_LIVE_RANGES_H_
+#define KASHI_ANALYSIS_LIVE_RANGES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "kashi/analysis/buffer_groups.h"
+#include "kashi/analysis/call_graph.h"
+#include "kashi/analysis/value_positions.h"
+#include "kashi/hlo/hlo_module.h"
+
+namespace kashi {
+
+// Steps of a region, both included. A group that nobody makes has none: first > last.
+struct LiveRange {
+  int32_t region = 0;
+  int32_t first = INT32_MAX;
+  int32_t last = -1;
+};
+
+class LiveRanges {
+ public:
+  static LiveRanges Compute(const HloModule& module, const CallGraph& graph, const ValuePositions& positions,
+                            const BufferGroups& groups);
+
+  // Callees before callers: the entry's is the last.
+  int32_t region_count() const { return static_cast<int32_t>(sequences_.size()); }
+  absl::Span<const HloInstruction* const> sequence(int32_t region) const { return sequences_[region]; }
+  // By group. A group of several regions is a borrowed one; its range says nothing.
+  const LiveRange& RangeOf(int32_t group) const { return ranges_[group]; }
+  // The region of a computation that is not inline.
+  int32_t RegionOf(const HloComputation* root) const { return regions_.at(root); }
+
+ private:
+  std::vector<std::vector<const HloInstruction*>> sequences_;
+  std::vector<LiveRange> ranges_;
+  absl::flat_hash_map<const HloComputation*, int32_t> regions_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_ANALYSIS_LIVE_RANGES_H_

@@ -1,0 +1,362 @@
+#include "kashi/analysis/memory_analysis.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "kashi/analysis/buffer_groups.h"
+#include "kashi/analysis/call_graph.h"
+#include "kashi/analysis/live_ranges.h"
+#include "kashi/analysis/scoped_memory.h"
+#include "kashi/analysis/shape_nodes.h"
+#include "kashi/analysis/value_positions.h"
+#include "kashi/array/layout.h"
+#include "kashi/base/math.h"
+#include "kashi/base/status.h"
+
+namespace kashi {
+namespace {
+
+// The temporaries of one region in one memory space.
+struct RegionUsage {
+  int64_t peak_bytes = 0;
+  int32_t peak_step = 0;
+  std::vector<MemoryLevel> levels;
+  std::vector<int32_t> temporaries;             // of the region itself, alive at the peak
+  const RegionUsage* called_at_peak = nullptr;  // the region whose own peak is counted there
+};
+
+using UsageBySpace = std::map<int64_t, RegionUsage>;
+
+// Finds the peak among buffers that come and go.
+class Sweep {
+ public:
+  void Add(int32_t first, int32_t last, int64_t bytes) {
+    if (bytes == 0) return;
+    changes_.push_back({first, bytes});
+    changes_.push_back({last + 1, -bytes});
+  }
+  void Finish(RegionUsage* usage) {
+    absl::c_sort(changes_, [](const Change& a, const Change& b) { return a.step < b.step; });
+    int64_t now = 0;
+    for (size_t i = 0; i < changes_.size();) {
+      const int32_t step = changes_[i].step;
+      for (; i < changes_.size() && changes_[i].step == step; ++i) now += changes_[i].bytes;
+      usage->levels.push_back({step, now});
+      if (now <= usage->peak_bytes) continue;
+      usage->peak_bytes = now;
+      usage->peak_step = step;
+    }
+  }
+
+ private:
+  struct Change {
+    int32_t step;
+    int64_t bytes;
+  };
+  std::vector<Change> changes_;
+};
+
+class Analyzer {
+ public:
+  Analyzer(const HloModule& module, const MemoryTarget& target) : module_(module), shapes_(target) {
+    result_.target = target;
+    result_.is_scheduled = module.has_schedule();
+  }
+
+  absl::StatusOr<MemoryAnalysis> Run() {
+    KASHI_ASSIGN_OR_RETURN(const CallGraph graph, CallGraph::Build(module_));
+    KASHI_ASSIGN_OR_RETURN(const ValuePositions positions, ValuePositions::Build(graph, &shapes_));
+    const BufferGroups groups = BufferGroups::Build(module_, graph, positions);
+    const LiveRanges ranges = LiveRanges::Compute(module_, graph, positions, groups);
+    MakeBuffers(positions, groups, ranges);
+    KASHI_RETURN_IF_ERROR(AddConstantsOfElements(graph, positions.total_bytes(), ranges.region_count() - 1));
+    AddResident(positions);
+    FindPeaks(graph, ranges);
+    for (int32_t region = 0; region < ranges.region_count(); ++region) {
+      result_.sequences.emplace_back(ranges.sequence(region).begin(), ranges.sequence(region).end());
+    }
+    AddScratch();
+    TakeSpaces();
+    AddPadding();
+    return std::move(result_);
+  }
+
+ private:
+  // ---- Buffers.
+
+  struct GroupFacts {
+    int32_t buffer = -1;
+    bool is_argument = false;
+    bool is_output = false;
+    bool has_constants = false;
+    bool has_other_values = false;
+  };
+
+  void MakeBuffers(const ValuePositions& positions, const BufferGroups& groups, const LiveRanges& ranges) {
+    std::vector<GroupFacts> facts(groups.group_count());
+    const auto mark = [&](const HloInstruction* instruction, bool GroupFacts::*fact) {
+      const PositionRange range = positions.RangeOf(instruction);
+      for (int32_t i = 0; i < range.size(); ++i) facts[groups.GroupOf(range.first + i)].*fact = true;
+    };
+    const HloComputation& entry = *module_.entry_computation();
+    for (const HloInstruction* parameter : entry.parameter_instructions()) mark(parameter, &GroupFacts::is_argument);
+    mark(entry.root_instruction(), &GroupFacts::is_output);
+    for (const ValuePositions::Entry& each : positions.entries()) {
+      for (int32_t node = 0; node < each.nodes->size(); ++node) {
+        const int32_t position = each.first + node;
+        const int32_t group = groups.GroupOf(position);
+        const ShapeNode& shape = each.nodes->nodes()[node];
+        if (groups.KindOf(position) == PositionKind::kHandedOn || groups.IsBorrowed(group)) continue;
+        if (shape.shape->IsToken() || shape.shape->IsOpaque()) continue;
+        if (facts[group].buffer < 0) facts[group].buffer = AddBuffer(ranges.RangeOf(group));
+        if (groups.KindOf(position) == PositionKind::kValue) {
+          (each.instruction->IsConstant() ? facts[group].has_constants : facts[group].has_other_values) = true;
+        }
+        AddValue({positions.NameOf(each, node), each.instruction, shape.shape, shape.bytes, shape.unpadded_bytes,
+                  shape.memory_space, groups.KindOf(position) == PositionKind::kPhi},
+                 &result_.buffers[facts[group].buffer]);
+      }
+    }
+    for (const GroupFacts& fact : facts) {
+      if (fact.buffer >= 0) result_.buffers[fact.buffer].kind = KindOf(fact);
+    }
+  }
+  // The constants of computations that work on elements, such as a sort's comparison: those of fusions are in the code, all
+  // others lie in memory.
+  absl::Status AddConstantsOfElements(const CallGraph& graph, int64_t total_bytes, int32_t entry_region) {
+    for (const CallGraph::Node& node : graph.nodes()) {
+      if (!node.is_reached || node.has_buffers || node.computation->IsFusionComputation()) continue;
+      for (const HloInstruction* instruction : node.computation->instructions()) {
+        if (!instruction->IsConstant() || !instruction->shape().IsArray()) continue;
+        KASHI_ASSIGN_OR_RETURN(const ShapeNodes* nodes, shapes_.Get(instruction->shape()));
+        const ShapeNode& shape = nodes->nodes()[0];
+        const std::optional<int64_t> sum = CheckedAdd(total_bytes, shape.bytes);
+        if (!sum) return ResourceExhausted("the values of the module take more than 2^63 bytes");
+        total_bytes = *sum;
+        MemoryBuffer& buffer = result_.buffers[AddBuffer({entry_region, 0, 0})];
+        buffer.kind = MemoryBuffer::Kind::kConstant;
+        AddValue({std::string(instruction->name()), instruction, shape.shape, shape.bytes, shape.unpadded_bytes,
+                  shape.memory_space, /*is_phi=*/false},
+                 &buffer);
+      }
+    }
+    return absl::OkStatus();
+  }
+  int32_t AddBuffer(const LiveRange& range) {
+    MemoryBuffer& buffer = result_.buffers.emplace_back();
+    buffer.region = range.region;
+    buffer.first_step = range.first;
+    buffer.last_step = range.last;
+    return static_cast<int32_t>(result_.buffers.size()) - 1;
+  }
+  static void AddValue(BufferValue value, MemoryBuffer* buffer) {
+    const bool is_main = buffer->values.empty() || value.bytes > buffer->bytes ||
+                         (value.bytes == buffer->bytes && !value.is_phi && buffer->main_value().is_phi);
+    buffer->values.push_back(std::move(value));
+    if (!is_main) return;
+    std::swap(buffer->values.front(), buffer->values.back());
+    buffer->bytes = buffer->main_value().bytes;
+    buffer->unpadded_bytes = buffer->main_value().unpadded_bytes;
+    buffer->memory_space = buffer->main_value().memory_space;
+  }
+  static MemoryBuffer::Kind KindOf(const GroupFacts& fact) {
+    if (fact.is_argument) return fact.is_output ? MemoryBuffer::Kind::kAliased : MemoryBuffer::Kind::kArgument;
+    if (fact.is_output) return MemoryBuffer::Kind::kOutput;
+    return fact.has_constants && !fact.has_other_values ? MemoryBuffer::Kind::kConstant
+                                                        : MemoryBuffer::Kind::kTemporary;
+  }
+
+  // ---- What is resident.
+
+  MemorySpaceUsage& Space(int64_t number) {
+    MemorySpaceUsage& space = spaces_[number];
+    space.memory_space = number;
+    return space;
+  }
+  void AddLeaves(const PositionRange& range, int64_t MemorySpaceUsage::*sum) {
+    for (int32_t i = 0; i < range.size(); ++i) {
+      const ShapeNode& node = range.nodes->nodes()[range.node + i];
+      if (!node.is_tuple) Space(node.memory_space).*sum += node.bytes;
+    }
+  }
+  void AddResident(const ValuePositions& positions) {
+    const HloComputation& entry = *module_.entry_computation();
+    for (const HloInstruction* parameter : entry.parameter_instructions()) {
+      AddLeaves(positions.RangeOf(parameter), &MemorySpaceUsage::argument_bytes);
+    }
+    const PositionRange output = positions.RangeOf(entry.root_instruction());
+    AddLeaves(output, &MemorySpaceUsage::output_bytes);
+    for (const auto& [index, alias] : module_.input_output_alias_config().aliases()) {
+      if (const auto part = output.Find(index)) AddLeaves(*part, &MemorySpaceUsage::alias_bytes);
+    }
+    for (const ShapeNode& node : output.nodes->nodes()) {
+      if (node.is_tuple) result_.output_table_bytes += node.bytes;
+    }
+    for (const MemoryBuffer& buffer : result_.buffers) {
+      if (buffer.kind == MemoryBuffer::Kind::kConstant) Space(buffer.memory_space).constant_bytes += buffer.bytes;
+    }
+  }
+
+  // ---- Peaks.
+
+  void FindPeaks(const CallGraph& graph, const LiveRanges& ranges) {
+    std::vector<std::map<int64_t, std::vector<int32_t>>> temporaries(ranges.region_count());
+    for (size_t i = 0; i < result_.buffers.size(); ++i) {
+      const MemoryBuffer& buffer = result_.buffers[i];
+      if (buffer.kind != MemoryBuffer::Kind::kTemporary) continue;
+      temporaries[buffer.region][buffer.memory_space].push_back(static_cast<int32_t>(i));
+    }
+    usages_.resize(ranges.region_count());
+    for (int32_t region = 0; region < ranges.region_count(); ++region) {
+      FindPeaksOf(region, temporaries[region], CallsOf(region, graph, ranges));
+    }
+  }
+
+  // A step that runs other regions: in a space it needs as much as the one of them that needs most.
+  struct Call {
+    int32_t step;
+    const RegionUsage* usage;
+  };
+  std::map<int64_t, std::vector<Call>> CallsOf(int32_t region, const CallGraph& graph, const LiveRanges& ranges) const {
+    std::map<int64_t, std::vector<Call>> calls;
+    const auto sequence = ranges.sequence(region);
+    for (int32_t step = 0; step < sequence.size(); ++step) {
+      for (const HloComputation* callee : ControlFlowCallees(*sequence[step])) {
+        if (graph.IsInline(callee)) continue;
+        for (const auto& [space, usage] : usages_[ranges.RegionOf(callee)]) {
+          std::vector<Call>& of_space = calls[space];
+          if (of_space.empty() || of_space.back().step != step) {
+            of_space.push_back({step, &usage});
+          } else if (usage.peak_bytes > of_space.back().usage->peak_bytes) {
+            of_space.back().usage = &usage;
+          }
+        }
+      }
+    }
+    return calls;
+  }
+
+  void FindPeaksOf(int32_t region, const std::map<int64_t, std::vector<int32_t>>& temporaries,
+                   const std::map<int64_t, std::vector<Call>>& calls) {
+    std::map<int64_t, Sweep> sweeps;
+    for (const auto& [space, buffers] : temporaries) {
+      for (int32_t i : buffers) {
+        const MemoryBuffer& buffer = result_.buffers[i];
+        sweeps[space].Add(buffer.first_step, buffer.last_step, buffer.bytes);
+      }
+    }
+    for (const auto& [space, of_space] : calls) {
+      for (const Call& call : of_space) sweeps[space].Add(call.step, call.step, call.usage->peak_bytes);
+    }
+    for (auto& [space, sweep] : sweeps) {
+      RegionUsage& usage = usages_[region][space];
+      sweep.Finish(&usage);
+      const auto own = temporaries.find(space);
+      if (own != temporaries.end()) {
+        for (int32_t i : own->second) {
+          const MemoryBuffer& buffer = result_.buffers[i];
+          if (buffer.first_step <= usage.peak_step && usage.peak_step <= buffer.last_step)
+            usage.temporaries.push_back(i);
+        }
+      }
+      const auto called = calls.find(space);
+      if (called == calls.end()) continue;
+      for (const Call& call : called->second) {
+        if (call.step == usage.peak_step) usage.called_at_peak = call.usage;
+      }
+    }
+  }
+
+  void AddScratch() {
+    for (const auto& sequence : result_.sequences) {
+      for (const HloInstruction* instruction : sequence) {
+        if (!instruction->has_backend_config()) continue;
+        for (const ScopedMemory& scoped : UsedScopedMemory(instruction->raw_backend_config_string())) {
+          if (scoped.bytes == 0) continue;
+          MemorySpaceUsage& space = Space(scoped.memory_space);
+          space.scratch_bytes = std::max(space.scratch_bytes, scoped.bytes);
+        }
+      }
+    }
+  }
+
+  void AddPadding() {
+    std::map<int64_t, MemorySpaceUsage*> by_number;
+    for (MemorySpaceUsage& space : result_.spaces) by_number[space.memory_space] = &space;
+    for (const MemoryBuffer& buffer : result_.buffers) {
+      if (buffer.kind == MemoryBuffer::Kind::kTemporary) continue;
+      by_number[buffer.memory_space]->padding_bytes += buffer.bytes - buffer.unpadded_bytes;
+    }
+    for (MemorySpaceUsage& space : result_.spaces) {
+      for (int32_t i : space.temporaries) {
+        space.padding_bytes += result_.buffers[i].bytes - result_.buffers[i].unpadded_bytes;
+      }
+    }
+  }
+
+  void TakeSpaces() {
+    Space(Layout::kDefaultMemorySpace);
+    for (auto& [number, usage] : usages_.back()) {
+      MemorySpaceUsage& space = Space(number);
+      space.temp_bytes = usage.peak_bytes;
+      space.peak_step = usage.peak_step;
+      space.levels = std::move(usage.levels);
+      for (const RegionUsage* each = &usage; each != nullptr; each = each->called_at_peak) {
+        space.temporaries.insert(space.temporaries.end(), each->temporaries.begin(), each->temporaries.end());
+      }
+      absl::c_stable_sort(space.temporaries,
+                          [this](int32_t a, int32_t b) { return result_.buffers[a].bytes > result_.buffers[b].bytes; });
+    }
+    for (auto& [number, space] : spaces_) {
+      space.peak_bytes =
+          space.argument_bytes + space.output_bytes - space.alias_bytes + space.constant_bytes + space.temp_bytes;
+      if (number == Layout::kDefaultMemorySpace) space.peak_bytes += result_.output_table_bytes;
+      result_.spaces.push_back(std::move(space));
+    }
+    // Sorted by number, but the default space comes first also where there are negative ones.
+    absl::c_stable_partition(result_.spaces, [](const MemorySpaceUsage& space) {
+      return space.memory_space == Layout::kDefaultMemorySpace;
+    });
+  }
+
+  const HloModule& module_;
+  ShapeNodesCache shapes_;
+  MemoryAnalysis result_;
+  std::map<int64_t, MemorySpaceUsage> spaces_;
+  std::vector<UsageBySpace> usages_;  // by region
+};
+
+}  // namespace
+
+absl::string_view MemoryBufferKindName(MemoryBuffer::Kind kind) {
+  switch (kind) {
+    case MemoryBuffer::Kind::kArgument:
+      return "argument";
+    case MemoryBuffer::Kind::kOutput:
+      return "output";
+    case MemoryBuffer::Kind::kAliased:
+      return "aliased";
+    case MemoryBuffer::Kind::kConstant:
+      return "constant";
+    case MemoryBuffer::Kind::kTemporary:
+      return "temporary";
+  }
+  return "";
+}
+
+int64_t MemoryAnalysis::XlaPeakBytes() const {
+  int64_t resident = output_table_bytes, temporaries = 0;
+  for (const MemorySpaceUsage& space : spaces) {
+    resident += space.argument_bytes + space.output_bytes - space.alias_bytes + space.constant_bytes;
+    temporaries = std::max(temporaries, space.temp_bytes);
+  }
+  return target.is_tpu() ? resident + temporaries : resident;
+}
+
+absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module, const std::optional<MemoryTarget>& target) {
+  return Analyzer(module, target.has_value() ? *target : GuessMemoryTarget(module)).Run();
+}
+
+}  // namespace kashi

@@ -1,0 +1,112 @@
+// Where every byte of a program's memory goes: its buffers, from when to when each is needed, and the peak of each
+// memory space.
+//
+//   absl::StatusOr<MemoryAnalysis> memory = AnalyzeMemory(*module);
+//   for (const MemorySpaceUsage& space : memory->spaces) … space.memory_space, space.peak_bytes …
+//
+// Resident, because they are there from the first step to the last, are arguments, outputs and constants; temporaries
+// come and go. The peak of a space is what is resident in it and the most that its temporaries take at any one step.
+// Gaps between buffers are not counted: they are packed as if they had no addresses.
+#ifndef KASHI_ANALYSIS_MEMORY_ANALYSIS_H_
+#define KASHI_ANALYSIS_MEMORY_ANALYSIS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "kashi/analysis/memory_target.h"
+#include "kashi/array/shape.h"
+#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/hlo_module.h"
+
+namespace kashi {
+
+// A value in a buffer: an instruction's result, or an array or the table of its tuple.
+struct BufferValue {
+  std::string name;  // "fusion.3", "copy-start{0}", "tuple.7{}"
+  const HloInstruction* instruction = nullptr;
+  const Shape* shape = nullptr;
+  int64_t bytes = 0;
+  int64_t unpadded_bytes = 0;
+  int64_t memory_space = 0;
+  bool is_phi = false;  // one of the buffer's other values, by where control came from
+};
+
+struct MemoryBuffer {
+  enum class Kind {
+    kArgument,
+    kOutput,
+    kAliased,  // both
+    kConstant,
+    kTemporary,
+  };
+  Kind kind = Kind::kTemporary;
+  int64_t memory_space = 0;
+  int64_t bytes = 0;  // of its largest value
+  int64_t unpadded_bytes = 0;
+  // Steps of MemoryAnalysis::sequences[region], both included.
+  int32_t region = 0;
+  int32_t first_step = 0;
+  int32_t last_step = 0;
+  // Inv: not empty. The buffer is named after the first one: the largest, of equals the first that is made.
+  std::vector<BufferValue> values;
+
+  const BufferValue& main_value() const { return values.front(); }
+};
+absl::string_view MemoryBufferKindName(MemoryBuffer::Kind kind);  // "argument", "temporary", …
+
+// What the temporaries take from `step` on, up to the next level's.
+struct MemoryLevel {
+  int32_t step = 0;
+  int64_t bytes = 0;
+};
+
+struct MemorySpaceUsage {
+  int64_t memory_space = 0;
+  int64_t argument_bytes = 0;  // of the entry's parameters, without the tables of tuples
+  int64_t output_bytes = 0;    // of the entry's results, also if they are arguments
+  int64_t alias_bytes = 0;     // of results that lie where arguments lie
+  int64_t constant_bytes = 0;
+  int64_t temp_bytes = 0;     // at the peak
+  int64_t padding_bytes = 0;  // of all that is there at the peak
+  // argument + output - alias + constant + temp; in the default space also MemoryAnalysis::output_table_bytes.
+  int64_t peak_bytes = 0;
+  // The most that one instruction's backend config says it needs while it runs (scoped_memory.h). Not in peak_bytes:
+  // XLA does not count it either.
+  int64_t scratch_bytes = 0;
+  int32_t peak_step = 0;             // the first at which it is reached, in the entry's sequence
+  std::vector<int32_t> temporaries;  // numbers of the buffers that are alive then, the largest first
+  std::vector<MemoryLevel> levels;   // of temporaries, over the entry's steps; empty if there are none
+};
+
+struct MemoryAnalysis {
+  MemoryTarget target;
+  bool is_scheduled = false;  // by whoever wrote the module; otherwise the order of steps was made here
+  // The table of pointers of a result that is a tuple; in the default memory space.
+  int64_t output_table_bytes = 0;
+  std::vector<MemorySpaceUsage> spaces;  // by number; the default one is always there
+  std::vector<MemoryBuffer> buffers;
+  // What runs, step by step: the entry with all that it alone calls is the last region, computations with several
+  // callers are one each.
+  std::vector<std::vector<const HloInstruction*>> sequences;
+
+  const MemorySpaceUsage& default_space() const { return spaces.front(); }
+  absl::Span<const HloInstruction* const> entry_sequence() const { return sequences.back(); }
+  // What XLA calls peak_memory_in_bytes: all that is resident, in whatever space, and on a TPU the temporaries of the
+  // one space where they take most. (On a host XLA counts no temporaries.)
+  int64_t XlaPeakBytes() const;
+};
+
+// nullopt as a target: what GuessMemoryTarget says. The module must outlive the result. INVALID_ARGUMENT for modules
+// that do not hang together (call_graph.h), RESOURCE_EXHAUSTED for such as are too large (value_positions.h).
+// O(n log n), n = instructions, operands and elements of tuples.
+absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module,
+                                             const std::optional<MemoryTarget>& target = std::nullopt);
+
+}  // namespace kashi
+
+#endif  // KASHI_ANALYSIS_MEMORY_ANALYSIS_H_

@@ -1,0 +1,68 @@
+#include "kashi/analysis/memory_target.h"
+
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "kashi/array/primitive_util.h"
+
+namespace kashi {
+namespace {
+
+enum : int64_t { kVmemOfV4 = 3 };
+
+struct Evidence {
+  bool has_tiles = false;
+  bool has_double_scalars = false;  // a tile of 256 words: two rows of a vector register at least
+  bool has_vmem_of_v4 = false;
+};
+
+void Look(const Shape& array, Evidence* evidence) {
+  if (!array.IsArray() || !array.has_layout()) return;
+  const Layout& layout = array.layout();
+  if (layout.memory_space() == kVmemOfV4) evidence->has_vmem_of_v4 = true;
+  if (layout.tiles_size() == 0) return;
+  evidence->has_tiles = true;
+  if (array.dimensions_size() == 0 && primitive_util::BitWidth(array.element_type()) == 32 &&
+      layout.tiles(0) == Tile({256})) {
+    evidence->has_double_scalars = true;
+  }
+}
+
+void LookAtAll(const Shape& shape, Evidence* evidence) {
+  std::vector<const Shape*> rest = {&shape};
+  while (!rest.empty()) {
+    const Shape& next = *rest.back();
+    rest.pop_back();
+    if (next.IsTuple()) {
+      for (const Shape& element : next.tuple_shapes()) rest.push_back(&element);
+    } else {
+      Look(next, evidence);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<MemoryTarget> ParseMemoryTarget(absl::string_view name) {
+  if (name == "host" || name == "cpu") return MemoryTarget();
+  const std::optional<TpuGeneration> generation = ParseTpuGeneration(name);
+  if (!generation) return std::nullopt;
+  return MemoryTarget{generation};
+}
+
+MemoryTarget GuessMemoryTarget(const HloModule& module) {
+  Evidence evidence;
+  absl::flat_hash_set<const Shape*> seen;  // instructions share shapes
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (seen.insert(&instruction->shape()).second) LookAtAll(instruction->shape(), &evidence);
+    }
+  }
+  if (!evidence.has_tiles) return {std::nullopt, /*is_guess=*/true};
+  const TpuGeneration generation = evidence.has_double_scalars ? TpuGeneration::kV3
+                                   : evidence.has_vmem_of_v4   ? TpuGeneration::kV4
+                                                               : TpuGeneration::kV5e;
+  return {generation, /*is_guess=*/true};
+}
+
+}  // namespace kashi

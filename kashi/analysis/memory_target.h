@@ -1,0 +1,40 @@
+// Whose memory a module's values lie in: it decides what padding and tables of pointers take.
+//
+//   a TPU      tiles pad; a tuple's table has 4 bytes an entry, rounded up by generation (kashi/array/tpu_tiling.h)
+//   a host     no padding beside that of layouts; a table has 8 bytes an entry
+#ifndef KASHI_ANALYSIS_MEMORY_TARGET_H_
+#define KASHI_ANALYSIS_MEMORY_TARGET_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "kashi/array/device_size.h"
+#include "kashi/array/tpu_tiling.h"
+#include "kashi/hlo/hlo_module.h"
+
+namespace kashi {
+
+struct MemoryTarget {
+  std::optional<TpuGeneration> tpu;  // nullopt: a host
+  bool is_guess = false;             // nobody has said it
+
+  bool is_tpu() const { return tpu.has_value(); }
+  std::string name() const { return tpu ? std::string(GetTpuGenerationInfo(*tpu).name) : "host"; }
+  DeviceSizeOptions size_options() const { return {/*pad_untiled=*/is_tpu()}; }
+  // Of a tuple with so many elements. Pre: 0 <= elements < 2^31.
+  int64_t TableBytes(int64_t elements) const { return tpu ? TupleTableBytes(elements, *tpu) : 8 * elements; }
+};
+
+// "v2" … "tpu7x", "host", "cpu"; nullopt for others.
+std::optional<MemoryTarget> ParseMemoryTarget(absl::string_view name);
+
+// By what a compiled module shows of its target. Tiles mean a TPU; 32-bit scalars in T(256) v2 or v3 (the answer is
+// v3); vector memory S(3) v4; otherwise v5e, whose sizes differ from those of later generations in the tables only.
+// Without tiles a host.
+MemoryTarget GuessMemoryTarget(const HloModule& module);
+
+}  // namespace kashi
+
+#endif  // KASHI_ANALYSIS_MEMORY_TARGET_H_

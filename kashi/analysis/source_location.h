@@ -1,0 +1,24 @@
+// Where in the user's program an instruction comes from.
+#ifndef KASHI_ANALYSIS_SOURCE_LOCATION_H_
+#define KASHI_ANALYSIS_SOURCE_LOCATION_H_
+
+#include <cstdint>
+#include <string>
+
+#include "kashi/hlo/hlo_instruction.h"
+
+namespace kashi {
+
+struct SourceLocation {
+  std::string op_name;  // "jit(f)/dot_general"
+  std::string file;     // "" if nobody says
+  int32_t line = 0;
+};
+
+// From the instruction's metadata: the file and line that stand there, or those of its stack frame. A fusion or an
+// asynchronous start without metadata has those of the root that it computes.
+SourceLocation GetSourceLocation(const HloInstruction& instruction);
+
+}  // namespace kashi
+
+#endif  // KASHI_ANALYSIS_SOURCE_LOCATION_H_
