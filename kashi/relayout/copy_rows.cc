@@ -1,7 +1,5 @@
 #include "kashi/relayout/copy_rows.h"
-
-// Those of transpose_kernels.cc.
-#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include "kashi/relayout/highway_targets.h"
 
 #include <algorithm>
 #include <cstring>

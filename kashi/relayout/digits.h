@@ -43,7 +43,8 @@ struct Digits {
   absl::InlinedVector<DigitDimension, 6> dimensions;
 };
 
-// UNIMPLEMENTED, and why, for layouts that are no such system. Cost: below a microsecond.
+// UNIMPLEMENTED, and why, for layouts that are no such system. Pre: the array has elements; the sizes of one without may be
+// beyond int64_t. Cost: below a microsecond.
 absl::StatusOr<Digits> DigitsOf(const Placement& placement);
 
 }  // namespace kashi

@@ -1,4 +1,5 @@
 #include "kashi/relayout/ef57.h"
+#include "kashi/relayout/highway_targets.h"
 
 #include <cmath>
 #include <cstdint>
@@ -24,7 +25,8 @@ void ConvertOne(const char* from, char* to) {
   std::memcpy(to, pair, sizeof(pair));
 }
 
-#if HWY_HAVE_FLOAT64 && HWY_TARGET != HWY_SCALAR
+// Highway's portable targets store pairs at aligned addresses only.
+#if HWY_HAVE_FLOAT64 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 
 // All lanes are read before any is written: a vector may be converted where it lies.
 void ConvertVector(const char* from, char* to) {

@@ -138,6 +138,7 @@ void RelayoutPlan::State::Plan() {
 }
 
 absl::Status RelayoutPlan::State::PlanElements() {
+  if (ElementCount(from.dimensions()) == 0) return absl::OkStatus();
   KASHI_ASSIGN_OR_RETURN(Digits from_digits, DigitsOf(from));
   KASHI_ASSIGN_OR_RETURN(Digits to_digits, DigitsOf(to));
   KASHI_ASSIGN_OR_RETURN(boxes, BoxesOf(from_digits, to_digits));
@@ -150,7 +151,7 @@ absl::Status RelayoutPlan::State::PlanElements() {
 // short runs.
 absl::Status RelayoutPlan::State::PlanPadding() {
   const IndexMap& map = to.map();
-  if (map.padded_element_count() == map.element_count()) return absl::OkStatus();
+  if (map.padded_element_count() == map.element_count()) return absl::OkStatus();  // an empty array has no memory
   MakePattern();
   const int64_t slot = to.slot_bits(), base = map.prefix_bytes() * 8;
   if (map.padded_element_count() / 2 >= map.element_count()) {

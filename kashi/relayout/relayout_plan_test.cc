@@ -209,6 +209,13 @@ TEST(RelayoutPlanTest, EmptyArrays) {
 }
 
 // A part without elements: all there was stays.
+// Found by relayout_fuzz: the sizes beside a 0 may be of any product.
+TEST(RelayoutPlanTest, EmptyArraysOfHugeSizes) {
+  PlanOf("u8[4035225266123964416,0,1099511627776]{2,1,0:T(8,128)}",
+         "u8[4035225266123964416,0,1099511627776]{0,1,2:T(8,128)(4,1)}")
+      .Execute(nullptr, nullptr);
+}
+
 TEST(RelayoutPlanTest, EmptySlices) {
   const Placement none = PlacementOf("u8[4]{0:T(8)}").Slice({2}, {0}).value();
   EXPECT_THAT(Executed(RelayoutPlan::Make(PlacementOf("u8[0]"), none).value(), {}), Each(0xee));

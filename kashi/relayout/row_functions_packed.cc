@@ -3,6 +3,8 @@
 //
 //   nibbles        bytes          A row may begin and end within a byte: what lies before the first whole byte of the packed
 //   ba dc fe  <->  a b c d e f    side is done alone, so that the loops see whole bytes there; the other side never cares.
+#include "kashi/relayout/highway_targets.h"
+
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,7 @@
 // Conversions by vectors. All arithmetic on floats narrower than f32 is that of integers on the codes, so that every NaN is
 // the one that ConvertElement makes, on every processor.
+#include "kashi/relayout/highway_targets.h"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -33,7 +35,15 @@ template <class C>
 HWY_INLINE void ConvertVector(TagOf<C> d, const typename C::From* from, typename C::To* to) {
   const hn::Rebind<typename C::From, TagOf<C>> d_from;
   const hn::Rebind<typename C::To, TagOf<C>> d_to;
+#if HWY_TARGET == HWY_SCALAR  // wants aligned addresses
+  typename C::From source;
+  typename C::To target;
+  std::memcpy(&source, from, sizeof(source));
+  hn::StoreU(C::Of(d, hn::LoadU(d_from, &source)), d_to, &target);
+  std::memcpy(to, &target, sizeof(target));
+#else
   hn::StoreU(C::Of(d, hn::LoadU(d_from, from)), d_to, to);
+#endif
 }
 
 template <class C>
@@ -473,8 +483,8 @@ constexpr Entry kEntries[] = {
     {F32, U4, &ConvertRow<FloatToInteger<uint8_t, 4>>},
     {F32, F64, &ConvertRow<FloatToDouble>},
     {C64, C128, &ConvertParts<FloatToDouble>},
-#if HWY_TARGET != \
-    HWY_SCALAR  // whose DemoteTo makes the largest number of infinity, and the lowest of all that round to it
+// The DemoteTo of portable targets makes the largest number of infinity, and the lowest of all that round to it.
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
     {F64, S32, &ConvertRow<DoubleToInteger>},
     {F64, F32, &ConvertRow<DoubleToFloat>},
     {C128, C64, &ConvertParts<DoubleToFloat>},

@@ -6,10 +6,7 @@
 //   both                                as the second, by way of a buffer
 //   one row or one column               a loop, or a copy
 #include "kashi/relayout/transpose_kernels.h"
-
-// SSSE3 has all that is used here, so SSE4 would be the same code again. Vectors whose length only the running machine
-// knows cannot be kept in arrays.
-#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include "kashi/relayout/highway_targets.h"
 
 #include <algorithm>
 #include <cstring>

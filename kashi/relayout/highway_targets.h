@@ -1,0 +1,23 @@
+// The processors that kernels are compiled for. Before the first header of Highway.
+#ifndef KASHI_RELAYOUT_HIGHWAY_TARGETS_H_
+#define KASHI_RELAYOUT_HIGHWAY_TARGETS_H_
+
+// SSSE3 has all that is used here, so SSE4 would be the same code again. Vectors whose length only the running machine knows
+// cannot be kept in arrays.
+#define KASHI_UNUSED_TARGETS (HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+// With sanitizers a compiler takes minutes for each: there the longest vectors that most machines have are left, and none.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define KASHI_FEW_TARGETS
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KASHI_FEW_TARGETS
+#endif
+#ifdef KASHI_FEW_TARGETS
+#define HWY_DISABLED_TARGETS (KASHI_UNUSED_TARGETS | HWY_AVX3 | HWY_AVX3_DL | HWY_SSSE3)
+#else
+#define HWY_DISABLED_TARGETS KASHI_UNUSED_TARGETS
+#endif
+
+#endif  // KASHI_RELAYOUT_HIGHWAY_TARGETS_H_
