@@ -1,3 +1,5 @@
+#include "kashi/relayout/highway_targets.h"  // before Highway
+
 #include "kashi/relayout/ef57.h"
 
 #include <cmath>

@@ -9,6 +9,8 @@
 //
 // KASHI_TEST_SCOPE=full takes every pair of tile lists at rank 3, many more at rank 4, and runs for minutes.
 // A failure is made smaller, and printed as one line that says it all.
+#include "kashi/relayout/highway_targets.h"  // before Highway
+
 #include <hwy/highway.h>
 
 #include <algorithm>

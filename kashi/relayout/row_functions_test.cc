@@ -1,4 +1,6 @@
 // Every row function against one element at a time: slots by single bits, values by ConvertElement.
+#include "kashi/relayout/highway_targets.h"  // before Highway
+
 #include "kashi/relayout/row_functions.h"
 
 #include <cmath>
