@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/memory_html.h"
 #include "cli/memory_json.h"
 #include "cli/memory_report.h"
 #include "cli/module_file.h"
@@ -25,6 +26,7 @@ struct MemoryOptions {
   int64_t top = 10;
   int64_t memory_space = 0;
   std::string output;
+  std::string html;
   bool strict = false;
   bool json = false;
 };
@@ -77,9 +79,25 @@ int Report(const MemoryOptions& options, Answers* answers) {
   return std::max(status, answers->Finish());
 }
 
+int WritePage(const MemoryOptions& options) {
+  const absl::StatusOr<std::vector<std::string>> paths = ExpandModulePath(options.inputs[0]);
+  if (!paths.ok()) return Fail(paths.status());
+  if (paths->size() != 1) return FailUsage(absl::StrCat("--html is for one module, and there are ", paths->size()));
+  const std::optional<Measured> measured = Measure(paths->front(), options);
+  if (!measured) return kBadInput;
+  const absl::Status written = WriteOutput(options.html, MemoryHtml(*measured->file.module, measured->memory));
+  return written.ok() ? kSuccess : Fail(written);
+}
+
 int RunMemory(const MemoryOptions& options) {
   if (options.inputs.size() > 2) return FailUsage("kashi memory takes one module, or two to compare");
   if (options.inputs.size() == 2 && options.json) return FailUsage("--json is for one module");
+  if (!options.html.empty()) {
+    if (options.inputs.size() == 2) return FailUsage("--html is for one module");
+    if (options.json || !options.output.empty())
+      return FailUsage("--html writes a page: no --json and no -o beside it");
+    return WritePage(options);
+  }
   Answers answers(options.output, options.json);
   return options.inputs.size() == 2 ? Compare(options, &answers) : Report(options, &answers);
 }
@@ -107,7 +125,9 @@ void AddMemoryVerb(Command* command) {
       "  kashi memory module.hlo --space 1        the largest buffers of vector memory, S(1)\n"
       "  kashi memory --target v5p module.hlo     says what the layouts do not: the generation of TPU\n"
       "  kashi memory before.hlo after.hlo        what grew, what moved to another memory space\n"
-      "  kashi memory --json module.hlo           totals, spaces, all buffers, padding\n\n"
+      "  kashi memory --json module.hlo           totals, spaces, all buffers, padding\n"
+      "  kashi memory --html report.html module.hlo\n"
+      "                                           a page for the browser: memory over the schedule, search, layouts\n\n"
       "The module's schedule tells from when to when each buffer is needed; one without is ordered here, and the "
       "report\n"
       "says so. Peak means arguments, outputs and constants, and the temporaries that are alive at once; gaps between\n"
@@ -120,6 +140,11 @@ void AddMemoryVerb(Command* command) {
   verb->add_option("--top", options->top, "How many buffers and shapes to show (10)")->check(CLI::NonNegativeNumber);
   verb->add_option("--space", options->memory_space, "Whose largest buffers to show (0)");
   AddOutputOption(verb, &options->output, "Write to this file");
+  verb->add_option("--html", options->html,
+                   "Write a page to this file: self-contained, opens in any browser; no report")
+      ->check([](const std::string& value) {
+        return value.empty() ? std::string("an empty name names no file") : std::string();
+      });
   AddStrictFlag(verb, &options->strict);
   AddJsonFlag(verb, &options->json);
 }

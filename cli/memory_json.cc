@@ -18,6 +18,7 @@ Json SpaceJson(const MemoryAnalysis& memory, const MemorySpaceUsage& space) {
   json["argument_bytes"] = space.argument_bytes;
   json["output_bytes"] = space.output_bytes;
   json["alias_bytes"] = space.alias_bytes;
+  json["unused_donor_bytes"] = space.unused_donor_bytes;
   json["constant_bytes"] = space.constant_bytes;
   json["temp_bytes"] = space.temp_bytes;
   json["peak_bytes"] = space.peak_bytes;

@@ -97,6 +97,11 @@ void AppendNotes(const MemoryAnalysis& memory, std::string* text) {
     absl::StrAppend(text, "The generation of TPU was guessed; --target says it.\n");
   }
   for (const MemorySpaceUsage& space : memory.spaces) {
+    if (space.unused_donor_bytes > 0) {
+      absl::StrAppend(text, "Arguments of ", HumanBytes(space.unused_donor_bytes), " in ",
+                      SpaceText(memory.target, space.memory_space),
+                      " are given away, but no result takes their memory.\n");
+    }
     if (space.scratch_bytes == 0) continue;
     absl::StrAppend(text, "One instruction uses up to ", HumanBytes(space.scratch_bytes), " more of ",
                     SpaceText(memory.target, space.memory_space), " as scratch while it runs.\n");

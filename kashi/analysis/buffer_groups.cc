@@ -1,5 +1,6 @@
 #include "kashi/analysis/buffer_groups.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "kashi/analysis/disjoint_sets.h"
@@ -24,6 +25,7 @@ class Grouping {
   void Run() {
     if (!module_.has_schedule()) NoteOwners();
     for (const ValuePositions::Entry& entry : positions_.entries()) HandOn(*entry.instruction);
+    for (const CallGraph::Node& node : graph_.nodes()) NoteParameters(node);
     for (const ValuePositions::Entry& entry : positions_.entries()) ShareAcrossCalls(*entry.instruction);
     for (const ValuePositions::Entry& entry : positions_.entries()) ShareInPlace(*entry.instruction);
     ShareEntry();
@@ -133,6 +135,12 @@ class Grouping {
 
   // ---- Between computations.
 
+  void NoteParameters(const CallGraph::Node& node) {
+    if (node.control_flow_callers.empty()) return;
+    for (const HloInstruction* parameter : node.computation->parameter_instructions()) {
+      SetKind(Of(parameter), PositionKind::kPhi);
+    }
+  }
   void ShareAcrossCalls(const HloInstruction& instruction) {
     const PositionRange result = Of(&instruction);
     const auto callees = ControlFlowCallees(instruction);
@@ -145,7 +153,8 @@ class Grouping {
         ShareParameter(*callees[1], 0, result);
         // The state's place inside the body, also where callers only lend it.
         if (callees[0]->num_parameters() == 1) {
-          JoinRanges(Of(callees[0]->root_instruction()), Of(callees[0]->parameter_instruction(0)));
+          const PositionRange state = Of(callees[0]->parameter_instruction(0));
+          if (state.size() == result.size()) JoinRanges(Of(callees[0]->root_instruction()), state);
         }
         return ShareResult(*callees[0], result);
       case HloOpcode::kConditional:
@@ -159,14 +168,15 @@ class Grouping {
       case HloOpcode::kAsyncStart: {
         const bool is_call = instruction.opcode() == HloOpcode::kCall;
         const std::optional<PositionRange> made = is_call ? result : result.Element(1);
+        bool is_inline = false;
         for (const HloComputation* callee : callees) {
-          for (int64_t i = 0; i < instruction.operand_count(); ++i) {
-            ShareParameter(*callee, i, Operand(instruction, i));
-          }
           if (!graph_.IsInline(callee)) continue;
+          const int64_t given = std::min<int64_t>(instruction.operand_count(), callee->num_parameters());
+          for (int64_t i = 0; i < given; ++i) ShareParameter(*callee, i, Operand(instruction, i));
           ShareResult(*callee, made);
-          SetKind(made, PositionKind::kHandedOn);
+          is_inline = true;
         }
+        if (is_inline) SetKind(made, PositionKind::kHandedOn);
         return;
       }
       default:
@@ -174,10 +184,8 @@ class Grouping {
     }
   }
   void ShareParameter(const HloComputation& callee, int64_t number, const std::optional<PositionRange>& given) {
-    if (number >= callee.num_parameters()) return;
-    const PositionRange parameter = Of(callee.parameter_instruction(number));
-    SetKind(parameter, PositionKind::kPhi);
-    if (graph_.IsInline(&callee)) JoinRanges(given, parameter);
+    if (number >= callee.num_parameters() || !graph_.IsInline(&callee)) return;
+    JoinRanges(given, Of(callee.parameter_instruction(number)));
   }
   void ShareResult(const HloComputation& callee, const std::optional<PositionRange>& result) {
     if (graph_.IsInline(&callee)) JoinRanges(Of(callee.root_instruction()), result);

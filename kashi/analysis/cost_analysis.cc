@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -17,12 +18,15 @@ namespace {
 
 constexpr double kFmaFlops = 2;
 
-// ---- Sizes. Products of a hostile module's dimensions may be beyond any integer, so they are doubles.
+// ---- Sizes. Products of a hostile module's dimensions may be beyond any integer, so they are doubles, and finite ones:
+// infinities would make NaNs.
+
+double Saturate(double count) { return std::min(count, std::numeric_limits<double>::max()); }
 
 double Elements(const Shape& shape) {
   if (!shape.IsArray()) return 0;
   double count = 1;
-  for (int64_t size : shape.dimensions()) count *= static_cast<double>(std::max<int64_t>(size, 0));
+  for (int64_t size : shape.dimensions()) count = Saturate(count * static_cast<double>(std::max<int64_t>(size, 0)));
   return count;
 }
 
@@ -70,14 +74,17 @@ const Shape& FirstArray(const Shape& shape) {
 
 double WindowElements(const Window& window) {
   double count = 1;
-  for (const WindowDimension& dimension : window.dimensions()) count *= static_cast<double>(dimension.size());
+  for (const WindowDimension& dimension : window.dimensions()) {
+    count = Saturate(count * static_cast<double>(std::max<int64_t>(dimension.size(), 0)));
+  }
   return count;
 }
 
 double Product(const Shape& shape, absl::Span<const int64_t> dimensions) {
   double product = 1;
   for (int64_t d : dimensions) {
-    if (d >= 0 && d < shape.dimensions_size()) product *= static_cast<double>(shape.dimensions(d));
+    if (d < 0 || d >= shape.dimensions_size()) continue;
+    product = Saturate(product * static_cast<double>(std::max<int64_t>(shape.dimensions(d), 0)));
   }
   return product;
 }
@@ -115,8 +122,6 @@ bool IsTranscendental(HloOpcode opcode) {
 // A wide integer for products of two numbers from a file.
 using Wide = __int128;
 
-Wide FloorDivide(Wide a, Wide b) { return a / b - (a % b < 0 ? 1 : 0); }  // b > 0
-
 // The least x >= 0 with a * x ≡ c (mod m), for 0 <= a < m and gcd(a, m) = 1.
 Wide SolveCongruence(Wide a, Wide c, Wide m) {
   Wide r0 = m, r1 = a, t0 = 0, t1 = 1;  // Euclid: t1 * a ≡ r1 (mod m)
@@ -129,43 +134,86 @@ Wide SolveCongruence(Wide a, Wide c, Wide m) {
   return inverse * ((c % m + m) % m) % m;
 }
 
-// How many o, 0 <= o < output, have o * stride + offset in [0, input * dilation) and divisible by the dilation. O(log).
-double ValidOutputs(Wide offset, int64_t input, int64_t output, int64_t stride, int64_t dilation) {
-  const Wide first = std::max<Wide>(0, FloorDivide(-offset + stride - 1, stride));
-  const Wide last = std::min<Wide>(output - 1, FloorDivide(static_cast<Wide>(input) * dilation - 1 - offset, stride));
-  if (first > last) return 0;
-  const Wide common = std::gcd(stride, dilation);
-  if (offset % common != 0) return 0;
-  const Wide period = dilation / common;
-  const Wide start = SolveCongruence(stride / common % period, -offset / common, period);
-  const Wide at_first = first + ((start - first) % period + period) % period;
-  return at_first > last ? 0 : static_cast<double>((last - at_first) / period + 1);
+// The sum over 0 <= t < count of floor((step * t + start) / divisor), none of them negative. O(log).
+Wide FloorSum(Wide count, Wide divisor, Wide step, Wide start) {
+  Wide sum = 0;
+  while (count > 0) {
+    sum += (count - 1) * count / 2 * (step / divisor) + count * (start / divisor);
+    step %= divisor;
+    start %= divisor;
+    const Wide last = step * count + start;  // the same with axes exchanged, as in Euclid's algorithm
+    count = last / divisor;
+    start = last % divisor;
+    std::swap(divisor, step);
+  }
+  return sum;
+}
+
+// How many pairs (i, j), 0 <= i < columns, 0 <= j < rows, have width * i + height * j < limit. O(log).
+Wide PointsBelow(Wide columns, Wide rows, Wide width, Wide height, Wide limit) {
+  if (columns <= 0 || rows <= 0 || limit <= 0) return 0;
+  const Wide reached = std::min(rows, CeilOfRatio(limit, height));  // rows with any
+  const Wide beyond_full = limit - width * (columns - 1);
+  const Wide full = beyond_full <= 0 ? 0 : std::min(reached, CeilOfRatio(beyond_full, height));
+  const Wide partial = reached - full;
+  return columns * full + partial + FloorSum(partial, width, height, limit - height * (reached - 1) - 1);
 }
 
 // How many pairs of an output position and a kernel position of one spatial dimension fall on an element of the input,
-// not on its padding nor between dilated elements. For kernels that no machine could hold: as if all did.
+// not on its padding nor between dilated elements: o and k such that x = stride * o + window_dilation * k - padding_low
+// is in [0, input * base_dilation) and divisible by the base dilation. Positions k that are the same modulo the
+// dilation meet the same o, again a period apart, so they are counted together. For numbers that no machine could hold:
+// as if all did.
 double ValidPositions(int64_t input, int64_t output, const WindowDimension& window) {
-  constexpr int64_t kMaxKernel = int64_t{1} << 20;
-  if (window.stride() <= 0 || window.base_dilation() <= 0 || window.window_dilation() <= 0) return 0;
-  if (window.size() > kMaxKernel) return static_cast<double>(window.size()) * static_cast<double>(output);
-  double count = 0;
-  for (int64_t kernel = 0; kernel < window.size(); ++kernel) {
-    const Wide offset = static_cast<Wide>(kernel) * window.window_dilation() - window.padding_low();
-    count += ValidOutputs(offset, input, output, window.stride(), window.base_dilation());
+  constexpr int64_t kMaxNumber = int64_t{1} << 31;
+  constexpr int64_t kMaxPeriod = 64;
+  const int64_t stride = window.stride(), dilation = window.base_dilation(), step = window.window_dilation();
+  if (stride <= 0 || dilation <= 0 || step <= 0 || window.size() <= 0) return 0;
+  const int64_t kernel_period = dilation / std::gcd(step, dilation);
+  const int64_t largest = std::max({input, output, stride, dilation, step, window.size()});
+  if (largest > kMaxNumber || std::min(kernel_period, window.size()) > kMaxPeriod ||
+      window.padding_low() > kMaxNumber || window.padding_low() < -kMaxNumber) {
+    return static_cast<double>(window.size()) * static_cast<double>(output);
   }
-  return count;
+  const int64_t common = std::gcd(stride, dilation), output_period = dilation / common;
+  Wide count = 0;
+  for (int64_t k = 0; k < std::min(kernel_period, window.size()); ++k) {
+    const int64_t offset = k * step - window.padding_low();
+    if (offset % common != 0) continue;
+    const Wide o = SolveCongruence(stride / common % output_period, -offset / common, output_period);
+    const Wide columns = o < output ? CeilOfRatio<Wide>(output - o, output_period) : 0;
+    const Wide rows = CeilOfRatio(window.size() - k, kernel_period);
+    const Wide first = stride * o + offset;
+    const Wide width = static_cast<Wide>(stride) * output_period, height = static_cast<Wide>(step) * kernel_period;
+    count += PointsBelow(columns, rows, width, height, static_cast<Wide>(input) * dilation - first) -
+             PointsBelow(columns, rows, width, height, -first);
+  }
+  return static_cast<double>(count);
 }
 
 // ---- What fusions read.
 
-// Bytes that a fusion reads of each of its parameters, by number. What looks at a part reads that part; whoever looks
-// at all shares one reading; what is updated in place is not read. Of a tuple the table and what is read of its
-// elements.
-using ParameterReads = absl::flat_hash_map<const HloComputation*, std::vector<double>>;
+// What is known of a fused computation, whoever calls it.
+struct FusedFacts {
+  // Bytes read of each parameter, by number. What looks at a part reads that part; whoever looks at all shares one
+  // reading; what is updated in place is not read. Of a tuple the table and what is read of its elements.
+  std::vector<double> reads;
+  double all_reads = 0;
+  double table_bytes = 0;  // of constants; a single number is in the code
+  // Written for the root; for the elements of a root that is a tuple instruction.
+  double written_bytes = 0;
+  double element_written_bytes = 0;
+  const HloInstruction* gather_or_scatter = nullptr;  // the first
+};
+using FusedFactsMap = absl::flat_hash_map<const HloComputation*, FusedFacts>;
+
+double WrittenBytes(const HloInstruction& result) {
+  return result.opcode() == HloOpcode::kDynamicUpdateSlice ? OperandBytes(result, 1) : ResultBytes(result.shape());
+}
 
 class FusedReads {
  public:
-  FusedReads(const HloComputation& fused, const ParameterReads& nested) : nested_(nested) {
+  FusedReads(const HloComputation& fused, const FusedFactsMap& nested) : nested_(nested) {
     const std::vector<HloInstruction*> order = fused.MakeInstructionPostOrder();
     for (auto instruction = order.rbegin(); instruction != order.rend(); ++instruction) PassOn(**instruction);
     for (const HloInstruction* parameter : fused.parameter_instructions()) reads_.push_back(Total(*parameter));
@@ -217,18 +265,36 @@ class FusedReads {
     const auto found =
         fusion.called_computations().empty() ? nested_.end() : nested_.find(fusion.called_computations()[0]);
     for (int64_t i = 0; i < fusion.operand_count(); ++i) {
-      if (found == nested_.end() || i >= found->second.size()) {
+      if (found == nested_.end() || i >= found->second.reads.size()) {
         Of(*fusion.operand(i)).whole = true;
       } else {
-        Of(*fusion.operand(i)).parts += found->second[i];
+        Of(*fusion.operand(i)).parts += found->second.reads[i];
       }
     }
   }
 
-  const ParameterReads& nested_;
+  const FusedFactsMap& nested_;
   std::vector<Read> by_id_;
   std::vector<double> reads_;
 };
+
+FusedFacts FactsOf(const HloComputation& fused, const FusedFactsMap& nested) {
+  FusedFacts facts;
+  facts.reads = FusedReads(fused, nested).Take();
+  for (double bytes : facts.reads) facts.all_reads += bytes;
+  for (const HloInstruction* instruction : fused.instructions()) {
+    const bool is_table = instruction->IsConstant() && !ShapeUtil::IsEffectiveScalar(instruction->shape());
+    if (is_table) facts.table_bytes += ResultBytes(instruction->shape());
+    const bool is_indexed = instruction->opcode() == HloOpcode::kGather || instruction->opcode() == HloOpcode::kScatter;
+    if (is_indexed && facts.gather_or_scatter == nullptr) facts.gather_or_scatter = instruction;
+  }
+  const HloInstruction& root = *fused.root_instruction();
+  facts.written_bytes = facts.element_written_bytes = WrittenBytes(root);
+  if (root.opcode() != HloOpcode::kTuple) return facts;
+  facts.element_written_bytes = 0;
+  for (const HloInstruction* result : root.operands()) facts.element_written_bytes += WrittenBytes(*result);
+  return facts;
+}
 
 // ---- One instruction.
 
@@ -238,14 +304,14 @@ class Counter {
   using ComputationCosts = absl::flat_hash_map<const HloComputation*, Cost>;
 
   Counter(const HloInstruction& instruction, const InstructionCosts& instructions, const ComputationCosts& computations,
-          const ParameterReads& reads)
-      : instruction_(instruction), instructions_(instructions), computations_(computations), reads_(reads) {}
+          const FusedFactsMap& fused)
+      : instruction_(instruction), instructions_(instructions), computations_(computations), fused_(fused) {}
 
   Cost Count() {
     cost_.bytes_accessed = ResultBytes(instruction_.shape());
     for (const HloInstruction* operand : instruction_.operands()) cost_.bytes_accessed += Bytes(operand->shape());
     Handle();
-    return cost_;
+    return Cost() + cost_;  // within bounds
   }
 
  private:
@@ -410,8 +476,9 @@ class Counter {
 
   void HandleFft() {
     double log_factor = 1;
-    for (int64_t length : instruction_.fft_length())
-      log_factor *= std::max(Log2Floor(static_cast<uint64_t>(length)), 0);
+    for (int64_t length : instruction_.fft_length()) {
+      log_factor = Saturate(log_factor * Log2Floor(static_cast<uint64_t>(std::max<int64_t>(length, 1))));
+    }
     constexpr double kFmaPerComplexProduct = 4;
     cost_.flops = kFmaFlops * kFmaPerComplexProduct * log_factor * Elements(operand_shape(0));
   }
@@ -421,56 +488,38 @@ class Counter {
   void HandleFusion() {
     cost_ = Callee(0);
     if (instruction_.called_computations().empty()) return;
-    const HloComputation& fused = *instruction_.called_computations()[0];
-    if (instruction_.IsCustomFusion() && HandleCustomFusion(fused)) return;
-    const HloInstruction& root = *fused.root_instruction();
-    cost_.bytes_accessed = 0;
-    if (root.opcode() == HloOpcode::kTuple && shape().IsTuple()) {
-      for (const HloInstruction* result : root.operands()) cost_.bytes_accessed += WrittenBytes(*result);
-    } else {
-      cost_.bytes_accessed += WrittenBytes(root);
+    const FusedFacts& fused = fused_.at(instruction_.called_computations()[0]);
+    // One that is there for the sake of a gather or a scatter costs what that costs.
+    if (instruction_.IsCustomFusion() && fused.gather_or_scatter != nullptr) {
+      cost_ = instructions_.at(fused.gather_or_scatter);
+      return;
     }
-    for (double bytes : reads_.at(&fused)) cost_.bytes_accessed += bytes;
-    for (const HloInstruction* instruction : fused.instructions()) {  // tables; a single number is in the code
-      const bool is_table = instruction->IsConstant() && !ShapeUtil::IsEffectiveScalar(instruction->shape());
-      if (is_table) cost_.bytes_accessed += ResultBytes(instruction->shape());
-    }
-  }
-  // One that is there for the sake of a gather or a scatter costs what that costs.
-  bool HandleCustomFusion(const HloComputation& fused) {
-    for (const HloInstruction* instruction : fused.instructions()) {
-      if (instruction->opcode() != HloOpcode::kGather && instruction->opcode() != HloOpcode::kScatter) continue;
-      cost_ = instructions_.at(instruction);
-      return true;
-    }
-    return false;
-  }
-  static double WrittenBytes(const HloInstruction& result) {
-    return result.opcode() == HloOpcode::kDynamicUpdateSlice ? OperandBytes(result, 1) : ResultBytes(result.shape());
+    cost_.bytes_accessed =
+        (shape().IsTuple() ? fused.element_written_bytes : fused.written_bytes) + fused.all_reads + fused.table_bytes;
   }
 
   const HloInstruction& instruction_;
   const InstructionCosts& instructions_;
   const ComputationCosts& computations_;
-  const ParameterReads& reads_;
+  const FusedFactsMap& fused_;
   Cost cost_;
 };
 
 }  // namespace
 
 Cost& Cost::operator+=(const Cost& other) {
-  flops += other.flops;
-  transcendentals += other.transcendentals;
-  bytes_accessed += other.bytes_accessed;
-  unknown += other.unknown;
+  flops = Saturate(flops + other.flops);
+  transcendentals = Saturate(transcendentals + other.transcendentals);
+  bytes_accessed = Saturate(bytes_accessed + other.bytes_accessed);
+  unknown = Saturate(unknown + other.unknown);
   return *this;
 }
 
 Cost operator*(Cost a, double times) {
-  a.flops *= times;
-  a.transcendentals *= times;
-  a.bytes_accessed *= times;
-  a.unknown *= times;
+  a.flops = Saturate(a.flops * times);
+  a.transcendentals = Saturate(a.transcendentals * times);
+  a.bytes_accessed = Saturate(a.bytes_accessed * times);
+  a.unknown = Saturate(a.unknown * times);
   return a;
 }
 
@@ -487,7 +536,7 @@ double ConvolutionFlops(const HloInstruction& convolution) {
   const Shape& input = convolution.operand(0)->shape();
   const Shape& output = convolution.shape();
   const auto size = [](const Shape& shape, int64_t d) {
-    return d >= 0 && d < shape.dimensions_size() ? shape.dimensions(d) : int64_t{0};
+    return d >= 0 && d < shape.dimensions_size() ? std::max<int64_t>(shape.dimensions(d), 0) : int64_t{0};
   };
   double positions = 1;
   const Window& window = convolution.window();
@@ -507,7 +556,7 @@ double ConvolutionFlops(const HloInstruction& convolution) {
 absl::StatusOr<CostAnalysis> CostAnalysis::Run(const HloModule& module) {
   KASHI_ASSIGN_OR_RETURN(const CallGraph graph, CallGraph::Build(module));
   CostAnalysis result;
-  ParameterReads reads;
+  FusedFactsMap facts;
   absl::flat_hash_set<const HloComputation*> fused;  // whatever a fusion calls, also if it does not know that it is one
   for (const CallGraph::Node& node : graph.nodes()) {
     for (const HloInstruction* instruction : node.computation->instructions()) {
@@ -518,12 +567,12 @@ absl::StatusOr<CostAnalysis> CostAnalysis::Run(const HloModule& module) {
   for (const CallGraph::Node& node : graph.nodes()) {
     Cost sum;
     for (const HloInstruction* instruction : node.computation->instructions()) {
-      const Cost cost = Counter(*instruction, result.costs_, result.computation_costs_, reads).Count();
+      const Cost cost = Counter(*instruction, result.costs_, result.computation_costs_, facts).Count();
       result.costs_.emplace(instruction, cost);
       sum += cost;
     }
     result.computation_costs_.emplace(node.computation, sum);
-    if (fused.contains(node.computation)) reads.emplace(node.computation, FusedReads(*node.computation, reads).Take());
+    if (fused.contains(node.computation)) facts.emplace(node.computation, FactsOf(*node.computation, facts));
   }
   result.total_ = result.computation_costs_.at(module.entry_computation());
   return result;

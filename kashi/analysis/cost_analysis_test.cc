@@ -1,6 +1,7 @@
 // The expected numbers are those of XLA's own cost analysis (jaxlib 0.10.2) for the same modules.
 #include "kashi/analysis/cost_analysis.h"
 
+#include <limits>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -127,6 +128,20 @@ ENTRY e {
 }
 
 // Against the obvious double loop.
+TEST(CostAnalysisTest, CountsStayFinite) {
+  std::string text = "HloModule m\nc0_ { p = f32[8] parameter(0)\n ROOT r = f32[8] exponential(p) }\n";
+  for (int i = 1; i <= 400; ++i) {  // 8^800 runs in all
+    absl::StrAppend(&text, "c", i, "_ { p = f32[8] parameter(0)\n a = f32[8] map(p), to_apply=c", i - 1,
+                    "_\n ROOT r = f32[8] map(a), to_apply=c", i - 1, "_ }\n");
+  }
+  absl::StrAppend(&text, "ENTRY e { p = f32[0] parameter(0)\n z = f32[0] map(p), to_apply=c400_\n",
+                  " q = f32[8] parameter(1)\n ROOT r = f32[8] map(q), to_apply=c400_ }\n");
+  const auto module = ReadModule(text);
+  const Cost total = CostAnalysis::Run(*module)->total();
+  EXPECT_EQ(total.transcendentals, std::numeric_limits<double>::max());
+  EXPECT_EQ(total.bytes_accessed, 2 * 8 * 4);
+}
+
 TEST(CostAnalysisTest, DilatedConvolutions) {
   for (const int stride : {1, 2, 7}) {
     for (const int dilation : {1, 3, 8}) {

@@ -95,6 +95,13 @@ void AddByOpcode(const HloInstruction& instruction, std::vector<InPlacePair>* pa
   }
 }
 
+// False for fusions of modules that were not verified: what holds for the elements of another tuple says nothing there.
+bool HaveSameArity(const Shape& result, const HloComputation& fused) {
+  const Shape& root = fused.root_instruction()->shape();
+  return result.IsTuple() == root.IsTuple() &&
+         (!result.IsTuple() || result.tuple_shapes_size() == root.tuple_shapes_size());
+}
+
 std::vector<InPlacePair> SortedByOutput(std::vector<InPlacePair> pairs) {
   absl::c_stable_sort(pairs,
                       [](const InPlacePair& a, const InPlacePair& b) { return a.output_index < b.output_index; });
@@ -147,7 +154,8 @@ std::vector<InPlacePair> InPlacePairs::Of(const HloInstruction& instruction) con
   AddStated(instruction, &pairs);
   if (instruction.opcode() == HloOpcode::kFusion && instruction.has_to_apply()) {
     const auto found = fused_pairs_.find(instruction.to_apply());
-    if (found != fused_pairs_.end()) pairs.insert(pairs.end(), found->second.begin(), found->second.end());
+    if (found == fused_pairs_.end() || !HaveSameArity(instruction.shape(), *instruction.to_apply())) return pairs;
+    pairs.insert(pairs.end(), found->second.begin(), found->second.end());
   }
   return pairs;
 }

@@ -28,8 +28,7 @@ bool IsWhole(const HloComputation& computation, const std::vector<HloInstruction
   return true;
 }
 
-// Most of it is book-keeping: which buffers an instruction makes, which it uses, and how
-// many uses each has left.
+// Most of it is book-keeping: which buffers an instruction makes, which it uses, and how many uses each has left.
 class ListScheduler {
  public:
   ListScheduler(const HloComputation& computation, std::vector<HloInstruction*> post_order,
@@ -93,7 +92,10 @@ class ListScheduler {
       Step& step = steps_[i];
       AddBuffers(positions_.RangeOf(&instruction), /*only_values=*/true, &step.made);
       for (const HloInstruction* operand : instruction.operands()) {
-        AddBuffers(positions_.RangeOf(operand), /*only_values=*/false, &step.used);
+        const PositionRange range = positions_.RangeOf(operand);
+        use_count += range.size();
+        if (use_count > kMaxUses) return false;
+        AddBuffers(range, /*only_values=*/false, &step.used);
         Follow(step_of[operand->local_id()], static_cast<int32_t>(i));
       }
       for (const HloInstruction* predecessor : instruction.control_predecessors()) {
@@ -102,8 +104,6 @@ class ListScheduler {
       }
       absl::c_sort(step.used);
       step.used.erase(std::unique(step.used.begin(), step.used.end()), step.used.end());
-      use_count += static_cast<int64_t>(step.used.size());
-      if (use_count > kMaxUses) return false;
       for (int32_t buffer : step.used) {
         ++uses_[buffer];
         users_[buffer].push_back(static_cast<int32_t>(i));

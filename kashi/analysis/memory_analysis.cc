@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "kashi/analysis/buffer_groups.h"
 #include "kashi/analysis/call_graph.h"
 #include "kashi/analysis/live_ranges.h"
@@ -12,7 +13,6 @@
 #include "kashi/analysis/shape_nodes.h"
 #include "kashi/analysis/value_positions.h"
 #include "kashi/array/layout.h"
-#include "kashi/base/math.h"
 #include "kashi/base/status.h"
 
 namespace kashi {
@@ -38,7 +38,10 @@ class Sweep {
     changes_.push_back({last + 1, -bytes});
   }
   void Finish(RegionUsage* usage) {
-    absl::c_sort(changes_, [](const Change& a, const Change& b) { return a.step < b.step; });
+    // What goes first: the sum never counts what is not there together.
+    absl::c_sort(changes_, [](const Change& a, const Change& b) {
+      return a.step != b.step ? a.step < b.step : a.bytes < b.bytes;
+    });
     int64_t now = 0;
     for (size_t i = 0; i < changes_.size();) {
       const int32_t step = changes_[i].step;
@@ -73,7 +76,7 @@ class Analyzer {
     MakeBuffers(positions, groups, ranges);
     KASHI_RETURN_IF_ERROR(AddConstantsOfElements(graph, positions.total_bytes(), ranges.region_count() - 1));
     AddResident(positions);
-    FindPeaks(graph, ranges);
+    KASHI_RETURN_IF_ERROR(FindPeaks(graph, ranges));
     for (int32_t region = 0; region < ranges.region_count(); ++region) {
       result_.sequences.emplace_back(ranges.sequence(region).begin(), ranges.sequence(region).end());
     }
@@ -132,9 +135,7 @@ class Analyzer {
         if (!instruction->IsConstant() || !instruction->shape().IsArray()) continue;
         KASHI_ASSIGN_OR_RETURN(const ShapeNodes* nodes, shapes_.Get(instruction->shape()));
         const ShapeNode& shape = nodes->nodes()[0];
-        const std::optional<int64_t> sum = CheckedAdd(total_bytes, shape.bytes);
-        if (!sum) return ResourceExhausted("the values of the module take more than 2^63 bytes");
-        total_bytes = *sum;
+        KASHI_RETURN_IF_ERROR(AddToTotalBytes(shape.bytes, &total_bytes));
         MemoryBuffer& buffer = result_.buffers[AddBuffer({entry_region, 0, 0})];
         buffer.kind = MemoryBuffer::Kind::kConstant;
         AddValue({std::string(instruction->name()), instruction, shape.shape, shape.bytes, shape.unpadded_bytes,
@@ -181,6 +182,44 @@ class Analyzer {
       if (!node.is_tuple) Space(node.memory_space).*sum += node.bytes;
     }
   }
+  void AddAliased(const PositionRange& output) {
+    std::vector<bool> is_aliased(output.size());  // once each, though an alias may stand within another's tuple
+    for (const auto& [index, alias] : module_.input_output_alias_config().aliases()) {
+      const std::optional<int32_t> node = output.nodes->Find(index);
+      if (!node || is_aliased[*node]) continue;
+      std::fill_n(is_aliased.begin() + *node, output.nodes->nodes()[*node].subtree_size, true);
+    }
+    for (int32_t i = 0; i < output.size(); ++i) {
+      const ShapeNode& node = output.nodes->nodes()[i];
+      if (is_aliased[i] && !node.is_tuple) Space(node.memory_space).alias_bytes += node.bytes;
+    }
+  }
+  void AddUnusedDonors(const ValuePositions& positions) {
+    const HloComputation& entry = *module_.entry_computation();
+    std::vector<std::vector<bool>> is_taken(entry.num_parameters());  // by parameter and node, once each
+    for (int64_t i = 0; i < entry.num_parameters(); ++i) {
+      is_taken[i].resize(positions.RangeOf(entry.parameter_instruction(i)).size());
+    }
+    const auto take = [&](int64_t number, const ShapeIndex& index, bool is_donor) {
+      if (number < 0 || number >= entry.num_parameters()) return;
+      const ShapeNodes& nodes = *positions.RangeOf(entry.parameter_instruction(number)).nodes;
+      const std::optional<int32_t> place = nodes.Find(index);
+      if (!place || is_taken[number][*place]) return;
+      for (int32_t i = *place; i < *place + nodes.nodes()[*place].subtree_size; ++i) {
+        const ShapeNode& node = nodes.nodes()[i];
+        if (is_donor && !is_taken[number][i] && !node.is_tuple) {
+          Space(node.memory_space).unused_donor_bytes += node.bytes;
+        }
+        is_taken[number][i] = true;
+      }
+    };
+    for (const auto& [output, alias] : module_.input_output_alias_config().aliases()) {
+      take(alias.parameter_number, alias.parameter_index, /*is_donor=*/false);
+    }
+    for (const HloBufferDonorConfig::BufferDonor& donor : module_.buffer_donor_config().buffer_donor()) {
+      take(donor.param_number, donor.param_index, /*is_donor=*/true);
+    }
+  }
   void AddResident(const ValuePositions& positions) {
     const HloComputation& entry = *module_.entry_computation();
     for (const HloInstruction* parameter : entry.parameter_instructions()) {
@@ -188,9 +227,8 @@ class Analyzer {
     }
     const PositionRange output = positions.RangeOf(entry.root_instruction());
     AddLeaves(output, &MemorySpaceUsage::output_bytes);
-    for (const auto& [index, alias] : module_.input_output_alias_config().aliases()) {
-      if (const auto part = output.Find(index)) AddLeaves(*part, &MemorySpaceUsage::alias_bytes);
-    }
+    AddAliased(output);
+    AddUnusedDonors(positions);
     for (const ShapeNode& node : output.nodes->nodes()) {
       if (node.is_tuple) result_.output_table_bytes += node.bytes;
     }
@@ -201,17 +239,23 @@ class Analyzer {
 
   // ---- Peaks.
 
-  void FindPeaks(const CallGraph& graph, const LiveRanges& ranges) {
+  absl::Status FindPeaks(const CallGraph& graph, const LiveRanges& ranges) {
+    // No device has so many. A peak is kept for each space and region, so they must be few.
+    constexpr size_t kMaxSpaces = 64;
+    absl::flat_hash_set<int64_t> spaces;
     std::vector<std::map<int64_t, std::vector<int32_t>>> temporaries(ranges.region_count());
     for (size_t i = 0; i < result_.buffers.size(); ++i) {
       const MemoryBuffer& buffer = result_.buffers[i];
       if (buffer.kind != MemoryBuffer::Kind::kTemporary) continue;
       temporaries[buffer.region][buffer.memory_space].push_back(static_cast<int32_t>(i));
+      spaces.insert(buffer.memory_space);
+      if (spaces.size() > kMaxSpaces) return ResourceExhausted("temporaries in more than %d memory spaces", kMaxSpaces);
     }
     usages_.resize(ranges.region_count());
     for (int32_t region = 0; region < ranges.region_count(); ++region) {
       FindPeaksOf(region, temporaries[region], CallsOf(region, graph, ranges));
     }
+    return absl::OkStatus();
   }
 
   // A step that runs other regions: in a space it needs as much as the one of them that needs most.

@@ -70,6 +70,9 @@ struct MemorySpaceUsage {
   int64_t argument_bytes = 0;  // of the entry's parameters, without the tables of tuples
   int64_t output_bytes = 0;    // of the entry's results, also if they are arguments
   int64_t alias_bytes = 0;     // of results that lie where arguments lie
+  // Of arguments that the caller gives away (buffer_donor) and no result takes. They are still among the arguments:
+  // XLA:CPU puts no temporaries there, and no memory comes back before the end.
+  int64_t unused_donor_bytes = 0;
   int64_t constant_bytes = 0;
   int64_t temp_bytes = 0;     // at the peak
   int64_t padding_bytes = 0;  // of all that is there at the peak
@@ -102,7 +105,8 @@ struct MemoryAnalysis {
 };
 
 // nullopt as a target: what GuessMemoryTarget says. The module must outlive the result. INVALID_ARGUMENT for modules
-// that do not hang together (call_graph.h), RESOURCE_EXHAUSTED for such as are too large (value_positions.h).
+// that do not hang together (call_graph.h), RESOURCE_EXHAUSTED for such as are too large (value_positions.h,
+// shape_nodes.h) or have temporaries in more than 64 memory spaces.
 // O(n log n), n = instructions, operands and elements of tuples.
 absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module,
                                              const std::optional<MemoryTarget>& target = std::nullopt);

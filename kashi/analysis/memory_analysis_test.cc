@@ -143,6 +143,54 @@ TEST(MemoryAnalysisTest, ErrorsNotCrashes) {
   EXPECT_EQ(AnalyzeMemory(*huge).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
+TEST(MemoryAnalysisTest, DonorsThatNoResultTakes) {
+  const auto module = ReadModule(R"(
+HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }, buffer_donor={ (1, {}), (2, {1}) }
+ENTRY e {
+  a = f32[64]{0} parameter(0)
+  b = f32[64]{0} parameter(1)
+  c = (f32[8]{0}, f32[16]{0}) parameter(2)
+  ROOT r = f32[64]{0} add(a, b)
+}
+)");
+  const MemorySpaceUsage space = Analyze(*module, "host").default_space();
+  EXPECT_EQ(space.unused_donor_bytes, 4 * (64 + 16));
+  EXPECT_EQ(space.argument_bytes, 4 * (64 + 64 + 8 + 16));
+  EXPECT_EQ(space.alias_bytes, 4 * 64);
+  // Nothing is saved: XLA:CPU's peak_memory_in_bytes is that of the same program without donors.
+  EXPECT_EQ(space.peak_bytes, space.argument_bytes);
+}
+
+TEST(MemoryAnalysisTest, SumsDoNotOverflow) {
+  // A region that needs nearly 2^60 bytes, called in steps that follow each other; aliases within aliases.
+  const auto calls = ReadModule(absl::StrCat(R"(
+HloModule m, is_scheduled=true
+c { p = f32[] parameter(0)
+  h = s8[)",
+                                             (int64_t{1} << 60) - 4096, R"(] broadcast(p), dimensions={}
+  ROOT r = f32[] custom-call(h), custom_call_target="x" }
+ENTRY e { p = f32[] parameter(0)
+  a = f32[] call(p), to_apply=c
+  b = f32[] call(a), to_apply=c
+  ROOT r = f32[] call(b), to_apply=c }
+)"));
+  const MemorySpaceUsage space = Analyze(*calls, "host").default_space();
+  EXPECT_GE(space.temp_bytes, (int64_t{1} << 60) - 4096);
+  EXPECT_LT(space.peak_bytes, (int64_t{1} << 60) + 4096);
+  const auto aliases = ReadModule(R"(
+HloModule m, input_output_alias={ {}: (0, {}, may-alias), {0}: (0, {0}, may-alias) }
+ENTRY e { ROOT p = (f32[8], f32[8]) parameter(0) }
+)");
+  EXPECT_EQ(Analyze(*aliases, "host").default_space().alias_bytes, 64);
+}
+
+TEST(MemoryAnalysisTest, TooManyMemorySpaces) {
+  std::string text = "HloModule m\nENTRY e { x = f32[8] parameter(0)\n";
+  for (int i = 0; i < 65; ++i) absl::StrAppend(&text, " a", i, "_ = f32[8]{0:S(", i + 1, ")} negate(x)\n");
+  absl::StrAppend(&text, " ROOT r = f32[8] negate(x) }\n");
+  EXPECT_EQ(AnalyzeMemory(*ReadModule(text)).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
 TEST(MemoryAnalysisTest, BuffersAreNamedAfterTheirLargestValue) {
   const auto module = ReadModule(R"(
 HloModule m, is_scheduled=true

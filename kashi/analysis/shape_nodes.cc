@@ -10,7 +10,8 @@
 namespace kashi {
 namespace {
 
-constexpr size_t kMaxNodes = size_t{1} << 26;
+constexpr size_t kMaxNodes = size_t{1} << 24;
+constexpr int32_t kMaxDepth = 64;  // each node has a name that is as long as it is deep
 
 DeviceSize SizeOf(const Shape& leaf, const MemoryTarget& target) {
   if (leaf.IsArray() && !leaf.has_layout()) {
@@ -21,7 +22,18 @@ DeviceSize SizeOf(const Shape& leaf, const MemoryTarget& target) {
   return GetDeviceSize(leaf, target.size_options()).value_or(DeviceSize());
 }
 
-ShapeNode NodeOf(const Shape& shape, const MemoryTarget& target) {
+// What stands for an equal leaf: measuring takes longer than comparing, and tuples often have equal leaves in a row.
+ShapeNode SameLeaf(const Shape& shape, const ShapeNode& other) {
+  ShapeNode node;
+  node.shape = &shape;
+  node.memory_space = other.memory_space;
+  node.bytes = other.bytes;
+  node.unpadded_bytes = other.unpadded_bytes;
+  return node;
+}
+
+ShapeNode NodeOf(const Shape& shape, const MemoryTarget& target, const ShapeNode* before) {
+  if (before != nullptr && !shape.IsTuple() && *before->shape == shape) return SameLeaf(shape, *before);
   ShapeNode node;
   node.shape = &shape;
   node.is_tuple = shape.IsTuple();
@@ -43,15 +55,16 @@ absl::StatusOr<ShapeNodes> ShapeNodes::Make(const Shape& shape, const MemoryTarg
     const Shape* shape;
     int32_t parent;
     int32_t number;
+    int32_t depth;
   };
   ShapeNodes result;
   std::vector<ShapeNode>& nodes = result.nodes_;
-  std::vector<Pending> rest = {{&shape, -1, 0}};
+  std::vector<Pending> rest = {{&shape, -1, 0, 0}};
   while (!rest.empty()) {
     const Pending next = rest.back();
     rest.pop_back();
     const auto place = static_cast<int32_t>(nodes.size());
-    nodes.push_back(NodeOf(*next.shape, target));
+    nodes.push_back(NodeOf(*next.shape, target, nodes.empty() ? nullptr : &nodes.back()));
     nodes.back().parent = next.parent;
     nodes.back().number = next.number;
     const std::optional<int64_t> total = CheckedAdd(result.total_bytes_, nodes.back().bytes);
@@ -60,12 +73,13 @@ absl::StatusOr<ShapeNodes> ShapeNodes::Make(const Shape& shape, const MemoryTarg
     result.first_elements_.push_back(static_cast<int32_t>(result.elements_.size()));
     if (next.parent >= 0) result.elements_[result.first_elements_[next.parent] + next.number] = place;
     if (!next.shape->IsTuple()) continue;
+    if (next.depth == kMaxDepth) return ResourceExhausted("more than %d tuples in one another", kMaxDepth);
     const int count = next.shape->tuple_shapes_size();
     if (nodes.size() + rest.size() + count > kMaxNodes) {
       return ResourceExhausted("a tuple has more than %d elements", kMaxNodes);
     }
     result.elements_.resize(result.elements_.size() + count);
-    for (int32_t i = count; i-- > 0;) rest.push_back({&next.shape->tuple_shapes(i), place, i});
+    for (int32_t i = count; i-- > 0;) rest.push_back({&next.shape->tuple_shapes(i), place, i, next.depth + 1});
   }
   for (int32_t i = result.size(); i-- > 1;) nodes[nodes[i].parent].subtree_size += nodes[i].subtree_size;
   return result;

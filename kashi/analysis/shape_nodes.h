@@ -34,8 +34,9 @@ struct ShapeNode {
 
 class ShapeNodes {
  public:
-  // RESOURCE_EXHAUSTED for more than 2^26 nodes or 2^63 - 1 bytes. What nobody knows takes nothing: an unbounded
-  // dimension, an invalid layout of a module that was not verified. Without a layout the default one counts.
+  // RESOURCE_EXHAUSTED for more than 2^24 nodes, 64 tuples in one another, or 2^63 - 1 bytes. What nobody knows takes
+  // nothing: an unbounded dimension, an invalid layout of a module that was not verified. Without a layout the default
+  // one counts.
   static absl::StatusOr<ShapeNodes> Make(const Shape& shape, const MemoryTarget& target);
 
   // In pre-order: the root first.

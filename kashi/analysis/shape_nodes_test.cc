@@ -51,13 +51,23 @@ TEST(ShapeNodesTest, UnknownSizesAreNothingAndTooLargeOnesAnError) {
   EXPECT_EQ(ShapeNodes::Make(pair, MemoryTarget()).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
-TEST(ShapeNodesTest, DeepTuplesNeedNoStack) {
+Shape Nested(int depth) {
   Shape shape = ParseShape("f32[]").value();
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < depth; ++i) {
     Shape outer(std::vector<Shape>{shape});
     shape = outer;
   }
-  EXPECT_EQ(Nodes(shape, "host").size(), 1001);
+  return shape;
+}
+
+TEST(ShapeNodesTest, DeepTuples) {
+  const Shape deep = Nested(64);
+  EXPECT_EQ(Nodes(deep, "host").size(), 65);
+  for (const int depth : {65, 1000}) {
+    EXPECT_EQ(ShapeNodes::Make(Nested(depth), *ParseMemoryTarget("host")).status().code(),
+              absl::StatusCode::kResourceExhausted)
+        << depth;
+  }
 }
 
 }  // namespace

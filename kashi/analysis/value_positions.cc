@@ -3,15 +3,21 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "kashi/base/math.h"
 #include "kashi/base/status.h"
 
 namespace kashi {
 namespace {
 
-constexpr int64_t kMaxPositions = int64_t{1} << 26;
+constexpr int64_t kMaxPositions = int64_t{1} << 24;
 
 }  // namespace
+
+absl::Status AddToTotalBytes(int64_t bytes, int64_t* total) {
+  constexpr int64_t kMaxTotalBytes = int64_t{1} << 60;
+  if (bytes > kMaxTotalBytes - *total) return ResourceExhausted("the values of the module take more than 2^60 bytes");
+  *total += bytes;
+  return absl::OkStatus();
+}
 
 std::optional<PositionRange> PositionRange::Element(int64_t number) const {
   const std::optional<int32_t> element = nodes->Element(node, number);
@@ -37,9 +43,7 @@ absl::StatusOr<ValuePositions> ValuePositions::Build(const CallGraph& graph, Sha
     result.computation_bases_.emplace(node.computation, base);
     for (const HloInstruction* instruction : node.computation->instructions()) {
       KASHI_ASSIGN_OR_RETURN(const ShapeNodes* nodes, shapes->Get(instruction->shape()));
-      const std::optional<int64_t> sum = CheckedAdd(result.total_bytes_, nodes->total_bytes());
-      if (!sum) return ResourceExhausted("the values of the module take more than 2^63 bytes");
-      result.total_bytes_ = *sum;
+      KASHI_RETURN_IF_ERROR(AddToTotalBytes(nodes->total_bytes(), &result.total_bytes_));
       result.entry_indices_.resize(base + instruction->local_id() + 1, -1);
       result.entry_indices_.back() = static_cast<int32_t>(result.entries_.size());
       result.entries_.push_back({instruction, nodes, static_cast<int32_t>(size)});

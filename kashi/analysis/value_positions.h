@@ -33,6 +33,10 @@ struct PositionRange {
   std::optional<PositionRange> Find(ShapeIndexView index) const;
 };
 
+// Adds the bytes of a value to those of a module. RESOURCE_EXHAUSTED beyond 2^60: so there is no overflow in sums over
+// the module's values that count each of them a few times. Pre: bytes >= 0, 0 <= total <= 2^60.
+absl::Status AddToTotalBytes(int64_t bytes, int64_t* total);
+
 class ValuePositions {
  public:
   struct Entry {
@@ -41,7 +45,7 @@ class ValuePositions {
     int32_t first = 0;  // of its positions
   };
 
-  // RESOURCE_EXHAUSTED for more than 2^26 positions or 2^63 - 1 bytes in all. The module, the graph and the cache must
+  // RESOURCE_EXHAUSTED for more than 2^24 positions or 2^60 bytes in all. The module, the graph and the cache must
   // outlive this.
   static absl::StatusOr<ValuePositions> Build(const CallGraph& graph, ShapeNodesCache* shapes);
 

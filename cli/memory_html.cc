@@ -1,0 +1,297 @@
+#include "cli/memory_html.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "cli/memory_json.h"
+#include "cli/memory_page.h"
+#include "kashi/analysis/padding_report.h"
+#include "kashi/analysis/source_location.h"
+#include "kashi/base/text.h"
+#include "kashi/draw/layout_figure.h"
+
+namespace kashi::cli {
+namespace {
+
+constexpr size_t kPaddingRows = 10;
+// What figures may add to the page.
+constexpr size_t kMaxFigures = 40;
+constexpr size_t kMaxFigureBytes = 1 << 20;
+
+std::string EscapeHtml(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
+}
+
+// A JSON string that may stand in a <script> element: without `<`, nothing ends the element or begins a comment.
+void AppendString(absl::string_view text, std::string* out) {
+  out->push_back('"');
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out->push_back('\\');
+      out->push_back(c);
+    } else if (c == '<' || static_cast<unsigned char>(c) < 0x20) {
+      absl::StrAppendFormat(out, "\\u%04x", static_cast<unsigned char>(c));
+    } else {
+      out->push_back(c);
+    }
+  }
+  out->push_back('"');
+}
+
+std::string ShapeText(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
+
+std::string SpaceText(const MemoryTarget& target, int64_t memory_space) {
+  const std::string name = MemorySpaceName(target, memory_space);
+  return absl::StrCat("S(", memory_space, ")", name.empty() ? "" : " ", name);
+}
+
+// Each text once; everything else names it by its number. Number 0 is "".
+class Texts {
+ public:
+  Texts() { Number(""); }
+
+  int64_t Number(const std::string& text) {
+    const auto [found, is_new] = numbers_.emplace(text, static_cast<int64_t>(numbers_.size()));
+    if (is_new) {
+      if (found->second > 0) json_.push_back(',');
+      AppendString(text, &json_);
+    }
+    return found->second;
+  }
+  // What stands between the brackets of an array.
+  const std::string& json() const { return json_; }
+
+ private:
+  absl::flat_hash_map<std::string, int64_t> numbers_;
+  std::string json_;
+};
+
+// The data of the page as one JSON object. Names of arrays and what they hold: memory_page.js.
+class PageData {
+ public:
+  PageData(const HloModule& module, const MemoryAnalysis& memory) : memory_(memory) {
+    AddText("module", module.name());
+    AddSpaces();
+    AddSteps();
+    AddBuffers();
+    AddOtherValues();
+    AddFigures();
+    absl::StrAppend(&json_, "\"texts\":[", texts_.json(), "]}");
+  }
+
+  const std::string& json() const { return json_; }
+
+ private:
+  void AddText(absl::string_view key, absl::string_view text) {
+    absl::StrAppend(&json_, "\"", key, "\":");
+    AppendString(text, &json_);
+    absl::StrAppend(&json_, ",\n");
+  }
+  // An array of one number for each element of `elements`.
+  template <typename Elements, typename NumberOf>
+  void AddNumbers(absl::string_view key, const Elements& elements, NumberOf number_of) {
+    absl::StrAppend(&json_, "\"", key, "\":[");
+    absl::string_view comma;
+    for (const auto& element : elements) {
+      absl::StrAppend(&json_, comma, number_of(element));
+      comma = ",";
+    }
+    absl::StrAppend(&json_, "],\n");
+  }
+
+  void AddSpaces();
+  void AddSteps();
+  void AddBuffers();
+  void AddOtherValues();
+  void AddFigures();
+  // The array shapes among the buffers, those of the largest buffers first.
+  std::vector<const Shape*> LargestShapes() const;
+
+  const MemoryAnalysis& memory_;
+  Texts texts_;
+  std::string json_ = "{";
+};
+
+void PageData::AddSpaces() {
+  absl::StrAppend(&json_, "\"spaces\":[");
+  for (const MemorySpaceUsage& space : memory_.spaces) {
+    absl::StrAppend(&json_, &space == &memory_.spaces.front() ? "{" : ",{");
+    AddText("name", SpaceText(memory_.target, space.memory_space));
+    AddNumbers("level_steps", space.levels, [](const MemoryLevel& level) { return level.step; });
+    AddNumbers("level_bytes", space.levels, [](const MemoryLevel& level) { return level.bytes; });
+    AddNumbers("temporaries", space.temporaries, [](int32_t buffer) { return buffer; });
+    absl::StrAppend(&json_, "\"number\":", space.memory_space, ",\"peak\":", space.peak_bytes,
+                    ",\"temp\":", space.temp_bytes, ",\"peak_step\":", space.peak_step, "}");
+  }
+  absl::StrAppend(&json_, "],\n");
+}
+
+void PageData::AddSteps() {
+  AddNumbers("step_names", memory_.entry_sequence(),
+             [this](const HloInstruction* step) { return texts_.Number(std::string(step->name())); });
+  AddNumbers("step_operators", memory_.entry_sequence(), [this](const HloInstruction* step) {
+    return texts_.Number(std::string(HloOpcodeString(step->opcode())));
+  });
+}
+
+void PageData::AddBuffers() {
+  const std::vector<MemoryBuffer>& buffers = memory_.buffers;
+  const auto number = [this](const std::string& text) { return texts_.Number(text); };
+  AddNumbers("values", buffers, [&](const MemoryBuffer& buffer) { return number(buffer.main_value().name); });
+  AddNumbers("operators", buffers, [&](const MemoryBuffer& buffer) {
+    return number(std::string(HloOpcodeString(buffer.main_value().instruction->opcode())));
+  });
+  AddNumbers("shapes", buffers,
+             [&](const MemoryBuffer& buffer) { return number(ShapeText(*buffer.main_value().shape)); });
+  AddNumbers("kinds", buffers,
+             [&](const MemoryBuffer& buffer) { return number(std::string(MemoryBufferKindName(buffer.kind))); });
+  AddNumbers("op_names", buffers, [&](const MemoryBuffer& buffer) {
+    return number(GetSourceLocation(*buffer.main_value().instruction).op_name);
+  });
+  AddNumbers("sources", buffers, [&](const MemoryBuffer& buffer) {
+    const SourceLocation source = GetSourceLocation(*buffer.main_value().instruction);
+    return number(source.file.empty() ? "" : absl::StrCat(source.file, ":", source.line));
+  });
+  AddNumbers("buffer_spaces", buffers, [](const MemoryBuffer& buffer) { return buffer.memory_space; });
+  AddNumbers("bytes", buffers, [](const MemoryBuffer& buffer) { return buffer.bytes; });
+  AddNumbers("unpadded", buffers, [](const MemoryBuffer& buffer) { return buffer.unpadded_bytes; });
+  AddNumbers("first", buffers, [](const MemoryBuffer& buffer) { return buffer.first_step; });
+  AddNumbers("lasts", buffers, [](const MemoryBuffer& buffer) { return buffer.last_step - buffer.first_step; });
+  // Resident everywhere, or a temporary of the entry's steps, or of a computation with several callers.
+  const auto entry_region = static_cast<int32_t>(memory_.sequences.size()) - 1;
+  AddNumbers("lives", buffers, [&](const MemoryBuffer& buffer) {
+    if (buffer.kind != MemoryBuffer::Kind::kTemporary) return 0;
+    return buffer.region == entry_region ? 1 : 2;
+  });
+}
+
+void PageData::AddOtherValues() {
+  absl::StrAppend(&json_, "\"others\":{");
+  absl::string_view comma;
+  for (size_t i = 0; i < memory_.buffers.size(); ++i) {
+    const std::vector<BufferValue>& values = memory_.buffers[i].values;
+    if (values.size() == 1) continue;
+    absl::StrAppend(&json_, comma, "\"", i, "\":[");
+    for (size_t k = 1; k < values.size(); ++k) {
+      absl::StrAppend(&json_, k == 1 ? "" : ",", texts_.Number(values[k].name));
+    }
+    absl::StrAppend(&json_, "]");
+    comma = ",";
+  }
+  absl::StrAppend(&json_, "},\n");
+}
+
+std::vector<const Shape*> PageData::LargestShapes() const {
+  std::vector<std::pair<int64_t, const Shape*>> shapes;
+  absl::flat_hash_set<const Shape*> seen;
+  for (const MemoryBuffer& buffer : memory_.buffers) {
+    const BufferValue& value = buffer.main_value();
+    if (value.shape->IsArray() && seen.insert(value.shape).second) shapes.emplace_back(-value.bytes, value.shape);
+  }
+  std::stable_sort(shapes.begin(), shapes.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const Shape*> result;
+  for (const auto& [bytes, shape] : shapes) result.push_back(shape);
+  return result;
+}
+
+void PageData::AddFigures() {
+  LayoutFigureOptions options;
+  options.max_rows = 12;
+  options.max_columns = 12;
+  options.max_slices = 2;
+  absl::flat_hash_set<int64_t> tried;
+  size_t figures = 0;
+  size_t bytes = 0;
+  absl::StrAppend(&json_, "\"figures\":{");
+  for (const Shape* shape : LargestShapes()) {
+    if (figures == kMaxFigures || bytes > kMaxFigureBytes) break;
+    const int64_t text = texts_.Number(ShapeText(*shape));
+    if (!tried.insert(text).second) continue;
+    const absl::StatusOr<LayoutFigure> figure = MakeLayoutFigure(*shape, options);
+    if (!figure.ok()) continue;
+    const std::string svg = ToSvg(*figure);
+    absl::StrAppend(&json_, figures++ == 0 ? "" : ",", "\"", text, "\":");
+    AppendString(svg, &json_);
+    bytes += svg.size();
+  }
+  absl::StrAppend(&json_, "},\n");
+}
+
+std::string Cell(absl::string_view text) { return absl::StrCat("<td>", EscapeHtml(text), "</td>"); }
+std::string BytesCell(int64_t bytes) {
+  return absl::StrCat("<td class=\"number\" title=\"", WithThousands(bytes), " bytes\">", HumanBytes(bytes), "</td>");
+}
+
+std::string TotalsRows(const MemoryAnalysis& memory) {
+  std::string html;
+  for (const MemorySpaceUsage& space : memory.spaces) {
+    absl::StrAppend(&html, "<tr><th scope=\"row\">", EscapeHtml(SpaceText(memory.target, space.memory_space)), "</th>");
+    for (int64_t bytes : {space.peak_bytes, space.padding_bytes, space.argument_bytes, space.output_bytes,
+                          space.alias_bytes, space.constant_bytes, space.temp_bytes, space.scratch_bytes}) {
+      absl::StrAppend(&html, BytesCell(bytes));
+    }
+    absl::StrAppend(&html, Cell(space.levels.empty() ? "-" : memory.entry_sequence()[space.peak_step]->name()),
+                    "</tr>\n");
+  }
+  return html;
+}
+
+std::string PaddingRows(const MemoryAnalysis& memory) {
+  std::string html;
+  for (const PaddingEntry& entry : RankPadding(memory, kPaddingRows)) {
+    std::vector<std::string> cheaper;
+    for (const PaddingSuggestion& suggestion : entry.suggestions) {
+      cheaper.push_back(EscapeHtml(absl::StrCat(PaddingSuggestionText(suggestion), ": ", ShapeText(suggestion.shape),
+                                                ", ", HumanBytes(suggestion.bytes))));
+    }
+    absl::StrAppend(&html, "<tr>", Cell(ShapeText(*entry.shape)), BytesCell(entry.bytes),
+                    BytesCell(entry.unpadded_bytes), "<td class=\"number\">", entry.buffers.size(), "</td>",
+                    Cell(memory.buffers[entry.buffers[0]].main_value().name), "<td>");
+    for (const std::string& line : cheaper) absl::StrAppend(&html, "<div>", line, "</div>");
+    absl::StrAppend(&html, "</td></tr>\n");
+  }
+  return html.empty() ? "<tr><td colspan=\"6\">none</td></tr>\n" : html;
+}
+
+std::string Notes(const MemoryAnalysis& memory) {
+  std::string html;
+  if (!memory.is_scheduled) {
+    absl::StrAppend(
+        &html,
+        "<p class=\"note\">The module has no schedule: the order of its instructions was chosen by Kashi, to "
+        "need little memory.</p>\n");
+  }
+  if (memory.target.is_guess && memory.target.is_tpu()) {
+    absl::StrAppend(&html, "<p class=\"note\">The generation of TPU was guessed; --target says it.</p>\n");
+  }
+  return html;
+}
+
+}  // namespace
+
+// Replaced in one pass: what is put in is not searched again.
+std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory) {
+  const PageData data(module, memory);
+  const std::string about = absl::StrCat(EscapeHtml(memory.target.name()), memory.target.is_guess ? " (guessed)" : "",
+                                         ", ", WithThousands(static_cast<int64_t>(memory.buffers.size())), " buffers, ",
+                                         WithThousands(static_cast<int64_t>(memory.entry_sequence().size())), " steps");
+  return absl::StrReplaceAll(kMemoryPageHtml, {{"{{style}}", kMemoryPageCss},
+                                               {"{{script}}", kMemoryPageJs},
+                                               {"{{module}}", EscapeHtml(module.name())},
+                                               {"{{about}}", about},
+                                               {"{{notes}}", Notes(memory)},
+                                               {"{{totals}}", TotalsRows(memory)},
+                                               {"{{padding}}", PaddingRows(memory)},
+                                               {"{{data}}", data.json()}});
+}
+
+}  // namespace kashi::cli
