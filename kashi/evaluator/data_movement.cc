@@ -7,12 +7,12 @@
 
 #include "absl/types/span.h"
 #include "kashi/array/dimension_vector.h"
+#include "kashi/array/element_convert.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value_util.h"
-#include "kashi/array/element_convert.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kashi/array/element_convert.h"
 #include "kashi/array/types.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/element_loops.h"
-#include "kashi/array/element_convert.h"
 
 namespace kashi {
 namespace internal {

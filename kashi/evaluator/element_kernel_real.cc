@@ -7,8 +7,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "kashi/evaluator/element_loops.h"
 #include "kashi/array/element_convert.h"
+#include "kashi/evaluator/element_loops.h"
 
 namespace kashi {
 namespace internal {

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "kashi/base/parallel.h"
 #include "kashi/array/element_convert.h"
+#include "kashi/base/parallel.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

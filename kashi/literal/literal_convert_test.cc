@@ -4,8 +4,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
 #include "kashi/array/element_convert.h"
+#include "kashi/array/shape_parser.h"
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "kashi/array/element_convert.h"
 #include "kashi/base/math.h"
 #include "kashi/base/util.h"
-#include "kashi/array/element_convert.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {
