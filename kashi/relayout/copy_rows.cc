@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kashi/relayout/transpose_kernels.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kashi/relayout/copy_rows.cc"
 #include "hwy/foreach_target.h"
 // clang-format off
 #include "hwy/highway.h"  // after foreach_target.h
+#include "hwy/cache_control.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -100,6 +99,7 @@ HWY_EXPORT(StreamEach);
 
 void CopyRows(const RowCopy& copy) { HWY_DYNAMIC_DISPATCH(CopyEach)(copy); }
 void StreamRows(const RowCopy& copy) { HWY_DYNAMIC_DISPATCH(StreamEach)(copy); }
+void StreamFence() { hwy::FlushStream(); }
 
 }  // namespace kashi
 #endif  // HWY_ONCE

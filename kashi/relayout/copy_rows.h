@@ -18,8 +18,15 @@ struct RowCopy {
 
 void CopyRows(const RowCopy& copy);
 
-// The same; whole cache lines are written past the caches. A StreamFence() (transpose_kernels.h) must follow.
+// The same; whole cache lines are written past the caches. For targets much larger than the caches; a StreamFence() must
+// follow before another thread reads.
 void StreamRows(const RowCopy& copy);
+void StreamFence();
+
+// One row.
+inline void StreamCopy(char* to, const char* from, int64_t bytes) {
+  if (bytes > 0) StreamRows({from, 0, to, 0, 1, bytes});
+}
 
 }  // namespace kashi
 

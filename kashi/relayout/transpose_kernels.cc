@@ -16,7 +16,6 @@
 #include "hwy/foreach_target.h"
 // clang-format off
 #include "hwy/highway.h"  // after foreach_target.h
-#include "hwy/cache_control.h"
 #include "kashi/relayout/transpose_tiles-inl.h"
 // clang-format on
 
@@ -41,8 +40,6 @@ template <int W>
 void Transpose(const TransposeBlock& block) {
   if (block.rows > 0) TransposeElements<W>(block);
 }
-
-void StreamCopyTo(char* to, const char* from, int64_t bytes) { std::memcpy(to, from, bytes); }
 
 #else
 
@@ -449,24 +446,6 @@ void Transpose(const TransposeBlock& block) {
   TransposeTiles<W>(block);
 }
 
-// ---- Past the caches ----
-
-void StreamCopyTo(char* to, const char* from, int64_t bytes) {
-  const int64_t head = std::min<int64_t>(bytes, -reinterpret_cast<uintptr_t>(to) % kLineBytes);
-  std::memcpy(to, from, head);
-  const Long d;
-  int64_t i = head;
-  for (; i + kLineBytes <= bytes; i += kLineBytes) {
-    constexpr int kVectors = kLineBytes / kVectorBytes<Long>;
-    hn::Vec<Long> v[kVectors];
-    HWY_UNROLL(4)
-    for (int k = 0; k < kVectors; ++k) v[k] = hn::LoadU(d, AsBytes(from + i + k * kVectorBytes<Long>));
-    HWY_UNROLL(4)
-    for (int k = 0; k < kVectors; ++k) hn::Stream(v[k], d, AsBytes(to + i + k * kVectorBytes<Long>));
-  }
-  std::memcpy(to + i, from + i, bytes - i);
-}
-
 #endif  // HWY_TARGET == HWY_SCALAR
 
 TransposeFunction FunctionFor(int64_t element_bytes) {
@@ -495,17 +474,10 @@ HWY_AFTER_NAMESPACE();
 namespace kashi {
 
 HWY_EXPORT(FunctionFor);
-HWY_EXPORT(StreamCopyTo);
 
 TransposeFunction TransposeFunctionFor(int64_t element_bytes) {
   return HWY_DYNAMIC_DISPATCH(FunctionFor)(element_bytes);
 }
-
-void StreamCopy(char* to, const char* from, int64_t bytes) {
-  if (bytes > 0) HWY_DYNAMIC_DISPATCH(StreamCopyTo)(to, from, bytes);
-}
-
-void StreamFence() { hwy::FlushStream(); }
 
 }  // namespace kashi
 #endif  // HWY_ONCE

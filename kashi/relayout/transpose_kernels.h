@@ -37,11 +37,6 @@ using TransposeFunction = void (*)(const TransposeBlock& block);
 // hwy::SetSupportedTargetsForTest allows); nullptr for other sizes.
 TransposeFunction TransposeFunctionFor(int64_t element_bytes);
 
-// memcpy that writes whole cache lines past the caches (the ragged ends go through them). For targets much larger than the
-// caches; a StreamFence() must follow before another thread reads.
-void StreamCopy(char* to, const char* from, int64_t bytes);
-void StreamFence();
-
 }  // namespace kashi
 
 #endif  // KASHI_RELAYOUT_TRANSPOSE_KERNELS_H_

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
+#include "kashi/relayout/copy_rows.h"
 #include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi {

@@ -1,5 +1,6 @@
 #include "kashi/relayout/highway_targets.h"  // before Highway
 
+#include "kashi/relayout/copy_rows.h"
 #include "kashi/relayout/transpose_kernels.h"
 
 #include <algorithm>
