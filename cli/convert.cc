@@ -165,12 +165,9 @@ int ConvertMany(const std::vector<std::string>& paths, const ConvertOptions& opt
 }
 
 int RunConvert(const ConvertOptions& options) {
-  std::vector<std::string> paths;
-  for (const std::string& input : options.inputs) {
-    absl::StatusOr<std::vector<std::string>> expanded = ExpandModulePath(input);
-    if (!expanded.ok()) return Fail(expanded.status());
-    paths.insert(paths.end(), expanded->begin(), expanded->end());
-  }
+  const absl::StatusOr<std::vector<std::string>> expanded = ExpandModulePaths(options.inputs);
+  if (!expanded.ok()) return Fail(expanded.status());
+  const std::vector<std::string>& paths = *expanded;
   std::error_code error;
   const bool into_directory = !options.output.empty() && std::filesystem::is_directory(options.output, error);
   if (paths.size() == 1 && !into_directory) return ConvertOne(paths[0], options.output, options);

@@ -125,12 +125,9 @@ std::string ReportText(const HloModule& module, const CostReport& report, int64_
 }
 
 int RunCost(const CostOptions& options) {
-  std::vector<std::string> paths;
-  for (const std::string& input : options.inputs) {
-    absl::StatusOr<std::vector<std::string>> expanded = ExpandModulePath(input);
-    if (!expanded.ok()) return Fail(expanded.status());
-    paths.insert(paths.end(), expanded->begin(), expanded->end());
-  }
+  const absl::StatusOr<std::vector<std::string>> expanded = ExpandModulePaths(options.inputs);
+  if (!expanded.ok()) return Fail(expanded.status());
+  const std::vector<std::string>& paths = *expanded;
   Answers answers(options.output, options.json);
   int status = kSuccess;
   for (const std::string& path : paths) {

@@ -145,4 +145,13 @@ absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& pat
   return files;
 }
 
+absl::StatusOr<std::vector<std::string>> ExpandModulePaths(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    KASHI_ASSIGN_OR_RETURN(const std::vector<std::string> expanded, ExpandModulePath(path));
+    files.insert(files.end(), expanded.begin(), expanded.end());
+  }
+  return files;
+}
+
 }  // namespace kashi::cli

@@ -37,6 +37,8 @@ std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleRe
 // The module files that an argument means: itself, or, of a directory that `--xla_dump_to` wrote, all that hold modules, in
 // the order of their names. INVALID_ARGUMENT for a directory without any.
 absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& path);
+// Those of all arguments, in their order; the first error.
+absl::StatusOr<std::vector<std::string>> ExpandModulePaths(const std::vector<std::string>& paths);
 
 }  // namespace kashi::cli
 
