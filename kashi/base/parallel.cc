@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
@@ -17,6 +18,17 @@ namespace kashi {
 namespace {
 
 using Body = absl::FunctionRef<void(int64_t, int64_t, int)>;
+
+// Threads look for so long before they sleep: waking one costs some tens of microseconds, and the system may wake it on the
+// processor of the caller, where it waits for its turn.
+constexpr std::chrono::microseconds kLook(200);
+
+template <class Condition>
+void LookFor(const Condition& condition) {
+  if (condition()) return;
+  const auto end = std::chrono::steady_clock::now() + kLook;
+  while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+}
 
 // This thread's number while it runs a range of a split loop, else -1.
 thread_local int current_thread = -1;
@@ -39,7 +51,7 @@ struct Job {
   const Body body;
   const int64_t ranges;
   std::atomic<int64_t> next{0};
-  int workers_inside = 0;  // guarded by Pool::mutex_
+  std::atomic<int> workers_inside{0};  // changed under Pool::mutex_; a worker's last touch of the job
 };
 
 class Pool {
@@ -57,11 +69,15 @@ class Pool {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       jobs_.push_back(job);
+      listed_.store(jobs_.size(), std::memory_order_relaxed);
     }
     job_listed_.notify_all();
     job->Run(/*thread=*/0);
     std::unique_lock<std::mutex> lock(mutex_);
     TakeOff(job);
+    lock.unlock();
+    LookFor([job] { return job->workers_inside.load() == 0; });
+    lock.lock();
     worker_left_.wait(lock, [job] { return job->workers_inside == 0; });
   }
 
@@ -69,6 +85,9 @@ class Pool {
   void Work(int thread) {
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
+      lock.unlock();
+      LookFor([this] { return listed_.load(std::memory_order_relaxed) > 0; });
+      lock.lock();
       job_listed_.wait(lock, [this] { return !jobs_.empty(); });
       Job* job = jobs_.front();
       ++job->workers_inside;
@@ -81,12 +100,16 @@ class Pool {
   }
 
   // The job has no ranges left, so nobody needs to find it any more.
-  void TakeOff(Job* job) { jobs_.erase(std::remove(jobs_.begin(), jobs_.end(), job), jobs_.end()); }
+  void TakeOff(Job* job) {
+    jobs_.erase(std::remove(jobs_.begin(), jobs_.end(), job), jobs_.end());
+    listed_.store(jobs_.size(), std::memory_order_relaxed);
+  }
 
   std::mutex mutex_;
   std::condition_variable job_listed_;
   std::condition_variable worker_left_;
   std::vector<Job*> jobs_;
+  std::atomic<size_t> listed_{0};  // jobs_.size(), for those who look without the mutex
 };
 
 }  // namespace

@@ -16,6 +16,10 @@ HWY_BEFORE_NAMESPACE();
 namespace kashi {
 namespace HWY_NAMESPACE {
 
+constexpr int64_t kLine = 64;
+
+HWY_INLINE int64_t BytesToLine(const char* p) { return -reinterpret_cast<uintptr_t>(p) % kLine; }
+
 #if HWY_TARGET == HWY_SCALAR
 
 void CopyEach(const RowCopy& copy) {
@@ -24,7 +28,7 @@ void CopyEach(const RowCopy& copy) {
   }
 }
 
-void StreamEach(const RowCopy& copy) { CopyEach(copy); }
+HWY_INLINE void StreamRow(const char* from, char* to, int64_t bytes) { std::memcpy(to, from, bytes); }
 
 #else
 
@@ -60,8 +64,6 @@ void CopyEach(const RowCopy& copy) {
   }
 }
 
-constexpr int64_t kLine = 64;
-
 // All of a line at once, so that it leaves the processor as one.
 HWY_INLINE void StreamLine(const char* from, char* to) {
   const hn::CappedTag<uint8_t, kLine> d;
@@ -70,12 +72,14 @@ HWY_INLINE void StreamLine(const char* from, char* to) {
 }
 
 HWY_INLINE void StreamRow(const char* from, char* to, int64_t bytes) {
-  const int64_t head = std::min<int64_t>(bytes, -reinterpret_cast<uintptr_t>(to) % kLine);
+  const int64_t head = std::min<int64_t>(bytes, BytesToLine(to));
   if (head > 0) std::memcpy(to, from, head);
   int64_t at = head;
   for (; at + kLine <= bytes; at += kLine) StreamLine(from + at, to + at);
   if (at < bytes) std::memcpy(to + at, from + at, bytes - at);
 }
+
+#endif
 
 void StreamEach(const RowCopy& given) {
   const RowCopy copy = given;
@@ -84,7 +88,16 @@ void StreamEach(const RowCopy& given) {
   }
 }
 
-#endif
+void StreamEachLines(const RowCopy& given, bool skips_head, int64_t beyond) {
+  const RowCopy copy = given;
+  for (int64_t r = 0; r < copy.rows; ++r) {
+    const char* const from = copy.from + r * copy.from_stride;
+    char* const to = copy.to + r * copy.to_stride;
+    const int64_t begin = skips_head ? BytesToLine(to) : 0;
+    const int64_t end = copy.bytes + std::min(BytesToLine(to + copy.bytes), beyond);
+    if (begin < end) StreamRow(from + begin, to + begin, end - begin);
+  }
+}
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
@@ -96,9 +109,13 @@ namespace kashi {
 
 HWY_EXPORT(CopyEach);
 HWY_EXPORT(StreamEach);
+HWY_EXPORT(StreamEachLines);
 
 void CopyRows(const RowCopy& copy) { HWY_DYNAMIC_DISPATCH(CopyEach)(copy); }
 void StreamRows(const RowCopy& copy) { HWY_DYNAMIC_DISPATCH(StreamEach)(copy); }
+void StreamLinesOfRows(const RowCopy& copy, bool skips_head, int64_t beyond) {
+  HWY_DYNAMIC_DISPATCH(StreamEachLines)(copy, skips_head, beyond);
+}
 void StreamFence() { hwy::FlushStream(); }
 
 }  // namespace kashi

@@ -23,6 +23,15 @@ void CopyRows(const RowCopy& copy);
 void StreamRows(const RowCopy& copy);
 void StreamFence();
 
+// The same for rows that neighbours continue in the target, where each line is written whole by the row in which it begins:
+//
+//   target     |    line    |    line    |    line    |
+//   row             [first   ......       last]          copy.bytes
+//   written         |first   ......       last  |        to the end of a line; the next row begins there
+//
+// `skips_head`: the row before writes the line in which a row begins. `beyond`: bytes behind each row that the source has.
+void StreamLinesOfRows(const RowCopy& copy, bool skips_head, int64_t beyond);
+
 // One row.
 inline void StreamCopy(char* to, const char* from, int64_t bytes) {
   if (bytes > 0) StreamRows({from, 0, to, 0, 1, bytes});

@@ -167,6 +167,7 @@ class SmallScope {
     trial.to.shape = MakeShape(form.type, named_sizes, order, UsualTileLists()[pair % kTileLists], form.to_bits,
                                kTails[tails_.Deal(&random_)], kPrefixes[prefixes_.Deal(&random_)]);
     trial.options.threads = 1;
+    trial.options.past_caches = random_() % 2 == 1;
     trial.options.padding = DrawPadding([&](int64_t low, int64_t high) { return Deal(low, high); }, trial.to);
     trial.from_shift = kShifts[shifts_.Deal(&random_)];
     trial.to_shift = kShifts[shifts_.Deal(&random_)];

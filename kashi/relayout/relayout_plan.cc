@@ -70,6 +70,12 @@ bool IsInPlace(const Box& box) {
   return in_place;
 }
 
+// Whether two steps have the same outermost loop. (Serial steps share bytes with others, and each is run on its own.)
+bool RunsBeside(const Step& a, const Step& b) {
+  return !a.grid.empty() && !b.grid.empty() && !a.is_serial && !b.is_serial && a.grid[0].count == b.grid[0].count &&
+         a.grid[0].from == b.grid[0].from && a.grid[0].to == b.grid[0].to;
+}
+
 absl::Status CheckSides(const Placement& from, const Placement& to, const RelayoutOptions& options) {
   if (from.dimensions() != to.dimensions()) {
     return InvalidArgument("%s and %s are not the same array: their dimensions differ", from.ToString(), to.ToString());
@@ -102,6 +108,7 @@ struct RelayoutPlan::State {
   int64_t PositionsOfTarget() const { return to.map().padded_element_count(); }
 
   void Run(const std::vector<Step>& some, const char* source, char* target) const;
+  void RunBesideOneAnother(absl::Span<const Step> beside, const char* source, char* target) const;
   void ClearLastBits(char* target) const;
   void MoveByIndex(const char* source, char* target) const;
   void ClearByIndex(char* target) const;
@@ -124,7 +131,7 @@ struct RelayoutPlan::State {
 void RelayoutPlan::State::Plan() {
   const int64_t elements = ElementCount(from.dimensions());
   const int64_t moved_bytes = elements / 8 * (from.slot_bits() + to.slot_bits());
-  context.streams = padding_context.streams = moved_bytes > MachineCacheBytes();
+  context.streams = padding_context.streams = options.past_caches.value_or(moved_bytes > MachineCacheBytes());
   absl::Status status = PlanElements();
   if (!status.ok()) refusal = std::string(status.message());
   is_identity = status.ok() && from.element_type() == to.element_type() && from.slot_bits() == to.slot_bits() &&
@@ -193,16 +200,40 @@ void RelayoutPlan::State::MakePattern() {
 }
 
 void RelayoutPlan::State::Run(const std::vector<Step>& some, const char* source, char* target) const {
-  for (const Step& step : some) {
-    const int64_t tasks = step.TaskCount();
-    int64_t grain = std::max<int64_t>(1, kTaskBytes / std::max<int64_t>(1, step.TaskBytes()));
-    if (options.threads > 0) grain = std::max(grain, CeilOfRatio<int64_t>(tasks, options.threads));
-    if (tasks <= grain || step.is_serial || options.threads == 1) {
-      RunStep(step, source, target, 0, tasks);
-    } else {
-      ParallelFor(tasks, grain, [&](int64_t begin, int64_t end, int) { RunStep(step, source, target, begin, end); });
-    }
+  for (size_t i = 0; i < some.size();) {
+    size_t end = i + 1;
+    while (end < some.size() && RunsBeside(some[i], some[end])) ++end;
+    RunBesideOneAnother({&some[i], end - i}, source, target);
+    i = end;
   }
+}
+
+// Steps that begin with the same loop are run together, a few iterations at a time: what one leaves of a cache line the other
+// soon completes, while the line is still in the caches.
+//
+//   ragged rows    |  whole tiles    | rest |  whole tiles    | rest |      two boxes, whose rows alternate in memory
+void RelayoutPlan::State::RunBesideOneAnother(absl::Span<const Step> beside, const char* source, char* target) const {
+  const int64_t iterations = beside.size() > 1 ? beside[0].grid[0].count : beside[0].TaskCount();
+  int64_t bytes = 0;  // of an iteration
+  bool is_serial = options.threads == 1;
+  for (const Step& step : beside) {
+    bytes += step.TaskBytes() * (step.TaskCount() / iterations);
+    is_serial = is_serial || step.is_serial;
+  }
+  const int64_t at_once = std::max<int64_t>(1, kTaskBytes / std::max<int64_t>(1, bytes));
+  const auto run = [&](int64_t begin, int64_t end) {
+    const int64_t portion = beside.size() > 1 ? at_once : end - begin;
+    for (int64_t i = begin; i < end; i += portion) {
+      for (const Step& step : beside) {
+        const int64_t tasks = step.TaskCount() / iterations;
+        RunStep(step, source, target, i * tasks, std::min(i + portion, end) * tasks);
+      }
+    }
+  };
+  int64_t grain = at_once;
+  if (options.threads > 0) grain = std::max(grain, CeilOfRatio<int64_t>(iterations, options.threads));
+  if (iterations <= grain || is_serial) return run(0, iterations);
+  ParallelFor(iterations, grain, [&](int64_t begin, int64_t end, int) { run(begin, end); });
 }
 
 // Packed elements may not fill the last byte.

@@ -38,6 +38,10 @@ struct RelayoutOptions {
   // Threads that Execute may use; 0: all of the machine. Small arrays are moved by the caller alone.
   int threads = 0;
 
+  // Whether the target is written past the caches. nullopt: if both sides together are larger than they are, as such a target
+  // would drive out everything else, itself included.
+  std::optional<bool> past_caches;
+
   // The element types may differ: elements are converted as by XLA's convert (docs/spec/hlo-ops.md 1.5). Otherwise a
   // difference is an error.
   bool convert = false;

@@ -383,6 +383,42 @@ constexpr std::pair<const char*, const char*> kThreadedPairs[] = {
     {"f32[300,300,3]", "f32[300,300,3]{1,0,2}"},
 };
 
+// Rows of the target that share cache lines, or whose lines are their own where the target itself begins with a line; long and
+// short runs; rows whose addresses collide in the caches.
+TEST(RelayoutPlanTest, PastTheCachesAsThroughThem) {
+  const std::pair<const char*, const char*> kSides[] = {
+      {"u8[1024,512]{1,0}", "u8[1024,512]{0,1}"},
+      {"u8[1027,515]{1,0}", "u8[1027,515]{0,1}"},
+      {"bf16[700,300]{1,0}", "bf16[700,300]{0,1}"},
+      {"f32[512,1024]{1,0}", "f32[512,1024]{0,1}"},
+      {"f64[333,2048]{1,0}", "f64[333,2048]{0,1}"},
+      {"f32[5000,3]{1,0}", "f32[5000,3]{0,1}"},
+      {"s8[12,301,299]{2,1,0:T(8,128)(4,1)}", "s8[12,301,299]{2,1,0}"},
+      {"s4[12,100,301]{2,1,0:E(4)}", "s4[12,100,301]{2,1,0:T(8,128)(8,1)E(4)}"},
+      {"s4[12,100,301]{2,1,0:T(8,128)(8,1)E(4)}", "s4[12,100,301]{2,1,0:E(4)}"},
+      {"s4[256,1024]{1,0:T(64,128)(8,1)E(4)}", "s4[256,1024]{1,0:E(4)}"},
+      {"s4[256,1024]{1,0:E(4)}", "s4[256,1024]{1,0:T(64,128)(8,1)E(4)}"},
+      {"s8[2048,256]{0,1:T(8,128)(4,1)}", "s8[2048,256]{1,0}"},
+  };
+  for (const auto& [from, to] : kSides) {
+    for (const bool past_caches : {false, true}) {
+      RelayoutOptions options;
+      options.past_caches = past_caches;
+      const RelayoutPlan plan = RelayoutPlan::Make(ParseShape(from).value(), ParseShape(to).value(), options).value();
+      std::vector<char> source(plan.source_bytes());
+      for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<char>(i * 2654435761u >> 11);
+      for (const int64_t shift : {0, 1, 16, 63}) {
+        std::vector<char> target(plan.target_bytes() + 192, '\x5a'), expected = target;
+        const int64_t begin = -reinterpret_cast<uintptr_t>(target.data()) % 64 + shift;
+        plan.Execute(source.data(), target.data() + begin);
+        plan.ExecuteByIndex(source.data(), expected.data() + begin);
+        EXPECT_TRUE(target == expected) << from << " -> " << to << ", " << shift << " bytes behind the begin of a line"
+                                        << (past_caches ? ", past the caches" : "");
+      }
+    }
+  }
+}
+
 TEST(RelayoutPlanTest, AnyNumberOfThreadsGivesTheSameBytes) {
   for (const auto& [from, to] : kThreadedPairs) {
     RelayoutOptions options = Padding(3);

@@ -110,8 +110,9 @@ inline std::string ToString(const Trial& trial) {
   } else {
     absl::StrAppend(&text, "left alone");
   }
-  absl::StrAppend(&text, ", threads ", trial.options.threads, trial.options.convert ? ", convert" : "", ", shifts ",
-                  trial.from_shift, " ", trial.to_shift);
+  absl::StrAppend(&text, ", threads ", trial.options.threads, trial.options.convert ? ", convert" : "",
+                  trial.options.past_caches.value_or(false) ? ", past the caches" : "", ", shifts ", trial.from_shift,
+                  " ", trial.to_shift);
   return text;
 }
 
@@ -547,6 +548,7 @@ inline Trial DrawTrial(Pick pick, const TrialLimits& limits) {
   trial.to = DrawSide(pick, trial.options.convert ? DrawType(pick) : type, sizes, /*is_source=*/false, limits);
   trial.options.padding = DrawPadding(pick, trial.to);
   trial.options.threads = static_cast<int>(pick(0, 2));
+  trial.options.past_caches = pick(0, 1) == 1;
   trial.from_shift = DrawShift(pick);
   trial.to_shift = DrawShift(pick);
   return trial;
@@ -616,6 +618,7 @@ inline std::vector<Trial> SmallerOnes(const Trial& trial) {
   if (trial.to_shift != 0) change([](Trial* p) { p->to_shift = 0; });
   if (trial.options.padding) change([](Trial* p) { p->options.padding = std::nullopt; });
   if (trial.options.threads != 1) change([](Trial* p) { p->options.threads = 1; });
+  if (trial.options.past_caches.value_or(false)) change([](Trial* p) { p->options.past_caches = false; });
   return smaller;
 }
 

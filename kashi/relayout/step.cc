@@ -15,13 +15,15 @@ namespace {
 // Sizes of blocks, in bytes. A block's rows become runs of the target, its columns are runs of the source. Beyond the caches
 // memory wants long runs on both sides: a run of the target that begins or ends within a cache line is shared by two blocks,
 // and a run of the source of four lines costs little more than one of one. Within the caches small blocks do.
-constexpr int64_t kStreamedRowRun = 1024;    // of the target
+constexpr int64_t kStreamedRowRun = 512;     // of the target; twice that, if its lines are shared
+constexpr int64_t kStreamedScratch = 16384;  // a line of columns, each so long: stays in the first cache; likewise
 constexpr int64_t kStreamedColumnRun = 256;  // of the source
 constexpr int64_t kStreamedColumns = 64;     // at least
 constexpr int64_t kCachedRowRun = 512;
 constexpr int64_t kCachedColumnRun = 64;
 constexpr int64_t kCacheLine = 64;
-constexpr int64_t kSmallBlock = 4096;  // narrow blocks are made longer until they have so much
+constexpr size_t kCollisionWindow = 64;  // rows that a kernel works on at a time
+constexpr int64_t kSmallBlock = 4096;    // narrow blocks are made longer until they have so much
 
 constexpr int64_t kLongRow = 512;        // rows that need no line of their own
 constexpr int64_t kRowChunk = 64 << 10;  // a task of a long row
@@ -99,6 +101,14 @@ int64_t ChunkOf(int64_t extent, int64_t wanted, int64_t multiple) {
   const int64_t chunk = CeilOfRatio(extent, chunks);
   const int64_t rounded = RoundUpTo(chunk, multiple);
   return std::min(extent, rounded <= 2 * wanted ? rounded : chunk);
+}
+
+// Windows of neighbours that have more lines than these of a set of the first cache.
+bool Collides(const std::vector<int64_t>& offsets, int64_t ways) {
+  for (size_t i = 0; i < offsets.size(); i += kCollisionWindow) {
+    if (LinesCollide(&offsets[i], std::min(offsets.size() - i, kCollisionWindow), ways)) return true;
+  }
+  return false;
 }
 
 // Up to `count` elements of the next chunk.
@@ -187,6 +197,13 @@ void TakeShuffledElement(Candidate* candidate) {
   step.element_bytes = bytes;
 }
 
+// Whether all runs of the target begin with a cache line, if the first one does.
+bool RunsFillLines(const Step& step) {
+  const auto is_line = [](int64_t bytes) { return bytes % kCacheLine == 0; };
+  return std::all_of(step.columns.offsets.begin(), step.columns.offsets.end(), is_line) &&
+         std::all_of(step.grid.begin(), step.grid.end(), [&](const GridLoop& loop) { return is_line(loop.to / 8); });
+}
+
 size_t InnermostOfSource(const Loops& loops) {
   return std::min_element(loops.begin(), loops.end(),
                           [](const Loop& a, const Loop& b) { return std::abs(a.from) < std::abs(b.from); }) -
@@ -228,13 +245,16 @@ struct BlockSize {
   int64_t columns;
 };
 BlockSize WantedBlock(const Loops& loops, int64_t element_bits_from, int64_t element_bits_to, bool streams) {
-  const int64_t row_bits = 8 * (streams ? kStreamedRowRun : kCachedRowRun);
+  const size_t row_loop = FindLoop(loops, &Loop::to, element_bits_to);
+  const size_t column_loop = FindLoop(loops, &Loop::from, element_bits_from);
+  const bool shares_lines = column_loop < loops.size() && loops[column_loop].to % (8 * kCacheLine) != 0;
+  const int64_t streamed_run =
+      (shares_lines ? 2 : 1) * std::min(kStreamedRowRun, kStreamedScratch * element_bits_to / 8 / kCacheLine);
+  const int64_t row_bits = 8 * (streams ? streamed_run : kCachedRowRun);
   const int64_t column_bits = 8 * (streams ? kStreamedColumnRun : kCachedColumnRun);
   BlockSize size = {std::max<int64_t>(1, row_bits / element_bits_to),
                     std::max<int64_t>(1, column_bits / element_bits_from)};
   if (streams) size.columns = std::max(size.columns, kStreamedColumns);
-  const size_t row_loop = FindLoop(loops, &Loop::to, element_bits_to);
-  const size_t column_loop = FindLoop(loops, &Loop::from, element_bits_from);
   const int64_t first_rows = row_loop < loops.size() ? loops[row_loop].extent : 1;
   const int64_t first_columns = column_loop < loops.size() ? loops[column_loop].extent : 1;
   const int64_t small = kSmallBlock * 8 / std::max(element_bits_to, element_bits_from);
@@ -286,6 +306,9 @@ const char* TryBlocks(Candidate* candidate) {
   const int64_t line = std::max<int64_t>(1, kCacheLine / step.element_bytes);
   TakeAxes(candidate, bits, bits, 8, line, line);
   step.dense_columns = DenseColumns(step.rows, step.columns, step.element_bytes);
+  step.runs_fill_lines = RunsFillLines(step);
+  step.rows.collides = Collides(step.rows.offsets, kFirstCacheWays);
+  step.columns.collides = Collides(step.columns.offsets, kFirstCacheWays / 2);  // the source's lines need room, too
   return nullptr;
 }
 
@@ -338,6 +361,10 @@ const char* TryConvertBlocks(Candidate* candidate, const StepContext& context) {
   step.transpose = TransposeFunctionFor(step.element_bytes);
   TakeAxes(candidate, context.from.slot_bits, context.to.slot_bits, 1, kCacheLine, kCacheLine);
   step.dense_columns = DenseColumns(step.rows, step.columns, context.to.slot_bits);
+  if (std::all_of(step.rows.offsets.begin(), step.rows.offsets.end(), IsWhole)) {
+    for (int64_t offset : step.rows.offsets) step.row_bytes.push_back(offset / 8);
+    step.rows.collides = Collides(step.row_bytes, kFirstCacheWays);
+  }
   step.is_serial = SharesBytes(step, context.to.slot_bits);
   return nullptr;
 }
@@ -372,6 +399,7 @@ bool IsSameForm(const StepContext& context) {
 StepContext::StepContext(const ElementForm& given_from, const ElementForm& given_to) : from(given_from), to(given_to) {
   if (IsSameForm(*this) && IsWhole(to.slot_bits)) return;
   // Nothing changes: all bits of a slot move, also those that the type does not use.
+  moves_nibbles = IsSameForm(*this) && to.slot_bits == 4;
   if (IsSameForm(*this)) from.type = to.type = primitive_util::UnsignedIntegralTypeForBitWidth(to.slot_bits);
   const auto bits = [](PrimitiveType type) -> int64_t { return 8 * primitive_util::ByteWidth(type); };
   const PrimitiveType narrow = bits(from.type) < bits(to.type) ? from.type : to.type;

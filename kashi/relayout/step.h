@@ -33,7 +33,8 @@ struct StepContext {
 
   ElementForm from;
   ElementForm to;
-  bool streams = false;  // the target is larger than the caches: write past them
+  bool moves_nibbles = false;  // both sides have slots of 4 bits, which move as they are
+  bool streams = false;        // the target is larger than the caches: write past them
   // Where the forms differ, or elements are packed: elements in scratch memory have whole bytes, and the type that is narrower.
   ElementForm scratch;
   RowFunction convert;  // source to target
@@ -51,9 +52,10 @@ struct Axis {
   // Where each element of a full block is on the side where the axis is not contiguous (rows: in the source; columns: in the
   // target). Bytes; for conversions, bits.
   std::vector<int64_t> offsets;
-  int64_t overhang = 0;  // offsets behind those of a full block, for chunks that are not the last
-  int64_t stride = 0;    // between neighbours among the first offsets
-  int64_t stretch = 1;   // offsets that have this stride; then follow as many that have it too, at some other place
+  int64_t overhang = 0;   // offsets behind those of a full block, for chunks that are not the last
+  int64_t stride = 0;     // between neighbours among the first offsets
+  bool collides = false;  // on that side, the first cache has no room for a line of each of 64 neighbours
+  int64_t stretch = 1;    // offsets that have this stride; then follow as many that have it too, at some other place
 
   int64_t block() const { return whole * chunk; }
   int64_t chunk_count() const { return (extent + chunk - 1) / chunk; }
@@ -83,10 +85,12 @@ struct Step {
       1;  // columns of a block that follow one another in the target without gaps, if rows are not cut
   // Of kBlocks: bytes within each element change their order too: byte i of it comes from byte shuffle[i]. Empty: they do not.
   absl::InlinedVector<uint8_t, 16> shuffle;
+  std::vector<int64_t> row_bytes;  // of kConvertBlocks whose rows all begin with a byte: rows.offsets in bytes
   const StepContext* context;
-  bool is_serial = false;                        // tasks share bytes of the target
-  TransposeFunction transpose = nullptr;         // nullptr: an element size without one
-  bool converts = false;                         // elements change their form, or are no whole bytes
+  bool runs_fill_lines = false;           // all of the target's cache lines belong to one block, if the first does
+  bool is_serial = false;                 // tasks share bytes of the target
+  TransposeFunction transpose = nullptr;  // nullptr: an element size without one
+  bool converts = false;                  // elements change their form, or are no whole bytes
   absl::InlinedVector<const char*, 4> refusals;  // of the kernels before this one
 
   int64_t TaskCount() const;

@@ -5,6 +5,7 @@
 
 #include "kashi/base/math.h"
 #include "kashi/relayout/copy_rows.h"
+#include "kashi/relayout/nibble_kernel.h"
 #include "kashi/relayout/shuffle_kernel.h"
 #include "kashi/relayout/step.h"
 
@@ -177,9 +178,9 @@ class Prefetcher {
 };
 
 // How many elements along an axis can be moved at once as a dense block, each line of it `line_bytes` long; 0 where that is not
-// worth while.
+// worth while: only narrow blocks have faster ways for them.
 int64_t DenseStretch(const Axis& axis, int64_t line_bytes) {
-  return axis.stride == line_bytes && axis.stretch * line_bytes >= 256 ? axis.stretch : 0;
+  return axis.stride == line_bytes && line_bytes <= 16 && axis.stretch * line_bytes >= 256 ? axis.stretch : 0;
 }
 
 // Straight into the target.
@@ -194,7 +195,9 @@ void RunCachedBlock(const Step& step, const Block& block, const char* from, char
       const int64_t rows = std::min(row_step, block.rows - r), columns = std::min(column_step, block.columns - c);
       Transpose({from + block.from / 8 + step.rows.offsets[r] + c * bytes, step.rows.offsets.data(), rows,
                  to + block.to / 8 + step.columns.offsets[c] + r * bytes, step.columns.offsets.data(), columns,
-                 dense_rows > 0 && columns == block.columns, dense_columns > 0 && rows == block.rows},
+                 dense_rows > 0 && columns == block.columns, dense_columns > 0 && rows == block.rows,
+                 step.rows.collides || LinesCollide(step.rows.stride, rows),
+                 step.columns.collides || LinesCollide(step.columns.stride, columns)},
                 step);
     }
   }
@@ -209,17 +212,19 @@ class ScratchBlock {
         from_(from + block.from / 8),
         to_(to + block.to / 8),
         bytes_(step.element_bytes),
-        rows_(block.rows + block.overhang),
+        shares_lines_(SharesLines(step, to)),
+        overhang_(shares_lines_ ? block.overhang : 0),
+        skips_head_(shares_lines_ && !block.is_first_of_rows),
+        rows_(block.rows + overhang_),
         group_(GroupOf(block.columns)),
         strip_(std::max<int64_t>(kStripRows, kStripBytes / (group_ * bytes_))),
-        prefetcher_(step, next, from,
-                    CeilOfRatio(block.columns, group_) *
-                        (CeilOfRatio(rows_, strip_) + group_ * rows_ * bytes_ / kStoreBytes)) {}
+        prefetcher_(step, next, from, Portions(block.columns)) {}
 
   void Run() {
     scratch_ = Scratch::OfThread().Bytes(rows_ * group_ * bytes_);
     for (int64_t column = 0; column < block_.columns; column += group_) {
       const int64_t columns = std::min(group_, block_.columns - column);
+      if (step_.context->streams) AskForPartialLines(column, columns);
       TransposeGroup(column, columns);
       if (!step_.shuffle.empty()) ShuffleElements(step_.shuffle, scratch_, rows_ * columns * bytes_);
       StoreGroup(column, columns);
@@ -232,10 +237,34 @@ class ScratchBlock {
   static constexpr int64_t kStripBytes = 4096;
   static constexpr int64_t kStoreBytes = 1024;  // between two portions of prefetching
 
+  // Cache lines that blocks share are written by the first of them, whole: it has the rows that overhang for that.
+  static bool SharesLines(const Step& step, const char* to) {
+    if (!step.context->streams || step.rows.overhang == 0) return false;
+    return !step.runs_fill_lines || reinterpret_cast<uintptr_t>(to + step.to_offset / 8) % kCacheLine != 0;
+  }
+
   // A cache line of columns, or more of them if they are short.
   int64_t GroupOf(int64_t columns) const {
     const int64_t line = std::max<int64_t>(1, kCacheLine / bytes_);
     return std::min(columns, std::max(line, RoundDownTo(kGroupBytes / (rows_ * bytes_), line)));
+  }
+
+  // Of prefetching, in a block.
+  int64_t Portions(int64_t columns) const {
+    return CeilOfRatio(columns, group_) * (CeilOfRatio(rows_, strip_) + group_ * rows_ * bytes_ / kStoreBytes);
+  }
+
+  // Lines of the target of which the group writes only a part must be read first, and all writes behind them wait for that.
+  void AskForPartialLines(int64_t column, int64_t columns) const {
+    const int64_t dense = step_.dense_columns;
+    for (int64_t c = column, end = column + columns; c < end;) {
+      const int64_t run = std::min(end - c, dense - c % dense);
+      const char* const to = to_ + step_.columns.offsets[c];
+      const char* const to_end = to + run * block_.rows * bytes_;
+      if (!skips_head_ && BytesToLine(to) > 0) __builtin_prefetch(to, 1);
+      if (BytesToLine(to_end) > overhang_ * bytes_) __builtin_prefetch(to_end, 1);
+      c += run;
+    }
   }
 
   // A strip of rows at a time; dense ones do not cross the end of a stretch.
@@ -247,7 +276,8 @@ class ScratchBlock {
       const int64_t rows = std::min({strip_, rows_ - row, stretch > 0 ? stretch - row % stretch : rows_});
       const char* const from = from_ + column * bytes_;
       Transpose({stretch > 0 ? from + offsets[row] : from, stretch > 0 ? offsets : offsets + row, rows,
-                 scratch_ + row * bytes_, to_offsets, columns, stretch > 0, rows == rows_},
+                 scratch_ + row * bytes_, to_offsets, columns, stretch > 0, rows == rows_, step_.rows.collides,
+                 LinesCollide(rows_ * bytes_, columns)},
                 step_);
       row += rows;
       prefetcher_.Portion();
@@ -255,43 +285,47 @@ class ScratchBlock {
   }
 
   void StoreGroup(int64_t column, int64_t columns) {
+    const int64_t dense = step_.dense_columns;
     for (int64_t c = 0; c < columns;) {
-      const int64_t dense = step_.dense_columns - (column + c) % step_.dense_columns;
-      const int64_t run = std::min(columns - c, dense);
-      StoreRun(to_ + step_.columns.offsets[column + c], scratch_ + c * rows_ * bytes_, run * block_.rows * bytes_);
-      c += run;
+      const int64_t run = std::min(columns - c, dense - (column + c) % dense);
+      if (run > 1 || block_.rows * bytes_ > kStoreBytes) {
+        StoreRun(to_ + step_.columns.offsets[column + c], scratch_ + c * rows_ * bytes_, run * block_.rows * bytes_);
+        c += run;
+      } else {
+        c += StoreShortRuns(column + c, columns - c, scratch_ + c * rows_ * bytes_);
+      }
     }
   }
 
-  // Cache lines that two blocks share are written by the first, whole: it has the rows that overhang for that.
-  //
-  //   target     |    line    |    line    |    line    |
-  //   block           [first   ......       last]          rows without overhang
-  //   written         [first   ......       last  ]        to the end of a line; the next block begins there
-  void StoreRun(char* to, const char* from, int64_t bytes) {
-    int64_t begin = 0, end = bytes;
-    if (step_.rows.overhang > 0) {
-      if (!block_.is_first_of_rows) begin = BytesToLine(to);
-      end += std::min(BytesToLine(to + bytes), block_.overhang * bytes_);
-    }
-    while (begin < end) {
-      const int64_t piece = std::min(end - begin, kStoreBytes + BytesToLine(to + begin));
-      Store(to + begin, from + begin, piece);
-      begin += piece;
-    }
-  }
-
-  // Ends with a line unless the run ends first.
-  void Store(char* to, const char* from, int64_t bytes) {
+  // Some of the columns from `column` on; returns how many.
+  int64_t StoreShortRuns(int64_t column, int64_t columns, const char* from) {
+    const Axis& axis = step_.columns;
+    const int64_t bytes = block_.rows * bytes_;
+    const int64_t count = std::min({columns, kStoreBytes / bytes, axis.stretch - column % axis.stretch});
+    const RowCopy copy = {from, rows_ * bytes_, to_ + axis.offsets[column], axis.stride, count, bytes};
     if (step_.context->streams) {
-      StreamCopy(to, from, bytes);
+      StreamLinesOfRows(copy, skips_head_, overhang_ * bytes_);
     } else {
-      std::memcpy(to, from, bytes);
+      CopyRows(copy);
     }
-    stored_ += bytes;
-    if (stored_ < kStoreBytes) return;
-    stored_ = 0;
     prefetcher_.Portion();
+    return count;
+  }
+
+  // In pieces that end with a line.
+  void StoreRun(char* to, const char* from, int64_t bytes) {
+    int64_t at = skips_head_ ? BytesToLine(to) : 0;
+    const int64_t end = bytes + std::min(BytesToLine(to + bytes), overhang_ * bytes_);
+    while (at < end) {
+      const int64_t piece = std::min(end - at, kStoreBytes + BytesToLine(to + at));
+      if (step_.context->streams) {
+        StreamCopy(to + at, from + at, piece);
+      } else {
+        std::memcpy(to + at, from + at, piece);
+      }
+      prefetcher_.Portion();
+      at += piece;
+    }
   }
 
   static int64_t BytesToLine(const char* p) { return -reinterpret_cast<uintptr_t>(p) % kCacheLine; }
@@ -301,17 +335,19 @@ class ScratchBlock {
   const char* from_;
   char* to_;
   int64_t bytes_;
+  bool shares_lines_;
+  int64_t overhang_;
+  bool skips_head_;
   int64_t rows_;   // with overhang
   int64_t group_;  // columns
   int64_t strip_;  // rows
   Prefetcher prefetcher_;
   char* scratch_ = nullptr;
-  int64_t stored_ = 0;
 };
 
-// Columns that are so far apart in the target would drive each other out of the first cache.
+// Columns that lie so in the target would drive each other, and the rows, out of the first cache.
 bool ColumnsCollide(const Step& step, const Block& block) {
-  return step.columns.stride % 2048 == 0 && block.columns > 8 && block.rows * step.element_bytes >= 2 * kCacheLine;
+  return step.columns.collides && block.columns > 8 && block.rows * step.element_bytes >= 2 * kCacheLine;
 }
 
 void RunBlock(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
@@ -356,12 +392,89 @@ void RunConvertBlock(const Step& step, const Block& block, const char* from, cha
                     std::min(rows_at_once, block.rows - r) * block.columns);
   }
   Transpose({as_source, scratch.Offsets(0, block.rows, block.columns * bytes), block.rows, as_target,
-             scratch.Offsets(1, block.columns, block.rows * bytes), block.columns, true, true},
+             scratch.Offsets(1, block.columns, block.rows * bytes), block.columns, true, true,
+             LinesCollide(block.columns * bytes, block.rows), LinesCollide(block.rows * bytes, block.columns)},
             step);
   const int64_t run = std::min(step.dense_columns, block.columns);
   for (int64_t c = 0; c < block.columns; c += run) {
     ConvertRun(step, step.context->out, step.context->scratch.slot_bits, as_target + c * block.rows * bytes, 0, to,
                block.to + step.columns.offsets[c], std::min(run, block.columns - c) * block.rows);
+  }
+}
+
+// Whether a block may go by way of bytes of two columns each.
+bool IsNibbleBlock(const Step& step, const Block& block) {
+  return step.context->moves_nibbles && block.rows % 2 == 0 && CanSplitNibbles(block.rows);
+}
+
+// A block of bytes, each of two columns, to dense columns: to[c*rows + r] = byte c of row r.
+class NibblePairs {
+ public:
+  NibblePairs(const Step& step, const Block& block, const char* from)
+      : step_(step), block_(block), from_(from), pairs_(CeilOfRatio<int64_t>(block.columns, 2)) {
+    const bool is_dense = block.columns % 2 == 0 && step.rows.stride == block.columns * 4;
+    stretch_ = is_dense ? step.rows.stretch : 1;
+  }
+
+  // `gathered` is room for a block.
+  void Transpose(char* gathered, char* to) const {
+    const bool has_bytes = !step_.row_bytes.empty() && block_.from % 8 == 0;
+    if (has_bytes && stretch_ > 1 && stretch_ * pairs_ >= 256) return TransposeStretches(to);
+    const int64_t* const to_offsets = Scratch::OfThread().Offsets(1, pairs_, block_.rows);
+    if (has_bytes && pairs_ > 16) {
+      step_.transpose({from_ + block_.from / 8, step_.row_bytes.data(), block_.rows, to, to_offsets, pairs_, false,
+                       true, step_.rows.collides, LinesCollide(block_.rows, pairs_)});
+      return;
+    }
+    Gather(gathered);
+    step_.transpose({gathered, Scratch::OfThread().Offsets(0, block_.rows, pairs_), block_.rows, to, to_offsets, pairs_,
+                     true, true, LinesCollide(pairs_, block_.rows), LinesCollide(block_.rows, pairs_)});
+  }
+
+ private:
+  // Rows that follow one another in the source.
+  void TransposeStretches(char* to) const {
+    Scratch& scratch = Scratch::OfThread();
+    const int64_t* const to_offsets = scratch.Offsets(1, pairs_, block_.rows);
+    for (int64_t r = 0; r < block_.rows; r += stretch_) {
+      const int64_t rows = std::min(stretch_, block_.rows - r);
+      step_.transpose({from_ + block_.from / 8 + step_.row_bytes[r], scratch.Offsets(0, rows, pairs_), rows, to + r,
+                       to_offsets, pairs_, true, false, LinesCollide(pairs_, rows), LinesCollide(block_.rows, pairs_)});
+    }
+  }
+
+  // Rows close to one another, each beginning with a byte.
+  void Gather(char* to) const {
+    for (int64_t r = 0; r < block_.rows; r += stretch_) {
+      CallRowFunction(step_.context->convert, from_, block_.from + step_.rows.offsets[r], to + r * pairs_, 0,
+                      std::min(stretch_, block_.rows - r) * block_.columns);
+    }
+  }
+
+  const Step& step_;
+  const Block& block_;
+  const char* from_;
+  int64_t pairs_;
+  int64_t stretch_;  // rows
+};
+
+// Elements of 4 bits, with the two of each byte of the source as one, until they are where their neighbours are:
+//
+//   source, two columns a byte [rows][columns/2] -> transpose [columns/2][rows] -> split [columns][rows/2] -> target
+void RunNibbleBlock(const Step& step, const Block& block, const char* from, char* to) {
+  const int64_t pairs = CeilOfRatio<int64_t>(block.columns, 2), bytes = RoundUpTo(block.rows * pairs, kCacheLine);
+  char* const gathered = Scratch::OfThread().Bytes(2 * bytes);
+  char* const transposed = gathered + bytes;
+  NibblePairs(step, block, from).Transpose(gathered, transposed);
+  SplitNibbles(transposed, block.rows, pairs, gathered);
+  const int64_t run = std::min(step.dense_columns, block.columns);
+  for (int64_t c = 0; c < block.columns; c += run) {
+    const int64_t to_bit = block.to + step.columns.offsets[c], count = std::min(run, block.columns - c) * block.rows;
+    if (step.context->streams && to_bit % 8 == 0) {  // count is even
+      StreamCopy(to + to_bit / 8, gathered + c * block.rows / 2, count / 2);
+    } else {
+      CallRowFunction(step.context->convert, gathered + c * block.rows / 2, 0, to, to_bit, count);
+    }
   }
 }
 
@@ -396,7 +509,8 @@ void RunTask(const Step& step, const Block& block, const Block& next, const char
       return ConvertRun(step, step.context->convert, step.context->from.slot_bits, from, block.from, to, block.to,
                         block.columns);
     case Kernel::kConvertBlocks:
-      return RunConvertBlock(step, block, from, to);
+      return IsNibbleBlock(step, block) ? RunNibbleBlock(step, block, from, to)
+                                        : RunConvertBlock(step, block, from, to);
     case Kernel::kElements:
       return RunElements(step, block, from, to);
   }

@@ -9,6 +9,7 @@
 #include "kashi/relayout/highway_targets.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -77,7 +78,7 @@ HWY_INLINE void CopyBytes(char* to, const char* from, int64_t bytes) {
   for (; bytes >= kLineBytes; bytes -= kLineBytes, to += kLineBytes, from += kLineBytes) {
     CopyVectors<kLineBytes / kVectorBytes<Long>>(to, from);
   }
-  std::memcpy(to, from, bytes);
+  if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
 // ---- One row or one column ----
@@ -145,14 +146,6 @@ void TransposeDownColumns(const TransposeBlock& given) {
   }
 }
 
-// Whether rows that begin `step` bytes apart leave the nearest cache no room for a line of each: it has 8 for all
-// addresses that are the same modulo 4096.
-inline bool LinesCollide(int64_t step, int64_t rows) {
-  constexpr int64_t kPeriod = 4096;
-  const int64_t power = std::min(step & -step, kPeriod);
-  return power >= kLineBytes && rows * power > 8 * kPeriod;
-}
-
 template <int W>
 HWY_INLINE void TransposeTallAt(const TransposeBlock& block, const int64_t* from_offsets, int64_t row, int64_t column) {
   char* to[kLaneBytes / W];
@@ -182,37 +175,48 @@ void TransposeAlongRows(const TransposeBlock& given) {
                            block.columns, false, false});
 }
 
-// Copies the rows close to one another first, piece by piece, so that each line is fetched once.
+// Rows close to one another, at a pitch of an odd number of lines, so that they do not collide.
+constexpr int64_t kBufferRows = 64;
+constexpr int64_t kBufferPitch = 3 * kLineBytes;
+constexpr std::array<int64_t, kBufferRows> BufferOffsets() {
+  std::array<int64_t, kBufferRows> offsets = {};
+  for (int64_t i = 0; i < kBufferRows; ++i) offsets[i] = i * kBufferPitch;
+  return offsets;
+}
+
+// `bytes` bytes of each row.
+HWY_INLINE void CopyToBuffer(const char* from, const int64_t* from_offsets, int64_t rows, int64_t bytes, char* buffer) {
+  if (bytes == kLineBytes) {  // known to the compiler
+    for (int64_t i = 0; i < rows; ++i) CopyBytes(buffer + i * kBufferPitch, from + from_offsets[i], kLineBytes);
+  } else {
+    for (int64_t i = 0; i < rows; ++i) CopyBytes(buffer + i * kBufferPitch, from + from_offsets[i], bytes);
+  }
+}
+
+// By way of a copy of the rows in the nearest cache, piece by piece, so that each line is fetched once.
 template <int W>
 void TransposeByWayOfBuffer(const TransposeBlock& block) {
-  constexpr int64_t kRows = 64;
   constexpr int64_t kColumns = 2 * kLineBytes / W;
-  constexpr int64_t kPitch = 3 * kLineBytes;  // odd, so that buffered rows do not collide
-  alignas(kLineBytes) char buffer[kRows * kPitch];
-  int64_t offsets[kRows];
-  for (int64_t i = 0; i < kRows; ++i) offsets[i] = i * kPitch;
-  for (int64_t r = 0; r < block.rows; r += kRows) {
+  static constexpr std::array<int64_t, kBufferRows> kOffsets = BufferOffsets();
+  alignas(kLineBytes) char buffer[kBufferRows * kBufferPitch];
+  for (int64_t r = 0; r < block.rows; r += kBufferRows) {
     const int64_t row = std::min(r, block.rows - kLaneBytes / W);
-    const int64_t rows = std::min(kRows, block.rows - row);
+    const int64_t rows = std::min(kBufferRows, block.rows - row);
     for (int64_t c = 0; c < block.columns; c += kColumns) {
       const int64_t column = std::min(c, block.columns - kLaneBytes / W);
       const int64_t columns = std::min(kColumns, block.columns - column);
-      for (int64_t i = 0; i < rows; ++i) {
-        CopyBytes(buffer + i * kPitch, block.from + block.from_offsets[row + i] + column * W, columns * W);
-      }
+      CopyToBuffer(block.from + column * W, block.from_offsets + row, rows, columns * W, buffer);
       TransposeDownColumns<W>(
-          {buffer, offsets, rows, block.to + row * W, block.to_offsets + column, columns, false, false});
+          {buffer, kOffsets.data(), rows, block.to + row * W, block.to_offsets + column, columns, false, false});
     }
   }
 }
 
 template <int W>
 void TransposeTiles(const TransposeBlock& block) {
-  if (!LinesCollide(block.from_offsets[1] - block.from_offsets[0], block.rows)) return TransposeDownColumns<W>(block);
+  if (!block.from_collides) return TransposeDownColumns<W>(block);
   // Tiles of 1 and 2 bytes have more rows than lines that collide.
-  if (W >= 4 && !LinesCollide(block.to_offsets[1] - block.to_offsets[0], block.columns)) {
-    return TransposeAlongRows<W>(block);
-  }
+  if (W >= 4 && !block.to_collides) return TransposeAlongRows<W>(block);
   TransposeByWayOfBuffer<W>(block);
 }
 
@@ -474,6 +478,24 @@ HWY_AFTER_NAMESPACE();
 namespace kashi {
 
 HWY_EXPORT(FunctionFor);
+
+namespace {
+constexpr int64_t kCacheLine = 64;
+constexpr int64_t kCachePeriod = 4096;
+}  // namespace
+
+bool LinesCollide(const int64_t* offsets, int64_t count, int64_t ways) {
+  uint16_t rows_of_line[kCachePeriod / kCacheLine] = {};
+  for (int64_t i = 0; i < count; ++i) {
+    if (++rows_of_line[(offsets[i] & (kCachePeriod - 1)) / kCacheLine] > ways) return true;
+  }
+  return false;
+}
+
+bool LinesCollide(int64_t pitch, int64_t count) {
+  const int64_t power = std::min(pitch & -pitch, kCachePeriod);
+  return power >= kCacheLine && count * power > kFirstCacheWays * kCachePeriod;
+}
 
 TransposeFunction TransposeFunctionFor(int64_t element_bytes) {
   return HWY_DYNAMIC_DISPATCH(FunctionFor)(element_bytes);
