@@ -167,6 +167,12 @@ class HloComputation {
   // Closes the gaps that removed instructions have left. Local ids change.
   void Cleanup();
 
+  // XLA's way to hand a computation to an analysis: `Visit(const HloComputation&)` of that.
+  template <typename Visitor>
+  absl::Status Accept(Visitor* visitor) const {
+    return visitor->Visit(*this);
+  }
+
   // ---- Orders. Operands and control predecessors come before their users (docs/spec/hlo.md 1.4: also the print order).
   std::vector<HloInstruction*> MakeInstructionPostOrder() const;
   // Computations called by this one, directly or not, each once; callees first. In print order, which is XLA's, the

@@ -411,6 +411,12 @@ class HloInstruction {
   const std::vector<HloInstruction*>& control_successors() const { return extras().control_successors; }
   bool HasControlDependencies() const { return !control_predecessors().empty() || !control_successors().empty(); }
 
+  // XLA's way to hand an instruction, and what it needs, to an analysis: `Visit(const HloInstruction&)` of that.
+  template <typename Visitor>
+  absl::Status Accept(Visitor* visitor) const {
+    return visitor->Visit(*this);
+  }
+
   // ---- Equality: opcode, shape, fields; operands and called computations as the functions say (default: the same
   // objects). Names, metadata and what else does not change the meaning do not count; sharding only if asked.
   bool Identical(const HloInstruction& other,

@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_util.h"
@@ -21,6 +24,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string Read(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -106,6 +110,110 @@ TEST(HloParserTest, NamesTheSource) {
       ParseAndReturnUnverifiedModule("HloModule m\n?", HloModuleConfig(), HloParserOptions().set_source_name("x.hlo"));
   EXPECT_THAT(std::string(module.status().message()), testing::StartsWith("x.hlo:2:1: error: "));
 }
+
+// ---- Shapes that the text does not write, and that grow ----------------------------------------------------------------
+
+std::string ErrorOf(absl::string_view text) {
+  const auto module = ParseAndReturnUnverifiedModule(text);
+  return module.ok() ? "no error" : std::string(module.status().message());
+}
+
+// The entry computation; `lines` begin on line 2.
+std::string Entry(absl::string_view lines) { return absl::StrCat("ENTRY e {\n", lines, "}\n"); }
+
+// Such a text so many times, each with its number for # and the number behind it for @.
+std::string Repeat(int count, absl::string_view text) {
+  std::string all;
+  for (int i = 0; i < count; ++i) {
+    absl::StrAppend(&all, absl::StrReplaceAll(text, {{"#", absl::StrCat(i)}, {"@", absl::StrCat(i + 1)}}));
+  }
+  return all;
+}
+
+std::string List(int count, absl::string_view element) {
+  return absl::StrJoin(std::vector<absl::string_view>(count, element), ",");
+}
+
+TEST(HloParserTest, RefusesShapesThatDouble) {
+  // t16 and those before it have nearly 2^18 subshapes.
+  EXPECT_THAT(ErrorOf(Entry("t0 = f32[] constant(1)\n" + Repeat(40, "t@ = tuple(t#, t#)\n"))),
+              StartsWith("hlo:19:7: error: the shapes that the text leaves to be inferred have too many parts"));
+  EXPECT_THAT(ErrorOf(Entry("t0 = tuple()\n" + Repeat(40, "t@ = tuple(t#, t#)\n"))), HasSubstr("too many parts"));
+  EXPECT_THAT(
+      ErrorOf(Entry("t0 = f32[] constant(1)\nt1 = tuple(" + List(10000, "t0") + ")\nt2 = tuple(" + List(10000, "t1") +
+                    ")\n")),
+      StartsWith("hlo:4:6: error: failed to infer shape for opcode: tuple, error: The shapes of operands and called "
+                 "computations have more than "));
+}
+
+TEST(HloParserTest, RefusesShapesThatDoubleThroughCalls) {
+  const std::string entry = Entry("r = s32[] constant(1)\n");
+  const std::string call = "c@ {\n x = call(), to_apply=c#\n r = tuple(x, x)\n}\n";
+  EXPECT_THAT(ErrorOf("c0 {\n r = s32[] constant(1)\n}\n" + Repeat(40, call) + entry), HasSubstr("too many parts"));
+  const std::string branch =
+      "c@ {\n p = s32[] parameter(0)\n x = conditional(p, p, p), branch_computations={c#, c#}\n r = tuple(x, x)\n}\n";
+  EXPECT_THAT(ErrorOf("c0 {\n r = s32[] parameter(0)\n}\n" + Repeat(40, branch) + entry), HasSubstr("too many parts"));
+  // Many branches, each of them the same large one.
+  const std::string large = "c {\n r = (" + List(20000, "s4[]") + ") parameter(0)\n}\n";
+  const std::string many = "p = (" + List(20000, "s4[]") + ") parameter(0)\ni = s32[] constant(0)\n" +
+                           "x = conditional(i," + List(1000, "p") + "), branch_computations={" + List(1000, "c") +
+                           "}\n";
+  EXPECT_THAT(ErrorOf(large + Entry(many)), HasSubstr("computations have more than"));
+}
+
+// One large shape, and many short lines that make another of it.
+TEST(HloParserTest, RefusesManyUnwrittenShapes) {
+  const std::string wide = "p = ((" + List(25000, "s4[]") + "), s4[]) parameter(0)\n" + "start = token[] after-all()\n";
+  for (const char* line : {
+           "x# = copy(p)\n",
+           "x# = tuple(p)\n",
+           "x# = get-tuple-element(p), index=0\n",
+           // A shape is written, but another is meant.
+           "x# = token[] add-dependency(p, start), sharding={replicated}\n",
+           "x# = token[] outfeed(p, start)\n",
+           "x# = (s4[], u32[], token[]) send(p, start), channel_id=1\n",
+           "x# = (s4[], token[]) recv-done(p), channel_id=1\n",
+           "x# = ((s4[]), s4[], u32[]) custom-call-start(p), custom_call_target=\"f\"\n",
+       }) {
+    EXPECT_THAT(ErrorOf(Entry(wide + Repeat(20, line))), HasSubstr("too many parts")) << line;
+    EXPECT_EQ(ErrorOf(Entry(wide + Repeat(2, line))), "no error") << line;
+  }
+}
+
+TEST(HloParserTest, RefusesShapesThatGrowTooDeep) {
+  const std::string open(6000, '('), close(6000, ')');
+  const std::string deep = "t0 = " + open + close + " parameter(0)\nstart = token[] after-all()\n";
+  EXPECT_EQ(ErrorOf(Entry(deep + "t1 = copy(t0)\n")), "no error");
+  EXPECT_THAT(ErrorOf(Entry(deep + "t1 = tuple(t0)\n")), StartsWith("hlo:4:6: error: tuples nest more than 6000 deep"));
+  EXPECT_THAT(ErrorOf(Entry(deep + "t1 = (s4[], u32[], token[]) send(t0, start), channel_id=1\n")),
+              StartsWith("hlo:4:29: error: tuples nest more than 6000 deep"));
+}
+
+// Large, but no larger than the text is.
+TEST(HloParserTest, InfersLargeShapesOfLargeTexts) {
+  const std::string state = "p = (" + List(1000, "f32[]") + ") parameter(0)\n";
+  const std::string elements = Repeat(1000, "g# = get-tuple-element(p), index=#\n");
+  std::string names = "g0";
+  for (int i = 1; i < 1000; ++i) absl::StrAppend(&names, ", g", i);
+  const auto module = ParseAndReturnUnverifiedModule(
+      Entry(state + elements + Repeat(200, "t# = tuple(" + names + ")\nsame# = copy(t#)\n")));
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(ShapeUtil::GetLeafCount((*module)->entry_computation()->root_instruction()->shape()), 1000);
+}
+
+// Modules in a recovery table have no limits of their own.
+TEST(HloParserTest, RecoveryModulesShareTheLimits) {
+  const std::string doubling = "ENTRY e { t0 = s4[] constant(1) " + Repeat(14, "t@ = tuple(t#, t#) ") + "}";
+  const std::string entry = "{\"a\"} : {\"b\"}, \"" + doubling + "\",";
+  const auto text = [&](int count) {
+    return "HloModule m, origin_recovery_table={\n" + Repeat(count, entry + "\n") + "}\n" +
+           Entry("a = s4[] parameter(0)\n");
+  };
+  EXPECT_EQ(ErrorOf(text(2)), "no error");
+  EXPECT_THAT(ErrorOf(text(20)), HasSubstr("in the recovery module: the shapes that the text leaves to be inferred"));
+}
+
+// ---- Parts of modules ------------------------------------------------------------------------------------------------
 
 TEST(HloParserTest, Window) {
   const auto window = ParseWindow("size=3x2 stride=2x1 pad=1_1x0_-1");

@@ -142,7 +142,7 @@ class HloReader {
   bool CheckArity(Pending* pending);
   bool ReadNestedOperand(Pending* pending, Pending* operand, absl::string_view opcode);
   HloInstruction* MakeInstruction(Pending* pending);
-  void CompleteFields(Pending* pending);
+  bool CompleteFields(Pending* pending);
   bool CheckOperation(const Pending& pending);
   bool CheckChannel(const Pending& pending);
   bool CheckConditional(const Pending& pending);
@@ -151,6 +151,7 @@ class HloReader {
   bool CheckScan(const Pending& pending);
   bool RebuildShape(Pending* pending);
   bool InferShape(const Pending& pending, HloInstruction* instruction);
+  bool TakeUnwritten(const Pending& pending, const Shape& shape);
   HloInstruction* Add(Pending* pending);
   bool ErrorIn(const Pending& pending, std::string message);  // on the opcode
   bool FatalIn(const Pending& pending, std::string message);  // where XLA ends its process
@@ -204,7 +205,9 @@ class HloReader {
   int64_t errors_ = 0;
   bool is_fatal_ = false;  // of the errors one that XLA does not survive
   int nesting_ = 0;        // of operands
+  // What is left for what the text asks for without writing it. An honest text asks for little more than it writes.
   int64_t unlisted_bytes_ = kDefaultUnlistedBytes;
+  int64_t unwritten_subshapes_;
 
   std::unique_ptr<HloModule> module_;
   HloModuleConfig config_;

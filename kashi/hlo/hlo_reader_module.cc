@@ -11,6 +11,11 @@
 namespace kashi {
 namespace {
 
+// Tuples, and what is in them, that a text may ask for without writing them: so many (86 MB), and as many as it could have
+// written, by a low guess. A tuple whose shape is left out names its elements, so no program needs nearly as many.
+constexpr int64_t kUnwrittenSubshapes = int64_t{1} << 18;
+constexpr int64_t kBytesOfWrittenSubshape = 8;
+
 // `add.07` and `add.0` are other names once they have been made unique; most modules have no such name.
 bool IsCanonicalName(absl::string_view name) {
   const size_t dot = name.rfind('.');
@@ -22,7 +27,10 @@ bool IsCanonicalName(absl::string_view name) {
 }  // namespace
 
 HloReader::HloReader(absl::string_view text, const HloModuleConfig& config, const HloParserOptions& options)
-    : scan_(text), options_(options), config_(config) {}
+    : scan_(text),
+      options_(options),
+      unwritten_subshapes_(kUnwrittenSubshapes + static_cast<int64_t>(text.size()) / kBytesOfWrittenSubshape),
+      config_(config) {}
 
 std::unique_ptr<HloModule> HloReader::ReadModule() {
   module_ = std::make_unique<HloModule>("", HloModuleConfig());
@@ -222,7 +230,11 @@ bool HloReader::ReadRecoveryTable() {
       std::string text;
       if (!ReadStringValue(&text)) return false;
       HloReader reader(text, HloModuleConfig(), options_);
+      reader.unlisted_bytes_ = unlisted_bytes_;
+      reader.unwritten_subshapes_ = unwritten_subshapes_;
       entry.recovery_module = reader.ReadModule();
+      unlisted_bytes_ = reader.unlisted_bytes_;
+      unwritten_subshapes_ = reader.unwritten_subshapes_;
       if (entry.recovery_module == nullptr) {
         return Error(begin, scan_.offset(),
                      absl::StrCat("in the recovery module: ", reader.diagnostics().back().message));

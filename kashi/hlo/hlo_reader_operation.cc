@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/hlo_reader.h"
 #include "kashi/hlo/instruction_shape.h"
@@ -29,7 +31,7 @@ HloInstruction* HloReader::MakeInstruction(Pending* pending) {
       if (!CompleteAsyncLater(pending)) return nullptr;
       break;
     default:
-      CompleteFields(pending);
+      if (!CompleteFields(pending)) return nullptr;
       if (!CheckOperation(*pending)) return nullptr;
       if (pending->has_shape && !RebuildShape(pending)) return nullptr;
   }
@@ -100,12 +102,29 @@ bool HloReader::InferShape(const Pending& pending, HloInstruction* instruction) 
     return ErrorIn(pending, absl::StrCat("failed to infer shape for opcode: ", HloOpcodeString(pending.opcode),
                                          ", error: ", shape.status().message()));
   }
+  if (!TakeUnwritten(pending, *shape)) return false;
   instruction->set_shared_shape(SharedShape(ShapeWithText(*std::move(shape))));
   return true;
 }
 
+// Takes a shape that the text asks for without writing it off what is left for such shapes. Only tuples can grow from line
+// to line.
+bool HloReader::TakeUnwritten(const Pending& pending, const Shape& shape) {
+  if (!shape.IsTuple()) return true;
+  size_t depth = 0;
+  ShapeUtil::ForEachSubshape(shape, [&](const Shape& subshape, const ShapeIndex& index) {
+    --unwritten_subshapes_;
+    if (subshape.IsTuple()) depth = std::max(depth, index.size() + 1);
+  });
+  if (unwritten_subshapes_ < 0) {
+    return ErrorIn(pending, "the shapes that the text leaves to be inferred have too many parts; write smaller ones");
+  }
+  if (depth > kMaxTupleDepth) return ErrorIn(pending, absl::StrCat("tuples nest more than ", kMaxTupleDepth, " deep"));
+  return true;
+}
+
 // What an operation has although the text need not say it.
-void HloReader::CompleteFields(Pending* pending) {
+bool HloReader::CompleteFields(Pending* pending) {
   HloFieldList& fields = pending->fields;
   for (const HloOpcodeAttribute& entry : GetHloOpcodeInfo(pending->opcode).attributes) {
     switch (entry.attribute) {
@@ -128,7 +147,10 @@ void HloReader::CompleteFields(Pending* pending) {
         if (!fields.Has(HloField::is_associative)) fields.Set<HloField::is_associative>(TRI_STATE_FALSE);
         break;
       case HloAttribute::outfeed_shape:
-        if (!fields.Has(HloField::outfeed_shape)) fields.Set<HloField::outfeed_shape>(pending->operands[0]->shape());
+        if (!fields.Has(HloField::outfeed_shape)) {
+          if (!TakeUnwritten(*pending, pending->operands[0]->shape())) return false;
+          fields.Set<HloField::outfeed_shape>(pending->operands[0]->shape());
+        }
         break;
       case HloAttribute::largest:
         if (!fields.Has(HloField::largest)) fields.Set<HloField::largest>(true);
@@ -166,6 +188,7 @@ void HloReader::CompleteFields(Pending* pending) {
     dimensions->resize(pending->shape->shape().dimensions_size());
     for (int i = 0; i < dimensions->size(); ++i) (*dimensions)[i] = i;
   }
+  return true;
 }
 
 // What XLA's reader refuses, and what would end its process (docs/spec/hlo.md 7.1).
@@ -406,9 +429,12 @@ bool HloReader::RebuildShape(Pending* pending) {
     case HloOpcode::kSendDone:
       result = token;
       break;
-    case HloOpcode::kAddDependency:
+    case HloOpcode::kAddDependency: {
+      const Shape& operand = operands[0]->shape();
+      if (pending->shape->shape() != operand && !TakeUnwritten(*pending, operand)) return false;
       pending->shape = operands[0]->shared_shape();
       return true;
+    }
     case HloOpcode::kSend:
       result = ShapeUtil::MakeTupleShape({operands[0]->shape(), ShapeUtil::MakeShape(U32, {}), token});
       break;
@@ -425,7 +451,9 @@ bool HloReader::RebuildShape(Pending* pending) {
     default:
       return true;
   }
-  if (pending->shape->shape() != result) pending->shape = SharedShape(ShapeWithText(std::move(result)));
+  if (pending->shape->shape() == result) return true;
+  if (!TakeUnwritten(*pending, result)) return false;
+  pending->shape = SharedShape(ShapeWithText(std::move(result)));
   return true;
 }
 
@@ -475,6 +503,7 @@ HloComputation* HloReader::WrapAsync(Pending* pending) {
   wrapped.shape = SharedShape(ShapeWithText(pending->shape->shape().tuple_shapes(1)));
   wrapped.is_wrapped = true;
   for (const HloInstruction* operand : pending->operands) {
+    if (!TakeUnwritten(*pending, operand->shape())) return nullptr;
     HloFieldList fields;
     fields.Set<HloField::parameter_number>(static_cast<int64_t>(wrapped.operands.size()));
     wrapped.operands.push_back(computation->AddInArena(module_->arena(), HloOpcode::kParameter, operand->shared_shape(),

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
@@ -356,6 +357,27 @@ bool HasAttribute(const HloInstruction& x, HloAttribute attribute) {
   return static_cast<int>(x.called_computations().size()) > place.argument;
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Size
+// ---------------------------------------------------------------------------------------------------------------------
+
+// That the rules, which copy shapes, do not copy without measure.
+absl::Status CheckSize(const HloInstruction& x) {
+  int64_t left = kMaxInferredSubshapes;
+  const auto take = [&left](const HloInstruction* instruction) {
+    left -= ShapeUtil::SubshapeCount(instruction->shape());
+    return left >= 0;
+  };
+  const auto take_called = [&take](const HloComputation* called) {
+    return absl::c_all_of(called->parameter_instructions(), take) && take(called->root_instruction());
+  };
+  if (absl::c_all_of(x.operands(), take) && absl::c_all_of(x.called_computations(), take_called)) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("The shapes of operands and called computations have more than %d subshapes.",
+                         kMaxInferredSubshapes);
+}
+
 }  // namespace
 
 // That there is what the rules take for granted.
@@ -378,6 +400,7 @@ absl::Status CheckInstructionIsComplete(const HloInstruction& x) {
 absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(instruction.opcode());
   KASHI_RETURN_IF_ERROR(CheckInstructionIsComplete(instruction));
+  if (info.shape_rule != HloShapeRule::kGetTupleElement) KASHI_RETURN_IF_ERROR(CheckSize(instruction));
   return kRules[static_cast<int>(info.shape_rule)](instruction);
 }
 

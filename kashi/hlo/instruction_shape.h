@@ -4,11 +4,17 @@
 #ifndef KASHI_HLO_INSTRUCTION_SHAPE_H_
 #define KASHI_HLO_INSTRUCTION_SHAPE_H_
 
+#include <cstdint>
+
 #include "absl/status/statusor.h"
 #include "kashi/array/shape.h"
 #include "kashi/hlo/hlo_instruction.h"
 
 namespace kashi {
+
+// How many shapes, tuples and what is in them, one inference looks at: a third of a GiB. A few lines of text, each a tuple
+// of the one before several times over, could ask for more than any memory has.
+inline constexpr int64_t kMaxInferredSubshapes = int64_t{1} << 20;
 
 // By the shape rule of its opcode (shape_rules.def). Of the instruction's own shape, which may be wrong, only that
 // counts which nothing else says:
@@ -22,7 +28,8 @@ namespace kashi {
 // `broadcast` is read as XLA reads it from text without a shape: `dimensions` are sizes of new major dimensions.
 //
 // Never dies for an instruction from outside: INVALID_ARGUMENT if operands, required fields or computations are
-// missing, UNIMPLEMENTED for an opcode without a rule; otherwise ShapeInference's errors.
+// missing, or if operands and called computations have more than kMaxInferredSubshapes subshapes among them (an element of
+// a tuple may be asked for all the same); UNIMPLEMENTED for an opcode without a rule; otherwise ShapeInference's errors.
 absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction);
 
 // INVALID_ARGUMENT unless an opcode with a fixed number of operands has that many, and every required attribute is there.

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
@@ -15,6 +17,7 @@ namespace kashi {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
@@ -116,6 +119,20 @@ TEST_F(InstructionShapeTest, AllToAllIsSplitIntoAsManyPiecesAsAGroupHasMembers) 
   EXPECT_EQ(infer(3), "f32[6]{0}");
   EXPECT_THAT(infer(4), HasSubstr("must be dividable by split_count 4"));
   EXPECT_THAT(infer(int64_t{1} << 40), HasSubstr("must be dividable"));
+}
+
+TEST_F(InstructionShapeTest, TooLargeAmongThemIsAnError) {
+  const std::string wide = absl::StrCat("(", absl::StrJoin(std::vector<std::string>(20000, "s4[]"), ","), ")");
+  HloInstruction* p = P(wide);
+  const auto tuple_of = [&](size_t count) {
+    return Infer(HloOpcode::kTuple, std::vector<HloInstruction*>(count, p)).substr(0, 60);
+  };
+  EXPECT_THAT(tuple_of(2), StartsWith("((s4[], s4[], "));
+  EXPECT_THAT(tuple_of(kMaxInferredSubshapes / 20000 + 1),
+              StartsWith("The shapes of operands and called computations"));
+  HloFieldList fields;
+  fields.Set<HloField::tuple_index>(0);
+  EXPECT_EQ(Infer(HloOpcode::kGetTupleElement, {p}, std::move(fields)), "s4[]");
 }
 
 TEST_F(InstructionShapeTest, BrokenInstructionsAreErrors) {

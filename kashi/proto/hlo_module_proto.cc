@@ -353,7 +353,9 @@ absl::Status HloProtoReader::ReadRecoveryTable() {
       KASHI_ASSIGN_OR_RETURN(const HloModuleConfig config,
                              HloModule::CreateModuleConfigFromProto(entry.recovery_module()));
       HloProtoReader reader(entry.recovery_module(), config, prohibit_empty_literal_, depth_ + 1);
+      reader.unlisted_bytes_ = unlisted_bytes_;
       KASHI_ASSIGN_OR_RETURN(read.recovery_module, reader.Read());
+      unlisted_bytes_ = reader.unlisted_bytes_;
     }
     module_->mutable_original_value_recovery_table()->push_back(std::move(read));
   }
