@@ -15,6 +15,7 @@ GTEST_FAILED = re.compile(r"^\[  FAILED  \] \S+.* \(\d+ ms\)$", re.M)  # one a c
 GTEST_SKIPPED = re.compile(r"^\[  SKIPPED \] (\d+) tests?", re.M)
 GOLDEN = re.compile(r"^(\d+) passed, (\d+) failed$", re.M)
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.M)
+NOT_TESTED = re.compile(r"^NOT TESTED: .*$", re.M)  # why a program has left out some of its tests
 UNITTEST_BAD = re.compile(r"^(?:FAILED|OK) \((.*)\)$", re.M)
 
 
@@ -63,6 +64,9 @@ def main():
     for name, seconds, (passed, failed, _) in rows:
         print(f"  {name:<24} {passed:6} passed {failed:4} failed {seconds:8.1f} s")
     passed, failed, skipped = (sum(counts[i] for _, _, counts in rows) for i in range(3))
+    for case in suite.iter("testcase"):
+        for note in NOT_TESTED.findall(case.findtext("system-out") or ""):
+            print(note)
     if skipped:
         print(f"{skipped} skipped")
     if passed + failed == 0:

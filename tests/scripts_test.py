@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Tests of the scripts that judge everything else: the golden runner, the case counter, the include arrows."""
+import json
 import pathlib
 import stat
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -13,6 +15,7 @@ sys.dont_write_bytecode = True
 
 import check_headers  # noqa: E402
 import check_includes  # noqa: E402
+import check_tidy  # noqa: E402
 import count_tests  # noqa: E402
 import golden  # noqa: E402
 
@@ -201,6 +204,39 @@ class HeadersTest(unittest.TestCase):
         root = pathlib.Path("/r")
         self.assertEqual(check_headers.include_name(root, root / "kashi/array/shape.h"), "kashi/array/shape.h")
         self.assertEqual(check_headers.include_name(root, root / "compat/xla/shape.h"), "xla/shape.h")
+
+    def test_a_header_that_a_file_includes_first_is_proved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "x.cc").write_text('// What it is.\n\n#include "kashi/x.h"\n#include "kashi/second.h"\n')
+            (root / "y.cc").write_text('#include <string>\n#include "kashi/y.h"\n')
+            entries = [{"file": str(root / name), "command": "g++"} for name in ("x.cc", "y.cc")]
+            (root / "compile_commands.json").write_text(json.dumps(entries))
+            proved = check_headers.headers_proved_by(root, root)
+        self.assertEqual(proved, {root / "kashi/x.h", root / "compat/kashi/x.h"})
+
+
+class TidyTest(unittest.TestCase):
+    def test_files_that_define_a_name_twice_are_kept_apart(self):
+        texts = {"a.cc": "namespace {\nint Size(int x) { return x; }\nconstexpr int kA = 1;\n}\n",
+                 "b.cc": "namespace {\nstruct Size {};\n}\n",
+                 "c.cc": "namespace {\ntemplate <typename T>\nT* Other(T* x) {\n  return x;\n}\n}\n"}
+        with tempfile.TemporaryDirectory() as folder:
+            files = {name: pathlib.Path(folder) / name for name in texts}
+            for name, text in texts.items():
+                files[name].write_text(text)
+            groups = check_tidy.make_groups({file: ("-I.",) for file in files.values()})
+            self.assertEqual(groups, [[files["a.cc"], files["c.cc"]], [files["b.cc"]]])
+            commands = {files["a.cc"]: ("-I.",), files["b.cc"]: ("-DX",)}
+            self.assertEqual(len(check_tidy.make_groups(commands)), 2)
+
+    def test_a_group_that_is_not_clean_is_halved(self):
+        asked = []
+        with unittest.mock.patch.object(check_tidy, "is_clean", lambda files, *_: asked.append(files) or "x" not in files), \
+             unittest.mock.patch.object(check_tidy, "run_one", lambda file, _: f"{file} is bad" if file == "x" else ""):
+            reports = check_tidy.check_group(["a", "b", "c", "x"], dict.fromkeys("abcx", ()), None, None)
+        self.assertEqual(reports, ["x is bad"])
+        self.assertEqual(asked, [["a", "b", "c", "x"], ["a", "b"], ["c", "x"]])
 
 
 if __name__ == "__main__":
