@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "cli/memory_json.h"
@@ -23,9 +24,8 @@ namespace kashi::cli {
 namespace {
 
 constexpr size_t kPaddingRows = 10;
-// What figures may add to the page.
-constexpr size_t kMaxFigures = 40;
-constexpr size_t kMaxFigureBytes = 1 << 20;
+// What figures may add to the page, about: some 130 of them.
+constexpr size_t kMaxFigureBytes = 4 << 20;
 
 std::string EscapeHtml(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
@@ -141,6 +141,8 @@ void PageData::AddSteps() {
   AddNumbers("step_operators", memory_.entry_sequence(), [this](const HloInstruction* step) {
     return texts_.Number(std::string(HloOpcodeString(step->opcode())));
   });
+  AddNumbers("step_op_names", memory_.entry_sequence(),
+             [this](const HloInstruction* step) { return texts_.Number(GetSourceLocation(*step).op_name); });
 }
 
 void PageData::AddBuffers() {
@@ -205,30 +207,36 @@ std::vector<const Shape*> PageData::LargestShapes() const {
 
 void PageData::AddFigures() {
   LayoutFigureOptions options;
-  options.max_rows = 12;
-  options.max_columns = 12;
-  options.max_slices = 2;
+  options.max_rows = 10;
+  options.max_columns = 10;
+  options.max_slices = 1;
   absl::flat_hash_set<int64_t> tried;
-  size_t figures = 0;
+  absl::string_view comma;
   size_t bytes = 0;
   absl::StrAppend(&json_, "\"figures\":{");
   for (const Shape* shape : LargestShapes()) {
-    if (figures == kMaxFigures || bytes > kMaxFigureBytes) break;
+    if (bytes > kMaxFigureBytes) break;
     const int64_t text = texts_.Number(ShapeText(*shape));
     if (!tried.insert(text).second) continue;
     const absl::StatusOr<LayoutFigure> figure = MakeLayoutFigure(*shape, options);
     if (!figure.ok()) continue;
     const std::string svg = ToSvg(*figure);
-    absl::StrAppend(&json_, figures++ == 0 ? "" : ",", "\"", text, "\":");
+    absl::StrAppend(&json_, comma, "\"", text, "\":");
     AppendString(svg, &json_);
+    comma = ",";
     bytes += svg.size();
   }
   absl::StrAppend(&json_, "},\n");
 }
 
-std::string Cell(absl::string_view text) { return absl::StrCat("<td>", EscapeHtml(text), "</td>"); }
+// However long the text is, it leaves room for the others.
+std::string Clamped(absl::string_view text) {
+  return absl::StrCat("<div class=\"clamped\">", EscapeHtml(text), "</div>");
+}
+std::string Cell(absl::string_view text) { return absl::StrCat("<td>", Clamped(text), "</td>"); }
 std::string BytesCell(int64_t bytes) {
-  return absl::StrCat("<td class=\"number\" title=\"", WithThousands(bytes), " bytes\">", HumanBytes(bytes), "</td>");
+  return absl::StrCat("<td class=\"number", bytes == 0 ? " zero" : "", "\" title=\"", WithThousands(bytes), " bytes\">",
+                      HumanBytes(bytes), "</td>");
 }
 
 std::string TotalsRows(const MemoryAnalysis& memory) {
@@ -250,14 +258,13 @@ std::string PaddingRows(const MemoryAnalysis& memory) {
   for (const PaddingEntry& entry : RankPadding(memory, kPaddingRows)) {
     std::vector<std::string> cheaper;
     for (const PaddingSuggestion& suggestion : entry.suggestions) {
-      cheaper.push_back(EscapeHtml(absl::StrCat(PaddingSuggestionText(suggestion), ": ", ShapeText(suggestion.shape),
-                                                ", ", HumanBytes(suggestion.bytes))));
+      cheaper.push_back(Clamped(absl::StrCat(PaddingSuggestionText(suggestion), ": ", ShapeText(suggestion.shape), ", ",
+                                             HumanBytes(suggestion.bytes))));
     }
     absl::StrAppend(&html, "<tr>", Cell(ShapeText(*entry.shape)), BytesCell(entry.bytes),
                     BytesCell(entry.unpadded_bytes), "<td class=\"number\">", entry.buffers.size(), "</td>",
                     Cell(memory.buffers[entry.buffers[0]].main_value().name), "<td>");
-    for (const std::string& line : cheaper) absl::StrAppend(&html, "<div>", line, "</div>");
-    absl::StrAppend(&html, "</td></tr>\n");
+    absl::StrAppend(&html, absl::StrJoin(cheaper, ""), "</td></tr>\n");
   }
   return html.empty() ? "<tr><td colspan=\"6\">none</td></tr>\n" : html;
 }

@@ -1,12 +1,15 @@
 // The page of `kashi memory --html`. Data, from cli/memory_html.cc:
 //   texts            each text once; wherever a text is meant below, its number stands
-//   spaces           {name, number, peak, temp, peak_step, level_steps, level_bytes, temporaries}; a level lasts up to the next
-//   step_names, step_operators                                       by step
+//   spaces           {name, number, peak, temp, peak_step, level_steps, level_bytes, temporaries}: a level
+//                    lasts up to the next
+//   step_names, step_operators, step_op_names                        by step, texts
 //   values, operators, shapes, kinds, op_names, sources              by buffer, texts
-//   buffer_spaces, bytes, unpadded, first, lasts (last = first + lasts), lives (0 always, 1 in steps, 2 in a called computation)
+//   buffer_spaces, bytes, unpadded, first, lasts (last = first + lasts), lives: 0 always, 1 in steps, 2 in a
+//                    called computation
 //   others           {buffer: texts of the other values in it}
 //   figures          {text of a shape: SVG}
-// Texts of the module become text nodes, never HTML. A fragment says what to show: #step=12&space=1&search=dot&buffer=dot.3
+// Texts of the module become text nodes, never HTML. A fragment says what to show:
+// #step=12&space=1&search=dot&buffer=dot.3
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -19,17 +22,24 @@
   const MAX_ROWS = 200;
   const text = (number) => data.texts[number];
   const last = data.first.map((first, i) => first + data.lasts[i]);
-  const bySize = Uint32Array.from(data.bytes.keys()).sort((a, b) => data.bytes[b] - data.bytes[a] || a - b);
+  // Numbers of buffers, those with most of it first.
+  const sorted = (much) => Uint32Array.from(data.bytes.keys()).sort((a, b) => much(b) - much(a) || a - b);
+  const bySize = sorted((i) => data.bytes[i]);
+  let byPadding = null;
 
-  // As HumanBytes in kashi/base/text.h: three significant digits.
+  // As HumanBytes in kashi/base/text.cc: three digits; a tie goes to the even one, as in C.
   function human(bytes) {
-    const units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    if (Math.abs(bytes) < 1024) return bytes === 1 ? "1 byte" : `${bytes} bytes`;
-    let value = bytes / 1024, unit = 0;
-    while (Math.abs(value) >= 999.5 && unit + 1 < units.length) { value /= 1024; ++unit; }
-    return `${Number(value.toPrecision(3))} ${units[unit]}`;
+    const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let value = bytes, unit = 0;
+    while (value >= 1023.5) { value /= 1024; ++unit; }
+    if (unit === 0) return bytes === 1 ? "1 byte" : `${bytes} bytes`;
+    const ten = value >= 99.95 ? 1 : value >= 9.995 ? 10 : 100, digits = value * ten;
+    const rounded = digits % 2 === 0.5 ? digits - 0.5 : Math.round(digits);
+    return `${rounded / ten} ${units[unit]}`;
   }
   const thousands = (number) => number.toLocaleString("en-US");
+  // A name of letters from right to left must not turn the sentence around it.
+  const isolated = (name) => /^[ -~]*$/.test(name) ? name : `\u2068${name}\u2069`;
 
   // Sums by step: what is added at one step and taken away at another becomes what is there.
   function accumulate(sums) {
@@ -43,24 +53,30 @@
       const to = i + 1 < space.level_steps.length ? space.level_steps[i + 1] : steps;
       for (let step = from; step < to; ++step) total[step] += space.level_bytes[i];
     });
-    const padding = new Float64Array(steps + 1), born = new Float64Array(steps);
-    let residentPadding = 0;
+    const padding = new Float64Array(steps + 1), born = new Float64Array(steps), died = new Float64Array(steps);
+    let residentPadding = 0, copies = space.peak - space.temp;
     for (let i = 0; i < buffers; ++i) {
       if (data.buffer_spaces[i] !== space.number) continue;
       const extra = data.bytes[i] - data.unpadded[i];
-      if (data.lives[i] === ALWAYS) residentPadding += extra;
+      if (data.lives[i] === ALWAYS) { residentPadding += extra; copies -= data.bytes[i]; }
       if (data.lives[i] !== IN_STEPS) continue;
       padding[data.first[i]] += extra;
       padding[last[i] + 1] -= extra;
       born[data.first[i]] += data.bytes[i];
+      died[last[i]] += data.bytes[i];
     }
-    return {...space, total, born, padding: accumulate(padding), residentPadding, resident: space.peak - space.temp,
-            inCalls: new Set(space.temporaries.filter((i) => data.lives[i] > IN_STEPS))};
+    accumulate(padding);
+    const inCalls = new Set(space.temporaries.filter((i) => data.lives[i] > IN_STEPS));
+    for (const i of inCalls) padding[space.peak_step] += data.bytes[i] - data.unpadded[i];
+    return {...space, total, born, died, padding, residentPadding, copies, resident: space.peak - space.temp, inCalls};
   }
   const spaces = data.spaces.map(makeSpace);
 
   // What is shown. `moment` is a step; while nothing is pinned it follows the pointer.
-  const state = {space: 0, moment: spaces[0].peak_step, pinned: false, buffer: -1, from: 0, to: steps, words: ""};
+  const state = {
+    space: 0, moment: spaces[0].peak_step, pinned: false, buffer: -1, from: 0, to: steps, words: "", order: "size",
+    hasChosen: false,  // `buffer`, by the user
+  };
 
   function isAlive(i, space, step) {
     if (data.buffer_spaces[i] !== space.number) return false;
@@ -69,7 +85,7 @@
     return step === space.peak_step && space.inCalls.has(i);
   }
 
-  // ---- charts --------------------------------------------------------------------------------------------------------
+  // ---- charts -------------------------------------------------------------------------------------------------------
 
   function make(tag, className, content) {
     const made = document.createElement(tag);
@@ -78,41 +94,73 @@
     return made;
   }
 
+  // In pixels: less, the more charts there are. The peak's line is at HEADROOM of it.
+  const HEIGHT = [132, 108, 92, 80][spaces.length - 1] || 72, HEADROOM = 0.92;
+  element("charts").style.setProperty("--height", `${HEIGHT}px`);
+
   const charts = spaces.map((space, number) => {
-    const box = make("div", "chart"), head = make("div", "head"), plot = make("div", "plot");
-    const name = make("button", "name", space.name), peak = make("button", "to-peak");
-    const step = `${text(data.step_names[space.peak_step])}`;
-    peak.textContent = `▲ peak ${human(space.peak)} at step ${thousands(space.peak_step)}, ${step}`;
-    if (space.level_steps.length === 0) peak.textContent = `always ${human(space.peak)}`;
+    const box = make("div", "chart"), head = make("div", "head"), plot = make("div", "plot"), canvas = make("canvas");
+    const name = make("button", "name", space.name), peak = make("button", "to-peak"), over = make("div", "over");
+    const isFlat = space.level_steps.length === 0;
+    peak.textContent = isFlat ? "always the same" : `▲ peak at step ${thousands(space.peak_step)}`;
+    peak.title = `${human(space.peak)}${isFlat ? "" : `, ${isolated(text(data.step_names[space.peak_step]))}`}`;
     name.type = peak.type = "button";
-    const canvas = make("canvas");
-    const parts = {box, plot, canvas, name, cursor: make("div", "cursor"), hover: make("div", "hover"), life: make("div", "life")};
+    const [cursor, hover, life] = ["cursor", "hover", "life"].map((each) => make("div", each));
+    const parts = {box, plot, canvas, name, cursor, hover, life};
     parts.hover.hidden = parts.life.hidden = true;
     plot.tabIndex = 0;
     plot.setAttribute("role", "slider");
     plot.setAttribute("aria-label", `Moment, memory of ${space.name}`);
     plot.setAttribute("aria-valuemin", 0);
     plot.setAttribute("aria-valuemax", steps - 1);
-    plot.append(canvas, make("div", "scale", human(space.peak)), parts.hover, parts.cursor, parts.life);
+    over.append(parts.hover, parts.cursor, parts.life);
+    plot.append(canvas);
     head.append(name, peak);
-    box.append(head, plot);
+    box.append(head, makeScale(space, plot), plot);
+    plot.append(over);
     element("charts").append(box);
     name.onclick = () => choose({space: number});
     peak.onclick = () => choose({space: number, moment: space.peak_step, pinned: true});
+    plot.onfocus = () => { if (state.space !== number) choose({space: number}); };
     plot.onpointermove = (event) => point(number, event);
     plot.onpointerleave = () => leave();
     plot.onclick = (event) => choose({space: number, moment: stepAt(number, event), pinned: true});
     return parts;
   });
+  // Round numbers of bytes, at most four of them, and the peak.
+  function makeScale(space, plot) {
+    const scale = make("div", "scale"), unit = 1024 ** Math.max(Math.floor(Math.log2(Math.max(space.peak, 1)) / 10), 0);
+    let step = unit;
+    for (const times of [0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500]) {
+      step = Math.max(unit === 1 ? Math.ceil(times) : unit * times, 1);
+      if (step * 4 >= space.peak) break;
+    }
+    const label = (bytes, className) => {
+      const made = make("span", className, human(bytes)), level = make("div", "level");
+      made.style.bottom = level.style.bottom = `${bytes / Math.max(space.peak, 1) * HEADROOM * 100}%`;
+      scale.append(made);
+      plot.append(level);
+    };
+    const room = 1 - 15 / (HEIGHT * HEADROOM);  // for the peak's own label
+    for (let bytes = step; bytes < space.peak * room; bytes += step) label(bytes);
+    label(space.peak, "peak");
+    return scale;
+  }
 
-  // The fullest step of those that share the pointer's pixel: so a peak can be found with the mouse.
-  function stepAt(number, event) {
-    const box = charts[number].canvas.getBoundingClientRect(), span = state.to - state.from;
-    const x = Math.min(Math.max(Math.floor(event.clientX - box.left), 0), box.width - 1);
-    const begin = Math.floor(state.from + x * span / box.width), end = Math.floor(state.from + (x + 1) * span / box.width);
-    let best = Math.min(begin, steps - 1);
-    for (let step = best + 1; step < end; ++step) if (spaces[number].total[step] > spaces[number].total[best]) best = step;
+  // The step that a column of pixels shows. Where it stands for several, it is the fullest of them and of those beside
+  // it: so that no peak is lost, or too thin to be seen and to be found with the mouse.
+  function stepInColumn(space, x, width) {
+    const each = (state.to - state.from) / width, around = each > 1 ? 1 : 0;
+    const begin = Math.max(Math.floor(state.from + (x - around) * each), state.from);
+    const end = Math.min(Math.floor(state.from + (x + 1 + around) * each), state.to);
+    let best = Math.min(begin, state.to - 1);
+    for (let step = best + 1; step < end; ++step) if (space.total[step] > space.total[best]) best = step;
     return best;
+  }
+  function stepAt(number, event) {
+    const box = charts[number].canvas.getBoundingClientRect();
+    const x = Math.min(Math.max(Math.floor(event.clientX - box.left), 0), box.width - 1);
+    return stepInColumn(spaces[number], x, box.width);
   }
 
   function hatch(context, color) {
@@ -129,24 +177,21 @@
     return context.createPattern(tile, "repeat");
   }
 
-  // A column of pixels shows the fullest of its steps, so that no peak is lost.
   function drawChart(number) {
     const space = spaces[number], canvas = charts[number].canvas;
     const ratio = window.devicePixelRatio || 1, width = Math.max(Math.round(canvas.clientWidth * ratio), 1);
-    const height = Math.max(Math.round(canvas.clientHeight * ratio), 1), span = state.to - state.from;
+    const height = Math.max(Math.round(canvas.clientHeight * ratio), 1);
     canvas.width = width;
     canvas.height = height;
     const context = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
     const resident = style.getPropertyValue("--resident"), temporary = style.getPropertyValue("--temporary");
     const fills = [resident, hatch(context, resident), temporary, hatch(context, temporary)];
-    const scale = height * 0.94 / Math.max(space.peak, 1);
+    const scale = height * HEADROOM / Math.max(space.peak, 1);
     const bands = fills.map(() => new Path2D());
     for (let x = 0; x < width; ++x) {
-      const begin = Math.floor(state.from + x * span / width), end = Math.floor(state.from + (x + 1) * span / width);
-      let best = begin;
-      for (let step = begin + 1; step < end; ++step) if (space.total[step] > space.total[best]) best = step;
-      const padding = Math.min(space.padding[best], space.total[best] - space.resident);
-      const tops = [space.resident - space.residentPadding, space.resident, space.total[best] - padding, space.total[best]];
+      const best = stepInColumn(space, x, width);
+      const total = space.total[best], padding = Math.min(space.padding[best], total - space.resident);
+      const tops = [space.resident - space.residentPadding, space.resident, total - padding, total];
       let below = 0;
       tops.forEach((top, band) => {
         const y = Math.round(top * scale);
@@ -159,9 +204,20 @@
 
   function drawCharts() {
     charts.forEach((_, number) => drawChart(number));
-    element("axis-first").textContent = `step ${thousands(state.from)}`;
-    element("axis-last").textContent = `step ${thousands(state.to - 1)}`;
+    drawAxis();
     showMarks();
+  }
+  function drawAxis() {
+    const axis = element("axis"), most = Math.max(axis.clientWidth / 110, 1), span = state.to - state.from;
+    let every = 1;
+    while (span / every > most) every *= String(every)[0] === "2" ? 2.5 : 2;
+    axis.replaceChildren();
+    for (let step = Math.ceil(state.from / every) * every; step < state.to; step += every) {
+      const label = make("span", "", axis.childElementCount === 0 ? `step ${thousands(step)}` : thousands(step));
+      if (step === state.from) label.className = "at-edge";
+      else label.style.left = `${percent(step + 0.5)}%`;
+      axis.append(label);
+    }
   }
 
   const percent = (step) => (step - state.from) / (state.to - state.from) * 100;
@@ -183,19 +239,26 @@
   }
 
   function describe(number, step) {
-    const space = spaces[number], born = space.born[step];
-    return `step ${thousands(step)}, ${text(data.step_names[step])} (${text(data.step_operators[step])}): ` +
-      `${human(space.total[step])} in ${space.name}${born > 0 ? `, ${human(born)} of it new` : ""}`;
+    const space = spaces[number], born = space.born[step], died = space.died[step];
+    return `step ${thousands(step)}, ${isolated(text(data.step_names[step]))} (${text(data.step_operators[step])}): ` +
+      `${human(space.total[step])} in ${space.name}${born > 0 ? `, ${human(born)} of it new` : ""}` +
+      `${died > 0 ? `, ${human(died)} needed no more afterwards` : ""}`;
+  }
+  // With its op_name on a line of its own.
+  function describeFully(number, step) {
+    const opName = text(data.step_op_names[step]);
+    return `${describe(number, step)}${opName ? `\n${isolated(opName)}` : ""}`;
   }
 
   let waiting = 0;
   function point(number, event) {
     const step = stepAt(number, event), tip = element("tip"), chart = charts[number];
-    tip.textContent = describe(number, step);
+    tip.textContent = describeFully(number, step);
     tip.hidden = chart.hover.hidden = false;
     chart.hover.style.left = `${percent(step + 0.5)}%`;
     tip.style.left = `${Math.max(Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8), 0)}px`;
-    tip.style.top = `${event.clientY + 18}px`;
+    const below = event.clientY + 18, above = Math.max(event.clientY - tip.offsetHeight - 10, 0);
+    tip.style.top = `${below + tip.offsetHeight < innerHeight ? below : above}px`;
     if (state.pinned || state.moment === step && state.space === number) return;
     Object.assign(state, {moment: step, space: number});
     if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; show(); });
@@ -219,18 +282,19 @@
     drawCharts();
   }
 
-  // ---- the list ------------------------------------------------------------------------------------------------------
+  // ---- the list -----------------------------------------------------------------------------------------------------
 
-  // Numbers of the buffers in which some text has the words in it, largest first.
+  // Of each buffer whether some text in it has the words.
   let lowered = null, found = {words: ""};
   function find(words) {
-    if (words === found.words) return found.list;
+    if (words === found.words) return found.isHit;
     lowered = lowered || data.texts.map((each) => each.toLowerCase());
     const wanted = words.toLowerCase(), hits = Uint8Array.from(lowered, (each) => each.includes(wanted) ? 1 : 0);
-    const isHit = (i) => hits[data.values[i]] || hits[data.shapes[i]] || hits[data.op_names[i]] || hits[data.sources[i]] ||
-      (data.others[i] || []).some((other) => hits[other]);
-    found = {words, list: Array.from(bySize.filter(isHit))};
-    return found.list;
+    const isHit = Uint8Array.from(data.values, (value, i) =>
+      hits[value] || hits[data.shapes[i]] || hits[data.op_names[i]] || hits[data.sources[i]] ||
+      (data.others[i] || []).some((other) => hits[other]) ? 1 : 0);
+    found = {words, isHit};
+    return isHit;
   }
 
   function share(i, largest) {
@@ -252,54 +316,98 @@
   }
   function life(i) {
     if (data.lives[i] === ALWAYS) return "all";
-    return `${thousands(data.first[i])} to ${thousands(last[i])}${data.lives[i] === IN_STEPS ? "" : " of a called computation"}`;
+    const where = data.lives[i] === IN_STEPS ? "" : " of a called computation";
+    return `${thousands(data.first[i])}–${thousands(last[i])}${where}`;
+  }
+
+  // The end says most: "jit(step)/…/layer_3/dot_general".
+  function tail(words) {
+    const letters = Array.from(words);
+    if (letters.length <= 56) return words;
+    const end = letters.slice(-55), slash = end.indexOf("/");
+    return `…${end.slice(Math.max(slash, 0)).join("")}`;
   }
 
   function row(i, largest, alive) {
     const made = make("tr", (i === state.buffer ? "chosen" : "") + (alive ? "" : " away"));
-    const cell = (content, className) => { const td = make("td", className); td.append(content); made.append(td); return td; };
-    const name = make("button", "", text(data.values[i]));
+    const cell = (content, className) => {
+      const td = make("td", className);
+      td.append(content);
+      made.append(td);
+      return td;
+    };
+    const name = make("button", "", text(data.values[i])), below = (content) => make("div", "below", content);
     name.type = "button";
     name.dataset.buffer = i;
+    name.tabIndex = -1;
+    name.setAttribute("aria-pressed", i === state.buffer);
     cell(human(data.bytes[i]), "number");
     cell(share(i, largest)).append(expansion(i));
-    cell(name);
-    cell(text(data.operators[i]));
+    cell(name).append(below(tail(text(data.op_names[i]))));
     cell(make("code", "", text(data.shapes[i])));
-    cell(text(data.kinds[i]));
+    cell(text(data.kinds[i])).append(below(text(data.operators[i])));
     cell(life(i));
     return made;
   }
 
   function sumOf(list) { return list.reduce((sum, i) => sum + data.bytes[i], 0); }
+  const orders = {
+    size: () => bySize,
+    padding: () => byPadding = byPadding || sorted((i) => data.bytes[i] - data.unpadded[i]),
+  };
+  const buttons = () => Array.from(document.querySelectorAll("#buffers td button"));
 
   function showList() {
-    const space = spaces[state.space], searching = state.words !== "";
-    const list = searching ? find(state.words) : Array.from(bySize.filter((i) => isAlive(i, space, state.moment)));
-    const shown = list.slice(0, MAX_ROWS), largest = list.length ? data.bytes[list[0]] : 0;
-    const rows = shown.map((i) => row(i, largest, !searching || isAlive(i, space, state.moment)));
+    const space = spaces[state.space], searching = state.words !== "", isHit = searching && find(state.words);
+    const alive = (i) => isAlive(i, space, state.moment);
+    const list = Array.from(orders[state.order]().filter(searching ? (i) => isHit[i] : alive));
+    const shown = list.slice(0, MAX_ROWS), largest = shown.reduce((most, i) => Math.max(most, data.bytes[i]), 0);
+    const rows = shown.map((i) => row(i, largest, !searching || alive(i)));
     const rest = list.slice(MAX_ROWS);
-    if (rest.length > 0) rows.push(note(sumOf(rest), `${thousands(rest.length)} smaller ones`));
-    const unlisted = searching ? 0 : space.total[state.moment] - sumOf(list);
-    if (unlisted > 0) rows.push(note(unlisted, "in called computations and tables of results"));
+    if (rest.length > 0) rows.push(note(sumOf(rest), `in ${thousands(rest.length)} more`));
+    if (!searching) rows.push(...unlisted(space, space.total[state.moment] - sumOf(list)));
     element("buffers").tBodies[0].replaceChildren(...rows);
+    const all = buttons(), entry = all.find((button) => Number(button.dataset.buffer) === state.buffer) || all[0];
+    if (entry) entry.tabIndex = 0;
+    const order = state.order === "size" ? "the largest first" : "most padding first";
+    const are = list.length === 1 ? "1 buffer is" : `${thousands(list.length)} buffers are`;
     element("count").textContent = searching
-      ? `${thousands(list.length)} of ${thousands(buffers)} buffers, of any space and time; grey: not alive at the moment above`
-      : `${list.length === 1 ? "1 buffer is" : `${thousands(list.length)} buffers are`} alive in ${space.name}, the largest first`;
+      ? `${countOf(list)} of ${thousands(buffers)}, of any space and time; at this moment in ${space.name}: ` +
+        `${countOf(list.filter(alive))}. The others are grey.`
+      : `${are} alive in ${space.name}, ${order}`;
+  }
+  function countOf(list) {
+    return `${thousands(list.length)} ${list.length === 1 ? "buffer" : "buffers"} (${human(sumOf(list))})`;
+  }
+  // What is there and is none of the module's buffers, or has a time of its own.
+  function unlisted(space, bytes) {
+    const inCalls = bytes - space.copies, notes = [], copies = "of arguments that are results, of results that come twice";
+    if (space.copies > 0) notes.push(note(space.copies, `in copies: ${copies}`));
+    if (inCalls > 0) notes.push(note(inCalls, "in called computations"));
+    return notes;
   }
   function note(bytes, content) {
     const made = make("tr"), cell = make("td", "", content);
-    cell.colSpan = 6;
+    cell.colSpan = 5;
     made.append(make("td", "number", human(bytes)), cell);
     return made;
   }
+  function sortBy(order) {
+    state.order = order;
+    document.querySelectorAll("#buffers th button").forEach((button) => {
+      if (button.dataset.order === order) button.parentElement.setAttribute("aria-sort", "descending");
+      else button.parentElement.removeAttribute("aria-sort");
+    });
+    showList();
+  }
 
-  // ---- the chosen buffer ---------------------------------------------------------------------------------------------
+  // ---- the chosen buffer --------------------------------------------------------------------------------------------
 
   function showDetails() {
     const box = element("details"), i = state.buffer;
     if (i < 0) return;
-    const facts = make("dl"), fact = (key, value) => { if (value) facts.append(make("dt", "", key), make("dd", "", value)); };
+    const facts = make("dl");
+    const fact = (key, value) => { if (value) facts.append(make("dt", "", key), make("dd", "", value)); };
     const extra = data.bytes[i] - data.unpadded[i];
     fact("size", `${human(data.bytes[i])} (${thousands(data.bytes[i])} bytes)`);
     fact("padding", extra > 0 ? `${human(extra)} ${expansion(i) && `(${expansion(i)} expansion)`}` : "none");
@@ -311,27 +419,35 @@
     fact("op_name", text(data.op_names[i]));
     fact("source", text(data.sources[i]));
     const others = data.others[i] || [];
-    if (others.length) fact("in its place", others.slice(0, 50).map(text).join(", ") + (others.length > 50 ? ", …" : ""));
+    fact("in its place", others.slice(0, 50).map(text).join(", ") + (others.length > 50 ? ", …" : ""));
     box.replaceChildren(make("h2", "", text(data.values[i])), facts, figure(data.shapes[i]));
   }
   function figure(shape) {
     const svg = data.figures[shape];
+    if (text(shape).startsWith("(")) return make("p", "note", "A table of pointers, one for each element of the tuple.");
     if (svg === undefined) {
-      const made = make("p", "note", "This page has the layouts of the largest shapes only. For this one: ");
+      const made = make("p", "note", "This page has no drawing of this layout. To see one: ");
       made.append(make("code", "", `kashi draw '${text(shape)}'`));
       return made;
     }
-    const image = make("img");
+    const image = make("img"), enlarge = make("button", "enlarge");
     image.alt = `How ${text(shape)} lies in memory`;
     image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
-    return image;
+    enlarge.type = "button";
+    enlarge.title = "Larger";
+    enlarge.append(image);
+    enlarge.onclick = () => {
+      Object.assign(element("large").querySelector("img"), {alt: image.alt, src: image.src});
+      element("large").showModal();
+    };
+    return enlarge;
   }
 
-  // ---- what the user does --------------------------------------------------------------------------------------------
+  // ---- what the user does -------------------------------------------------------------------------------------------
 
   function show() {
     showMarks();
-    element("moment").textContent = `${state.pinned ? "Pinned: " : "At "}${describe(state.space, state.moment)}.`;
+    element("moment").textContent = `${state.pinned ? "Pinned: " : "At "}${describeFully(state.space, state.moment)}`;
     Object.assign(document.body.dataset, {step: state.moment, space: spaces[state.space].number, pinned: state.pinned});
     showList();
   }
@@ -340,10 +456,11 @@
     state.moment = Math.min(Math.max(state.moment, 0), steps - 1);
     keepInView();
     show();
+    writeFragment();
   }
   function chooseBuffer(i) {
     const space = spaces.findIndex((each) => each.number === data.buffer_spaces[i]);
-    const change = {buffer: i};
+    const change = {buffer: i, hasChosen: true};
     if (space >= 0 && !isAlive(i, spaces[state.space], state.moment)) {
       Object.assign(change, {space, pinned: true});
       if (data.lives[i] === IN_STEPS) change.moment = data.first[i];
@@ -355,16 +472,19 @@
     const button = document.querySelector(`#buffers button[data-buffer="${i}"]`);
     if (button) button.focus({preventScroll: true});
   }
+  function focusRow(by) {
+    const all = buttons(), to = all[all.indexOf(document.activeElement) + by];
+    if (!to) return;
+    document.activeElement.tabIndex = -1;
+    to.tabIndex = 0;
+    to.focus();
+  }
   const move = (by) => choose({moment: state.moment + by, pinned: true});
   const unpin = () => choose({moment: spaces[state.space].peak_step, pinned: false});
   const many = () => Math.max(Math.round((state.to - state.from) / 20), 1);
   const keys = {
     ArrowLeft: () => move(-1),
     ArrowRight: () => move(1),
-    PageUp: () => move(-many()),
-    PageDown: () => move(many()),
-    Home: () => move(-steps),
-    End: () => move(steps),
     Escape: unpin,
     p: () => choose({moment: spaces[state.space].peak_step, pinned: true}),
     s: () => choose({space: (state.space + 1) % spaces.length}),
@@ -373,16 +493,28 @@
     0: () => zoom(steps),
     "/": () => { element("search").focus(); element("search").select(); },
   };
+  // Elsewhere these scroll.
+  const keysOfChart = {
+    ArrowDown: () => move(-1),
+    ArrowUp: () => move(1),
+    PageUp: () => move(-many()),
+    PageDown: () => move(many()),
+    Home: () => move(-steps),
+    End: () => move(steps),
+  };
+  const keysOfList = {ArrowDown: () => focusRow(1), ArrowUp: () => focusRow(-1)};
 
+  function keysAt(target) {
+    if (target.classList.contains("plot")) return {...keys, ...keysOfChart};
+    return target.dataset.buffer === undefined ? keys : {...keys, ...keysOfList};
+  }
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || element("large").open) return;
     if (event.target.id === "search") {
       if (event.key === "Escape") { search(""); element("search").value = ""; element("search").blur(); }
       return;
     }
-    // A list that is focused scrolls.
-    if (event.target.className === "rows" && /^(Page|Home|End)/.test(event.key)) return;
-    const action = Object.hasOwn(keys, event.key) ? keys[event.key] : keys[event.key.toLowerCase()];
+    const here = keysAt(event.target), action = here[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!action) return;
     event.preventDefault();
     action();
@@ -390,11 +522,15 @@
   function search(words) {
     state.words = words.trim();
     showList();
+    writeFragment();
   }
   element("search").addEventListener("input", (event) => search(event.target.value));
   element("buffers").addEventListener("click", (event) => {
-    const button = event.target.closest("button");
-    if (button) chooseBuffer(Number(button.dataset.buffer));
+    const order = event.target.closest("th button"), line = event.target.closest("tbody tr");
+    const button = line && line.querySelector("button");
+    if (order) sortBy(order.dataset.order);
+    // Who marks text in a row wants to copy it.
+    if (button && getSelection().isCollapsed) chooseBuffer(Number(button.dataset.buffer));
   });
   element("zoom-in").onclick = () => zoom(0.5);
   element("zoom-out").onclick = () => zoom(2);
@@ -405,25 +541,40 @@
     const space = spaces.findIndex((each) => String(each.number) === wanted.get("space"));
     const change = {};
     if (space >= 0) Object.assign(change, {space, moment: spaces[space].peak_step});
-    if (/^\d+$/.test(wanted.get("step") || "")) Object.assign(change, {moment: Number(wanted.get("step")), pinned: true});
+    const step = wanted.get("step") || "";
+    if (/^\d+$/.test(step)) Object.assign(change, {moment: Number(step), pinned: true});
     element("search").value = wanted.get("search") || "";
     state.words = element("search").value.trim();
     choose(change);
     const buffer = wanted.has("buffer") ? data.values.findIndex((value) => text(value) === wanted.get("buffer")) : -1;
     if (buffer >= 0) chooseBuffer(buffer);
   }
-  // At first the largest buffer at the peak.
+  // What is shown becomes the page's address, to be sent to others; when it has come to rest, as browsers limit how
+  // often that may be done.
+  let writing = 0;
+  function writeFragment() {
+    clearTimeout(writing);
+    writing = setTimeout(() => {
+      const parts = new URLSearchParams({space: spaces[state.space].number});
+      if (state.pinned) parts.set("step", state.moment);
+      if (state.words) parts.set("search", state.words);
+      if (state.hasChosen) parts.set("buffer", text(data.values[state.buffer]));
+      try { history.replaceState(null, "", `#${parts}`); } catch { /* a browser that does not want it for files */ }
+    }, 250);
+  }
+  // At first the largest buffer of that moment.
   function chooseFirst() {
     const first = bySize.find((i) => isAlive(i, spaces[state.space], state.moment));
     if (first === undefined) return;
     state.buffer = first;
+    show();
     showDetails();
   }
 
   element("explorer").hidden = false;
-  chooseFirst();
   drawCharts();
   readFragment();
+  if (state.buffer < 0) chooseFirst();
   addEventListener("hashchange", readFragment);
   addEventListener("resize", drawCharts);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawCharts);

@@ -1,23 +1,27 @@
 #!/usr/bin/env python3
 """The page of `kashi memory --html`: what is in the file, and what headless Chromium shows of it.
 
-    tests/memory_page_test.py --kashi build/kashi --chromium /usr/bin/chromium
+    tests/memory_page_test.py --kashi build/kashi [--chromium /usr/bin/chromium]
 
-Without --chromium, the tests that need it are skipped. Chromium opens each page and prints its document as it is then. A page's fragment (#step=1&search=x) puts it into a
-state; where a test has to press keys or to measure, it adds a script of its own behind a copy of the page.
+Where there is no Chromium, the tests that need it are skipped, and the last line says how many. One Chromium is started
+for all of them and spoken to in its DevTools protocol, over a pipe: a test opens a page, moves the mouse, presses real
+keys, and asks the page what it shows. There is no waiting for a time: each call ends when Chromium answers.
 """
 import argparse
-import html
 import html.parser
 import json
+import os
 import pathlib
 import re
+import select
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
-TIMEOUT_S = 120
+TIMEOUT_S = 180  # of one answer; a machine under load needs seconds
 OPTIONS = argparse.Namespace(kashi="", chromium="")
 
 PADDED = """HloModule padded, is_scheduled=true
@@ -40,9 +44,13 @@ ENTRY e {
 # What kashi memory says of it, text for number.
 TWO_SPACES_DATA = {
     "module": "two",
-    "spaces": [{"name": "S(0) HBM", "level_steps": [2, 3], "level_bytes": [8192, 0], "temporaries": [2], "number": 0, "peak": 16384, "temp": 8192, "peak_step": 2}, {"name": "S(1) VMEM", "level_steps": [1, 4], "level_bytes": [4096, 0], "temporaries": [1], "number": 1, "peak": 4096, "temp": 4096, "peak_step": 1}],
+    "spaces": [{"name": "S(0) HBM", "level_steps": [2, 3], "level_bytes": [8192, 0], "temporaries": [2], "number": 0,
+                "peak": 16384, "temp": 8192, "peak_step": 2},
+               {"name": "S(1) VMEM", "level_steps": [1, 4], "level_bytes": [4096, 0], "temporaries": [1], "number": 1,
+                "peak": 4096, "temp": 4096, "peak_step": 1}],
     "step_names": ["a", "b", "c", "r"],
     "step_operators": ["parameter", "negate", "custom-call", "negate"],
+    "step_op_names": ["", "", "", ""],
     "values": ["a", "b", "c", "r"],
     "operators": ["parameter", "negate", "custom-call", "negate"],
     "shapes": ["f32[1024]{0:T(1024)}", "f32[1024]{0:T(1024)S(1)}", "f32[2048]{0:T(1024)}", "f32[1024]{0:T(1024)}"],
@@ -72,9 +80,23 @@ ENTRY e {
   ROOT two = f32[1024]{0:T(1024)} call(one), to_apply=f
 }
 """
-EVIL = """</script><script>document.title="owned"</script><!--<script><img src=x onerror='document.title="owned"'>&amp; {{data}} 日本 \u202e\u2028"""
+EVIL = ("""</script><script>document.title="owned"</script><!--<script><img src=x onerror='document.title="owned"'>&amp; """
+        "{{data}} 日本 \u202e\u2028")
 QUOTED = EVIL.replace("\\", "\\\\").replace('"', '\\"')
 EVIL_MODULE = PADDED.replace("jit(f)/transpose", QUOTED).replace("model.py", QUOTED)
+HANDED_THROUGH = """HloModule handed_through, is_scheduled=true
+
+ENTRY e {
+  p = f32[1024]{0:T(1024)} parameter(0)
+  ROOT t = (f32[1024]{0:T(1024)}, f32[1024]{0:T(1024)}) tuple(p, p)
+}
+"""
+# Round numbers, halves between two of them, and where one unit ends and the next begins.
+SIZES = (0, 1, 1023, 1024, 10234, 10239, 10240, 354816, 355840, 102348, 1023487, 1023488, 1047552, 1048575, 1048576,
+         10480517, 104805171, 1073217536, 1073741823, 5368709120)
+SIZES_MODULE = "\n".join(["HloModule sizes, is_scheduled=true", "", "ENTRY e {",
+                          *(f"  p{i} = u8[{size}]{{0:S({i})}} parameter({i})" for i, size in enumerate(SIZES)),
+                          "  ROOT r = () tuple()", "}", ""])
 LINES = 58000
 
 
@@ -86,7 +108,9 @@ def large_module():
         # One short moment needs much more than all others.
         shape = "f32[16384,512]{1,0:T(8,128)}" if i == 40000 else "f32[1024,512]{1,0:T(8,128)}"
         operands = f"v.{i - 1}, v.{other}" if i not in (40000, 40001) else f"v.{i - 1}"
-        operation = f'custom-call({operands}), custom_call_target="x"' if i in range(40000, 40042) else f"add({operands})"
+        operation = f"add({operands})"
+        if i in range(40000, 40042):
+            operation = f'custom-call({operands}), custom_call_target="x"'
         lines.append(f"  {'ROOT ' if i == LINES - 1 else ''}v.{i} = {shape} {operation}")
     return "\n".join([*lines, "}", ""])
 
@@ -122,7 +146,7 @@ class StaticPage(html.parser.HTMLParser):
 class Pages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
+        cls.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # Chromium may still write its last
         cls.root = pathlib.Path(cls.folder.name)
         cls.pages = {}
 
@@ -140,6 +164,12 @@ class Pages(unittest.TestCase):
             self.pages[name] = page
         return self.pages[name]
 
+    def json(self, name, module):
+        """What the command says of it with --json."""
+        self.page(name, module)
+        process = subprocess.run([OPTIONS.kashi, "memory", "--target", "v5e", "--json", self.root / f"{name}.hlo"],
+                                 capture_output=True, check=True, timeout=TIMEOUT_S)
+        return json.loads(process.stdout)
 
 
 class FileTest(Pages):
@@ -148,7 +178,8 @@ class FileTest(Pages):
         data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
         texts = data.pop("texts")
         figures = data.pop("figures")
-        for key in ("step_names", "step_operators", "values", "operators", "shapes", "kinds", "op_names", "sources"):
+        for key in ("step_names", "step_operators", "step_op_names", "values", "operators", "shapes", "kinds", "op_names",
+                    "sources"):
             data[key] = [texts[number] for number in data[key]]
         self.assertEqual([texts[int(number)] for number in figures],
                          ["f32[2048]{0:T(1024)}", "f32[1024]{0:T(1024)}", "f32[1024]{0:T(1024)S(1)}"])
@@ -158,8 +189,8 @@ class FileTest(Pages):
     def test_texts_of_the_module_are_escaped(self):
         text = self.page("evil", EVIL_MODULE).read_text(encoding="utf-8")
         self.assertEqual(text.count("</script>"), 2, "the page's own")
-        self.assertEqual(text.count("<img"), 0)
-        self.assertEqual(text.count("{{data}}"), 2, "op_name and source: what is put in is not searched again")
+        self.assertEqual(text.count("<img"), 1, "the page's own")
+        self.assertEqual(text.count("{{data}}"), 2, "what is put in is not searched again")
 
     def test_without_javascript_there_are_the_tables(self):
         static = StaticPage(self.page("padded", PADDED).read_text(encoding="utf-8"))
@@ -177,206 +208,460 @@ class FileTest(Pages):
     def test_a_file_appears_whole_or_not_at_all(self):
         source = self.root / "bad.hlo"
         source.write_text("no module")
-        for target, given in ((self.root / "bad.html", source), (self.root / "no_folder" / "x.html", self.root / "padded.hlo")):
-            self.page("padded", PADDED)
+        self.page("padded", PADDED)
+        for target, given in ((self.root / "bad.html", source),
+                              (self.root / "no_folder" / "x.html", self.root / "padded.hlo")):
             process = subprocess.run([OPTIONS.kashi, "memory", "--html", target, given], capture_output=True,
                                      timeout=TIMEOUT_S, check=False)
             self.assertEqual(process.returncode, 1)
             self.assertFalse(target.exists())
 
 
+class Browser:
+    """A Chromium that answers calls of the DevTools protocol: messages in JSON, each with a zero byte behind it."""
+
+    def __init__(self, program, folder):
+        self.log = tempfile.TemporaryFile(dir=folder)
+        profile = tempfile.mkdtemp(dir=folder)
+        # --no-sandbox: for root, and machines without user namespaces; the pages are our own. The protocol uses the file
+        # descriptors 3 and 4.
+        self.process = subprocess.Popen(
+            ["sh", "-c", 'exec "$0" "$@" 3<&0 4>&1 </dev/null >&2', program, "--headless=new", "--no-sandbox",
+             "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
+             "--disable-background-networking", f"--user-data-dir={profile}", "--remote-debugging-pipe"],
+            bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
+        self.calls, self.received, self.events = 0, b"", []
+
+    def close(self):
+        try:
+            self.call("Browser.close")
+            self.process.wait(timeout=TIMEOUT_S)
+        finally:
+            self.end()
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        for file in (self.process.stdin, self.process.stdout, self.log):
+            file.close()
+
+    def is_alive(self):
+        return self.process.poll() is None
+
+    def call(self, method, session="", **params):
+        self.calls += 1
+        message = {"id": self.calls, "method": method, "params": params, **({"sessionId": session} if session else {})}
+        try:
+            self.process.stdin.write(json.dumps(message).encode() + b"\0")
+        except BrokenPipeError:
+            pass  # waiting for the answer tells why
+        answer = self.wait(lambda each: each.get("id") == message["id"], method)
+        if "error" in answer:
+            raise AssertionError(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def wait(self, is_it, what):
+        """The first message from now on for which `is_it`; all events are kept."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while True:
+            message = self.receive(deadline, what)
+            if "method" in message:
+                self.events.append(message)
+            if is_it(message):
+                return message
+
+    def receive(self, deadline, what):
+        pipe = self.process.stdout.fileno()
+        while b"\0" not in self.received:
+            ready, _, _ = select.select([pipe], [], [], max(deadline - time.monotonic(), 0))
+            more = os.read(pipe, 1 << 20) if ready else b""
+            if not more:
+                self.log.seek(0)
+                log = self.log.read().decode("utf-8", "replace")[-3000:]
+                self.end()  # so that the next test starts another one
+                raise AssertionError(f"{what}: Chromium {'has ended' if ready else 'does not answer'}; it said:\n{log}")
+            self.received += more
+        message, self.received = self.received.split(b"\0", 1)
+        return json.loads(message)
+
+
+NAMES = "Array.from(document.querySelectorAll('#buffers td button'), (each) => each.textContent)"
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37,
+        "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+
+
+class Tab:
+    """A page in the browser."""
+
+    def __init__(self, browser, url, width=1200, height=900):
+        self.browser = browser
+        self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        self.resize(width, height)
+        self.open(url)
+
+    def call(self, method, **params):
+        return self.browser.call(method, self.session, **params)
+
+    def close(self):
+        self.browser.call("Target.closeTarget", targetId=self.target)
+
+    def open(self, url):
+        """Returns when the page is loaded, and with it its script at its end."""
+        self.browser.events.clear()
+        self.call("Page.navigate", url=url)
+        is_loaded = lambda each: each.get("method") == "Page.loadEventFired" and each.get("sessionId") == self.session
+        if not any(is_loaded(event) for event in self.browser.events):
+            self.browser.wait(is_loaded, url)
+
+    def complaints(self):
+        """Errors of the script, what the console says, and whatever was asked for beside the page itself."""
+        found = []
+        for event in self.browser.events:
+            params = event["params"]
+            if event["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled"):
+                found.append(params)
+            if event["method"] == "Log.entryAdded" and params["entry"]["level"] == "error":
+                found.append(params["entry"])
+            if event["method"] == "Network.requestWillBeSent":
+                url = params["request"]["url"]
+                found += [] if url.startswith(("file:", "data:")) else [url]
+        return found
+
+    def ask(self, script):
+        """What `script`, the body of an async function, returns in the page. It has $(id)."""
+        answer = self.call("Runtime.evaluate", returnByValue=True, awaitPromise=True, expression=
+                           f"(async () => {{ const $ = (id) => document.getElementById(id); {script} }})()")
+        if "exceptionDetails" in answer:
+            raise AssertionError(answer["exceptionDetails"])
+        return answer["result"].get("value")
+
+    def settle(self):
+        """The page does its work for the mouse before it is drawn next."""
+        self.ask("await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));")
+
+    def resize(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def press(self, *keys):
+        for key in keys:
+            code, letter = KEYS.get(key, ord(key[0].upper())), key if len(key) == 1 else "\r" if key == "Enter" else ""
+            event = {"key": key, "windowsVirtualKeyCode": code}
+            self.call("Input.dispatchKeyEvent", type="keyDown" if letter else "rawKeyDown", **event,
+                      **({"text": letter} if letter else {}))
+            self.call("Input.dispatchKeyEvent", type="keyUp", **event)
+
+    def point(self, x, y, click=False):
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        for kind in ("mousePressed", "mouseReleased") if click else ():
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        self.settle()
+
+    def place(self, selector, share=0.5, number=0):
+        """A point in the element: so much of its width from its left side."""
+        return self.ask(f"""
+            const element = document.querySelectorAll({json.dumps(selector)})[{number}];
+            element.scrollIntoView({{block: "nearest"}});
+            const box = element.getBoundingClientRect();
+            return [box.left + box.width * {share}, box.top + box.height / 2];""")
+
+    @property
+    def state(self):
+        return self.ask("const {step, space, pinned} = document.body.dataset; return [step, space, pinned];")
+
+    @property
+    def buffers(self):
+        return self.ask(f"return {NAMES};")
+
+    def text(self, element):
+        return self.ask(f"return $('{element}').innerText;")
+
+    def focused(self):
+        return self.ask("const at = document.activeElement; return at.id || at.className || at.textContent;")
+
+
 class BrowserTest(Pages):
+    browser = None
+
     def setUp(self):
         if not OPTIONS.chromium:
             self.skipTest("no Chromium")
+        cls = type(self)
+        if not (cls.browser and cls.browser.is_alive()):
+            cls.browser = Browser(OPTIONS.chromium, cls.root)
 
-    def chromium(self, page, fragment="", *options):
-        with tempfile.TemporaryDirectory() as profile:
-            process = subprocess.run(
-                [OPTIONS.chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                 f"--user-data-dir={profile}", "--window-size=1200,1200", *options, "--dump-dom", f"{page.as_uri()}#{fragment}"],
-                capture_output=True, timeout=TIMEOUT_S, check=True)
-        return process.stdout.decode("utf-8")
+    @classmethod
+    def tearDownClass(cls):
+        if cls.browser and cls.browser.is_alive():
+            cls.browser.close()
+        super().tearDownClass()
 
-    def show(self, page, fragment=""):
-        return Shown(self.chromium(page, fragment))
-
-    def ask(self, page, script, *options, fragment=""):
-        """What `script`, the body of a function, returns in the page. It has press(key), $(id) and state()."""
-        asking = page.with_name("asking.html")
-        asking.write_bytes(page.read_bytes() + ASKING.replace("SCRIPT", script).encode("utf-8"))
-        answer = re.search(r'<pre id="answer">(.*?)</pre>', self.chromium(asking, fragment, *options), re.S)
-        self.assertIsNotNone(answer, "the script has not come to its end")
-        return json.loads(html.unescape(answer[1]))
+    def show(self, page, fragment="", **size):
+        tab = Tab(self.browser, f"{page.as_uri()}#{fragment}", **size)
+        self.addCleanup(tab.close)
+        self.addCleanup(lambda: self.assertEqual(tab.complaints(), []))
+        return tab
 
     def test_the_peak_is_shown_first_with_its_largest_buffer(self):
-        shown = self.show(self.page("padded", PADDED))
-        self.assertEqual((shown.step, shown.space, shown.pinned), ("1", "0", "false"))
-        self.assertIn("step 1, b (copy): 8.25 GiB in S(0) HBM, 8 GiB of it new", shown.text("moment"))
-        self.assertEqual(shown.buffers, ["b", "a", "r"])
-        self.assertIn("7.88 GiB (64.0x expansion)", shown.text("details"))
-        self.assertIn("model.py:12", shown.text("details"))
-        self.assertIn('src="data:image/svg+xml,', shown.dom)
+        tab = self.show(self.page("padded", PADDED))
+        self.assertEqual(tab.state, ["1", "0", "false"])
+        self.assertEqual(tab.text("moment"),
+                         "At step 1, b (copy): 8.25 GiB in S(0) HBM, 8 GiB of it new\njit(f)/transpose")
+        self.assertEqual(tab.buffers, ["b", "a", "r"])
+        self.assertIn("7.88 GiB (64.0x expansion)", tab.text("details"))
+        self.assertIn("model.py:12", tab.text("details"))
+        self.assertTrue(tab.ask("const image = $('details').querySelector('img'); await image.decode();"
+                                "return image.naturalWidth > 100;"), "the drawing of its layout")
 
     def test_a_fragment_chooses_moment_space_search_and_buffer(self):
         page = self.page("two", TWO_SPACES)
-        shown = self.show(page, "space=1&step=3")
-        self.assertEqual((shown.step, shown.space, shown.pinned, shown.buffers), ("3", "1", "true", ["b"]))
-        shown = self.show(page, "step=0&space=1")
-        self.assertEqual(shown.buffers, [])
-        shown = self.show(page, "search=2048")
-        self.assertEqual(shown.buffers, ["c"])
-        self.assertIn("1 of 4 buffers", shown.text("count"))
-        shown = self.show(page, "step=0&buffer=b")
-        self.assertEqual((shown.step, shown.space), ("1", "1"), "to where the buffer is alive")
+        tab = self.show(page, "space=1&step=3")
+        self.assertEqual((tab.state, tab.buffers), (["3", "1", "true"], ["b"]))
+        tab = self.show(page, "step=0&space=1")
+        self.assertEqual(tab.buffers, [])
+        tab = self.show(page, "search=2048")
+        self.assertEqual(tab.buffers, ["c"])
+        self.assertIn("1 buffer (8 KiB) of 4, of any space and time; at this moment in S(0) HBM: 1 buffer",
+                      tab.text("count"))
+        tab = self.show(page, "step=0&buffer=b")
+        self.assertEqual(tab.state[:2], ["1", "1"], "to where the buffer is alive")
+        tab = self.show(page, "step=99999999999999999999&space=x&buffer=none&search=%E0%A4%A")
+        self.assertEqual(tab.state, ["3", "0", "true"])
+
+    def test_what_is_shown_becomes_the_address(self):
+        tab = self.show(self.page("two", TWO_SPACES), "space=1")
+        tab.point(*tab.place("#buffers td button"), click=True)
+        tab.press("ArrowRight")
+        address = tab.ask("while (!location.hash.includes('step=2')) await new Promise(requestAnimationFrame);"
+                          "return location.href;")
+        again = self.show(self.page("two", TWO_SPACES), address.split("#")[1])
+        self.assertEqual((again.state, again.text("details")), (tab.state, tab.text("details")))
 
     def test_search_looks_at_op_names_and_sources(self):
-        page = self.page("padded", PADDED)
+        tab = self.show(self.page("padded", PADDED))
+        tab.press("/")
         for words in ("TRANSPOSE", "model.py:12", "{3,2,1,0"):
-            self.assertEqual(self.show(page, f"search={words}").buffers, ["b"], words)
-        self.assertEqual(self.show(page, "search=nothing").buffers, [])
+            tab.call("Input.insertText", text=words)
+            self.assertEqual(tab.buffers, ["b"], words)
+            tab.ask("$('search').select();")
+        tab.call("Input.insertText", text="nothing")
+        self.assertEqual(tab.buffers, [])
 
     def test_a_computation_of_several_callers_counts_where_it_is_called(self):
         page = self.page("called_twice", CALLED_TWICE)
-        shown = self.show(page, "step=1")
-        self.assertIn("inner", shown.buffers)
-        shown = self.show(page, "step=2")
-        self.assertNotIn("inner", shown.buffers)
-        self.assertIn("in called computations", shown.text("buffers"))
+        tab = self.show(page, "step=1")
+        self.assertIn("inner", tab.buffers)
+        tab = self.show(page, "step=2")
+        self.assertNotIn("inner", tab.buffers)
+        self.assertIn("in called computations", tab.text("buffers"))
+
+    def test_results_that_the_caller_gets_twice(self):
+        tab = self.show(self.page("twice", HANDED_THROUGH))
+        self.assertIn("8 KiB\tin copies: of arguments that are results", tab.text("buffers"))
+        self.assertIn("12.5 KiB in S(0)", tab.text("moment"))
+
+    def test_what_is_alive_adds_up_to_the_commands_numbers(self):
+        for name, module in (("two", TWO_SPACES), ("padded", PADDED), ("called_twice", CALLED_TWICE)):
+            known, tab = self.json(name, module), self.show(self.page(name, module))
+            for space in known["spaces"]:
+                numbers = tab.ask(f"return {NAMES.replace('textContent', 'dataset.buffer')};")
+                shown = [known["buffers"][int(number)] for number in numbers]
+                self.assertEqual(tab.state[:2], [str(space["peak_step"]), str(space["memory_space"])])
+                self.assertEqual(sum(each["bytes"] for each in shown), space["peak_bytes"])
+                self.assertEqual(sum(each["bytes"] - each["unpadded_bytes"] for each in shown), space["padding_bytes"])
+                tab.press("s", "p")
+
+    def test_numbers_of_bytes_are_written_as_the_command_writes_them(self):
+        tab = self.show(self.page("sizes", SIZES_MODULE))
+        cells, scales = tab.ask("""return [
+            Array.from(document.querySelectorAll("#totals td:nth-child(2)"), (each) => each.textContent),
+            Array.from(document.querySelectorAll(".scale .peak"), (each) => each.textContent)];""")
+        self.assertEqual(len(cells), len(SIZES))
+        self.assertEqual(scales, cells)
 
     def test_keys(self):
-        states = self.ask(self.page("two", TWO_SPACES), """
-            const states = [];
-            for (const key of ["Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End", "s", "p", "Escape"]) {
-              press(key);
-              states.push([key, ...state()]);
-            }
-            return states;""")
-        self.assertEqual(states, [["Home", "0", "0", "true"], ["ArrowRight", "1", "0", "true"],
-                                  ["ArrowRight", "2", "0", "true"], ["ArrowLeft", "1", "0", "true"],
-                                  ["End", "3", "0", "true"], ["s", "3", "1", "true"], ["p", "1", "1", "true"],
-                                  ["Escape", "1", "1", "false"]])
+        tab = self.show(self.page("two", TWO_SPACES))
+        tab.ask("document.querySelector('.plot').focus();")
+        states = []
+        for key in ("Home", "ArrowRight", "ArrowUp", "ArrowLeft", "End", "PageUp", "PageDown", "ArrowDown", "s", "p",
+                    "Escape"):
+            tab.press(key)
+            states.append([key, *tab.state])
+        self.assertEqual(states, [
+            ["Home", "0", "0", "true"], ["ArrowRight", "1", "0", "true"], ["ArrowUp", "2", "0", "true"],
+            ["ArrowLeft", "1", "0", "true"], ["End", "3", "0", "true"], ["PageUp", "2", "0", "true"],
+            ["PageDown", "3", "0", "true"], ["ArrowDown", "2", "0", "true"], ["s", "2", "1", "true"],
+            ["p", "1", "1", "true"], ["Escape", "1", "1", "false"]])
+        self.assertIn("step 1, b (negate): 4 KiB in S(1) VMEM",
+                      tab.ask("return document.querySelectorAll('.plot')[1].getAttribute('aria-valuetext');"))
+
+    def test_keys_that_scroll_do_so_outside_of_charts(self):
+        tab = self.show(self.page("two", TWO_SPACES), height=300)
+        tab.press("End")
+        tab.settle()
+        self.assertEqual(tab.state, ["2", "0", "false"])
+
+    def test_tab_reaches_everything_and_shows_where_it_is(self):
+        tab = self.show(self.page("two", TWO_SPACES))
+        stops, outlines = [], set()
+        for _ in range(40):
+            tab.press("Tab")
+            stop, outline = tab.ask("""
+                const at = document.activeElement, style = getComputedStyle(at);
+                return [at.id || at.className || at.textContent, `${style.outlineStyle} ${style.outlineWidth}`];""")
+            if stops and at_the_end(stop, stops):
+                break
+            stops.append(stop)
+            outlines.add(outline)
+        self.assertEqual(stops, ["zoom-in", "zoom-out", "zoom-all", "name", "to-peak", "plot", "name", "to-peak",
+                                 "plot", "search", "rows", "size", "padding", "b", "enlarge"], "the list is one stop")
+        self.assertEqual(outlines, {"solid 3px"})
+
+    def test_arrows_walk_through_the_list(self):
+        tab = self.show(self.page("padded", PADDED))
+        tab.ask("document.querySelector('#buffers td button').focus();")
+        tab.press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp")
+        self.assertEqual(tab.ask("return document.activeElement.textContent;"), "a")
+        tab.press("Enter")
+        self.assertEqual(tab.ask("return $('details').querySelector('h2').textContent;"), "a")
+        self.assertEqual(tab.ask("return document.activeElement.textContent;"), "a")
+        self.assertEqual(tab.ask("return document.querySelector('#buffers [aria-pressed=true]').textContent;"), "a")
+
+    def test_order_by_padding(self):
+        module = TWO_SPACES.replace("c = f32[2048]{0:T(1024)}", "c = f32[8,1]{1,0:T(8,128)}")
+        tab = self.show(self.page("order", module))
+        self.assertEqual(tab.buffers, ["a", "c", "r"])
+        tab.point(*tab.place("#buffers th button", number=1), click=True)
+        self.assertEqual(tab.buffers, ["c", "a", "r"])
+        self.assertIn("most padding first", tab.text("count"))
+        self.assertEqual(tab.ask("return document.querySelector('#buffers [aria-sort]').textContent;"), "padding")
+
+    def test_the_drawing_can_be_enlarged(self):
+        tab = self.show(self.page("padded", PADDED))
+        tab.ask("document.querySelector('.enlarge').focus();")
+        tab.press("Enter")
+        self.assertTrue(tab.ask("return $('large').open;"))
+        tab.press("ArrowRight", "Escape")
+        self.assertFalse(tab.ask("return $('large').open;"))
+        self.assertEqual((tab.focused(), tab.state), ("enlarge", ["1", "0", "false"]), "keys were the dialog's")
 
     def test_slash_goes_to_the_search_and_escape_leaves_it(self):
-        answer = self.ask(self.page("two", TWO_SPACES), """
-            press("/");
-            const search = $("search"), answer = [document.activeElement.id];
-            answer.push(getComputedStyle(search).outlineStyle);
-            search.value = "2048";
-            search.dispatchEvent(new Event("input"));
-            press("ArrowRight", search);
-            answer.push(state()[2], names());
-            press("Escape", search);
-            answer.push(document.activeElement.id, search.value, names().length);
-            return answer;""")
-        self.assertEqual(answer, ["search", "solid", "false", ["c"], "", "", 3])
+        tab = self.show(self.page("two", TWO_SPACES))
+        tab.press("/")
+        self.assertEqual(tab.focused(), "search")
+        tab.press("2", "0", "4", "8", "ArrowRight", "s")
+        self.assertEqual(tab.ask("return $('search').value;"), "2048s")
+        self.assertEqual(tab.state, ["2", "0", "false"])
+        tab.press("Escape")
+        self.assertEqual(tab.ask("return [document.activeElement.id, $('search').value];"), ["", ""])
+        self.assertEqual(len(tab.buffers), 3)
 
     def test_click_pins_and_hover_tells(self):
-        answer = self.ask(self.page("padded", PADDED), """
-            const plot = document.querySelector(".plot"), box = plot.getBoundingClientRect();
-            const at = (share) => ({clientX: box.left + box.width * share, clientY: box.top + 5, bubbles: true});
-            plot.dispatchEvent(new PointerEvent("pointermove", at(0.9)));
-            const answer = [$("tip").textContent, $("tip").hidden];
-            plot.dispatchEvent(new MouseEvent("click", at(0.1)));
-            answer.push(state());
-            plot.dispatchEvent(new PointerEvent("pointermove", at(0.9)));
-            answer.push(state()[0]);
-            plot.dispatchEvent(new PointerEvent("pointerleave"));
-            return [...answer, $("tip").hidden];""")
-        self.assertEqual(answer, ["step 2, r (copy): 8.25 GiB in S(0) HBM", False, ["0", "0", "true"], "0", True])
+        tab = self.show(self.page("padded", PADDED))
+        tab.point(*tab.place(".plot", 0.9))
+        self.assertEqual(tab.text("tip"), "step 2, r (copy): 8.25 GiB in S(0) HBM, 8 GiB needed no more afterwards")
+        self.assertEqual(tab.state, ["2", "0", "false"])
+        tab.point(*tab.place(".plot", 0.1), click=True)
+        self.assertEqual(tab.state, ["0", "0", "true"])
+        tab.point(*tab.place(".plot", 0.9))
+        self.assertEqual(tab.state, ["0", "0", "true"])
+        tab.point(*tab.place("h1"))
+        self.assertTrue(tab.ask("return $('tip').hidden;"))
 
-    def test_a_chosen_buffer_stays_chosen_and_focused(self):
-        answer = self.ask(self.page("two", TWO_SPACES), """
-            const button = document.querySelector('#buffers button[data-buffer]');
-            button.click();
-            return [document.activeElement.textContent === button.textContent, $("details").querySelector("h2").textContent,
-                    document.querySelector("#buffers tr.chosen button").textContent];""")
-        self.assertEqual(answer[0], True)
-        self.assertEqual(answer[1], answer[2])
+    def test_a_click_anywhere_in_a_row_chooses_its_buffer(self):
+        tab = self.show(self.page("two", TWO_SPACES))
+        tab.point(*tab.place("#buffers tbody td:first-child", number=1), click=True)
+        self.assertEqual(tab.ask("""return [$("details").querySelector("h2"), document.activeElement,
+            document.querySelector("#buffers tr.chosen button")].map((each) => each.textContent);"""), ["a", "a", "a"])
 
     def test_texts_of_the_module_stay_texts(self):
-        page = self.page("evil", EVIL_MODULE)
-        title, shown = self.ask(page, 'return [document.title, $("details").textContent];')
-        self.assertEqual(title, "padded: memory")
-        self.assertIn(EVIL, shown)
+        tab = self.show(self.page("evil", EVIL_MODULE), "step=1")
+        self.assertEqual(tab.ask("return document.title;"), "padded: memory")
+        self.assertIn(EVIL, tab.ask("return $('details').textContent;"))
+        self.assertIn(f"\u2068{EVIL}\u2069", tab.ask("return $('moment').textContent;"), "it turns nothing around")
+
+    def test_long_texts_leave_room(self):
+        name = "b" * 5000
+        module = PADDED.replace("jit(f)", "x" * 100000).replace("b = ", f"{name} = ").replace("(b)", f"({name})")
+        tab = self.show(self.page("long", module), "step=1")
+        self.assertLess(tab.ask("return document.querySelector('#buffers tbody tr').clientHeight;"), 200)
+        self.assertLess(tab.ask("return document.documentElement.scrollHeight;"), 3000)
 
     def test_bytes_that_are_no_utf8(self):
         page, broken = self.root / "broken.html", self.root / "broken.hlo"
         broken.write_bytes(PADDED.encode().replace(b"model.py", b"m\xff\xc3"))
         subprocess.run([OPTIONS.kashi, "memory", "--html", page, broken], timeout=TIMEOUT_S, check=True)
-        shown = self.show(page)
-        self.assertEqual(shown.buffers, ["b", "a", "r"])
-        self.assertIn("m\ufffd\ufffd:12", shown.text("details"))
+        tab = self.show(page)
+        self.assertEqual(tab.buffers, ["b", "a", "r"])
+        self.assertIn("m\ufffd\ufffd:12", tab.text("details"))
+
+    def test_small_modules(self):
+        one = self.show(self.page("one", "HloModule one\n\nENTRY e {\n  ROOT p = f32[] parameter(0)\n}\n"))
+        self.assertEqual((one.state, one.buffers), (["0", "0", "false"], ["p"]))
+        one.press("ArrowRight", "ArrowLeft", "+", "-", "0", "s", "p", "Escape")
+        self.assertEqual(one.state, ["0", "0", "false"])
+        none = self.show(self.page("none", "HloModule none\n\nENTRY e {\n  ROOT p = f32[0,5]{1,0} parameter(0)\n}\n"))
+        self.assertIn("0 bytes in S(0)", none.text("moment"))
+        self.assertIn("f32[0,5]{1,0}", none.text("details"))
+
+    def test_a_window_of_any_width(self):
+        for width in (360, 760, 1151, 2400):
+            tab = self.show(self.page("padded", PADDED), width=width)
+            beside = tab.ask("const {scrollWidth, clientWidth} = document.documentElement; return scrollWidth - clientWidth;")
+            self.assertEqual(beside, 0, f"nothing to scroll to, {width} wide")
 
     def test_light_and_dark(self):
-        page = self.page("padded", PADDED)
-        colour = "return getComputedStyle(document.body).backgroundColor;"
-        self.assertEqual(self.ask(page, colour, "--blink-settings=preferredColorScheme=1"), "rgb(255, 255, 255)")
-        self.assertEqual(self.ask(page, colour, "--blink-settings=preferredColorScheme=0"), "rgb(22, 24, 27)")
+        tab = self.show(self.page("padded", PADDED))
+        for scheme, colour in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(22, 24, 27)")):
+            tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            self.assertEqual(tab.ask("return getComputedStyle(document.body).backgroundColor;"), colour)
 
     def test_a_large_module(self):
         page = self.page("large", large_module())
         self.assertLess(page.stat().st_size, 9_000_000)
-        answer = self.ask(page, """
+        start = time.monotonic()
+        tab = self.show(page)
+        loaded = time.monotonic() - start
+        answer = tab.ask("""
             const canvas = document.querySelector("canvas"), pen = canvas.getContext("2d");
             const peak = Math.floor(40000 / 58000 * canvas.width);
-            const filled = (x) => pen.getImageData(x, Math.round(canvas.height * 0.08), 1, 1).data[3] > 0;
-            const drawn = [peak - 2, peak - 1, peak, peak + 1, peak + 2].some(filled), elsewhere = filled(10);
-            const loaded = performance.now(), start = performance.now();
-            for (let i = 0; i < 10; ++i) press("ArrowRight");
-            const each = (performance.now() - start) / 10;
-            $("search").value = "v.4999";
-            $("search").dispatchEvent(new Event("input"));
-            return {drawn, elsewhere, loaded, each, found: names().length, state: state()};""")
-        print(f"58,000 steps: {page.stat().st_size:,} bytes, opened in {answer['loaded']:.0f} ms, "
+            const filled = (x) => pen.getImageData(x, Math.round(canvas.height * 0.1), 1, 1).data[3] > 0;
+            const drawn = [peak - 2, peak - 1, peak, peak + 1, peak + 2].filter(filled).length;
+            const press = {key: "ArrowRight", bubbles: true}, start = performance.now();
+            for (let i = 0; i < 10; ++i) document.body.dispatchEvent(new KeyboardEvent("keydown", press));
+            return {drawn, elsewhere: filled(10), each: (performance.now() - start) / 10};""")
+        print(f"58,000 steps: {page.stat().st_size:,} bytes, opened in {loaded * 1000:.0f} ms, "
               f"{answer['each']:.1f} ms a key")
-        self.assertTrue(answer["drawn"], "the peak lasts a fraction of a pixel, and is there")
+        self.assertGreaterEqual(answer["drawn"], 2, "the peak lasts a fraction of a pixel, and can be seen")
         self.assertFalse(answer["elsewhere"])
-        self.assertEqual(answer["found"], 11)  # v.4999, v.49990 to v.49999
+        tab.press("/")
+        tab.call("Input.insertText", text="v.4999")
+        self.assertEqual(len(tab.buffers), 11)  # v.4999, v.49990 to v.49999
+        tab.point(*tab.place(".plot", 40000 / 58000), click=True)
+        self.assertEqual(tab.state, ["40001", "0", "true"], "the mouse finds the peak")
         # Times are for people; a machine that has other work fails only where something is badly wrong.
-        self.assertLess(answer["loaded"], 10_000)
-        self.assertLess(answer["each"], 1_000)
+        self.assertLess(loaded, 60)
+        self.assertLess(answer["each"], 2_000)
 
 
-class Shown:
-    """What a page shows, from its document."""
-
-    def __init__(self, dom):
-        self.dom = dom
-        body = re.search(r"<body([^>]*)>", dom)[1]
-        self.step, self.space, self.pinned = (re.search(rf'data-{key}="([^"]*)"', body)[1]
-                                              for key in ("step", "space", "pinned"))
-        self.buffers = [html.unescape(name) for name in re.findall(r'<button[^>]*data-buffer="\d+"[^>]*>(.*?)</button>', dom)]
-
-    def text(self, element):
-        """All text in the element of this id: up to the end of the first element of its kind behind it."""
-        match = re.search(rf'<(\w+)[^>]*\bid="{element}".*?</\1>', self.dom, re.S)
-        return html.unescape(re.sub(r"<[^>]*>", " ", match[0]))
-
-
-ASKING = """<script>
-(() => {
-  const $ = (id) => document.getElementById(id);
-  const press = (key, target) =>
-    (target || document.body).dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
-  const state = () => [document.body.dataset.step, document.body.dataset.space, document.body.dataset.pinned];
-  const names = () => Array.from(document.querySelectorAll("#buffers button"), (each) => each.textContent);
-  const answer = (() => { SCRIPT })();
-  const pre = document.createElement("pre");
-  pre.id = "answer";
-  pre.textContent = JSON.stringify(answer);
-  document.body.append(pre);
-})();
-</script>
-"""
+def at_the_end(stop, stops):
+    """Whether Tab has left the page, or begun again."""
+    return stop.strip().startswith("Memory of") or stop == stops[0]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kashi", required=True)
-    parser.add_argument("--chromium", default="")
+    parser.add_argument("--chromium", default="", help="found by itself where it is in the PATH")
     _, rest = parser.parse_known_args(namespace=OPTIONS)
-    unittest.main(argv=[sys.argv[0], *rest])
+    OPTIONS.chromium = next(filter(None, map(shutil.which, (OPTIONS.chromium, "chromium", "chromium-browser"))), "")
+    result = unittest.main(argv=[sys.argv[0], *rest], exit=False).result
+    if result.skipped:
+        print(f"NOT TESTED: {len(result.skipped)} tests of the page of `kashi memory --html`, as there is no Chromium; "
+              "./dev setup installs it", flush=True)
+    sys.exit(not result.wasSuccessful())
 
 
 if __name__ == "__main__":

@@ -212,6 +212,7 @@ class SvgRenderer {
         AddSliceEllipsis({at.x + width / 2, at.y + PanelTop() + row_y_.back() / 2}, slice.line.count);
       } else {  // a line of its own
         AddSliceEllipsis({at.x + label_width_ + width / 2, at.y}, slice.line.count);
+        bottom = at.y + 12;  // of its text, if nothing follows
         at.y += kPanelGap;
         continue;
       }

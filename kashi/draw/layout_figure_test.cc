@@ -424,6 +424,19 @@ TEST(LayoutFigureTest, SvgIsWellFormedAndSelfContained) {
   EXPECT_EQ(hatched, 9 + 1);  // and the legend's
 }
 
+TEST(LayoutFigureTest, SvgHasSlicesThatAreLeftOutAboveItsLegend) {
+  LayoutFigureOptions options;
+  options.max_columns = 10;
+  options.max_slices = 1;
+  const std::string svg = ToSvg(Figure("bf16[8,8,512,512]{2,3,1,0:T(8,128)(2,1)}", options));
+  const auto height_of = [&svg](absl::string_view text) {
+    const size_t at = svg.find(std::string(text));
+    EXPECT_NE(at, std::string::npos) << text;
+    return std::stoi(svg.substr(svg.rfind(" y=\"", at) + 4));
+  };
+  EXPECT_LT(height_of("63 more slices<") + 12, height_of(">position in memory"));
+}
+
 // Small shapes with all kinds of tiles, uncut: each position of memory is one cell, each element stands where its index
 // says, and a first tile without others pads behind the elements only.
 TEST(LayoutFigureTest, FiguresAgreeWithTheIndexMap) {
