@@ -1,6 +1,7 @@
 // `kashi cost`: flops, transcendentals and bytes, by operation and in all.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@ namespace {
 struct CostOptions {
   std::vector<std::string> inputs;
   int64_t top = 10;
+  std::string sort = "flops";
   std::string output;
   bool strict = false;
   bool json = false;
@@ -36,28 +38,33 @@ struct OpcodeCost {
 };
 
 struct CostReport {
-  Cost total;
-  std::vector<OpcodeCost> opcodes;  // the most flops first, then the most bytes
-  // Those that run by themselves: not what is in fusions, nor the calls of what stands here anyway.
+  CostAnalysis costs;
+  std::vector<OpcodeCost> opcodes;  // the dearest first
+  // Those that run by themselves, the dearest first: not what is in fusions, nor the calls of what stands here anyway.
   std::vector<std::pair<const HloInstruction*, Cost>> instructions;
+  int64_t loops = 0;
 };
 
-bool CostsMore(const Cost& a, const Cost& b) {
+// The most flops first, of equals the most bytes; or the other way round.
+bool CostsMore(const Cost& a, const Cost& b, bool by_bytes) {
   const double flops_a = a.flops + a.transcendentals, flops_b = b.flops + b.transcendentals;
-  return flops_a != flops_b ? flops_a > flops_b : a.bytes_accessed > b.bytes_accessed;
+  const bool is_decided_by_bytes = by_bytes ? a.bytes_accessed != b.bytes_accessed : flops_a == flops_b;
+  return is_decided_by_bytes ? a.bytes_accessed > b.bytes_accessed : flops_a > flops_b;
 }
 
-absl::StatusOr<CostReport> MakeReport(const HloModule& module) {
+bool CostsNothing(const Cost& cost) { return cost.flops + cost.transcendentals + cost.bytes_accessed == 0; }
+
+absl::StatusOr<CostReport> MakeReport(const HloModule& module, bool by_bytes) {
   KASHI_ASSIGN_OR_RETURN(const CallGraph graph, CallGraph::Build(module));
-  KASHI_ASSIGN_OR_RETURN(const CostAnalysis costs, CostAnalysis::Run(module));
   CostReport report;
-  report.total = costs.total();
+  KASHI_ASSIGN_OR_RETURN(report.costs, CostAnalysis::Run(module));
   std::map<HloOpcode, OpcodeCost> by_opcode;
   for (const CallGraph::Node& node : graph.nodes()) {
     if (!node.has_buffers) continue;
     for (const HloInstruction* instruction : node.computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kWhile) ++report.loops;
       if (!ControlFlowCallees(*instruction).empty()) continue;
-      const Cost& cost = costs.CostOf(instruction);
+      const Cost& cost = report.costs.CostOf(instruction);
       OpcodeCost& of_opcode = by_opcode[instruction->opcode()];
       of_opcode.opcode = instruction->opcode();
       ++of_opcode.count;
@@ -66,8 +73,10 @@ absl::StatusOr<CostReport> MakeReport(const HloModule& module) {
     }
   }
   for (const auto& [opcode, cost] : by_opcode) report.opcodes.push_back(cost);
-  absl::c_stable_sort(report.opcodes, [](const auto& a, const auto& b) { return CostsMore(a.cost, b.cost); });
-  absl::c_stable_sort(report.instructions, [](const auto& a, const auto& b) { return CostsMore(a.second, b.second); });
+  absl::c_stable_sort(report.opcodes,
+                      [&](const auto& a, const auto& b) { return CostsMore(a.cost, b.cost, by_bytes); });
+  absl::c_stable_sort(report.instructions,
+                      [&](const auto& a, const auto& b) { return CostsMore(a.second, b.second, by_bytes); });
   return report;
 }
 
@@ -78,10 +87,25 @@ void AddCost(const Cost& cost, Json* json) {
   if (cost.unknown > 0) (*json)["unknown"] = cost.unknown;
 }
 
+Json InstructionJson(const HloInstruction& instruction, const InstructionCost& details) {
+  Json json;
+  json["name"] = std::string(instruction.name());
+  json["opcode"] = std::string(HloOpcodeString(instruction.opcode()));
+  AddCost(details.cost, &json);
+  Json& operands = json["operand_bytes"] = Json::array();
+  for (const OperandCost& operand : details.operands) operands.push_back(operand.bytes);
+  json["result_bytes"] = details.result_bytes;
+  const SourceLocation source = GetSourceLocation(instruction);
+  if (!source.op_name.empty()) json["op_name"] = source.op_name;
+  if (!source.file.empty()) json["source"] = absl::StrCat(source.file, ":", source.line);
+  return json;
+}
+
 Json ReportJson(const HloModule& module, const CostReport& report) {
   Json json;
   json["module"] = module.name();
-  AddCost(report.total, &json);
+  AddCost(report.costs.total(), &json);
+  if (report.loops > 0) json["loops"] = report.loops;
   Json& opcodes = json["opcodes"] = Json::array();
   for (const OpcodeCost& each : report.opcodes) {
     Json& entry = opcodes.emplace_back(Json::object());
@@ -91,37 +115,46 @@ Json ReportJson(const HloModule& module, const CostReport& report) {
   }
   Json& instructions = json["instructions"] = Json::array();
   for (const auto& [instruction, cost] : report.instructions) {
-    Json& entry = instructions.emplace_back(Json::object());
-    entry["name"] = std::string(instruction->name());
-    entry["opcode"] = std::string(HloOpcodeString(instruction->opcode()));
-    AddCost(cost, &entry);
+    instructions.push_back(InstructionJson(*instruction, report.costs.DetailsOf(instruction)));
   }
   return json;
 }
 
+// To the last digit up to 10^15.
 std::string CostText(const Cost& cost) {
-  return absl::StrFormat("%14.6g%16.6g%14.6g", cost.flops, cost.transcendentals, cost.bytes_accessed);
+  return absl::StrFormat("%18.15g%18.15g%18.15g", cost.flops, cost.transcendentals, cost.bytes_accessed);
 }
 
-std::string ReportText(const HloModule& module, const CostReport& report, int64_t top) {
-  std::string text = absl::StrFormat("%-32s%8s%14s%16s%14s\n", absl::StrCat("module ", module.name()), "count", "flops",
-                                     "transcendentals", "bytes");
-  absl::StrAppendFormat(&text, "%-32s%8s%s\n", "in all", "", CostText(report.total));
-  for (const OpcodeCost& each : report.opcodes) {
-    if (each.cost.flops + each.cost.transcendentals + each.cost.bytes_accessed == 0) continue;
-    absl::StrAppendFormat(&text, "  %-30s%8d%s\n", HloOpcodeString(each.opcode), each.count, CostText(each.cost));
-  }
-  if (report.total.unknown > 0) {
-    absl::StrAppendFormat(&text, "What %.6g custom calls cost is not known.\n", report.total.unknown);
-  }
-  absl::StrAppend(&text, "\nMost expensive:\n");
+std::string DearestText(const CostReport& report, int64_t top) {
+  std::string text;
   for (size_t i = 0; i < report.instructions.size() && i < top; ++i) {
     const auto& [instruction, cost] = report.instructions[i];
+    if (CostsNothing(cost)) break;
     const std::string op_name = GetSourceLocation(*instruction).op_name;
     absl::StrAppendFormat(&text, "  %-38s%s%s\n", instruction->name(), CostText(cost),
                           op_name.empty() ? "" : absl::StrCat("  ", op_name));
   }
-  return text;
+  return text.empty() ? text : absl::StrCat("\nMost expensive:\n", text);
+}
+
+std::string ReportText(const HloModule& module, const CostReport& report, int64_t top) {
+  std::string text = absl::StrFormat("%-32s%8s%18s%18s%18s\n", absl::StrCat("module ", module.name()), "count", "flops",
+                                     "transcendentals", "bytes");
+  const Cost& total = report.costs.total();
+  absl::StrAppendFormat(&text, "%-32s%8s%s\n", "in all", "", CostText(total));
+  for (const OpcodeCost& each : report.opcodes) {
+    if (CostsNothing(each.cost)) continue;
+    absl::StrAppendFormat(&text, "  %-30s%8d%s\n", HloOpcodeString(each.opcode), each.count, CostText(each.cost));
+  }
+  if (total.unknown > 0) {
+    absl::StrAppendFormat(&text, "Not known, and not counted: what %.15g custom call%s\n", total.unknown,
+                          total.unknown == 1 ? " costs." : "s cost.");
+  }
+  if (report.loops > 0) {
+    absl::StrAppendFormat(&text, "Of %s one turn is counted.\n",
+                          report.loops == 1 ? "a loop" : absl::StrCat("each of ", report.loops, " loops"));
+  }
+  return absl::StrCat(text, DearestText(report, top));
 }
 
 int RunCost(const CostOptions& options) {
@@ -130,6 +163,7 @@ int RunCost(const CostOptions& options) {
   const std::vector<std::string>& paths = *expanded;
   Answers answers(options.output, options.json);
   int status = kSuccess;
+  bool is_first = true;
   for (const std::string& path : paths) {
     if (answers.is_broken()) break;
     const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict});
@@ -137,13 +171,14 @@ int RunCost(const CostOptions& options) {
       status = kBadInput;
       continue;
     }
-    const absl::StatusOr<CostReport> report = MakeReport(*file->module);
+    const absl::StatusOr<CostReport> report = MakeReport(*file->module, options.sort == "bytes");
     if (!report.ok()) {
       status = Fail(absl::Status(report.status().code(), absl::StrCat(file->name, ": ", report.status().message())));
     } else if (options.json) {
       answers.AddLine(ReportJson(*file->module, *report));
     } else {
-      if (paths.size() > 1) answers.Add(absl::StrCat(path == paths.front() ? "" : "\n", "== ", path, "\n"));
+      if (paths.size() > 1) answers.Add(absl::StrCat(is_first ? "" : "\n", "== ", path, "\n"));
+      is_first = false;
       answers.Add(ReportText(*file->module, *report, options.top));
     }
   }
@@ -155,16 +190,22 @@ int RunCost(const CostOptions& options) {
 void AddCostVerb(Command* command) {
   auto options = std::make_shared<CostOptions>();
   const std::string examples =
-      "  kashi cost module.hlo              in all, by operation, and the most expensive instructions\n"
-      "  kashi cost --json module.hlo       the same for machines, all instructions\n\n"
+      "  kashi cost module.hlo                 in all, by operation, and the most expensive instructions\n"
+      "  kashi cost module.hlo --sort bytes    those that read and write the most first\n"
+      "  kashi cost --json module.hlo          the same for machines: all instructions, bytes by operand\n"
+      "  kashi cost dump_directory             each module of a dump\n\n"
       "Counted as XLA's cost analysis counts: a product and a sum are two flops, each operand is read once, a fusion\n"
-      "only reads its operands and writes its results. One turn of each loop counts; in all, of a conditional's "
-      "branches\n"
-      "the dearest does, while the list has them all.";
+      "only reads its operands and writes its results; padding does not count. One turn of each loop counts; in all, "
+      "of\n"
+      "a conditional's branches the dearest does, while the list has them all.";
   CLI::App* verb = AddVerb(command, "cost", "Count flops, transcendentals and bytes of a module", examples,
                            [options] { return RunCost(*options); });
   verb->add_option("FILE", options->inputs, "A module, a directory of a dump, or `-`")->required();
-  verb->add_option("--top", options->top, "How many instructions to show (10)")->check(CLI::NonNegativeNumber);
+  verb->add_option("--top", options->top, "How many instructions to show (10)")
+      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max(), "COUNT"));
+  verb->add_option("--sort", options->sort,
+                   "What is dearest: what has most flops and transcendentals, or bytes (flops)")
+      ->check(CLI::IsMember({"flops", "bytes"}));
   AddOutputOption(verb, &options->output, "Write to this file");
   AddStrictFlag(verb, &options->strict);
   AddJsonFlag(verb, &options->json);

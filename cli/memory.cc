@@ -1,6 +1,7 @@
 // `kashi memory`: where every byte of a program's memory goes.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -92,6 +93,9 @@ int WritePage(const MemoryOptions& options) {
 int RunMemory(const MemoryOptions& options) {
   if (options.inputs.size() > 2) return FailUsage("kashi memory takes one module, or two to compare");
   if (options.inputs.size() == 2 && options.json) return FailUsage("--json is for one module");
+  if (options.inputs == std::vector<std::string>{"-", "-"}) {
+    return FailUsage("standard input can be read once, and both modules are to come from it");
+  }
   if (!options.html.empty()) {
     if (options.inputs.size() == 2) return FailUsage("--html is for one module");
     if (options.json || !options.output.empty())
@@ -122,7 +126,7 @@ void AddMemoryVerb(Command* command) {
   auto options = std::make_shared<MemoryOptions>();
   const std::string examples =
       "  kashi memory module.hlo                  peak by memory space, largest buffers, padding\n"
-      "  kashi memory module.hlo --space 1        the largest buffers of vector memory, S(1)\n"
+      "  kashi memory module.hlo --space 1        the largest buffers of the vector memory, S(1)\n"
       "  kashi memory --target v5p module.hlo     says what the layouts do not: the generation of TPU\n"
       "  kashi memory before.hlo after.hlo        what grew, what moved to another memory space\n"
       "  kashi memory --json module.hlo           totals, spaces, all buffers, padding\n"
@@ -137,7 +141,8 @@ void AddMemoryVerb(Command* command) {
   verb->add_option("FILE", options->inputs, "A module, a directory of a dump, or `-`; or two modules to compare")
       ->required();
   AddTargetOption(verb, &options->target);
-  verb->add_option("--top", options->top, "How many buffers and shapes to show (10)")->check(CLI::NonNegativeNumber);
+  verb->add_option("--top", options->top, "How many buffers and shapes to show (10)")
+      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
   verb->add_option("--space", options->memory_space, "Whose largest buffers to show (0)");
   AddOutputOption(verb, &options->output, "Write to this file");
   verb->add_option("--html", options->html,

@@ -40,7 +40,7 @@ Json ValueJson(const BufferValue& value) {
   return json;
 }
 
-Json BufferJson(const MemoryBuffer& buffer) {
+Json BufferJson(const MemoryAnalysis& memory, const MemoryBuffer& buffer) {
   const BufferValue& value = buffer.main_value();
   const SourceLocation source = GetSourceLocation(*value.instruction);
   Json json;
@@ -53,7 +53,8 @@ Json BufferJson(const MemoryBuffer& buffer) {
   json["kind"] = std::string(MemoryBufferKindName(buffer.kind));
   json["first_step"] = buffer.first_step;
   json["last_step"] = buffer.last_step;
-  if (buffer.region != 0) json["region"] = buffer.region;
+  // Steps are the entry's, unless this says that they are those of a computation with several callers.
+  if (buffer.region + 1 != memory.sequences.size()) json["region"] = buffer.region;
   if (!source.op_name.empty()) json["op_name"] = source.op_name;
   if (!source.file.empty()) json["source"] = absl::StrCat(source.file, ":", source.line);
   if (buffer.values.size() == 1) return json;
@@ -127,7 +128,7 @@ Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, int64_t t
   Json& padding = json["padding"] = Json::array();
   for (const PaddingEntry& entry : RankPadding(memory, top)) padding.push_back(PaddingJson(memory, entry));
   Json& buffers = json["buffers"] = Json::array();
-  for (const MemoryBuffer& buffer : memory.buffers) buffers.push_back(BufferJson(buffer));
+  for (const MemoryBuffer& buffer : memory.buffers) buffers.push_back(BufferJson(memory, buffer));
   return json;
 }
 

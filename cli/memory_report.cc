@@ -52,6 +52,12 @@ std::string OperatorText(const HloInstruction& instruction) {
   return text;
 }
 
+// A tuple's buffer has pointers only, and its text can be as long as a module.
+std::string BufferShapeText(const Shape& shape) {
+  if (shape.IsTuple()) return absl::StrCat("table of a tuple of ", shape.tuple_shapes_size());
+  return shape.ToString(/*print_layout=*/true);
+}
+
 std::string LifeText(const MemoryAnalysis& memory, const MemoryBuffer& buffer) {
   if (buffer.kind != MemoryBuffer::Kind::kTemporary) return "the whole program";
   const auto& sequence = memory.sequences[buffer.region];
@@ -63,7 +69,7 @@ void AppendBuffer(const MemoryAnalysis& memory, const MemoryBuffer& buffer, size
   const BufferValue& value = buffer.main_value();
   absl::StrAppend(text, "\n  ", rank, ". Size: ", HumanBytes(buffer.bytes), "\n");
   absl::StrAppend(text, "     Operator: ", OperatorText(*value.instruction), "\n");
-  absl::StrAppend(text, "     Shape: ", value.shape->ToString(/*print_layout=*/true), "\n");
+  absl::StrAppend(text, "     Shape: ", BufferShapeText(*value.shape), "\n");
   absl::StrAppend(text, "     Unpadded size: ", HumanBytes(buffer.unpadded_bytes), "\n");
   if (buffer.bytes != buffer.unpadded_bytes) {
     absl::StrAppend(text, "     Extra memory due to padding: ", ExpansionText(buffer.bytes, buffer.unpadded_bytes),
@@ -75,16 +81,34 @@ void AppendBuffer(const MemoryAnalysis& memory, const MemoryBuffer& buffer, size
                   "\n");
 }
 
-void AppendSpaces(const MemoryAnalysis& memory, std::string* text) {
-  absl::StrAppendFormat(text, "%-16s%12s%12s%12s%12s%12s%12s  %s\n", "memory space", "peak", "arguments", "outputs",
-                        "aliased", "constants", "temporaries", "fullest at");
-  for (const MemorySpaceUsage& space : memory.spaces) {
-    absl::StrAppendFormat(
-        text, "%-16s%12s%12s%12s%12s%12s%12s  %s\n", SpaceText(memory.target, space.memory_space),
-        HumanBytes(space.peak_bytes), HumanBytes(space.argument_bytes), HumanBytes(space.output_bytes),
-        HumanBytes(space.alias_bytes), HumanBytes(space.constant_bytes), HumanBytes(space.temp_bytes),
-        space.levels.empty() ? absl::string_view("-") : memory.entry_sequence()[space.peak_step]->name());
+// Columns as wide as what is in them: the first and the last to the left, the others to the right.
+std::string TableText(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<int> widths(rows[0].size());
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], static_cast<int>(row[i].size()));
   }
+  std::string text;
+  for (const auto& row : rows) {
+    absl::StrAppendFormat(&text, "%-*s", widths[0], row[0]);
+    for (size_t i = 1; i + 1 < row.size(); ++i) absl::StrAppendFormat(&text, "  %*s", widths[i], row[i]);
+    absl::StrAppend(&text, "  ", row.back(), "\n");
+  }
+  return text;
+}
+
+void AppendSpaces(const MemoryAnalysis& memory, std::string* text) {
+  std::vector<std::vector<std::string>> rows = {
+      {"memory space", "peak", "arguments", "outputs", "aliased", "constants", "temporaries", "fullest at"}};
+  for (const MemorySpaceUsage& space : memory.spaces) {
+    std::vector<std::string>& row = rows.emplace_back();
+    row.push_back(SpaceText(memory.target, space.memory_space));
+    for (int64_t bytes : {space.peak_bytes, space.argument_bytes, space.output_bytes, space.alias_bytes,
+                          space.constant_bytes, space.temp_bytes}) {
+      row.push_back(bytes == 0 ? "-" : HumanBytes(bytes));
+    }
+    row.push_back(space.levels.empty() ? "-" : std::string(memory.entry_sequence()[space.peak_step]->name()));
+  }
+  absl::StrAppend(text, TableText(rows));
 }
 
 void AppendNotes(const MemoryAnalysis& memory, std::string* text) {
@@ -105,6 +129,21 @@ void AppendNotes(const MemoryAnalysis& memory, std::string* text) {
     if (space.scratch_bytes == 0) continue;
     absl::StrAppend(text, "One instruction uses up to ", HumanBytes(space.scratch_bytes), " more of ",
                     SpaceText(memory.target, space.memory_space), " as scratch while it runs.\n");
+  }
+}
+
+void AppendLargest(const MemoryAnalysis& memory, int64_t top, int64_t memory_space, std::string* text) {
+  const MemorySpaceUsage* space = FindSpace(memory, memory_space);
+  const std::vector<int32_t> buffers = space == nullptr ? std::vector<int32_t>() : BuffersAtPeak(memory, *space);
+  if (buffers.empty()) {
+    absl::StrAppend(text, "\nThere is nothing in ", SpaceText(memory.target, memory_space), ".\n");
+    return;
+  }
+  if (top == 0) return;
+  absl::StrAppend(text, "\nLargest of ", buffers.size(), " buffers in ", SpaceText(memory.target, memory_space),
+                  " when it is fullest:\n");
+  for (size_t i = 0; i < buffers.size() && i < top; ++i) {
+    AppendBuffer(memory, memory.buffers[buffers[i]], i + 1, text);
   }
 }
 
@@ -134,14 +173,7 @@ std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, 
                    ", ", memory.buffers.size(), " buffers\n\n");
   AppendSpaces(memory, &text);
   AppendNotes(memory, &text);
-  if (const MemorySpaceUsage* space = FindSpace(memory, memory_space)) {
-    const std::vector<int32_t> buffers = BuffersAtPeak(memory, *space);
-    absl::StrAppend(&text, "\nLargest of ", buffers.size(), " buffers in ", SpaceText(memory.target, memory_space),
-                    " when it is fullest:\n");
-    for (size_t i = 0; i < buffers.size() && i < top; ++i) {
-      AppendBuffer(memory, memory.buffers[buffers[i]], i + 1, &text);
-    }
-  }
+  AppendLargest(memory, top, memory_space, &text);
   AppendPadding(memory, top, &text);
   return text;
 }

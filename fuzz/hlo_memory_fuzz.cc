@@ -48,7 +48,8 @@ void Measure(const HloModule& module, absl::string_view target) {
   if (!memory.ok()) return;
   CheckBuffers(*memory);
   CheckSpaces(*memory);
-  memory->XlaPeakBytes();
+  KASHI_CHECK_GE(memory->xla_temp_bytes, 0);
+  KASHI_CHECK_GE(memory->XlaPeakBytes(), memory->xla_temp_bytes);
   for (const PaddingEntry& entry : RankPadding(*memory, 4)) {
     for (const PaddingSuggestion& suggestion : entry.suggestions) {
       KASHI_CHECK_LT(suggestion.bytes, entry.bytes);

@@ -11,6 +11,21 @@ namespace {
 
 constexpr int32_t kNoOwner = -1;
 
+// Whether the operands live on in the result, or in what is called.
+bool KeepsOperands(const HloInstruction& user) {
+  switch (user.opcode()) {
+    case HloOpcode::kTuple:
+    case HloOpcode::kCopyStart:
+    case HloOpcode::kAllGatherStart:
+    case HloOpcode::kAllReduceStart:
+    case HloOpcode::kCollectivePermuteStart:
+    case HloOpcode::kSend:
+      return true;
+    default:
+      return !ControlFlowCallees(user).empty();
+  }
+}
+
 class Grouping {
  public:
   Grouping(const HloModule& module, const CallGraph& graph, const ValuePositions& positions)
@@ -19,8 +34,9 @@ class Grouping {
         positions_(positions),
         in_place_(graph),
         sets_(positions.size()),
+        values_(positions.size()),
         owners_(positions.size(), kNoOwner),
-        kinds(positions.size(), PositionKind::kValue) {}
+        kinds_(positions.size(), PositionKind::kValue) {}
 
   void Run() {
     if (!module_.has_schedule()) NoteOwners();
@@ -28,10 +44,14 @@ class Grouping {
     for (const CallGraph::Node& node : graph_.nodes()) NoteParameters(node);
     for (const ValuePositions::Entry& entry : positions_.entries()) ShareAcrossCalls(*entry.instruction);
     for (const ValuePositions::Entry& entry : positions_.entries()) ShareInPlace(*entry.instruction);
+    ShareAsDecided();
     ShareEntry();
   }
 
-  int32_t Find(int32_t position) { return sets_.Find(position); }
+  // Of each position, after Run().
+  int32_t BufferSet(int32_t position) { return sets_.Find(position); }
+  int32_t ValueSet(int32_t position) { return values_.Find(position); }
+  const std::vector<PositionKind>& kinds() const { return kinds_; }
 
  private:
   PositionRange Of(const HloInstruction* instruction) const { return positions_.RangeOf(instruction); }
@@ -67,13 +87,20 @@ class Grouping {
   }
   void SetKind(const std::optional<PositionRange>& range, PositionKind kind) {
     if (!range) return;
-    for (int32_t i = 0; i < range->size(); ++i) kinds[range->first + i] = kind;
+    for (int32_t i = 0; i < range->size(); ++i) kinds_[range->first + i] = kind;
   }
-  // `to` holds what `from` holds.
+  // `to` holds what `from` holds: unless the two cannot be joined, and then the compiler makes a copy.
   void Forward(const std::optional<PositionRange>& from, const std::optional<PositionRange>& to) {
     if (!from || !to || from->size() != to->size()) return;
-    JoinRanges(from, to);
-    SetKind(to, PositionKind::kHandedOn);
+    for (int32_t i = 0; i < to->size(); ++i) {
+      const int32_t source = from->first + i, target = to->first + i;
+      Join(source, target);
+      if (sets_.Find(source) == sets_.Find(target)) HandOnValue(source, target);
+    }
+  }
+  void HandOnValue(int32_t from, int32_t to) {
+    kinds_[to] = PositionKind::kHandedOn;
+    values_.Join(from, to);
   }
 
   // ---- Within a computation.
@@ -141,54 +168,92 @@ class Grouping {
       SetKind(Of(parameter), PositionKind::kPhi);
     }
   }
+  // Callees come first, so what a loop's body does to its state is known when the loop is looked at.
   void ShareAcrossCalls(const HloInstruction& instruction) {
-    const PositionRange result = Of(&instruction);
-    const auto callees = ControlFlowCallees(instruction);
     switch (instruction.opcode()) {
       case HloOpcode::kWhile:
-        JoinRanges(Operand(instruction, 0), result);
-        SetKind(result, PositionKind::kPhi);
-        if (callees.size() != 2) return;
-        ShareParameter(*callees[0], 0, result);
-        ShareParameter(*callees[1], 0, result);
-        // The state's place inside the body, also where callers only lend it.
-        if (callees[0]->num_parameters() == 1) {
-          const PositionRange state = Of(callees[0]->parameter_instruction(0));
-          if (state.size() == result.size()) JoinRanges(Of(callees[0]->root_instruction()), state);
-        }
-        return ShareResult(*callees[0], result);
+        return ShareLoop(instruction);
       case HloOpcode::kConditional:
-        for (size_t i = 0; i < callees.size(); ++i) {
-          ShareParameter(*callees[i], 0, Operand(instruction, static_cast<int64_t>(i) + 1));
-          ShareResult(*callees[i], result);
-        }
-        if (!callees.empty()) SetKind(result, PositionKind::kPhi);
-        return;
+        return ShareBranches(instruction);
       case HloOpcode::kCall:
-      case HloOpcode::kAsyncStart: {
-        const bool is_call = instruction.opcode() == HloOpcode::kCall;
-        const std::optional<PositionRange> made = is_call ? result : result.Element(1);
-        bool is_inline = false;
-        for (const HloComputation* callee : callees) {
-          if (!graph_.IsInline(callee)) continue;
-          const int64_t given = std::min<int64_t>(instruction.operand_count(), callee->num_parameters());
-          for (int64_t i = 0; i < given; ++i) ShareParameter(*callee, i, Operand(instruction, i));
-          ShareResult(*callee, made);
-          is_inline = true;
-        }
-        if (is_inline) SetKind(made, PositionKind::kHandedOn);
-        return;
-      }
+        return ShareCall(instruction, Of(&instruction));
+      case HloOpcode::kAsyncStart:
+        return ShareCall(instruction, Of(&instruction).Element(1));
       default:
         return;
     }
   }
-  void ShareParameter(const HloComputation& callee, int64_t number, const std::optional<PositionRange>& given) {
-    if (number >= callee.num_parameters() || !graph_.IsInline(&callee)) return;
-    JoinRanges(given, Of(callee.parameter_instruction(number)));
+  void ShareLoop(const HloInstruction& loop) {
+    const PositionRange result = Of(&loop);
+    const auto callees = ControlFlowCallees(loop);
+    SetKind(result, PositionKind::kPhi);
+    if (callees.size() != 2) return JoinRanges(Operand(loop, 0), result);
+    const HloComputation& body = *callees[0];
+    const LoopState state = {Operand(loop, 0), Parameter(body, 0), Parameter(*callees[1], 0),
+                             Of(body.root_instruction()), result};
+    const std::vector<bool> is_kept = KeptParts(state);
+    for (int32_t i = 0; i < result.size(); ++i) {
+      int32_t& owner = owners_[sets_.Find(result.first + i)];
+      if (is_kept[i] && owner == result.first + i) owner = kNoOwner;  // nothing changes
+    }
+    JoinRanges(state.init, result);
+    JoinRanges(state.parameter, result);
+    JoinRanges(state.condition_parameter, result);
+    if (body.num_parameters() == 1) {  // the state's place inside the body, also where callers only lend it
+      JoinRanges(state.root, Of(body.parameter_instruction(0)));
+    }
+    if (graph_.IsInline(&body)) JoinRanges(state.root, result);
+    for (int32_t i = 0; i < result.size(); ++i) {
+      if (is_kept[i]) HandOnKeptPart(state, i);
+    }
   }
-  void ShareResult(const HloComputation& callee, const std::optional<PositionRange>& result) {
-    if (graph_.IsInline(&callee)) JoinRanges(Of(callee.root_instruction()), result);
+  struct LoopState {
+    std::optional<PositionRange> init, parameter, condition_parameter;
+    PositionRange root, result;
+  };
+  // Which parts of its state the body returns as it was given, having changed nothing in their place.
+  std::vector<bool> KeptParts(const LoopState& state) {
+    const int32_t size = state.result.size();
+    std::vector<bool> is_kept(size);
+    if (!state.init || !state.parameter || !state.condition_parameter) return is_kept;
+    for (const PositionRange& each : {*state.init, *state.parameter, *state.condition_parameter, state.root}) {
+      if (each.size() != size) return is_kept;
+    }
+    for (int32_t i = 0; i < size; ++i) {
+      const int32_t given = state.parameter->first + i;
+      is_kept[i] = values_.Find(given) == values_.Find(state.root.first + i) && owners_[sets_.Find(given)] == kNoOwner;
+    }
+    return is_kept;
+  }
+  // It is the value from before the loop, all the time.
+  void HandOnKeptPart(const LoopState& state, int32_t i) {
+    const int32_t before = state.init->first + i;
+    const int32_t places[] = {state.parameter->first + i, state.condition_parameter->first + i, state.result.first + i};
+    for (int32_t place : places) {
+      if (sets_.Find(place) != sets_.Find(before)) return;
+    }
+    for (int32_t place : places) HandOnValue(before, place);
+  }
+  void ShareBranches(const HloInstruction& conditional) {
+    const PositionRange result = Of(&conditional);
+    const auto callees = ControlFlowCallees(conditional);
+    for (size_t i = 0; i < callees.size(); ++i) {
+      Forward(Operand(conditional, static_cast<int64_t>(i) + 1), Parameter(*callees[i], 0));
+      if (graph_.IsInline(callees[i])) JoinRanges(Of(callees[i]->root_instruction()), result);
+    }
+    if (!callees.empty()) SetKind(result, PositionKind::kPhi);
+  }
+  void ShareCall(const HloInstruction& call, const std::optional<PositionRange>& made) {
+    for (const HloComputation* callee : ControlFlowCallees(call)) {
+      if (!graph_.IsInline(callee)) continue;
+      for (int64_t i = 0; i < call.operand_count(); ++i) Forward(Operand(call, i), Parameter(*callee, i));
+      Forward(Of(callee->root_instruction()), made);
+    }
+  }
+  // nullopt also for one that several callers give.
+  std::optional<PositionRange> Parameter(const HloComputation& callee, int64_t number) const {
+    if (number >= callee.num_parameters() || !graph_.IsInline(&callee)) return std::nullopt;
+    return Of(callee.parameter_instruction(number));
   }
 
   // ---- In place.
@@ -204,6 +269,51 @@ class Grouping {
     for (int64_t i = 0; i < instruction.operand_count(); ++i) {
       if (MayChange(*instruction.operand(i))) JoinRanges(Operand(instruction, i), result);
     }
+  }
+  // A TPU's compiler says where it has put a result in place of an operand that dies. As XLA's HeapSimulator does it, that
+  // is the first one, and neither shares its buffer with other values for reasons above.
+  void ShareAsDecided() {
+    if (!module_.has_schedule()) return;
+    DisjointSets before = sets_;
+    const auto is_alone = [&](int32_t position) { return before.SizeOf(position) == values_.SizeOf(position); };
+    for (const ValuePositions::Entry& entry : positions_.entries()) {
+      std::optional<int32_t> done;
+      for (const InPlacePair& pair : DecidedPairs(*entry.instruction)) {
+        const int32_t operand = Operand(*entry.instruction, pair.operand_number)->first;
+        const std::optional<PositionRange> result = Of(entry.instruction).Find(pair.output_index);
+        if (!result || result->size() != 1 || result->first == done) continue;
+        if (!is_alone(operand) || !is_alone(result->first)) continue;
+        if (last_users_.empty()) NoteLastUsers();
+        if (last_users_[values_.Find(operand)] != entry.instruction) continue;
+        Join(operand, result->first);
+        done = result->first;
+      }
+    }
+  }
+  // By representative in values_, of values that are arrays. Null for those that live on: in tuples, in what is called,
+  // in asynchronous operations, and as results.
+  void NoteLastUsers() {
+    last_users_.resize(positions_.size());
+    for (const CallGraph::Node& node : graph_.nodes()) {
+      const auto* sequence = node.has_buffers ? module_.schedule().Find(node.computation) : nullptr;
+      if (sequence == nullptr) continue;
+      for (const HloInstruction* user : *sequence) {
+        if (user != nullptr && user->parent() == node.computation) SetLastUserOfOperands(*user, user);
+      }
+    }
+    for (const ValuePositions::Entry& entry : positions_.entries()) {
+      const HloInstruction& user = *entry.instruction;
+      if (KeepsOperands(user)) SetLastUserOfOperands(user, nullptr);
+    }
+    for (const CallGraph::Node& node : graph_.nodes()) {
+      if (node.has_buffers) SetLastUser(node.computation->root_instruction(), nullptr);
+    }
+  }
+  void SetLastUserOfOperands(const HloInstruction& instruction, const HloInstruction* user) {
+    for (const HloInstruction* operand : instruction.operands()) SetLastUser(operand, user);
+  }
+  void SetLastUser(const HloInstruction* value, const HloInstruction* user) {
+    if (!value->shape().IsTuple()) last_users_[values_.Find(Of(value).first)] = user;
   }
   bool MayChange(const HloInstruction& operand) const { return module_.has_schedule() || operand.user_count() == 1; }
 
@@ -221,12 +331,24 @@ class Grouping {
   const CallGraph& graph_;
   const ValuePositions& positions_;
   const InPlacePairs in_place_;
-  DisjointSets sets_;
-  std::vector<int32_t> owners_;  // by representative: the position whose value must stay as it is
-
- public:
-  std::vector<PositionKind> kinds;
+  DisjointSets sets_;            // of positions in one buffer
+  DisjointSets values_;          // of positions that hold one value
+  std::vector<int32_t> owners_;  // by representative in sets_: the position whose value must stay as it is
+  std::vector<PositionKind> kinds_;
+  std::vector<const HloInstruction*> last_users_;
 };
+
+// By position, the one of its set that makes the value.
+std::vector<int32_t> MakersOfValues(int32_t count, Grouping* grouping) {
+  std::vector<int32_t> makers(count, -1);  // by representative
+  for (int32_t position = 0; position < count; ++position) {
+    int32_t& maker = makers[grouping->ValueSet(position)];
+    if (maker < 0 || grouping->kinds()[position] != PositionKind::kHandedOn) maker = position;
+  }
+  std::vector<int32_t> values(count);
+  for (int32_t position = 0; position < count; ++position) values[position] = makers[grouping->ValueSet(position)];
+  return values;
+}
 
 }  // namespace
 
@@ -237,11 +359,12 @@ BufferGroups BufferGroups::Build(const HloModule& module, const CallGraph& graph
   result.groups_.resize(positions.size());
   std::vector<int32_t> groups_of_sets(positions.size(), -1);
   for (int32_t position = 0; position < positions.size(); ++position) {
-    int32_t& group = groups_of_sets[grouping.Find(position)];
+    int32_t& group = groups_of_sets[grouping.BufferSet(position)];
     if (group < 0) group = result.group_count_++;
     result.groups_[position] = group;
   }
-  result.kinds_ = std::move(grouping.kinds);
+  result.kinds_ = grouping.kinds();
+  result.values_ = MakersOfValues(positions.size(), &grouping);
   result.is_borrowed_.resize(result.group_count_);
   for (const CallGraph::Node& node : graph.nodes()) {
     if (node.control_flow_callers.size() < 2) continue;

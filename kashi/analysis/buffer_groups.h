@@ -7,13 +7,13 @@
 //                   asynchronous starts repeat …: the position holds no value of its own
 //   one place       the init, the parameters, the root and the result of a while; operands, parameters, roots and
 //                   results of calls, conditionals and async-starts; also the tables of tuples
-//   in place        in_place.h
+//   in place        in_place.h: what the operation says, and what the TPU compiler has decided
 //   one buffer      outputs that input_output_alias names with their parameter; what ConcatBitcast puts together
 //
 // A module that is scheduled has been through its compiler, which has put copies where two of these would meet, so all
 // of them hold. In any other module a wish that would join two buffers of which both must stay as they are is refused:
-// then the compiler will copy. These are parameters of the entry, constants, places of different loops' states, and
-// operands that an operation would change although they have other users.
+// then the compiler will copy. These are parameters of the entry, constants, what different loops change of their states,
+// and operands that an operation would change although they have other users.
 //
 // A computation with several callers by control flow has buffers of its own: what its callers give it and take from it
 // is `borrowed` there.
@@ -32,8 +32,8 @@ namespace kashi {
 // What a position holds.
 enum class PositionKind : uint8_t {
   kValue,     // a value that its instruction makes
-  kPhi,       // one of several values, by where control came from: parameters and results of control flow
-  kHandedOn,  // what another position holds
+  kPhi,       // one of several values, by where control came from: states of loops, results of conditionals
+  kHandedOn,  // what another position holds; also the parts of a loop's state that its body leaves alone
 };
 
 class BufferGroups {
@@ -44,6 +44,9 @@ class BufferGroups {
   // In the order of the groups' first positions.
   int32_t GroupOf(int32_t position) const { return groups_[position]; }
   PositionKind KindOf(int32_t position) const { return kinds_[position]; }
+  // The position whose value this one holds: itself, or if it is handed on, where the value was made. What nobody made,
+  // in a module that was not verified, has some position of those that hand it to one another.
+  int32_t ValueOf(int32_t position) const { return values_[position]; }
   // By group: given by, or given to, the several callers of a computation.
   bool IsBorrowed(int32_t group) const { return is_borrowed_[group]; }
 
@@ -51,6 +54,7 @@ class BufferGroups {
   int32_t group_count_ = 0;
   std::vector<int32_t> groups_;
   std::vector<PositionKind> kinds_;
+  std::vector<int32_t> values_;
   std::vector<bool> is_borrowed_;
 };
 

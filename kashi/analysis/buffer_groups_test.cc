@@ -120,6 +120,108 @@ ENTRY e {
   ExpectTogether(memory, {"p{1}", "w{1}"});
 }
 
+// What a loop's body leaves as it is needs no copy, whoever else has it.
+constexpr char kLoopWithWeights[] = R"(
+body {
+  p = (f32[4], f32[64]) parameter(0)
+  x = f32[4] get-tuple-element(p), index=0
+  w = f32[64] get-tuple-element(p), index=1
+  y = f32[4] custom-call(x, w), custom_call_target="x"
+  ROOT q = (f32[4], f32[64]) tuple(y, w)
+}
+condition {
+  p.1 = (f32[4], f32[64]) parameter(0)
+  ROOT c = pred[] constant(false)
+}
+ENTRY e {
+  x0 = f32[4] parameter(0)
+  w0 = f32[64] parameter(1)
+  x1 = f32[4] copy(x0)
+  t = (f32[4], f32[64]) tuple(x1, w0)
+  l = (f32[4], f32[64]) while(t), condition=condition, body=body
+  x2 = f32[4] get-tuple-element(l), index=0
+  ROOT r = f32[64] custom-call(x2, w0), custom_call_target="x"
+}
+)";
+
+TEST(BufferGroupsTest, WhatALoopKeepsIsHandedOn) {
+  for (const char* header : {"HloModule m, is_scheduled=true\n", "HloModule m\n"}) {
+    const auto module = ReadModule(std::string(header) + kLoopWithWeights);
+    const MemoryAnalysis memory = Analyze(*module);
+    for (const char* name : {"p{1}", "p.1{1}", "l{1}"}) EXPECT_EQ(BufferOf(memory, name), -1) << header << name;
+    ExpectTogether(memory, {"x1", "p{0}", "p.1{0}", "y", "l{0}"});
+    EXPECT_EQ(memory.default_space().temp_bytes, 16 + 16) << header;  // x1 and a table
+  }
+}
+
+// A loop inside, whose body changes the place: the outer one cannot leave it there.
+TEST(BufferGroupsTest, WhatAnInnerLoopChangesIsNotKept) {
+  const auto module = ReadModule(R"(
+HloModule m
+inner { i = (f32[4]) parameter(0)  j = f32[4] get-tuple-element(i), index=0  k = f32[4] negate(j)  ROOT o = (f32[4]) tuple(k) }
+never { n = (f32[4]) parameter(0)  ROOT no = pred[] constant(false) }
+outer {
+  p = (f32[4]) parameter(0)
+  x = f32[4] get-tuple-element(p), index=0
+  t = (f32[4]) tuple(x)
+  w = (f32[4]) while(t), condition=never, body=inner
+  y = f32[4] get-tuple-element(w), index=0
+  z = f32[4] custom-call(y), custom_call_target="x", custom_call_has_side_effect=true
+  ROOT q = (f32[4]) tuple(x)
+}
+stop { m = (f32[4]) parameter(0)  ROOT yes = pred[] constant(false) }
+ENTRY e {
+  a = f32[4] parameter(0)
+  t = (f32[4]) tuple(a)
+  l = (f32[4]) while(t), condition=stop, body=outer
+  ROOT r = f32[4] get-tuple-element(l), index=0
+}
+)");
+  const MemoryAnalysis memory = Analyze(*module);
+  ExpectApart(memory, "a", "k");
+}
+
+TEST(BufferGroupsTest, AsTheTpuCompilerHasDecided) {
+  const auto module = ReadModule(R"(
+HloModule m, is_scheduled=true
+ENTRY e {
+  a = f32[256]{0:T(256)} parameter(0)
+  b = f32[256]{0:T(256)} negate(a)
+  c = f32[256]{0:T(256)} abs(b), backend_config={"aliasing_operands":{"lists":[{"indices":["0","1"]}]}}
+  d = f32[256]{0:T(256)} add(c, c), backend_config={"aliasing_operands":{"lists":[{"indices":["0","1"]}]}}
+  f = f32[256]{0:T(256)} add(c, d), backend_config={"aliasing_operands":{"lists":[{"indices":["0","1","2"]}]}}
+  g = f32[256]{0:T(256)} add(d, f), backend_config={"aliasing_operands":{"lists":[{"indices":["7","-1","9"]},{}]}}
+  ROOT r = f32[256]{0:T(256)} add(d, g), backend_config={"aliasing_operands":{"lists":[{"indices":["0","1","2"]}]}}
+}
+)");
+  const MemoryAnalysis memory = Analyze(*module, "v5e");
+  ExpectTogether(memory, {"b", "c", "f"});  // c dies in f, and d does not
+  ExpectApart(memory, "c", "d");            // two operands in one place, and no result
+  ExpectTogether(memory, {"d", "r"});       // the first of two that die
+  ExpectApart(memory, "g", "r");
+  ExpectApart(memory, "g", "f");
+}
+
+// An output has one operand. This took time and memory by the square of what a file says.
+TEST(BufferGroupsTest, ManyAliasesOfOneOutput) {
+  constexpr int kCount = 4000;
+  std::string aliases, results, shape;
+  for (int i = 0; i < kCount; ++i) {
+    aliases += i == 0 ? "{}: (0, {})" : ", {}: (0, {})";
+    results += i == 0 ? "f" : ", f";
+    shape += i == 0 ? "f32[8]" : ", f32[8]";
+  }
+  const auto module = ReadModule("HloModule m, is_scheduled=true\n" +
+                                 ("inner { p = f32[8] parameter(0)  ROOT n = f32[8] negate(p) }\n"
+                                  "outer { q = f32[8] parameter(0)  f = f32[8] fusion(q), kind=kLoop, calls=inner, "
+                                  "output_to_operand_aliasing={" +
+                                  aliases + "}  ROOT t = (" + shape + ") tuple(" + results + ") }\n") +
+                                 "ENTRY e { a = f32[8] parameter(0)  b = f32[8] negate(a)  ROOT r = (" + shape +
+                                 ") fusion(b), kind=kLoop, calls=outer }\n");
+  ASSERT_NE(module, nullptr);
+  ExpectTogether(Analyze(*module), {"b", "r{0}", "r{1}"});
+}
+
 TEST(BufferGroupsTest, Conditionals) {
   const auto module = ReadModule(R"(
 HloModule m, is_scheduled=true
@@ -134,9 +236,9 @@ ENTRY e {
 }
 )");
   const MemoryAnalysis memory = Analyze(*module);
-  ExpectTogether(memory, {"u", "a"});
-  ExpectTogether(memory, {"v", "c"});
+  for (const char* name : {"a", "c"}) EXPECT_EQ(BufferOf(memory, name), -1) << name;  // they hold u and v
   ExpectTogether(memory, {"r", "b", "d"});
+  EXPECT_EQ(memory.entry_sequence()[memory.buffers[BufferOf(memory, "u")].last_step]->name(), "r");
   EXPECT_EQ(memory.buffers[BufferOf(memory, "r")].kind, MemoryBuffer::Kind::kOutput);
 }
 

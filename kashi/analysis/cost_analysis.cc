@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "kashi/analysis/call_graph.h"
+#include "kashi/analysis/cost_analysis_fusion.h"
+#include "kashi/analysis/cost_analysis_products.h"
+#include "kashi/analysis/cost_analysis_sizes.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
@@ -16,78 +16,23 @@
 namespace kashi {
 namespace {
 
-constexpr double kFmaFlops = 2;
-
-// ---- Sizes. Products of a hostile module's dimensions may be beyond any integer, so they are doubles, and finite ones:
-// infinities would make NaNs.
-
-double Saturate(double count) { return std::min(count, std::numeric_limits<double>::max()); }
-
-double Elements(const Shape& shape) {
-  if (!shape.IsArray()) return 0;
-  double count = 1;
-  for (int64_t size : shape.dimensions()) count = Saturate(count * static_cast<double>(std::max<int64_t>(size, 0)));
-  return count;
+SizeFunction GuardedSize(const CostRules& rules) {
+  const SizeFunction size = rules.size != nullptr ? rules.size : SizeFunction(HostBytes);
+  return [size](const Shape& shape) {
+    const bool has_bytes = shape.IsArray() ? shape.has_layout() : shape.IsTuple() || shape.IsOpaque();
+    return has_bytes ? size(shape) : 0;
+  };
 }
 
-constexpr double kPointerBytes = 8;
-
-// Of an array, without padding; each bounded dimension has its size beside the data. Of a tuple the table of pointers:
-// an operand that is one is looked at, but not read.
-double Bytes(const Shape& shape) {
-  if (shape.IsTuple()) return kPointerBytes * shape.tuple_shapes_size();
-  if (shape.IsOpaque()) return kPointerBytes;
-  if (!shape.IsArray()) return 0;
-  const double bits = Elements(shape) * static_cast<double>(ShapeUtil::ElementSizeInBits(shape));
-  double size_bytes = 0;
-  for (bool is_dynamic : shape.dynamic_dimensions()) size_bytes += is_dynamic ? sizeof(int32_t) : 0;
-  return std::ceil(bits / 8) + size_bytes;
-}
-
-template <typename F>
-double SumOverLeaves(const Shape& shape, F value_of) {
-  double sum = 0;
-  std::vector<const Shape*> rest = {&shape};
-  while (!rest.empty()) {
-    const Shape& next = *rest.back();
-    rest.pop_back();
-    if (!next.IsTuple()) {
-      sum += value_of(next);
-      continue;
-    }
-    for (const Shape& element : next.tuple_shapes()) rest.push_back(&element);
-  }
-  return sum;
-}
-double ElementsOfAll(const Shape& shape) { return SumOverLeaves(shape, Elements); }
-// Of a result: all its arrays, but no tables.
-double ResultBytes(const Shape& shape) { return shape.IsTuple() ? SumOverLeaves(shape, Bytes) : Bytes(shape); }
-
-double OperandBytes(const HloInstruction& instruction, int64_t i) {
-  return i < instruction.operand_count() ? Bytes(instruction.operand(i)->shape()) : 0;
-}
+// 0 of nothing, where XLA has NaN.
+double Ratio(double part, double whole) { return whole == 0 ? 0 : part / whole; }
 
 // The first result of an operation that may have several.
 const Shape& FirstArray(const Shape& shape) {
   return shape.IsTuple() && shape.tuple_shapes_size() > 0 ? shape.tuple_shapes(0) : shape;
 }
 
-double WindowElements(const Window& window) {
-  double count = 1;
-  for (const WindowDimension& dimension : window.dimensions()) {
-    count = Saturate(count * static_cast<double>(std::max<int64_t>(dimension.size(), 0)));
-  }
-  return count;
-}
-
-double Product(const Shape& shape, absl::Span<const int64_t> dimensions) {
-  double product = 1;
-  for (int64_t d : dimensions) {
-    if (d < 0 || d >= shape.dimensions_size()) continue;
-    product = Saturate(product * static_cast<double>(std::max<int64_t>(shape.dimensions(d), 0)));
-  }
-  return product;
-}
+double ElementsOfAll(const Shape& shape) { return SumOverLeaves(shape, Elements); }
 
 bool IsTranscendental(HloOpcode opcode) {
   switch (opcode) {
@@ -119,199 +64,54 @@ bool IsTranscendental(HloOpcode opcode) {
   }
 }
 
-// A wide integer for products of two numbers from a file.
-using Wide = __int128;
-
-// The least x >= 0 with a * x ≡ c (mod m), for 0 <= a < m and gcd(a, m) = 1.
-Wide SolveCongruence(Wide a, Wide c, Wide m) {
-  Wide r0 = m, r1 = a, t0 = 0, t1 = 1;  // Euclid: t1 * a ≡ r1 (mod m)
-  while (r1 != 0) {
-    const Wide quotient = r0 / r1;
-    r0 = std::exchange(r1, r0 - quotient * r1);
-    t0 = std::exchange(t1, t0 - quotient * t1);
+// How often the computation of a reduce-window runs, into a result of so many elements. XLA knows one form of
+// cumulative sums, in which the window is as long as all that any element may look back to and forth, and counts those
+// as if each element were added once.
+double ReduceWindowRuns(const Window& window, const Shape& result) {
+  std::vector<int64_t> sizes;
+  int wide = -1, wide_count = 0, padded_count = 0;
+  for (int d = 0; d < window.dimensions_size(); ++d) {
+    const WindowDimension& dimension = window.dimensions(d);
+    sizes.push_back(dimension.size());
+    if (dimension.padding_low() != 0 || dimension.padding_high() != 0) ++padded_count;
+    if (dimension.size() == 1) continue;
+    wide = d;
+    ++wide_count;
   }
-  const Wide inverse = (t0 % m + m) % m;
-  return inverse * ((c % m + m) % m) % m;
-}
-
-// The sum over 0 <= t < count of floor((step * t + start) / divisor), none of them negative. O(log).
-Wide FloorSum(Wide count, Wide divisor, Wide step, Wide start) {
-  Wide sum = 0;
-  while (count > 0) {
-    sum += (count - 1) * count / 2 * (step / divisor) + count * (start / divisor);
-    step %= divisor;
-    start %= divisor;
-    const Wide last = step * count + start;  // the same with axes exchanged, as in Euclid's algorithm
-    count = last / divisor;
-    start = last % divisor;
-    std::swap(divisor, step);
-  }
-  return sum;
-}
-
-// How many pairs (i, j), 0 <= i < columns, 0 <= j < rows, have width * i + height * j < limit. O(log).
-Wide PointsBelow(Wide columns, Wide rows, Wide width, Wide height, Wide limit) {
-  if (columns <= 0 || rows <= 0 || limit <= 0) return 0;
-  const Wide reached = std::min(rows, CeilOfRatio(limit, height));  // rows with any
-  const Wide beyond_full = limit - width * (columns - 1);
-  const Wide full = beyond_full <= 0 ? 0 : std::min(reached, CeilOfRatio(beyond_full, height));
-  const Wide partial = reached - full;
-  return columns * full + partial + FloorSum(partial, width, height, limit - height * (reached - 1) - 1);
-}
-
-// How many pairs of an output position and a kernel position of one spatial dimension fall on an element of the input,
-// not on its padding nor between dilated elements: o and k such that x = stride * o + window_dilation * k - padding_low
-// is in [0, input * base_dilation) and divisible by the base dilation. Positions k that are the same modulo the
-// dilation meet the same o, again a period apart, so they are counted together. For numbers that no machine could hold:
-// as if all did.
-double ValidPositions(int64_t input, int64_t output, const WindowDimension& window) {
-  constexpr int64_t kMaxNumber = int64_t{1} << 31;
-  constexpr int64_t kMaxPeriod = 64;
-  const int64_t stride = window.stride(), dilation = window.base_dilation(), step = window.window_dilation();
-  if (stride <= 0 || dilation <= 0 || step <= 0 || window.size() <= 0) return 0;
-  const int64_t kernel_period = dilation / std::gcd(step, dilation);
-  const int64_t largest = std::max({input, output, stride, dilation, step, window.size()});
-  if (largest > kMaxNumber || std::min(kernel_period, window.size()) > kMaxPeriod ||
-      window.padding_low() > kMaxNumber || window.padding_low() < -kMaxNumber) {
-    return static_cast<double>(window.size()) * static_cast<double>(output);
-  }
-  const int64_t common = std::gcd(stride, dilation), output_period = dilation / common;
-  Wide count = 0;
-  for (int64_t k = 0; k < std::min(kernel_period, window.size()); ++k) {
-    const int64_t offset = k * step - window.padding_low();
-    if (offset % common != 0) continue;
-    const Wide o = SolveCongruence(stride / common % output_period, -offset / common, output_period);
-    const Wide columns = o < output ? CeilOfRatio<Wide>(output - o, output_period) : 0;
-    const Wide rows = CeilOfRatio(window.size() - k, kernel_period);
-    const Wide first = stride * o + offset;
-    const Wide width = static_cast<Wide>(stride) * output_period, height = static_cast<Wide>(step) * kernel_period;
-    count += PointsBelow(columns, rows, width, height, static_cast<Wide>(input) * dilation - first) -
-             PointsBelow(columns, rows, width, height, -first);
-  }
-  return static_cast<double>(count);
-}
-
-// ---- What fusions read.
-
-// What is known of a fused computation, whoever calls it.
-struct FusedFacts {
-  // Bytes read of each parameter, by number. What looks at a part reads that part; whoever looks at all shares one
-  // reading; what is updated in place is not read. Of a tuple the table and what is read of its elements.
-  std::vector<double> reads;
-  double all_reads = 0;
-  double table_bytes = 0;  // of constants; a single number is in the code
-  // Written for the root; for the elements of a root that is a tuple instruction.
-  double written_bytes = 0;
-  double element_written_bytes = 0;
-  const HloInstruction* gather_or_scatter = nullptr;  // the first
-};
-using FusedFactsMap = absl::flat_hash_map<const HloComputation*, FusedFacts>;
-
-double WrittenBytes(const HloInstruction& result) {
-  return result.opcode() == HloOpcode::kDynamicUpdateSlice ? OperandBytes(result, 1) : ResultBytes(result.shape());
-}
-
-class FusedReads {
- public:
-  FusedReads(const HloComputation& fused, const FusedFactsMap& nested) : nested_(nested) {
-    const std::vector<HloInstruction*> order = fused.MakeInstructionPostOrder();
-    for (auto instruction = order.rbegin(); instruction != order.rend(); ++instruction) PassOn(**instruction);
-    for (const HloInstruction* parameter : fused.parameter_instructions()) reads_.push_back(Total(*parameter));
-  }
-  std::vector<double> Take() && { return std::move(reads_); }
-
- private:
-  struct Read {
-    double parts = 0;
-    bool whole = false;
-  };
-
-  double Total(const HloInstruction& instruction) {
-    const Read& read = Of(instruction);
-    return read.parts + (read.whole ? Bytes(instruction.shape()) : 0);
-  }
-  Read& Of(const HloInstruction& instruction) {
-    if (instruction.local_id() >= by_id_.size()) by_id_.resize(instruction.local_id() + 1);
-    return by_id_[instruction.local_id()];
-  }
-  // All users of the instruction have told what they read of it; now it tells its operands.
-  void PassOn(const HloInstruction& instruction) {
-    const auto read_whole = [&](int64_t first) {
-      for (int64_t i = first; i < instruction.operand_count(); ++i) Of(*instruction.operand(i)).whole = true;
-    };
-    if (instruction.operand_count() == 0) return;
-    Read& first = Of(*instruction.operand(0));
-    switch (instruction.opcode()) {
-      case HloOpcode::kSlice:
-      case HloOpcode::kDynamicSlice:
-        first.parts += Bytes(instruction.shape());
-        return read_whole(1);
-      case HloOpcode::kDynamicUpdateSlice:
-        return read_whole(1);
-      case HloOpcode::kGetTupleElement: {
-        const double total = Total(instruction);
-        Read& tuple = Of(*instruction.operand(0));
-        tuple.parts += total;
-        tuple.whole = true;
-        return;
-      }
-      case HloOpcode::kFusion:
-        return PassOnFusion(instruction);
-      default:
-        return read_whole(0);
-    }
-  }
-  void PassOnFusion(const HloInstruction& fusion) {
-    const auto found =
-        fusion.called_computations().empty() ? nested_.end() : nested_.find(fusion.called_computations()[0]);
-    for (int64_t i = 0; i < fusion.operand_count(); ++i) {
-      if (found == nested_.end() || i >= found->second.reads.size()) {
-        Of(*fusion.operand(i)).whole = true;
-      } else {
-        Of(*fusion.operand(i)).parts += found->second.reads[i];
-      }
-    }
-  }
-
-  const FusedFactsMap& nested_;
-  std::vector<Read> by_id_;
-  std::vector<double> reads_;
-};
-
-FusedFacts FactsOf(const HloComputation& fused, const FusedFactsMap& nested) {
-  FusedFacts facts;
-  facts.reads = FusedReads(fused, nested).Take();
-  for (double bytes : facts.reads) facts.all_reads += bytes;
-  for (const HloInstruction* instruction : fused.instructions()) {
-    const bool is_table = instruction->IsConstant() && !ShapeUtil::IsEffectiveScalar(instruction->shape());
-    if (is_table) facts.table_bytes += ResultBytes(instruction->shape());
-    const bool is_indexed = instruction->opcode() == HloOpcode::kGather || instruction->opcode() == HloOpcode::kScatter;
-    if (is_indexed && facts.gather_or_scatter == nullptr) facts.gather_or_scatter = instruction;
-  }
-  const HloInstruction& root = *fused.root_instruction();
-  facts.written_bytes = facts.element_written_bytes = WrittenBytes(root);
-  if (root.opcode() != HloOpcode::kTuple) return facts;
-  facts.element_written_bytes = 0;
-  for (const HloInstruction* result : root.operands()) facts.element_written_bytes += WrittenBytes(*result);
-  return facts;
+  const double all = Saturate((ProductOfSizes(sizes) - 1) * Elements(result));
+  if (wide_count != 1 || padded_count != 1 || wide >= result.dimensions_size()) return all;
+  const WindowDimension& along = window.dimensions(wide);
+  const int64_t reach = along.padding_low(), length = result.dimensions(wide);
+  // The order of the terms keeps the sums within bounds. False if the padding is another dimension's: no reach then.
+  const bool is_cumulative = length > 1 && reach == length - 1 && along.padding_high() == reach && along.size() > 0 &&
+                             along.size() - reach == reach + 1;
+  return is_cumulative ? Elements(result) / static_cast<double>(length) + static_cast<double>(reach) : all;
 }
 
 // ---- One instruction.
 
 class Counter {
  public:
-  using InstructionCosts = absl::flat_hash_map<const HloInstruction*, Cost>;
+  using InstructionCosts = absl::flat_hash_map<const HloInstruction*, InstructionCost>;
   using ComputationCosts = absl::flat_hash_map<const HloComputation*, Cost>;
 
-  Counter(const HloInstruction& instruction, const InstructionCosts& instructions, const ComputationCosts& computations,
-          const FusedFactsMap& fused)
-      : instruction_(instruction), instructions_(instructions), computations_(computations), fused_(fused) {}
+  // `size` is that of the rules, guarded.
+  Counter(const HloInstruction& instruction, const CostRules& rules, const SizeFunction& size,
+          const InstructionCosts& instructions, const ComputationCosts& computations, const FusedCosts& fused)
+      : instruction_(instruction),
+        rules_(rules),
+        size_(size),
+        instructions_(instructions),
+        computations_(computations),
+        fused_(fused) {}
 
-  Cost Count() {
-    cost_.bytes_accessed = ResultBytes(instruction_.shape());
-    for (const HloInstruction* operand : instruction_.operands()) cost_.bytes_accessed += Bytes(operand->shape());
-    Handle();
-    return Cost() + cost_;  // within bounds
+  InstructionCost Count() && {
+    if (!IsFree() && !HandleCalls()) {
+      SetDefaults();
+      Handle();
+    }
+    cost_.cost = Cost() + cost_.cost;  // within bounds
+    return std::move(cost_);
   }
 
  private:
@@ -319,23 +119,36 @@ class Counter {
   const Shape& operand_shape(int64_t i) const {
     return i < instruction_.operand_count() ? instruction_.operand(i)->shape() : shape();
   }
+  double OperandBytes(int64_t i) const {
+    return i < instruction_.operand_count() ? size_(instruction_.operand(i)->shape()) : 0;
+  }
   Cost Callee(size_t i) const {
     const auto callees = instruction_.called_computations();
     if (i >= callees.size()) return {};
     return computations_.at(callees[i]);
   }
-  // So many runs of a computation on elements: what it reads and writes stays in registers.
+
+  // Sets what is read of an operand, if there is such a one.
+  void Read(int64_t i, double bytes, double utilization = 1) {
+    if (i < cost_.operands.size()) cost_.operands[i] = {bytes, utilization};
+  }
+  void SetFlops(double flops) { cost_.cost.flops = flops; }
+  void SetTranscendentals(double count) { cost_.cost.transcendentals = count; }
+  void SetBytes(double bytes) { cost_.cost.bytes_accessed = bytes; }
+  void SetWritten(double bytes) { cost_.result_bytes = bytes; }
+
+  // So many runs of a computation on elements: what it reads and writes stays in registers. Never less than none, also
+  // where XLA has negative numbers of them, in a reduce of an empty array.
   void AddRuns(size_t callee, double times) {
     const Cost runs = Callee(callee) * std::max(times, 0.0);
-    cost_.flops += runs.flops;
-    cost_.transcendentals += runs.transcendentals;
-    cost_.unknown += runs.unknown;
+    cost_.cost.flops += runs.flops;
+    cost_.cost.transcendentals += runs.transcendentals;
+    cost_.cost.unknown += runs.unknown;
   }
 
-  void Handle() {
-    const HloOpcode opcode = instruction_.opcode();
-    switch (opcode) {
-      // What moves no data.
+  // What moves no data.
+  bool IsFree() {
+    switch (instruction_.opcode()) {
       case HloOpcode::kAddDependency:
       case HloOpcode::kAfterAll:
       case HloOpcode::kBitcast:
@@ -343,30 +156,88 @@ class Counter {
       case HloOpcode::kDomain:
       case HloOpcode::kGetTupleElement:
       case HloOpcode::kParameter:
-        cost_.bytes_accessed = 0;
-        return;
-      case HloOpcode::kCustomCall:
-        cost_ = {};
-        cost_.unknown = 1;
-        return;
+        break;
       case HloOpcode::kTranspose:  // one that the layouts undo is a bitcast
-        if (IsBitcast()) cost_.bytes_accessed = 0;
-        return;
+        if (!IsBitcast()) return false;
+        break;
+      default:
+        return false;
+    }
+    cost_.operands.resize(instruction_.operand_count());
+    return true;
+  }
+
+  bool IsBitcast() const {
+    const Shape& operand = operand_shape(0);
+    return operand.has_layout() && shape().has_layout() &&
+           ShapeUtil::TransposeIsBitcast(operand, shape(), instruction_.dimensions());
+  }
+
+  // What costs what it calls.
+  bool HandleCalls() {
+    cost_.counts_called = true;
+    switch (instruction_.opcode()) {
+      case HloOpcode::kCall:
+      case HloOpcode::kAsyncStart:
+        cost_.cost = Callee(0);
+        return true;
+      case HloOpcode::kWhile:
+        cost_.cost = Callee(0) + Callee(1);
+        return true;
+      case HloOpcode::kConditional:
+        cost_.cost = DearestBranch();
+        return true;
+      default:
+        cost_.counts_called = false;
+        return false;
+    }
+  }
+
+  // The most of each. A branch without any does not count, which matters where custom calls count less than nothing.
+  Cost DearestBranch() const {
+    Cost dearest = Callee(0);
+    for (size_t i = 1; i < instruction_.called_computations().size(); ++i) {
+      const Cost branch = Callee(i);
+      for (double Cost::*count : {&Cost::flops, &Cost::transcendentals, &Cost::bytes_accessed, &Cost::unknown}) {
+        if (branch.*count != 0) dearest.*count = std::max(dearest.*count, branch.*count);
+      }
+    }
+    return dearest;
+  }
+
+  // Operands are read, results written; of tuples operands are read as tables and results written as what is in them.
+  void SetDefaults() {
+    SetWritten(SumOverLeaves(shape(), size_));
+    double bytes = cost_.result_bytes;
+    cost_.operands.reserve(instruction_.operand_count());
+    for (const HloInstruction* operand : instruction_.operands()) {
+      cost_.operands.push_back({size_(operand->shape()), 1});
+      bytes += cost_.operands.back().bytes;
+    }
+    SetBytes(bytes);
+  }
+
+  void Handle() {
+    const HloOpcode opcode = instruction_.opcode();
+    switch (opcode) {
+      case HloOpcode::kCustomCall:
+        return HandleCustomCall();
+      case HloOpcode::kFusion:
+        return HandleFusion();
       case HloOpcode::kTuple:
-        cost_.bytes_accessed = Bytes(shape());
-        return;
+        return HandleTuple();
+      case HloOpcode::kInfeed:
+        return HandleInfeed();
+      case HloOpcode::kOutfeed:
+        return HandleOutfeed();
 
       // What looks at a part of an operand.
       case HloOpcode::kSlice:
-        cost_.bytes_accessed = 2 * Bytes(shape());
-        return;
       case HloOpcode::kDynamicSlice:
       case HloOpcode::kGather:
-        cost_.bytes_accessed = 2 * Bytes(shape()) + OperandBytes(instruction_, 1);
-        return;
+        return HandleTaking();
       case HloOpcode::kDynamicUpdateSlice:
-        cost_.bytes_accessed = 2 * OperandBytes(instruction_, 1) + OperandBytes(instruction_, 2);
-        return;
+        return HandleUpdate();
       case HloOpcode::kScatter:
         return HandleScatter();
 
@@ -376,100 +247,113 @@ class Counter {
       case HloOpcode::kReduce:
         return AddRuns(0, Elements(operand_shape(0)) - Elements(FirstArray(shape())));
       case HloOpcode::kReduceWindow:
-        return AddRuns(0, (WindowElements(instruction_.window()) - 1) * Elements(FirstArray(shape())));
+        return AddRuns(0, ReduceWindowRuns(instruction_.window(), FirstArray(shape())));
+      case HloOpcode::kScan:
+        return AddRuns(0, 1);
       case HloOpcode::kSelectAndScatter: {
         const double sources = Elements(operand_shape(1));
-        AddRuns(0, sources * (WindowElements(instruction_.window()) - 1));
+        AddRuns(0, Saturate(sources * (WindowElements() - 1)));
         return AddRuns(1, sources);
       }
       case HloOpcode::kSort: {  // as if by comparisons
         const double elements = Elements(operand_shape(0));
-        cost_.flops = elements * Log2Ceiling(static_cast<uint64_t>(std::min(elements, 0x1p63)));
-        return;
+        return SetFlops(elements * Log2Ceiling(static_cast<uint64_t>(std::min(elements, 0x1p63))));
       }
 
       // Linear algebra.
       case HloOpcode::kDot:
-        cost_.flops = DotFlops(instruction_);
-        return;
+      case HloOpcode::kScaledDot:
+        return SetFlops(DotFlops(operand_shape(0), shape(), instruction_.dot_dimension_numbers()));
+      case HloOpcode::kRaggedDot:
+        return SetFlops(RaggedDotFlops(instruction_));
       case HloOpcode::kConvolution:
-        cost_.flops = ConvolutionFlops(instruction_);
-        return;
+        return SetFlops(ConvolutionFlops(instruction_));
       case HloOpcode::kFft:
         return HandleFft();
-      case HloOpcode::kCholesky: {
-        const Shape& a = operand_shape(0);
-        cost_.bytes_accessed = std::floor(Bytes(shape()) / 2) + std::floor(Bytes(a) / 2);
-        if (a.dimensions_size() > 0) cost_.flops = std::floor(LastSize(a) * Elements(a) / 3);
-        return;
-      }
-      case HloOpcode::kTriangularSolve: {
-        const Shape& a = operand_shape(0);
-        cost_.bytes_accessed = Bytes(shape()) + std::floor(Bytes(a) / 2) + OperandBytes(instruction_, 1);
-        if (a.dimensions_size() > 0) cost_.flops = kFmaFlops * LastSize(a) * Elements(operand_shape(1));
-        return;
-      }
+      case HloOpcode::kCholesky:
+        return HandleCholesky();
+      case HloOpcode::kTriangularSolve:
+        return HandleTriangularSolve();
 
       // Between devices.
       case HloOpcode::kAllReduce:
       case HloOpcode::kAllReduceStart:  // as if of two members
-        cost_.flops = ElementsOfAll(shape());
-        return;
+        return SetFlops(ElementsOfAll(shape()));
 
       case HloOpcode::kRng:
-        cost_.transcendentals = Elements(shape());
-        return;
       case HloOpcode::kRngBitGenerator:
-        cost_.transcendentals = ElementsOfAll(shape());
-        return;
-
-      // Control flow.
-      case HloOpcode::kCall:
-      case HloOpcode::kAsyncStart:
-        cost_ = Callee(0);
-        return;
-      case HloOpcode::kWhile:
-        cost_ = Callee(0) + Callee(1);
-        return;
-      case HloOpcode::kConditional:
-        cost_ = {};
-        for (size_t i = 0; i < instruction_.called_computations().size(); ++i) {
-          const Cost branch = Callee(i);
-          cost_.flops = std::max(cost_.flops, branch.flops);
-          cost_.transcendentals = std::max(cost_.transcendentals, branch.transcendentals);
-          cost_.bytes_accessed = std::max(cost_.bytes_accessed, branch.bytes_accessed);
-          cost_.unknown = std::max(cost_.unknown, branch.unknown);
-        }
-        return;
-      case HloOpcode::kFusion:
-        return HandleFusion();
+        return SetTranscendentals(ElementsOfAll(shape()));
 
       default:
-        if (!instruction_.IsElementwise()) return;
-        if (IsTranscendental(opcode)) {
-          cost_.transcendentals = Elements(shape());
-        } else if (opcode != HloOpcode::kCopy) {
-          cost_.flops = Elements(shape());
-        }
-        return;
+        if (!instruction_.IsElementwise() || opcode == HloOpcode::kCopy) return;
+        return IsTranscendental(opcode) ? SetTranscendentals(Elements(shape())) : SetFlops(Elements(shape()));
     }
   }
 
-  bool IsBitcast() const {
-    const Shape& operand = operand_shape(0);
-    return operand.has_layout() && shape().has_layout() &&
-           ShapeUtil::TransposeIsBitcast(operand, shape(), instruction_.dimensions());
+  double WindowElements() const {
+    std::vector<int64_t> sizes;
+    for (const WindowDimension& dimension : instruction_.window().dimensions()) sizes.push_back(dimension.size());
+    return ProductOfSizes(sizes);
   }
 
-  static double LastSize(const Shape& array) {
-    return static_cast<double>(array.dimensions(array.dimensions_size() - 1));
+  void HandleCustomCall() {
+    SetFlops(rules_.custom_call);
+    SetBytes(rules_.custom_call);
+    SetWritten(rules_.custom_call);
+    for (OperandCost& operand : cost_.operands) operand.bytes = rules_.custom_call;
+    cost_.cost.unknown = 1;
   }
 
-  void HandleScatter() {
+  void HandleTuple() {  // makes the table
+    SetWritten(size_(shape()));
+    SetBytes(cost_.result_bytes);
+    for (OperandCost& operand : cost_.operands) operand.bytes = 0;
+  }
+
+  void HandleInfeed() {
+    PartCosts parts;
+    for (IndexedShape& leaf : ShapeUtil::GetLeafShapes(shape())) {
+      parts.results.push_back({0, std::move(leaf.index), size_(leaf.shape)});
+    }
+    cost_.parts = std::make_shared<PartCosts>(std::move(parts));
+  }
+
+  void HandleOutfeed() {  // all of the data is read, also of tuples
+    if (instruction_.operand_count() == 0) return;
+    PartCosts parts;
+    double sum = 0;
+    for (IndexedShape& leaf : ShapeUtil::GetLeafShapes(operand_shape(0))) {
+      parts.operands.push_back({0, std::move(leaf.index), size_(leaf.shape)});
+      sum = Saturate(sum + parts.operands.back().bytes);
+    }
+    Read(0, sum);
+    SetBytes(sum);
+    if (operand_shape(0).IsTuple()) cost_.parts = std::make_shared<PartCosts>(std::move(parts));
+  }
+
+  // What is taken is read and written; indices, if there are any, are read, of dynamic-slice the first one.
+  void HandleTaking() {
+    const double taken = size_(shape());
+    Read(0, taken, Ratio(Elements(shape()), Elements(operand_shape(0))));
+    SetBytes(2 * taken + OperandBytes(1));
+  }
+
+  void HandleUpdate() {  // in place
+    const double update = OperandBytes(1);
+    Read(0, 0, 1 - Ratio(Elements(operand_shape(1)), Elements(operand_shape(0))));
+    SetWritten(update);
+    SetBytes(2 * update + OperandBytes(2));
+  }
+
+  void HandleScatter() {  // reads the updates and what they change, and writes that
     const int64_t count = (instruction_.operand_count() - 1) / 2;
-    cost_.bytes_accessed = OperandBytes(instruction_, count);
-    for (int64_t i = count + 1; i < instruction_.operand_count(); ++i) {
-      cost_.bytes_accessed += 3 * OperandBytes(instruction_, i);  // the updates, and what they change, read and written
+    SetWritten(0);
+    SetBytes(OperandBytes(count));
+    for (int64_t i = 0; i < count; ++i) {
+      const double update = OperandBytes(count + 1 + i);
+      Read(i, update);
+      cost_.result_bytes += update;
+      cost_.cost.bytes_accessed += 3 * update;
     }
     AddRuns(0, Elements(operand_shape(count + 1)));
   }
@@ -480,30 +364,82 @@ class Counter {
       log_factor = Saturate(log_factor * Log2Floor(static_cast<uint64_t>(std::max<int64_t>(length, 1))));
     }
     constexpr double kFmaPerComplexProduct = 4;
-    cost_.flops = kFmaFlops * kFmaPerComplexProduct * log_factor * Elements(operand_shape(0));
+    SetFlops(kFmaFlops * kFmaPerComplexProduct * log_factor * Elements(operand_shape(0)));
   }
 
-  // ---- Fusions.
+  // Half of the square is there.
+  void HandleCholesky() {
+    const Shape& a = operand_shape(0);
+    SetWritten(cost_.result_bytes / 2);
+    Read(0, OperandBytes(0) / 2);
+    SetBytes(cost_.result_bytes + OperandBytes(0) / 2);
+    SetFlops(std::floor(LastSize(a) * Elements(a) / 3));
+  }
+
+  void HandleTriangularSolve() {
+    const double b_bytes = OperandBytes(1);
+    SetBytes(cost_.result_bytes + OperandBytes(0) / 2 + b_bytes);
+    Read(0, b_bytes);  // as XLA has it; it means operand 1
+    SetFlops(kFmaFlops * LastSize(operand_shape(0)) * Elements(operand_shape(1)));
+  }
+
+  static double LastSize(const Shape& array) {
+    if (!array.IsArray() || array.dimensions_size() == 0) return 0;
+    return static_cast<double>(std::max<int64_t>(array.dimensions(array.dimensions_size() - 1), 0));
+  }
 
   void HandleFusion() {
-    cost_ = Callee(0);
     if (instruction_.called_computations().empty()) return;
-    const FusedFacts& fused = fused_.at(instruction_.called_computations()[0]);
-    // One that is there for the sake of a gather or a scatter costs what that costs.
-    if (instruction_.IsCustomFusion() && fused.gather_or_scatter != nullptr) {
-      cost_ = instructions_.at(fused.gather_or_scatter);
-      return;
+    const FusedCost& fused = fused_.at(instruction_.called_computations()[0]);
+    if (instruction_.IsCustomFusion() && fused.gather_or_scatter != nullptr) return HandleIndexed(fused);
+    const double reads = ReadParameters(fused);
+    cost_.cost = Callee(0);
+    cost_.counts_called = true;
+    cost_.parts = fused.parts;
+    SetWritten(fused.written_bytes);
+    SetBytes(fused.written_bytes + reads + fused.table_bytes);
+  }
+
+  // Returns the sum.
+  double ReadParameters(const FusedCost& fused) {
+    double sum = 0;
+    for (size_t i = 0; i < fused.reads.size(); ++i) {
+      Read(static_cast<int64_t>(i), fused.reads[i]);
+      sum += fused.reads[i];
     }
-    cost_.bytes_accessed =
-        (shape().IsTuple() ? fused.element_written_bytes : fused.written_bytes) + fused.all_reads + fused.table_bytes;
+    return sum;
+  }
+
+  // A fusion that is there for the sake of a gather or a scatter costs what that costs.
+  void HandleIndexed(const FusedCost& fused) {
+    const InstructionCost& indexed = instructions_.at(fused.gather_or_scatter);
+    cost_.cost = indexed.cost;
+    SetWritten(indexed.result_bytes);
+    for (size_t i = 0; i < indexed.operands.size(); ++i) {
+      Read(static_cast<int64_t>(i), indexed.operands[i].bytes, indexed.operands[i].utilization);
+    }
   }
 
   const HloInstruction& instruction_;
+  const CostRules& rules_;
+  const SizeFunction& size_;
   const InstructionCosts& instructions_;
   const ComputationCosts& computations_;
-  const FusedFactsMap& fused_;
-  Cost cost_;
+  const FusedCosts& fused_;
+  InstructionCost cost_;
 };
+
+// Whatever a fusion calls, also if it does not know that it is fused.
+absl::flat_hash_set<const HloComputation*> FusedComputations(const CallGraph& graph) {
+  absl::flat_hash_set<const HloComputation*> fused;
+  for (const CallGraph::Node& node : graph.nodes()) {
+    for (const HloInstruction* instruction : node.computation->instructions()) {
+      if (instruction->opcode() != HloOpcode::kFusion) continue;
+      for (const HloComputation* callee : instruction->called_computations()) fused.insert(callee);
+    }
+  }
+  return fused;
+}
 
 }  // namespace
 
@@ -523,56 +459,25 @@ Cost operator*(Cost a, double times) {
   return a;
 }
 
-double DotFlops(const HloInstruction& dot) {
-  if (dot.operand_count() < 1) return 0;
-  const auto& contracted = dot.dot_dimension_numbers().lhs_contracting_dimensions();
-  const double width = Product(dot.operand(0)->shape(), std::vector<int64_t>(contracted.begin(), contracted.end()));
-  return kFmaFlops * Elements(dot.shape()) * width;
-}
-
-double ConvolutionFlops(const HloInstruction& convolution) {
-  const ConvolutionDimensionNumbers& numbers = convolution.convolution_dimension_numbers();
-  if (convolution.operand_count() < 2) return 0;
-  const Shape& input = convolution.operand(0)->shape();
-  const Shape& output = convolution.shape();
-  const auto size = [](const Shape& shape, int64_t d) {
-    return d >= 0 && d < shape.dimensions_size() ? std::max<int64_t>(shape.dimensions(d), 0) : int64_t{0};
-  };
-  double positions = 1;
-  const Window& window = convolution.window();
-  for (int i = 0; i < window.dimensions_size(); ++i) {
-    if (i >= numbers.input_spatial_dimensions_size() || i >= numbers.output_spatial_dimensions_size()) return 0;
-    positions *= ValidPositions(size(input, numbers.input_spatial_dimensions(i)),
-                                size(output, numbers.output_spatial_dimensions(i)), window.dimensions(i));
-  }
-  const int64_t features =
-      size(input, numbers.input_feature_dimension()) / std::max<int64_t>(convolution.feature_group_count(), 1);
-  const int64_t batch =
-      size(input, numbers.input_batch_dimension()) / std::max<int64_t>(convolution.batch_group_count(), 1);
-  return kFmaFlops * static_cast<double>(features) * static_cast<double>(batch) * positions *
-         static_cast<double>(size(output, numbers.output_feature_dimension()));
-}
-
-absl::StatusOr<CostAnalysis> CostAnalysis::Run(const HloModule& module) {
+absl::StatusOr<CostAnalysis> CostAnalysis::Run(const HloModule& module, const CostRules& rules) {
   KASHI_ASSIGN_OR_RETURN(const CallGraph graph, CallGraph::Build(module));
+  const absl::flat_hash_set<const HloComputation*> fused = FusedComputations(graph);
+  const SizeFunction size = GuardedSize(rules);
   CostAnalysis result;
-  FusedFactsMap facts;
-  absl::flat_hash_set<const HloComputation*> fused;  // whatever a fusion calls, also if it does not know that it is one
-  for (const CallGraph::Node& node : graph.nodes()) {
-    for (const HloInstruction* instruction : node.computation->instructions()) {
-      if (instruction->opcode() != HloOpcode::kFusion) continue;
-      for (const HloComputation* callee : instruction->called_computations()) fused.insert(callee);
-    }
-  }
+  FusedCosts fused_costs;
   for (const CallGraph::Node& node : graph.nodes()) {
     Cost sum;
     for (const HloInstruction* instruction : node.computation->instructions()) {
-      const Cost cost = Counter(*instruction, result.costs_, result.computation_costs_, facts).Count();
-      result.costs_.emplace(instruction, cost);
-      sum += cost;
+      InstructionCost cost =
+          Counter(*instruction, rules, size, result.costs_, result.computation_costs_, fused_costs).Count();
+      sum += cost.cost;
+      result.costs_.emplace(instruction, std::move(cost));
     }
     result.computation_costs_.emplace(node.computation, sum);
-    if (fused.contains(node.computation)) facts.emplace(node.computation, FactsOf(*node.computation, facts));
+    result.computations_.push_back(node.computation);
+    if (fused.contains(node.computation)) {
+      fused_costs.emplace(node.computation, CostOfFused(*node.computation, fused_costs, size));
+    }
   }
   result.total_ = result.computation_costs_.at(module.entry_computation());
   return result;

@@ -1,4 +1,5 @@
-// What a program costs, in the manner in which XLA's cost analysis counts (docs/spec/xla-api.md 29.3).
+// What a program costs, in the manner in which XLA's cost analysis counts (docs/spec/hlo-ops.md 0.4, docs/spec/hlo.md
+// 5.1).
 //
 //   flops             arithmetic on elements: one each; a product and a sum, as in dot, two. Integers count, too.
 //   transcendentals   exp, log, tanh, pow, … : one for each element, and then no flop
@@ -9,13 +10,22 @@
 // Control flow: one turn of a loop's body and one of its condition; of a conditional's branches the most of each. A
 // fusion reads its operands and writes its results, and nothing in between. What a custom call costs nobody knows: here
 // 0, and it is counted as unknown; XLA takes -1 off its sums for each.
+//
+// hlo_cost_analysis.h has the same under XLA's names, with seconds; how near the numbers come to XLA's own, and where
+// they differ on purpose: docs/cost.md.
 #ifndef KASHI_ANALYSIS_COST_ANALYSIS_H_
 #define KASHI_ANALYSIS_COST_ANALYSIS_H_
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/array/shape.h"
+#include "kashi/array/shape_index.h"
 #include "kashi/hlo/hlo_computation.h"
 #include "kashi/hlo/hlo_instruction.h"
 #include "kashi/hlo/hlo_module.h"
@@ -34,28 +44,69 @@ struct Cost {
   friend Cost operator*(Cost a, double times);
 };
 
+// What an instruction reads of one operand.
+struct OperandCost {
+  double bytes = 0;
+  double utilization = 1;  // the part of the operand's elements that is looked at
+};
+
+// What is read or written of parts of tuples.
+struct PartCosts {
+  struct Part {
+    int64_t operand = 0;  // which one; 0 for results
+    ShapeIndex index;
+    double bytes = 0;
+  };
+  std::vector<Part> operands;  // the arrays
+  std::vector<Part> results;   // arrays, and of fusions the tuples that they are in, but not the result as a whole
+};
+
+struct InstructionCost {
+  Cost cost;
+  // Empty for calls, loops, conditionals and async-start: what they read is what the instructions read that they call.
+  std::vector<OperandCost> operands;
+  double result_bytes = 0;
+  // Whether the cost of what it calls is in this one's: of control flow and fusions, but not of those that stand for
+  // one gather or scatter. A reduce and its like add the cost of so many runs instead.
+  bool counts_called = false;
+  // Only where XLA tells parts apart, in fusions and of infeed and outfeed; else null. Shared by the fusions of one
+  // computation.
+  std::shared_ptr<const PartCosts> parts;
+};
+
+// Bytes of one buffer: of an array, or of a tuple's table of pointers.
+using SizeFunction = std::function<double(const Shape&)>;
+
+struct CostRules {
+  // Null: HostBytes (cost_analysis_sizes.h). Not asked for arrays without a layout, which have no bytes, nor for
+  // tokens.
+  SizeFunction size;
+  // What a custom call adds to flops and bytes; XLA's: -1.
+  double custom_call = 0;
+};
+
 class CostAnalysis {
  public:
   // INVALID_ARGUMENT for modules that do not hang together (call_graph.h). O(instructions + operands).
-  static absl::StatusOr<CostAnalysis> Run(const HloModule& module);
+  static absl::StatusOr<CostAnalysis> Run(const HloModule& module, const CostRules& rules = {});
 
   // Of the entry, which counts what it calls.
   const Cost& total() const { return total_; }
   // Of one instruction, what it calls included; of a fused one as if it stood alone, though the total does not count
   // its bytes. Dies for an instruction of another module.
-  const Cost& CostOf(const HloInstruction* instruction) const { return costs_.at(instruction); }
+  const Cost& CostOf(const HloInstruction* instruction) const { return DetailsOf(instruction).cost; }
+  const InstructionCost& DetailsOf(const HloInstruction* instruction) const { return costs_.at(instruction); }
   // The sum over its instructions.
   const Cost& CostOf(const HloComputation* computation) const { return computation_costs_.at(computation); }
+  // All of the module, callees before callers.
+  absl::Span<const HloComputation* const> computations() const { return computations_; }
 
  private:
   Cost total_;
-  absl::flat_hash_map<const HloInstruction*, Cost> costs_;
+  absl::flat_hash_map<const HloInstruction*, InstructionCost> costs_;
   absl::flat_hash_map<const HloComputation*, Cost> computation_costs_;
+  std::vector<const HloComputation*> computations_;
 };
-
-// Flops of a product of matrices and of a convolution, whose padding and holes are not multiplied.
-double DotFlops(const HloInstruction& dot);
-double ConvolutionFlops(const HloInstruction& convolution);
 
 }  // namespace kashi
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
+#include "kashi/analysis/cost_analysis_products.h"
 
 namespace kashi {
 namespace {
@@ -36,6 +37,22 @@ nested { x = f32[10] parameter(0)  y = f32[10] fusion(x), kind=kLoop, calls=expa
 element { x = (f32[10], f32[7]) parameter(0)  y = f32[10] get-tuple-element(x), index=0  ROOT z = f32[10] negate(y) }
 table { x = f32[3] parameter(0)  k = f32[3] constant({1, 2, 3})  s = f32[] constant(4)
   b = f32[3] broadcast(s), dimensions={}  y = f32[3] add(k, x)  ROOT z = f32[3] add(y, b) }
+halves { x = f32[10] parameter(0)  s = f32[5] slice(x), slice={[0:5]}  t = f32[5] slice(x), slice={[5:10]}
+  ROOT z = f32[5] add(s, t) }
+twice { x = f32[10] parameter(0)  a = f32[10,10] broadcast(x), dimensions={0}
+  b = f32[10,10] broadcast(x), dimensions={1}
+  n = f32[10] negate(x)  m = f32[10] abs(x)  c = f32[10,10] add(a, b)
+  ROOT t = (f32[10,10], f32[10], f32[10]) tuple(c, n, m) }
+nestedroot { x = f32[10] parameter(0)  ROOT y = f32[10] fusion(x), kind=kLoop, calls=expadd }
+nestedhalves { x = f32[10] parameter(0)  y = f32[5] fusion(x), kind=kLoop, calls=halves  ROOT z = f32[5] negate(y) }
+inner { x = (f32[10], (f32[7], f32[9]), f32[2]) parameter(0)  a = f32[10] get-tuple-element(x), index=0
+  b = (f32[7], f32[9]) get-tuple-element(x), index=1  c = f32[9] get-tuple-element(b), index=1
+  d = f32[3] slice(a), slice={[0:3]}  ROOT t = (f32[3], f32[9]) tuple(d, c) }
+again { x = (f32[10], f32[2]) parameter(0)  a = f32[10] get-tuple-element(x), index=0
+  s = f32[3] slice(a), slice={[0:3]}  b = f32[10] get-tuple-element(x), index=0  n = f32[10] negate(b)
+  ROOT t = (f32[3], f32[10]) tuple(s, n) }
+carry { x = f32[] parameter(0)  y = f32[] parameter(1)  z = f32[] add(x, y)  e = f32[] exponential(z)
+  ROOT t = (f32[], f32[]) tuple(e, z) }
 take { x = f32[10] parameter(0)  i = s32[4,1] parameter(1)  ROOT b = f32[4] gather(x, i), offset_dims={},
   collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1} }
 ENTRY e {
@@ -85,7 +102,61 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"p = pred[] parameter(0)  a = f32[10] parameter(1)  ROOT b = f32[10] conditional(p, a, a), "
              "true_computation=neg, false_computation=expadd",
              10, 10, 200},
-        Case{"a = f32[10] parameter(0)  ROOT b = f32[10] while(a), condition=yes, body=neg", 10, 0, 80}));
+        Case{"a = f32[10] parameter(0)  ROOT b = f32[10] while(a), condition=yes, body=neg", 10, 0, 80},
+        Case{"a = f32[<=5,3] parameter(0)  ROOT b = f32[<=5,3] negate(a)", 15, 0, 136},
+        Case{"a = s4[5]{0:E(4)} parameter(0)  ROOT b = s4[5]{0:E(4)} add(a, a)", 5, 0, 9},
+        Case{"a = f8e5m2[3,3] parameter(0)  ROOT r = f8e5m2[3,3] cholesky(a), lower=true", 9, 0, 9},
+        Case{"a = f32[5,5] parameter(0)  b = f32[5,3] parameter(1)  ROOT r = f32[5,3] triangular-solve(a, b), "
+             "left_side=true, lower=true, transpose_a=NO_TRANSPOSE",
+             150, 0, 170},
+        Case{"a = c64[2,7,9] parameter(0)  ROOT r = c64[2,7,9] fft(a), fft_type=FFT, fft_length={7,9}", 6048, 0, 2016},
+        Case{"x = f32[4] parameter(0)  c = f32[] parameter(1)  ROOT s = (f32[4], f32[]) scan(x, c), dimensions={0}, "
+             "num_carries=1, to_apply=carry",
+             1, 1, 40},
+        Case{"t = token[] after-all()  a = (f32[10], s32[3]) parameter(0)  ROOT o = token[] outfeed(a, t), "
+             "outfeed_shape=(f32[10], s32[3])",
+             0, 0, 52},
+        Case{"t = token[] after-all()  ROOT i = ((f32[3], s32[4]), token[]) infeed(t)", 0, 0, 28}));
+
+// XLA has one form of windows that it takes for a cumulative sum.
+INSTANTIATE_TEST_SUITE_P(
+    ReduceWindow, CostCaseTest,
+    ::testing::Values(Case{"a = f32[2,5] parameter(0)  z = f32[] constant(0)  ROOT b = f32[2,5] reduce-window(a, z), "
+                           "window={size=1x9 pad=0_0x4_4}, to_apply=add",
+                           6, 0, 84},
+                      Case{"a = f32[2,9] parameter(0)  z = f32[] constant(0)  ROOT b = f32[2,5] reduce-window(a, z), "
+                           "window={size=1x9 pad=0_0x4_4 stride=1x2}, to_apply=add",
+                           6, 0, 116},
+                      Case{"a = f32[2,5] parameter(0)  z = f32[] constant(0)  ROOT b = f32[2,5] reduce-window(a, z), "
+                           "window={size=1x5 pad=0_0x4_0}, to_apply=add",
+                           40, 0, 84},
+                      Case{"a = f32[2,6] parameter(0)  z = f32[] constant(0)  ROOT b = f32[2,6] reduce-window(a, z), "
+                           "window={size=1x9 pad=0_0x4_4}, to_apply=add",
+                           96, 0, 100},
+                      Case{"a = f32[2,5] parameter(0)  z = f32[] constant(0)  ROOT b = f32[4,5] reduce-window(a, z), "
+                           "window={size=1x9 pad=1_1x4_4}, to_apply=add",
+                           160, 0, 124}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Products, CostCaseTest,
+    ::testing::Values(
+        Case{"a = f32[6,4] parameter(0)  b = f32[3,4,5] parameter(1)  g = s32[3] parameter(2)  ROOT r = f32[6,5] "
+             "ragged-dot(a, b, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, "
+             "rhs_group_dims={0}",
+             40, 0, 468},
+        Case{"a = f32[6,4] parameter(0)  b = f32[4,5] parameter(1)  g = s32[3] parameter(2)  ROOT r = f32[3,6,5] "
+             "ragged-dot(a, b, g), lhs_contracting_dims={1}, rhs_contracting_dims={0}, lhs_ragged_dims={1}",
+             720, 0, 548},
+        Case{"a = f8e4m3fn[32,64] parameter(0)  b = f8e4m3fn[64,32] parameter(1)  c = f8e8m0fnu[32,2] parameter(2)  d "
+             "= f8e8m0fnu[2,32] parameter(3)  ROOT r = f32[32,32] scaled-dot(a, b, c, d), lhs_contracting_dims={1}, "
+             "rhs_contracting_dims={0}",
+             131072, 0, 8320},
+        Case{"a = f32[6,8,8,2] parameter(0)  k = f32[3,3,2,9] parameter(1)  ROOT c = f32[2,8,8,9] convolution(a, k), "
+             "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, batch_group_count=3",
+             34848, 0, 8328},
+        Case{"a = f32[2,8,6] parameter(0)  k = f32[3,6,9] parameter(1)  ROOT c = f32[2,4,9] convolution(a, k), "
+             "window={size=3 pad=-1_-1}, dim_labels=b0f_0io->b0f",
+             2592, 0, 1320}));
 
 INSTANTIATE_TEST_SUITE_P(
     Fusions, CostCaseTest,
@@ -103,7 +174,17 @@ INSTANTIATE_TEST_SUITE_P(
              0, 0, 48},
         Case{
             "a = f32[10] parameter(0)  i = s32[4,1] parameter(1)  ROOT b = f32[4] fusion(a, i), kind=kLoop, calls=take",
-            0, 0, 72}));
+            0, 0, 72},
+        Case{"a = f32[10] parameter(0)  ROOT b = f32[5] fusion(a), kind=kLoop, calls=halves", 5, 0, 60},
+        Case{"a = f32[10] parameter(0)  ROOT b = (f32[10,10], f32[10], f32[10]) fusion(a), kind=kLoop, calls=twice",
+             120, 0, 480 + 3 * 40},
+        Case{"a = f32[10] parameter(0)  ROOT b = f32[10] fusion(a), kind=kLoop, calls=nestedroot", 10, 10, 40},
+        Case{"a = f32[10] parameter(0)  ROOT b = f32[5] fusion(a), kind=kLoop, calls=nestedhalves", 10, 0, 60},
+        Case{"a = (f32[10], (f32[7], f32[9]), f32[2]) parameter(0)  ROOT b = (f32[3], f32[9]) fusion(a), kind=kLoop, "
+             "calls=inner",
+             0, 0, 48 + 12 + 16 + 36 + 24},
+        Case{"a = (f32[10], f32[2]) parameter(0)  ROOT b = (f32[3], f32[10]) fusion(a), kind=kLoop, calls=again", 10, 0,
+             52 + 12 + 16}));
 
 TEST(CostAnalysisTest, ProductsAndConvolutions) {
   const auto module = ReadModule(R"(
@@ -127,7 +208,6 @@ ENTRY e {
   EXPECT_EQ(of("y"), 2 * 2 * 3 * 4 * (9 + 8 + 8));  // the kernel's ends meet padding once each
 }
 
-// Against the obvious double loop.
 TEST(CostAnalysisTest, CountsStayFinite) {
   std::string text = "HloModule m\nc0_ { p = f32[8] parameter(0)\n ROOT r = f32[8] exponential(p) }\n";
   for (int i = 1; i <= 400; ++i) {  // 8^800 runs in all
@@ -142,6 +222,7 @@ TEST(CostAnalysisTest, CountsStayFinite) {
   EXPECT_EQ(total.bytes_accessed, 2 * 8 * 4);
 }
 
+// Against the obvious double loop.
 TEST(CostAnalysisTest, DilatedConvolutions) {
   for (const int stride : {1, 2, 7}) {
     for (const int dilation : {1, 3, 8}) {
@@ -163,6 +244,89 @@ TEST(CostAnalysisTest, DilatedConvolutions) {
       }
     }
   }
+}
+
+// There XLA counts below nothing: -5 flops here.
+TEST(CostAnalysisTest, ReducingNothingCostsNothing) {
+  const auto module = ReadModule(absl::StrCat(kCallees,
+                                              "a = f32[0,5] parameter(0)  z = f32[] constant(0)  ROOT b = f32[5] "
+                                              "reduce(a, z), dimensions={0}, to_apply=add }"));
+  const Cost total = CostAnalysis::Run(*module)->total();
+  EXPECT_EQ(total.flops, 0);
+  EXPECT_EQ(total.bytes_accessed, 24);
+}
+
+// Numbers that no window can have, but a file.
+TEST(CostAnalysisTest, AbsurdWindows) {
+  for (const char* window : {"size=9223372036854775807 pad=4_4", "size=9 pad=-9223372036854775808_4",
+                             "size=1 pad=9223372036854775807_9223372036854775807",
+                             "size=3 stride=9223372036854775807 rhs_dilate=9223372036854775807"}) {
+    const auto module = ReadModule(absl::StrCat(
+        "HloModule m\nadd { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) }\n",
+        "ENTRY e { a = f32[5] parameter(0)  z = f32[] constant(0)  r = f32[5] reduce-window(a, z), window={", window,
+        "}, to_apply=add\n k = f32[5,1,1] parameter(1)  i = f32[5,1,1] parameter(2)\n",
+        " ROOT c = f32[5,1,1] convolution(i, k), window={", window, "}, dim_labels=0bf_0io->0bf }\n"));
+    ASSERT_NE(module, nullptr) << window;
+    const absl::StatusOr<CostAnalysis> costs = CostAnalysis::Run(*module);
+    ASSERT_TRUE(costs.ok()) << costs.status();
+    EXPECT_GE(costs->total().flops, 0) << window;
+    EXPECT_LE(costs->total().flops, std::numeric_limits<double>::max()) << window;
+  }
+}
+
+// Nothing recurses over calls, and what is called is counted once.
+TEST(CostAnalysisTest, DeepCalls) {
+  constexpr int kDepth = 30000;
+  std::string text = "HloModule m\nc0_ { p = f32[8] parameter(0)  ROOT r = f32[8] negate(p) }\n";
+  for (int i = 1; i <= kDepth; ++i) {
+    absl::StrAppend(&text, "c", i, "_ { p = f32[8] parameter(0)  ROOT r = f32[8] call(p), to_apply=c", i - 1, "_ }\n");
+  }
+  absl::StrAppend(&text, "ENTRY e { p = f32[8] parameter(0)  ROOT r = f32[8] call(p), to_apply=c", kDepth, "_ }\n");
+  const auto module = ReadModule(text);
+  const absl::StatusOr<CostAnalysis> costs = CostAnalysis::Run(*module);
+  ASSERT_TRUE(costs.ok()) << costs.status();
+  EXPECT_EQ(costs->total().flops, 8);
+  EXPECT_EQ(costs->computations().size(), kDepth + 2);
+}
+
+TEST(CostAnalysisTest, WithoutLayoutsNoBytes) {
+  const auto module = ReadModule("HloModule m\nENTRY e { a = f32[10] parameter(0)  ROOT b = f32[10] negate(a) }\n");
+  for (HloInstruction* instruction : module->entry_computation()->instructions()) {
+    instruction->mutable_shape()->clear_layout();
+  }
+  const Cost total = CostAnalysis::Run(*module)->total();
+  EXPECT_EQ(total.flops, 10);
+  EXPECT_EQ(total.bytes_accessed, 0);
+}
+
+TEST(CostAnalysisTest, OtherSizes) {
+  const auto module = ReadModule("HloModule m\nENTRY e { a = f32[10] parameter(0)  ROOT b = f32[10] negate(a) }\n");
+  const auto size = [](const Shape& shape) { return shape.IsArray() ? 512.0 : 0.0; };
+  EXPECT_EQ(CostAnalysis::Run(*module, {size, 0})->total().bytes_accessed, 1024);
+}
+
+TEST(CostAnalysisTest, Operands) {
+  const auto module = ReadModule(R"(
+HloModule m
+ENTRY e {
+  a = f32[10,20] parameter(0)
+  u = f32[2,3] parameter(1)
+  i = s32[] parameter(2)
+  s = f32[2,3] dynamic-slice(a, i, i), dynamic_slice_sizes={2,3}
+  ROOT d = f32[10,20] dynamic-update-slice(a, u, i, i)
+}
+)");
+  const absl::StatusOr<CostAnalysis> costs = CostAnalysis::Run(*module);
+  ASSERT_TRUE(costs.ok()) << costs.status();
+  const auto of = [&](absl::string_view name) {
+    return costs->DetailsOf(module->entry_computation()->GetInstructionWithName(name));
+  };
+  EXPECT_EQ(of("s").operands[0].bytes, 24);
+  EXPECT_EQ(of("s").operands[0].utilization, 0.03);
+  EXPECT_EQ(of("s").operands[2].bytes, 4);
+  EXPECT_EQ(of("d").operands[0].bytes, 0);
+  EXPECT_EQ(of("d").operands[0].utilization, 0.97);
+  EXPECT_EQ(of("d").result_bytes, 24);
 }
 
 TEST(CostAnalysisTest, CustomCallsAreUnknown) {

@@ -1,77 +1,292 @@
 #include "kashi/analysis/hlo_cost_analysis.h"
 
+#include <algorithm>
 #include <limits>
-#include <vector>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "kashi/analysis/cost_analysis_products.h"
+#include "kashi/analysis/cost_analysis_sizes.h"
+#include "kashi/array/layout_util.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/hlo_module.h"
 
 namespace kashi {
 namespace {
 
-absl::StatusOr<CostAnalysis> CostsOfModule(const HloComputation* computation) {
-  if (computation == nullptr || computation->parent() == nullptr) {
-    return InvalidArgument("what is to be analysed is in no module");
-  }
-  return CostAnalysis::Run(*computation->parent());
+using Properties = HloCostAnalysis::Properties;
+
+// Sums of properties of one module, all together.
+constexpr size_t kMaxNumbers = size_t{1} << 24;
+
+int64_t ToInt64(double count) {
+  if (count >= 0x1p63) return std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(std::max(count, -0x1p63));
 }
 
-int64_t Rounded(double count) {
-  return count < 0x1p63 ? static_cast<int64_t>(count) : std::numeric_limits<int64_t>::max();
+// The largest float for what is beyond it.
+float ToFloat(double count) { return static_cast<float>(std::min<double>(count, std::numeric_limits<float>::max())); }
+
+void SetMainKeys(const Cost& cost, Properties* properties) {
+  (*properties)[HloCostAnalysis::kFlopsKey] = ToFloat(cost.flops);
+  (*properties)[HloCostAnalysis::kTranscendentalsKey] = ToFloat(cost.transcendentals);
+  (*properties)[HloCostAnalysis::kBytesAccessedKey] = ToFloat(cost.bytes_accessed);
+}
+
+// What the computations have that an instruction calls, as XLA puts it together.
+Properties PropertiesOfCalled(const HloInstruction& instruction,
+                              const absl::flat_hash_map<const HloComputation*, Properties>& computations) {
+  Properties properties;
+  switch (instruction.opcode()) {
+    case HloOpcode::kCall:
+    case HloOpcode::kWhile:
+    case HloOpcode::kAsyncStart:
+      for (const HloComputation* called : instruction.called_computations()) properties += computations.at(called);
+      break;
+    case HloOpcode::kConditional:
+      for (size_t i = 0; i < instruction.called_computations().size(); ++i) {
+        const Properties& branch = computations.at(instruction.called_computations()[i]);
+        if (i == 0) {
+          properties = branch;
+        } else {
+          properties.TakeMax(branch);
+        }
+      }
+      break;
+    // Of what a fusion reads and writes it tells itself; so what is left of this is numbers of operands that it does
+    // not have, but which are in XLA's sums.
+    case HloOpcode::kFusion:
+      properties = computations.at(instruction.called_computations()[0]);
+      break;
+    default:
+      break;
+  }
+  return properties;
+}
+
+bool HasSecondsOfCalled(HloOpcode opcode) {
+  return opcode == HloOpcode::kCall || opcode == HloOpcode::kWhile || opcode == HloOpcode::kConditional;
+}
+
+// What is read and written, where that is not what is called.
+void SetAccesses(const InstructionCost& cost, Properties* properties) {
+  properties->set_output_bytes_accessed(ToFloat(cost.result_bytes));
+  for (size_t i = 0; i < cost.operands.size(); ++i) {
+    const auto operand = static_cast<int64_t>(i);
+    properties->set_operand_bytes_accessed(operand, ToFloat(cost.operands[i].bytes));
+    properties->set_operand_utilization(operand, ToFloat(cost.operands[i].utilization));
+  }
+  if (cost.parts == nullptr) return;
+  for (const PartCosts::Part& part : cost.parts->operands) {
+    properties->set_operand_bytes_accessed(part.operand, part.index, ToFloat(part.bytes));
+  }
+  for (const PartCosts::Part& part : cost.parts->results) {
+    properties->set_output_bytes_accessed(part.index, ToFloat(part.bytes));
+  }
+}
+
+// The sum of `bytes_of` over the arrays in a shape that are in the memory space.
+template <typename F>
+double SumOverSpace(const Shape& shape, std::optional<int64_t> memory_space, F bytes_of) {
+  double sum = 0;
+  for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(shape)) {
+    const bool is_there =
+        !memory_space.has_value() || (leaf.shape.has_layout() && leaf.shape.layout().memory_space() == *memory_space);
+    if (is_there) sum += bytes_of(leaf.index);
+  }
+  return sum;
 }
 
 }  // namespace
 
+HloCostAnalysis::HloCostAnalysis(ShapeSizeFunction shape_size, const Properties& per_second_rates,
+                                 const Properties& min_latency_seconds)
+    : options_{std::move(shape_size), per_second_rates, min_latency_seconds} {}
+
+int64_t HloCostAnalysis::DefaultShapeSize(const Shape& shape) { return ToInt64(DenseBytes(shape)); }
+
+int64_t HloCostAnalysis::GetShapeSize(const Shape& shape) const {
+  return LayoutUtil::HasLayout(shape) ? options_.shape_size(shape) : 0;
+}
+
+float HloCostAnalysis::BottleneckSeconds(const Properties& properties) const {
+  if (options_.per_second_rates.empty()) return 0;
+  float seconds = 0;
+  properties.ForEach([&](absl::string_view key, float value) {
+    const float rate = per_second_rate(key);
+    if (key == kOptimalSecondsKey || rate == 0) return;
+    seconds = std::max({seconds, value / rate, min_latency_seconds(key)});
+  });
+  return seconds;
+}
+
+Properties HloCostAnalysis::PropertiesOf(const HloInstruction& instruction, const InstructionCost& cost,
+                                         const ComputationProperties& computations) const {
+  Properties properties = cost.counts_called ? PropertiesOfCalled(instruction, computations) : Properties();
+  const bool only_calls = HasSecondsOfCalled(instruction.opcode()) || instruction.opcode() == HloOpcode::kAsyncStart;
+  if (!only_calls) SetAccesses(cost, &properties);
+  SetMainKeys(cost.cost, &properties);
+  if (instruction.opcode() == HloOpcode::kCustomCall) {
+    properties[kOptimalSecondsKey] = kUnknownCost;
+  } else if (!HasSecondsOfCalled(instruction.opcode())) {
+    properties[kOptimalSecondsKey] = BottleneckSeconds(properties);
+  }
+  return properties;
+}
+
+absl::StatusOr<HloCostAnalysis::KnownMap> HloCostAnalysis::Analyze(const HloComputation* in_module) const {
+  if (in_module == nullptr || in_module->parent() == nullptr) {
+    return InvalidArgument("what is to be analysed is in no module");
+  }
+  const auto size = [this](const Shape& shape) { return static_cast<double>(options_.shape_size(shape)); };
+  KASHI_ASSIGN_OR_RETURN(const CostAnalysis costs, CostAnalysis::Run(*in_module->parent(), {size, kUnknownCost}));
+  KnownMap all;
+  ComputationProperties computations;
+  size_t numbers = 0;
+  for (const HloComputation* computation : costs.computations()) {
+    Properties& sum = computations[computation];
+    for (const HloInstruction* instruction : computation->instructions()) {
+      const InstructionCost& cost = costs.DetailsOf(instruction);
+      Known known = {cost.cost, PropertiesOf(*instruction, cost, computations)};
+      sum += known.properties;
+      numbers += known.properties.size();
+      if (numbers > kMaxNumbers) return ResourceExhausted("calls of computations with too many operands to sum up");
+      all.emplace(instruction, std::move(known));
+    }
+  }
+  return all;
+}
+
+void HloCostAnalysis::Count(const std::vector<const HloInstruction*>& instructions, const KnownMap& all) {
+  std::vector<const HloInstruction*> rest;
+  for (const HloInstruction* instruction : instructions) {
+    Known& known = known_[instruction];
+    if (known.is_counted) continue;
+    known = all.at(instruction);
+    known.is_counted = true;
+    sum_ += known.cost;
+    property_sums_ += known.properties;
+    rest.push_back(instruction);
+  }
+  SetExactSums();
+  while (!rest.empty()) {
+    const HloInstruction& caller = *rest.back();
+    rest.pop_back();
+    for (const HloComputation* called : caller.called_computations()) {
+      for (const HloInstruction* instruction : called->instructions()) {
+        if (known_.emplace(instruction, all.at(instruction)).second) rest.push_back(instruction);
+      }
+    }
+  }
+}
+
+void HloCostAnalysis::SetExactSums() { SetMainKeys(sum_, &property_sums_); }
+
 absl::Status HloCostAnalysis::Visit(const HloComputation& computation) {
-  KASHI_ASSIGN_OR_RETURN(const CostAnalysis costs, CostsOfModule(&computation));
-  for (const HloInstruction* instruction : computation.instructions()) Add(*instruction, costs);
+  KASHI_ASSIGN_OR_RETURN(const KnownMap all, Analyze(&computation));
+  Count({computation.instructions().begin(), computation.instructions().end()}, all);
   return absl::OkStatus();
 }
 
 absl::Status HloCostAnalysis::Visit(const HloInstruction& root) {
-  KASHI_ASSIGN_OR_RETURN(const CostAnalysis costs, CostsOfModule(root.parent()));
+  KASHI_ASSIGN_OR_RETURN(const KnownMap all, Analyze(root.parent()));
   absl::flat_hash_set<const HloInstruction*> seen = {&root};
-  std::vector<const HloInstruction*> rest = {&root};
-  while (!rest.empty()) {
-    const HloInstruction& next = *rest.back();
-    rest.pop_back();
-    Add(next, costs);
+  std::vector<const HloInstruction*> needed = {&root};
+  for (size_t i = 0; i < needed.size(); ++i) {
+    const HloInstruction& next = *needed[i];
     for (const HloInstruction* operand : next.operands()) {
-      if (seen.insert(operand).second) rest.push_back(operand);
+      if (seen.insert(operand).second) needed.push_back(operand);
+    }
+    for (const HloInstruction* before : next.control_predecessors()) {
+      if (seen.insert(before).second) needed.push_back(before);
     }
   }
+  Count(needed, all);
   return absl::OkStatus();
 }
 
-void HloCostAnalysis::Add(const HloInstruction& instruction, const CostAnalysis& costs) {
-  Cost cost = costs.CostOf(&instruction);
-  cost.flops -= cost.unknown;
-  // A fusion's bytes are its own, not the sum of what is in it.
-  if (instruction.opcode() != HloOpcode::kFusion) cost.bytes_accessed -= cost.unknown;
-  sum_ += cost;
-  costs_[&instruction] = cost;
+absl::Status HloCostAnalysis::RemoveInstruction(HloInstruction* instruction) {
+  const auto found = known_.find(instruction);
+  if (found == known_.end()) return absl::OkStatus();
+  if (found->second.is_counted) {
+    sum_ += found->second.cost * -1;
+    property_sums_ -= found->second.properties;
+    SetExactSums();
+  }
+  known_.erase(found);
+  return absl::OkStatus();
 }
 
-float HloCostAnalysis::property(absl::string_view key) const {
-  if (key == kFlopsKey) return flop_count();
-  if (key == kTranscendentalsKey) return transcendental_count();
-  return key == kBytesAccessedKey ? bytes_accessed() : 0;
+absl::Status HloCostAnalysis::RevisitInstruction(HloInstruction* instruction) {
+  KASHI_ASSIGN_OR_RETURN(const KnownMap all, Analyze(instruction->parent()));
+  KASHI_RETURN_IF_ERROR(RemoveInstruction(instruction));
+  Count({instruction}, all);
+  return absl::OkStatus();
+}
+
+// ---- Of one instruction.
+
+const HloCostAnalysis::Known& HloCostAnalysis::KnownOf(const HloInstruction& instruction) const {
+  static const Known* const kNothing = new Known();
+  const auto found = known_.find(&instruction);
+  return found == known_.end() ? *kNothing : found->second;
 }
 
 int64_t HloCostAnalysis::flop_count(const HloInstruction& instruction) const {
-  return Rounded(CostOf(instruction).flops);
+  return ToInt64(KnownOf(instruction).cost.flops);
 }
 int64_t HloCostAnalysis::transcendental_count(const HloInstruction& instruction) const {
-  return Rounded(CostOf(instruction).transcendentals);
+  return ToInt64(KnownOf(instruction).cost.transcendentals);
 }
 int64_t HloCostAnalysis::bytes_accessed(const HloInstruction& instruction) const {
-  return Rounded(CostOf(instruction).bytes_accessed);
+  return ToInt64(KnownOf(instruction).cost.bytes_accessed);
+}
+float HloCostAnalysis::optimal_seconds(const HloInstruction& instruction) const {
+  return properties(instruction)[kOptimalSecondsKey];
+}
+const Properties& HloCostAnalysis::properties(const HloInstruction& instruction) const {
+  return KnownOf(instruction).properties;
+}
+int64_t HloCostAnalysis::operand_bytes_accessed(const HloInstruction& instruction, int64_t operand,
+                                                const ShapeIndex& index) const {
+  return ToInt64(properties(instruction).operand_bytes_accessed(operand, index));
+}
+float HloCostAnalysis::operand_utilization(const HloInstruction& instruction, int64_t operand,
+                                           const ShapeIndex& index) const {
+  return properties(instruction).operand_utilization(operand, index);
+}
+int64_t HloCostAnalysis::output_bytes_accessed(const HloInstruction& instruction, const ShapeIndex& index) const {
+  return ToInt64(properties(instruction).output_bytes_accessed(index));
 }
 
-Cost HloCostAnalysis::CostOf(const HloInstruction& instruction) const {
-  const auto found = costs_.find(&instruction);
-  return found == costs_.end() ? Cost() : found->second;
+int64_t HloCostAnalysis::GetBytesRead(const HloInstruction& instruction, std::optional<int64_t> memory_space) const {
+  const Properties& known = properties(instruction);
+  double sum = 0;
+  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+    sum += SumOverSpace(instruction.operand(i)->shape(), memory_space,
+                        [&](const ShapeIndex& index) { return known.operand_bytes_accessed(i, index); });
+  }
+  return ToInt64(sum);
+}
+
+int64_t HloCostAnalysis::GetBytesWritten(const HloInstruction& instruction, std::optional<int64_t> memory_space) const {
+  const Properties& known = properties(instruction);
+  return ToInt64(SumOverSpace(instruction.shape(), memory_space,
+                              [&](const ShapeIndex& index) { return known.output_bytes_accessed(index); }));
+}
+
+// ---- Without a visit.
+
+int64_t HloCostAnalysis::GetDotFlops(const Shape& lhs_shape, const Shape& result_shape,
+                                     const DotDimensionNumbers& dnums) {
+  return ToInt64(DotFlops(lhs_shape, result_shape, dnums));
+}
+int64_t HloCostAnalysis::GetConvolutionFlops(const HloInstruction* convolution) {
+  return ToInt64(ConvolutionFlops(*convolution));
+}
+int64_t HloCostAnalysis::GetConvolutionFlops(const HloInstruction* convolution, const Shape& lhs_shape,
+                                             const Shape& /*rhs_shape*/, const Shape& result_shape) {
+  return ToInt64(ConvolutionFlops(*convolution, lhs_shape, result_shape));
 }
 
 }  // namespace kashi

@@ -1,23 +1,34 @@
-// The cost of a computation through XLA's interface (docs/spec/xla-api.md 29.3), for code that was written for it;
-// cost_analysis.h says what is counted, and is the better choice for new code.
+// The cost of a computation through XLA's interface (docs/spec/xla-api.md 29.3), for code that was written for it:
 //
-//   HloCostAnalysis analysis;
-//   KASHI_RETURN_IF_ERROR(analysis.Visit(*module->entry_computation()));   // XLA: computation->Accept(&analysis)
-//   analysis.flop_count();                                                 // of all; in XLA's float
-//   analysis.flop_count(*instruction);                                     // of one
+//   HloCostAnalysis analysis(options);                        // or HloCostAnalysis analysis;
+//   KASHI_RETURN_IF_ERROR(module->entry_computation()->Accept(&analysis));
+//   analysis.flop_count();                                    // of all; in XLA's float
+//   analysis.bytes_accessed(*instruction);                    // of one
+//   analysis.operand_bytes_accessed(*instruction, 0);
 //
-// HLO has no visitors here, so the analysis is told what to look at. There are no sizes but those of a host (pointers
-// of 8 bytes), no rates per second and no optimal seconds, and no properties of single operands. A custom call, of which
-// nobody knows what it costs, counts as -1 here, as with XLA.
+// cost_analysis.h says what is counted, and is the better choice for new code: its numbers are doubles, it takes no
+// notice of seconds, and what nobody knows it calls unknown. Here a custom call, of which nobody knows what it costs,
+// counts -1, as with XLA. The most seconds that any property of an instruction takes at its rate are the instruction's
+// optimal seconds; a call, a loop and a conditional have those of what they call.
+//
+// Accept calls Visit; there is nothing else to override or visit, and no GPU or CPU variant.
 #ifndef KASHI_ANALYSIS_HLO_COST_ANALYSIS_H_
 #define KASHI_ANALYSIS_HLO_COST_ANALYSIS_H_
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "kashi/analysis/cost_analysis.h"
+#include "kashi/analysis/hlo_cost_analysis_properties.h"
+#include "kashi/array/shape.h"
+#include "kashi/array/shape_index.h"
 #include "kashi/hlo/hlo_computation.h"
 #include "kashi/hlo/hlo_instruction.h"
 
@@ -25,36 +36,127 @@ namespace kashi {
 
 class HloCostAnalysis {
  public:
-  static constexpr char kFlopsKey[] = "flops";
-  static constexpr char kTranscendentalsKey[] = "transcendentals";
-  static constexpr char kBytesAccessedKey[] = "bytes accessed";
+  static constexpr absl::string_view kFlopsKey = HloCostProperties::kFlopsKey;
+  static constexpr absl::string_view kTranscendentalsKey = HloCostProperties::kTranscendentalsKey;
+  static constexpr absl::string_view kBytesAccessedKey = HloCostProperties::kBytesAccessedKey;
+  static constexpr absl::string_view kOptimalSecondsKey = HloCostProperties::kOptimalSecondsKey;
+  static constexpr absl::string_view kUtilizationKey = HloCostProperties::kUtilizationKey;
   static constexpr int64_t kDefaultPointerSize = 8;
 
-  // Adds all instructions of a computation, with what they call; a second visit adds them again. INVALID_ARGUMENT for
-  // what is in no module, and where CostAnalysis::Run has it. O(module). Instructions are remembered by address: the
-  // module must outlive this.
+  using Properties = HloCostProperties;
+  // Bytes of one buffer: of an array, or of a tuple's table of pointers.
+  using ShapeSizeFunction = std::function<int64_t(const Shape&)>;
+
+  // Without padding, a pointer 8 bytes; at most the largest int64_t.
+  static int64_t DefaultShapeSize(const Shape& shape);
+
+  struct Options {
+    ShapeSizeFunction shape_size = DefaultShapeSize;
+    // By key. A key whose rate is 0 takes no time.
+    Properties per_second_rates = {};
+    Properties min_latencies_seconds = {};
+    // For XLA's analysis for GPUs, which counts an operand as often as its elements are read; nothing here asks for it.
+    bool count_multiple_input_accesses = false;
+
+    void set_flops_per_second(float value) { per_second_rates[kFlopsKey] = value; }
+    void set_transcendentals_per_second(float value) { per_second_rates[kTranscendentalsKey] = value; }
+    void set_bytes_per_second(float value) { per_second_rates[kBytesAccessedKey] = value; }
+    void set_flops_min_latency_second(float value) { min_latencies_seconds[kFlopsKey] = value; }
+    void set_bytes_min_latency_second(float value) { min_latencies_seconds[kBytesAccessedKey] = value; }
+    float per_second_rate(absl::string_view key) const { return per_second_rates[key]; }
+    float min_latency_seconds(absl::string_view key) const { return min_latencies_seconds[key]; }
+  };
+
+  explicit HloCostAnalysis(const Options& options) : options_(options) {}
+  explicit HloCostAnalysis(ShapeSizeFunction shape_size = DefaultShapeSize, const Properties& per_second_rates = {},
+                           const Properties& min_latency_seconds = {});
+
+  // Adds all instructions of a computation, with what they call; those that were visited before do not count again.
+  // INVALID_ARGUMENT for what is in no module, and where CostAnalysis::Run has it; RESOURCE_EXHAUSTED if the properties
+  // of the module's instructions, those with what they call, take the room of more than 2^24 numbers: a million
+  // instructions are well within. After an error the analysis is as it was. O(module) each time. Instructions are
+  // remembered by address: the module must outlive this.
   absl::Status Visit(const HloComputation& computation);
-  // Only what the instruction needs: itself, its operands and theirs.
+  // Only what the instruction needs: itself, its operands and control predecessors, and theirs.
   absl::Status Visit(const HloInstruction& root);
 
-  // Sums over what was visited.
-  float flop_count() const { return static_cast<float>(sum_.flops); }
-  float transcendental_count() const { return static_cast<float>(sum_.transcendentals); }
-  float bytes_accessed() const { return static_cast<float>(sum_.bytes_accessed); }
-  // By one of the keys above; 0 for others.
-  float property(absl::string_view key) const;
+  // Takes an instruction out of the sums, and what it had is 0; nothing if it is not known.
+  absl::Status RemoveInstruction(HloInstruction* instruction);
+  // Counts an instruction anew that has changed, or a new one, and no other; the same errors as Visit.
+  absl::Status RevisitInstruction(HloInstruction* instruction);
 
-  // Of one instruction; 0 unless it was visited, so also for what it calls. Beyond int64_t the largest one.
+  // Sums over what was visited.
+  float flop_count() const { return property_sums_[kFlopsKey]; }
+  float transcendental_count() const { return property_sums_[kTranscendentalsKey]; }
+  float bytes_accessed() const { return property_sums_[kBytesAccessedKey]; }
+  float optimal_seconds() const { return property_sums_[kOptimalSecondsKey]; }
+  const Properties& properties() const { return property_sums_; }
+  float property(absl::string_view key) const { return property_sums_[key]; }
+
+  // Of one instruction that was visited, or of one that such an instruction calls or fuses; 0 for others. Integers
+  // beyond int64_t are the largest one.
   int64_t flop_count(const HloInstruction& instruction) const;
   int64_t transcendental_count(const HloInstruction& instruction) const;
   int64_t bytes_accessed(const HloInstruction& instruction) const;
+  float optimal_seconds(const HloInstruction& instruction) const;
+  const Properties& properties(const HloInstruction& instruction) const;
+
+  // Of an operand or of a part of it, of the result or of a part of it. Parts are known of fusions only, and of infeed
+  // and outfeed.
+  int64_t operand_bytes_accessed(const HloInstruction& instruction, int64_t operand,
+                                 const ShapeIndex& index = {}) const;
+  float operand_utilization(const HloInstruction& instruction, int64_t operand, const ShapeIndex& index = {}) const;
+  int64_t output_bytes_accessed(const HloInstruction& instruction, const ShapeIndex& index = {}) const;
+  // The sum over the arrays in the operands, or in the result, of which something is known by themselves; only those in
+  // a memory space if one is named.
+  int64_t GetBytesRead(const HloInstruction& instruction, std::optional<int64_t> memory_space = std::nullopt) const;
+  int64_t GetBytesWritten(const HloInstruction& instruction, std::optional<int64_t> memory_space = std::nullopt) const;
+
+  // By the function that this was made with; 0 for what has no layout.
+  int64_t GetShapeSize(const Shape& shape) const;
+  float per_second_rate(absl::string_view key) const { return options_.per_second_rate(key); }
+  float min_latency_seconds(absl::string_view key) const { return options_.min_latency_seconds(key); }
+
+  static int64_t GetDotFlops(const Shape& lhs_shape, const Shape& result_shape, const DotDimensionNumbers& dnums);
+  static int64_t GetConvolutionFlops(const HloInstruction* convolution);
+  static int64_t GetConvolutionFlops(const HloInstruction* convolution, const Shape& lhs_shape, const Shape& rhs_shape,
+                                     const Shape& result_shape);
+
+  static std::string GetOperandBytesAccessedKey(int64_t operand_num, const ShapeIndex& index = {}) {
+    return Properties::OperandBytesAccessedKey(operand_num, index);
+  }
+  static std::string GetOperandUtilizationKey(int64_t operand_num, const ShapeIndex& index = {}) {
+    return Properties::OperandUtilizationKey(operand_num, index);
+  }
+  static std::string GetOutputBytesAccessedKey(const ShapeIndex& index = {}) {
+    return Properties::OutputBytesAccessedKey(index);
+  }
 
  private:
-  void Add(const HloInstruction& instruction, const CostAnalysis& costs);
-  Cost CostOf(const HloInstruction& instruction) const;
+  struct Known {
+    Cost cost;
+    Properties properties;
+    bool is_counted = false;  // in the sums; else only called by one that is
+  };
+  using KnownMap = absl::flat_hash_map<const HloInstruction*, Known>;
+  using ComputationProperties = absl::flat_hash_map<const HloComputation*, Properties>;
+  static constexpr int kUnknownCost = -1;
 
+  // All instructions of the module that a computation is in.
+  absl::StatusOr<KnownMap> Analyze(const HloComputation* in_module) const;
+  Properties PropertiesOf(const HloInstruction& instruction, const InstructionCost& cost,
+                          const ComputationProperties& computations) const;
+  float BottleneckSeconds(const Properties& properties) const;
+  // Adds those that are not counted yet, and remembers what they call.
+  void Count(const std::vector<const HloInstruction*>& instructions, const KnownMap& all);
+  // Writes the sums of doubles, which are nearer the truth, over those of floats.
+  void SetExactSums();
+  const Known& KnownOf(const HloInstruction& instruction) const;
+
+  Options options_;
   Cost sum_;
-  absl::flat_hash_map<const HloInstruction*, Cost> costs_;
+  Properties property_sums_;
+  KnownMap known_;
 };
 
 }  // namespace kashi

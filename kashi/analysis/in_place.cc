@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/types/span.h"
-#include "kashi/array/shape_util.h"
+#include "kashi/analysis/tpu_backend_config.h"
 
 namespace kashi {
 namespace {
@@ -102,19 +101,21 @@ bool HaveSameArity(const Shape& result, const HloComputation& fused) {
          (!result.IsTuple() || result.tuple_shapes_size() == root.tuple_shapes_size());
 }
 
-std::vector<InPlacePair> SortedByOutput(std::vector<InPlacePair> pairs) {
+// Without this a hostile file could have n results with n operands each.
+std::vector<InPlacePair> OneForEachOutput(std::vector<InPlacePair> pairs) {
   absl::c_stable_sort(pairs,
                       [](const InPlacePair& a, const InPlacePair& b) { return a.output_index < b.output_index; });
+  pairs.erase(std::unique(pairs.begin(), pairs.end(),
+                          [](const InPlacePair& a, const InPlacePair& b) { return a.output_index == b.output_index; }),
+              pairs.end());
   return pairs;
 }
 
-absl::Span<const InPlacePair> PairsOfOutput(const std::vector<InPlacePair>& sorted, const ShapeIndex& output) {
-  struct Less {
-    bool operator()(const InPlacePair& a, const ShapeIndex& b) const { return a.output_index < b; }
-    bool operator()(const ShapeIndex& a, const InPlacePair& b) const { return a < b.output_index; }
-  };
-  const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), output, Less());
-  return absl::MakeConstSpan(sorted.data() + (first - sorted.begin()), last - first);
+// Null if the output has none. Pre: `pairs` comes from OneForEachOutput.
+const InPlacePair* PairOfOutput(const std::vector<InPlacePair>& pairs, const ShapeIndex& output) {
+  const auto found = std::lower_bound(pairs.begin(), pairs.end(), output,
+                                      [](const InPlacePair& a, const ShapeIndex& b) { return a.output_index < b; });
+  return found != pairs.end() && found->output_index == output ? &*found : nullptr;
 }
 
 }  // namespace
@@ -128,22 +129,21 @@ InPlacePairs::InPlacePairs(const CallGraph& graph) {
 void InPlacePairs::AddFusedPairs(const HloComputation& fused) {
   const HloInstruction* root = fused.root_instruction();
   std::vector<InPlacePair> pairs;
-  absl::flat_hash_map<const HloInstruction*, std::vector<InPlacePair>>
-      known;  // of results that come from one instruction
+  // Of what results come from: many may come from one instruction.
+  absl::flat_hash_map<const HloInstruction*, std::vector<InPlacePair>> known;
   const int64_t count = root->shape().IsTuple() ? root->shape().tuple_shapes_size() : 1;
   for (int64_t i = 0; i < count; ++i) {
     const ShapeIndex output = root->shape().IsTuple() ? ShapeIndex{i} : ShapeIndex{};
     const std::optional<Source> source = Origin({root, output});
     if (!source || source->instruction->opcode() == HloOpcode::kParameter) continue;
     auto [found, is_new] = known.try_emplace(source->instruction);
-    if (is_new) found->second = SortedByOutput(Of(*source->instruction));
-    for (const InPlacePair& pair : PairsOfOutput(found->second, source->index)) {
-      if (pair.operand_number >= source->instruction->operand_count()) continue;
-      const std::optional<Source> changed =
-          Origin({source->instruction->operand(pair.operand_number), pair.operand_index});
-      if (!changed || changed->instruction->opcode() != HloOpcode::kParameter) continue;
-      pairs.push_back({changed->instruction->parameter_number(), changed->index, output});
-    }
+    if (is_new) found->second = Of(*source->instruction);
+    const InPlacePair* pair = PairOfOutput(found->second, source->index);
+    if (pair == nullptr || pair->operand_number >= source->instruction->operand_count()) continue;
+    const std::optional<Source> changed =
+        Origin({source->instruction->operand(pair->operand_number), pair->operand_index});
+    if (!changed || changed->instruction->opcode() != HloOpcode::kParameter) continue;
+    pairs.push_back({changed->instruction->parameter_number(), changed->index, output});
   }
   if (!pairs.empty()) fused_pairs_.emplace(&fused, std::move(pairs));
 }
@@ -154,8 +154,25 @@ std::vector<InPlacePair> InPlacePairs::Of(const HloInstruction& instruction) con
   AddStated(instruction, &pairs);
   if (instruction.opcode() == HloOpcode::kFusion && instruction.has_to_apply()) {
     const auto found = fused_pairs_.find(instruction.to_apply());
-    if (found == fused_pairs_.end() || !HaveSameArity(instruction.shape(), *instruction.to_apply())) return pairs;
-    pairs.insert(pairs.end(), found->second.begin(), found->second.end());
+    if (found != fused_pairs_.end() && HaveSameArity(instruction.shape(), *instruction.to_apply())) {
+      pairs.insert(pairs.end(), found->second.begin(), found->second.end());
+    }
+  }
+  return OneForEachOutput(std::move(pairs));
+}
+
+std::vector<InPlacePair> DecidedPairs(const HloInstruction& instruction) {
+  std::vector<InPlacePair> pairs;
+  if (!instruction.has_backend_config()) return pairs;
+  const int64_t operand_count = instruction.operand_count();
+  for (const std::vector<int64_t>& numbers : AliasingOperands(instruction.raw_backend_config_string())) {
+    const auto result = absl::c_find_if(numbers, [&](int64_t number) { return number >= operand_count; });
+    if (result == numbers.end()) continue;
+    const ShapeIndex output = instruction.shape().IsTuple() ? ShapeIndex{*result - operand_count} : ShapeIndex{};
+    for (int64_t number : numbers) {
+      if (number < 0 || number >= operand_count || instruction.operand(number)->shape().IsTuple()) continue;
+      pairs.push_back({number, {}, output});
+    }
   }
   return pairs;
 }

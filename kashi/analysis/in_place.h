@@ -7,6 +7,8 @@
 //   fusion                                                also where its root, or an element of its root tuple, is one
 //                                                         of these, changing a parameter of the fusion
 //
+// Each result has one operand at most; of what a file says besides, the first is taken.
+//
 // A compiler that has scheduled a module has put copies where the operand is needed afterwards; in a module without a
 // schedule these are only wishes.
 #ifndef KASHI_ANALYSIS_IN_PLACE_H_
@@ -30,9 +32,10 @@ struct InPlacePair {
 
 class InPlacePairs {
  public:
-  // O(instructions + results of fusions).
+  // O(n log n), n = instructions + results of fusions.
   explicit InPlacePairs(const CallGraph& graph);
 
+  // By output_index, each once.
   std::vector<InPlacePair> Of(const HloInstruction& instruction) const;
 
  private:
@@ -41,6 +44,11 @@ class InPlacePairs {
   // By fused computation: the same with the parameter's number for the operand's.
   absl::flat_hash_map<const HloComputation*, std::vector<InPlacePair>> fused_pairs_;
 };
+
+// In which operand's place the TPU compiler may have put a result, by its backend config (tpu_backend_config.h): those
+// above, and also such as nobody needs any more. It lists operands that live on, too; in the buffer assignments those have
+// places of their own. Not for tuples as operands: how they are numbered is not known. In the order of the lists.
+std::vector<InPlacePair> DecidedPairs(const HloInstruction& instruction);
 
 }  // namespace kashi
 

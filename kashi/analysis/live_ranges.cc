@@ -8,42 +8,42 @@
 namespace kashi {
 namespace {
 
-// Lays the computations of one region out in one sequence.
+// The computations of one region in one sequence.
+struct RegionLayout {
+  struct Span {
+    int32_t first = 0;
+    int32_t last = -1;
+  };
+  std::vector<const HloInstruction*> sequence;
+  absl::flat_hash_map<const HloComputation*, Span> spans;  // of all computations that are in it
+};
+
+// Lays the computations of one region out.
 class Sequencer {
  public:
   Sequencer(const HloModule& module, const CallGraph& graph, const ValuePositions& positions,
             const BufferGroups& groups)
       : module_(module), graph_(graph), positions_(positions), groups_(groups) {}
 
-  struct Result {
-    std::vector<const HloInstruction*> sequence;
-    // Of each computation: it and the step of its last instruction.
-    std::vector<std::pair<const HloComputation*, int32_t>> ends;
-  };
-
-  Result Run(const HloComputation* root) {
-    Result result;
+  RegionLayout Run(const HloComputation* root) {
+    layout_ = RegionLayout();
     Enter(root);
     while (!frames_.empty()) {
       Frame& frame = frames_.back();
       if (frame.next == frame.order.size()) {
-        result.ends.emplace_back(frame.computation, static_cast<int32_t>(result.sequence.size()) - 1);
-        frames_.pop_back();
+        Leave();
         continue;
       }
       const HloInstruction* instruction = frame.order[frame.next];
-      const auto callees = ControlFlowCallees(*instruction);
-      if (frame.next_callee < callees.size()) {
-        // A while lists its body before its condition; which runs first makes no difference to what is alive.
-        const HloComputation* callee = callees[frame.next_callee++];
+      if (const HloComputation* callee = NextCallee(*instruction, &frame)) {
         if (graph_.IsInline(callee)) Enter(callee);  // the frame is gone after this
         continue;
       }
-      result.sequence.push_back(instruction);
+      layout_.sequence.push_back(instruction);
       ++frame.next;
       frame.next_callee = 0;
     }
-    return result;
+    return std::move(layout_);
   }
 
  private:
@@ -54,8 +54,22 @@ class Sequencer {
     size_t next_callee = 0;
   };
 
+  // Null behind the last.
+  static const HloComputation* NextCallee(const HloInstruction& instruction, Frame* frame) {
+    const auto callees = ControlFlowCallees(instruction);
+    if (frame->next_callee == callees.size()) return nullptr;
+    const size_t number = frame->next_callee++;
+    // A while lists its body before its condition.
+    return callees[instruction.opcode() == HloOpcode::kWhile ? callees.size() - 1 - number : number];
+  }
+  int32_t now() const { return static_cast<int32_t>(layout_.sequence.size()); }
   void Enter(const HloComputation* computation) {
+    layout_.spans[computation].first = now();
     frames_.push_back({computation, InstructionOrder(module_, *computation, positions_, groups_)});
+  }
+  void Leave() {
+    layout_.spans[frames_.back().computation].last = now() - 1;
+    frames_.pop_back();
   }
 
   const HloModule& module_;
@@ -63,13 +77,16 @@ class Sequencer {
   const ValuePositions& positions_;
   const BufferGroups& groups_;
   std::vector<Frame> frames_;
+  RegionLayout layout_;
 };
 
 // When an instruction's value is looked at for the last time. Whole values are kept here, not each of their positions:
 // a tuple of many elements may have many users.
-struct LastUses {
+struct LastUse {
   int32_t whole = -1;
   int32_t table = -1;  // at least
+
+  int32_t Of(int32_t node) const { return node == 0 ? std::max(whole, table) : whole; }
 };
 
 // What a user looks at. A tuple only takes up pointers; the value is used where the tuple's elements are.
@@ -89,46 +106,78 @@ Use UseBy(const HloInstruction& user) {
   }
 }
 
+// A loop takes its state over when it begins.
+int32_t StepOfUse(const HloInstruction& user, int32_t step, const RegionLayout& layout) {
+  if (user.opcode() != HloOpcode::kWhile) return step;
+  for (const HloComputation* callee : user.called_computations()) {
+    const auto span = layout.spans.find(callee);
+    if (span != layout.spans.end()) step = std::min(step, span->second.first);
+  }
+  return step;
+}
+
+// A parameter is there from the computation's first step on.
+int32_t StepOfMaking(const HloInstruction& instruction, int32_t step, const RegionLayout& layout) {
+  return instruction.opcode() == HloOpcode::kParameter ? layout.spans.at(instruction.parent()).first : step;
+}
+
+// By entry.
+void NoteUses(const RegionLayout& layout, const ValuePositions& positions, std::vector<LastUse>* last_uses) {
+  for (int32_t i = 0; i < layout.sequence.size(); ++i) {
+    const HloInstruction& user = *layout.sequence[i];
+    const Use use = UseBy(user);
+    const int32_t step = StepOfUse(user, i, layout);
+    for (const HloInstruction* operand : user.operands()) {
+      LastUse& last = (*last_uses)[positions.EntryIndexOf(operand)];
+      if (use == Use::kWhole) last.whole = std::max(last.whole, step);
+      if (use == Use::kTable) last.table = std::max(last.table, step);
+    }
+  }
+  for (const auto& [computation, span] : layout.spans) {
+    LastUse& last = (*last_uses)[positions.EntryIndexOf(computation->root_instruction())];
+    last.whole = std::max(last.whole, span.last);
+  }
+}
+
+void Extend(int32_t region, int32_t first, int32_t last, LiveRange* range) {
+  range->region = region;
+  range->first = std::min(range->first, first);
+  range->last = std::max(range->last, last);
+}
+
 }  // namespace
 
 LiveRanges LiveRanges::Compute(const HloModule& module, const CallGraph& graph, const ValuePositions& positions,
                                const BufferGroups& groups) {
   LiveRanges result;
   result.ranges_.resize(groups.group_count());
-  std::vector<LastUses> last_uses(positions.entries().size());
+  result.value_ranges_.resize(positions.size());
+  std::vector<LastUse> last_uses(positions.entries().size());
   Sequencer sequencer(module, graph, positions, groups);
   for (const CallGraph::Node& node : graph.nodes()) {
     if (!node.has_buffers || graph.IsInline(node.computation)) continue;
     const int32_t region = result.region_count();
     result.regions_.emplace(node.computation, region);
-    Sequencer::Result laid_out = sequencer.Run(node.computation);
-    const auto& sequence = laid_out.sequence;
-    for (int32_t step = 0; step < sequence.size(); ++step) {
-      const Use use = UseBy(*sequence[step]);
-      for (const HloInstruction* operand : sequence[step]->operands()) {
-        LastUses& uses = last_uses[positions.EntryIndexOf(operand)];
-        if (use == Use::kWhole) uses.whole = std::max(uses.whole, step);
-        if (use == Use::kTable) uses.table = std::max(uses.table, step);
-      }
-    }
-    for (const auto& [computation, end] : laid_out.ends) {
-      LastUses& uses = last_uses[positions.EntryIndexOf(computation->root_instruction())];
-      uses.whole = std::max(uses.whole, end);
-    }
-    for (int32_t step = 0; step < sequence.size(); ++step) {
-      const int32_t index = positions.EntryIndexOf(sequence[step]);
+    RegionLayout layout = sequencer.Run(node.computation);
+    NoteUses(layout, positions, &last_uses);
+    for (int32_t step = 0; step < layout.sequence.size(); ++step) {
+      const HloInstruction& instruction = *layout.sequence[step];
+      const int32_t index = positions.EntryIndexOf(&instruction);
       const ValuePositions::Entry& entry = positions.entries()[index];
-      for (int32_t i = 0; i < entry.nodes->size(); ++i) {
-        LiveRange& range = result.ranges_[groups.GroupOf(entry.first + i)];
-        range.region = region;
-        const LastUses& uses = last_uses[index];
-        range.last = std::max(range.last, i == 0 ? std::max(uses.whole, uses.table) : uses.whole);
-        if (groups.KindOf(entry.first + i) == PositionKind::kHandedOn) continue;
-        range.first = std::min(range.first, step);
-        range.last = std::max(range.last, step);  // a result is there for a moment, even if nobody wants it
+      for (int32_t node_number = 0; node_number < entry.nodes->size(); ++node_number) {
+        const int32_t position = entry.first + node_number;
+        const int32_t last_use = last_uses[index].Of(node_number);
+        LiveRange& group = result.ranges_[groups.GroupOf(position)];
+        LiveRange& value = result.value_ranges_[groups.ValueOf(position)];
+        Extend(region, INT32_MAX, last_use, &group);
+        Extend(region, INT32_MAX, last_use, &value);
+        if (groups.KindOf(position) == PositionKind::kHandedOn) continue;
+        // A result is there for a moment, even if nobody wants it.
+        Extend(region, step, step, &group);
+        Extend(region, StepOfMaking(instruction, step, layout), step, &value);
       }
     }
-    result.sequences_.push_back(std::move(laid_out.sequence));
+    result.sequences_.push_back(std::move(layout.sequence));
   }
   return result;
 }

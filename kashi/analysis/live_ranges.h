@@ -1,8 +1,8 @@
 // From when to when each buffer is needed, in the steps of a program.
 //
 // Time is counted in instructions. The entry and all that is inline in it (call_graph.h) run as one sequence: what an
-// instruction calls comes before the instruction itself, a loop's condition and body once. A computation with several
-// callers has a sequence, and a time, of its own: a region.
+// instruction calls comes before the instruction itself, a loop's condition and body once, in this order: XLA's
+// HloLiveRange does the same. A computation with several callers has a sequence, and a time, of its own: a region.
 //
 //   0 x   1 i   2 init   [3 p   4 a   5 lt] condition   [6 q   7 b   8 t] body   9 while   10 y
 #ifndef KASHI_ANALYSIS_LIVE_RANGES_H_
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "kashi/analysis/buffer_groups.h"
 #include "kashi/analysis/call_graph.h"
@@ -19,7 +20,7 @@
 
 namespace kashi {
 
-// Steps of a region, both included. A group that nobody makes has none: first > last.
+// Steps of a region, both included. What nobody makes has none: first > last.
 struct LiveRange {
   int32_t region = 0;
   int32_t first = INT32_MAX;
@@ -36,12 +37,16 @@ class LiveRanges {
   absl::Span<const HloInstruction* const> sequence(int32_t region) const { return sequences_[region]; }
   // By group. A group of several regions is a borrowed one; its range says nothing.
   const LiveRange& RangeOf(int32_t group) const { return ranges_[group]; }
+  // By position: of the value that it makes, to the last use of that value, whatever else is in its buffer. A
+  // parameter's begins with the computation. None for positions that hold the value of another one.
+  const LiveRange& RangeOfValue(int32_t position) const { return value_ranges_[position]; }
   // The region of a computation that is not inline.
   int32_t RegionOf(const HloComputation* root) const { return regions_.at(root); }
 
  private:
   std::vector<std::vector<const HloInstruction*>> sequences_;
   std::vector<LiveRange> ranges_;
+  std::vector<LiveRange> value_ranges_;
   absl::flat_hash_map<const HloComputation*, int32_t> regions_;
 };
 

@@ -5,61 +5,18 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_set.h"
 #include "kashi/analysis/buffer_groups.h"
 #include "kashi/analysis/call_graph.h"
+#include "kashi/analysis/heap_simulator_trace.h"
 #include "kashi/analysis/live_ranges.h"
-#include "kashi/analysis/scoped_memory.h"
 #include "kashi/analysis/shape_nodes.h"
+#include "kashi/analysis/tpu_backend_config.h"
 #include "kashi/analysis/value_positions.h"
 #include "kashi/array/layout.h"
 #include "kashi/base/status.h"
 
 namespace kashi {
 namespace {
-
-// The temporaries of one region in one memory space.
-struct RegionUsage {
-  int64_t peak_bytes = 0;
-  int32_t peak_step = 0;
-  std::vector<MemoryLevel> levels;
-  std::vector<int32_t> temporaries;             // of the region itself, alive at the peak
-  const RegionUsage* called_at_peak = nullptr;  // the region whose own peak is counted there
-};
-
-using UsageBySpace = std::map<int64_t, RegionUsage>;
-
-// Finds the peak among buffers that come and go.
-class Sweep {
- public:
-  void Add(int32_t first, int32_t last, int64_t bytes) {
-    if (bytes == 0) return;
-    changes_.push_back({first, bytes});
-    changes_.push_back({last + 1, -bytes});
-  }
-  void Finish(RegionUsage* usage) {
-    // What goes first: the sum never counts what is not there together.
-    absl::c_sort(changes_, [](const Change& a, const Change& b) {
-      return a.step != b.step ? a.step < b.step : a.bytes < b.bytes;
-    });
-    int64_t now = 0;
-    for (size_t i = 0; i < changes_.size();) {
-      const int32_t step = changes_[i].step;
-      for (; i < changes_.size() && changes_[i].step == step; ++i) now += changes_[i].bytes;
-      usage->levels.push_back({step, now});
-      if (now <= usage->peak_bytes) continue;
-      usage->peak_bytes = now;
-      usage->peak_step = step;
-    }
-  }
-
- private:
-  struct Change {
-    int32_t step;
-    int64_t bytes;
-  };
-  std::vector<Change> changes_;
-};
 
 class Analyzer {
  public:
@@ -77,6 +34,7 @@ class Analyzer {
     KASHI_RETURN_IF_ERROR(AddConstantsOfElements(graph, positions.total_bytes(), ranges.region_count() - 1));
     AddResident(positions);
     KASHI_RETURN_IF_ERROR(FindPeaks(graph, ranges));
+    KASHI_RETURN_IF_ERROR(FindXlaPeak(graph, positions, groups, ranges));
     for (int32_t region = 0; region < ranges.region_count(); ++region) {
       result_.sequences.emplace_back(ranges.sequence(region).begin(), ranges.sequence(region).end());
     }
@@ -117,17 +75,20 @@ class Analyzer {
         if (groups.KindOf(position) == PositionKind::kValue) {
           (each.instruction->IsConstant() ? facts[group].has_constants : facts[group].has_other_values) = true;
         }
-        AddValue({positions.NameOf(each, node), each.instruction, shape.shape, shape.bytes, shape.unpadded_bytes,
-                  shape.memory_space, groups.KindOf(position) == PositionKind::kPhi},
+        AddValue({positions.NameOf(each, node), each.instruction, shape.shape, BytesOf(shape, *each.instruction),
+                  shape.unpadded_bytes, shape.memory_space, groups.KindOf(position) == PositionKind::kPhi},
                  &result_.buffers[facts[group].buffer]);
       }
     }
-    for (const GroupFacts& fact : facts) {
-      if (fact.buffer >= 0) result_.buffers[fact.buffer].kind = KindOf(fact);
+    is_temporary_group_.resize(facts.size());
+    for (size_t group = 0; group < facts.size(); ++group) {
+      if (facts[group].buffer < 0) continue;
+      result_.buffers[facts[group].buffer].kind = KindOf(facts[group]);
+      is_temporary_group_[group] = KindOf(facts[group]) == MemoryBuffer::Kind::kTemporary;
     }
   }
-  // The constants of computations that work on elements, such as a sort's comparison: those of fusions are in the code, all
-  // others lie in memory.
+  // The constants of computations that work on elements, such as a sort's comparison: those of fusions are in the code,
+  // all others lie in memory.
   absl::Status AddConstantsOfElements(const CallGraph& graph, int64_t total_bytes, int32_t entry_region) {
     for (const CallGraph::Node& node : graph.nodes()) {
       if (!node.is_reached || node.has_buffers || node.computation->IsFusionComputation()) continue;
@@ -138,12 +99,21 @@ class Analyzer {
         KASHI_RETURN_IF_ERROR(AddToTotalBytes(shape.bytes, &total_bytes));
         MemoryBuffer& buffer = result_.buffers[AddBuffer({entry_region, 0, 0})];
         buffer.kind = MemoryBuffer::Kind::kConstant;
-        AddValue({std::string(instruction->name()), instruction, shape.shape, shape.bytes, shape.unpadded_bytes,
-                  shape.memory_space, /*is_phi=*/false},
+        AddValue({std::string(instruction->name()), instruction, shape.shape, BytesOf(shape, *instruction),
+                  shape.unpadded_bytes, shape.memory_space, /*is_phi=*/false},
                  &buffer);
       }
     }
     return absl::OkStatus();
+  }
+  // An untiled scalar that is a constant of a compiled TPU program takes as much as a whole vector register, 4096 bytes;
+  // elsewhere those of 32 bits take four (device_size.h).
+  int64_t BytesOf(const ShapeNode& node, const HloInstruction& instruction) const {
+    const Shape& shape = *node.shape;
+    const bool is_untiled_scalar = instruction.IsConstant() && shape.IsArray() && shape.dimensions_size() == 0 &&
+                                   (!shape.has_layout() || shape.layout().tiles_size() == 0);
+    if (!result_.target.is_tpu() || !result_.is_scheduled || !is_untiled_scalar) return node.bytes;
+    return std::max<int64_t>(node.bytes, 8 * 128 * node.unpadded_bytes);
   }
   int32_t AddBuffer(const LiveRange& range) {
     MemoryBuffer& buffer = result_.buffers.emplace_back();
@@ -240,77 +210,35 @@ class Analyzer {
   // ---- Peaks.
 
   absl::Status FindPeaks(const CallGraph& graph, const LiveRanges& ranges) {
-    // No device has so many. A peak is kept for each space and region, so they must be few.
-    constexpr size_t kMaxSpaces = 64;
-    absl::flat_hash_set<int64_t> spaces;
-    std::vector<std::map<int64_t, std::vector<int32_t>>> temporaries(ranges.region_count());
-    for (size_t i = 0; i < result_.buffers.size(); ++i) {
+    std::vector<MemoryUse> uses;
+    std::vector<int32_t> buffers;  // by use
+    for (int32_t i = 0; i < result_.buffers.size(); ++i) {
       const MemoryBuffer& buffer = result_.buffers[i];
       if (buffer.kind != MemoryBuffer::Kind::kTemporary) continue;
-      temporaries[buffer.region][buffer.memory_space].push_back(static_cast<int32_t>(i));
-      spaces.insert(buffer.memory_space);
-      if (spaces.size() > kMaxSpaces) return ResourceExhausted("temporaries in more than %d memory spaces", kMaxSpaces);
+      uses.push_back({{buffer.region, buffer.first_step, buffer.last_step}, buffer.memory_space, buffer.bytes});
+      buffers.push_back(i);
     }
-    usages_.resize(ranges.region_count());
-    for (int32_t region = 0; region < ranges.region_count(); ++region) {
-      FindPeaksOf(region, temporaries[region], CallsOf(region, graph, ranges));
+    KASHI_ASSIGN_OR_RETURN(auto peaks, FindMemoryPeaks(uses, graph, ranges));
+    for (auto& [number, peak] : peaks) {
+      MemorySpaceUsage& space = Space(number);
+      space.temp_bytes = peak.bytes;
+      space.peak_step = peak.step;
+      space.levels = std::move(peak.levels);
+      for (int32_t use : peak.uses) space.temporaries.push_back(buffers[use]);
+      absl::c_stable_sort(space.temporaries,
+                          [this](int32_t a, int32_t b) { return result_.buffers[a].bytes > result_.buffers[b].bytes; });
     }
     return absl::OkStatus();
   }
 
-  // A step that runs other regions: in a space it needs as much as the one of them that needs most.
-  struct Call {
-    int32_t step;
-    const RegionUsage* usage;
-  };
-  std::map<int64_t, std::vector<Call>> CallsOf(int32_t region, const CallGraph& graph, const LiveRanges& ranges) const {
-    std::map<int64_t, std::vector<Call>> calls;
-    const auto sequence = ranges.sequence(region);
-    for (int32_t step = 0; step < sequence.size(); ++step) {
-      for (const HloComputation* callee : ControlFlowCallees(*sequence[step])) {
-        if (graph.IsInline(callee)) continue;
-        for (const auto& [space, usage] : usages_[ranges.RegionOf(callee)]) {
-          std::vector<Call>& of_space = calls[space];
-          if (of_space.empty() || of_space.back().step != step) {
-            of_space.push_back({step, &usage});
-          } else if (usage.peak_bytes > of_space.back().usage->peak_bytes) {
-            of_space.back().usage = &usage;
-          }
-        }
-      }
-    }
-    return calls;
-  }
-
-  void FindPeaksOf(int32_t region, const std::map<int64_t, std::vector<int32_t>>& temporaries,
-                   const std::map<int64_t, std::vector<Call>>& calls) {
-    std::map<int64_t, Sweep> sweeps;
-    for (const auto& [space, buffers] : temporaries) {
-      for (int32_t i : buffers) {
-        const MemoryBuffer& buffer = result_.buffers[i];
-        sweeps[space].Add(buffer.first_step, buffer.last_step, buffer.bytes);
-      }
-    }
-    for (const auto& [space, of_space] : calls) {
-      for (const Call& call : of_space) sweeps[space].Add(call.step, call.step, call.usage->peak_bytes);
-    }
-    for (auto& [space, sweep] : sweeps) {
-      RegionUsage& usage = usages_[region][space];
-      sweep.Finish(&usage);
-      const auto own = temporaries.find(space);
-      if (own != temporaries.end()) {
-        for (int32_t i : own->second) {
-          const MemoryBuffer& buffer = result_.buffers[i];
-          if (buffer.first_step <= usage.peak_step && usage.peak_step <= buffer.last_step)
-            usage.temporaries.push_back(i);
-        }
-      }
-      const auto called = calls.find(space);
-      if (called == calls.end()) continue;
-      for (const Call& call : called->second) {
-        if (call.step == usage.peak_step) usage.called_at_peak = call.usage;
-      }
-    }
+  absl::Status FindXlaPeak(const CallGraph& graph, const ValuePositions& positions, const BufferGroups& groups,
+                           const LiveRanges& ranges) {
+    if (!result_.target.is_tpu()) return absl::OkStatus();
+    const std::vector<MemoryUse> traced =
+        TraceTemporaries(positions, groups, ranges, result_.target, is_temporary_group_);
+    KASHI_ASSIGN_OR_RETURN(const auto peaks, FindMemoryPeaks(traced, graph, ranges));
+    for (const auto& [space, peak] : peaks) result_.xla_temp_bytes = std::max(result_.xla_temp_bytes, peak.bytes);
+    return absl::OkStatus();
   }
 
   void AddScratch() {
@@ -342,17 +270,6 @@ class Analyzer {
 
   void TakeSpaces() {
     Space(Layout::kDefaultMemorySpace);
-    for (auto& [number, usage] : usages_.back()) {
-      MemorySpaceUsage& space = Space(number);
-      space.temp_bytes = usage.peak_bytes;
-      space.peak_step = usage.peak_step;
-      space.levels = std::move(usage.levels);
-      for (const RegionUsage* each = &usage; each != nullptr; each = each->called_at_peak) {
-        space.temporaries.insert(space.temporaries.end(), each->temporaries.begin(), each->temporaries.end());
-      }
-      absl::c_stable_sort(space.temporaries,
-                          [this](int32_t a, int32_t b) { return result_.buffers[a].bytes > result_.buffers[b].bytes; });
-    }
     for (auto& [number, space] : spaces_) {
       space.peak_bytes =
           space.argument_bytes + space.output_bytes - space.alias_bytes + space.constant_bytes + space.temp_bytes;
@@ -369,7 +286,7 @@ class Analyzer {
   ShapeNodesCache shapes_;
   MemoryAnalysis result_;
   std::map<int64_t, MemorySpaceUsage> spaces_;
-  std::vector<UsageBySpace> usages_;  // by region
+  std::vector<bool> is_temporary_group_;
 };
 
 }  // namespace
@@ -391,12 +308,11 @@ absl::string_view MemoryBufferKindName(MemoryBuffer::Kind kind) {
 }
 
 int64_t MemoryAnalysis::XlaPeakBytes() const {
-  int64_t resident = output_table_bytes, temporaries = 0;
+  int64_t bytes = output_table_bytes + xla_temp_bytes;
   for (const MemorySpaceUsage& space : spaces) {
-    resident += space.argument_bytes + space.output_bytes - space.alias_bytes + space.constant_bytes;
-    temporaries = std::max(temporaries, space.temp_bytes);
+    bytes += space.argument_bytes + space.output_bytes - space.alias_bytes + space.constant_bytes;
   }
-  return target.is_tpu() ? resident + temporaries : resident;
+  return bytes;
 }
 
 absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module, const std::optional<MemoryTarget>& target) {

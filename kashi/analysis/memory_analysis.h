@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "kashi/analysis/memory_peaks.h"
 #include "kashi/analysis/memory_target.h"
 #include "kashi/array/shape.h"
 #include "kashi/hlo/hlo_instruction.h"
@@ -59,12 +60,6 @@ struct MemoryBuffer {
 };
 absl::string_view MemoryBufferKindName(MemoryBuffer::Kind kind);  // "argument", "temporary", …
 
-// What the temporaries take from `step` on, up to the next level's.
-struct MemoryLevel {
-  int32_t step = 0;
-  int64_t bytes = 0;
-};
-
 struct MemorySpaceUsage {
   int64_t memory_space = 0;
   int64_t argument_bytes = 0;  // of the entry's parameters, without the tables of tuples
@@ -78,8 +73,8 @@ struct MemorySpaceUsage {
   int64_t padding_bytes = 0;  // of all that is there at the peak
   // argument + output - alias + constant + temp; in the default space also MemoryAnalysis::output_table_bytes.
   int64_t peak_bytes = 0;
-  // The most that one instruction's backend config says it needs while it runs (scoped_memory.h). Not in peak_bytes:
-  // XLA does not count it either.
+  // The most that one instruction's backend config says it needs while it runs (tpu_backend_config.h). Not in
+  // peak_bytes: XLA does not count it either.
   int64_t scratch_bytes = 0;
   int32_t peak_step = 0;             // the first at which it is reached, in the entry's sequence
   std::vector<int32_t> temporaries;  // numbers of the buffers that are alive then, the largest first
@@ -99,15 +94,17 @@ struct MemoryAnalysis {
 
   const MemorySpaceUsage& default_space() const { return spaces.front(); }
   absl::Span<const HloInstruction* const> entry_sequence() const { return sequences.back(); }
-  // What XLA calls peak_memory_in_bytes: all that is resident, in whatever space, and on a TPU the temporaries of the
-  // one space where they take most. (On a host XLA counts no temporaries.)
+  // The most temporaries in any one space, as XLA counts them (heap_simulator_trace.h). 0 on a host, where it counts
+  // none.
+  int64_t xla_temp_bytes = 0;
+  // What XLA calls peak_memory_in_bytes: all that is resident, in whatever space, and xla_temp_bytes.
   int64_t XlaPeakBytes() const;
 };
 
 // nullopt as a target: what GuessMemoryTarget says. The module must outlive the result. INVALID_ARGUMENT for modules
 // that do not hang together (call_graph.h), RESOURCE_EXHAUSTED for such as are too large (value_positions.h,
-// shape_nodes.h) or have temporaries in more than 64 memory spaces.
-// O(n log n), n = instructions, operands and elements of tuples.
+// shape_nodes.h) or have temporaries in too many spaces (memory_peaks.h). O(n log n), n = instructions, operands and
+// elements of tuples.
 absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module,
                                              const std::optional<MemoryTarget>& target = std::nullopt);
 

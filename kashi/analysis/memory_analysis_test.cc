@@ -72,6 +72,23 @@ ENTRY e {
   EXPECT_EQ(memory.XlaPeakBytes(), 3 * 4096 + 512 + 4096);
 }
 
+// As the TPU compiler counts it: in an index of a search it has a place of its own.
+TEST(MemoryAnalysisTest, UntiledScalarConstants) {
+  const auto module = ReadModule(R"(
+HloModule m, is_scheduled=true
+ENTRY e {
+  a = f32[] parameter(0)
+  b = f32[] constant(1)
+  c = pred[] constant(true)
+  d = f32[]{:T(128)} constant(2)
+  ROOT r = f32[] custom-call(a, b, c, d), custom_call_target="x"
+}
+)");
+  EXPECT_EQ(Analyze(*module, "v5e").default_space().constant_bytes, 4096 + 1024 + 512);
+  EXPECT_EQ(Analyze(*module, "v5e").default_space().argument_bytes, 4);
+  EXPECT_EQ(Analyze(*module, "host").default_space().constant_bytes, 4 + 1 + 512);
+}
+
 TEST(MemoryAnalysisTest, AResultThatIsATupleHasATable) {
   const auto module = ReadModule(R"(
 HloModule m, is_scheduled=true

@@ -22,6 +22,8 @@ struct MemoryTarget {
 
   bool is_tpu() const { return tpu.has_value(); }
   std::string name() const { return tpu ? std::string(GetTpuGenerationInfo(*tpu).name) : "host"; }
+  // Where a TPU keeps what it computes with: S(3) on v4, S(1) on all others.
+  int64_t vector_memory_space() const { return tpu == TpuGeneration::kV4 ? 3 : 1; }
   DeviceSizeOptions size_options() const { return {/*pad_untiled=*/is_tpu()}; }
   // Of a tuple with so many elements. Pre: 0 <= elements < 2^31.
   int64_t TableBytes(int64_t elements) const { return tpu ? TupleTableBytes(elements, *tpu) : 8 * elements; }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/array/device_size.h"
 #include "kashi/array/padding_advice.h"
+#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/array/tpu_tiling.h"
 #include "kashi/base/math.h"
@@ -37,6 +38,19 @@ std::optional<Shape> MergeWithNext(const Shape& shape, int64_t d) {
   return *std::move(merged);
 }
 
+// The shape with the tiles that the generation would choose, if it then takes fewer bytes.
+std::optional<PaddingSuggestion> IfSmaller(PaddingSuggestion::Kind kind, Shape shape, int64_t bytes,
+                                           TpuGeneration generation) {
+  const absl::StatusOr<Layout> layout = ChooseTpuLayout(shape, generation);
+  if (!layout.ok()) return std::nullopt;
+  const int64_t memory_space = shape.layout().memory_space();
+  *shape.mutable_layout() = *layout;
+  shape.mutable_layout()->set_memory_space(memory_space);
+  const absl::StatusOr<DeviceSize> size = GetDeviceSize(shape);
+  if (!size.ok() || size->bytes >= bytes) return std::nullopt;
+  return PaddingSuggestion{kind, std::move(shape), size->bytes};
+}
+
 void AddMerged(const Shape& shape, int64_t bytes, TpuGeneration generation,
                std::vector<PaddingSuggestion>* suggestions) {
   std::optional<PaddingSuggestion> best;
@@ -44,14 +58,56 @@ void AddMerged(const Shape& shape, int64_t bytes, TpuGeneration generation,
     if (shape.dimensions(d) == 1 || shape.dimensions(d + 1) == 1) continue;
     std::optional<Shape> merged = MergeWithNext(shape, d);
     if (!merged) continue;
-    const absl::StatusOr<Layout> layout = ChooseTpuLayout(*merged, generation);
-    if (!layout.ok()) continue;
-    *merged->mutable_layout() = *layout;
-    const absl::StatusOr<DeviceSize> size = GetDeviceSize(*merged);
-    if (!size.ok() || size->bytes >= (best ? best->bytes : bytes)) continue;
-    best = PaddingSuggestion{PaddingSuggestion::Kind::kMergedDimensions, *std::move(merged), size->bytes, d};
+    std::optional<PaddingSuggestion> smaller = IfSmaller(PaddingSuggestion::Kind::kMergedDimensions, *std::move(merged),
+                                                         best ? best->bytes : bytes, generation);
+    if (!smaller) continue;
+    best = std::move(smaller);
+    best->dimension = d;
   }
   if (best) suggestions->push_back(*std::move(best));
+}
+
+// The type of the same kind that is half as wide.
+std::optional<PrimitiveType> HalfAsWide(PrimitiveType type) {
+  switch (type) {
+    case C128:
+      return C64;
+    case F64:
+      return F32;
+    case F32:
+      return BF16;
+    case BF16:
+    case F16:
+      return F8E4M3FN;
+    case S64:
+      return S32;
+    case S32:
+      return S16;
+    case S16:
+      return S8;
+    case S8:
+      return S4;
+    case U64:
+      return U32;
+    case U32:
+      return U16;
+    case U16:
+      return U8;
+    case U8:
+      return U4;
+    default:
+      return std::nullopt;
+  }
+}
+
+void AddNarrower(const Shape& shape, int64_t bytes, TpuGeneration generation,
+                 std::vector<PaddingSuggestion>* suggestions) {
+  const std::optional<PrimitiveType> type = HalfAsWide(shape.element_type());
+  if (!type) return;
+  Shape narrower = shape;
+  narrower.set_element_type(*type);
+  auto smaller = IfSmaller(PaddingSuggestion::Kind::kElementType, std::move(narrower), bytes, generation);
+  if (smaller) suggestions->push_back(*std::move(smaller));
 }
 
 PaddingSuggestion FromAdvice(PaddingAdvice advice) {
@@ -70,6 +126,12 @@ std::string PaddingSuggestionText(const PaddingSuggestion& suggestion) {
       return "another tile";
     case PaddingSuggestion::Kind::kMergedDimensions:
       return absl::StrCat("dimensions ", suggestion.dimension, " and ", suggestion.dimension + 1, " as one");
+    case PaddingSuggestion::Kind::kElementType:
+      return absl::StrCat(
+          primitive_util::LowercasePrimitiveTypeName(suggestion.shape.element_type()), ", if its ",
+          ShapeUtil::ElementIsFloating(suggestion.shape) || ShapeUtil::ElementIsComplex(suggestion.shape) ? "precision"
+                                                                                                          : "range",
+          " is enough");
   }
   return "";
 }
@@ -84,11 +146,11 @@ std::vector<PaddingSuggestion> SuggestLessPadding(const Shape& shape, const Memo
     for (PaddingAdvice& each : *advice) suggestions.push_back(FromAdvice(std::move(each)));
   }
   const absl::StatusOr<DeviceSize> size = GetDeviceSize(shape);
-  if (size.ok() && shape.layout().tiles_size() > 0 && !shape.is_dynamic()) {
-    AddMerged(shape, size->bytes, *target.tpu, &suggestions);
-  }
+  const bool is_padded = size.ok() && size->padding_bytes > 0 && shape.layout().tiles_size() > 0 && !shape.is_dynamic();
+  if (is_padded) AddMerged(shape, size->bytes, *target.tpu, &suggestions);
   absl::c_stable_sort(suggestions,
                       [](const PaddingSuggestion& a, const PaddingSuggestion& b) { return a.bytes < b.bytes; });
+  if (is_padded) AddNarrower(shape, size->bytes, *target.tpu, &suggestions);
   return suggestions;
 }
 

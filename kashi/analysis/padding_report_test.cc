@@ -49,6 +49,30 @@ TEST(PaddingReportTest, MergedDimensions) {
   EXPECT_TRUE(found);
 }
 
+std::string TypeSuggestion(const char* text, const char* target) {
+  const Shape shape = ParseShape(text).value();
+  const std::vector<PaddingSuggestion> suggestions = SuggestLessPadding(shape, *ParseMemoryTarget(target));
+  for (const PaddingSuggestion& suggestion : suggestions) {
+    EXPECT_LT(suggestion.bytes, GetDeviceSize(shape)->bytes);
+    EXPECT_EQ(suggestion.bytes, GetDeviceSize(suggestion.shape)->bytes);
+    if (suggestion.kind != PaddingSuggestion::Kind::kElementType) continue;
+    EXPECT_EQ(&suggestion, &suggestions.back());
+    return PaddingSuggestionText(suggestion) + ": " + suggestion.shape.ToString(/*print_layout=*/true);
+  }
+  return "";
+}
+
+TEST(PaddingReportTest, AnotherTypesTile) {
+  EXPECT_EQ(TypeSuggestion("f32[100,100]{1,0:T(8,128)}", "v5e"),
+            "bf16, if its precision is enough: bf16[100,100]{1,0:T(8,128)(2,1)}");
+  EXPECT_EQ(TypeSuggestion("s8[100,100]{0,1:T(8,128)(4,1)S(1)}", "v5e"),
+            "s4, if its range is enough: s4[100,100]{0,1:T(8,128)(8,1)E(4)S(1)}");
+  // Two rows share a word: the tile of the narrower type has twice as many, and takes as much.
+  EXPECT_EQ(TypeSuggestion("f32[1,100]{1,0:T(1,128)}", "v5e"), "");
+  EXPECT_EQ(TypeSuggestion("s8[100,100]{1,0:T(8,128)(4,1)}", "v3"), "");
+  EXPECT_EQ(TypeSuggestion("pred[3,3]{1,0:T(8,128)(4,1)}", "v5e"), "");
+}
+
 TEST(PaddingReportTest, NothingToSayAboutHostsAndFullTiles) {
   EXPECT_TRUE(SuggestLessPadding(ParseShape("f32[3,5]{1,0}").value(), MemoryTarget()).empty());
   EXPECT_TRUE(SuggestLessPadding(ParseShape("f32[8,128]{1,0:T(8,128)}").value(), *ParseMemoryTarget("v5e")).empty());

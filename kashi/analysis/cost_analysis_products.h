@@ -1,0 +1,28 @@
+// Flops of products of matrices and of convolutions: a product and the addition that follows it are two.
+#ifndef KASHI_ANALYSIS_COST_ANALYSIS_PRODUCTS_H_
+#define KASHI_ANALYSIS_COST_ANALYSIS_PRODUCTS_H_
+
+#include "kashi/array/shape.h"
+#include "kashi/hlo/hlo_instruction.h"
+
+namespace kashi {
+
+inline constexpr double kFmaFlops = 2;
+
+// dot and scaled-dot: for each element of the result as many products as the contracted dimensions of the left side
+// have elements. Numbers of dimensions that the shape does not have are passed over.
+double DotFlops(const Shape& lhs, const Shape& result, const DotDimensionNumbers& numbers);
+
+// As XLA counts it: a dot into the result without its first dimensions, as many as there are dimensions of groups.
+// Hence f32[m,k] by f32[g,k,n] is 2*k*n, as if m were 1.
+double RaggedDotFlops(const HloInstruction& ragged_dot);
+
+// Only products with elements of the input, none with its padding nor with the holes that dilation makes. Windows with
+// numbers beyond 2^31, or of which more than 64 kernel positions in a row fall differently on the holes, count as if
+// all products were with elements.
+double ConvolutionFlops(const HloInstruction& convolution, const Shape& input, const Shape& result);
+double ConvolutionFlops(const HloInstruction& convolution);  // of its own shapes; 0 without two operands
+
+}  // namespace kashi
+
+#endif  // KASHI_ANALYSIS_COST_ANALYSIS_PRODUCTS_H_

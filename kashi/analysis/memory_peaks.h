@@ -1,0 +1,46 @@
+// The most that things which come and go take at once, in each memory space.
+//
+// They are swept over the steps of a region (live_ranges.h). A step that calls another region needs in each space what
+// that region needs at its own peak: it is measured once and counted at each call, so there is no exponential growth.
+#ifndef KASHI_ANALYSIS_MEMORY_PEAKS_H_
+#define KASHI_ANALYSIS_MEMORY_PEAKS_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/analysis/call_graph.h"
+#include "kashi/analysis/live_ranges.h"
+
+namespace kashi {
+
+// Takes `bytes` from range.first to range.last, both included.
+struct MemoryUse {
+  LiveRange range;
+  int64_t memory_space = 0;
+  int64_t bytes = 0;
+};
+
+// What is taken from `step` on, up to the next level's.
+struct MemoryLevel {
+  int32_t step = 0;
+  int64_t bytes = 0;
+};
+
+struct MemoryPeak {
+  int64_t bytes = 0;
+  int32_t step = 0;  // the first at which it is reached, in the entry's sequence
+  std::vector<MemoryLevel> levels;
+  std::vector<int32_t> uses;  // numbers of what is there then, also in the regions that run in this step
+};
+
+// Of the entry, by memory space. RESOURCE_EXHAUSTED for more than 64 spaces: no device has so many, and a peak is kept
+// for each space and region. Pre: the sum of all bytes is below 2^61. O(n log n + calls * spaces), n = uses.
+absl::StatusOr<std::map<int64_t, MemoryPeak>> FindMemoryPeaks(absl::Span<const MemoryUse> uses, const CallGraph& graph,
+                                                              const LiveRanges& ranges);
+
+}  // namespace kashi
+
+#endif  // KASHI_ANALYSIS_MEMORY_PEAKS_H_
