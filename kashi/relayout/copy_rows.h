@@ -3,6 +3,7 @@
 #define KASHI_RELAYOUT_COPY_ROWS_H_
 
 #include <cstdint>
+#include <cstring>
 
 namespace kashi {
 
@@ -32,7 +33,16 @@ void StreamFence();
 // `skips_head`: the row before writes the line in which a row begins. `beyond`: bytes behind each row that the source has.
 void StreamLinesOfRows(const RowCopy& copy, bool skips_head, int64_t beyond);
 
-// One row.
+// One row. Not memcpy for long ones: that of some systems is `rep movsb`, which takes some processors ten times as long where
+// the target's address modulo 4096 is just above the source's.
+inline void CopyRow(char* to, const char* from, int64_t bytes) {
+  constexpr int64_t kLong = 512;
+  if (bytes >= kLong) {
+    CopyRows({from, 0, to, 0, 1, bytes});
+  } else if (bytes > 0) {
+    std::memcpy(to, from, bytes);
+  }
+}
 inline void StreamCopy(char* to, const char* from, int64_t bytes) {
   if (bytes > 0) StreamRows({from, 0, to, 0, 1, bytes});
 }

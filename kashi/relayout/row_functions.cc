@@ -15,6 +15,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/check.h"
 #include "kashi/base/status.h"
+#include "kashi/relayout/copy_rows.h"
 #include "kashi/relayout/row_functions_internal.h"
 
 namespace kashi {
@@ -32,7 +33,7 @@ bool IsNarrowFloat(PrimitiveType type) { return primitive_util::IsFloatingPointT
 // ---- Steps that are neither packed nor loops
 
 void CopyBytes(const Step& step, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
-  std::memcpy(to + to_bit / 8, from + from_bit / 8, count * (step.from_slot / 8));
+  CopyRow(to + to_bit / 8, from + from_bit / 8, count * (step.from_slot / 8));
 }
 
 void RunLoop(const Step& step, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {

@@ -13,6 +13,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kashi/relayout/copy_rows.h"
 #include "kashi/relayout/row_functions_internal.h"
 
 // What needs no vectors: up to eight elements, as one word. Lines that are compiled once.
@@ -339,7 +340,7 @@ void CopyPacked(const Step& step, const char* from, int64_t from_bit, char* to, 
   }
   const int source_phase = static_cast<int>(from_bit % 8);
   if (source_phase == 0) {
-    if (bits >= 8) std::memcpy(to, from + from_bit / 8, bits / 8);
+    CopyRow(to, from + from_bit / 8, bits / 8);
   } else {
     ShiftDown(from + from_bit / 8, source_phase, to, bits / 8);
   }

@@ -321,7 +321,7 @@ class ScratchBlock {
       if (step_.context->streams) {
         StreamCopy(to + at, from + at, piece);
       } else {
-        std::memcpy(to + at, from + at, piece);
+        CopyRow(to + at, from + at, piece);
       }
       prefetcher_.Portion();
       at += piece;
