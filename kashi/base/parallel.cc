@@ -3,6 +3,10 @@
 // if no worker ever comes (as in a forked child), and workers keep no pointer to it.
 #include "kashi/base/parallel.h"
 
+#ifdef __linux__
+#include <sched.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -30,6 +34,27 @@ void LookFor(const Condition& condition) {
   while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
 }
 
+int ThisProcessor() {
+#ifdef __linux__
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+// Moves this thread to another processor if it runs on this one. Not every system does so by itself, however idle the others
+// are: then two threads take turns for minutes (seen in virtual machines).
+void LeaveProcessor([[maybe_unused]] int processor) {
+#ifdef __linux__
+  cpu_set_t allowed;
+  if (processor < 0 || ThisProcessor() != processor) return;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(processor, &others);
+  if (sched_setaffinity(0, sizeof(others), &others) == 0) sched_setaffinity(0, sizeof(allowed), &allowed);
+#endif
+}
+
 // This thread's number while it runs a range of a split loop, else -1.
 thread_local int current_thread = -1;
 
@@ -50,6 +75,7 @@ struct Job {
   const int64_t range;  // length of a range
   const Body body;
   const int64_t ranges;
+  const int caller_processor = ThisProcessor();
   std::atomic<int64_t> next{0};
   std::atomic<int> workers_inside{0};  // changed under Pool::mutex_; a worker's last touch of the job
 };
@@ -92,6 +118,7 @@ class Pool {
       Job* job = jobs_.front();
       ++job->workers_inside;
       lock.unlock();
+      LeaveProcessor(job->caller_processor);
       job->Run(thread);
       lock.lock();
       TakeOff(job);
