@@ -111,15 +111,6 @@ bool Collides(const std::vector<int64_t>& offsets, int64_t ways) {
   return false;
 }
 
-// Up to `count` elements of the next chunk.
-void AddOverhang(int64_t cut_stride, int64_t count, Axis* axis) {
-  const int64_t more = std::min(axis->extent - axis->chunk, CeilOfRatio(count, axis->whole));
-  for (int64_t i = axis->chunk; i < axis->chunk + more; ++i) {
-    for (int64_t o = 0; o < axis->whole; ++o) axis->offsets.push_back(axis->offsets[o] + i * cut_stride);
-  }
-  axis->overhang = more * axis->whole;
-}
-
 // Cuts the chain into blocks of about `wanted` elements, a multiple of `multiple` unless the chain has fewer. Offsets are in
 // units of `unit` bits.
 Axis MakeAxis(const Loops& chain, int64_t wanted, int64_t multiple, int64_t Loop::*other_side, int64_t unit) {
@@ -142,18 +133,34 @@ Axis MakeAxis(const Loops& chain, int64_t wanted, int64_t multiple, int64_t Loop
       for (size_t o = 0; o < so_far; ++o) axis.offsets.push_back(axis.offsets[o] + i * (chain[l].*other_side / unit));
     }
   }
-  if (axis.chunk_count() > 1) AddOverhang(chain[whole_loops].*other_side / unit, multiple, &axis);
   FindStretch(&axis);
   return axis;
+}
+
+// The loop of the chain that an axis cuts.
+size_t CutLoop(const Axis& axis, const Loops& chain) {
+  int64_t whole = 1;
+  size_t cut = 0;
+  while (whole < axis.whole) whole *= chain[cut++].extent;
+  return cut;
+}
+
+// Offsets of up to `count` elements of the next chunk.
+void AddOverhang(const Loops& chain, int64_t count, int64_t Loop::*other_side, int64_t unit, Axis* axis) {
+  if (axis->chunk_count() == 1) return;
+  const int64_t stride = chain[CutLoop(*axis, chain)].*other_side / unit;
+  const int64_t more = std::min(axis->extent - axis->chunk, CeilOfRatio(count, axis->whole));
+  for (int64_t i = axis->chunk; i < axis->chunk + more; ++i) {
+    for (int64_t o = 0; o < axis->whole; ++o) axis->offsets.push_back(axis->offsets[o] + i * stride);
+  }
+  axis->overhang = more * axis->whole;
 }
 
 // The loop over an axis' chunks, with strides of whole chunks.
 GridLoop ChunkLoop(const Axis& axis, const Loops& chain, GridLoop::Over over) {
   if (axis.chunk_count() == 1) return {1, 0, 0, over};
-  int64_t whole = 1;
-  size_t cut = 0;
-  while (whole < axis.whole) whole *= chain[cut++].extent;
-  return {axis.chunk_count(), chain[cut].from * axis.chunk, chain[cut].to * axis.chunk, over};
+  const Loop& cut = chain[CutLoop(axis, chain)];
+  return {axis.chunk_count(), cut.from * axis.chunk, cut.to * axis.chunk, over};
 }
 
 // Blocks in the order of the source's memory: reading profits from neighbours more than writing past the caches does.
@@ -286,6 +293,7 @@ void TakeAxes(Candidate* candidate, int64_t from_bits, int64_t to_bits, int64_t 
     wanted = {std::min(wanted.rows, kConvertBlock), std::min(wanted.columns, kConvertBlock)};
   }
   step.rows = MakeAxis(row_chain, wanted.rows, row_multiple, &Loop::from, unit);
+  if (!step.converts && step.context->streams) AddOverhang(row_chain, row_multiple, &Loop::from, unit, &step.rows);
   step.columns = MakeAxis(column_chain, wanted.columns, column_multiple, &Loop::to, unit);
   MakeGrid(loops,
            {ChunkLoop(step.rows, row_chain, GridLoop::Over::kRows),
