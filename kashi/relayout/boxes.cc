@@ -205,6 +205,52 @@ void Coalesce(Box* box) {
   loops.resize(kept);
 }
 
+namespace {
+
+// Loop k of `box` with the values behind its last, if they are those of `next`:
+//
+//   box   12 (512 -> 32) x 7 (4 -> 4)
+//   next  12 (512 -> 32) x 2 (4 -> 4), 28 bytes further on either side   ->   12 (512 -> 32) x 9 (4 -> 4)
+bool JoinAt(size_t k, const Box& next, Box* box) {
+  Loop& loop = box->loops[k];
+  if (next.from_offset != box->from_offset + loop.extent * loop.from) return false;
+  if (next.to_offset != box->to_offset + loop.extent * loop.to) return false;
+  const bool has_loop = next.loops.size() == box->loops.size();  // else one value
+  if (!has_loop && next.loops.size() + 1 != box->loops.size()) return false;
+  for (size_t i = 0; i < box->loops.size(); ++i) {
+    if (i == k && !has_loop) continue;
+    const Loop& a = box->loops[i];
+    const Loop& b = next.loops[i > k && !has_loop ? i - 1 : i];
+    if (a.from != b.from || a.to != b.to || (i != k && a.extent != b.extent)) return false;
+  }
+  loop.extent += has_loop ? next.loops[k].extent : 1;
+  Coalesce(box);
+  return true;
+}
+
+// What was cut at the edge of a tile may go on behind it as before. So many boxes have hardly been cut by edges alone.
+void JoinNeighbours(std::vector<Box>* boxes) {
+  constexpr size_t kMostBoxes = 64;
+  if (boxes->size() > kMostBoxes) return;
+  for (size_t i = 0; i < boxes->size(); ++i) {
+    for (size_t j = 0; j < boxes->size();) {
+      bool is_joined = false;
+      for (size_t k = 0; k < (*boxes)[i].loops.size() && i != j && !is_joined; ++k) {
+        is_joined = JoinAt(k, (*boxes)[j], &(*boxes)[i]);
+      }
+      if (!is_joined) {
+        ++j;
+        continue;
+      }
+      boxes->erase(boxes->begin() + j);
+      if (j < i) --i;
+      j = 0;
+    }
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<Box>> BoxesOf(const Digits& from, const Digits& to) {
   // A dimension that only one side's tiles have is of size 1.
   static const DigitDimension& one = *new DigitDimension{1, 0, 1, 1, {Digit{1, 0}}};
@@ -219,6 +265,7 @@ absl::StatusOr<std::vector<Box>> BoxesOf(const Digits& from, const Digits& to) {
     KASHI_RETURN_IF_ERROR(MultiplyBoxes(pieces, &boxes));
   }
   for (Box& box : boxes) Coalesce(&box);
+  JoinNeighbours(&boxes);
   return boxes;
 }
 

@@ -25,7 +25,7 @@ TEST(NibbleKernel, SplitsGroupsOnEachTarget) {
       for (int64_t groups : {1, 2, 3, 5, 8}) {
         std::vector<char> from(group * groups), to(group * groups);
         std::generate(from.begin(), from.end(), [&] { return static_cast<char>(random()); });
-        SplitNibbles(from.data(), group, groups, to.data());
+        SplitNibbles(from.data(), group, groups, to.data());  // long groups by SplitNibbleGroup
         for (int64_t g = 0; g < groups; ++g) {
           for (int64_t i = 0; i < group; ++i) {
             for (int64_t half : {0, 1}) {

@@ -369,6 +369,7 @@ const char* TryConvertBlocks(Candidate* candidate, const StepContext& context) {
   step.transpose = TransposeFunctionFor(step.element_bytes);
   TakeAxes(candidate, context.from.slot_bits, context.to.slot_bits, 1, kCacheLine, kCacheLine);
   step.dense_columns = DenseColumns(step.rows, step.columns, context.to.slot_bits);
+  step.runs_fill_bytes = std::all_of(step.columns.offsets.begin(), step.columns.offsets.end(), IsWhole);
   if (std::all_of(step.rows.offsets.begin(), step.rows.offsets.end(), IsWhole)) {
     for (int64_t offset : step.rows.offsets) step.row_bytes.push_back(offset / 8);
     step.rows.collides = Collides(step.row_bytes, kFirstCacheWays);

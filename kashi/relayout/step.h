@@ -86,6 +86,7 @@ struct Step {
   // Of kBlocks: bytes within each element change their order too: byte i of it comes from byte shuffle[i]. Empty: they do not.
   absl::InlinedVector<uint8_t, 16> shuffle;
   std::vector<int64_t> row_bytes;  // of kConvertBlocks whose rows all begin with a byte: rows.offsets in bytes
+  bool runs_fill_bytes = false;    // of kConvertBlocks: the columns of a block are whole bytes apart in the target
   const StepContext* context;
   bool runs_fill_lines = false;           // all of the target's cache lines belong to one block, if the first does
   bool is_serial = false;                 // tasks share bytes of the target

@@ -458,6 +458,22 @@ class NibblePairs {
   int64_t stretch_;  // rows
 };
 
+// Straight into the target, if that stays in the caches and columns come in pairs that begin with a byte.
+bool SplitIntoTarget(const Step& step, const Block& block, const char* transposed, char* to) {
+  if (step.context->streams || block.columns % 2 != 0) return false;
+  const auto byte_of = [&](int64_t c) { return to + (block.to + step.columns.offsets[c]) / 8; };
+  if (step.dense_columns >= block.columns) {
+    if (block.to % 8 != 0) return false;
+    SplitNibbles(transposed, block.rows, block.columns / 2, byte_of(0));
+    return true;
+  }
+  if (step.dense_columns > 1 || block.to % 8 != 0 || !step.runs_fill_bytes || block.rows == 8) return false;
+  for (int64_t c = 0; c < block.columns; c += 2) {
+    SplitNibbleGroup(transposed + c / 2 * block.rows, block.rows, byte_of(c), byte_of(c + 1));
+  }
+  return true;
+}
+
 // Elements of 4 bits, with the two of each byte of the source as one, until they are where their neighbours are:
 //
 //   source, two columns a byte [rows][columns/2] -> transpose [columns/2][rows] -> split [columns][rows/2] -> target
@@ -466,6 +482,7 @@ void RunNibbleBlock(const Step& step, const Block& block, const char* from, char
   char* const gathered = Scratch::OfThread().Bytes(2 * bytes);
   char* const transposed = gathered + bytes;
   NibblePairs(step, block, from).Transpose(gathered, transposed);
+  if (SplitIntoTarget(step, block, transposed, to)) return;
   SplitNibbles(transposed, block.rows, pairs, gathered);
   const int64_t run = std::min(step.dense_columns, block.columns);
   for (int64_t c = 0; c < block.columns; c += run) {
