@@ -22,6 +22,7 @@ LIBRARY_INCLUDES = {
 }
 # Headers of the operating system: only in these files, which hide them from everybody else.
 SYSTEM_INCLUDES = {
+    "kashi/base/parallel.cc": ("sched.h",),  # which processor a thread runs on
     "kashi/base/page_buffer.cc": ("sys/mman.h",),
     "kashi/relayout/relayout_plan_test.cc": ("sys/mman.h",),  # address space without memory
     "kashi/relayout/relayout_trial_testing.h": ("sys/mman.h",),  # pages that may not be touched
