@@ -70,10 +70,12 @@ bool IsInPlace(const Box& box) {
   return in_place;
 }
 
-// Whether two steps have the same outermost loop. (Serial steps share bytes with others, and each is run on its own.)
+// Whether two steps have the same outermost loop, one long enough to be shared by all threads. (Serial steps share bytes with
+// others, and each is run on its own.)
 bool RunsBeside(const Step& a, const Step& b) {
-  return !a.grid.empty() && !b.grid.empty() && !a.is_serial && !b.is_serial && a.grid[0].count == b.grid[0].count &&
-         a.grid[0].from == b.grid[0].from && a.grid[0].to == b.grid[0].to;
+  if (a.grid.empty() || b.grid.empty() || a.is_serial || b.is_serial) return false;
+  const GridLoop &x = a.grid[0], &y = b.grid[0];
+  return x.count >= 8 * ParallelThreadCount() && x.count == y.count && x.from == y.from && x.to == y.to;
 }
 
 absl::Status CheckSides(const Placement& from, const Placement& to, const RelayoutOptions& options) {

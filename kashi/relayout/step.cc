@@ -97,7 +97,7 @@ void FindStretch(Axis* axis) {
 // Chunks of about the same size, of about `wanted`: 130 in chunks of 128 are one, 200 are two of 100; rounded up to a multiple
 // unless that would make them far too large.
 int64_t ChunkOf(int64_t extent, int64_t wanted, int64_t multiple) {
-  const int64_t chunks = std::max<int64_t>(1, (extent + wanted / 2 - 1) / wanted);
+  const int64_t chunks = std::max<int64_t>(1, (extent + (wanted - 1) / 2) / wanted);
   const int64_t chunk = CeilOfRatio(extent, chunks);
   const int64_t rounded = RoundUpTo(chunk, multiple);
   return std::min(extent, rounded <= 2 * wanted ? rounded : chunk);
@@ -276,6 +276,14 @@ int64_t ElementsOf(const Loops& chain) {
   return elements;
 }
 
+// The loops that a chain does not need for `wanted` elements: an axis cuts no more than one.
+void GiveBack(int64_t wanted, Loops* chain, Loops* loops) {
+  while (chain->size() > 1 && ElementsOf(*chain) / chain->back().extent >= wanted) {
+    loops->push_back(chain->back());
+    chain->pop_back();
+  }
+}
+
 // Takes both axes out of the loops. The first loop of either axis is its own.
 void TakeAxes(Candidate* candidate, int64_t from_bits, int64_t to_bits, int64_t unit, int64_t row_multiple,
               int64_t column_multiple) {
@@ -285,15 +293,20 @@ void TakeAxes(Candidate* candidate, int64_t from_bits, int64_t to_bits, int64_t 
   const size_t column_loop = FindLoop(loops, &Loop::from, from_bits);
   const std::optional<Loop> reserved =
       column_loop < loops.size() ? std::make_optional(loops[column_loop]) : std::nullopt;
-  const Loops row_chain = TakeChain(&loops, &Loop::to, to_bits, wanted.rows, reserved ? &*reserved : nullptr);
-  const Loops column_chain = TakeChain(&loops, &Loop::from, from_bits, wanted.columns, nullptr);
+  Loops row_chain = TakeChain(&loops, &Loop::to, to_bits, wanted.rows, reserved ? &*reserved : nullptr);
+  Loops column_chain = TakeChain(&loops, &Loop::from, from_bits, wanted.columns, nullptr);
   if (step.converts &&
       std::min(wanted.rows, ElementsOf(row_chain)) * std::min(wanted.columns, ElementsOf(column_chain)) >
           kConvertBlock * kConvertBlock) {
     wanted = {std::min(wanted.rows, kConvertBlock), std::min(wanted.columns, kConvertBlock)};
+    GiveBack(wanted.rows, &row_chain, &loops);
+    GiveBack(wanted.columns, &column_chain, &loops);
   }
   step.rows = MakeAxis(row_chain, wanted.rows, row_multiple, &Loop::from, unit);
-  if (!step.converts && step.context->streams) AddOverhang(row_chain, row_multiple, &Loop::from, unit, &step.rows);
+  if (!step.converts && step.context->streams) {
+    const int64_t line = CeilOfRatio(kCacheLine, step.element_bytes);  // at least
+    AddOverhang(row_chain, line, &Loop::from, unit, &step.rows);
+  }
   step.columns = MakeAxis(column_chain, wanted.columns, column_multiple, &Loop::to, unit);
   MakeGrid(loops,
            {ChunkLoop(step.rows, row_chain, GridLoop::Over::kRows),
