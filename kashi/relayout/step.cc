@@ -94,10 +94,10 @@ void FindStretch(Axis* axis) {
   while (axis->stretch < offsets.size() && offsets[axis->stretch] == axis->stretch * axis->stride) ++axis->stretch;
 }
 
-// Chunks of about the same size, of about `wanted`: 130 in chunks of 128 are one, 200 are two of 100; rounded up to a multiple
-// unless that would make them far too large.
+// Chunks of about the same size, of `wanted` or less than twice that, for no chunk is better than a short one: 200 in chunks of
+// 128 are one, 300 are two of 150; rounded up to a multiple unless that would make them far too large.
 int64_t ChunkOf(int64_t extent, int64_t wanted, int64_t multiple) {
-  const int64_t chunks = std::max<int64_t>(1, (extent + (wanted - 1) / 2) / wanted);
+  const int64_t chunks = std::max<int64_t>(1, extent / wanted);
   const int64_t chunk = CeilOfRatio(extent, chunks);
   const int64_t rounded = RoundUpTo(chunk, multiple);
   return std::min(extent, rounded <= 2 * wanted ? rounded : chunk);
