@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/element_convert.h"
@@ -383,6 +385,26 @@ constexpr std::pair<const char*, const char*> kThreadedPairs[] = {
     {"f32[300,300,3]", "f32[300,300,3]{1,0,2}"},
 };
 
+// Compares with the index loop, for targets that begin so many bytes behind the begin of a line. Whether the plan has blocks
+// that go line by line.
+bool ExpectMoves(absl::string_view from, absl::string_view to, bool past_caches,
+                 std::initializer_list<int64_t> shifts) {
+  RelayoutOptions options;
+  options.past_caches = past_caches;
+  const RelayoutPlan plan = RelayoutPlan::Make(ParseShape(from).value(), ParseShape(to).value(), options).value();
+  std::vector<char> source(plan.source_bytes());
+  for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<char>(i * 2654435761u >> 11);
+  for (const int64_t shift : shifts) {
+    std::vector<char> target(plan.target_bytes() + 192, '\x5a'), expected = target;
+    const int64_t begin = -reinterpret_cast<uintptr_t>(target.data()) % 64 + shift;
+    plan.Execute(source.data(), target.data() + begin);
+    plan.ExecuteByIndex(source.data(), expected.data() + begin);
+    EXPECT_TRUE(target == expected) << from << " -> " << to << ", " << shift << " bytes behind the begin of a line"
+                                    << (past_caches ? ", past the caches" : "");
+  }
+  return absl::StrContains(plan.ToString(), "line by line");
+}
+
 // Rows of the target that share cache lines, or whose lines are their own where the target itself begins with a line; long and
 // short runs; rows whose addresses collide in the caches.
 TEST(RelayoutPlanTest, PastTheCachesAsThroughThem) {
@@ -413,22 +435,30 @@ TEST(RelayoutPlanTest, PastTheCachesAsThroughThem) {
       {"u4[256,7,384]{0,1,2:T(8,128)E(4)}", "u4[256,7,384]{2,1,0:T(2,128)E(4)}"},
   };
   for (const auto& [from, to] : kSides) {
-    for (const bool past_caches : {false, true}) {
-      RelayoutOptions options;
-      options.past_caches = past_caches;
-      const RelayoutPlan plan = RelayoutPlan::Make(ParseShape(from).value(), ParseShape(to).value(), options).value();
-      std::vector<char> source(plan.source_bytes());
-      for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<char>(i * 2654435761u >> 11);
-      for (const int64_t shift : {0, 1, 16, 63}) {
-        std::vector<char> target(plan.target_bytes() + 192, '\x5a'), expected = target;
-        const int64_t begin = -reinterpret_cast<uintptr_t>(target.data()) % 64 + shift;
-        plan.Execute(source.data(), target.data() + begin);
-        plan.ExecuteByIndex(source.data(), expected.data() + begin);
-        EXPECT_TRUE(target == expected) << from << " -> " << to << ", " << shift << " bytes behind the begin of a line"
-                                        << (past_caches ? ", past the caches" : "");
-      }
-    }
+    for (const bool past_caches : {false, true}) ExpectMoves(from, to, past_caches, {0, 1, 16, 63});
   }
+}
+
+// Runs of the target of some KiB whose rows are far apart: they leave the registers line by line. Sizes that fill lines, and
+// sizes that do not; the last blocks of either axis shorter than the others.
+TEST(RelayoutPlanTest, LongRunsPastTheCaches) {
+  std::mt19937_64 random(20261125);
+  const auto pick = [&](int64_t low, int64_t high) { return low + static_cast<int64_t>(random() % (high - low + 1)); };
+  const std::pair<const char*, int64_t> kTypes[] = {{"u8", 1}, {"bf16", 2}, {"f32", 4}, {"f64", 8}};
+  int line_by_line = 0;
+  for (int i = 0; i < 150; ++i) {
+    const auto& [type, bytes] = kTypes[pick(0, 3)];
+    const int64_t line = 64 / bytes;
+    const bool fills_lines = pick(0, 2) == 0;
+    const int64_t rows = fills_lines ? line * pick(30, 120) : pick(30 * line, 120 * line);
+    const int64_t columns = fills_lines ? line * pick(8, 11) : pick(8 * line, 11 * line);
+    const bool is_3d = pick(0, 1) == 1;
+    const std::string shape =
+        absl::StrCat(type, "[", is_3d ? absl::StrCat(pick(1, 2), ",") : "", rows, ",", columns, "]");
+    line_by_line +=
+        ExpectMoves(shape, absl::StrCat(shape, is_3d ? "{1,2,0}" : "{0,1}"), true, {pick(0, 3) * pick(0, 21)});
+  }
+  EXPECT_GT(line_by_line, 50);
 }
 
 TEST(RelayoutPlanTest, AnyNumberOfThreadsGivesTheSameBytes) {

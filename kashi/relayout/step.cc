@@ -1,5 +1,6 @@
 #include "kashi/relayout/step.h"
 
+#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <optional>
@@ -19,6 +20,10 @@ constexpr int64_t kStreamedRowRun = 512;     // of the target; twice that, if it
 constexpr int64_t kStreamedScratch = 16384;  // a line of columns, each so long: stays in the first cache; likewise
 constexpr int64_t kStreamedColumnRun = 256;  // of the source
 constexpr int64_t kStreamedColumns = 64;     // at least
+constexpr int64_t kLongRowRun = 2048;  // of the target, in long blocks, which have a line of each run of the source
+constexpr int64_t kLeastLongRowRun = 512;
+constexpr int64_t kLongBlockRows = 512;       // at most, or less than twice that: each is on a page of its own
+constexpr int64_t kLeastLongRowStride = 512;  // rows that are closer are better read whole
 constexpr int64_t kCachedRowRun = 256;
 constexpr int64_t kCachedColumnRun = 256;
 constexpr int64_t kCacheLine = 64;
@@ -288,11 +293,10 @@ void GiveBack(int64_t wanted, Loops* chain, Loops* loops) {
 }
 
 // Takes both axes out of the loops. The first loop of either axis is its own.
-void TakeAxes(Candidate* candidate, int64_t from_bits, int64_t to_bits, int64_t unit, int64_t row_multiple,
-              int64_t column_multiple) {
+void TakeAxes(Candidate* candidate, BlockSize wanted, int64_t from_bits, int64_t to_bits, int64_t unit,
+              int64_t row_multiple, int64_t column_multiple) {
   Loops& loops = candidate->loops;
   Step& step = candidate->step;
-  BlockSize wanted = WantedBlock(loops, from_bits, to_bits, step.context->streams);
   const size_t column_loop = FindLoop(loops, &Loop::from, from_bits);
   const std::optional<Loop> reserved =
       column_loop < loops.size() ? std::make_optional(loops[column_loop]) : std::nullopt;
@@ -317,6 +321,46 @@ void TakeAxes(Candidate* candidate, int64_t from_bits, int64_t to_bits, int64_t 
            &step);
 }
 
+// What kernels want to know of the axes.
+void DescribeBlocks(Step* step) {
+  step->dense_columns = DenseColumns(step->rows, step->columns, step->element_bytes);
+  step->runs_fill_lines = RunsFillLines(*step);
+  step->rows.collides = Collides(step->rows.offsets, kFirstCacheWays);
+  step->columns.collides = Collides(step->columns.offsets, kFirstCacheWays / 2);  // the source's lines need room, too
+}
+
+// Whether half of the second cache has room for a line of each row: the other half is for the next block's.
+bool FitsSecondCache(const std::vector<int64_t>& offsets) {
+  constexpr size_t kSets = 1024;
+  constexpr int kWays = 4;
+  std::array<uint8_t, kSets> lines = {};
+  for (int64_t offset : offsets) {
+    if (++lines[(offset / kCacheLine) & (kSets - 1)] > kWays) return false;
+  }
+  return true;
+}
+
+bool IsGoodLongBlock(const Step& step) {
+  const int64_t bytes = step.element_bytes;
+  return step.rows.block() * bytes >= kLeastLongRowRun && step.columns.block() * bytes >= kCacheLine &&
+         (step.dense_columns == 1 || step.runs_fill_lines) && std::abs(step.rows.stride) >= kLeastLongRowStride &&
+         !step.rows.collides && !step.columns.collides && FitsSecondCache(step.rows.offsets);
+}
+
+// Blocks for StreamedTransposeFunction, where rows are far apart and runs of the target long. False where others do better.
+bool TakeLongBlocks(Candidate* candidate) {
+  const int64_t bytes = candidate->step.element_bytes, line = std::max<int64_t>(1, kCacheLine / bytes);
+  const StreamedTransposeFunction function = StreamedTransposeFunctionFor(bytes);
+  if (!candidate->step.context->streams || !candidate->step.shuffle.empty() || function == nullptr) return false;
+  Candidate attempt = *candidate;
+  TakeAxes(&attempt, {std::min(kLongBlockRows, kLongRowRun / bytes), line}, bytes * 8, bytes * 8, 8, line, line);
+  DescribeBlocks(&attempt.step);
+  if (!IsGoodLongBlock(attempt.step)) return false;
+  attempt.step.streamed_transpose = function;
+  *candidate = std::move(attempt);
+  return true;
+}
+
 const char* TryBlocks(Candidate* candidate) {
   TakeShuffledElement(candidate);
   Step& step = candidate->step;
@@ -328,11 +372,9 @@ const char* TryBlocks(Candidate* candidate) {
   step.kernel = Kernel::kBlocks;
   step.transpose = TransposeFunctionFor(step.element_bytes);
   const int64_t line = std::max<int64_t>(1, kCacheLine / step.element_bytes);
-  TakeAxes(candidate, bits, bits, 8, line, line);
-  step.dense_columns = DenseColumns(step.rows, step.columns, step.element_bytes);
-  step.runs_fill_lines = RunsFillLines(step);
-  step.rows.collides = Collides(step.rows.offsets, kFirstCacheWays);
-  step.columns.collides = Collides(step.columns.offsets, kFirstCacheWays / 2);  // the source's lines need room, too
+  if (TakeLongBlocks(candidate)) return nullptr;
+  TakeAxes(candidate, WantedBlock(candidate->loops, bits, bits, step.context->streams), bits, bits, 8, line, line);
+  DescribeBlocks(&step);
   return nullptr;
 }
 
@@ -383,7 +425,8 @@ const char* TryConvertBlocks(Candidate* candidate, const StepContext& context) {
   step.kernel = Kernel::kConvertBlocks;
   step.element_bytes = context.scratch.slot_bits / 8;
   step.transpose = TransposeFunctionFor(step.element_bytes);
-  TakeAxes(candidate, context.from.slot_bits, context.to.slot_bits, 1, kCacheLine, kCacheLine);
+  TakeAxes(candidate, WantedBlock(candidate->loops, context.from.slot_bits, context.to.slot_bits, context.streams),
+           context.from.slot_bits, context.to.slot_bits, 1, kCacheLine, kCacheLine);
   step.dense_columns = DenseColumns(step.rows, step.columns, context.to.slot_bits);
   step.runs_fill_bytes = std::all_of(step.columns.offsets.begin(), step.columns.offsets.end(), IsWhole);
   if (std::all_of(step.rows.offsets.begin(), step.rows.offsets.end(), IsWhole)) {
@@ -492,6 +535,7 @@ std::string Step::ToString() const {
                       " bytes");
       if (!shuffle.empty()) absl::StrAppend(&text, ", shuffled");
       if (dense_columns > 1) absl::StrAppend(&text, ", ", dense_columns, " columns in one run");
+      if (streamed_transpose != nullptr) absl::StrAppend(&text, ", line by line");
       break;
     case Kernel::kConvert:
       absl::StrAppend(&text, " of ", columns.extent, " elements");

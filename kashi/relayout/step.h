@@ -21,6 +21,7 @@
 #include "absl/container/inlined_vector.h"
 #include "kashi/relayout/boxes.h"
 #include "kashi/relayout/row_functions.h"
+#include "kashi/relayout/streamed_transpose.h"
 #include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi {
@@ -91,6 +92,7 @@ struct Step {
   bool runs_fill_lines = false;           // all of the target's cache lines belong to one block, if the first does
   bool is_serial = false;                 // tasks share bytes of the target
   TransposeFunction transpose = nullptr;  // nullptr: an element size without one
+  StreamedTransposeFunction streamed_transpose = nullptr;  // of long kBlocks past the caches; nullptr: by `transpose`
   bool converts = false;                  // elements change their form, or are no whole bytes
   absl::InlinedVector<const char*, 4> refusals;  // of the kernels before this one
 

@@ -6,8 +6,10 @@
 #include "kashi/base/math.h"
 #include "kashi/relayout/copy_rows.h"
 #include "kashi/relayout/nibble_kernel.h"
+#include "kashi/relayout/prefetcher.h"
 #include "kashi/relayout/shuffle_kernel.h"
 #include "kashi/relayout/step.h"
+#include "kashi/relayout/streamed_transpose.h"
 
 namespace kashi {
 namespace {
@@ -141,41 +143,12 @@ void Transpose(const TransposeBlock& block, const Step& step) {
   }
 }
 
-// Asks for the source of the next block, line by line, while this one is worked on.
-class Prefetcher {
- public:
-  // The source is asked for in `portions` equal portions.
-  Prefetcher(const Step& step, const Block& next, const char* from, int64_t portions)
-      : offsets_(step.rows.offsets.data()), from_(from + next.from / 8), rows_(next.rows) {
-    piece_bytes_ = next.columns * step.element_bytes;
-    if (step.rows.stride == piece_bytes_) {  // rows of a stretch follow one another
-      piece_rows_ = step.rows.stretch;
-      piece_bytes_ *= piece_rows_;
-    }
-    portion_ = CeilOfRatio(CeilOfRatio(rows_, piece_rows_) * CeilOfRatio(piece_bytes_, kCacheLine),
-                           std::max<int64_t>(1, portions));
-  }
-
-  void Portion() {
-    if (row_ >= rows_) return;
-    for (int64_t left = portion_; left > 0; --left) {
-      __builtin_prefetch(from_ + offsets_[row_] + at_);
-      if ((at_ += kCacheLine) < piece_bytes_) continue;
-      at_ = 0;
-      if ((row_ += piece_rows_) >= rows_) return;
-    }
-  }
-
- private:
-  const int64_t* offsets_;
-  const char* from_;
-  int64_t rows_;
-  int64_t piece_rows_ = 1;  // that are contiguous in the source
-  int64_t piece_bytes_;
-  int64_t portion_;  // lines
-  int64_t row_ = 0;
-  int64_t at_ = 0;
-};
+Prefetcher PrefetcherOf(const Step& step, const Block& next, const char* from, int64_t portions) {
+  const Axis& rows = step.rows;
+  return Prefetcher({from + next.from / 8, rows.offsets.data(), next.rows, next.columns * step.element_bytes,
+                     rows.stride, rows.stretch},
+                    portions);
+}
 
 // How many elements along an axis can be moved at once as a dense block, each line of it `line_bytes` long; 0 where that is not
 // worth while: only narrow blocks have faster ways for them.
@@ -203,6 +176,25 @@ void RunCachedBlock(const Step& step, const Block& block, const char* from, char
   }
 }
 
+// Cache lines that blocks share are written by the first of them, whole: it has the rows that overhang for that.
+bool SharesLines(const Step& step, const char* to) {
+  if (!step.context->streams || step.rows.overhang == 0) return false;
+  return !step.runs_fill_lines || reinterpret_cast<uintptr_t>(to + step.to_offset / 8) % kCacheLine != 0;
+}
+
+// Long runs of the target, each by itself.
+bool RunStreamedBlock(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
+  const int64_t bytes = step.element_bytes;
+  if (step.streamed_transpose == nullptr || block.rows * bytes < kCacheLine || block.columns * bytes < 16) return false;
+  const bool shares_lines = SharesLines(step, to);
+  const StreamedBlock streamed = {
+      from + block.from / 8, step.rows.offsets.data(),    block.rows,    shares_lines ? block.overhang : 0,
+      to + block.to / 8,     step.columns.offsets.data(), block.columns, shares_lines && !block.is_first_of_rows};
+  Prefetcher prefetcher = PrefetcherOf(step, next, from, StreamedPortions(streamed, bytes));
+  step.streamed_transpose(streamed, Scratch::OfThread().Bytes(StreamedScratchBytes(bytes)), &prefetcher);
+  return true;
+}
+
 // A group of columns of a block at a time, by way of scratch memory that stays in the first cache.
 class ScratchBlock {
  public:
@@ -218,7 +210,7 @@ class ScratchBlock {
         rows_(block.rows + overhang_),
         group_(GroupOf(block.columns)),
         strip_(std::max<int64_t>(kStripRows, kStripBytes / (group_ * bytes_))),
-        prefetcher_(step, next, from, Portions(block.columns)) {}
+        prefetcher_(PrefetcherOf(step, next, from, Portions(block.columns))) {}
 
   void Run() {
     scratch_ = Scratch::OfThread().Bytes(rows_ * group_ * bytes_);
@@ -236,12 +228,6 @@ class ScratchBlock {
   static constexpr int64_t kStripRows = 64;
   static constexpr int64_t kStripBytes = 4096;
   static constexpr int64_t kStoreBytes = 1024;  // between two portions of prefetching
-
-  // Cache lines that blocks share are written by the first of them, whole: it has the rows that overhang for that.
-  static bool SharesLines(const Step& step, const char* to) {
-    if (!step.context->streams || step.rows.overhang == 0) return false;
-    return !step.runs_fill_lines || reinterpret_cast<uintptr_t>(to + step.to_offset / 8) % kCacheLine != 0;
-  }
 
   // A cache line of columns, or more of them if they are short.
   int64_t GroupOf(int64_t columns) const {
@@ -346,6 +332,7 @@ class ScratchBlock {
 };
 
 void RunBlock(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
+  if (step.context->streams && RunStreamedBlock(step, block, next, from, to)) return;
   if (step.context->streams || !step.shuffle.empty()) {
     ScratchBlock(step, block, next, from, to).Run();
   } else {

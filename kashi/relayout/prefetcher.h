@@ -1,0 +1,57 @@
+// Asks for the source of the next block, line by line, while this one is worked on.
+#ifndef KASHI_RELAYOUT_PREFETCHER_H_
+#define KASHI_RELAYOUT_PREFETCHER_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kashi/base/math.h"
+
+namespace kashi {
+
+// Where the lines are: `rows` rows at from + offsets[r], `row_bytes` each. The first `stretch` offsets are `stride` apart, and so
+// are the following ones, stretch by stretch.
+struct PrefetchRows {
+  const char* from;
+  const int64_t* offsets;
+  int64_t rows;
+  int64_t row_bytes;
+  int64_t stride;
+  int64_t stretch;
+};
+
+class Prefetcher {
+ public:
+  // Asks for all lines within `portions` calls of Portion.
+  Prefetcher(const PrefetchRows& rows, int64_t portions) : rows_(rows) {
+    if (rows.stride == rows.row_bytes) {  // rows of a stretch follow one another
+      piece_rows_ = rows.stretch;
+      rows_.row_bytes *= piece_rows_;
+    }
+    portion_ = CeilOfRatio(CeilOfRatio(rows.rows, piece_rows_) * CeilOfRatio(rows_.row_bytes, kLine),
+                           std::max<int64_t>(1, portions));
+  }
+
+  void Portion() {
+    if (row_ >= rows_.rows) return;
+    for (int64_t left = portion_; left > 0; --left) {
+      __builtin_prefetch(rows_.from + rows_.offsets[row_] + at_);
+      if ((at_ += kLine) < rows_.row_bytes) continue;
+      at_ = 0;
+      if ((row_ += piece_rows_) >= rows_.rows) return;
+    }
+  }
+
+ private:
+  static constexpr int64_t kLine = 64;
+
+  PrefetchRows rows_;
+  int64_t piece_rows_ = 1;  // that are contiguous in the source
+  int64_t portion_;         // lines
+  int64_t row_ = 0;
+  int64_t at_ = 0;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_RELAYOUT_PREFETCHER_H_
