@@ -34,12 +34,18 @@ class Prefetcher {
 
   void Portion() {
     if (row_ >= rows_.rows) return;
-    for (int64_t left = portion_; left > 0; --left) {
-      __builtin_prefetch(rows_.from + rows_.offsets[row_] + at_);
-      if ((at_ += kLine) < rows_.row_bytes) continue;
-      at_ = 0;
-      if ((row_ += piece_rows_) >= rows_.rows) return;
+    const PrefetchRows rows = rows_;  // in registers, as are these
+    int64_t row = row_, at = at_;
+    for (int64_t left = portion_; left > 0 && row < rows.rows; --left) {
+      __builtin_prefetch(rows.from + rows.offsets[row] + at);
+      at += kLine;
+      if (at >= rows.row_bytes) {
+        at = 0;
+        row += piece_rows_;
+      }
     }
+    row_ = row;
+    at_ = at;
   }
 
  private:

@@ -352,13 +352,16 @@ bool TakeLongBlocks(Candidate* candidate) {
   const int64_t bytes = candidate->step.element_bytes, line = std::max<int64_t>(1, kCacheLine / bytes);
   const StreamedTransposeFunction function = StreamedTransposeFunctionFor(bytes);
   if (!candidate->step.context->streams || !candidate->step.shuffle.empty() || function == nullptr) return false;
-  Candidate attempt = *candidate;
-  TakeAxes(&attempt, {std::min(kLongBlockRows, kLongRowRun / bytes), line}, bytes * 8, bytes * 8, 8, line, line);
-  DescribeBlocks(&attempt.step);
-  if (!IsGoodLongBlock(attempt.step)) return false;
-  attempt.step.streamed_transpose = function;
-  *candidate = std::move(attempt);
-  return true;
+  for (int64_t run = kLongRowRun; run >= kLeastLongRowRun; run /= 2) {
+    Candidate attempt = *candidate;
+    TakeAxes(&attempt, {std::min(kLongBlockRows, run / bytes), line}, bytes * 8, bytes * 8, 8, line, line);
+    DescribeBlocks(&attempt.step);
+    if (!IsGoodLongBlock(attempt.step)) continue;
+    attempt.step.streamed_transpose = function;
+    *candidate = std::move(attempt);
+    return true;
+  }
+  return false;
 }
 
 const char* TryBlocks(Candidate* candidate) {

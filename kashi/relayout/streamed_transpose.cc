@@ -170,7 +170,21 @@ void WriteEnds(const StreamedBlock& block, const char* ring, char* last, const L
   }
 }
 
-// Strip by strip. A line of the target ends in the strip behind that in which it begins.
+// The last tile made, of which no line is written yet. No strip: none.
+struct Made {
+  int64_t strip = 0;
+  int64_t column = 0;
+};
+
+template <int W>
+HWY_INLINE void StreamMade(const char* ring, const Lines* lines, Made* made) {
+  if (made->strip > 0) StreamStrips<W>(ring + made->column * kRingPitch, made->strip, lines + made->column);
+  made->strip = 0;
+}
+
+// Strip by strip. A line of the target ends in the strip behind that in which it begins. It is read from the ring when the next
+// tile is made: what was just written there could not be read across two writes without waiting for both, and for all writes
+// to memory before them.
 template <int W>
 void StreamByScratch(const StreamedBlock& given, char* ring, Prefetcher* prefetcher) {
   const StreamedBlock block = given;
@@ -181,16 +195,20 @@ void StreamByScratch(const StreamedBlock& given, char* ring, Prefetcher* prefetc
     char* const to = block.to + block.to_offsets[c];
     lines[c] = {to + BytesToLine(to), BytesToLine(to)};
   }
+  Made made;
   for (int64_t strip = 0, strips = RowsOf(block, W) / kStripRows; strip < strips; ++strip) {
+    if (made.column < kColumns) StreamMade<W>(ring, lines, &made);  // the first tile will take its place
     for (int64_t c = 0; c < block.columns; c += kColumns) {
       const int64_t column = std::min(c, block.columns - kColumns);
-      char* const rings = ring + column * kRingPitch;
-      MakeStrips<W>(block.from + column * W, block.from_offsets + strip * kStripRows, rings, strip);
-      if (strip > 0) StreamStrips<W>(rings, strip, lines + column);
+      MakeStrips<W>(block.from + column * W, block.from_offsets + strip * kStripRows, ring + column * kRingPitch,
+                    strip);
+      StreamMade<W>(ring, lines, &made);
+      made = {strip, column};
     }
     if (strip == 0 && !block.skips_head) WriteHeads(block, ring, lines);
     prefetcher->Portion();
   }
+  StreamMade<W>(ring, lines, &made);
   WriteEnds<W>(block, ring, ring + kGroupBytes / W * kRingPitch, lines);
 }
 
