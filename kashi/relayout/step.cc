@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/math.h"
+#include "kashi/relayout/nibble_words.h"
 
 namespace kashi {
 namespace {
@@ -371,6 +372,29 @@ const char* TryConvert(Candidate* candidate, const StepContext& context) {
   return nullptr;
 }
 
+// Words that begin with a byte: of the target, if a block has all of its rows, or of the source, if it has all of its columns. If
+// there are fewer than 8 the words follow one another.
+Words WordsOf(const Step& step, const StepContext& context) {
+  constexpr int64_t kLong = 32;  // elements of the runs on the other side
+  if (!context.moves_nibbles && !context.resizes_nibbles) return Words::kNone;
+  const auto has_words = [](const Axis& few, const Axis& many) {
+    return few.chunk_count() == 1 && many.block() >= kLong &&
+           (few.block() == kNibbleRows || (few.block() < kNibbleRows && many.stride == kNibbleWordBits));
+  };
+  bool from_is_whole = IsWhole(step.from_offset), to_is_whole = IsWhole(step.to_offset);
+  for (const GridLoop& loop : step.grid) {
+    from_is_whole = from_is_whole && IsWhole(loop.from);
+    to_is_whole = to_is_whole && IsWhole(loop.to);
+  }
+  if (context.to.slot_bits == 4 && has_words(step.rows, step.columns) && step.runs_fill_bytes && to_is_whole) {
+    return Words::kOfTarget;
+  }
+  if (context.from.slot_bits == 4 && has_words(step.columns, step.rows) && !step.row_bytes.empty() && from_is_whole) {
+    return Words::kOfSource;
+  }
+  return Words::kNone;
+}
+
 const char* TryConvertBlocks(Candidate* candidate, const StepContext& context) {
   Step& step = candidate->step;
   if (FindLoop(candidate->loops, &Loop::to, context.to.slot_bits) == candidate->loops.size() &&
@@ -387,6 +411,7 @@ const char* TryConvertBlocks(Candidate* candidate, const StepContext& context) {
     for (int64_t offset : step.rows.offsets) step.row_bytes.push_back(offset / 8);
     step.rows.collides = Collides(step.row_bytes, kFirstCacheWays);
   }
+  step.words = WordsOf(step, context);
   step.is_serial = SharesBytes(step, context.to.slot_bits);
   return nullptr;
 }
@@ -422,6 +447,8 @@ StepContext::StepContext(const ElementForm& given_from, const ElementForm& given
   if (IsSameForm(*this) && IsWhole(to.slot_bits)) return;
   // Nothing changes: all bits of a slot move, also those that the type does not use.
   moves_nibbles = IsSameForm(*this) && to.slot_bits == 4;
+  resizes_nibbles = from.type == to.type && primitive_util::BitWidth(to.type) == 4 &&
+                    std::min(from.slot_bits, to.slot_bits) == 4 && std::max(from.slot_bits, to.slot_bits) == 8;
   if (IsSameForm(*this)) from.type = to.type = primitive_util::UnsignedIntegralTypeForBitWidth(to.slot_bits);
   const auto bits = [](PrimitiveType type) -> int64_t { return 8 * primitive_util::ByteWidth(type); };
   const PrimitiveType narrow = bits(from.type) < bits(to.type) ? from.type : to.type;
@@ -488,6 +515,7 @@ std::string Step::ToString() const {
       absl::StrAppend(&text, " of ", rows.block(), " rows x ", columns.block(), " columns of ", element_bytes,
                       " bytes");
       if (!shuffle.empty()) absl::StrAppend(&text, ", shuffled");
+      if (words != Words::kNone) absl::StrAppend(&text, ", words of ", words == Words::kOfTarget ? "rows" : "columns");
       if (dense_columns > 1) absl::StrAppend(&text, ", ", dense_columns, " columns in one run");
       break;
     case Kernel::kConvert:
