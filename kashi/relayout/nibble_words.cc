@@ -19,39 +19,42 @@
 namespace kashi {
 namespace {
 
-// Rows of either kind: an element's bits in its slot.
-struct FromRows {
-  const char* from;
-  const int64_t* bits;
-  int64_t slot_bits;
-};
-
-void InterleaveSlowly(const FromRows& rows, int64_t begin, int64_t end, char* to) {
-  for (int64_t c = begin; c < end; ++c) {
+// `count` columns from column `first` of the rows on.
+template <int kSlotBits>
+void InterleaveSlowly(const char* from, const int64_t* bits, int64_t first, int64_t count, char* to) {
+  for (int64_t c = 0; c < count; ++c) {
     uint32_t word = 0;
     for (int64_t r = 0; r < kNibbleRows; ++r) {
-      const int64_t bit = rows.bits[r] + c * rows.slot_bits;
-      word |= (static_cast<uint8_t>(rows.from[bit >> 3]) >> (bit & 7) & 15u) << (4 * r);
+      const int64_t bit = bits[r] + (first + c) * kSlotBits;
+      word |= (static_cast<uint8_t>(from[bit >> 3]) >> (bit & 7) & 15u) << (4 * r);
     }
     std::memcpy(to + c * kNibbleWordBytes, &word, kNibbleWordBytes);
   }
 }
 
+// To column `first` of the rows and those behind it.
 template <int kSlotBits>
-void DeinterleaveSlowly(const char* from, int64_t begin, int64_t end, char* const (&to)[kNibbleRows]) {
-  for (int64_t c = begin; c < end; ++c) {
+void DeinterleaveSlowly(const char* from, int64_t first, int64_t count, char* const* to) {
+  for (int64_t c = 0; c < count; ++c) {
     uint32_t word;
     std::memcpy(&word, from + c * kNibbleWordBytes, kNibbleWordBytes);
     for (int64_t r = 0; r < kNibbleRows; ++r) {
       const auto nibble = static_cast<uint8_t>(word >> (4 * r) & 15);
-      char& byte = to[r][c * kSlotBits / 8];
+      char& byte = to[r][(first + c) * kSlotBits / 8];
       if (kSlotBits == 8) {
         byte = static_cast<char>(nibble);
       } else {
-        byte = static_cast<char>(c % 2 == 0 ? (byte & 0xf0) | nibble : (byte & 0x0f) | nibble << 4);
+        byte = static_cast<char>((first + c) % 2 == 0 ? (byte & 0xf0) | nibble : (byte & 0x0f) | nibble << 4);
       }
     }
   }
+}
+
+// Whether all even rows begin at the same place in their bytes, and all odd rows do.
+bool BeginAlike(const int64_t* bits) {
+  bool is_alike = true;
+  for (int r = 2; r < kNibbleRows; ++r) is_alike = is_alike && (bits[r] - bits[r % 2]) % 8 == 0;
+  return is_alike;
 }
 
 }  // namespace
@@ -63,30 +66,35 @@ HWY_BEFORE_NAMESPACE();
 namespace kashi {
 namespace HWY_NAMESPACE {
 
+// Calls run(first, count, bits of the first word) for each run of words.
+template <class Run>
+HWY_INLINE void ForEachRun(const NibbleWordRuns& words, Run run) {
+  for (int64_t c = 0; c < words.columns; c += words.run) run(c, std::min(words.run, words.columns - c), words.bits[c]);
+}
+
 #if HWY_TARGET == HWY_SCALAR
 
-void InterleavePackedRows(const char* from, const int64_t (&bits)[kNibbleRows], int64_t columns, char* to) {
-  InterleaveSlowly({from, bits, 4}, 0, columns, to);
+template <int kSlotBits>
+void InterleaveRows(const char* from, const int64_t* bits, const NibbleWordRuns& words, char* to) {
+  ForEachRun(words, [&](int64_t first, int64_t count, int64_t bit) {
+    InterleaveSlowly<kSlotBits>(from, bits, first, count, to + (bit >> 3));
+  });
 }
-void InterleaveByteRows(const char* from, const int64_t (&bits)[kNibbleRows], int64_t columns, char* to) {
-  InterleaveSlowly({from, bits, 8}, 0, columns, to);
-}
-void DeinterleavePackedRows(const char* from, int64_t columns, char* const (&to)[kNibbleRows]) {
-  DeinterleaveSlowly<4>(from, 0, columns, to);
-}
-void DeinterleaveByteRows(const char* from, int64_t columns, char* const (&to)[kNibbleRows]) {
-  DeinterleaveSlowly<8>(from, 0, columns, to);
+
+template <int kSlotBits>
+void DeinterleaveWords(const char* from, const NibbleWordRuns& words, char* const* to) {
+  ForEachRun(words, [&](int64_t first, int64_t count, int64_t bit) {
+    DeinterleaveSlowly<kSlotBits>(from + (bit >> 3), first, count, to);
+  });
 }
 
 #else
 
 constexpr int kPairs = kNibbleRows / 2;
 
-// Columns that one step takes: a vector's bytes of each row, of two elements or of one.
-template <class D>
-constexpr int64_t kPackedColumns = 2 * kVectorBytes<D>;
-template <class D>
-constexpr int64_t kByteColumns = kVectorBytes<D>;
+// Columns that one step takes: those of a vector's bytes of each row.
+template <int kSlotBits, class D>
+constexpr int64_t kStepColumns = kVectorBytes<D> * 8 / kSlotBits;
 
 // Each byte's halves are where 16 bits would have them, but for those that have crossed from the byte beside: masks follow.
 template <class D>
@@ -134,67 +142,70 @@ HWY_INLINE void PairColumns(D d, const char* a, const char* b, hn::Vec<D>* even,
   }
 }
 
-// One step from packed rows: words of kPackedColumns columns.
-template <bool kA, bool kB, class D>
-HWY_INLINE void InterleavePackedStep(D d, const char* const* rows, int64_t at, char* to) {
-  hn::Vec<D> v[kNibbleRows];
+// One step from rows of `kSlotBits` an element; kA and kB as above, of even and odd rows.
+template <int kSlotBits, bool kA, bool kB, class D>
+HWY_INLINE void InterleaveStep(D d, const char* const* rows, int64_t at, char* to) {
+  constexpr int kVectors = kSlotBits == 8 ? kPairs : kNibbleRows;
+  hn::Vec<D> v[kVectors];
   HWY_UNROLL(4)
   for (int p = 0; p < kPairs; ++p) {
-    PairColumns<kA, kB>(d, rows[2 * p] + at, rows[2 * p + 1] + at, &v[p], &v[p + kPairs]);
+    const char *const a = rows[2 * p] + at, *const b = rows[2 * p + 1] + at;
+    if constexpr (kSlotBits == 8) {
+      v[p] = Blend(d, hn::LoadU(d, AsBytes(a)), Up4(d, hn::LoadU(d, AsBytes(b))));
+    } else {
+      PairColumns<kA, kB>(d, a, b, &v[p], &v[p + kPairs]);
+    }
   }
   Interleave<1>(v);
   StoreAscendingFromLane<0>(d, v, to, kLaneBytes);
 }
 
-// The last step overlaps those before; one odd column is left. Pre: columns >= kPackedColumns.
-template <bool kA, bool kB, class D>
-HWY_INLINE void InterleavePackedBy(D d, const FromRows& from, int64_t columns, char* to) {
+// The last step of a run overlaps those before; an odd column is left, and runs that are shorter than a step.
+template <int kSlotBits, bool kA, bool kB, class D>
+HWY_INLINE void InterleaveBy(D d, const char* from, const int64_t* bits, const NibbleWordRuns& words, char* to) {
+  constexpr int64_t kStep = kStepColumns<kSlotBits, D>;
   const char* rows[kNibbleRows];
-  for (int r = 0; r < kNibbleRows; ++r) rows[r] = from.from + (from.bits[r] >> 3);
-  const int64_t even = columns / 2 * 2;
-  for (int64_t c = 0; c < even; c += kPackedColumns<D>) {
-    const int64_t at = std::min(c, even - kPackedColumns<D>);
-    InterleavePackedStep<kA, kB>(d, rows, at / 2, to + at * kNibbleWordBytes);
-  }
-  InterleaveSlowly(from, even, columns, to);
+  for (int r = 0; r < kNibbleRows; ++r) rows[r] = from + (bits[r] >> 3);
+  ForEachRun(words, [&](int64_t first, int64_t count, int64_t bit) {
+    char* const run = to + (bit >> 3);
+    const int64_t whole = count < kStep ? 0 : kSlotBits == 8 ? count : count / 2 * 2;
+    for (int64_t c = 0; c < whole; c += kStep) {
+      const int64_t at = std::min(c, whole - kStep);
+      InterleaveStep<kSlotBits, kA, kB>(d, rows, (first + at) * kSlotBits / 8, run + at * kNibbleWordBytes);
+    }
+    InterleaveSlowly<kSlotBits>(from, bits, first + whole, count - whole, run + whole * kNibbleWordBytes);
+  });
 }
 
-template <class D>
-void InterleavePackedRowsBy(D d, const FromRows& from, int64_t columns, char* to) {
-  const bool a = from.bits[0] % 8 != 0, b = from.bits[1] % 8 != 0;
-  bool is_alike = true;
-  for (int r = 2; r < kNibbleRows; ++r) is_alike = is_alike && (from.bits[r] - from.bits[r % 2]) % 8 == 0;
-  if (columns < kPackedColumns<D> || !is_alike) return InterleaveSlowly(from, 0, columns, to);
-  if (a) return b ? InterleavePackedBy<true, true>(d, from, columns, to) : InterleavePackedBy<true, false>(d, from, columns, to);
-  b ? InterleavePackedBy<false, true>(d, from, columns, to) : InterleavePackedBy<false, false>(d, from, columns, to);
+template <int kSlotBits, class D>
+void InterleaveAnyPhase(D d, const char* from, const int64_t* bits, const NibbleWordRuns& words, char* to) {
+  if constexpr (kSlotBits == 8) {
+    InterleaveBy<8, false, false>(d, from, bits, words, to);
+  } else {
+    const bool a = bits[0] % 8 != 0, b = bits[1] % 8 != 0;
+    if (a && b) return InterleaveBy<4, true, true>(d, from, bits, words, to);
+    if (a) return InterleaveBy<4, true, false>(d, from, bits, words, to);
+    if (b) return InterleaveBy<4, false, true>(d, from, bits, words, to);
+    InterleaveBy<4, false, false>(d, from, bits, words, to);
+  }
 }
 
-// One step from rows of bytes.
-template <class D>
-HWY_INLINE void InterleaveByteStep(D d, const char* const* rows, int64_t at, char* to) {
-  hn::Vec<D> v[kPairs];
-  HWY_UNROLL(4)
-  for (int p = 0; p < kPairs; ++p) {
-    v[p] = Blend(d, hn::LoadU(d, AsBytes(rows[2 * p] + at)), Up4(d, hn::LoadU(d, AsBytes(rows[2 * p + 1] + at))));
+template <int kSlotBits>
+void InterleaveRows(const char* from, const int64_t* bits, const NibbleWordRuns& words, char* to) {
+  if (!BeginAlike(bits)) {
+    return ForEachRun(words, [&](int64_t first, int64_t count, int64_t bit) {
+      InterleaveSlowly<kSlotBits>(from, bits, first, count, to + (bit >> 3));
+    });
   }
-  Interleave<1>(v);
-  StoreAscendingFromLane<0>(d, v, to, kLaneBytes);
-}
-
-template <class D>
-void InterleaveByteRowsBy(D d, const FromRows& from, int64_t columns, char* to) {
-  if (columns < kByteColumns<D>) return InterleaveSlowly(from, 0, columns, to);
-  const char* rows[kNibbleRows];
-  for (int r = 0; r < kNibbleRows; ++r) rows[r] = from.from + (from.bits[r] >> 3);
-  for (int64_t c = 0; c < columns; c += kByteColumns<D>) {
-    const int64_t at = std::min(c, columns - kByteColumns<D>);
-    InterleaveByteStep(d, rows, at, to + at * kNibbleWordBytes);
+  if (std::min(words.run, words.columns) >= kStepColumns<kSlotBits, Long>) {
+    return InterleaveAnyPhase<kSlotBits>(Long(), from, bits, words, to);
   }
+  InterleaveAnyPhase<kSlotBits>(Lane(), from, bits, words, to);
 }
 
 // One step to packed rows. Of each lane, 4 words, the even columns come first; then units of two columns are transposed.
 template <class D>
-HWY_INLINE void DeinterleavePackedStep(D d, const char* from, int64_t at, char* const* to) {
+HWY_INLINE void DeinterleavePackedStep(D d, const char* from, char* const* to, int64_t at) {
   alignas(16) static constexpr uint8_t kOrder[16] = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15};
   const auto order = hn::LoadDup128(d, kOrder);
   hn::Vec<D> v[kNibbleRows];
@@ -211,22 +222,9 @@ HWY_INLINE void DeinterleavePackedStep(D d, const char* from, int64_t at, char* 
   }
 }
 
-template <class D>
-void DeinterleavePackedRowsBy(D d, const char* from, int64_t columns, char* const (&given)[kNibbleRows]) {
-  if (columns < kPackedColumns<D>) return DeinterleaveSlowly<4>(from, 0, columns, given);
-  char* to[kNibbleRows];  // a copy, so that no store can change it
-  std::copy(given, given + kNibbleRows, to);
-  const int64_t even = columns / 2 * 2;
-  for (int64_t c = 0; c < even; c += kPackedColumns<D>) {
-    const int64_t at = std::min(c, even - kPackedColumns<D>);
-    DeinterleavePackedStep(d, from + at * kNibbleWordBytes, at / 2, to);
-  }
-  DeinterleaveSlowly<4>(from, even, columns, given);
-}
-
 // One step to rows of bytes: units of 4 columns are transposed.
 template <class D>
-HWY_INLINE void DeinterleaveByteStep(D d, const char* from, int64_t at, char* const* to) {
+HWY_INLINE void DeinterleaveByteStep(D d, const char* from, char* const* to, int64_t at) {
   alignas(16) static constexpr uint8_t kOrder[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
   const auto order = hn::LoadDup128(d, kOrder);
   hn::Vec<D> v[kPairs];
@@ -242,35 +240,49 @@ HWY_INLINE void DeinterleaveByteStep(D d, const char* from, int64_t at, char* co
   }
 }
 
-template <class D>
-void DeinterleaveByteRowsBy(D d, const char* from, int64_t columns, char* const (&given)[kNibbleRows]) {
-  if (columns < kByteColumns<D>) return DeinterleaveSlowly<8>(from, 0, columns, given);
-  char* to[kNibbleRows];
+// As InterleaveBy.
+template <int kSlotBits, class D>
+void DeinterleaveBy(D d, const char* from, const NibbleWordRuns& words, char* const* given) {
+  constexpr int64_t kStep = kStepColumns<kSlotBits, D>;
+  char* to[kNibbleRows];  // a copy, so that no store can change it
   std::copy(given, given + kNibbleRows, to);
-  for (int64_t c = 0; c < columns; c += kByteColumns<D>) {
-    const int64_t at = std::min(c, columns - kByteColumns<D>);
-    DeinterleaveByteStep(d, from + at * kNibbleWordBytes, at, to);
-  }
+  ForEachRun(words, [&](int64_t first, int64_t count, int64_t bit) {
+    const char* const run = from + (bit >> 3);
+    const int64_t whole = count < kStep ? 0 : kSlotBits == 8 ? count : count / 2 * 2;
+    for (int64_t c = 0; c < whole; c += kStep) {
+      const int64_t at = std::min(c, whole - kStep);
+      if constexpr (kSlotBits == 8) {
+        DeinterleaveByteStep(d, run + at * kNibbleWordBytes, to, first + at);
+      } else {
+        DeinterleavePackedStep(d, run + at * kNibbleWordBytes, to, (first + at) / 2);
+      }
+    }
+    DeinterleaveSlowly<kSlotBits>(run + whole * kNibbleWordBytes, first + whole, count - whole, given);
+  });
 }
 
-void InterleavePackedRows(const char* from, const int64_t (&bits)[kNibbleRows], int64_t columns, char* to) {
-  if (columns >= kPackedColumns<Long>) return InterleavePackedRowsBy(Long(), {from, bits, 4}, columns, to);
-  InterleavePackedRowsBy(Lane(), {from, bits, 4}, columns, to);
-}
-void InterleaveByteRows(const char* from, const int64_t (&bits)[kNibbleRows], int64_t columns, char* to) {
-  if (columns >= kByteColumns<Long>) return InterleaveByteRowsBy(Long(), {from, bits, 8}, columns, to);
-  InterleaveByteRowsBy(Lane(), {from, bits, 8}, columns, to);
-}
-void DeinterleavePackedRows(const char* from, int64_t columns, char* const (&to)[kNibbleRows]) {
-  if (columns >= kPackedColumns<Long>) return DeinterleavePackedRowsBy(Long(), from, columns, to);
-  DeinterleavePackedRowsBy(Lane(), from, columns, to);
-}
-void DeinterleaveByteRows(const char* from, int64_t columns, char* const (&to)[kNibbleRows]) {
-  if (columns >= kByteColumns<Long>) return DeinterleaveByteRowsBy(Long(), from, columns, to);
-  DeinterleaveByteRowsBy(Lane(), from, columns, to);
+template <int kSlotBits>
+void DeinterleaveWords(const char* from, const NibbleWordRuns& words, char* const* to) {
+  if (std::min(words.run, words.columns) >= kStepColumns<kSlotBits, Long>) {
+    return DeinterleaveBy<kSlotBits>(Long(), from, words, to);
+  }
+  DeinterleaveBy<kSlotBits>(Lane(), from, words, to);
 }
 
 #endif
+
+void InterleavePacked(const char* from, const int64_t* bits, const NibbleWordRuns& words, char* to) {
+  InterleaveRows<4>(from, bits, words, to);
+}
+void InterleaveBytes(const char* from, const int64_t* bits, const NibbleWordRuns& words, char* to) {
+  InterleaveRows<8>(from, bits, words, to);
+}
+void DeinterleaveToPacked(const char* from, const NibbleWordRuns& words, char* const* to) {
+  DeinterleaveWords<4>(from, words, to);
+}
+void DeinterleaveToBytes(const char* from, const NibbleWordRuns& words, char* const* to) {
+  DeinterleaveWords<8>(from, words, to);
+}
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
@@ -280,22 +292,22 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kashi {
 
-HWY_EXPORT(InterleavePackedRows);
-HWY_EXPORT(InterleaveByteRows);
-HWY_EXPORT(DeinterleavePackedRows);
-HWY_EXPORT(DeinterleaveByteRows);
+HWY_EXPORT(InterleavePacked);
+HWY_EXPORT(InterleaveBytes);
+HWY_EXPORT(DeinterleaveToPacked);
+HWY_EXPORT(DeinterleaveToBytes);
 
-void InterleaveNibbles(const char* from, const int64_t (&bits)[kNibbleRows], int64_t columns, char* to) {
-  HWY_DYNAMIC_DISPATCH(InterleavePackedRows)(from, bits, columns, to);
+void InterleaveNibbles(const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words, char* to) {
+  HWY_DYNAMIC_DISPATCH(InterleavePacked)(from, bits, words, to);
 }
-void InterleaveNibbleBytes(const char* from, const int64_t (&bits)[kNibbleRows], int64_t columns, char* to) {
-  HWY_DYNAMIC_DISPATCH(InterleaveByteRows)(from, bits, columns, to);
+void InterleaveNibbleBytes(const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words, char* to) {
+  HWY_DYNAMIC_DISPATCH(InterleaveBytes)(from, bits, words, to);
 }
-void DeinterleaveNibbles(const char* from, int64_t columns, char* const (&to)[kNibbleRows]) {
-  HWY_DYNAMIC_DISPATCH(DeinterleavePackedRows)(from, columns, to);
+void DeinterleaveNibbles(const char* from, const NibbleWordRuns& words, char* const (&to)[kNibbleRows]) {
+  HWY_DYNAMIC_DISPATCH(DeinterleaveToPacked)(from, words, to);
 }
-void DeinterleaveNibbleBytes(const char* from, int64_t columns, char* const (&to)[kNibbleRows]) {
-  HWY_DYNAMIC_DISPATCH(DeinterleaveByteRows)(from, columns, to);
+void DeinterleaveNibbleBytes(const char* from, const NibbleWordRuns& words, char* const (&to)[kNibbleRows]) {
+  HWY_DYNAMIC_DISPATCH(DeinterleaveToBytes)(from, words, to);
 }
 
 }  // namespace kashi

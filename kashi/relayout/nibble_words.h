@@ -20,19 +20,26 @@ constexpr int64_t kNibbleRows = 8;
 constexpr int64_t kNibbleWordBytes = 4;
 constexpr int64_t kNibbleWordBits = 32;
 
-// Row r begins `bits[r]` bits, a multiple of 4, from `from`; `columns` words follow one another at `to`. Fast if all even rows
-// begin alike, within a byte or with one, and all odd rows do.
-void InterleaveNibbles(const char* from, const int64_t (&bits)[kNibbleRows], int64_t columns, char* to);
+// The words of a block, in runs: those of a run follow one another. An even number of words has each run but the last.
+struct NibbleWordRuns {
+  const int64_t* bits;  // of word c, from an address on; whole bytes, and only of the first word of each run
+  int64_t run;          // words
+  int64_t columns;      // words of all runs
+};
+
+// Row r begins `bits[r]` bits, a multiple of 4, from `from`; word c is made `words.bits[c]` bits from `to`. Fast if all even
+// rows begin alike, within a byte or with one, and all odd rows do.
+void InterleaveNibbles(const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words, char* to);
 
 // Likewise, of bytes whose high halves do not matter. Row r begins `bits[r]` bits, a multiple of 8, from `from`.
-void InterleaveNibbleBytes(const char* from, const int64_t (&bits)[kNibbleRows], int64_t columns, char* to);
+void InterleaveNibbleBytes(const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words, char* to);
 
-// `columns` words that follow one another become rows; row r begins at to[r]. With an odd number of them the last byte of a
-// row keeps its high half.
-void DeinterleaveNibbles(const char* from, int64_t columns, char* const (&to)[kNibbleRows]);
+// Word c, `words.bits[c]` bits from `from`, becomes element c of each row; row r begins at to[r]. With an odd number of columns
+// the last byte of a row keeps its high half.
+void DeinterleaveNibbles(const char* from, const NibbleWordRuns& words, char* const (&to)[kNibbleRows]);
 
 // Likewise; the high halves of the bytes become 0.
-void DeinterleaveNibbleBytes(const char* from, int64_t columns, char* const (&to)[kNibbleRows]);
+void DeinterleaveNibbleBytes(const char* from, const NibbleWordRuns& words, char* const (&to)[kNibbleRows]);
 
 }  // namespace kashi
 

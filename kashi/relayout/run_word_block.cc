@@ -16,9 +16,13 @@ namespace kashi {
 namespace {
 
 constexpr int64_t kCacheLine = 64;
-constexpr int64_t kPiece = 128;  // words between two portions of prefetching; the last piece may have up to twice as many
+constexpr int64_t kPiece = 256;  // words between two portions of prefetching; the last piece may have up to twice as many
 
 int64_t PieceOf(int64_t words) { return words < 2 * kPiece ? words : kPiece; }
+
+// Words that follow one another.
+constexpr int64_t kNoBits = 0;
+NibbleWordRuns OneRun(int64_t words) { return {&kNoBits, words, words}; }
 
 // Words of an axis that follow one another.
 int64_t RunOfWords(const Axis& axis) { return axis.stride == kNibbleWordBits ? axis.stretch : 1; }
@@ -103,21 +107,22 @@ class Interleaver {
 
   void Run(NextSource next) {
     const bool streams = step_.context->streams;
-    const bool by_scratch = streams || block_.rows < kNibbleRows || run_ == 1;
-    char* const scratch = by_scratch ? Scratch::OfThread().Bytes(block_.columns * kNibbleWordBytes) : nullptr;
+    const bool is_straight = !streams && block_.rows == kNibbleRows && (run_ >= block_.columns || run_ % 2 == 0);
+    if (is_straight) return Interleave(0, {step_.columns.offsets.data(), run_, block_.columns}, TargetOf(0));
+    char* const scratch = Scratch::OfThread().Bytes(block_.columns * kNibbleWordBytes);
     for (int64_t c = 0, words; c < block_.columns; c += words) {
-      words = PieceOf(by_scratch ? block_.columns - c : RunFrom(c));
-      Interleave(c, words, by_scratch ? scratch + c * kNibbleWordBytes : TargetOf(c));
+      words = streams ? PieceOf(block_.columns - c) : block_.columns;
+      Interleave(c, OneRun(words), scratch + c * kNibbleWordBytes);
       if (streams) next.Portion();
     }
-    if (by_scratch) Store(scratch);
+    Store(scratch);
   }
 
  private:
   int64_t RunFrom(int64_t column) const { return std::min(run_ - column % run_, block_.columns - column); }
   char* TargetOf(int64_t column) const { return to_ + (block_.to + step_.columns.offsets[column]) / 8; }
 
-  void Interleave(int64_t column, int64_t words, char* to) const {
+  void Interleave(int64_t column, const NibbleWordRuns& words, char* to) const {
     const int64_t slot_bits = step_.context->from.slot_bits;
     int64_t bits[kNibbleRows];
     for (int64_t r = 0; r < kNibbleRows; ++r) bits[r] = row_bits_[r] + column * slot_bits;
@@ -161,20 +166,23 @@ class Deinterleaver {
         to_(to),
         streams_(step.context->streams),
         is_dense_(step.dense_columns >= block.columns),
+        run_(RunOfWords(step.rows)),
         slot_bits_(step.context->to.slot_bits),
         run_bits_(block.rows * slot_bits_),
         beside_bytes_(RoundUpTo(run_bits_, 8 * kCacheLine) / 8) {}
 
   void Run(NextSource next) {
     MakeRoom();
-    const bool gathers = block_.columns < kNibbleRows || (RunOfWords(step_.rows) < block_.rows && IsShortRun());
+    const bool gathers = block_.columns < kNibbleRows || (run_ < block_.rows && (run_ < kShortRun || run_ % 2 != 0));
     if (gathers) GatherWords();
     if (streams_ && is_dense_) AskForEnds(to_ + (block_.to >> 3), (block_.columns * run_bits_) / 8);
-    const int64_t run = gathers ? block_.rows : RunOfWords(step_.rows);
     for (int64_t r = 0, words; r < block_.rows; r += words) {
-      words = PieceOf(std::min(run - r % run, block_.rows - r));
-      const char* from = gathers ? gathered_ + r * kNibbleWordBytes : from_ + block_.from / 8 + step_.row_bytes[r];
-      Deinterleave(from, r, words);
+      words = gathers ? block_.rows : PieceFrom(r);
+      if (gathers) {
+        Deinterleave(gathered_, OneRun(words), r);
+      } else {
+        Deinterleave(from_ + block_.from / 8, {step_.rows.offsets.data() + r, run_, words}, r);
+      }
       if (streams_) next.Portion();
     }
     PutBesideRunsInPlace();
@@ -182,8 +190,14 @@ class Deinterleaver {
   }
 
  private:
-  // Too short for vectors, or so that the next one would begin within a byte.
-  bool IsShortRun() const { return RunOfWords(step_.rows) < 64 || RunOfWords(step_.rows) % 2 != 0; }
+  static constexpr int64_t kShortRun = 64;  // of words: vectors would not be full
+
+  // Whole runs or a part of one.
+  int64_t PieceFrom(int64_t row) const {
+    const int64_t left = block_.rows - row;
+    if (!streams_) return left;
+    return run_ < kPiece ? std::min(left, RoundDownTo(kPiece, run_)) : PieceOf(std::min(left, run_ - row % run_));
+  }
 
   void MakeRoom() {
     const int64_t room = kNibbleRows * beside_bytes_;
@@ -209,7 +223,8 @@ class Deinterleaver {
     }
   }
 
-  void Deinterleave(const char* from, int64_t row, int64_t words) const {
+  // To the runs from row `row` on.
+  void Deinterleave(const char* from, const NibbleWordRuns& words, int64_t row) const {
     char* to[kNibbleRows];
     for (int64_t c = 0; c < kNibbleRows; ++c) {
       to[c] = (IsBeside(c) ? Beside(c) : image_ + (BitOf(c) >> 3)) + row * slot_bits_ / 8;
@@ -242,6 +257,7 @@ class Deinterleaver {
   char* to_;
   bool streams_;
   bool is_dense_;  // runs follow one another in the target
+  int64_t run_;    // words that follow one another in the source
   int64_t slot_bits_;
   int64_t run_bits_;
   int64_t beside_bytes_;  // for a run
