@@ -38,6 +38,8 @@ class NextSource {
       bits *= rows_at_once_;
     }
     bytes_ = bits / 8;
+    // A short piece that follows another is found by the processor itself.
+    if (rows_at_once_ >= rows_ && bytes_ < kLongPiece) return;
     portion_ = CeilOfRatio(CeilOfRatio(rows_, rows_at_once_) * (bytes_ / kCacheLine + 1), portions);
   }
 
@@ -52,13 +54,15 @@ class NextSource {
   }
 
  private:
+  static constexpr int64_t kLongPiece = 2048;  // bytes
+
   const int64_t* offsets_;
   const char* from_;
-  int64_t begin_;
+  int64_t begin_;  // bits
   int64_t rows_;
   int64_t rows_at_once_ = 1;
   int64_t bytes_;  // of so many rows
-  int64_t portion_;
+  int64_t portion_ = 0;  // lines
   int64_t row_ = 0;
   int64_t at_ = 0;
 };
