@@ -78,6 +78,26 @@ bool RunsBeside(const Step& a, const Step& b) {
   return x.count >= 8 * ParallelThreadCount() && x.count == y.count && x.from == y.from && x.to == y.to;
 }
 
+// Padding that begins within a byte of each word, and ends with it: all of the words instead, where elements are written later.
+//
+//   5 rows of 8, of 4 bits      | e e e e e p p p | e e e e e p p p |   ->   | p p p p p p p p | p p p p p p p p |
+Box WithWholeWords(Box box, int64_t base, int64_t slot_bits) {
+  constexpr int64_t kWordBits = 64;  // at most
+  if (slot_bits >= 8 || box.loops.empty()) return box;
+  const bool is_run = box.loops.back().to == slot_bits;
+  if (box.loops.size() < (is_run ? 2 : 1)) return box;
+  const int64_t run_bits = slot_bits * (is_run ? box.loops.back().extent : 1);
+  const int64_t word_bits = box.loops[box.loops.size() - (is_run ? 2 : 1)].to;
+  const int64_t begin = (box.to_offset - base) % word_bits;
+  const bool is_whole = begin % 8 == 0 && run_bits % 8 == 0;
+  if (is_whole || word_bits > kWordBits || word_bits % 8 != 0 || begin + run_bits != word_bits) return box;
+  box.to_offset -= begin;
+  if (is_run) box.loops.pop_back();
+  box.loops.push_back({word_bits / slot_bits, 0, slot_bits});
+  Coalesce(&box);
+  return box;
+}
+
 absl::Status CheckSides(const Placement& from, const Placement& to, const RelayoutOptions& options) {
   if (from.dimensions() != to.dimensions()) {
     return InvalidArgument("%s and %s are not the same array: their dimensions differ", from.ToString(), to.ToString());
@@ -170,7 +190,8 @@ absl::Status RelayoutPlan::State::PlanPadding() {
   }
   KASHI_ASSIGN_OR_RETURN(Digits digits, DigitsOf(to));
   KASHI_ASSIGN_OR_RETURN(std::vector<Box> padding, PaddingBoxesOf(digits));
-  for (Box& box : padding) AddPadding(std::move(box));
+  // An array that stays where it is may not be written later.
+  for (Box& box : padding) AddPadding(is_identity ? std::move(box) : WithWholeWords(std::move(box), base, slot));
   const int64_t tail = map.padded_element_count() - map.tiled_element_count();
   if (tail > 0) AddPadding({0, base + map.tiled_element_count() * slot, {{tail, 0, slot}}});
   return absl::OkStatus();
