@@ -300,7 +300,8 @@ HWY_EXPORT(DeinterleaveToBytes);
 void InterleaveNibbles(const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words, char* to) {
   HWY_DYNAMIC_DISPATCH(InterleavePacked)(from, bits, words, to);
 }
-void InterleaveNibbleBytes(const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words, char* to) {
+void InterleaveNibbleBytes(const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words,
+                           char* to) {
   HWY_DYNAMIC_DISPATCH(InterleaveBytes)(from, bits, words, to);
 }
 void DeinterleaveNibbles(const char* from, const NibbleWordRuns& words, char* const (&to)[kNibbleRows]) {

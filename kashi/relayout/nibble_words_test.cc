@@ -85,8 +85,8 @@ void CheckInterleave(int64_t slot_bits, const Runs& runs, const int64_t (&phases
     }
   }
   (slot_bits == 8 ? InterleaveNibbleBytes : InterleaveNibbles)(from.data(), bits, runs.runs(), to.data() + shift);
-  ASSERT_EQ(to, expected) << columns << " columns, " << runs.run << " in a run, of slots of " << slot_bits << " bits, the first rows begin at "
-                          << phases[0] << " and " << phases[1];
+  ASSERT_EQ(to, expected) << columns << " columns, " << runs.run << " in a run, of slots of " << slot_bits
+                          << " bits, the first rows begin at " << phases[0] << " and " << phases[1];
 }
 
 TEST(NibbleWords, InterleavesOnEachTarget) {

@@ -16,7 +16,8 @@ namespace kashi {
 namespace {
 
 constexpr int64_t kCacheLine = 64;
-constexpr int64_t kPiece = 256;  // words between two portions of prefetching; the last piece may have up to twice as many
+constexpr int64_t kPiece =
+    256;  // words between two portions of prefetching; the last piece may have up to twice as many
 
 int64_t PieceOf(int64_t words) { return words < 2 * kPiece ? words : kPiece; }
 
@@ -61,7 +62,7 @@ class NextSource {
   int64_t begin_;  // bits
   int64_t rows_;
   int64_t rows_at_once_ = 1;
-  int64_t bytes_;  // of so many rows
+  int64_t bytes_;        // of so many rows
   int64_t portion_ = 0;  // lines
   int64_t row_ = 0;
   int64_t at_ = 0;
