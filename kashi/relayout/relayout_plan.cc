@@ -70,10 +70,10 @@ bool IsInPlace(const Box& box) {
   return in_place;
 }
 
-// Whether two steps have the same outermost loop, one long enough to be shared by all threads. (Serial steps share bytes with
-// others, and each is run on its own.)
+// Whether two steps have the same outermost loop, one long enough to be shared by all threads. (A step that shares bytes with
+// others is run on its own.)
 bool RunsBeside(const Step& a, const Step& b) {
-  if (a.grid.empty() || b.grid.empty() || a.is_serial || b.is_serial) return false;
+  if (a.grid.empty() || b.grid.empty() || a.shares_bytes || b.shares_bytes) return false;
   const GridLoop &x = a.grid[0], &y = b.grid[0];
   return x.count >= 8 * ParallelThreadCount() && x.count == y.count && x.from == y.from && x.to == y.to;
 }
@@ -236,12 +236,11 @@ void RelayoutPlan::State::Run(const std::vector<Step>& some, const char* source,
 //
 //   ragged rows    |  whole tiles    | rest |  whole tiles    | rest |      two boxes, whose rows alternate in memory
 void RelayoutPlan::State::RunBesideOneAnother(absl::Span<const Step> beside, const char* source, char* target) const {
-  const int64_t iterations = beside.size() > 1 ? beside[0].grid[0].count : beside[0].TaskCount();
+  const Step& first = beside[0];
+  const int64_t iterations = beside.size() > 1 ? first.grid[0].count : first.TaskCount() / first.tasks_together;
   int64_t bytes = 0;  // of an iteration
-  bool is_serial = options.threads == 1;
   for (const Step& step : beside) {
     bytes += step.TaskBytes() * (step.TaskCount() / iterations);
-    is_serial = is_serial || step.is_serial;
   }
   const int64_t at_once = std::max<int64_t>(1, kTaskBytes / std::max<int64_t>(1, bytes));
   const auto run = [&](int64_t begin, int64_t end) {
@@ -255,7 +254,7 @@ void RelayoutPlan::State::RunBesideOneAnother(absl::Span<const Step> beside, con
   };
   int64_t grain = at_once;
   if (options.threads > 0) grain = std::max(grain, CeilOfRatio<int64_t>(iterations, options.threads));
-  if (iterations <= grain || is_serial) return run(0, iterations);
+  if (iterations <= grain || options.threads == 1) return run(0, iterations);
   ParallelFor(iterations, grain, [&](int64_t begin, int64_t end, int) { run(begin, end); });
 }
 

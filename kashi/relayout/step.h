@@ -35,7 +35,7 @@ struct StepContext {
   ElementForm to;
   bool moves_nibbles = false;    // both sides have slots of 4 bits, which move as they are
   bool resizes_nibbles = false;  // elements of 4 bits: one side has slots of 4, the other a byte for each
-  bool streams = false;        // the target is larger than the caches: write past them
+  bool streams = false;          // the target is larger than the caches: write past them
   // Where the forms differ, or elements are packed: elements in scratch memory have whole bytes, and the type that is narrower.
   ElementForm scratch;
   RowFunction convert;  // source to target
@@ -94,7 +94,8 @@ struct Step {
   bool runs_fill_bytes = false;    // of kConvertBlocks: the columns of a block are whole bytes apart in the target
   const StepContext* context;
   bool runs_fill_lines = false;           // all of the target's cache lines belong to one block, if the first does
-  bool is_serial = false;                 // tasks share bytes of the target
+  bool shares_bytes = false;              // tasks may share bytes of the target, with one another or with other steps'
+  int64_t tasks_together = 1;             // tasks n*i .. n*i + n - 1 share none with others: one thread runs them
   TransposeFunction transpose = nullptr;  // nullptr: an element size without one
   bool converts = false;                  // elements change their form, or are no whole bytes
   absl::InlinedVector<const char*, 4> refusals;  // of the kernels before this one
