@@ -34,15 +34,18 @@ void InterleaveSlowly(const char* from, const int64_t* bits, int64_t first, int6
 
 // To column `first` of the rows and those behind it.
 template <int kSlotBits>
-void DeinterleaveSlowly(const char* from, int64_t first, int64_t count, char* to, const int64_t* bits) {
+void DeinterleaveSlowly(const char* from, int64_t first, int64_t count, char* const* to) {
   for (int64_t c = 0; c < count; ++c) {
     uint32_t word;
     std::memcpy(&word, from + c * kNibbleWordBytes, kNibbleWordBytes);
     for (int64_t r = 0; r < kNibbleRows; ++r) {
-      const int64_t bit = bits[r] + (first + c) * kSlotBits;
-      const uint32_t nibble = word >> (4 * r) & 15, shift = bit & 7;
-      char& byte = to[bit >> 3];
-      byte = static_cast<char>(kSlotBits == 8 ? nibble : (byte & (0xf0 >> shift)) | nibble << shift);
+      const auto nibble = static_cast<uint8_t>(word >> (4 * r) & 15);
+      char& byte = to[r][(first + c) * kSlotBits / 8];
+      if (kSlotBits == 8) {
+        byte = static_cast<char>(nibble);
+      } else {
+        byte = static_cast<char>((first + c) % 2 == 0 ? (byte & 0xf0) | nibble : (byte & 0x0f) | nibble << 4);
+      }
     }
   }
 }
@@ -79,9 +82,9 @@ void InterleaveRows(const char* from, const int64_t* bits, const NibbleWordRuns&
 }
 
 template <int kSlotBits>
-void DeinterleaveWords(const char* from, const NibbleWordRuns& words, char* to, const int64_t* bits) {
+void DeinterleaveWords(const char* from, const NibbleWordRuns& words, char* const* to) {
   ForEachRun(words, [&](int64_t first, int64_t count, int64_t bit) {
-    DeinterleaveSlowly<kSlotBits>(from + (bit >> 3), first, count, to, bits);
+    DeinterleaveSlowly<kSlotBits>(from + (bit >> 3), first, count, to);
   });
 }
 
@@ -200,36 +203,9 @@ void InterleaveRows(const char* from, const int64_t* bits, const NibbleWordRuns&
   InterleaveAnyPhase<kSlotBits>(Lane(), from, bits, words, to);
 }
 
-// The bytes of v moved up by one; the first one is the last of `before`.
+// One step to packed rows. Of each lane, 4 words, the even columns come first; then units of two columns are transposed.
 template <class D>
-HWY_INLINE hn::Vec<D> MoveUpOneByte(D d, hn::Vec<D> v, hn::Vec<D> before) {
-  static_assert(kVectorBytes<D> <= 2 * kLaneBytes, "one lane's last byte goes to the next one");
-  if constexpr (kVectorBytes<D> == kLaneBytes) {
-    return hn::CombineShiftRightBytes<kLaneBytes - 1>(d, v, before);
-  } else {
-    return hn::CombineShiftRightBytes<kLaneBytes - 1>(d, v, hn::ConcatLowerUpper(d, v, before));
-  }
-}
-
-// Stores a vector of a row. One that begins within a byte is moved by half a byte: `before` has the high halves of the vector
-// before it as low halves, and gets those of this one.
-//
-//   v       b1 b0   b3 b2   b5 b4              target   b0 __   b2 b1   b4 b3   __ b5 later
-template <bool kWithin, class D>
-HWY_INLINE void StoreOfRow(D d, hn::Vec<D> v, hn::Vec<D>* before, char* to) {
-  if constexpr (kWithin) {
-    const auto low = Down4(d, v);
-    hn::StoreU(Blend(d, MoveUpOneByte(d, low, *before), Up4(d, v)), d, AsBytes(to));
-    *before = low;
-  } else {
-    hn::StoreU(v, d, AsBytes(to));
-  }
-}
-
-// One step to packed rows; kA and kB as above. Of each lane, 4 words, the even columns come first; then units of two columns are
-// transposed.
-template <bool kA, bool kB, class D>
-HWY_INLINE void DeinterleavePackedStep(D d, const char* from, char* const* to, int64_t at, hn::Vec<D>* before) {
+HWY_INLINE void DeinterleavePackedStep(D d, const char* from, char* const* to, int64_t at) {
   alignas(16) static constexpr uint8_t kOrder[16] = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15};
   const auto order = hn::LoadDup128(d, kOrder);
   hn::Vec<D> v[kNibbleRows];
@@ -241,22 +217,8 @@ HWY_INLINE void DeinterleavePackedStep(D d, const char* from, char* const* to, i
   HWY_UNROLL(4)
   for (int p = 0; p < kPairs; ++p) {
     SwapHalves(d, &v[p], &v[p + kPairs]);
-    StoreOfRow<kA>(d, v[p], &before[2 * p], to[2 * p] + at);
-    StoreOfRow<kB>(d, v[p + kPairs], &before[2 * p + 1], to[2 * p + 1] + at);
-  }
-}
-
-// Words to packed rows, an even number of them of at least a step, which begin with the byte `at` of the rows.
-template <bool kA, bool kB, class D>
-HWY_INLINE void DeinterleavePackedRun(D d, const char* from, int64_t words, char* const* to, int64_t at) {
-  constexpr int64_t kStep = kStepColumns<4, D>;
-  hn::Vec<D> before[kNibbleRows];
-  for (int64_t c = 0; c < words; c += kStep) {
-    const int64_t column = std::min(c, words - kStep);  // the last step overlaps those before
-    if ((kA || kB) && (c == 0 || column != c)) {        // what lies before is in memory
-      for (int r = 0; r < kNibbleRows; ++r) before[r] = hn::Set(d, static_cast<uint8_t>(to[r][at + column / 2]));
-    }
-    DeinterleavePackedStep<kA, kB>(d, from + column * kNibbleWordBytes, to, at + column / 2, before);
+    hn::StoreU(v[p], d, AsBytes(to[2 * p] + at));
+    hn::StoreU(v[p + kPairs], d, AsBytes(to[2 * p + 1] + at));
   }
 }
 
@@ -278,50 +240,33 @@ HWY_INLINE void DeinterleaveByteStep(D d, const char* from, char* const* to, int
   }
 }
 
-// As InterleaveBy. The last column of rows that begin within a byte is left, too.
-template <int kSlotBits, bool kA, bool kB, class D>
-HWY_INLINE void DeinterleaveBy(D d, const char* from, const NibbleWordRuns& words, char* to, const int64_t* bits) {
+// As InterleaveBy.
+template <int kSlotBits, class D>
+void DeinterleaveBy(D d, const char* from, const NibbleWordRuns& words, char* const* given) {
   constexpr int64_t kStep = kStepColumns<kSlotBits, D>;
-  char* rows[kNibbleRows];
-  for (int r = 0; r < kNibbleRows; ++r) rows[r] = to + (bits[r] >> 3);
+  char* to[kNibbleRows];  // a copy, so that no store can change it
+  std::copy(given, given + kNibbleRows, to);
   ForEachRun(words, [&](int64_t first, int64_t count, int64_t bit) {
     const char* const run = from + (bit >> 3);
-    int64_t whole = count < kStep ? 0 : kSlotBits == 8 ? count : count / 2 * 2;
-    if constexpr (kSlotBits == 8) {
-      for (int64_t c = 0; c < whole; c += kStep) {
-        const int64_t at = std::min(c, whole - kStep);
-        DeinterleaveByteStep(d, run + at * kNibbleWordBytes, rows, first + at);
+    const int64_t whole = count < kStep ? 0 : kSlotBits == 8 ? count : count / 2 * 2;
+    for (int64_t c = 0; c < whole; c += kStep) {
+      const int64_t at = std::min(c, whole - kStep);
+      if constexpr (kSlotBits == 8) {
+        DeinterleaveByteStep(d, run + at * kNibbleWordBytes, to, first + at);
+      } else {
+        DeinterleavePackedStep(d, run + at * kNibbleWordBytes, to, (first + at) / 2);
       }
-    } else if (whole > 0) {
-      DeinterleavePackedRun<kA, kB>(d, run, whole, rows, first / 2);
-      whole -= kA || kB;
     }
-    DeinterleaveSlowly<kSlotBits>(run + whole * kNibbleWordBytes, first + whole, count - whole, to, bits);
+    DeinterleaveSlowly<kSlotBits>(run + whole * kNibbleWordBytes, first + whole, count - whole, given);
   });
 }
 
-template <int kSlotBits, class D>
-void DeinterleaveAnyPhase(D d, const char* from, const NibbleWordRuns& words, char* to, const int64_t* bits) {
-  const bool a = bits[0] % 8 != 0, b = bits[1] % 8 != 0;
-  if constexpr (kSlotBits == 8) return DeinterleaveBy<8, false, false>(d, from, words, to, bits);
-  if (!a && !b) return DeinterleaveBy<4, false, false>(d, from, words, to, bits);
-  const hn::CappedTag<uint8_t, std::min(kVectorBytes<D>, 2 * kLaneBytes)> two_lanes;
-  if (a && b) return DeinterleaveBy<4, true, true>(two_lanes, from, words, to, bits);
-  if (a) return DeinterleaveBy<4, true, false>(two_lanes, from, words, to, bits);
-  DeinterleaveBy<4, false, true>(two_lanes, from, words, to, bits);
-}
-
 template <int kSlotBits>
-void DeinterleaveWords(const char* from, const NibbleWordRuns& words, char* to, const int64_t* bits) {
-  if (!BeginAlike(bits)) {
-    return ForEachRun(words, [&](int64_t first, int64_t count, int64_t bit) {
-      DeinterleaveSlowly<kSlotBits>(from + (bit >> 3), first, count, to, bits);
-    });
-  }
+void DeinterleaveWords(const char* from, const NibbleWordRuns& words, char* const* to) {
   if (std::min(words.run, words.columns) >= kStepColumns<kSlotBits, Long>) {
-    return DeinterleaveAnyPhase<kSlotBits>(Long(), from, words, to, bits);
+    return DeinterleaveBy<kSlotBits>(Long(), from, words, to);
   }
-  DeinterleaveAnyPhase<kSlotBits>(Lane(), from, words, to, bits);
+  DeinterleaveBy<kSlotBits>(Lane(), from, words, to);
 }
 
 #endif
@@ -332,11 +277,11 @@ void InterleavePacked(const char* from, const int64_t* bits, const NibbleWordRun
 void InterleaveBytes(const char* from, const int64_t* bits, const NibbleWordRuns& words, char* to) {
   InterleaveRows<8>(from, bits, words, to);
 }
-void DeinterleaveToPacked(const char* from, const NibbleWordRuns& words, char* to, const int64_t* bits) {
-  DeinterleaveWords<4>(from, words, to, bits);
+void DeinterleaveToPacked(const char* from, const NibbleWordRuns& words, char* const* to) {
+  DeinterleaveWords<4>(from, words, to);
 }
-void DeinterleaveToBytes(const char* from, const NibbleWordRuns& words, char* to, const int64_t* bits) {
-  DeinterleaveWords<8>(from, words, to, bits);
+void DeinterleaveToBytes(const char* from, const NibbleWordRuns& words, char* const* to) {
+  DeinterleaveWords<8>(from, words, to);
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
@@ -359,12 +304,11 @@ void InterleaveNibbleBytes(const char* from, const int64_t (&bits)[kNibbleRows],
                            char* to) {
   HWY_DYNAMIC_DISPATCH(InterleaveBytes)(from, bits, words, to);
 }
-void DeinterleaveNibbles(const char* from, const NibbleWordRuns& words, char* to, const int64_t (&bits)[kNibbleRows]) {
-  HWY_DYNAMIC_DISPATCH(DeinterleaveToPacked)(from, words, to, bits);
+void DeinterleaveNibbles(const char* from, const NibbleWordRuns& words, char* const (&to)[kNibbleRows]) {
+  HWY_DYNAMIC_DISPATCH(DeinterleaveToPacked)(from, words, to);
 }
-void DeinterleaveNibbleBytes(const char* from, const NibbleWordRuns& words, char* to,
-                             const int64_t (&bits)[kNibbleRows]) {
-  HWY_DYNAMIC_DISPATCH(DeinterleaveToBytes)(from, words, to, bits);
+void DeinterleaveNibbleBytes(const char* from, const NibbleWordRuns& words, char* const (&to)[kNibbleRows]) {
+  HWY_DYNAMIC_DISPATCH(DeinterleaveToBytes)(from, words, to);
 }
 
 }  // namespace kashi

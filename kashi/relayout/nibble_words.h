@@ -34,13 +34,12 @@ void InterleaveNibbles(const char* from, const int64_t (&bits)[kNibbleRows], con
 // Likewise, of bytes whose high halves do not matter. Row r begins `bits[r]` bits, a multiple of 8, from `from`.
 void InterleaveNibbleBytes(const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words, char* to);
 
-// Word c, `words.bits[c]` bits from `from`, becomes element c of each row; row r begins `bits[r]` bits, a multiple of 4, from
-// `to`. Halves of bytes that are not of these rows keep their values. Fast as above.
-void DeinterleaveNibbles(const char* from, const NibbleWordRuns& words, char* to, const int64_t (&bits)[kNibbleRows]);
+// Word c, `words.bits[c]` bits from `from`, becomes element c of each row; row r begins at to[r]. With an odd number of columns
+// the last byte of a row keeps its high half.
+void DeinterleaveNibbles(const char* from, const NibbleWordRuns& words, char* const (&to)[kNibbleRows]);
 
-// Likewise, to bytes whose high halves become 0. Row r begins `bits[r]` bits, a multiple of 8, from `to`.
-void DeinterleaveNibbleBytes(const char* from, const NibbleWordRuns& words, char* to,
-                             const int64_t (&bits)[kNibbleRows]);
+// Likewise; the high halves of the bytes become 0.
+void DeinterleaveNibbleBytes(const char* from, const NibbleWordRuns& words, char* const (&to)[kNibbleRows]);
 
 }  // namespace kashi
 

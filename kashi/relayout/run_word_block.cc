@@ -160,7 +160,8 @@ class Interleaver {
 
 // ---- Words of the source
 
-// Columns become runs of the image: the target, or scratch memory for a part of it that is then written past the caches.
+// Columns become runs of the image: the target, or scratch memory for a part of it that is then written past the caches. A run
+// that begins within a byte of the image is made beside it first.
 class Deinterleaver {
  public:
   Deinterleaver(const Step& step, const Block& block, const char* from, char* to)
@@ -173,7 +174,7 @@ class Deinterleaver {
         run_(RunOfWords(step.rows)),
         slot_bits_(step.context->to.slot_bits),
         run_bits_(block.rows * slot_bits_),
-        room_bits_(RoundUpTo(run_bits_, 8 * kCacheLine)) {}
+        beside_bytes_(RoundUpTo(run_bits_, 8 * kCacheLine) / 8) {}
 
   void Run(NextSource next) {
     MakeRoom();
@@ -189,6 +190,7 @@ class Deinterleaver {
       }
       if (streams_) next.Portion();
     }
+    PutBesideRunsInPlace();
     if (streams_) Store();
   }
 
@@ -203,19 +205,19 @@ class Deinterleaver {
   }
 
   void MakeRoom() {
-    const int64_t words_bytes = RoundUpTo(block_.rows * kNibbleWordBytes, kCacheLine), room = room_bits_ / 8;
-    gathered_ = Scratch::OfThread().Bytes(words_bytes + (kNibbleRows + 1) * room + kCacheLine);
-    nowhere_ = gathered_ + words_bytes;
-    image_ = streams_ ? nowhere_ + room + kCacheLine : to_;
+    const int64_t room = kNibbleRows * beside_bytes_;
+    beside_ = Scratch::OfThread().Bytes(2 * room + RoundUpTo(block_.rows * kNibbleWordBytes, kCacheLine));
+    image_ = streams_ ? beside_ + room : to_;
+    gathered_ = beside_ + 2 * room;
   }
 
   // Of a run, from the image on.
   int64_t BitOf(int64_t column) const {
-    if (column >= block_.columns)
-      return (nowhere_ - image_) * 8 + BitOf(column % 2 < block_.columns ? column % 2 : 0) % 8;
     if (!streams_) return block_.to + step_.columns.offsets[column];
-    return column * (is_dense_ ? run_bits_ : room_bits_);
+    return column * (is_dense_ ? run_bits_ : 8 * beside_bytes_);
   }
+  bool IsBeside(int64_t column) const { return column >= block_.columns || BitOf(column) % 8 != 0; }
+  char* Beside(int64_t column) const { return beside_ + column * beside_bytes_; }
 
   void GatherWords() const {
     const int64_t bytes = CeilOfRatio<int64_t>(block_.columns, 2);
@@ -228,10 +230,17 @@ class Deinterleaver {
 
   // To the runs from row `row` on.
   void Deinterleave(const char* from, const NibbleWordRuns& words, int64_t row) const {
-    int64_t bits[kNibbleRows];
-    for (int64_t c = 0; c < kNibbleRows; ++c) bits[c] = BitOf(c) + row * slot_bits_;
-    slot_bits_ == 8 ? DeinterleaveNibbleBytes(from, words, image_, bits)
-                    : DeinterleaveNibbles(from, words, image_, bits);
+    char* to[kNibbleRows];
+    for (int64_t c = 0; c < kNibbleRows; ++c) {
+      to[c] = (IsBeside(c) ? Beside(c) : image_ + (BitOf(c) >> 3)) + row * slot_bits_ / 8;
+    }
+    slot_bits_ == 8 ? DeinterleaveNibbleBytes(from, words, to) : DeinterleaveNibbles(from, words, to);
+  }
+
+  void PutBesideRunsInPlace() const {
+    for (int64_t c = 0; c < block_.columns; ++c) {
+      if (IsBeside(c)) CallRowFunction(step_.context->convert, Beside(c), 0, image_, BitOf(c), block_.rows);
+    }
   }
 
   // From the image past the caches.
@@ -256,10 +265,10 @@ class Deinterleaver {
   int64_t run_;    // words that follow one another in the source
   int64_t slot_bits_;
   int64_t run_bits_;
-  int64_t room_bits_;         // for a run in scratch memory
-  char* gathered_ = nullptr;  // words, if they do not follow one another in the source
-  char* nowhere_ = nullptr;   // where columns go that the block lacks
+  int64_t beside_bytes_;  // for a run
+  char* beside_ = nullptr;
   char* image_ = nullptr;
+  char* gathered_ = nullptr;  // words, if they do not follow one another in the source
 };
 
 }  // namespace
