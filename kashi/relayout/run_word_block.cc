@@ -3,7 +3,7 @@
 //   8 rows, of many columns      -> interleave ->      words of the target, in runs
 //   words of the source          -> deinterleave ->    8 runs of the target, of many rows
 //
-// Fewer than 8 go the same way, with others in the words beside them that nobody uses.
+// Fewer than 8 go the same way; the words' other elements are read and made for nothing.
 #include <algorithm>
 #include <cstring>
 
@@ -16,12 +16,11 @@ namespace kashi {
 namespace {
 
 constexpr int64_t kCacheLine = 64;
-constexpr int64_t kPiece =
-    256;  // words between two portions of prefetching; the last piece may have up to twice as many
+// Words between two portions of prefetching; the last piece may have up to twice as many.
+constexpr int64_t kPiece = 256;
 
 int64_t PieceOf(int64_t words) { return words < 2 * kPiece ? words : kPiece; }
 
-// Words that follow one another.
 constexpr int64_t kNoBits = 0;
 NibbleWordRuns OneRun(int64_t words) { return {&kNoBits, words, words}; }
 
