@@ -37,34 +37,36 @@ class NextSource {
       rows_at_once_ = step.rows.stretch;
       bits *= rows_at_once_;
     }
-    bytes_ = bits / 8;
+    lines_ = CeilOfRatio(bits, 8 * kCacheLine);
     // A short piece that follows another is found by the processor itself.
-    if (rows_at_once_ >= rows_ && bytes_ < kLongPiece) return;
-    portion_ = CeilOfRatio(CeilOfRatio(rows_, rows_at_once_) * (bytes_ / kCacheLine + 1), portions);
+    if (rows_at_once_ >= rows_ && lines_ < kLongPiece) return;
+    portion_ = CeilOfRatio(CeilOfRatio(rows_, rows_at_once_) * lines_, portions);
   }
 
   void Portion() {
-    for (int64_t left = portion_; left > 0 && row_ < rows_; --left) {
-      __builtin_prefetch(from_ + ((begin_ + offsets_[row_]) >> 3) + std::min(at_, bytes_ - 1));
-      at_ += kCacheLine;
-      if (at_ < bytes_ + kCacheLine - 1) continue;
-      at_ = 0;
+    for (int64_t left = portion_, lines; left > 0 && row_ < rows_; left -= lines) {
+      lines = std::min(left, lines_ - line_);
+      const char* const piece = from_ + ((begin_ + offsets_[row_]) >> 3) + line_ * kCacheLine;
+      for (int64_t i = 0; i < lines; ++i) __builtin_prefetch(piece + i * kCacheLine);
+      line_ += lines;
+      if (line_ < lines_) return;
+      line_ = 0;
       row_ += rows_at_once_;
     }
   }
 
  private:
-  static constexpr int64_t kLongPiece = 2048;  // bytes
+  static constexpr int64_t kLongPiece = 32;  // lines
 
   const int64_t* offsets_;
   const char* from_;
   int64_t begin_;  // bits
   int64_t rows_;
   int64_t rows_at_once_ = 1;
-  int64_t bytes_;        // of so many rows
+  int64_t lines_;        // of so many rows
   int64_t portion_ = 0;  // lines
   int64_t row_ = 0;
-  int64_t at_ = 0;
+  int64_t line_ = 0;
 };
 
 // Lines of the target of which a run is only a part must be read first, and all writes behind them wait for that.
