@@ -16,9 +16,9 @@
 
 namespace kashi {
 
-constexpr int64_t kNibbleRows = 8;
-constexpr int64_t kNibbleWordBytes = 4;
-constexpr int64_t kNibbleWordBits = 32;
+inline constexpr int64_t kNibbleRows = 8;
+inline constexpr int64_t kNibbleWordBytes = 4;
+inline constexpr int64_t kNibbleWordBits = 32;
 
 // The words of a block, in runs: those of a run follow one another. An even number of words has each run but the last.
 struct NibbleWordRuns {

@@ -414,8 +414,8 @@ const char* TryConvert(Candidate* candidate, const StepContext& context) {
   return nullptr;
 }
 
-// Words that begin with a byte: of the target, if a block has all of its rows, or of the source, if it has all of its columns. If
-// there are fewer than 8 the words follow one another.
+// Words that begin with a byte: of the target, if a block has all of its rows, or of the source, if it has all of its
+// columns. If there are fewer than 8 of those the words follow one another.
 Words WordsOf(const Step& step, const StepContext& context) {
   constexpr int64_t kLong = 32;  // elements of the runs on the other side
   if (!context.moves_nibbles && !context.resizes_nibbles) return Words::kNone;
