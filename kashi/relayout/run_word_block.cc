@@ -56,7 +56,7 @@ class NextSource {
   }
 
  private:
-  static constexpr int64_t kLongPiece = 32;  // lines
+  static constexpr int64_t kLongPiece = 16;  // lines: eight rows of 128 bytes, which are not read in order
 
   const int64_t* offsets_;
   const char* from_;
