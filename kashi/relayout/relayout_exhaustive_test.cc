@@ -294,6 +294,50 @@ TEST_F(RelayoutRandomTest, SmallArraysEqualTheIndexLoop) {
   }
 }
 
+// Eight rows in a word on one side; anything on the other.
+Trial DrawTrialOfWords(Pick pick, const TrialLimits& limits) {
+  static const auto& words =
+      *new std::vector<TileList>{{{8, 128}, {8, 1}}, {{64, 128}, {8, 1}}, {{1024}, {128}, {8, 1}},
+                                 {{8, 37}, {8, 1}},  {{16, 72}, {8, 1}},  {{80}, {10}, {8, 1}}};
+  static const auto& types = *new std::vector<PrimitiveType>{S4, U4, F4E2M1FN, U2};
+  Trial trial;
+  const Index sizes = DrawSizes(pick, limits);
+  const PrimitiveType type = PickOf(pick, types);
+  trial.from = DrawSide(pick, type, sizes, /*is_source=*/true, limits);
+  trial.to = DrawSide(pick, type, sizes, /*is_source=*/false, limits);
+  Side& side = pick(0, 1) == 0 ? trial.from : trial.to;
+  side.byte_strides.reset();
+  Index minor_to_major(sizes.size());
+  for (size_t d = 0; d < sizes.size(); ++d) minor_to_major[d] = sizes.size() - 1 - d;
+  const Index whole(side.shape.dimensions().begin(), side.shape.dimensions().end());
+  side.shape = MakeShape(type, whole, minor_to_major, PickOf(pick, words), 4);
+  trial.options.padding = DrawPadding(pick, trial.to);
+  trial.options.threads = static_cast<int>(pick(0, 2));
+  trial.options.past_caches = pick(0, 1) == 1;
+  trial.from_shift = DrawShift(pick);
+  trial.to_shift = DrawShift(pick);
+  return trial;
+}
+
+TEST_F(RelayoutRandomTest, WordsOfEightRowsEqualTheIndexLoop) {
+  const RandomPick pick(4);
+  Runner runner(int64_t{4} << 20);
+  TrialLimits limits;
+  limits.max_rank = 3;
+  limits.max_size = 700;
+  limits.max_elements = 60000;
+  const std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
+  const int64_t count = (IsFullScope() ? 100000 : 3000 / kShare) / targets.size();
+  for (const int64_t target : targets) {
+    const WithTarget with_target(target);
+    const std::string where = absl::StrCat(", Highway target ", hwy::TargetName(target));
+    const auto check = [&](const Trial& trial) { return runner.Fits(trial) ? runner.Run(trial) : ""; };
+    for (int64_t i = 0; i < count; ++i) {
+      if (!Expect(DrawTrialOfWords(pick, limits), where, check)) return;
+    }
+  }
+}
+
 // Blocks, threads, and what else depends on size.
 TEST_F(RelayoutRandomTest, LargeArraysEqualTheIndexLoop) {
   const RandomPick pick(3);

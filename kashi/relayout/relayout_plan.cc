@@ -70,12 +70,32 @@ bool IsInPlace(const Box& box) {
   return in_place;
 }
 
-// Whether two steps have the same outermost loop, one long enough to be shared by all threads. (Serial steps share bytes with
-// others, and each is run on its own.)
+// Whether two steps have the same outermost loop, one long enough to be shared by all threads. (A step that shares bytes with
+// others is run on its own.)
 bool RunsBeside(const Step& a, const Step& b) {
-  if (a.grid.empty() || b.grid.empty() || a.is_serial || b.is_serial) return false;
+  if (a.grid.empty() || b.grid.empty() || a.shares_bytes || b.shares_bytes) return false;
   const GridLoop &x = a.grid[0], &y = b.grid[0];
   return x.count >= 8 * ParallelThreadCount() && x.count == y.count && x.from == y.from && x.to == y.to;
+}
+
+// Padding that begins within a byte of each word, and ends with it: all of the words instead, where elements are written later.
+//
+//   5 rows of 8, of 4 bits      | e e e e e p p p | e e e e e p p p |   ->   | p p p p p p p p | p p p p p p p p |
+Box WithWholeWords(Box box, int64_t base, int64_t slot_bits) {
+  constexpr int64_t kWordBits = 64;  // at most
+  if (slot_bits >= 8 || box.loops.empty()) return box;
+  const bool is_run = box.loops.back().to == slot_bits;
+  if (box.loops.size() < (is_run ? 2 : 1)) return box;
+  const int64_t run_bits = slot_bits * (is_run ? box.loops.back().extent : 1);
+  const int64_t word_bits = box.loops[box.loops.size() - (is_run ? 2 : 1)].to;
+  const int64_t begin = (box.to_offset - base) % word_bits;
+  const bool is_whole = begin % 8 == 0 && run_bits % 8 == 0;
+  if (is_whole || word_bits > kWordBits || word_bits % 8 != 0 || begin + run_bits != word_bits) return box;
+  box.to_offset -= begin;
+  if (is_run) box.loops.pop_back();
+  box.loops.push_back({word_bits / slot_bits, 0, slot_bits});
+  Coalesce(&box);
+  return box;
 }
 
 absl::Status CheckSides(const Placement& from, const Placement& to, const RelayoutOptions& options) {
@@ -170,7 +190,8 @@ absl::Status RelayoutPlan::State::PlanPadding() {
   }
   KASHI_ASSIGN_OR_RETURN(Digits digits, DigitsOf(to));
   KASHI_ASSIGN_OR_RETURN(std::vector<Box> padding, PaddingBoxesOf(digits));
-  for (Box& box : padding) AddPadding(std::move(box));
+  // An array that stays where it is may not be written later.
+  for (Box& box : padding) AddPadding(is_identity ? std::move(box) : WithWholeWords(std::move(box), base, slot));
   const int64_t tail = map.padded_element_count() - map.tiled_element_count();
   if (tail > 0) AddPadding({0, base + map.tiled_element_count() * slot, {{tail, 0, slot}}});
   return absl::OkStatus();
@@ -215,12 +236,11 @@ void RelayoutPlan::State::Run(const std::vector<Step>& some, const char* source,
 //
 //   ragged rows    |  whole tiles    | rest |  whole tiles    | rest |      two boxes, whose rows alternate in memory
 void RelayoutPlan::State::RunBesideOneAnother(absl::Span<const Step> beside, const char* source, char* target) const {
-  const int64_t iterations = beside.size() > 1 ? beside[0].grid[0].count : beside[0].TaskCount();
+  const Step& first = beside[0];
+  const int64_t iterations = beside.size() > 1 ? first.grid[0].count : first.TaskCount() / first.tasks_together;
   int64_t bytes = 0;  // of an iteration
-  bool is_serial = options.threads == 1;
   for (const Step& step : beside) {
     bytes += step.TaskBytes() * (step.TaskCount() / iterations);
-    is_serial = is_serial || step.is_serial;
   }
   const int64_t at_once = std::max<int64_t>(1, kTaskBytes / std::max<int64_t>(1, bytes));
   const auto run = [&](int64_t begin, int64_t end) {
@@ -234,7 +254,7 @@ void RelayoutPlan::State::RunBesideOneAnother(absl::Span<const Step> beside, con
   };
   int64_t grain = at_once;
   if (options.threads > 0) grain = std::max(grain, CeilOfRatio<int64_t>(iterations, options.threads));
-  if (iterations <= grain || is_serial) return run(0, iterations);
+  if (iterations <= grain || options.threads == 1) return run(0, iterations);
   ParallelFor(iterations, grain, [&](int64_t begin, int64_t end, int) { run(begin, end); });
 }
 

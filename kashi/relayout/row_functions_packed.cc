@@ -255,19 +255,21 @@ int64_t PackVectors(const char* from, char* to, int64_t count) {
   return i;
 }
 
-// What one word lacks at its top after it moved down is in the word that begins a byte later.
+// What one word lacks at its top after it moved down is in the word that begins a byte later. The last vector overlaps those
+// before; of fewer bytes than one has none are moved. Returns how many are.
 int64_t ShiftDownVectors(const char* from, int phase, char* to, int64_t bytes) {
   const hn::ScalableTag<uint64_t> d;
   const hn::Repartition<uint8_t, decltype(d)> d8;
   const auto vector_bytes = static_cast<int64_t>(hn::Lanes(d8));
-  int64_t i = 0;
-  for (; i + vector_bytes <= bytes; i += vector_bytes) {
-    const auto low = hn::BitCast(d, hn::LoadU(d8, Bytes(from) + i));
-    const auto high = hn::BitCast(d, hn::LoadU(d8, Bytes(from) + i + 1));
+  if (bytes < vector_bytes) return 0;
+  for (int64_t i = 0; i < bytes; i += vector_bytes) {
+    const int64_t at = std::min(i, bytes - vector_bytes);
+    const auto low = hn::BitCast(d, hn::LoadU(d8, Bytes(from) + at));
+    const auto high = hn::BitCast(d, hn::LoadU(d8, Bytes(from) + at + 1));
     const auto moved = hn::Or(hn::ShiftRightSame(low, phase), hn::ShiftLeftSame(high, 8 - phase));
-    hn::StoreU(hn::BitCast(d8, moved), d8, Bytes(to) + i);
+    hn::StoreU(hn::BitCast(d8, moved), d8, Bytes(to) + at);
   }
-  return i;
+  return bytes;
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR

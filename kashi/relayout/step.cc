@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/math.h"
+#include "kashi/relayout/nibble_words.h"
 
 namespace kashi {
 namespace {
@@ -381,15 +382,26 @@ const char* TryBlocks(Candidate* candidate) {
   return nullptr;
 }
 
-// Whether two tasks may write bits of one byte. They do not if all runs begin with a byte, nor if all begin with one but those
-// within a block, and blocks are far enough apart.
+// Bits of the target from the first that a task writes to the last.
+int64_t SpanOfTask(const Step& step, int64_t slot_bits) {
+  if (step.columns.offsets.empty()) return step.columns.block() * slot_bits;
+  return step.rows.block() * slot_bits + *std::max_element(step.columns.offsets.begin(), step.columns.offsets.end());
+}
+
+// What a loop adds to a span. The last chunk of an axis may be shorter than the others.
+int64_t ReachOf(const Step& step, const GridLoop& loop) {
+  const int64_t reach = (loop.count - 1) * loop.to;
+  if (loop.over == GridLoop::Over::kOuter) return reach;
+  const Axis& axis = loop.over == GridLoop::Over::kRows ? step.rows : step.columns;
+  return reach - (loop.count * axis.chunk - axis.extent) * (loop.to / axis.chunk);
+}
+
+// Whether tasks, of this step or of another one of the array, may write bits of one byte. They do not if all runs begin with a
+// byte, nor if all begin with one but those within a block, and blocks are far enough apart.
 bool SharesBytes(const Step& step, int64_t slot_bits) {
   if (IsWhole(slot_bits)) return false;
   bool whole = IsWhole(step.to_offset), apart = true;
-  int64_t span = (step.columns.offsets.empty() ? step.columns.block() : step.rows.block()) * slot_bits;
-  if (!step.columns.offsets.empty()) {
-    span += *std::max_element(step.columns.offsets.begin(), step.columns.offsets.end());
-  }
+  const int64_t span = SpanOfTask(step, slot_bits);
   for (const GridLoop& loop : step.grid) {
     whole = whole && IsWhole(loop.to);
     apart = apart && loop.to >= RoundUpTo<int64_t>(span, 8);
@@ -398,6 +410,36 @@ bool SharesBytes(const Step& step, int64_t slot_bits) {
     if (!whole || (!apart && !IsWhole(offset))) return true;
   }
   return !whole;
+}
+
+// Whether spans at all places of the grid's first `count` loops share no byte.
+bool SpansAreApart(const Step& step, size_t count, int64_t span, int64_t slot_bits) {
+  absl::InlinedVector<GridLoop, 6> loops(step.grid.begin(), step.grid.begin() + count);
+  std::sort(loops.begin(), loops.end(), [](const GridLoop& a, const GridLoop& b) { return a.to < b.to; });
+  const bool whole = IsWhole(step.to_offset) &&
+                     std::all_of(loops.begin(), loops.end(), [](const GridLoop& loop) { return IsWhole(loop.to); });
+  if (!whole) span += 8 - slot_bits;  // the next one may begin with the byte behind that of the last slot
+  for (const GridLoop& loop : loops) {
+    if (loop.to < span) return false;
+    span += ReachOf(step, loop);
+  }
+  return true;
+}
+
+// So many tasks, from a multiple of that on, share no byte with the others: those of the innermost loops, or of all.
+//
+//   rows of odd length, cut in chunks       | row 0 chunk 0 | row 0 chunk 1 | row 1 chunk 0 | row 1 chunk 1 |
+//   eight rows begin with a byte            together: all chunks of eight rows
+int64_t TasksTogether(const Step& step, int64_t slot_bits) {
+  if (!step.shares_bytes) return 1;
+  int64_t together = 1, span = SpanOfTask(step, slot_bits);
+  size_t outer = step.grid.size();
+  for (; !SpansAreApart(step, outer, span, slot_bits); --outer) {
+    const GridLoop& loop = step.grid[outer - 1];
+    together *= loop.count;
+    span += ReachOf(step, loop);
+  }
+  return together;
 }
 
 const char* TryConvert(Candidate* candidate, const StepContext& context) {
@@ -415,8 +457,32 @@ const char* TryConvert(Candidate* candidate, const StepContext& context) {
            {{step.columns.chunk_count(), step.columns.chunk * context.from.slot_bits,
              step.columns.chunk * context.to.slot_bits, GridLoop::Over::kColumns}},
            &step);
-  step.is_serial = SharesBytes(step, context.to.slot_bits);
+  step.shares_bytes = SharesBytes(step, context.to.slot_bits);
+  step.tasks_together = TasksTogether(step, context.to.slot_bits);
   return nullptr;
+}
+
+// Words that begin with a byte: of the target, if a block has all of its rows, or of the source, if it has all of its
+// columns. If there are fewer than 8 of those the words follow one another.
+Words WordsOf(const Step& step, const StepContext& context) {
+  constexpr int64_t kLong = 32;  // elements of the runs on the other side
+  if (!context.moves_nibbles && !context.resizes_nibbles) return Words::kNone;
+  const auto has_words = [](const Axis& few, const Axis& many) {
+    return few.chunk_count() == 1 && many.block() >= kLong &&
+           (few.block() == kNibbleRows || (few.block() < kNibbleRows && many.stride == kNibbleWordBits));
+  };
+  bool from_is_whole = IsWhole(step.from_offset), to_is_whole = IsWhole(step.to_offset);
+  for (const GridLoop& loop : step.grid) {
+    from_is_whole = from_is_whole && IsWhole(loop.from);
+    to_is_whole = to_is_whole && IsWhole(loop.to);
+  }
+  if (context.to.slot_bits == 4 && has_words(step.rows, step.columns) && step.runs_fill_bytes && to_is_whole) {
+    return Words::kOfTarget;
+  }
+  if (context.from.slot_bits == 4 && has_words(step.columns, step.rows) && !step.row_bytes.empty() && from_is_whole) {
+    return Words::kOfSource;
+  }
+  return Words::kNone;
 }
 
 const char* TryConvertBlocks(Candidate* candidate, const StepContext& context) {
@@ -436,7 +502,9 @@ const char* TryConvertBlocks(Candidate* candidate, const StepContext& context) {
     for (int64_t offset : step.rows.offsets) step.row_bytes.push_back(offset / 8);
     step.rows.collides = Collides(step.row_bytes, kFirstCacheWays);
   }
-  step.is_serial = SharesBytes(step, context.to.slot_bits);
+  step.words = WordsOf(step, context);
+  step.shares_bytes = SharesBytes(step, context.to.slot_bits);
+  step.tasks_together = TasksTogether(step, context.to.slot_bits);
   return nullptr;
 }
 
@@ -458,7 +526,8 @@ void TakeElements(Candidate* candidate, const StepContext& context) {
     take(InnermostOfSource(loops), &step.columns, &step.column_stride, &over_columns, GridLoop::Over::kColumns);
   }
   MakeGrid(loops, {over_rows, over_columns}, &step);
-  step.is_serial = !IsWhole(context.to.slot_bits);
+  step.shares_bytes = !IsWhole(context.to.slot_bits);
+  if (step.shares_bytes) step.tasks_together = step.TaskCount();
 }
 
 bool IsSameForm(const StepContext& context) {
@@ -471,6 +540,8 @@ StepContext::StepContext(const ElementForm& given_from, const ElementForm& given
   if (IsSameForm(*this) && IsWhole(to.slot_bits)) return;
   // Nothing changes: all bits of a slot move, also those that the type does not use.
   moves_nibbles = IsSameForm(*this) && to.slot_bits == 4;
+  resizes_nibbles = from.type == to.type && primitive_util::BitWidth(to.type) == 4 &&
+                    std::min(from.slot_bits, to.slot_bits) == 4 && std::max(from.slot_bits, to.slot_bits) == 8;
   if (IsSameForm(*this)) from.type = to.type = primitive_util::UnsignedIntegralTypeForBitWidth(to.slot_bits);
   const auto bits = [](PrimitiveType type) -> int64_t { return 8 * primitive_util::ByteWidth(type); };
   const PrimitiveType narrow = bits(from.type) < bits(to.type) ? from.type : to.type;
@@ -537,6 +608,7 @@ std::string Step::ToString() const {
       absl::StrAppend(&text, " of ", rows.block(), " rows x ", columns.block(), " columns of ", element_bytes,
                       " bytes");
       if (!shuffle.empty()) absl::StrAppend(&text, ", shuffled");
+      if (words != Words::kNone) absl::StrAppend(&text, ", words of ", words == Words::kOfTarget ? "rows" : "columns");
       if (dense_columns > 1) absl::StrAppend(&text, ", ", dense_columns, " columns in one run");
       if (streamed_transpose != nullptr) absl::StrAppend(&text, ", line by line");
       break;
@@ -548,7 +620,8 @@ std::string Step::ToString() const {
       break;
   }
   absl::StrAppend(&text, ", ", TaskCount(), TaskCount() == 1 ? " task" : " tasks",
-                  context->streams ? ", past the caches" : "", is_serial ? ", one thread (tasks share bytes)" : "");
+                  context->streams ? ", past the caches" : "");
+  if (tasks_together > 1) absl::StrAppend(&text, ", ", tasks_together, " by one thread (they share bytes)");
   for (const char* refusal : refusals) absl::StrAppend(&text, "\n    not ", refusal);
   return text;
 }

@@ -34,8 +34,9 @@ struct StepContext {
 
   ElementForm from;
   ElementForm to;
-  bool moves_nibbles = false;  // both sides have slots of 4 bits, which move as they are
-  bool streams = false;        // the target is larger than the caches: write past them
+  bool moves_nibbles = false;    // both sides have slots of 4 bits, which move as they are
+  bool resizes_nibbles = false;  // elements of 4 bits: one side has slots of 4, the other a byte for each
+  bool streams = false;          // the target is larger than the caches: write past them
   // Where the forms differ, or elements are packed: elements in scratch memory have whole bytes, and the type that is narrower.
   ElementForm scratch;
   RowFunction convert;  // source to target
@@ -63,6 +64,9 @@ struct Axis {
   int64_t BlockAt(int64_t index) const { return whole * std::min(chunk, extent - index * chunk); }
 };
 
+// Which side of a block has words of 8 elements of 4 bits that are far apart on the other one (nibble_words.h).
+enum class Words { kNone, kOfTarget, kOfSource };
+
 // One loop over blocks.
 struct GridLoop {
   int64_t count;
@@ -87,10 +91,12 @@ struct Step {
   // Of kBlocks: bytes within each element change their order too: byte i of it comes from byte shuffle[i]. Empty: they do not.
   absl::InlinedVector<uint8_t, 16> shuffle;
   std::vector<int64_t> row_bytes;  // of kConvertBlocks whose rows all begin with a byte: rows.offsets in bytes
+  Words words = Words::kNone;      // of kConvertBlocks
   bool runs_fill_bytes = false;    // of kConvertBlocks: the columns of a block are whole bytes apart in the target
   const StepContext* context;
   bool runs_fill_lines = false;           // all of the target's cache lines belong to one block, if the first does
-  bool is_serial = false;                 // tasks share bytes of the target
+  bool shares_bytes = false;              // tasks may share bytes of the target, with one another or with other steps'
+  int64_t tasks_together = 1;             // tasks n*i .. n*i + n - 1 share none with others: one thread runs them
   TransposeFunction transpose = nullptr;  // nullptr: an element size without one
   StreamedTransposeFunction streamed_transpose = nullptr;  // of long kBlocks past the caches; nullptr: by `transpose`
   bool converts = false;                  // elements change their form, or are no whole bytes

@@ -1,12 +1,11 @@
 // Entry point: RunStep. A walk over the grid of blocks; for each, the kernel of the step.
+#include <algorithm>
 #include <cstring>
-#include <memory>
-#include <vector>
 
 #include "kashi/base/math.h"
 #include "kashi/relayout/copy_rows.h"
-#include "kashi/relayout/nibble_kernel.h"
 #include "kashi/relayout/prefetcher.h"
+#include "kashi/relayout/run_block.h"
 #include "kashi/relayout/shuffle_kernel.h"
 #include "kashi/relayout/step.h"
 #include "kashi/relayout/streamed_transpose.h"
@@ -15,47 +14,6 @@ namespace kashi {
 namespace {
 
 constexpr int64_t kCacheLine = 64;
-
-// Memory of a thread for one block at a time.
-class Scratch {
- public:
-  static Scratch& OfThread() {
-    thread_local Scratch scratch;
-    return scratch;
-  }
-
-  // Good until the next call. 64-byte aligned.
-  char* Bytes(int64_t bytes) {
-    if (bytes > bytes_) {
-      bytes_ = bytes + bytes / 2;
-      memory_ = std::make_unique<char[]>(bytes_ + 64);
-    }
-    return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(memory_.get()) + 63) / 64 * 64);
-  }
-
-  // 0, stride, 2*stride, … of the rows of a dense block. Good until the next call with the same `which`.
-  const int64_t* Offsets(int which, int64_t count, int64_t stride) {
-    std::vector<int64_t>& offsets = offsets_[which];
-    if (offsets.size() < 2 || offsets[1] != stride) offsets.clear();
-    for (int64_t i = offsets.size(); i < std::max<int64_t>(2, count); ++i) offsets.push_back(i * stride);
-    return offsets.data();
-  }
-
- private:
-  std::unique_ptr<char[]> memory_;
-  int64_t bytes_ = 0;
-  std::vector<int64_t> offsets_[2];
-};
-
-// A block: where it begins (bits), and its sizes.
-struct Block {
-  int64_t from;
-  int64_t to;
-  int64_t rows;
-  int64_t columns;
-  int64_t overhang;  // rows that follow in the same run of the target, and have offsets
-  bool is_first_of_rows;
-};
 
 // The grid's indices, stepped like an odometer.
 class GridWalk {
@@ -130,16 +88,6 @@ void MoveElements(const char* from, int64_t from_stride, char* to, int64_t to_st
       return MoveElements<16>(from, from_stride, to, to_stride, count);
     default:
       for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, bytes);
-  }
-}
-
-void Transpose(const TransposeBlock& block, const Step& step) {
-  if (step.transpose != nullptr) return step.transpose(block);
-  const int64_t bytes = step.element_bytes;
-  for (int64_t c = 0; c < block.columns; ++c) {
-    for (int64_t r = 0; r < block.rows; ++r) {
-      std::memcpy(block.to + block.to_offsets[c] + r * bytes, block.from + block.from_offsets[r] + c * bytes, bytes);
-    }
   }
 }
 
@@ -340,143 +288,6 @@ void RunBlock(const Step& step, const Block& block, const Block& next, const cha
   }
 }
 
-// Row functions count bits from an address upwards; where a side has negative strides, its bits are counted downwards.
-void CallRowFunction(const RowFunction& function, const char* from, int64_t from_bit, char* to, int64_t to_bit,
-                     int64_t count) {
-  function(from + (from_bit >> 3), from_bit & 7, to + (to_bit >> 3), to_bit & 7, count);
-}
-
-// A run of the target that changes its form on the way: past the caches by way of a buffer that stays in the first one.
-void ConvertRun(const Step& step, const RowFunction& function, int64_t slot_bits, const char* from, int64_t from_bit,
-                char* to, int64_t to_bit, int64_t count) {
-  constexpr int64_t kPortion = 4096;  // elements
-  const int64_t to_bits = step.context->to.slot_bits;
-  if (!step.context->streams || (to_bit | count * to_bits) % 8 != 0) {
-    return CallRowFunction(function, from, from_bit, to, to_bit, count);
-  }
-  alignas(64) char buffer[kPortion * 16];
-  for (int64_t i = 0; i < count; i += kPortion) {
-    const int64_t portion = std::min(kPortion, count - i);
-    CallRowFunction(function, from, from_bit + i * slot_bits, buffer, 0, portion);
-    StreamCopy(to + (to_bit + i * to_bits) / 8, buffer, portion * to_bits / 8);
-  }
-}
-
-//   source rows -> in -> scratch [rows][columns] -> transpose -> scratch [columns][rows] -> out -> target
-void RunConvertBlock(const Step& step, const Block& block, const char* from, char* to) {
-  const int64_t bytes = step.element_bytes, elements = block.rows * block.columns;
-  Scratch& scratch = Scratch::OfThread();
-  char* const as_source = scratch.Bytes(2 * elements * bytes + 64);
-  char* const as_target = as_source + elements * bytes;
-  const int64_t rows_at_once = step.rows.stride == block.columns * step.context->from.slot_bits ? step.rows.stretch : 1;
-  for (int64_t r = 0; r < block.rows; r += rows_at_once) {
-    CallRowFunction(step.context->in, from, block.from + step.rows.offsets[r], as_source + r * block.columns * bytes, 0,
-                    std::min(rows_at_once, block.rows - r) * block.columns);
-  }
-  Transpose({as_source, scratch.Offsets(0, block.rows, block.columns * bytes), block.rows, as_target,
-             scratch.Offsets(1, block.columns, block.rows * bytes), block.columns, true, true,
-             LinesCollide(block.columns * bytes, block.rows), LinesCollide(block.rows * bytes, block.columns)},
-            step);
-  const int64_t run = std::min(step.dense_columns, block.columns);
-  for (int64_t c = 0; c < block.columns; c += run) {
-    ConvertRun(step, step.context->out, step.context->scratch.slot_bits, as_target + c * block.rows * bytes, 0, to,
-               block.to + step.columns.offsets[c], std::min(run, block.columns - c) * block.rows);
-  }
-}
-
-// Whether a block may go by way of bytes of two columns each.
-bool IsNibbleBlock(const Step& step, const Block& block) {
-  return step.context->moves_nibbles && block.rows % 2 == 0 && CanSplitNibbles(block.rows);
-}
-
-// A block of bytes, each of two columns, to dense columns: to[c*rows + r] = byte c of row r.
-class NibblePairs {
- public:
-  NibblePairs(const Step& step, const Block& block, const char* from)
-      : step_(step), block_(block), from_(from), pairs_(CeilOfRatio<int64_t>(block.columns, 2)) {
-    const bool is_dense = block.columns % 2 == 0 && step.rows.stride == block.columns * 4;
-    stretch_ = is_dense ? step.rows.stretch : 1;
-  }
-
-  // `gathered` is room for a block.
-  void Transpose(char* gathered, char* to) const {
-    const bool has_bytes = !step_.row_bytes.empty() && block_.from % 8 == 0;
-    if (has_bytes && stretch_ > 1 && stretch_ * pairs_ >= 256) return TransposeStretches(to);
-    const int64_t* const to_offsets = Scratch::OfThread().Offsets(1, pairs_, block_.rows);
-    if (has_bytes && pairs_ > 16) {
-      step_.transpose({from_ + block_.from / 8, step_.row_bytes.data(), block_.rows, to, to_offsets, pairs_, false,
-                       true, step_.rows.collides, LinesCollide(block_.rows, pairs_)});
-      return;
-    }
-    Gather(gathered);
-    step_.transpose({gathered, Scratch::OfThread().Offsets(0, block_.rows, pairs_), block_.rows, to, to_offsets, pairs_,
-                     true, true, LinesCollide(pairs_, block_.rows), LinesCollide(block_.rows, pairs_)});
-  }
-
- private:
-  // Rows that follow one another in the source.
-  void TransposeStretches(char* to) const {
-    Scratch& scratch = Scratch::OfThread();
-    const int64_t* const to_offsets = scratch.Offsets(1, pairs_, block_.rows);
-    for (int64_t r = 0; r < block_.rows; r += stretch_) {
-      const int64_t rows = std::min(stretch_, block_.rows - r);
-      step_.transpose({from_ + block_.from / 8 + step_.row_bytes[r], scratch.Offsets(0, rows, pairs_), rows, to + r,
-                       to_offsets, pairs_, true, false, LinesCollide(pairs_, rows), LinesCollide(block_.rows, pairs_)});
-    }
-  }
-
-  // Rows close to one another, each beginning with a byte.
-  void Gather(char* to) const {
-    for (int64_t r = 0; r < block_.rows; r += stretch_) {
-      CallRowFunction(step_.context->convert, from_, block_.from + step_.rows.offsets[r], to + r * pairs_, 0,
-                      std::min(stretch_, block_.rows - r) * block_.columns);
-    }
-  }
-
-  const Step& step_;
-  const Block& block_;
-  const char* from_;
-  int64_t pairs_;
-  int64_t stretch_;  // rows
-};
-
-// Straight into the target, if that stays in the caches and columns come in pairs that begin with a byte.
-bool SplitIntoTarget(const Step& step, const Block& block, const char* transposed, char* to) {
-  if (step.context->streams || block.columns % 2 != 0) return false;
-  const auto byte_of = [&](int64_t c) { return to + (block.to + step.columns.offsets[c]) / 8; };
-  if (step.dense_columns >= block.columns) {
-    if (block.to % 8 != 0) return false;
-    SplitNibbles(transposed, block.rows, block.columns / 2, byte_of(0));
-    return true;
-  }
-  if (step.dense_columns > 1 || block.to % 8 != 0 || !step.runs_fill_bytes || block.rows == 8) return false;
-  for (int64_t c = 0; c < block.columns; c += 2) {
-    SplitNibbleGroup(transposed + c / 2 * block.rows, block.rows, byte_of(c), byte_of(c + 1));
-  }
-  return true;
-}
-
-// Elements of 4 bits, with the two of each byte of the source as one, until they are where their neighbours are:
-//
-//   source, two columns a byte [rows][columns/2] -> transpose [columns/2][rows] -> split [columns][rows/2] -> target
-void RunNibbleBlock(const Step& step, const Block& block, const char* from, char* to) {
-  const int64_t pairs = CeilOfRatio<int64_t>(block.columns, 2), bytes = RoundUpTo(block.rows * pairs, kCacheLine);
-  char* const gathered = Scratch::OfThread().Bytes(2 * bytes);
-  char* const transposed = gathered + bytes;
-  NibblePairs(step, block, from).Transpose(gathered, transposed);
-  if (SplitIntoTarget(step, block, transposed, to)) return;
-  SplitNibbles(transposed, block.rows, pairs, gathered);
-  const int64_t run = std::min(step.dense_columns, block.columns);
-  for (int64_t c = 0; c < block.columns; c += run) {
-    const int64_t to_bit = block.to + step.columns.offsets[c], count = std::min(run, block.columns - c) * block.rows;
-    if (step.context->streams && to_bit % 8 == 0) {  // count is even
-      StreamCopy(to + to_bit / 8, gathered + c * block.rows / 2, count / 2);
-    } else {
-      CallRowFunction(step.context->convert, gathered + c * block.rows / 2, 0, to, to_bit, count);
-    }
-  }
-}
-
 void RunElements(const Step& step, const Block& block, const char* from, char* to) {
   const Loop& row = step.row_stride;
   const Loop& column = step.column_stride;
@@ -508,8 +319,7 @@ void RunTask(const Step& step, const Block& block, const Block& next, const char
       return ConvertRun(step, step.context->convert, step.context->from.slot_bits, from, block.from, to, block.to,
                         block.columns);
     case Kernel::kConvertBlocks:
-      return IsNibbleBlock(step, block) ? RunNibbleBlock(step, block, from, to)
-                                        : RunConvertBlock(step, block, from, to);
+      return RunConvertBlock(step, block, next, from, to);
     case Kernel::kElements:
       return RunElements(step, block, from, to);
   }
