@@ -1,5 +1,6 @@
 #include "kashi/relayout/relayout_plan.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "kashi/base/status.h"
 #include "kashi/relayout/boxes.h"
 #include "kashi/relayout/digits.h"
+#include "kashi/relayout/groups.h"
 #include "kashi/relayout/step.h"
 
 namespace kashi {
@@ -123,9 +125,14 @@ struct RelayoutPlan::State {
 
   void Plan();
   absl::Status PlanElements();
+  bool PlanGroups(const Digits& from_digits, const Digits& to_digits);
+  bool PlanTail(const Digits& from_digits, const Digits& to_digits, bool fills);
+  GroupLanes LanesOf(const GroupedDigits& grouped) const;
+  std::vector<char> PaddingBytes(int64_t bytes) const;
   absl::Status PlanPadding();
   void AddPadding(Box box);
   void MakePattern();
+  int64_t WrittenWithElements() const;
   bool ClearsPadding() const { return options.padding.has_value() && to.is_whole_buffer(); }
   int64_t PositionsOfTarget() const { return to.map().padded_element_count(); }
 
@@ -140,6 +147,7 @@ struct RelayoutPlan::State {
   RelayoutOptions options;
   StepContext context;
   StepContext padding_context;
+  std::optional<Digits> filled_digits;  // of a target of which some padding is written with the elements
   std::vector<Box> boxes;
   std::vector<Step> steps;          // of the boxes
   std::vector<Step> padding_steps;  // before them; their source is the pattern
@@ -156,8 +164,8 @@ void RelayoutPlan::State::Plan() {
   context.streams = padding_context.streams = options.past_caches.value_or(moved_bytes > MachineCacheBytes());
   absl::Status status = PlanElements();
   if (!status.ok()) refusal = std::string(status.message());
-  is_identity = status.ok() && from.element_type() == to.element_type() && from.slot_bits() == to.slot_bits() &&
-                std::all_of(boxes.begin(), boxes.end(), IsInPlace);
+  is_identity = status.ok() && !context.has_groups() && from.element_type() == to.element_type() &&
+                from.slot_bits() == to.slot_bits() && std::all_of(boxes.begin(), boxes.end(), IsInPlace);
   if (!ClearsPadding()) return;
   status = PlanPadding();
   if (!status.ok()) {
@@ -170,10 +178,87 @@ absl::Status RelayoutPlan::State::PlanElements() {
   if (ElementCount(from.dimensions()) == 0) return absl::OkStatus();
   KASHI_ASSIGN_OR_RETURN(Digits from_digits, DigitsOf(from));
   KASHI_ASSIGN_OR_RETURN(Digits to_digits, DigitsOf(to));
+  if (PlanGroups(from_digits, to_digits)) return absl::OkStatus();
+  if (ClearsPadding() && PlanTail(from_digits, to_digits, true)) return absl::OkStatus();
+  if (PlanTail(from_digits, to_digits, false)) return absl::OkStatus();
   KASHI_ASSIGN_OR_RETURN(boxes, BoxesOf(from_digits, to_digits));
   steps.reserve(boxes.size());
   for (const Box& box : boxes) steps.push_back(MakeStep(box, context));
   return absl::OkStatus();
+}
+
+// Whether all elements can be moved in groups that are padded, as blocks.
+bool RelayoutPlan::State::PlanGroups(const Digits& from_digits, const Digits& to_digits) {
+  if (context.convert) return false;
+  const std::optional<GroupedDigits> grouped = GroupsOf(from_digits, to_digits, ClearsPadding());
+  if (!grouped) return false;
+  absl::StatusOr<std::vector<Box>> grouped_boxes = BoxesOf(grouped->from, grouped->to);
+  if (!grouped_boxes.ok()) return false;
+  context.from_groups = grouped->from_groups;
+  context.to_groups = grouped->to_groups;
+  context.lanes = LanesOf(*grouped);
+  for (const Box& box : *grouped_boxes) {
+    std::optional<Step> step = MakeGroupStep(box, context);
+    if (!step) {
+      steps.clear();
+      context.from_groups = context.to_groups = {};
+      return false;
+    }
+    steps.push_back(*std::move(step));
+  }
+  boxes = *std::move(grouped_boxes);
+  if (context.from_groups.any()) filled_digits = grouped->to;
+  return true;
+}
+
+// Whether the last elements of a dimension, which do not fill a word, can be moved with the padding that does.
+bool RelayoutPlan::State::PlanTail(const Digits& from_digits, const Digits& to_digits, bool fills) {
+  if (context.convert) return false;
+  const std::optional<HeadAndTail> cut = CutTail(from_digits, to_digits, fills);
+  if (!cut) return false;
+  absl::StatusOr<std::vector<Box>> tails = BoxesOf(cut->tail.first, cut->tail.second);
+  absl::StatusOr<std::vector<Box>> heads = std::vector<Box>();
+  if (cut->head) heads = BoxesOf(cut->head->first, cut->head->second);
+  if (!tails.ok() || !heads.ok()) return false;
+  std::vector<Step> tail_steps;
+  for (const Box& box : *tails) {
+    std::optional<Step> step = MakeTailStep(box, context, cut->word_elements, fills);
+    if (!step) return false;
+    tail_steps.push_back(*std::move(step));
+  }
+  for (const Box& box : *heads) steps.push_back(MakeStep(box, context));
+  steps.insert(steps.end(), tail_steps.begin(), tail_steps.end());
+  boxes = *std::move(heads);
+  boxes.insert(boxes.end(), tails->begin(), tails->end());
+  if (!fills) return true;
+  filled_digits = cut->filled;
+  context.fill = PaddingBytes(kTailTask);
+  return true;
+}
+
+GroupLanes RelayoutPlan::State::LanesOf(const GroupedDigits& grouped) const {
+  const Groups& groups = grouped.from_groups.any() ? grouped.from_groups : grouped.to_groups;
+  return GroupLanes(groups, PaddingBytes(groups.padded - groups.packed));
+}
+
+// Of whole slots.
+std::vector<char> RelayoutPlan::State::PaddingBytes(int64_t bytes) const {
+  std::vector<char> padding(bytes);
+  WriteSlot(padding.data(), 0, to.slot_bits(), options.padding.value_or(0));
+  for (int64_t ready = to.slot_bits() / 8; ready < bytes; ready *= 2) {
+    std::memcpy(&padding[ready], padding.data(), std::min(ready, bytes - ready));
+  }
+  return padding;
+}
+
+// Positions: the elements, and the padding that is filled with them.
+int64_t RelayoutPlan::State::WrittenWithElements() const {
+  int64_t count = to.map().element_count();
+  if (!filled_digits) return count;
+  for (size_t d = 0; d < to.dimensions().size(); ++d) {
+    count = count / to.dimensions()[d] * filled_digits->dimensions[d].whole;
+  }
+  return count;
 }
 
 // Where there is more padding than elements everything is written first, as fast as memory can: that costs less than many
@@ -183,12 +268,13 @@ absl::Status RelayoutPlan::State::PlanPadding() {
   if (map.padded_element_count() == map.element_count()) return absl::OkStatus();  // an empty array has no memory
   MakePattern();
   const int64_t slot = to.slot_bits(), base = map.prefix_bytes() * 8;
-  if (map.padded_element_count() / 2 >= map.element_count()) {
+  if (map.padded_element_count() / 2 >= WrittenWithElements()) {
     fills_all = true;
     AddPadding({0, base, {{map.padded_element_count(), 0, slot}}});
     return absl::OkStatus();
   }
   KASHI_ASSIGN_OR_RETURN(Digits digits, DigitsOf(to));
+  if (filled_digits) digits = *filled_digits;
   KASHI_ASSIGN_OR_RETURN(std::vector<Box> padding, PaddingBoxesOf(digits));
   // An array that stays where it is may not be written later.
   for (Box& box : padding) AddPadding(is_identity ? std::move(box) : WithWholeWords(std::move(box), base, slot));

@@ -9,6 +9,7 @@
 //
 //   digits of both sides (digits.h)                        r/8  r%8   c/128  c%128
 //     -> boxes: loop nests with one stride a side (boxes.h)   ragged edges are boxes of their own
+//     (groups.h: padding that fills words is moved with them)
 //     -> a kernel for each box, the first that can (steps.h)   rows, blocks, elements
 //     -> blocks that fit the caches, whole lines streamed past them, threads
 //

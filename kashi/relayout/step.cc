@@ -27,6 +27,7 @@ constexpr int64_t kLongBlockRows = 512;       // at most, or less than twice tha
 constexpr int64_t kLeastLongRowStride = 512;  // rows that are closer are better read whole
 constexpr int64_t kCachedRowRun = 256;
 constexpr int64_t kCachedColumnRun = 256;
+constexpr int64_t kGroupColumnRun = 512;  // in the strides of padded groups
 constexpr int64_t kCacheLine = 64;
 constexpr size_t kCollisionWindow = 64;  // rows that a kernel works on at a time
 constexpr int64_t kSmallBlock = 4096;    // narrow blocks are made longer until they have so much
@@ -226,6 +227,19 @@ size_t InnermostOfSource(const Loops& loops) {
          loops.begin();
 }
 
+// Takes the source's innermost loop as the rows that a task has; each is so many bytes. Returns the loop over such chunks.
+GridLoop TakeTaskRows(int64_t bytes, Candidate* candidate) {
+  Loops& loops = candidate->loops;
+  Step& step = candidate->step;
+  if (loops.empty()) return {1, 0, 0};
+  const size_t inner = InnermostOfSource(loops);
+  const Loop loop = loops[inner];
+  loops.erase(loops.begin() + inner);
+  step.rows = {1, loop.extent, std::min(loop.extent, std::max<int64_t>(1, kRowChunk / bytes)), {}};
+  step.row_stride = loop;
+  return {step.rows.chunk_count(), loop.from * step.rows.chunk, loop.to * step.rows.chunk, GridLoop::Over::kRows};
+}
+
 const char* TryRows(Candidate* candidate) {
   Step& step = candidate->step;
   const int64_t bytes = step.element_bytes;
@@ -238,19 +252,51 @@ const char* TryRows(Candidate* candidate) {
   step.kernel = Kernel::kRows;
   step.columns = {1, bytes, std::min(bytes, kRowChunk), {}};
   step.element_bytes = 1;
-  GridLoop over_rows = {1, 0, 0};
-  if (!candidate->loops.empty()) {
-    const size_t inner = InnermostOfSource(candidate->loops);
-    const Loop loop = candidate->loops[inner];
-    candidate->loops.erase(candidate->loops.begin() + inner);
-    step.rows = {1, loop.extent, std::min(loop.extent, std::max<int64_t>(1, kRowChunk / bytes)), {}};
-    step.row_stride = loop;
-    over_rows = {step.rows.chunk_count(), loop.from * step.rows.chunk, loop.to * step.rows.chunk,
-                 GridLoop::Over::kRows};
-  }
+  const GridLoop over_rows = TakeTaskRows(bytes, candidate);
   MakeGrid(candidate->loops,
            {over_rows,
             {step.columns.chunk_count(), step.columns.chunk * 8, step.columns.chunk * 8, GridLoop::Over::kColumns}},
+           &step);
+  return nullptr;
+}
+
+// Words of a few elements on both sides, of which those of the target are full:
+//
+//   bf16, in pairs on both sides, but others:   128 (4 -> 4) x 2 (524288 -> 2) x 2 (2 -> 393216)
+//                                               words          source rows     target rows
+const char* TryExchange(Candidate* candidate) {
+  Step& step = candidate->step;
+  Loops& loops = candidate->loops;
+  const int64_t bits = step.element_bytes * 8;
+  const size_t sources = FindLoop(loops, &Loop::to, bits);
+  if (sources == loops.size()) return "exchange: no words in the target";
+  const int64_t elements = loops[sources].extent;
+  const auto is_word = [&](const Loop& loop) { return loop.from == elements * bits && loop.to == elements * bits; };
+  const auto words = std::find_if(loops.begin(), loops.end(), is_word);
+  if (words == loops.end()) return "exchange: no run of words that both sides have";
+  if (words->extent * elements * step.element_bytes < kCacheLine) return "exchange: runs shorter than a cache line";
+  step.exchange = ExchangeFunctionFor(step.element_bytes, elements);
+  if (step.exchange == nullptr) return "exchange: no function for words of so many elements";
+  const size_t targets = FindLoop(loops, &Loop::from, bits);
+  if (targets < loops.size() && (loops[targets].extent > elements || targets == sources)) {
+    return "exchange: words of the source overlap";
+  }
+  step.kernel = Kernel::kExchange;
+  const Loop run = *words;
+  step.exchanged_sources = loops[sources];
+  if (targets < loops.size()) step.exchanged_targets = loops[targets];
+  Loops others;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    if (i != sources && i != targets && &loops[i] != words) others.push_back(loops[i]);
+  }
+  loops = std::move(others);
+  const int64_t word = elements * step.element_bytes;
+  step.columns = {1, run.extent, std::min(run.extent, kRowChunk / word), {}};
+  const GridLoop over_rows = TakeTaskRows(step.columns.chunk * word * step.exchanged_targets.extent, candidate);
+  MakeGrid(loops,
+           {over_rows,
+            {step.columns.chunk_count(), step.columns.chunk * 8 * word, step.columns.chunk * 8 * word,
+             GridLoop::Over::kColumns}},
            &step);
   return nullptr;
 }
@@ -260,14 +306,17 @@ struct BlockSize {
   int64_t rows;
   int64_t columns;
 };
-BlockSize WantedBlock(const Loops& loops, int64_t element_bits_from, int64_t element_bits_to, bool streams) {
+BlockSize WantedBlock(const Loops& loops, int64_t element_bits_from, int64_t element_bits_to,
+                      const StepContext& context) {
+  const bool streams = context.streams;
   const size_t row_loop = FindLoop(loops, &Loop::to, element_bits_to);
   const size_t column_loop = FindLoop(loops, &Loop::from, element_bits_from);
   const bool shares_lines = column_loop < loops.size() && loops[column_loop].to % (8 * kCacheLine) != 0;
   const int64_t streamed_run =
       (shares_lines ? 2 : 1) * std::min(kStreamedRowRun, kStreamedScratch * element_bits_to / 8 / kCacheLine);
   const int64_t row_bits = 8 * (streams ? streamed_run : kCachedRowRun);
-  const int64_t column_bits = 8 * (streams ? kStreamedColumnRun : kCachedColumnRun);
+  const int64_t column_run = streams ? kStreamedColumnRun : kCachedColumnRun;
+  const int64_t column_bits = 8 * (context.has_groups() ? kGroupColumnRun : column_run);
   BlockSize size = {std::max<int64_t>(1, row_bits / element_bits_to),
                     std::max<int64_t>(1, column_bits / element_bits_from)};
   if (streams) size.columns = std::max(size.columns, kStreamedColumns);
@@ -312,7 +361,9 @@ void TakeAxes(Candidate* candidate, BlockSize wanted, int64_t from_bits, int64_t
   }
   step.rows = MakeAxis(row_chain, wanted.rows, row_multiple, &Loop::from, unit);
   if (!step.converts && step.context->streams) {
-    const int64_t line = CeilOfRatio(kCacheLine, step.element_bytes);  // at least
+    const Groups& groups = step.context->to_groups;
+    const int64_t line_bytes = groups.any() ? CeilOfRatio(kCacheLine, groups.packed) * groups.padded : kCacheLine;
+    const int64_t line = CeilOfRatio(line_bytes, step.element_bytes);  // at least
     AddOverhang(row_chain, line, &Loop::from, unit, &step.rows);
   }
   step.columns = MakeAxis(column_chain, wanted.columns, column_multiple, &Loop::to, unit);
@@ -324,7 +375,6 @@ void TakeAxes(Candidate* candidate, BlockSize wanted, int64_t from_bits, int64_t
 
 // What kernels want to know of the axes.
 void DescribeBlocks(Step* step) {
-  step->dense_columns = DenseColumns(step->rows, step->columns, step->element_bytes);
   step->runs_fill_lines = RunsFillLines(*step);
   step->rows.collides = Collides(step->rows.offsets, kFirstCacheWays);
   step->columns.collides = Collides(step->columns.offsets, kFirstCacheWays / 2);  // the source's lines need room, too
@@ -352,10 +402,12 @@ bool IsGoodLongBlock(const Step& step) {
 bool TakeLongBlocks(Candidate* candidate) {
   const int64_t bytes = candidate->step.element_bytes, line = std::max<int64_t>(1, kCacheLine / bytes);
   const StreamedTransposeFunction function = StreamedTransposeFunctionFor(bytes);
-  if (!candidate->step.context->streams || !candidate->step.shuffle.empty() || function == nullptr) return false;
+  const StepContext& context = *candidate->step.context;
+  if (!context.streams || context.has_groups() || !candidate->step.shuffle.empty() || function == nullptr) return false;
   for (int64_t run = kLongRowRun; run >= kLeastLongRowRun; run /= 2) {
     Candidate attempt = *candidate;
     TakeAxes(&attempt, {std::min(kLongBlockRows, run / bytes), line}, bytes * 8, bytes * 8, 8, line, line);
+    attempt.step.dense_columns = DenseColumns(attempt.step.rows, attempt.step.columns, bytes);
     DescribeBlocks(&attempt.step);
     if (!IsGoodLongBlock(attempt.step)) continue;
     attempt.step.streamed_transpose = function;
@@ -363,6 +415,28 @@ bool TakeLongBlocks(Candidate* candidate) {
     return true;
   }
   return false;
+}
+
+// From padded strides to those in memory, on the sides that have groups. False if blocks do not begin with groups.
+bool PutInMemory(Step* step) {
+  bool is_whole = true;
+  const auto put = [&](const Groups& groups, int64_t* offset, int64_t unit) {
+    if (!groups.any()) return;
+    is_whole = is_whole && groups.IsWhole(*offset / unit);
+    *offset = groups.InMemory(*offset / unit) * unit;
+  };
+  const Groups &from = step->context->from_groups, &to = step->context->to_groups;
+  put(from, &step->from_offset, 8);
+  put(to, &step->to_offset, 8);
+  for (GridLoop& loop : step->grid) {
+    put(from, &loop.from, 8);
+    put(to, &loop.to, 8);
+  }
+  for (int64_t& offset : step->rows.offsets) put(from, &offset, 1);
+  for (int64_t& offset : step->columns.offsets) put(to, &offset, 1);
+  put(from, &step->rows.stride, 1);
+  put(to, &step->columns.stride, 1);
+  return is_whole;
 }
 
 const char* TryBlocks(Candidate* candidate) {
@@ -377,7 +451,9 @@ const char* TryBlocks(Candidate* candidate) {
   step.transpose = TransposeFunctionFor(step.element_bytes);
   const int64_t line = std::max<int64_t>(1, kCacheLine / step.element_bytes);
   if (TakeLongBlocks(candidate)) return nullptr;
-  TakeAxes(candidate, WantedBlock(candidate->loops, bits, bits, step.context->streams), bits, bits, 8, line, line);
+  TakeAxes(candidate, WantedBlock(candidate->loops, bits, bits, *step.context), bits, bits, 8, line, line);
+  step.dense_columns = DenseColumns(step.rows, step.columns, step.element_bytes);
+  if (!PutInMemory(&step)) return "blocks: they begin within groups";
   DescribeBlocks(&step);
   return nullptr;
 }
@@ -494,7 +570,7 @@ const char* TryConvertBlocks(Candidate* candidate, const StepContext& context) {
   step.kernel = Kernel::kConvertBlocks;
   step.element_bytes = context.scratch.slot_bits / 8;
   step.transpose = TransposeFunctionFor(step.element_bytes);
-  TakeAxes(candidate, WantedBlock(candidate->loops, context.from.slot_bits, context.to.slot_bits, context.streams),
+  TakeAxes(candidate, WantedBlock(candidate->loops, context.from.slot_bits, context.to.slot_bits, context),
            context.from.slot_bits, context.to.slot_bits, 1, kCacheLine, kCacheLine);
   step.dense_columns = DenseColumns(step.rows, step.columns, context.to.slot_bits);
   step.runs_fill_bytes = std::all_of(step.columns.offsets.begin(), step.columns.offsets.end(), IsWhole);
@@ -565,13 +641,68 @@ Step MakeStep(Box box, const StepContext& context) {
   };
   if (bits != 0) {
     step.element_bytes = bits / 8;
-    if (refused(TryRows(&candidate)) && refused(TryBlocks(&candidate))) TakeElements(&candidate, context);
+    if (refused(TryRows(&candidate)) && refused(TryExchange(&candidate)) && refused(TryBlocks(&candidate))) {
+      TakeElements(&candidate, context);
+    }
   } else {
     if (refused(TryConvert(&candidate, context)) && refused(TryConvertBlocks(&candidate, context))) {
       TakeElements(&candidate, context);
     }
   }
   return std::move(candidate.step);
+}
+
+std::optional<Step> MakeGroupStep(const Box& box, const StepContext& context) {
+  Box wide = box;
+  const int64_t bits = WidenElement(&wide, context.to.slot_bits);
+  Candidate candidate{wide.loops, {}};
+  Step& step = candidate.step;
+  step.from_offset = box.from_offset;
+  step.to_offset = box.to_offset;
+  step.context = &context;
+  step.element_bytes = bits / 8;
+  if (TransposeFunctionFor(step.element_bytes) == nullptr || TryBlocks(&candidate) != nullptr) return std::nullopt;
+  return std::move(candidate.step);
+}
+
+std::optional<Step> MakeTailStep(const Box& box, const StepContext& context, int64_t word_elements, bool fills_words) {
+  int64_t Loop::*const words_side = fills_words ? &Loop::to : &Loop::from;
+  int64_t Loop::*const dense_side = fills_words ? &Loop::from : &Loop::to;
+  const int64_t bits = context.to.slot_bits, word = word_elements * bits / 8;
+  Step step;
+  step.kernel = Kernel::kTails;
+  step.from_offset = box.from_offset;
+  step.to_offset = box.to_offset;
+  step.context = &context;
+  step.element_bytes = bits / 8;
+  step.transpose = TransposeFunctionFor(step.element_bytes);
+  step.word_elements = word_elements;
+  step.fills_words = fills_words;
+  Loops loops = box.loops;
+  const auto take = [&](size_t i) {
+    const Loop loop = loops[i];
+    loops.erase(loops.begin() + i);
+    return loop;
+  };
+  const size_t elements = FindLoop(loops, words_side, bits);
+  if (elements < loops.size()) (fills_words ? step.exchanged_sources : step.exchanged_targets) = take(elements);
+  const size_t words = FindLoop(loops, words_side, 8 * word);
+  if (words == loops.size() || loops[words].*dense_side != bits || step.transpose == nullptr) return std::nullopt;
+  const Loop run = take(words);
+  step.columns = {1, run.extent, std::min(run.extent, kTailTask / word), {}};
+  const size_t next = FindLoop(loops, dense_side, bits * run.extent);
+  if (next < loops.size()) {
+    step.row_stride = take(next);
+    step.rows = {1, step.row_stride.extent, 1, {}};
+    step.rows.chunk = std::clamp<int64_t>(kTailTask / word / run.extent, 1, step.rows.extent);
+  }
+  MakeGrid(loops,
+           {{step.rows.chunk_count(), step.row_stride.from * step.rows.chunk, step.row_stride.to * step.rows.chunk,
+             GridLoop::Over::kRows},
+            {step.columns.chunk_count(), run.from * step.columns.chunk, run.to * step.columns.chunk,
+             GridLoop::Over::kColumns}},
+           &step);
+  return step;
 }
 
 int64_t Step::TaskCount() const {
@@ -584,6 +715,9 @@ int64_t Step::TaskBytes() const {
   switch (kernel) {
     case Kernel::kRows:
       return rows.block() * columns.block();
+    case Kernel::kTails:
+    case Kernel::kExchange:
+      return rows.block() * columns.block() * exchanged_sources.extent * exchanged_targets.extent * element_bytes;
     case Kernel::kBlocks:
       return rows.block() * columns.block() * element_bytes;
     case Kernel::kConvert:
@@ -597,11 +731,16 @@ int64_t Step::TaskBytes() const {
 }
 
 std::string Step::ToString() const {
-  static constexpr const char* kNames[] = {"rows", "blocks", "convert", "convert blocks", "elements"};
+  static constexpr const char* kNames[] = {"rows",    "exchange",       "blocks",  "tails",
+                                           "convert", "convert blocks", "elements"};
   std::string text = kNames[static_cast<int>(kernel)];
   switch (kernel) {
     case Kernel::kRows:
       absl::StrAppend(&text, " of ", columns.extent, " bytes, ", rows.block(), " at a time");
+      break;
+    case Kernel::kExchange:
+      absl::StrAppend(&text, " of ", columns.extent, " words of ", exchanged_sources.extent, " x ", element_bytes,
+                      " bytes, ", exchanged_targets.extent, " rows of them, ", rows.block(), " at a time");
       break;
     case Kernel::kBlocks:
     case Kernel::kConvertBlocks:
@@ -611,6 +750,14 @@ std::string Step::ToString() const {
       if (words != Words::kNone) absl::StrAppend(&text, ", words of ", words == Words::kOfTarget ? "rows" : "columns");
       if (dense_columns > 1) absl::StrAppend(&text, ", ", dense_columns, " columns in one run");
       if (streamed_transpose != nullptr) absl::StrAppend(&text, ", line by line");
+      for (const Groups& groups : {context->from_groups, context->to_groups}) {
+        if (groups.any()) absl::StrAppend(&text, ", groups of ", groups.packed, " as ", groups.padded, " bytes");
+      }
+      break;
+    case Kernel::kTails:
+      absl::StrAppend(&text, " of ", columns.extent, " words of ", word_elements, " x ", element_bytes,
+                      " bytes, of which ", exchanged_sources.extent * exchanged_targets.extent, " are elements, ",
+                      rows.block(), " at a time");
       break;
     case Kernel::kConvert:
       absl::StrAppend(&text, " of ", columns.extent, " elements");

@@ -3,11 +3,17 @@
 // Kernels are tried in this order; each says why it cannot, and the last can always:
 //
 //   rows             runs of bytes on both sides that are long, or that fill whole cache lines
+//   exchange         runs of words of a few elements on both sides, which change partners
 //   blocks           a run along one axis of the source, a run along another of the target: transposes, interleavings, short
 //                    rows
 //   convert          runs on both sides whose elements change their form (type, packing)
 //   convert blocks   the same as blocks, with such a change before or behind the transpose
 //   elements         one by one
+//
+// Where elements do not fill words (groups.h), steps of other forms are tried before all these:
+//
+//   blocks           of groups that are padded on the way
+//   tails            runs on one side; on the other words of which they are a part, and padding the rest
 //
 // A step is cut into tasks of some KiB, which may run in any order and at once.
 #ifndef KASHI_RELAYOUT_STEP_H_
@@ -15,18 +21,23 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "kashi/relayout/boxes.h"
+#include "kashi/relayout/exchange_kernel.h"
+#include "kashi/relayout/group_kernel.h"
 #include "kashi/relayout/row_functions.h"
 #include "kashi/relayout/streamed_transpose.h"
 #include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi {
 
-enum class Kernel { kRows, kBlocks, kConvert, kConvertBlocks, kElements };
+enum class Kernel { kRows, kExchange, kBlocks, kTails, kConvert, kConvertBlocks, kElements };
+
+constexpr int64_t kTailTask = 8192;  // bytes of words, at most
 
 // What holds for all steps of a plan. Steps point to it.
 struct StepContext {
@@ -42,6 +53,13 @@ struct StepContext {
   RowFunction convert;  // source to target
   RowFunction in;       // source to scratch
   RowFunction out;      // scratch to target
+  // Where a side has groups, boxes go by its padded strides (groups.h), and steps by those in memory.
+  Groups from_groups;
+  Groups to_groups;
+  GroupLanes lanes;        // of the side that has them
+  std::vector<char> fill;  // kTailTask bytes of padding, for kTails
+
+  bool has_groups() const { return from_groups.any() || to_groups.any(); }
 };
 
 // Elements that are contiguous on one side: some loops whole, and a part of one more.
@@ -81,13 +99,21 @@ struct Step {
   int64_t to_offset;
   int64_t element_bytes = 1;              // what moves as one; for conversions, an element between `in` and `out`
   Axis rows;                              // contiguous in the target; of kRows: as many as a task has
-  Axis columns;                           // contiguous in the source; of kRows and kConvert: on both sides
+  Axis columns;                           // contiguous in the source; of kRows, kExchange, kTails and kConvert: on both
   absl::InlinedVector<GridLoop, 6> grid;  // outermost first
-  // Strides of the axes that are contiguous on neither side: of kRows from row to row, of kElements along both.
+  // Strides of the axes that are contiguous on neither side: of kRows and kExchange from row to row, of kElements along both.
   Loop row_stride = {1, 0, 0};
   Loop column_stride = {1, 0, 0};
   int64_t dense_columns =
       1;  // columns of a block that follow one another in the target without gaps, if rows are not cut
+  // Of kExchange, whose columns are words: rows of words that change partners with one another (exchange_kernel.h).
+  ExchangeFunction exchange = nullptr;
+  Loop exchanged_sources = {1, 0, 0};
+  Loop exchanged_targets = {1, 0, 0};
+  // Of kTails, whose columns are words: the elements of a word that are not padding are one of the loops above, with as many
+  // rows on the other side.
+  int64_t word_elements = 1;
+  bool fills_words = false;  // the words are the target's
   // Of kBlocks: bytes within each element change their order too: byte i of it comes from byte shuffle[i]. Empty: they do not.
   absl::InlinedVector<uint8_t, 16> shuffle;
   std::vector<int64_t> row_bytes;  // of kConvertBlocks whose rows all begin with a byte: rows.offsets in bytes
@@ -109,6 +135,12 @@ struct Step {
 
 // The step for a box. The context must outlive it.
 Step MakeStep(Box box, const StepContext& context);
+
+// The same for a side that has groups. Nothing where they do not become blocks.
+std::optional<Step> MakeGroupStep(const Box& box, const StepContext& context);
+
+// The same for a box that is a tail on the side that has words (groups.h): all of each word may be read, or written.
+std::optional<Step> MakeTailStep(const Box& box, const StepContext& context, int64_t word_elements, bool fills_words);
 
 // Runs tasks begin .. end - 1.
 void RunStep(const Step& step, const char* from, char* to, int64_t begin, int64_t end);

@@ -1,6 +1,7 @@
 // Entry point: RunStep. A walk over the grid of blocks; for each, the kernel of the step.
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "kashi/base/math.h"
 #include "kashi/relayout/copy_rows.h"
@@ -91,11 +92,13 @@ void MoveElements(const char* from, int64_t from_stride, char* to, int64_t to_st
   }
 }
 
+// Of whole groups, if the side has them.
+int64_t BytesInMemory(const Groups& groups, int64_t bytes) { return groups.any() ? groups.InMemory(bytes) : bytes; }
+
 Prefetcher PrefetcherOf(const Step& step, const Block& next, const char* from, int64_t portions) {
   const Axis& rows = step.rows;
-  return Prefetcher({from + next.from / 8, rows.offsets.data(), next.rows, next.columns * step.element_bytes,
-                     rows.stride, rows.stretch},
-                    portions);
+  const int64_t bytes = BytesInMemory(step.context->from_groups, next.columns * step.element_bytes);
+  return Prefetcher({from + next.from / 8, rows.offsets.data(), next.rows, bytes, rows.stride, rows.stretch}, portions);
 }
 
 // How many elements along an axis can be moved at once as a dense block, each line of it `line_bytes` long; 0 where that is not
@@ -156,17 +159,28 @@ class ScratchBlock {
         overhang_(shares_lines_ ? block.overhang : 0),
         skips_head_(shares_lines_ && !block.is_first_of_rows),
         rows_(block.rows + overhang_),
+        run_bytes_(BytesInMemory(step.context->to_groups, block.rows * bytes_)),
+        beyond_(BytesInMemory(step.context->to_groups, overhang_ * bytes_)),
         group_(GroupOf(block.columns)),
-        strip_(std::max<int64_t>(kStripRows, kStripBytes / (group_ * bytes_))),
+        strip_(step.context->has_groups() ? kExpandedRows
+                                          : std::max<int64_t>(kStripRows, kStripBytes / (group_ * bytes_))),
         prefetcher_(PrefetcherOf(step, next, from, Portions(block.columns))) {}
 
   void Run() {
-    scratch_ = Scratch::OfThread().Bytes(rows_ * group_ * bytes_);
+    const Groups &from_groups = step_.context->from_groups, &to_groups = step_.context->to_groups;
+    const int64_t bytes = RoundUpTo(rows_ * group_ * bytes_, kCacheLine);
+    scratch_ = Scratch::OfThread().Bytes(from_groups.any() ? bytes + strip_ * ExpandedPitch(group_) : bytes);
+    expanded_ = scratch_ + bytes;
     for (int64_t column = 0; column < block_.columns; column += group_) {
       const int64_t columns = std::min(group_, block_.columns - column);
       if (step_.context->streams) AskForPartialLines(column, columns);
-      TransposeGroup(column, columns);
+      if (from_groups.any()) {
+        TransposeExpanded(column, columns);
+      } else {
+        TransposeGroup(column, columns);
+      }
       if (!step_.shuffle.empty()) ShuffleElements(step_.shuffle, scratch_, rows_ * columns * bytes_);
+      if (to_groups.any()) step_.context->lanes.Pack(scratch_, rows_ * columns * bytes_ / to_groups.padded);
       StoreGroup(column, columns);
     }
   }
@@ -175,12 +189,17 @@ class ScratchBlock {
   static constexpr int64_t kGroupBytes = 4096;  // of narrow blocks
   static constexpr int64_t kStripRows = 64;
   static constexpr int64_t kStripBytes = 4096;
-  static constexpr int64_t kStoreBytes = 1024;  // between two portions of prefetching
+  static constexpr int64_t kExpandedRows = 16;        // where groups are padded: a row's bytes are used up at once
+  static constexpr int64_t kExpandedBytes = 1 << 16;  // of scratch; likewise
+  static constexpr int64_t kStoreBytes = 1024;        // between two portions of prefetching
 
   // A cache line of columns, or more of them if they are short.
   int64_t GroupOf(int64_t columns) const {
-    const int64_t line = std::max<int64_t>(1, kCacheLine / bytes_);
-    return std::min(columns, std::max(line, RoundDownTo(kGroupBytes / (rows_ * bytes_), line)));
+    int64_t line = std::max<int64_t>(1, kCacheLine / bytes_);
+    const Groups& groups = step_.context->from_groups;
+    if (groups.any()) line = RoundUpTo(line, std::lcm(groups.padded, bytes_) / bytes_);
+    const int64_t bytes = step_.context->has_groups() ? kExpandedBytes : kGroupBytes;
+    return std::min(columns, std::max(line, RoundDownTo(bytes / (rows_ * bytes_), line)));
   }
 
   // Of prefetching, in a block.
@@ -194,9 +213,9 @@ class ScratchBlock {
     for (int64_t c = column, end = column + columns; c < end;) {
       const int64_t run = std::min(end - c, dense - c % dense);
       const char* const to = to_ + step_.columns.offsets[c];
-      const char* const to_end = to + run * block_.rows * bytes_;
+      const char* const to_end = to + run * run_bytes_;
       if (!skips_head_ && BytesToLine(to) > 0) __builtin_prefetch(to, 1);
-      if (BytesToLine(to_end) > overhang_ * bytes_) __builtin_prefetch(to_end, 1);
+      if (BytesToLine(to_end) > beyond_) __builtin_prefetch(to_end, 1);
       c += run;
     }
   }
@@ -218,15 +237,32 @@ class ScratchBlock {
     }
   }
 
+  // The same by way of rows whose groups are padded.
+  void TransposeExpanded(int64_t column, int64_t columns) {
+    const Groups& groups = step_.context->from_groups;
+    const int64_t* const to_offsets = Scratch::OfThread().Offsets(0, columns, rows_ * bytes_);
+    const int64_t* const expanded_offsets = Scratch::OfThread().Offsets(1, strip_, ExpandedPitch(columns));
+    for (int64_t row = 0; row < rows_; row += strip_) {
+      const int64_t rows = std::min(strip_, rows_ - row);
+      step_.context->lanes.Expand(from_ + groups.InMemory(column * bytes_), step_.rows.offsets.data() + row, rows,
+                                  columns * bytes_ / groups.padded, expanded_, ExpandedPitch(columns));
+      Transpose({expanded_, expanded_offsets, rows, scratch_ + row * bytes_, to_offsets, columns, false, rows == rows_,
+                 false, LinesCollide(rows_ * bytes_, columns)},
+                step_);
+      prefetcher_.Portion();
+    }
+  }
+  int64_t ExpandedPitch(int64_t columns) const { return RoundUpTo<int64_t>(columns * bytes_, 16); }
+
   void StoreGroup(int64_t column, int64_t columns) {
-    const int64_t dense = step_.dense_columns;
+    const int64_t dense = step_.dense_columns, pitch = run_bytes_ + beyond_;
     for (int64_t c = 0; c < columns;) {
       const int64_t run = std::min(columns - c, dense - (column + c) % dense);
-      if (run > 1 || block_.rows * bytes_ > kStoreBytes) {
-        StoreRun(to_ + step_.columns.offsets[column + c], scratch_ + c * rows_ * bytes_, run * block_.rows * bytes_);
+      if (run > 1 || run_bytes_ > kStoreBytes) {
+        StoreRun(to_ + step_.columns.offsets[column + c], scratch_ + c * pitch, run * run_bytes_);
         c += run;
       } else {
-        c += StoreShortRuns(column + c, columns - c, scratch_ + c * rows_ * bytes_);
+        c += StoreShortRuns(column + c, columns - c, scratch_ + c * pitch);
       }
     }
   }
@@ -234,11 +270,10 @@ class ScratchBlock {
   // Some of the columns from `column` on; returns how many.
   int64_t StoreShortRuns(int64_t column, int64_t columns, const char* from) {
     const Axis& axis = step_.columns;
-    const int64_t bytes = block_.rows * bytes_;
-    const int64_t count = std::min({columns, kStoreBytes / bytes, axis.stretch - column % axis.stretch});
-    const RowCopy copy = {from, rows_ * bytes_, to_ + axis.offsets[column], axis.stride, count, bytes};
+    const int64_t count = std::min({columns, kStoreBytes / run_bytes_, axis.stretch - column % axis.stretch});
+    const RowCopy copy = {from, run_bytes_ + beyond_, to_ + axis.offsets[column], axis.stride, count, run_bytes_};
     if (step_.context->streams) {
-      StreamLinesOfRows(copy, skips_head_, overhang_ * bytes_);
+      StreamLinesOfRows(copy, skips_head_, beyond_);
     } else {
       CopyRows(copy);
     }
@@ -249,7 +284,7 @@ class ScratchBlock {
   // In pieces that end with a line.
   void StoreRun(char* to, const char* from, int64_t bytes) {
     int64_t at = skips_head_ ? BytesToLine(to) : 0;
-    const int64_t end = bytes + std::min(BytesToLine(to + bytes), overhang_ * bytes_);
+    const int64_t end = bytes + std::min(BytesToLine(to + bytes), beyond_);
     while (at < end) {
       const int64_t piece = std::min(end - at, kStoreBytes + BytesToLine(to + at));
       if (step_.context->streams) {
@@ -272,16 +307,19 @@ class ScratchBlock {
   bool shares_lines_;
   int64_t overhang_;
   bool skips_head_;
-  int64_t rows_;   // with overhang
-  int64_t group_;  // columns
-  int64_t strip_;  // rows
+  int64_t rows_;       // with overhang
+  int64_t run_bytes_;  // of the target: the block's rows
+  int64_t beyond_;     // those that overhang
+  int64_t group_;      // columns
+  int64_t strip_;      // rows
   Prefetcher prefetcher_;
   char* scratch_ = nullptr;
+  char* expanded_ = nullptr;  // a strip of rows of a group
 };
 
 void RunBlock(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
   if (step.context->streams && RunStreamedBlock(step, block, next, from, to)) return;
-  if (step.context->streams || !step.shuffle.empty()) {
+  if (step.context->streams || step.context->has_groups() || !step.shuffle.empty()) {
     ScratchBlock(step, block, next, from, to).Run();
   } else {
     RunCachedBlock(step, block, from, to);
@@ -309,10 +347,62 @@ void RunRows(const Step& step, const Block& block, const char* from, char* to) {
   step.context->streams ? StreamRows(copy) : CopyRows(copy);
 }
 
+void RunExchange(const Step& step, const Block& block, const char* from, char* to) {
+  const Loop& row = step.row_stride;
+  const int64_t bytes = block.columns * step.exchanged_sources.extent * step.element_bytes;
+  for (int64_t r = 0; r < block.rows; ++r) {
+    step.exchange(
+        {from + (block.from + r * row.from) / 8, step.exchanged_sources.from / 8, to + (block.to + r * row.to) / 8,
+         step.exchanged_targets.to / 8, step.exchanged_targets.extent, bytes},
+        step.context->streams);
+  }
+}
+
+//   source rows -> scratch, padding behind them -> transpose -> words -> target
+void RunFilledWords(const Step& step, const Block& block, const char* from, char* to) {
+  const Loop& elements = step.exchanged_sources;
+  const int64_t count = block.rows * block.columns;
+  const int64_t row_bytes = count * step.element_bytes, word = step.word_elements * step.element_bytes;
+  Scratch& scratch = Scratch::OfThread();
+  char* const rows = scratch.Bytes(2 * kTailTask);
+  char* const words = rows + kTailTask;
+  CopyRows({from + block.from / 8, elements.from / 8, rows, row_bytes, elements.extent, row_bytes});
+  CopyRows({step.context->fill.data(), 0, rows + elements.extent * row_bytes, row_bytes,
+            step.word_elements - elements.extent, row_bytes});
+  step.transpose({rows, scratch.Offsets(0, step.word_elements, row_bytes), step.word_elements, words,
+                  scratch.Offsets(1, count, word), count, true, true});
+  const int64_t run = block.columns * word;
+  const RowCopy copy = {words, run, to + block.to / 8, step.row_stride.to / 8, block.rows, run};
+  step.context->streams ? StreamRows(copy) : CopyRows(copy);
+}
+
+//   source words (together in scratch) -> transpose -> rows, those of padding behind them -> target
+void RunPartOfWords(const Step& step, const Block& block, const char* from, char* to) {
+  const Loop& elements = step.exchanged_targets;
+  const int64_t count = block.rows * block.columns;
+  const int64_t row_bytes = count * step.element_bytes, word = step.word_elements * step.element_bytes;
+  Scratch& scratch = Scratch::OfThread();
+  char* const rows = scratch.Bytes(2 * kTailTask);
+  const char* words = from + block.from / 8;
+  if (block.rows > 1 && step.row_stride.from / 8 != block.columns * word) {
+    char* const together = rows + kTailTask;
+    CopyRows({words, step.row_stride.from / 8, together, block.columns * word, block.rows, block.columns * word});
+    words = together;
+  }
+  step.transpose({words, scratch.Offsets(0, count, word), count, rows,
+                  scratch.Offsets(1, step.word_elements, row_bytes), step.word_elements, true, true});
+  const RowCopy copy = {rows, row_bytes, to + block.to / 8, elements.to / 8, elements.extent, row_bytes};
+  step.context->streams ? StreamRows(copy) : CopyRows(copy);
+}
+
 void RunTask(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
   switch (step.kernel) {
     case Kernel::kRows:
       return RunRows(step, block, from, to);
+    case Kernel::kExchange:
+      return RunExchange(step, block, from, to);
+    case Kernel::kTails:
+      return step.fills_words ? RunFilledWords(step, block, from, to) : RunPartOfWords(step, block, from, to);
     case Kernel::kBlocks:
       return RunBlock(step, block, next, from, to);
     case Kernel::kConvert:

@@ -14,6 +14,7 @@ using relayout_testing::Trial;
 // What all tasks of a step move: elements if it converts, else bytes.
 int64_t MovedByTasks(const Step& step) {
   int64_t count = step.converts ? 1 : step.element_bytes;
+  if (step.kernel == Kernel::kExchange) count *= step.exchanged_sources.extent * step.exchanged_targets.extent;
   for (const GridLoop& loop : step.grid) {
     if (loop.over == GridLoop::Over::kOuter) count *= loop.count;
   }
