@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/container/fixed_array.h"
 #include "kashi/base/math.h"
 
 namespace kashi {
@@ -58,25 +59,65 @@ void LeaveProcessor([[maybe_unused]] int processor) {
 // This thread's number while it runs a range of a split loop, else -1.
 thread_local int current_thread = -1;
 
+// Ranges that nobody has begun, those from `begin` to `end` - 1. A cache line of its own.
+class alignas(64) Share {
+ public:
+  void Set(uint32_t begin, uint32_t end) { ends_.store(Pack(begin, end), std::memory_order_relaxed); }
+
+  // Takes a range, from the front or from the back; -1 if there is none.
+  int64_t TakeFirst() {
+    return Take([](uint32_t begin, uint32_t) { return begin; }, 1, 0);
+  }
+  int64_t TakeLast() {
+    return Take([](uint32_t, uint32_t end) { return end - 1; }, 0, 1);
+  }
+
+ private:
+  static uint64_t Pack(uint32_t begin, uint32_t end) { return uint64_t{begin} << 32 | end; }
+
+  template <class Which>
+  int64_t Take(Which which, uint32_t from_begin, uint32_t from_end) {
+    uint64_t ends = ends_.load(std::memory_order_relaxed);
+    while (true) {
+      const uint32_t begin = ends >> 32, end = static_cast<uint32_t>(ends);
+      if (begin >= end) return -1;
+      const uint64_t left = Pack(begin + from_begin, end - from_end);
+      if (ends_.compare_exchange_weak(ends, left, std::memory_order_relaxed)) return which(begin, end);
+    }
+  }
+
+  std::atomic<uint64_t> ends_{0};
+};
+
+// Each thread has a share of the ranges that follow one another, the same in every loop of the same length: what it finds in
+// its caches then is what it worked on before. Threads that are done help the others, from the far ends of their shares.
 struct Job {
-  Job(int64_t n, int64_t range, Body body) : n(n), range(range), body(body), ranges(CeilOfRatio(n, range)) {}
+  Job(int64_t n, int64_t range, int threads, Body body)
+      : n(n), range(range), body(body), ranges(CeilOfRatio(n, range)), shares(threads) {
+    for (int64_t t = 0; t < threads; ++t) {
+      shares[t].Set(static_cast<uint32_t>(ranges * t / threads), static_cast<uint32_t>(ranges * (t + 1) / threads));
+    }
+  }
 
   void Run(int thread) {
     const int outer = current_thread;
     current_thread = thread;
-    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < ranges;) {
-      const int64_t begin = i * range;
-      body(begin, i + 1 == ranges ? n : begin + range, thread);
+    for (int64_t i; (i = shares[thread].TakeFirst()) >= 0;) RunRange(i, thread);
+    for (size_t other = 1; other < shares.size(); ++other) {
+      Share& share = shares[(thread + other) % shares.size()];
+      for (int64_t i; (i = share.TakeLast()) >= 0;) RunRange(i, thread);
     }
     current_thread = outer;
   }
 
+  void RunRange(int64_t i, int thread) const { body(i * range, i + 1 == ranges ? n : (i + 1) * range, thread); }
+
   const int64_t n;
   const int64_t range;  // length of a range
   const Body body;
-  const int64_t ranges;
+  const int64_t ranges;  // a few a thread
   const int caller_processor = ThisProcessor();
-  std::atomic<int64_t> next{0};
+  absl::FixedArray<Share, 4> shares;
   std::atomic<int> workers_inside{0};  // changed under Pool::mutex_; a worker's last touch of the job
 };
 
@@ -155,7 +196,7 @@ void ParallelFor(int64_t n, int64_t grain, Body body) {
     return;
   }
   static Pool* const pool = new Pool(ParallelThreadCount() - 1);
-  Job job(n, range, body);
+  Job job(n, range, ParallelThreadCount(), body);
   pool->Run(&job);
 }
 

@@ -19,7 +19,7 @@ int ParallelThreadCount();
 
 // Calls body(begin, end, thread) for ranges that together are [0, n), each number once, and returns when all are done.
 // Ranges are at least `grain` long but for the last one; a loop that fits one range runs inline. A thread may get
-// several. `thread` is in [0, ParallelThreadCount()), no two calls that run at the same time in one loop have the same,
+// several, neighbours if it can, and about the same in each loop over n: its caches know what they are about. `thread` is in [0, ParallelThreadCount()), no two calls that run at the same time in one loop have the same,
 // and the caller's is 0. A loop inside a body runs inline, in one range, under that body's thread number.
 // What the bodies wrote is visible to the caller afterwards.
 void ParallelFor(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body);

@@ -14,13 +14,13 @@ namespace {
 
 // Sizes of blocks, in bytes. A block's rows become runs of the target, its columns are runs of the source. Beyond the caches
 // memory wants long runs on both sides: a run of the target that begins or ends within a cache line is shared by two blocks,
-// and a run of the source of four lines costs little more than one of one. Within the caches small blocks do.
+// and a run of the source of four lines costs little more than one of one. Within the caches short runs of both do.
 constexpr int64_t kStreamedRowRun = 512;     // of the target; twice that, if its lines are shared
 constexpr int64_t kStreamedScratch = 16384;  // a line of columns, each so long: stays in the first cache; likewise
 constexpr int64_t kStreamedColumnRun = 256;  // of the source
 constexpr int64_t kStreamedColumns = 64;     // at least
-constexpr int64_t kCachedRowRun = 512;
-constexpr int64_t kCachedColumnRun = 64;
+constexpr int64_t kCachedRowRun = 256;
+constexpr int64_t kCachedColumnRun = 256;
 constexpr int64_t kCacheLine = 64;
 constexpr size_t kCollisionWindow = 64;  // rows that a kernel works on at a time
 constexpr int64_t kSmallBlock = 4096;    // narrow blocks are made longer until they have so much
@@ -163,14 +163,17 @@ GridLoop ChunkLoop(const Axis& axis, const Loops& chain, GridLoop::Over over) {
   return {axis.chunk_count(), cut.from * axis.chunk, cut.to * axis.chunk, over};
 }
 
-// Blocks in the order of the source's memory: reading profits from neighbours more than writing past the caches does.
+// Blocks in the order of one side's memory. Past the caches that is the source: reading profits from neighbours more than
+// writing does. Within them it is the target: the blocks of a thread follow one another there, and no line that one core
+// writes, or asks for ahead of its writes, is in the cache of another (which costs half the speed, and more).
 void MakeGrid(const Loops& loops, std::initializer_list<GridLoop> chunks, Step* step) {
   for (const Loop& loop : loops) step->grid.push_back({loop.extent, loop.from, loop.to});
   for (const GridLoop& chunk : chunks) {
     if (chunk.count > 1) step->grid.push_back(chunk);
   }
+  const auto side = step->context->streams ? &GridLoop::from : &GridLoop::to;
   std::stable_sort(step->grid.begin(), step->grid.end(),
-                   [](const GridLoop& a, const GridLoop& b) { return std::abs(a.from) > std::abs(b.from); });
+                   [side](const GridLoop& a, const GridLoop& b) { return std::abs(a.*side) > std::abs(b.*side); });
 }
 
 // Columns that follow one another in the target when every block has all rows.

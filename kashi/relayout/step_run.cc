@@ -345,13 +345,8 @@ class ScratchBlock {
   char* scratch_ = nullptr;
 };
 
-// Columns that lie so in the target would drive each other, and the rows, out of the first cache.
-bool ColumnsCollide(const Step& step, const Block& block) {
-  return step.columns.collides && block.columns > 8 && block.rows * step.element_bytes >= 2 * kCacheLine;
-}
-
 void RunBlock(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
-  if (step.context->streams || !step.shuffle.empty() || ColumnsCollide(step, block)) {
+  if (step.context->streams || !step.shuffle.empty()) {
     ScratchBlock(step, block, next, from, to).Run();
   } else {
     RunCachedBlock(step, block, from, to);
