@@ -27,6 +27,8 @@ constexpr int64_t kSmallBlock = 4096;    // narrow blocks are made longer until 
 
 constexpr int64_t kLongRow = 512;        // rows that need no line of their own
 constexpr int64_t kRowChunk = 64 << 10;  // a task of a long row
+constexpr int64_t kInterleaveTask = 32 << 10;  // bytes
+constexpr int64_t kLeastRowOfRun = 1024;       // that is put together in lines of the target in scratch memory
 constexpr int64_t kConvertChunk = 4096;  // elements
 constexpr int64_t kConvertBlock = 256;   // elements of either axis: all of a block lies in scratch memory, twice
 constexpr int64_t kElementsChunk = 64;   // along either axis
@@ -249,6 +251,87 @@ const char* TryRows(Candidate* candidate) {
   return nullptr;
 }
 
+// The loop over few rows and the one over their columns, which `side` has in one run; taken out of the loops.
+struct FewRows {
+  Loop row;
+  Loop column;
+};
+std::optional<FewRows> TakeFewRows(int64_t bits, int64_t Loop::*side, int64_t Loop::*other_side, Loops* loops) {
+  const size_t r = FindLoop(*loops, side, bits);
+  if (r == loops->size() || (*loops)[r].extent > kMostInterleavedRows) return std::nullopt;
+  const size_t c = FindLoop(*loops, side, bits * (*loops)[r].extent);
+  if (c == loops->size() || (*loops)[c].*other_side != bits) return std::nullopt;
+  if ((*loops)[c].extent * bits < 8 * kCacheLine) return std::nullopt;
+  const FewRows few = {(*loops)[r], (*loops)[c]};
+  loops->erase(loops->begin() + std::max(r, c));
+  loops->erase(loops->begin() + std::min(r, c));
+  return few;
+}
+
+// The loops that go on where an interleaving ends, on the side of the run: those of a task. The others stay.
+void TakeInterleavings(int64_t Loop::*side, int64_t unit_bytes, Loops* loops, Step* step) {
+  std::stable_sort(loops->begin(), loops->end(), [side](const Loop& a, const Loop& b) {
+    return std::abs(a.*side) > std::abs(b.*side);
+  });
+  Interleaving& in = step->interleaving;
+  if (!loops->empty() && loops->back().extent * unit_bytes <= kInterleaveTask) {
+    in.inner = loops->back();
+    loops->pop_back();
+    unit_bytes *= in.inner.extent;
+  }
+  step->rows.whole = in.rows * in.inner.extent;
+  if (loops->empty() || 2 * unit_bytes > kInterleaveTask) return;
+  in.outer = loops->back();
+  loops->pop_back();
+  step->rows.extent = in.outer.extent;
+  step->rows.chunk = ChunkOf(in.outer.extent, kInterleaveTask / unit_bytes, 1);
+}
+
+// Whether all rows of the target begin and end with a cache line, if the first one begins so.
+bool RowsFillLines(const Loop& row, const Loop& column, const Loops& others) {
+  const auto is_line = [](int64_t bits) { return bits % (8 * kCacheLine) == 0; };
+  return is_line(row.to) && is_line(column.to * column.extent) &&
+         std::all_of(others.begin(), others.end(), [&](const Loop& loop) { return is_line(loop.to); });
+}
+
+const char* TryInterleave(Candidate* candidate) {
+  Step& step = candidate->step;
+  Loops& loops = candidate->loops;
+  Interleaving& in = step.interleaving;
+  const int64_t bits = step.element_bytes * 8;
+  if (!InterleaveFunctionsFor(step.element_bytes, 2).interleave) return "interleave: elements of an odd size";
+  std::optional<FewRows> few = TakeFewRows(bits, &Loop::to, &Loop::from, &loops);
+  in.is_back = !few.has_value();
+  if (in.is_back) few = TakeFewRows(bits, &Loop::from, &Loop::to, &loops);
+  if (!few.has_value()) return "interleave: no 2 to 8 rows that are one run on the other side";
+  const auto [row, column] = *few;
+  in.rows = row.extent;
+  in.row_stride = (in.is_back ? row.to : row.from) / 8;
+  in.functions = InterleaveFunctionsFor(step.element_bytes, in.rows);
+  const int64_t row_bytes = column.extent * step.element_bytes;
+  in.has_runs = in.is_back && step.context->streams && !RowsFillLines(row, column, loops);
+  if (in.has_runs && row_bytes < kLeastRowOfRun) {
+    loops.push_back(row);
+    loops.push_back(column);
+    return "interleave: short rows that share cache lines";
+  }
+  step.kernel = Kernel::kInterleave;
+  const int64_t chunk = kInterleaveTask / (in.rows * step.element_bytes);
+  step.columns = {1, column.extent, ChunkOf(column.extent, chunk, kCacheLine), {}};
+  step.rows = {in.rows, 1, 1, {}};
+  if (step.columns.chunk_count() == 1 && !in.has_runs) {
+    TakeInterleavings(in.is_back ? &Loop::from : &Loop::to, in.rows * row_bytes, &loops, &step);
+  }
+  const auto chunks_of = [](const Axis& axis, const Loop& loop, GridLoop::Over over) {
+    return GridLoop{axis.chunk_count(), loop.from * axis.chunk, loop.to * axis.chunk, over};
+  };
+  MakeGrid(loops,
+           {chunks_of(step.rows, in.outer, GridLoop::Over::kRows),
+            chunks_of(step.columns, column, GridLoop::Over::kColumns)},
+           &step);
+  return nullptr;
+}
+
 // How long a block is along either axis.
 struct BlockSize {
   int64_t rows;
@@ -448,7 +531,9 @@ Step MakeStep(Box box, const StepContext& context) {
   };
   if (bits != 0) {
     step.element_bytes = bits / 8;
-    if (refused(TryRows(&candidate)) && refused(TryBlocks(&candidate))) TakeElements(&candidate, context);
+    if (refused(TryRows(&candidate)) && refused(TryInterleave(&candidate)) && refused(TryBlocks(&candidate))) {
+      TakeElements(&candidate, context);
+    }
   } else {
     if (refused(TryConvert(&candidate, context)) && refused(TryConvertBlocks(&candidate, context))) {
       TakeElements(&candidate, context);
@@ -467,6 +552,7 @@ int64_t Step::TaskBytes() const {
   switch (kernel) {
     case Kernel::kRows:
       return rows.block() * columns.block();
+    case Kernel::kInterleave:
     case Kernel::kBlocks:
       return rows.block() * columns.block() * element_bytes;
     case Kernel::kConvert:
@@ -480,11 +566,16 @@ int64_t Step::TaskBytes() const {
 }
 
 std::string Step::ToString() const {
-  static constexpr const char* kNames[] = {"rows", "blocks", "convert", "convert blocks", "elements"};
+  static constexpr const char* kNames[] = {"rows", "interleave", "blocks", "convert", "convert blocks", "elements"};
   std::string text = kNames[static_cast<int>(kernel)];
   switch (kernel) {
     case Kernel::kRows:
       absl::StrAppend(&text, " of ", columns.extent, " bytes, ", rows.block(), " at a time");
+      break;
+    case Kernel::kInterleave:
+      absl::StrAppend(&text, " of ", interleaving.rows, " rows x ", columns.block(), " columns of ", element_bytes,
+                      " bytes", interleaving.is_back ? " in one run, " : ", ", rows.block() / interleaving.rows,
+                      " at a time");
       break;
     case Kernel::kBlocks:
     case Kernel::kConvertBlocks:

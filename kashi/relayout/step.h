@@ -3,6 +3,7 @@
 // Kernels are tried in this order; each says why it cannot, and the last can always:
 //
 //   rows             runs of bytes on both sides that are long, or that fill whole cache lines
+//   interleave       2 to 8 rows that are one run on the other side
 //   blocks           a run along one axis of the source, a run along another of the target: transposes, interleavings, short
 //                    rows
 //   convert          runs on both sides whose elements change their form (type, packing)
@@ -20,12 +21,13 @@
 
 #include "absl/container/inlined_vector.h"
 #include "kashi/relayout/boxes.h"
+#include "kashi/relayout/interleave_kernel.h"
 #include "kashi/relayout/row_functions.h"
 #include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi {
 
-enum class Kernel { kRows, kBlocks, kConvert, kConvertBlocks, kElements };
+enum class Kernel { kRows, kInterleave, kBlocks, kConvert, kConvertBlocks, kElements };
 
 // What holds for all steps of a plan. Steps point to it.
 struct StepContext {
@@ -70,6 +72,17 @@ struct GridLoop {
   enum class Over { kOuter, kRows, kColumns } over = Over::kOuter;
 };
 
+// A few rows of one side that are a run of the other. A task has some of them: all of `inner`, a chunk of `outer`.
+struct Interleaving {
+  int64_t rows = 0;
+  bool is_back = false;    // a run becomes rows
+  int64_t row_stride = 0;  // bytes, on the side that has rows
+  Loop inner = {1, 0, 0};
+  Loop outer = {1, 0, 0};
+  bool has_runs = false;  // is_back, past the caches, and rows are long ones that share lines with others
+  InterleaveFunctions functions;
+};
+
 struct Step {
   Kernel kernel;
   int64_t from_offset;  // bits
@@ -77,6 +90,7 @@ struct Step {
   int64_t element_bytes = 1;              // what moves as one; for conversions, an element between `in` and `out`
   Axis rows;                              // contiguous in the target; of kRows: as many as a task has
   Axis columns;                           // contiguous in the source; of kRows and kConvert: on both sides
+  Interleaving interleaving;              // of kInterleave, whose axes are: these times `rows`, and elements of a row
   absl::InlinedVector<GridLoop, 6> grid;  // outermost first
   // Strides of the axes that are contiguous on neither side: of kRows from row to row, of kElements along both.
   Loop row_stride = {1, 0, 0};

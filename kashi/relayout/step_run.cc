@@ -53,6 +53,7 @@ struct Block {
   int64_t columns;
   int64_t overhang;  // rows that follow in the same run of the target, and have offsets
   bool is_first_of_rows;
+  int64_t columns_before;  // of the axis
 };
 
 // The grid's indices, stepped like an odometer.
@@ -101,6 +102,7 @@ class GridWalk {
                           : std::min(rows.overhang, rows.whole * (rows.extent - (row_chunk + 1) * rows.chunk));
     block_.is_first_of_rows = row_chunk == 0;
     block_.columns = step_.columns.BlockAt(column_chunk);
+    block_.columns_before = column_chunk * step_.columns.block();
   }
 
   const Step& step_;
@@ -511,10 +513,70 @@ void RunRows(const Step& step, const Block& block, const char* from, char* to) {
   step.context->streams ? StreamRows(copy) : CopyRows(copy);
 }
 
+// A part of each row after the other. Where rows are not whole lines they are put together in scratch memory, so that a line that
+// two parts share is written by the first, whole.
+//
+//   row           |     part      |     part      |
+//   target     |    line    |    line    |    line    |
+class RunOfRows {
+ public:
+  RunOfRows(const Step& step, const Block& block, const char* from, char* to)
+      : in_(step.interleaving),
+        block_(block),
+        bytes_(step.element_bytes),
+        behind_(step.columns.extent - block.columns_before - block.columns),
+        from_(from + block.from / 8),
+        to_(to + block.to / 8) {}
+
+  void Run() {
+    char* const scratch = Scratch::OfThread().Bytes(in_.rows * kPitch);
+    const int64_t part = kPartBytes / bytes_;
+    for (int64_t c = 0; c < block_.columns;) {
+      const int64_t left = block_.columns - c, columns = left < 2 * part ? left : part;
+      const int64_t all_behind = behind_ + left - columns;
+      const int64_t beyond = std::min(all_behind, CeilOfRatio(kCacheLine, bytes_));
+      in_.functions.deinterleave({from_ + c * in_.rows * bytes_, scratch, kPitch, columns + beyond});
+      StreamLinesOfRows({scratch, kPitch, to_ + c * bytes_, in_.row_stride, in_.rows, columns * bytes_},
+                        c + block_.columns_before > 0, beyond * bytes_);
+      c += columns;
+    }
+  }
+
+ private:
+  static constexpr int64_t kPartBytes = 1024;
+  static constexpr int64_t kPitch = 2 * kPartBytes + 3 * kCacheLine;  // rows do not collide
+
+  const Interleaving& in_;
+  const Block& block_;
+  int64_t bytes_;
+  int64_t behind_;  // columns of the other blocks
+  const char* from_;
+  char* to_;
+};
+
+void RunInterleaving(const Step& step, const Block& block, const char* from, char* to) {
+  const Interleaving& in = step.interleaving;
+  if (in.has_runs) return RunOfRows(step, block, from, to).Run();
+  const auto repeat = [](int64_t count, const Loop& loop) {
+    return InterleaveJob::Repeat{count, loop.from / 8, loop.to / 8};
+  };
+  const InterleaveJob job = {from + block.from / 8,
+                             to + block.to / 8,
+                             in.row_stride,
+                             block.columns,
+                             repeat(in.inner.extent, in.inner),
+                             repeat(block.rows / step.rows.whole, in.outer)};
+  const bool streams = step.context->streams;
+  if (in.is_back) return streams ? in.functions.stream_deinterleaved(job) : in.functions.deinterleave(job);
+  return streams ? in.functions.stream_interleaved(job) : in.functions.interleave(job);
+}
+
 void RunTask(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
   switch (step.kernel) {
     case Kernel::kRows:
       return RunRows(step, block, from, to);
+    case Kernel::kInterleave:
+      return RunInterleaving(step, block, from, to);
     case Kernel::kBlocks:
       return RunBlock(step, block, next, from, to);
     case Kernel::kConvert:
