@@ -321,6 +321,7 @@ const char* TryInterleave(Candidate* candidate) {
   step.rows = {in.rows, 1, 1, {}};
   if (step.columns.chunk_count() == 1 && !in.has_runs) {
     TakeInterleavings(in.is_back ? &Loop::from : &Loop::to, in.rows * row_bytes, &loops, &step);
+    in.gathers = in.is_back && step.context->streams && in.outer.to == column.to * column.extent;
   }
   const auto chunks_of = [](const Axis& axis, const Loop& loop, GridLoop::Over over) {
     return GridLoop{axis.chunk_count(), loop.from * axis.chunk, loop.to * axis.chunk, over};

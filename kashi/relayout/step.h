@@ -80,6 +80,7 @@ struct Interleaving {
   Loop inner = {1, 0, 0};
   Loop outer = {1, 0, 0};
   bool has_runs = false;  // is_back, past the caches, and rows are long ones that share lines with others
+  bool gathers = false;   // is_back, past the caches, and outer continues the rows
   InterleaveFunctions functions;
 };
 

@@ -513,6 +513,10 @@ void RunRows(const Step& step, const Block& block, const char* from, char* to) {
   step.context->streams ? StreamRows(copy) : CopyRows(copy);
 }
 
+void Prefetch(const char* from, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(from + at);
+}
+
 // A part of each row after the other. Where rows are not whole lines they are put together in scratch memory, so that a line that
 // two parts share is written by the first, whole.
 //
@@ -536,8 +540,12 @@ class RunOfRows {
       const int64_t all_behind = behind_ + left - columns;
       const int64_t beyond = std::min(all_behind, CeilOfRatio(kCacheLine, bytes_));
       in_.functions.deinterleave({from_ + c * in_.rows * bytes_, scratch, kPitch, columns + beyond});
-      StreamLinesOfRows({scratch, kPitch, to_ + c * bytes_, in_.row_stride, in_.rows, columns * bytes_},
-                        c + block_.columns_before > 0, beyond * bytes_);
+      const int64_t ahead = std::min(all_behind, part) * bytes_;
+      for (int64_t r = 0; r < in_.rows; ++r) {
+        StreamLinesOfRows({scratch + r * kPitch, 0, to_ + c * bytes_ + r * in_.row_stride, 0, 1, columns * bytes_},
+                          c + block_.columns_before > 0, beyond * bytes_);
+        Prefetch(from_ + (c + columns) * in_.rows * bytes_ + r * ahead, ahead);
+      }
       c += columns;
     }
   }
@@ -554,7 +562,28 @@ class RunOfRows {
   char* to_;
 };
 
-void RunInterleaving(const Step& step, const Block& block, const char* from, char* to) {
+// Interleavings that continue one another's rows, by way of scratch memory: past the caches memory wants long runs.
+void RunGathered(const Step& step, const InterleaveJob& job, const char* next) {
+  const Interleaving& in = step.interleaving;
+  const int64_t piece = job.columns * step.element_bytes, row_bytes = job.outer.count * piece;
+  const int64_t pitch = row_bytes + kCacheLine;  // rows do not collide
+  char* const scratch = Scratch::OfThread().Bytes(job.inner.count * in.rows * pitch);
+  InterleaveJob gathered = job;
+  gathered.to = scratch;
+  gathered.row_stride = pitch;
+  gathered.inner.to = in.rows * pitch;
+  gathered.outer.to = piece;
+  in.functions.deinterleave(gathered);
+  for (int64_t i = 0; i < job.inner.count; ++i) {
+    for (int64_t r = 0; r < in.rows; ++r) {
+      const int64_t row = i * in.rows + r;
+      StreamCopy(job.to + i * job.inner.to + r * job.row_stride, scratch + row * pitch, row_bytes);
+      Prefetch(next + row * row_bytes, row_bytes);
+    }
+  }
+}
+
+void RunInterleaving(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
   const Interleaving& in = step.interleaving;
   if (in.has_runs) return RunOfRows(step, block, from, to).Run();
   const auto repeat = [](int64_t count, const Loop& loop) {
@@ -566,6 +595,7 @@ void RunInterleaving(const Step& step, const Block& block, const char* from, cha
                              block.columns,
                              repeat(in.inner.extent, in.inner),
                              repeat(block.rows / step.rows.whole, in.outer)};
+  if (in.gathers) return RunGathered(step, job, from + next.from / 8);
   const bool streams = step.context->streams;
   if (in.is_back) return streams ? in.functions.stream_deinterleaved(job) : in.functions.deinterleave(job);
   return streams ? in.functions.stream_interleaved(job) : in.functions.interleave(job);
@@ -576,7 +606,7 @@ void RunTask(const Step& step, const Block& block, const Block& next, const char
     case Kernel::kRows:
       return RunRows(step, block, from, to);
     case Kernel::kInterleave:
-      return RunInterleaving(step, block, from, to);
+      return RunInterleaving(step, block, next, from, to);
     case Kernel::kBlocks:
       return RunBlock(step, block, next, from, to);
     case Kernel::kConvert:
