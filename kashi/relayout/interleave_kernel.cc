@@ -136,9 +136,13 @@ HWY_INLINE void ByTables(Vector (&v)[P]) {
 // In each lane: v[r] is of row r  ->  v[k] is lane k of the run.
 template <int W, int P>
 HWY_INLINE void InterleaveLanes(Vector (&v)[P]) {
-  if constexpr (W == kLaneBytes) return;
-  else if constexpr (IsPower(P)) Interleave<W>(v);
-  else ByTables<W, P, false>(v);
+  if constexpr (W == kLaneBytes) {
+    return;
+  } else if constexpr (IsPower(P)) {
+    Interleave<W>(v);
+  } else {
+    ByTables<W, P, false>(v);
+  }
 }
 
 // The other way round.
@@ -178,9 +182,13 @@ HWY_INLINE Vector RunVector(const Vector (&v)[P]) {
   } else {
     const Tile d;
     constexpr int kLow = 2 * m, kHigh = 2 * m + 1;
-    if constexpr (kHigh < P) return hn::ConcatLowerLower(d, v[kHigh], v[kLow]);
-    else if constexpr (kLow >= P) return hn::ConcatUpperUpper(d, v[kHigh - P], v[kLow - P]);
-    else return hn::ConcatUpperLower(d, v[kHigh - P], v[kLow]);
+    if constexpr (kHigh < P) {
+      return hn::ConcatLowerLower(d, v[kHigh], v[kLow]);
+    } else if constexpr (kLow >= P) {
+      return hn::ConcatUpperUpper(d, v[kHigh - P], v[kLow - P]);
+    } else {
+      return hn::ConcatUpperLower(d, v[kHigh - P], v[kLow]);
+    }
   }
 }
 

@@ -141,8 +141,8 @@ void RelayoutPlan::State::Plan() {
   context.streams = padding_context.streams = options.past_caches.value_or(moved_bytes > MachineCacheBytes());
   absl::Status status = PlanElements();
   if (!status.ok()) refusal = std::string(status.message());
-  is_identity = status.ok() && strips.empty() && from.element_type() == to.element_type() && from.slot_bits() == to.slot_bits() &&
-                std::all_of(boxes.begin(), boxes.end(), IsInPlace);
+  is_identity = status.ok() && strips.empty() && from.element_type() == to.element_type() &&
+                from.slot_bits() == to.slot_bits() && std::all_of(boxes.begin(), boxes.end(), IsInPlace);
   if (!ClearsPadding()) return;
   status = PlanPadding();
   if (!status.ok()) {

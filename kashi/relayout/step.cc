@@ -27,11 +27,12 @@ constexpr int64_t kSmallBlock = 4096;    // narrow blocks are made longer until 
 
 constexpr int64_t kLongRow = 512;        // rows that need no line of their own
 constexpr int64_t kRowChunk = 64 << 10;  // a task of a long row
-constexpr int64_t kInterleaveTask = 32 << 10;  // bytes
-constexpr int64_t kLeastRowOfRun = 1024;       // that is put together in lines of the target in scratch memory
 constexpr int64_t kConvertChunk = 4096;  // elements
 constexpr int64_t kConvertBlock = 256;   // elements of either axis: all of a block lies in scratch memory, twice
 constexpr int64_t kElementsChunk = 64;   // along either axis
+
+constexpr int64_t kInterleaveTask = 32 << 10;  // bytes
+constexpr int64_t kShortRow = 1024;            // that may share cache lines: other kernels lose less by it
 
 // A box while a kernel is sought. The loops are the box's; those that a kernel takes for its axes go.
 struct Candidate {
@@ -268,19 +269,22 @@ std::optional<FewRows> TakeFewRows(int64_t bits, int64_t Loop::*side, int64_t Lo
   return few;
 }
 
-// The loops that go on where an interleaving ends, on the side of the run: those of a task. The others stay.
+// The loops that go on where an interleaving ends, on this side: those of a task. The others stay.
 void TakeInterleavings(int64_t Loop::*side, int64_t unit_bytes, Loops* loops, Step* step) {
-  std::stable_sort(loops->begin(), loops->end(), [side](const Loop& a, const Loop& b) {
-    return std::abs(a.*side) > std::abs(b.*side);
-  });
+  std::stable_sort(loops->begin(), loops->end(),
+                   [side](const Loop& a, const Loop& b) { return std::abs(a.*side) > std::abs(b.*side); });
+  // The outermost loop is left for boxes that run side by side, unless it only continues the others.
+  const auto may_take = [&] {
+    return loops->size() > 1 || (loops->size() == 1 && std::abs(loops->back().*side) < 16 * unit_bytes);
+  };
   Interleaving& in = step->interleaving;
-  if (!loops->empty() && loops->back().extent * unit_bytes <= kInterleaveTask) {
+  if (may_take() && loops->back().extent * unit_bytes <= kInterleaveTask) {
     in.inner = loops->back();
     loops->pop_back();
     unit_bytes *= in.inner.extent;
   }
   step->rows.whole = in.rows * in.inner.extent;
-  if (loops->empty() || 2 * unit_bytes > kInterleaveTask) return;
+  if (!may_take() || 2 * unit_bytes > kInterleaveTask) return;
   in.outer = loops->back();
   loops->pop_back();
   step->rows.extent = in.outer.extent;
@@ -294,42 +298,42 @@ bool RowsFillLines(const Loop& row, const Loop& column, const Loops& others) {
          std::all_of(others.begin(), others.end(), [&](const Loop& loop) { return is_line(loop.to); });
 }
 
+// The loop over chunks of an axis that cuts `loop`.
+GridLoop ChunksOf(const Axis& axis, const Loop& loop, GridLoop::Over over) {
+  return {axis.chunk_count(), loop.from * axis.chunk, loop.to * axis.chunk, over};
+}
+
 const char* TryInterleave(Candidate* candidate) {
   Step& step = candidate->step;
-  Loops& loops = candidate->loops;
-  Interleaving& in = step.interleaving;
-  const int64_t bits = step.element_bytes * 8;
-  if (!InterleaveFunctionsFor(step.element_bytes, 2).interleave) return "interleave: elements of an odd size";
-  std::optional<FewRows> few = TakeFewRows(bits, &Loop::to, &Loop::from, &loops);
-  in.is_back = !few.has_value();
-  if (in.is_back) few = TakeFewRows(bits, &Loop::from, &Loop::to, &loops);
+  Loops loops = candidate->loops;
+  const int64_t bytes = step.element_bytes;
+  if (InterleaveFunctionsFor(bytes, 2).interleave == nullptr) return "interleave: elements of an odd size";
+  std::optional<FewRows> few = TakeFewRows(bytes * 8, &Loop::to, &Loop::from, &loops);
+  const bool is_back = !few.has_value();
+  if (is_back) few = TakeFewRows(bytes * 8, &Loop::from, &Loop::to, &loops);
   if (!few.has_value()) return "interleave: no 2 to 8 rows that are one run on the other side";
   const auto [row, column] = *few;
-  in.rows = row.extent;
-  in.row_stride = (in.is_back ? row.to : row.from) / 8;
-  in.functions = InterleaveFunctionsFor(step.element_bytes, in.rows);
-  const int64_t row_bytes = column.extent * step.element_bytes;
-  in.has_runs = in.is_back && step.context->streams && !RowsFillLines(row, column, loops);
-  if (in.has_runs && row_bytes < kLeastRowOfRun) {
-    loops.push_back(row);
-    loops.push_back(column);
-    return "interleave: short rows that share cache lines";
-  }
+  const bool splits = is_back && step.context->streams;
+  const bool shares_lines = splits && !RowsFillLines(row, column, loops);
+  if (shares_lines && column.extent * bytes < kShortRow) return "interleave: short rows that share cache lines";
+
   step.kernel = Kernel::kInterleave;
-  const int64_t chunk = kInterleaveTask / (in.rows * step.element_bytes);
-  step.columns = {1, column.extent, ChunkOf(column.extent, chunk, kCacheLine), {}};
+  Interleaving& in = step.interleaving;
+  in.rows = row.extent;
+  in.is_back = is_back;
+  in.row_stride = (is_back ? row.to : row.from) / 8;
+  in.functions = InterleaveFunctionsFor(bytes, in.rows);
+  in.shares_lines = shares_lines;
+  step.columns = {1, column.extent, ChunkOf(column.extent, kInterleaveTask / (in.rows * bytes), kCacheLine), {}};
   step.rows = {in.rows, 1, 1, {}};
-  if (step.columns.chunk_count() == 1 && !in.has_runs) {
-    TakeInterleavings(in.is_back ? &Loop::from : &Loop::to, in.rows * row_bytes, &loops, &step);
-    in.gathers = in.is_back && step.context->streams && in.outer.to == column.to * column.extent;
+  if (step.columns.chunk_count() == 1 && !shares_lines) {
+    TakeInterleavings(is_back ? &Loop::from : &Loop::to, in.rows * column.extent * bytes, &loops, &step);
+    in.continues_rows = splits && in.outer.to == column.to * column.extent;
   }
-  const auto chunks_of = [](const Axis& axis, const Loop& loop, GridLoop::Over over) {
-    return GridLoop{axis.chunk_count(), loop.from * axis.chunk, loop.to * axis.chunk, over};
-  };
-  MakeGrid(loops,
-           {chunks_of(step.rows, in.outer, GridLoop::Over::kRows),
-            chunks_of(step.columns, column, GridLoop::Over::kColumns)},
-           &step);
+  MakeGrid(
+      loops,
+      {ChunksOf(step.rows, in.outer, GridLoop::Over::kRows), ChunksOf(step.columns, column, GridLoop::Over::kColumns)},
+      &step);
   return nullptr;
 }
 

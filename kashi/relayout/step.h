@@ -79,8 +79,9 @@ struct Interleaving {
   int64_t row_stride = 0;  // bytes, on the side that has rows
   Loop inner = {1, 0, 0};
   Loop outer = {1, 0, 0};
-  bool has_runs = false;  // is_back, past the caches, and rows are long ones that share lines with others
-  bool gathers = false;   // is_back, past the caches, and outer continues the rows
+  // Of runs that become rows past the caches: rows are long, and their chunks share cache lines, or
+  bool shares_lines = false;
+  bool continues_rows = false;  // they are short, and go on with the next interleaving of `outer`
   InterleaveFunctions functions;
 };
 

@@ -585,7 +585,7 @@ void RunGathered(const Step& step, const InterleaveJob& job, const char* next) {
 
 void RunInterleaving(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
   const Interleaving& in = step.interleaving;
-  if (in.has_runs) return RunOfRows(step, block, from, to).Run();
+  if (in.shares_lines) return RunOfRows(step, block, from, to).Run();
   const auto repeat = [](int64_t count, const Loop& loop) {
     return InterleaveJob::Repeat{count, loop.from / 8, loop.to / 8};
   };
@@ -595,7 +595,7 @@ void RunInterleaving(const Step& step, const Block& block, const Block& next, co
                              block.columns,
                              repeat(in.inner.extent, in.inner),
                              repeat(block.rows / step.rows.whole, in.outer)};
-  if (in.gathers) return RunGathered(step, job, from + next.from / 8);
+  if (in.continues_rows) return RunGathered(step, job, from + next.from / 8);
   const bool streams = step.context->streams;
   if (in.is_back) return streams ? in.functions.stream_deinterleaved(job) : in.functions.deinterleave(job);
   return streams ? in.functions.stream_interleaved(job) : in.functions.interleave(job);

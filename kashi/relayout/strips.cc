@@ -13,9 +13,9 @@ namespace kashi {
 namespace {
 
 constexpr int64_t kCacheLine = 64;
-constexpr int64_t kLeastStrip = 512;       // bytes
-constexpr int64_t kMostStrip = 32 << 10;   // stays in the nearest caches
-constexpr int64_t kPortion = 512;          // between two portions of prefetching
+constexpr int64_t kLeastStrip = 512;      // bytes
+constexpr int64_t kMostStrip = 32 << 10;  // stays in the nearest caches
+constexpr int64_t kPortion = 512;         // between two portions of prefetching
 
 bool IsWhole(int64_t bits) { return bits % 8 == 0; }
 
@@ -173,7 +173,7 @@ class StripWriter {
   int64_t Phase() const { return reinterpret_cast<uintptr_t>(to_) % kCacheLine; }
 
   alignas(kCacheLine) char buffer_[kMostStrip + kCacheLine];
-  char* to_ = nullptr;  // where the next strip begins
+  char* to_ = nullptr;   // where the next strip begins
   int64_t pending_ = 0;  // bytes before it that are in the buffer only
 };
 
@@ -195,7 +195,8 @@ std::string Strips::ToString() const {
 
 std::vector<Strips> TakeStrips(const StepContext& context, const StepContext& within_caches, std::vector<Box>* boxes) {
   std::vector<Strips> all;
-  if (!context.streams || context.from.slot_bits != context.to.slot_bits || context.from.type != context.to.type) return all;
+  const bool converts = context.from.type != context.to.type || context.from.slot_bits != context.to.slot_bits;
+  if (!context.streams || converts) return all;
   for (size_t i = 0; i < boxes->size();) {
     std::optional<Strips> strips = TakeStripsOf(context, within_caches, i, boxes);
     if (!strips.has_value()) {

@@ -19,12 +19,12 @@
 namespace kashi {
 
 struct Strips {
-  std::vector<Box> boxes;    // the elements of all strips
-  Loops outer;               // from strip to strip, outermost first
-  int64_t to_offset;         // bits
-  int64_t bytes;             // of a strip, which has no gaps
-  std::vector<Step> parts;   // of the first strip, where the target begins at 0; steps within the caches
-  int64_t from_begin;        // bytes: what a strip reads, gaps included
+  std::vector<Box> boxes;   // the elements of all strips
+  Loops outer;              // from strip to strip, outermost first
+  int64_t to_offset;        // bits
+  int64_t bytes;            // of a strip, which has no gaps
+  std::vector<Step> parts;  // of the first strip, where the target begins at 0; steps within the caches
+  int64_t from_begin;       // bytes: what a strip reads, gaps included
   int64_t from_end;
 
   int64_t Count() const;
