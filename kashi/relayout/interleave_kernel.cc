@@ -2,7 +2,8 @@
 // interleaving transposes it:
 //
 //   P a power of 2     log2(P) steps of a perfect shuffle (transpose_tiles-inl.h); back, as many as turn it all the way round
-//   other P            each lane of one side is put together from those of the other that it has bytes of
+//   other P            each lane of one side is put together from those of the other that it has bytes of; small elements of 5
+//                      to 7 rows are taken apart as if they were 8, which reads a few bytes beyond them
 //   W == 16            nothing to do
 //
 // A vector of two lanes has two neighbouring lanes of a row. The lanes of the run are as far apart, so they change places at
@@ -261,29 +262,47 @@ HWY_INLINE void InterleaveUnit(const char* from, char* to, int64_t row_stride, i
   }
 }
 
-// A vector of each row, from a tile of the run.
+// Columns that must follow a tile if it is to be taken apart as if it had 8 rows; 0: it is not.
 template <int W, int P>
+constexpr int64_t kColumnsBeyond = P > 4 && P < 8 && W <= 2 ? (kLaneBytes - 2 * P + P * W - 1) / (P * W) : 0;
+
+// A vector of each row, from a tile of the run; with kBeyond, kColumnsBeyond columns follow it.
+template <int W, int P, bool kBeyond>
 HWY_INLINE void LoadAndDeinterleave(const char* from, Vector (&v)[P]) {
-  HWY_UNROLL(8)
-  for (int k = 0; k < P; ++k) v[k] = LoadLanesEvery(Tile(), from + k * kLaneBytes, P * kLaneBytes);
-  DeinterleaveLanes<W, P>(v);
+  const Tile d;
+  if constexpr (!kBeyond) {
+    HWY_UNROLL(8)
+    for (int k = 0; k < P; ++k) v[k] = LoadLanesEvery(d, from + k * kLaneBytes, P * kLaneBytes);
+    DeinterleaveLanes<W, P>(v);
+  } else {
+    constexpr int kStep = kLaneBytes / 8 * P;  // two elements of 1 byte or one of 2 of each row
+    const Vector table = ColumnTable<W, 8 * W>(d, P * W);
+    Vector all[8];
+    HWY_UNROLL(8)
+    for (int k = 0; k < 8; ++k) {
+      all[k] = hn::TableLookupBytes(LoadLanesEvery(d, from + k * kStep, P * kLaneBytes), table);
+    }
+    Interleave<kLaneBytes / 8>(all);
+    HWY_UNROLL(8)
+    for (int r = 0; r < P; ++r) v[r] = all[r];
+  }
 }
 
-template <int W, int P>
+template <int W, int P, bool kBeyond>
 HWY_INLINE void DeinterleaveTileAt(const char* from, char* to, int64_t row_stride) {
   Vector v[P];
-  LoadAndDeinterleave<W, P>(from, v);
+  LoadAndDeinterleave<W, P, kBeyond>(from, v);
   HWY_UNROLL(8)
   for (int r = 0; r < P; ++r) StoreVector<false>(v[r], to + r * row_stride);
 }
 
 // A line of each row, one after the other.
-template <int W, int P>
+template <int W, int P, bool kBeyond>
 HWY_INLINE void StreamDeinterleavedLines(const char* from, char* to, int64_t row_stride) {
   constexpr int kTiles = kLine / kTileBytes;
   Vector v[kTiles][P];
   HWY_UNROLL(4)
-  for (int i = 0; i < kTiles; ++i) LoadAndDeinterleave<W, P>(from + i * P * kTileBytes, v[i]);
+  for (int i = 0; i < kTiles; ++i) LoadAndDeinterleave<W, P, kBeyond>(from + i * P * kTileBytes, v[i]);
   HWY_UNROLL(8)
   for (int r = 0; r < P; ++r) {
     HWY_UNROLL(4)
@@ -299,7 +318,7 @@ HWY_NOINLINE void DeinterleaveSome(const char* from, char* to, int64_t row_strid
   alignas(kLine) char buffer[P * kTileBytes];
   for (int64_t c = begin; c < end; c += kColumns) {
     const int64_t at = std::min(c, columns - kColumns);
-    DeinterleaveTileAt<W, P>(from + at * P * W, buffer, kTileBytes);
+    DeinterleaveTileAt<W, P, false>(from + at * P * W, buffer, kTileBytes);
     const int64_t bytes = std::min(kColumns, end - c) * W;
     for (int64_t r = 0; r < P; ++r) {
       std::memcpy(to + r * row_stride + c * W, buffer + r * kTileBytes + (c - at) * W, bytes);
@@ -310,13 +329,15 @@ HWY_NOINLINE void DeinterleaveSome(const char* from, char* to, int64_t row_strid
 template <int W, int P, bool kStream>
 HWY_INLINE void DeinterleaveUnit(const char* from, char* to, int64_t row_stride, int64_t columns) {
   constexpr int64_t kColumns = kTileBytes / W;
+  constexpr int64_t kBeyond = kColumnsBeyond<W, P>;
   if constexpr (!kStream) {
     int64_t c = 0;
-    for (; c + kColumns <= columns; c += kColumns) {
-      DeinterleaveTileAt<W, P>(from + c * P * W, to + c * W, row_stride);
+    for (; c + kColumns + kBeyond <= columns; c += kColumns) {
+      DeinterleaveTileAt<W, P, (kBeyond > 0)>(from + c * P * W, to + c * W, row_stride);
     }
-    if (c < columns) {
-      DeinterleaveTileAt<W, P>(from + (columns - kColumns) * P * W, to + (columns - kColumns) * W, row_stride);
+    for (; c < columns; c += kColumns) {
+      const int64_t at = std::min(c, columns - kColumns);
+      DeinterleaveTileAt<W, P, false>(from + at * P * W, to + at * W, row_stride);
     }
   } else {
     constexpr int64_t kLineColumns = kLine / W;
@@ -326,9 +347,11 @@ HWY_INLINE void DeinterleaveUnit(const char* from, char* to, int64_t row_stride,
     }
     const int64_t end = head + (columns - head) / kLineColumns * kLineColumns;
     if (head > 0) DeinterleaveSome<W, P>(from, to, row_stride, 0, head, columns);
-    for (int64_t c = head; c < end; c += kLineColumns) {
-      StreamDeinterleavedLines<W, P>(from + c * P * W, to + c * W, row_stride);
+    int64_t c = head;
+    for (; c < end && c + kLineColumns + kBeyond <= columns; c += kLineColumns) {
+      StreamDeinterleavedLines<W, P, (kBeyond > 0)>(from + c * P * W, to + c * W, row_stride);
     }
+    if (c < end) StreamDeinterleavedLines<W, P, false>(from + c * P * W, to + c * W, row_stride);
     if (end < columns) DeinterleaveSome<W, P>(from, to, row_stride, end, columns, columns);
   }
 }

@@ -32,7 +32,7 @@ constexpr int64_t kConvertBlock = 256;   // elements of either axis: all of a bl
 constexpr int64_t kElementsChunk = 64;   // along either axis
 
 constexpr int64_t kInterleaveTask = 32 << 10;  // bytes
-constexpr int64_t kShortRow = 1024;            // that may share cache lines: other kernels lose less by it
+constexpr int64_t kShortRow = 4096;            // that shares cache lines: others lose less by it
 
 // A box while a kernel is sought. The loops are the box's; those that a kernel takes for its axes go.
 struct Candidate {
@@ -303,6 +303,13 @@ GridLoop ChunksOf(const Axis& axis, const Loop& loop, GridLoop::Over over) {
   return {axis.chunk_count(), loop.from * axis.chunk, loop.to * axis.chunk, over};
 }
 
+// Of columns, in whole lines; the last chunk has a line at least, too.
+int64_t InterleavedChunk(int64_t columns, int64_t row_bytes) {
+  int64_t chunk = ChunkOf(columns, kInterleaveTask / row_bytes, kCacheLine);
+  while (chunk < columns && columns % chunk > 0 && columns % chunk < kCacheLine) chunk += kCacheLine;
+  return std::min(chunk, columns);
+}
+
 const char* TryInterleave(Candidate* candidate) {
   Step& step = candidate->step;
   Loops loops = candidate->loops;
@@ -324,7 +331,7 @@ const char* TryInterleave(Candidate* candidate) {
   in.row_stride = (is_back ? row.to : row.from) / 8;
   in.functions = InterleaveFunctionsFor(bytes, in.rows);
   in.shares_lines = shares_lines;
-  step.columns = {1, column.extent, ChunkOf(column.extent, kInterleaveTask / (in.rows * bytes), kCacheLine), {}};
+  step.columns = {1, column.extent, InterleavedChunk(column.extent, in.rows * bytes), {}};
   step.rows = {in.rows, 1, 1, {}};
   if (step.columns.chunk_count() == 1 && !shares_lines) {
     TakeInterleavings(is_back ? &Loop::from : &Loop::to, in.rows * column.extent * bytes, &loops, &step);

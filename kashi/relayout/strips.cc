@@ -195,8 +195,9 @@ std::string Strips::ToString() const {
 
 std::vector<Strips> TakeStrips(const StepContext& context, const StepContext& within_caches, std::vector<Box>* boxes) {
   std::vector<Strips> all;
+  constexpr size_t kMostBoxes = 64;  // so many have hardly been cut by edges alone
   const bool converts = context.from.type != context.to.type || context.from.slot_bits != context.to.slot_bits;
-  if (!context.streams || converts) return all;
+  if (!context.streams || converts || boxes->size() > kMostBoxes) return all;
   for (size_t i = 0; i < boxes->size();) {
     std::optional<Strips> strips = TakeStripsOf(context, within_caches, i, boxes);
     if (!strips.has_value()) {

@@ -76,6 +76,21 @@ TEST(Interleave, TransposesOfFewRowsEqualTheIndexLoop) {
   }
 }
 
+// Kernels read no less than a vector.
+TEST(Interleave, EachChunkHasALineOfColumns) {
+  StepContext context({U8, 8}, {U8, 8});
+  context.streams = true;
+  for (const int64_t rows : {2, 7, 8}) {
+    for (int64_t columns = 64; columns < 60000; columns += columns < 20000 ? 1 : 77) {
+      const Box rows_to_run = {0, 0, {{columns, 8, rows * 8}, {rows, columns * 8, 8}}};
+      const Step step = MakeStep(rows_to_run, context);
+      ASSERT_EQ(step.kernel, Kernel::kInterleave);
+      ASSERT_GE(step.columns.BlockAt(step.columns.chunk_count() - 1), 64) << rows << " x " << columns;
+      ASSERT_GT(step.columns.BlockAt(0), 0);
+    }
+  }
+}
+
 // Tiles that keep rows together, on either side.
 TEST(Interleave, TilesOfFewRowsEqualTheIndexLoop) {
   const std::vector<TileList> tilings = {{{8, 128}, {2, 1}}, {{8, 128}, {4, 1}}, {{4, 128}, {2, 1}},
