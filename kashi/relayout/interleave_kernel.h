@@ -4,8 +4,8 @@
 //          b0 b1 b2 b3 …   <->
 //          c0 c1 c2 c3 …
 //
-// A vector of each row is read, and as many of the run are written, or the other way round. A core moves 2 or 4 rows within the
-// first cache about as fast as it copies them; elements of one byte in 5 to 7 rows at a third of that.
+// A vector of each row is read, and as many of the run are written, or the other way round. Within the caches that takes about
+// as long as a copy; bytes of 5 to 7 rows take up to twice as long.
 #ifndef KASHI_RELAYOUT_INTERLEAVE_KERNEL_H_
 #define KASHI_RELAYOUT_INTERLEAVE_KERNEL_H_
 

@@ -32,7 +32,7 @@ constexpr int64_t kConvertBlock = 256;   // elements of either axis: all of a bl
 constexpr int64_t kElementsChunk = 64;   // along either axis
 
 constexpr int64_t kInterleaveTask = 32 << 10;  // bytes
-constexpr int64_t kShortRow = 4096;            // that shares cache lines: others lose less by it
+constexpr int64_t kLongInterleavedRow = 4096;  // bytes: shorter ones lose much by a cache line at their ends
 
 // A box while a kernel is sought. The loops are the box's; those that a kernel takes for its axes go.
 struct Candidate {
@@ -321,8 +321,8 @@ const char* TryInterleave(Candidate* candidate) {
   if (!few.has_value()) return "interleave: no 2 to 8 rows that are one run on the other side";
   const auto [row, column] = *few;
   const bool splits = is_back && step.context->streams;
-  const bool shares_lines = splits && !RowsFillLines(row, column, loops);
-  if (shares_lines && column.extent * bytes < kShortRow) return "interleave: short rows that share cache lines";
+  const bool is_long = column.extent * bytes >= kLongInterleavedRow;
+  if (splits && !is_long && !RowsFillLines(row, column, loops)) return "interleave: short rows that share cache lines";
 
   step.kernel = Kernel::kInterleave;
   Interleaving& in = step.interleaving;
@@ -330,10 +330,10 @@ const char* TryInterleave(Candidate* candidate) {
   in.is_back = is_back;
   in.row_stride = (is_back ? row.to : row.from) / 8;
   in.functions = InterleaveFunctionsFor(bytes, in.rows);
-  in.shares_lines = shares_lines;
+  in.has_long_rows = splits && is_long;
   step.columns = {1, column.extent, InterleavedChunk(column.extent, in.rows * bytes), {}};
   step.rows = {in.rows, 1, 1, {}};
-  if (step.columns.chunk_count() == 1 && !shares_lines) {
+  if (step.columns.chunk_count() == 1 && !in.has_long_rows) {
     TakeInterleavings(is_back ? &Loop::from : &Loop::to, in.rows * column.extent * bytes, &loops, &step);
     in.continues_rows = splits && in.outer.to == column.to * column.extent;
   }

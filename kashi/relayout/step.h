@@ -79,9 +79,10 @@ struct Interleaving {
   int64_t row_stride = 0;  // bytes, on the side that has rows
   Loop inner = {1, 0, 0};
   Loop outer = {1, 0, 0};
-  // Of runs that become rows past the caches: rows are long, and their chunks share cache lines, or
-  bool shares_lines = false;
-  bool continues_rows = false;  // they are short, and go on with the next interleaving of `outer`
+  // Of runs that become rows past the caches: rows are long, and moved in parts that may share cache lines; or they are short,
+  // and go on with the next interleaving of `outer`.
+  bool has_long_rows = false;
+  bool continues_rows = false;
   InterleaveFunctions functions;
 };
 

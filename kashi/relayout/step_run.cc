@@ -517,8 +517,8 @@ void Prefetch(const char* from, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(from + at);
 }
 
-// A part of each row after the other. Where rows are not whole lines they are put together in scratch memory, so that a line that
-// two parts share is written by the first, whole.
+// A part of each row after the other, put together in scratch memory: past the caches memory wants long runs. A line that two
+// parts share is written by the first, whole.
 //
 //   row           |     part      |     part      |
 //   target     |    line    |    line    |    line    |
@@ -562,7 +562,7 @@ class RunOfRows {
   char* to_;
 };
 
-// Interleavings that continue one another's rows, by way of scratch memory: past the caches memory wants long runs.
+// Interleavings that continue one another's rows, by way of scratch memory for the same reason.
 void RunGathered(const Step& step, const InterleaveJob& job, const char* next) {
   const Interleaving& in = step.interleaving;
   const int64_t piece = job.columns * step.element_bytes, row_bytes = job.outer.count * piece;
@@ -585,7 +585,7 @@ void RunGathered(const Step& step, const InterleaveJob& job, const char* next) {
 
 void RunInterleaving(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
   const Interleaving& in = step.interleaving;
-  if (in.shares_lines) return RunOfRows(step, block, from, to).Run();
+  if (in.has_long_rows) return RunOfRows(step, block, from, to).Run();
   const auto repeat = [](int64_t count, const Loop& loop) {
     return InterleaveJob::Repeat{count, loop.from / 8, loop.to / 8};
   };
