@@ -16,6 +16,7 @@
 #include "kashi/relayout/digits.h"
 #include "kashi/relayout/groups.h"
 #include "kashi/relayout/step.h"
+#include "kashi/relayout/strips.h"
 
 namespace kashi {
 namespace {
@@ -121,6 +122,7 @@ struct RelayoutPlan::State {
         to(to),
         options(options),
         context({from.element_type(), from.slot_bits()}, {to.element_type(), to.slot_bits()}),
+        within_caches(context),
         padding_context(context.to, context.to) {}
 
   void Plan();
@@ -137,6 +139,7 @@ struct RelayoutPlan::State {
   int64_t PositionsOfTarget() const { return to.map().padded_element_count(); }
 
   void Run(const std::vector<Step>& some, const char* source, char* target) const;
+  void RunAllStrips(const char* source, char* target) const;
   void RunBesideOneAnother(absl::Span<const Step> beside, const char* source, char* target) const;
   void ClearLastBits(char* target) const;
   void MoveByIndex(const char* source, char* target) const;
@@ -146,9 +149,11 @@ struct RelayoutPlan::State {
   Placement to;
   RelayoutOptions options;
   StepContext context;
+  StepContext within_caches;  // the same as `context`, for the parts of strips
   StepContext padding_context;
   std::optional<Digits> filled_digits;  // of a target of which some padding is written with the elements
-  std::vector<Box> boxes;
+  std::vector<Strips> strips;
+  std::vector<Box> boxes;           // the others
   std::vector<Step> steps;          // of the boxes
   std::vector<Step> padding_steps;  // before them; their source is the pattern
   std::vector<char> pattern;        // kPatternBits of padding
@@ -164,7 +169,7 @@ void RelayoutPlan::State::Plan() {
   context.streams = padding_context.streams = options.past_caches.value_or(moved_bytes > MachineCacheBytes());
   absl::Status status = PlanElements();
   if (!status.ok()) refusal = std::string(status.message());
-  is_identity = status.ok() && !context.has_groups() && from.element_type() == to.element_type() &&
+  is_identity = status.ok() && !context.has_groups() && strips.empty() && from.element_type() == to.element_type() &&
                 from.slot_bits() == to.slot_bits() && std::all_of(boxes.begin(), boxes.end(), IsInPlace);
   if (!ClearsPadding()) return;
   status = PlanPadding();
@@ -182,6 +187,7 @@ absl::Status RelayoutPlan::State::PlanElements() {
   if (ClearsPadding() && PlanTail(from_digits, to_digits, true)) return absl::OkStatus();
   if (PlanTail(from_digits, to_digits, false)) return absl::OkStatus();
   KASHI_ASSIGN_OR_RETURN(boxes, BoxesOf(from_digits, to_digits));
+  strips = TakeStrips(context, within_caches, &boxes);
   steps.reserve(boxes.size());
   for (const Box& box : boxes) steps.push_back(MakeStep(box, context));
   return absl::OkStatus();
@@ -226,6 +232,7 @@ bool RelayoutPlan::State::PlanTail(const Digits& from_digits, const Digits& to_d
     if (!step) return false;
     tail_steps.push_back(*std::move(step));
   }
+  strips = TakeStrips(context, within_caches, &*heads);
   for (const Box& box : *heads) steps.push_back(MakeStep(box, context));
   steps.insert(steps.end(), tail_steps.begin(), tail_steps.end());
   boxes = *std::move(heads);
@@ -314,6 +321,15 @@ void RelayoutPlan::State::Run(const std::vector<Step>& some, const char* source,
     while (end < some.size() && RunsBeside(some[i], some[end])) ++end;
     RunBesideOneAnother({&some[i], end - i}, source, target);
     i = end;
+  }
+}
+
+void RelayoutPlan::State::RunAllStrips(const char* source, char* target) const {
+  for (const Strips& some : strips) {
+    const int64_t count = some.Count();
+    int64_t grain = std::max<int64_t>(1, kTaskBytes / some.bytes);
+    if (options.threads > 0) grain = std::max(grain, CeilOfRatio<int64_t>(count, options.threads));
+    ParallelFor(count, grain, [&](int64_t begin, int64_t end, int) { RunStrips(some, source, target, begin, end); });
   }
 }
 
@@ -420,6 +436,7 @@ void RelayoutPlan::Execute(const void* source, void* target) const {
   }
   if (in_place) return;
   if (state.refusal.empty()) {
+    state.RunAllStrips(from, to);
     state.Run(state.steps, from, to);
   } else {
     state.MoveByIndex(from, to);
@@ -448,6 +465,7 @@ std::string RelayoutPlan::ToString() const {
   if (!state.padding_steps.empty()) absl::StrAppend(&text, "padding:\n");
   add(state.padding_steps);
   if (!state.refusal.empty()) return absl::StrCat(text, "elements by the index loop: ", state.refusal, "\n");
+  for (const Strips& strips : state.strips) absl::StrAppend(&text, strips.ToString());
   for (size_t i = 0; i < state.boxes.size(); ++i) {
     absl::StrAppend(&text, "box ", state.boxes[i].ToString(), "\n  ", state.steps[i].ToString(), "\n");
   }

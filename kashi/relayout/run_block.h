@@ -51,6 +51,7 @@ struct Block {
   int64_t columns;
   int64_t overhang;  // rows that follow in the same run of the target, and have offsets
   bool is_first_of_rows;
+  int64_t columns_before;  // of the axis
 };
 
 // Rows to columns, by the step's kernel if it has one.

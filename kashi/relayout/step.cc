@@ -38,6 +38,9 @@ constexpr int64_t kConvertChunk = 4096;  // elements
 constexpr int64_t kConvertBlock = 256;   // elements of either axis: all of a block lies in scratch memory, twice
 constexpr int64_t kElementsChunk = 64;   // along either axis
 
+constexpr int64_t kInterleaveTask = 32 << 10;  // bytes
+constexpr int64_t kLongInterleavedRow = 4096;  // bytes: shorter ones lose much by a cache line at their ends
+
 // A box while a kernel is sought. The loops are the box's; those that a kernel takes for its axes go.
 struct Candidate {
   Loops loops;
@@ -298,6 +301,98 @@ const char* TryExchange(Candidate* candidate) {
             {step.columns.chunk_count(), step.columns.chunk * 8 * word, step.columns.chunk * 8 * word,
              GridLoop::Over::kColumns}},
            &step);
+  return nullptr;
+}
+
+// The loop over few rows and the one over their columns, which `side` has in one run; taken out of the loops.
+struct FewRows {
+  Loop row;
+  Loop column;
+};
+std::optional<FewRows> TakeFewRows(int64_t bits, int64_t Loop::*side, int64_t Loop::*other_side, Loops* loops) {
+  const size_t r = FindLoop(*loops, side, bits);
+  if (r == loops->size() || (*loops)[r].extent > kMostInterleavedRows) return std::nullopt;
+  const size_t c = FindLoop(*loops, side, bits * (*loops)[r].extent);
+  if (c == loops->size() || (*loops)[c].*other_side != bits) return std::nullopt;
+  if ((*loops)[c].extent * bits < 8 * kCacheLine) return std::nullopt;
+  const FewRows few = {(*loops)[r], (*loops)[c]};
+  loops->erase(loops->begin() + std::max(r, c));
+  loops->erase(loops->begin() + std::min(r, c));
+  return few;
+}
+
+// The loops that go on where an interleaving ends, on this side: those of a task. The others stay.
+void TakeInterleavings(int64_t Loop::*side, int64_t unit_bytes, Loops* loops, Step* step) {
+  std::stable_sort(loops->begin(), loops->end(),
+                   [side](const Loop& a, const Loop& b) { return std::abs(a.*side) > std::abs(b.*side); });
+  // The outermost loop is left for boxes that run side by side, unless it only continues the others.
+  const auto may_take = [&] {
+    return loops->size() > 1 || (loops->size() == 1 && std::abs(loops->back().*side) < 16 * unit_bytes);
+  };
+  Interleaving& in = step->interleaving;
+  if (may_take() && loops->back().extent * unit_bytes <= kInterleaveTask) {
+    in.inner = loops->back();
+    loops->pop_back();
+    unit_bytes *= in.inner.extent;
+  }
+  step->rows.whole = in.rows * in.inner.extent;
+  if (!may_take() || 2 * unit_bytes > kInterleaveTask) return;
+  in.outer = loops->back();
+  loops->pop_back();
+  step->rows.extent = in.outer.extent;
+  step->rows.chunk = ChunkOf(in.outer.extent, kInterleaveTask / unit_bytes, 1);
+}
+
+// Whether all rows of the target begin and end with a cache line, if the first one begins so.
+bool RowsFillLines(const Loop& row, const Loop& column, const Loops& others) {
+  const auto is_line = [](int64_t bits) { return bits % (8 * kCacheLine) == 0; };
+  return is_line(row.to) && is_line(column.to * column.extent) &&
+         std::all_of(others.begin(), others.end(), [&](const Loop& loop) { return is_line(loop.to); });
+}
+
+// The loop over chunks of an axis that cuts `loop`.
+GridLoop ChunksOf(const Axis& axis, const Loop& loop, GridLoop::Over over) {
+  return {axis.chunk_count(), loop.from * axis.chunk, loop.to * axis.chunk, over};
+}
+
+// Of columns, in whole lines; the last chunk has a line at least, too.
+int64_t InterleavedChunk(int64_t columns, int64_t row_bytes) {
+  int64_t chunk = ChunkOf(columns, kInterleaveTask / row_bytes, kCacheLine);
+  while (chunk < columns && columns % chunk > 0 && columns % chunk < kCacheLine) chunk += kCacheLine;
+  return std::min(chunk, columns);
+}
+
+const char* TryInterleave(Candidate* candidate) {
+  Step& step = candidate->step;
+  Loops loops = candidate->loops;
+  const int64_t bytes = step.element_bytes;
+  if (InterleaveFunctionsFor(bytes, 2).interleave == nullptr) return "interleave: elements of an odd size";
+  std::optional<FewRows> few = TakeFewRows(bytes * 8, &Loop::to, &Loop::from, &loops);
+  const bool is_back = !few.has_value();
+  if (is_back) few = TakeFewRows(bytes * 8, &Loop::from, &Loop::to, &loops);
+  if (!few.has_value()) return "interleave: no 2 to 8 rows that are one run on the other side";
+  const auto [row, column] = *few;
+  const bool splits = is_back && step.context->streams;
+  const bool is_long = column.extent * bytes >= kLongInterleavedRow;
+  if (splits && !is_long && !RowsFillLines(row, column, loops)) return "interleave: short rows that share cache lines";
+
+  step.kernel = Kernel::kInterleave;
+  Interleaving& in = step.interleaving;
+  in.rows = row.extent;
+  in.is_back = is_back;
+  in.row_stride = (is_back ? row.to : row.from) / 8;
+  in.functions = InterleaveFunctionsFor(bytes, in.rows);
+  in.has_long_rows = splits && is_long;
+  step.columns = {1, column.extent, InterleavedChunk(column.extent, in.rows * bytes), {}};
+  step.rows = {in.rows, 1, 1, {}};
+  if (step.columns.chunk_count() == 1 && !in.has_long_rows) {
+    TakeInterleavings(is_back ? &Loop::from : &Loop::to, in.rows * column.extent * bytes, &loops, &step);
+    in.continues_rows = splits && in.outer.to == column.to * column.extent;
+  }
+  MakeGrid(
+      loops,
+      {ChunksOf(step.rows, in.outer, GridLoop::Over::kRows), ChunksOf(step.columns, column, GridLoop::Over::kColumns)},
+      &step);
   return nullptr;
 }
 
@@ -641,7 +736,8 @@ Step MakeStep(Box box, const StepContext& context) {
   };
   if (bits != 0) {
     step.element_bytes = bits / 8;
-    if (refused(TryRows(&candidate)) && refused(TryExchange(&candidate)) && refused(TryBlocks(&candidate))) {
+    if (refused(TryRows(&candidate)) && refused(TryExchange(&candidate)) && refused(TryInterleave(&candidate)) &&
+        refused(TryBlocks(&candidate))) {
       TakeElements(&candidate, context);
     }
   } else {
@@ -718,6 +814,7 @@ int64_t Step::TaskBytes() const {
     case Kernel::kTails:
     case Kernel::kExchange:
       return rows.block() * columns.block() * exchanged_sources.extent * exchanged_targets.extent * element_bytes;
+    case Kernel::kInterleave:
     case Kernel::kBlocks:
       return rows.block() * columns.block() * element_bytes;
     case Kernel::kConvert:
@@ -731,8 +828,8 @@ int64_t Step::TaskBytes() const {
 }
 
 std::string Step::ToString() const {
-  static constexpr const char* kNames[] = {"rows",    "exchange",       "blocks",  "tails",
-                                           "convert", "convert blocks", "elements"};
+  static constexpr const char* kNames[] = {"rows",  "exchange", "interleave",     "blocks",
+                                           "tails", "convert",  "convert blocks", "elements"};
   std::string text = kNames[static_cast<int>(kernel)];
   switch (kernel) {
     case Kernel::kRows:
@@ -741,6 +838,11 @@ std::string Step::ToString() const {
     case Kernel::kExchange:
       absl::StrAppend(&text, " of ", columns.extent, " words of ", exchanged_sources.extent, " x ", element_bytes,
                       " bytes, ", exchanged_targets.extent, " rows of them, ", rows.block(), " at a time");
+      break;
+    case Kernel::kInterleave:
+      absl::StrAppend(&text, " of ", interleaving.rows, " rows x ", columns.block(), " columns of ", element_bytes,
+                      " bytes", interleaving.is_back ? " in one run, " : ", ", rows.block() / interleaving.rows,
+                      " at a time");
       break;
     case Kernel::kBlocks:
     case Kernel::kConvertBlocks:

@@ -4,6 +4,7 @@
 //
 //   rows             runs of bytes on both sides that are long, or that fill whole cache lines
 //   exchange         runs of words of a few elements on both sides, which change partners
+//   interleave       2 to 8 rows that are one run on the other side
 //   blocks           a run along one axis of the source, a run along another of the target: transposes, interleavings, short
 //                    rows
 //   convert          runs on both sides whose elements change their form (type, packing)
@@ -29,13 +30,14 @@
 #include "kashi/relayout/boxes.h"
 #include "kashi/relayout/exchange_kernel.h"
 #include "kashi/relayout/group_kernel.h"
+#include "kashi/relayout/interleave_kernel.h"
 #include "kashi/relayout/row_functions.h"
 #include "kashi/relayout/streamed_transpose.h"
 #include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi {
 
-enum class Kernel { kRows, kExchange, kBlocks, kTails, kConvert, kConvertBlocks, kElements };
+enum class Kernel { kRows, kExchange, kInterleave, kBlocks, kTails, kConvert, kConvertBlocks, kElements };
 
 constexpr int64_t kTailTask = 8192;  // bytes of words, at most
 
@@ -93,6 +95,20 @@ struct GridLoop {
   enum class Over { kOuter, kRows, kColumns } over = Over::kOuter;
 };
 
+// A few rows of one side that are a run of the other. A task has some of them: all of `inner`, a chunk of `outer`.
+struct Interleaving {
+  int64_t rows = 0;
+  bool is_back = false;    // a run becomes rows
+  int64_t row_stride = 0;  // bytes, on the side that has rows
+  Loop inner = {1, 0, 0};
+  Loop outer = {1, 0, 0};
+  // Of runs that become rows past the caches: rows are long, and moved in parts that may share cache lines; or they are short,
+  // and go on with the next interleaving of `outer`.
+  bool has_long_rows = false;
+  bool continues_rows = false;
+  InterleaveFunctions functions;
+};
+
 struct Step {
   Kernel kernel;
   int64_t from_offset;  // bits
@@ -100,6 +116,7 @@ struct Step {
   int64_t element_bytes = 1;              // what moves as one; for conversions, an element between `in` and `out`
   Axis rows;                              // contiguous in the target; of kRows: as many as a task has
   Axis columns;                           // contiguous in the source; of kRows, kExchange, kTails and kConvert: on both
+  Interleaving interleaving;              // of kInterleave, whose axes are: these times `rows`, and elements of a row
   absl::InlinedVector<GridLoop, 6> grid;  // outermost first
   // Strides of the axes that are contiguous on neither side: of kRows and kExchange from row to row, of kElements along both.
   Loop row_stride = {1, 0, 0};
@@ -125,8 +142,8 @@ struct Step {
   int64_t tasks_together = 1;             // tasks n*i .. n*i + n - 1 share none with others: one thread runs them
   TransposeFunction transpose = nullptr;  // nullptr: an element size without one
   StreamedTransposeFunction streamed_transpose = nullptr;  // of long kBlocks past the caches; nullptr: by `transpose`
-  bool converts = false;                  // elements change their form, or are no whole bytes
-  absl::InlinedVector<const char*, 4> refusals;  // of the kernels before this one
+  bool converts = false;                                   // elements change their form, or are no whole bytes
+  absl::InlinedVector<const char*, 4> refusals;            // of the kernels before this one
 
   int64_t TaskCount() const;
   int64_t TaskBytes() const;  // of the target, about
