@@ -25,10 +25,11 @@ int64_t EndOf(const Box& box, int64_t offset, int64_t Loop::*side, int64_t slot_
   return offset + slot_bits;
 }
 
-bool AllWholeBytes(const Box& box) {
+// Whole bytes, and a target that is written upwards.
+bool CanBeInStrips(const Box& box) {
   return IsWhole(box.from_offset) && IsWhole(box.to_offset) &&
          std::all_of(box.loops.begin(), box.loops.end(),
-                     [](const Loop& loop) { return IsWhole(loop.from) && IsWhole(loop.to); });
+                     [](const Loop& loop) { return IsWhole(loop.from) && IsWhole(loop.to) && loop.to >= 0; });
 }
 
 bool BeginsWith(const Box& box, absl::Span<const Loop> outer) {
@@ -54,7 +55,7 @@ std::optional<Strips> StripsOf(const std::vector<Box>& boxes, size_t first, size
   strips.from_begin = strips.from_end = boxes[first].from_offset / 8;
   for (size_t i = 0; i < boxes.size(); ++i) {
     if (!BeginsWith(boxes[i], strips.outer)) continue;
-    if (!AllWholeBytes(boxes[i])) return std::nullopt;
+    if (!CanBeInStrips(boxes[i])) return std::nullopt;
     const Box inner = Inner(boxes[i], count);
     elements += inner.ElementCount();
     begin = std::min(begin, inner.to_offset);
