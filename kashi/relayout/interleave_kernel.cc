@@ -241,20 +241,28 @@ HWY_INLINE int64_t ColumnsToLine(const char* to, int64_t bytes) {
   return columns;
 }
 
-template <int W, int P, bool kStream>
-HWY_INLINE void InterleaveUnit(const char* from, char* to, int64_t row_stride, int64_t columns) {
+// Not inlined, for it has two callers, and is large.
+template <int W, int P>
+HWY_NOINLINE void InterleavePlainly(const char* from, char* to, int64_t row_stride, int64_t columns) {
   constexpr int64_t kColumns = kTileBytes / W;
   const RowPointers<P> rows(from, row_stride);
+  int64_t c = 0;
+  for (; c + kColumns <= columns; c += kColumns) InterleaveTileAt<W, P, false>(rows, c * W, to + c * P * W);
+  if (c < columns) {
+    InterleaveTileAt<W, P, false>(rows, (columns - kColumns) * W, to + (columns - kColumns) * P * W);
+  }
+}
+
+template <int W, int P, bool kStream>
+HWY_INLINE void InterleaveUnit(const char* from, char* to, int64_t row_stride, int64_t columns) {
   if constexpr (!kStream) {
-    int64_t c = 0;
-    for (; c + kColumns <= columns; c += kColumns) InterleaveTileAt<W, P, false>(rows, c * W, to + c * P * W);
-    if (c < columns) {
-      InterleaveTileAt<W, P, false>(rows, (columns - kColumns) * W, to + (columns - kColumns) * P * W);
-    }
+    InterleavePlainly<W, P>(from, to, row_stride, columns);
   } else {
+    constexpr int64_t kColumns = kTileBytes / W;
     constexpr int64_t kTiles = kLine / std::gcd(kLine, static_cast<int64_t>(P * kTileBytes));  // fill lines
+    const RowPointers<P> rows(from, row_stride);
     const int64_t head = BytesToLine(to) == 0 ? 0 : ColumnsToLine(to, P * W);
-    if (head >= std::min(kLine, columns)) return InterleaveUnit<W, P, false>(from, to, row_stride, columns);
+    if (head >= std::min(kLine, columns)) return InterleavePlainly<W, P>(from, to, row_stride, columns);
     const int64_t end = head + (columns - head) / (kTiles * kColumns) * (kTiles * kColumns);
     if (head > 0) InterleaveSome<W, P>(rows, 0, head, columns, to);
     for (int64_t c = head; c < end; c += kColumns) InterleaveTileAt<W, P, true>(rows, c * W, to + c * P * W);
@@ -326,24 +334,31 @@ HWY_NOINLINE void DeinterleaveSome(const char* from, char* to, int64_t row_strid
   }
 }
 
-template <int W, int P, bool kStream>
-HWY_INLINE void DeinterleaveUnit(const char* from, char* to, int64_t row_stride, int64_t columns) {
+// Not inlined, likewise.
+template <int W, int P>
+HWY_NOINLINE void DeinterleavePlainly(const char* from, char* to, int64_t row_stride, int64_t columns) {
   constexpr int64_t kColumns = kTileBytes / W;
   constexpr int64_t kBeyond = kColumnsBeyond<W, P>;
+  int64_t c = 0;
+  for (; c + kColumns + kBeyond <= columns; c += kColumns) {
+    DeinterleaveTileAt<W, P, (kBeyond > 0)>(from + c * P * W, to + c * W, row_stride);
+  }
+  for (; c < columns; c += kColumns) {
+    const int64_t at = std::min(c, columns - kColumns);
+    DeinterleaveTileAt<W, P, false>(from + at * P * W, to + at * W, row_stride);
+  }
+}
+
+template <int W, int P, bool kStream>
+HWY_INLINE void DeinterleaveUnit(const char* from, char* to, int64_t row_stride, int64_t columns) {
   if constexpr (!kStream) {
-    int64_t c = 0;
-    for (; c + kColumns + kBeyond <= columns; c += kColumns) {
-      DeinterleaveTileAt<W, P, (kBeyond > 0)>(from + c * P * W, to + c * W, row_stride);
-    }
-    for (; c < columns; c += kColumns) {
-      const int64_t at = std::min(c, columns - kColumns);
-      DeinterleaveTileAt<W, P, false>(from + at * P * W, to + at * W, row_stride);
-    }
+    DeinterleavePlainly<W, P>(from, to, row_stride, columns);
   } else {
+    constexpr int64_t kBeyond = kColumnsBeyond<W, P>;
     constexpr int64_t kLineColumns = kLine / W;
     const int64_t to_line = BytesToLine(to), head = to_line / W;
     if (row_stride % kLine != 0 || to_line % W != 0 || head >= columns) {
-      return DeinterleaveUnit<W, P, false>(from, to, row_stride, columns);
+      return DeinterleavePlainly<W, P>(from, to, row_stride, columns);
     }
     const int64_t end = head + (columns - head) / kLineColumns * kLineColumns;
     if (head > 0) DeinterleaveSome<W, P>(from, to, row_stride, 0, head, columns);
