@@ -252,7 +252,7 @@ HWY_INLINE void InterleaveUnit(const char* from, char* to, int64_t row_stride, i
       InterleaveTileAt<W, P, false>(rows, (columns - kColumns) * W, to + (columns - kColumns) * P * W);
     }
   } else {
-    constexpr int64_t kTiles = kLine / std::gcd(kLine, static_cast<int64_t>(P * kTileBytes));  // fill lines
+    constexpr int64_t kTiles = kLine / std::gcd(kLine, static_cast<int64_t>(P) * kTileBytes);  // fill lines
     const int64_t head = BytesToLine(to) == 0 ? 0 : ColumnsToLine(to, P * W);
     if (head >= std::min(kLine, columns)) return InterleaveUnit<W, P, false>(from, to, row_stride, columns);
     const int64_t end = head + (columns - head) / (kTiles * kColumns) * (kTiles * kColumns);
