@@ -259,7 +259,7 @@ HWY_INLINE void InterleaveUnit(const char* from, char* to, int64_t row_stride, i
     InterleavePlainly<W, P>(from, to, row_stride, columns);
   } else {
     constexpr int64_t kColumns = kTileBytes / W;
-    constexpr int64_t kTiles = kLine / std::gcd(kLine, static_cast<int64_t>(P * kTileBytes));  // fill lines
+    constexpr int64_t kTiles = kLine / std::gcd(kLine, static_cast<int64_t>(P) * kTileBytes);  // fill lines
     const RowPointers<P> rows(from, row_stride);
     const int64_t head = BytesToLine(to) == 0 ? 0 : ColumnsToLine(to, P * W);
     if (head >= std::min(kLine, columns)) return InterleavePlainly<W, P>(from, to, row_stride, columns);

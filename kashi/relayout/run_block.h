@@ -1,4 +1,11 @@
-// What the files that run a step share: a block, memory for it, and those that convert elements.
+// What the files that run a step share: a block, memory for it, and what runs it.
+//
+//   step_run.cc            the walk over blocks; rows, and elements one by one
+//   run_blocks.cc          rows that become columns
+//   run_interleaving.cc    few rows that become one run, and back
+//   run_exchange.cc        words of a few elements that change partners, and tails
+//   run_convert_block.cc   elements that change their form
+//   run_word_block.cc      elements of 4 bits of which one side has words
 #ifndef KASHI_RELAYOUT_RUN_BLOCK_H_
 #define KASHI_RELAYOUT_RUN_BLOCK_H_
 
@@ -64,6 +71,21 @@ inline void Transpose(const TransposeBlock& block, const Step& step) {
     }
   }
 }
+
+// ---- Elements of whole bytes
+
+// A block of kBlocks. The source of `next` may be asked for meanwhile.
+void RunBlock(const Step& step, const Block& block, const Block& next, const char* from, char* to);
+
+// A task of kInterleave; likewise.
+void RunInterleaving(const Step& step, const Block& block, const Block& next, const char* from, char* to);
+
+// A task of kExchange.
+void RunExchange(const Step& step, const Block& block, const char* from, char* to);
+
+// A task of kTails: elements to words, and words to elements.
+void RunFilledWords(const Step& step, const Block& block, const char* from, char* to);
+void RunPartOfWords(const Step& step, const Block& block, const char* from, char* to);
 
 // ---- Elements that change their form
 

@@ -5,6 +5,7 @@
 #include "kashi/relayout/copy_rows.h"
 #include "kashi/relayout/nibble_kernel.h"
 #include "kashi/relayout/run_block.h"
+#include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi {
 
@@ -25,8 +26,6 @@ void ConvertRun(const Step& step, const RowFunction& function, int64_t slot_bits
 }
 
 namespace {
-
-constexpr int64_t kCacheLine = 64;
 
 //   source rows -> in -> scratch [rows][columns] -> transpose -> scratch [columns][rows] -> out -> target
 void RunBytesBlock(const Step& step, const Block& block, const char* from, char* to) {

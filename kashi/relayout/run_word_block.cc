@@ -11,11 +11,11 @@
 #include "kashi/relayout/copy_rows.h"
 #include "kashi/relayout/nibble_words.h"
 #include "kashi/relayout/run_block.h"
+#include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi {
 namespace {
 
-constexpr int64_t kCacheLine = 64;
 // Words between two portions of prefetching; the last piece may have up to twice as many.
 constexpr int64_t kPiece = 256;
 

@@ -8,11 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/math.h"
 #include "kashi/relayout/copy_rows.h"
+#include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi {
 namespace {
 
-constexpr int64_t kCacheLine = 64;
 constexpr int64_t kLeastStrip = 512;      // bytes
 constexpr int64_t kMostStrip = 32 << 10;  // stays in the nearest caches
 constexpr int64_t kPortion = 512;         // between two portions of prefetching

@@ -13,7 +13,14 @@
 namespace kashi {
 namespace {
 
-using namespace relayout_testing;  // NOLINT(build/namespaces)
+using relayout_testing::DrawPadding;
+using relayout_testing::DrawShift;
+using relayout_testing::Index;
+using relayout_testing::MakeShape;
+using relayout_testing::PickOf;
+using relayout_testing::Runner;
+using relayout_testing::TileList;
+using relayout_testing::Trial;
 using ::testing::HasSubstr;
 using ::testing::Not;
 

@@ -480,7 +480,6 @@ namespace kashi {
 HWY_EXPORT(FunctionFor);
 
 namespace {
-constexpr int64_t kCacheLine = 64;
 constexpr int64_t kCachePeriod = 4096;
 }  // namespace
 

@@ -32,6 +32,8 @@ struct TransposeBlock {
   bool to_collides = false;
 };
 
+constexpr int64_t kCacheLine = 64;  // bytes
+
 // Whether the nearest cache has no room for a line of each of so many rows: it has 8 for all addresses that are the same modulo
 // 4096, of which rows may take `ways`. Rows at these offsets; rows that are `pitch` apart.
 constexpr int64_t kFirstCacheWays = 8;
