@@ -165,8 +165,8 @@ void WriteEnds(const StreamedBlock& block, const char* ring, char* last, const L
     char run[2 * kLine];  // from the last strip on
     std::memcpy(run, ring + last_strip % kRing, kLine);
     std::memcpy(run + kLine, last + kLine - rest, rest);
-    for (; at + kLine <= end; at += kLine) StreamLine(run + at - last_strip, to + at);
-    std::memcpy(to + at, run + at - last_strip, end - at);
+    for (; at + kLine <= end; at += kLine) StreamLine(run + (at - last_strip), to + at);
+    std::memcpy(to + at, run + (at - last_strip), end - at);
   }
 }
 
