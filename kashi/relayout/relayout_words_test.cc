@@ -45,6 +45,8 @@ class WordsTest : public testing::Test {
     }
   }
 
+  std::string Run(const Trial& trial) { return runner_.Run(trial); }
+
   static std::string Plan(absl::string_view from, absl::string_view to, RelayoutOptions options = {}) {
     return RelayoutPlan::Make(ParseShape(from).value(), ParseShape(to).value(), options).value().ToString();
   }
@@ -67,6 +69,23 @@ TEST_F(WordsTest, ChannelsOfImages) {
           }
         }
       }
+    }
+  }
+}
+
+// The last row of a word is the first in memory. Nothing behind the source's last word may be read.
+TEST_F(WordsTest, LastRowsBackwards) {
+  for (const auto& [rows, tile] : {std::pair<int64_t, int64_t>{6, 4}, {7, 4}, {5, 2}, {11, 8}}) {
+    for (const bool past_caches : {false, true}) {
+      Trial trial;
+      trial.from.shape = ParseShape(absl::StrCat("u16[", rows, ",520]{1,0:T(", tile, ",1)}")).value();
+      trial.from.sizes = trial.to.sizes = {rows, 520};
+      trial.to.shape = ParseShape(absl::StrCat("u16[", rows, ",520]")).value();
+      trial.to.byte_strides = relayout_testing::Index{-1040, 2};
+      trial.from_shift = relayout_testing::kAtEnd;
+      trial.options.past_caches = past_caches;
+      trial.options.threads = 1;
+      EXPECT_EQ(Run(trial), "") << ToString(trial);
     }
   }
 }

@@ -74,6 +74,14 @@ std::optional<Step> MakeTailStep(const Box& box, const StepContext& context, int
     loops.erase(loops.begin() + i);
     return loop;
   };
+  // Where the target runs backwards, so do the elements of a word: it begins with the last of them.
+  const size_t backwards = internal::FindLoop(loops, words_side, -bits);
+  if (backwards < loops.size()) {
+    Loop& loop = loops[backwards];
+    step.from_offset += (loop.extent - 1) * loop.from;
+    step.to_offset += (loop.extent - 1) * loop.to;
+    loop = {loop.extent, -loop.from, -loop.to};
+  }
   const size_t elements = internal::FindLoop(loops, words_side, bits);
   if (elements < loops.size()) (fills_words ? step.exchanged_sources : step.exchanged_targets) = take(elements);
   const size_t words = internal::FindLoop(loops, words_side, 8 * word);
