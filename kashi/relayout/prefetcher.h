@@ -1,4 +1,5 @@
-// Asks for the source of the next block, line by line, while this one is worked on.
+// Asks for the source of the next block, line by line, while this one is worked on. Where rows begin within lines, their first
+// line is also the last of the block before, which is this one: only the others are asked for.
 #ifndef KASHI_RELAYOUT_PREFETCHER_H_
 #define KASHI_RELAYOUT_PREFETCHER_H_
 
@@ -37,7 +38,7 @@ class Prefetcher {
     const PrefetchRows rows = rows_;  // in registers, as are these
     int64_t row = row_, at = at_;
     for (int64_t left = portion_; left > 0 && row < rows.rows; --left) {
-      __builtin_prefetch(rows.from + rows.offsets[row] + at);
+      __builtin_prefetch(rows.from + rows.offsets[row] + std::min(at + kLine, rows.row_bytes) - 1);
       at += kLine;
       if (at >= rows.row_bytes) {
         at = 0;

@@ -157,6 +157,7 @@ int64_t WidenElement(Box* box, int64_t slot_bits) {
 }
 
 int64_t ChunkOf(int64_t extent, int64_t wanted, int64_t multiple) {
+  if (multiple == wanted) return std::min(extent, wanted);
   const int64_t chunks = std::max<int64_t>(1, extent / wanted);
   const int64_t chunk = CeilOfRatio(extent, chunks);
   const int64_t rounded = RoundUpTo(chunk, multiple);

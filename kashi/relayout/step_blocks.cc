@@ -61,15 +61,21 @@ void DescribeBlocks(Step* step) {
   step->columns.collides = Collides(step->columns.offsets, kFirstCacheWays / 2);  // the source's lines need room, too
 }
 
-// Whether half of the second cache has room for a line of each row: the other half is for the next block's.
-bool FitsSecondCache(const std::vector<int64_t>& offsets) {
+// What rows may take of the second cache, a line each: so many ways of a set, and so much of them may find no place there.
+struct CacheShare {
+  int64_t ways;
+  double outside;
+};
+constexpr CacheShare kHalf = {4, 0};  // the next block's lines are on their way
+// Where no number of rows suits the stride: lines that come twice cost less than short runs.
+constexpr CacheShare kAll = {8, 0.5};
+
+bool FitsSecondCache(const std::vector<int64_t>& offsets, const CacheShare& share) {
   constexpr size_t kSets = 1024;
-  constexpr int kWays = 4;
-  std::array<uint8_t, kSets> lines = {};
-  for (int64_t offset : offsets) {
-    if (++lines[(offset / kCacheLine) & (kSets - 1)] > kWays) return false;
-  }
-  return true;
+  std::array<uint16_t, kSets> lines = {};
+  int64_t outside = 0;
+  for (int64_t offset : offsets) outside += ++lines[(offset / kCacheLine) & (kSets - 1)] > share.ways;
+  return outside <= share.outside * offsets.size();
 }
 
 bool IsGoodLongBlock(const Step& step) {
@@ -79,24 +85,34 @@ bool IsGoodLongBlock(const Step& step) {
          !step.columns.collides;
 }
 
-// Blocks for StreamedTransposeFunction, where rows are far apart and runs of the target long. False where others do better.
-bool TakeLongBlocks(Candidate* candidate) {
+bool TakeLongBlocks(const CacheShare& share, Candidate* candidate) {
   const int64_t bytes = candidate->step.element_bytes, line = std::max<int64_t>(1, kCacheLine / bytes);
-  const StreamedTransposeFunction function = StreamedTransposeFunctionFor(bytes);
-  const StepContext& context = *candidate->step.context;
-  if (!context.streams || context.has_groups() || !candidate->step.shuffle.empty() || function == nullptr) return false;
   for (int64_t run = kLongRowRun; run >= kLeastLongRowRun; run /= 2) {
     Candidate attempt = *candidate;
     TakeAxes(&attempt, {std::min(kLongBlockRows, run / bytes), line}, bytes * 8, bytes * 8, 8, line, line);
     attempt.step.dense_columns = DenseColumns(attempt.step.rows, attempt.step.columns, bytes);
     DescribeBlocks(&attempt.step);
     if (!IsGoodLongBlock(attempt.step)) return false;  // a shorter one would not be, either
-    if (attempt.step.rows.collides || !FitsSecondCache(attempt.step.rows.offsets)) continue;
-    attempt.step.streamed_transpose = function;
+    if (attempt.step.rows.collides || !FitsSecondCache(attempt.step.rows.offsets, share)) continue;
     *candidate = std::move(attempt);
     return true;
   }
   return false;
+}
+
+// Blocks for StreamedTransposeFunction, where rows are far apart and runs of the target long: a line wide, so that what rows that
+// begin within lines share with the next block is still there. False where others do better.
+bool TakeLongBlocks(Candidate* candidate) {
+  const StreamedTransposeFunction function = StreamedTransposeFunctionFor(candidate->step.element_bytes);
+  const StepContext& context = *candidate->step.context;
+  if (!context.streams || context.has_groups() || !candidate->step.shuffle.empty() || function == nullptr) return false;
+  if (!TakeLongBlocks(kHalf, candidate)) {
+    Candidate attempt = *candidate;
+    if (!TakeLongBlocks(kAll, &attempt) || attempt.step.dense_columns > 1) return false;
+    *candidate = std::move(attempt);
+  }
+  candidate->step.streamed_transpose = function;
+  return true;
 }
 
 // From padded strides to those in memory, on the sides that have groups. False if blocks do not begin with groups.

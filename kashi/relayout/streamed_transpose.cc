@@ -51,12 +51,15 @@ StreamedTransposeFunction StreamedFunctionFor(int64_t) { return nullptr; }
 
 #else
 
-// A line of each of 16 / W columns, from the rows at `from_offsets` on; column i's goes to to[i].
-template <int W>
-HWY_INLINE void MakeLines(const char* from, const int64_t* from_offsets, char* const* to) {
+// A line of each of 16 / W columns, from the rows at `from_offsets` on; column i's goes to to + i * kPitch.
+template <int W, int64_t kPitch>
+HWY_INLINE void MakeLines(const char* from, const int64_t* from_offsets, char* to) {
   const Long d;
+  char* at[kLaneBytes / W];
+  HWY_UNROLL(16)
+  for (int i = 0; i < kLaneBytes / W; ++i) at[i] = to + i * kPitch;
   HWY_UNROLL(4)
-  for (int b = 0; b < kLine; b += kVectorBytes<Long>) TransposeTall<W>(d, from, from_offsets, to, b / W);
+  for (int b = 0; b < kLine; b += kVectorBytes<Long>) TransposeTall<W>(d, from, from_offsets, at, b / W);
 }
 
 HWY_INLINE void StreamLine(const char* from, char* to) {
@@ -78,33 +81,38 @@ void StreamWholeLines(const StreamedBlock& given, Prefetcher* prefetcher) {
   const StreamedBlock block = given;  // so that no store can change it
   constexpr int64_t kColumns = kLaneBytes / W;
   alignas(kLine) char lines[kColumns * kLine];
-  char* at[kColumns];
-  HWY_UNROLL(16)
-  for (int64_t i = 0; i < kColumns; ++i) at[i] = lines + i * kLine;
   for (int64_t r = 0; r < block.rows; r += kLine / W) {
     for (int64_t c = 0; c < block.columns; c += kColumns) {
       const int64_t column = std::min(c, block.columns - kColumns);
-      MakeLines<W>(block.from + column * W, block.from_offsets + r, at);
+      MakeLines<W, kLine>(block.from + column * W, block.from_offsets + r, lines);
       char* const to = block.to + r * W;
       HWY_UNROLL(16)
-      for (int64_t i = 0; i < kColumns; ++i) StreamLine(at[i], to + block.to_offsets[column + i]);
+      for (int64_t i = 0; i < kColumns; ++i) StreamLine(lines + i * kLine, to + block.to_offsets[column + i]);
     }
     prefetcher->Portion();
   }
 }
 
-// A tile of whole lines to the strips of 16 / W columns.
-template <int W>
-HWY_INLINE void MakeStrips(const char* from, const int64_t* from_offsets, char* ring, int64_t strip) {
-  constexpr int64_t kColumns = kLaneBytes / W;
-  char* at[kColumns];
-  HWY_UNROLL(16)
-  for (int64_t i = 0; i < kColumns; ++i) at[i] = ring + i * kRingPitch + strip % 2 * kLine;
-  MakeLines<W>(from, from_offsets, at);
-  if (strip % 2 != 0) return;
+// A line of each of some columns of the ring.
+template <int64_t kColumns>
+HWY_INLINE void CopyLines(const char* from, char* to) {
   const Long d;
   HWY_UNROLL(16)
-  for (int64_t i = 0; i < kColumns; ++i) hn::Store(hn::Load(d, AsBytes(at[i])), d, AsBytes(at[i] + kRing));
+  for (int64_t i = 0; i < kColumns; ++i) {
+    HWY_UNROLL(4)
+    for (int b = 0; b < kLine; b += kVectorBytes<Long>) {
+      hn::Store(hn::Load(d, AsBytes(from + i * kRingPitch + b)), d, AsBytes(to + i * kRingPitch + b));
+    }
+  }
+}
+
+// A tile of whole lines to the strips of 16 / W columns. Not inlined, as StreamStrips: in the loop compilers keep all the sums of
+// addresses in memory, and load them for each tile.
+template <int W>
+HWY_NOINLINE void MakeStrips(const char* from, const int64_t* from_offsets, char* ring, int64_t strip) {
+  ring += strip % 2 * kLine;
+  MakeLines<W, kRingPitch>(from, from_offsets, ring);
+  if (strip % 2 == 0) CopyLines<kLaneBytes / W>(ring, ring + kRing);
 }
 
 // Of a column: its first line in the target, and where that begins in the column.
@@ -115,18 +123,11 @@ struct Lines {
 
 // The line of each of 16 / W columns that ends in this strip.
 template <int W>
-HWY_INLINE void StreamStrips(const char* ring, int64_t strip, const Lines* lines) {
-  const Long d;
+HWY_NOINLINE void StreamStrips(const char* ring, int64_t strip, const Lines* lines) {
   const int64_t before = (strip - 1) * kLine;
+  ring += before % kRing;
   HWY_UNROLL(16)
-  for (int64_t i = 0; i < kLaneBytes / W; ++i) {
-    char* const to = lines[i].to + before;
-    const int64_t at = lines[i].head + before;
-    HWY_UNROLL(4)
-    for (int b = 0; b < kLine; b += kVectorBytes<Long>) {
-      hn::Stream(hn::LoadU(d, AsBytes(ring + i * kRingPitch + ((at + b) & (kRing - 1)))), d, AsBytes(to + b));
-    }
-  }
+  for (int64_t i = 0; i < kLaneBytes / W; ++i) StreamLine(ring + i * kRingPitch + lines[i].head, lines[i].to + before);
 }
 
 // The heads of all columns, up to their first lines, out of the first strip.
@@ -143,10 +144,7 @@ void MakeLast(const StreamedBlock& block, char* last) {
   const int64_t* const from_offsets = block.from_offsets + RowsOf(block, W) - kLine / W;
   for (int64_t c = 0; c < block.columns; c += kColumns) {
     const int64_t column = std::min(c, block.columns - kColumns);
-    char* at[kColumns];
-    HWY_UNROLL(16)
-    for (int64_t i = 0; i < kColumns; ++i) at[i] = last + (column + i) * kLine;
-    MakeLines<W>(block.from + column * W, from_offsets, at);
+    MakeLines<W, kLine>(block.from + column * W, from_offsets, last + column * kLine);
   }
 }
 
