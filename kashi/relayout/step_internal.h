@@ -63,8 +63,8 @@ size_t InnermostOfSource(const Loops& loops);
 int64_t WidenElement(Box* box, int64_t slot_bits);
 
 // Chunks of about the same size, of `wanted` or less than twice that, for no chunk is better than a short one: 200 in chunks of
-// 128 are one, 300 are two of 150; rounded up to a multiple unless that would make them far too large. Where just a multiple is wanted, chunks are that, but
-// for the last.
+// 128 are one, 300 are two of 150; rounded up to a multiple unless that would make them far too large. Where just a multiple is
+// wanted, all chunks are that, but for the last.
 int64_t ChunkOf(int64_t extent, int64_t wanted, int64_t multiple);
 
 // Windows of neighbours that have more lines than these of a set of the first cache.
