@@ -6,7 +6,33 @@ target_compile_options(kashi_flags INTERFACE -Wall -Wextra -Wno-sign-compare $<$
 if(KASHI_SANITIZE)
   target_compile_options(kashi_flags INTERFACE -fsanitize=${KASHI_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(kashi_flags INTERFACE -fsanitize=${KASHI_SANITIZE})
+  # No fuzzer links a test or the command (targets with the property KASHI_OUTERMOST), so they need none of its instrumentation, and
+  # most of their code runs once: to optimise it would cost more than it saves.
+  target_compile_options(kashi_flags INTERFACE
+    "$<$<BOOL:$<TARGET_PROPERTY:KASHI_OUTERMOST>>:-O0;$<$<BOOL:${KASHI_FUZZ}>:-fno-sanitize=fuzzer-no-link>>")
 endif()
+
+# kashi_precompile(TARGET CARRIER header…)
+#
+# With KASHI_PRECOMPILED_HEADERS, the files of TARGET begin with these headers of others, precompiled once for CARRIER (the first target
+# that names itself) and all that name it and have its flags. Never our own headers: changing one would rebuild everything.
+function(kashi_precompile target carrier)
+  if(NOT KASHI_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  if(target STREQUAL carrier)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${carrier})
+  endif()
+  # Without times in it the same file is made each time, and ccache knows what was compiled with it.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
+endfunction()
+set(KASHI_COMMON_HEADERS <algorithm> <cmath> <complex> <functional> <limits> <map> <memory> <optional> <random> <sstream> <string> <utility>
+    <variant> <vector> <absl/algorithm/container.h> <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>
+    <absl/container/inlined_vector.h> <absl/functional/function_ref.h> <absl/hash/hash.h> <absl/status/statusor.h>
+    <absl/strings/numbers.h> <absl/strings/str_cat.h> <absl/strings/str_format.h> <absl/strings/str_join.h>
+    <absl/strings/str_split.h> <absl/types/span.h>)
 
 # kashi_room(NAME [DEPENDS room…] [LIBRARIES target…])
 #
@@ -43,6 +69,7 @@ function(kashi_room name)
   target_include_directories(kashi_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_compile_features(kashi_${name} PUBLIC cxx_std_17)
   target_link_libraries(kashi_${name} PUBLIC ${rooms} ${ROOM_LIBRARIES} PRIVATE $<BUILD_INTERFACE:kashi_flags>)
+  kashi_precompile(kashi_${name} kashi_base ${KASHI_COMMON_HEADERS})
   set_property(GLOBAL APPEND PROPERTY KASHI_ROOMS kashi_${name})
 
   if(KASHI_TESTS AND tests)
@@ -51,6 +78,8 @@ function(kashi_room name)
     # g++ 12 sees a write outside of empty vectors in literal_util_test.cc, where there is none.
     target_compile_options(kashi_${name}_test PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-free-nonheap-object>)
     target_compile_definitions(kashi_${name}_test PRIVATE KASHI_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+    set_target_properties(kashi_${name}_test PROPERTIES KASHI_OUTERMOST ON)
+    kashi_precompile(kashi_${name}_test kashi_base_test ${KASHI_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
     add_test(NAME ${name} COMMAND kashi_${name}_test)
   endif()
   if(KASHI_BENCH AND benches)
