@@ -6,20 +6,48 @@ target_compile_options(kashi_flags INTERFACE -Wall -Wextra -Wno-sign-compare $<$
 if(KASHI_SANITIZE)
   target_compile_options(kashi_flags INTERFACE -fsanitize=${KASHI_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(kashi_flags INTERFACE -fsanitize=${KASHI_SANITIZE})
+  # No fuzzer links a test or the command, so they need none of its instrumentation; and most tests' code runs once: to
+  # optimise it would cost more than it saves. Targets say so by these two properties.
+  target_compile_options(kashi_flags INTERFACE
+    $<$<BOOL:$<TARGET_PROPERTY:KASHI_UNOPTIMISED>>:-O0>
+    $<$<AND:$<BOOL:${KASHI_FUZZ}>,$<BOOL:$<TARGET_PROPERTY:KASHI_UNFUZZED>>>:-fno-sanitize=fuzzer-no-link>)
 endif()
 
-# kashi_room(NAME [DEPENDS room…] [LIBRARIES target…])
+# kashi_precompile(TARGET CARRIER header…)
+#
+# With KASHI_PRECOMPILED_HEADERS, the files of TARGET begin with these headers of others. They are precompiled once for the
+# target CARRIER and all that name it; those must have its flags. Never our own headers: a change would rebuild everything.
+function(kashi_precompile target carrier)
+  if(NOT KASHI_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  if(target STREQUAL carrier)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${carrier})
+  endif()
+  # Without times in it the same file is made each time, and ccache knows what was compiled with it.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
+endfunction()
+set(KASHI_COMMON_HEADERS <algorithm> <cmath> <complex> <functional> <limits> <map> <memory> <optional> <random> <sstream>
+    <string> <utility> <variant> <vector> <absl/algorithm/container.h> <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>
+    <absl/container/inlined_vector.h> <absl/functional/function_ref.h> <absl/hash/hash.h> <absl/status/statusor.h>
+    <absl/strings/numbers.h> <absl/strings/str_cat.h> <absl/strings/str_format.h> <absl/strings/str_join.h>
+    <absl/strings/str_split.h> <absl/types/span.h>)
+
+# kashi_room(NAME [LONG_TESTS] [DEPENDS room…] [LIBRARIES target…])
 #
 # Makes the library kashi_NAME (alias kashi::NAME) of the folder's *.cc files. Beside a file x.cc may stand
 #   x_test.cc    a unit test:       all of a room's tests are one program, kashi_NAME_test
 #   x_bench.cc   a micro benchmark: all of a room's benchmarks are one program, kashi_NAME_bench
-# so that adding a file to a room needs no edit here.
+# so that adding a file to a room needs no edit here. LONG_TESTS says that its tests loop for long: they are optimised with
+# sanitizers too, and ctest starts them first.
 # Kernels that unroll by vectors: with all of a fuzzer's instrumentation a compiler takes ten minutes for one. What can go wrong
 # there is an access beyond an array, which is left.
 set(KASHI_UNROLLED_KERNELS interleave_kernel.cc streamed_transpose.cc transpose_kernels.cc)
 
 function(kashi_room name)
-  cmake_parse_arguments(ROOM "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "LONG_TESTS" "" "DEPENDS;LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.h)
   set(tests ${sources})
@@ -43,6 +71,7 @@ function(kashi_room name)
   target_include_directories(kashi_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_compile_features(kashi_${name} PUBLIC cxx_std_17)
   target_link_libraries(kashi_${name} PUBLIC ${rooms} ${ROOM_LIBRARIES} PRIVATE $<BUILD_INTERFACE:kashi_flags>)
+  kashi_precompile(kashi_${name} kashi_base ${KASHI_COMMON_HEADERS})
   set_property(GLOBAL APPEND PROPERTY KASHI_ROOMS kashi_${name})
 
   if(KASHI_TESTS AND tests)
@@ -51,7 +80,16 @@ function(kashi_room name)
     # g++ 12 sees a write outside of empty vectors in literal_util_test.cc, where there is none.
     target_compile_options(kashi_${name}_test PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-free-nonheap-object>)
     target_compile_definitions(kashi_${name}_test PRIVATE KASHI_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+    set(carrier kashi_base_test)
+    set_target_properties(kashi_${name}_test PROPERTIES KASHI_UNFUZZED ON)
     add_test(NAME ${name} COMMAND kashi_${name}_test)
+    if(ROOM_LONG_TESTS)
+      set(carrier kashi_literal_test)
+      set_tests_properties(${name} PROPERTIES COST 100)
+    else()
+      set_target_properties(kashi_${name}_test PROPERTIES KASHI_UNOPTIMISED ON)
+    endif()
+    kashi_precompile(kashi_${name}_test ${carrier} ${KASHI_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
   endif()
   if(KASHI_BENCH AND benches)
     add_executable(kashi_${name}_bench ${benches})
