@@ -6,12 +6,13 @@ target_compile_options(kashi_flags INTERFACE -Wall -Wextra -Wno-sign-compare $<$
 if(KASHI_SANITIZE)
   target_compile_options(kashi_flags INTERFACE -fsanitize=${KASHI_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(kashi_flags INTERFACE -fsanitize=${KASHI_SANITIZE})
-  # No fuzzer links a test or the command, so they need none of its instrumentation; and most tests' code runs once: to
-  # optimise it would cost more than it saves. Targets say so by these two properties.
+  # No fuzzer links a test or the command: they need none of its instrumentation.
   target_compile_options(kashi_flags INTERFACE
-    $<$<BOOL:$<TARGET_PROPERTY:KASHI_UNOPTIMISED>>:-O0>
     $<$<AND:$<BOOL:${KASHI_FUZZ}>,$<BOOL:$<TARGET_PROPERTY:KASHI_UNFUZZED>>>:-fno-sanitize=fuzzer-no-link>)
 endif()
+# Most tests' code runs once: to optimise it costs more than it saves.
+target_compile_options(kashi_flags INTERFACE
+  $<$<AND:$<BOOL:$<TARGET_PROPERTY:KASHI_UNOPTIMISED>>,$<NOT:$<CONFIG:Debug>>>:$<IF:$<BOOL:${KASHI_SANITIZE}>,-O0,-O1>>)
 
 # kashi_precompile(TARGET CARRIER header…)
 #
@@ -40,8 +41,8 @@ set(KASHI_COMMON_HEADERS <algorithm> <cmath> <complex> <functional> <limits> <ma
 # Makes the library kashi_NAME (alias kashi::NAME) of the folder's *.cc files. Beside a file x.cc may stand
 #   x_test.cc    a unit test:       all of a room's tests are one program, kashi_NAME_test
 #   x_bench.cc   a micro benchmark: all of a room's benchmarks are one program, kashi_NAME_bench
-# so that adding a file to a room needs no edit here. LONG_TESTS says that its tests loop for long: they are optimised with
-# sanitizers too, and ctest starts them first.
+# so that adding a file to a room needs no edit here. LONG_TESTS says that its tests loop for long: they are optimised,
+# and ctest starts them first.
 # Kernels that unroll by vectors: with all of a fuzzer's instrumentation a compiler takes ten minutes for one. What can go wrong
 # there is an access beyond an array, which is left.
 set(KASHI_UNROLLED_KERNELS interleave_kernel.cc streamed_transpose.cc transpose_kernels.cc)
