@@ -120,6 +120,7 @@ struct Step {
   absl::InlinedVector<GridLoop, 6> grid;  // outermost first
   // Strides of the axes that are contiguous on neither side: of kRows and kExchange from row to row, of kElements along both.
   Loop row_stride = {1, 0, 0};
+  Loop outer_row_stride = {1, 0, 0};  // of kRows: from rows.whole rows to the next so many
   Loop column_stride = {1, 0, 0};
   int64_t dense_columns =
       1;  // columns of a block that follow one another in the target without gaps, if rows are not cut
