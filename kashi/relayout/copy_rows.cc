@@ -34,13 +34,13 @@ HWY_INLINE void ForEachRow(const RowNest& given, CopyRow copy_row) {
   }
 }
 
-struct CopyBytes {
+struct RowByMemcpy {
   HWY_INLINE void operator()(const char* from, char* to, int64_t bytes) const { std::memcpy(to, from, bytes); }
 };
 
 #if HWY_TARGET == HWY_SCALAR
 
-HWY_INLINE void CopyEach(const RowNest& nest) { ForEachRow(nest, CopyBytes()); }
+HWY_INLINE void CopyEach(const RowNest& nest) { ForEachRow(nest, RowByMemcpy()); }
 
 HWY_INLINE void StreamRow(const char* from, char* to, int64_t bytes) { std::memcpy(to, from, bytes); }
 
@@ -53,7 +53,7 @@ HWY_INLINE uint8_t* Bytes(char* p) { return reinterpret_cast<uint8_t*>(p); }
 
 // Pre: bytes is at least that of a vector. The last vector overlaps those before.
 template <class D>
-struct CopyVectors {
+struct RowByVectors {
   HWY_INLINE void operator()(const char* from, char* to, int64_t bytes) const {
     const D d;
     const int64_t step = static_cast<int64_t>(hn::Lanes(d));
@@ -65,13 +65,16 @@ struct CopyVectors {
 
 // Pre: bytes are so many vectors, or a multiple of that.
 template <class D, int kVectors>
-struct CopyWhole {
+struct RowByWholeVectors {
   HWY_INLINE void operator()(const char* from, char* to, int64_t bytes) const {
     const D d;
-    const int64_t step = static_cast<int64_t>(hn::Lanes(d));
-    for (int64_t at = 0; at < bytes;) {
+    constexpr int64_t kStep = static_cast<int64_t>(hn::MaxLanes(D()));
+    for (int64_t at = 0; at < bytes; at += kVectors * kStep) {
+      hn::Vec<D> v[kVectors];
       HWY_UNROLL(4)
-      for (int i = 0; i < kVectors; ++i, at += step) hn::StoreU(hn::LoadU(d, Bytes(from + at)), d, Bytes(to + at));
+      for (int i = 0; i < kVectors; ++i) v[i] = hn::LoadU(d, Bytes(from + at + i * kStep));
+      HWY_UNROLL(4)
+      for (int i = 0; i < kVectors; ++i) hn::StoreU(v[i], d, Bytes(to + at + i * kStep));
     }
   }
 };
@@ -80,11 +83,11 @@ HWY_INLINE void CopyEach(const RowNest& nest) {
   using Longest = hn::ScalableTag<uint8_t>;
   using Lane = hn::Full128<uint8_t>;
   const int64_t bytes = nest.inner.bytes, vector = static_cast<int64_t>(hn::Lanes(Longest()));
-  if (bytes == 2 * vector) return ForEachRow(nest, CopyWhole<Longest, 2>());
-  if (bytes % (4 * vector) == 0) return ForEachRow(nest, CopyWhole<Longest, 4>());
-  if (bytes >= vector) return ForEachRow(nest, CopyVectors<Longest>());
-  if (bytes >= static_cast<int64_t>(hn::Lanes(Lane()))) return ForEachRow(nest, CopyVectors<Lane>());
-  ForEachRow(nest, CopyBytes());
+  if (bytes == 2 * vector) return ForEachRow(nest, RowByWholeVectors<Longest, 2>());
+  if (bytes % (4 * vector) == 0) return ForEachRow(nest, RowByWholeVectors<Longest, 4>());
+  if (bytes >= vector) return ForEachRow(nest, RowByVectors<Longest>());
+  if (bytes >= static_cast<int64_t>(hn::Lanes(Lane()))) return ForEachRow(nest, RowByVectors<Lane>());
+  ForEachRow(nest, RowByMemcpy());
 }
 
 // All of a line at once, so that it leaves the processor as one.
@@ -104,15 +107,15 @@ HWY_INLINE void StreamRow(const char* from, char* to, int64_t bytes) {
 
 #endif
 
-struct StreamBytes {
+struct StreamedRow {
   HWY_INLINE void operator()(const char* from, char* to, int64_t bytes) const { StreamRow(from, to, bytes); }
 };
 
 // Of one round, which the compiler knows, and of any number.
 void CopyOne(const RowCopy& copy) { CopyEach({copy, 1, 0, 0}); }
 void CopyMany(const RowNest& nest) { CopyEach(nest); }
-void StreamOne(const RowCopy& copy) { ForEachRow({copy, 1, 0, 0}, StreamBytes()); }
-void StreamMany(const RowNest& nest) { ForEachRow(nest, StreamBytes()); }
+void StreamOne(const RowCopy& copy) { ForEachRow({copy, 1, 0, 0}, StreamedRow()); }
+void StreamMany(const RowNest& nest) { ForEachRow(nest, StreamedRow()); }
 
 void StreamEachLines(const RowCopy& given, bool skips_head, int64_t beyond) {
   const RowCopy copy = given;

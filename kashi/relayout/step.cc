@@ -188,7 +188,7 @@ std::string Step::ToString() const {
       if (!shuffle.empty()) absl::StrAppend(&text, ", shuffled");
       if (words != Words::kNone) absl::StrAppend(&text, ", words of ", words == Words::kOfTarget ? "rows" : "columns");
       if (dense_columns > 1) absl::StrAppend(&text, ", ", dense_columns, " columns in one run");
-      if (streamed_transpose != nullptr) absl::StrAppend(&text, ", line by line");
+      if (streamed_transpose != nullptr || line_tiles != nullptr) absl::StrAppend(&text, ", line by line");
       for (const Groups& groups : {context->from_groups, context->to_groups}) {
         if (groups.any()) absl::StrAppend(&text, ", groups of ", groups.packed, " as ", groups.padded, " bytes");
       }
