@@ -41,7 +41,8 @@ void LineTiles(const TransposeBlock& block, const uint8_t* order) {
 template <int W, class D>
 HWY_INLINE hn::Vec<D> OrderTable(D d, const uint8_t* order) {
   alignas(kLaneBytes) uint8_t table[kLaneBytes];
-  for (int i = 0; i < kLaneBytes; ++i) table[i] = static_cast<uint8_t>(i / W * W + (order != nullptr ? order[i % W] : i % W));
+  for (int i = 0; i < kLaneBytes; ++i)
+    table[i] = static_cast<uint8_t>(i / W * W + (order != nullptr ? order[i % W] : i % W));
   return hn::LoadDup128(d, table);
 }
 
@@ -70,7 +71,8 @@ HWY_INLINE void LaneOfTile(D d, const TransposeBlock& block, int64_t row, int64_
   const char* const from = block.from + column * W;
   if (row + kLineRows <= block.rows) {
     HWY_UNROLL(4)
-    for (int64_t r = 0; r < kLineRows; r += kRows) OrderedTall<W, kOrders>(d, from, block.from_offsets, to, row + r, table);
+    for (int64_t r = 0; r < kLineRows; r += kRows)
+      OrderedTall<W, kOrders>(d, from, block.from_offsets, to, row + r, table);
   } else {
     for (int64_t r = row; r < block.rows; r += kRows) {
       OrderedTall<W, kOrders>(d, from, block.from_offsets, to, std::min(r, block.rows - kRows), table);
@@ -93,7 +95,8 @@ void LineTilesOf(const TransposeBlock& given, const uint8_t* order) {
 
 template <int W>
 void LineTiles(const TransposeBlock& block, const uint8_t* order) {
-  if (block.rows * W < kVectorBytes<Long> || block.columns * W < kLaneBytes) return MoveOrderedElements<W>(block, order);
+  if (block.rows * W < kVectorBytes<Long> || block.columns * W < kLaneBytes)
+    return MoveOrderedElements<W>(block, order);
   order != nullptr ? LineTilesOf<W, true>(block, order) : LineTilesOf<W, false>(block, order);
 }
 

@@ -25,8 +25,9 @@ using internal::kRowChunk;
 using internal::MakeGrid;
 using internal::TakeTaskRows;
 
-constexpr int64_t kLongRow = 512;       // bytes: rows that need no line of their own
-constexpr int64_t kRowTask = 32 << 10;  // bytes of short rows: a task of few would take little more time than to find it
+constexpr int64_t kLongRow = 512;  // bytes: rows that need no line of their own
+constexpr int64_t kRowTask =
+    32 << 10;  // bytes of short rows: a task of few would take little more time than to find it
 constexpr int64_t kElementsChunk = 64;  // along either axis
 
 // Of a loop with rows of so many bytes that a task has whole, and of the loop around it, as many as a task wants. That is the
@@ -188,7 +189,8 @@ std::string Step::ToString() const {
       if (!shuffle.empty()) absl::StrAppend(&text, ", shuffled");
       if (words != Words::kNone) absl::StrAppend(&text, ", words of ", words == Words::kOfTarget ? "rows" : "columns");
       if (dense_columns > 1) absl::StrAppend(&text, ", ", dense_columns, " columns in one run");
-      if (streamed_transpose != nullptr || line_tiles != nullptr) absl::StrAppend(&text, ", line by line");
+      if (streamed_transpose != nullptr) absl::StrAppend(&text, ", line by line");
+      if (line_tiles != nullptr) absl::StrAppend(&text, ", in tiles of whole lines");
       for (const Groups& groups : {context->from_groups, context->to_groups}) {
         if (groups.any()) absl::StrAppend(&text, ", groups of ", groups.packed, " as ", groups.padded, " bytes");
       }

@@ -107,9 +107,10 @@ void RunRows(const Step& step, const Block& block, const char* from, char* to) {
   const Loop &row = step.row_stride, &outer = step.outer_row_stride;
   // Where there is no outer loop, all rows of the block are one round of it.
   const int64_t rows = outer.extent > 1 ? step.rows.whole : block.rows;
-  const RowNest nest = {
-      {from + block.from / 8, row.from / 8, to + block.to / 8, row.to / 8, rows, block.columns},
-      block.rows / rows, outer.from / 8, outer.to / 8};
+  const RowNest nest = {{from + block.from / 8, row.from / 8, to + block.to / 8, row.to / 8, rows, block.columns},
+                        block.rows / rows,
+                        outer.from / 8,
+                        outer.to / 8};
   step.context->streams ? StreamRowNest(nest) : CopyRowNest(nest);
 }
 
