@@ -103,7 +103,21 @@ void RunElements(const Step& step, const Block& block, const char* from, char* t
   }
 }
 
+// Short rows, of which those of the outer loop follow one another in the target: two of them at once, so that the source is read
+// in its order, and the target still written in pairs of lines.
+void CopyPairsOfRows(const RowNest& nest) {
+  const RowCopy& inner = nest.inner;
+  for (int64_t i = 0; i < nest.count; i += 2) {
+    CopyRowNest({{inner.from + i * nest.from_stride, nest.from_stride, inner.to + i * nest.to_stride, nest.to_stride,
+                  std::min<int64_t>(2, nest.count - i), inner.bytes},
+                 inner.rows,
+                 inner.from_stride,
+                 inner.to_stride});
+  }
+}
+
 void RunRows(const Step& step, const Block& block, const char* from, char* to) {
+  constexpr int64_t kShort = 512;
   const Loop &row = step.row_stride, &outer = step.outer_row_stride;
   // Where there is no outer loop, all rows of the block are one round of it.
   const int64_t rows = outer.extent > 1 ? step.rows.whole : block.rows;
@@ -111,7 +125,9 @@ void RunRows(const Step& step, const Block& block, const char* from, char* to) {
                         block.rows / rows,
                         outer.from / 8,
                         outer.to / 8};
-  step.context->streams ? StreamRowNest(nest) : CopyRowNest(nest);
+  if (step.context->streams) return StreamRowNest(nest);
+  const bool in_pairs = block.columns < kShort && nest.to_stride == block.columns;
+  in_pairs ? CopyPairsOfRows(nest) : CopyRowNest(nest);
 }
 
 void RunTask(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
