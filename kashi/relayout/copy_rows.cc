@@ -83,9 +83,11 @@ HWY_INLINE void CopyEach(const RowNest& nest) {
   using Longest = hn::ScalableTag<uint8_t>;
   using Lane = hn::Full128<uint8_t>;
   const int64_t bytes = nest.inner.bytes, vector = static_cast<int64_t>(hn::Lanes(Longest()));
-  if (bytes == 2 * vector) return ForEachRow(nest, RowByWholeVectors<Longest, 2>());
-  if (bytes % (4 * vector) == 0) return ForEachRow(nest, RowByWholeVectors<Longest, 4>());
-  if (bytes >= vector) return ForEachRow(nest, RowByVectors<Longest>());
+  if (bytes >= vector) {
+    if (bytes == 2 * vector) return ForEachRow(nest, RowByWholeVectors<Longest, 2>());
+    if (bytes % (4 * vector) == 0) return ForEachRow(nest, RowByWholeVectors<Longest, 4>());
+    return ForEachRow(nest, RowByVectors<Longest>());
+  }
   if (bytes >= static_cast<int64_t>(hn::Lanes(Lane()))) return ForEachRow(nest, RowByVectors<Lane>());
   ForEachRow(nest, RowByMemcpy());
 }

@@ -119,12 +119,13 @@ void CopyPairsOfRows(const RowNest& nest) {
 void RunRows(const Step& step, const Block& block, const char* from, char* to) {
   constexpr int64_t kShort = 512;
   const Loop &row = step.row_stride, &outer = step.outer_row_stride;
-  // Where there is no outer loop, all rows of the block are one round of it.
-  const int64_t rows = outer.extent > 1 ? step.rows.whole : block.rows;
-  const RowNest nest = {{from + block.from / 8, row.from / 8, to + block.to / 8, row.to / 8, rows, block.columns},
-                        block.rows / rows,
-                        outer.from / 8,
-                        outer.to / 8};
+  RowNest nest = {{from + block.from / 8, row.from / 8, to + block.to / 8, row.to / 8, block.rows, block.columns},
+                  1,
+                  outer.from / 8,
+                  outer.to / 8};
+  if (outer.extent == 1) return step.context->streams ? StreamRows(nest.inner) : CopyRows(nest.inner);
+  nest.inner.rows = step.rows.whole;
+  nest.count = block.rows / step.rows.whole;
   if (step.context->streams) return StreamRowNest(nest);
   const bool in_pairs = block.columns < kShort && nest.to_stride == block.columns;
   in_pairs ? CopyPairsOfRows(nest) : CopyRowNest(nest);
