@@ -2,7 +2,6 @@
 #include "kashi/relayout/highway_targets.h"
 
 #include <algorithm>
-#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kashi/relayout/line_tiles.cc"
@@ -41,8 +40,9 @@ void LineTiles(const TransposeBlock& block, const uint8_t* order) {
 template <int W, class D>
 HWY_INLINE hn::Vec<D> OrderTable(D d, const uint8_t* order) {
   alignas(kLaneBytes) uint8_t table[kLaneBytes];
-  for (int i = 0; i < kLaneBytes; ++i)
+  for (int i = 0; i < kLaneBytes; ++i) {
     table[i] = static_cast<uint8_t>(i / W * W + (order != nullptr ? order[i % W] : i % W));
+  }
   return hn::LoadDup128(d, table);
 }
 
@@ -71,8 +71,9 @@ HWY_INLINE void LaneOfTile(D d, const TransposeBlock& block, int64_t row, int64_
   const char* const from = block.from + column * W;
   if (row + kLineRows <= block.rows) {
     HWY_UNROLL(4)
-    for (int64_t r = 0; r < kLineRows; r += kRows)
+    for (int64_t r = 0; r < kLineRows; r += kRows) {
       OrderedTall<W, kOrders>(d, from, block.from_offsets, to, row + r, table);
+    }
   } else {
     for (int64_t r = row; r < block.rows; r += kRows) {
       OrderedTall<W, kOrders>(d, from, block.from_offsets, to, std::min(r, block.rows - kRows), table);
@@ -95,8 +96,8 @@ void LineTilesOf(const TransposeBlock& given, const uint8_t* order) {
 
 template <int W>
 void LineTiles(const TransposeBlock& block, const uint8_t* order) {
-  if (block.rows * W < kVectorBytes<Long> || block.columns * W < kLaneBytes)
-    return MoveOrderedElements<W>(block, order);
+  const bool has_vectors = block.rows * W >= kVectorBytes<Long> && block.columns * W >= kLaneBytes;
+  if (!has_vectors) return MoveOrderedElements<W>(block, order);
   order != nullptr ? LineTilesOf<W, true>(block, order) : LineTilesOf<W, false>(block, order);
 }
 

@@ -25,14 +25,12 @@ using internal::kRowChunk;
 using internal::MakeGrid;
 using internal::TakeTaskRows;
 
-constexpr int64_t kLongRow = 512;  // bytes: rows that need no line of their own
-constexpr int64_t kRowTask =
-    32 << 10;  // bytes of short rows: a task of few would take little more time than to find it
+constexpr int64_t kLongRow = 512;       // bytes: rows that need no line of their own
+constexpr int64_t kRowTask = 32 << 10;  // bytes of short rows: to find a task takes as long as to copy a KiB
 constexpr int64_t kElementsChunk = 64;  // along either axis
 
-// Of a loop with rows of so many bytes that a task has whole, and of the loop around it, as many as a task wants. That is the
-// loop that would follow in the grid, so that the order of rows stays. The outermost loop is left for boxes that run side by
-// side.
+// Where a task has all of the loop that TakeTaskRows took (`over_rows`), it takes as much of the next one as it wants: the loop
+// that would follow in the grid, so that the order of rows stays. The outermost loop is left for boxes that run side by side.
 GridLoop TakeMoreRows(int64_t bytes, GridLoop over_rows, Candidate* candidate) {
   Loops& loops = candidate->loops;
   Step& step = candidate->step;

@@ -144,7 +144,7 @@ struct Step {
   int64_t tasks_together = 1;             // tasks n*i .. n*i + n - 1 share none with others: one thread runs them
   TransposeFunction transpose = nullptr;  // nullptr: an element size without one
   StreamedTransposeFunction streamed_transpose = nullptr;  // of long kBlocks past the caches; nullptr: by `transpose`
-  LineTilesFunction line_tiles = nullptr;                      // of kBlocks within the caches; likewise
+  LineTilesFunction line_tiles = nullptr;                  // of kBlocks within the caches; likewise
   bool converts = false;                                   // elements change their form, or are no whole bytes
   absl::InlinedVector<const char*, 4> refusals;            // of the kernels before this one
 

@@ -138,7 +138,7 @@ bool WantsLineTiles(const Step& step) {
   if (step.context->streams || step.context->has_groups()) return false;
   if (std::min(step.rows.block(), step.columns.block()) < line) return false;
   if (!step.shuffle.empty()) return true;
-  return Collides(step.rows.offsets, kFirstCacheWays / 2) && step.columns.collides && TilesFit(step.rows, line) &&
+  return step.columns.collides && Collides(step.rows.offsets, kFirstCacheWays / 2) && TilesFit(step.rows, line) &&
          TilesFit(step.columns, line);
 }
 
@@ -160,7 +160,8 @@ const char* TryBlocks(Candidate* candidate) {
   step.dense_columns = DenseColumns(step.rows, step.columns, step.element_bytes);
   if (!PutInMemory(&step)) return "blocks: they begin within groups";
   DescribeBlocks(&step);
-  if (WantsLineTiles(step)) step.line_tiles = LineTilesFunctionFor(step.element_bytes);
+  const LineTilesFunction line_tiles = LineTilesFunctionFor(step.element_bytes);
+  if (line_tiles != nullptr && WantsLineTiles(step)) step.line_tiles = line_tiles;
   return nullptr;
 }
 
