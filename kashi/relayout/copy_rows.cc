@@ -20,13 +20,27 @@ constexpr int64_t kLine = 64;
 
 HWY_INLINE int64_t BytesToLine(const char* p) { return -reinterpret_cast<uintptr_t>(p) % kLine; }
 
-#if HWY_TARGET == HWY_SCALAR
-
-void CopyEach(const RowCopy& copy) {
-  for (int64_t r = 0; r < copy.rows; ++r) {
-    std::memcpy(copy.to + r * copy.to_stride, copy.from + r * copy.from_stride, copy.bytes);
+// copy_row(from, to, bytes) of each.
+template <class CopyRow>
+HWY_INLINE void ForEachRow(const RowNest& given, CopyRow copy_row) {
+  const RowNest nest = given;  // so that no store can change it
+  const RowCopy& inner = nest.inner;
+  for (int64_t i = 0; i < nest.count; ++i) {
+    const char* const from = inner.from + i * nest.from_stride;
+    char* const to = inner.to + i * nest.to_stride;
+    for (int64_t r = 0; r < inner.rows; ++r) {
+      copy_row(from + r * inner.from_stride, to + r * inner.to_stride, inner.bytes);
+    }
   }
 }
+
+struct RowByMemcpy {
+  HWY_INLINE void operator()(const char* from, char* to, int64_t bytes) const { std::memcpy(to, from, bytes); }
+};
+
+#if HWY_TARGET == HWY_SCALAR
+
+HWY_INLINE void CopyEach(const RowNest& nest) { ForEachRow(nest, RowByMemcpy()); }
 
 HWY_INLINE void StreamRow(const char* from, char* to, int64_t bytes) { std::memcpy(to, from, bytes); }
 
@@ -39,29 +53,43 @@ HWY_INLINE uint8_t* Bytes(char* p) { return reinterpret_cast<uint8_t*>(p); }
 
 // Pre: bytes is at least that of a vector. The last vector overlaps those before.
 template <class D>
-HWY_INLINE void CopyRow(D d, const char* from, char* to, int64_t bytes) {
-  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
-  const auto last = hn::LoadU(d, Bytes(from + bytes - step));
-  for (int64_t at = 0; at < bytes - step; at += step) hn::StoreU(hn::LoadU(d, Bytes(from + at)), d, Bytes(to + at));
-  hn::StoreU(last, d, Bytes(to + bytes - step));
-}
-
-template <class D>
-HWY_INLINE void CopyEachBy(D d, const RowCopy& given) {
-  const RowCopy copy = given;  // so that no store can change it
-  for (int64_t r = 0; r < copy.rows; ++r) {
-    CopyRow(d, copy.from + r * copy.from_stride, copy.to + r * copy.to_stride, copy.bytes);
+struct RowByVectors {
+  HWY_INLINE void operator()(const char* from, char* to, int64_t bytes) const {
+    const D d;
+    const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+    const auto last = hn::LoadU(d, Bytes(from + bytes - step));
+    for (int64_t at = 0; at < bytes - step; at += step) hn::StoreU(hn::LoadU(d, Bytes(from + at)), d, Bytes(to + at));
+    hn::StoreU(last, d, Bytes(to + bytes - step));
   }
-}
+};
 
-void CopyEach(const RowCopy& copy) {
-  const hn::ScalableTag<uint8_t> longest;
-  const hn::Full128<uint8_t> lane;
-  if (copy.bytes >= static_cast<int64_t>(hn::Lanes(longest))) return CopyEachBy(longest, copy);
-  if (copy.bytes >= static_cast<int64_t>(hn::Lanes(lane))) return CopyEachBy(lane, copy);
-  for (int64_t r = 0; r < copy.rows; ++r) {
-    std::memcpy(copy.to + r * copy.to_stride, copy.from + r * copy.from_stride, copy.bytes);
+// Pre: bytes are so many vectors, or a multiple of that.
+template <class D, int kVectors>
+struct RowByWholeVectors {
+  HWY_INLINE void operator()(const char* from, char* to, int64_t bytes) const {
+    const D d;
+    constexpr int64_t kStep = static_cast<int64_t>(hn::MaxLanes(D()));
+    for (int64_t at = 0; at < bytes; at += kVectors * kStep) {
+      hn::Vec<D> v[kVectors];
+      HWY_UNROLL(4)
+      for (int i = 0; i < kVectors; ++i) v[i] = hn::LoadU(d, Bytes(from + at + i * kStep));
+      HWY_UNROLL(4)
+      for (int i = 0; i < kVectors; ++i) hn::StoreU(v[i], d, Bytes(to + at + i * kStep));
+    }
   }
+};
+
+HWY_INLINE void CopyEach(const RowNest& nest) {
+  using Longest = hn::ScalableTag<uint8_t>;
+  using Lane = hn::Full128<uint8_t>;
+  const int64_t bytes = nest.inner.bytes, vector = static_cast<int64_t>(hn::Lanes(Longest()));
+  if (bytes >= vector) {
+    if (bytes == 2 * vector) return ForEachRow(nest, RowByWholeVectors<Longest, 2>());
+    if (bytes % (4 * vector) == 0) return ForEachRow(nest, RowByWholeVectors<Longest, 4>());
+    return ForEachRow(nest, RowByVectors<Longest>());
+  }
+  if (bytes >= static_cast<int64_t>(hn::Lanes(Lane()))) return ForEachRow(nest, RowByVectors<Lane>());
+  ForEachRow(nest, RowByMemcpy());
 }
 
 // All of a line at once, so that it leaves the processor as one.
@@ -81,12 +109,15 @@ HWY_INLINE void StreamRow(const char* from, char* to, int64_t bytes) {
 
 #endif
 
-void StreamEach(const RowCopy& given) {
-  const RowCopy copy = given;
-  for (int64_t r = 0; r < copy.rows; ++r) {
-    StreamRow(copy.from + r * copy.from_stride, copy.to + r * copy.to_stride, copy.bytes);
-  }
-}
+struct StreamedRow {
+  HWY_INLINE void operator()(const char* from, char* to, int64_t bytes) const { StreamRow(from, to, bytes); }
+};
+
+// Of one round, which the compiler knows, and of any number.
+void CopyOne(const RowCopy& copy) { CopyEach({copy, 1, 0, 0}); }
+void CopyMany(const RowNest& nest) { CopyEach(nest); }
+void StreamOne(const RowCopy& copy) { ForEachRow({copy, 1, 0, 0}, StreamedRow()); }
+void StreamMany(const RowNest& nest) { ForEachRow(nest, StreamedRow()); }
 
 void StreamEachLines(const RowCopy& given, bool skips_head, int64_t beyond) {
   const RowCopy copy = given;
@@ -107,12 +138,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kashi {
 
-HWY_EXPORT(CopyEach);
-HWY_EXPORT(StreamEach);
+HWY_EXPORT(CopyOne);
+HWY_EXPORT(CopyMany);
+HWY_EXPORT(StreamOne);
+HWY_EXPORT(StreamMany);
 HWY_EXPORT(StreamEachLines);
 
-void CopyRows(const RowCopy& copy) { HWY_DYNAMIC_DISPATCH(CopyEach)(copy); }
-void StreamRows(const RowCopy& copy) { HWY_DYNAMIC_DISPATCH(StreamEach)(copy); }
+void CopyRows(const RowCopy& copy) { HWY_DYNAMIC_DISPATCH(CopyOne)(copy); }
+void CopyRowNest(const RowNest& nest) { HWY_DYNAMIC_DISPATCH(CopyMany)(nest); }
+void StreamRows(const RowCopy& copy) { HWY_DYNAMIC_DISPATCH(StreamOne)(copy); }
+void StreamRowNest(const RowNest& nest) { HWY_DYNAMIC_DISPATCH(StreamMany)(nest); }
 void StreamLinesOfRows(const RowCopy& copy, bool skips_head, int64_t beyond) {
   HWY_DYNAMIC_DISPATCH(StreamEachLines)(copy, skips_head, beyond);
 }

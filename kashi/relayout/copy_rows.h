@@ -24,6 +24,16 @@ void CopyRows(const RowCopy& copy);
 void StreamRows(const RowCopy& copy);
 void StreamFence();
 
+// `count` such copies, the next of which begins from_stride and to_stride bytes further on.
+struct RowNest {
+  RowCopy inner;
+  int64_t count;
+  int64_t from_stride;
+  int64_t to_stride;
+};
+void CopyRowNest(const RowNest& nest);
+void StreamRowNest(const RowNest& nest);
+
 // The same for rows that neighbours continue in the target, where each line is written whole by the row in which it begins:
 //
 //   target     |    line    |    line    |    line    |

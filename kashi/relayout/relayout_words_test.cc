@@ -122,7 +122,34 @@ TEST_F(WordsTest, OtherPartners) {
   }
 }
 
+TEST_F(WordsTest, MinorDimensionsChangePlaces) {
+  for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    for (const char* sizes : {"24,40", "130,66", "256,128", "300,7", "3,129,257"}) {
+      for (const char* type : {"s8", "bf16", "f32", "f64"}) {
+        for (const char* tile : {"(8,128)", "(8,128)(2,1)", "(8,128)(4,1)", "(4,32)(2,1)"}) {
+          const std::string shape = absl::StrCat(type, "[", sizes, "]");
+          const bool is_deep = sizes[0] == '3' && sizes[1] == ',';
+          ExpectEqual(absl::StrCat(shape, is_deep ? "{2,1,0:T" : "{1,0:T", tile, "}"),
+                      absl::StrCat(shape, is_deep ? "{1,2,0:T" : "{0,1:T", tile, "}"));
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(WordsTest, WhichKernel) {
+  RelayoutOptions within_caches, past_caches;
+  within_caches.past_caches = false;
+  past_caches.past_caches = true;
+  const char* const pairs = "bf16[512,1024]{1,0:T(8,128)(2,1)}";
+  const char* const other_pairs = "bf16[512,1024]{0,1:T(8,128)(2,1)}";
+  EXPECT_THAT(Plan(pairs, other_pairs, within_caches),
+              AllOf(HasSubstr("shuffled"), HasSubstr("in tiles of whole lines")));
+  EXPECT_THAT(Plan(pairs, other_pairs, past_caches), AllOf(HasSubstr("shuffled"), Not(HasSubstr("in tiles"))));
+  EXPECT_THAT(Plan("f32[512,512]", "f32[512,512]{0,1}", within_caches), Not(HasSubstr("in tiles")));
+  EXPECT_THAT(Plan("f32[512,512]{1,0}", "f32[512,512]{1,0:T(8,128)}"), HasSubstr("rows of 512 bytes, 32 at a time"));
   EXPECT_THAT(Plan("bf16[192,256,1024]{2,1,0:T(8,128)(2,1)}", "bf16[192,256,1024]{2,0,1:T(8,128)(2,1)}"),
               HasSubstr("exchange of 128 words of 2 x 2 bytes, 2 rows of them"));
   EXPECT_THAT(Plan("s8[64,64,1024]{2,1,0:T(8,128)(4,1)}", "s8[64,64,1024]{2,0,1:T(8,128)(4,1)}"),

@@ -7,6 +7,7 @@
 #include "kashi/base/math.h"
 #include "kashi/relayout/copy_rows.h"
 #include "kashi/relayout/group_kernel.h"
+#include "kashi/relayout/line_tiles.h"
 #include "kashi/relayout/prefetcher.h"
 #include "kashi/relayout/run_block.h"
 #include "kashi/relayout/shuffle_kernel.h"
@@ -49,6 +50,13 @@ void RunCachedBlock(const Step& step, const Block& block, const char* from, char
                 step);
     }
   }
+}
+
+// Likewise, tile by tile of whole lines.
+void RunLineTiles(const Step& step, const Block& block, const char* from, char* to) {
+  step.line_tiles({from + block.from / 8, step.rows.offsets.data(), block.rows, to + block.to / 8,
+                   step.columns.offsets.data(), block.columns, false, false},
+                  step.shuffle.empty() ? nullptr : step.shuffle.data());
 }
 
 // Cache lines that blocks share are written by the first of them, whole: it has the rows that overhang for that.
@@ -245,6 +253,7 @@ class ScratchBlock {
 
 void RunBlock(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
   if (step.context->streams && RunStreamedBlock(step, block, next, from, to)) return;
+  if (step.line_tiles != nullptr) return RunLineTiles(step, block, from, to);
   if (step.context->streams || step.context->has_groups() || !step.shuffle.empty()) {
     ScratchBlock(step, block, next, from, to).Run();
   } else {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -25,7 +26,26 @@ using internal::MakeGrid;
 using internal::TakeTaskRows;
 
 constexpr int64_t kLongRow = 512;       // bytes: rows that need no line of their own
+constexpr int64_t kRowTask = 32 << 10;  // bytes of short rows: to find a task takes as long as to copy a KiB
 constexpr int64_t kElementsChunk = 64;  // along either axis
+
+// Where a task has all of the loop that TakeTaskRows took (`over_rows`), it takes as much of the next one as it wants: the loop
+// that would follow in the grid, so that the order of rows stays. The outermost loop is left for boxes that run side by side.
+GridLoop TakeMoreRows(int64_t bytes, GridLoop over_rows, Candidate* candidate) {
+  Loops& loops = candidate->loops;
+  Step& step = candidate->step;
+  const int64_t inner_bytes = bytes * step.rows.chunk;
+  if (over_rows.count > 1 || loops.size() < 2 || 2 * inner_bytes > kRowTask) return over_rows;
+  const auto side = step.context->streams ? &Loop::from : &Loop::to;
+  const auto next = std::min_element(loops.begin(), loops.end(), [side](const Loop& a, const Loop& b) {
+    return std::abs(a.*side) < std::abs(b.*side);
+  });
+  step.outer_row_stride = *next;
+  loops.erase(next);
+  const Loop& loop = step.outer_row_stride;
+  step.rows = {step.rows.extent, loop.extent, internal::ChunkOf(loop.extent, kRowTask / inner_bytes, 1), {}};
+  return {step.rows.chunk_count(), loop.from * step.rows.chunk, loop.to * step.rows.chunk, GridLoop::Over::kRows};
+}
 
 const char* TryRows(Candidate* candidate) {
   Step& step = candidate->step;
@@ -39,7 +59,7 @@ const char* TryRows(Candidate* candidate) {
   step.kernel = Kernel::kRows;
   step.columns = {1, bytes, std::min(bytes, kRowChunk), {}};
   step.element_bytes = 1;
-  const GridLoop over_rows = TakeTaskRows(bytes, candidate);
+  const GridLoop over_rows = TakeMoreRows(bytes, TakeTaskRows(bytes, candidate), candidate);
   MakeGrid(candidate->loops,
            {over_rows,
             {step.columns.chunk_count(), step.columns.chunk * 8, step.columns.chunk * 8, GridLoop::Over::kColumns}},
@@ -168,6 +188,7 @@ std::string Step::ToString() const {
       if (words != Words::kNone) absl::StrAppend(&text, ", words of ", words == Words::kOfTarget ? "rows" : "columns");
       if (dense_columns > 1) absl::StrAppend(&text, ", ", dense_columns, " columns in one run");
       if (streamed_transpose != nullptr) absl::StrAppend(&text, ", line by line");
+      if (line_tiles != nullptr) absl::StrAppend(&text, ", in tiles of whole lines");
       for (const Groups& groups : {context->from_groups, context->to_groups}) {
         if (groups.any()) absl::StrAppend(&text, ", groups of ", groups.packed, " as ", groups.padded, " bytes");
       }

@@ -31,6 +31,7 @@
 #include "kashi/relayout/exchange_kernel.h"
 #include "kashi/relayout/group_kernel.h"
 #include "kashi/relayout/interleave_kernel.h"
+#include "kashi/relayout/line_tiles.h"
 #include "kashi/relayout/row_functions.h"
 #include "kashi/relayout/streamed_transpose.h"
 #include "kashi/relayout/transpose_kernels.h"
@@ -120,6 +121,7 @@ struct Step {
   absl::InlinedVector<GridLoop, 6> grid;  // outermost first
   // Strides of the axes that are contiguous on neither side: of kRows and kExchange from row to row, of kElements along both.
   Loop row_stride = {1, 0, 0};
+  Loop outer_row_stride = {1, 0, 0};  // of kRows: from rows.whole rows to the next so many
   Loop column_stride = {1, 0, 0};
   int64_t dense_columns =
       1;  // columns of a block that follow one another in the target without gaps, if rows are not cut
@@ -142,6 +144,7 @@ struct Step {
   int64_t tasks_together = 1;             // tasks n*i .. n*i + n - 1 share none with others: one thread runs them
   TransposeFunction transpose = nullptr;  // nullptr: an element size without one
   StreamedTransposeFunction streamed_transpose = nullptr;  // of long kBlocks past the caches; nullptr: by `transpose`
+  LineTilesFunction line_tiles = nullptr;                  // of kBlocks within the caches; likewise
   bool converts = false;                                   // elements change their form, or are no whole bytes
   absl::InlinedVector<const char*, 4> refusals;            // of the kernels before this one
 

@@ -23,6 +23,12 @@ constexpr int64_t kStreamedColumnRun = 256;  // of the source
 constexpr int64_t kStreamedColumns = 64;     // at least
 constexpr int64_t kCachedRowRun = 256;
 constexpr int64_t kCachedColumnRun = 256;
+// The same for elements of 1 to 4 bytes and runs of the target that are several blocks long. Their tiles are 16 bytes wide, so that
+// a line of the source is read four times; those of larger blocks do not stay in the first cache until then.
+constexpr int64_t kNarrowRowRun = 192;  // for elements of a byte
+constexpr int64_t kNarrowColumnRun = 128;
+constexpr int64_t kNarrowBits = 32;
+constexpr int64_t kSeveralBlocks = 3;
 constexpr int64_t kGroupColumnRun = 512;  // in the strides of padded groups
 constexpr int64_t kSmallBlock = 4096;     // narrow blocks are made longer until they have so much
 constexpr int64_t kConvertBlock = 256;    // elements of either axis: all of a block lies in scratch memory, twice
@@ -218,6 +224,11 @@ BlockSize WantedBlock(const Loops& loops, int64_t element_bits_from, int64_t ele
   const int64_t first_rows = row_loop < loops.size() ? loops[row_loop].extent : 1;
   const int64_t first_columns = column_loop < loops.size() ? loops[column_loop].extent : 1;
   const int64_t small = kSmallBlock * 8 / std::max(element_bits_to, element_bits_from);
+  const bool is_narrow = element_bits_from == element_bits_to && element_bits_to >= 8 && element_bits_to <= kNarrowBits;
+  if (!streams && !context.has_groups() && is_narrow && first_rows >= kSeveralBlocks * size.rows) {
+    if (element_bits_to == 8) size.rows = kNarrowRowRun;
+    size.columns = 8 * kNarrowColumnRun / element_bits_to;
+  }
   if (first_columns < size.columns) size.rows = std::max(size.rows, small / first_columns);
   if (first_rows < size.rows) size.columns = std::max(size.columns, small / first_rows);
   return size;

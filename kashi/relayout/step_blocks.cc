@@ -10,6 +10,7 @@
 
 #include "kashi/base/math.h"
 #include "kashi/relayout/group_kernel.h"
+#include "kashi/relayout/line_tiles.h"
 #include "kashi/relayout/step.h"
 #include "kashi/relayout/step_internal.h"
 #include "kashi/relayout/streamed_transpose.h"
@@ -137,6 +138,26 @@ bool PutInMemory(Step* step) {
   return is_whole;
 }
 
+// Whether a line of each element of a tile of lines finds room in half of the first cache.
+bool TilesFit(const Axis& axis, int64_t line) {
+  const std::vector<int64_t>& offsets = axis.offsets;
+  for (size_t i = 0; i + line <= offsets.size(); i += line) {
+    if (LinesCollide(&offsets[i], line, kFirstCacheWays / 2)) return false;
+  }
+  return true;
+}
+
+// Within the caches: for elements that are shuffled, which else take scratch memory and three rounds; and where lines of a block
+// drive one another out of the first cache, but those of a tile do not.
+bool WantsLineTiles(const Step& step) {
+  const int64_t line = std::max<int64_t>(1, kCacheLine / step.element_bytes);
+  if (step.context->streams || step.context->has_groups()) return false;
+  if (std::min(step.rows.block(), step.columns.block()) < line) return false;
+  if (!step.shuffle.empty()) return true;
+  return step.columns.collides && Collides(step.rows.offsets, kFirstCacheWays / 2) && TilesFit(step.rows, line) &&
+         TilesFit(step.columns, line);
+}
+
 }  // namespace
 
 const char* TryBlocks(Candidate* candidate) {
@@ -155,6 +176,8 @@ const char* TryBlocks(Candidate* candidate) {
   step.dense_columns = DenseColumns(step.rows, step.columns, step.element_bytes);
   if (!PutInMemory(&step)) return "blocks: they begin within groups";
   DescribeBlocks(&step);
+  const LineTilesFunction line_tiles = LineTilesFunctionFor(step.element_bytes);
+  if (line_tiles != nullptr && WantsLineTiles(step)) step.line_tiles = line_tiles;
   return nullptr;
 }
 

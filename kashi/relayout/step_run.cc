@@ -103,10 +103,32 @@ void RunElements(const Step& step, const Block& block, const char* from, char* t
   }
 }
 
+// Short rows, of which those of the outer loop follow one another in the target: two of them at once, so that the source is read
+// in its order, and the target still written in pairs of lines.
+void CopyPairsOfRows(const RowNest& nest) {
+  const RowCopy& inner = nest.inner;
+  for (int64_t i = 0; i < nest.count; i += 2) {
+    CopyRowNest({{inner.from + i * nest.from_stride, nest.from_stride, inner.to + i * nest.to_stride, nest.to_stride,
+                  std::min<int64_t>(2, nest.count - i), inner.bytes},
+                 inner.rows,
+                 inner.from_stride,
+                 inner.to_stride});
+  }
+}
+
 void RunRows(const Step& step, const Block& block, const char* from, char* to) {
-  const Loop& row = step.row_stride;
-  const RowCopy copy = {from + block.from / 8, row.from / 8, to + block.to / 8, row.to / 8, block.rows, block.columns};
-  step.context->streams ? StreamRows(copy) : CopyRows(copy);
+  constexpr int64_t kShort = 512;
+  const Loop &row = step.row_stride, &outer = step.outer_row_stride;
+  RowNest nest = {{from + block.from / 8, row.from / 8, to + block.to / 8, row.to / 8, block.rows, block.columns},
+                  1,
+                  outer.from / 8,
+                  outer.to / 8};
+  if (outer.extent == 1) return step.context->streams ? StreamRows(nest.inner) : CopyRows(nest.inner);
+  nest.inner.rows = step.rows.whole;
+  nest.count = block.rows / step.rows.whole;
+  if (step.context->streams) return StreamRowNest(nest);
+  const bool in_pairs = block.columns < kShort && nest.to_stride == block.columns;
+  in_pairs ? CopyPairsOfRows(nest) : CopyRowNest(nest);
 }
 
 void RunTask(const Step& step, const Block& block, const Block& next, const char* from, char* to) {

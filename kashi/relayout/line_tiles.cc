@@ -1,0 +1,134 @@
+#include "kashi/relayout/line_tiles.h"
+#include "kashi/relayout/highway_targets.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kashi/relayout/line_tiles.cc"
+#include "hwy/foreach_target.h"
+// clang-format off
+#include "hwy/highway.h"  // after foreach_target.h
+#include "kashi/relayout/transpose_tiles-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace kashi {
+namespace HWY_NAMESPACE {
+
+template <int W>
+void MoveOrderedElements(const TransposeBlock& given, const uint8_t* order) {
+  const TransposeBlock block = given;  // so that no store can change it
+  for (int64_t c = 0; c < block.columns; ++c) {
+    char* const to = block.to + block.to_offsets[c];
+    for (int64_t r = 0; r < block.rows; ++r) {
+      const char* const from = block.from + block.from_offsets[r] + c * W;
+      for (int i = 0; i < W; ++i) to[r * W + i] = from[order != nullptr ? order[i] : i];
+    }
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+
+template <int W>
+void LineTiles(const TransposeBlock& block, const uint8_t* order) {
+  MoveOrderedElements<W>(block, order);
+}
+
+#else
+
+// The order of as many elements as a lane has.
+template <int W, class D>
+HWY_INLINE hn::Vec<D> OrderTable(D d, const uint8_t* order) {
+  alignas(kLaneBytes) uint8_t table[kLaneBytes];
+  for (int i = 0; i < kLaneBytes; ++i) {
+    table[i] = static_cast<uint8_t>(i / W * W + (order != nullptr ? order[i % W] : i % W));
+  }
+  return hn::LoadDup128(d, table);
+}
+
+// Vector bytes / W rows at `from` + from_offsets, as many columns as a lane has: TransposeTall, with such a table.
+template <int W, bool kOrders, class D>
+HWY_INLINE void OrderedTall(D d, const char* from, const int64_t* from_offsets, char* const* to, int64_t row,
+                            hn::Vec<D> table) {
+  constexpr int n = kLaneBytes / W;
+  hn::Vec<D> v[n];
+  HWY_UNROLL(16)
+  for (int i = 0; i < n; ++i) {
+    const int k = i / 2 + i % 2 * (n / 2);  // in the order in which they are needed
+    v[k] = LoadLanes<n>(d, from, from_offsets + row + k);
+    if constexpr (kOrders) v[k] = hn::TableLookupBytes(v[k], table);
+  }
+  InterleaveAndStore<W>(d, v, to, row * W);
+}
+
+// A lane of columns of up to a line of rows; the last vector overlaps those before. Pre: there are rows for a vector.
+template <int W, bool kOrders, class D>
+HWY_INLINE void LaneOfTile(D d, const TransposeBlock& block, int64_t row, int64_t column, hn::Vec<D> table) {
+  constexpr int64_t kRows = kVectorBytes<D> / W, kLineRows = kCacheLine / W;
+  char* to[kLaneBytes / W];
+  HWY_UNROLL(16)
+  for (int i = 0; i < kLaneBytes / W; ++i) to[i] = block.to + block.to_offsets[column + i];
+  const char* const from = block.from + column * W;
+  if (row + kLineRows <= block.rows) {
+    HWY_UNROLL(4)
+    for (int64_t r = 0; r < kLineRows; r += kRows) {
+      OrderedTall<W, kOrders>(d, from, block.from_offsets, to, row + r, table);
+    }
+  } else {
+    for (int64_t r = row; r < block.rows; r += kRows) {
+      OrderedTall<W, kOrders>(d, from, block.from_offsets, to, std::min(r, block.rows - kRows), table);
+    }
+  }
+}
+
+// Along the rows: the next lines of the source are those that the processor expects.
+template <int W, bool kOrders>
+void LineTilesOf(const TransposeBlock& given, const uint8_t* order) {
+  const TransposeBlock block = given;  // so that no store can change it
+  constexpr int64_t kColumns = kLaneBytes / W;
+  const auto table = OrderTable<W>(Long(), order);
+  for (int64_t r = 0; r < block.rows; r += kCacheLine / W) {
+    for (int64_t c = 0; c < block.columns; c += kColumns) {
+      LaneOfTile<W, kOrders>(Long(), block, r, std::min(c, block.columns - kColumns), table);
+    }
+  }
+}
+
+template <int W>
+void LineTiles(const TransposeBlock& block, const uint8_t* order) {
+  const bool has_vectors = block.rows * W >= kVectorBytes<Long> && block.columns * W >= kLaneBytes;
+  if (!has_vectors) return MoveOrderedElements<W>(block, order);
+  order != nullptr ? LineTilesOf<W, true>(block, order) : LineTilesOf<W, false>(block, order);
+}
+
+#endif  // HWY_TARGET == HWY_SCALAR
+
+LineTilesFunction TilesFunctionFor(int64_t element_bytes) {
+  switch (element_bytes) {
+    case 4:
+      return &LineTiles<4>;
+    case 8:
+      return &LineTiles<8>;
+    case 16:
+      return &LineTiles<16>;
+    default:
+      return nullptr;
+  }
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace kashi
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kashi {
+
+HWY_EXPORT(TilesFunctionFor);
+
+LineTilesFunction LineTilesFunctionFor(int64_t element_bytes) {
+  return HWY_DYNAMIC_DISPATCH(TilesFunctionFor)(element_bytes);
+}
+
+}  // namespace kashi
+#endif  // HWY_ONCE
