@@ -11,8 +11,13 @@ if(KASHI_SANITIZE)
     $<$<AND:$<BOOL:${KASHI_FUZZ}>,$<BOOL:$<TARGET_PROPERTY:KASHI_UNFUZZED>>>:-fno-sanitize=fuzzer-no-link>)
 endif()
 # Most tests' code runs once: to optimise it costs more than it saves.
+if(KASHI_SANITIZE)
+  set(unoptimised -O0)
+else()
+  set(unoptimised -O1)
+endif()
 target_compile_options(kashi_flags INTERFACE
-  $<$<AND:$<BOOL:$<TARGET_PROPERTY:KASHI_UNOPTIMISED>>,$<NOT:$<CONFIG:Debug>>>:$<IF:$<BOOL:${KASHI_SANITIZE}>,-O0,-O1>>)
+  $<$<AND:$<BOOL:$<TARGET_PROPERTY:KASHI_UNOPTIMISED>>,$<NOT:$<CONFIG:Debug>>>:${unoptimised}>)
 
 # kashi_precompile(TARGET CARRIER header…)
 #
