@@ -67,6 +67,7 @@ function(kashi_room name)
       set(kernels ${KASHI_UNROLLED_KERNELS})
       list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${name}/)
       set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=${sanitizer})
+      set_property(SOURCE ${kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # those have the target's options
     endif()
   endforeach()
 
