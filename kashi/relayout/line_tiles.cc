@@ -36,34 +36,22 @@ void LineTiles(const TransposeBlock& block, const uint8_t* order) {
 
 #else
 
-// The order of as many elements as a lane has.
-template <int W, class D>
-HWY_INLINE hn::Vec<D> OrderTable(D d, const uint8_t* order) {
-  alignas(kLaneBytes) uint8_t table[kLaneBytes];
-  for (int i = 0; i < kLaneBytes; ++i) {
-    table[i] = static_cast<uint8_t>(i / W * W + (order != nullptr ? order[i % W] : i % W));
+// The bytes of each element in another order.
+template <int W>
+struct InOrder {
+  explicit HWY_INLINE InOrder(const uint8_t* order) {
+    alignas(kLaneBytes) uint8_t lane[kLaneBytes];  // as many elements as it has
+    for (int i = 0; i < kLaneBytes; ++i) lane[i] = static_cast<uint8_t>(i / W * W + order[i % W]);
+    table = hn::LoadDup128(Long(), lane);
   }
-  return hn::LoadDup128(d, table);
-}
+  HWY_INLINE hn::Vec<Long> operator()(hn::Vec<Long> v) const { return hn::TableLookupBytes(v, table); }
 
-// Vector bytes / W rows at `from` + from_offsets, as many columns as a lane has: TransposeTall, with such a table.
-template <int W, bool kOrders, class D>
-HWY_INLINE void OrderedTall(D d, const char* from, const int64_t* from_offsets, char* const* to, int64_t row,
-                            hn::Vec<D> table) {
-  constexpr int n = kLaneBytes / W;
-  hn::Vec<D> v[n];
-  HWY_UNROLL(16)
-  for (int i = 0; i < n; ++i) {
-    const int k = i / 2 + i % 2 * (n / 2);  // in the order in which they are needed
-    v[k] = LoadLanes<n>(d, from, from_offsets + row + k);
-    if constexpr (kOrders) v[k] = hn::TableLookupBytes(v[k], table);
-  }
-  InterleaveAndStore<W>(d, v, to, row * W);
-}
+  hn::Vec<Long> table;
+};
 
 // A lane of columns of up to a line of rows; the last vector overlaps those before. Pre: there are rows for a vector.
-template <int W, bool kOrders, class D>
-HWY_INLINE void LaneOfTile(D d, const TransposeBlock& block, int64_t row, int64_t column, hn::Vec<D> table) {
+template <int W, class D, class Change>
+HWY_INLINE void LaneOfTile(D d, const TransposeBlock& block, int64_t row, int64_t column, const Change& change) {
   constexpr int64_t kRows = kVectorBytes<D> / W, kLineRows = kCacheLine / W;
   char* to[kLaneBytes / W];
   HWY_UNROLL(16)
@@ -72,24 +60,24 @@ HWY_INLINE void LaneOfTile(D d, const TransposeBlock& block, int64_t row, int64_
   if (row + kLineRows <= block.rows) {
     HWY_UNROLL(4)
     for (int64_t r = 0; r < kLineRows; r += kRows) {
-      OrderedTall<W, kOrders>(d, from, block.from_offsets, to, row + r, table);
+      TransposeTall<W>(d, from, block.from_offsets, to, row + r, change);
     }
   } else {
     for (int64_t r = row; r < block.rows; r += kRows) {
-      OrderedTall<W, kOrders>(d, from, block.from_offsets, to, std::min(r, block.rows - kRows), table);
+      TransposeTall<W>(d, from, block.from_offsets, to, std::min(r, block.rows - kRows), change);
     }
   }
 }
 
 // Along the rows: the next lines of the source are those that the processor expects.
-template <int W, bool kOrders>
-void LineTilesOf(const TransposeBlock& given, const uint8_t* order) {
+template <int W, class Change>
+void LineTilesOf(const TransposeBlock& given, const Change& given_change) {
   const TransposeBlock block = given;  // so that no store can change it
+  const Change change = given_change;
   constexpr int64_t kColumns = kLaneBytes / W;
-  const auto table = OrderTable<W>(Long(), order);
   for (int64_t r = 0; r < block.rows; r += kCacheLine / W) {
     for (int64_t c = 0; c < block.columns; c += kColumns) {
-      LaneOfTile<W, kOrders>(Long(), block, r, std::min(c, block.columns - kColumns), table);
+      LaneOfTile<W>(Long(), block, r, std::min(c, block.columns - kColumns), change);
     }
   }
 }
@@ -98,7 +86,7 @@ template <int W>
 void LineTiles(const TransposeBlock& block, const uint8_t* order) {
   const bool has_vectors = block.rows * W >= kVectorBytes<Long> && block.columns * W >= kLaneBytes;
   if (!has_vectors) return MoveOrderedElements<W>(block, order);
-  order != nullptr ? LineTilesOf<W, true>(block, order) : LineTilesOf<W, false>(block, order);
+  order != nullptr ? LineTilesOf<W>(block, InOrder<W>(order)) : LineTilesOf<W>(block, AsItIs());
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR

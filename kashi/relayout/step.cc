@@ -19,7 +19,7 @@ namespace {
 
 using internal::Candidate;
 using internal::FindLoop;
-using internal::InnermostOfSource;
+using internal::Innermost;
 using internal::IsWhole;
 using internal::kRowChunk;
 using internal::MakeGrid;
@@ -36,12 +36,9 @@ GridLoop TakeMoreRows(int64_t bytes, GridLoop over_rows, Candidate* candidate) {
   Step& step = candidate->step;
   const int64_t inner_bytes = bytes * step.rows.chunk;
   if (over_rows.count > 1 || loops.size() < 2 || 2 * inner_bytes > kRowTask) return over_rows;
-  const auto side = step.context->streams ? &Loop::from : &Loop::to;
-  const auto next = std::min_element(loops.begin(), loops.end(), [side](const Loop& a, const Loop& b) {
-    return std::abs(a.*side) < std::abs(b.*side);
-  });
-  step.outer_row_stride = *next;
-  loops.erase(next);
+  const size_t next = Innermost(loops, step.context->streams ? &Loop::from : &Loop::to);
+  step.outer_row_stride = loops[next];
+  loops.erase(loops.begin() + next);
   const Loop& loop = step.outer_row_stride;
   step.rows = {step.rows.extent, loop.extent, internal::ChunkOf(loop.extent, kRowTask / inner_bytes, 1), {}};
   return {step.rows.chunk_count(), loop.from * step.rows.chunk, loop.to * step.rows.chunk, GridLoop::Over::kRows};
@@ -82,7 +79,7 @@ void TakeElements(Candidate* candidate, const StepContext& context) {
   };
   if (!loops.empty()) take(loops.size() - 1, &step.rows, &step.row_stride, &over_rows, GridLoop::Over::kRows);
   if (!loops.empty()) {
-    take(InnermostOfSource(loops), &step.columns, &step.column_stride, &over_columns, GridLoop::Over::kColumns);
+    take(Innermost(loops, &Loop::from), &step.columns, &step.column_stride, &over_columns, GridLoop::Over::kColumns);
   }
   MakeGrid(loops, {over_rows, over_columns}, &step);
   step.shares_bytes = !IsWhole(context.to.slot_bits);

@@ -33,8 +33,6 @@ constexpr int64_t kGroupColumnRun = 512;  // in the strides of padded groups
 constexpr int64_t kSmallBlock = 4096;     // narrow blocks are made longer until they have so much
 constexpr int64_t kConvertBlock = 256;    // elements of either axis: all of a block lies in scratch memory, twice
 
-constexpr size_t kCollisionWindow = 64;  // rows that a kernel works on at a time
-
 bool AllWholeBytes(const Box& box, size_t skipped) {
   bool whole = IsWhole(box.from_offset) && IsWhole(box.to_offset);
   for (size_t i = 0; i < box.loops.size(); ++i) {
@@ -143,9 +141,9 @@ size_t FindLoop(const Loops& loops, int64_t Loop::*side, int64_t stride) {
   return i;
 }
 
-size_t InnermostOfSource(const Loops& loops) {
+size_t Innermost(const Loops& loops, int64_t Loop::*side) {
   return std::min_element(loops.begin(), loops.end(),
-                          [](const Loop& a, const Loop& b) { return std::abs(a.from) < std::abs(b.from); }) -
+                          [side](const Loop& a, const Loop& b) { return std::abs(a.*side) < std::abs(b.*side); }) -
          loops.begin();
 }
 
@@ -170,9 +168,9 @@ int64_t ChunkOf(int64_t extent, int64_t wanted, int64_t multiple) {
   return std::min(extent, rounded <= 2 * wanted ? rounded : chunk);
 }
 
-bool Collides(const std::vector<int64_t>& offsets, int64_t ways) {
-  for (size_t i = 0; i < offsets.size(); i += kCollisionWindow) {
-    if (LinesCollide(&offsets[i], std::min(offsets.size() - i, kCollisionWindow), ways)) return true;
+bool Collides(const std::vector<int64_t>& offsets, int64_t ways, int64_t window) {
+  for (int64_t i = 0, count = offsets.size(); i < count; i += window) {
+    if (LinesCollide(&offsets[i], std::min(count - i, window), ways)) return true;
   }
   return false;
 }
@@ -199,7 +197,7 @@ GridLoop TakeTaskRows(int64_t bytes, Candidate* candidate) {
   Loops& loops = candidate->loops;
   Step& step = candidate->step;
   if (loops.empty()) return {1, 0, 0};
-  const size_t inner = InnermostOfSource(loops);
+  const size_t inner = Innermost(loops, &Loop::from);
   const Loop loop = loops[inner];
   loops.erase(loops.begin() + inner);
   step.rows = {1, loop.extent, std::min(loop.extent, std::max<int64_t>(1, kRowChunk / bytes)), {}};

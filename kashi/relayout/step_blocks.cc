@@ -138,15 +138,6 @@ bool PutInMemory(Step* step) {
   return is_whole;
 }
 
-// Whether a line of each element of a tile of lines finds room in half of the first cache.
-bool TilesFit(const Axis& axis, int64_t line) {
-  const std::vector<int64_t>& offsets = axis.offsets;
-  for (size_t i = 0; i + line <= offsets.size(); i += line) {
-    if (LinesCollide(&offsets[i], line, kFirstCacheWays / 2)) return false;
-  }
-  return true;
-}
-
 // Within the caches: for elements that are shuffled, which else take scratch memory and three rounds; and where lines of a block
 // drive one another out of the first cache, but those of a tile do not.
 bool WantsLineTiles(const Step& step) {
@@ -154,8 +145,9 @@ bool WantsLineTiles(const Step& step) {
   if (step.context->streams || step.context->has_groups()) return false;
   if (std::min(step.rows.block(), step.columns.block()) < line) return false;
   if (!step.shuffle.empty()) return true;
-  return step.columns.collides && Collides(step.rows.offsets, kFirstCacheWays / 2) && TilesFit(step.rows, line) &&
-         TilesFit(step.columns, line);
+  constexpr int64_t kHalfOfWays = kFirstCacheWays / 2;  // each side's
+  return step.columns.collides && Collides(step.rows.offsets, kHalfOfWays) &&
+         !Collides(step.rows.offsets, kHalfOfWays, line) && !Collides(step.columns.offsets, kHalfOfWays, line);
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ inline bool IsWhole(int64_t bits) { return bits % 8 == 0; }
 // The first loop that has this stride on a side; loops.size() if none has.
 size_t FindLoop(const Loops& loops, int64_t Loop::*side, int64_t stride);
 
-// The loop that has the shortest stride in the source. Pre: there are loops.
-size_t InnermostOfSource(const Loops& loops);
+// The loop that has the shortest stride on this side. Pre: there are loops.
+size_t Innermost(const Loops& loops, int64_t Loop::*side);
 
 // The loop that is contiguous on both sides becomes a part of the element, so that what is left is bytes. Returns bits of the
 // element, or 0 where bytes do not do.
@@ -67,8 +67,10 @@ int64_t WidenElement(Box* box, int64_t slot_bits);
 // wanted, all chunks are that, but for the last.
 int64_t ChunkOf(int64_t extent, int64_t wanted, int64_t multiple);
 
-// Windows of neighbours that have more lines than these of a set of the first cache.
-bool Collides(const std::vector<int64_t>& offsets, int64_t ways);
+constexpr int64_t kCollisionWindow = 64;  // rows that most kernels work on at a time
+
+// Whether there are windows of so many neighbours that have more lines than `ways` of a set of the first cache.
+bool Collides(const std::vector<int64_t>& offsets, int64_t ways, int64_t window = kCollisionWindow);
 
 // Blocks in the order of one side's memory. Past the caches that is the source: reading profits from neighbours more than
 // writing does. Within them it is the target: the blocks of a thread follow one another there, and no line that one core

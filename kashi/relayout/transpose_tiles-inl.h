@@ -129,15 +129,23 @@ HWY_INLINE void InterleaveAndStore(D d, const hn::Vec<D> (&v)[kCount], char* con
   }
 }
 
-// Vector bytes / W rows from `row` on, n columns: a column is one vector.
-template <int W, class D>
-HWY_INLINE void TransposeTall(D d, const char* from, const int64_t* from_offsets, char* const* to, int64_t row) {
+struct AsItIs {
+  template <class V>
+  HWY_INLINE V operator()(V v) const {
+    return v;
+  }
+};
+
+// Vector bytes / W rows from `row` on, n columns: a column is one vector. change(v) is what becomes of the vector v, lanes of rows.
+template <int W, class D, class Change = AsItIs>
+HWY_INLINE void TransposeTall(D d, const char* from, const int64_t* from_offsets, char* const* to, int64_t row,
+                              Change change = Change()) {
   constexpr int n = kLaneBytes / W;
   hn::Vec<D> v[n];
   HWY_UNROLL(16)
   for (int i = 0; i < n; ++i) {
     const int k = i / 2 + i % 2 * (n / 2);  // in the order in which they are needed
-    v[k] = LoadLanes<n>(d, from, from_offsets + row + k);
+    v[k] = change(LoadLanes<n>(d, from, from_offsets + row + k));
   }
   InterleaveAndStore<W>(d, v, to, row * W);
 }
