@@ -14,6 +14,7 @@
 #include "cli/verb.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/hlo_dot.h"
+#include "kashi/hlo/hlo_module.h"
 #include "kashi/hlo/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
@@ -65,7 +66,7 @@ absl::StatusOr<std::string> Convert(const ModuleFile& file, const std::string& f
   if (format == "text") return file.module->ToString(PrintOptionsOf(options));
   if (format == "dot") return HloModuleToDot(*file.module);
   if (format == "json") return HloModuleToJson(*file.module);
-  HloProtoFile proto = file.proto;
+  HloProtoFile proto = *file.proto;
   proto.text_format = format == "pbtxt";
   std::string bytes;
   KASHI_RETURN_IF_ERROR(WriteHloProto(*file.module, proto, &bytes));
@@ -112,15 +113,16 @@ int Bench(const ModuleFile& file, const ConvertOptions& options) {
   json["file"] = file.name;
   json["text_bytes"] = text.size();
   json["instructions"] = file.module->instruction_count();
-  json["parse_mb_per_s"] = text.size() / kMega / parse_seconds;
-  json["print_mb_per_s"] = printed_size / kMega / print_seconds;
+  const double parse_speed = text.size() / kMega / parse_seconds;
+  const double print_speed = printed_size / kMega / print_seconds;
+  json["parse_mb_per_s"] = parse_speed;
+  json["print_mb_per_s"] = print_speed;
   Answers answers(options.output, options.json);
   if (options.json) {
     answers.AddLine(json);
   } else {
     answers.Add(absl::StrFormat("%s: %d bytes of text, %d instructions; reading %.0f MB/s, printing %.0f MB/s\n",
-                                file.name, text.size(), file.module->instruction_count(),
-                                json["parse_mb_per_s"].get<double>(), json["print_mb_per_s"].get<double>()));
+                                file.name, text.size(), file.module->instruction_count(), parse_speed, print_speed));
   }
   return answers.Finish();
 }
@@ -186,23 +188,23 @@ void AddConvertVerb(Command* command) {
       "  kashi convert module.hlo --bench --json         how fast reading and printing are here\n\n"
       "What kind of file it is its contents say: HLO text, or HloModuleProto, HloProto, HloSnapshot (binary, text or\n"
       "JSON). Nothing is verified: see kashi verify.";
-  CLI::App* verb = AddVerb(command, "convert", "Convert HLO between text, protos, JSON and DOT", examples,
-                           [options] { return RunConvert(*options); });
-  verb->add_option("FILE", options->inputs, "A module, a directory of a dump, or `-` for standard input")->required();
-  verb->add_option("--to", options->to,
-                   "What to write: text, pb, pbtxt, json or dot (default: what -o says, else text)")
-      ->check(CLI::IsMember({"text", "pb", "pbtxt", "json", "dot"}));
+  Verb* verb = command->AddVerb("convert", "Convert HLO between text, protos, JSON and DOT", examples,
+                                [options] { return RunConvert(*options); });
+  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-` for standard input")->Required();
+  verb->AddOption("--to", &options->to,
+                  "What to write: text, pb, pbtxt, json or dot (default: what -o says, else text)")
+      ->OneOf({"text", "pb", "pbtxt", "json", "dot"});
   AddOutputOption(verb, &options->output, "Write to this file (a directory for several modules)");
   AddStrictFlag(verb, &options->strict);
-  AddFlag(verb, "--large-constants", &options->large_constants, "Print all elements of constants");
-  AddFlag(verb, "--short", &options->short_form, "Short text that reads back: no %, no signatures, no metadata");
-  AddFlag(verb, "--canonical", &options->canonical, "Text without names: equal for equal computations");
-  AddFlag(verb, "--fingerprint", &options->fingerprint, "The text that fingerprints are made of");
-  AddFlag(verb, "--no-metadata", &options->no_metadata, "Leave metadata out");
-  AddFlag(verb, "--no-percent", &options->no_percent, "Names without %");
-  AddFlag(verb, "--no-backend-config", &options->no_backend_config, "Leave backend configs out");
-  AddFlag(verb, "--operand-shapes", &options->operand_shapes, "Print the shapes of operands too");
-  AddFlag(verb, "--bench", &options->bench, "Measure reading and printing instead (best of several, one core)");
+  verb->AddFlag("--large-constants", &options->large_constants, "Print all elements of constants");
+  verb->AddFlag("--short", &options->short_form, "Short text that reads back: no %, no signatures, no metadata");
+  verb->AddFlag("--canonical", &options->canonical, "Text without names: equal for equal computations");
+  verb->AddFlag("--fingerprint", &options->fingerprint, "The text that fingerprints are made of");
+  verb->AddFlag("--no-metadata", &options->no_metadata, "Leave metadata out");
+  verb->AddFlag("--no-percent", &options->no_percent, "Names without %");
+  verb->AddFlag("--no-backend-config", &options->no_backend_config, "Leave backend configs out");
+  verb->AddFlag("--operand-shapes", &options->operand_shapes, "Print the shapes of operands too");
+  verb->AddFlag("--bench", &options->bench, "Measure reading and printing instead (best of several, one core)");
   AddJsonFlag(verb, &options->json);
 }
 

@@ -18,6 +18,7 @@
 #include "kashi/analysis/cost_analysis.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/base/status.h"
+#include "kashi/hlo/hlo_module.h"
 
 namespace kashi::cli {
 namespace {
@@ -198,14 +199,14 @@ void AddCostVerb(Command* command) {
       "only reads its operands and writes its results; padding does not count. One turn of each loop counts; in all, "
       "of\n"
       "a conditional's branches the dearest does, while the list has them all.";
-  CLI::App* verb = AddVerb(command, "cost", "Count flops, transcendentals and bytes of a module", examples,
-                           [options] { return RunCost(*options); });
-  verb->add_option("FILE", options->inputs, "A module, a directory of a dump, or `-`")->required();
-  verb->add_option("--top", options->top, "How many instructions to show (10)")
-      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max(), "COUNT"));
-  verb->add_option("--sort", options->sort,
-                   "What is dearest: what has most flops and transcendentals, or bytes (flops)")
-      ->check(CLI::IsMember({"flops", "bytes"}));
+  Verb* verb = command->AddVerb("cost", "Count flops, transcendentals and bytes of a module", examples,
+                                [options] { return RunCost(*options); });
+  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-`")->Required();
+  verb->AddOption("--top", &options->top, "How many instructions to show (10)")
+      ->Within(0, std::numeric_limits<int64_t>::max(), "COUNT");
+  verb->AddOption("--sort", &options->sort,
+                  "What is dearest: what has most flops and transcendentals, or bytes (flops)")
+      ->OneOf({"flops", "bytes"});
   AddOutputOption(verb, &options->output, "Write to this file");
   AddStrictFlag(verb, &options->strict);
   AddJsonFlag(verb, &options->json);

@@ -23,6 +23,8 @@
 #include "kashi/base/text.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/hlo_module.h"
 
 namespace kashi::cli {
 namespace {
@@ -399,20 +401,19 @@ void AddDiffVerb(Command* command) {
       "of\n"
       "A, in the order in which A runs, that has another value than its counterpart in B is named, with its source\n"
       "line. Exit status 1 if anything differs.";
-  CLI::App* verb = AddVerb(command, "diff", "Tell in what two programs differ, and where their values part", examples,
-                           [options] { return DiffVerb(*options).Run(); });
-  verb->add_option("A", options->a, "A module in any form, or `-`")->required();
-  verb->add_option("B", options->b, "Another one")->required();
-  verb->add_option("--input", options->inputs, "An .npy file; may be repeated. None: random numbers")
-      ->allow_extra_args(false);
-  verb->add_option("--seed", options->seed, "Of random numbers (default: 42)");
-  verb->add_option("--tolerance", options->tolerance,
-                   "How far apart real numbers may be, absolutely and relatively (default: as in kashi run)")
-      ->check(CheckTolerance);
-  AddFlag(verb, "--no-run", &options->no_run, "Compare the structure only");
-  AddFlag(verb, "--ignore-layouts", &options->ignore_layouts, "Another layout is no difference");
-  AddFlag(verb, "--all", &options->all, "Show all structural differences, not only the first 60 lines");
-  AddFlag(verb, "--json", &options->json, "One JSON object");
+  Verb* verb = command->AddVerb("diff", "Tell in what two programs differ, and where their values part", examples,
+                                [options] { return DiffVerb(*options).Run(); });
+  verb->AddOption("A", &options->a, "A module in any form, or `-`")->Required();
+  verb->AddOption("B", &options->b, "Another one")->Required();
+  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated. None: random numbers")->OneEach();
+  verb->AddOption("--seed", &options->seed, "Of random numbers (default: 42)");
+  verb->AddOption("--tolerance", &options->tolerance,
+                  "How far apart real numbers may be, absolutely and relatively (default: as in kashi run)")
+      ->Check(CheckTolerance);
+  verb->AddFlag("--no-run", &options->no_run, "Compare the structure only");
+  verb->AddFlag("--ignore-layouts", &options->ignore_layouts, "Another layout is no difference");
+  verb->AddFlag("--all", &options->all, "Show all structural differences, not only the first 60 lines");
+  verb->AddFlag("--json", &options->json, "One JSON object");
 }
 
 }  // namespace kashi::cli

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/verb.h"
+#include "kashi/array/shape.h"
 #include "kashi/draw/layout_figure.h"
 
 namespace kashi::cli {
@@ -191,11 +192,10 @@ int RunDraw(const DrawOptions& options) {
   return DrawVerb(options).Run();
 }
 
-void AddCutOption(CLI::App* verb, const std::string& lines, int* value) {
+void AddCutOption(Verb* verb, const std::string& lines, int* value) {
   const std::string description =
       absl::StrCat("Show at most this many ", lines, " (1 to ", kMaxFigureLines, "); else as many as look well");
-  verb->add_option(absl::StrCat("--", lines), *value, description)
-      ->check(CLI::Range(1, kMaxFigureLines).description(""));
+  verb->AddOption(absl::StrCat("--", lines), value, description)->Within(1, kMaxFigureLines, "");
 }
 
 }  // namespace
@@ -211,16 +211,16 @@ void AddDrawVerb(Command* command) {
       " cells; slices are left out where it would have more.\n"
       "Keys of --json: shape, summary, axes, cut (whether anything is left out), rows and columns (those shown),\n"
       "slices; each with cells: row, column, physical (position in memory), padding, index (logical; null: padding).");
-  CLI::App* verb = AddVerb(command, "draw", "Draw how a layout puts an array into memory", examples,
-                           [options] { return RunDraw(*options); });
-  verb->add_option("SHAPE", options->shape, "An array shape with its layout; `-` reads one a line from standard input")
-      ->required();
+  Verb* verb = command->AddVerb("draw", "Draw how a layout puts an array into memory", examples,
+                                [options] { return RunDraw(*options); });
+  verb->AddOption("SHAPE", &options->shape, "An array shape with its layout; `-` reads one a line from standard input")
+      ->Required();
   AddJsonFlag(verb, &options->json);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write SVG to this file (text if its name ends in .txt)");
-  AddFlag(verb, "--svg", &options->svg, "SVG also on standard output");
-  AddFlag(verb, "--ascii", &options->ascii, "Plain ASCII in the terminal");
-  AddFlag(verb, "--logical", &options->logical, "Number the cells by logical index instead of place in memory");
+  verb->AddFlag("--svg", &options->svg, "SVG also on standard output");
+  verb->AddFlag("--ascii", &options->ascii, "Plain ASCII in the terminal");
+  verb->AddFlag("--logical", &options->logical, "Number the cells by logical index instead of place in memory");
   AddCutOption(verb, "rows", &options->figure.max_rows);
   AddCutOption(verb, "columns", &options->figure.max_columns);
   AddCutOption(verb, "slices", &options->figure.max_slices);

@@ -14,6 +14,7 @@
 #include "cli/verb.h"
 #include "kashi/array/dimension_names.h"
 #include "kashi/array/index_map.h"
+#include "kashi/array/shape.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 
@@ -229,25 +230,23 @@ int IndexVerb::Run() {
 
 void AddIndexVerb(Command* command) {
   auto options = std::make_shared<IndexOptions>();
-  CLI::App* verb =
-      AddVerb(command, "index", "Tell where an element lies in memory, or what lies at a position",
-              "  kashi index 'f32[3,5]{1,0:T(2,2)}' 2,3             17  byte 68\n"
-              "  kashi index 'f32[3,5]{1,0:T(2,2)}' --linear 17     2,3\n"
-              "  kashi index 's4[4096]{0:T(1024)E(4)}' 9            9  byte 4, bits 4 to 7\n\n"
-              "Keys of --json: index, linear (position in elements), byte_offset, bit_offset (the element's\n"
-              "first bit within that byte, 0 to 7, lowest first); with --linear: linear, padding, index.",
-              [options] { return IndexVerb(*options).Run(); });
-  verb->add_option("SHAPE", options->shape, "A shape with its layout; `-`: the first line of standard input")
-      ->required();
-  CLI::Option* indices =
-      verb->add_option("INDEX", options->indices,
-                       "Logical indices, one number a dimension: 2,3; `-` reads one a line from standard input");
-  verb->add_option("--linear", options->positions,
-                   "The other way round: a position in memory, counted in elements; may be repeated; `-` as above")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->excludes(indices);
+  Verb* verb =
+      command->AddVerb("index", "Tell where an element lies in memory, or what lies at a position",
+                       "  kashi index 'f32[3,5]{1,0:T(2,2)}' 2,3             17  byte 68\n"
+                       "  kashi index 'f32[3,5]{1,0:T(2,2)}' --linear 17     2,3\n"
+                       "  kashi index 's4[4096]{0:T(1024)E(4)}' 9            9  byte 4, bits 4 to 7\n\n"
+                       "Keys of --json: index, linear (position in elements), byte_offset, bit_offset (the element's\n"
+                       "first bit within that byte, 0 to 7, lowest first); with --linear: linear, padding, index.",
+                       [options] { return IndexVerb(*options).Run(); });
+  verb->AddOption("SHAPE", &options->shape, "A shape with its layout; `-`: the first line of standard input")
+      ->Required();
+  Option* indices =
+      verb->AddOption("INDEX", &options->indices,
+                      "Logical indices, one number a dimension: 2,3; `-` reads one a line from standard input");
+  verb->AddOption("--linear", &options->positions,
+                  "The other way round: a position in memory, counted in elements; may be repeated; `-` as above")
+      ->OneEach()
+      ->Excludes(indices);
   AddJsonFlag(verb, &options->json);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write to this file");

@@ -2,7 +2,6 @@
 #include <exception>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -18,75 +17,67 @@ int Print(const std::string& text) {
 }
 
 int FailUnknownVerb(const Command& command, const std::string& given) {
-  std::vector<std::string> names;
-  for (const CLI::App* verb : command.app.get_subcommands({})) names.push_back(verb->get_name());
-  const std::string verbs = absl::StrJoin(names, ", ");
+  const std::string verbs = absl::StrJoin(
+      command.verbs(), ", ", [](std::string* out, const auto& verb) { absl::StrAppend(out, verb->name()); });
   return FailUsage(given.empty() ? absl::StrCat("say a verb: ", verbs)
                                  : absl::StrCat("there is no verb `", given, "`; there are: ", verbs));
 }
 
-// No verb, or one that does not exist, or one that lacks an argument.
-int FailVerb(const Command& command, const std::string& given) {
-  for (const CLI::App* verb : command.app.get_subcommands({})) {
-    if (!verb->parsed()) continue;
-    const std::string name = verb->get_name();
-    return FailUsage(absl::StrCat("`kashi ", name, "` lacks an argument: see kashi ", name, " --help"));
-  }
-  return FailUnknownVerb(command, given);
-}
-
 int RunHelp(const Command& command, const std::string& name) {
-  // App::help would show the verb that was chosen: this one.
-  if (name.empty())
-    return Print(command.app.get_formatter()->make_help(&command.app, "kashi", CLI::AppFormatMode::Normal));
-  for (const CLI::App* verb : command.app.get_subcommands({})) {
-    if (verb->get_name() == name) return Print(verb->help("kashi"));
-  }
-  return FailUnknownVerb(command, name);
+  if (name.empty()) return Print(command.Help());
+  const Verb* verb = command.FindVerb(name);
+  return verb != nullptr ? Print(verb->Help()) : FailUnknownVerb(command, name);
 }
 
 void AddHelpVerb(Command* command) {
   auto name = std::make_shared<std::string>();
-  CLI::App* verb = AddVerb(command, "help", "Print this help, or that of a verb", "  kashi help shape",
-                           [command, name] { return RunHelp(*command, *name); });
-  verb->add_option("VERB", *name, "What to explain");
+  Verb* verb = command->AddVerb("help", "Print this help, or that of a verb", "  kashi help shape",
+                                [command, name] { return RunHelp(*command, *name); });
+  verb->AddOption("VERB", name.get(), "What to explain");
+}
+
+void AddVerbs(Command* command) {
+  AddShapeVerb(command);
+  AddIndexVerb(command);
+  AddDrawVerb(command);
+  AddConvertVerb(command);
+  AddOpsVerb(command);
+  AddVerifyVerb(command);
+  AddRunVerb(command);
+  AddDiffVerb(command);
+  AddRelayoutVerb(command);
+  AddMemoryVerb(command);
+  AddCostVerb(command);
+  AddVersionVerb(command);
+  AddHelpVerb(command);
+}
+
+int Answer(const Command& command, const Command::Request& request, const std::string& first_argument) {
+  switch (request.kind) {
+    case Command::Request::Kind::kRun:
+      return request.verb->Run();
+    case Command::Request::Kind::kPrint:
+      return Print(request.text);
+    case Command::Request::Kind::kLacking:
+      if (request.verb == nullptr) return FailUnknownVerb(command, first_argument);
+      return FailUsage(absl::StrCat("`kashi ", request.verb->name(), "` lacks an argument: see kashi ",
+                                    request.verb->name(), " --help"));
+    case Command::Request::Kind::kWrong:
+      break;
+  }
+  return FailUsage(request.text);
 }
 
 int Run(int argc, char** argv) {
-  Command command;
-  command.app.name("kashi");
-  command.app.description(
-      "Reads, checks, explains and converts XLA's programs, shapes and layouts, exact about every byte.");
-  command.app.footer("kashi VERB --help tells more, with examples. Exit status: 0 success, 1 bad input, 2 bad usage.");
-  command.app.set_version_flag("--version", "kashi " KASHI_VERSION, "Print the version; `kashi version` tells more");
-  command.app.require_subcommand(1);
-  AddShapeVerb(&command);
-  AddIndexVerb(&command);
-  AddDrawVerb(&command);
-  AddConvertVerb(&command);
-  AddOpsVerb(&command);
-  AddVerifyVerb(&command);
-  AddRunVerb(&command);
-  AddDiffVerb(&command);
-  AddRelayoutVerb(&command);
-  AddMemoryVerb(&command);
-  AddCostVerb(&command);
-  AddVersionVerb(&command);
-  AddHelpVerb(&command);
+  Command command(
+      "kashi", "Reads, checks, explains and converts XLA's programs, shapes and layouts, exact about every byte.",
+      "kashi VERB --help tells more, with examples. Exit status: 0 success, 1 bad input, 2 bad usage.", KASHI_VERSION);
+  AddVerbs(&command);
   try {
-    command.app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return Print(command.app.help());
-  } catch (const CLI::CallForVersion& version) {
-    return Print(absl::StrCat(version.what(), "\n"));
-  } catch (const CLI::RequiredError&) {
-    return FailVerb(command, argc > 1 ? argv[1] : "");
-  } catch (const CLI::ParseError& error) {
-    return FailUsage(error.what());
+    return Answer(command, command.Parse(argc, argv), argc > 1 ? argv[1] : "");
   } catch (const std::exception& error) {
     return Fail(InternalStrCat(error.what()));
   }
-  return command.exit_status;
 }
 
 }  // namespace

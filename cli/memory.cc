@@ -17,6 +17,7 @@
 #include "cli/verb.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/array/tpu_tiling.h"
+#include "kashi/hlo/hlo_module.h"
 
 namespace kashi::cli {
 namespace {
@@ -106,18 +107,17 @@ int RunMemory(const MemoryOptions& options) {
   return options.inputs.size() == 2 ? Compare(options, &answers) : Report(options, &answers);
 }
 
-void AddTargetOption(CLI::App* verb, std::optional<MemoryTarget>* target) {
+void AddTargetOption(Verb* verb, std::optional<MemoryTarget>* target) {
   const std::string names = absl::StrCat(
       absl::StrJoin(TpuGenerations(), " ",
                     [](std::string* out, const TpuGenerationInfo& info) { absl::StrAppend(out, info.name); }),
       " host");
   const auto set = [target, names](const std::string& name) {
     *target = ParseMemoryTarget(name);
-    if (target->has_value()) return;
-    throw CLI::ValidationError(absl::StrCat("no target `", name, "`; there are: ", names));
+    if (target->has_value()) return std::string();
+    return absl::StrCat("no target `", name, "`; there are: ", names);
   };
-  verb->add_option_function<std::string>("--target", set,
-                                         absl::StrCat("Whose memory it is (", names, "); guessed from the layouts"));
+  verb->AddOption("--target", set, absl::StrCat("Whose memory it is (", names, "); guessed from the layouts"));
 }
 
 }  // namespace
@@ -136,20 +136,18 @@ void AddMemoryVerb(Command* command) {
       "report\n"
       "says so. Peak means arguments, outputs and constants, and the temporaries that are alive at once; gaps between\n"
       "buffers do not count.";
-  CLI::App* verb = AddVerb(command, "memory", "Explain where the memory of a module goes", examples,
-                           [options] { return RunMemory(*options); });
-  verb->add_option("FILE", options->inputs, "A module, a directory of a dump, or `-`; or two modules to compare")
-      ->required();
+  Verb* verb = command->AddVerb("memory", "Explain where the memory of a module goes", examples,
+                                [options] { return RunMemory(*options); });
+  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-`; or two modules to compare")
+      ->Required();
   AddTargetOption(verb, &options->target);
-  verb->add_option("--top", options->top, "How many buffers and shapes to show (10)")
-      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
-  verb->add_option("--space", options->memory_space, "Whose largest buffers to show (0)");
+  verb->AddOption("--top", &options->top, "How many buffers and shapes to show (10)")
+      ->Within(0, std::numeric_limits<int64_t>::max());
+  verb->AddOption("--space", &options->memory_space, "Whose largest buffers to show (0)");
   AddOutputOption(verb, &options->output, "Write to this file");
-  verb->add_option("--html", options->html,
-                   "Write a page to this file: self-contained, opens in any browser; no report")
-      ->check([](const std::string& value) {
-        return value.empty() ? std::string("an empty name names no file") : std::string();
-      });
+  verb->AddOption("--html", &options->html,
+                  "Write a page to this file: self-contained, opens in any browser; no report")
+      ->Check(CheckFileName);
   AddStrictFlag(verb, &options->strict);
   AddJsonFlag(verb, &options->json);
 }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/memory_json.h"
 #include "cli/memory_report.h"
+#include "kashi/analysis/memory_analysis.h"
 #include "kashi/base/text.h"
 
 namespace kashi::cli {

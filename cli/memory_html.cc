@@ -15,10 +15,12 @@
 #include "absl/strings/string_view.h"
 #include "cli/memory_json.h"
 #include "cli/memory_page.h"
+#include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/base/text.h"
 #include "kashi/draw/layout_figure.h"
+#include "kashi/hlo/hlo_module.h"
 
 namespace kashi::cli {
 namespace {

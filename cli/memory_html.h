@@ -8,7 +8,10 @@
 
 #include <string>
 
-#include "kashi/analysis/memory_analysis.h"
+namespace kashi {
+class HloModule;
+struct MemoryAnalysis;
+}  // namespace kashi
 
 namespace kashi::cli {
 

@@ -3,8 +3,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
+#include "kashi/hlo/hlo_module.h"
 
 namespace kashi::cli {
 namespace {

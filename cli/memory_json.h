@@ -5,8 +5,13 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/verb.h"
-#include "kashi/analysis/memory_analysis.h"
+#include "cli/json.h"
+
+namespace kashi {
+class HloModule;
+struct MemoryAnalysis;
+struct MemoryTarget;
+}  // namespace kashi
 
 namespace kashi::cli {
 

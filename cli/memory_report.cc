@@ -7,9 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/memory_json.h"
+#include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/base/text.h"
+#include "kashi/hlo/hlo_module.h"
 
 namespace kashi::cli {
 namespace {

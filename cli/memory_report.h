@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <string>
 
-#include "kashi/analysis/memory_analysis.h"
+namespace kashi {
+class HloModule;
+struct MemoryAnalysis;
+}  // namespace kashi
 
 namespace kashi::cli {
 

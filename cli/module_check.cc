@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "kashi/hlo/hlo_module.h"
 
 namespace kashi::cli {
 namespace {

@@ -14,9 +14,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/verb.h"
+#include "kashi/base/diagnostic.h"
 #include "kashi/base/status.h"
+#include "kashi/hlo/hlo_module.h"
 #include "kashi/hlo/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
+#include "kashi/proto/hlo_proto_io.h"
 
 namespace kashi::cli {
 namespace {
@@ -76,6 +79,11 @@ bool LooksLikeProto(absl::string_view bytes) {
 
 }  // namespace
 
+ModuleFile::ModuleFile() : proto(std::make_unique<HloProtoFile>()) {}
+ModuleFile::ModuleFile(ModuleFile&&) noexcept = default;
+ModuleFile& ModuleFile::operator=(ModuleFile&&) noexcept = default;
+ModuleFile::~ModuleFile() = default;
+
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   const bool is_stdin = path == "-";
   std::FILE* file = is_stdin ? stdin : std::fopen(path.c_str(), "rb");
@@ -108,7 +116,7 @@ std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleRe
   const bool is_json = LooksLikeHloJson(file.bytes);
   if (is_json || LooksLikeProto(file.bytes)) {
     absl::StatusOr<std::unique_ptr<HloModule>> module =
-        is_json ? HloModuleFromJson(file.bytes) : ReadHloProto(file.bytes, &file.proto);
+        is_json ? HloModuleFromJson(file.bytes) : ReadHloProto(file.bytes, file.proto.get());
     if (!module.ok()) {
       Fail(absl::Status(module.status().code(), absl::StrCat(file.name, ": ", module.status().message())));
       return std::nullopt;

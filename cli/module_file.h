@@ -9,8 +9,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/proto/hlo_proto_io.h"
+
+namespace kashi {
+class HloModule;
+struct HloProtoFile;
+}  // namespace kashi
 
 namespace kashi::cli {
 
@@ -20,11 +23,16 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // A file and the module that it holds. What kind of file it is its contents say, not its name: HLO text, or HloModuleProto,
 // HloProto or HloSnapshot in binary, text or JSON form.
 struct ModuleFile {
+  ModuleFile();
+  ModuleFile(ModuleFile&&) noexcept;
+  ModuleFile& operator=(ModuleFile&&) noexcept;
+  ~ModuleFile();
+
   std::string name;   // for messages
   std::string bytes;  // as read
   bool is_text = false;
   std::unique_ptr<HloModule> module;
-  HloProtoFile proto;  // of a proto: what it holds besides the module
+  std::unique_ptr<HloProtoFile> proto;  // of a proto: what it holds besides the module; never null
 };
 
 struct ModuleReaderOptions {

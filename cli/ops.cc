@@ -109,11 +109,11 @@ void AddOpsVerb(Command* command) {
   const std::string examples =
       "  kashi ops gather scatter        operands and attributes of two operations\n"
       "  kashi ops --json                all operations, one object a line";
-  CLI::App* verb = AddVerb(command, "ops", "List the operations of HLO, their operands and attributes", examples,
-                           [options] { return RunOps(*options); });
-  verb->add_option("NAME", options->names, "Operations; all if none is named");
+  Verb* verb = command->AddVerb("ops", "List the operations of HLO, their operands and attributes", examples,
+                                [options] { return RunOps(*options); });
+  verb->AddOption("NAME", &options->names, "Operations; all if none is named");
   AddJsonFlag(verb, &options->json);
-  AddFlag(verb, "--markdown", &options->markdown, "As a table for a document");
+  verb->AddFlag("--markdown", &options->markdown, "As a table for a document");
   AddOutputOption(verb, &options->output, "Write to this file");
 }
 

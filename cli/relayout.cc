@@ -413,17 +413,17 @@ std::string CheckSeconds(const std::string& value) {
              : absl::StrCat(value, " is no number of seconds from 0 to 3600");
 }
 
-void AddReportOptions(CLI::App* verb, RelayoutVerbOptions* options) {
-  AddFlag(verb, "--plan", &options->plan, "Print how it is done");
-  AddFlag(verb, "--check", &options->check,
-          "Compare all bytes with what the index loop makes; exit status 1 if they differ");
-  AddFlag(verb, "--bench", &options->bench,
-          "Measure how fast it is, beside a copy of as many bytes by as many threads");
-  verb->add_option("--problems", options->problems,
-                   "Plan, check or measure each line `[name: ]FROM -> TO` of this file (`-`: standard input)");
-  verb->add_option("--min-time", options->min_seconds, "Seconds that --bench measures, each time (default: 0.5)")
-      ->check(CheckSeconds);
-  verb->add_option("--seed", options->seed, "Of the random data if there is no IN (default: 42)");
+void AddReportOptions(Verb* verb, RelayoutVerbOptions* options) {
+  verb->AddFlag("--plan", &options->plan, "Print how it is done");
+  verb->AddFlag("--check", &options->check,
+                "Compare all bytes with what the index loop makes; exit status 1 if they differ");
+  verb->AddFlag("--bench", &options->bench,
+                "Measure how fast it is, beside a copy of as many bytes by as many threads");
+  verb->AddOption("--problems", &options->problems,
+                  "Plan, check or measure each line `[name: ]FROM -> TO` of this file (`-`: standard input)");
+  verb->AddOption("--min-time", &options->min_seconds, "Seconds that --bench measures, each time (default: 0.5)")
+      ->Check(CheckSeconds);
+  verb->AddOption("--seed", &options->seed, "Of the random data if there is no IN (default: 42)");
 }
 
 }  // namespace
@@ -447,23 +447,22 @@ void AddRelayoutVerb(Command* command) {
       "below), bytes_read (elements), bytes_written (filled padding too), threads, copy_threads (one, if that copies\n"
       "faster), runs, execute_ns and copy_ns (medians), execute_ns_min, copy_ns_min, plan_ns; or error, column.\n"
       "Exit status 130 after Ctrl-C.";
-  CLI::App* verb = AddVerb(command, "relayout", "Move an array from one layout into another", examples,
-                           [options] { return RelayoutVerb(*options).Run(); });
-  verb->add_option("IN", options->in, "Raw bytes or .npy; `-`: standard input");
-  verb->add_option("OUT", options->out, "The file to write; `-`: standard output");
-  verb->add_option("--from", options->from, "Shape and layout of IN; .npy can do without");
-  verb->add_option("--to", options->to, "Shape and layout of OUT; without it, .npy is row-major");
-  AddFlag(verb, "--convert", &options->convert, "Convert elements where the types differ");
-  verb->add_option("--pad", options->pad,
-                   "What padding of OUT becomes: a number, bits (0x7fc0), or `keep`: as it is there (default: 0)");
-  AddFlag(verb, "--npy", &options->npy, "OUT is .npy, whatever its name");
+  Verb* verb = command->AddVerb("relayout", "Move an array from one layout into another", examples,
+                                [options] { return RelayoutVerb(*options).Run(); });
+  verb->AddOption("IN", &options->in, "Raw bytes or .npy; `-`: standard input");
+  verb->AddOption("OUT", &options->out, "The file to write; `-`: standard output");
+  verb->AddOption("--from", &options->from, "Shape and layout of IN; .npy can do without");
+  verb->AddOption("--to", &options->to, "Shape and layout of OUT; without it, .npy is row-major");
+  verb->AddFlag("--convert", &options->convert, "Convert elements where the types differ");
+  verb->AddOption("--pad", &options->pad,
+                  "What padding of OUT becomes: a number, bits (0x7fc0), or `keep`: as it is there (default: 0)");
+  verb->AddFlag("--npy", &options->npy, "OUT is .npy, whatever its name");
   AddReportOptions(verb, options.get());
-  verb->add_option("--threads", options->threads, "At most so many threads (default: all of the machine)")
-      ->check(CLI::Range(0, 1024));
-  verb->add_option("--memory-limit", options->memory_limit, "At most so many bytes of arrays: 500M, 4G")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+  verb->AddOption("--threads", &options->threads, "At most so many threads (default: all of the machine)")
+      ->Within(0, 1024);
+  verb->AddSizeOption("--memory-limit", &options->memory_limit, "At most so many bytes of arrays: 500M, 4G");
   AddStrictFlag(verb, &options->strict);
-  AddFlag(verb, "--json", &options->json, "One JSON object a relayout");
+  verb->AddFlag("--json", &options->json, "One JSON object a relayout");
 }
 
 }  // namespace kashi::cli

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/verb.h"
+#include "cli/json.h"
 #include "kashi/relayout/relayout_plan.h"
 
 namespace kashi::cli {

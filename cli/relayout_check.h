@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cli/verb.h"
+#include "cli/json.h"
 #include "kashi/relayout/placement.h"
 #include "kashi/relayout/relayout_plan.h"
 

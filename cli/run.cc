@@ -28,6 +28,7 @@
 #include "kashi/base/text.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/hlo/hlo_module.h"
 
 namespace kashi::cli {
 namespace {
@@ -404,24 +405,22 @@ int RunVerb::Run() {
   return results.ok() ? Show(*std::move(results)) : FailRun(results.status());
 }
 
-void AddWatchOptions(CLI::App* verb, RunOptions* options) {
-  verb->add_option("--trace", options->trace,
-                   "Write every instruction's value as .npy into this directory, and index.tsv: which is which");
-  verb->add_option("--trace-limit", options->trace_limit, "At most so many bytes of them (default: 1G)")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
-  verb->add_option("--until", options->until, "Run until this instruction has a value: that is the output");
-  AddFlag(verb, "--check-nan", &options->check_nan,
-          "Stop at the first instruction that makes a NaN or an infinity, and tell about it; exit status 1");
+void AddWatchOptions(Verb* verb, RunOptions* options) {
+  verb->AddOption("--trace", &options->trace,
+                  "Write every instruction's value as .npy into this directory, and index.tsv: which is which");
+  verb->AddSizeOption("--trace-limit", &options->trace_limit, "At most so many bytes of them (default: 1G)");
+  verb->AddOption("--until", &options->until, "Run until this instruction has a value: that is the output");
+  verb->AddFlag("--check-nan", &options->check_nan,
+                "Stop at the first instruction that makes a NaN or an infinity, and tell about it; exit status 1");
 }
 
-void AddDeviceOptions(CLI::App* verb, RunOptions* options) {
-  verb->add_option("--custom-call", options->custom_calls,
-                   "TARGET=COMMAND: a program computes custom calls of this target; examples/custom_call.py is one")
-      ->type_size(1)
-      ->allow_extra_args(false);
-  verb->add_option("--devices-dir", options->devices_dir,
-                   "Several devices: the inputs are DIR/dev<k>/in<i>.npy; writes OUT/dev<k>/out<i>.npy");
-  verb->add_option("--expect-devices", options->expect_devices, "Compare with DIR/dev<k>/out<i>.npy");
+void AddDeviceOptions(Verb* verb, RunOptions* options) {
+  verb->AddOption("--custom-call", &options->custom_calls,
+                  "TARGET=COMMAND: a program computes custom calls of this target; examples/custom_call.py is one")
+      ->OneEach();
+  verb->AddOption("--devices-dir", &options->devices_dir,
+                  "Several devices: the inputs are DIR/dev<k>/in<i>.npy; writes OUT/dev<k>/out<i>.npy");
+  verb->AddOption("--expect-devices", &options->expect_devices, "Compare with DIR/dev<k>/out<i>.npy");
 }
 
 }  // namespace
@@ -440,30 +439,24 @@ void AddRunVerb(Command* command) {
       "verifier), first_ms, run_ms_min and run_ms_median (of the runs behind the first), peak_rss_bytes, outputs\n"
       "(shape, elements, min, max, mean, nan, inf, value or beginning, comparison); of several devices `devices`,\n"
       "each with outputs. Exit status 130 after Ctrl-C.";
-  CLI::App* verb =
-      AddVerb(command, "run", "Run a program on values", examples, [options] { return RunVerb(*options).Run(); });
-  verb->add_option("FILE", options->file, "A module in any form, or `-` for standard input")->required();
-  verb->add_option("--input", options->inputs, "An .npy file; may be repeated. None: random numbers")
-      ->allow_extra_args(false);
-  verb->add_option("--output-dir", options->output_dir, "Write out0.npy, out1.npy ... into this directory");
-  verb->add_option("--expect", options->expect, "Compare an output with this .npy file; may be repeated")
-      ->allow_extra_args(false);
-  verb->add_option(
-          "--tolerance", options->tolerance,
-          "How far off a real number may be, absolutely and relatively (default: f64 1e-9, f32 1e-4, f16 1e-2, "
-          "others 5e-2)")
-      ->check(CheckTolerance);
-  verb->add_option("--seed", options->seed, "Of random numbers (default: 42)");
-  verb->add_option("--repeat", options->repeat, "Run so many times, and tell how long it takes")
-      ->check(CLI::Range(1, 1000000));
-  verb->add_option("--engine", options->engine, "evaluator, or cpu: compiled")
-      ->check(CLI::IsMember({"evaluator", "cpu"}));
-  verb->add_option("--memory-limit", options->memory_limit, "At most so many bytes of values: 500M, 4G")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+  Verb* verb =
+      command->AddVerb("run", "Run a program on values", examples, [options] { return RunVerb(*options).Run(); });
+  verb->AddOption("FILE", &options->file, "A module in any form, or `-` for standard input")->Required();
+  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated. None: random numbers")->OneEach();
+  verb->AddOption("--output-dir", &options->output_dir, "Write out0.npy, out1.npy ... into this directory");
+  verb->AddOption("--expect", &options->expect, "Compare an output with this .npy file; may be repeated")->OneEach();
+  verb->AddOption("--tolerance", &options->tolerance,
+                  "How far off a real number may be, absolutely and relatively (default: f64 1e-9, f32 1e-4, f16 1e-2, "
+                  "others 5e-2)")
+      ->Check(CheckTolerance);
+  verb->AddOption("--seed", &options->seed, "Of random numbers (default: 42)");
+  verb->AddOption("--repeat", &options->repeat, "Run so many times, and tell how long it takes")->Within(1, 1000000);
+  verb->AddOption("--engine", &options->engine, "evaluator, or cpu: compiled")->OneOf({"evaluator", "cpu"});
+  verb->AddSizeOption("--memory-limit", &options->memory_limit, "At most so many bytes of values: 500M, 4G");
   AddDeviceOptions(verb, options.get());
   AddWatchOptions(verb, options.get());
   AddStrictFlag(verb, &options->strict);
-  AddFlag(verb, "--json", &options->json, "One JSON object");
+  verb->AddFlag("--json", &options->json, "One JSON object");
 }
 
 }  // namespace kashi::cli

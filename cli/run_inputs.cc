@@ -13,8 +13,11 @@
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/hlo_module.h"
 #include "kashi/literal/fake_literal.h"
+#include "kashi/literal/literal.h"
 #include "kashi/literal/npy.h"
+#include "kashi/proto/hlo_proto_io.h"
 
 namespace kashi::cli {
 namespace {
@@ -196,10 +199,10 @@ absl::StatusOr<Arguments> MakeRandomArguments(const HloModule& module, uint64_t 
 }
 
 absl::StatusOr<std::optional<Arguments>> SnapshotArguments(const ModuleFile& file) {
-  const HloUnoptimizedSnapshot& unoptimized = file.proto.unoptimized_snapshot;
+  const HloUnoptimizedSnapshot& unoptimized = file.proto->unoptimized_snapshot;
   if (unoptimized.partitions_size() > 1) return std::nullopt;
   const auto& protos =
-      unoptimized.partitions_size() == 1 ? unoptimized.partitions(0).arguments() : file.proto.snapshot.arguments();
+      unoptimized.partitions_size() == 1 ? unoptimized.partitions(0).arguments() : file.proto->snapshot.arguments();
   if (protos.empty()) return std::nullopt;
   Arguments arguments;
   for (const LiteralProto& proto : protos) {
@@ -211,8 +214,8 @@ absl::StatusOr<std::optional<Arguments>> SnapshotArguments(const ModuleFile& fil
 }
 
 absl::StatusOr<std::optional<Literal>> SnapshotResult(const ModuleFile& file) {
-  if (!file.proto.snapshot.has_result()) return std::nullopt;
-  KASHI_ASSIGN_OR_RETURN(Literal result, Literal::CreateFromProto(file.proto.snapshot.result()));
+  if (!file.proto->snapshot.has_result()) return std::nullopt;
+  KASHI_ASSIGN_OR_RETURN(Literal result, Literal::CreateFromProto(file.proto->snapshot.result()));
   return result;
 }
 

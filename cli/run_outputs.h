@@ -9,7 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cli/verb.h"
+#include "cli/json.h"
+#include "kashi/array/primitive_type.h"
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_comparison.h"
 
@@ -25,7 +26,7 @@ struct Tolerance {
   double For(PrimitiveType type) const;
 };
 
-// For CLI11: what is wrong with a --tolerance; "" if nothing is.
+// What is wrong with a --tolerance; "" if nothing is.
 std::string CheckTolerance(const std::string& value);
 
 // An output and what it should be.

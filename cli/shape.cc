@@ -13,6 +13,7 @@
 #include "kashi/array/device_size.h"
 #include "kashi/array/index_map.h"
 #include "kashi/array/primitive_util.h"
+#include "kashi/array/shape.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/array/tpu_tiling.h"
 #include "kashi/base/math.h"
@@ -205,28 +206,28 @@ std::string TargetNames() {
                        [](std::string* out, const TpuGenerationInfo& info) { absl::StrAppend(out, info.name); });
 }
 
-void AddTargetOption(CLI::App* verb, std::optional<TpuGeneration>* target) {
+void AddTargetOption(Verb* verb, std::optional<TpuGeneration>* target) {
   const auto set = [target](const std::string& name) {
     *target = ParseTpuGeneration(name);
-    if (target->has_value()) return;
-    throw CLI::ValidationError(absl::StrCat("no TPU generation `", name, "`; there are: ", TargetNames()));
+    if (target->has_value()) return std::string();
+    return absl::StrCat("no TPU generation `", name, "`; there are: ", TargetNames());
   };
-  verb->add_option_function<std::string>(
-      "--target", set, absl::StrCat("Give shapes without tiles the layout of a TPU generation (", TargetNames(), ")"));
+  verb->AddOption("--target", set,
+                  absl::StrCat("Give shapes without tiles the layout of a TPU generation (", TargetNames(), ")"));
 }
 
 }  // namespace
 
 void AddShapeVerb(Command* command) {
   auto options = std::make_shared<ShapeOptions>();
-  CLI::App* verb = AddVerb(command, "shape", "Explain shapes: canonical text, layout, bytes, padding",
-                           "  kashi shape 'bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}'\n"
-                           "  kashi shape --target v5e 'f32[1000,3]'\n"
-                           "  kashi shape --json 'f32[3,5]{1,0:T(2,2)}' '(s32[], pred[4])'\n"
-                           "  grep -oE '[a-z][a-z0-9]*\\[[0-9,]*\\]\\{[^{}]*\\}' dump.txt | kashi shape --json -",
-                           [options] { return ShapeVerb(*options).Run(); });
-  verb->add_option("SHAPE", options->shapes, "Shapes as XLA writes them; `-` reads one a line from standard input")
-      ->required();
+  Verb* verb = command->AddVerb("shape", "Explain shapes: canonical text, layout, bytes, padding",
+                                "  kashi shape 'bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}'\n"
+                                "  kashi shape --target v5e 'f32[1000,3]'\n"
+                                "  kashi shape --json 'f32[3,5]{1,0:T(2,2)}' '(s32[], pred[4])'\n"
+                                "  grep -oE '[a-z][a-z0-9]*\\[[0-9,]*\\]\\{[^{}]*\\}' dump.txt | kashi shape --json -",
+                                [options] { return ShapeVerb(*options).Run(); });
+  verb->AddOption("SHAPE", &options->shapes, "Shapes as XLA writes them; `-` reads one a line from standard input")
+      ->Required();
   AddJsonFlag(verb, &options->json);
   AddStrictFlag(verb, &options->strict);
   AddTargetOption(verb, &options->target);

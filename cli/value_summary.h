@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/verb.h"
-#include "kashi/array/primitive_type.h"
-#include "kashi/evaluator/value.h"
-#include "kashi/hlo/hlo_instruction.h"
-#include "kashi/literal/literal.h"
+#include "cli/json.h"
+
+namespace kashi {
+class HloInstruction;
+class Literal;
+class Value;
+}  // namespace kashi
 
 namespace kashi::cli {
 

@@ -15,7 +15,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "kashi/array/shape.h"
 #include "kashi/array/shape_parser.h"
+#include "kashi/base/diagnostic.h"
 #include "kashi/base/status.h"
 
 namespace kashi::cli {
@@ -90,37 +92,21 @@ absl::Status WriteFile(const std::string& path, Pieces pieces) {
   return ReplaceFile(FollowLinks(path), exists ? info.st_mode & 07777 : NewFileMode(), pieces);
 }
 
-std::string ToLine(const Json& object) {
-  return absl::StrCat(object.dump(-1, ' ', false, Json::error_handler_t::replace), "\n");
-}
-
 }  // namespace
 
-CLI::App* AddVerb(Command* command, const std::string& name, const std::string& description,
-                  const std::string& examples, std::function<int()> run) {
-  CLI::App* verb = command->app.add_subcommand(name, description);
-  verb->footer(absl::StrCat("Examples:\n", examples));
-  verb->callback([command, run = std::move(run)] { command->exit_status = run(); });
-  return verb;
+void AddJsonFlag(Verb* verb, bool* json) {
+  verb->AddFlag("--json", json, "One JSON object a line, also for a bad or blank line: then with `error`");
 }
 
-CLI::Option* AddFlag(CLI::App* verb, const std::string& name, bool* value, const std::string& description) {
-  return verb->add_flag(name, *value, description)->disable_flag_override();
+void AddStrictFlag(Verb* verb, bool* strict) {
+  verb->AddFlag("--strict", strict, "Refuse sloppy or invalid text that XLA accepts all the same");
 }
 
-void AddJsonFlag(CLI::App* verb, bool* json) {
-  AddFlag(verb, "--json", json, "One JSON object a line, also for a bad or blank line: then with `error`");
+void AddOutputOption(Verb* verb, std::string* path, const std::string& description) {
+  verb->AddOption("-o,--output", path, description)->Check(CheckFileName);
 }
 
-void AddStrictFlag(CLI::App* verb, bool* strict) {
-  AddFlag(verb, "--strict", strict, "Refuse sloppy or invalid text that XLA accepts all the same");
-}
-
-void AddOutputOption(CLI::App* verb, std::string* path, const std::string& description) {
-  verb->add_option("-o,--output", *path, description)->check([](const std::string& value) {
-    return value.empty() ? std::string("an empty name names no file") : std::string();
-  });
-}
+std::string CheckFileName(const std::string& name) { return name.empty() ? "an empty name names no file" : ""; }
 
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "kashi: error: %s\n", std::string(status.message()).c_str());
@@ -146,6 +132,8 @@ void PrintDiagnostics(const SourceText& source, const std::vector<Diagnostic>& d
 std::vector<Diagnostic> ErrorAboutAll(const SourceText& source, const absl::Status& status) {
   return {{Diagnostic::Severity::kError, 0, source.text.size(), std::string(status.message())}};
 }
+
+SourceText InputLines::line() const { return {"<stdin>", absl::string_view(buffer_, size_), number_}; }
 
 InputLines::~InputLines() { std::free(buffer_); }
 
@@ -191,7 +179,7 @@ void Answers::Add(absl::string_view text) {
   if (waiting_.size() > kFlushBytes) Flush();
 }
 
-void Answers::AddLine(const Json& object) { Add(ToLine(object)); }
+void Answers::AddLine(const Json& object) { Add(absl::StrCat(object.dump(), "\n")); }
 
 void Answers::AddBlankLine() {
   if (json_) AddLine(Json{{"error", "blank line"}});

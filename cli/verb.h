@@ -1,42 +1,32 @@
 // What the verbs of the command share: registering themselves, where text comes from and where it goes.
 //
-// A verb is a file that defines one Add…Verb function: it adds a subcommand with its options, examples and a callback.
-// The callback, AddVerb's `run`, returns the exit status: 0 all well, 1 something in the input was bad. Usage errors are
-// CLI11's and end with 2; main.cc shows them.
+// A verb is a file that defines one Add…Verb function: it adds a verb with its options, examples and a function that runs
+// it and returns the exit status: 0 all well, 1 something in the input was bad. Usage errors end with 2; main.cc shows them.
 #ifndef KASHI_CLI_VERB_H_
 #define KASHI_CLI_VERB_H_
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "kashi/array/shape.h"
+#include "absl/types/span.h"
+#include "cli/json.h"
+#include "cli/options.h"
 #include "kashi/base/diagnostic.h"
-#include "nlohmann/json.hpp"
+
+namespace kashi {
+class Shape;
+}  // namespace kashi
 
 namespace kashi::cli {
-
-using Json = nlohmann::ordered_json;
 
 inline constexpr int kSuccess = 0;
 inline constexpr int kBadInput = 1;
 inline constexpr int kBadUsage = 2;
-
-// The command line and the exit status that a verb leaves.
-struct Command {
-  CLI::App app;
-  int exit_status = kSuccess;
-};
-
-// Adds a subcommand; `examples` are lines that --help shows as they are, `run` is called when it was chosen.
-CLI::App* AddVerb(Command* command, const std::string& name, const std::string& description,
-                  const std::string& examples, std::function<int()> run);
 
 void AddShapeVerb(Command* command);
 void AddIndexVerb(Command* command);
@@ -51,17 +41,18 @@ void AddMemoryVerb(Command* command);
 void AddCostVerb(Command* command);
 void AddVersionVerb(Command* command);
 
-// Options that several verbs have. A flag takes no value: `--json=false` is refused.
-CLI::Option* AddFlag(CLI::App* verb, const std::string& name, bool* value, const std::string& description);
-void AddJsonFlag(CLI::App* verb, bool* json);
-void AddStrictFlag(CLI::App* verb, bool* strict);
-void AddOutputOption(CLI::App* verb, std::string* path, const std::string& description);
+// Options that several verbs have.
+void AddJsonFlag(Verb* verb, bool* json);
+void AddStrictFlag(Verb* verb, bool* strict);
+void AddOutputOption(Verb* verb, std::string* path, const std::string& description);
+// For an option that names a file to write.
+std::string CheckFileName(const std::string& name);
 
 // For an error that has no place in a text: "kashi: error: …" to standard error. Returns kBadInput.
 int Fail(const absl::Status& status);
 // Shows errors under their place. Returns kBadInput.
 int Fail(const SourceText& source, const std::vector<Diagnostic>& errors);
-// For a command line that CLI11 could not know to be wrong. Returns kBadUsage.
+// For a command line whose options do not go together. Returns kBadUsage.
 int FailUsage(absl::string_view message);
 // Warnings or errors, to standard error.
 void PrintDiagnostics(const SourceText& source, const std::vector<Diagnostic>& diagnostics);
@@ -80,7 +71,7 @@ class InputLines {
   // False at the end, and where input cannot be read: `status` tells which.
   bool Next();
   // The line under its name and number, without its newline; until the next Next().
-  SourceText line() const { return {"<stdin>", absl::string_view(buffer_, size_), number_}; }
+  SourceText line() const;
   // Nothing but white space.
   bool is_blank() const;
   const absl::Status& status() const { return status_; }

@@ -9,6 +9,7 @@
 #include "cli/module_file.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
+#include "kashi/hlo/hlo_module.h"
 #include "kashi/hlo/hlo_verifier.h"
 
 namespace kashi::cli {
@@ -81,13 +82,13 @@ void AddVerifyVerb(Command* command) {
       "first. Operands of several floating point precisions are a finding unless the module is scheduled: compilers "
       "mix\n"
       "them. Exit status 1 if there is any finding.";
-  CLI::App* verb = AddVerb(command, "verify", "Check that modules keep the rules of HLO", examples,
-                           [options] { return RunVerify(*options); });
-  verb->add_option("FILE", options->inputs, "A module, a directory of a dump, or `-` for standard input")->required();
-  AddFlag(verb, "--layout-sensitive", &options->layout_sensitive, "Shapes must agree in their layouts, too");
-  AddFlag(verb, "--allow-mixed-precision", &options->allow_mixed_precision,
-          "Operands may differ in the precision of floating point (scheduled modules: always)");
-  AddFlag(verb, "--allow-unbounded", &options->allow_unbounded_dynamism, "Dimensions of unknown size are no finding");
+  Verb* verb = command->AddVerb("verify", "Check that modules keep the rules of HLO", examples,
+                                [options] { return RunVerify(*options); });
+  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-` for standard input")->Required();
+  verb->AddFlag("--layout-sensitive", &options->layout_sensitive, "Shapes must agree in their layouts, too");
+  verb->AddFlag("--allow-mixed-precision", &options->allow_mixed_precision,
+                "Operands may differ in the precision of floating point (scheduled modules: always)");
+  verb->AddFlag("--allow-unbounded", &options->allow_unbounded_dynamism, "Dimensions of unknown size are no finding");
   AddOutputOption(verb, &options->output, "Write to this file");
   AddStrictFlag(verb, &options->strict);
   AddJsonFlag(verb, &options->json);

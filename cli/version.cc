@@ -11,8 +11,8 @@ namespace kashi::cli {
 namespace {
 
 // What the processor offers; the array model needs none of it.
-Json CpuCapabilities() {
-  Json names = Json::array();
+std::vector<std::string> CpuCapabilities() {
+  std::vector<std::string> names;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) names.push_back("avx2");
   if (__builtin_cpu_supports("avx512f")) names.push_back("avx512f");
@@ -20,23 +20,21 @@ Json CpuCapabilities() {
   return names;
 }
 
-std::string VersionText(const Json& facts) {
-  const auto join = [](const Json& names) { return absl::StrJoin(names.get<std::vector<std::string>>(), " "); };
-  return absl::StrCat("kashi ", KASHI_VERSION, "\nfeatures: ", join(facts["features"]), "\nCPU: ", join(facts["cpu"]),
-                      "\n");
+std::vector<std::string> Features() {
+  return {"shape", "index", "draw", "convert", "verify", "ops", "run", "diff", "relayout", "memory", "cost"};
+}
+
+std::string VersionText() {
+  return absl::StrCat("kashi ", KASHI_VERSION, "\nfeatures: ", absl::StrJoin(Features(), " "),
+                      "\nCPU: ", absl::StrJoin(CpuCapabilities(), " "), "\n");
 }
 
 int RunVersion(bool json) {
-  Json facts;
-  facts["version"] = KASHI_VERSION;
-  facts["features"] = {"shape", "index", "draw",     "convert", "verify", "ops",
-                       "run",   "diff",  "relayout", "memory",  "cost"};
-  facts["cpu"] = CpuCapabilities();
   Answers answers("", json);
   if (json) {
-    answers.AddLine(facts);
+    answers.AddLine({{"version", KASHI_VERSION}, {"features", Features()}, {"cpu", CpuCapabilities()}});
   } else {
-    answers.Add(VersionText(facts));
+    answers.Add(VersionText());
   }
   return answers.Finish();
 }
@@ -45,9 +43,9 @@ int RunVersion(bool json) {
 
 void AddVersionVerb(Command* command) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* verb = AddVerb(command, "version", "Tell the version, the features built in and the CPU's capabilities",
-                           "  kashi version\n  kashi version --json", [json] { return RunVersion(*json); });
-  AddFlag(verb, "--json", json.get(), "One JSON object");
+  Verb* verb = command->AddVerb("version", "Tell the version, the features built in and the CPU's capabilities",
+                                "  kashi version\n  kashi version --json", [json] { return RunVersion(*json); });
+  verb->AddFlag("--json", json.get(), "One JSON object");
 }
 
 }  // namespace kashi::cli
