@@ -53,6 +53,11 @@ struct Budget {
   bool is_exact;
 };
 
+// Enough lines for the first one, both sides of a tile border, and the last one.
+constexpr int64_t kLeastForTileBorder = 4;
+// Enough for the edge of the padding as well.
+constexpr int64_t kLeastForPaddingEdge = 7;
+
 // The beginning, and the places where something changes: the first tile border, the edge of the padding, the end.
 std::vector<Window> ChooseWindows(const Extent& extent, int64_t budget) {
   if (extent.positions <= budget) return {{0, extent.positions}};
@@ -60,13 +65,14 @@ std::vector<Window> ChooseWindows(const Extent& extent, int64_t budget) {
   const int64_t reach = budget >= 14 ? 2 : 1;
   std::vector<Window> windows = {{extent.positions - reach, extent.positions}};
   int64_t used = reach;
-  if (budget >= 7 && extent.edge < extent.positions - reach) {
-    windows.push_back({extent.edge - reach, extent.edge + 1});
-    used += reach + 1;
-  }
-  if (budget >= 7 && extent.tile > budget - used - reach && extent.tile < extent.positions) {
+  // The tile border is what a figure is about; the edge of the padding comes second.
+  if (budget >= kLeastForTileBorder && extent.tile > budget - used - reach && extent.tile < extent.positions) {
     windows.push_back({extent.tile - reach, extent.tile + reach});
     used += 2 * reach;
+  }
+  if (budget >= kLeastForPaddingEdge && extent.edge < extent.positions - reach) {
+    windows.push_back({extent.edge - reach, extent.edge + 1});
+    used += reach + 1;
   }
   windows.push_back({0, std::max<int64_t>(budget - used, 1)});
   return windows;

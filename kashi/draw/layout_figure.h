@@ -133,6 +133,9 @@ std::string ToString(const LayoutFigure::Cell& cell, CellText text);
 struct SvgOptions {
   CellText cell_text = CellText::kPhysical;
   bool show_path = true;
+  bool show_title = true;   // the shape, its summary and its axes above the figure
+  bool show_legend = true;  // what the marks mean, below it
+  bool dark = false;        // for a dark page
   // Slices stand side by side up to this width.
   int max_width = 1100;
 };
@@ -142,6 +145,8 @@ std::string ToSvg(const LayoutFigure& figure, const SvgOptions& options = {});
 struct TerminalOptions {
   CellText cell_text = CellText::kPhysical;
   bool color = false;  // ANSI escapes
+  bool show_title = true;
+  bool show_legend = true;
   bool ascii = false;  // else box-drawing characters, UTF-8
   // Columns are left out until the figure fits, as far as that goes: the first and the last one stay. Text is not
   // wrapped.

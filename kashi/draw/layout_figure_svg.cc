@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,12 +33,6 @@ constexpr int kLegendLine = 26;
 constexpr int kLegendMark = 34;
 constexpr size_t kMaxTitle = 120;
 
-// Colours that stay apart with any colour vision (after Okabe and Ito), and in grey.
-constexpr std::array<absl::string_view, 4> kTints = {"#dcebf7", "#fdebd0", "#f1e4f1", "#d9f0e6"};
-constexpr absl::string_view kInk = "#1b1b1b";
-constexpr absl::string_view kMuted = "#5a5a5a";
-constexpr absl::string_view kHairline = "#c4c8cc";
-constexpr absl::string_view kPathColor = "#c8450b";
 constexpr absl::string_view kSans = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 constexpr absl::string_view kMono = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
@@ -72,14 +67,48 @@ std::string Shorten(const std::string& text) {
 int MonoWidth(size_t characters, int size) { return static_cast<int>(characters) * size * 61 / 100 + 1; }
 int SansWidth(absl::string_view text, int size) { return static_cast<int>(text.size()) * size * 60 / 100 + 1; }
 
-// How borders of each level look, the coarsest first.
+// How the borders of one level look.
 struct Stroke {
   absl::string_view color;
   absl::string_view width;
   absl::string_view dashes;
 };
-constexpr std::array<Stroke, 4> kStrokes = {
-    {{"#1b1b1b", "2.8", ""}, {"#0072b2", "1.6", ""}, {"#00795a", "1.4", "5 2.5"}, {"#9a3a78", "1.2", "2 2"}}};
+
+// Colours that stay apart with any colour vision (after Okabe and Ito), and in grey.
+struct Palette {
+  absl::string_view background;
+  std::array<absl::string_view, 4> tints;
+  absl::string_view ink;
+  absl::string_view muted;
+  absl::string_view hairline;
+  absl::string_view path;
+  absl::string_view axis_name;
+  absl::string_view padding;
+  absl::string_view padding_hatch;
+  std::array<Stroke, 4> strokes;  // the coarsest level first
+};
+constexpr Palette kLight = {
+    "#ffffff",
+    {"#dcebf7", "#fdebd0", "#f1e4f1", "#d9f0e6"},
+    "#1b1b1b",
+    "#5a5a5a",
+    "#c4c8cc",
+    "#c8450b",
+    "#0a4f7d",
+    "#f6f6f6",
+    "#9aa0a6",
+    {{{"#1b1b1b", "2.8", ""}, {"#0072b2", "1.6", ""}, {"#00795a", "1.4", "5 2.5"}, {"#9a3a78", "1.2", "2 2"}}}};
+constexpr Palette kDark = {
+    "#16191d",
+    {"#1f3547", "#453619", "#3f2b3f", "#1d3d31"},
+    "#f0f2f4",
+    "#a9b0b7",
+    "#4b535b",
+    "#ff9b66",
+    "#8cc8f0",
+    "#22262b",
+    "#6b737b",
+    {{{"#f0f2f4", "2.8", ""}, {"#56b4e9", "1.6", ""}, {"#2fc79a", "1.4", "5 2.5"}, {"#e29bc8", "1.2", "2 2"}}}};
 
 struct Point {
   int x = 0;
@@ -88,12 +117,15 @@ struct Point {
 
 class SvgRenderer {
  public:
-  SvgRenderer(const LayoutFigure& figure, const SvgOptions& options) : figure_(figure), options_(options) { Measure(); }
+  SvgRenderer(const LayoutFigure& figure, const SvgOptions& options)
+      : figure_(figure), options_(options), palette_(options.dark ? kDark : kLight) {
+    Measure();
+  }
 
   std::string Render() && {
-    int y = AddHeading();
+    int y = options_.show_title ? AddHeading() : kMargin;
     y = AddPanels(y);
-    y = AddLegend(y);
+    if (options_.show_legend) y = AddLegend(y);
     const int height = y + kMargin - 8;
     return absl::StrCat(Prolog(height), body_, "</svg>\n");
   }
@@ -101,23 +133,18 @@ class SvgRenderer {
  private:
   struct TextStyle {
     int size = 13;
-    absl::string_view color = kInk;
+    absl::string_view color = {};  // empty: the palette's ink
     absl::string_view anchor = "start";
     bool is_mono = false;
     bool is_bold = false;
-    absl::string_view halo = {};  // a colour behind the glyphs, so that lines do not touch them
   };
 
   void AddText(Point at, absl::string_view text, const TextStyle& style) {
     absl::StrAppend(&body_, "<text x=\"", at.x, "\" y=\"", at.y, "\" font-size=\"", style.size, "\" fill=\"",
-                    style.color, "\"");
+                    style.color.empty() ? palette_.ink : style.color, "\"");
     if (style.anchor != "start") absl::StrAppend(&body_, " text-anchor=\"", style.anchor, "\"");
     if (style.is_mono) absl::StrAppend(&body_, " font-family=\"", kMono, "\"");
     if (style.is_bold) absl::StrAppend(&body_, " font-weight=\"600\"");
-    if (!style.halo.empty()) {
-      absl::StrAppend(&body_, " stroke=\"", style.halo,
-                      "\" stroke-width=\"5\" stroke-linejoin=\"round\" paint-order=\"stroke\"");
-    }
     absl::StrAppend(&body_, ">", Escape(text), "</text>\n");
     const int width = style.is_mono ? MonoWidth(text.size(), style.size) : SansWidth(text, style.size);
     if (style.anchor == "start") Reach(at.x + width);
@@ -185,7 +212,7 @@ class SvgRenderer {
     int y = kMargin + 14;
     AddText({kMargin, y}, Shorten(figure_.title), title);
     TextStyle text;
-    text.color = kMuted;
+    text.color = palette_.muted;
     y += 4;
     AddText({kMargin, y += kTextLine}, figure_.summary, text);
     for (const std::string& line : internal::AxisLegend(figure_)) {
@@ -225,7 +252,7 @@ class SvgRenderer {
   void AddSliceEllipsis(Point middle, int64_t count) {
     TextStyle style;
     style.anchor = "middle";
-    style.color = kMuted;
+    style.color = palette_.muted;
     AddText({middle.x, middle.y - 6}, "\u22ef", style);
     AddText({middle.x, middle.y + 12}, absl::StrCat(count, count == 1 ? " more slice" : " more slices"), style);
   }
@@ -254,7 +281,7 @@ class SvgRenderer {
     TextStyle name;
     name.is_mono = true;
     name.is_bold = true;
-    name.color = "#0a4f7d";
+    name.color = palette_.axis_name;
     if (!column_axis_.empty() && column_axis_ != row_axis_) {
       AddText({origin.x + 4, origin.y - 26}, absl::StrCat(column_axis_, " \u2192"), name);
     }
@@ -262,7 +289,7 @@ class SvgRenderer {
     if (!row_axis_.empty()) AddText({origin.x - 8, origin.y - 9}, absl::StrCat(row_axis_, " \u2193"), name);
     TextStyle label;
     label.size = 12;
-    label.color = kMuted;
+    label.color = palette_.muted;
     label.is_mono = true;
     label.anchor = "middle";
     for (size_t i = 0; i < figure_.columns.size(); ++i) {
@@ -279,12 +306,12 @@ class SvgRenderer {
   }
 
   void AddBackgrounds(Point origin, const LayoutFigure::Slice& slice) {
-    absl::StrAppend(&body_, "<g stroke=\"", kHairline, "\" stroke-width=\"1\">\n");
+    absl::StrAppend(&body_, "<g stroke=\"", palette_.hairline, "\" stroke-width=\"1\">\n");
     for (const Cell& cell : slice.cells) {
       const Point at = {origin.x + column_x_[cell.column], origin.y + row_y_[cell.row]};
       const Point size = {column_x_[cell.column + 1] - column_x_[cell.column], row_y_[cell.row + 1] - row_y_[cell.row]};
       if (cell.is_element) {
-        AddRect(at, size, absl::StrCat("fill=\"", kTints[static_cast<size_t>(cell.tint)], "\""));
+        AddRect(at, size, absl::StrCat("fill=\"", palette_.tints[static_cast<size_t>(cell.tint)], "\""));
       } else {
         AddRect(at, size, "fill=\"url(#kashi-padding)\"");
       }
@@ -294,7 +321,7 @@ class SvgRenderer {
 
   const Stroke& StrokeOf(int border) const {
     const auto at = std::find(outlined_.begin(), outlined_.end(), border) - outlined_.begin();
-    return kStrokes[std::min<size_t>(static_cast<size_t>(at), kStrokes.size() - 1)];
+    return palette_.strokes[std::min<size_t>(static_cast<size_t>(at), palette_.strokes.size() - 1)];
   }
 
   // Finer borders first, so that the bold ones lie on top.
@@ -311,8 +338,8 @@ class SvgRenderer {
     }
     absl::StrAppend(&body_, "</g>\n");
     AddRect(origin, {column_x_.back(), row_y_.back()},
-            outlined_.empty() ? "fill=\"none\" stroke=\"#1b1b1b\" stroke-width=\"1.4\""
-                              : "fill=\"none\" stroke=\"#1b1b1b\" stroke-width=\"2.8\"");
+            absl::StrCat("fill=\"none\" stroke=\"", palette_.ink, "\" stroke-width=\"",
+                         outlined_.empty() ? "1.4" : "2.8", "\""));
   }
 
   // Inner borders of one level; the frame is drawn apart. On both sides of an ellipsis, where both are borders.
@@ -327,60 +354,114 @@ class SvgRenderer {
     return places;
   }
 
-  // Numbers are drawn over it. Long ways back are faint: they would cover more than they tell.
+  // ---- the order in memory ------------------------------------------------------------------------------------------
+
+  struct Place {
+    double x;
+    double y;
+  };
+
+  // The corners of a way between two cells that follow each other in memory. Neighbours, corner to corner too, are joined
+  // directly. Other ways take the borders between cells, so that they cross no number:
+  //
+  //    | 0-> 1-> 2-> 3 |            back to the next row: down to the border, along it, down into the cell
+  //    | .-----------' |
+  //    | 4-> 5-> 6-> 7 |
+  std::vector<Place> WayBetween(Point origin, std::pair<int, int> from, std::pair<int, int> to) const {
+    const Point a = Center(origin, from.first, from.second);
+    const Point b = Center(origin, to.first, to.second);
+    const Place begin = {double(a.x), double(a.y)};
+    const Place end = {double(b.x), double(b.y)};
+    const int rows = to.first - from.first;
+    const int columns = to.second - from.second;
+    if (std::abs(rows) <= 1 && std::abs(columns) <= 1) return {begin, end};
+    const double y = origin.y + row_y_[from.first + (rows >= 0 ? 1 : 0)];       // the border on the way out of the row
+    const double x = origin.x + column_x_[to.second + (columns >= 0 ? 0 : 1)];  // and on the way into the column
+    if (std::abs(rows) <= 1) return {begin, {begin.x, y}, {end.x, y}, end};
+    if (std::abs(columns) <= 1) return {begin, {x, begin.y}, {x, end.y}, end};
+    return {begin, {begin.x, y}, {x, y}, {x, end.y}, end};
+  }
+
+  // Moves `end` towards `other` until it is out of the number that is written around it.
+  static void LeaveNumber(Place* end, const Place& other, int text_width) {
+    constexpr double kHalfHeight = 9;
+    const double dx = std::abs(other.x - end->x);
+    const double dy = std::abs(other.y - end->y);
+    const double across = dx > 0 ? (text_width / 2.0 + 2) / dx : 1;
+    const double along = dy > 0 ? kHalfHeight / dy : 1;
+    const double part = std::min({across, along, 0.5});
+    *end = {end->x + (other.x - end->x) * part, end->y + (other.y - end->y) * part};
+  }
+
+  // How wide the number in a cell of the first slice is; 0 for padding.
+  int NumberWidth(std::pair<int, int> place) const {
+    const auto found = number_widths_.find(place);
+    return found == number_widths_.end() ? 0 : found->second;
+  }
+
+  void MeasureNumbers() {
+    for (const Cell& cell : figure_.slices.front().cells) {
+      if (!cell.is_element) continue;
+      number_widths_[{cell.row, cell.column}] = MonoWidth(ToString(cell, options_.cell_text).size(), 13);
+    }
+  }
+
+  static std::string Tenths(double v) {
+    const long n = std::lround(v * 10);
+    return n % 10 == 0 ? absl::StrCat(n / 10) : absl::StrCat(n / 10, ".", n % 10);
+  }
+
+  // Ways along borders are faint and dashed, so that they are not taken for borders.
   void AddPaths(Point origin) {
+    MeasureNumbers();
     std::string steps;
     std::string jumps;
     std::string arrows;
     for (const LayoutFigure::Path& path : figure_.paths) {
       std::string arrow;
       for (size_t i = 1; i < path.size(); ++i) {
-        const Point from = Center(origin, path[i - 1].first, path[i - 1].second);
-        const Point to = Center(origin, path[i].first, path[i].second);
-        const bool is_jump = std::abs(path[i].second - path[i - 1].second) > 4;
-        absl::StrAppend(is_jump ? &jumps : &steps, "M", from.x, " ", from.y, "L", to.x, " ", to.y);
-        const int cells =
-            std::max({1, std::abs(path[i].first - path[i - 1].first), std::abs(path[i].second - path[i - 1].second)});
-        if (!is_jump) arrow = Arrow(from, to, 1 - 0.5 / cells);
+        std::vector<Place> way = WayBetween(origin, path[i - 1], path[i]);
+        const bool is_step = way.size() == 2;
+        if (is_step) arrow = Arrow(way[0], way[1]);
+        LeaveNumber(&way.front(), way[1], NumberWidth(path[i - 1]));
+        LeaveNumber(&way.back(), way[way.size() - 2], NumberWidth(path[i]));
+        std::string* lines = is_step ? &steps : &jumps;
+        for (size_t k = 0; k < way.size(); ++k) {
+          absl::StrAppend(lines, k == 0 ? "M" : "L", Tenths(way[k].x), " ", Tenths(way[k].y));
+        }
       }
       arrows += arrow;
     }
     const auto add = [&](absl::string_view path, absl::string_view attributes) {
       if (!path.empty()) absl::StrAppend(&body_, "<path d=\"", path, "\" ", attributes, "/>\n");
     };
-    const std::string color = absl::StrCat("fill=\"none\" stroke=\"", kPathColor, "\" ");
-    add(jumps, absl::StrCat(color, "stroke-width=\"1\" stroke-opacity=\"0.45\" stroke-dasharray=\"4 3\""));
+    const std::string color = absl::StrCat("fill=\"none\" stroke=\"", palette_.path, "\" ");
+    add(jumps, absl::StrCat(color, "stroke-width=\"1.3\" stroke-opacity=\"0.7\" stroke-dasharray=\"4 3\""));
     add(steps, absl::StrCat(color, "stroke-width=\"1.7\" stroke-opacity=\"0.75\" stroke-linecap=\"round\""));
-    add(arrows, absl::StrCat("fill=\"", kPathColor, "\""));
+    add(arrows, absl::StrCat("fill=\"", palette_.path, "\""));
   }
 
-  // A triangle on a step at `place` (0: its start, 1: its end): half a cell before the end, numbers leave room.
-  static std::string Arrow(Point from, Point to, double place) {
+  // A triangle in the middle of a step: numbers leave room there.
+  static std::string Arrow(const Place& from, const Place& to) {
     const double dx = to.x - from.x;
     const double dy = to.y - from.y;
     const double length = std::max(std::hypot(dx, dy), 1.0);
-    const double x = from.x + dx * place;
-    const double y = from.y + dy * place;
+    const double x = (from.x + to.x) / 2;
+    const double y = (from.y + to.y) / 2;
     const auto point = [&](double along, double across) {
-      const auto tenths = [](double v) {
-        const long n = std::lround(v * 10);
-        return absl::StrCat(n / 10, ".", n % 10);
-      };
-      return absl::StrCat(tenths(x + (along * dx - across * dy) / length), " ",
-                          tenths(y + (along * dy + across * dx) / length));
+      return absl::StrCat(Tenths(x + (along * dx - across * dy) / length), " ",
+                          Tenths(y + (along * dy + across * dx) / length));
     };
     return absl::StrCat("M", point(5, 0), "L", point(-4, 4), "L", point(-4, -4), "Z");
   }
 
   void AddNumbers(Point origin, const LayoutFigure::Slice& slice) {
-    absl::StrAppend(&body_, "<g font-size=\"13\" text-anchor=\"middle\" fill=\"", kInk, "\" font-family=\"", kMono,
-                    "\">\n");
+    absl::StrAppend(&body_, "<g font-size=\"13\" text-anchor=\"middle\" fill=\"", palette_.ink, "\" font-family=\"",
+                    kMono, "\">\n");
     for (const Cell& cell : slice.cells) {
       if (!cell.is_element) continue;
       const Point at = Center(origin, cell.row, cell.column);
-      const absl::string_view tint = kTints[static_cast<size_t>(cell.tint)];
-      absl::StrAppend(&body_, "<text x=\"", at.x, "\" y=\"", at.y + 5, "\" stroke=\"", tint,
-                      "\" stroke-width=\"5\" stroke-linejoin=\"round\" paint-order=\"stroke\">",
+      absl::StrAppend(&body_, "<text x=\"", at.x, "\" y=\"", at.y + 5, "\">",
                       Escape(ToString(cell, options_.cell_text)), "</text>\n");
     }
     absl::StrAppend(&body_, "</g>\n");
@@ -389,7 +470,7 @@ class SvgRenderer {
   void AddEllipses(Point origin) {
     TextStyle style;
     style.anchor = "middle";
-    style.color = kMuted;
+    style.color = palette_.muted;
     style.size = 15;
     for (size_t r = 0; r < figure_.rows.size(); ++r) {
       for (size_t c = 0; c < figure_.columns.size(); ++c) {
@@ -411,7 +492,8 @@ class SvgRenderer {
       y += kLegendLine;
     };
     if (!figure_.slices.empty()) {
-      AddRect({kMargin, y + 4}, {kLegendMark, 19}, absl::StrCat("fill=\"", kTints[0], "\" stroke=\"", kHairline, "\""));
+      AddRect({kMargin, y + 4}, {kLegendMark, 19},
+              absl::StrCat("fill=\"", palette_.tints[0], "\" stroke=\"", palette_.hairline, "\""));
       TextStyle number;
       number.is_mono = true;
       number.anchor = "middle";
@@ -420,7 +502,7 @@ class SvgRenderer {
     }
     if (has_padding_) {
       AddRect({kMargin, y + 4}, {kLegendMark, 19},
-              absl::StrCat("fill=\"url(#kashi-padding)\" stroke=\"", kHairline, "\""));
+              absl::StrCat("fill=\"url(#kashi-padding)\" stroke=\"", palette_.hairline, "\""));
       add(internal::kPaddingLegend);
     }
     for (size_t i = 0; i < figure_.levels.size(); ++i) {
@@ -433,17 +515,17 @@ class SvgRenderer {
       add(figure_.levels[i].description);
     }
     if (options_.show_path && !figure_.paths.empty()) {
-      const Point from = {kMargin + 2, y + 13};
-      const Point to = {kMargin + kLegendMark - 2, y + 13};
-      absl::StrAppend(&body_, "<path d=\"M", from.x, " ", from.y, "H", to.x, "\" stroke=\"", kPathColor,
-                      "\" stroke-width=\"1.7\" stroke-opacity=\"0.75\"/>\n<path d=\"", Arrow(from, to, 0.5),
-                      "\" fill=\"", kPathColor, "\"/>\n");
+      const Place from = {kMargin + 2, y + 13.0};
+      const Place to = {kMargin + kLegendMark - 2, y + 13.0};
+      absl::StrAppend(&body_, "<path d=\"M", Tenths(from.x), " ", Tenths(from.y), "H", Tenths(to.x), "\" stroke=\"",
+                      palette_.path, "\" stroke-width=\"1.7\" stroke-opacity=\"0.75\"/>\n<path d=\"", Arrow(from, to),
+                      "\" fill=\"", palette_.path, "\"/>\n");
       add(figure_.path_description);
     }
     if (figure_.is_cut()) {
       TextStyle mark;
       mark.anchor = "middle";
-      mark.color = kMuted;
+      mark.color = palette_.muted;
       mark.size = 15;
       AddText({kMargin + kLegendMark / 2, y + 18}, "\u22ef", mark);
       add(internal::kEllipsisLegend);
@@ -459,9 +541,10 @@ class SvgRenderer {
         "\" height=\"", height, "\" viewBox=\"0 0 ", width, " ", height, "\" role=\"img\" font-family=\"", kSans,
         "\">\n<title>", Escape(Shorten(figure_.title)), "</title>\n<desc>", Escape(Description()), "</desc>\n",
         "<defs><pattern id=\"kashi-padding\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
-        "patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"#f6f6f6\"/>"
-        "<path d=\"M0 0V7\" stroke=\"#9aa0a6\" stroke-width=\"1.8\"/></pattern></defs>\n<rect width=\"",
-        width, "\" height=\"", height, "\" fill=\"#ffffff\"/>\n");
+        "patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"",
+        palette_.padding, "\"/><path d=\"M0 0V7\" stroke=\"", palette_.padding_hatch,
+        "\" stroke-width=\"1.8\"/></pattern></defs>\n<rect width=\"", width, "\" height=\"", height, "\" fill=\"",
+        palette_.background, "\"/>\n");
   }
 
   std::string Description() const {
@@ -472,12 +555,14 @@ class SvgRenderer {
 
   const LayoutFigure& figure_;
   const SvgOptions& options_;
+  const Palette& palette_;
   std::string body_;
   std::string row_axis_;
   std::string column_axis_;
   std::vector<int> column_x_;
   std::vector<int> row_y_;
-  std::vector<int> outlined_;  // levels, as borders name them
+  std::map<std::pair<int, int>, int> number_widths_;  // by row and column
+  std::vector<int> outlined_;                         // levels, as borders name them
   int cell_width_ = 0;
   int label_width_ = 0;
   int right_ = 0;

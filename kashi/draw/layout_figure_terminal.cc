@@ -47,17 +47,20 @@ class TerminalRenderer {
   TerminalRenderer(const LayoutFigure& figure, const TerminalOptions& options) : figure_(figure), options_(options) {}
 
   std::string Render() && {
-    AddText(Paint(figure_.title, "1"));
-    AddText(figure_.summary);
-    for (const std::string& line : internal::AxisLegend(figure_)) AddText(line);
+    if (options_.show_title) AddHeading();
     Measure();
     for (const LayoutFigure::Slice& slice : figure_.slices) AddSlice(slice);
-    if (!figure_.slices.empty() || !figure_.notes.empty()) AddText("");
-    AddLegend();
+    if (options_.show_legend) AddLegend();
     return std::move(out_);
   }
 
  private:
+  void AddHeading() {
+    AddText(Paint(figure_.title, "1"));
+    AddText(figure_.summary);
+    for (const std::string& line : internal::AxisLegend(figure_)) AddText(line);
+  }
+
   void AddText(absl::string_view line) { absl::StrAppend(&out_, line, "\n"); }
 
   std::string Paint(absl::string_view text, absl::string_view sgr) const {
@@ -182,7 +185,7 @@ class TerminalRenderer {
   }
 
   void AddSlice(const LayoutFigure::Slice& slice) {
-    AddText("");
+    if (!out_.empty()) AddText("");
     if (slice.line.is_ellipsis) {
       AddText(absl::StrCat("  ", RowEllipsis(), " ", slice.line.count, " more slices"));
       return;
@@ -264,6 +267,7 @@ class TerminalRenderer {
   }
 
   void AddLegend() {
+    if (!out_.empty() && (!figure_.slices.empty() || !figure_.notes.empty())) AddText("");
     const auto add = [this](absl::string_view mark, absl::string_view text) {
       AddText(absl::StrCat("  ", PadLeft(mark, 3), "  ", text));
     };
