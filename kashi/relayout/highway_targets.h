@@ -7,6 +7,7 @@
 #define KASHI_UNUSED_TARGETS (HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 
 // With sanitizers a compiler takes minutes for each: there the longest vectors that most machines have are left, and none.
+// The CMake option KASHI_SIMD_TARGET chooses another one there: it defines KASHI_ONLY_TARGET.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define KASHI_FEW_TARGETS
@@ -14,7 +15,10 @@
 #elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define KASHI_FEW_TARGETS
 #endif
-#ifdef KASHI_FEW_TARGETS
+#if defined(KASHI_ONLY_TARGET)
+// The plain code that every machine can run must stay.
+#define HWY_DISABLED_TARGETS (~(KASHI_ONLY_TARGET | HWY_EMU128 | HWY_SCALAR))
+#elif defined(KASHI_FEW_TARGETS)
 #define HWY_DISABLED_TARGETS (KASHI_UNUSED_TARGETS | HWY_AVX3 | HWY_AVX3_DL | HWY_SSSE3)
 #else
 #define HWY_DISABLED_TARGETS KASHI_UNUSED_TARGETS
