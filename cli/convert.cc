@@ -10,10 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/graph.h"
 #include "cli/module_file.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_dot.h"
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/hlo/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
@@ -37,17 +37,20 @@ struct ConvertOptions {
   bool no_percent = false;
   bool no_backend_config = false;
   bool operand_shapes = false;
+  GraphOptions graph;
 };
 
 // What the name of the output says, if the command line says nothing.
 std::string FormatOf(const ConvertOptions& options) {
   if (!options.to.empty()) return options.to;
   const std::string extension = std::filesystem::path(options.output).extension().string();
-  for (const char* format : {"pb", "pbtxt", "json", "dot"}) {
+  for (const char* format : {"pb", "pbtxt", "json", "dot", "svg"}) {
     if (extension == absl::StrCat(".", format)) return format;
   }
   return "text";
 }
+
+bool IsGraph(absl::string_view format) { return format == "dot" || format == "svg"; }
 
 HloPrintOptions PrintOptionsOf(const ConvertOptions& options) {
   HloPrintOptions print;
@@ -64,7 +67,7 @@ HloPrintOptions PrintOptionsOf(const ConvertOptions& options) {
 
 absl::StatusOr<std::string> Convert(const ModuleFile& file, const std::string& format, const ConvertOptions& options) {
   if (format == "text") return file.module->ToString(PrintOptionsOf(options));
-  if (format == "dot") return HloModuleToDot(*file.module);
+  if (IsGraph(format)) return DrawGraph(file, format == "svg", options.graph);
   if (format == "json") return HloModuleToJson(*file.module);
   HloProtoFile proto = *file.proto;
   proto.text_format = format == "pbtxt";
@@ -167,6 +170,9 @@ int ConvertMany(const std::vector<std::string>& paths, const ConvertOptions& opt
 }
 
 int RunConvert(const ConvertOptions& options) {
+  if (options.graph.chooses_a_part() && !IsGraph(FormatOf(options))) {
+    return FailUsage("--computation and --around are for graphs: --to dot or --to svg");
+  }
   const absl::StatusOr<std::vector<std::string>> expanded = ExpandModulePaths(options.inputs);
   if (!expanded.ok()) return Fail(expanded.status());
   const std::vector<std::string>& paths = *expanded;
@@ -184,16 +190,18 @@ void AddConvertVerb(Command* command) {
       "  kashi convert module.hlo                        canonical text, as XLA prints it\n"
       "  kashi convert before.pb --large-constants       a proto as text, with all its data\n"
       "  kashi convert module.hlo -o module.pb           text to HloModuleProto; also .pbtxt, .json, .dot\n"
+      "  kashi convert module.hlo -o graph.svg --around dot.3 --depth 2   a picture of what lies near an instruction\n"
       "  kashi convert dump_dir -o out --to pb           every module of an --xla_dump_to directory\n"
       "  kashi convert module.hlo --bench --json         how fast reading and printing are here\n\n"
       "What kind of file it is its contents say: HLO text, or HloModuleProto, HloProto, HloSnapshot (binary, text or\n"
       "JSON). Nothing is verified: see kashi verify.";
-  Verb* verb = command->AddVerb("convert", "Convert HLO between text, protos, JSON and DOT", examples,
+  Verb* verb = command->AddVerb("convert", "Convert HLO between text, protos and JSON, or draw it as a graph", examples,
                                 [options] { return RunConvert(*options); });
   verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-` for standard input")->Required();
-  verb->AddOption("--to", &options->to,
-                  "What to write: text, pb, pbtxt, json or dot (default: what -o says, else text)")
-      ->OneOf({"text", "pb", "pbtxt", "json", "dot"});
+  verb->AddOption(
+          "--to", &options->to,
+          "What to write: text, pb, pbtxt, json, dot or svg (default: what -o says, else text); svg needs Graphviz")
+      ->OneOf({"text", "pb", "pbtxt", "json", "dot", "svg"});
   AddOutputOption(verb, &options->output, "Write to this file (a directory for several modules)");
   AddStrictFlag(verb, &options->strict);
   verb->AddFlag("--large-constants", &options->large_constants, "Print all elements of constants");
@@ -205,6 +213,7 @@ void AddConvertVerb(Command* command) {
   verb->AddFlag("--no-backend-config", &options->no_backend_config, "Leave backend configs out");
   verb->AddFlag("--operand-shapes", &options->operand_shapes, "Print the shapes of operands too");
   verb->AddFlag("--bench", &options->bench, "Measure reading and printing instead (best of several, one core)");
+  AddGraphOptions(verb, &options->graph);
   AddJsonFlag(verb, &options->json);
 }
 

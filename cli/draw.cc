@@ -28,6 +28,9 @@ struct DrawOptions {
   bool svg = false;
   bool ascii = false;
   bool logical = false;
+  bool no_title = false;
+  bool no_legend = false;
+  bool dark = false;
   LayoutFigureOptions figure;
 };
 
@@ -43,10 +46,15 @@ std::string Render(const LayoutFigure& figure, const DrawOptions& options) {
   if (options.svg || (to_file && !absl::EndsWith(options.output, ".txt"))) {
     SvgOptions svg;
     svg.cell_text = cell_text;
+    svg.show_title = !options.no_title;
+    svg.show_legend = !options.no_legend;
+    svg.dark = options.dark;
     return ToSvg(figure, svg);
   }
   TerminalOptions terminal;
   terminal.cell_text = cell_text;
+  terminal.show_title = !options.no_title;
+  terminal.show_legend = !options.no_legend;
   terminal.ascii = options.ascii;
   terminal.color = !to_file && StdoutTakesColour();
   terminal.width = to_file ? kWidthWithoutTerminal : TerminalWidth();
@@ -221,6 +229,9 @@ void AddDrawVerb(Command* command) {
   verb->AddFlag("--svg", &options->svg, "SVG also on standard output");
   verb->AddFlag("--ascii", &options->ascii, "Plain ASCII in the terminal");
   verb->AddFlag("--logical", &options->logical, "Number the cells by logical index instead of place in memory");
+  verb->AddFlag("--no-title", &options->no_title, "Leave out the shape, its summary and its axes above the figure");
+  verb->AddFlag("--no-legend", &options->no_legend, "Leave out what the marks mean, below the figure");
+  verb->AddFlag("--dark", &options->dark, "SVG for a dark page");
   AddCutOption(verb, "rows", &options->figure.max_rows);
   AddCutOption(verb, "columns", &options->figure.max_columns);
   AddCutOption(verb, "slices", &options->figure.max_slices);

@@ -1,0 +1,32 @@
+// A module, or a part of it, as a graph: what `kashi convert --to dot` and `--to svg` write.
+#ifndef KASHI_CLI_GRAPH_H_
+#define KASHI_CLI_GRAPH_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cli/module_file.h"
+#include "cli/options.h"
+#include "kashi/hlo/hlo_dot.h"
+
+namespace kashi::cli {
+
+struct GraphOptions {
+  std::string computation;  // empty: all of them
+  std::string around;       // empty: all instructions
+  int64_t depth = HloDotOptions().depth;
+  int64_t max_nodes = kDefaultDotNodes;
+
+  bool chooses_a_part() const { return !computation.empty() || !around.empty(); }
+};
+
+void AddGraphOptions(Verb* verb, GraphOptions* options);
+
+// DOT, or the SVG that Graphviz makes of it. Says on standard error if it had to leave instructions out. Errors: NOT_FOUND
+// for an unknown name; those of RenderSvg.
+absl::StatusOr<std::string> DrawGraph(const ModuleFile& file, bool as_svg, const GraphOptions& options);
+
+}  // namespace kashi::cli
+
+#endif  // KASHI_CLI_GRAPH_H_
