@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/verb.h"
+#include "kashi/evaluator/lapack_call.h"
 
 namespace kashi::cli {
 namespace {
@@ -21,7 +22,10 @@ std::vector<std::string> CpuCapabilities() {
 }
 
 std::vector<std::string> Features() {
-  return {"shape", "index", "draw", "convert", "verify", "ops", "run", "diff", "relayout", "memory", "cost"};
+  std::vector<std::string> names = {"shape", "index", "draw",     "convert", "verify", "ops",
+                                    "run",   "diff",  "relayout", "memory",  "cost"};
+  if (HasLapack()) names.push_back("lapack");
+  return names;
 }
 
 std::string VersionText() {

@@ -2,11 +2,14 @@
 """Lowers ordinary JAX functions to HLO, runs each through JAX (real XLA) and through `kashi run`, and prints where they differ.
 
   .venv/bin/python scripts/oracle_jax.py --kashi build/kashi [--rounds 3] [--seed 1] [--only cumsum] [--keep DIR]
+  .venv/bin/python scripts/oracle_jax.py --only linalg- --store tests/data/evaluator/linear_algebra.txt
 
 Needs a Python with jax (`./dev oracle` makes one in .venv). Inputs are small and random; every round draws new ones. What
-random programs miss is what frameworks write: comparators of sorts, loops of solvers, windows of cumulative sums, calls."""
+random programs miss is what frameworks write: comparators of sorts, loops of solvers, windows of cumulative sums, calls.
+--store writes functions, inputs and JAX's outputs as text: the sample that the unit tests run."""
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -199,6 +202,87 @@ def functions():
     return table
 
 
+def linear_algebra():
+    """name -> (function, inputs) of what calls LAPACK on a CPU. A factor that is not unique (eigenvectors, singular vectors) is
+    multiplied out; those that LAPACK's conventions make unique (Householder, pivots) are told as they are."""
+    la, ll, sl, geqrf = jnp.linalg, lax.linalg, jax.scipy.linalg, jax._src.lax.linalg.geqrf  # which has no public name
+
+    def eigh(x):
+        w, v = la.eigh(x)
+        return w, jnp.abs(v), (v * w[..., None, :]) @ jnp.swapaxes(v, -1, -2).conj()
+
+    def svd(full):
+        def rebuild(x):
+            u, s, vh = la.svd(x, full_matrices=full)
+            k = s.shape[-1]
+            return s, (u[..., :k] * s[..., None, :]) @ vh[..., :k, :], jnp.swapaxes(u, -1, -2).conj() @ u, vh @ jnp.swapaxes(vh, -1, -2).conj()
+        return rebuild
+
+    def eig(x):
+        w, v = la.eig(x)
+        return jnp.sort_complex(w), jnp.abs(x @ v - v * w[..., None, :]) < 1e-3
+
+    def left_eig(x):
+        w, left, right = ll.eig(x)
+        return jnp.abs(jnp.swapaxes(left, -1, -2).conj() @ x - w[..., :, None] * jnp.swapaxes(left, -1, -2).conj()) < 1e-3, jnp.abs(la.det(right))
+
+    def schur(x):
+        t, q = sl.schur(x)
+        return q @ t @ jnp.swapaxes(q, -1, -2).conj(), jnp.abs(jnp.diagonal(q @ jnp.swapaxes(q, -1, -2).conj()))
+
+    table = {}
+    for kind, real in (("f32", True), ("f64", True), ("c64", False), ("c128", False)):
+        dtype = oracle_programs.dtype_of(kind)
+        a = lambda *s, t=dtype, r=real: lambda n: (n.normal(size=s) + (0 if r else 1j * n.normal(size=s))).astype(t)
+        spd = lambda b, k, t=dtype, r=real: lambda n: (lambda x: x @ np.swapaxes(x, -1, -2).conj() + k * np.eye(k))(
+            n.normal(size=(b, k, k)) + (0 if r else 1j * n.normal(size=(b, k, k)))).astype(t)
+        tri = lambda side, lower, trans, conj, unit: lambda x, y: ll.triangular_solve(
+            x, y, left_side=side, lower=lower, transpose_a=trans, conjugate_a=conj, unit_diagonal=unit)
+        cases = {
+            "cholesky": (lambda x: (la.cholesky(x), la.cholesky(x, upper=True), la.cholesky(-x)), [spd(2, 4)]),
+            "lu": (lambda x: (*ll.lu(x), la.det(x[..., :3])), [a(2, 3, 5)]),
+            "lu-tall": (lambda x: sl.lu(x), [a(5, 3)]),
+            "solve": (lambda x, y: (la.solve(x, y), la.inv(x), *la.slogdet(x)), [spd(2, 4), a(2, 4, 3)]),
+            "qr": (lambda x: (*la.qr(x), *la.qr(x, mode="complete")), [a(2, 5, 3)]),
+            "qr-wide": (lambda x: (*la.qr(x), *sl.qr(x, pivoting=True)), [a(3, 5)]),
+            "ormqr": (lambda x, y: [ll.ormqr(*geqrf(x), y, left=l, transpose=t) for l in (True, False) for t in (True, False)], [a(4, 3), a(4, 4)]),
+            "eigh": (eigh, [spd(2, 4)]),
+            "eigh-large": (lambda x: la.eigvalsh(x), [spd(1, 30)]),
+            "svd": (svd(True), [a(2, 4, 3)]),
+            "svd-reduced": (svd(False), [a(3, 5)]),
+            "svd-values": (lambda x: (la.svd(x, compute_uv=False), la.norm(x, 2), la.matrix_rank(x), la.pinv(x)), [a(4, 3)]),
+            "svd-qr": (lambda x: ll.svd(x, compute_uv=False, algorithm=ll.SvdAlgorithm.QR), [a(4, 3)]),
+            "lstsq": (lambda x, y: la.lstsq(x, y)[0], [a(5, 3), a(5)]),
+            "eig": (eig, [a(2, 4, 4)]),
+            "eig-left": (left_eig, [a(4, 4)]),
+            "eigvals": (lambda x: jnp.sort_complex(la.eigvals(x)), [a(5, 5)]),
+            "schur": (schur, [a(4, 4)]),
+            "hessenberg": (lambda x: sl.hessenberg(x, calc_q=True), [a(5, 5)]),
+            "tridiagonal": (lambda x: ll.tridiagonal(x), [spd(2, 4)]),
+            "tridiagonal-upper": (lambda x: ll.tridiagonal(x, lower=False)[1:], [spd(2, 4)]),
+            "tridiagonal-solve": (lambda d, y: ll.tridiagonal_solve(d[0], d[1] + 5, d[2], y), [a(3, 4), a(4, 2)]),
+            "expm": (lambda x: sl.expm(x), [a(3, 3)]),
+            "not-finite": (lambda x: [jnp.isnan(y).all() for y in (la.eigh(x)[0], la.svd(x)[1], la.eigvals(x), la.cholesky(x), la.inv(x))],
+                           [lambda n, t=dtype: np.full((3, 3), np.nan, t)]),
+        }
+        for side in (True, False):
+            cases[f"triangular-{'left' if side else 'right'}"] = (
+                lambda x, y, side=side: [tri(side, l, t, c, u)(x, y if side else jnp.swapaxes(y, -1, -2))
+                                         for l in (True, False) for t, c in ((False, False), (True, False), (True, True)) for u in (False, True)],
+                [spd(1, 3), a(1, 3, 2)])
+        table.update({f"linalg-{name}-{kind}": case for name, case in cases.items()})
+    return table
+
+
+def stored_text(name, program, values, wants):
+    """The program, its inputs and outputs as programs_test.cc reads them."""
+    program = re.sub(r', frontend_attributes=\{(?:[^{}"]|"[^"]*"|\{[^{}]*\})*\}', "", program)
+    parts = [("input", x) for x in values] + [("output loose", x) for x in wants]
+    texts = [f"--- {part}\n{oracle_programs.literal_text(x, oracle_programs.kind_of(x.dtype))}\n" for part, x in parts]
+    text = f"=== {name}\n{program.strip()}\n" + "".join(texts)
+    return text if len(text) <= (6000 if name.endswith(("f64", "c128")) else 17000) else ""  # a sample is small
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kashi", default="build/kashi")
@@ -206,19 +290,28 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="functions whose name contains this")
     parser.add_argument("--keep", help="folder for functions that differ")
+    parser.add_argument("--operations", action="store_true", help="operations in place of calls of LAPACK, as a TPU gets them")
+    parser.add_argument("--store", help="write the functions and JAX's outputs to this file instead of asking Kashi")
     a = parser.parse_args()
+    if a.store:
+        open(a.store, "w").close()
     run, differing = 0, 0
     for round_number in range(a.rounds):
-        for name, (function, inputs) in functions().items():
+        for name, (function, inputs) in {**functions(), **linear_algebra()}.items():
             if a.only not in name:
                 continue
             numbers = np.random.default_rng([a.seed, round_number])
             values = [np.asarray(make(numbers)) for make in inputs]
-            lowered = jax.jit(function, keep_unused=True).lower(*values)
+            as_tuple = lambda *x, f=function: tuple(jax.tree_util.tree_leaves(f(*x)))
+            lowered = jax.jit(as_tuple, keep_unused=True).lower(*values)
             program = lowered.as_text("hlo")
-            if "lapack_" in program:  # as a TPU gets it: operations instead of calls of a library
-                program = jax.jit(function, keep_unused=True).trace(*values).lower(lowering_platforms=("tpu",)).as_text("hlo")
+            if a.operations and "lapack_" in program:
+                program = jax.jit(as_tuple, keep_unused=True).trace(*values).lower(lowering_platforms=("tpu",)).as_text("hlo")
             wants = [np.asarray(x) for x in jax.tree_util.tree_leaves(lowered.compile()(*values))]
+            if a.store:
+                with open(a.store, "a") as file:
+                    file.write(stored_text(name, program, values, wants))
+                continue
             with tempfile.TemporaryDirectory() as folder:
                 with open(f"{folder}/module.hlo", "w") as file:
                     file.write(program)

@@ -10,15 +10,20 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/bitcast.h"
 #include "kashi/evaluator/cholesky.h"
+#include "kashi/evaluator/factorizations.h"
+#include "kashi/evaluator/lapack_call.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/top_k.h"
 #include "kashi/evaluator/triangular_solve.h"
+#include "kashi/literal/strided_walk.h"
 
 namespace kashi {
 namespace {
@@ -157,6 +162,105 @@ absl::StatusOr<Value> InvertBlocks(Operation& op) {
   return InvertLowerTriangles(op.run, std::move(op.operands[0]));
 }
 
+// A tuple of these, if they are what the call's shape says.
+absl::StatusOr<Value> MakeTupleResult(const Operation& op, std::vector<Value> values) {
+  const Shape& shape = op.instruction.shape();
+  if (!shape.IsTuple() || shape.tuple_shapes_size() != static_cast<int>(values.size())) return Misused(op);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!op.result(i) || *op.result(i) != values[i].shape()) return Misused(op);
+  }
+  return Value::MakeTuple(std::move(values));
+}
+
+template <typename... Values>
+absl::StatusOr<Value> MakeTupleOf(const Operation& op, Values&&... values) {
+  std::vector<Value> all;
+  (all.push_back(std::forward<Values>(values)), ...);
+  return MakeTupleResult(op, std::move(all));
+}
+
+absl::StatusOr<Value> EvaluateQr(Operation& op) {
+  if (!HasArrays(op, 1) || op.operands[0].rank() < 2) return Misused(op);
+  KASHI_ASSIGN_OR_RETURN(QrResult qr, QrFactors(op.run, std::move(op.operands[0])));
+  return MakeTupleOf(op, std::move(qr.factors), std::move(qr.taus));
+}
+
+absl::StatusOr<Value> EvaluateProductOfReflectors(Operation& op) {
+  if (!HasArrays(op, 2) || op.operands[0].rank() < 2) return Misused(op);
+  const Value &factors = op.operands[0], &taus = op.operands[1];
+  const absl::Span<const int64_t> sizes = factors.dimensions();
+  const size_t batch = sizes.size() - 2;
+  if (taus.rank() + 1 != factors.rank() || taus.dimensions().first(batch) != sizes.first(batch) ||
+      taus.element_type() != factors.element_type() || taus.dimensions().back() > sizes[batch + 1] ||
+      sizes[batch + 1] > sizes[batch] || !HasResult(op, factors.element_type(), sizes)) {
+    return Misused(op);
+  }
+  return ProductOfReflectors(op.run, std::move(op.operands[0]), taus);
+}
+
+absl::StatusOr<Value> EvaluateCompactReflectors(Operation& op) {
+  if (!IsOfSquareMatrices(op)) return Misused(op);
+  return CompactReflectors(op.run, std::move(op.operands[0]));
+}
+
+absl::StatusOr<Value> EvaluateLu(Operation& op) {
+  if (!HasArrays(op, 1) || op.operands[0].rank() < 2) return Misused(op);
+  KASHI_ASSIGN_OR_RETURN(LuResult lu, LuFactors(op.run, std::move(op.operands[0])));
+  return MakeTupleOf(op, std::move(lu.factors), std::move(lu.pivots), std::move(lu.permutation));
+}
+
+// The backend_config is "lower,sort,sweeps,tolerance": 1,1,100,1e-6. Ours are exact, whatever the last two are.
+absl::StatusOr<Value> EvaluateEigh(Operation& op) {
+  if (!HasArrays(op, 1) || op.operands[0].rank() < 2) return Misused(op);
+  const absl::Span<const int64_t> sizes = op.operands[0].dimensions();
+  if (sizes.back() != sizes[sizes.size() - 2]) return Misused(op);
+  const std::vector<absl::string_view> config = absl::StrSplit(op.instruction.raw_backend_config_string(), ',');
+  const auto is_set = [&](size_t i) { return i >= config.size() || absl::StripAsciiWhitespace(config[i]) != "0"; };
+  KASHI_ASSIGN_OR_RETURN(EigenResult eigen,
+                         HermitianEigen(op.run, std::move(op.operands[0]), /*lower=*/is_set(0), /*sort=*/is_set(1)));
+  return MakeTupleOf(op, std::move(eigen.vectors), std::move(eigen.values));
+}
+
+// A matrix in quadrants (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11), not sorted.
+absl::StatusOr<Value> EvaluateEighOfQuadrants(Operation& op) {
+  const auto is_quadrant = [&](const Value& a) {
+    return a.is_array() && a.rank() >= 2 && a.shape() == op.operands[0].shape() &&
+           a.dimensions().back() == a.dimension(a.rank() - 2);
+  };
+  if (op.operands.size() != 4 || !std::all_of(op.operands.begin(), op.operands.end(), is_quadrant)) return Misused(op);
+  const DenseShape quadrant = op.operands[0].dense_shape();
+  const int64_t n = quadrant->dimensions().back(), bytes = op.operands[0].element_bytes();
+  std::vector<int64_t> sizes(quadrant->dimensions().begin(), quadrant->dimensions().end());
+  *(sizes.end() - 2) = sizes.back() = 2 * n;
+  KASHI_ASSIGN_OR_RETURN(Value whole, op.run.MakeArray(quadrant->element_type(), sizes));
+  const int64_t count = n == 0 ? 0 : op.operands[0].element_count() / n / n;
+  const int64_t part_strides[] = {n * n, n, 1}, whole_strides[] = {4 * n * n, 2 * n, 1};
+  const auto begin = [&](int64_t i) { return (i / 2 * 2 * n + i % 2) * n * bytes; };  // of quadrant i, in bytes
+  for (int64_t i = 0; i < 4; ++i) {
+    CopyStrided({count, n, n}, bytes, {op.operands[i].bytes(), part_strides},
+                {whole.mutable_bytes() + begin(i), whole_strides});
+  }
+  KASHI_ASSIGN_OR_RETURN(const EigenResult eigen,
+                         HermitianEigen(op.run, std::move(whole), /*lower=*/true, /*sort=*/false));
+  std::vector<Value> results;
+  sizes.pop_back();
+  sizes.back() = n;
+  for (int64_t half = 0; half < 2; ++half) {
+    KASHI_ASSIGN_OR_RETURN(Value values, op.run.MakeArray(eigen.values.element_type(), sizes));
+    const int64_t value_bytes = values.element_bytes();
+    CopyStrided({count, n}, value_bytes, {eigen.values.bytes() + half * n * value_bytes, {2 * n, 1}},
+                {values.mutable_bytes(), {n, 1}});
+    results.push_back(std::move(values));
+  }
+  for (int64_t i = 0; i < 4; ++i) {
+    KASHI_ASSIGN_OR_RETURN(Value part, op.run.MakeArray(quadrant));
+    CopyStrided({count, n, n}, bytes, {eigen.vectors.bytes() + begin(i), whole_strides},
+                {part.mutable_bytes(), part_strides});
+    results.push_back(std::move(part));
+  }
+  return MakeTupleResult(op, std::move(results));
+}
+
 // ---- (values, indices) of the k first elements of the last dimension, in the order that a comparison asks for ------------
 
 bool IsComparator(absl::Span<HloComputation* const> called) {
@@ -195,11 +299,7 @@ absl::StatusOr<Value> EvaluateTopK(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const bool largest, WantsLargest(op));
   const absl::Span<const int64_t> sizes = op.result(0)->dimensions();
   KASHI_ASSIGN_OR_RETURN(TopKResult best, TopK(op.run, op.operands[0], sizes.empty() ? 0 : sizes.back(), largest));
-  if (*op.result(0) != best.values.shape() || *op.result(1) != best.indices.shape()) return Misused(op);
-  std::vector<Value> results;
-  results.push_back(std::move(best.values));
-  results.push_back(std::move(best.indices));
-  return Value::MakeTuple(std::move(results));
+  return MakeTupleOf(op, std::move(best.values), std::move(best.indices));
 }
 
 // ------------------------------------------------------------------------------------------------------------------------
@@ -238,6 +338,19 @@ constexpr Target kTargets[] = {
     // (a[..., n, n]) -> the same
     {"Cholesky", LowerCholesky},
     {"InvertDiagBlocksLowerTriangular", InvertBlocks},
+    // (a[..., m, n]) -> (factors[..., m, n], taus[..., min(m, n)])
+    {"Qr", EvaluateQr},
+    {"QrDecompositionBlock", EvaluateQr},
+    // (factors[..., m, n], taus[..., k]) -> q[..., m, n]
+    {"ProductOfElementaryHouseholderReflectors", EvaluateProductOfReflectors},
+    // (u[..., n, n]) -> the same
+    {"CompactWyHelper", EvaluateCompactReflectors},
+    // (a[..., m, n]) -> (factors[..., m, n], pivots s32[..., min(m, n)], permutation s32[..., m])
+    {"LuDecomposition", EvaluateLu},
+    // (a[..., n, n]) -> (vectors[..., n, n], values[..., n])
+    {"Eigh", EvaluateEigh},
+    // (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11)
+    {"EighTpu", EvaluateEighOfQuadrants},
     // (x[..., n]) -> ([..., k], s32[..., k])
     {"TopK", EvaluateTopK},
 };
@@ -293,7 +406,9 @@ CustomCallHandler CustomCallRegistry::Find(absl::string_view target) const {
   return found == handlers_.end() ? CustomCallHandler() : found->second;
 }
 
-bool IsKnownCustomCall(absl::string_view target) { return FindTarget(target) != nullptr; }
+bool IsKnownCustomCall(absl::string_view target) {
+  return FindTarget(target) != nullptr || (HasLapack() && IsLapackCall(target));
+}
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCustomCall>(Operation& op) {
@@ -305,6 +420,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCustomCall>(Operation& op) {
     if (IsAnswer(result)) return result;
   }
   if (const Target* const target = FindTarget(name)) return target->evaluate(op);
+  if (IsLapackCall(name)) return EvaluateLapackCall(op);
   return Unimplemented(
       "%s: custom-call target \"%s\" is not known; a handler can compute it (EvaluationOptions::custom_call_handler, "
       "CustomCallRegistry, kashi run --custom-call)",

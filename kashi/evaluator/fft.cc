@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_join.h"
 #include "kashi/array/dimension_vector.h"
 #include "kashi/base/parallel.h"
@@ -144,20 +146,22 @@ absl::Status TransformAxis(EvaluationRun& run, int64_t axis, int64_t n, bool is_
   return run.CheckCancelled();
 }
 
-// The verifier does not compare lengths with dimensions (and XLA reads beyond them).
+// The verifier does not compare lengths with dimensions (and XLA reads beyond them). A length of 0 fits every dimension.
 absl::Status CheckLengths(const Operation& op) {
   const HloInstruction& fft = op.instruction;
   const absl::Span<const int64_t> lengths = fft.fft_length();
-  const absl::Span<const int64_t> full =
-      fft.fft_type() == IRFFT ? op.result()->dimensions() : op.operands[0].dimensions();
-  const absl::Span<const int64_t> cut =
-      fft.fft_type() == IRFFT ? op.operands[0].dimensions() : op.result()->dimensions();
+  const absl::Span<const int64_t> operand = op.operands[0].dimensions(), result = op.result()->dimensions();
+  const absl::Span<const int64_t> full = (fft.fft_type() == IRFFT ? result : operand).last(lengths.size());
+  const absl::Span<const int64_t> cut = (fft.fft_type() == IRFFT ? operand : result).last(lengths.size());
   const bool is_real = fft.fft_type() == RFFT || fft.fft_type() == IRFFT;
-  const int64_t length = lengths.back(), cut_length = is_real && length != 0 ? length / 2 + 1 : length;
-  if (full.last(lengths.size()) == lengths && cut.back() == cut_length) return absl::OkStatus();
+  bool fits = true;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    const bool is_cut = is_real && i + 1 == lengths.size();
+    fits &= lengths[i] == 0 || (full[i] == lengths[i] && cut[i] == (is_cut ? lengths[i] / 2 + 1 : lengths[i]));
+  }
+  if (fits) return absl::OkStatus();
   return InvalidArgument("%s: %s of lengths {%s} does not fit an operand of dimensions [%s]", fft.name(),
-                         FftTypeToString(fft.fft_type()), absl::StrJoin(lengths, ","),
-                         absl::StrJoin(op.operands[0].dimensions(), ","));
+                         FftTypeToString(fft.fft_type()), absl::StrJoin(lengths, ","), absl::StrJoin(operand, ","));
 }
 
 }  // namespace
@@ -167,6 +171,11 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kFft>(Operation& op) {
   KASHI_RETURN_IF_ERROR(CheckLengths(op));
   const FftType type = op.instruction.fft_type();
   const absl::Span<const int64_t> lengths = op.instruction.fft_length();
+  if (absl::c_linear_search(lengths, 0)) {  // sums of nothing
+    KASHI_ASSIGN_OR_RETURN(Value zeros, op.MakeResult());
+    std::memset(zeros.mutable_bytes(), 0, zeros.byte_count());
+    return zeros;
+  }
   const int64_t axes = lengths.size(), first = op.result()->dimensions().size() - axes;
   const bool is_inverse = type == IFFT || type == IRFFT;
   Value current = std::move(op.operands[0]);

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/evaluator/fft_transform.h"
+#include "kashi/hlo/hlo_parser.h"
 #include "kashi/literal/literal_comparison.h"
 #include "kashi/literal/literal_util.h"
 
@@ -50,6 +51,20 @@ TEST(FftTest, OneAxis) {  // docs/spec/hlo-ops.md 15
   ExpectNear(LiteralUtil::CreateR1<float>({2.2f, -2.5498283f, 2.3514512f, -2.5042374f, 1.5026144f}),
              Fft("IRFFT", {5}, half, "f32[5]"), 1e-6);
   EXPECT_EQ(Fft("IRFFT", {4}, half, "f32[4]"), LiteralUtil::CreateR1<float>({2, -1, 0, 0}));
+}
+
+// Real XLA gives empty arrays for empty ones; of elements it gives zeros, or what memory holds.
+TEST(FftTest, LengthsOfZero) {
+  const auto zeros = [](absl::string_view shape) { return Literal::CreateFromShape(ParseShape(shape).value()); };
+  EXPECT_EQ(Fft("FFT", {0}, zeros("c64[0]"), "c64[0]"), zeros("c64[0]"));
+  EXPECT_EQ(Fft("IFFT", {4, 0}, zeros("c64[3,4,0]"), "c64[3,4,0]"), zeros("c64[3,4,0]"));
+  EXPECT_EQ(Fft("FFT", {4}, zeros("c64[0,4]"), "c64[0,4]"), zeros("c64[0,4]"));
+  EXPECT_EQ(Fft("RFFT", {0}, zeros("f32[3,0]"), "c64[3,0]"), zeros("c64[3,0]"));
+  EXPECT_EQ(Fft("RFFT", {0, 4}, zeros("f32[0,4]"), "c64[0,3]"), zeros("c64[0,3]"));
+  EXPECT_EQ(Fft("IRFFT", {0}, zeros("c64[3,0]"), "f32[3,0]"), zeros("f32[3,0]"));
+  EXPECT_EQ(Fft("IRFFT", {0}, LiteralUtil::CreateR1<C>({7}), "f32[0]"), zeros("f32[0]"));
+  EXPECT_EQ(Fft("FFT", {0}, LiteralUtil::CreateR2<C>({{C(42, 24)}}), "c64[1,1]"), zeros("c64[1,1]"));
+  EXPECT_EQ(Fft("IFFT", {2, 0}, LiteralUtil::CreateR2<C>({{1, 2}, {3, 4}}), "c64[2,2]"), zeros("c64[2,2]"));
 }
 
 TEST(FftTest, ShortLengths) {

@@ -1,5 +1,5 @@
-// Random small programs and what real XLA makes of them: tests/data/evaluator/programs.txt, a sample of what
-// scripts/oracle_programs.py asks. A program there:
+// Small programs and what real XLA makes of them: tests/data/evaluator/programs.txt, random ones, a sample of what
+// scripts/oracle_programs.py asks; linear_algebra.txt, what JAX does by LAPACK (scripts/oracle_jax.py). A program there:
 //
 //   === SEED
 //   HloModule …
@@ -20,6 +20,7 @@
 #include "absl/strings/strip.h"
 #include "gtest/gtest.h"
 #include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/evaluator/lapack_call.h"
 #include "kashi/literal/literal_parser.h"
 
 namespace kashi {
@@ -37,8 +38,8 @@ struct Program {
   std::vector<Output> outputs;
 };
 
-std::vector<Program> ReadPrograms() {
-  std::ifstream file(KASHI_TEST_DATA "/evaluator/programs.txt");
+std::vector<Program> ReadPrograms(const std::string& name) {
+  std::ifstream file(absl::StrCat(KASHI_TEST_DATA "/evaluator/", name));
   std::vector<Program> programs;
   std::string line, *part = nullptr;
   while (std::getline(file, line)) {
@@ -125,24 +126,34 @@ Literal ReadLiteral(absl::string_view text) {
   return literal.ok() ? *std::move(literal) : Literal();
 }
 
-TEST(ProgramsTest, GiveWhatXlaGives) {
-  const std::vector<Program> programs = ReadPrograms();
-  ASSERT_GT(programs.size(), 100);
-  for (const Program& program : programs) {
-    SCOPED_TRACE(absl::StrCat("seed ", program.name));
-    std::vector<Literal> arguments;
-    for (const std::string& input : program.inputs) arguments.push_back(ReadLiteral(input));
-    const Literal result = EvaluateText(program.text, arguments);
-    ASSERT_EQ(result.shape().tuple_shapes().size(), program.outputs.size());
-    for (size_t i = 0; i < program.outputs.size(); ++i) {
-      const Literal want = ReadLiteral(program.outputs[i].literal);
-      const LiteralSlice got(result, {static_cast<int64_t>(i)});
-      ASSERT_TRUE(ShapeUtil::Compatible(want.shape(), got.shape()));
-      EXPECT_EQ(CountDifferent(want, got, program.outputs[i].tolerance), 0)
-          << "output " << i << "\nwanted " << want << "\ngot " << got << "\n"
-          << program.text;
-    }
+void ExpectWhatXlaGives(const Program& program) {
+  SCOPED_TRACE(absl::StrCat("program ", program.name));
+  std::vector<Literal> arguments;
+  for (const std::string& input : program.inputs) arguments.push_back(ReadLiteral(input));
+  const Literal result = EvaluateText(program.text, arguments);
+  const bool is_tuple = result.shape().IsTuple();
+  ASSERT_EQ(is_tuple ? result.shape().tuple_shapes().size() : 1, program.outputs.size());
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    const Literal want = ReadLiteral(program.outputs[i].literal);
+    const LiteralSlice got = is_tuple ? LiteralSlice(result, {static_cast<int64_t>(i)}) : LiteralSlice(result);
+    ASSERT_TRUE(ShapeUtil::Compatible(want.shape(), got.shape()));
+    EXPECT_EQ(CountDifferent(want, got, program.outputs[i].tolerance), 0)
+        << "output " << i << "\nwanted " << want << "\ngot " << got << "\n"
+        << program.text;
   }
+}
+
+TEST(ProgramsTest, GiveWhatXlaGives) {
+  const std::vector<Program> programs = ReadPrograms("programs.txt");
+  ASSERT_GT(programs.size(), 100);
+  for (const Program& program : programs) ExpectWhatXlaGives(program);
+}
+
+TEST(ProgramsTest, LinearAlgebraGivesWhatJaxGives) {
+  if (!HasLapack()) GTEST_SKIP() << "built without LAPACK";
+  const std::vector<Program> programs = ReadPrograms("linear_algebra.txt");
+  ASSERT_GT(programs.size(), 60);
+  for (const Program& program : programs) ExpectWhatXlaGives(program);
 }
 
 }  // namespace

@@ -4,8 +4,14 @@
 //   f32[7] -> f32[7], size=3 pad=2_0       w = 0:  out[2..7) = f(out[2..7), x[0..5))
 //                                          w = 1:  out[1..7) = f(out[1..7), x[0..6))
 //                                          w = 2:  out[0..7) = f(out[0..7), x[0..7))
+//
+// Cumulative windows take one pass instead, however large they are:
+//
+//   f32[7] -> f32[7], size=7 pad=6_0       out[o] = f(out[o - 1], x[o]), where out[-1] is the initial value
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "kashi/base/status.h"
 #include "kashi/evaluator/fold.h"
@@ -15,13 +21,34 @@
 namespace kashi {
 namespace {
 
-class WindowedReduce {
+// The arrays of a reduction, in elements.
+class Folding {
+ public:
+  explicit Folding(Reduction& reduction)
+      : reduction_(reduction), inputs_(reduction.input_data()), accumulators_(reduction.accumulator_data()) {}
+
+  // accumulators[out, out + n) = f(accumulators[out, out + n), inputs[in, in + n))
+  absl::Status Fold(int64_t out, int64_t in, int64_t n, LaneFold& fold) const {
+    Targets accumulators = accumulators_;
+    Sources x = inputs_;
+    for (int64_t i = 0; i < reduction_.size(); ++i) {
+      accumulators[i] += out * reduction_.accumulators[i].element_bytes();
+      x[i] += in * reduction_.inputs[i].element_bytes();
+    }
+    return fold.Run(accumulators, x, n);
+  }
+
+ protected:
+  Reduction& reduction_;
+  Sources inputs_;
+  Targets accumulators_;
+};
+
+class WindowedReduce : private Folding {
  public:
   WindowedReduce(Reduction& reduction, const WindowWalk& walk)
-      : reduction_(reduction),
+      : Folding(reduction),
         walk_(walk),
-        inputs_(reduction.input_data()),
-        accumulators_(reduction.accumulator_data()),
         chunk_(std::min(walk.width(), kLanes)),
         chunks_((walk.width() + chunk_ - 1) / chunk_),
         block_(std::clamp<int64_t>(kLanes / chunk_, 1, walk.row_outputs())),
@@ -72,26 +99,16 @@ class WindowedReduce {
   absl::Status FoldRun(const WindowWalk::Run& run, int64_t out, int64_t in, int64_t size, Scratch& scratch) {
     const bool is_dense = size == walk_.width();
     if (run.count == 1 || (is_dense && run.output_step == 1 && run.input_step == 1)) {
-      return Fold(out, in, run.count * size, scratch);
+      return Fold(out, in, run.count * size, scratch.fold);
     }
     if (size >= kLongVector) {
       for (int64_t i = 0; i < run.count; ++i) {
-        KASHI_RETURN_IF_ERROR(
-            Fold(out + i * run.output_step * walk_.width(), in + i * run.input_step * walk_.width(), size, scratch));
+        KASHI_RETURN_IF_ERROR(Fold(out + i * run.output_step * walk_.width(), in + i * run.input_step * walk_.width(),
+                                   size, scratch.fold));
       }
       return absl::OkStatus();
     }
     return FoldScattered(run, out, in, size, scratch);
-  }
-
-  absl::Status Fold(int64_t out, int64_t in, int64_t n, Scratch& scratch) {
-    Targets accumulators = accumulators_;
-    Sources x = inputs_;
-    for (int64_t i = 0; i < reduction_.size(); ++i) {
-      accumulators[i] += out * reduction_.accumulators[i].element_bytes();
-      x[i] += in * reduction_.inputs[i].element_bytes();
-    }
-    return scratch.fold.Run(accumulators, x, n);
   }
 
   // Vectors that do not lie one behind the other come to buffers where they do.
@@ -127,13 +144,109 @@ class WindowedReduce {
 
   static constexpr int64_t kLongVector = 32;
 
-  Reduction& reduction_;
   const WindowWalk& walk_;
-  Sources inputs_;
-  Targets accumulators_;
   int64_t chunk_, chunks_;  // of a vector
   int64_t block_, blocks_;  // of a row
 };
+
+// Windows each of which holds what its neighbour holds, and then some. From the front (a cumulative sum) that is the definition
+// itself, in its order, for any computation. From the back the computation must not care for the order.
+class CumulativeReduce : private Folding {
+ public:
+  enum class Direction { kForward, kBackward };
+  static std::optional<Direction> DirectionOf(const Reduction& reduction, const WindowWalk& walk) {
+    if (walk.IsPrefix()) return Direction::kForward;
+    if (walk.IsSuffix() && MayReorder(reduction)) return Direction::kBackward;
+    return std::nullopt;
+  }
+
+  CumulativeReduce(Reduction& reduction, const WindowWalk& walk, Direction direction)
+      : Folding(reduction),
+        walk_(walk),
+        direction_(direction),
+        chunk_(std::min(walk.width(), LaneFunction::kManyLanes)),
+        chunks_((walk.width() + chunk_ - 1) / chunk_) {}
+
+  absl::Status Run(const EvaluationRun& run) {
+    return CheckedParallelFor(run, reduction_.function->is_parallel(), walk_.rows() * chunks_,
+                              ParallelGrain((walk_.row_inputs() + walk_.row_outputs()) * chunk_),
+                              [&](int64_t begin, int64_t end, int) {
+                                LaneFold fold(*reduction_.function, chunk_);
+                                for (int64_t i = begin; i < end; ++i) {
+                                  KASHI_RETURN_IF_ERROR(FoldRow(run, i / chunks_, i % chunks_, fold));
+                                }
+                                return absl::OkStatus();
+                              });
+  }
+
+ private:
+  static bool MayReorder(const Reduction& reduction) {
+    switch (reduction.function->AsBinary().value_or(HloOpcode::kTuple)) {
+      case HloOpcode::kAdd:
+      case HloOpcode::kMultiply:
+      case HloOpcode::kMaximum:
+      case HloOpcode::kMinimum:
+      case HloOpcode::kAnd:
+      case HloOpcode::kOr:
+      case HloOpcode::kXor:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  absl::Status FoldRow(const EvaluationRun& run, int64_t row, int64_t chunk, LaneFold& fold) {
+    const bool is_forward = direction_ == Direction::kForward;
+    const int64_t first = chunk * chunk_, size = std::min(chunk_, walk_.width() - first);
+    const int64_t outputs = row * walk_.row_elements() + first;
+    const int64_t inputs = row * walk_.row_inputs() * walk_.width() + first;
+    const int64_t steps_per_check = std::max<int64_t>(1, (1 << 18) / size);
+    int64_t done = is_forward ? 0 : walk_.row_inputs(),
+            steps = 0;  // inputs before (behind) `done` are in the last output
+    for (int64_t k = 0; k < walk_.row_outputs(); ++k) {
+      const int64_t o = is_forward ? k : walk_.row_outputs() - 1 - k;
+      const int64_t out = outputs + o * walk_.width();
+      if (k == 0) {
+        reduction_.FillWithInits(out, out + size);
+      } else {
+        CopyOutputs(is_forward ? out - walk_.width() : out + walk_.width(), out, size);
+      }
+      const WindowWalk::Inputs window = walk_.InputsOf(o);
+      while (is_forward ? done < window.end : done > window.begin) {
+        if (++steps % steps_per_check == 0) KASHI_RETURN_IF_ERROR(run.CheckCancelled());
+        const int64_t next = is_forward ? done++ : --done;
+        KASHI_RETURN_IF_ERROR(Fold(out, inputs + next * walk_.width(), size, fold));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  void CopyOutputs(int64_t from, int64_t to, int64_t size) {
+    for (int64_t i = 0; i < reduction_.size(); ++i) {
+      const int bytes = reduction_.accumulators[i].element_bytes();
+      std::copy_n(accumulators_[i] + from * bytes, size * bytes, accumulators_[i] + to * bytes);
+    }
+  }
+
+  const WindowWalk& walk_;
+  Direction direction_;
+  int64_t chunk_, chunks_;  // of a vector
+};
+
+absl::Status ReduceWindows(const EvaluationRun& run, Reduction& reduction, const WindowWalk& walk) {
+  if (const auto direction = CumulativeReduce::DirectionOf(reduction, walk)) {
+    return CumulativeReduce(reduction, walk, *direction).Run(run);
+  }
+  return WindowedReduce(reduction, walk).Run(run);
+}
+
+// Whether vectors of all parts are what saves calls: rows so short that calls cost more than the work, or, in cumulative
+// windows, where rows are a chain, vectors so short.
+bool WantsPartsInnermost(const Reduction& reduction, const WindowWalk& walk) {
+  const bool is_chain = CumulativeReduce::DirectionOf(reduction, walk).has_value();
+  const int64_t lanes = is_chain ? walk.width() : walk.row_elements();
+  return lanes < 16 && walk.parts() > (is_chain ? 1 : lanes);
+}
 
 // [parts, elements] -> [elements, parts] of an array that has these.
 absl::StatusOr<Value> Transpose(EvaluationRun& run, const Value& value, int64_t rows, int64_t columns) {
@@ -142,14 +255,13 @@ absl::StatusOr<Value> Transpose(EvaluationRun& run, const Value& value, int64_t 
   return out;
 }
 
-// Where rows are so short that the calls would cost more than the work, the many parts (images, say, of a pooling) become
-// the innermost dimension, and their results go back.
+// The parts (images, say, of a pooling) become the innermost dimension, and their results go back.
 absl::Status ReduceWithPartsInnermost(Operation& op, Reduction& reduction, const WindowWalk& walk) {
   for (Value& input : reduction.inputs) {
     KASHI_ASSIGN_OR_RETURN(input, Transpose(op.run, input, walk.parts(), walk.part_inputs()));
   }
   const WindowWalk inner = walk.WithPartsInnermost();
-  KASHI_RETURN_IF_ERROR(WindowedReduce(reduction, inner).Run(op.run));
+  KASHI_RETURN_IF_ERROR(ReduceWindows(op.run, reduction, inner));
   for (Value& result : reduction.accumulators) {
     KASHI_ASSIGN_OR_RETURN(result, Transpose(op.run, result, walk.part_outputs(), walk.parts()));
   }
@@ -166,10 +278,10 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kReduceWindow>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const WindowWalk walk, WindowWalk::Make(op.instruction, x.dimensions(), out.dimensions()));
   if (x.element_count() == 0 || out.element_count() == 0) {
     reduction.FillWithInits(0, out.element_count());
-  } else if (walk.row_elements() < 16 && walk.parts() > walk.row_elements()) {
+  } else if (WantsPartsInnermost(reduction, walk)) {
     KASHI_RETURN_IF_ERROR(ReduceWithPartsInnermost(op, reduction, walk));
   } else {
-    KASHI_RETURN_IF_ERROR(WindowedReduce(reduction, walk).Run(op.run));
+    KASHI_RETURN_IF_ERROR(ReduceWindows(op.run, reduction, walk));
   }
   return MakeResults(op, std::move(reduction.accumulators));
 }

@@ -88,6 +88,25 @@ const WindowCase kCases[] = {
     {{9}, "size=3 stride=2"},
     {{9}, "size=9 pad=8_0"},
     {{5000}, "size=5000 pad=4999_0"},
+    // Cumulative: from the front, from the back; more and fewer outputs than inputs.
+    {{9}, "size=9 pad=0_8"},
+    {{600}, "size=600 pad=0_599"},
+    {{9}, "size=20 pad=19_3"},
+    {{9}, "size=20 pad=3_18"},
+    {{9}, "size=9 stride=2 pad=8_0"},
+    {{9}, "size=30 stride=3 pad=20_8 lhs_dilate=2"},
+    {{9}, "size=30 stride=3 pad=3_29 lhs_dilate=2"},
+    {{3, 40}, "size=1x40 pad=0_0x39_0"},
+    {{3, 40}, "size=1x40 pad=0_0x0_39"},
+    {{40, 3}, "size=40x1 pad=0_39x0_0"},
+    {{3, 40, 20}, "size=1x40x1 pad=0_0x39_0x0_0"},
+    {{2, 9, 700}, "size=1x9x1 pad=0_0x0_8x0_0"},
+    {{6, 7}, "size=6x7 pad=5_0x6_0"},
+    {{6, 7}, "size=6x7 pad=0_5x6_0"},
+    // More offsets than elements.
+    {{3}, "size=2000 stride=1 pad=5_700 lhs_dilate=700"},
+    {{3, 5}, "size=2000x3 stride=7x1 pad=5_700x1_0 lhs_dilate=700x1"},
+    {{5}, "size=1200 stride=6 pad=20_7000 lhs_dilate=300 rhs_dilate=4"},
     {{9000}, "size=4 stride=3 pad=2_5"},
     {{9}, "size=3 stride=2 pad=-1_3 lhs_dilate=3"},
     {{9}, "size=4 stride=3 pad=2_3 lhs_dilate=2 rhs_dilate=2"},
@@ -183,7 +202,49 @@ TEST(ReduceWindowTest, MixedPrecisionAccumulatesInTheTypeOfTheComputation) {
   EXPECT_EQ(out, LiteralUtil::CreateR1<float>({258}));
 }
 
-// 6 * 10^11 offsets of the window, of which three meet an element.
+TEST(ReduceWindowTest, CumulativeWindowsContinueInOrderForAnyComputation) {
+  EXPECT_EQ(Digits("s32[4] constant({1,2,3,4})", "s32[4]", "size=4 pad=3_0"),
+            LiteralUtil::CreateR1<int32_t>({11, 112, 1123, 11234}));
+  EXPECT_EQ(Digits("s32[4] constant({1,2,3,4})", "s32[4]", "size=4 pad=0_3"),
+            LiteralUtil::CreateR1<int32_t>({11234, 1234, 134, 14}));
+}
+
+// A quadratic one would take hours.
+TEST(ReduceWindowTest, CumulativeWindowsAreLinear) {
+  constexpr int64_t kSize = 1 << 20;
+  Literal x(ShapeUtil::MakeShape(S32, {kSize}));
+  for (int32_t& v : x.data<int32_t>()) v = 3;
+  for (const bool is_reverse : {false, true}) {
+    const Literal sums = EvaluateText(absl::StrFormat(R"(
+      add { a = s32[] parameter(0)
+            b = s32[] parameter(1)
+            ROOT r = s32[] add(a, b) }
+      ENTRY e { x = s32[1048576] parameter(0)
+                zero = s32[] constant(0)
+                ROOT r = s32[1048576] reduce-window(x, zero), window={size=1048576 pad=%s}, to_apply=add })",
+                                                      is_reverse ? "0_1048575" : "1048575_0"),
+                                      std::vector<const Literal*>{&x});
+    ASSERT_EQ(sums.element_count(), kSize);
+    for (int64_t i = 0; i < kSize; ++i) {
+      ASSERT_EQ(sums.data<int32_t>()[i], 3 * (is_reverse ? kSize - i : i + 1)) << i;
+    }
+  }
+}
+
+// The windows have 2^39 and more offsets, of which a handful meet an element.
+TEST(ReduceWindowTest, OffsetsThatMeetNothingCostNothing) {
+  EXPECT_EQ(Digits("s32[3] constant({1,2,3})", "s32[1]", "size=600000000003 pad=0_2 lhs_dilate=300000000000"),
+            LiteralUtil::CreateR1<int32_t>({1123}));
+  EXPECT_EQ(Digits("s32[3] constant({1,2,3})", "s32[2]", "size=1099511627776 pad=1099511627773_1"),
+            LiteralUtil::CreateR1<int32_t>({1123, 1123}));
+  EXPECT_EQ(Digits("s32[3] constant({1,2,3})", "s32[2]",
+                   "size=400000000000 stride=100000000000 pad=-2_0 lhs_dilate=300000000000"),
+            LiteralUtil::CreateR1<int32_t>({12, 12}));
+  EXPECT_EQ(
+      Digits("s32[3] constant({1,2,3})", "s32[3]", "size=3 pad=300000000000_300000000000 rhs_dilate=300000000000"),
+      LiteralUtil::CreateR1<int32_t>({11, 12, 13}));
+}
+
 TEST(ReduceWindowTest, CanBeCancelledBetweenElements) {
   std::atomic<bool> cancelled{false};
   EvaluationOptions options;
@@ -192,15 +253,14 @@ TEST(ReduceWindowTest, CanBeCancelledBetweenElements) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     cancelled = true;
   });
-  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3});
+  const Literal x(ShapeUtil::MakeShape(F32, {1 << 22}));
   const absl::StatusOr<Literal> out = TryEvaluateText(R"(
     add { a = f32[] parameter(0)
           b = f32[] parameter(1)
           ROOT r = f32[] add(a, b) }
-    ENTRY e { x = f32[3] parameter(0)
+    ENTRY e { x = f32[4194304] parameter(0)
               zero = f32[] constant(0)
-              ROOT r = f32[1] reduce-window(x, zero),
-                window={size=600000000003 pad=0_2 lhs_dilate=300000000000}, to_apply=add })",
+              ROOT r = f32[2097153] reduce-window(x, zero), window={size=2097152}, to_apply=add })",
                                                       {&x}, options);
   impatience.join();
   EXPECT_TRUE(absl::IsCancelled(out.status())) << out.status();

@@ -1,9 +1,41 @@
 #include "kashi/evaluator/window_walk.h"
 
+#include <numeric>
+#include <utility>
+
 #include "kashi/base/status.h"
 #include "kashi/hlo/window_util.h"
 
 namespace kashi {
+namespace {
+
+// a^-1 modulo m, of numbers without a common divisor.
+int64_t InverseModulo(int64_t a, int64_t m) {
+  int64_t x = 1, next_x = 0, r = a % m, next_r = m;
+  while (next_r != 0) {
+    const int64_t quotient = r / next_r;
+    x -= quotient * next_x;
+    std::swap(x, next_x);
+    r -= quotient * next_r;
+    std::swap(r, next_r);
+  }
+  return (x % m + m) % m;
+}
+
+}  // namespace
+
+WindowWalk::Progression::Progression(int64_t a, int64_t m)
+    : common_(std::gcd(a, m)), step_(m / common_), inverse_(InverseModulo(a / common_, step_)) {}
+
+bool WindowWalk::Progression::FirstFrom(int64_t low, int64_t b, int64_t* x) const {
+  if (b % common_ != 0) return false;
+  *x = low;
+  if (step_ == 1) return true;
+  const auto modulo = [this](__int128 n) { return static_cast<int64_t>((n % step_ + step_) % step_); };
+  const int64_t residue = modulo(static_cast<__int128>(modulo(b / common_)) * inverse_);
+  *x += modulo(static_cast<__int128>(residue) - low);
+  return true;
+}
 
 absl::StatusOr<WindowWalk> WindowWalk::Make(const HloInstruction& instruction, absl::Span<const int64_t> inputs,
                                             absl::Span<const int64_t> outputs) {
@@ -30,6 +62,8 @@ absl::StatusOr<WindowWalk> WindowWalk::Make(const HloInstruction& instruction, a
         is_huge(axis.outputs, axis.stride) || axis.low > kMost || axis.low < -kMost) {
       return Unimplemented("%s with a window of that size: %s", instruction.name(), window_util::ToString(window));
     }
+    axis.taps = Progression(axis.base_dilation, axis.window_dilation);
+    axis.meetings = Progression(axis.stride, axis.base_dilation);
     Axis* last = walk.outer_.empty() ? nullptr : &walk.outer_.back();
     if (axis.IsTrivial() && last != nullptr && last->IsTrivial()) {
       last->inputs *= axis.inputs;
@@ -80,15 +114,25 @@ WindowWalk WindowWalk::WithPartsInnermost() const {
   return walk;
 }
 
+// Exactly the inputs between the first and the last one that an output meets.
+bool WindowWalk::IsOneRun() const {
+  return row_.window_dilation == 1 &&
+         std::all_of(outer_.begin(), outer_.end(), [](const Axis& axis) { return axis.IsTrivial(); });
+}
+
+WindowWalk::Inputs WindowWalk::InputsOf(int64_t o) const {
+  const Taps taps = TapsOf(row_, o);
+  return {taps.first, taps.first + taps.count};
+}
+
 WindowWalk::Taps WindowWalk::TapsOf(const Axis& axis, int64_t o) {
   // i * base_dilation = start + w * window_dilation, w in [0, size)
   const int64_t start = o * axis.stride - axis.low;
   const int64_t last =
       std::min(axis.inputs - 1, FloorDiv(start + (axis.size - 1) * axis.window_dilation, axis.base_dilation));
   int64_t first = std::max<int64_t>(0, CeilDiv(start, axis.base_dilation));
-  while (first <= last && (first * axis.base_dilation - start) % axis.window_dilation != 0) ++first;
-  const int64_t step = axis.window_dilation / std::gcd(axis.window_dilation, axis.base_dilation);
-  return {first, step, first > last ? 0 : (last - first) / step + 1};
+  if (!axis.taps.FirstFrom(first, start, &first) || first > last) return {first, 1, 0};
+  return {first, axis.taps.step(), (last - first) / axis.taps.step() + 1};
 }
 
 }  // namespace kashi

@@ -9,18 +9,21 @@
 //   outputs   0 1 2 3 4          size 3, padding 1_1:      w = 0 meets outputs 1 2 3 4
 //   inputs    0 1 2 3 4                                    w = 1               0 1 2 3 4
 //                                                          w = 2               0 1 2 3
+//
+// Where a window has more offsets than its row has elements (size=2^40, lhs_dilate=2^30), each output is asked for its inputs
+// instead, so a walk costs what lies inside the array, and one step an output.
 #ifndef KASHI_EVALUATOR_WINDOW_WALK_H_
 #define KASHI_EVALUATOR_WINDOW_WALK_H_
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/array/dimension_vector.h"
+#include "kashi/base/status.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/hlo/hlo_instruction.h"
 #include "kashi/literal/strided_walk.h"
@@ -55,17 +58,41 @@ class WindowWalk {
   // The same walk through arrays whose parts, more than one, have become the innermost dimension.
   WindowWalk WithPartsInnermost() const;
 
-  // Calls visit(run) for each offset of the window, in row-major order, with the outputs among [begin, end) of that row
-  // that meet an input, until visit returns an error, which is the result; or CANCELLED, for a window may have any number of
-  // offsets that meet nothing.
+  // Whether the window works in one dimension alone, without gaps, and every output of a row meets all inputs from the first
+  // one on (a cumulative sum) or to the last one (one from the end).
+  bool IsPrefix() const { return IsOneRun() && (row_.outputs - 1) * row_.stride <= row_.low; }
+  bool IsSuffix() const { return IsOneRun() && row_.size - 1 - row_.low >= Extent(); }
+  // Inputs [begin, end) of a row, which are those that output o of it meets. Pre: IsPrefix() || IsSuffix().
+  struct Inputs {
+    int64_t begin, end;
+  };
+  Inputs InputsOf(int64_t o) const;
+  int64_t row_inputs() const { return row_.inputs; }
+
+  // Calls visit(run) for the outputs among [begin, end) of that row and the inputs that they meet, until visit returns an
+  // error, which is the result, or the run is cancelled. Each output meets its inputs in row-major order of the window.
   template <typename Visit>
   absl::Status VisitRow(const EvaluationRun& evaluation, int64_t row, int64_t begin, int64_t end, Visit&& visit) const;
 
  private:
+  // The x that solve a x = b modulo m are every m / gcd(a, m)-th number, or there are none.
+  class Progression {
+   public:
+    Progression() = default;
+    Progression(int64_t a, int64_t m);  // positive, up to 2^40
+    int64_t step() const { return step_; }
+    // The least solution from `low` on; false if there is none.
+    bool FirstFrom(int64_t low, int64_t b, int64_t* x) const;
+
+   private:
+    int64_t common_ = 1, step_ = 1, inverse_ = 0;
+  };
   struct Axis {
     int64_t inputs, outputs;
     int64_t size, stride, low, base_dilation, window_dilation;
     int64_t input_stride;  // elements
+    // o * stride + w * window_dilation - low = i * base_dilation, solved for i given o, and for o given w.
+    Progression taps = {}, meetings = {};
 
     bool IsTrivial() const { return size == 1 && stride == 1 && low == 0 && base_dilation == 1 && inputs == outputs; }
   };
@@ -76,7 +103,14 @@ class WindowWalk {
   static int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
   static int64_t CeilDiv(int64_t a, int64_t b) { return -FloorDiv(-a, b); }
   static Taps TapsOf(const Axis& axis, int64_t o);
+  int64_t Extent() const { return (row_.inputs - 1) * row_.base_dilation; }
+  bool IsOneRun() const;
   void Finish();
+  template <typename Visit>
+  absl::Status VisitOffsets(const EvaluationRun& evaluation, int64_t first_w, int64_t last_w, int64_t begin,
+                            int64_t end, int64_t start, Visit&& visit) const;
+  template <typename Visit>
+  absl::Status VisitOutputs(int64_t begin, int64_t end, int64_t start, Visit&& visit) const;
 
   absl::InlinedVector<Axis, 4> outer_;
   Axis row_;
@@ -96,33 +130,48 @@ absl::Status WindowWalk::VisitRow(const EvaluationRun& evaluation, int64_t row, 
     strides[i] = taps.step * outer_[i].input_stride;
     start += taps.first * outer_[i].input_stride;
   }
-  const int64_t extent = (row_.inputs - 1) * row_.base_dilation;
-  const int64_t common = std::gcd(row_.stride, row_.base_dilation);
-  const int64_t output_step = row_.base_dilation / common;
   const int64_t first_w = std::max<int64_t>(0, CeilDiv(row_.low - (end - 1) * row_.stride, row_.window_dilation));
   const int64_t last_w =
-      std::min(row_.size - 1, FloorDiv(extent + row_.low - begin * row_.stride, row_.window_dilation));
-  constexpr int64_t kOffsetsPerCheck = 1 << 16;
+      std::min(row_.size - 1, FloorDiv(Extent() + row_.low - begin * row_.stride, row_.window_dilation));
+  const bool has_many_offsets = (last_w - first_w) / (end - begin) > row_.inputs;
   absl::Status status;
   WalkRowMajor(counts, strides, [&](absl::Span<const int64_t>, int64_t position) {
-    for (int64_t w = first_w; w <= last_w; ++w) {
-      if ((w - first_w + 1) % kOffsetsPerCheck == 0) status = evaluation.CheckCancelled();
-      if (!status.ok()) return false;
-      const int64_t offset = w * row_.window_dilation - row_.low;
-      if (offset % common != 0) continue;
-      int64_t first = std::max(begin, CeilDiv(-offset, row_.stride));
-      const int64_t last = std::min(end - 1, FloorDiv(extent - offset, row_.stride));
-      while (first <= last && (first * row_.stride + offset) % row_.base_dilation != 0) ++first;
-      if (first > last) continue;
-      const int64_t input = (first * row_.stride + offset) / row_.base_dilation;
-      const Run run = {first, output_step, start + position + input * width_, row_.stride / common,
-                       (last - first) / output_step + 1};
-      status = visit(run);
-      if (!status.ok()) return false;
-    }
-    return true;
+    status = has_many_offsets ? VisitOutputs(begin, end, start + position, visit)
+                              : VisitOffsets(evaluation, first_w, last_w, begin, end, start + position, visit);
+    return status.ok();
   });
   return status;
+}
+
+template <typename Visit>
+absl::Status WindowWalk::VisitOffsets(const EvaluationRun& evaluation, int64_t first_w, int64_t last_w, int64_t begin,
+                                      int64_t end, int64_t start, Visit&& visit) const {
+  constexpr int64_t kOffsetsPerCheck = 1 << 16;
+  const int64_t output_step = row_.meetings.step();
+  const int64_t input_step = output_step * row_.stride / row_.base_dilation;
+  for (int64_t w = first_w; w <= last_w; ++w) {
+    if ((w - first_w + 1) % kOffsetsPerCheck == 0) KASHI_RETURN_IF_ERROR(evaluation.CheckCancelled());
+    const int64_t offset = w * row_.window_dilation - row_.low;
+    const int64_t last = std::min(end - 1, FloorDiv(Extent() - offset, row_.stride));
+    int64_t first = std::max(begin, CeilDiv(-offset, row_.stride));
+    if (!row_.meetings.FirstFrom(first, -offset, &first) || first > last) continue;
+    const int64_t input = (first * row_.stride + offset) / row_.base_dilation;
+    const Run run = {first, output_step, start + input * width_, input_step, (last - first) / output_step + 1};
+    KASHI_RETURN_IF_ERROR(visit(run));
+  }
+  return absl::OkStatus();
+}
+
+template <typename Visit>
+absl::Status WindowWalk::VisitOutputs(int64_t begin, int64_t end, int64_t start, Visit&& visit) const {
+  for (int64_t o = begin; o < end; ++o) {
+    const Taps taps = TapsOf(row_, o);
+    for (int64_t k = 0; k < taps.count; ++k) {
+      const Run run = {o, 1, start + (taps.first + k * taps.step) * width_, 1, 1};
+      KASHI_RETURN_IF_ERROR(visit(run));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace kashi

@@ -1,0 +1,266 @@
+#include "kashi/evaluator/lapack_call.h"
+
+#include <algorithm>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/physical_order.h"
+
+namespace kashi {
+namespace {
+
+constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
+
+// ---- {name = 76 : ui8, name = true, name = "…", name = dense<[1, 2]> : tensor<2xi64>} -------------------------------------
+
+// Up to the next comma outside of quotes and brackets.
+absl::string_view TakeEntry(absl::string_view* text) {
+  int depth = 0;
+  bool is_quoted = false;
+  size_t end = 0;
+  for (; end < text->size(); ++end) {
+    const char c = (*text)[end];
+    if (is_quoted && c == '\\') {
+      ++end;
+    } else if (c == '"') {
+      is_quoted = !is_quoted;
+    } else if (!is_quoted && absl::StrContains("[{(<", absl::string_view(&c, 1))) {
+      ++depth;
+    } else if (!is_quoted && absl::StrContains("]})>", absl::string_view(&c, 1))) {
+      --depth;
+    } else if (!is_quoted && c == ',' && depth <= 0) {
+      break;
+    }
+  }
+  end = std::min(end, text->size());
+  const absl::string_view entry = text->substr(0, end);
+  text->remove_prefix(std::min(text->size(), end + 1));
+  return absl::StripAsciiWhitespace(entry);
+}
+
+bool ReadInteger(absl::string_view value, int64_t* number) {
+  *number = value == "true";
+  if (value == "true" || value == "false") return true;
+  const absl::string_view digits = absl::StripAsciiWhitespace(value.substr(0, value.find(':')));
+  return absl::SimpleAtoi(digits, number);
+}
+
+PrimitiveType TypeOf(char letter, PrimitiveType type) {
+  const bool is_complex = primitive_util::IsComplexType(type);
+  switch (letter) {
+    case 'R':
+      return is_complex ? primitive_util::ComplexComponentType(type) : type;
+    case 'C':
+      return is_complex ? type : primitive_util::ComplexType(type);
+    case 'i':
+      return S32;
+    default:
+      return type;
+  }
+}
+
+// Its layout is the one that the call asks for, or that the operand has.
+const Shape& OperandShape(const HloInstruction& call, int64_t i) {
+  if (call.layout_constrained()) return call.operand_shapes_with_layout()[i];
+  return call.operand(i)->shape();
+}
+
+const Shape& ResultShape(const HloInstruction& call, int64_t i) {
+  return call.shape().IsTuple() ? call.shape().tuple_shapes(i) : call.shape();
+}
+
+int64_t ResultCount(const HloInstruction& call) {
+  return call.shape().IsTuple() ? call.shape().tuple_shapes_size() : 1;
+}
+
+}  // namespace
+
+absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> ParseFfiAttributes(absl::string_view dictionary) {
+  absl::string_view text = absl::StripAsciiWhitespace(dictionary);
+  absl::flat_hash_map<std::string, int64_t> attributes;
+  if (text.empty()) return attributes;
+  if (text.size() < 2 || text.front() != '{' || text.back() != '}') {
+    return InvalidArgument("Not a dictionary of attributes: %s", dictionary);
+  }
+  text = text.substr(1, text.size() - 2);
+  while (!text.empty()) {
+    const absl::string_view entry = TakeEntry(&text);
+    const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(entry, absl::MaxSplits('=', 1));
+    const absl::string_view name = absl::StripAsciiWhitespace(parts.first);
+    int64_t number;
+    if (ReadInteger(absl::StripAsciiWhitespace(parts.second), &number)) attributes[name] = number;
+  }
+  return attributes;
+}
+
+absl::StatusOr<LapackCall> LapackCall::Make(Operation& op, absl::string_view signature, PrimitiveType type) {
+  LapackCall call(op);
+  call.signature_ = std::string(signature);
+  call.sizes_.fill(-1);
+  KASHI_ASSIGN_OR_RETURN(call.attributes_, ParseFfiAttributes(op.instruction.raw_backend_config_string()));
+  KASHI_RETURN_IF_ERROR(call.Bind(signature, type));
+  return call;
+}
+
+absl::Status LapackCall::Refuse(absl::string_view why) const {
+  return Unimplemented("%s: custom-call to \"%s\" (%s): %s", op_.instruction.name(),
+                       op_.instruction.custom_call_target(), signature_, why);
+}
+
+absl::Status LapackCall::Bind(absl::string_view signature, PrimitiveType type) {
+  const std::pair<absl::string_view, absl::string_view> sides = absl::StrSplit(signature, " -> ");
+  std::vector<absl::string_view> operands = absl::StrSplit(sides.first, ' ');
+  if (absl::ConsumeSuffix(&operands.back(), "?") && op_.operands.size() + 1 == operands.size()) operands.pop_back();
+  const std::vector<absl::string_view> results = absl::StrSplit(sides.second, ' ');
+  const HloInstruction& instruction = op_.instruction;
+  if (op_.operands.size() != operands.size() || ResultCount(instruction) != static_cast<int64_t>(results.size())) {
+    return Refuse("another number of operands or results");
+  }
+  std::vector<int64_t> strides(operands.size() + results.size());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    KASHI_RETURN_IF_ERROR(BindArray(operands[i], OperandShape(instruction, i), type, &strides[i]));
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    KASHI_RETURN_IF_ERROR(BindArray(results[i], ResultShape(instruction, i), type, &strides[operands.size() + i]));
+  }
+  for (size_t i = 0; i < operands.size(); ++i) KASHI_RETURN_IF_ERROR(MakeOperand(i, strides[i]));
+  for (size_t i = 0; i < results.size(); ++i) KASHI_RETURN_IF_ERROR(MakeResult(i, strides[operands.size() + i]));
+  return absl::OkStatus();
+}
+
+// `array` is "T[m,n]", or "T()", which has no batch dimensions. The first one says what those are.
+absl::Status LapackCall::BindArray(absl::string_view array, const Shape& shape, PrimitiveType type, int64_t* stride) {
+  const absl::string_view letters = array.substr(2, array.size() - 3);
+  const int64_t rank = letters.empty() ? 0 : static_cast<int64_t>(letters.size() + 1) / 2;
+  if (!shape.IsArray() || !shape.is_static() || shape.element_type() != TypeOf(array[0], type)) {
+    return Refuse(absl::StrCat("the type of ", ShapeUtil::HumanString(shape)));
+  }
+  const absl::Span<const int64_t> dimensions = shape.dimensions();
+  const int64_t batch_rank = static_cast<int64_t>(dimensions.size()) - rank;
+  if (!has_batch_ && batch_rank >= 0) {
+    has_batch_ = true;
+    batch_dimensions_.assign(dimensions.begin(), dimensions.begin() + batch_rank);
+    for (const int64_t size : batch_dimensions_) batch_ *= size;
+  }
+  const absl::Span<const int64_t> batch =
+      array[1] == '(' ? absl::Span<const int64_t>() : absl::MakeConstSpan(batch_dimensions_);
+  if (batch_rank != static_cast<int64_t>(batch.size()) || dimensions.first(batch_rank) != batch) {
+    return Refuse(absl::StrCat("the dimensions of ", ShapeUtil::HumanString(shape)));
+  }
+  const absl::Status status = BindSizes(letters, dimensions.subspan(batch_rank));
+  if (!status.ok()) return Refuse(absl::StrCat(status.message(), " in ", ShapeUtil::HumanString(shape)));
+  *stride = 1;
+  for (const int64_t size : dimensions.subspan(batch_rank)) {
+    if (size > 0 && *stride > kMostElements / size) {
+      return ResourceExhausted("%s: LAPACK counts in 32 bits, which is not enough for the matrices of %s",
+                               op_.instruction.name(), ShapeUtil::HumanString(shape));
+    }
+    *stride *= size;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LapackCall::BindSizes(absl::string_view letters, absl::Span<const int64_t> dimensions) {
+  for (size_t i = 0; i < dimensions.size(); ++i) {
+    const char letter = letters[2 * i];
+    int& size = sizes_[letter - 'a'];
+    if (dimensions[i] > kMostElements) {
+      return ResourceExhausted("LAPACK counts in 32 bits, which is not enough for the sizes");
+    }
+    if (size < 0 && letter == 'k') size = std::min(this->size('m'), this->size('n'));
+    if (size < 0 && letter == 't') size = std::max(this->size('n') - 1, 0);
+    if (size < 0) size = static_cast<int>(dimensions[i]);
+    if (size != dimensions[i]) return InvalidArgument("a size of %d for %c = %d", dimensions[i], letter, size);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LapackCall::MakeOperand(int64_t i, int64_t stride) {
+  Value& value = op_.operands[i];
+  const Shape& shape = OperandShape(op_.instruction, i);
+  if (!value.is_array() || value.dimensions() != shape.dimensions()) return Refuse("operands of other sizes");
+  KASHI_ASSIGN_OR_RETURN(const PhysicalOrder order, PhysicalOrder::Make(shape));
+  if (order.map().padded_element_count() != value.element_count()) return Refuse("a layout with padding");
+  if (order.IsRowMajor()) {
+    operands_.push_back({value, stride});
+    return absl::OkStatus();
+  }
+  KASHI_ASSIGN_OR_RETURN(Value physical, op_.run.MakeArray(value.dense_shape()));
+  order.Spread(value.bytes(), value.element_bytes(), physical.mutable_bytes());
+  operands_.push_back({std::move(physical), stride});
+  return absl::OkStatus();
+}
+
+absl::Status LapackCall::MakeResult(int64_t i, int64_t stride) {
+  KASHI_ASSIGN_OR_RETURN(Value value, op_.MakeResult(i));
+  if (value.dimensions() != ResultShape(op_.instruction, i).dimensions()) return Refuse("results of other sizes");
+  std::memset(value.mutable_bytes(), 0, value.byte_count());
+  results_.push_back({std::move(value), stride});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<char> LapackCall::Letter(absl::string_view name, absl::string_view letters) const {
+  KASHI_ASSIGN_OR_RETURN(const int64_t code, Integer(name));
+  const char letter = static_cast<char>(code);
+  if (code > 0 && code < 128 && absl::StrContains(letters, absl::string_view(&letter, 1))) return letter;
+  return Refuse(absl::StrCat("attribute ", name, " = ", code, " is none of the characters ", letters));
+}
+
+absl::StatusOr<int64_t> LapackCall::Integer(absl::string_view name) const {
+  const auto found = attributes_.find(name);
+  if (found == attributes_.end()) return Refuse(absl::StrCat("attribute ", name, " is missing in backend_config"));
+  return found->second;
+}
+
+void LapackCall::FillWithNaN(int64_t matrix) {
+  for (Buffer& result : results_) {
+    const PrimitiveType type = result.value.element_type();
+    const int64_t begin = matrix * result.stride;
+    const auto fill = [&](auto nan) {
+      std::fill_n(result.value.mutable_data<decltype(nan)>().data() + begin, result.stride, nan);
+    };
+    constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+    if (type == F32) fill(kNaN);
+    if (type == F64) fill(static_cast<double>(kNaN));
+    if (type == C64) fill(std::complex<float>(kNaN, kNaN));
+    if (type == C128) fill(std::complex<double>(kNaN, kNaN));
+  }
+}
+
+absl::StatusOr<Value> LapackCall::Workspace(PrimitiveType type, int64_t elements) const {
+  if (elements > kMostElements) {
+    return ResourceExhausted("%s: LAPACK counts in 32 bits, which is not enough for its workspace of %d elements",
+                             op_.instruction.name(), elements);
+  }
+  return op_.run.MakeArray(type, {std::max<int64_t>(1, elements)});
+}
+
+absl::StatusOr<Value> LapackCall::TakeResults() {
+  std::vector<Value> values;
+  for (size_t i = 0; i < results_.size(); ++i) {
+    Value value = std::move(results_[i].value);
+    KASHI_ASSIGN_OR_RETURN(const PhysicalOrder order, PhysicalOrder::Make(ResultShape(op_.instruction, i)));
+    if (order.map().padded_element_count() != value.element_count()) return Refuse("a layout with padding");
+    if (!order.IsRowMajor()) {
+      KASHI_ASSIGN_OR_RETURN(Value logical, op_.MakeResult(i));
+      order.Collect(value.bytes(), value.element_bytes(), logical.mutable_bytes());
+      value = std::move(logical);
+    }
+    values.push_back(std::move(value));
+  }
+  if (op_.instruction.shape().IsTuple()) return Value::MakeTuple(std::move(values));
+  return std::move(values[0]);
+}
+
+}  // namespace kashi

@@ -1,0 +1,180 @@
+// What calls of LAPACK take and refuse. What they compute: programs_test.cc, against JAX.
+#include "kashi/evaluator/lapack_call.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/evaluator/custom_call.h"
+#include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/literal/literal_util.h"
+
+namespace kashi {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+TEST(LapackCallTest, Attributes) {
+  EXPECT_THAT(ParseFfiAttributes("{uplo = 76 : ui8, left = true, low=-3 : i32}").value(),
+              UnorderedElementsAre(Pair("uplo", 76), Pair("left", 1), Pair("low", -3)));
+  EXPECT_THAT(
+      ParseFfiAttributes(R"({a = "x, b = 1", c = dense<[1, 2]> : tensor<2xi64>, d = {e = 5 : i8}, f = 6})").value(),
+      UnorderedElementsAre(Pair("f", 6)));
+  EXPECT_TRUE(ParseFfiAttributes("").value().empty());
+  EXPECT_TRUE(ParseFfiAttributes("{}").value().empty());
+  EXPECT_FALSE(ParseFfiAttributes("{").ok());
+  EXPECT_FALSE(ParseFfiAttributes("\"uplo\"").ok());
+  EXPECT_FALSE(ParseFfiAttributes(R"({a = "\)").ok());  // and reads no further than its end
+}
+
+TEST(LapackCallTest, Targets) {
+  for (const absl::string_view name :
+       {"lapack_spotrf_ffi", "lapack_zungqr_ffi", "lapack_dorgqr_ffi", "lapack_cheevd_ffi", "lapack_ssytrd_ffi",
+        "lapack_cunmqr_ffi", "lapack_zgeqp3_ffi"}) {
+    EXPECT_TRUE(IsLapackCall(name)) << name;
+    EXPECT_EQ(IsKnownCustomCall(name), HasLapack()) << name;
+  }
+  for (const absl::string_view name : {"lapack_sungqr_ffi", "lapack_zorgqr_ffi", "lapack_spotrf", "lapack_potrf_ffi",
+                                       "lapack__ffi", "lapack_s_ffi", ""}) {
+    EXPECT_FALSE(IsLapackCall(name)) << name;
+  }
+}
+
+// f32 operands of those shapes, all ones but for the diagonal's 4.
+absl::StatusOr<Literal> Call(absl::string_view target, absl::string_view result, absl::string_view operand,
+                             absl::string_view config) {
+  return TryEvaluateText(absl::Substitute(
+      R"(ENTRY e { row = s32[$0] iota(), iota_dimension=0
+                   column = s32[$0] iota(), iota_dimension=1
+                   same = pred[$0] compare(row, column), direction=EQ
+                   four = f32[] constant(4)
+                   fours = f32[$0] broadcast(four), dimensions={}
+                   one = f32[] constant(1)
+                   ones = f32[$0] broadcast(one), dimensions={}
+                   a = f32[$0] select(same, fours, ones)
+                   ROOT r = $1 custom-call(a), custom_call_target="$2", api_version=API_VERSION_TYPED_FFI,
+                     backend_config=$3 })",
+      operand, result, target, config));
+}
+
+TEST(LapackCallTest, WithoutLapackTheErrorSaysWhatIsMissing) {
+  if (HasLapack()) GTEST_SKIP() << "built with LAPACK";
+  const absl::Status status = Call("lapack_spotrf_ffi", "(f32[3,3]{0,1}, s32[])", "3,3", "{uplo = 76 : ui8}").status();
+  EXPECT_TRUE(absl::IsUnimplemented(status));
+  EXPECT_THAT(status.message(), HasSubstr("liblapack-dev"));
+}
+
+class LapackTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasLapack()) GTEST_SKIP() << "built without LAPACK";
+  }
+};
+
+// Bytes are columns to LAPACK: of a row-major matrix it sees, and gives, the transpose.
+TEST_F(LapackTest, LayoutsSayWhereElementsLie) {
+  const Literal lower = Call("lapack_spotrf_ffi", "(f32[2,2]{0,1}, s32[])", "2,2", "{uplo = 76 : ui8}").value();
+  EXPECT_FLOAT_EQ(LiteralSlice(lower, {0}).Get<float>({1, 0}), 0.5);
+  EXPECT_FLOAT_EQ(LiteralSlice(lower, {0}).Get<float>({0, 1}), 1);  // as it was
+  EXPECT_EQ(LiteralSlice(lower, {1}).Get<int32_t>({}), 0);
+  const Literal upper = Call("lapack_spotrf_ffi", "(f32[2,2]{1,0}, s32[])", "2,2", "{uplo = 76 : ui8}").value();
+  EXPECT_FLOAT_EQ(LiteralSlice(upper, {0}).Get<float>({0, 1}), 0.5);
+  EXPECT_FLOAT_EQ(LiteralSlice(upper, {0}).Get<float>({1, 0}), 1);
+}
+
+TEST_F(LapackTest, InfoIsAResult) {
+  const Literal out = TryEvaluateText(R"(
+    ENTRY e { a = f32[2,1,1] constant({{{-1}}, {{4}}})
+              ROOT r = (f32[2,1,1]{1,2,0}, s32[2]) custom-call(a), custom_call_target="lapack_spotrf_ffi",
+                backend_config={uplo = 76 : ui8} })")
+                          .value();
+  EXPECT_EQ(LiteralSlice(out, {1}), LiteralUtil::CreateR1<int32_t>({1, 0}));
+  EXPECT_EQ(LiteralSlice(out, {0}).Get<float>({1, 0, 0}), 2);
+}
+
+TEST_F(LapackTest, WhatIsNotFiniteGivesNaNAndAnInfo) {
+  const Literal out = TryEvaluateText(R"(
+    ENTRY e { a = f32[2,2,2] constant({{{1,inf},{2,3}}, {{4,0},{0,4}}})
+              ROOT r = (f32[2,2,2]{1,2,0}, f32[2,2], s32[2]) custom-call(a), custom_call_target="lapack_ssyevd_ffi",
+                backend_config={mode = 86 : ui8, uplo = 76 : ui8} })")
+                          .value();
+  EXPECT_NE(LiteralSlice(out, {2}).Get<int32_t>({0}), 0);
+  EXPECT_TRUE(std::isnan(LiteralSlice(out, {1}).Get<float>({0, 1})));
+  EXPECT_EQ(LiteralSlice(out, {2}).Get<int32_t>({1}), 0);
+  EXPECT_FLOAT_EQ(LiteralSlice(out, {1}).Get<float>({1, 1}), 4);
+}
+
+TEST_F(LapackTest, EmptyMatricesAndBatches) {
+  EXPECT_TRUE(Call("lapack_sgetrf_ffi", "(f32[0,3]{0,1}, s32[0], s32[])", "0,3", "{}").ok());
+  EXPECT_TRUE(Call("lapack_sgesdd_ffi", "(f32[3,0]{0,1}, f32[0], f32[3,3]{0,1}, f32[0,0]{0,1}, s32[])", "3,0",
+                   "{mode = 65 : ui8}")
+                  .ok());
+  EXPECT_TRUE(Call("lapack_sgeev_ffi", "(f32[0,2], f32[0,2], c64[0,2,2]{1,2,0}, c64[0,2,2]{1,2,0}, s32[0])", "0,2,2",
+                   "{compute_left = 86 : ui8, compute_right = 86 : ui8}")
+                  .ok());
+}
+
+TEST_F(LapackTest, OtherShapesAndAttributesAreRefused) {
+  struct Bad {
+    absl::string_view target, result, operand, config, why;
+  };
+  const Bad kBad[] = {
+      {"lapack_spotrf_ffi", "(f32[3,3], s32[])", "3,3", "{}", "attribute uplo is missing"},
+      {"lapack_spotrf_ffi", "(f32[3,3], s32[])", "3,3", "{uplo = 77 : ui8}", "none of the characters LU"},
+      {"lapack_spotrf_ffi", "(f32[3,3], s32[])", "3,3", "{uplo = 588 : ui8}", "none of the characters LU"},
+      {"lapack_spotrf_ffi", "(f32[3,2], s32[])", "3,2", "{uplo = 76 : ui8}", "a size of 2 for n = 3"},
+      {"lapack_spotrf_ffi", "(f32[3,3], s64[])", "3,3", "{uplo = 76 : ui8}", "the type of s64[]"},
+      {"lapack_dpotrf_ffi", "(f32[3,3], s32[])", "3,3", "{uplo = 76 : ui8}", "the type of f32[3,3]"},
+      {"lapack_spotrf_ffi", "f32[3,3]", "3,3", "{uplo = 76 : ui8}", "another number of operands or results"},
+      {"lapack_spotrf_ffi", "(f32[3,3], s32[1])", "3,3", "{uplo = 76 : ui8}", "the dimensions of s32[1]"},
+      {"lapack_sgetrf_ffi", "(f32[3,2], s32[3], s32[])", "3,2", "{}", "a size of 3 for k = 2"},
+      {"lapack_sgesdd_ffi", "(f32[3,2], f32[2], f32[3,2], f32[2,2], s32[])", "3,2", "{mode = 65 : ui8}",
+       "of other sizes than the mode asks for"},
+      {"lapack_sgehrd_ffi", "(f32[3,3], f32[2], s32[])", "3,3", "{low = 0 : i32, high = 3 : i32}", "no rows"},
+      {"lapack_sgehrd_ffi", "(f32[3,3], f32[2], s32[])", "3,3", "{low = 1 : i32, high = 4 : i32}", "no rows"},
+      {"lapack_sgees_ffi", "(f32[3,3], f32[3,3], f32[3], f32[3], s32[], s32[])", "3,3",
+       "{mode = 86 : ui8, sort = 83 : ui8}", "none of the characters N"},
+  };
+  for (const Bad& bad : kBad) {
+    const absl::Status status = Call(bad.target, bad.result, bad.operand, bad.config).status();
+    EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
+    EXPECT_THAT(status.message(), HasSubstr(bad.why));
+    EXPECT_THAT(status.message(), HasSubstr(bad.target));
+  }
+}
+
+TEST_F(LapackTest, SizesBeyond32BitsAreRefused) {
+  // The matrices have no elements because the batch has none, but LAPACK would be told their sizes.
+  const Literal empty(ShapeUtil::MakeShape(F32, {0, 100000, 100000}));
+  const absl::Status status = TryEvaluateText(R"(
+    ENTRY e { a = f32[0,100000,100000] parameter(0)
+              ROOT r = (f32[0,100000,100000]{1,2,0}, s32[0]) custom-call(a), custom_call_target="lapack_spotrf_ffi",
+                backend_config={uplo = 76 : ui8} })",
+                                              {&empty})
+                                  .status();
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_THAT(status.message(), HasSubstr("32 bits"));
+}
+
+TEST_F(LapackTest, WorkspaceCountsAgainstTheMemoryLimit) {
+  const Literal a = LiteralUtil::CreateFullWithDescendingLayout<float>({200, 200}, 1);
+  EvaluationOptions options;
+  options.memory_limit_bytes = 1 << 19;  // the matrix takes 160,000 bytes, three times; the workspace 324,804
+  const absl::Status status = TryEvaluateText(R"(
+    ENTRY e { a = f32[200,200] parameter(0)
+              ROOT r = (f32[200,200]{0,1}, f32[200], s32[]) custom-call(a), custom_call_target="lapack_ssyevd_ffi",
+                backend_config={mode = 86 : ui8, uplo = 76 : ui8} })",
+                                              {&a}, options)
+                                  .status();
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+}
+
+}  // namespace
+}  // namespace kashi
