@@ -24,7 +24,7 @@
 
 namespace kashi {
 
-inline constexpr int64_t kDefaultDotNodes = 400;
+inline constexpr int64_t kDefaultDotNodes = 200;
 
 struct HloDotOptions {
   // Only this computation, and what it calls if `with_called`. Null: the whole module.
