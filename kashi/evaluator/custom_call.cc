@@ -221,7 +221,7 @@ absl::StatusOr<Value> EvaluateEigh(Operation& op) {
   return MakeTupleOf(op, std::move(eigen.vectors), std::move(eigen.values));
 }
 
-// A matrix in quadrants (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11), not sorted.
+// A matrix in quadrants (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11), not sorted. The rows of v are the eigenvectors.
 absl::StatusOr<Value> EvaluateEighOfQuadrants(Operation& op) {
   const auto is_quadrant = [&](const Value& a) {
     return a.is_array() && a.rank() >= 2 && a.shape() == op.operands[0].shape() &&
@@ -254,7 +254,7 @@ absl::StatusOr<Value> EvaluateEighOfQuadrants(Operation& op) {
   }
   for (int64_t i = 0; i < 4; ++i) {
     KASHI_ASSIGN_OR_RETURN(Value part, op.run.MakeArray(quadrant));
-    CopyStrided({count, n, n}, bytes, {eigen.vectors.bytes() + begin(i), whole_strides},
+    CopyStrided({count, n, n}, bytes, {eigen.vectors.bytes() + begin(i % 2 * 2 + i / 2), {4 * n * n, 1, 2 * n}},
                 {part.mutable_bytes(), part_strides});
     results.push_back(std::move(part));
   }

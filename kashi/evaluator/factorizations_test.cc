@@ -130,6 +130,50 @@ TEST(FactorizationsTest, EighOfOneTriangle) {
   }
 }
 
+// v a = w v by rows, which is how TPU modules read it.
+TEST(FactorizationsTest, EighOfQuadrants) {
+  const Literal out = EvaluateText(R"(
+    ENTRY e { a00 = f32[2,2] constant({{4,1},{1,3}})
+              a01 = f32[2,2] constant({{2,0},{5,1}})
+              a10 = f32[2,2] constant({{2,5},{0,1}})
+              a11 = f32[2,2] constant({{-1,2},{2,7}})
+              e = (f32[2], f32[2], f32[2,2], f32[2,2], f32[2,2], f32[2,2]) custom-call(a00, a01, a10, a11),
+                custom_call_target="EighTpu"
+              w0 = f32[2] get-tuple-element(e), index=0
+              w1 = f32[2] get-tuple-element(e), index=1
+              v00 = f32[2,2] get-tuple-element(e), index=2
+              v01 = f32[2,2] get-tuple-element(e), index=3
+              v10 = f32[2,2] get-tuple-element(e), index=4
+              v11 = f32[2,2] get-tuple-element(e), index=5
+              a0 = f32[2,4] concatenate(a00, a01), dimensions={1}
+              a1 = f32[2,4] concatenate(a10, a11), dimensions={1}
+              a = f32[4,4] concatenate(a0, a1), dimensions={0}
+              v0 = f32[2,4] concatenate(v00, v01), dimensions={1}
+              v1 = f32[2,4] concatenate(v10, v11), dimensions={1}
+              v = f32[4,4] concatenate(v0, v1), dimensions={0}
+              w = f32[4] concatenate(w0, w1), dimensions={0}
+              ws = f32[4,4] broadcast(w), dimensions={0}
+              va = f32[4,4] dot(v, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+              wv = f32[4,4] multiply(ws, v)
+              unit = f32[4,4] dot(v, v), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+              row = s32[4,4] iota(), iota_dimension=0
+              column = s32[4,4] iota(), iota_dimension=1
+              same = pred[4,4] compare(row, column), direction=EQ
+              eye = f32[4,4] convert(same)
+              ROOT t = (f32[4,4], f32[4,4], f32[4,4], f32[4,4]) tuple(va, wv, unit, eye) })");
+  EXPECT_LT(Distance(LiteralSlice(out, {0}), LiteralSlice(out, {1})), 1e-5);
+  EXPECT_LT(Distance(LiteralSlice(out, {2}), LiteralSlice(out, {3})), 1e-6);
+}
+
+// M = (strictly upper part of V^T V + I) diag(-tau) for two reflectors: I + V T V^T = H_1 H_2.
+TEST(FactorizationsTest, CompactReflectors) {
+  const Literal out = EvaluateText(R"(
+    ENTRY e { u = f32[3,3] constant({{-2,3,5},{nan,-7,11},{nan,nan,-13}})
+              ROOT t = f32[3,3] custom-call(u), custom_call_target="CompactWyHelper" })");
+  // T_1 = 3 T_0 - 7 e_1 = (-6, -7, 0); T_2 = 5 T_0 + 11 T_1 - 13 e_2
+  EXPECT_EQ(out, LiteralUtil::CreateR2<float>({{-2, -6, -76}, {0, -7, -77}, {0, 0, -13}}));
+}
+
 TEST(FactorizationsTest, EighOfLargeAndSmallNumbersAndOfNone) {
   const Literal out = EvaluateText(R"(
     ENTRY e { x = f64[2,2,2] constant({{{2e200,0},{1e200,2e200}},{{2e-200,0},{1e-200,2e-200}}})
