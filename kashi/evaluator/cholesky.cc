@@ -136,11 +136,11 @@ absl::Status FactorAll(EvaluationRun& run, Value& matrices, bool lower) {
   const int64_t n = matrices.dimensions().back(), size = n * n;
   if (matrices.element_count() == 0) return absl::OkStatus();
   T* const data = matrices.mutable_data<T>().data();
-  const auto is_cancelled = [&] { return !run.CheckCancelled().ok(); };
+  const auto is_cancelled = [&] { return !run.CheckStopped().ok(); };
   ForEachMatrix(matrices.element_count() / size, static_cast<double>(size) * n / 3, [&](int64_t i) {
     Factor<T>({data + i * size, n, n, n}, lower, is_cancelled);
   });
-  return run.CheckCancelled();
+  return run.CheckStopped();
 }
 
 absl::Status FactorAll(EvaluationRun& run, Value& matrices, bool lower) {

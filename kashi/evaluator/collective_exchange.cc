@@ -46,6 +46,13 @@ absl::StatusOr<Value> Shared(const Operation& op, Value value) {
   return Value::Borrow(owner->dense_shape(), owner->untyped_data(), owner);
 }
 
+absl::Status ShareAll(const Operation& op, std::vector<Value>* values) {
+  for (Value& value : *values) {
+    KASHI_ASSIGN_OR_RETURN(value, Shared(op, std::move(value)));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<CollectiveGroup> GroupOf(const Operation& op) {
@@ -64,12 +71,23 @@ absl::Status NeedsDevices(const Operation& op, const absl::Status& error) {
       op.instruction.name(), error.message());
 }
 
-absl::StatusOr<Given> Exchange(const Operation& op, const CollectiveGroup& group, std::vector<Value> values) {
-  if (group.size() == 1) return Given{std::move(values)};
-  for (Value& value : values) {
-    KASHI_ASSIGN_OR_RETURN(value, Shared(op, std::move(value)));
-  }
+absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const CollectiveGroup& group,
+                                                      std::vector<Value> values) {
+  if (group.size() == 1) return std::make_shared<const Given>(Given{std::move(values)});
+  KASHI_RETURN_IF_ERROR(ShareAll(op, &values));
   return op.run.device()->Exchange(op.instruction, group.members, std::move(values));
+}
+
+absl::StatusOr<std::vector<Value>> ExchangeAndCombine(const Operation& op, const CollectiveGroup& group,
+                                                      std::vector<Value> values, Device::CombineFunction combine) {
+  if (group.size() == 1) return combine({std::move(values)});
+  KASHI_RETURN_IF_ERROR(ShareAll(op, &values));
+  const auto combine_and_share = [&](const Given& given) -> absl::StatusOr<std::vector<Value>> {
+    KASHI_ASSIGN_OR_RETURN(std::vector<Value> combined, combine(given));
+    KASHI_RETURN_IF_ERROR(ShareAll(op, &combined));
+    return combined;
+  };
+  return op.run.device()->Combine(op.instruction, group.members, std::move(values), combine_and_share);
 }
 
 std::vector<Value> TakeOperands(const Operation& op) {

@@ -4,10 +4,12 @@
 #define KASHI_EVALUATOR_COLLECTIVE_EXCHANGE_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "kashi/evaluator/device.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value.h"
 
@@ -28,12 +30,14 @@ absl::StatusOr<CollectiveGroup> GroupOf(const Operation& op);
 // Names the instruction, and says what to do about it if the run has one device alone.
 absl::Status NeedsDevices(const Operation& op, const absl::Status& error);
 
-// What the members of a group gave: [i][k] is array k of member i.
-using Given = std::vector<std::vector<Value>>;
-
 // Gives these arrays to all members, and returns theirs, which are not to be written. Copies those that somebody else
 // holds.
-absl::StatusOr<Given> Exchange(const Operation& op, const CollectiveGroup& group, std::vector<Value> values);
+absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const CollectiveGroup& group,
+                                                      std::vector<Value> values);
+// The same for results that are alike for all members: one of them makes what all get. Of n devices each then takes a share
+// of the work, and not all of it n times.
+absl::StatusOr<std::vector<Value>> ExchangeAndCombine(const Operation& op, const CollectiveGroup& group,
+                                                      std::vector<Value> values, Device::CombineFunction combine);
 
 std::vector<Value> TakeOperands(const Operation& op);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -32,14 +33,16 @@ absl::StatusOr<CollectiveGroup> PermuteGroup(const Operation& op) {
 // Where nobody sends anything there are zeros.
 absl::StatusOr<Value> Permute(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, PermuteGroup(op));
-  KASHI_ASSIGN_OR_RETURN(Given given, Exchange(op, group, TakeOperands(op)));
+  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, group, TakeOperands(op)));
   for (const auto& [source, target] : op.instruction.source_target_pairs()) {
-    if (target == group.own) return OneOrTuple(std::move(given[source]));
+    if (target == group.own) return OneOrTuple((*given)[source]);
   }
-  for (Value& value : given[group.own]) {
-    KASHI_ASSIGN_OR_RETURN(value, Zeros(op, value.dense_shape()));
+  std::vector<Value> zeros;
+  for (const Value& value : (*given)[group.own]) {
+    KASHI_ASSIGN_OR_RETURN(Value zero, Zeros(op, value.dense_shape()));
+    zeros.push_back(std::move(zero));
   }
-  return OneOrTuple(std::move(given[group.own]));
+  return OneOrTuple(std::move(zeros));
 }
 
 // In place: slices of buffers go to slices of others. Operands: input, output (a buffer, or a tuple of them), and the
@@ -130,7 +133,8 @@ absl::StatusOr<Value> PermuteInPlace(Operation& op) {
   std::vector<Value> gift = BuffersOf(op.operands[0]);
   KASHI_ASSIGN_OR_RETURN(std::vector<Value> input_offsets, OffsetsOf(op, op.operands[0], op.operands[2]));
   absl::c_move(input_offsets, std::back_inserter(gift));
-  KASHI_ASSIGN_OR_RETURN(const Given given, Exchange(op, group, std::move(gift)));
+  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> shared, Exchange(op, group, std::move(gift)));
+  const Given& given = *shared;
 
   KASHI_ASSIGN_OR_RETURN(const std::vector<Value> output_offsets, OffsetsOf(op, op.operands[1], op.operands[3]));
   const bool is_tuple = op.operands[1].is_tuple();

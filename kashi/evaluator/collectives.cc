@@ -1,4 +1,5 @@
-// Operations over several devices. Each device computes its own result of what the members of its group gave.
+// Operations over several devices. What all members of a group get alike one of them computes, the last to come; all else
+// each computes of what the members gave.
 // (docs/spec/hlo-ops.md, 7)
 //
 //                      device 0   1     2     3          of groups {{3,1,0,2}}: member 0 is device 3
@@ -9,6 +10,7 @@
 // An operation that begins another (…-start) does all of it; what ends it (…-done) takes the result out.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,11 +20,11 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
-#include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/collective_exchange.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/element_kernel.h"
+#include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/literal/strided_walk.h"
@@ -86,11 +88,11 @@ absl::StatusOr<int64_t> PieceSize(const Operation& op, int64_t size, int64_t pie
 
 // to_apply on arrays of one type. A plain operation goes by the arrays' own type, whatever the computation's: as in
 // XLA.
-class Reduction {
+class ElementReduction {
  public:
-  static absl::StatusOr<Reduction> Make(const Operation& op, PrimitiveType type) {
+  static absl::StatusOr<ElementReduction> Make(const Operation& op, PrimitiveType type) {
     KASHI_ASSIGN_OR_RETURN(const LaneFunction* lanes, op.run.Lanes(*op.instruction.to_apply()));
-    Reduction reduction(lanes, ShapeUtil::ByteSizeOfPrimitiveType(type));
+    ElementReduction reduction(lanes, ShapeUtil::ByteSizeOfPrimitiveType(type));
     if (lanes->AsBinary().has_value()) {
       KASHI_ASSIGN_OR_RETURN(reduction.kernel_, FindBinaryKernel(*lanes->AsBinary(), type, type, type));
       return reduction;
@@ -105,24 +107,22 @@ class Reduction {
   }
 
   // target[i] = f(… f(f(parts[0][i], parts[1][i]), parts[2][i]) …) for i in [0, n).
-  absl::Status Run(absl::Span<const char* const> parts, char* target, int64_t n) const {
+  absl::Status Run(const EvaluationRun& run, absl::Span<const char* const> parts, char* target, int64_t n) const {
     // A block stays in the cache while the parts come by.
     constexpr int64_t kBlock = 4096;
     const int64_t blocks = (n + kBlock - 1) / kBlock;
     const bool is_parallel = kernel_.has_value() || lanes_->is_parallel();
-    std::vector<absl::Status> errors(ParallelThreadCount());
-    ParallelFor(blocks, is_parallel ? 4 : std::max<int64_t>(blocks, 1), [&](int64_t begin, int64_t end, int thread) {
+    return CheckedParallelFor(run, is_parallel, blocks, /*grain=*/4, [&](int64_t begin, int64_t end, int) {
       LaneFunction::Scratch scratch(*lanes_, LaneFunction::kManyLanes);
-      for (int64_t i = begin; i < end && errors[thread].ok(); ++i) {
-        errors[thread] = RunBlock(parts, target, i * kBlock, std::min(kBlock, n - i * kBlock), &scratch);
+      for (int64_t i = begin; i < end; ++i) {
+        KASHI_RETURN_IF_ERROR(RunBlock(parts, target, i * kBlock, std::min(kBlock, n - i * kBlock), &scratch));
       }
+      return absl::OkStatus();
     });
-    for (const absl::Status& error : errors) KASHI_RETURN_IF_ERROR(error);
-    return absl::OkStatus();
   }
 
  private:
-  Reduction(const LaneFunction* lanes, int64_t element_bytes) : lanes_(lanes), element_bytes_(element_bytes) {}
+  ElementReduction(const LaneFunction* lanes, int64_t element_bytes) : lanes_(lanes), element_bytes_(element_bytes) {}
 
   absl::Status RunBlock(absl::Span<const char* const> parts, char* target, int64_t offset, int64_t n,
                         LaneFunction::Scratch* scratch) const {
@@ -146,25 +146,31 @@ class Reduction {
 
 absl::StatusOr<Value> Reduce(const Operation& op, absl::Span<const Value> values) {
   if (values.size() == 1) return values[0];
-  KASHI_ASSIGN_OR_RETURN(const Reduction reduction, Reduction::Make(op, values[0].element_type()));
+  KASHI_ASSIGN_OR_RETURN(const ElementReduction reduction, ElementReduction::Make(op, values[0].element_type()));
   KASHI_ASSIGN_OR_RETURN(Value result, op.run.MakeArray(values[0].dense_shape()));
   std::vector<const char*> parts;
   for (const Value& value : values) parts.push_back(value.bytes());
-  KASHI_RETURN_IF_ERROR(reduction.Run(parts, result.mutable_bytes(), result.element_count()));
+  KASHI_RETURN_IF_ERROR(reduction.Run(op.run, parts, result.mutable_bytes(), result.element_count()));
   return result;
 }
 
-absl::StatusOr<Value> AllReduce(Operation& op) {
-  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
-  KASHI_ASSIGN_OR_RETURN(Given given, Exchange(op, group, TakeOperands(op)));
+// Of each array the reduction over all members.
+absl::StatusOr<std::vector<Value>> ReduceAll(const Operation& op, const Given& given) {
   KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
   std::vector<Value> results;
   for (size_t k = 0; k < given[0].size(); ++k) {
     std::vector<Value> values;
-    for (std::vector<Value>& member : given) values.push_back(std::move(member[k]));
+    for (const std::vector<Value>& member : given) values.push_back(member[k]);
     KASHI_ASSIGN_OR_RETURN(Value result, Reduce(op, values));
     results.push_back(std::move(result));
   }
+  return results;
+}
+
+absl::StatusOr<Value> AllReduce(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
+  const auto reduce = [&](const Given& given) { return ReduceAll(op, given); };
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> results, ExchangeAndCombine(op, group, TakeOperands(op), reduce));
   return OneOrTuple(std::move(results));
 }
 
@@ -190,11 +196,9 @@ absl::StatusOr<Value> Gather(const Operation& op, const Given& given, size_t k, 
   return result;
 }
 
-// `shape` is that of the result, or of the tuple of results.
-absl::StatusOr<Value> AllGather(Operation& op, const Shape& shape) {
+absl::StatusOr<std::vector<Value>> GatherAll(const Operation& op, const CollectiveGroup& group, const Given& given,
+                                             const Shape& shape) {
   const int64_t d = op.instruction.dimensions(0);
-  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
-  KASHI_ASSIGN_OR_RETURN(const Given given, Exchange(op, group, TakeOperands(op)));
   KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
   std::vector<Value> results;
   for (size_t k = 0; k < given[0].size(); ++k) {
@@ -206,21 +210,24 @@ absl::StatusOr<Value> AllGather(Operation& op, const Shape& shape) {
     KASHI_ASSIGN_OR_RETURN(Value result, Gather(op, given, k, size, d));
     results.push_back(std::move(result));
   }
+  return results;
+}
+
+// `shape` is that of the result, or of the tuple of results.
+absl::StatusOr<Value> AllGather(Operation& op, const Shape& shape) {
+  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
+  const auto gather = [&](const Given& given) { return GatherAll(op, group, given, shape); };
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> results, ExchangeAndCombine(op, group, TakeOperands(op), gather));
   return OneOrTuple(std::move(results));
 }
 
 // ---- reduce-scatter -------------------------------------------------------------------------------------------------
 
 // Block i of the elementwise reduction, for member i.
-absl::StatusOr<Value> ReduceScatter(const Operation& op, const CollectiveGroup& group, const Given& given, size_t k) {
+absl::StatusOr<Value> ReduceScatter(const Operation& op, const CollectiveGroup& group, const Value& reduced) {
   const int64_t d = op.instruction.dimensions(0);
-  KASHI_ASSIGN_OR_RETURN(const int64_t size, PieceSize(op, given[0][k].dimension(d), group.size()));
-  std::vector<Value> blocks;
-  for (const std::vector<Value>& values : given) {
-    KASHI_ASSIGN_OR_RETURN(Value block, TakeBlock(op, values[k], group.own * size, size, d));
-    blocks.push_back(std::move(block));
-  }
-  return Reduce(op, blocks);
+  KASHI_ASSIGN_OR_RETURN(const int64_t size, PieceSize(op, reduced.dimension(d), group.size()));
+  return TakeBlock(op, reduced, group.own * size, size, d);
 }
 
 // ---- all-to-all -----------------------------------------------------------------------------------------------------
@@ -228,7 +235,8 @@ absl::StatusOr<Value> ReduceScatter(const Operation& op, const CollectiveGroup& 
 // Block j of member i becomes block i of member j.
 absl::StatusOr<Value> AllToAllOfArray(Operation& op, const CollectiveGroup& group) {
   const int64_t d = op.instruction.dimensions(0);
-  KASHI_ASSIGN_OR_RETURN(const Given given, Exchange(op, group, TakeOperands(op)));
+  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> shared, Exchange(op, group, TakeOperands(op)));
+  const Given& given = *shared;
   KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
   KASHI_ASSIGN_OR_RETURN(const int64_t size, PieceSize(op, given[0][0].dimension(d), group.size()));
   KASHI_ASSIGN_OR_RETURN(Value result, op.run.MakeArray(given[0][0].dense_shape()));
@@ -244,9 +252,9 @@ absl::StatusOr<Value> AllToAllOfTuple(Operation& op, const CollectiveGroup& grou
     return InvalidArgument("%s has %d operands for a group of %d devices", op.instruction.name(),
                            static_cast<int64_t>(op.operands.size()), group.size());
   }
-  KASHI_ASSIGN_OR_RETURN(Given given, Exchange(op, group, TakeOperands(op)));
+  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, group, TakeOperands(op)));
   std::vector<Value> results;
-  for (std::vector<Value>& values : given) results.push_back(std::move(values[group.own]));
+  for (const std::vector<Value>& values : *given) results.push_back(values[group.own]);
   return Value::MakeTuple(std::move(results));
 }
 
@@ -348,11 +356,11 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kAllGatherDone>(Operation& op) {
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kReduceScatter>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
-  KASHI_ASSIGN_OR_RETURN(const Given given, Exchange(op, group, TakeOperands(op)));
-  KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
+  const auto reduce = [&](const Given& given) { return ReduceAll(op, given); };
+  KASHI_ASSIGN_OR_RETURN(const std::vector<Value> reduced, ExchangeAndCombine(op, group, TakeOperands(op), reduce));
   std::vector<Value> results;
-  for (size_t k = 0; k < given[0].size(); ++k) {
-    KASHI_ASSIGN_OR_RETURN(Value result, ReduceScatter(op, group, given, k));
+  for (const Value& whole : reduced) {
+    KASHI_ASSIGN_OR_RETURN(Value result, ReduceScatter(op, group, whole));
     results.push_back(std::move(result));
   }
   return OneOrTuple(std::move(results));
@@ -370,9 +378,9 @@ template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
   KASHI_ASSIGN_OR_RETURN(Value output, Writable(op, std::move(op.operands[1])));
-  KASHI_ASSIGN_OR_RETURN(const Given given,
+  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given,
                          Exchange(op, group, {op.operands[0], op.operands[2], op.operands[3], op.operands[4]}));
-  for (const std::vector<Value>& sender : given) {
+  for (const std::vector<Value>& sender : *given) {
     if (!HaveRowsAlike(sender[0], output)) {
       return InvalidArgument("%s: rows of %s into %s", op.instruction.name(), ShapeUtil::HumanString(sender[0].shape()),
                              ShapeUtil::HumanString(output.shape()));
@@ -387,10 +395,18 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
   const absl::StatusOr<CollectiveGroup> group = GroupOf(op);
-  if (absl::IsNotFound(group.status())) return Zeros(op, op.operands[0].dense_shape());
+  // XLA's verifier lets more operands come with the shape of the first alone: then that is all that counts.
+  std::vector<Value> values = TakeOperands(op);
+  if (op.instruction.shape().IsArray()) values.resize(1);
+  if (absl::IsNotFound(group.status())) {
+    for (Value& value : values) {
+      KASHI_ASSIGN_OR_RETURN(value, Zeros(op, value.dense_shape()));
+    }
+    return OneOrTuple(std::move(values));
+  }
   KASHI_RETURN_IF_ERROR(group.status());
-  KASHI_ASSIGN_OR_RETURN(Given given, Exchange(op, *group, TakeOperands(op)));
-  return OneOrTuple(std::move(given[0]));
+  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, *group, std::move(values)));
+  return OneOrTuple((*given)[0]);
 }
 
 }  // namespace kashi

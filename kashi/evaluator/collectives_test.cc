@@ -376,6 +376,11 @@ TEST(CollectivesTest, CollectiveBroadcast) {
                             "ROOT r = f32[] collective-broadcast(p), replica_groups={{2,0},{1}}"),
                     Scalars()),
             "3 | 2 | 3 | 0");
+  // Real XLA takes it, under the shape of the first operand.
+  EXPECT_EQ(RunText(Program("p = f32[] parameter(0)\n n = f32[] negate(p)\n"
+                            "ROOT r = f32[] collective-broadcast(p, n), replica_groups={{2,0},{1}}"),
+                    Scalars()),
+            "3 | 2 | 3 | 0");
 }
 
 // ---- Within other operations ----------------------------------------------------------------------------------------

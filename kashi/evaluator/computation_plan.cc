@@ -5,8 +5,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
+#include "kashi/evaluator/work.h"
 #include "kashi/hlo/hlo_module.h"
 
 namespace kashi {
@@ -188,6 +191,77 @@ bool MayDifferFromShape(const HloInstruction& instruction) {
   }
 }
 
+// Whether the operation can do with tuples and tokens. All others read every operand as an array.
+bool TakesMoreThanArrays(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAddDependency:
+    case HloOpcode::kAfterAll:
+    case HloOpcode::kAllGatherDone:
+    case HloOpcode::kAllReduceDone:
+    case HloOpcode::kAsyncDone:
+    case HloOpcode::kAsyncStart:
+    case HloOpcode::kAsyncUpdate:
+    case HloOpcode::kBitcast:
+    case HloOpcode::kCall:
+    case HloOpcode::kCollectivePermute:
+    case HloOpcode::kCollectivePermuteDone:
+    case HloOpcode::kCollectivePermuteStart:
+    case HloOpcode::kConditional:
+    case HloOpcode::kCopy:
+    case HloOpcode::kCopyDone:
+    case HloOpcode::kCopyStart:
+    case HloOpcode::kCustomCall:
+    case HloOpcode::kDomain:
+    case HloOpcode::kFusion:
+    case HloOpcode::kGetTupleElement:
+    case HloOpcode::kInfeed:
+    case HloOpcode::kOptimizationBarrier:
+    case HloOpcode::kOutfeed:
+    case HloOpcode::kRecv:
+    case HloOpcode::kRecvDone:
+    case HloOpcode::kSend:
+    case HloOpcode::kSendDone:
+    case HloOpcode::kTuple:
+    case HloOpcode::kWhile:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// XLA's evaluator, too, calls infeed a failed precondition, and the others not implemented.
+absl::Status CannotBeEvaluated(const HloInstruction& instruction) {
+  const std::string message = absl::StrCat(instruction.name(), ": ", HloOpcodeString(instruction.opcode()),
+                                           " needs a host or another program to talk to, and here is none");
+  return instruction.opcode() == HloOpcode::kInfeed ? absl::FailedPreconditionError(message)
+                                                    : absl::UnimplementedError(message);
+}
+
+// The product of the sizes, where that has no zero, is beyond any memory; ShapeUtil::ElementsIn would wrap.
+bool IsBeyondMemory(const Shape& shape) {
+  bool is_beyond = false;
+  ShapeUtil::ForEachSubshape(shape, [&](const Shape& part, const ShapeIndex&) {
+    if (!part.IsArray() || !part.is_static() || ShapeUtil::IsZeroElementArray(part)) return;
+    int64_t bytes = ShapeUtil::ByteSizeOfPrimitiveType(part.element_type());
+    for (int64_t size : part.dimensions()) bytes = SaturatingMultiply(bytes, size);
+    is_beyond = is_beyond || bytes == INT64_MAX;
+  });
+  return is_beyond;
+}
+
+absl::Status RefusalOf(const HloInstruction& instruction) {
+  if (FindEvaluation(instruction.opcode()) == nullptr) return CannotBeEvaluated(instruction);
+  const auto is_no_array = [](const HloInstruction* operand) { return !operand->shape().IsArray(); };
+  if (!TakesMoreThanArrays(instruction.opcode()) && absl::c_any_of(instruction.operands(), is_no_array)) {
+    return InvalidArgument("%s: %s takes arrays, and one of its operands is something else", instruction.name(),
+                           HloOpcodeString(instruction.opcode()));
+  }
+  if (!IsBeyondMemory(instruction.shape())) return absl::OkStatus();
+  return WithLimitKind(ResourceExhausted("%s: %s takes more bytes than there can be", instruction.name(),
+                                         ShapeUtil::HumanString(instruction.shape())),
+                       LimitKind::kMemory);
+}
+
 }  // namespace
 
 absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation) {
@@ -211,7 +285,11 @@ ComputationPlanStep MakeComputationPlanStep(const HloInstruction& instruction) {
   step.instruction = &instruction;
   step.function = FindEvaluation(instruction.opcode());
   step.has_dynamic_sizes = HasDynamicSizes(instruction);
-  if (!step.has_dynamic_sizes) step.results = ResultShapes(instruction.shape());
+  step.refusal = RefusalOf(instruction);
+  if (!step.has_dynamic_sizes) {
+    step.results = ResultShapes(instruction.shape());
+    step.work = WorkOf(instruction);
+  }
   step.converts_operands = ConvertsOperands(instruction);
   step.may_differ_from_shape = MayDifferFromShape(instruction);
   if (HasElementKernel(instruction.opcode())) {

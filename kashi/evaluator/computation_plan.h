@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/operation_table.h"
@@ -23,9 +24,13 @@ struct ComputationPlanStep {
   };
   const HloInstruction* instruction;
   EvaluationFunction function;  // null: cannot be evaluated
+  // Why it cannot run, whatever the values: there is no function, the operation reads arrays and an operand is none, or its
+  // result is an array that no memory could hold. Functions may rely on it.
+  absl::Status refusal;
   absl::InlinedVector<Operand, 2> operands;
   std::vector<DenseShape> results;  // as Operation has them; empty if sizes are only known when it runs
   bool has_dynamic_sizes;
+  int64_t work = 1;  // WorkOf (work.h), unless sizes are dynamic
   // The operation moves elements, and text gives it floating-point operands of another type than its result, as compilers
   // for TPUs write it: `bf16[4] reshape(f32[2,2] x)`. They are converted first.
   bool converts_operands;

@@ -6,7 +6,7 @@
 
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/status.h"
-#include "kashi/literal/strided_walk.h"
+#include "kashi/literal/strided_copy.h"
 
 namespace kashi {
 namespace {
@@ -68,8 +68,9 @@ absl::StatusOr<Value> MakeDense(EvaluationRun& run, Value value, const StridedVi
   }
   KASHI_ASSIGN_OR_RETURN(Value dense, run.MakeArray(value.element_type(), view.sizes));
   if (dense.element_count() == 0) return dense;
-  CopyStrided(view.sizes, value.element_bytes(), {value.bytes() + view.offset * value.element_bytes(), view.strides},
-              {dense.mutable_bytes(), RowMajorStrides(view.sizes)});
+  CopyStridedUntil(view.sizes, value.element_bytes(),
+                   {value.bytes() + view.offset * value.element_bytes(), view.strides},
+                   {dense.mutable_bytes(), RowMajorStrides(view.sizes)}, [&run] { return run.IsStopped(); });
   return dense;
 }
 

@@ -4,6 +4,7 @@
 
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value_util.h"
 
@@ -145,7 +146,9 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kWhile>(Operation& op) {
     KASHI_ASSIGN_OR_RETURN(const Value goes_on, op.run.Call(*op.instruction.while_condition(), {state}));
     if (!goes_on.data<bool>()[0]) return state;
     if (max_iterations >= 0 && iteration >= max_iterations) {
-      return InvalidArgument("Loop %s exceeded loop iteration limit (%d).", op.instruction.name(), max_iterations);
+      return WithLimitKind(
+          InvalidArgument("Loop %s exceeded loop iteration limit (%d).", op.instruction.name(), max_iterations),
+          LimitKind::kIterations);
     }
     std::vector<Value> arguments;
     arguments.push_back(std::move(state));

@@ -12,7 +12,6 @@
 // Nothing is spent on places outside lhs, of which there are many where a compiler has written a matrix product as a
 // convolution.
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -21,7 +20,6 @@
 #include "absl/container/inlined_vector.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/math.h"
-#include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/contraction.h"
 #include "kashi/evaluator/matrix_product.h"
@@ -201,8 +199,9 @@ Loop TakeLongest(Loops* loops) {
 template <typename T>
 class Runner {
  public:
-  Runner(const Convolution& convolution, T* out)
-      : convolution_(convolution),
+  Runner(const EvaluationRun& run, const Convolution& convolution, T* out)
+      : run_(run),
+        convolution_(convolution),
         lhs_(static_cast<const T*>(convolution.lhs.untyped_data())),
         rhs_(static_cast<const T*>(convolution.rhs.untyped_data())),
         out_(out) {}
@@ -245,6 +244,7 @@ class Runner {
     const int64_t depth = meetings.back()->window_count * convolution_.inputs;
     absl::InlinedVector<int64_t, 4> index(loops.size(), 0);
     while (true) {
+      if (run_.IsStopped()) return;
       AddProduct(batch, rows, depth, lhs, rhs, out);
       size_t i = 0;
       for (; i < loops.size(); ++i) {
@@ -265,10 +265,12 @@ class Runner {
       AddScaledColumns<T>(rows.count, width, {lhs, 0, rows.lhs, 1}, rhs, {out, 0, rows.out});
     } else {
       MatrixProduct<T>({batch.count, rows.count, depth, convolution_.outputs}, {lhs, batch.lhs, rows.lhs, 1},
-                       {rhs, 0, width, 1}, {out, batch.out, rows.out}, MatrixProductMode::kAdd);
+                       {rhs, 0, width, 1}, {out, batch.out, rows.out}, MatrixProductMode::kAdd,
+                       [this] { return run_.IsStopped(); });
     }
   }
 
+  const EvaluationRun& run_;
   const Convolution& convolution_;
   const T* lhs_;
   const T* rhs_;
@@ -330,21 +332,19 @@ absl::Status RunConvolution(const EvaluationRun& run, const Convolution& convolu
   const int64_t size = convolution.axes[pieces.axis].out_size;
   const int64_t groups = convolution.is_by_channel ? 1 : convolution.groups;
   std::memset(out.mutable_data(), 0, out.byte_count());
-  std::atomic<bool> is_cancelled(false);
   AccumulationTypeSwitch(
       [&](auto zero) {
         using T = decltype(zero);
-        const Runner<T> runner(convolution, static_cast<T*>(out.mutable_data()));
-        ParallelFor(groups * pieces.count, 1, [&](int64_t begin, int64_t end, int) {
-          for (int64_t i = begin; i < end && !is_cancelled; ++i) {
-            if (!run.CheckCancelled().ok()) is_cancelled = true;
+        const Runner<T> runner(run, convolution, static_cast<T*>(out.mutable_data()));
+        run.ParallelFor(groups * pieces.count, 1, [&](int64_t begin, int64_t end, int) {
+          for (int64_t i = begin; i < end; ++i) {
             const int64_t first = i % pieces.count * pieces.length;
             runner.Run(i / pieces.count, pieces.axis, {first, std::min(size, first + pieces.length)});
           }
         });
       },
       out.element_type());
-  return run.CheckCancelled();
+  return run.CheckStopped();
 }
 
 // ---- Types ---------------------------------------------------------------------------------------------------------

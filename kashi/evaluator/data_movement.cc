@@ -13,6 +13,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value_util.h"
+#include "kashi/literal/strided_copy.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {
@@ -44,16 +45,17 @@ absl::StatusOr<Value> Renamed(Operation& op) {
 absl::StatusOr<Value> CopyFrom(Operation& op, int64_t offset, absl::Span<const int64_t> strides) {
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   const Value& in = op.operands[0];
-  CopyStrided(out.dimensions(), in.element_bytes(), {in.bytes() + offset * in.element_bytes(), strides},
-              {out.mutable_bytes(), ElementStrides(out.shape())});
+  CopyStridedUntil(out.dimensions(), in.element_bytes(), {in.bytes() + offset * in.element_bytes(), strides},
+                   {out.mutable_bytes(), ElementStrides(out.shape())}, [&op] { return op.run.IsStopped(); });
   return out;
 }
 
 // Copies `from` to the box that begins at `starts`. Pre: it is within `to`.
-void CopyIntoBox(const Value& from, absl::Span<const int64_t> starts, Value& to) {
+void CopyIntoBox(const EvaluationRun& run, const Value& from, absl::Span<const int64_t> starts, Value& to) {
   const DimensionVector strides = ElementStrides(to.shape());
-  CopyStrided(from.dimensions(), from.element_bytes(), {from.bytes(), ElementStrides(from.shape())},
-              {to.mutable_bytes() + Dot(starts, strides) * to.element_bytes(), strides});
+  CopyStridedUntil(from.dimensions(), from.element_bytes(), {from.bytes(), ElementStrides(from.shape())},
+                   {to.mutable_bytes() + Dot(starts, strides) * to.element_bytes(), strides},
+                   [&run] { return run.IsStopped(); });
 }
 
 // Element i of an array of integers; of unsigned ones that no int64_t holds the largest that it does.
@@ -90,10 +92,12 @@ absl::StatusOr<DimensionVector> ClampedStarts(absl::Span<const Value> starts, ab
 }
 
 // Writes one element everywhere in the box of `out` that begins at `starts`.
-void FillBox(const Value& element, absl::Span<const int64_t> starts, absl::Span<const int64_t> sizes, Value& out) {
+void FillBox(const EvaluationRun& run, const Value& element, absl::Span<const int64_t> starts,
+             absl::Span<const int64_t> sizes, Value& out) {
   const DimensionVector strides = ElementStrides(out.shape());
-  CopyStrided(sizes, out.element_bytes(), {element.bytes(), DimensionVector(sizes.size(), 0)},
-              {out.mutable_bytes() + Dot(starts, strides) * out.element_bytes(), strides});
+  CopyStridedUntil(sizes, out.element_bytes(), {element.bytes(), DimensionVector(sizes.size(), 0)},
+                   {out.mutable_bytes() + Dot(starts, strides) * out.element_bytes(), strides},
+                   [&run] { return run.IsStopped(); });
 }
 
 }  // namespace
@@ -211,7 +215,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kDynamicUpdateSlice>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const DimensionVector starts,
                          ClampedStarts(op.operands.subspan(2), in.dimensions(), update.dimensions(), op.instruction));
   KASHI_ASSIGN_OR_RETURN(Value out, MakeWritable(op.run, std::move(op.operands[0])));
-  if (update.element_count() > 0) CopyIntoBox(update, starts, out);
+  if (update.element_count() > 0) CopyIntoBox(op.run, update, starts, out);
   return out;
 }
 
@@ -235,9 +239,9 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConcatenate>(Operation& op) {
   DimensionVector starts(out.rank(), 0);
   for (Value& operand : op.operands) {
     KASHI_ASSIGN_OR_RETURN(const Value part, op.run.Convert(std::move(operand), out.element_type()));
-    if (part.element_count() > 0) CopyIntoBox(part, starts, out);
+    if (part.element_count() > 0) CopyIntoBox(op.run, part, starts, out);
     starts[dimension] += part.dimension(dimension);
-    KASHI_RETURN_IF_ERROR(op.run.CheckCancelled());
+    KASHI_RETURN_IF_ERROR(op.run.CheckStopped());
   }
   return out;
 }
@@ -275,15 +279,16 @@ PaddedDimension PadDimension(const PaddingConfigDimension& config, int64_t in_si
 //   1 . . 1 1      dimension 1: the rest of the columns 0, 3 and 4
 //   1 . . 1 1
 //   0 0 0 0 0
-void FillAround(const Value& element, absl::Span<const int64_t> starts, absl::Span<const int64_t> sizes, Value& out) {
+void FillAround(const EvaluationRun& run, const Value& element, absl::Span<const int64_t> starts,
+                absl::Span<const int64_t> sizes, Value& out) {
   DimensionVector slab_starts(out.rank(), 0);
   DimensionVector slab_sizes(out.dimensions().begin(), out.dimensions().end());
   for (int d = 0; d < out.rank(); ++d) {
     slab_sizes[d] = starts[d];
-    FillBox(element, slab_starts, slab_sizes, out);
+    FillBox(run, element, slab_starts, slab_sizes, out);
     slab_starts[d] = starts[d] + sizes[d];
     slab_sizes[d] = out.dimension(d) - slab_starts[d];
-    FillBox(element, slab_starts, slab_sizes, out);
+    FillBox(run, element, slab_starts, slab_sizes, out);
     slab_starts[d] = starts[d];
     slab_sizes[d] = sizes[d];
   }
@@ -300,7 +305,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kPad>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   if (out.element_count() == 0) return out;
   if (in.element_count() == 0) {
-    FillBox(element, DimensionVector(out.rank(), 0), out.dimensions(), out);
+    FillBox(op.run, element, DimensionVector(out.rank(), 0), out.dimensions(), out);
     return out;
   }
 
@@ -318,9 +323,9 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kPad>(Operation& op) {
     has_holes = has_holes || padded.step > 1;
   }
   if (has_holes) {
-    FillBox(element, DimensionVector(out.rank(), 0), out.dimensions(), out);
+    FillBox(op.run, element, DimensionVector(out.rank(), 0), out.dimensions(), out);
   } else {
-    FillAround(element, starts, sizes, out);
+    FillAround(op.run, element, starts, sizes, out);
   }
   CopyStrided(sizes, out.element_bytes(), {in.bytes() + offset * in.element_bytes(), in_strides},
               {out.mutable_bytes() + Dot(starts, out_strides) * out.element_bytes(), target_strides});

@@ -3,14 +3,19 @@
 #define KASHI_EVALUATOR_DEVICE_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/hlo_instruction.h"
 
 namespace kashi {
+
+// What the members of a group gave: [i][k] is array k of member i.
+using Given = std::vector<std::vector<Value>>;
 
 class Device {
  public:
@@ -22,12 +27,18 @@ class Device {
   int64_t partition_id() const { return id_ % partition_count_; }
   int64_t id() const { return id_; }  // replica_id * partition_count + partition_id
 
-  // Gives `operands` to the other members and waits for theirs: [i] is what member i gave. All of `members` (device ids, this
-  // one among them) must come here with the same instruction and the same members; an error on all of them if they never
-  // will.
-  virtual absl::StatusOr<std::vector<std::vector<Value>>> Exchange(const HloInstruction& collective,
-                                                                   absl::Span<const int64_t> members,
-                                                                   std::vector<Value> operands) = 0;
+  // Gives `operands` to the other members and waits for theirs. All of `members` (device ids, this one among them) must come
+  // here with the same instruction and the same members; an error on all of them if they never will.
+  virtual absl::StatusOr<std::shared_ptr<const Given>> Exchange(const HloInstruction& collective,
+                                                                absl::Span<const int64_t> members,
+                                                                std::vector<Value> operands) = 0;
+
+  // The same for what is alike for all members: combine(given) is called once, by one of them, and all have its result.
+  // None of its values may be written.
+  using CombineFunction = absl::FunctionRef<absl::StatusOr<std::vector<Value>>(const Given& given)>;
+  virtual absl::StatusOr<std::vector<Value>> Combine(const HloInstruction& collective,
+                                                     absl::Span<const int64_t> members, std::vector<Value> operands,
+                                                     CombineFunction combine) = 0;
 
  protected:
   Device(int64_t id, int64_t replica_count, int64_t partition_count)

@@ -1,6 +1,5 @@
 #include "kashi/evaluator/device_group.h"
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -17,6 +16,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/check.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
@@ -26,50 +26,14 @@
 namespace kashi {
 namespace {
 
-// How soon a device that waits sees that it is cancelled: nothing tells it.
-constexpr std::chrono::milliseconds kCancellationPoll(20);
+// How soon devices that wait see that the run is cancelled or its time over: nothing tells them.
+constexpr std::chrono::milliseconds kPoll(20);
 
 // Where devices meet. A device is running, waits at a meeting, or is done. The one that completes a meeting sets all
 // its members running again, so when none runs and some wait, they wait forever.
 class MeetingPlace {
  public:
-  MeetingPlace(int64_t devices, const std::atomic<bool>* cancelled)
-      : cancelled_(cancelled), devices_(devices), running_(devices) {}
-
-  // What each member gave, when all have come; or why they will not.
-  absl::StatusOr<std::vector<std::vector<Value>>> Meet(int64_t device, const HloInstruction& instruction,
-                                                       absl::Span<const int64_t> members, std::vector<Value> values) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    KASHI_RETURN_IF_ERROR(error_);
-    const std::shared_ptr<Meeting> meeting = FindOrOpen(instruction, members);
-    meeting->Come(device, std::move(values));
-    if (meeting->missing == 0) {
-      Complete(*meeting);
-    } else {
-      Wait(device, *meeting, &lock);
-    }
-    // A meeting that is complete is good, even if something else went wrong since.
-    if (meeting->missing > 0) return error_;
-    return meeting->given;
-  }
-
-  // The device will meet nobody any more. The first error is everybody's.
-  void Leave(int64_t device, const absl::Status& status) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    devices_[device].status = status;
-    devices_[device].is_done = true;
-    --running_;
-    if (!status.ok()) {
-      Fail(absl::Status(status.code(), absl::StrCat("device ", device, ": ", status.message())));
-    } else {
-      CheckSomebodyRuns();
-    }
-  }
-
-  // Of use when all have left.
-  const absl::Status& error() const { return error_; }
-
- private:
+  // What members gave and, if that was asked for, what one of them made of it. Complete when all have come.
   struct Meeting {
     void Come(int64_t device, std::vector<Value> values) {
       const size_t i = absl::c_find(members, device) - members.begin();
@@ -80,10 +44,64 @@ class MeetingPlace {
     }
     const HloInstruction* instruction;
     std::vector<int64_t> members;
-    std::vector<std::vector<Value>> given;
+    Given given;
     std::vector<bool> has_come;
     size_t missing;
+    absl::StatusOr<std::vector<Value>> combined = std::vector<Value>();
+    bool is_complete = false;
+    std::condition_variable completed;  // or never will be
   };
+
+  // `work` ends when the run does, for whatever reason.
+  MeetingPlace(int64_t devices, WorkMeter* work) : work_(work), devices_(devices), running_(devices) {}
+
+  // The meeting, when it is complete; or why it never will be. The last to come calls combine, unless it is null.
+  absl::StatusOr<std::shared_ptr<const Meeting>> Meet(int64_t device, const HloInstruction& instruction,
+                                                      absl::Span<const int64_t> members, std::vector<Value> values,
+                                                      const Device::CombineFunction* combine) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    KASHI_RETURN_IF_ERROR(error_);
+    const std::shared_ptr<Meeting> meeting = FindOrOpen(instruction, members);
+    meeting->Come(device, std::move(values));
+    if (meeting->missing == 0) {
+      if (combine != nullptr) {
+        lock.unlock();  // the others wait, and this device counts as running
+        meeting->combined = (*combine)(meeting->given);
+        lock.lock();
+      }
+      Complete(meeting.get());
+    } else {
+      Wait(device, meeting.get(), &lock);
+    }
+    // A meeting that is complete is good, even if something else went wrong since.
+    if (!meeting->is_complete) return error_;
+    return meeting;
+  }
+
+  // The device will meet nobody any more. The first error is everybody's.
+  void Leave(int64_t device, const absl::Status& status) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    devices_[device].status = status;
+    devices_[device].is_done = true;
+    --running_;
+    if (!status.ok()) {
+      Fail(WithMessage(status, absl::StrCat("device ", device, ": ", status.message())));
+    } else {
+      CheckSomebodyRuns();
+    }
+    if (--present_ == 0) all_left_.notify_all();
+  }
+
+  // Returns when all devices have left, with the first error of any. Looks after those that wait meanwhile.
+  absl::Status WaitForAll() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!all_left_.wait_for(lock, kPoll, [this] { return present_ == 0; })) {
+      if (error_.ok() && work_->IsOver()) Fail(work_->Check());
+    }
+    return error_;
+  }
+
+ private:
   struct DeviceState {
     const Meeting* waits_at = nullptr;
     bool is_done = false;
@@ -97,43 +115,43 @@ class MeetingPlace {
     std::vector<int64_t> list(members.begin(), members.end());
     std::shared_ptr<Meeting>& meeting = open_[Key(&instruction, list)];
     if (meeting == nullptr) {
-      const size_t n = list.size();
-      meeting = std::make_shared<Meeting>(Meeting{&instruction, std::move(list), {}, std::vector<bool>(n), n});
-      meeting->given.resize(n);
+      meeting = std::make_shared<Meeting>();
+      meeting->instruction = &instruction;
+      meeting->missing = list.size();
+      meeting->given.resize(list.size());
+      meeting->has_come.resize(list.size());
+      meeting->members = std::move(list);
     }
     return meeting;
   }
 
-  void Complete(const Meeting& meeting) {
-    for (const int64_t member : meeting.members) {
-      if (devices_[member].waits_at != &meeting) continue;  // the last to come
+  void Complete(Meeting* meeting) {
+    for (const int64_t member : meeting->members) {
+      if (devices_[member].waits_at != meeting) continue;  // the last to come
       devices_[member].waits_at = nullptr;
       ++running_;
     }
-    open_.erase(Key(meeting.instruction, meeting.members));
-    wake_.notify_all();
+    open_.erase(Key(meeting->instruction, meeting->members));
+    meeting->is_complete = true;
+    meeting->completed.notify_all();
   }
 
-  void Wait(int64_t device, const Meeting& meeting, std::unique_lock<std::mutex>* lock) {
-    devices_[device].waits_at = &meeting;
+  void Wait(int64_t device, Meeting* meeting, std::unique_lock<std::mutex>* lock) {
+    devices_[device].waits_at = meeting;
     --running_;
     CheckSomebodyRuns();
-    const auto is_over = [&] { return meeting.missing == 0 || !error_.ok(); };
-    if (cancelled_ == nullptr) {
-      wake_.wait(*lock, is_over);
-    } else {
-      while (!wake_.wait_for(*lock, kCancellationPoll, is_over)) {
-        if (cancelled_->load(std::memory_order_relaxed)) Fail(Cancelled("The run was interrupted"));
-      }
-    }
-    if (meeting.missing == 0) return;  // who completed it has set us running
+    meeting->completed.wait(*lock, [&] { return meeting->is_complete || !error_.ok(); });
+    if (meeting->is_complete) return;  // who completed it has set us running
     devices_[device].waits_at = nullptr;
     ++running_;
   }
 
+  // Those that wait go home, and those that run will see that the work is over.
   void Fail(const absl::Status& error) {
-    if (error_.ok()) error_ = error;
-    wake_.notify_all();
+    if (!error_.ok()) return;
+    error_ = error;
+    work_->End();
+    for (const auto& [key, meeting] : open_) meeting->completed.notify_all();
   }
 
   void CheckSomebodyRuns() {
@@ -162,13 +180,14 @@ class MeetingPlace {
                         "} for {", absl::StrJoin(missing, ","), "}");
   }
 
-  const std::atomic<bool>* const cancelled_;
+  WorkMeter* const work_;
   std::mutex mutex_;
-  std::condition_variable wake_;
+  std::condition_variable all_left_;
   // Guarded by mutex_.
   std::map<Key, std::shared_ptr<Meeting>> open_;
   std::vector<DeviceState> devices_;
   int64_t running_;
+  int64_t present_ = running_;
   absl::Status error_;
 };
 
@@ -177,10 +196,19 @@ class ThreadedDevice : public Device {
   ThreadedDevice(int64_t id, DeviceCounts counts, MeetingPlace* place)
       : Device(id, counts.replicas, counts.partitions), place_(place) {}
 
-  absl::StatusOr<std::vector<std::vector<Value>>> Exchange(const HloInstruction& collective,
-                                                           absl::Span<const int64_t> members,
-                                                           std::vector<Value> operands) override {
-    return place_->Meet(id(), collective, members, std::move(operands));
+  absl::StatusOr<std::shared_ptr<const Given>> Exchange(const HloInstruction& collective,
+                                                        absl::Span<const int64_t> members,
+                                                        std::vector<Value> operands) override {
+    KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const MeetingPlace::Meeting> meeting,
+                           place_->Meet(id(), collective, members, std::move(operands), nullptr));
+    return std::shared_ptr<const Given>(meeting, &meeting->given);
+  }
+
+  absl::StatusOr<std::vector<Value>> Combine(const HloInstruction& collective, absl::Span<const int64_t> members,
+                                             std::vector<Value> operands, CombineFunction combine) override {
+    KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const MeetingPlace::Meeting> meeting,
+                           place_->Meet(id(), collective, members, std::move(operands), &combine));
+    return meeting->combined;
   }
 
  private:
@@ -203,11 +231,12 @@ absl::Status CheckArguments(const HloComputation& entry, const std::vector<Liter
 
 // Arguments in any layout: values have none.
 absl::StatusOr<Literal> RunOnDevice(const HloModule& module, const std::vector<Literal>& arguments,
-                                    EvaluationOptions options, Device* device) {
+                                    EvaluationOptions options, const RunLimits& limits, Device* device) {
   const HloComputation& entry = *module.entry_computation();
   KASHI_RETURN_IF_ERROR(CheckArguments(entry, arguments));
   options.device = device;
-  EvaluationRun run(std::move(options));
+  EvaluationRun run(std::move(options), limits);
+  if (device->id() == 0) KASHI_RETURN_IF_ERROR(run.CheckAffordable(entry));
   std::vector<Value> values;
   for (const Literal& argument : arguments) {
     KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget(), LentBy(&argument)));
@@ -247,12 +276,13 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
   if (sizes.total() != devices) {
     return InvalidArgument("The program is for %s, and there are arguments for %d", sizes.ToString(), devices);
   }
-  MeetingPlace place(devices, options.cancelled);
+  const RunLimits limits(options);
+  MeetingPlace place(devices, limits.work.get());
   std::vector<Literal> results(devices);
   std::vector<std::thread> threads;
   const auto run = [&](int64_t id) {
     ThreadedDevice device(id, sizes, &place);
-    absl::StatusOr<Literal> result = RunOnDevice(module, arguments_of_devices[id], options, &device);
+    absl::StatusOr<Literal> result = RunOnDevice(module, arguments_of_devices[id], options, limits, &device);
     place.Leave(id, result.status());
     if (result.ok()) results[id] = *std::move(result);
   };
@@ -264,8 +294,9 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
       place.Leave(id, ResourceExhausted("the system gives no thread: %s", error.what()));
     }
   }
+  const absl::Status error = place.WaitForAll();
   for (std::thread& thread : threads) thread.join();
-  KASHI_RETURN_IF_ERROR(place.error());
+  KASHI_RETURN_IF_ERROR(error);
   return results;
 }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/device_group_testing.h"
 #include "kashi/literal/literal_util.h"
 
@@ -155,6 +156,40 @@ TEST(DeviceGroupTest, CancellingWakesThoseThatWait) {
       TryRunText(Program(2, "ROOT r = s32[] call(p), to_apply=join"), Numbers({0, 1}), std::nullopt, options);
   canceller.join();
   EXPECT_TRUE(absl::IsCancelled(results.status())) << results.status();
+}
+
+// What all devices have at one time counts together.
+TEST(DeviceGroupTest, MemoryAndWorkAreLimitedForAllTogether) {
+  const std::string program = Program(4,
+                                      "x = s32[1000] broadcast(p), dimensions={}\n"
+                                      "y = s32[] call(p), to_apply=join\n"
+                                      "z = s32[1000] broadcast(y), dimensions={}\n"
+                                      "w = s32[1000] add(x, z)\n"
+                                      "s = s32[1] slice(w), slice={[0:1]}\n"
+                                      "ROOT r = s32[] reshape(s)");
+  EvaluationOptions options;
+  options.memory_limit_bytes = 4 * 3 * 4000;
+  EXPECT_TRUE(TryRunText(program, Numbers({1, 2, 3, 4}), std::nullopt, options).ok());
+  options.memory_limit_bytes = 3 * 4000;  // enough for one of them
+  const auto results = TryRunText(program, Numbers({1, 2, 3, 4}), std::nullopt, options);
+  EXPECT_EQ(LimitKindOf(results.status()), LimitKind::kMemory) << results.status();
+  options.memory_limit_bytes = 0;
+  options.max_work = 10000;  // likewise
+  EXPECT_EQ(LimitKindOf(TryRunText(program, Numbers({1, 2, 3, 4}), std::nullopt, options).status()), LimitKind::kWork);
+}
+
+// Device 0 waits for device 1, which has too much to do.
+TEST(DeviceGroupTest, TheDeadlineIsEverybodys) {
+  EvaluationOptions options;
+  options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+  options.observer = [&](const HloInstruction& instruction, const Value& value) {
+    const bool holds = instruction.name() == "p" && value.data<int32_t>()[0] == 1;
+    if (holds) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    return absl::OkStatus();
+  };
+  const auto results =
+      TryRunText(Program(2, "ROOT r = s32[] call(p), to_apply=join"), Numbers({0, 1}), std::nullopt, options);
+  EXPECT_EQ(results.status().code(), absl::StatusCode::kDeadlineExceeded) << results.status();
 }
 
 TEST(DeviceGroupTest, ManyDevices) {

@@ -52,7 +52,8 @@ absl::StatusOr<Value> Dot(Operation& op, Value lhs, Value rhs) {
       [&](auto zero) {
         using T = decltype(zero);
         MatrixProduct<T>({left.batch, left.rows, left.columns, right.columns}, left.As<T>(), right.As<T>(),
-                         {static_cast<T*>(out.mutable_data()), left.rows * right.columns, right.columns});
+                         {static_cast<T*>(out.mutable_data()), left.rows * right.columns, right.columns},
+                         MatrixProductMode::kAssign, [&op] { return op.run.IsStopped(); });
       },
       type);
   return op.run.Convert(std::move(out), op.result()->element_type());
@@ -112,16 +113,17 @@ struct RaggedDot {
 //
 //   out[b, before, r, behind, n] = sum over k of lhs[b, before, r, behind, k] * rhs[group of r, b, k, n]
 template <typename T>
-void RunRaggedRows(const RaggedDot& dot, T* out) {
+void RunRaggedRows(const RaggedDot& dot, T* out, StopFunction is_stopped) {
   const int64_t rows = dot.LengthOf(dot.ragged);
-  for (int64_t prefix = 0; prefix < dot.batch * dot.before; ++prefix) {
+  for (int64_t prefix = 0; prefix < dot.batch * dot.before && !is_stopped(); ++prefix) {
     const std::vector<int64_t> ends = dot.groups.EndsAt(prefix);
     int64_t done = 0;
     for (size_t j = 0; j < ends.size(); ++j) {
       if (ends[j] <= done) continue;
       const int64_t first = prefix * rows + dot.LengthOf(done), matrix = j * dot.batch + prefix / dot.before;
       MatrixProduct<T>({1, dot.LengthOf(ends[j] - done), dot.k, dot.n}, {dot.Lhs<T>(first * dot.k), 0, dot.k, 1},
-                       {dot.Rhs<T>(matrix * dot.k * dot.n), 0, dot.n, 1}, {out + first * dot.n, 0, dot.n});
+                       {dot.Rhs<T>(matrix * dot.k * dot.n), 0, dot.n, 1}, {out + first * dot.n, 0, dot.n},
+                       MatrixProductMode::kAssign, is_stopped);
       done = ends[j];
     }
   }
@@ -131,9 +133,9 @@ void RunRaggedRows(const RaggedDot& dot, T* out) {
 //
 //   out[j, b, m, n] = sum over before, r of group j, behind of lhs[b, m, before, r, behind] * rhs[b, before, r, behind, n]
 template <typename T>
-void RunRaggedSums(const RaggedDot& dot, T* out) {
+void RunRaggedSums(const RaggedDot& dot, T* out, StopFunction is_stopped) {
   const int64_t length = dot.LengthOf(dot.ragged), k = dot.before * length;
-  for (int64_t prefix = 0; prefix < dot.batch * dot.before; ++prefix) {
+  for (int64_t prefix = 0; prefix < dot.batch * dot.before && !is_stopped(); ++prefix) {
     const int64_t b = prefix / dot.before, p0 = prefix % dot.before * length;
     const std::vector<int64_t> ends = dot.groups.EndsAt(prefix);
     for (size_t j = 0; j < ends.size(); ++j) {
@@ -142,20 +144,20 @@ void RunRaggedSums(const RaggedDot& dot, T* out) {
       const int64_t p = p0 + dot.LengthOf(begin);
       MatrixProduct<T>({1, dot.m, dot.LengthOf(ends[j] - begin), dot.n}, {dot.Lhs<T>(b * dot.m * k + p), 0, k, 1},
                        {dot.Rhs<T>((b * k + p) * dot.n), 0, dot.n, 1},
-                       {out + (j * dot.batch + b) * dot.m * dot.n, 0, dot.n}, MatrixProductMode::kAdd);
+                       {out + (j * dot.batch + b) * dot.m * dot.n, 0, dot.n}, MatrixProductMode::kAdd, is_stopped);
     }
   }
 }
 
 // Matrices are ragged: those of a group are multiplied, those of none give 0.
 template <typename T>
-void RunRaggedBatch(const RaggedDot& dot, T* out) {
-  for (int64_t prefix = 0; prefix < dot.before; ++prefix) {
+void RunRaggedBatch(const RaggedDot& dot, T* out, StopFunction is_stopped) {
+  for (int64_t prefix = 0; prefix < dot.before && !is_stopped(); ++prefix) {
     const std::vector<int64_t> ends = dot.groups.EndsAt(prefix);
     const int64_t count = dot.LengthOf(ends.empty() ? 0 : ends.back()), b = prefix * dot.LengthOf(dot.ragged);
     MatrixProduct<T>({count, dot.m, dot.k, dot.n}, {dot.Lhs<T>(b * dot.m * dot.k), dot.m * dot.k, dot.k, 1},
                      {dot.Rhs<T>(b * dot.k * dot.n), dot.k * dot.n, dot.n, 1},
-                     {out + b * dot.m * dot.n, dot.m * dot.n, dot.n});
+                     {out + b * dot.m * dot.n, dot.m * dot.n, dot.n}, MatrixProductMode::kAssign, is_stopped);
   }
 }
 
@@ -231,8 +233,9 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedDot>(Operation& op) {
       [&](auto zero) {
         using T = decltype(zero);
         T* const data = static_cast<T*>(out.mutable_data());
-        if (is_batch) return RunRaggedBatch<T>(dot, data);
-        return is_contracting ? RunRaggedSums<T>(dot, data) : RunRaggedRows<T>(dot, data);
+        const auto is_stopped = [&op] { return op.run.IsStopped(); };
+        if (is_batch) return RunRaggedBatch<T>(dot, data, is_stopped);
+        return is_contracting ? RunRaggedSums<T>(dot, data, is_stopped) : RunRaggedRows<T>(dot, data, is_stopped);
       },
       accumulation);
   return op.run.Convert(std::move(out), result);

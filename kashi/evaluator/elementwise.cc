@@ -89,7 +89,7 @@ absl::StatusOr<Value> EvaluateElementwise(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(Value result, MakeOutput(op, inputs));
   char* output = result.mutable_bytes();
   for (int64_t block = 0; block < n; block += kBlock) {
-    KASHI_RETURN_IF_ERROR(op.run.CheckCancelled());
+    KASHI_RETURN_IF_ERROR(op.run.CheckStopped());
     ParallelFor(std::min(kBlock, n - block), kGrain,
                 [&](int64_t begin, int64_t end, int) { RunRange(kernel, inputs, output, block + begin, block + end); });
   }

@@ -1,13 +1,17 @@
 #include "kashi/evaluator/evaluation_run.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/base/machine.h"
+#include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/work.h"
 
 namespace kashi {
 namespace {
@@ -18,12 +22,10 @@ constexpr int kMaxCallDepth = 1000;
 // What XLA:CPU's generator begins with (docs/spec/hlo-ops.md 8).
 constexpr uint64_t kInitialRngState = 117515157;
 
-// XLA's evaluator, too, calls infeed a failed precondition, and the others not implemented.
-absl::Status CannotBeEvaluated(const HloInstruction& instruction) {
-  const std::string message = absl::StrCat(instruction.name(), ": ", HloOpcodeString(instruction.opcode()),
-                                           " needs a host or another program to talk to, and here is none");
-  return instruction.opcode() == HloOpcode::kInfeed ? absl::FailedPreconditionError(message)
-                                                    : absl::UnimplementedError(message);
+// Which instruction went beyond a limit; when time is over, none is to blame.
+absl::Status AtInstruction(const HloInstruction& instruction, const absl::Status& error) {
+  if (LimitKindOf(error) != LimitKind::kWork) return error;
+  return WithMessage(error, absl::StrCat(instruction.name(), ": ", error.message()));
 }
 
 bool HasSizesOf(const Value& value, const Shape& shape) {
@@ -75,19 +77,36 @@ absl::Status MakeAsDeclared(EvaluationRun& run, const ComputationPlanStep& step,
 
 }  // namespace
 
-EvaluationRun::EvaluationRun(EvaluationOptions options)
-    : options_(std::move(options)),
-      budget_(std::make_shared<MemoryBudget>(options_.memory_limit_bytes > 0 ? options_.memory_limit_bytes
-                                                                             : MachineMemoryBytes())),
-      random_(options_.seed),
-      rng_state_(kInitialRngState) {}
+RunLimits::RunLimits(const EvaluationOptions& options)
+    : memory(std::make_shared<MemoryBudget>(std::max<int64_t>(0, options.memory_limit_bytes))),
+      work(std::make_shared<WorkMeter>(WorkLimits{options.max_work, options.deadline, options.cancelled})) {}
+
+EvaluationRun::EvaluationRun(EvaluationOptions options) : EvaluationRun(options, RunLimits(options)) {}
+EvaluationRun::EvaluationRun(EvaluationOptions options, RunLimits limits)
+    : options_(std::move(options)), limits_(std::move(limits)), random_(options_.seed), rng_state_(kInitialRngState) {}
 EvaluationRun::~EvaluationRun() = default;
 
-absl::Status EvaluationRun::CheckCancelled() const {
-  if (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed)) {
-    return Cancelled("The run was interrupted");
-  }
-  return absl::OkStatus();
+absl::Status EvaluationRun::CheckAffordable(const HloComputation& computation) const {
+  if (options_.max_work <= 0) return absl::OkStatus();
+  const int64_t least = LeastWorkOf(computation);
+  const absl::Status error = limits_.work->CheckCanSpend(least);
+  if (error.ok()) return error;
+  return WithMessage(error,
+                     absl::StrFormat("%s takes at least %s operations on elements; the limit is %d", computation.name(),
+                                     least == INT64_MAX ? "2^63" : absl::StrCat(least), options_.max_work));
+}
+
+void EvaluationRun::ParallelFor(int64_t n, int64_t grain,
+                                absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const {
+  kashi::ParallelFor(n, grain, [&](int64_t begin, int64_t end, int thread) {
+    for (int64_t at = begin; at < end && !IsStopped(); at += std::min(grain, end - at)) {
+      body(at, at + std::min(grain, end - at), thread);
+    }
+  });
+}
+
+absl::StatusOr<ScratchMemory> EvaluationRun::ReserveScratch(int64_t bytes, const HloInstruction& instruction) {
+  return ScratchMemory::Reserve(budget(), bytes, absl::StrCat("Scratch memory of ", instruction.name()));
 }
 
 absl::StatusOr<Value> EvaluationRun::MakeArray(PrimitiveType type, absl::Span<const int64_t> dimensions) {
@@ -122,21 +141,25 @@ absl::StatusOr<const LaneFunction*> EvaluationRun::Lanes(const HloComputation& c
 }
 
 absl::StatusOr<Value> EvaluationRun::RunStep(const ComputationPlanStep& step, absl::Span<Value> operands) {
-  KASHI_RETURN_IF_ERROR(CheckCancelled());
-  if (step.function == nullptr) return CannotBeEvaluated(*step.instruction);
+  KASHI_RETURN_IF_ERROR(step.refusal);
   if (step.converts_operands) {
     for (Value& operand : operands) {
       if (!primitive_util::IsFloatingPointType(operand.element_type())) continue;
       KASHI_ASSIGN_OR_RETURN(operand, Convert(std::move(operand), step.instruction->shape().element_type()));
     }
   }
-  if (!step.has_dynamic_sizes) {
-    Operation operation{*step.instruction, operands, step.results, *this, step.kernel.get()};
-    return step.function(operation);
-  }
+  if (!step.has_dynamic_sizes) return RunOperation(step, operands, step.results, step.work);
   KASHI_ASSIGN_OR_RETURN(const std::vector<DenseShape> results, DynamicResultShapes(*step.instruction, operands));
+  return RunOperation(step, operands, results, WorkOfValues(*step.instruction, operands, results));
+}
+
+absl::StatusOr<Value> EvaluationRun::RunOperation(const ComputationPlanStep& step, absl::Span<Value> operands,
+                                                  absl::Span<const DenseShape> results, int64_t work) {
+  if (absl::Status error = limits_.work->Spend(work); !error.ok()) return AtInstruction(*step.instruction, error);
   Operation operation{*step.instruction, operands, results, *this, step.kernel.get()};
-  return step.function(operation);
+  absl::StatusOr<Value> value = step.function(operation);
+  if (limits_.work->IsOver() && value.ok()) return limits_.work->Check();
+  return value;
 }
 
 absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arguments, absl::Span<Value> values) {

@@ -4,18 +4,22 @@
 #define KASHI_EVALUATOR_EVALUATION_RUN_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/hlo_computation.h"
 #include "kashi/hlo/hlo_instruction.h"
@@ -33,8 +37,15 @@ using CustomCallHandler = std::function<absl::StatusOr<Literal>(const HloInstruc
 
 struct EvaluationOptions {
   int64_t max_loop_iterations = -1;  // of one while; -1: any number
-  int64_t memory_limit_bytes = 0;    // 0: the machine's memory
-  uint64_t seed = 42;                // of `rng`
+  // What all arrays together may take, scratch of operations included, arguments not; of several devices together. 0: most
+  // of what is available (MemoryBudget).
+  int64_t memory_limit_bytes = 0;
+  // Of all devices together, as WorkOf counts it (work.h); 0: any. Asked ahead of the run for what the program does at least,
+  // and counted while it runs: RESOURCE_EXHAUSTED.
+  int64_t max_work = 0;
+  // DEADLINE_EXCEEDED soon after it.
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  uint64_t seed = 42;  // of `rng`
   // Asked first, for every target. An UNIMPLEMENTED result leaves the call to those that we know (custom_call.cc).
   CustomCallHandler custom_call_handler;
   // Called behind each instruction, in entry and whatever it calls but for computations on scalars (reduce, map …). An
@@ -42,24 +53,35 @@ struct EvaluationOptions {
   std::function<absl::Status(const HloInstruction&, const Value&)> observer;
   // Called before a computation runs, but for those on scalars.
   std::function<void(const HloComputation&)> on_call;
-  // Asked before each instruction and now and then within long ones: true ends the run with CANCELLED.
+  // Looked at before each instruction and now and then within long ones: true ends the run with CANCELLED.
   const std::atomic<bool>* cancelled = nullptr;
   // The device that this run plays; null: the only one. Must outlive the run.
   Device* device = nullptr;
 };
 
+// What the runs of several devices share.
+struct RunLimits {
+  explicit RunLimits(const EvaluationOptions& options);
+
+  std::shared_ptr<MemoryBudget> memory;
+  std::shared_ptr<WorkMeter> work;
+};
+
 class EvaluationRun {
  public:
   explicit EvaluationRun(EvaluationOptions options = {});
+  EvaluationRun(EvaluationOptions options, RunLimits limits);
   ~EvaluationRun();
   EvaluationRun(const EvaluationRun&) = delete;
   EvaluationRun& operator=(const EvaluationRun&) = delete;
 
   const EvaluationOptions& options() const { return options_; }
   Device* device() const { return options_.device; }
-  const std::shared_ptr<MemoryBudget>& budget() const { return budget_; }
+  const std::shared_ptr<MemoryBudget>& budget() const { return limits_.memory; }
 
-  absl::StatusOr<Value> MakeArray(const DenseShape& shape) { return Value::MakeArray(shape, budget_); }
+  absl::StatusOr<Value> MakeArray(const DenseShape& shape) { return Value::MakeArray(shape, budget()); }
+  absl::StatusOr<ScratchMemory> ReserveScratch(int64_t bytes, const HloInstruction& instruction);
+
   absl::StatusOr<Value> MakeArray(PrimitiveType type, absl::Span<const int64_t> dimensions);
   // Elements of `value` as another type; `value` itself if it is of that type.
   absl::StatusOr<Value> Convert(Value value, PrimitiveType type);
@@ -72,7 +94,15 @@ class EvaluationRun {
   // One instruction alone, its operands given.
   absl::StatusOr<Value> EvaluateInstruction(const HloInstruction& instruction, absl::Span<Value> operands);
 
-  absl::Status CheckCancelled() const;
+  // RESOURCE_EXHAUSTED if running the computation surely takes more work than is left.
+  absl::Status CheckAffordable(const HloComputation& computation) const;
+  // Why the run must end: it was cancelled, or its time is over. Loops ask every few thousand operations, from any thread;
+  // what they have made when they end early nobody reads, for the step ends with this error.
+  absl::Status CheckStopped() const { return limits_.work->Check(); }
+  bool IsStopped() const { return limits_.work->IsOver(); }
+  // kashi::ParallelFor in steps of `grain`, that ends early when the run is stopped.
+  void ParallelFor(int64_t n, int64_t grain,
+                   absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const;
   std::mt19937_64& random() { return random_; }
   // The state of rng-get-and-update-state, 128 bits.
   unsigned __int128& rng_state() { return rng_state_; }
@@ -83,9 +113,11 @@ class EvaluationRun {
   // of use: the root.
   absl::Status RunPlan(ComputationPlan& plan, absl::Span<Value> arguments, absl::Span<Value> values);
   absl::StatusOr<Value> RunStep(const ComputationPlanStep& step, absl::Span<Value> operands);
+  absl::StatusOr<Value> RunOperation(const ComputationPlanStep& step, absl::Span<Value> operands,
+                                     absl::Span<const DenseShape> results, int64_t work);
 
   EvaluationOptions options_;
-  std::shared_ptr<MemoryBudget> budget_;
+  RunLimits limits_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<ComputationPlan>> plans_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<LaneFunction>> lane_functions_;
   int call_depth_ = 0;

@@ -3,6 +3,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
@@ -135,6 +137,146 @@ TEST(EvaluationRunTest, CallsNestOnlySoDeep) {
   absl::StrAppend(&text, "\nENTRY main {\n  p = f32[] parameter(0)\n  ROOT r = f32[] call(p), to_apply=g1000\n}\n");
   const Literal one = LiteralUtil::CreateR0<float>(1);
   EXPECT_TRUE(absl::IsResourceExhausted(TryEvaluateText(text, {&one}).status()));
+}
+
+// ---- Limits ----------------------------------------------------------------------------------------------------------
+
+constexpr char kEndless[] = R"(
+  HloModule m
+
+  body { s = s32[] parameter(0)
+         one = s32[] constant(1)
+         ROOT r = s32[] xor(s, one) }
+  more { s = s32[] parameter(0)
+         ROOT r = pred[] constant(true) }
+  ENTRY main { zero = s32[] constant(0)
+               ROOT w = s32[] while(zero), condition=more, body=body })";
+
+TEST(EvaluationLimitsTest, ALoopWithoutEndEndsAtTheDeadline) {
+  EvaluationOptions options;
+  options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  const absl::Status error = TryEvaluateText(kEndless, {}, options).status();
+  EXPECT_EQ(error.code(), absl::StatusCode::kDeadlineExceeded) << error;
+  EXPECT_EQ(LimitKindOf(error), LimitKind::kTime);
+}
+
+TEST(EvaluationLimitsTest, ALoopWithoutEndEndsWhenItsWorkIsDone) {
+  EvaluationOptions options;
+  options.max_work = 100000;
+  const absl::Status error = TryEvaluateText(kEndless, {}, options).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(error)) << error;
+  EXPECT_EQ(LimitKindOf(error), LimitKind::kWork);
+}
+
+TEST(EvaluationLimitsTest, IterationsSayThatTheyAreALimit) {
+  EvaluationOptions options;
+  options.max_loop_iterations = 5;
+  EXPECT_EQ(LimitKindOf(TryEvaluateText(kEndless, {}, options).status()), LimitKind::kIterations);
+}
+
+// 2^60 calls are refused before the first.
+TEST(EvaluationLimitsTest, WhatIsSurelyTooMuchDoesNotBegin) {
+  std::string text = "HloModule m\n\ng0 {\n  x = f32[5] parameter(0)\n  ROOT r = f32[5] negate(x)\n}\n";
+  for (int i = 1; i <= 60; ++i) {
+    absl::StrAppend(&text, "\ng", i, " {\n  x = f32[5] parameter(0)\n  a = f32[5] call(x), to_apply=g", i - 1,
+                    "\n  ROOT b = f32[5] call(a), to_apply=g", i - 1, "\n}\n");
+  }
+  absl::StrAppend(&text, "\nENTRY main {\n  p = f32[5] parameter(0)\n  ROOT m = f32[5] call(p), to_apply=g60\n}\n");
+  EvaluationOptions options;
+  options.max_work = int64_t{1} << 50;
+  bool began = false;
+  options.observer = [&](const HloInstruction&, const Value&) {
+    began = true;
+    return absl::OkStatus();
+  };
+  const absl::Status error = TryEvaluateText(text, {&FiveNumbers()}, options).status();
+  EXPECT_EQ(LimitKindOf(error), LimitKind::kWork) << error;
+  EXPECT_FALSE(began);
+}
+
+// Each of these runs for minutes: it must look at the deadline within itself.
+TEST(EvaluationLimitsTest, LongOperationsLookAtTheDeadline) {
+  constexpr absl::string_view kComputations = R"(
+    HloModule m
+    add { a = f32[] parameter(0)
+          b = f32[] parameter(1)
+          ROOT r = f32[] add(a, b) }
+    less { a = f32[] parameter(0)
+           b = f32[] parameter(1)
+           x = f32[] multiply(a, b)
+           y = f32[] sine(x)
+           z = f32[] sine(b)
+           ROOT r = pred[] compare(y, z), direction=LT }
+    ENTRY e { zero = f32[] constant(0)
+  )";
+  const std::vector<std::string> operations = {
+      "x = f32[6000,6000] broadcast(zero), dimensions={}\n"
+      "y = f32[6000,6000] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+      "ROOT r = f32[6000,6000] dot(y, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+      "c = c64[] constant((1,2))\nx = c64[4000,4000] broadcast(c), dimensions={}\n"
+      "ROOT r = c64[4000,4000] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+      "x = f32[1,900,900,1] broadcast(zero), dimensions={}\n"
+      "k = f32[900,900,1,1] broadcast(zero), dimensions={}\n"
+      "ROOT r = f32[1,900,900,1] convolution(x, k), window={size=900x900 pad=450_449x450_449}, "
+      "dim_labels=b01f_01io->b01f",
+      "x = f32[3000000] iota(), iota_dimension=0\n"
+      "ROOT r = f32[3000000] reduce-window(x, zero), window={size=1000000 pad=500000_499999}, to_apply=add",
+      "x = f32[5000000] iota(), iota_dimension=0\n"
+      "ROOT r = f32[5000000] sort(x), dimensions={0}, to_apply=less",
+      "x = f64[2000003] iota(), iota_dimension=0\n"
+      "ROOT r = c128[1000002] fft(x), fft_type=RFFT, fft_length={2000003}",
+      "x = f32[7000,7000] broadcast(zero), dimensions={}\nROOT r = f32[7000,7000] cholesky(x), lower=true",
+      "x = f32[7000,7000] broadcast(zero), dimensions={}\n"
+      "ROOT r = f32[7000,7000] triangular-solve(x, x), left_side=true, lower=true, transpose_a=NO_TRANSPOSE",
+      "state = u64[2] constant({1,2})\n"
+      "ROOT r = (u64[2], u32[100000000]) rng-bit-generator(state), algorithm=rng_three_fry",
+  };
+  for (const std::string& operation : operations) {
+    EvaluationOptions options;
+    const auto start = std::chrono::steady_clock::now();
+    options.deadline = start + std::chrono::milliseconds(20);
+    const absl::Status error = TryEvaluateText(absl::StrCat(kComputations, operation, " }"), {}, options).status();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    EXPECT_EQ(error.code(), absl::StatusCode::kDeadlineExceeded) << error << "\n" << operation;
+    EXPECT_LT(took.count(), 10) << operation;
+  }
+}
+
+// f32[1000] takes 4000 bytes, and sorting it by keys as much again several times.
+TEST(EvaluationLimitsTest, ScratchCountsAsMemory) {
+  constexpr absl::string_view kSort = R"(
+    HloModule m
+    less { a = f32[] parameter(0)
+           b = f32[] parameter(1)
+           ROOT r = pred[] compare(a, b), direction=LT }
+    ENTRY e { x = f32[1000] iota(), iota_dimension=0
+              ROOT r = f32[1000] sort(x), dimensions={0}, to_apply=less })";
+  EvaluationOptions options;
+  options.memory_limit_bytes = 20000;
+  const absl::Status error = TryEvaluateText(kSort, {}, options).status();
+  EXPECT_EQ(LimitKindOf(error), LimitKind::kMemory) << error;
+  options.memory_limit_bytes = 100000;
+  EXPECT_TRUE(TryEvaluateText(kSort, {}, options).ok());
+}
+
+// Shapes that the verifier takes, because one size is 0, although no checked constructor does.
+TEST(EvaluationRunTest, SizesWhoseProductNoNumberHolds) {
+  for (const char* operation : {"iota(), iota_dimension=0", "broadcast(zero), dimensions={}"}) {
+    const absl::StatusOr<Literal> out = TryEvaluateText(
+        absl::StrCat("ENTRY e { zero = f32[] constant(0)\n ROOT r = f32[9223372036854775807,0,9223372036854775807] ",
+                     operation, " }"));
+    if (out.ok()) EXPECT_EQ(out->shape().dimensions(1), 0);
+  }
+}
+
+// 2^64 elements, which are 0 where nobody looks.
+TEST(EvaluationRunTest, ResultsThatNoMemoryHoldsAreRefused) {
+  const absl::Status error = TryEvaluateText(R"(
+    ENTRY e { x = f32[0] constant({})
+              r = f32[4294967296,4294967296] reshape(x)
+              ROOT s = f32[1,1] slice(r), slice={[7:8],[0:1]} })")
+                                 .status();
+  EXPECT_FALSE(error.ok());
 }
 
 }  // namespace

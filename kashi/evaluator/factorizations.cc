@@ -66,9 +66,9 @@ Matrix<T> MatrixOf(Value& value, int64_t i, int64_t m, int64_t n) {
 template <typename Body>
 absl::Status ForEach(EvaluationRun& run, int64_t count, double work, Body&& body) {
   ForEachMatrix(count, work, [&](int64_t i) {
-    if (run.CheckCancelled().ok()) body(i);
+    if (run.CheckStopped().ok()) body(i);
   });
-  return run.CheckCancelled();
+  return run.CheckStopped();
 }
 
 template <typename T>
@@ -323,7 +323,7 @@ absl::StatusOr<EigenResult> HermitianEigen(EvaluationRun& run, Value a, bool low
   const Stack stack(a);
   KASHI_ASSIGN_OR_RETURN(Value vectors, run.MakeArray(a.dense_shape()));
   KASHI_ASSIGN_OR_RETURN(Value values, run.MakeArray(F64, stack.With({stack.n})));
-  const auto is_cancelled = [&] { return !run.CheckCancelled().ok(); };
+  const auto is_cancelled = [&] { return !run.CheckStopped().ok(); };
   KASHI_RETURN_IF_ERROR(SwitchWide(a, [&](auto zero) {
     using T = decltype(zero);
     double* const w = values.mutable_data<double>().data();

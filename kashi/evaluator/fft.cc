@@ -10,8 +10,10 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_join.h"
 #include "kashi/array/dimension_vector.h"
+#include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/fft_transform.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/hlo/enum_text.h"
@@ -123,27 +125,41 @@ int64_t ChooseLanes(const AxisView& view, int64_t n) {
   return std::min(view.lines(), std::clamp<int64_t>(kElementsAtOnce / n, least, 16));
 }
 
+// What FftPlan has at most for each element of a line: roots and, for lengths with large factors, a filter and the roots of a
+// transform of up to four times the length.
+constexpr int64_t kPlanBytesPerElement = 256;
+
 // Transforms of length n along an axis, on which `from` and `to` may be shorter (n/2 + 1): what is beyond is not stored, and
 // comes from LoadHalfLines. `to` may not be `from`.
-absl::Status TransformAxis(EvaluationRun& run, int64_t axis, int64_t n, bool is_inverse, const Value& from, Value& to) {
+absl::Status TransformAxis(const Operation& op, int64_t axis, int64_t n, bool is_inverse, const Value& from,
+                           Value& to) {
   const AxisView from_view = ViewAlong(from.dimensions(), axis), to_view = ViewAlong(to.dimensions(), axis);
   const bool is_half = from_view.length != n;
+  const EvaluationRun& run = op.run;
+  KASHI_ASSIGN_OR_RETURN(const ScratchMemory plan_memory,
+                         op.run.ReserveScratch(SaturatingMultiply(n, kPlanBytesPerElement), op.instruction));
   const FftPlan plan(n);
   const int64_t lanes = ChooseLanes(from_view, n), lines = from_view.lines();
   const double scale = is_inverse ? 1.0 / static_cast<double>(n) : 1;
   void* const target = to.mutable_data();
+  const int64_t doubles = 2 * n * lanes + plan.WorkspaceSize(lanes);
+  const int64_t threads = std::min<int64_t>(CeilOfRatio(lines, lanes), ParallelThreadCount());
+  KASHI_ASSIGN_OR_RETURN(
+      const ScratchMemory line_memory,
+      op.run.ReserveScratch(SaturatingMultiply(threads, SaturatingMultiply(doubles, sizeof(double))), op.instruction));
   std::vector<std::vector<double>> memory(ParallelThreadCount());
   ParallelFor((lines + lanes - 1) / lanes, 1 + (1 << 13) / (n * lanes), [&](int64_t begin, int64_t end, int thread) {
-    memory[thread].resize(2 * n * lanes + plan.WorkspaceSize(lanes));
+    memory[thread].resize(doubles);
     double *re = memory[thread].data(), *im = re + n * lanes, *workspace = im + n * lanes;
-    for (int64_t i = begin; i < end && run.CheckCancelled().ok(); ++i) {
+    for (int64_t i = begin; i < end && !run.IsStopped(); ++i) {
       const LineGroup group{i * lanes, std::min(lanes, lines - i * lanes), re, im};
       LoadAny(from, from_view, n, is_half, group);
-      plan.Transform(is_inverse ? im : re, is_inverse ? re : im, group.lanes, workspace);
+      plan.Transform(is_inverse ? im : re, is_inverse ? re : im, group.lanes, workspace,
+                     [&run] { return run.IsStopped(); });
       StoreAny(target, to.element_type(), to_view, scale, group);
     }
   });
-  return run.CheckCancelled();
+  return run.CheckStopped();
 }
 
 // The verifier does not compare lengths with dimensions (and XLA reads beyond them). A length of 0 fits every dimension.
@@ -187,7 +203,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kFft>(Operation& op) {
     dimensions[first + axis] = op.result()->dimensions(first + axis);
     KASHI_ASSIGN_OR_RETURN(Value next, is_last_step ? op.MakeResult() : op.run.MakeArray(C128, dimensions));
     if (next.element_count() > 0) {
-      KASHI_RETURN_IF_ERROR(TransformAxis(op.run, first + axis, lengths[axis], is_inverse, current, next));
+      KASHI_RETURN_IF_ERROR(TransformAxis(op, first + axis, lengths[axis], is_inverse, current, next));
     }
     current = std::move(next);
   }

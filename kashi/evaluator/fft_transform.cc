@@ -198,9 +198,9 @@ int64_t FftPlan::WorkspaceSize(int64_t lanes) const {
   return 2 * convolution_->length_ * lanes + convolution_->WorkspaceSize(lanes);
 }
 
-void FftPlan::Transform(double* re, double* im, int64_t lanes, double* workspace) const {
-  if (convolution_ != nullptr) return TransformByConvolution(re, im, lanes, workspace);
-  TransformByFactors(re, im, lanes, workspace);
+void FftPlan::Transform(double* re, double* im, int64_t lanes, double* workspace, StopFunction is_stopped) const {
+  if (convolution_ != nullptr) return TransformByConvolution(re, im, lanes, workspace, is_stopped);
+  TransformByFactors(re, im, lanes, workspace, is_stopped);
 }
 
 // What is left to transform has length `m` after each stage, and that many transforms lie side by side as factors are done:
@@ -208,10 +208,12 @@ void FftPlan::Transform(double* re, double* im, int64_t lanes, double* workspace
 //   out[(j radix + t) stride + q] = w^(j t) sum over r of in[(j + m r) stride + q] e^(-2 pi i r t / radix)
 //
 // for j < m, t < radix, q < stride, with w = e^(-2 pi i / (m radix)).
-void FftPlan::TransformByFactors(double* re, double* im, int64_t lanes, double* workspace) const {
+void FftPlan::TransformByFactors(double* re, double* im, int64_t lanes, double* workspace,
+                                 StopFunction is_stopped) const {
   double *in_re = re, *in_im = im, *out_re = workspace, *out_im = workspace + length_ * lanes;
   int64_t stride = 1;
   for (int radix : radices_) {
+    if (is_stopped()) return;
     RunStage(radix, length_ / stride / radix, stride, lanes, in_re, in_im, out_re, out_im);
     stride *= radix;
     std::swap(in_re, out_re);
@@ -233,7 +235,8 @@ void FftPlan::RunStage(int radix, int64_t m, int64_t stride, int64_t lanes, cons
   }
 }
 
-void FftPlan::TransformByConvolution(double* re, double* im, int64_t lanes, double* workspace) const {
+void FftPlan::TransformByConvolution(double* re, double* im, int64_t lanes, double* workspace,
+                                     StopFunction is_stopped) const {
   const int64_t padded = convolution_->length_;
   double *a_re = workspace, *a_im = a_re + padded * lanes, *rest = a_im + padded * lanes;
   for (int64_t j = 0; j < length_; ++j) {
@@ -244,7 +247,7 @@ void FftPlan::TransformByConvolution(double* re, double* im, int64_t lanes, doub
   }
   std::fill(a_re + length_ * lanes, a_re + padded * lanes, 0.0);
   std::fill(a_im + length_ * lanes, a_im + padded * lanes, 0.0);
-  convolution_->Transform(a_re, a_im, lanes, rest);
+  convolution_->Transform(a_re, a_im, lanes, rest, is_stopped);
   for (int64_t j = 0; j < padded; ++j) {
     for (int64_t q = j * lanes; q < (j + 1) * lanes; ++q) {
       const double real = a_re[q] * filter_re_[j] - a_im[q] * filter_im_[j];
@@ -252,7 +255,7 @@ void FftPlan::TransformByConvolution(double* re, double* im, int64_t lanes, doub
       a_re[q] = real;
     }
   }
-  convolution_->Transform(a_im, a_re, lanes, rest);
+  convolution_->Transform(a_im, a_re, lanes, rest, is_stopped);
   for (int64_t j = 0; j < length_; ++j) {
     for (int64_t q = j * lanes; q < (j + 1) * lanes; ++q) {
       re[q] = a_re[q] * chirp_re_[j] - a_im[q] * chirp_im_[j];

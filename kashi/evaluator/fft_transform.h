@@ -14,6 +14,8 @@
 #include <memory>
 #include <vector>
 
+#include "kashi/base/work_meter.h"
+
 namespace kashi {
 
 class FftPlan {
@@ -27,11 +29,12 @@ class FftPlan {
 
   // In place. The inverse transform, but for its factor 1/n, is the transform with `re` and `im` exchanged. May be called
   // from several threads, each with its own arrays.
-  void Transform(double* re, double* im, int64_t lanes, double* workspace) const;
+  void Transform(double* re, double* im, int64_t lanes, double* workspace,
+                 StopFunction is_stopped = NeverStopped) const;
 
  private:
-  void TransformByFactors(double* re, double* im, int64_t lanes, double* workspace) const;
-  void TransformByConvolution(double* re, double* im, int64_t lanes, double* workspace) const;
+  void TransformByFactors(double* re, double* im, int64_t lanes, double* workspace, StopFunction is_stopped) const;
+  void TransformByConvolution(double* re, double* im, int64_t lanes, double* workspace, StopFunction is_stopped) const;
   void RunStage(int radix, int64_t m, int64_t stride, int64_t lanes, const double* in_re, const double* in_im,
                 double* out_re, double* out_im) const;
 

@@ -18,7 +18,7 @@ absl::Status CheckedParallelFor(const EvaluationRun& run, bool parallel, int64_t
   absl::Status error;
   const auto steps = [&](int64_t begin, int64_t end, int thread) {
     for (int64_t at = begin; at < end && !stop.load(std::memory_order_relaxed); at += std::min(grain, end - at)) {
-      absl::Status status = run.CheckCancelled();
+      absl::Status status = run.CheckStopped();
       if (status.ok()) status = body(at, at + std::min(grain, end - at), thread);
       if (status.ok()) continue;
       absl::MutexLock lock(&mutex);

@@ -7,11 +7,10 @@
 
 #include "absl/container/inlined_vector.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/indexed_windows.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/literal/strided_walk.h"
+#include "kashi/literal/strided_copy.h"
 
 namespace kashi {
 namespace {
@@ -37,7 +36,7 @@ void GatherWindows(const IndexedWindows& windows, const Value& operand, int64_t 
 }
 
 // Few windows, each large enough to be copied by several threads.
-void GatherLargeWindows(const IndexedWindows& windows, const Value& operand, char* out) {
+void GatherLargeWindows(const EvaluationRun& run, const IndexedWindows& windows, const Value& operand, char* out) {
   DimensionVector bounds, from_strides, to_strides;
   for (const IndexedWindows::Loop& loop : windows.loops()) {
     bounds.push_back(loop.bound);
@@ -49,10 +48,10 @@ void GatherLargeWindows(const IndexedWindows& windows, const Value& operand, cha
   to_strides.push_back(1);
   Places places;
   const int element_bytes = operand.element_bytes();
-  for (int64_t i = 0; i < windows.window_count(); ++i) {
+  for (int64_t i = 0; i < windows.window_count() && !run.IsStopped(); ++i) {
     windows.FindPlaces(i, 1, IndexedWindows::Beyond::kClamp, places);
-    CopyStrided(bounds, element_bytes, {operand.bytes() + places.operand[0] * element_bytes, from_strides},
-                {out + places.batch[0] * element_bytes, to_strides});
+    CopyStridedUntil(bounds, element_bytes, {operand.bytes() + places.operand[0] * element_bytes, from_strides},
+                     {out + places.batch[0] * element_bytes, to_strides}, [&run] { return run.IsStopped(); });
   }
 }
 
@@ -80,10 +79,10 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kGather>(Operation& op) {
   const int64_t window_elements = windows->window_element_count();
   char* to = out.mutable_bytes();
   if (window_elements * operand.element_bytes() >= kLargeWindowBytes) {
-    GatherLargeWindows(*windows, operand, to);
+    GatherLargeWindows(op.run, *windows, operand, to);
   } else {
-    ParallelFor(windows->window_count(), std::max<int64_t>(1, kElementsPerTask / window_elements),
-                [&](int64_t begin, int64_t end, int) { GatherWindows(*windows, operand, begin, end, to); });
+    op.run.ParallelFor(windows->window_count(), std::max<int64_t>(1, kElementsPerTask / window_elements),
+                       [&](int64_t begin, int64_t end, int) { GatherWindows(*windows, operand, begin, end, to); });
   }
   return out;
 }

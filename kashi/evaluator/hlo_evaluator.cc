@@ -104,6 +104,7 @@ absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloComputation& computation
                                                absl::Span<const Literal* const> arguments) {
   KASHI_RETURN_IF_ERROR(CheckArguments(computation, arguments));
   EvaluationRun run(OptionsOfRun());
+  KASHI_RETURN_IF_ERROR(run.CheckAffordable(computation));
   std::vector<Value> values;
   for (const Literal* argument : arguments) {
     KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*argument, run.budget(), LentBy(argument)));

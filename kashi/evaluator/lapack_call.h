@@ -81,7 +81,7 @@ class LapackCall {
 
   // Memory for a routine. RESOURCE_EXHAUSTED beyond the memory limit, or if LAPACK cannot count it.
   absl::StatusOr<Value> Workspace(PrimitiveType type, int64_t elements) const;
-  absl::Status CheckCancelled() const { return op_.run.CheckCancelled(); }
+  absl::Status CheckStopped() const { return op_.run.CheckStopped(); }
   // What is refused, and why.
   absl::Status Refuse(absl::string_view why) const;
 

@@ -82,7 +82,7 @@ template <typename One>
 absl::Status ForEachMatrix(LapackCall& call, One&& one) {
   if (call.has_empty_matrix()) return absl::OkStatus();
   for (int64_t i = 0; i < call.batch(); ++i) {
-    KASHI_RETURN_IF_ERROR(call.CheckCancelled());
+    KASHI_RETURN_IF_ERROR(call.CheckStopped());
     one(i);
   }
   return absl::OkStatus();
@@ -159,7 +159,7 @@ absl::Status Ormqr(LapackCall& call) {
   KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size));
   if (rows == 0 || columns == 0) return absl::OkStatus();
   for (int64_t i = 0; i < call.batch(); ++i) {
-    KASHI_RETURN_IF_ERROR(call.CheckCancelled());
+    KASHI_RETURN_IF_ERROR(call.CheckStopped());
     T* const b = call.ResultFromOperand<T>(0, 2, i);
     lapack::Ormqr(side, transpose, rows, columns, p, call.Operand<T>(0, i), m, call.Operand<T>(1, i), b, work.data(),
                   work.size(), &info);

@@ -127,6 +127,7 @@ struct Product {
   MatrixResult<T> out;
   bool add;
   const KernelTable<T>& kernels;
+  StopFunction is_stopped;
 
   const T* Lhs(int64_t b, int64_t i, int64_t p) const {
     return lhs.data + b * lhs.batch_stride + i * lhs.row_stride + p * lhs.column_stride;
@@ -212,7 +213,7 @@ void RunBlock(const Product<T>& product, const Block& block) {
       block.rows * block.columns > kSmallWork / std::min(k, kSmallWork)) {
     packed_lhs.reset(new T[RoundUpTo(block.rows, height) * std::min(k, kDepth)]);
   }
-  for (int64_t p0 = 0; p0 < k; p0 += kDepth) {
+  for (int64_t p0 = 0; p0 < k && !product.is_stopped(); p0 += kDepth) {
     const int64_t depth = std::min(kDepth, k - p0);
     if (packed_lhs != nullptr) {
       PackTiles(product.Lhs(block.batch, block.row, p0), product.lhs.row_stride, product.lhs.column_stride, block.rows,
@@ -289,7 +290,7 @@ void RunProduct(const Product<T>& product) {
   const double work_per_block = static_cast<double>(height) * width * sizes.k;
   const int64_t grain = 1 + static_cast<int64_t>(kWorkPerTask / work_per_block);
   ParallelFor(sizes.batch * down * across, grain, [&](int64_t begin, int64_t end, int) {
-    for (int64_t i = begin; i < end; ++i) {
+    for (int64_t i = begin; i < end && !product.is_stopped(); ++i) {
       const int64_t row = i / across % down * height, column = i % across * width;
       run_block(product,
                 {i / across / down, row, std::min(height, sizes.m - row), column, std::min(width, sizes.n - column)});
@@ -309,7 +310,7 @@ void FillWithZeros(const MatrixProductSizes& sizes, const MatrixResult<T>& out) 
 
 template <typename T>
 void RealProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
-                 const MatrixResult<T>& out, bool add) {
+                 const MatrixResult<T>& out, bool add, StopFunction is_stopped) {
   const KernelTable<T>& kernels = FindKernels<T>();
   if (sizes.n == 1 && sizes.m > 1 && out.row_stride == 1) {
     // A column is better made as a row: transpose(out) = transpose(rhs) * transpose(lhs).
@@ -318,10 +319,11 @@ void RealProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, c
                    {lhs.data, lhs.batch_stride, lhs.column_stride, lhs.row_stride},
                    out,
                    add,
-                   kernels});
+                   kernels,
+                   is_stopped});
     return;
   }
-  RunProduct<T>({sizes, lhs, rhs, out, add, kernels});
+  RunProduct<T>({sizes, lhs, rhs, out, add, kernels, is_stopped});
 }
 
 // A complex product is a real one of lhs as it lies, re and im side by side, and a rhs of twice as many rows and columns:
@@ -351,21 +353,21 @@ constexpr int64_t kComplexRows = 256, kComplexColumns = 512;  // of a part of rh
 template <typename Real>
 void AddComplexStretch(const MatrixProductSizes& sizes, const std::complex<Real>* lhs, int64_t lhs_row_stride,
                        MatrixOperand<std::complex<Real>> rhs, const MatrixResult<std::complex<Real>>& out,
-                       Real* expanded) {
+                       Real* expanded, StopFunction is_stopped) {
   for (int64_t j = 0; j < sizes.n; j += kComplexColumns) {
     const int64_t columns = std::min(kComplexColumns, sizes.n - j);
     ExpandComplex(rhs, sizes.k, columns, expanded);
     RealProduct<Real>({1, sizes.m, 2 * sizes.k, 2 * columns},
                       {reinterpret_cast<const Real*>(lhs), 0, 2 * lhs_row_stride, 1}, {expanded, 0, 2 * columns, 1},
-                      {reinterpret_cast<Real*>(out.data + j), 0, 2 * out.row_stride}, /*add=*/true);
+                      {reinterpret_cast<Real*>(out.data + j), 0, 2 * out.row_stride}, /*add=*/true, is_stopped);
     rhs.data += columns * rhs.column_stride;
   }
 }
 
 template <typename Real>
 void ComplexProduct(const MatrixProductSizes& sizes, const MatrixOperand<std::complex<Real>>& lhs,
-                    const MatrixOperand<std::complex<Real>>& rhs, const MatrixResult<std::complex<Real>>& out,
-                    bool add) {
+                    const MatrixOperand<std::complex<Real>>& rhs, const MatrixResult<std::complex<Real>>& out, bool add,
+                    StopFunction is_stopped) {
   using Complex = std::complex<Real>;
   if (!add) FillWithZeros(sizes, out);
   const double work = 4.0 * sizes.m * sizes.n * sizes.k;
@@ -375,7 +377,7 @@ void ComplexProduct(const MatrixProductSizes& sizes, const MatrixOperand<std::co
     const std::unique_ptr<Real[]> expanded(new Real[4 * max_rows * std::min(sizes.n, kComplexColumns)]);
     const std::unique_ptr<Complex[]> packed_lhs(lhs.column_stride == 1 ? nullptr : new Complex[sizes.m * max_rows]);
     for (int64_t b = begin; b < end; ++b) {
-      for (int64_t p0 = 0; p0 < sizes.k; p0 += kComplexRows) {
+      for (int64_t p0 = 0; p0 < sizes.k && !is_stopped(); p0 += kComplexRows) {
         const int64_t depth = std::min(kComplexRows, sizes.k - p0);
         const Complex* left = lhs.data + b * lhs.batch_stride + p0 * lhs.column_stride;
         if (packed_lhs != nullptr)
@@ -384,7 +386,7 @@ void ComplexProduct(const MatrixProductSizes& sizes, const MatrixOperand<std::co
                                               rhs.column_stride};
         AddComplexStretch<Real>({1, sizes.m, depth, sizes.n}, packed_lhs != nullptr ? packed_lhs.get() : left,
                                 packed_lhs != nullptr ? depth : lhs.row_stride, right,
-                                {out.data + b * out.batch_stride, 0, out.row_stride}, expanded.get());
+                                {out.data + b * out.batch_stride, 0, out.row_stride}, expanded.get(), is_stopped);
       }
     }
   });
@@ -394,7 +396,7 @@ void ComplexProduct(const MatrixProductSizes& sizes, const MatrixOperand<std::co
 
 template <typename T>
 void MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
-                   const MatrixResult<T>& out, MatrixProductMode mode) {
+                   const MatrixResult<T>& out, MatrixProductMode mode, StopFunction is_stopped) {
   if (sizes.batch <= 0 || sizes.m <= 0 || sizes.n <= 0) return;
   const bool add = mode == MatrixProductMode::kAdd;
   if (sizes.k <= 0) {
@@ -402,9 +404,9 @@ void MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs,
     return;
   }
   if constexpr (is_complex_v<T>) {
-    ComplexProduct<typename T::value_type>(sizes, lhs, rhs, out, add);
+    ComplexProduct<typename T::value_type>(sizes, lhs, rhs, out, add, is_stopped);
   } else {
-    RealProduct<T>(sizes, lhs, rhs, out, add);
+    RealProduct<T>(sizes, lhs, rhs, out, add, is_stopped);
   }
 }
 
@@ -431,7 +433,7 @@ void AddScaledColumns(int64_t rows, int64_t columns, const MatrixOperand<T>& lhs
 }
 #define KASHI_INSTANTIATE(T)                                                                                  \
   template void MatrixProduct<T>(const MatrixProductSizes&, const MatrixOperand<T>&, const MatrixOperand<T>&, \
-                                 const MatrixResult<T>&, MatrixProductMode);                                  \
+                                 const MatrixResult<T>&, MatrixProductMode, StopFunction);                    \
   template void AddScaledColumns<T>(int64_t, int64_t, const MatrixOperand<T>&, const T*, const MatrixResult<T>&);
 KASHI_INSTANTIATE(float)
 KASHI_INSTANTIATE(double)

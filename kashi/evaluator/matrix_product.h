@@ -16,6 +16,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/types.h"
 #include "kashi/base/check.h"
+#include "kashi/base/work_meter.h"
 
 namespace kashi {
 
@@ -45,10 +46,13 @@ struct MatrixResult {
 
 enum class MatrixProductMode { kAssign, kAdd };
 
+// Ends early, with nothing of worth in the result, when is_stopped().
+//
 // T: float, double, uint32_t and uint64_t (which wrap, and so serve signed integers too), complex64, complex128.
 template <typename T>
 void MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
-                   const MatrixResult<T>& out, MatrixProductMode mode = MatrixProductMode::kAssign);
+                   const MatrixResult<T>& out, MatrixProductMode mode = MatrixProductMode::kAssign,
+                   StopFunction is_stopped = NeverStopped);
 
 // out[i, j] += lhs[i, j] * scales[j]: a product with a diagonal matrix. lhs is one matrix with contiguous rows, out another.
 // One thread.

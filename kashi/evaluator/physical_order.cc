@@ -9,6 +9,7 @@
 #include "kashi/base/check.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
+#include "kashi/literal/strided_copy.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {
@@ -180,53 +181,57 @@ void PhysicalOrder::MoveRows(int64_t begin, int64_t end, const char* from, char*
 }
 
 template <int kBytes, bool kSpread>
-void PhysicalOrder::Move(const char* from, char* to) const {
+void PhysicalOrder::Move(const char* from, char* to, StopFunction is_stopped) const {
   const int64_t row = map_.dimensions().back();
-  ParallelFor(map_.element_count() / row, std::max<int64_t>(1, kElementsPerTask / row),
-              [&](int64_t begin, int64_t end, int) { MoveRows<kBytes, kSpread>(begin, end, from, to); });
+  const int64_t rows_per_task = std::max<int64_t>(1, kElementsPerTask / row);
+  ParallelFor(map_.element_count() / row, rows_per_task, [&](int64_t begin, int64_t end, int) {
+    for (int64_t at = begin; at < end && !is_stopped(); at += std::min(rows_per_task, end - at)) {
+      MoveRows<kBytes, kSpread>(at, at + std::min(rows_per_task, end - at), from, to);
+    }
+  });
 }
 
-void PhysicalOrder::Spread(const char* logical, int element_bytes, char* physical) const {
+void PhysicalOrder::Spread(const char* logical, int element_bytes, char* physical, StopFunction is_stopped) const {
   if (map_.element_count() == 0) return;
   if (kind_ == Kind::kLinear) {
     const Shape row_major = LayoutUtil::GetWithDefaultLayout(shape_);
-    return CopyStrided(map_.dimensions(), element_bytes, {logical, ElementStrides(row_major)},
-                       {physical, ElementStrides(shape_)});
+    return CopyStridedUntil(map_.dimensions(), element_bytes, {logical, ElementStrides(row_major)},
+                            {physical, ElementStrides(shape_)}, is_stopped);
   }
   switch (element_bytes) {
     case 1:
-      return Move<1, true>(logical, physical);
+      return Move<1, true>(logical, physical, is_stopped);
     case 2:
-      return Move<2, true>(logical, physical);
+      return Move<2, true>(logical, physical, is_stopped);
     case 4:
-      return Move<4, true>(logical, physical);
+      return Move<4, true>(logical, physical, is_stopped);
     case 8:
-      return Move<8, true>(logical, physical);
+      return Move<8, true>(logical, physical, is_stopped);
     case 16:
-      return Move<16, true>(logical, physical);
+      return Move<16, true>(logical, physical, is_stopped);
     default:
       KASHI_LOG_FATAL() << "elements of " << element_bytes << " bytes";
   }
 }
 
-void PhysicalOrder::Collect(const char* physical, int element_bytes, char* logical) const {
+void PhysicalOrder::Collect(const char* physical, int element_bytes, char* logical, StopFunction is_stopped) const {
   if (map_.element_count() == 0) return;
   if (kind_ == Kind::kLinear) {
     const Shape row_major = LayoutUtil::GetWithDefaultLayout(shape_);
-    return CopyStrided(map_.dimensions(), element_bytes, {physical, ElementStrides(shape_)},
-                       {logical, ElementStrides(row_major)});
+    return CopyStridedUntil(map_.dimensions(), element_bytes, {physical, ElementStrides(shape_)},
+                            {logical, ElementStrides(row_major)}, is_stopped);
   }
   switch (element_bytes) {
     case 1:
-      return Move<1, false>(physical, logical);
+      return Move<1, false>(physical, logical, is_stopped);
     case 2:
-      return Move<2, false>(physical, logical);
+      return Move<2, false>(physical, logical, is_stopped);
     case 4:
-      return Move<4, false>(physical, logical);
+      return Move<4, false>(physical, logical, is_stopped);
     case 8:
-      return Move<8, false>(physical, logical);
+      return Move<8, false>(physical, logical, is_stopped);
     case 16:
-      return Move<16, false>(physical, logical);
+      return Move<16, false>(physical, logical, is_stopped);
     default:
       KASHI_LOG_FATAL() << "elements of " << element_bytes << " bytes";
   }

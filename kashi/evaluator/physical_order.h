@@ -11,6 +11,7 @@
 #include "kashi/array/dimension_vector.h"
 #include "kashi/array/index_map.h"
 #include "kashi/array/shape.h"
+#include "kashi/base/work_meter.h"
 
 namespace kashi {
 
@@ -28,9 +29,9 @@ class PhysicalOrder {
   static bool AreEqual(const PhysicalOrder& a, const PhysicalOrder& b);
 
   // Elements of 1, 2, 4, 8 or 16 bytes, map().padded_element_count() of them on the physical side. Spread leaves what is
-  // padding there alone.
-  void Spread(const char* logical, int element_bytes, char* physical) const;
-  void Collect(const char* physical, int element_bytes, char* logical) const;
+  // padding there alone. Both end early when is_stopped().
+  void Spread(const char* logical, int element_bytes, char* physical, StopFunction is_stopped = NeverStopped) const;
+  void Collect(const char* physical, int element_bytes, char* logical, StopFunction is_stopped = NeverStopped) const;
 
  private:
   // How positions come about:
@@ -47,7 +48,7 @@ class PhysicalOrder {
   PhysicalOrder(Shape shape, IndexMap map) : shape_(std::move(shape)), map_(std::move(map)) {}
   void MakeTables();
   template <int kBytes, bool kSpread>
-  void Move(const char* from, char* to) const;
+  void Move(const char* from, char* to, StopFunction is_stopped) const;
   template <int kBytes, bool kSpread>
   void MoveRows(int64_t begin, int64_t end, const char* from, char* to) const;
 

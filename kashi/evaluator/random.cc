@@ -11,7 +11,6 @@
 
 #include "absl/numeric/bits.h"
 #include "kashi/array/primitive_util.h"
-#include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
 
@@ -144,8 +143,9 @@ class BitArray {
 constexpr int64_t kBlocksPerPiece = 1 << 11;
 
 // 64 bits: an element a block.
-uint64_t ThreefryBits64(uint64_t key, uint64_t counter, int64_t elements, const BitArray& out) {
-  ParallelFor((elements + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
+uint64_t ThreefryBits64(const EvaluationRun& run, uint64_t key, uint64_t counter, int64_t elements,
+                        const BitArray& out) {
+  run.ParallelFor((elements + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
     Blocks<2> x;
     for (int64_t i = begin * kLanes; i < std::min(end * kLanes, elements); i += kLanes) {
       Threefry(key, counter + i, x);
@@ -193,16 +193,17 @@ void SetNeighbours(const SplitView& view, int64_t first, int64_t n, const Blocks
   out.Set(at + 1, 2, x[1].data() + lane, std::min(n, view.split / 2 - j));
 }
 
-uint64_t ThreefryBits32(uint64_t key, uint64_t counter, absl::Span<const int64_t> dimensions, const BitArray& out) {
+uint64_t ThreefryBits32(const EvaluationRun& run, uint64_t key, uint64_t counter, absl::Span<const int64_t> dimensions,
+                        const BitArray& out) {
   const SplitView view = SplitDimension(dimensions);
-  const int64_t pairs = view.pairs(), run = view.inner == 1 ? view.half() : view.inner;
-  ParallelFor((pairs + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
+  const int64_t pairs = view.pairs(), line = view.inner == 1 ? view.half() : view.inner;
+  run.ParallelFor((pairs + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
     Blocks<2> x;
     for (int64_t i = begin * kLanes; i < std::min(end * kLanes, pairs); i += kLanes) {
       Threefry(key, counter + i, x);
       const int64_t next = std::min(i + kLanes, pairs);
       for (int64_t at = i; at < next;) {
-        const int64_t n = std::min(next - at, run - at % run);
+        const int64_t n = std::min(next - at, line - at % line);
         (view.inner == 1 ? SetNeighbours : SetPairs)(view, at, n, x, static_cast<int>(at - i), out);
         at += n;
       }
@@ -212,10 +213,10 @@ uint64_t ThreefryBits32(uint64_t key, uint64_t counter, absl::Span<const int64_t
 }
 
 // Four words a block, in order; 64 bits take two of them.
-uint128 PhiloxBits(uint64_t key, uint128 counter, int64_t elements, const BitArray& out) {
+uint128 PhiloxBits(const EvaluationRun& run, uint64_t key, uint128 counter, int64_t elements, const BitArray& out) {
   const int64_t per_block = out.is_64_bit() ? 2 : 4;
   const int64_t blocks = elements / per_block + (elements % per_block != 0);
-  ParallelFor((blocks + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
+  run.ParallelFor((blocks + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
     Blocks<4> x;
     for (int64_t i = begin * kLanes; i < std::min(end * kLanes, blocks); i += kLanes) {
       Philox(key, counter + i, x);
@@ -240,12 +241,12 @@ absl::StatusOr<std::vector<uint64_t>> GenerateBits(const Operation& op, absl::Sp
   const uint64_t key = state[0];
   if (op.instruction.rng_algorithm() == RNG_THREE_FRY) {
     if (state.size() != 2) return InvalidArgument("%s: rng_three_fry takes a state of u64[2]", op.instruction.name());
-    return std::vector<uint64_t>{key, out.is_64_bit() ? ThreefryBits64(key, state[1], bits.element_count(), out)
-                                                      : ThreefryBits32(key, state[1], bits.dimensions(), out)};
+    return std::vector<uint64_t>{key, out.is_64_bit() ? ThreefryBits64(op.run, key, state[1], bits.element_count(), out)
+                                                      : ThreefryBits32(op.run, key, state[1], bits.dimensions(), out)};
   }
   // Without a third word the key stands in for the counter's high one, and stays as it is.
   const uint64_t high = state.size() == 3 ? state[2] : key;
-  const uint128 next = PhiloxBits(key, uint128{high} << 64 | state[1], bits.element_count(), out);
+  const uint128 next = PhiloxBits(op.run, key, uint128{high} << 64 | state[1], bits.element_count(), out);
   std::vector<uint64_t> result{key, static_cast<uint64_t>(next), static_cast<uint64_t>(next >> 64)};
   result.resize(state.size());
   return result;
@@ -257,7 +258,12 @@ absl::StatusOr<std::vector<uint64_t>> GenerateBits(const Operation& op, absl::Sp
 template <typename T, typename Draw>
 absl::StatusOr<Value> DrawElements(EvaluationRun& run, absl::Span<const int64_t> dimensions, const Draw& draw) {
   KASHI_ASSIGN_OR_RETURN(Value out, run.MakeArray(primitive_util::NativeToPrimitiveType<T>(), dimensions));
-  for (T& element : out.mutable_data<T>()) element = draw();
+  constexpr size_t kDrawsPerCheck = 1 << 16;
+  const absl::Span<T> elements = out.mutable_data<T>();
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (i % kDrawsPerCheck == 0) KASHI_RETURN_IF_ERROR(run.CheckStopped());
+    elements[i] = draw();
+  }
   return out;
 }
 

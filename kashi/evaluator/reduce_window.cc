@@ -213,7 +213,7 @@ class CumulativeReduce : private Folding {
       }
       const WindowWalk::Inputs window = walk_.InputsOf(o);
       while (is_forward ? done < window.end : done > window.begin) {
-        if (++steps % steps_per_check == 0) KASHI_RETURN_IF_ERROR(run.CheckCancelled());
+        if (++steps % steps_per_check == 0) KASHI_RETURN_IF_ERROR(run.CheckStopped());
         const int64_t next = is_forward ? done++ : --done;
         KASHI_RETURN_IF_ERROR(Fold(out, inputs + next * walk_.width(), size, fold));
       }

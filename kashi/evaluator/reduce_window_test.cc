@@ -125,6 +125,10 @@ const WindowCase kCases[] = {
     {{2, 20, 3, 4}, "size=1x4x2x3 stride=1x3x1x2 pad=0_0x2_-1x1_0x-1_2 lhs_dilate=1x2x3x1 rhs_dilate=1x1x2x2"},
     {{3, 1, 4}, "size=1x5x1 pad=0_0x2_2x0_0"},
     {{7, 6}, "size=1x1"},
+    {{3}, "size=40 stride=3 pad=30_31"},
+    {{3}, "size=30 stride=2 pad=20_60 lhs_dilate=5 rhs_dilate=3"},
+    {{4}, "size=30 stride=4 pad=60_9 lhs_dilate=3 rhs_dilate=2"},
+    {{2, 3, 50}, "size=2x30x1 stride=1x3x1 pad=1_0x20_21x0_0 rhs_dilate=1x2x1"},
 };
 
 int64_t OutputSize(int64_t n, const WindowDimension& d) {

@@ -55,7 +55,7 @@ absl::Status ScanScalars(Operation& op, const LaneFunction& function, Scan& scan
     inputs[scan.inputs + i] = carry.untyped_data();
   }
   for (int64_t step = 0; step < scan.size; ++step) {
-    if (step % 4096 == 0) KASHI_RETURN_IF_ERROR(op.run.CheckCancelled());
+    if (step % 4096 == 0) KASHI_RETURN_IF_ERROR(op.run.CheckStopped());
     const int64_t at = scan.PositionOf(step);
     for (int64_t i = 0; i < scan.inputs; ++i) inputs[i] = op.operands[i].bytes() + at * op.operands[i].element_bytes();
     for (int64_t i = 0; i < scan.outputs; ++i) {

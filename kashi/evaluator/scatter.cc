@@ -33,10 +33,12 @@ constexpr int64_t kShortestRowPart = 64;
 // Calls visit(begin, n) for all windows in order, some at a time.
 template <typename Visit>
 absl::Status ForEachBlock(const EvaluationRun& run, const IndexedWindows& windows, Visit&& visit) {
-  constexpr int64_t kBlocksPerCheck = 1024;
+  constexpr int64_t kUpdatesPerCheck = int64_t{1} << 18;
+  const int64_t updates_per_block = IndexedWindows::kMaxPlaces * std::max<int64_t>(1, windows.window_element_count());
+  const int64_t blocks_per_check = std::max<int64_t>(1, kUpdatesPerCheck / updates_per_block);
   int64_t blocks = 0;
   for (int64_t begin = 0; begin < windows.window_count(); begin += IndexedWindows::kMaxPlaces) {
-    if (++blocks % kBlocksPerCheck == 0) KASHI_RETURN_IF_ERROR(run.CheckCancelled());
+    if (++blocks % blocks_per_check == 0) KASHI_RETURN_IF_ERROR(run.CheckStopped());
     KASHI_RETURN_IF_ERROR(visit(begin, std::min(IndexedWindows::kMaxPlaces, windows.window_count() - begin)));
   }
   return absl::OkStatus();
@@ -92,7 +94,7 @@ absl::Status ApplyBinary(const EvaluationRun& run, const IndexedWindows& windows
   char* const to = x.mutable_bytes();
   ForEachRowPart(windows, [&](int64_t part_begin, int64_t part_end) {
     Places places;
-    // Fails of nothing but being cancelled, which is asked again below.
+    // Fails of nothing but being stopped, which is asked again below.
     (void)ForEachBlock(run, windows, [&](int64_t begin, int64_t n) {
       const int64_t found = windows.FindPlaces(begin, n, IndexedWindows::Beyond::kSkip, places);
       return ForEachRowOfBlock(windows, found, [&](int64_t first, int64_t count, int64_t x_offset, int64_t u_offset) {
@@ -105,7 +107,7 @@ absl::Status ApplyBinary(const EvaluationRun& run, const IndexedWindows& windows
       });
     });
   });
-  return run.CheckCancelled();
+  return run.CheckStopped();
 }
 
 // The same by any function, of any number of operands.

@@ -68,7 +68,7 @@ class SelectAndScatter {
     Selection selection(select_, block * walk_.width(), x_.element_bytes());
     LaneFold scatter(scatter_, 1);
     for (int64_t row = begin; row < end; ++row) {
-      KASHI_RETURN_IF_ERROR(run.CheckCancelled());
+      KASHI_RETURN_IF_ERROR(run.CheckStopped());
       for (int64_t o = 0; o < walk_.row_outputs(); o += block) {
         const int64_t last = std::min(o + block, walk_.row_outputs());
         KASHI_RETURN_IF_ERROR(Select(run, row, o, last, selection));

@@ -15,10 +15,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/order_keys.h"
 #include "kashi/hlo/hlo_computation.h"
-#include "kashi/literal/strided_walk.h"
+#include "kashi/literal/strided_copy.h"
 
 namespace kashi {
 namespace {
@@ -62,8 +63,8 @@ void MergeSort(int64_t* indices, int64_t n, int64_t* spare, Before& before) {
 // to_apply on elements i and j of a line.
 class Comparator {
  public:
-  Comparator(const LaneFunction& function, absl::Span<const Value> operands)
-      : function_(function), operands_(operands), scratch_(function, 1), inputs_(2 * operands.size()) {}
+  Comparator(const EvaluationRun& run, const LaneFunction& function, absl::Span<const Value> operands)
+      : run_(run), function_(function), operands_(operands), scratch_(function, 1), inputs_(2 * operands.size()) {}
 
   void StartLine(int64_t first) { first_ = first; }
   const absl::Status& status() const { return status_; }
@@ -77,12 +78,17 @@ class Comparator {
     }
     bool is_before = false;
     status_ = function_.Run(scratch_, inputs_, {&is_before}, 1);
+    if (++calls_ % kCallsPerCheck == 0 && status_.ok()) status_ = run_.CheckStopped();
     return is_before;
   }
 
  private:
+  static constexpr int64_t kCallsPerCheck = 1024;
+
+  const EvaluationRun& run_;
   const LaneFunction& function_;
   absl::Span<const Value> operands_;
+  int64_t calls_ = 0;
   LaneFunction::Scratch scratch_;
   std::vector<const void*> inputs_;
   int64_t first_ = 0;
@@ -213,15 +219,17 @@ absl::StatusOr<Value> EvaluateKeys(EvaluationRun& run, const KeyOrder& order, co
   return keys;
 }
 
-// Sorts entries by digit after digit of their keys, from the lowest: DigitOf(entry, i) is the i-th byte. Stable.
+// Sorts entries by digit after digit of their keys, from the lowest: DigitOf(entry, i) is the i-th byte. Stable. Ends early,
+// with the entries in some order, when is_stopped().
 template <typename Entry, typename DigitOf>
-void SortByDigits(std::vector<Entry>& entries, std::vector<Entry>& spare, int digits, DigitOf digit_of) {
+void SortByDigits(std::vector<Entry>& entries, std::vector<Entry>& spare, int digits, DigitOf digit_of,
+                  StopFunction is_stopped) {
   const size_t n = entries.size();
   std::vector<size_t> counts(256 * digits);
   for (const Entry& entry : entries) {
     for (int i = 0; i < digits; ++i) ++counts[256 * i + digit_of(entry, i)];
   }
-  for (int i = 0; i < digits; ++i) {
+  for (int i = 0; i < digits && !is_stopped(); ++i) {
     size_t* const starts = &counts[256 * i];
     if (starts[digit_of(entries[0], i)] == n) continue;  // all have the same
     size_t sum = 0;
@@ -234,8 +242,12 @@ void SortByDigits(std::vector<Entry>& entries, std::vector<Entry>& spare, int di
 // One line at a time.
 class KeySorter {
  public:
-  KeySorter(PrimitiveType type, const KeyOrder& order, int64_t n)
-      : type_(type),
+  // Bytes for each element of a line, at most.
+  static constexpr int64_t kBytesPerElement = 8 + 2 * 16;
+
+  KeySorter(const EvaluationRun& run, PrimitiveType type, const KeyOrder& order, int64_t n)
+      : run_(run),
+        type_(type),
         order_(order),
         is_narrow_(OrderKeyBits(type) == 32 && n <= int64_t{1} << 32),
         flip_(!IsBackwards(order.direction) ? 0
@@ -273,14 +285,19 @@ class KeySorter {
   void SortNarrow() {
     const auto less = [](uint64_t a, uint64_t b) { return a >> 32 < b >> 32; };
     if (narrow_.size() < kFewEntries) return std::stable_sort(narrow_.begin(), narrow_.end(), less);
-    SortByDigits(narrow_, narrow_spare_, 4, [](uint64_t x, int i) { return x >> (32 + 8 * i) & 0xff; });
+    SortByDigits(
+        narrow_, narrow_spare_, 4, [](uint64_t x, int i) { return x >> (32 + 8 * i) & 0xff; },
+        [this] { return run_.IsStopped(); });
   }
   void SortWide() {
     const auto less = [](const Wide& a, const Wide& b) { return a.key < b.key; };
     if (wide_.size() < kFewEntries) return std::stable_sort(wide_.begin(), wide_.end(), less);
-    SortByDigits(wide_, wide_spare_, 8, [](const Wide& x, int i) { return x.key >> (8 * i) & 0xff; });
+    SortByDigits(
+        wide_, wide_spare_, 8, [](const Wide& x, int i) { return x.key >> (8 * i) & 0xff; },
+        [this] { return run_.IsStopped(); });
   }
 
+  const EvaluationRun& run_;
   PrimitiveType type_;
   const KeyOrder& order_;
   bool is_narrow_;
@@ -296,10 +313,14 @@ class KeySorter {
 
 // What a thread needs to sort lines of n elements.
 struct LineSorter {
-  LineSorter(const LaneFunction& function, const std::vector<Value>& operands, const KeyOrder* order, const Value* keys,
-             int64_t n)
-      : comparator(function, operands), indices(n), spare(n / 2) {
-    if (order != nullptr) by_key.emplace(keys->element_type(), *order, n);
+  LineSorter(const EvaluationRun& run, const LaneFunction& function, const std::vector<Value>& operands,
+             const KeyOrder* order, const Value* keys, int64_t n)
+      : comparator(run, function, operands), indices(n), spare(n / 2) {
+    if (order != nullptr) by_key.emplace(run, keys->element_type(), *order, n);
+  }
+  // Bytes of one; INT64_MAX if no memory could hold it.
+  static int64_t BytesFor(int64_t n, bool has_order) {
+    return SaturatingMultiply(n, 12 + (has_order ? KeySorter::kBytesPerElement : 0));
   }
   Comparator comparator;
   std::optional<KeySorter> by_key;
@@ -309,33 +330,39 @@ struct LineSorter {
 // [outer, n, inner] -> [outer, inner, n], or back with n and inner exchanged.
 absl::StatusOr<Value> SwapLastTwo(EvaluationRun& run, const Value& x, int64_t n, int64_t inner) {
   KASHI_ASSIGN_OR_RETURN(Value out, run.MakeArray(x.dense_shape()));
-  CopyStrided({x.element_count() / (n * inner), inner, n}, x.element_bytes(), {x.bytes(), {n * inner, 1, inner}},
-              {out.mutable_bytes(), {n * inner, n, 1}});
+  CopyStridedUntil({x.element_count() / (n * inner), inner, n}, x.element_bytes(), {x.bytes(), {n * inner, 1, inner}},
+                   {out.mutable_bytes(), {n * inner, n, 1}}, [&run] { return run.IsStopped(); });
   return out;
 }
 
 // Sorts lines of n elements, which lie one behind the other.
-absl::StatusOr<std::vector<Value>> SortLines(EvaluationRun& run, const LaneFunction& function,
-                                             const HloComputation& to_apply, const std::vector<Value>& operands,
-                                             int64_t n) {
+absl::StatusOr<std::vector<Value>> SortLines(const Operation& op, const LaneFunction& function,
+                                             const std::vector<Value>& operands, int64_t n) {
+  EvaluationRun& run = op.run;
   std::vector<Value> results(operands.size());
   Targets targets;
   for (size_t i = 0; i < operands.size(); ++i) {
     KASHI_ASSIGN_OR_RETURN(results[i], run.MakeArray(operands[i].dense_shape()));
     targets.push_back(results[i].mutable_bytes());
   }
-  std::optional<KeyOrder> order = FindKeyOrder(function, to_apply);
+  std::optional<KeyOrder> order = FindKeyOrder(function, *op.instruction.to_apply());
   Value keys;
   if (order.has_value()) {
     KASHI_ASSIGN_OR_RETURN(keys, EvaluateKeys(run, *order, operands[order->operand]));
     const bool is_order = order->direction != ComparisonDirection::kEq && order->direction != ComparisonDirection::kNe;
     if (!is_order || !HasOrderKeys(keys.element_type())) order.reset();
   }
+  const int64_t lines = operands[0].element_count() / n;
+  const int64_t sorters_in_use = function.is_parallel() ? std::min<int64_t>(lines, ParallelThreadCount()) : 1;
+  KASHI_ASSIGN_OR_RETURN(
+      const ScratchMemory scratch,
+      run.ReserveScratch(SaturatingMultiply(sorters_in_use, LineSorter::BytesFor(n, order.has_value())),
+                         op.instruction));
   PerThread<LineSorter> sorters;
   KASHI_RETURN_IF_ERROR(CheckedParallelFor(
-      run, function.is_parallel(), operands[0].element_count() / n, ParallelGrain(16 * n),
-      [&](int64_t begin, int64_t end, int thread) {
-        LineSorter& sorter = sorters.Get(thread, function, operands, order.has_value() ? &*order : nullptr, &keys, n);
+      run, function.is_parallel(), lines, ParallelGrain(16 * n), [&](int64_t begin, int64_t end, int thread) {
+        LineSorter& sorter =
+            sorters.Get(thread, run, function, operands, order.has_value() ? &*order : nullptr, &keys, n);
         for (int64_t line = begin; line < end; ++line) {
           int64_t* const indices = sorter.indices.data();
           if (!order.has_value() || !sorter.by_key->Sort(keys.bytes() + line * n * keys.element_bytes(), indices)) {
@@ -382,8 +409,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kSort>(Operation& op) {
     if (inner == 1) break;
     KASHI_ASSIGN_OR_RETURN(operand, SwapLastTwo(op.run, operand, n, inner));
   }
-  KASHI_ASSIGN_OR_RETURN(std::vector<Value> results,
-                         SortLines(op.run, *function, *op.instruction.to_apply(), operands, n));
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> results, SortLines(op, *function, operands, n));
   for (Value& result : results) {
     if (inner == 1) break;
     KASHI_ASSIGN_OR_RETURN(result, SwapLastTwo(op.run, result, inner, n));

@@ -77,9 +77,15 @@ absl::StatusOr<TopKResult> TopK(EvaluationRun& run, const Value& x, int64_t k, b
   const int bytes = x.element_bytes();
   char* const values = result.values.mutable_bytes();
   int32_t* const indices = result.indices.mutable_data<int32_t>().data();
+  const int64_t rows = x.element_count() / n;
+  constexpr int64_t kScratchBytesPerElement = 8 + 16;  // RowSelector's keys and places
+  KASHI_ASSIGN_OR_RETURN(
+      const ScratchMemory scratch,
+      ScratchMemory::Reserve(run.budget(), std::min<int64_t>(rows, ParallelThreadCount()) * n * kScratchBytesPerElement,
+                             "Scratch memory of topk"));
   PerThread<RowSelector> selectors;
   KASHI_RETURN_IF_ERROR(CheckedParallelFor(
-      run, /*parallel=*/true, x.element_count() / n, ParallelGrain(8 * n), [&](int64_t begin, int64_t end, int thread) {
+      run, /*parallel=*/true, rows, ParallelGrain(8 * n), [&](int64_t begin, int64_t end, int thread) {
         RowSelector& selector = selectors.Get(thread, x.element_type(), n, k, largest);
         for (int64_t row = begin; row < end; ++row) {
           const char* elements = x.bytes() + row * n * bytes;

@@ -96,10 +96,10 @@ absl::Status SolveAll(EvaluationRun& run, const Value& a, Value& x, const Triang
   const int64_t x_size = system.b.rows * system.b.columns;
   const T* const a_data = a.data<T>().data();
   T* const x_data = x.mutable_data<T>().data();
-  const auto is_cancelled = [&] { return !run.CheckCancelled().ok(); };
+  const auto is_cancelled = [&] { return !run.CheckStopped().ok(); };
   ForEachMatrix(x.element_count() / x_size, static_cast<double>(x_size) * n,
                 [&](int64_t i) { SolveOne(system, a_data + i * n * n, x_data + i * x_size, is_cancelled); });
-  return run.CheckCancelled();
+  return run.CheckStopped();
 }
 
 absl::Status SolveAll(EvaluationRun& run, const Value& a, Value& x, const TriangularSolveOptions& options) {

@@ -1,12 +1,16 @@
 #include "kashi/evaluator/value.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
 
+#include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/machine.h"
 #include "kashi/base/page_buffer.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {
@@ -32,7 +36,9 @@ bool LiesAsValue(const Shape& shape) { return shape.is_static() && IsStoredRowMa
 }  // namespace
 
 DenseShape MakeDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions) {
-  return std::make_shared<const Shape>(ShapeUtil::MakeShape(type, dimensions));
+  auto shape = std::make_shared<Shape>(type, dimensions);
+  *shape->mutable_layout() = LayoutUtil::GetDefaultLayoutForShape(*shape);
+  return shape;
 }
 absl::StatusOr<DenseShape> MakeCheckedDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions) {
   KASHI_ASSIGN_OR_RETURN(Shape shape, ShapeUtil::MakeValidatedShape(type, dimensions));
@@ -54,10 +60,26 @@ bool MemoryBudget::IsKept(int64_t capacity) { return capacity >= kSmallestKept &
 
 MemoryBudget::~MemoryBudget() { DropKept(); }
 
+int64_t MemoryBudget::limit() {
+  if (limit_.load(std::memory_order_relaxed) <= 0) {
+    int64_t unknown = 0;
+    limit_.compare_exchange_strong(unknown, DefaultMemoryLimit());
+  }
+  return limit_.load(std::memory_order_relaxed);
+}
+
+absl::Status MemoryBudget::Reserve(int64_t bytes, absl::string_view what) {
+  if (Take(bytes)) return absl::OkStatus();
+  return WithLimitKind(
+      ResourceExhausted("%s takes %d bytes; %d of the limit of %d are in use", what, bytes, used(), limit()),
+      LimitKind::kMemory);
+}
+
 bool MemoryBudget::Take(int64_t bytes) {
+  const int64_t limit = this->limit();
   int64_t used = used_.load(std::memory_order_relaxed);
   do {
-    if (bytes > limit_ - used) return false;
+    if (bytes > limit - used) return false;
   } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
   return true;
 }
@@ -107,6 +129,12 @@ void MemoryBudget::Free(void* data, int64_t bytes) {
   FreeBlock(data, capacity);
 }
 
+absl::StatusOr<ScratchMemory> ScratchMemory::Reserve(std::shared_ptr<MemoryBudget> budget, int64_t bytes,
+                                                     absl::string_view what) {
+  KASHI_RETURN_IF_ERROR(budget->Reserve(bytes, what));
+  return ScratchMemory(std::move(budget), bytes);
+}
+
 Value::Node::~Node() {
   if (budget == nullptr) return;
   budget->Free(data, element_count * element_bytes);
@@ -130,8 +158,10 @@ absl::StatusOr<Value> Value::MakeArray(DenseShape shape, const std::shared_ptr<M
   }
   void* data = bytes == INT64_MAX ? nullptr : budget->Allocate(bytes);
   if (data == nullptr) {
-    return ResourceExhausted("%s takes %s%d bytes; %d of the limit of %d are in use", ShapeUtil::HumanString(*shape),
-                             bytes == INT64_MAX ? "more than " : "", bytes, budget->used(), budget->limit());
+    return WithLimitKind(
+        ResourceExhausted("%s takes %s%d bytes; %d of the limit of %d are in use", ShapeUtil::HumanString(*shape),
+                          bytes == INT64_MAX ? "more than " : "", bytes, budget->used(), budget->limit()),
+        LimitKind::kMemory);
   }
   std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), bytes / element_bytes);
   node->data = data;

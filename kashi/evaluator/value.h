@@ -14,9 +14,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape.h"
@@ -26,6 +29,8 @@
 namespace kashi {
 
 // Of an array: its element type and dimensions alone, static and in the default layout. Shared, for many values have it.
+// The sizes may be those that a module has and no memory could hold (f32[9223372036854775807,0,9223372036854775807]): it is
+// Value::MakeArray that says whether there is room.
 using DenseShape = std::shared_ptr<const Shape>;
 DenseShape MakeDenseShape(const Shape& array);
 DenseShape MakeDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions);
@@ -39,6 +44,8 @@ absl::StatusOr<DenseShape> MakeCheckedDenseShape(PrimitiveType type, absl::Span<
 // run there. Kept blocks do not count against the limit. Thread-safe.
 class MemoryBudget {
  public:
+  // 0: seven eighths of what the machine and its control groups have available when memory is first asked for (the rest is
+  // for what no budget counts: modules, arguments, the system).
   explicit MemoryBudget(int64_t limit_bytes) : limit_(limit_bytes) {}
   ~MemoryBudget();
   MemoryBudget(const MemoryBudget&) = delete;
@@ -48,8 +55,12 @@ class MemoryBudget {
   void* Allocate(int64_t bytes);
   void Free(void* data, int64_t bytes);
 
+  // Counts memory that somebody else allocates: scratch. RESOURCE_EXHAUSTED, naming what it is for, beyond the limit.
+  absl::Status Reserve(int64_t bytes, absl::string_view what);
+  void Release(int64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+
   int64_t used() const { return used_.load(std::memory_order_relaxed); }
-  int64_t limit() const { return limit_; }
+  int64_t limit();
 
  private:
   static int64_t CapacityFor(int64_t bytes);
@@ -60,10 +71,26 @@ class MemoryBudget {
   void DropKept();
 
   std::atomic<int64_t> used_{0};
-  int64_t limit_;
+  std::atomic<int64_t> limit_;  // 0: not yet looked up
   std::mutex mutex_;
   std::multimap<int64_t, void*> kept_;  // by capacity
   int64_t kept_bytes_ = 0;
+};
+
+// Memory of an operation beside its results, counted as long as this lives.
+class ScratchMemory {
+ public:
+  static absl::StatusOr<ScratchMemory> Reserve(std::shared_ptr<MemoryBudget> budget, int64_t bytes,
+                                               absl::string_view what);
+  ScratchMemory(ScratchMemory&&) = default;
+  ~ScratchMemory() {
+    if (budget_ != nullptr) budget_->Release(bytes_);
+  }
+
+ private:
+  ScratchMemory(std::shared_ptr<MemoryBudget> budget, int64_t bytes) : budget_(std::move(budget)), bytes_(bytes) {}
+  std::shared_ptr<MemoryBudget> budget_;
+  int64_t bytes_;
 };
 
 class Value {

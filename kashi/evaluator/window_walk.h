@@ -70,7 +70,7 @@ class WindowWalk {
   int64_t row_inputs() const { return row_.inputs; }
 
   // Calls visit(run) for the outputs among [begin, end) of that row and the inputs that they meet, until visit returns an
-  // error, which is the result, or the run is cancelled. Each output meets its inputs in row-major order of the window.
+  // error, which is the result, or the run is stopped. Each output meets its inputs in row-major order of the window.
   template <typename Visit>
   absl::Status VisitRow(const EvaluationRun& evaluation, int64_t row, int64_t begin, int64_t end, Visit&& visit) const;
 
@@ -110,7 +110,8 @@ class WindowWalk {
   absl::Status VisitOffsets(const EvaluationRun& evaluation, int64_t first_w, int64_t last_w, int64_t begin,
                             int64_t end, int64_t start, Visit&& visit) const;
   template <typename Visit>
-  absl::Status VisitOutputs(int64_t begin, int64_t end, int64_t start, Visit&& visit) const;
+  absl::Status VisitOutputs(const EvaluationRun& evaluation, int64_t begin, int64_t end, int64_t start,
+                            Visit&& visit) const;
 
   absl::InlinedVector<Axis, 4> outer_;
   Axis row_;
@@ -136,7 +137,7 @@ absl::Status WindowWalk::VisitRow(const EvaluationRun& evaluation, int64_t row, 
   const bool has_many_offsets = (last_w - first_w) / (end - begin) > row_.inputs;
   absl::Status status;
   WalkRowMajor(counts, strides, [&](absl::Span<const int64_t>, int64_t position) {
-    status = has_many_offsets ? VisitOutputs(begin, end, start + position, visit)
+    status = has_many_offsets ? VisitOutputs(evaluation, begin, end, start + position, visit)
                               : VisitOffsets(evaluation, first_w, last_w, begin, end, start + position, visit);
     return status.ok();
   });
@@ -146,11 +147,11 @@ absl::Status WindowWalk::VisitRow(const EvaluationRun& evaluation, int64_t row, 
 template <typename Visit>
 absl::Status WindowWalk::VisitOffsets(const EvaluationRun& evaluation, int64_t first_w, int64_t last_w, int64_t begin,
                                       int64_t end, int64_t start, Visit&& visit) const {
-  constexpr int64_t kOffsetsPerCheck = 1 << 16;
+  constexpr int64_t kOffsetsPerCheck = 64;
   const int64_t output_step = row_.meetings.step();
   const int64_t input_step = output_step * row_.stride / row_.base_dilation;
   for (int64_t w = first_w; w <= last_w; ++w) {
-    if ((w - first_w + 1) % kOffsetsPerCheck == 0) KASHI_RETURN_IF_ERROR(evaluation.CheckCancelled());
+    if ((w - first_w + 1) % kOffsetsPerCheck == 0) KASHI_RETURN_IF_ERROR(evaluation.CheckStopped());
     const int64_t offset = w * row_.window_dilation - row_.low;
     const int64_t last = std::min(end - 1, FloorDiv(Extent() - offset, row_.stride));
     int64_t first = std::max(begin, CeilDiv(-offset, row_.stride));
@@ -163,8 +164,10 @@ absl::Status WindowWalk::VisitOffsets(const EvaluationRun& evaluation, int64_t f
 }
 
 template <typename Visit>
-absl::Status WindowWalk::VisitOutputs(int64_t begin, int64_t end, int64_t start, Visit&& visit) const {
+absl::Status WindowWalk::VisitOutputs(const EvaluationRun& evaluation, int64_t begin, int64_t end, int64_t start,
+                                      Visit&& visit) const {
   for (int64_t o = begin; o < end; ++o) {
+    KASHI_RETURN_IF_ERROR(evaluation.CheckStopped());
     const Taps taps = TapsOf(row_, o);
     for (int64_t k = 0; k < taps.count; ++k) {
       const Run run = {o, 1, start + (taps.first + k * taps.step) * width_, 1, 1};

@@ -7,6 +7,7 @@
 #include "kashi/base/check.h"
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
+#include "kashi/literal/strided_copy.h"
 
 namespace kashi {
 namespace {
@@ -25,6 +26,7 @@ constexpr int64_t kTileRows = 16;
 constexpr int64_t kTileBytes = 64;
 // Bytes worth another thread.
 constexpr int64_t kBytesPerTask = 1 << 20;
+constexpr int64_t kTasksPerLook = 16;  // between two looks at whether to stop
 
 // The slowest loop first, by the target's strides; loops that go on where the next one ends are merged with it.
 //
@@ -135,7 +137,7 @@ void RunLoops(Loops loops, const char* source, char* target) {
 
 // Large copies are cut along the slowest loop.
 template <int kBytes>
-void RunParallel(const Loops& loops, const char* source, char* target) {
+void RunParallel(const Loops& loops, const char* source, char* target, StopFunction is_stopped) {
   int64_t bytes = kBytes;
   for (const Loop& loop : loops) bytes *= loop.bound;
   if (loops.empty() || bytes <= kBytesPerTask) {
@@ -145,10 +147,11 @@ void RunParallel(const Loops& loops, const char* source, char* target) {
   const Loop& slowest = loops.front();
   const int64_t steps_per_task = std::max<int64_t>(CeilOfRatio(slowest.bound * kBytesPerTask, bytes), kTileRows);
   ParallelFor(slowest.bound, steps_per_task, [&](int64_t begin, int64_t end, int) {
-    Loops part = loops;
-    part.front().bound = end - begin;
-    RunLoops<kBytes>(std::move(part), source + begin * slowest.source * kBytes,
-                     target + begin * slowest.target * kBytes);
+    for (int64_t at = begin; at < end && !is_stopped(); at += std::min(kTasksPerLook * steps_per_task, end - at)) {
+      Loops part = loops;
+      part.front().bound = std::min(kTasksPerLook * steps_per_task, end - at);
+      RunLoops<kBytes>(std::move(part), source + at * slowest.source * kBytes, target + at * slowest.target * kBytes);
+    }
   });
 }
 
@@ -158,10 +161,10 @@ DimensionVector ElementStrides(const Shape& shape) {
   const absl::Span<const int64_t> order = shape.layout().minor_to_major();
   KASHI_CHECK_EQ(order.size(), shape.dimensions().size()) << shape;
   DimensionVector strides(order.size());
-  int64_t stride = 1;
+  uint64_t stride = 1;  // of arrays without elements the sizes may multiply to anything
   for (int64_t dimension : order) {
-    strides[dimension] = stride;
-    stride *= shape.dimensions(static_cast<int>(dimension));
+    strides[dimension] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(shape.dimensions(static_cast<int>(dimension)));
   }
   return strides;
 }
@@ -177,20 +180,25 @@ bool IsStoredRowMajor(const Shape& shape) {
 }
 
 void CopyStrided(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target) {
+  CopyStridedUntil(bounds, element_bytes, source, target, NeverStopped);
+}
+
+void CopyStridedUntil(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target,
+                      StopFunction is_stopped) {
   KASHI_CHECK(bounds.size() == source.strides.size() && bounds.size() == target.strides.size());
   if (std::any_of(bounds.begin(), bounds.end(), [](int64_t bound) { return bound <= 0; })) return;
   const Loops loops = MakeLoops(bounds, source.strides, target.strides);
   switch (element_bytes) {
     case 1:
-      return RunParallel<1>(loops, source.data, target.data);
+      return RunParallel<1>(loops, source.data, target.data, is_stopped);
     case 2:
-      return RunParallel<2>(loops, source.data, target.data);
+      return RunParallel<2>(loops, source.data, target.data, is_stopped);
     case 4:
-      return RunParallel<4>(loops, source.data, target.data);
+      return RunParallel<4>(loops, source.data, target.data, is_stopped);
     case 8:
-      return RunParallel<8>(loops, source.data, target.data);
+      return RunParallel<8>(loops, source.data, target.data, is_stopped);
     case 16:
-      return RunParallel<16>(loops, source.data, target.data);
+      return RunParallel<16>(loops, source.data, target.data, is_stopped);
     default:
       KASHI_LOG_FATAL() << "elements of " << element_bytes << " bytes";
   }

@@ -1,0 +1,88 @@
+// WorkMeter: what somebody else's program may cost. It counts work, looks at a deadline and at an interrupt, and says when
+// to stop.
+//
+//   WorkLimits limits;
+//   limits.max_work = 1'000'000'000;
+//   limits.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+//   WorkMeter meter(limits);
+//   KASHI_RETURN_IF_ERROR(meter.Spend(elements));       // before each piece of work
+//   if (meter.IsOver()) return;                         // now and then within long ones, in every thread
+//   …
+//   KASHI_RETURN_IF_ERROR(meter.Check());               // behind them: what a stopped loop has made is of no use
+//
+// A unit of work is about one operation on one element; who spends says what exactly. All of it may be called by several
+// threads at once. A question costs some nanoseconds: ask every few thousand operations.
+#ifndef KASHI_BASE_WORK_METER_H_
+#define KASHI_BASE_WORK_METER_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "kashi/base/math.h"
+
+namespace kashi {
+
+// For sums and products of work, none of it negative: what does not fit stays at INT64_MAX.
+constexpr int64_t SaturatingAdd(int64_t a, int64_t b) { return CheckedAdd(a, b).value_or(INT64_MAX); }
+constexpr int64_t SaturatingMultiply(int64_t a, int64_t b) { return CheckedMultiply(a, b).value_or(INT64_MAX); }
+
+struct WorkLimits {
+  int64_t max_work = 0;  // 0: any
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  const std::atomic<bool>* cancelled = nullptr;  // set by who interrupts; must outlive the meter
+};
+
+class WorkMeter {
+ public:
+  explicit WorkMeter(const WorkLimits& limits = {}) : limits_(limits) {}
+  WorkMeter(const WorkMeter&) = delete;
+  WorkMeter& operator=(const WorkMeter&) = delete;
+
+  // Counts work that is about to be done (at least 0; the count stays at INT64_MAX). RESOURCE_EXHAUSTED beyond the limit,
+  // else as Check.
+  absl::Status Spend(int64_t work);
+  // RESOURCE_EXHAUSTED if that much more would be beyond the limit. Counts nothing.
+  absl::Status CheckCanSpend(int64_t work) const;
+  // CANCELLED when interrupted or ended, DEADLINE_EXCEEDED past the deadline.
+  absl::Status Check() const { return IsOver() ? WhyOver() : absl::OkStatus(); }
+  // Whether Check has an error.
+  bool IsOver() const {
+    return ended_.load(std::memory_order_relaxed) ||
+           (limits_.cancelled != nullptr && limits_.cancelled->load(std::memory_order_relaxed)) || IsPastDeadline();
+  }
+  // Ends the work of all threads that ask, for a reason that the caller keeps.
+  void End() { ended_.store(true, std::memory_order_relaxed); }
+
+  int64_t spent() const { return spent_.load(std::memory_order_relaxed); }
+
+ private:
+  bool IsPastDeadline() const;
+  absl::Status WhyOver() const;
+
+  const WorkLimits limits_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::atomic<int64_t> spent_{0};
+  std::atomic<bool> ended_{false};
+};
+
+// What long loops of others ask now and then, where they know of no meter: true ends them, and what they have made is of no
+// use. Cheap.
+using StopFunction = absl::FunctionRef<bool()>;
+inline bool NeverStopped() { return false; }
+
+// Which limit an error is about, kept with it as a payload: so that who knows how the limit was given can name the option.
+enum class LimitKind { kNone, kWork, kTime, kIterations, kMemory };
+absl::Status WithLimitKind(absl::Status error, LimitKind kind);
+LimitKind LimitKindOf(const absl::Status& error);
+
+// The same error with other words.
+absl::Status WithMessage(const absl::Status& error, absl::string_view message);
+
+}  // namespace kashi
+
+#endif  // KASHI_BASE_WORK_METER_H_
