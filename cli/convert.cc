@@ -203,6 +203,7 @@ void AddConvertVerb(Command* command) {
           "What to write: text, pb, pbtxt, json, dot or svg (default: what -o says, else text); svg needs Graphviz")
       ->OneOf({"text", "pb", "pbtxt", "json", "dot", "svg"});
   AddOutputOption(verb, &options->output, "Write to this file (a directory for several modules)");
+  AddInputLimitOption(verb);
   AddStrictFlag(verb, &options->strict);
   verb->AddFlag("--large-constants", &options->large_constants, "Print all elements of constants");
   verb->AddFlag("--short", &options->short_form, "Short text that reads back: no %, no signatures, no metadata");

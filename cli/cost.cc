@@ -208,6 +208,7 @@ void AddCostVerb(Command* command) {
                   "What is dearest: what has most flops and transcendentals, or bytes (flops)")
       ->OneOf({"flops", "bytes"});
   AddOutputOption(verb, &options->output, "Write to this file");
+  AddInputLimitOption(verb);
   AddStrictFlag(verb, &options->strict);
   AddJsonFlag(verb, &options->json);
 }

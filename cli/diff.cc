@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "cli/interrupt.h"
+#include "cli/limits.h"
 #include "cli/module_check.h"
 #include "cli/module_diff.h"
 #include "cli/module_file.h"
@@ -21,6 +22,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
@@ -34,6 +36,7 @@ struct DiffOptions {
   std::string b;
   std::vector<std::string> inputs;
   uint64_t seed = 42;
+  LimitOptions limits;
   std::optional<double> tolerance;
   bool no_run = false;
   bool ignore_layouts = false;
@@ -263,7 +266,8 @@ std::string DiffVerb::WhyNotRun() const {
 }
 
 absl::StatusOr<std::vector<Value>> DiffVerb::MakeArguments() const {
-  KASHI_ASSIGN_OR_RETURN(Arguments arguments, ChooseArguments(*a_, options_.inputs, options_.seed));
+  KASHI_ASSIGN_OR_RETURN(Arguments arguments,
+                         ChooseArguments(*a_, options_.inputs, options_.seed, options_.limits.memory_limit));
   const EvaluationRun run;
   std::vector<Value> values;
   for (Literal& literal : arguments) {
@@ -278,11 +282,14 @@ absl::StatusOr<std::vector<Literal>> DiffVerb::RunModule(
     const ModuleFile& file, const std::vector<Value>& arguments,
     std::function<absl::Status(const HloInstruction&, const Value&)> see) {
   EvaluationOptions evaluation;
+  ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
   evaluation.observer = std::move(see);
   EvaluationRun run(std::move(evaluation));
-  const absl::StatusOr<Value> value = run.Call(*file.module->entry_computation(), arguments);
-  if (!value.ok()) return InvalidArgument("%s: %s", file.name, value.status().message());
+  const HloComputation& entry = *file.module->entry_computation();
+  const absl::Status affordable = run.CheckAffordable(entry);
+  const absl::StatusOr<Value> value = affordable.ok() ? run.Call(entry, arguments) : affordable;
+  if (!value.ok()) return WithMessage(value.status(), absl::StrCat(file.name, ": ", value.status().message()));
   Shape shape = file.module->result_shape();
   LayoutUtil::SetToDefaultLayout(&shape);
   KASHI_ASSIGN_OR_RETURN(Literal result, value->ToLiteral(shape));
@@ -378,7 +385,7 @@ int DiffVerb::Run() {
   if (why_not.empty()) {
     const absl::Status compared = CompareRuns();
     if (interrupt_.flag().load()) return SayInterrupted();
-    if (!compared.ok()) return std::max(answers_.Finish(), Fail(compared));
+    if (!compared.ok()) return std::max(answers_.Finish(), Fail(NameLimitOption(compared)));
   } else if (options_.json) {
     json_["not_run"] = why_not;
   } else {
@@ -410,6 +417,8 @@ void AddDiffVerb(Command* command) {
   verb->AddOption("--tolerance", &options->tolerance,
                   "How far apart real numbers may be, absolutely and relatively (default: as in kashi run)")
       ->Check(CheckTolerance);
+  AddLimitOptions(verb, &options->limits);
+  AddInputLimitOption(verb);
   verb->AddFlag("--no-run", &options->no_run, "Compare the structure only");
   verb->AddFlag("--ignore-layouts", &options->ignore_layouts, "Another layout is no difference");
   verb->AddFlag("--all", &options->all, "Show all structural differences, not only the first 60 lines");

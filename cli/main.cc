@@ -1,4 +1,6 @@
 // The `kashi` command: `kashi VERB …`. Each verb has a file of its own.
+#include <signal.h>
+
 #include <exception>
 #include <memory>
 #include <string>
@@ -69,6 +71,7 @@ int Answer(const Command& command, const Command::Request& request, const std::s
 }
 
 int Run(int argc, char** argv) {
+  signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` writing then fails like any other
   Command command(
       "kashi", "Reads, checks, explains and converts XLA's programs, shapes and layouts, exact about every byte.",
       "kashi VERB --help tells more, with examples. Exit status: 0 success, 1 bad input, 2 bad usage.", KASHI_VERSION);

@@ -148,6 +148,7 @@ void AddMemoryVerb(Command* command) {
   verb->AddOption("--html", &options->html,
                   "Write a page to this file: self-contained, opens in any browser; no report")
       ->Check(CheckFileName);
+  AddInputLimitOption(verb);
   AddStrictFlag(verb, &options->strict);
   AddJsonFlag(verb, &options->json);
 }

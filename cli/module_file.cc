@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/verb.h"
 #include "kashi/base/diagnostic.h"
+#include "kashi/base/machine.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/hlo/hlo_parser.h"
@@ -77,6 +78,38 @@ bool LooksLikeProto(absl::string_view bytes) {
   });
 }
 
+// --input-limit; 0: not given.
+uint64_t input_limit = 0;
+
+uint64_t InputLimit() {
+  constexpr uint64_t kMostByDefault = uint64_t{4} << 30;
+  if (input_limit > 0) return input_limit;
+  return std::min<uint64_t>(kMostByDefault, static_cast<uint64_t>(AvailableMemoryBytes()) / 2);
+}
+
+absl::Status IsTooLarge(const std::string& path, uint64_t limit) {
+  return ResourceExhausted("%s has more than %d bytes; --input-limit sets the limit", path == "-" ? "<stdin>" : path,
+                           limit);
+}
+
+// `expected_size` may be 0: only the end of a pipe or a device tells its size.
+absl::StatusOr<std::string> ReadUpTo(uint64_t limit, std::FILE* file, const std::string& path, uint64_t expected_size) {
+  if (expected_size > limit) return IsTooLarge(path, limit);
+  std::string bytes;
+  bytes.reserve(expected_size + 1);
+  constexpr size_t kChunk = 1 << 16;
+  for (size_t got = kChunk; got == kChunk;) {
+    const size_t before = bytes.size();
+    if (before > limit) return IsTooLarge(path, limit);
+    bytes.resize(before + kChunk);
+    got = std::fread(&bytes[before], 1, kChunk, file);
+    bytes.resize(before + got);
+  }
+  if (std::ferror(file) != 0) return CannotRead(path);
+  if (bytes.size() > limit) return IsTooLarge(path, limit);
+  return bytes;
+}
+
 }  // namespace
 
 ModuleFile::ModuleFile() : proto(std::make_unique<HloProtoFile>()) {}
@@ -84,26 +117,20 @@ ModuleFile::ModuleFile(ModuleFile&&) noexcept = default;
 ModuleFile& ModuleFile::operator=(ModuleFile&&) noexcept = default;
 ModuleFile::~ModuleFile() = default;
 
+void AddInputLimitOption(Verb* verb) {
+  verb->AddSizeOption(
+      "--input-limit", &input_limit,
+      "Read no more than so many bytes of a file: 500M, 4G (default: 4G, or half of the memory available)");
+}
+
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   const bool is_stdin = path == "-";
   std::FILE* file = is_stdin ? stdin : std::fopen(path.c_str(), "rb");
   if (file == nullptr) return CannotRead(path);
-  std::string bytes;
   std::error_code unknown;
   const auto size = is_stdin ? 0 : std::filesystem::file_size(path, unknown);
-  if (!unknown) bytes.reserve(size + 1);
-  constexpr size_t kChunk = 1 << 16;
-  while (true) {
-    const size_t before = bytes.size();
-    bytes.resize(before + kChunk);
-    const size_t got = std::fread(&bytes[before], 1, kChunk, file);
-    bytes.resize(before + got);
-    if (got < kChunk) break;
-  }
-  const bool failed = std::ferror(file) != 0;
-  const absl::Status status = failed ? CannotRead(path) : absl::OkStatus();
+  absl::StatusOr<std::string> bytes = ReadUpTo(InputLimit(), file, path, unknown ? 0 : size);
   if (!is_stdin) std::fclose(file);
-  if (!status.ok()) return status;
   return bytes;
 }
 

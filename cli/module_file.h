@@ -17,7 +17,13 @@ struct HloProtoFile;
 
 namespace kashi::cli {
 
-// The contents of a file, or of standard input if the path is "-".
+class Verb;
+
+// --input-limit: what ReadFile may read. By default 4 GiB, or half of the memory that is available if that is less.
+void AddInputLimitOption(Verb* verb);
+
+// The contents of a file, or of standard input if the path is "-". RESOURCE_EXHAUSTED beyond --input-limit: a device may
+// have no end.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 // A file and the module that it holds. What kind of file it is its contents say, not its name: HLO text, or HloModuleProto,

@@ -43,31 +43,58 @@ absl::Status Grow(FileBytes* bytes, int64_t capacity, int64_t memory_limit) {
   return absl::OkStatus();
 }
 
+// What reading needs to know ahead.
+struct ReadLimits {
+  int64_t memory;            // beyond it reading is refused
+  int64_t most = INT64_MAX;  // more bytes than any array that is wanted has: a pipe may have no end
+};
+
 // `expected_size` is where reading begins to need more memory; how much there is only the end tells.
-absl::StatusOr<FileBytes> ReadAll(int descriptor, const std::string& name, int64_t expected_size,
-                                  int64_t memory_limit) {
+absl::StatusOr<FileBytes> ReadAll(int descriptor, int64_t expected_size, const ReadLimits& limits) {
   FileBytes bytes;
-  KASHI_RETURN_IF_ERROR(Grow(&bytes, expected_size + 1, memory_limit));  // the end needs room to be seen
+  KASHI_RETURN_IF_ERROR(Grow(&bytes, expected_size + 1, limits.memory));  // the end needs room to be seen
   while (true) {
-    if (bytes.size == bytes.memory.size()) KASHI_RETURN_IF_ERROR(Grow(&bytes, 2 * bytes.size, memory_limit));
+    if (bytes.size > limits.most) {
+      return InvalidArgument("more than %s bytes, which is more than the array takes", WithThousands(limits.most));
+    }
+    if (bytes.size == bytes.memory.size()) KASHI_RETURN_IF_ERROR(Grow(&bytes, 2 * bytes.size, limits.memory));
     const ssize_t got = read(descriptor, bytes.memory.data() + bytes.size, bytes.memory.size() - bytes.size);
     if (got == 0) return bytes;
     if (got > 0) bytes.size += got;
-    if (got < 0 && errno != EINTR) return CannotRead(name);
+    if (got < 0 && errno != EINTR) return Unknown("cannot read: %s", std::strerror(errno));
   }
 }
 
-absl::StatusOr<FileBytes> ReadBytes(const std::string& path, int64_t memory_limit) {
+absl::StatusOr<FileBytes> NameInput(const std::string& name, absl::StatusOr<FileBytes> bytes) {
+  if (!bytes.ok()) return Prefix(name, bytes.status());
+  return bytes;
+}
+
+// Errors begin with the name of the file.
+absl::StatusOr<FileBytes> ReadBytes(const std::string& path, const ReadLimits& limits) {
   constexpr int64_t kFirstBytes = 1 << 20;
-  if (path == "-") return ReadAll(STDIN_FILENO, "standard input", kFirstBytes, memory_limit);
+  if (path == "-") return NameInput("<stdin>", ReadAll(STDIN_FILENO, kFirstBytes, limits));
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return CannotRead(path);
   struct stat info;
   const bool is_known = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
+  // The whole size of a file is told where it is wrong, so that much is read of it.
+  const ReadLimits own = is_known ? ReadLimits{limits.memory} : limits;
   absl::StatusOr<FileBytes> bytes =
-      ReadAll(descriptor, path, is_known ? int64_t{info.st_size} : kFirstBytes, memory_limit);
+      NameInput(path, ReadAll(descriptor, is_known ? int64_t{info.st_size} : kFirstBytes, own));
   close(descriptor);
   return bytes;
+}
+
+// What a file may hold that has the array, raw or as .npy.
+int64_t MostBytesOf(const RelayoutSide& side) {
+  constexpr int64_t kMostHeaderBytes = 1 << 17;  // of .npy
+  const absl::StatusOr<Placement> placement = side.ToPlacement();
+  if (!placement.ok()) return INT64_MAX;
+  const double npy = static_cast<double>(placement->map().element_count()) *
+                     static_cast<double>(primitive_util::ByteWidth(side.shape.element_type()));
+  const double most = std::max(npy, static_cast<double>(placement->map().byte_size()));
+  return most > 1e18 ? INT64_MAX : static_cast<int64_t>(most) + kMostHeaderBytes;
 }
 
 bool IsNpy(absl::string_view bytes) { return absl::StartsWith(bytes, "\x93NUMPY"); }
@@ -168,15 +195,16 @@ absl::StatusOr<ArrayFile> NpyTarget(FileBytes bytes, const RelayoutSide& to) {
 }  // namespace
 
 absl::Status CheckMemory(double bytes, int64_t memory_limit) {
-  const int64_t limit = memory_limit > 0 ? memory_limit : MachineMemoryBytes();
+  const int64_t limit = memory_limit > 0 ? memory_limit : DefaultMemoryLimit();
   if (bytes <= static_cast<double>(limit)) return absl::OkStatus();
-  return ResourceExhausted("this takes %.0f bytes; the limit is %d", bytes, limit);
+  return ResourceExhausted("this takes %.0f bytes of memory; the limit is %d (--memory-limit sets it)", bytes, limit);
 }
 
 absl::StatusOr<ArrayFile> ReadSourceFile(const std::string& path, const std::optional<RelayoutSide>& from,
                                          const std::optional<RelayoutSide>& to, bool numbers, int64_t memory_limit) {
   const std::string name = path == "-" ? "<stdin>" : path;
-  KASHI_ASSIGN_OR_RETURN(FileBytes bytes, ReadBytes(path, memory_limit));
+  KASHI_ASSIGN_OR_RETURN(FileBytes bytes,
+                         ReadBytes(path, {memory_limit, from.has_value() ? MostBytesOf(*from) : INT64_MAX}));
   absl::StatusOr<ArrayFile> array = InvalidArgument("raw bytes: say --from, the shape and layout that they have");
   if (IsNpy(bytes.text())) {
     array = ReadNpySource(std::move(bytes), from, to, numbers);
@@ -188,7 +216,7 @@ absl::StatusOr<ArrayFile> ReadSourceFile(const std::string& path, const std::opt
 }
 
 absl::StatusOr<ArrayFile> ReadTargetFile(const std::string& path, const RelayoutSide& to, int64_t memory_limit) {
-  KASHI_ASSIGN_OR_RETURN(FileBytes bytes, ReadBytes(path, memory_limit));
+  KASHI_ASSIGN_OR_RETURN(FileBytes bytes, ReadBytes(path, {memory_limit}));
   absl::StatusOr<ArrayFile> array =
       IsNpy(bytes.text()) ? NpyTarget(std::move(bytes), to) : RawArray(std::move(bytes), to);
   if (!array.ok()) return Prefix(path, array.status());

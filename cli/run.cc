@@ -17,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/custom_call_command.h"
 #include "cli/interrupt.h"
+#include "cli/limits.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
 #include "cli/run_inputs.h"
@@ -24,6 +25,7 @@
 #include "cli/run_watch.h"
 #include "cli/verb.h"
 #include "kashi/array/layout_util.h"
+#include "kashi/base/machine.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 #include "kashi/evaluator/device_group.h"
@@ -51,7 +53,7 @@ struct RunOptions {
   uint64_t trace_limit = uint64_t{1} << 30;
   std::string until;
   bool check_nan = false;
-  uint64_t memory_limit = 0;
+  LimitOptions limits;
   bool strict = false;
   bool json = false;
 };
@@ -152,7 +154,7 @@ absl::Status RunVerb::ChooseInputs() {
   KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_->module));
   if (counts.total() == 1) {
     KASHI_ASSIGN_OR_RETURN(Arguments arguments,
-                           ChooseArguments(*file_, options_.inputs, options_.seed, options_.memory_limit));
+                           ChooseArguments(*file_, options_.inputs, options_.seed, options_.limits.memory_limit));
     arguments_.push_back(std::move(arguments));
     if (!options_.inputs.empty() || !options_.expect.empty() || !options_.until.empty()) return absl::OkStatus();
     KASHI_ASSIGN_OR_RETURN(snapshot_result_, SnapshotResult(*file_));
@@ -162,9 +164,11 @@ absl::Status RunVerb::ChooseInputs() {
     return InvalidArgument("a program for %s takes its inputs from --devices-dir", counts.ToString());
   }
   SayRandom(options_.seed);
+  const uint64_t limit = options_.limits.memory_limit > 0 ? options_.limits.memory_limit : DefaultMemoryLimit();
   for (int64_t device = 0; device < counts.total(); ++device) {
     KASHI_ASSIGN_OR_RETURN(Arguments arguments,
-                           MakeRandomArguments(*file_->module, options_.seed + device, options_.memory_limit));
+                           MakeRandomArguments(*file_->module, options_.seed + device,
+                                               std::max<uint64_t>(1, limit / static_cast<uint64_t>(counts.total()))));
     arguments_.push_back(std::move(arguments));
   }
   return absl::OkStatus();
@@ -203,8 +207,7 @@ absl::Status RunVerb::See(const HloInstruction& instruction, const Value& value)
 
 EvaluationOptions RunVerb::Evaluation() {
   EvaluationOptions evaluation;
-  evaluation.memory_limit_bytes =
-      static_cast<int64_t>(std::min<uint64_t>(options_.memory_limit, std::numeric_limits<int64_t>::max()));
+  ApplyLimits(options_.limits, &evaluation);
   evaluation.seed = options_.seed;
   evaluation.cancelled = &interrupt_.flag();
   if (!watchers_.empty()) {
@@ -231,6 +234,7 @@ absl::StatusOr<Literal> RunVerb::ResultOf(const absl::StatusOr<Value>& value) co
 
 absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
   EvaluationRun run(Evaluation());
+  KASHI_RETURN_IF_ERROR(run.CheckAffordable(*file_->module->entry_computation()));
   std::vector<Value> arguments;
   for (Literal& literal : arguments_[0]) {
     const auto owner = std::make_shared<const Literal>(std::move(literal));
@@ -281,7 +285,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::Execute() {
 
 int RunVerb::FailRun(const absl::Status& status) {
   if (interrupt_.flag().load()) return SayInterrupted();
-  if (nan_check_ == nullptr || nan_check_->finding().empty()) return Fail(status);
+  if (nan_check_ == nullptr || nan_check_->finding().empty()) return Fail(NameLimitOption(status));
   Answers answers("", options_.json);
   if (options_.json) {
     answers.AddLine({{"file", file_->name}, {"not_finite", nan_check_->finding()}});
@@ -452,7 +456,9 @@ void AddRunVerb(Command* command) {
   verb->AddOption("--seed", &options->seed, "Of random numbers (default: 42)");
   verb->AddOption("--repeat", &options->repeat, "Run so many times, and tell how long it takes")->Within(1, 1000000);
   verb->AddOption("--engine", &options->engine, "evaluator, or cpu: compiled")->OneOf({"evaluator", "cpu"});
-  verb->AddSizeOption("--memory-limit", &options->memory_limit, "At most so many bytes of values: 500M, 4G");
+  AddLimitOptions(verb, &options->limits);
+  AddInputLimitOption(verb);
+  AddDurableFlag(verb);
   AddDeviceOptions(verb, options.get());
   AddWatchOptions(verb, options.get());
   AddStrictFlag(verb, &options->strict);

@@ -12,6 +12,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/hlo_computation.h"
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/literal/fake_literal.h"
@@ -43,7 +44,7 @@ absl::Status Prefix(absl::string_view prefix, const absl::Status& status) {
 // An array with dynamic dimensions takes any sizes up to its bounds.
 absl::StatusOr<Literal> ReadDynamicArray(absl::string_view bytes, const Shape& shape) {
   KASHI_ASSIGN_OR_RETURN(const DimensionVector sizes, ReadNpySizes(bytes));
-  Shape actual = ShapeUtil::MakeShape(shape.element_type(), shape.dimensions());
+  KASHI_ASSIGN_OR_RETURN(Shape actual, ShapeUtil::MakeValidatedShape(shape.element_type(), shape.dimensions()));
   if (sizes.size() != shape.dimensions().size()) return ReadNpy(bytes, actual);  // says what is wrong
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int64_t dimension = static_cast<int64_t>(i);
@@ -182,9 +183,10 @@ double BytesOfParameters(const HloModule& module) {
 }  // namespace
 
 absl::StatusOr<Arguments> MakeRandomArguments(const HloModule& module, uint64_t seed, uint64_t memory_limit) {
-  const double limit = static_cast<double>(memory_limit > 0 ? memory_limit : MachineMemoryBytes());
+  const double limit = static_cast<double>(memory_limit > 0 ? memory_limit : DefaultMemoryLimit());
   if (const double bytes = BytesOfParameters(module); bytes > limit) {
-    return ResourceExhausted("the inputs take %.0f bytes; the limit is %.0f", bytes, limit);
+    return WithLimitKind(ResourceExhausted("the inputs take %.0f bytes; the limit is %.0f", bytes, limit),
+                         LimitKind::kMemory);
   }
   std::minstd_rand0 engine(static_cast<std::minstd_rand0::result_type>(seed));
   Arguments arguments;

@@ -15,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "cli/temporary_file.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/base/diagnostic.h"
@@ -22,6 +23,9 @@
 
 namespace kashi::cli {
 namespace {
+
+// --durable
+bool is_durable = false;
 
 // The mode that a new file gets: mkstemp's own is narrower.
 mode_t NewFileMode() {
@@ -70,17 +74,20 @@ std::string FollowLinks(const std::string& path) {
   return place.string();
 }
 
+absl::Status WriteAll(int descriptor, absl::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) return CannotWrite(path);
+    if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReplaceFile(const std::string& path, mode_t mode, Pieces pieces) {
-  std::string temporary = absl::StrCat(path, ".XXXXXX");
-  const int descriptor = mkstemp(temporary.data());
-  if (descriptor < 0) return CannotWrite(path);
-  std::FILE* file = fdopen(descriptor, "w");
-  absl::Status status = WriteAll(file, pieces, path);
-  if (fchmod(descriptor, mode) != 0 && status.ok()) status = CannotWrite(path);
-  if (std::fclose(file) != 0 && status.ok()) status = CannotWrite(path);
-  if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) status = CannotWrite(path);
-  if (!status.ok()) std::remove(temporary.c_str());
-  return status;
+  KASHI_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::Make(path));
+  for (const absl::string_view piece : pieces) KASHI_RETURN_IF_ERROR(WriteAll(file.descriptor(), piece, path));
+  if (fchmod(file.descriptor(), mode) != 0) return CannotWrite(path);
+  return file.Become(path, is_durable);
 }
 
 absl::Status WriteFile(const std::string& path, Pieces pieces) {
@@ -104,6 +111,11 @@ void AddStrictFlag(Verb* verb, bool* strict) {
 
 void AddOutputOption(Verb* verb, std::string* path, const std::string& description) {
   verb->AddOption("-o,--output", path, description)->Check(CheckFileName);
+  AddDurableFlag(verb);
+}
+
+void AddDurableFlag(Verb* verb) {
+  verb->AddFlag("--durable", &is_durable, "What is written is on the disk when the command ends: some 10 ms a file");
 }
 
 std::string CheckFileName(const std::string& name) { return name.empty() ? "an empty name names no file" : ""; }

@@ -44,7 +44,9 @@ void AddVersionVerb(Command* command);
 // Options that several verbs have.
 void AddJsonFlag(Verb* verb, bool* json);
 void AddStrictFlag(Verb* verb, bool* strict);
+// -o, and --durable.
 void AddOutputOption(Verb* verb, std::string* path, const std::string& description);
+void AddDurableFlag(Verb* verb);
 // For an option that names a file to write.
 std::string CheckFileName(const std::string& name);
 

@@ -90,6 +90,7 @@ void AddVerifyVerb(Command* command) {
                 "Operands may differ in the precision of floating point (scheduled modules: always)");
   verb->AddFlag("--allow-unbounded", &options->allow_unbounded_dynamism, "Dimensions of unknown size are no finding");
   AddOutputOption(verb, &options->output, "Write to this file");
+  AddInputLimitOption(verb);
   AddStrictFlag(verb, &options->strict);
   AddJsonFlag(verb, &options->json);
 }

@@ -1,0 +1,81 @@
+#include "cli/limits.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "kashi/base/work_meter.h"
+
+namespace kashi::cli {
+namespace {
+
+// Nobody writes 16 digits: 1e16 is a number of operations too.
+std::string SetWork(const std::string& text, int64_t* work) {
+  double number = 0;
+  if (absl::SimpleAtoi(text, work) && *work >= 0) return "";
+  if (!absl::SimpleAtod(text, &number) || !(number >= 0 && number < 9.2e18)) {
+    return "must be a number of operations, such as 1000000 or 1e12; 0: any number";
+  }
+  *work = static_cast<int64_t>(number);
+  return "";
+}
+
+std::string SetSeconds(const std::string& text, double* seconds) {
+  // Larger numbers would be beyond the clock.
+  if (absl::SimpleAtod(text, seconds) && *seconds >= 0 && *seconds <= 1e9) return "";
+  return "must be a number of seconds; 0: no limit";
+}
+
+const char* OptionOf(LimitKind kind) {
+  switch (kind) {
+    case LimitKind::kWork:
+      return "--max-work";
+    case LimitKind::kTime:
+      return "--timeout";
+    case LimitKind::kIterations:
+      return "--max-iterations";
+    case LimitKind::kMemory:
+      return "--memory-limit";
+    case LimitKind::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void AddLimitOptions(Verb* verb, LimitOptions* limits) {
+  verb->AddSizeOption("--memory-limit", &limits->memory_limit,
+                      "At most so many bytes of values, of all devices together: 500M, 4G (default: 7/8 of what the "
+                      "machine and its container have available)");
+  verb->AddOption(
+      "--max-work", [limits](const std::string& text) { return SetWork(text, &limits->max_work); },
+      "At most so many operations on elements, as docs/limits.md counts them; 0: any number (default: 1e16)");
+  verb->AddOption("--max-iterations", &limits->max_iterations,
+                  "At most so many iterations of one loop; 0: any number (default: 0)")
+      ->Within(0, std::numeric_limits<int64_t>::max(), "NUMBER");
+  verb->AddOption(
+      "--timeout", [limits](const std::string& text) { return SetSeconds(text, &limits->timeout_seconds); },
+      "At most so many seconds; 0: no limit (default: 1800)");
+}
+
+void ApplyLimits(const LimitOptions& limits, EvaluationOptions* evaluation) {
+  evaluation->memory_limit_bytes =
+      static_cast<int64_t>(std::min<uint64_t>(limits.memory_limit, std::numeric_limits<int64_t>::max()));
+  evaluation->max_work = limits.max_work;
+  evaluation->max_loop_iterations = limits.max_iterations == 0 ? -1 : limits.max_iterations;
+  if (limits.timeout_seconds > 0) {
+    evaluation->deadline = limits.start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                              std::chrono::duration<double>(limits.timeout_seconds));
+  }
+}
+
+absl::Status NameLimitOption(const absl::Status& error) {
+  const char* const option = OptionOf(LimitKindOf(error));
+  return option == nullptr ? error
+                           : WithMessage(error, absl::StrCat(error.message(), " (", option, " sets the limit)"));
+}
+
+}  // namespace kashi::cli
