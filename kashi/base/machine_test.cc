@@ -1,7 +1,6 @@
 #include "kashi/base/machine.h"
 
-#include <sys/stat.h>
-
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -15,9 +14,7 @@ class FakeMachine {
  public:
   explicit FakeMachine(const std::string& name) : root_(testing::TempDir() + "/kashi_machine_" + name) {}
   FakeMachine& Has(const std::string& path, const std::string& content) {
-    for (size_t at = 0; at != std::string::npos; at = path.find('/', at + 1)) {
-      mkdir((root_ + path.substr(0, at)).c_str(), 0755);
-    }
+    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
     std::ofstream(root_ + path) << content;
     return *this;
   }

@@ -1,9 +1,6 @@
 #include "kashi/base/work_meter.h"
 
-#ifdef __linux__
-#include <time.h>
-#endif
-
+#include <ctime>
 #include <string>
 
 #include "absl/strings/cord.h"
