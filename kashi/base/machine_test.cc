@@ -12,7 +12,9 @@ namespace {
 // A machine of files.
 class FakeMachine {
  public:
-  explicit FakeMachine(const std::string& name) : root_(testing::TempDir() + "/kashi_machine_" + name) {}
+  explicit FakeMachine(const std::string& name) : root_(testing::TempDir() + "/kashi_machine_" + name) {
+    std::filesystem::remove_all(root_);  // of an earlier run
+  }
   FakeMachine& Has(const std::string& path, const std::string& content) {
     std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
     std::ofstream(root_ + path) << content;
