@@ -57,11 +57,11 @@ constexpr uint32_t kLayoutFreeUnlessConstrained = HloOpcodeFlags::kLayoutFreeUnl
 
 const std::array<HloOpcodeInfo, HloOpcodeCount()>& Table() {
   static const auto* const table = new std::array<HloOpcodeInfo, HloOpcodeCount()>{{
-#define KASHI_OP(op, name, arity, rule, flags, doc, ...)                                     \
-  HloOpcodeInfo{name,                                                                                \
-                arity,                                                                               \
-                HloShapeRule::k##rule,                                                               \
-                flags,                                                                               \
+#define KASHI_OP(op, name, arity, rule, flags, doc, ...)                                        \
+  HloOpcodeInfo{name,                                                                           \
+                arity,                                                                          \
+                HloShapeRule::k##rule,                                                          \
+                flags,                                                                          \
                 absl::MakeConstSpan(kAttributeRows[static_cast<int>(HloOpcode::k##op)].entries, \
                                     kAttributeCounts[static_cast<int>(HloOpcode::k##op)]),      \
                 doc},

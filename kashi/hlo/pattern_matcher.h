@@ -252,6 +252,16 @@ HloInstructionPattern Operation(HloOpcode opcode, const HloInstruction** capture
 HloInstructionPattern OperationAnyOrder(HloOpcode opcode, const HloInstruction** captured,
                                         const HloInstructionPattern& a, const HloInstructionPattern& b);
 
+struct IsCommutative : HloOpcodeFlags {
+#define KASHI_OP(op, name, arity, rule, flags, ...) static constexpr bool op = ((flags)&kCommutative) != 0;
+#include "kashi/hlo/ops.def"
+};
+
+// What the functions of operations take: patterns, and in front of them perhaps where to write what matched.
+template <typename... Args>
+inline constexpr bool kAreOperands = ((std::is_convertible_v<Args, HloInstructionPattern> ||
+                                       std::is_convertible_v<Args, const HloInstruction* const*>)&&...);
+
 // An instruction's pointer that is written, whether the caller may change the instruction or not.
 inline const HloInstruction** Captured(const HloInstruction** captured) { return captured; }
 inline const HloInstruction** Captured(HloInstruction** captured) {
@@ -313,29 +323,19 @@ auto AllOf(const Patterns&... patterns) {
 }
 
 // ---- Operations by their names, from ops.def.
-namespace by_opcode {
-
-struct IsCommutative : HloOpcodeFlags {
-#define KASHI_OP(op, name, arity, rule, flags, ...) static constexpr bool op = ((flags)&kCommutative) != 0;
-#include "kashi/hlo/ops.def"
-};
-
-#define KASHI_OP(op, ...)                                     \
-  template <typename... Args>                                 \
-  HloInstructionPattern op(const Args&... args) {             \
-    return pattern_internal::Make(HloOpcode::k##op, args...); \
+#define KASHI_OP(op, ...)                                                                         \
+  template <typename... Args, std::enable_if_t<pattern_internal::kAreOperands<Args...>, int> = 0> \
+  HloInstructionPattern op(const Args&... args) {                                                 \
+    return pattern_internal::Make(HloOpcode::k##op, args...);                                     \
   }
 #include "kashi/hlo/ops.def"
-
-#define KASHI_OP(op, ...)                                                                                 \
-  template <typename... Args, bool is_offered = IsCommutative::op, std::enable_if_t<is_offered, int> = 0> \
-  HloInstructionPattern op##AnyOrder(const Args&... args) {                                               \
-    return pattern_internal::MakeAnyOrder(HloOpcode::k##op, args...);                                     \
+#define KASHI_OP(op, ...)                                                            \
+  template <typename... Args, bool is_offered = pattern_internal::IsCommutative::op, \
+            std::enable_if_t<is_offered, int> = 0>                                   \
+  HloInstructionPattern op##AnyOrder(const Args&... args) {                          \
+    return pattern_internal::MakeAnyOrder(HloOpcode::k##op, args...);                \
   }
 #include "kashi/hlo/ops.def"
-
-}  // namespace by_opcode
-using namespace by_opcode;  // NOLINT: what follows hides the functions of the same names there
 
 // ---- Operations that are told apart by more than their operands.
 inline HloInstructionPattern Parameter() { return Op().WithOpcode(HloOpcode::kParameter); }
