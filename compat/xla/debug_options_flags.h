@@ -1,12 +1,12 @@
-// XLA's switches from the command line: there are none (see kashi::DebugOptions).
+// XLA's switches, with their defaults: the environment variable XLA_FLAGS is not read.
 #ifndef KASHI_COMPAT_XLA_DEBUG_OPTIONS_FLAGS_H_
 #define KASHI_COMPAT_XLA_DEBUG_OPTIONS_FLAGS_H_
 
-#include "kashi/hlo/hlo_module_config.h"
-#include "kashi_compat/namespace_xla.h"
+#include "xla/xla.pb.h"
 
 namespace xla {
 
+inline DebugOptions DefaultDebugOptionsIgnoringFlags() { return DebugOptions(); }
 inline DebugOptions GetDebugOptionsFromFlags() { return DebugOptions(); }
 
 }  // namespace xla

@@ -171,6 +171,9 @@ Shape* Layout::mutable_physical_shape() {
   return physical_shape_.get();
 }
 
-void Layout::clear_physical_shape() { physical_shape_ = nullptr; }
+Layout& Layout::clear_physical_shape() {
+  physical_shape_ = nullptr;
+  return *this;
+}
 
 }  // namespace kashi

@@ -274,11 +274,14 @@ class Layout {
   bool has_physical_shape() const { return physical_shape_ != nullptr; }
   const Shape& physical_shape() const;  // dies if there is none
   Shape* mutable_physical_shape();      // makes one if there is none
-  void clear_physical_shape();
+  Layout& clear_physical_shape();
 
   // Bytes in front of the data that hold run-time sizes.
   int64_t dynamic_shape_metadata_prefix_bytes() const { return dynamic_shape_metadata_prefix_bytes_; }
-  void set_dynamic_shape_metadata_prefix_bytes(int64_t bytes) { dynamic_shape_metadata_prefix_bytes_ = bytes; }
+  Layout& set_dynamic_shape_metadata_prefix_bytes(int64_t bytes) {
+    dynamic_shape_metadata_prefix_bytes_ = bytes;
+    return *this;
+  }
 
   void Swap(Layout* other) { std::swap(*this, *other); }
   void Clear() { *this = Layout(); }

@@ -54,6 +54,14 @@ auto PermuteInverse(std::initializer_list<T> input, absl::Span<const int64_t> pe
   return PermuteInverse<Container>(absl::Span<const T>(input), permutation);
 }
 
+// The empty list in braces, `{}`, which says nothing of its elements' type.
+struct NoElements {};
+template <typename Container = std::vector<int64_t>>
+Container PermuteInverse(NoElements, absl::Span<const int64_t> permutation) {
+  KASHI_CHECK(permutation.empty());
+  return {};
+}
+
 template <typename Container = std::vector<int64_t>>
 Container InversePermutation(absl::Span<const int64_t> permutation) {
   KASHI_CHECK(IsPermutation(permutation));

@@ -170,6 +170,8 @@ constexpr bool CastPreservesValues(PrimitiveType from, PrimitiveType to) {
   if (from == to) return true;
   if (!IsArrayType(from) || !IsArrayType(to) || to == PRED) return false;
   if (IsComplexType(from) && !IsComplexType(to)) return false;
+  // True is the set bit of S1, though that is the number -1.
+  if (from == PRED && to == S1) return true;
   return internal::Includes(internal::ValueSetOf(GetPrimitiveTypeInfo(to)),
                             internal::ValueSetOf(GetPrimitiveTypeInfo(from)));
 }

@@ -180,6 +180,7 @@ TEST(PrimitiveUtilTest, CastPreservesValuesAgainstTrying) {
         if constexpr (!IsComplexType(to) && to != PRED) {
           bool all = true;
           for (auto x : values) all = all && Holds<to>(Wide<from>(x));
+          if (from == PRED && to == S1) all = true;  // XLA's exception
           EXPECT_EQ(CastPreservesValues(from, to), all) << PrimitiveType_Name(from()) << PrimitiveType_Name(to());
         }
       });

@@ -405,7 +405,7 @@ absl::StatusOr<Value> Saturate(EvaluationRun& run, Value value, PrimitiveType ty
 // What the names of dimensions say, with sizes.
 struct Problem {
   const ConvolutionDimensionNumbers& dnums;
-  absl::Span<const WindowDimension> window;
+  const RepeatedPtrField<WindowDimension>& window;
   int64_t feature_groups, batch_groups;
 
   int64_t groups() const { return feature_groups * batch_groups; }

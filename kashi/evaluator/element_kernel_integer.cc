@@ -191,7 +191,7 @@ ElementLoop LoopOn(PrimitiveType type, Find find) {
 template <template <HloOpcode> class Formula>
 Domain DomainOf(HloOpcode opcode) {
   static constexpr std::array<Domain, HloOpcodeCount()> kDomains = {
-#define KASHI_OP(enumerator, ...) Formula<HloOpcode::enumerator>::kDomain,
+#define KASHI_OP(op, ...) Formula<HloOpcode::k##op>::kDomain,
 #include "kashi/hlo/ops.def"
   };
   return kDomains[static_cast<size_t>(opcode)];

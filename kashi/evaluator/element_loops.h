@@ -110,7 +110,7 @@ constexpr ElementFunction BinaryLoopOf() {
 template <template <HloOpcode> class Formula, typename T>
 ElementFunction FindUnaryLoop(HloOpcode opcode) {
   static constexpr std::array<ElementFunction, HloOpcodeCount()> kLoops = {
-#define KASHI_OP(enumerator, ...) UnaryLoopOf<Formula<HloOpcode::enumerator>, T>(),
+#define KASHI_OP(op, ...) UnaryLoopOf<Formula<HloOpcode::k##op>, T>(),
 #include "kashi/hlo/ops.def"
   };
   return kLoops[static_cast<size_t>(opcode)];
@@ -118,7 +118,7 @@ ElementFunction FindUnaryLoop(HloOpcode opcode) {
 template <template <HloOpcode> class Formula, typename T>
 ElementFunction FindBinaryLoop(HloOpcode opcode) {
   static constexpr std::array<ElementFunction, HloOpcodeCount()> kLoops = {
-#define KASHI_OP(enumerator, ...) BinaryLoopOf<Formula<HloOpcode::enumerator>, T>(),
+#define KASHI_OP(op, ...) BinaryLoopOf<Formula<HloOpcode::k##op>, T>(),
 #include "kashi/hlo/ops.def"
   };
   return kLoops[static_cast<size_t>(opcode)];

@@ -83,7 +83,8 @@ bool HloEvaluator::IsOpcodeImplemented(HloOpcode opcode) { return FindEvaluation
 void HloEvaluator::set_custom_call_handler(CustomCallFunction handler) {
   custom_call_function_ = std::move(handler);
   options_.custom_call_handler = [this](const HloInstruction& call, absl::Span<const Literal* const> operands) {
-    return custom_call_function_(&call, operands);
+    std::vector<const Literal*> list(operands.begin(), operands.end());
+    return custom_call_function_(&call, absl::MakeSpan(list));
   };
   if (!custom_call_function_) options_.custom_call_handler = nullptr;
 }

@@ -95,8 +95,9 @@ class HloEvaluator {
                                               const PrecisionConfig& precision_config, const Literal& lhs,
                                               const Literal& rhs, const Literal& lhs_scale, const Literal& rhs_scale);
 
-  using CustomCallFunction = std::function<absl::StatusOr<Literal>(const HloInstruction* custom_call,
-                                                                   absl::Span<const Literal* const> operands)>;
+  // A list that may be changed, as in XLA: functions of absl::Span<const Literal* const> are taken as well.
+  using CustomCallFunction =
+      std::function<absl::StatusOr<Literal>(const HloInstruction* custom_call, absl::Span<const Literal*> operands)>;
   void set_custom_call_handler(CustomCallFunction handler);
   const CustomCallFunction& custom_call_handler() const { return custom_call_function_; }
   // Called for each product that a dot or a convolution adds up, behind its evaluation: where result, lhs and rhs stand in

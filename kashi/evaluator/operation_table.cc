@@ -44,13 +44,13 @@ constexpr EvaluationFunction FunctionOf() {
 struct Table : HloOpcodeFlags {
   static constexpr std::array<EvaluationFunction, HloOpcodeCount()> Functions() {
     return {
-#define KASHI_OP(enumerator, name, arity, rule, flags, ...) FunctionOf<HloOpcode::enumerator, (flags)>(),
+#define KASHI_OP(op, name, arity, rule, flags, ...) FunctionOf<HloOpcode::k##op, (flags)>(),
 #include "kashi/hlo/ops.def"
     };
   }
   static constexpr std::array<bool, HloOpcodeCount()> OfElements() {
     return {
-#define KASHI_OP(enumerator, name, arity, rule, flags, ...) IsOfElements(HloOpcode::enumerator, (flags)),
+#define KASHI_OP(op, name, arity, rule, flags, ...) IsOfElements(HloOpcode::k##op, (flags)),
 #include "kashi/hlo/ops.def"
     };
   }

@@ -4,6 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "kashi/array/index_util.h"
+#include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
 
 namespace kashi {
@@ -12,14 +13,17 @@ namespace {
 using Tell = std::function<void(int64_t result, int64_t lhs, int64_t rhs)>;
 using Index = std::vector<int64_t>;
 
+// Arrays that nobody has laid out count row-major.
+Shape WithLayout(const Shape& shape) { return shape.has_layout() ? shape : LayoutUtil::GetWithDefaultLayout(shape); }
+
 Index Zeros(const Shape& shape) { return Index(shape.dimensions().size(), 0); }
 
 // The three arrays, and an index into each.
 struct Cursor {
   explicit Cursor(const HloInstruction& product)
-      : out_shape(product.shape()),
-        lhs_shape(product.operand(0)->shape()),
-        rhs_shape(product.operand(1)->shape()),
+      : out_shape(WithLayout(product.shape())),
+        lhs_shape(WithLayout(product.operand(0)->shape())),
+        rhs_shape(WithLayout(product.operand(1)->shape())),
         out(Zeros(out_shape)),
         lhs(Zeros(lhs_shape)),
         rhs(Zeros(rhs_shape)) {}
@@ -30,9 +34,9 @@ struct Cursor {
          IndexUtil::MultidimensionalIndexToLinearIndex(rhs_shape, rhs));
   }
 
-  const Shape& out_shape;
-  const Shape& lhs_shape;
-  const Shape& rhs_shape;
+  const Shape out_shape;
+  const Shape lhs_shape;
+  const Shape rhs_shape;
   Index out, lhs, rhs;
 };
 

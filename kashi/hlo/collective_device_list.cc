@@ -238,6 +238,12 @@ std::string CollectiveDeviceList::ToString(bool print_full_replica_group_list) c
   return std::move(printer).ToString();
 }
 
+std::string ReplicaGroupsToString(absl::Span<const ReplicaGroup> replica_groups) {
+  StringPrinter printer;
+  PrintGroups(&printer, replica_groups);
+  return std::move(printer).ToString();
+}
+
 bool operator==(const CollectiveDeviceList& a, const CollectiveDeviceList& b) {
   const auto &ra = *a.rep_, &rb = *b.rep_;
   if (a.rep_ == b.rep_) return true;

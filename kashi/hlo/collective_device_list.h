@@ -135,6 +135,9 @@ class CollectiveDeviceList {
   std::shared_ptr<const Rep> rep_;
 };
 
+// `{{0,1},{2,3}}`.
+std::string ReplicaGroupsToString(absl::Span<const ReplicaGroup> replica_groups);
+
 // Begins at the lexer's present token and stops behind the last of the list. On an error: nothing, and one more entry
 // in *diagnostics.
 std::optional<CollectiveDeviceList> ParseCollectiveDeviceListPrefix(Lexer* lexer, std::vector<Diagnostic>* diagnostics);

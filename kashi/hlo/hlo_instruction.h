@@ -538,6 +538,10 @@ class HloInstruction {
   // The default of the operands' type unless the text says otherwise.
   Comparison::Type comparison_type() const;
   Comparison::Order comparison_order() const;
+  // XLA's names for the same on Cast<HloCompareInstruction>(x).
+  ComparisonDirection direction() const { return comparison_direction(); }
+  Comparison::Type type() const { return comparison_type(); }
+  Comparison::Order order() const { return comparison_order(); }
   float epsilon() const { return Field<HloField::epsilon>(); }
   int64_t feature_index() const { return Field<HloField::feature_index>(); }
   int32_t exponent_bits() const { return Field<HloField::exponent_bits>(); }

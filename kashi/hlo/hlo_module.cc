@@ -48,6 +48,7 @@ void HloModule::Swap(HloModule* other) {
 
 void HloModule::AdoptComputations() {
   for (HloComputation* computation : computation_pointers_) computation->parent_ = this;
+  if (schedule_) schedule_->set_module(this);
 }
 
 // ---- Computations --------------------------------------------------------------------------------------------------

@@ -31,25 +31,41 @@ namespace kashi {
 class HloModuleProto;
 class HloModule;
 
+// The instructions of a computation in the order in which they run.
+class HloInstructionSequence : public std::vector<HloInstruction*> {
+ public:
+  using vector::vector;
+  HloInstructionSequence(std::vector<HloInstruction*> instructions) : vector(std::move(instructions)) {}  // NOLINT
+  const std::vector<HloInstruction*>& instructions() const { return *this; }
+};
+
 // In which order each computation runs.
 class HloSchedule {
  public:
+  // Of this module, which must outlive it. HloModule::set_schedule says it for a schedule of none.
+  explicit HloSchedule(const HloModule* module = nullptr) : module_(module) {}
+  const HloModule* module() const { return module_; }
+  void set_module(const HloModule* module) { module_ = module; }
+
   const std::vector<HloInstruction*>* Find(const HloComputation* computation) const;
   bool is_computation_scheduled(const HloComputation* computation) const { return Find(computation) != nullptr; }
+  bool empty() const { return sequences_.empty(); }
   // Dies if the computation is not scheduled.
-  const std::vector<HloInstruction*>& sequence(const HloComputation* computation) const;
+  const HloInstructionSequence& sequence(const HloComputation* computation) const;
   void set_sequence(const HloComputation* computation, std::vector<HloInstruction*> sequence) {
     sequences_[computation] = std::move(sequence);
   }
+  HloInstructionSequence& GetOrCreateSequence(const HloComputation* computation) { return sequences_[computation]; }
   void remove_computation(const HloComputation* computation) { sequences_.erase(computation); }
-  const absl::flat_hash_map<const HloComputation*, std::vector<HloInstruction*>>& sequences() const {
-    return sequences_;
-  }
-  // Every computation that is no fusion has a sequence, of exactly its instructions, operands before users.
+  const absl::flat_hash_map<const HloComputation*, HloInstructionSequence>& sequences() const { return sequences_; }
+  // Every computation that is no fusion has a sequence, of exactly its instructions, operands before users. An error, too, if
+  // the schedule is of no module.
+  absl::Status Verify() const;
   absl::Status Verify(const HloModule& module) const;
 
  private:
-  absl::flat_hash_map<const HloComputation*, std::vector<HloInstruction*>> sequences_;
+  const HloModule* module_;
+  absl::flat_hash_map<const HloComputation*, HloInstructionSequence> sequences_;
 };
 
 // Which output may, or must, take the buffer of which parameter.
@@ -214,7 +230,10 @@ class HloModule {
   const HloSchedule& schedule() const { return *schedule_; }
   HloSchedule& schedule() { return *schedule_; }
   absl::Status set_schedule(HloSchedule schedule);  // an error if it is not one of this module
-  void set_unverified_schedule(HloSchedule schedule) { schedule_ = std::move(schedule); }
+  void set_unverified_schedule(HloSchedule schedule) {
+    schedule_ = std::move(schedule);
+    schedule_->set_module(this);
+  }
   void clear_schedule() { schedule_.reset(); }
   // The schedule's order, or else the post-order.
   std::vector<HloInstruction*> InstructionOrder(const HloComputation& computation) const;

@@ -126,7 +126,7 @@ std::unique_ptr<HloModule> HloModule::Clone(absl::string_view suffix) const {
   }
 
   if (schedule_) {
-    copy->schedule_.emplace();
+    copy->schedule_.emplace(copy.get());
     for (const auto& [original, sequence] : schedule_->sequences()) {
       copy->schedule_->set_sequence(computations[original], Mapped(sequence, original, instructions[original]));
     }

@@ -1,5 +1,5 @@
-// What a compiler is told about a module: the layouts of the entry computation, replicas, partitions. XLA's
-// HloModuleConfig without its debug options and the settings of single passes.
+// What a compiler is told about a module: the layouts of the entry computation, replicas, partitions, switches. XLA's
+// HloModuleConfig without the settings of single passes.
 #ifndef KASHI_HLO_HLO_MODULE_CONFIG_H_
 #define KASHI_HLO_HLO_MODULE_CONFIG_H_
 
@@ -15,6 +15,8 @@
 #include "kashi/array/shape.h"
 #include "kashi/base/check.h"
 #include "kashi/base/printer.h"
+#include "kashi/hlo/debug_options.h"
+#include "kashi/hlo/message.h"
 
 namespace kashi {
 
@@ -76,9 +78,6 @@ class ComputationLayout {
   ShapeLayout result_;
 };
 
-// XLA's switches for its passes, of which there are none here: for code that passes them along.
-class DebugOptions {};
-
 class HloModuleConfig {
  public:
   using BoolList = absl::InlinedVector<bool, 1>;
@@ -120,9 +119,12 @@ class HloModuleConfig {
   KASHI_CONFIG(bool, alias_passthrough_params, false)
   KASHI_CONFIG(std::string, device_type, std::string())
   KASHI_CONFIG(bool, content_aware_computation_sorting, false)
+  KASHI_CONFIG(int64_t, intra_op_parallelism_threads, -1)
+  KASHI_CONFIG(bool, deduplicate_hlo, false)
 #undef KASHI_CONFIG
-  DebugOptions debug_options() const { return DebugOptions(); }
-  void set_debug_options(const DebugOptions&) {}
+  const DebugOptions& debug_options() const { return debug_options_.value(); }
+  DebugOptions& mutable_debug_options() { return *debug_options_.mutable_value(); }
+  void set_debug_options(const DebugOptions& options) { mutable_debug_options() = options; }
 
   // One value for all, or one for each parameter (each element of the result).
   const BoolList& allow_spmd_sharding_propagation_to_parameters() const { return to_parameters_; }
@@ -134,6 +136,7 @@ class HloModuleConfig {
   std::optional<ComputationLayout> entry_computation_layout_;
   BoolList to_parameters_ = {false};
   BoolList to_output_ = {false};
+  OptionalMessage<DebugOptions> debug_options_;
 };
 
 }  // namespace kashi

@@ -22,7 +22,7 @@ struct AttributeRow {
   HloOpcodeAttribute entries[kMostAttributes];
 };
 constexpr AttributeRow kAttributeRows[] = {
-#define KASHI_OP(enumerator, name, arity, rule, flags, doc, ...) {{__VA_ARGS__}},
+#define KASHI_OP(op, name, arity, rule, flags, doc, ...) {{__VA_ARGS__}},
 #include "kashi/hlo/ops.def"
 };
 template <size_t N>
@@ -31,7 +31,7 @@ constexpr size_t CountOf(const HloOpcodeAttribute (&)[N]) {
 }
 constexpr HloOpcodeAttribute kNoAttribute = {HloAttribute::algorithm, HloOpcodeAttribute::kOptional};
 constexpr uint8_t kAttributeCounts[] = {
-#define KASHI_OP(enumerator, name, arity, rule, flags, doc, ...) CountOf({kNoAttribute, ##__VA_ARGS__}),
+#define KASHI_OP(op, name, arity, rule, flags, doc, ...) CountOf({kNoAttribute, ##__VA_ARGS__}),
 #include "kashi/hlo/ops.def"
 };
 #undef R
@@ -57,13 +57,13 @@ constexpr uint32_t kLayoutFreeUnlessConstrained = HloOpcodeFlags::kLayoutFreeUnl
 
 const std::array<HloOpcodeInfo, HloOpcodeCount()>& Table() {
   static const auto* const table = new std::array<HloOpcodeInfo, HloOpcodeCount()>{{
-#define KASHI_OP(enumerator, name, arity, rule, flags, doc, ...)                                     \
-  HloOpcodeInfo{name,                                                                                \
-                arity,                                                                               \
-                HloShapeRule::k##rule,                                                               \
-                flags,                                                                               \
-                absl::MakeConstSpan(kAttributeRows[static_cast<int>(HloOpcode::enumerator)].entries, \
-                                    kAttributeCounts[static_cast<int>(HloOpcode::enumerator)]),      \
+#define KASHI_OP(op, name, arity, rule, flags, doc, ...)                                        \
+  HloOpcodeInfo{name,                                                                           \
+                arity,                                                                          \
+                HloShapeRule::k##rule,                                                          \
+                flags,                                                                          \
+                absl::MakeConstSpan(kAttributeRows[static_cast<int>(HloOpcode::k##op)].entries, \
+                                    kAttributeCounts[static_cast<int>(HloOpcode::k##op)]),      \
                 doc},
 #include "kashi/hlo/ops.def"
   }};
@@ -86,7 +86,7 @@ absl::string_view HloAttributeName(HloAttribute attribute) { return kAttributeNa
 
 std::optional<HloOpcode> FindHloOpcode(absl::string_view name) {
   static const auto* const opcodes = new absl::flat_hash_map<absl::string_view, HloOpcode>{
-#define KASHI_OP(enumerator, name, ...) {name, HloOpcode::enumerator},
+#define KASHI_OP(op, name, ...) {name, HloOpcode::k##op},
 #include "kashi/hlo/ops.def"
   };
   const auto found = opcodes->find(name);

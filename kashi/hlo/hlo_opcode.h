@@ -14,7 +14,7 @@
 namespace kashi {
 
 enum class HloOpcode : uint8_t {
-#define KASHI_OP(enumerator, ...) enumerator,
+#define KASHI_OP(op, ...) k##op,
 #include "kashi/hlo/ops.def"
 };
 

@@ -46,10 +46,14 @@ const std::vector<HloInstruction*>* HloSchedule::Find(const HloComputation* comp
   return found == sequences_.end() ? nullptr : &found->second;
 }
 
-const std::vector<HloInstruction*>& HloSchedule::sequence(const HloComputation* computation) const {
-  const std::vector<HloInstruction*>* sequence = Find(computation);
-  KASHI_CHECK(sequence != nullptr) << "computation " << computation->name() << " is not scheduled";
-  return *sequence;
+const HloInstructionSequence& HloSchedule::sequence(const HloComputation* computation) const {
+  const auto found = sequences_.find(computation);
+  KASHI_CHECK(found != sequences_.end()) << "computation " << computation->name() << " is not scheduled";
+  return found->second;
+}
+
+absl::Status HloSchedule::Verify() const {
+  return module_ == nullptr ? FailedPrecondition("the schedule is of no module") : Verify(*module_);
 }
 
 absl::Status HloSchedule::Verify(const HloModule& module) const {

@@ -75,5 +75,20 @@ TEST_F(HloScheduleTest, TheModuleFollowsItsSchedule) {
   EXPECT_FALSE(module_.has_schedule());
 }
 
+TEST_F(HloScheduleTest, KnowsItsModule) {
+  HloSchedule schedule;
+  EXPECT_TRUE(schedule.empty());
+  schedule.GetOrCreateSequence(main_) = order_;
+  EXPECT_FALSE(schedule.Verify().ok());
+  ASSERT_TRUE(module_.set_schedule(schedule).ok());
+  EXPECT_TRUE(module_.schedule().Verify().ok());
+  EXPECT_EQ(module_.schedule().sequence(main_).instructions(), order_);
+  EXPECT_EQ(module_.Clone()->schedule().module()->name(), "m-clone");
+  HloModule other("other", HloModuleConfig());
+  module_.Swap(&other);
+  EXPECT_EQ(other.schedule().module(), &other);
+  EXPECT_TRUE(other.schedule().Verify().ok());
+}
+
 }  // namespace
 }  // namespace kashi

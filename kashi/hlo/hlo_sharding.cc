@@ -275,7 +275,7 @@ absl::StatusOr<HloSharding> HloSharding::LeafFromProto(const OpSharding& proto) 
     return HloSharding(std::move(named));
   }
   const auto with_group = [&](HloSharding sharding) { return std::move(sharding.SetShardGroupFromProto(proto)); };
-  const MetadataSpan metadata = proto.metadata();
+  const std::vector<OpMetadata> metadata(proto.metadata().begin(), proto.metadata().end());
   const absl::Span<const int64_t> devices = proto.tile_assignment_devices();
   const absl::Span<const int64_t> dims = proto.tile_assignment_dimensions();
   const absl::Span<const int64_t> reshape_dims = proto.iota_reshape_dims();

@@ -376,7 +376,7 @@ NamedShardingProto NamedSharding::ToProto() const {
 
 absl::StatusOr<NamedSharding> NamedSharding::FromProto(const NamedShardingProto& proto) {
   KASHI_ASSIGN_OR_RETURN(Mesh mesh, Mesh::FromProto(proto.mesh()));
-  const auto read = [](absl::Span<const AxisRefProto> protos) {
+  const auto read = [](const RepeatedPtrField<AxisRefProto>& protos) {
     std::vector<AxisRef> axes;
     for (const AxisRefProto& axis : protos) axes.push_back(AxisRef::FromProto(axis));
     return axes;

@@ -10,19 +10,24 @@
 //     KASHI_RECORD(SourceTarget, source_, target_)
 //   };
 //
-// KASHI_RECORD, which must name all members, gives ==, !=, hashing and Clear().
+// KASHI_RECORD, which must name all members, gives ==, !=, hashing and Clear(), and for records that have a message in
+// kashi/proto/wire.proto also what messages do with bytes and text (SerializeAsString(), ParseFromString(), DebugString()):
+// that needs kashi::proto.
 #ifndef KASHI_HLO_MESSAGE_H_
 #define KASHI_HLO_MESSAGE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 namespace kashi {
@@ -55,8 +60,162 @@ class RepeatedField : public absl::InlinedVector<T, (sizeof(T) <= 8 ? 16 / sizeo
   void Reserve(int size) { this->reserve(size); }
   void RemoveLast() { this->pop_back(); }
 };
+
+// A list of records with the names that protobuf's lists have. Each record has an allocation of its own and stays where it is
+// while the list grows: a pointer from Add() or Mutable() is good until that record goes, as protobuf's is.
 template <typename T>
-using RepeatedPtrField = RepeatedField<T>;
+class RepeatedPtrField {
+  using Pointers = std::vector<std::unique_ptr<T>>;
+
+  template <typename Element, typename Base>
+  class Iterator {
+   public:
+    using iterator_category = std::random_access_iterator_tag;
+    using value_type = T;
+    using difference_type = ptrdiff_t;
+    using pointer = Element*;
+    using reference = Element&;
+
+    Iterator() = default;
+    explicit Iterator(Base base) : base_(base) {}
+    template <typename OtherElement, typename OtherBase>
+    Iterator(const Iterator<OtherElement, OtherBase>& other)
+        : base_(other.base()) {}  // NOLINT: to an iterator of const
+    Base base() const { return base_; }
+
+    reference operator*() const { return **base_; }
+    pointer operator->() const { return base_->get(); }
+    reference operator[](ptrdiff_t n) const { return *base_[n]; }
+    Iterator& operator++() { return *this += 1; }
+    Iterator& operator--() { return *this -= 1; }
+    Iterator operator++(int) { return Iterator(base_++); }
+    Iterator operator--(int) { return Iterator(base_--); }
+    Iterator& operator+=(ptrdiff_t n) {
+      base_ += n;
+      return *this;
+    }
+    Iterator& operator-=(ptrdiff_t n) { return *this += -n; }
+    friend Iterator operator+(Iterator i, ptrdiff_t n) { return i += n; }
+    friend Iterator operator+(ptrdiff_t n, Iterator i) { return i += n; }
+    friend Iterator operator-(Iterator i, ptrdiff_t n) { return i -= n; }
+    friend ptrdiff_t operator-(Iterator a, Iterator b) { return a.base_ - b.base_; }
+    friend bool operator==(Iterator a, Iterator b) { return a.base_ == b.base_; }
+    friend bool operator!=(Iterator a, Iterator b) { return a.base_ != b.base_; }
+    friend bool operator<(Iterator a, Iterator b) { return a.base_ < b.base_; }
+    friend bool operator>(Iterator a, Iterator b) { return b < a; }
+    friend bool operator<=(Iterator a, Iterator b) { return !(b < a); }
+    friend bool operator>=(Iterator a, Iterator b) { return !(a < b); }
+
+   private:
+    Base base_;
+  };
+
+ public:
+  using value_type = T;
+  using reference = T&;
+  using const_reference = const T&;
+  using size_type = int;
+  using difference_type = ptrdiff_t;
+  using iterator = Iterator<T, typename Pointers::iterator>;
+  using const_iterator = Iterator<const T, typename Pointers::const_iterator>;
+
+  RepeatedPtrField() = default;
+  template <typename Input, typename = typename std::iterator_traits<Input>::iterator_category>
+  RepeatedPtrField(Input begin, Input end) {
+    Add(begin, end);
+  }
+  RepeatedPtrField(const RepeatedPtrField& other) : RepeatedPtrField(other.begin(), other.end()) {}
+  RepeatedPtrField(RepeatedPtrField&&) noexcept = default;
+  RepeatedPtrField& operator=(const RepeatedPtrField& other) {
+    if (this != &other) Assign(other.begin(), other.end());
+    return *this;
+  }
+  RepeatedPtrField& operator=(RepeatedPtrField&&) noexcept = default;
+
+  int size() const { return static_cast<int>(records_.size()); }
+  bool empty() const { return records_.empty(); }
+  const T& operator[](int i) const { return *records_[i]; }
+  T& operator[](int i) { return *records_[i]; }
+  const T& Get(int i) const { return *records_[i]; }
+  const T& at(int i) const { return *records_.at(i); }
+  T& at(int i) { return *records_.at(i); }
+  T* Mutable(int i) { return records_[i].get(); }
+  const T& front() const { return *records_.front(); }
+  const T& back() const { return *records_.back(); }
+  T& front() { return *records_.front(); }
+  T& back() { return *records_.back(); }
+  iterator begin() { return iterator(records_.begin()); }
+  iterator end() { return iterator(records_.end()); }
+  const_iterator begin() const { return const_iterator(records_.begin()); }
+  const_iterator end() const { return const_iterator(records_.end()); }
+  const_iterator cbegin() const { return begin(); }
+  const_iterator cend() const { return end(); }
+
+  T* Add() { return records_.emplace_back(std::make_unique<T>()).get(); }
+  void Add(T value) { *Add() = std::move(value); }
+  template <typename Input>
+  void Add(Input begin, Input end) {
+    for (; begin != end; ++begin) Add(*begin);
+  }
+  void push_back(T value) { Add(std::move(value)); }
+  T& emplace_back() { return *Add(); }
+  template <typename Input>
+  void Assign(Input begin, Input end) {
+    RepeatedPtrField copy(begin, end);
+    *this = std::move(copy);
+  }
+  void resize(int size) {
+    while (this->size() > size) RemoveLast();
+    while (this->size() < size) Add();
+  }
+  void reserve(int size) { records_.reserve(size); }
+  void Reserve(int size) { reserve(size); }
+  void clear() { records_.clear(); }
+  void Clear() { clear(); }
+  void RemoveLast() { records_.pop_back(); }
+  void pop_back() { RemoveLast(); }
+  iterator erase(const_iterator at) { return iterator(records_.erase(at.base())); }
+  iterator erase(const_iterator begin, const_iterator end) {
+    return iterator(records_.erase(begin.base(), end.base()));
+  }
+  void DeleteSubrange(int start, int count) { erase(begin() + start, begin() + (start + count)); }
+  void SwapElements(int i, int j) { std::swap(records_[i], records_[j]); }
+  void CopyFrom(const RepeatedPtrField& other) { *this = other; }
+  void Swap(RepeatedPtrField* other) { records_.swap(other->records_); }
+
+  friend bool operator==(const RepeatedPtrField& a, const RepeatedPtrField& b) {
+    if (a.size() != b.size()) return false;
+    for (int i = 0; i < a.size(); ++i) {
+      if (!(a[i] == b[i])) return false;
+    }
+    return true;
+  }
+  friend bool operator!=(const RepeatedPtrField& a, const RepeatedPtrField& b) { return !(a == b); }
+  template <typename H>
+  friend H AbslHashValue(H h, const RepeatedPtrField& list) {
+    for (const T& record : list) h = H::combine(std::move(h), record);
+    return H::combine(std::move(h), list.size());
+  }
+
+ private:
+  Pointers records_;
+};
+
+namespace message_internal {
+
+// Defined in kashi/proto for every record of wire.proto (the members that call them are templates, so that only who calls a
+// member needs it). Reading is false for what is no such message; what is written to the
+// record by then is unspecified. The text is protobuf's, on one line or indented.
+template <typename Record>
+std::string BytesOfRecord(const Record& record);
+template <typename Record>
+bool ReadRecord(absl::string_view bytes, Record* record);
+template <typename Record>
+std::string TextOfRecord(const Record& record, bool one_line);
+template <typename Record>
+bool ReadRecordText(absl::string_view text, Record* record);
+
+}  // namespace message_internal
 
 // A record within a record that need not be there: nothing at all until somebody writes to it. A value: copying copies it.
 template <typename T>
@@ -121,19 +280,19 @@ class OptionalMessage {
  private:                                                               \
   RepeatedField<type> name##_;
 
-// A list of records.
-#define KASHI_REPEATED_MESSAGE(type, name)                    \
- public:                                                      \
-  const RepeatedField<type>& name() const { return name##_; } \
-  const type& name(int i) const { return name##_[i]; }        \
-  int name##_size() const { return name##_.size(); }          \
-  type* add_##name() { return name##_.Add(); }                \
-  RepeatedField<type>* mutable_##name() { return &name##_; }  \
-  type* mutable_##name(int i) { return &name##_[i]; }         \
-  void clear_##name() { name##_.clear(); }                    \
-                                                              \
- private:                                                     \
-  RepeatedField<type> name##_;
+// A list of records; pointers to them stay good while it grows.
+#define KASHI_REPEATED_MESSAGE(type, name)                       \
+ public:                                                         \
+  const RepeatedPtrField<type>& name() const { return name##_; } \
+  const type& name(int i) const { return name##_[i]; }           \
+  int name##_size() const { return name##_.size(); }             \
+  type* add_##name() { return name##_.Add(); }                   \
+  RepeatedPtrField<type>* mutable_##name() { return &name##_; }  \
+  type* mutable_##name(int i) { return name##_.Mutable(i); }     \
+  void clear_##name() { name##_.clear(); }                       \
+                                                                 \
+ private:                                                        \
+  RepeatedPtrField<type> name##_;
 
 // A record that may be absent; reading an absent one reads an empty one.
 #define KASHI_MESSAGE(type, name)                            \
@@ -154,6 +313,31 @@ class OptionalMessage {
   void Clear() { *this = type(); }                                                            \
   void CopyFrom(const type& other) { *this = other; }                                         \
   void Swap(type* other) { std::swap(*this, *other); }                                        \
+  template <typename Record = type>                                                           \
+  std::string SerializeAsString() const {                                                     \
+    return message_internal::BytesOfRecord<Record>(*this);                                    \
+  }                                                                                           \
+  template <typename Record = type>                                                           \
+  bool SerializeToString(std::string* bytes) const {                                          \
+    *bytes = SerializeAsString<Record>();                                                     \
+    return true;                                                                              \
+  }                                                                                           \
+  template <typename Record = type>                                                           \
+  size_t ByteSizeLong() const {                                                               \
+    return SerializeAsString<Record>().size();                                                \
+  }                                                                                           \
+  template <typename Record = type>                                                           \
+  bool ParseFromString(const std::string& bytes) {                                            \
+    return message_internal::ReadRecord<Record>(bytes, this);                                 \
+  }                                                                                           \
+  template <typename Record = type>                                                           \
+  std::string DebugString() const {                                                           \
+    return message_internal::TextOfRecord<Record>(*this, /*one_line=*/false);                 \
+  }                                                                                           \
+  template <typename Record = type>                                                           \
+  std::string ShortDebugString() const {                                                      \
+    return message_internal::TextOfRecord<Record>(*this, /*one_line=*/true);                  \
+  }                                                                                           \
   static const type& default_instance() {                                                     \
     static const type* const instance = new type();                                           \
     return *instance;                                                                         \

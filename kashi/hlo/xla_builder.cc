@@ -65,6 +65,20 @@ absl::StatusOr<HloInstruction*> XlaBuilder::Add(std::unique_ptr<HloInstruction> 
   return instructions_.back().get();
 }
 
+namespace {
+
+// One sharding for a tuple is that of each element. An error if it does not fit the shape: the rank, the leaves.
+absl::Status SetShardingOf(HloInstruction* instruction, const OpSharding& proto) {
+  const Shape& shape = instruction->shape();
+  KASHI_ASSIGN_OR_RETURN(HloSharding sharding, HloSharding::FromProto(proto));
+  if (shape.IsTuple() && !sharding.IsTuple()) sharding = HloSharding::SingleTuple(shape, sharding);
+  KASHI_RETURN_IF_ERROR(sharding.Validate(shape));
+  instruction->set_sharding(std::move(sharding));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status XlaBuilder::Annotate(HloInstruction* instruction) {
   if (one_shot_metadata_) {
     instruction->set_metadata(*std::exchange(one_shot_metadata_, std::nullopt));
@@ -72,10 +86,7 @@ absl::Status XlaBuilder::Annotate(HloInstruction* instruction) {
     instruction->set_metadata(metadata_);
   }
   if (sharding_) {
-    KASHI_ASSIGN_OR_RETURN(HloSharding sharding, HloSharding::FromProto(*sharding_));
-    const bool is_for_all_elements = instruction->shape().IsTuple() && !sharding.IsTuple();
-    instruction->set_sharding(is_for_all_elements ? HloSharding::SingleTuple(instruction->shape(), sharding)
-                                                  : std::move(sharding));
+    KASHI_RETURN_IF_ERROR(SetShardingOf(instruction, *sharding_));
   }
   if (original_value_) instruction->set_original_value(std::make_shared<OriginalValue>(*original_value_));
   for (const auto& [key, value] : frontend_attributes_.map()) {
@@ -214,9 +225,7 @@ absl::Status XlaBuilder::SetInstructionSharding(XlaOp op, const std::optional<Op
     instruction->clear_sharding();
     return absl::OkStatus();
   }
-  KASHI_ASSIGN_OR_RETURN(HloSharding hlo_sharding, HloSharding::FromProto(*sharding));
-  instruction->set_sharding(std::move(hlo_sharding));
-  return absl::OkStatus();
+  return SetShardingOf(instruction, *sharding);
 }
 
 }  // namespace kashi

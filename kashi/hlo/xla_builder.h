@@ -48,6 +48,9 @@
 #include "kashi/literal/literal_util.h"
 
 namespace kashi {
+namespace internal {
+struct XlaBuilderFriend;
+}  // namespace internal
 
 // The computation that an operation calls: one built elsewhere, of which the builder takes a copy, or one that it has.
 // Only for arguments: it may point to the computation that it was made of.
@@ -133,6 +136,9 @@ class XlaBuilder {
   void ClearFrontendAttributes() { frontend_attributes_ = FrontendAttributes(); }
   const FrontendAttributes& frontend_attributes() const { return frontend_attributes_; }
   void SetOriginalValue(const std::optional<OriginalValue>& value) { original_value_ = value; }
+  void SetOriginalValue(const std::shared_ptr<OriginalValue>& value) {
+    original_value_ = value == nullptr ? std::nullopt : std::make_optional(*value);
+  }
   void ClearOriginalValue() { original_value_.reset(); }
   const std::optional<OriginalValue>& original_value() const { return original_value_; }
   // Afterwards, of one operation.
@@ -164,6 +170,7 @@ class XlaBuilder {
 
  private:
   friend class XlaLowering;
+  friend struct internal::XlaBuilderFriend;
 
   // ---- Instructions: an operation's handle is its place.
   absl::StatusOr<HloInstruction*> Find(XlaOp op) const;
@@ -208,6 +215,9 @@ class XlaBuilder {
   // How far out a computation is embedded that this one calls: 0 here, 1 in the parent, and so on.
   int called_ancestor_ = 0;
   HloInstruction* last_outfeed_token_ = nullptr;
+  HloInstruction* last_infeed_ = nullptr;  // of those without a token of the caller's
+  // What XlaBuilderFriend::GetInstruction has handed out, by handle (kashi/proto).
+  std::map<int64_t, std::shared_ptr<HloInstructionProto>> handed_out_;
 
   OpMetadata metadata_;
   std::optional<OpMetadata> one_shot_metadata_;

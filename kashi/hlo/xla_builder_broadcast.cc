@@ -218,6 +218,31 @@ XlaOp BroadcastInDim(XlaOp operand, absl::Span<const int64_t> out_dim_size,
                [&](XlaLowering& to, Values x) { return to.BroadcastInDim(x[0], out_dim_size, broadcast_dimensions); });
 }
 
+namespace {
+
+// Each dimension of the operand goes to one of the result; it has the same size there, or 1, or any.
+absl::Status CheckDynamicBroadcast(const Shape& operand, absl::Span<const int64_t> broadcast_dimensions,
+                                   const Shape& result) {
+  const int64_t rank = result.dimensions_size();
+  if (rank < operand.dimensions_size()) {
+    return InvalidArgument("result shape rank (%d) must be at least operand's rank (%d)", rank,
+                           operand.dimensions_size());
+  }
+  for (size_t i = 0; i < broadcast_dimensions.size(); ++i) {
+    const int64_t to = broadcast_dimensions[i];
+    if (to < 0 || to >= rank) {
+      return InvalidArgument("broadcast_dimensions has the invalid value %d for a result of rank %d", to, rank);
+    }
+    const int64_t size = operand.dimensions(static_cast<int>(i)), result_size = result.dimensions(static_cast<int>(to));
+    if (size == 1 || size == result_size || size == Shape::kUnboundedSize) continue;
+    return InvalidArgument("size of operand dimension %d (%d) is not compatible with size of result dimension %d (%d)",
+                           i, size, to, result_size);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 XlaOp MhloDynamicBroadcastInDim(XlaOp operand, XlaOp output_dimensions, absl::Span<const int64_t> broadcast_dimensions,
                                 const Shape& output_shape) {
   return Lower({operand, output_dimensions}, [&](XlaLowering& to, Values x) -> ValueOr {
@@ -236,6 +261,7 @@ XlaOp MhloDynamicBroadcastInDim(XlaOp operand, XlaOp output_dimensions, absl::Sp
       return InvalidArgument("broadcast_dimensions size (%d) does not match operand's rank (%d)",
                              broadcast_dimensions.size(), x[0]->shape().dimensions_size());
     }
+    KASHI_RETURN_IF_ERROR(CheckDynamicBroadcast(x[0]->shape(), broadcast_dimensions, output_shape));
     return AddDynamicBroadcast(&to, x[0], x[1], broadcast_dimensions, output_shape);
   });
 }

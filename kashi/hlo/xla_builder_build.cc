@@ -64,10 +64,11 @@ bool IsNeverConstant(const HloInstruction& instruction) {
   }
 }
 
-// The program of which `entry` is the entry.
+// The program of which `entry` is the entry. `id` is the builder's, so that the same calls always give the same program.
 std::shared_ptr<HloModule> MakeModule(Computations callees, std::unique_ptr<HloComputation> entry,
-                                      const ProgramShape& program_shape) {
+                                      const ProgramShape& program_shape, int64_t id) {
   auto module = std::make_shared<HloModule>(entry->name(), HloModuleConfig(program_shape, /*ignore_layouts=*/false));
+  module->set_unique_id(static_cast<int>(id));
   for (auto& callee : callees) module->AddComputationAsIs(std::move(callee), /*is_entry=*/false);
   module->AddComputationAsIs(std::move(entry), /*is_entry=*/true);
   return module;
@@ -151,7 +152,7 @@ absl::StatusOr<XlaComputation> XlaBuilder::Build(XlaOp root, bool remove_dynamic
   if (remove_dynamic_dimensions) RemoveDynamicDimensions();
   KASHI_ASSIGN_OR_RETURN(ProgramShape program_shape, ProgramShapeOf(instruction));
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloComputation> entry, TakeComputation(instruction, false));
-  auto module = MakeModule(std::exchange(embedded_, {}), std::move(entry), program_shape);
+  auto module = MakeModule(std::exchange(embedded_, {}), std::move(entry), program_shape, last_id_);
   KASHI_RETURN_IF_ERROR(ApplyAliases(program_shape, module.get()));
   return XlaComputation(std::move(module), std::move(program_shape));
 }
@@ -170,7 +171,7 @@ absl::StatusOr<XlaComputation> XlaBuilder::Build(XlaComputationId entry) {
     program_shape.AddParameter(parameter->shape(), std::string(BaseName(parameter->name())));
   }
   *program_shape.mutable_result() = copy->root_instruction()->shape();
-  auto module = MakeModule(std::move(copies), std::move(copy), program_shape);
+  auto module = MakeModule(std::move(copies), std::move(copy), program_shape, last_id_);
   return XlaComputation(std::move(module), std::move(program_shape));
 }
 
@@ -194,6 +195,7 @@ absl::StatusOr<std::unique_ptr<HloComputation>> XlaBuilder::TakeComputation(cons
   instructions_.clear();
   parameter_names_.clear();
   last_outfeed_token_ = nullptr;
+  last_infeed_ = nullptr;
   return builder.Build(root_instruction);
 }
 
@@ -216,6 +218,10 @@ absl::Status XlaBuilder::ApplyAliases(const ProgramShape& program_shape, HloModu
   module->set_input_output_alias_config(std::move(aliases));
   for (const auto& [number, index] : donors_) {
     KASHI_RETURN_IF_ERROR(check(number, index));
+    if (module->input_output_alias_config().ParameterHasAlias(number, index)) {
+      return InvalidArgument("parameter %d index %s is already aliased with an output: it cannot be a buffer donor too",
+                             number, index.ToString());
+    }
     module->buffer_donor_config().AddBufferDonor(number, index);
   }
   return absl::OkStatus();
@@ -275,7 +281,7 @@ absl::StatusOr<XlaComputation> XlaBuilder::BuildConstantSubGraph(XlaOp root, boo
   ProgramShape program_shape;
   *program_shape.mutable_result() = root_instruction->shape();
   std::unique_ptr<HloComputation> entry = builder.Build(copies[root_instruction->unique_id()]);
-  auto module = MakeModule(std::move(callees), std::move(entry), program_shape);
+  auto module = MakeModule(std::move(callees), std::move(entry), program_shape, last_id_);
   return XlaComputation(std::move(module), std::move(program_shape));
 }
 

@@ -95,22 +95,71 @@ CollectiveDeviceList SplitGroups(Groups groups, int64_t split_count) {
   return CollectiveDeviceList(std::vector<ReplicaGroup>{all});
 }
 
+// ---- Reshapes of what has unbounded dimensions: sizes are values, s32[1] each.
+
+ValueOr AddSize(XlaLowering& to, int64_t size) {
+  return to.AddConstant(LiteralUtil::CreateR1<int32_t>({static_cast<int32_t>(size)}));
+}
+
+// The sizes of an array, whether the program or the run knows them.
+absl::StatusOr<std::vector<Value>> AddSizes(XlaLowering& to, Value array) {
+  std::vector<Value> sizes;
+  for (int i = 0; i < array->shape().dimensions_size(); ++i) {
+    if (!array->shape().is_unbounded_dynamic_dimension(i)) {
+      KASHI_ASSIGN_OR_RETURN(sizes.emplace_back(), AddSize(to, array->shape().dimensions(i)));
+      continue;
+    }
+    KASHI_ASSIGN_OR_RETURN(const Value size,
+                           to.AddInferred(HloInstruction::CreateGetDimensionSize(Inferred(), array, i)));
+    KASHI_ASSIGN_OR_RETURN(sizes.emplace_back(), to.Reshape(size, {1}));
+  }
+  return sizes;
+}
+
+ValueOr AddDynamicReshape(XlaLowering& to, Value array, Values sizes, const Shape& result) {
+  KASHI_ASSIGN_OR_RETURN(const Value list, to.AddInferred(HloInstruction::CreateConcatenate(Inferred(), sizes, 0)));
+  return to.Add(HloInstruction::CreateCustomCall(result, {array, list}, "mhlo.dynamic_reshape"));
+}
+
+// The split dimension becomes two: the pieces, and the elements of each.
+ValueOr AddPieces(XlaLowering& to, Value array, int64_t split, int64_t count) {
+  const Shape& shape = array->shape();
+  std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
+  if (sizes[split] != Shape::kUnboundedSize) sizes[split] /= count;
+  sizes.insert(sizes.begin() + split, count);
+  if (!shape.is_unbounded_dynamic()) return to.Reshape(array, sizes);
+  std::vector<bool> flags;
+  for (int64_t size : sizes) flags.push_back(size == Shape::kUnboundedSize);
+  KASHI_ASSIGN_OR_RETURN(const Shape result, ShapeUtil::MakeValidatedShape(shape.element_type(), sizes, flags));
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> values, AddSizes(to, array));
+  KASHI_ASSIGN_OR_RETURN(const Value factor, AddSize(to, count));
+  KASHI_ASSIGN_OR_RETURN(values[split], to.AddInferred(HloInstruction::CreateBinary(Inferred(), HloOpcode::kDivide,
+                                                                                    values[split], factor)));
+  values.insert(values.begin() + split, factor);
+  return AddDynamicReshape(to, array, values, result);
+}
+
 // From the pieces one behind the other along `split` to one behind the other along `concat`.
 ValueOr MovePieces(XlaLowering& to, Value exchanged, int64_t split, int64_t concat, int64_t count,
                    const Shape& result) {
   const Shape& shape = exchanged->shape();
-  std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
-  sizes[split] /= count;
-  sizes.insert(sizes.begin() + split, count);
-  KASHI_ASSIGN_OR_RETURN(const Value pieces, to.Reshape(exchanged, sizes));
   std::vector<int64_t> permutation;
   for (int64_t i = 0; i < shape.dimensions_size(); ++i) {
     if (i == concat) permutation.push_back(split);
     permutation.push_back(i < split ? i : i + 1);
   }
+  KASHI_ASSIGN_OR_RETURN(const Value pieces, AddPieces(to, exchanged, split, count));
   KASHI_ASSIGN_OR_RETURN(const Value moved,
                          to.AddInferred(HloInstruction::CreateTranspose(Inferred(), pieces, permutation)));
-  return to.Add(result, HloOpcode::kReshape, {moved});
+  if (!result.is_unbounded_dynamic()) return to.Add(result, HloOpcode::kReshape, {moved});
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> sizes, AddSizes(to, exchanged));
+  const Value parts = sizes[split];
+  KASHI_ASSIGN_OR_RETURN(const Value factor, AddSize(to, count));
+  KASHI_ASSIGN_OR_RETURN(sizes[split],
+                         to.AddInferred(HloInstruction::CreateBinary(Inferred(), HloOpcode::kDivide, parts, factor)));
+  KASHI_ASSIGN_OR_RETURN(sizes[concat], to.AddInferred(HloInstruction::CreateBinary(Inferred(), HloOpcode::kMultiply,
+                                                                                    sizes[concat], factor)));
+  return AddDynamicReshape(to, moved, sizes, result);
 }
 
 ValueOr AddAllToAllTuple(XlaLowering& to, Values operands, const CollectiveDeviceList& devices,
@@ -131,6 +180,10 @@ ValueOr SplitAndExchange(XlaLowering& to, Value operand, int64_t split, int64_t 
                          const std::optional<Layout>& layout, const std::optional<ChannelHandle>& channel) {
   const Shape& shape = operand->shape();
   KASHI_RETURN_IF_ERROR(ShapeInference::InferAllToAllShape(shape, split, concat, count).status());
+  if (shape.is_unbounded_dynamic()) {
+    return InvalidArgument("AllToAllTuple does not support unbounded dynamic shapes: %s",
+                           ShapeUtil::HumanString(shape));
+  }
   const int64_t piece = shape.dimensions(static_cast<int>(split)) / count;
   std::vector<int64_t> starts(shape.dimensions_size(), 0), strides(shape.dimensions_size(), 1);
   std::vector<int64_t> limits(shape.dimensions().begin(), shape.dimensions().end());

@@ -177,6 +177,14 @@ XlaOp CompositeCall(XlaBuilder* builder, const XlaComputationRef& computation, a
                     const std::string& name, std::optional<absl::string_view> attributes,
                     std::optional<int64_t> version) {
   return Lower(builder, operands, [&](XlaLowering& to, Values x) -> ValueOr {
+    if (name.empty()) return InvalidArgument("a composite call needs a composite.name whose value is non-empty");
+    if (attributes.has_value() && attributes->empty()) {
+      return InvalidArgument("the composite.attributes of composite call %s must be {} or non-empty", name);
+    }
+    if (version.value_or(0) < 0) {
+      return InvalidArgument("the composite.version of composite call %s must be a non-negative integer, but is %d",
+                             name, *version);
+    }
     KASHI_ASSIGN_OR_RETURN(HloComputation * called, to.Embed(computation));
     return to.AddInferred(HloInstruction::CreateCompositeCall(
         Inferred(), x, called, name, std::string(attributes.value_or("{}")), version.value_or(0)));

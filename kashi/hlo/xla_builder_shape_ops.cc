@@ -1,4 +1,5 @@
 // Inputs, and operations that move data or change its shape (docs/spec/hlo-ops.md 10.3).
+#include <algorithm>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
@@ -80,6 +81,9 @@ XlaOp Iota(XlaBuilder* builder, PrimitiveType type, int64_t size) {
 // ---- Reshapes ------------------------------------------------------------------------------------------------------
 
 ValueOr XlaLowering::Reshape(Value operand, absl::Span<const int64_t> dimensions, int64_t inferred_dimension) {
+  if (std::find(dimensions.begin(), dimensions.end(), Shape::kUnboundedSize) != dimensions.end()) {
+    return InvalidArgument("reshape to unbounded dimensions is not supported");
+  }
   HloFieldList fields;
   if (inferred_dimension != -1) fields.Set<HloField::inferred_dimension>(inferred_dimension);
   return Add(ShapeInference::InferReshapeShape(operand->shape(), dimensions, inferred_dimension), HloOpcode::kReshape,
@@ -96,8 +100,11 @@ XlaOp Reshape(const Shape& shape, XlaOp operand) {
   return Lower({operand}, [&](XlaLowering& to, Values x) -> ValueOr {
     KASHI_RETURN_IF_ERROR(ExpectArray(x[0]->shape(), "operand of reshape"));
     KASHI_RETURN_IF_ERROR(ExpectArray(shape, "result of reshape"));
-    const bool is_unbounded = shape.is_unbounded_dynamic() || x[0]->shape().is_unbounded_dynamic();
-    if (!is_unbounded && ShapeUtil::ElementsIn(shape) != ShapeUtil::ElementsIn(x[0]->shape())) {
+    if (shape.is_unbounded_dynamic()) {
+      return InvalidArgument("reshape to an unbounded result shape is not supported: %s",
+                             ShapeUtil::HumanString(shape));
+    }
+    if (!x[0]->shape().is_unbounded_dynamic() && ShapeUtil::ElementsIn(shape) != ShapeUtil::ElementsIn(x[0]->shape())) {
       return InvalidArgument("Reshape of %s cannot give %s: the numbers of elements differ.",
                              ShapeUtil::HumanString(x[0]->shape()), ShapeUtil::HumanString(shape));
     }
@@ -123,6 +130,12 @@ XlaOp MhloDynamicReshape(XlaOp operand, XlaOp output_shape, const Shape& shape) 
     if (x[0]->shape().element_type() != shape.element_type()) {
       return InvalidArgument("Element type of operand %s and output %s must match",
                              ShapeUtil::HumanString(x[0]->shape()), ShapeUtil::HumanString(shape));
+    }
+    const Shape& from = x[0]->shape();
+    if (from.is_static() && shape.is_static() && ShapeUtil::ElementsIn(from) != ShapeUtil::ElementsIn(shape)) {
+      return InvalidArgument("mhlo.dynamic_reshape has mismatched element counts: from=%d (%s) to=%d (%s)",
+                             ShapeUtil::ElementsIn(from), ShapeUtil::HumanString(from), ShapeUtil::ElementsIn(shape),
+                             ShapeUtil::HumanString(shape));
     }
     if (sizes.dimensions_size() != 1 || !primitive_util::IsIntegralType(sizes.element_type())) {
       return InvalidArgument("output_shape must be a vector of integers, but is %s", ShapeUtil::HumanString(sizes));

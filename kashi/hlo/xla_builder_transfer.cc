@@ -68,9 +68,11 @@ XlaOp AfterAll(XlaBuilder* builder, absl::Span<const XlaOp> tokens) {
 
 XlaOp Infeed(XlaBuilder* builder, const Shape& shape, const std::string& config) {
   return Lower(builder, {}, [&](XlaLowering& to, Values) -> ValueOr {
-    KASHI_ASSIGN_OR_RETURN(const Value token, AddToken(to));
-    KASHI_ASSIGN_OR_RETURN(const Value infeed, AddInfeed(to, token, shape, config));
-    return to.AddElement(infeed, 0);
+    // Infeeds run in the order in which they were asked for: each takes the token of the one before.
+    KASHI_ASSIGN_OR_RETURN(const Value token,
+                           to.last_infeed() == nullptr ? AddToken(to) : to.AddElement(to.last_infeed(), 1));
+    KASHI_ASSIGN_OR_RETURN(to.last_infeed(), AddInfeed(to, token, shape, config));
+    return to.AddElement(to.last_infeed(), 0);
   });
 }
 

@@ -7,7 +7,6 @@
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "kashi/array/shape.h"
 #include "kashi/hlo/message.h"
@@ -230,15 +229,24 @@ class ChannelHandle {
 
 // ---- What any instruction may carry --------------------------------------------------------------------------------
 
+// Strings by strings, in the order of the keys, in which XLA prints them.
+class StringMap : public std::map<std::string, std::string> {
+ public:
+  using map::map;
+  bool contains(const std::string& key) const { return count(key) > 0; }
+};
+
 class FrontendAttributes {
  public:
-  using Map = std::map<std::string, std::string>;
+  using Map = StringMap;
   const Map& map() const { return map_; }
   Map* mutable_map() { return &map_; }
+  int map_size() const { return static_cast<int>(map_.size()); }
+  void clear_map() { map_.clear(); }
   bool empty() const { return map_.empty(); }
 
  private:
-  Map map_;  // XLA prints it in the order of the keys
+  Map map_;
   KASHI_RECORD(FrontendAttributes, map_)
 };
 
@@ -418,16 +426,7 @@ class OpSharding {
   KASHI_SCALAR(ShardGroupType, shard_group_type, AS)
   KASHI_MESSAGE(NamedShardingProto, named_sharding)
 
- public:
-  // One for each leaf of a tuple. A vector: a class cannot hold an inlined list of itself.
-  const std::vector<OpSharding>& tuple_shardings() const { return tuple_shardings_; }
-  const OpSharding& tuple_shardings(int i) const { return tuple_shardings_[i]; }
-  int tuple_shardings_size() const { return static_cast<int>(tuple_shardings_.size()); }
-  OpSharding* add_tuple_shardings() { return &tuple_shardings_.emplace_back(); }
-  std::vector<OpSharding>* mutable_tuple_shardings() { return &tuple_shardings_; }
-
- private:
-  std::vector<OpSharding> tuple_shardings_;
+  KASHI_REPEATED_MESSAGE(OpSharding, tuple_shardings)  // one for each leaf of a tuple
   KASHI_RECORD(OpSharding, type_, tile_assignment_dimensions_, tile_assignment_devices_, replicate_on_last_tile_dim_,
                metadata_, last_tile_dims_, iota_reshape_dims_, iota_transpose_perm_, is_shard_group_, shard_group_id_,
                shard_group_type_, named_sharding_, tuple_shardings_)

@@ -74,6 +74,8 @@ class XlaLowering {
   XlaBuilder* builder() const { return builder_; }
   // After-all tokens of outfeeds without one.
   Value& last_outfeed_token() { return builder_->last_outfeed_token_; }
+  // The infeed, of data and token, that the next one without a token follows.
+  Value& last_infeed() { return builder_->last_infeed_; }
 
  private:
   XlaBuilder* const builder_;

@@ -321,11 +321,8 @@ class Array {
   std::string ToString() const {
     if (sizes_.empty()) return "";
     std::string text;
-    // A size of zero ends the nesting: [2,0,3] is "[[],\n []]".
-    const auto zero = std::find(sizes_.begin(), sizes_.end(), 0);
-    const int64_t depth = std::min<int64_t>(num_dimensions(), zero - sizes_.begin() + 1);
     const T* next = begin();
-    AppendBrackets(depth, 0, &next, &text);
+    AppendBrackets(0, &next, &text);
     return text;
   }
 
@@ -445,15 +442,16 @@ class Array {
   }
 
   // Recurses to the rank, which somebody wrote down in a program.
-  void AppendBrackets(int64_t depth, int64_t dimension, const T** next, std::string* text) const {
+  // A size of 0 has one entry, without a value, as in XLA: [2,0] is "[[],\n []]", [0,2] is "[[, ]]".
+  void AppendBrackets(size_t dimension, const T** next, std::string* text) const {
     text->push_back('[');
-    for (int64_t i = 0; i < sizes_[dimension]; ++i) {
-      if (dimension + 1 == depth) {
+    for (int64_t i = 0; i < std::max<int64_t>(sizes_[dimension], 1); ++i) {
+      if (dimension + 1 == sizes_.size()) {
         if (i > 0) text->append(", ");
-        array_impl::AppendElement(*(*next)++, text);
+        if (num_elements_ > 0) array_impl::AppendElement(*(*next)++, text);
       } else {
         if (i > 0) text->append(",\n").append(dimension + 1, ' ');
-        AppendBrackets(depth, dimension + 1, next, text);
+        AppendBrackets(dimension + 1, next, text);
       }
     }
     text->push_back(']');

@@ -239,7 +239,9 @@ TEST(ArrayTest, ToString) {
   EXPECT_EQ((Array<int8_t>({{65}}).ToString()), "[[65]]");
   EXPECT_EQ((Array<complex64>({{complex64(1, -2)}}).ToString()), "[[(1, -2)]]");
   EXPECT_EQ(Array<int>({2, 0}).ToString(), "[[],\n []]");
-  EXPECT_EQ(Array<int>({0, 2}).ToString(), "[]");
+  EXPECT_EQ(Array<int>({0}).ToString(), "[]");
+  EXPECT_EQ(Array<int>({0, 0}).ToString(), "[[]]");
+  EXPECT_EQ(Array<int>({0, 2}).ToString(), "[[, ]]");
 }
 
 TEST(Array2DTest, All) {

@@ -184,15 +184,24 @@ void MutableLiteralBase::SetDynamicSize(int64_t dim_index, DynamicSizeType size)
   SetDynamicSize(dim_index, {}, size);
 }
 
-absl::Status MutableLiteralBase::CheckPopulated() const {
-  if (!shape().IsArray() || !IsKnown()) return InvalidArgument("not an array with elements: %s", shape().ToString());
+absl::Status MutableLiteralBase::MakeKnown() {
+  Piece* const piece = const_cast<Piece*>(root_);
+  if (piece->buffer() != nullptr) return absl::OkStatus();
+  KASHI_RETURN_IF_ERROR(piece->Allocate());
+  std::memset(piece->buffer(), 0, piece->size_bytes());
+  piece->set_state(ArrayValueState::kKnown);
   return absl::OkStatus();
 }
-absl::Status MutableLiteralBase::CheckPopulated(PrimitiveType type) const {
-  KASHI_RETURN_IF_ERROR(CheckPopulated());
-  if (shape().element_type() == type) return absl::OkStatus();
-  return InvalidArgument("elements of %s cannot be made as %s", shape().ToString(),
-                         primitive_util::LowercasePrimitiveTypeName(type));
+
+absl::Status MutableLiteralBase::PrepareToPopulate() {
+  return shape().IsArray() ? MakeKnown() : InvalidArgument("not an array: %s", shape().ToString());
+}
+absl::Status MutableLiteralBase::PrepareToPopulate(PrimitiveType type) {
+  if (shape().IsArray() && shape().element_type() != type) {
+    return InvalidArgument("elements of %s cannot be made as %s", shape().ToString(),
+                           primitive_util::LowercasePrimitiveTypeName(type));
+  }
+  return PrepareToPopulate();
 }
 
 Literal MutableLiteralBase::MoveIntoTuple(absl::Span<Literal> elements) {

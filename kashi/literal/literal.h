@@ -371,19 +371,21 @@ class MutableLiteralBase : public LiteralBase {
 
   // Copies a subtree over one of ours, into our layouts, and current sizes from dynamic shapes to dynamic ones. With
   // `only_dynamic_bound` one side may have larger bounds than the other, and only elements valid on both sides are
-  // copied. INVALID_ARGUMENT: incompatible shapes, or unknown leaves on one side only.
+  // copied. Leaves that are not known in the source are not known here any more, and the other way round.
+  // INVALID_ARGUMENT: incompatible shapes.
   absl::Status CopyFrom(const LiteralSlice& src_literal, const ShapeIndex& dest_shape_index = {},
                         const ShapeIndex& src_shape_index = {}, bool only_dynamic_bound = false);
   // A box of `copy_size` elements from one array into another of the same element type and rank, or into another place
-  // of the same array.
-  // INVALID_ARGUMENT: not arrays, other element types, a box out of bounds.
+  // of the same array. With a scalar on either side: one element, and `copy_size` is empty.
+  // INVALID_ARGUMENT: not arrays, other element types, a box out of bounds, a source that is not known.
   absl::Status CopySliceFrom(const LiteralSlice& src_literal, absl::Span<const int64_t> src_base,
                              absl::Span<const int64_t> dest_base, absl::Span<const int64_t> copy_size);
   absl::Status CopyElementFrom(const LiteralSlice& src_literal, absl::Span<const int64_t> src_index,
                                absl::Span<const int64_t> dest_index);
 
   // -------------------------------------------------------------------------------------------------------- filling
-  // Rank, sizes and element type must be those of the values; else they die.
+  // Rank, element type and current sizes must be those of the values; else they die. An array that is not known becomes
+  // known by it, and by every function of this section: what is not written is 0.
 
   template <typename NativeT>
   void PopulateR1(absl::Span<const NativeT> values);
@@ -406,7 +408,7 @@ class MutableLiteralBase : public LiteralBase {
   // Every element of the bounds from a function of its index, called in storage order; Linear: of its storage position.
   // Parallel: from several threads; the function also gets a thread number in [0, ParallelThreadCount()), or -1 where
   // there was too little work for threads. Inplace: the function writes the element itself.
-  // INVALID_ARGUMENT unless this is a known array (of NativeT).
+  // INVALID_ARGUMENT unless this is an array (of NativeT).
   template <typename NativeT, typename Generator,
             std::enable_if_t<std::is_invocable_r_v<NativeT, Generator, absl::Span<const int64_t>>, int> = 0>
   absl::Status Populate(Generator&& generator);
@@ -447,9 +449,14 @@ class MutableLiteralBase : public LiteralBase {
   ~MutableLiteralBase() = default;
 
  private:
-  absl::Status CheckPopulated(PrimitiveType type) const;
-  absl::Status CheckPopulated() const;
-  // `values` in row-major order, as many as the array has. Dies unless its dimensions and type are ours.
+  // Of an array (of this type): there is memory now.
+  absl::Status PrepareToPopulate(PrimitiveType type);
+  absl::Status PrepareToPopulate();
+  // Both are arrays of one type, there are elements in `from`, and there is memory here now.
+  absl::Status PrepareToCopy(const LiteralSlice& from);
+  // Gives an array without memory some, all zeros.
+  absl::Status MakeKnown();
+  // `values` in row-major order, as many as the array has. Dies unless its type and current sizes are these.
   void PopulateFromRowMajor(PrimitiveType type, absl::Span<const int64_t> dimensions, const void* values);
   template <typename Visit>
   void ForEachInStorage(Visit&& visit) const;  // visit(index, position, thread -1)

@@ -46,8 +46,10 @@ struct ElementError {
 // Two elements
 // ---------------------------------------------------------------------------------------------------------------------
 
+// The bits of the value: those above a narrow integer are not.
 template <typename T>
 bool BitsEqual(T a, T b) {
+  if constexpr (is_intN_v<T>) return a == b;
   using Bytes = std::array<char, sizeof(T)>;
   return __builtin_bit_cast(Bytes, a) == __builtin_bit_cast(Bytes, b);
 }

@@ -45,12 +45,16 @@ void CopyDynamicSizes(const LiteralPiece& from, LiteralPiece* to) {
   }
 }
 
-// An array leaf of the same element type and rank. The current sizes are already known to fit.
+// An array leaf of the same element type and rank. The current sizes are already known to fit. A leaf that is not known makes
+// the other one so; one that is known makes the other one known.
 absl::Status CopyLeaf(const LiteralPiece& from, LiteralPiece* to, bool only_dynamic_bound) {
-  if (from.state() != to->state() || (from.buffer() == nullptr) != (to->buffer() == nullptr)) {
-    return InvalidArgument("one side of a copy has elements, and the other has none: %s", from.subshape().ToString());
-  }
+  if (from.buffer() == nullptr) to->Free();
+  to->set_state(from.state());
   if (from.buffer() == nullptr) return absl::OkStatus();
+  if (to->buffer() == nullptr) {
+    KASHI_RETURN_IF_ERROR(to->Allocate());
+    std::memset(to->buffer(), 0, to->size_bytes());
+  }
   if (only_dynamic_bound) {
     DimensionVector sizes = from.current_sizes();
     const DimensionVector room = to->current_sizes();
@@ -253,15 +257,24 @@ absl::Status MutableLiteralBase::CopyFrom(const LiteralSlice& src_literal, const
   return status;
 }
 
+absl::Status MutableLiteralBase::PrepareToCopy(const LiteralSlice& from) {
+  if (!shape().IsArray() || !from.shape().IsArray() || shape().element_type() != from.shape().element_type()) {
+    return InvalidArgument("elements go from an array to an array of the same type, not from %s to %s",
+                           from.shape().ToString(), shape().ToString());
+  }
+  if (from.root_->buffer() == nullptr) return InvalidArgument("the elements of %s are not known", from.ToString());
+  return MakeKnown();
+}
+
 absl::Status MutableLiteralBase::CopySliceFrom(const LiteralSlice& src_literal, absl::Span<const int64_t> src_base,
                                                absl::Span<const int64_t> dest_base,
                                                absl::Span<const int64_t> copy_size) {
-  const Shape& from = src_literal.shape();
-  if (!shape().IsArray() || !from.IsArray() || shape().element_type() != from.element_type()) {
-    return InvalidArgument("a slice goes from an array to an array of the same type, not from %s to %s",
-                           from.ToString(), shape().ToString());
+  // An element of an array to a scalar, or a scalar into an array: the box has no dimensions.
+  if (copy_size.empty() && (src_base.empty() || dest_base.empty())) {
+    return CopyElementFrom(src_literal, src_base, dest_base);
   }
-  KASHI_RETURN_IF_ERROR(CheckBox(from, src_base, copy_size));
+  KASHI_RETURN_IF_ERROR(PrepareToCopy(src_literal));
+  KASHI_RETURN_IF_ERROR(CheckBox(src_literal.shape(), src_base, copy_size));
   KASHI_RETURN_IF_ERROR(CheckBox(shape(), dest_base, copy_size));
   if (Overlap(*src_literal.root_, *root_)) {
     const Literal copy = src_literal.Clone();
@@ -274,12 +287,8 @@ absl::Status MutableLiteralBase::CopySliceFrom(const LiteralSlice& src_literal, 
 
 absl::Status MutableLiteralBase::CopyElementFrom(const LiteralSlice& src_literal, absl::Span<const int64_t> src_index,
                                                  absl::Span<const int64_t> dest_index) {
-  const Shape& from = src_literal.shape();
-  if (!shape().IsArray() || !from.IsArray() || shape().element_type() != from.element_type()) {
-    return InvalidArgument("an element goes from an array to an array of the same type, not from %s to %s",
-                           from.ToString(), shape().ToString());
-  }
-  KASHI_RETURN_IF_ERROR(CheckBox(from, src_index, DimensionVector(src_index.size(), 1)));
+  KASHI_RETURN_IF_ERROR(PrepareToCopy(src_literal));
+  KASHI_RETURN_IF_ERROR(CheckBox(src_literal.shape(), src_index, DimensionVector(src_index.size(), 1)));
   KASHI_RETURN_IF_ERROR(CheckBox(shape(), dest_index, DimensionVector(dest_index.size(), 1)));
   const int bytes = ElementBytes(*root_);
   std::memmove(root_->memory() + root_->LinearIndex(dest_index) * bytes,
@@ -289,9 +298,10 @@ absl::Status MutableLiteralBase::CopyElementFrom(const LiteralSlice& src_literal
 
 void MutableLiteralBase::PopulateFromRowMajor(PrimitiveType type, absl::Span<const int64_t> dimensions,
                                               const void* values) {
-  KASHI_CHECK(shape().IsArray() && shape().element_type() == type && shape().dimensions() == dimensions)
-      << "values of type " << primitive_util::LowercasePrimitiveTypeName(type) << " and dimensions "
-      << VectorString(dimensions) << " for a literal " << shape();
+  KASHI_CHECK_OK(PrepareToPopulate(type));
+  KASHI_CHECK(absl::Span<const int64_t>(root_->current_sizes()) == dimensions)
+      << "values of dimensions " << VectorString(dimensions) << " for a literal " << shape() << " of current sizes "
+      << VectorString(root_->current_sizes());
   const Shape row_major = ShapeUtil::MakeShapeWithDescendingLayout(type, dimensions);
   CopyStrided(dimensions, ElementBytes(*root_), {static_cast<const char*>(values), ElementStrides(row_major)},
               {root_->memory(), ElementStrides(shape())});

@@ -76,7 +76,6 @@ TEST(LiteralCopyTest, CopyFrom) {
   const absl::Status status = target.CopyFrom(part, {1});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("s8[40] vs s32[2,3]"));
-  EXPECT_FALSE(target.CopyFrom(Literal::CreateFromShapeWithUnknownLeafArrays(S("s8[40]")), {1}).ok());
 }
 
 TEST(LiteralCopyTest, CopyFromTakesDynamicSizes) {
@@ -276,6 +275,44 @@ TEST(LiteralCopyTest, Replicate) {
   EXPECT_THAT(result.data<int32_t>(), ElementsAre(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3));
   EXPECT_EQ(Iota("s32[2]").Replicate<int32_t>(0).shape(), S("s32[0,2]"));
   EXPECT_DEATH(Iota("s32[2]").Replicate<float>(1), "s32");
+}
+
+TEST(LiteralCopyTest, CopyFromTakesWhatIsNotKnown) {
+  const Literal unknown = Literal::CreateFromShapeWithUnknownLeafArrays(S("s8[40]"));
+  Literal tuple = Literal::CreateFromShape(S("(s32[], s8[40])"));
+  ASSERT_TRUE(tuple.CopyFrom(unknown, {1}).ok());
+  EXPECT_TRUE(tuple.IsKnown({0}));
+  EXPECT_FALSE(tuple.IsKnown({1}));
+  ASSERT_TRUE(tuple.CopyFrom(Iota("s8[40]"), {1}).ok());
+  EXPECT_TRUE(tuple.IsKnown());
+  EXPECT_EQ(tuple.Get<int8_t>({39}, {1}), 39);
+  Literal bound = Literal::CreateFromShapeWithUndeterminedLeafArrays(S("s32[<=4]"));
+  Literal source = Iota("s32[4]");
+  source.SetDynamicSize(0, 2);
+  ASSERT_TRUE(bound.CopyFrom(source, {}, {}, /*only_dynamic_bound=*/true).ok());
+  EXPECT_EQ(bound.Get<int32_t>({1}), 1);
+}
+
+TEST(LiteralCopyTest, CopySliceFromScalarsAndToThem) {
+  Literal array = Iota("s32[2,3]{0,1}");
+  Literal scalar = Literal::CreateFromShape(S("s32[]"));
+  ASSERT_TRUE(scalar.CopySliceFrom(array, {1, 2}, {}, {}).ok());
+  EXPECT_EQ(scalar.Get<int32_t>({}), 5);
+  ASSERT_TRUE(array.CopySliceFrom(scalar, {}, {0, 1}, {}).ok());
+  EXPECT_EQ(array.Get<int32_t>({0, 1}), 5);
+  EXPECT_FALSE(array.CopySliceFrom(array, {0, 0}, {0, 1}, {}).ok());
+  EXPECT_FALSE(array.CopySliceFrom(scalar, {}, {2, 0}, {}).ok());
+  EXPECT_FALSE(scalar.CopySliceFrom(array, {0, 0}, {}, {1, 1}).ok());
+}
+
+TEST(LiteralCopyTest, CopySliceFromAndIntoWhatIsNotKnown) {
+  Literal unknown = Literal::CreateFromShapeWithUnknownLeafArrays(S("s32[2,3]"));
+  Literal known = Iota("s32[2,3]");
+  EXPECT_FALSE(known.CopySliceFrom(unknown, {0, 0}, {0, 0}, {1, 1}).ok());
+  EXPECT_FALSE(known.CopyElementFrom(unknown, {0, 0}, {0, 0}).ok());
+  ASSERT_TRUE(unknown.CopySliceFrom(known, {1, 0}, {0, 0}, {1, 3}).ok());
+  EXPECT_TRUE(unknown.IsKnown());
+  EXPECT_THAT(unknown.data<int32_t>(), ::testing::ElementsAre(3, 4, 5, 0, 0, 0));
 }
 
 }  // namespace

@@ -66,10 +66,9 @@ void MutableLiteralBase::PopulateR1(absl::Span<const NativeT> values) {
 
 template <typename BitmapT, std::enable_if_t<std::is_same_v<BitmapT, tsl::core::Bitmap>, int>>
 void MutableLiteralBase::PopulateR1(const BitmapT& values) {
-  KASHI_CHECK(shape().IsArray() && shape().dimensions_size() == 1) << shape();
-  KASHI_CHECK_EQ(element_count(), static_cast<int64_t>(values.bits()));
-  const absl::Span<bool> elements = data<bool>();
-  for (size_t i = 0; i < elements.size(); ++i) elements[i] = values.get(i);
+  const auto elements = std::make_unique<bool[]>(values.bits());
+  for (size_t i = 0; i < values.bits(); ++i) elements[i] = values.get(i);
+  PopulateR1<bool>(absl::MakeConstSpan(elements.get(), values.bits()));
 }
 
 template <typename NativeT>
@@ -105,6 +104,7 @@ void MutableLiteralBase::PopulateR4FromArray4D(const Array4D<NativeT>& values) {
 
 template <typename NativeT>
 void MutableLiteralBase::PopulateWithValue(NativeT value) {
+  KASHI_CHECK_OK(PrepareToPopulate(primitive_util::NativeToPrimitiveType<NativeT>()));
   const absl::Span<NativeT> elements = data<NativeT>();
   std::fill(elements.begin(), elements.end(), value);
 }
@@ -142,7 +142,7 @@ void MutableLiteralBase::ForEachInStorageParallel(Visit&& visit) const {
 template <typename NativeT, typename Generator,
           std::enable_if_t<std::is_invocable_r_v<NativeT, Generator, absl::Span<const int64_t>>, int>>
 absl::Status MutableLiteralBase::Populate(Generator&& generator) {
-  KASHI_RETURN_IF_ERROR(CheckPopulated(primitive_util::NativeToPrimitiveType<NativeT>()));
+  KASHI_RETURN_IF_ERROR(PrepareToPopulate(primitive_util::NativeToPrimitiveType<NativeT>()));
   NativeT* elements = data<NativeT>().data();
   ForEachInStorage([&](absl::Span<const int64_t> index, int64_t position) { elements[position] = generator(index); });
   return absl::OkStatus();
@@ -151,7 +151,7 @@ absl::Status MutableLiteralBase::Populate(Generator&& generator) {
 template <typename NativeT, typename Generator,
           std::enable_if_t<std::is_invocable_r_v<NativeT, Generator, absl::Span<const int64_t>, int>, int>>
 absl::Status MutableLiteralBase::PopulateParallel(Generator&& generator) {
-  KASHI_RETURN_IF_ERROR(CheckPopulated(primitive_util::NativeToPrimitiveType<NativeT>()));
+  KASHI_RETURN_IF_ERROR(PrepareToPopulate(primitive_util::NativeToPrimitiveType<NativeT>()));
   NativeT* elements = data<NativeT>().data();
   ForEachInStorageParallel([&](absl::Span<const int64_t> index, int64_t position, int thread) {
     elements[position] = generator(index, thread);
@@ -162,7 +162,7 @@ absl::Status MutableLiteralBase::PopulateParallel(Generator&& generator) {
 template <typename NativeT, typename Generator,
           std::enable_if_t<std::is_invocable_r_v<NativeT, Generator, int64_t>, int>>
 absl::Status MutableLiteralBase::PopulateLinear(Generator&& generator) {
-  KASHI_RETURN_IF_ERROR(CheckPopulated(primitive_util::NativeToPrimitiveType<NativeT>()));
+  KASHI_RETURN_IF_ERROR(PrepareToPopulate(primitive_util::NativeToPrimitiveType<NativeT>()));
   const absl::Span<NativeT> elements = data<NativeT>();
   for (size_t i = 0; i < elements.size(); ++i) elements[i] = generator(static_cast<int64_t>(i));
   return absl::OkStatus();
@@ -171,7 +171,7 @@ absl::Status MutableLiteralBase::PopulateLinear(Generator&& generator) {
 template <typename NativeT, typename Generator,
           std::enable_if_t<std::is_invocable_r_v<NativeT, Generator, int64_t, int>, int>>
 absl::Status MutableLiteralBase::PopulateLinearParallel(Generator&& generator) {
-  KASHI_RETURN_IF_ERROR(CheckPopulated(primitive_util::NativeToPrimitiveType<NativeT>()));
+  KASHI_RETURN_IF_ERROR(PrepareToPopulate(primitive_util::NativeToPrimitiveType<NativeT>()));
   NativeT* elements = data<NativeT>().data();
   ForEachPositionParallel([&](int64_t position, int thread) { elements[position] = generator(position, thread); });
   return absl::OkStatus();
@@ -179,7 +179,7 @@ absl::Status MutableLiteralBase::PopulateLinearParallel(Generator&& generator) {
 
 template <typename Populator, std::enable_if_t<std::is_invocable_v<Populator, void*, absl::Span<const int64_t>>, int>>
 absl::Status MutableLiteralBase::PopulateInplace(Populator&& populator) {
-  KASHI_RETURN_IF_ERROR(CheckPopulated());
+  KASHI_RETURN_IF_ERROR(PrepareToPopulate());
   const int64_t element_bytes = primitive_util::ByteWidth(shape().element_type());
   char* elements = root_->memory();
   ForEachInStorage([&](absl::Span<const int64_t> index, int64_t position) {
@@ -191,7 +191,7 @@ absl::Status MutableLiteralBase::PopulateInplace(Populator&& populator) {
 template <typename Populator,
           std::enable_if_t<std::is_invocable_v<Populator, void*, absl::Span<const int64_t>, int>, int>>
 absl::Status MutableLiteralBase::PopulateInplaceParallel(Populator&& populator) {
-  KASHI_RETURN_IF_ERROR(CheckPopulated());
+  KASHI_RETURN_IF_ERROR(PrepareToPopulate());
   const int64_t element_bytes = primitive_util::ByteWidth(shape().element_type());
   char* elements = root_->memory();
   ForEachInStorageParallel([&](absl::Span<const int64_t> index, int64_t position, int thread) {
@@ -202,7 +202,7 @@ absl::Status MutableLiteralBase::PopulateInplaceParallel(Populator&& populator) 
 
 template <typename Populator, std::enable_if_t<std::is_invocable_v<Populator, void*, int64_t>, int>>
 absl::Status MutableLiteralBase::PopulateLinearInplace(Populator&& populator) {
-  KASHI_RETURN_IF_ERROR(CheckPopulated());
+  KASHI_RETURN_IF_ERROR(PrepareToPopulate());
   const int64_t element_bytes = primitive_util::ByteWidth(shape().element_type());
   char* elements = root_->memory();
   for (int64_t i = 0; i < element_count(); ++i) populator(static_cast<void*>(elements + i * element_bytes), i);
@@ -211,7 +211,7 @@ absl::Status MutableLiteralBase::PopulateLinearInplace(Populator&& populator) {
 
 template <typename Populator, std::enable_if_t<std::is_invocable_v<Populator, void*, int64_t, int>, int>>
 absl::Status MutableLiteralBase::PopulateLinearInplaceParallel(Populator&& populator) {
-  KASHI_RETURN_IF_ERROR(CheckPopulated());
+  KASHI_RETURN_IF_ERROR(PrepareToPopulate());
   const int64_t element_bytes = primitive_util::ByteWidth(shape().element_type());
   char* elements = root_->memory();
   ForEachPositionParallel([&](int64_t position, int thread) {

@@ -32,7 +32,9 @@ bool ValuesEqual(const LiteralPiece& a, const LiteralPiece& b, absl::Span<const 
 }
 
 bool ElementsEqual(const LiteralPiece& a, const LiteralPiece& b) {
-  if (a.subshape().is_static() && ShapeUtil::Equal(a.subshape(), b.subshape())) {
+  // Of narrow types the bits above the value may be anything.
+  const bool has_spare_bits = primitive_util::IsSubByteNonPredType(a.subshape().element_type());
+  if (a.subshape().is_static() && !has_spare_bits && ShapeUtil::Equal(a.subshape(), b.subshape())) {
     return std::memcmp(a.memory(), b.memory(), a.size_bytes()) == 0;
   }
   return primitive_util::ArrayTypeSwitch(

@@ -223,5 +223,13 @@ TEST(LiteralHashTest, ByteLimit) {
   EXPECT_EQ(hash(columns), hash(other)) << "the first row, in logical order";
 }
 
+// A narrow integer is its low bits, whatever stands above them.
+TEST(LiteralQueryTest, EqualityOfNarrowIntegersIgnoresSpareBits) {
+  const char low[] = {0x02, 0x0e}, high[] = {0x72, static_cast<char>(0xfe)};
+  const BorrowingLiteral a(low, S("s4[2]")), b(high, S("s4[2]"));
+  EXPECT_EQ(a, b);
+  EXPECT_NE(BorrowingLiteral(low, S("s8[2]")), BorrowingLiteral(high, S("s8[2]")));
+}
+
 }  // namespace
 }  // namespace kashi

@@ -400,7 +400,30 @@ TEST(LiteralPopulateTest, Errors) {
   EXPECT_FALSE(Literal(S("s32[2]")).Populate<float>(zero).ok());
   EXPECT_FALSE(Literal(S("(f32[2])")).Populate<float>(zero).ok());
   EXPECT_FALSE(Literal(S("(f32[2])")).PopulateLinearInplace([](void*, int64_t) {}).ok());
-  EXPECT_FALSE(Literal::CreateFromShapeWithUnknownLeafArrays(S("f32[2]")).Populate<float>(zero).ok());
+}
+
+TEST(LiteralPopulateTest, MakesArraysKnown) {
+  Literal literal = Literal::CreateFromShapeWithUnknownLeafArrays(S("f32[2]"));
+  ASSERT_TRUE(literal.Populate<float>([](absl::Span<const int64_t> index) { return 1.0f + index[0]; }).ok());
+  EXPECT_TRUE(literal.IsKnown());
+  EXPECT_THAT(literal.data<float>(), ElementsAre(1, 2));
+  literal = Literal::CreateFromShapeWithUndeterminedLeafArrays(S("f32[]"));
+  literal.PopulateWithValue<float>(3);
+  EXPECT_EQ(literal.Get<float>({}), 3);
+}
+
+TEST(LiteralPopulateTest, CurrentSizesCount) {
+  Literal row = Literal::CreateFromShape(S("u32[<=4]"));
+  row.SetDynamicSize(0, 2);
+  row.PopulateR1<uint32_t>({7, 8});
+  EXPECT_EQ(row.ToStringOneline(), "u32[<=4](2) {7, 8}");
+  EXPECT_DEATH(row.PopulateR1<uint32_t>({7, 8, 9}), "current sizes");
+  Literal table = Literal::CreateFromShape(S("u32[3,<=4]"));
+  table.SetDynamicSize(1, 2);
+  table.PopulateR2<uint32_t>({{1, 2}, {3, 4}, {5, 6}});
+  EXPECT_EQ(table.Get<uint32_t>({2, 1}), 6);
+  table.PopulateFromArray(Array<uint32_t>({3, 2}, 9));
+  EXPECT_THAT(table.data<uint32_t>(), ElementsAre(9, 9, 0, 0, 9, 9, 0, 0, 9, 9, 0, 0));
 }
 
 }  // namespace

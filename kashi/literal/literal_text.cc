@@ -12,6 +12,7 @@
 // Tuples and dimensions are walked with a stack of our own: neither depth nor rank is bounded by that of a thread.
 #include "kashi/literal/literal_text.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -85,6 +86,7 @@ class ArrayPrinter {
       : elements_(elements), sizes_(sizes), strides_(strides), oneline_(oneline), out_(*out) {}
 
   void Print() {
+    if (HasTooManyEmptyRows()) return out_.Append("{...}");
     if (sizes_.empty()) return PrintScalar(elements_[0]);
     if (sizes_.size() == 1) return PrintRow(elements_);
     PrintNested();
@@ -95,6 +97,17 @@ class ArrayPrinter {
     const T* elements;  // where its part of the array begins
     int64_t next = 0;   // the number of the element to be printed next
   };
+
+  // Rows without elements have braces all the same, and sizes that cost nothing may claim any number of them.
+  bool HasTooManyEmptyRows() const {
+    constexpr int64_t kMaxEmptyRows = 1 << 20;
+    int64_t rows = 1;
+    for (int64_t size : sizes_) {
+      if (size == 0) return rows > kMaxEmptyRows;
+      rows = std::min(rows * std::min(size, 2 * kMaxEmptyRows), 2 * kMaxEmptyRows);
+    }
+    return false;
+  }
 
   absl::string_view line_break() const { return oneline_ ? " " : "\n"; }
 

@@ -28,8 +28,6 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "Elements are written a
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicSize = 6;
 constexpr int kMaxRank = 64;  // NumPy's
-// An empty array may claim any sizes; beyond this, no walk over its rows would end.
-constexpr int64_t kMaxEmptyRows = int64_t{1} << 30;
 // The longest header that version 1 can have; what later versions could add is padding.
 constexpr int64_t kMostHeaderBytes = kMagicSize + 4 + 0xffff;
 
@@ -228,20 +226,14 @@ absl::Status SplitFile(absl::string_view bytes, absl::string_view* header, absl:
   return absl::OkStatus();
 }
 
-// Whether there are exactly so many bytes as the sizes say.
+// Whether there are exactly as many bytes as the sizes say. With a size of 0 that is none, whatever the other sizes are.
 absl::Status CheckSizes(const Header& header, int64_t width, size_t bytes) {
-  std::optional<int64_t> rows = 1;
-  bool is_empty = false;
+  const bool is_empty = std::find(header.sizes.begin(), header.sizes.end(), 0) != header.sizes.end();
+  std::optional<int64_t> wanted = is_empty ? 0 : width;
   for (int64_t size : header.sizes) {
-    if (size == 0) is_empty = true;
-    if (size > 0 && rows.has_value()) rows = CheckedMultiply(*rows, size);
+    if (wanted.has_value()) wanted = CheckedMultiply(*wanted, size);
   }
-  const std::optional<int64_t> wanted = is_empty           ? std::make_optional<int64_t>(0)
-                                        : rows.has_value() ? CheckedMultiply(*rows, width)
-                                                           : std::nullopt;
-  if (wanted == static_cast<int64_t>(bytes) && (!is_empty || rows.value_or(kMaxEmptyRows + 1) <= kMaxEmptyRows)) {
-    return absl::OkStatus();
-  }
+  if (wanted == static_cast<int64_t>(bytes)) return absl::OkStatus();
   return InvalidArgument(".npy of sizes (%s) with elements of %d bytes has %d bytes of them",
                          absl::StrJoin(header.sizes, ","), width, bytes);
 }

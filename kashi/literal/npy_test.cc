@@ -217,5 +217,17 @@ TEST(NpyTest, OnlyArraysAreWritten) {
   EXPECT_FALSE(WriteNpy(Literal::CreateFromShapeWithUnknownLeafArrays(ShapeOf("s32[1]")), &bytes).ok());
 }
 
+// No size is too large where another is 0.
+TEST(NpyTest, EmptyArraysOfLargeSizes) {
+  const Literal literal = Literal::CreateFromShape(S("f32[10,9,8,7,30,29,28,27,26,0]"));
+  std::string bytes;
+  ASSERT_TRUE(WriteNpy(literal, &bytes).ok());
+  const absl::StatusOr<Literal> read = ReadNpy(bytes);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->shape().dimensions(), literal.shape().dimensions());
+  EXPECT_EQ(*read, literal);
+  EXPECT_EQ(read->ToStringWithoutShape(), "{...}");
+}
+
 }  // namespace
 }  // namespace kashi

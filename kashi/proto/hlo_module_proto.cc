@@ -142,7 +142,7 @@ HloModuleProto HloModule::ToProto() const {
 }
 
 absl::StatusOr<HloModuleConfig> HloModule::CreateModuleConfigFromProto(const HloModuleProto& proto,
-                                                                       const DebugOptions&) {
+                                                                       const DebugOptions& debug_options) {
   if (!proto.has_host_program_shape()) return FailedPrecondition("No program shape found in the proto");
   KASHI_ASSIGN_OR_RETURN(const ProgramShape program_shape, ProgramShape::FromProto(proto.host_program_shape()));
   for (const Shape& parameter : program_shape.parameters()) {
@@ -152,6 +152,7 @@ absl::StatusOr<HloModuleConfig> HloModule::CreateModuleConfigFromProto(const Hlo
   HloModuleConfig config(program_shape, /*ignore_layouts=*/false);
   config.set_use_auto_spmd_partitioning(proto.use_auto_spmd_partitioning());
   config.set_device_type(proto.device_type());
+  config.set_debug_options(debug_options);
   return config;
 }
 

@@ -85,3 +85,18 @@ void WriteOriginalValue(const OriginalValue& value, OriginalValueProto* proto) {
 }
 
 }  // namespace kashi::proto_internal
+
+namespace kashi {
+
+OriginalValueProto OriginalValue::ToProto() const {
+  OriginalValueProto proto;
+  proto_internal::WriteOriginalValue(*this, &proto);
+  return proto;
+}
+
+std::shared_ptr<OriginalValue> OriginalValue::FromProto(const OriginalValueProto& proto) {
+  absl::StatusOr<OriginalValue> value = proto_internal::ReadOriginalValue(proto);
+  return value.ok() ? std::make_shared<OriginalValue>(*std::move(value)) : nullptr;
+}
+
+}  // namespace kashi

@@ -1,8 +1,11 @@
 #include "kashi/proto/records_proto.h"
 
+#include <string>
 #include <type_traits>
 
+#include "absl/strings/string_view.h"
 #include "google/protobuf/message.h"
+#include "google/protobuf/text_format.h"
 #include "kashi/base/status.h"
 
 namespace kashi {
@@ -154,4 +157,48 @@ KASHI_DESCRIBE(OpSharding,
   absl::Status FromWire(const wire::type& message, type* record) { return Copy(message, record); }
 KASHI_RECORD_TYPES(KASHI_DEFINE)
 
+// ---- What records do as messages do it ------------------------------------------------------------------------------
+
+namespace message_internal {
+namespace {
+
+template <typename Message, typename Record>
+bool ReadMessage(const Message& message, Record* record) {
+  record->Clear();
+  return FromWire(message, record).ok();
+}
+
+}  // namespace
+
+template <typename Record>
+std::string BytesOfRecord(const Record& record) {
+  return ToMessage(record).SerializeAsString();
+}
+
+template <typename Record>
+bool ReadRecord(absl::string_view bytes, Record* record) {
+  auto message = ToMessage(Record());
+  return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && ReadMessage(message, record);
+}
+
+template <typename Record>
+std::string TextOfRecord(const Record& record, bool one_line) {
+  const auto message = ToMessage(record);
+  return one_line ? message.ShortDebugString() : message.DebugString();
+}
+
+template <typename Record>
+bool ReadRecordText(absl::string_view text, Record* record) {
+  auto message = ToMessage(Record());
+  return google::protobuf::TextFormat::ParseFromString(std::string(text), &message) && ReadMessage(message, record);
+}
+
+#define KASHI_AS_MESSAGE(type)                          \
+  template std::string BytesOfRecord(const type&);      \
+  template bool ReadRecord(absl::string_view, type*);   \
+  template std::string TextOfRecord(const type&, bool); \
+  template bool ReadRecordText(absl::string_view, type*);
+KASHI_RECORD_TYPES(KASHI_AS_MESSAGE)
+
+}  // namespace message_internal
 }  // namespace kashi

@@ -5,6 +5,8 @@
 //
 // Both add to what is there; callers pass empty ones. FromWire refuses numbers that are no enumerators (INVALID_ARGUMENT);
 // what it has written by then is unspecified.
+//
+// With these, records themselves have SerializeAsString(), ParseFromString() and DebugString() (kashi/hlo/message.h).
 #ifndef KASHI_PROTO_RECORDS_PROTO_H_
 #define KASHI_PROTO_RECORDS_PROTO_H_
 
@@ -17,6 +19,7 @@ namespace kashi {
 // clang-format off
 #define KASHI_RECORD_TYPES(V) \
   V(PaddingConfig) \
+  V(WindowDimension) \
   V(Window) \
   V(GatherDimensionNumbers) \
   V(ScatterDimensionNumbers) \
@@ -42,9 +45,14 @@ namespace kashi {
   V(NamedShardingProto) \
   V(OpSharding)
 // clang-format on
-#define KASHI_DECLARE(type)                             \
-  void ToWire(const type& record, wire::type* message); \
-  absl::Status FromWire(const wire::type& message, type* record);
+#define KASHI_DECLARE(type)                                       \
+  void ToWire(const type& record, wire::type* message);           \
+  absl::Status FromWire(const wire::type& message, type* record); \
+  inline wire::type ToMessage(const type& record) {               \
+    wire::type message;                                           \
+    ToWire(record, &message);                                     \
+    return message;                                               \
+  }
 KASHI_RECORD_TYPES(KASHI_DECLARE)
 #undef KASHI_DECLARE
 

@@ -91,5 +91,22 @@ TEST(RecordsProtoTest, NumbersThatAreNoEnumeratorsAreRefused) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("7 is no value of OpSharding::Type"));
 }
 
+TEST(RecordsProtoTest, RecordsAreBytesAndTextAsMessagesAre) {
+  OpSharding sharding;
+  sharding.set_type(OpSharding::OTHER);
+  sharding.add_tile_assignment_dimensions(2);
+  wire::OpSharding message;
+  ToWire(sharding, &message);
+  EXPECT_EQ(sharding.SerializeAsString(), message.SerializeAsString());
+  EXPECT_EQ(sharding.DebugString(), message.DebugString());
+  EXPECT_EQ(sharding.ShortDebugString(), "type: OTHER tile_assignment_dimensions: 2");
+  OpSharding read;
+  read.set_shard_group_id(7);
+  ASSERT_TRUE(read.ParseFromString(sharding.SerializeAsString()));
+  EXPECT_EQ(read, sharding);
+  EXPECT_FALSE(read.ParseFromString("\x0f"));
+  EXPECT_FALSE(read.ParseFromString("\x08\x63")) << "no type has the number 99";
+}
+
 }  // namespace
 }  // namespace kashi

@@ -1,9 +1,10 @@
-// What of XlaComputation is about protos.
+// What of XlaComputation and XlaBuilder is about protos.
 #include <memory>
 #include <utility>
 
 #include "kashi/base/status.h"
 #include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/xla_builder_friend.h"
 #include "kashi/hlo/xla_computation.h"
 #include "kashi/proto/hlo.pb.h"
 
@@ -52,6 +53,16 @@ absl::StatusOr<std::unique_ptr<HloSnapshot>> XlaComputation::Snapshot() const {
   auto snapshot = std::make_unique<HloSnapshot>();
   *snapshot->mutable_hlo()->mutable_hlo_module() = proto();
   return snapshot;
+}
+
+HloInstructionProto* internal::XlaBuilderFriend::GetInstruction(XlaOp op) {
+  XlaBuilder* const builder = op.builder();
+  const absl::StatusOr<HloInstruction*> instruction = builder->Find(op);
+  if (!instruction.ok()) return nullptr;
+  std::shared_ptr<HloInstructionProto>& proto = builder->handed_out_[(*instruction)->unique_id()];
+  if (proto == nullptr) proto = std::make_shared<HloInstructionProto>();
+  *proto = (*instruction)->ToProto();
+  return proto.get();
 }
 
 }  // namespace kashi

@@ -102,11 +102,11 @@ absl::StatusOr<PrimitiveType> TypeOfSize(size_t bytes) {
   return InvalidArgument("elem_size_in_bytes must be 1, 2, 4, 8 or 16, got %d", bytes);
 }
 
-// Empty where a tiling changes nothing, or is ignored.
+// Empty where a tiling changes nothing.
 DimensionVector EffectiveTiling(const Tiling& tiling) {
   const bool is_trivial =
       std::all_of(tiling.tiling.begin(), tiling.tiling.end(), [](int64_t size) { return size == 1; });
-  if (tiling.tiling.size() <= 1 || is_trivial) return {};
+  if (is_trivial) return {};
   return DimensionVector(tiling.tiling.begin(), tiling.tiling.end());
 }
 

@@ -46,7 +46,8 @@ class TransposePlan {
     kF64ToEf57 = 1,
   };
 
-  // Sizes of a tile of the most minor dimensions. A tiling of one entry is ignored, as in XLA.
+  // Sizes of a tile of the most minor dimensions. It may have fewer entries than the array has dimensions: each row of a
+  // 3x2 array with the tiling {4} takes 4 elements.
   struct Tiling {
     absl::Span<const int64_t> tiling;
   };

@@ -76,7 +76,7 @@ Problem Transposition(Numbers dims, Numbers permutation) {
 // The obvious formula: the row-major number of the tile, then that within the tile.
 int64_t Position(const Numbers& index, const Numbers& dims, const Numbers& tiling) {
   int64_t tile_number = 0, within = 0, tile_elements = 1;
-  const size_t untiled = dims.size() - (tiling.size() > 1 ? tiling.size() : 0);
+  const size_t untiled = dims.size() - tiling.size();
   for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t tile = i < untiled ? 1 : tiling[i - untiled];
     tile_number = tile_number * CeilOfRatio(dims[i], tile) + index[i] / tile;
@@ -264,7 +264,7 @@ TEST(TransposePlanTest, AllPermutations) {
 }
 
 const std::vector<Numbers>& Tilings() {
-  static const auto& tilings = *new std::vector<Numbers>{{}, {2, 3}, {8, 128}, {3, 1}, {1, 4}, {2, 2, 2}, {1, 1}};
+  static const auto& tilings = *new std::vector<Numbers>{{}, {2, 3}, {8, 128}, {3, 1}, {1, 4}, {4}, {2, 2, 2}, {1, 1}};
   return tilings;
 }
 
@@ -297,12 +297,26 @@ TEST(TransposePlanTest, CountsPaddingOfTiles) {
   EXPECT_EQ(plan->OutputNumElems(), 2700);
 }
 
-TEST(TransposePlanTest, ATilingOfRank1IsIgnored) {
-  Problem problem = Transposition({3, 5}, {1, 0});
+// Each row takes whole tiles of its own.
+TEST(TransposePlanTest, ATilingOfOneEntryPadsEachRow) {
+  Problem problem = Transposition({3, 2}, {0, 1});
+  problem.input_tiling = {4};
+  auto plan = TransposePlan::Create(problem.options()).value();
+  EXPECT_EQ(plan->InputNumElems(), 12);
+  std::vector<int32_t> a(12), b(6);
+  std::iota(a.begin(), a.end(), 0);
+  plan->Execute(a.data(), b.data());
+  EXPECT_THAT(b, ElementsAre(0, 1, 4, 5, 8, 9));
+  problem.input_tiling = {};
+  problem.output_tiling = {4};
+  plan = TransposePlan::Create(problem.options()).value();
+  EXPECT_EQ(plan->OutputNumElems(), 12);
+  std::vector<int32_t> padded(12, -1);
+  plan->Execute(b.data(), padded.data());
+  EXPECT_THAT(padded, ElementsAre(0, 1, -1, -1, 4, 5, -1, -1, 8, 9, -1, -1));
+  problem = Transposition({3, 5}, {1, 0});
   problem.input_tiling = {4};
   problem.output_tiling = {128};
-  EXPECT_EQ(TransposePlan::Create(problem.options()).value()->InputNumElems(), 15);
-  EXPECT_EQ(TransposePlan::Create(problem.options()).value()->OutputNumElems(), 15);
   Check(problem);
 }
 

@@ -1,6 +1,7 @@
 #include "xla/hlo/builder/xla_builder.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,13 +13,17 @@
 #include "xla/hlo/builder/sharding_builder.h"
 #include "xla/hlo/builder/xla_computation.h"
 #include "xla/hlo/ir/hlo_module.h"
+#include "xla/hlo/parser/hlo_parser.h"
+#include "xla/hlo/testlib/pattern_matcher_gmock.h"
 #include "xla/hlo/testlib/test.h"
+#include "xla/service/pattern_matcher.h"
 #include "xla/shape_util.h"
 #include "xla/xla_data.pb.h"
 
 namespace xla {
 namespace {
 
+namespace m = ::xla::match;
 using ::testing::HasSubstr;
 
 // As XLA's tests do it: through the proto.
@@ -121,6 +126,137 @@ TEST(XlaBuilderTest, ShardingAndWindows) {
   }
   TF_ASSERT_OK_AND_ASSIGN(const auto module, BuildHloModule(b));
   EXPECT_THAT(GetRoot(*module)->ToString(), HasSubstr("sharding={replicated}"));
+}
+
+// ---- What builders check, and what they make beside the operation itself.
+
+std::string ErrorOf(XlaBuilder& b) { return std::string(b.Build().status().message()); }
+
+TEST(XlaBuilderTest, InfeedsFollowEachOther) {
+  XlaBuilder b(TestName());
+  const Shape shape = ShapeUtil::MakeShapeWithDenseLayout(F32, {2}, {0});
+  const XlaOp first = Infeed(&b, shape), second = Infeed(&b, shape);
+  Tuple(&b, {first, second});
+  TF_ASSERT_OK_AND_ASSIGN(const auto computation, b.Build());
+  const HloInstruction* root = computation.module()->entry_computation()->root_instruction();
+  const HloInstruction *earlier = nullptr, *token_of = nullptr;
+  EXPECT_THAT(root, GmockMatch(m::Tuple(
+                        m::GetTupleElement(m::Infeed(&earlier, m::AfterAll()), 0),
+                        m::GetTupleElement(m::Infeed(m::GetTupleElement(m::Infeed(&token_of, m::Op()), 1)), 0))));
+  EXPECT_EQ(earlier, token_of);
+}
+
+TEST(XlaBuilderTest, AnAliasedParameterIsNoDonor) {
+  XlaBuilder b(TestName());
+  const Shape shape = ShapeUtil::MakeShape(F32, {2});
+  Tuple(&b, {Parameter(&b, 0, shape, "p0"), Parameter(&b, 1, shape, "p1")});
+  b.SetUpAlias({0}, 0, {});
+  b.AddBufferDonor(0, {});
+  EXPECT_THAT(ErrorOf(b), HasSubstr("already aliased"));
+}
+
+TEST(XlaBuilderTest, ShardingsFitTheShape) {
+  XlaBuilder b(TestName());
+  b.SetSharding(sharding_builder::Tile1D(ShapeUtil::MakeShape(F32, {4}), 4));
+  Parameter(&b, 0, ShapeUtil::MakeShape(F32, {2, 3}), "p0");
+  EXPECT_FALSE(b.Build().ok());
+}
+
+TEST(XlaBuilderTest, UnboundedReshapes) {
+  TF_ASSERT_OK_AND_ASSIGN(const Shape any, ParseShape("f32[?]"));
+  XlaBuilder known("known");
+  const XlaOp reshaped = Reshape(Parameter(&known, 0, any, "p"), {2, 3});
+  TF_ASSERT_OK_AND_ASSIGN(const Shape shape, known.GetShape(reshaped));
+  EXPECT_EQ(ShapeUtil::HumanString(shape), "f32[2,3]");
+  XlaBuilder sizes("sizes");
+  Reshape(Parameter(&sizes, 0, ShapeUtil::MakeShape(F32, {6}), "p"), {Shape::kUnboundedSize, Shape::kUnboundedSize});
+  EXPECT_THAT(ErrorOf(sizes), HasSubstr("unbounded dimensions is not supported"));
+  XlaBuilder result("result");
+  Reshape(any, Parameter(&result, 0, any, "p"));
+  EXPECT_THAT(ErrorOf(result), HasSubstr("unbounded result shape is not supported"));
+}
+
+TEST(XlaBuilderTest, UnboundedAllToAll) {
+  XlaBuilder b(TestName());
+  TF_ASSERT_OK_AND_ASSIGN(const Shape operand, ParseShape("f32[?, 15]"));
+  TF_ASSERT_OK_AND_ASSIGN(const Shape expected, ParseShape("f32[?, 45]"));
+  AllToAll(Parameter(&b, 0, operand, "operand"), /*split_dimension=*/0, /*concat_dimension=*/1, /*split_count=*/3);
+  TF_ASSERT_OK_AND_ASSIGN(const auto computation, b.Build());
+  EXPECT_TRUE(ShapeUtil::Compatible(computation.module()->entry_computation()->root_instruction()->shape(), expected));
+}
+
+TEST(XlaBuilderTest, MhloBroadcastAndReshapeFit) {
+  const Shape sizes = ShapeUtil::MakeShape(S32, {3});
+  XlaBuilder rank("rank");
+  MhloDynamicBroadcastInDim(Parameter(&rank, 0, ShapeUtil::MakeShape(F32, {1, 2}), "x"),
+                            Parameter(&rank, 1, sizes, "sizes"), {0, 3}, ShapeUtil::MakeShape(F32, {1, 2, 3}));
+  EXPECT_THAT(ErrorOf(rank), HasSubstr("invalid value 3"));
+  XlaBuilder size("size");
+  MhloDynamicBroadcastInDim(Parameter(&size, 0, ShapeUtil::MakeShape(F32, {1, 2}), "x"),
+                            Parameter(&size, 1, sizes, "sizes"), {0, 1}, ShapeUtil::MakeShape(F32, {1, 4, 3}));
+  EXPECT_THAT(ErrorOf(size), HasSubstr("is not compatible with size of result dimension 1 (4)"));
+  XlaBuilder count("count");
+  MhloDynamicReshape(Parameter(&count, 0, ShapeUtil::MakeShape(F32, {3, 4}), "x"), Parameter(&count, 1, sizes, "sizes"),
+                     ShapeUtil::MakeShape(F32, {1, 2, 3}));
+  EXPECT_THAT(ErrorOf(count), HasSubstr("mismatched element counts: from=12 (f32[3,4]) to=6 (f32[1,2,3])"));
+}
+
+TEST(XlaBuilderTest, CompositeCallsHaveNamesAndVersions) {
+  const Shape shape = ShapeUtil::MakeShape(F32, {});
+  XlaBuilder callee("callee");
+  Neg(Parameter(&callee, 0, shape, "x"));
+  TF_ASSERT_OK_AND_ASSIGN(const auto computation, callee.Build());
+  const auto error = [&](const std::string& name, std::optional<absl::string_view> attributes,
+                         std::optional<int64_t> version) {
+    XlaBuilder b("caller");
+    CompositeCall(&b, computation, {Parameter(&b, 0, shape, "x")}, name, attributes, version);
+    return ErrorOf(b);
+  };
+  EXPECT_EQ(error("foo.bar", std::nullopt, std::nullopt), "");
+  EXPECT_EQ(error("foo.bar", "{n = 1 : i32}", 1), "");
+  EXPECT_THAT(error("", "{}", 1), HasSubstr("composite.name"));
+  EXPECT_THAT(error("foo.bar", "", 1), HasSubstr("composite.attributes"));
+  EXPECT_THAT(error("foo.bar", "{}", -1), HasSubstr("composite.version"));
+}
+
+TEST(XlaBuilderTest, TheSameCallsGiveTheSameProto) {
+  std::string protos[2];
+  for (std::string& proto : protos) {
+    const Shape shape = ShapeUtil::MakeShape(F32, {});
+    XlaBuilder callee("callee");
+    Add(Parameter(&callee, 0, shape, "x"), Parameter(&callee, 1, shape, "y"));
+    TF_ASSERT_OK_AND_ASSIGN(const auto computation, callee.Build());
+    XlaBuilder b(TestName());
+    const XlaOp x = Parameter(&b, 0, shape, "x");
+    Add(Call(&b, computation, {x, x}), Call(&b, computation, {x, ConstantR0<float>(&b, 1)}));
+    TF_ASSERT_OK_AND_ASSIGN(const auto caller, b.Build());
+    proto = caller.proto().SerializeAsString();
+  }
+  EXPECT_EQ(protos[0], protos[1]);
+}
+
+TEST(XlaBuilderTest, InstructionsAsProtos) {
+  XlaBuilder b(TestName());
+  const XlaOp x = Parameter(&b, 0, ShapeUtil::MakeShape(F32, {2}), "x");
+  const XlaOp sum = Add(x, x);
+  TF_ASSERT_OK(b.SetInstructionFrontendAttribute(sum, "key", "value"));
+  const HloInstructionProto* proto = internal::XlaBuilderFriend::GetInstruction(sum);
+  EXPECT_EQ(proto->opcode(), "add");
+  EXPECT_EQ(proto->operand_ids_size(), 2);
+  EXPECT_EQ(proto->frontend_attributes().map().at("key"), "value");
+}
+
+TEST(XlaBuilderTest, DynamicReshapeToAScalar) {
+  XlaBuilder b(TestName());
+  const XlaOp scalar = DynamicReshape(Parameter(&b, 0, ShapeUtil::MakeShape(F32, {1}), "x"), {}, {}, {});
+  TF_ASSERT_OK_AND_ASSIGN(const Shape shape, b.GetShape(scalar));
+  EXPECT_EQ(ShapeUtil::HumanString(shape), "f32[]");
+}
+
+TEST(XlaBuilderTest, AfterAllOfNothing) {
+  XlaBuilder b(TestName());
+  AfterAll(&b, {});
+  EXPECT_THAT(ErrorOf(b), HasSubstr("AfterAll requires at least one operand"));
 }
 
 }  // namespace

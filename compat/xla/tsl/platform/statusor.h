@@ -15,13 +15,14 @@ namespace tsl {
 using ::absl::StatusOr;  // NOLINT
 }  // namespace tsl
 
-// `lhs` may declare a variable. Only in functions that return void.
+// `lhs` may declare a variable. Only in functions that return void. It is a statement as it is: the semicolon behind it may be
+// missing, as with XLA's.
 #define TF_ASSERT_OK_AND_ASSIGN(lhs, rexpr) \
   KASHI_COMPAT_ASSERT_OK_AND_ASSIGN(KASHI_COMPAT_CONCAT(kashi_compat_status_or_, __COUNTER__), lhs, rexpr)
 #define KASHI_COMPAT_ASSERT_OK_AND_ASSIGN(status_or, lhs, rexpr) \
   auto status_or = (rexpr);                                      \
   ASSERT_TRUE(status_or.status().ok()) << status_or.status();    \
-  lhs = std::move(status_or).value()
+  lhs = std::move(status_or).value();
 
 #define TF_ASSIGN_OR_RETURN(lhs, rexpr) \
   KASHI_COMPAT_ASSIGN_OR_RETURN(KASHI_COMPAT_CONCAT(kashi_compat_status_or_, __COUNTER__), lhs, rexpr)

@@ -1,4 +1,5 @@
-// tsl::proto_testing::EqualsProto(text or message), and Partially(…), which looks only at the fields that are set there.
+// tsl::proto_testing::EqualsProto(text or message), and Partially(…), which looks only at the fields that are set there. The
+// small records (Window, OpSharding, …), which are plain values here, are compared as the messages that they stand for.
 #ifndef KASHI_COMPAT_XLA_TSL_UTIL_PROTO_PROTO_MATCHERS_H_
 #define KASHI_COMPAT_XLA_TSL_UTIL_PROTO_PROTO_MATCHERS_H_
 
@@ -11,6 +12,7 @@
 #include "google/protobuf/message.h"
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/util/message_differencer.h"
+#include "kashi/proto/records_proto.h"
 
 namespace tsl::proto_testing {
 
@@ -48,6 +50,10 @@ class EqualsProtoMatcher {
   bool MatchAndExplain(const google::protobuf::Message* actual, ::testing::MatchResultListener* listener) const {
     return actual != nullptr && MatchAndExplain(*actual, listener);
   }
+  template <typename Record, typename = decltype(::kashi::ToMessage(std::declval<const Record&>()))>
+  bool MatchAndExplain(const Record& actual, ::testing::MatchResultListener* listener) const {
+    return MatchAndExplain(static_cast<const google::protobuf::Message&>(::kashi::ToMessage(actual)), listener);
+  }
 
   void set_partial() { is_partial_ = true; }
 
@@ -66,6 +72,10 @@ inline EqualsProtoPolymorphicMatcher EqualsProto(std::string text) {
 }
 inline EqualsProtoPolymorphicMatcher EqualsProto(const google::protobuf::Message& message) {
   return ::testing::MakePolymorphicMatcher(EqualsProtoMatcher(message));
+}
+template <typename Record, typename = decltype(::kashi::ToMessage(std::declval<const Record&>()))>
+EqualsProtoPolymorphicMatcher EqualsProto(const Record& record) {
+  return EqualsProto(static_cast<const google::protobuf::Message&>(::kashi::ToMessage(record)));
 }
 inline EqualsProtoPolymorphicMatcher Partially(EqualsProtoPolymorphicMatcher matcher) {
   matcher.mutable_impl().set_partial();
