@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/hlo/elided_constant.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi::cli {
@@ -92,7 +93,11 @@ class ComputationMatcher {
 std::string ComputationMatcher::OperationOf(const HloInstruction& x) const {
   std::string text = absl::StrCat(ShapeText(x), " ", OperationText(x));
   // Text leaves out the values of large constants.
-  if (x.IsConstant()) absl::StrAppend(&text, "#", absl::HashOf(LiteralBase::AbslHashable<false>(x.literal())));
+  if (IsElidedConstant(x)) {
+    absl::StrAppend(&text, "#elided");
+  } else if (x.IsConstant()) {
+    absl::StrAppend(&text, "#", absl::HashOf(LiteralBase::AbslHashable<false>(x.literal())));
+  }
   return text;
 }
 
@@ -171,6 +176,9 @@ void ComputationMatcher::AddChanges(const HloInstruction& x, const HloInstructio
   }
   const std::string text_x = OperationText(x);
   const std::string text_y = OperationText(y);
+  if (IsElidedConstant(x) != IsElidedConstant(y)) {
+    return add("value", IsElidedConstant(x) ? "elided" : "known", IsElidedConstant(y) ? "elided" : "known");
+  }
   if (x.IsConstant() && (text_x != text_y || shape_x == shape_y)) return add("value", text_x, text_y);
   if (text_x != text_y) add("attributes", AttributesOf(x), AttributesOf(y));
 }

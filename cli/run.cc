@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/custom_call_command.h"
+#include "cli/elided_constants.h"
 #include "cli/interrupt.h"
 #include "cli/limits.h"
 #include "cli/module_check.h"
@@ -24,6 +25,7 @@
 #include "cli/run_outputs.h"
 #include "cli/run_watch.h"
 #include "cli/verb.h"
+#include "kashi/analysis/fake_arguments.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
@@ -45,6 +47,9 @@ struct RunOptions {
   std::vector<std::string> expect;
   std::string expect_devices;
   std::optional<double> tolerance;
+  bool allow_nan = false;
+  bool allow_elided = false;
+  std::vector<std::string> random;
   uint64_t seed = 42;
   int repeat = 1;
   std::string devices_dir;
@@ -96,7 +101,9 @@ class RunVerb {
  private:
   std::optional<int> CheckUsage() const;
   absl::Status Prepare();
+  absl::Status FillElided();
   absl::Status ChooseInputs();
+  absl::Status MakeUpInputs(int64_t devices);
   absl::Status PrepareWatchers();
   EvaluationOptions Evaluation();
   absl::Status See(const HloInstruction& instruction, const Value& value);
@@ -136,6 +143,8 @@ class RunVerb {
 std::optional<int> RunVerb::CheckUsage() const {
   const bool watches = !options_.trace.empty() || !options_.until.empty() || options_.check_nan;
   if (options_.repeat > 1 && watches) return FailUsage("--repeat does not go with --trace, --until, --check-nan");
+  const bool has_inputs = !options_.devices_dir.empty() || !options_.inputs.empty();
+  if (has_inputs && !options_.random.empty()) return FailUsage("--random is for inputs that are not given");
   if (!options_.devices_dir.empty() && !options_.inputs.empty()) return FailUsage("--devices-dir or --input, not both");
   if (!options_.expect.empty() && !options_.expect_devices.empty()) {
     return FailUsage("--expect or --expect-devices, not both");
@@ -146,6 +155,36 @@ std::optional<int> RunVerb::CheckUsage() const {
   return std::nullopt;
 }
 
+// Values that are not in the file stand in nobody's way, but what comes of others in their place proves nothing.
+absl::Status RunVerb::FillElided() {
+  const std::vector<std::string> names = ElidedNames(*file_->module);
+  if (names.empty()) return absl::OkStatus();
+  json_["elided_constants"] = names;
+  const bool compares = !options_.expect.empty() || !options_.expect_devices.empty();
+  if (compares && !options_.allow_elided) {
+    return InvalidArgument("%s: %s; with --allow-elided random values stand in for them", file_->name,
+                           ElidedText(names));
+  }
+  WarnOfElided(file_->name, names, "; random values stand in for them");
+  return FillElidedConstants(file_->module.get(), options_.seed);
+}
+
+absl::Status RunVerb::MakeUpInputs(int64_t devices) {
+  const uint64_t limit = options_.limits.memory_limit > 0 ? options_.limits.memory_limit : DefaultMemoryLimit();
+  const uint64_t limit_of_each = std::max<uint64_t>(1, limit / static_cast<uint64_t>(devices));
+  for (int64_t device = 0; device < devices; ++device) {
+    KASHI_ASSIGN_OR_RETURN(ChosenArguments chosen,
+                           MakeRandomArguments(*file_->module, {options_.random, options_.seed + device, limit_of_each,
+                                                                &interrupt_.flag()}));
+    if (device == 0) {
+      SayRandom(options_.seed, chosen);
+      json_["inputs"] = chosen.made_up;
+    }
+    arguments_.push_back(std::move(chosen.arguments));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunVerb::ChooseInputs() {
   if (!options_.devices_dir.empty()) {
     KASHI_ASSIGN_OR_RETURN(arguments_, ReadDeviceArguments(*file_->module, options_.devices_dir));
@@ -153,25 +192,20 @@ absl::Status RunVerb::ChooseInputs() {
   }
   KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_->module));
   if (counts.total() == 1) {
-    KASHI_ASSIGN_OR_RETURN(Arguments arguments,
-                           ChooseArguments(*file_, options_.inputs, options_.seed, options_.limits.memory_limit));
-    arguments_.push_back(std::move(arguments));
-    if (!options_.inputs.empty() || !options_.expect.empty() || !options_.until.empty()) return absl::OkStatus();
+    KASHI_ASSIGN_OR_RETURN(ChosenArguments chosen, ChooseArguments(*file_, options_.inputs,
+                                                                   {options_.random, options_.seed,
+                                                                    options_.limits.memory_limit, &interrupt_.flag()}));
+    arguments_.push_back(std::move(chosen.arguments));
+    if (!chosen.made_up.is_null()) json_["inputs"] = chosen.made_up;
+    if (!options_.inputs.empty() || !options_.random.empty() || !options_.expect.empty() || !options_.until.empty())
+      return absl::OkStatus();
     KASHI_ASSIGN_OR_RETURN(snapshot_result_, SnapshotResult(*file_));
     return absl::OkStatus();
   }
   if (!options_.inputs.empty()) {
     return InvalidArgument("a program for %s takes its inputs from --devices-dir", counts.ToString());
   }
-  SayRandom(options_.seed);
-  const uint64_t limit = options_.limits.memory_limit > 0 ? options_.limits.memory_limit : DefaultMemoryLimit();
-  for (int64_t device = 0; device < counts.total(); ++device) {
-    KASHI_ASSIGN_OR_RETURN(Arguments arguments,
-                           MakeRandomArguments(*file_->module, options_.seed + device,
-                                               std::max<uint64_t>(1, limit / static_cast<uint64_t>(counts.total()))));
-    arguments_.push_back(std::move(arguments));
-  }
-  return absl::OkStatus();
+  return MakeUpInputs(counts.total());
 }
 
 absl::Status RunVerb::PrepareWatchers() {
@@ -320,7 +354,8 @@ absl::StatusOr<std::vector<std::optional<OutputComparison>>> RunVerb::Compare(
     return InvalidArgument("the snapshot has %d results, the program %d", expected.size(), outputs.size());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(comparisons[i], CompareOutput(expected[i], outputs[i], Tolerance{options_.tolerance}));
+    KASHI_ASSIGN_OR_RETURN(comparisons[i],
+                           CompareOutput(expected[i], outputs[i], Tolerance{options_.tolerance, options_.allow_nan}));
   }
   return comparisons;
 }
@@ -333,7 +368,7 @@ absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs, An
   Json list = Json::array();
   if (has_devices() && !options_.json) answers->Add(absl::StrCat("dev", device, "\n"));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (comparisons[i].has_value() && comparisons[i]->statistics.mismatches > 0) is_as_expected_ = false;
+    if (comparisons[i].has_value() && !comparisons[i]->agrees) is_as_expected_ = false;
     if (options_.json) {
       list.push_back(OutputJson(outputs[i], comparisons[i]));
     } else {
@@ -364,8 +399,6 @@ std::string RunVerb::TimesText() const {
 
 int RunVerb::Show(std::vector<Literal> results) {
   Answers answers("", options_.json);
-  json_["file"] = file_->name;
-  json_["engine"] = options_.engine;
   AddTimes(&json_);
   for (size_t device = 0; device < results.size(); ++device) {
     const absl::Status shown = ShowDevice(device, FlattenResult(std::move(results[device])), &answers);
@@ -382,6 +415,9 @@ int RunVerb::Show(std::vector<Literal> results) {
 }
 
 absl::Status RunVerb::Prepare() {
+  json_["file"] = file_->name;
+  json_["engine"] = options_.engine;
+  KASHI_RETURN_IF_ERROR(FillElided());
   KASHI_RETURN_IF_ERROR(ChooseInputs());
   if (!options_.output_dir.empty()) KASHI_RETURN_IF_ERROR(MakeDirectory(options_.output_dir));
   return PrepareWatchers();
@@ -435,12 +471,22 @@ void AddRunVerb(Command* command) {
       "  kashi run module.hlo                                       on random numbers; shows what comes out\n"
       "  kashi run module.hlo --input x.npy --input y.npy --output-dir out\n"
       "  kashi run module.hlo --input x.npy --expect want.npy       exit status 1 if it differs\n"
+      "  kashi run module.hlo --random normal --random 2=integers:0,9    parameter 2 from 0 to 9, the others normal\n"
       "  kashi run snapshot.pb                                      a snapshot on its own arguments\n"
       "  kashi run module.hlo --check-nan                           who makes the first NaN\n"
       "  kashi run module.hlo --repeat 10 --json                    how long it takes\n\n"
       "Inputs are arrays in the order of the parameters, a tuple's one behind the other; for types that NumPy lacks,\n"
-      "raw bits. Integers that are made up are between 0 and 127. Keys of --json: file, engine, compile_ms (the\n"
-      "verifier), first_ms, run_ms_min and run_ms_median (of the runs behind the first), peak_rss_bytes, outputs\n"
+      "raw bits.\n\n"
+      "Rules of --random: auto, normal, normal:MEAN,DEVIATION, uniform:A,B, positive, ones, integers:A,B. auto is "
+      "what\n"
+      "the program can use: [-1, 1); [0.1, 1.1) for what reaches rsqrt, sqrt, log or a divisor; less than 1 for "
+      "factors\n"
+      "of long sums; integers from 0 to 127, indices within what they index, few iterations, any bits for keys of\n"
+      "random numbers; the neutral element for initial values of reductions.\n\n"
+      "Elements that are NaN on both sides are not compared, and counted; an output of which nothing was compared is\n"
+      "not as expected. Keys of --json: file, engine, elided_constants, inputs (how each array was made up), "
+      "compile_ms\n"
+      "(the verifier), first_ms, run_ms_min and run_ms_median (of the runs behind the first), peak_rss_bytes, outputs\n"
       "(shape, elements, min, max, mean, nan, inf, value or beginning, comparison); of several devices `devices`,\n"
       "each with outputs. Exit status 130 after Ctrl-C.";
   Verb* verb =
@@ -453,6 +499,15 @@ void AddRunVerb(Command* command) {
                   "How far off a real number may be, absolutely and relatively (default: f64 1e-9, f32 1e-4, f16 1e-2, "
                   "others 5e-2)")
       ->Check(CheckTolerance);
+  verb->AddFlag("--allow-nan", &options->allow_nan,
+                "An output that is NaN everywhere, as is what is expected of it, is as expected");
+  verb->AddFlag("--allow-elided", &options->allow_elided,
+                "Compare although constants are elided, `{...}`: random values stand in for them");
+  verb->AddOption(
+          "--random", &options->random,
+          "How inputs are made up: RULE for all, NUMBER=RULE for one parameter; may be repeated (default: auto)")
+      ->OneEach()
+      ->Check(CheckRandomRule);
   verb->AddOption("--seed", &options->seed, "Of random numbers (default: 42)");
   verb->AddOption("--repeat", &options->repeat, "Run so many times, and tell how long it takes")->Within(1, 1000000);
   verb->AddOption("--engine", &options->engine, "evaluator, or cpu: compiled")->OneOf({"evaluator", "cpu"});

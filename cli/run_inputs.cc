@@ -1,29 +1,28 @@
 #include "cli/run_inputs.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <random>
+#include <limits>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "cli/npy_file.h"
+#include "kashi/analysis/fake_arguments.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/base/machine.h"
 #include "kashi/base/status.h"
-#include "kashi/base/work_meter.h"
 #include "kashi/hlo/hlo_computation.h"
 #include "kashi/hlo/hlo_module.h"
-#include "kashi/literal/fake_literal.h"
 #include "kashi/literal/literal.h"
 #include "kashi/literal/npy.h"
 #include "kashi/proto/hlo_proto_io.h"
 
 namespace kashi::cli {
 namespace {
-
-constexpr int64_t kLargestRandomInteger = 127;
 
 // In the order in which elements lie in files.
 Shape RowMajor(Shape shape) {
@@ -166,38 +165,74 @@ absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& modu
 
 namespace {
 
-// Bytes that literals of the parameters take; a large number where that is beyond counting.
-double BytesOfParameters(const HloModule& module) {
-  double bytes = 0;
-  for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
-    ShapeUtil::ForEachSubshape(parameter->shape(), [&](const Shape& part, const ShapeIndex&) {
-      if (!part.IsArray()) return;
-      double array = static_cast<double>(ShapeUtil::ByteSizeOfPrimitiveType(part.element_type()));
-      for (int64_t size : part.dimensions()) array *= static_cast<double>(size);
-      bytes += array;
-    });
+// The rule, and the number of the parameter that it is for, if it is for one.
+struct RandomRule {
+  std::optional<int64_t> parameter;
+  FakeRule rule;
+};
+
+absl::StatusOr<RandomRule> ParseRandomRule(absl::string_view text) {
+  RandomRule rule;
+  const size_t equals = text.find('=');
+  if (equals != absl::string_view::npos) {
+    rule.parameter.emplace();
+    if (!absl::SimpleAtoi(text.substr(0, equals), &*rule.parameter) || *rule.parameter < 0) {
+      return InvalidArgument("%s is no number of a parameter", text.substr(0, equals));
+    }
+    text.remove_prefix(equals + 1);
   }
-  return bytes;
+  KASHI_ASSIGN_OR_RETURN(rule.rule, ParseFakeRule(text));
+  return rule;
+}
+
+absl::StatusOr<FakeArgumentOptions> FakeOptionsOf(const RandomOptions& options) {
+  FakeArgumentOptions fake;
+  fake.seed = options.seed;
+  fake.memory_limit_bytes =
+      static_cast<int64_t>(std::min<uint64_t>(options.memory_limit, std::numeric_limits<int64_t>::max()));
+  fake.cancelled = options.cancelled;
+  for (const std::string& text : options.rules) {
+    KASHI_ASSIGN_OR_RETURN(const RandomRule rule, ParseRandomRule(text));
+    if (rule.parameter.has_value()) {
+      fake.rules[*rule.parameter] = rule.rule;
+    } else {
+      fake.rule = rule.rule;
+    }
+  }
+  return fake;
+}
+
+Json ToJson(const HloInstruction& parameter, const FakeArray& array) {
+  Json json = {{"parameter", parameter.parameter_number()}, {"name", parameter.name()}};
+  if (!array.index.empty()) json["leaf"] = array.index.ToString();
+  json["shape"] = ShapeUtil::HumanString(array.shape);
+  json["rule"] = array.rule;
+  json["first"] = array.first;
+  json["last"] = array.last;
+  if (!array.user.empty()) json["for"] = array.user;
+  return json;
 }
 
 }  // namespace
 
-absl::StatusOr<Arguments> MakeRandomArguments(const HloModule& module, uint64_t seed, uint64_t memory_limit) {
-  const double limit = static_cast<double>(memory_limit > 0 ? memory_limit : DefaultMemoryLimit());
-  if (const double bytes = BytesOfParameters(module); bytes > limit) {
-    return WithLimitKind(ResourceExhausted("the inputs take %.0f bytes; the limit is %.0f", bytes, limit),
-                         LimitKind::kMemory);
+std::string CheckRandomRule(const std::string& text) { return std::string(ParseRandomRule(text).status().message()); }
+
+absl::StatusOr<ChosenArguments> MakeRandomArguments(const HloModule& module, const RandomOptions& options) {
+  KASHI_ASSIGN_OR_RETURN(const FakeArgumentOptions fake, FakeOptionsOf(options));
+  KASHI_ASSIGN_OR_RETURN(std::vector<FakeArgument> made, MakeFakeArguments(module, fake));
+  ChosenArguments chosen;
+  chosen.made_up = Json::array();
+  for (size_t i = 0; i < made.size(); ++i) {
+    const HloInstruction& parameter = *module.entry_computation()->parameter_instruction(static_cast<int64_t>(i));
+    for (const FakeArray& array : made[i].arrays) {
+      chosen.made_up.push_back(ToJson(parameter, array));
+      if (array.user.empty() && options.rules.empty()) continue;
+      absl::StrAppend(&chosen.text, "  ", DescribeLeaf(parameter, array.index), " ",
+                      ShapeUtil::HumanString(array.shape), ": ", array.ToString(), "\n");
+    }
+    chosen.arguments.push_back(std::move(made[i].literal));
   }
-  std::minstd_rand0 engine(static_cast<std::minstd_rand0::result_type>(seed));
-  Arguments arguments;
-  for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
-    absl::StatusOr<Literal> argument =
-        MakeFakeLiteral(RowMajor(parameter->shape()), &engine, std::make_pair<int64_t>(0, kLargestRandomInteger),
-                        /*is_sorted=*/false, /*no_duplicates=*/false, /*use_large_range=*/false, std::nullopt);
-    if (!argument.ok()) return Prefix(DescribeLeaf(*parameter, {}), argument.status());
-    arguments.push_back(*std::move(argument));
-  }
-  return arguments;
+  return chosen;
 }
 
 absl::StatusOr<std::optional<Arguments>> SnapshotArguments(const ModuleFile& file) {
@@ -221,20 +256,36 @@ absl::StatusOr<std::optional<Literal>> SnapshotResult(const ModuleFile& file) {
   return result;
 }
 
-void SayRandom(uint64_t seed) {
+void SayRandom(uint64_t seed, const ChosenArguments& chosen) {
+  constexpr int kMostLines = 12;
   std::fprintf(stderr, "kashi: no --input: random numbers, --seed %llu\n", static_cast<unsigned long long>(seed));
+  const std::vector<absl::string_view> lines = absl::StrSplit(chosen.text, '\n', absl::SkipEmpty());
+  for (size_t i = 0; i < lines.size() && i < kMostLines; ++i) {
+    std::fprintf(stderr, "%s\n", std::string(lines[i]).c_str());
+  }
+  if (lines.size() > kMostLines) {
+    std::fprintf(stderr, "  and %zu more such inputs (--json tells all)\n", lines.size() - kMostLines);
+  }
 }
 
-absl::StatusOr<Arguments> ChooseArguments(const ModuleFile& file, const std::vector<std::string>& paths, uint64_t seed,
-                                          uint64_t memory_limit) {
-  if (!paths.empty()) return ReadArguments(*file.module, paths);
-  KASHI_ASSIGN_OR_RETURN(std::optional<Arguments> from_snapshot, SnapshotArguments(file));
-  if (from_snapshot.has_value()) {
-    std::fputs("kashi: no --input: the arguments of the snapshot\n", stderr);
-    return *std::move(from_snapshot);
+absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const std::vector<std::string>& paths,
+                                                const RandomOptions& random) {
+  ChosenArguments chosen;
+  if (!paths.empty()) {
+    KASHI_ASSIGN_OR_RETURN(chosen.arguments, ReadArguments(*file.module, paths));
+    return chosen;
   }
-  if (CountArrays(*file.module) > 0) SayRandom(seed);
-  return MakeRandomArguments(*file.module, seed, memory_limit);
+  if (random.rules.empty()) {
+    KASHI_ASSIGN_OR_RETURN(std::optional<Arguments> from_snapshot, SnapshotArguments(file));
+    if (from_snapshot.has_value()) {
+      std::fputs("kashi: no --input: the arguments of the snapshot\n", stderr);
+      chosen.arguments = *std::move(from_snapshot);
+      return chosen;
+    }
+  }
+  KASHI_ASSIGN_OR_RETURN(chosen, MakeRandomArguments(*file.module, random));
+  if (CountArrays(*file.module) > 0) SayRandom(random.seed, chosen);
+  return chosen;
 }
 
 }  // namespace kashi::cli

@@ -2,6 +2,7 @@
 #ifndef KASHI_CLI_RUN_INPUTS_H_
 #define KASHI_CLI_RUN_INPUTS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cli/json.h"
 #include "cli/module_file.h"
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/literal/literal.h"
@@ -25,21 +27,39 @@ absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vect
 // From in0.npy, in1.npy … in the folders dev0, dev1 … of `directory`.
 absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory);
 
-// Equal for equal seeds: real numbers from [-0.1, 0.2), integers from [0, 127] (they are indices and numbers of iterations
-// more often than not). RESOURCE_EXHAUSTED if they are more than `memory_limit` bytes; 0: the machine's memory.
-absl::StatusOr<Arguments> MakeRandomArguments(const HloModule& module, uint64_t seed, uint64_t memory_limit = 0);
+// How arguments are made up where there are none: --random, --seed.
+struct RandomOptions {
+  std::vector<std::string>
+      rules;  // "RULE" for all parameters, "NUMBER=RULE" for one; the last one for a parameter holds
+  uint64_t seed = 42;
+  uint64_t memory_limit = 0;  // bytes; 0: the machine's memory
+  const std::atomic<bool>* cancelled = nullptr;
+};
+// What is wrong with a rule; "" if nothing is.
+std::string CheckRandomRule(const std::string& text);
+
+// Arguments that were made up, or found.
+struct ChosenArguments {
+  Arguments arguments;
+  // One for each array that was made up: parameter, name, leaf, shape, rule, first, last, for. Null if none was.
+  Json made_up;
+  std::string text;  // the same as lines, of those that are not of the type's default
+};
+
+// As the program can use them, or by the rules (kashi/analysis/fake_arguments.h). Equal for equal options.
+absl::StatusOr<ChosenArguments> MakeRandomArguments(const HloModule& module, const RandomOptions& options);
 
 // What a snapshot was made with; nullopt for other files, and for a snapshot without arguments.
 absl::StatusOr<std::optional<Arguments>> SnapshotArguments(const ModuleFile& file);
 // What it gave then; nullopt likewise.
 absl::StatusOr<std::optional<Literal>> SnapshotResult(const ModuleFile& file);
 
-// How --input, --seed and the file together decide. Says on standard error if the numbers are made up.
-absl::StatusOr<Arguments> ChooseArguments(const ModuleFile& file, const std::vector<std::string>& paths, uint64_t seed,
-                                          uint64_t memory_limit = 0);
+// How --input, --random, --seed and the file together decide. Says on standard error if the numbers are made up.
+absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const std::vector<std::string>& paths,
+                                                const RandomOptions& random);
 
-// "kashi: no --input: random numbers, --seed 42", to standard error.
-void SayRandom(uint64_t seed);
+// "kashi: no --input: random numbers, --seed 42", and how those of `chosen` were made, to standard error.
+void SayRandom(uint64_t seed, const ChosenArguments& chosen);
 
 }  // namespace kashi::cli
 

@@ -56,7 +56,15 @@ absl::StatusOr<OutputComparison> CompareOutput(const Literal& expected, const Li
   KASHI_ASSIGN_OR_RETURN(
       comparison.statistics,
       literal_comparison::Compare(expected, actual, ErrorSpec(comparison.tolerance, comparison.tolerance)));
+  const literal_comparison::CompareStatistics& statistics = comparison.statistics;
+  comparison.agrees = statistics.mismatches == 0 && (tolerance.allow_nan || !statistics.is_all_nan());
   return comparison;
+}
+
+std::string ToText(const OutputComparison& comparison) {
+  const bool lacks_permission = !comparison.agrees && comparison.statistics.mismatches == 0;
+  return absl::StrCat(literal_comparison::ToString(comparison.statistics),
+                      lacks_permission ? " (--allow-nan takes that for agreement)" : "");
 }
 
 absl::StatusOr<std::vector<Literal>> ReadExpected(const std::vector<std::string>& paths,
@@ -95,14 +103,19 @@ std::string OutputText(int64_t i, const Literal& output, const std::optional<Out
   std::string text = absl::StrCat("out", i, "  ", ShapeUtil::HumanString(output.shape()), "  ",
                                   ToText(Summarize(output)), "\n  ", BeginningOf(output), "\n");
   if (!comparison.has_value()) return text;
-  return absl::StrCat(text, comparison->statistics.mismatches == 0 ? "  as expected: " : "  NOT as expected: ",
-                      literal_comparison::ToString(comparison->statistics), " (tolerance ", comparison->tolerance,
-                      ")\n");
+  return absl::StrCat(text, comparison->agrees ? "  as expected: " : "  NOT as expected: ", ToText(*comparison),
+                      " (tolerance ", comparison->tolerance, ")\n");
 }
 
 Json ToJson(const OutputComparison& comparison) {
   const literal_comparison::CompareStatistics& statistics = comparison.statistics;
-  Json json = {{"tolerance", comparison.tolerance},
+  Json json = {{"agrees", comparison.agrees},
+               {"tolerance", comparison.tolerance},
+               {"elements", statistics.elements},
+               {"compared", statistics.compared()},
+               {"nan_on_both_sides", statistics.nan_matches},
+               {"inf_on_both_sides", statistics.infinite_matches},
+               {"constant", statistics.is_constant},
                {"mismatches", statistics.mismatches},
                {"max_abs", statistics.max_abs_error},
                {"max_rel", statistics.max_rel_error},

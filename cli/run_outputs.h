@@ -23,6 +23,7 @@ std::vector<Literal> FlattenResult(Literal result);
 // be equal. Unless said, by the type: f64 1e-9, f32 1e-4, f16 1e-2, narrower ones 5e-2; complex types as their parts.
 struct Tolerance {
   std::optional<double> given;
+  bool allow_nan = false;  // an output that is NaN everywhere, on both sides, agrees
   double For(PrimitiveType type) const;
 };
 
@@ -33,6 +34,8 @@ std::string CheckTolerance(const std::string& value);
 struct OutputComparison {
   double tolerance;
   literal_comparison::CompareStatistics statistics;
+  // No element differs, and something was compared: not where all are NaN on both sides, unless that is allowed.
+  bool agrees = false;
 };
 // INVALID_ARGUMENT if types or sizes differ.
 absl::StatusOr<OutputComparison> CompareOutput(const Literal& expected, const Literal& actual,
@@ -50,6 +53,8 @@ absl::Status WriteOutputs(const std::string& directory, const std::vector<Litera
 std::string OutputText(int64_t i, const Literal& output, const std::optional<OutputComparison>& comparison);
 Json OutputJson(const Literal& output, const std::optional<OutputComparison>& comparison);
 Json ToJson(const OutputComparison& comparison);
+// "0 of 3 elements differ; …", and what to do where nothing was compared.
+std::string ToText(const OutputComparison& comparison);
 
 // Makes a directory and those above it. INVALID_ARGUMENT if that is not possible.
 absl::Status MakeDirectory(const std::string& path);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cli/elided_constants.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
 #include "cli/verb.h"
@@ -60,10 +61,14 @@ int RunVerify(const VerifyOptions& options) {
     const std::vector<HloFinding> findings =
         VerifyHlo(*file->module, WithOptions(VerifierOptionsFor(*file->module), options));
     if (!findings.empty()) status = kBadInput;
+    const std::vector<std::string> elided = ElidedNames(*file->module);
+    WarnOfElided(file->name, elided, "");
     if (options.json) {
       Json list = Json::array();
       for (const HloFinding& finding : findings) list.push_back(JsonOf(finding));
-      answers.AddLine({{"file", file->name}, {"ok", findings.empty()}, {"findings", std::move(list)}});
+      Json line = {{"file", file->name}, {"ok", findings.empty()}, {"findings", std::move(list)}};
+      if (!elided.empty()) line["elided_constants"] = elided;
+      answers.AddLine(line);
       continue;
     }
     if (findings.empty()) answers.Add(absl::StrCat(file->name, ": ok\n"));

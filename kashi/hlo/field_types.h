@@ -67,7 +67,16 @@ class SharedLiteral {
   const Literal* operator->() const { return literal_.get(); }
   explicit operator bool() const { return literal_ != nullptr; }
 
+  // A literal in place of one whose elements a printer left out: `constant({...})` (elided_constant.h).
+  static SharedLiteral Elided(Literal stand_in) {
+    SharedLiteral literal(std::move(stand_in));
+    literal.is_elided_ = true;
+    return literal;
+  }
+  bool is_elided() const { return is_elided_; }
+
   friend bool operator==(const SharedLiteral& a, const SharedLiteral& b) {
+    if (a.is_elided_ != b.is_elided_) return false;
     if (a.literal_ == b.literal_) return true;
     return a.literal_ && b.literal_ && a.literal_->Equal(*b.literal_, /*layout_sensitive=*/true);
   }
@@ -81,6 +90,7 @@ class SharedLiteral {
 
  private:
   std::shared_ptr<const Literal> literal_;
+  bool is_elided_ = false;
 };
 
 }  // namespace kashi

@@ -361,6 +361,7 @@ bool HloInstruction::SameIgnoringOperands(
     compared_apart.push_back(HloField::channel_id);
   }
   if (!layout_sensitive && fields_.Has(HloField::literal) && other.fields_.Has(HloField::literal)) {
+    if (shared_literal().is_elided() != other.shared_literal().is_elided()) return false;
     if (!literal().Equal(other.literal(), /*layout_sensitive=*/false)) return false;
     compared_apart.push_back(HloField::literal);
   }

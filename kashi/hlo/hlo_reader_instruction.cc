@@ -393,6 +393,8 @@ bool HloReader::ReadConstant(Pending* pending) {
   Lexer lexer(scan_.text(), scan_.offset());
   LiteralParserOptions options;
   options.unlisted_bytes = &unlisted_bytes_;
+  bool is_elided = false;
+  options.is_elided = &is_elided;
   std::optional<Literal> literal = ParseLiteralPrefix(&lexer, pending->shape->shape(), options, &diagnostics_);
   if (!literal.has_value()) {
     ++errors_;
@@ -402,7 +404,8 @@ bool HloReader::ReadConstant(Pending* pending) {
   if (!scan_.Match(')')) return ErrorHere("')' after constant literal");
   // The literal's shape: a constant is never dynamic.
   if (literal->shape() != pending->shape->shape()) pending->shape = SharedShape(ShapeWithText(literal->shape()));
-  pending->fields.Set<HloField::literal>(SharedLiteral(*std::move(literal)));
+  pending->fields.Set<HloField::literal>(is_elided ? SharedLiteral::Elided(*std::move(literal))
+                                                   : SharedLiteral(*std::move(literal)));
   return true;
 }
 

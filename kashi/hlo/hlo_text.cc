@@ -167,7 +167,8 @@ void HloTextPrinter::PrintConstant(const HloInstruction& instruction) {
   const bool essential = !options_.print_only_essential_constants() || IsEssential(instruction);
   const Shape& shape = instruction.shape();
   const bool small = shape.IsArray() && ShapeUtil::ElementsIn(shape) <= kMostElementsPrinted;
-  if (literal == nullptr || !*literal || !essential || !(small || options_.print_large_constants())) {
+  const bool known = literal != nullptr && *literal && !literal->is_elided();
+  if (!known || !essential || !(small || options_.print_large_constants())) {
     out_.Add("{...}");
     return;
   }

@@ -338,6 +338,91 @@ absl::Status CompareLeaves(const LiteralSlice& expected, const LiteralSlice& act
       absl::StrCat(text, "\nexpected: ", ToStringTruncated(expected), "\nactual:   ", ToStringTruncated(actual)));
 }
 
+// Adds up CompareStatistics, leaf by leaf.
+class StatisticsCollector {
+ public:
+  StatisticsCollector(const LiteralSlice& expected, const LiteralSlice& actual, const ErrorSpec& error)
+      : expected_(expected), actual_(actual), error_(error) {}
+
+  template <typename T>
+  void AddLeaf(const ShapeIndex& leaf) {
+    if (SameBytes(expected_, actual_, leaf)) return AddSameBytes<T>(leaf);
+    VisitElements<T>(expected_, actual_, leaf, [&](absl::Span<const int64_t> index, T want, T got) {
+      ++statistics_.elements;
+      const ElementError found = ErrorOf(want, got, error_);
+      AddError(leaf, index, found);
+      if (!found.is_mismatch) AddMatch(want, got);
+    });
+  }
+
+  CompareStatistics Finish() {
+    statistics_.is_constant = is_constant_ && statistics_.elements > 1 && statistics_.mismatches == 0;
+    return statistics_;
+  }
+
+ private:
+  // Nothing differs: what is left to find out needs no index.
+  template <typename T>
+  void AddSameBytes(const ShapeIndex& leaf) {
+    const absl::Span<const T> elements = expected_.data<T>(leaf);
+    statistics_.elements += static_cast<int64_t>(elements.size());
+    for (const T& element : elements) AddMatch(element, element);
+  }
+
+  void AddError(const ShapeIndex& leaf, absl::Span<const int64_t> index, const ElementError& found) {
+    statistics_.max_abs_error = std::max(statistics_.max_abs_error, found.abs);
+    statistics_.max_rel_error = std::max(statistics_.max_rel_error, found.rel);
+    statistics_.max_ulp = std::max(statistics_.max_ulp, found.ulp);
+    if (!found.is_mismatch) return;
+    if (statistics_.mismatches++ == 0) {
+      statistics_.first_mismatch_leaf = leaf;
+      statistics_.first_mismatch_index.assign(index.begin(), index.end());
+    }
+    statistics_.nan_mismatches += found.is_nan_mismatch ? 1 : 0;
+  }
+
+  template <typename T>
+  void AddMatch(T want, T got) {
+    if constexpr (!is_specialized_integral_v<T>) {
+      statistics_.nan_matches += IsNan(want) && IsNan(got) ? 1 : 0;
+      statistics_.infinite_matches += IsInfinite(want) && want == got ? 1 : 0;
+    }
+    if (is_constant_) NoteConstant(AsComplex(want), AsComplex(got));
+  }
+
+  // Over leaves of all types, so as numbers.
+  void NoteConstant(std::complex<double> want, std::complex<double> got) {
+    if (!first_.has_value()) first_ = want;
+    is_constant_ = want == *first_ && got == *first_;  // never where it is NaN
+  }
+
+  template <typename T>
+  static std::complex<double> AsComplex(T x) {
+    if constexpr (is_complex_v<T>) {
+      return {x.real(), x.imag()};
+    } else {
+      return {static_cast<double>(x), 0};
+    }
+  }
+  template <typename T>
+  static bool IsNan(T x) {
+    const std::complex<double> number = AsComplex(x);
+    return std::isnan(number.real()) || std::isnan(number.imag());
+  }
+  template <typename T>
+  static bool IsInfinite(T x) {
+    const std::complex<double> number = AsComplex(x);
+    return !IsNan(x) && (std::isinf(number.real()) || std::isinf(number.imag()));
+  }
+
+  const LiteralSlice& expected_;
+  const LiteralSlice& actual_;
+  const ErrorSpec& error_;
+  CompareStatistics statistics_;
+  std::optional<std::complex<double>> first_;
+  bool is_constant_ = true;
+};
+
 }  // namespace
 
 absl::Status EqualShapes(const Shape& expected, const Shape& actual) {
@@ -397,46 +482,51 @@ absl::Status Near(const LiteralSlice& expected, const LiteralSlice& actual, cons
 
 absl::StatusOr<CompareStatistics> Compare(const LiteralSlice& expected, const LiteralSlice& actual,
                                           const ErrorSpec& error) {
-  CompareStatistics statistics;
   KASHI_RETURN_IF_ERROR(CheckComparable(expected, actual));
+  StatisticsCollector collector(expected, actual, error);
   ShapeUtil::ForEachLeafShape(expected.shape(), [&](const Shape& shape, const ShapeIndex& leaf) {
     if (!shape.IsArray()) return;
-    if (SameBytes(expected, actual, leaf)) {
-      statistics.elements += expected.element_count(leaf);
-      return;
-    }
-    primitive_util::ArrayTypeSwitch(
-        [&](auto type) {
-          using T = primitive_util::NativeTypeOf<type>;
-          VisitElements<T>(expected, actual, leaf, [&](absl::Span<const int64_t> index, T want, T got) {
-            const ElementError found = ErrorOf(want, got, error);
-            ++statistics.elements;
-            statistics.max_abs_error = std::max(statistics.max_abs_error, found.abs);
-            statistics.max_rel_error = std::max(statistics.max_rel_error, found.rel);
-            statistics.max_ulp = std::max(statistics.max_ulp, found.ulp);
-            if (!found.is_mismatch) return;
-            if (statistics.mismatches++ == 0) {
-              statistics.first_mismatch_leaf = leaf;
-              statistics.first_mismatch_index.assign(index.begin(), index.end());
-            }
-            statistics.nan_mismatches += found.is_nan_mismatch ? 1 : 0;
-          });
-        },
-        shape.element_type());
+    primitive_util::ArrayTypeSwitch([&](auto type) { collector.AddLeaf<primitive_util::NativeTypeOf<type>>(leaf); },
+                                    shape.element_type());
   });
-  return statistics;
+  return collector.Finish();
 }
 
+namespace {
+
+// What both sides have in common that makes their agreement worth less; "" if nothing does.
+std::string MatchesText(const CompareStatistics& statistics) {
+  std::string text;
+  if (statistics.nan_matches > 0) {
+    absl::StrAppend(&text, "; NaN on both sides ", WithThousands(statistics.nan_matches), ", compared ",
+                    WithThousands(statistics.compared()));
+  }
+  if (statistics.infinite_matches > 0) {
+    absl::StrAppend(&text, "; infinite on both sides ", WithThousands(statistics.infinite_matches));
+  }
+  if (statistics.is_constant) absl::StrAppend(&text, "; all elements are the same number");
+  return text;
+}
+
+}  // namespace
+
 std::string ToString(const CompareStatistics& statistics) {
-  std::string text = absl::StrCat(WithThousands(statistics.mismatches), " of ", WithThousands(statistics.elements),
-                                  " elements differ; max abs ", statistics.max_abs_error, ", max rel ",
-                                  statistics.max_rel_error, ", max ulp ", statistics.max_ulp);
+  if (statistics.elements == 0) return "no elements: nothing was compared";
+  const std::string elements = WithThousands(statistics.elements);
+  if (statistics.is_all_nan() && statistics.mismatches == 0) {
+    return absl::StrCat(elements, " of ", elements, " elements are NaN on both sides: nothing was compared");
+  }
+  std::string text =
+      absl::StrCat(WithThousands(statistics.mismatches), " of ", elements, " elements differ; max abs ",
+                   statistics.max_abs_error, ", max rel ", statistics.max_rel_error, ", max ulp ", statistics.max_ulp);
   if (statistics.nan_mismatches > 0)
     absl::StrAppend(&text, ", NaN on one side ", WithThousands(statistics.nan_mismatches));
-  if (statistics.mismatches == 0) return text;
-  return absl::StrCat(text, "; first at ",
-                      statistics.first_mismatch_leaf.empty() ? "" : statistics.first_mismatch_leaf.ToString(), "[",
-                      absl::StrJoin(statistics.first_mismatch_index, ","), "]");
+  if (statistics.mismatches > 0) {
+    absl::StrAppend(&text, "; first at ",
+                    statistics.first_mismatch_leaf.empty() ? "" : statistics.first_mismatch_leaf.ToString(), "[",
+                    absl::StrJoin(statistics.first_mismatch_index, ","), "]");
+  }
+  return text + MatchesText(statistics);
 }
 
 std::string ToStringTruncated(const LiteralSlice& literal) {

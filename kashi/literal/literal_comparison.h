@@ -51,6 +51,12 @@ struct CompareStatistics {
   int64_t elements = 0;
   int64_t mismatches = 0;      // elements that Near would not take
   int64_t nan_mismatches = 0;  // of them, those where only one side is NaN
+  // Elements that are no mismatch but tell little: NaN on both sides, and the same infinity on both sides. A complex
+  // number counts where either part does, as NaN first.
+  int64_t nan_matches = 0;
+  int64_t infinite_matches = 0;
+  // All elements of both sides are one and the same number, and there are at least two.
+  bool is_constant = false;
   // The largest errors of all elements; infinite where one side is (or is NaN) and the other is not. The relative error
   // is that to the expected value; infinite where that is 0 and the actual one is not.
   double max_abs_error = 0;
@@ -61,12 +67,18 @@ struct CompareStatistics {
   // Where the first mismatch is; set if there is one.
   ShapeIndex first_mismatch_leaf;
   DimensionVector first_mismatch_index;
+
+  // Elements that had a number on one side at least.
+  int64_t compared() const { return elements - nan_matches; }
+  // There are elements, and all of them are NaN on both sides: no mismatch, and no agreement either.
+  bool is_all_nan() const { return elements > 0 && nan_matches == elements; }
 };
 // INVALID_ARGUMENT if the shapes or current sizes differ. With ErrorSpec(0), a mismatch is whatever is not ==, but that
 // NaNs are the same.
 absl::StatusOr<CompareStatistics> Compare(const LiteralSlice& expected, const LiteralSlice& actual,
                                           const ErrorSpec& error);
-// "3 of 1,024 elements differ; max abs 0.5, max rel 0.1, max ulp 1024; first at {0}[1,2]"
+// "3 of 1,024 elements differ; max abs 0.5, max rel 0.1, max ulp 1024; first at {0}[1,2]". Tells NaNs and infinities that
+// both sides have, and "320 of 320 elements are NaN on both sides: nothing was compared".
 std::string ToString(const CompareStatistics& statistics);
 
 // Literal text, or, for 1000 elements and more, that they are so many.

@@ -126,6 +126,51 @@ TEST(LiteralComparisonTest, Statistics) {
   EXPECT_EQ(Statistics(L("f16[]", "-1"), L("f16[]", "1")).max_ulp, 2 * 0x3c00);
 }
 
+TEST(LiteralComparisonTest, StatisticsTellWhatWasNotCompared) {
+  const CompareStatistics none = Statistics(L("f32[3]", "{nan,nan,nan}"), L("f32[3]", "{nan,-nan,nan(0x1)}"));
+  EXPECT_EQ(none.mismatches, 0);
+  EXPECT_EQ(none.nan_matches, 3);
+  EXPECT_EQ(none.compared(), 0);
+  EXPECT_TRUE(none.is_all_nan());
+  EXPECT_FALSE(none.is_constant);
+  EXPECT_EQ(ToString(none), "3 of 3 elements are NaN on both sides: nothing was compared");
+
+  // Also where both are the same bytes.
+  const CompareStatistics some = Statistics(L("f32[3]", "{nan,inf,2}"), L("f32[3]", "{nan,inf,2}"));
+  EXPECT_EQ(some.nan_matches, 1);
+  EXPECT_EQ(some.infinite_matches, 1);
+  EXPECT_EQ(some.compared(), 2);
+  EXPECT_FALSE(some.is_all_nan());
+  EXPECT_EQ(
+      ToString(some),
+      "0 of 3 elements differ; max abs 0, max rel 0, max ulp 0; NaN on both sides 1, compared 2; infinite on both "
+      "sides 1");
+
+  // A NaN on one side is a mismatch, and so are infinities of different signs.
+  const CompareStatistics wrong = Statistics(L("f32[3]", "{nan,inf,nan}"), L("f32[3]", "{nan,-inf,1}"));
+  EXPECT_EQ(wrong.mismatches, 2);
+  EXPECT_EQ(wrong.nan_matches, 1);
+  EXPECT_EQ(wrong.infinite_matches, 0);
+
+  EXPECT_EQ(Statistics(L("c64[2]", "{(1,nan),(inf,1)}"), L("c64[2]", "{(1,nan),(inf,1)}")).nan_matches, 1);
+  EXPECT_EQ(Statistics(L("c64[2]", "{(1,nan),(inf,1)}"), L("c64[2]", "{(1,nan),(inf,1)}")).infinite_matches, 1);
+  EXPECT_EQ(Statistics(L("f8e4m3fn[2]", "{nan,1}"), L("f8e4m3fn[2]", "{nan,1}")).nan_matches, 1);
+  EXPECT_EQ(Statistics(L("s32[2]", "{1,2}"), L("s32[2]", "{1,2}")).nan_matches, 0);
+}
+
+TEST(LiteralComparisonTest, StatisticsTellConstantsAndNoElements) {
+  const CompareStatistics zeros = Statistics(L("(f32[2],s8[1])", "({0,0},{0})"), L("(f32[2],s8[1])", "({0,0},{0})"));
+  EXPECT_TRUE(zeros.is_constant);
+  EXPECT_EQ(ToString(zeros),
+            "0 of 3 elements differ; max abs 0, max rel 0, max ulp 0; all elements are the same number");
+  EXPECT_FALSE(Statistics(L("f32[2]", "{0,1}"), L("f32[2]", "{0,1}")).is_constant);
+  EXPECT_FALSE(Statistics(L("f32[1]", "{0}"), L("f32[1]", "{0}")).is_constant);
+  EXPECT_FALSE(Statistics(L("f32[2]", "{1,1}"), L("f32[2]", "{1,2}")).is_constant);
+  const CompareStatistics empty = Statistics(L("f32[0]", "{}"), L("f32[0]", "{}"));
+  EXPECT_FALSE(empty.is_all_nan());
+  EXPECT_EQ(ToString(empty), "no elements: nothing was compared");
+}
+
 TEST(LiteralComparisonTest, CallbackGetsTheWrongElements) {
   int calls = 0;
   const MiscompareCallback callback = [&](const LiteralSlice& expected, const LiteralSlice& actual,

@@ -297,6 +297,8 @@ class ArrayReader {
 
   // Whether the text does not say what every element is: the others are zeros.
   bool unlisted() const { return unlisted_; }
+  // `...` stood for elements.
+  bool elided() const { return elided_; }
   // The element that stood there without braces: the only one, or the first one.
   const char* single() const { return has_single_ ? single_ : nullptr; }
 
@@ -353,6 +355,7 @@ class ArrayReader {
     if (nest_ != 1) return in_.ErrorHere("`...` may stand in the outermost braces only");
     open_[0].seen = sizes_[0];
     unlisted_ = true;
+    elided_ = elided_ || !HasNoElements();
     in_.lexer.Next();
     return true;
   }
@@ -406,6 +409,7 @@ class ArrayReader {
   std::vector<OpenBrace> open_;
   size_t nest_ = 0;
   bool unlisted_ = false;
+  bool elided_ = false;
   bool has_single_ = false;
 };
 
@@ -436,6 +440,9 @@ class LiteralReader {
  public:
   LiteralReader(Lexer* lexer, int64_t* unlisted_bytes, std::vector<Diagnostic>* diagnostics)
       : in_{*lexer, *diagnostics}, unlisted_bytes_(*unlisted_bytes) {}
+
+  // Whether what was read elides elements.
+  bool elided() const { return elided_; }
 
   std::optional<Literal> Read(const Shape& shape) {
     Shape constant_shape = shape;
@@ -521,6 +528,7 @@ class LiteralReader {
     const bool has_memory = may_be_listed && count.elements > 0;
     ArrayReader reader(in_, shape, elements, has_memory ? static_cast<char*>(literal->untyped_data()) : nullptr);
     if (!reader.Read()) return std::nullopt;
+    elided_ = elided_ || reader.elided();
     if (reader.unlisted()) {
       literal = MakeZeros(shape, count, {first.kind, first.begin, in_.lexer.previous_end()});
       if (!literal.ok()) return std::nullopt;
@@ -552,6 +560,7 @@ class LiteralReader {
 
   Input in_;
   int64_t& unlisted_bytes_;
+  bool elided_ = false;
 };
 
 }  // namespace
@@ -560,7 +569,10 @@ std::optional<Literal> ParseLiteralPrefix(Lexer* lexer, const Shape& shape, cons
                                           std::vector<Diagnostic>* diagnostics) {
   int64_t own_budget = kDefaultUnlistedBytes;
   int64_t* const budget = options.unlisted_bytes != nullptr ? options.unlisted_bytes : &own_budget;
-  return LiteralReader(lexer, budget, diagnostics).Read(shape);
+  LiteralReader reader(lexer, budget, diagnostics);
+  std::optional<Literal> literal = reader.Read(shape);
+  if (options.is_elided != nullptr && reader.elided()) *options.is_elided = true;
+  return literal;
 }
 
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape) {

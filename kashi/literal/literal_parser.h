@@ -35,6 +35,8 @@ struct LiteralParserOptions {
   // Bytes of elements that texts which do not list them may ask for. What a literal uses of them is taken off, so
   // literals that share the counter share the budget. Null: each literal has kDefaultUnlistedBytes.
   int64_t* unlisted_bytes = nullptr;
+  // Set to true where the text elides elements by `...`; otherwise left alone. Null: nobody asks.
+  bool* is_elided = nullptr;
 };
 
 // Reads one literal of `shape` where `lexer` stands and leaves it behind the literal; for readers of larger texts.

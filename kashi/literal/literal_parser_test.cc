@@ -128,6 +128,24 @@ TEST(LiteralParserTest, UnlistedElementsAreZeros) {
   EXPECT_EQ(Reprint("pred[2]", "{...}"), "{0, 0}");
 }
 
+TEST(LiteralParserTest, SaysWhetherElementsAreElided) {
+  const auto is_elided = [](absl::string_view text, absl::string_view shape) {
+    Lexer lexer(text);
+    bool elided = false;
+    LiteralParserOptions options;
+    options.is_elided = &elided;
+    std::vector<Diagnostic> diagnostics;
+    EXPECT_TRUE(ParseLiteralPrefix(&lexer, ParseShape(shape).value(), options, &diagnostics).has_value()) << text;
+    return elided;
+  };
+  EXPECT_TRUE(is_elided("{...}", "f32[2,2]"));
+  EXPECT_TRUE(is_elided("{1,2,...}", "f32[3]"));
+  EXPECT_TRUE(is_elided("(1,{...})", "(s8[],f32[3])"));
+  EXPECT_FALSE(is_elided("{1,2}", "f32[2]"));
+  EXPECT_FALSE(is_elided("7", "f32[2]"));
+  EXPECT_FALSE(is_elided("{...}", "f32[0]"));
+}
+
 TEST(LiteralParserTest, UnlistedElementsHaveABudget) {
   EXPECT_THAT(Reprint("f32[1000000000]", "{...}"), HasSubstr("would take 4000000000 bytes"));
   EXPECT_THAT(Reprint("f32[1000000000000,1000000000000]", "7"), HasSubstr("not listed"));

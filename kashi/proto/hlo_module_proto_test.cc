@@ -229,7 +229,7 @@ TEST(HloModuleProtoTest, ConstantsWithoutValues) {
   const auto clear_literal = [](auto*, HloInstructionProto* r) { r->clear_literal(); };
   EXPECT_THAT(PrintChanged(constant, clear_values), HasSubstr("0 bytes of values"));
   EXPECT_EQ(PrintChanged(constant, clear_values, /*prohibit_empty_literal=*/false), "r = f32[2]{0} constant({0, 0})");
-  EXPECT_EQ(PrintChanged(constant, clear_literal), "r = f32[2]{0} constant({0, 0})");
+  EXPECT_EQ(PrintChanged(constant, clear_literal), "r = f32[2]{0} constant({...})");
   const auto claim = [](auto*, HloInstructionProto* r) {
     r->clear_literal();
     r->mutable_shape()->set_dimensions(0, int64_t{1} << 40);

@@ -448,7 +448,7 @@ absl::StatusOr<Literal> MakeZeros(const Shape& shape, int64_t* unlisted_bytes) {
   return literal;
 }
 
-// A constant without a literal is one whose values somebody took out: `constant({...})`, that is, zeros.
+// A constant without a literal is one whose values somebody took out: `constant({...})`.
 KASHI_READ(literal) {
   if (in.proto.has_literal()) {
     if (!in.prohibit_empty_literal) {
@@ -458,13 +458,16 @@ KASHI_READ(literal) {
     fields->Set<HloField::literal>(SharedLiteral(std::move(literal)));
   } else if (in.opcode == HloOpcode::kConstant) {
     KASHI_ASSIGN_OR_RETURN(Literal literal, MakeZeros(in.shape, in.unlisted_bytes));
-    fields->Set<HloField::literal>(SharedLiteral(std::move(literal)));
+    const bool has_elements = ShapeUtil::ElementsInRecursive(literal.shape()) > 0;
+    fields->Set<HloField::literal>(has_elements ? SharedLiteral::Elided(std::move(literal))
+                                                : SharedLiteral(std::move(literal)));
   }
   return absl::OkStatus();
 }
 KASHI_WRITE(literal) {
   const SharedLiteral* literal = Find<HloField::literal>(instruction);
-  if (literal != nullptr && *literal) *proto->mutable_literal() = (*literal)->ToProto();
+  if (literal == nullptr || !*literal || literal->is_elided()) return;
+  *proto->mutable_literal() = (*literal)->ToProto();
 }
 
 KASHI_READ(replica_groups) {

@@ -1,0 +1,231 @@
+#include "cli/diff_pair.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cli/diff_structure.h"
+#include "cli/elided_constants.h"
+#include "cli/module_check.h"
+#include "cli/value_summary.h"
+#include "kashi/array/layout_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/base/text.h"
+#include "kashi/base/work_meter.h"
+#include "kashi/evaluator/device_group.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/hlo_module.h"
+#include "kashi/literal/literal_comparison.h"
+
+namespace kashi::cli {
+namespace {
+
+std::string SideText(const char* side, const HloInstruction& instruction, const ValueSummary& summary) {
+  const std::string source = SourceOf(instruction);
+  return absl::StrCat("  ", side, "  ", ShortText(instruction), "\n     ", ToText(summary), "\n",
+                      source.empty() ? "" : "     source ", source, source.empty() ? "" : "\n");
+}
+
+Json SideJson(const HloInstruction& instruction, const ValueSummary& summary) {
+  return {{"instruction", instruction.name()},
+          {"computation", instruction.parent()->name()},
+          {"text", ShortText(instruction)},
+          {"source", SourceOf(instruction)},
+          {"value", ToJson(summary)}};
+}
+
+std::string Differences(int64_t count) {
+  if (count == 0) return "the same structure";
+  return absl::StrCat(WithThousands(count), count == 1 ? " difference" : " differences");
+}
+
+}  // namespace
+
+bool PairDiff::Read(const std::string& a, const std::string& b) {
+  a_ = ReadModuleFile(a, {});
+  b_ = ReadModuleFile(b, {});
+  if (!a_.has_value() || !b_.has_value()) return false;
+  const bool a_is_valid = CheckModule(*a_);
+  const bool b_is_valid = CheckModule(*b_);
+  return a_is_valid && b_is_valid;
+}
+
+void PairDiff::CompareStructure() {
+  diff_ = DiffModules(*a_->module, *b_->module, !options_.ignore_layouts);
+  differs_ = diff_.size() > 0;
+  json_ = {{"a", a_->name},
+           {"b", b_->name},
+           {"opcodes", OpcodesJson(*a_->module, *b_->module)},
+           {"differences", StructureJson(diff_)},
+           {"renamed", diff_.renamed}};
+  text_ = StructureText(*a_->module, *b_->module, diff_, options_.all);
+}
+
+// Which constants have no values; "" if all have.
+std::string PairDiff::ElidedInEither() const {
+  std::string text;
+  for (const auto* file : {&a_, &b_}) {
+    const std::vector<std::string> names = ElidedNames(*(*file)->module);
+    if (!names.empty()) {
+      absl::StrAppend(&text, text.empty() ? "" : "; ", (*file)->name, ": ", ElidedText(names));
+    }
+  }
+  return text;
+}
+
+std::string PairDiff::WhyNotRun() const {
+  if (options_.no_run) return "--no-run";
+  const HloComputation& a = *a_->module->entry_computation();
+  const HloComputation& b = *b_->module->entry_computation();
+  if (a.num_parameters() != b.num_parameters()) return "they take different parameters";
+  for (int64_t i = 0; i < a.num_parameters(); ++i) {
+    if (!ShapeUtil::Compatible(a.parameter_instruction(i)->shape(), b.parameter_instruction(i)->shape())) {
+      return absl::StrCat("parameter ", i, " is ", ShapeUtil::HumanString(a.parameter_instruction(i)->shape()), " and ",
+                          ShapeUtil::HumanString(b.parameter_instruction(i)->shape()));
+    }
+  }
+  for (const auto* file : {&a_, &b_}) {
+    const absl::StatusOr<DeviceCounts> counts = DeviceCountsOf(*(*file)->module);
+    if (!counts.ok() || counts->total() > 1) return "they are for several devices";
+  }
+  return "";
+}
+
+absl::StatusOr<std::vector<Value>> PairDiff::MakeArguments() {
+  KASHI_ASSIGN_OR_RETURN(ChosenArguments chosen, ChooseArguments(*a_, options_.inputs,
+                                                                 {options_.random, options_.seed,
+                                                                  options_.limits.memory_limit, &interrupt_.flag()}));
+  if (!chosen.made_up.is_null()) json_["inputs"] = chosen.made_up;
+  const EvaluationRun run;
+  std::vector<Value> values;
+  for (Literal& literal : chosen.arguments) {
+    const auto owner = std::make_shared<const Literal>(std::move(literal));
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*owner, run.budget(), owner));
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
+    const ModuleFile& file, const std::vector<Value>& arguments,
+    std::function<absl::Status(const HloInstruction&, const Value&)> see) {
+  EvaluationOptions evaluation;
+  ApplyLimits(options_.limits, &evaluation);
+  evaluation.cancelled = &interrupt_.flag();
+  evaluation.observer = std::move(see);
+  EvaluationRun run(std::move(evaluation));
+  const HloComputation& entry = *file.module->entry_computation();
+  const absl::Status affordable = run.CheckAffordable(entry);
+  const absl::StatusOr<Value> value = affordable.ok() ? run.Call(entry, arguments) : affordable;
+  if (!value.ok()) return WithMessage(value.status(), absl::StrCat(file.name, ": ", value.status().message()));
+  Shape shape = file.module->result_shape();
+  LayoutUtil::SetToDefaultLayout(&shape);
+  KASHI_ASSIGN_OR_RETURN(Literal result, value->ToLiteral(shape));
+  return FlattenResult(std::move(result));
+}
+
+void PairDiff::ShowOutputs(const std::vector<Literal>& a, const std::vector<Literal>& b) {
+  outputs_agree_ = a.size() == b.size();
+  if (a.size() != b.size()) absl::StrAppend(&text_, "outputs: ", a.size(), " and ", b.size(), "\n");
+  Json list = Json::array();
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const absl::StatusOr<OutputComparison> comparison =
+        CompareOutput(a[i], b[i], Tolerance{options_.tolerance, options_.allow_nan});
+    const bool agrees = comparison.ok() && comparison->agrees;
+    outputs_agree_ = *outputs_agree_ && agrees;
+    const std::string text =
+        comparison.ok() ? ToText(*comparison) : absl::StrCat("in B ", ShapeUtil::HumanString(b[i].shape()));
+    list.push_back(comparison.ok() ? ToJson(*comparison) : Json{{"error", text}});
+    const bool is_unknown = comparison.ok() && !agrees && comparison->statistics.mismatches == 0;
+    absl::StrAppend(&text_, "out", i, "  ", ShapeUtil::HumanString(a[i].shape()), "  ",
+                    agrees       ? "agrees: "
+                    : is_unknown ? "UNKNOWN: "
+                                 : "DIFFERS: ",
+                    text, "\n");
+  }
+  json_["outputs"] = std::move(list);
+  differs_ |= !*outputs_agree_;
+}
+
+void PairDiff::ShowAgreement(const ValueComparer& comparer) {
+  absl::StrAppend(&text_, "instructions: ", WithThousands(comparer.compared()), " values agree",
+                  comparer.not_kept() > 0 ? ", the others were too many to keep" : "", "\n");
+}
+
+void PairDiff::ShowFirst(const ValueComparer& comparer) {
+  json_["values_compared"] = comparer.compared();
+  json_["values_nan_on_both_sides"] = comparer.all_nan();
+  json_["values_not_kept"] = comparer.not_kept();
+  const std::optional<ValueComparer::Disagreement>& first = comparer.first();
+  if (first.has_value()) {
+    Json& json = json_["first_disagreement"];
+    json["occurrence"] = first->occurrence;
+    json["comparison"] = ToJson(first->comparison);
+    json["a"] = SideJson(*first->a, first->summary_a);
+    json["b"] = SideJson(*first->b, first->summary_b);
+    absl::StrAppend(&text_, "first disagreement: ", InstructionTitle(*first->a, *first->b), " in ",
+                    first->a->parent()->name(),
+                    first->occurrence > 1 ? absl::StrCat(", its value number ", first->occurrence) : "", ": ",
+                    literal_comparison::ToString(first->comparison.statistics), "\n",
+                    SideText("A", *first->a, first->summary_a), SideText("B", *first->b, first->summary_b));
+  } else {
+    ShowAgreement(comparer);
+  }
+  if (!comparer.first_nan().has_value()) return;
+  const HloInstruction& nan = *comparer.first_nan()->a;
+  json_["first_nan_on_both_sides"] = nan.name();
+  absl::StrAppend(&text_, "not compared: ", WithThousands(comparer.all_nan()),
+                  comparer.all_nan() == 1 ? " value is" : " values are", " NaN everywhere on both sides; the first is ",
+                  ShortText(nan), "\n");
+}
+
+absl::Status PairDiff::CompareRuns() {
+  KASHI_RETURN_IF_ERROR(FillElidedAlike(diff_, a_->module.get(), b_->module.get(), options_.seed));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<Value> arguments, MakeArguments());
+  ValueComparer comparer(diff_, Tolerance{options_.tolerance});
+  KASHI_ASSIGN_OR_RETURN(const std::vector<Literal> a,
+                         RunModule(*a_, arguments, [&](const HloInstruction& instruction, const Value& value) {
+                           return comparer.SeeA(instruction, value);
+                         }));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<Literal> b,
+                         RunModule(*b_, arguments, [&](const HloInstruction& instruction, const Value& value) {
+                           return comparer.SeeB(instruction, value);
+                         }));
+  ShowOutputs(a, b);
+  ShowFirst(comparer);
+  return absl::OkStatus();
+}
+
+bool PairDiff::Compare(const std::string& a, const std::string& b) {
+  if (!Read(a, b)) return false;
+  CompareStructure();
+  const std::string elided = ElidedInEither();
+  if (!elided.empty()) {
+    json_["elided_constants"] = {{"a", ElidedNames(*a_->module)}, {"b", ElidedNames(*b_->module)}};
+    absl::StrAppend(&text_, elided, "\n");
+    differs_ |= !options_.allow_elided;  // nobody knows
+  }
+  not_run_ = WhyNotRun();
+  if (not_run_.empty() && !elided.empty() && !options_.allow_elided) {
+    not_run_ = "constants are elided; with --allow-elided random values, the same in both, stand in for them";
+  }
+  if (!not_run_.empty()) {
+    json_["not_run"] = not_run_;
+    absl::StrAppend(&text_, "not run: ", not_run_, "\n");
+    return true;
+  }
+  error_ = CompareRuns();
+  return error_.ok();
+}
+
+std::string PairDiff::Summary() const {
+  const std::string structure = Differences(diff_.size());
+  if (!not_run_.empty()) return absl::StrCat(structure, "; not run: ", not_run_);
+  if (!outputs_agree_.has_value()) return structure;
+  return absl::StrCat(structure, *outputs_agree_ ? "; outputs agree" : "; outputs DIFFER");
+}
+
+}  // namespace kashi::cli

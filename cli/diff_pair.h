@@ -1,0 +1,87 @@
+// Two modules compared: structure, outputs, values.
+#ifndef KASHI_CLI_DIFF_PAIR_H_
+#define KASHI_CLI_DIFF_PAIR_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cli/diff_values.h"
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/limits.h"
+#include "cli/module_diff.h"
+#include "cli/module_file.h"
+#include "cli/run_inputs.h"
+#include "cli/run_outputs.h"
+#include "kashi/literal/literal.h"
+
+namespace kashi::cli {
+
+struct DiffOptions {
+  std::string a;
+  std::string b;
+  std::vector<std::string> inputs;
+  std::vector<std::string> random;
+  uint64_t seed = 42;
+  LimitOptions limits;
+  std::optional<double> tolerance;
+  bool allow_nan = false;
+  bool allow_elided = false;
+  bool no_run = false;
+  bool ignore_layouts = false;
+  bool all = false;
+  bool details = false;
+  bool json = false;
+};
+
+class PairDiff {
+ public:
+  // The options and the interrupt must outlive this.
+  PairDiff(const DiffOptions& options, const Interrupt& interrupt) : options_(options), interrupt_(interrupt) {}
+
+  // Reads, checks and compares. False if a module is bad (errors are on standard error), or a program does not run: `error`.
+  bool Compare(const std::string& a, const std::string& b);
+
+  // Something differs, or nobody can tell whether it does.
+  bool differs() const { return differs_; }
+  const absl::Status& error() const { return error_; }
+  const std::string& text() const { return text_; }
+  const Json& json() const { return json_; }
+  // "3 differences, outputs agree".
+  std::string Summary() const;
+
+ private:
+  bool Read(const std::string& a, const std::string& b);
+  void CompareStructure();
+  // Why the programs cannot be run on the same inputs; "" if they can.
+  std::string WhyNotRun() const;
+  std::string ElidedInEither() const;
+  absl::Status CompareRuns();
+  absl::StatusOr<std::vector<Literal>> RunModule(const ModuleFile& file, const std::vector<Value>& arguments,
+                                                 std::function<absl::Status(const HloInstruction&, const Value&)> see);
+  absl::StatusOr<std::vector<Value>> MakeArguments();
+  void ShowOutputs(const std::vector<Literal>& a, const std::vector<Literal>& b);
+  void ShowFirst(const ValueComparer& comparer);
+  void ShowAgreement(const ValueComparer& comparer);
+
+  const DiffOptions& options_;
+  const Interrupt& interrupt_;
+  std::optional<ModuleFile> a_;
+  std::optional<ModuleFile> b_;
+  ModuleDiff diff_;
+  std::string text_;
+  Json json_;
+  bool differs_ = false;
+  std::string not_run_;  // why
+  std::optional<bool> outputs_agree_;
+  absl::Status error_;
+};
+
+}  // namespace kashi::cli
+
+#endif  // KASHI_CLI_DIFF_PAIR_H_

@@ -1,0 +1,81 @@
+// The values of two programs side by side, as they are made: `kashi diff` names the first that disagrees.
+#ifndef KASHI_CLI_DIFF_VALUES_H_
+#define KASHI_CLI_DIFF_VALUES_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "cli/module_diff.h"
+#include "cli/run_outputs.h"
+#include "cli/value_summary.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/hlo_instruction.h"
+
+namespace kashi::cli {
+
+// Remembers the values that A made, compares B's with them as they come, and keeps the first disagreement in A's order.
+// The n-th value of an instruction is compared with the n-th of its counterpart. NaN on both sides is no disagreement, but
+// counted.
+class ValueComparer {
+ public:
+  struct Disagreement {
+    int64_t place;  // in A's order
+    const HloInstruction* a;
+    const HloInstruction* b;
+    int64_t occurrence;  // from 1
+    ValueSummary summary_a;
+    ValueSummary summary_b;
+    OutputComparison comparison;
+  };
+
+  ValueComparer(const ModuleDiff& diff, Tolerance tolerance) : diff_(diff), tolerance_(tolerance) {}
+
+  absl::Status SeeA(const HloInstruction& instruction, const Value& value);
+  absl::Status SeeB(const HloInstruction& instruction, const Value& value);
+
+  // An instruction whose value is NaN everywhere in A and in B.
+  struct NanValue {
+    int64_t place;
+    const HloInstruction* a;
+  };
+
+  const std::optional<Disagreement>& first() const { return first_; }
+  // Values of which elements were compared.
+  int64_t compared() const { return compared_ - all_nan_; }
+  // Values that are NaN everywhere on both sides: nobody knows whether they agree; and the first of them in A's order.
+  int64_t all_nan() const { return all_nan_; }
+  const std::optional<NanValue>& first_nan() const { return first_nan_; }
+  int64_t not_kept() const { return not_kept_; }
+
+ private:
+  struct Kept {
+    int64_t place;
+    const HloInstruction* instruction;
+    Value value;  // nothing: there was no room for it
+  };
+
+  const HloInstruction* CounterpartOf(const HloInstruction& instruction) const;
+  void NoteNan(const Kept& kept);
+
+  static constexpr int64_t kMostBytes = int64_t{2} << 30;
+  static constexpr int64_t kOverhead = 256;  // what a kept value takes besides its elements
+
+  const ModuleDiff& diff_;
+  const Tolerance tolerance_;
+  absl::flat_hash_map<const HloInstruction*, std::deque<Kept>> kept_;  // by B's instruction
+  absl::flat_hash_map<const HloInstruction*, int64_t> occurrences_;    // in B
+  int64_t places_ = 0;
+  int64_t kept_bytes_ = 0;
+  int64_t compared_ = 0;
+  int64_t all_nan_ = 0;
+  int64_t not_kept_ = 0;
+  std::optional<Disagreement> first_;
+  std::optional<NanValue> first_nan_;
+};
+
+}  // namespace kashi::cli
+
+#endif  // KASHI_CLI_DIFF_VALUES_H_

@@ -1,0 +1,163 @@
+#include "kashi/analysis/fake_arguments.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kashi/analysis/analysis_testing.h"
+#include "kashi/hlo/elided_constant.h"
+#include "kashi/hlo/hlo_computation.h"
+
+namespace kashi {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::Ge;
+using ::testing::HasSubstr;
+using ::testing::Le;
+
+std::vector<FakeArgument> Make(absl::string_view text, const FakeArgumentOptions& options = {}) {
+  const std::unique_ptr<HloModule> module = ReadModule(text);
+  absl::StatusOr<std::vector<FakeArgument>> arguments = MakeFakeArguments(*module, options);
+  EXPECT_TRUE(arguments.ok()) << arguments.status();
+  return arguments.ok() ? *std::move(arguments) : std::vector<FakeArgument>();
+}
+absl::Status ErrorOf(absl::string_view text, const FakeArgumentOptions& options) {
+  return MakeFakeArguments(*ReadModule(text), options).status();
+}
+
+constexpr char kSquareRoot[] =
+    "HloModule m\nENTRY e { x = f32[500] parameter(0)  n = s32[] parameter(1)\n"
+    "s = f32[500] rsqrt(x)  ROOT r = (f32[500], s32[]) tuple(s, n) }";
+
+TEST(FakeArgumentsTest, AsTheProgramWantsThem) {
+  const std::vector<FakeArgument> arguments = Make(kSquareRoot);
+  ASSERT_EQ(arguments.size(), 2);
+  EXPECT_THAT(arguments[0].literal.data<float>(), Each(AllOf(Ge(0.1f), Le(1.1f))));
+  ASSERT_EQ(arguments[0].arrays.size(), 1);
+  EXPECT_EQ(arguments[0].arrays[0].ToString(), "[0.1, 1.1) for s");
+  EXPECT_EQ(arguments[1].arrays[0].ToString(), "integers [0, 127]");
+}
+
+TEST(FakeArgumentsTest, IndicesAreInRangeAndDifferentWhereTheyMustBe) {
+  const std::vector<FakeArgument> arguments = Make(R"(HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+ENTRY e {
+  x = f32[50,4] parameter(0)
+  ids = s32[50,1] parameter(1)
+  updates = f32[50,4] parameter(2)
+  ROOT r = f32[50,4] scatter(x, ids, updates), update_window_dims={1}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=1, unique_indices=true, indices_are_sorted=true, to_apply=add
+})");
+  const auto ids = arguments[1].literal.data<int32_t>();
+  EXPECT_EQ(std::set<int32_t>(ids.begin(), ids.end()).size(), 50);
+  EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
+  EXPECT_THAT(ids, Each(AllOf(Ge(0), Le(49))));
+}
+
+TEST(FakeArgumentsTest, MatricesHaveCholeskyFactors) {
+  const std::vector<FakeArgument> arguments =
+      Make("HloModule m\nENTRY e { a = f32[2,3,3] parameter(0)  ROOT r = f32[2,3,3] cholesky(a), lower=true }");
+  const Literal& a = arguments[0].literal;
+  for (int64_t batch = 0; batch < 2; ++batch) {
+    for (int64_t i = 0; i < 3; ++i) {
+      EXPECT_GE(a.Get<float>({batch, i, i}), 3);
+      for (int64_t j = 0; j < 3; ++j) EXPECT_EQ(a.Get<float>({batch, i, j}), a.Get<float>({batch, j, i}));
+    }
+  }
+}
+
+TEST(FakeArgumentsTest, RulesForAllAndForOne) {
+  FakeArgumentOptions options;
+  options.rule = ParseFakeRule("uniform:5,6").value();
+  options.rules[1] = ParseFakeRule("integers:-3,-3").value();
+  const std::vector<FakeArgument> arguments = Make(kSquareRoot, options);
+  EXPECT_THAT(arguments[0].literal.data<float>(), Each(AllOf(Ge(5.0f), Le(6.0f))));
+  EXPECT_EQ(arguments[0].arrays[0].ToString(), "[5, 6)");
+  EXPECT_EQ(arguments[1].literal.Get<int32_t>({}), -3);
+}
+
+TEST(FakeArgumentsTest, ARuleForOneParameterChangesNoOther) {
+  FakeArgumentOptions options;
+  options.rules[0] = ParseFakeRule("ones").value();
+  EXPECT_EQ(Make(kSquareRoot)[1].literal, Make(kSquareRoot, options)[1].literal);
+  options.seed = 43;
+  EXPECT_FALSE(Make(kSquareRoot)[0].literal == Make(kSquareRoot, options)[0].literal);
+}
+
+TEST(FakeArgumentsTest, RulesAreChecked) {
+  FakeArgumentOptions options;
+  options.rules[2] = FakeRule();
+  EXPECT_THAT(ErrorOf(kSquareRoot, options).message(), HasSubstr("there is no parameter 2: e has 2"));
+  options.rules = {{1, ParseFakeRule("normal").value()}};
+  EXPECT_THAT(ErrorOf(kSquareRoot, options).message(),
+              HasSubstr("parameter 1 (n) is s32[]: the rule for it is for other types"));
+  options.rules.clear();
+  options.memory_limit_bytes = 100;
+  EXPECT_EQ(ErrorOf(kSquareRoot, options).code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(FakeArgumentsTest, RulesFromText) {
+  EXPECT_EQ(ParseFakeRule("normal:1,0.5")->a, 1);
+  EXPECT_EQ(ParseFakeRule("integers:-1,9")->b, 9);
+  EXPECT_TRUE(ParseFakeRule("auto").ok());
+  EXPECT_TRUE(ParseFakeRule("positive").ok());
+  for (const absl::string_view wrong :
+       {"", "gauss", "uniform", "uniform:1", "uniform:1,2,3", "uniform:a,b", "uniform:2,1", "uniform:nan,1",
+        "integers:0.5,1", "integers:0,1e300", "normal:0,-1", "ones:1", "positive:", "uniform:0,inf"}) {
+    EXPECT_EQ(ParseFakeRule(wrong).status().code(), absl::StatusCode::kInvalidArgument) << wrong;
+  }
+  EXPECT_THAT(ParseFakeRule("gauss").status().message(), HasSubstr("there are auto, normal"));
+}
+
+TEST(FakeArgumentsTest, TuplesTokensAndDynamicSizes) {
+  const std::vector<FakeArgument> arguments = Make(
+      "HloModule m\nENTRY e { p = (f32[2], token[], (s8[], pred[3])) parameter(0)  q = f32[<=9] parameter(1)\n"
+      "ROOT r = f32[<=9] negate(q) }");
+  ASSERT_EQ(arguments[0].arrays.size(), 3);
+  EXPECT_EQ(arguments[0].arrays[2].ToString(), "false or true");
+  EXPECT_EQ(arguments[1].literal.shape().ToString(), "f32[<=9]");
+}
+
+TEST(FakeArgumentsTest, CanBeCancelled) {
+  const std::atomic<bool> cancelled = true;
+  FakeArgumentOptions options;
+  options.cancelled = &cancelled;
+  EXPECT_EQ(ErrorOf(kSquareRoot, options).code(), absl::StatusCode::kCancelled);
+}
+
+constexpr char kElided[] = R"(HloModule m
+ENTRY e {
+  table = f32[50] parameter(0)
+  ids = s32[20,1] constant({...})
+  bias = f32[20] constant({...})
+  rows = f32[20] gather(table, ids), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
+    slice_sizes={1}
+  ROOT r = f32[20] add(rows, bias)
+})";
+
+TEST(FakeArgumentsTest, ElidedConstantsAreFilledAsTheProgramWantsThem) {
+  const std::unique_ptr<HloModule> module = ReadModule(kElided);
+  ASSERT_TRUE(FillElidedConstants(module.get(), 1).ok());
+  EXPECT_TRUE(ElidedConstants(*module).empty());
+  const HloInstruction* gather = module->entry_computation()->root_instruction()->operand(0);
+  const auto ids = gather->operand(1)->literal().data<int32_t>();
+  EXPECT_THAT(ids, Each(AllOf(Ge(0), Le(49))));
+  EXPECT_GT(std::set<int32_t>(ids.begin(), ids.end()).size(), 5);
+  // The same again.
+  const std::unique_ptr<HloModule> other = ReadModule(kElided);
+  ASSERT_TRUE(FillElidedConstants(other.get(), 1).ok());
+  EXPECT_EQ(other->ToString(HloPrintOptions().set_print_large_constants(true)),
+            module->ToString(HloPrintOptions().set_print_large_constants(true)));
+}
+
+}  // namespace
+}  // namespace kashi

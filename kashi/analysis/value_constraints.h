@@ -1,0 +1,63 @@
+// What a program wants of values that it does not make itself, so that it computes something worth looking at: indices
+// within what they index, positive numbers under a square root, few iterations. For those who make up arguments
+// (fake_arguments.h), and values for constants that were elided.
+//
+//   p = f32[64] parameter(1)                  p: in [0.1, ...], for rsqrt
+//   b = f32[8,64] broadcast(p), …             |
+//   s = f32[8,64] add(b, epsilon)             | handed back by what moves, converts and adds
+//   r = f32[8,64] rsqrt(s)                    wants a positive operand
+//
+// Wishes are handed from each operation to its operands, and on, until nothing changes: through tuples, calls, fusions,
+// loops, conditionals and asynchronous operations, as far as the operation's inverse is known. A guide, not a proof: where
+// wishes contradict each other the first one holds, and indices win over other wishes.
+#ifndef KASHI_ANALYSIS_VALUE_CONSTRAINTS_H_
+#define KASHI_ANALYSIS_VALUE_CONSTRAINTS_H_
+
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "kashi/array/shape_index.h"
+#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/hlo_module.h"
+
+namespace kashi {
+
+// Of the elements of one array.
+struct ValueConstraint {
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  // Elements lie in [min, max]; of complex numbers the real part.
+  double min = -kInfinity;
+  double max = kInfinity;
+  bool is_index = false;                 // min and max say where something lies: they win over others
+  bool any_bits = false;                 // integers whose bits are used, not their values: keys of random numbers
+  bool no_duplicates = false;            // keys of a sort, unique indices
+  bool is_sorted = false;                // ascending
+  bool is_dominant = false;              // square matrices with a large positive diagonal, symmetric
+  bool continues_loop = false;           // a predicate on which a loop goes on; of no use for other types
+  std::optional<double> value;           // all elements are this: the neutral one of a reduction
+  const HloInstruction* user = nullptr;  // the first operation that wants something; never null where there is a wish
+
+  bool is_free() const { return user == nullptr; }
+};
+
+class ValueConstraints {
+ public:
+  // Looks at all that the entry computation reaches. INVALID_ARGUMENT for a module without entry or with recursion;
+  // RESOURCE_EXHAUSTED for more than 2^24 values. O(instructions + operands), but for loops within loops, whose wishes
+  // go round a few times. The module must outlive this.
+  static absl::StatusOr<ValueConstraints> Build(const HloModule& module);
+
+  // Of the array at `index` in what the instruction makes. Free if nobody wants anything of it.
+  ValueConstraint Of(const HloInstruction* instruction, const ShapeIndex& index) const;
+
+ private:
+  absl::flat_hash_map<const HloInstruction*, absl::flat_hash_map<ShapeIndex, ValueConstraint>> constraints_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_ANALYSIS_VALUE_CONSTRAINTS_H_

@@ -1,0 +1,38 @@
+// Arrays of random numbers of a distribution: the same ones for the same seed, on every machine.
+#ifndef KASHI_LITERAL_RANDOM_ARRAY_H_
+#define KASHI_LITERAL_RANDOM_ARRAY_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "kashi/array/shape_index.h"
+#include "kashi/literal/literal.h"
+
+namespace kashi {
+
+struct RandomDistributionSpec {
+  enum class Kind {
+    kConstant,  // all are `first`
+    kUniform,   // [first, last), of integers [first, last]
+    kNormal,    // mean `first`, standard deviation `last`; integers are rounded
+    kWhole,     // whole numbers of [first, last], whatever the type
+    kBits,      // any bits: for integers; others as kUniform
+  };
+  Kind kind = Kind::kUniform;
+  double first = 0;
+  double last = 1;
+  bool no_duplicates = false;  // integers only, as far as the interval has so many
+  bool is_sorted = false;      // ascending in storage order; integers and real numbers
+};
+
+// Fills the array at `index`. Numbers beyond the type's range become its largest or least; complex numbers get both parts
+// from the distribution; of pred, a constant decides by being 0, and whatever else is true or false alike. CANCELLED once
+// `*cancelled`, if given, with part of the elements filled. Pre: an array with memory, first <= last or kNormal, both finite
+// or kConstant.
+absl::Status FillRandom(const RandomDistributionSpec& spec, uint64_t seed, Literal* literal, const ShapeIndex& index,
+                        const std::atomic<bool>* cancelled = nullptr);
+
+}  // namespace kashi
+
+#endif  // KASHI_LITERAL_RANDOM_ARRAY_H_
