@@ -10,6 +10,7 @@
 #include "kashi/array/layout_util.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/hlo_place.h"
 
 namespace kashi {
 namespace {
@@ -150,7 +151,9 @@ absl::StatusOr<HloCostAnalysis::KnownMap> HloCostAnalysis::Analyze(const HloComp
       Known known = {cost.cost, PropertiesOf(*instruction, cost, computations)};
       sum += known.properties;
       numbers += known.properties.size();
-      if (numbers > kMaxNumbers) return ResourceExhausted("calls of computations with too many operands to sum up");
+      if (numbers > kMaxNumbers) {
+        return AtInstruction(ResourceExhausted("calls of computations with too many operands to sum up"), *instruction);
+      }
       all.emplace(instruction, std::move(known));
     }
   }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
+#include "kashi/hlo/hlo_place.h"
 
 namespace kashi {
 namespace {
@@ -42,8 +43,10 @@ absl::StatusOr<ValuePositions> ValuePositions::Build(const CallGraph& graph, Sha
     const auto base = static_cast<int64_t>(result.entry_indices_.size());
     result.computation_bases_.emplace(node.computation, base);
     for (const HloInstruction* instruction : node.computation->instructions()) {
-      KASHI_ASSIGN_OR_RETURN(const ShapeNodes* nodes, shapes->Get(instruction->shape()));
-      KASHI_RETURN_IF_ERROR(AddToTotalBytes(nodes->total_bytes(), &result.total_bytes_));
+      const absl::StatusOr<const ShapeNodes*> found = shapes->Get(instruction->shape());
+      if (!found.ok()) return AtInstruction(found.status(), *instruction);
+      const ShapeNodes* const nodes = *found;
+      KASHI_RETURN_IF_ERROR(AtInstruction(AddToTotalBytes(nodes->total_bytes(), &result.total_bytes_), *instruction));
       result.entry_indices_.resize(base + instruction->local_id() + 1, -1);
       result.entry_indices_.back() = static_cast<int32_t>(result.entries_.size());
       result.entries_.push_back({instruction, nodes, static_cast<int32_t>(size)});

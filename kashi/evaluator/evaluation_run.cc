@@ -12,6 +12,7 @@
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/work.h"
+#include "kashi/hlo/hlo_place.h"
 
 namespace kashi {
 namespace {
@@ -179,10 +180,12 @@ absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arg
           operands.push_back(values[operand.step]);
         }
       }
-      KASHI_ASSIGN_OR_RETURN(values[i], RunStep(step, absl::MakeSpan(operands)));
+      absl::StatusOr<Value> value = RunStep(step, absl::MakeSpan(operands));
+      if (!value.ok()) return AtInstruction(value.status(), *step.instruction);
+      values[i] = *std::move(value);
       if (step.instruction->opcode() == HloOpcode::kConstant) step.constant = values[i];
     }
-    KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, step, &values[i]));
+    KASHI_RETURN_IF_ERROR(AtInstruction(MakeAsDeclared(*this, step, &values[i]), *step.instruction));
     if (options_.observer) KASHI_RETURN_IF_ERROR(options_.observer(*step.instruction, values[i]));
   }
   return absl::OkStatus();

@@ -110,6 +110,22 @@ HloInstruction* HloComputation::AddParameter(std::unique_ptr<HloInstruction> par
   return taken;
 }
 
+void HloComputation::SpreadExecutionThread(absl::string_view thread, absl::flat_hash_set<const HloComputation*>* done) {
+  std::vector<HloComputation*> unseen = {this};
+  while (!unseen.empty()) {
+    HloComputation* const computation = unseen.back();
+    unseen.pop_back();
+    if (!done->insert(computation).second) continue;
+    computation->SetExecutionThread(thread);
+    for (HloInstruction* instruction : computation->instructions()) {
+      const auto callees = instruction->called_computations();
+      if (callees.empty()) continue;
+      unseen.insert(unseen.end(), callees.begin(), callees.end());
+      if (instruction->opcode() == HloOpcode::kAsyncStart) instruction->SetAsyncExecutionThread(thread);
+    }
+  }
+}
+
 HloInstruction* HloComputation::AddInArena(Arena* arena, HloOpcode opcode, SharedShape shape,
                                            absl::Span<HloInstruction* const> operands, HloFieldList fields,
                                            absl::string_view name) {

@@ -195,6 +195,9 @@ class HloComputation {
   bool HasSideEffect() const;
   absl::string_view execution_thread() const { return execution_thread_; }
   void SetExecutionThread(absl::string_view thread) { execution_thread_ = std::string(thread); }
+  // The thread of this computation, of all that it calls, and of the asynchronous operations in them. What `done` holds is
+  // left alone, with all that it calls; it receives the rest.
+  void SpreadExecutionThread(absl::string_view thread, absl::flat_hash_set<const HloComputation*>* done);
   bool IsMainThread() const { return execution_thread_ == kMainExecutionThread; }
   std::vector<HloInstruction*> caller_instructions() const;  // O(instructions of the module)
   // The instruction of this opcode that calls it, if it is the only one. O(instructions of the module).

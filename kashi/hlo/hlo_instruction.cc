@@ -146,7 +146,8 @@ std::string SanitizeName(absl::string_view name) {
     if (!absl::ascii_isalnum(c) && c != '_' && c != '-' && c != '.') c = '_';
   }
   if (!result.empty() && !absl::ascii_isalpha(result[0])) result[0] = '_';
-  if (primitive_util::IsPrimitiveTypeName(result) && result != "tuple") result += '_';
+  const bool is_word = result == "tuple" || result == "buffer";  // of no type that text writes as a word
+  if (primitive_util::IsPrimitiveTypeName(result) && !is_word) result += '_';
   if (absl::StartsWith(result, "__") && !absl::StartsWith(result, "__xla_")) result[0] = 'a';
   return result;
 }
@@ -500,6 +501,15 @@ absl::string_view HloInstruction::async_execution_thread() const {
   return thread ? absl::string_view(*thread) : kMainExecutionThread;
 }
 
+void HloInstruction::SetAsyncExecutionThread(absl::string_view thread) {
+  KASHI_CHECK(opcode_ == HloOpcode::kAsyncStart) << name() << " is no async-start";
+  if (thread == kMainExecutionThread) {
+    fields_.Erase(HloField::async_execution_thread);
+  } else {
+    fields_.Set<HloField::async_execution_thread>(std::string(thread));
+  }
+}
+
 // ---- Fields --------------------------------------------------------------------------------------------------------
 
 void HloInstruction::DieForLackOf(HloField field) const {
@@ -585,6 +595,39 @@ const OutputOperandAliasingPairs& HloInstruction::output_operand_aliasing() cons
 
 // ---- What any instruction may carry --------------------------------------------------------------------------------
 
+namespace {
+
+// The end of `"wait_on_operation_queues" : [ ] ,`, which begins at `begin`; npos if something else stands there.
+size_t EndOfEmptyWait(absl::string_view text, size_t begin, size_t key_size) {
+  size_t at = begin + key_size;
+  for (const char expected : {':', '[', ']', ','}) {
+    while (at < text.size() && absl::ascii_isspace(text[at])) ++at;
+    if (at == text.size() || text[at] != expected) return absl::string_view::npos;
+    ++at;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string BackendConfigToKeep(std::string config) {
+  constexpr absl::string_view kKey = "\"wait_on_operation_queues\"";
+  size_t found = config.find(kKey.data(), 0, kKey.size());
+  if (found == std::string::npos) return config;
+  std::string kept;
+  size_t copied = 0;
+  for (; found != std::string::npos; found = config.find(kKey.data(), found, kKey.size())) {
+    const size_t end = EndOfEmptyWait(config, found, kKey.size());
+    if (end == absl::string_view::npos) {
+      found += kKey.size();
+      continue;
+    }
+    kept.append(config, copied, found - copied);
+    copied = found = end;
+  }
+  return kept.append(config, copied, std::string::npos);
+}
+
 const std::string& HloInstruction::raw_backend_config_string() const {
   return backend_config_ ? *backend_config_ : EmptyString();
 }
@@ -629,6 +672,7 @@ std::string NameWithSuffix(absl::string_view name, absl::string_view suffix) {
 }
 
 void HloInstruction::CopyPropertiesTo(HloInstruction* copy) const {
+  copy->text_place_ = text_place_;
   copy->metadata_ = metadata_;
   copy->backend_config_ = backend_config_;
   if (!extras_) return;

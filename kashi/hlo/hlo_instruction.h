@@ -40,8 +40,17 @@ class HloInstruction;
 class HloInstructionProto;
 class OriginalValue;
 
+std::string BackendConfigToKeep(std::string config);  // below
+
 inline constexpr absl::string_view kMainExecutionThread = "main";
 inline constexpr absl::string_view kHostThread = "host";
+
+// Where something begins in the text that its module was read from: line and column (in bytes), from 1 on. Line 0: it was
+// not read from a text.
+struct HloTextPlace {
+  uint32_t line = 0;
+  uint32_t column = 0;
+};
 
 // A shape that instructions share, with its text, which printing needs over and over.
 class ShapeWithText {
@@ -465,6 +474,8 @@ class HloInstruction {
   HloInstruction* async_wrapped_instruction() const;
   HloOpcode async_wrapped_opcode() const { return async_wrapped_instruction()->opcode(); }
   absl::string_view async_execution_thread() const;
+  // Pre: an async-start. Its computation's thread is another matter: HloComputation::SpreadExecutionThread.
+  void SetAsyncExecutionThread(absl::string_view thread);
   const HloInstruction* async_chain_start() const;
 
   // ---- Fields. All die if the instruction has none.
@@ -559,8 +570,9 @@ class HloInstruction {
   const std::string& raw_backend_config_string() const;
   bool has_backend_config() const { return static_cast<bool>(backend_config_) && !backend_config_->empty(); }
   void set_raw_backend_config_string(std::string config) {
-    backend_config_ = SharedValue<std::string>(std::move(config));
+    backend_config_ = SharedValue<std::string>(BackendConfigToKeep(std::move(config)));
   }
+  // Pre: config is what BackendConfigToKeep returned.
   void set_shared_backend_config(SharedValue<std::string> config) { backend_config_ = std::move(config); }
   bool has_sharding() const { return extras().sharding != nullptr; }
   const HloSharding& sharding() const;
@@ -604,6 +616,10 @@ class HloInstruction {
   std::unique_ptr<HloInstruction> Clone(absl::string_view suffix = "clone") const;
 
   HloInstructionProto ToProto() const;  // kashi/proto
+
+  // Where it stands in the text that it was read from (HloModule::source_name); a copy stands where its original does.
+  HloTextPlace text_place() const { return text_place_; }
+  void set_text_place(HloTextPlace place) { text_place_ = place; }
 
  private:
   friend class HloComputation;
@@ -654,6 +670,7 @@ class HloInstruction {
   bool owns_name_ = false;  // the bytes of the name are its own
   int32_t local_id_ = -1;
   int64_t unique_id_ = -1;
+  HloTextPlace text_place_;
   HloComputation* parent_ = nullptr;
   absl::string_view name_;
   SharedShape shape_;
@@ -664,6 +681,9 @@ class HloInstruction {
   SharedValue<std::string> backend_config_;
   std::unique_ptr<HloInstructionExtras> extras_;
 };
+
+// What an instruction keeps of a backend config: all but `"wait_on_operation_queues": [],`, which XLA drops, too.
+std::string BackendConfigToKeep(std::string config);
 
 // Deletes an instruction wherever its memory came from.
 struct HloInstructionDeleter {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/hlo_computation.h"
@@ -599,6 +600,8 @@ Instruction HloInstruction::CreatePartitionId() { return CreatePartitionId(Shape
 
 Instruction HloInstruction::CreateAsyncStart(const Shape& shape, absl::Span<HloInstruction* const> operands,
                                              HloComputation* async_computation, absl::string_view execution_thread) {
+  absl::flat_hash_set<const HloComputation*> done;
+  async_computation->SpreadExecutionThread(execution_thread, &done);
   return Create(HloOpcode::kAsyncStart, shape, operands,
                 Fields(WithUnless<HloField::async_execution_thread>{std::string(execution_thread),
                                                                     std::string(kMainExecutionThread)},

@@ -365,5 +365,17 @@ TEST(HloInstructionScaleTest, InstructionsMayGoInAnyOrder) {
   builder.AddInstruction(HloInstruction::CreateTuple(users));
 }
 
+TEST(HloInstructionTest, BackendConfigLosesEmptyWaits) {
+  EXPECT_EQ(BackendConfigToKeep(R"({"wait_on_operation_queues":[],"x":1})"), R"({"x":1})");
+  EXPECT_EQ(
+      BackendConfigToKeep(R"({"a":{"wait_on_operation_queues" : [ ] ,"q":3},"wait_on_operation_queues":[],"x":1})"),
+      R"({"a":{"q":3},"x":1})");
+  for (const char* const kept :
+       {R"({"x":1,"wait_on_operation_queues":[]})", R"({"wait_on_operation_queues":["1"],"x":1})",
+        R"({"wait_on_operation_queues":[)", "plain", ""}) {
+    EXPECT_EQ(BackendConfigToKeep(kept), kept);
+  }
+}
+
 }  // namespace
 }  // namespace kashi

@@ -276,6 +276,10 @@ class HloModule {
   void Print(Printer* printer, const HloPrintOptions& options) const;
   void Print(Printer* printer) const { Print(printer, HloPrintOptions::Default()); }
 
+  // What messages call the text that the module was read from; empty if it was not read from one.
+  const std::string& source_name() const { return source_name_; }
+  void set_source_name(std::string name) { source_name_ = std::move(name); }
+
   // ---- Protos (kashi/proto).
   HloModuleProto ToProto() const;
   static absl::StatusOr<std::unique_ptr<HloModule>> CreateFromProto(const HloModuleProto& proto,
@@ -313,6 +317,7 @@ class HloModule {
   StackFrameIndex stack_frame_index_;
   std::vector<OriginalValueRecoveryEntry> recovery_table_;
   bool is_dynamic_ = false;
+  std::string source_name_;
   std::string other_proto_fields_;
   NameUniquer instruction_names_{"."};
   NameUniquer computation_names_{"."};

@@ -140,6 +140,7 @@ std::unique_ptr<HloModule> HloModule::Clone(absl::string_view suffix) const {
         {entry.old_array, entry.new_array, entry.recovery_module ? entry.recovery_module->Clone("") : nullptr});
   }
   copy->is_dynamic_ = is_dynamic_;
+  copy->source_name_ = source_name_;
   copy->other_proto_fields_ = other_proto_fields_;
   return copy;
 }

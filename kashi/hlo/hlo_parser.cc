@@ -19,7 +19,10 @@ absl::StatusOr<std::unique_ptr<HloModule>> ParseAndReturnUnverifiedModule(absl::
   HloReader reader(text, config, options);
   std::unique_ptr<HloModule> module = reader.ReadModule();
   if (diagnostics != nullptr) *diagnostics = reader.diagnostics();
-  if (module != nullptr) return module;
+  if (module != nullptr) {
+    module->set_source_name(options.source_name());
+    return module;
+  }
   return DiagnosticsToStatus(SourceText{options.source_name(), text}, reader.diagnostics());
 }
 

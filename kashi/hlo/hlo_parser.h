@@ -46,8 +46,9 @@ class HloParserOptions {
     return *this;
   }
   bool keep_module_auto_layouts() const { return keep_module_auto_layouts_; }
-  // Whether an instruction's attribute of a name that no operation here has, of a newer XLA perhaps, is kept and printed
-  // again, with a warning. Otherwise it is an error, as in XLA.
+  // Whether what XLA's reader refuses, but a newer XLA may have written, is kept and printed again, with a warning each: an
+  // instruction's attribute of a name that no operation here has, an async-update of several operands. Otherwise it is an
+  // error, as in XLA.
   HloParserOptions& set_keep_unknown_attributes(bool value) {
     keep_unknown_attributes_ = value;
     return *this;

@@ -94,6 +94,48 @@ TEST(HloParserTest, KeepsUnknownAttributesWithAWarning) {
 }
 
 // An operand that XLA leaves out is left out, but not in silence.
+// The TPU compiler prints such for the sparse core; XLA's reader refuses them.
+TEST(HloParserTest, KeepsAsyncUpdatesOfSeveralOperandsWithAWarning) {
+  const std::string text = R"(HloModule m, is_scheduled=true, entry_computation_layout={(f32[2]{0})->f32[2]{0}}
+
+%w (x: f32[2]) -> f32[2] {
+  %x = f32[2]{0} parameter(0)
+  %y = f32[2]{0} copy(%x)
+  ROOT %z = f32[2]{0} negate(%y)
+}, execution_thread="sparsecore"
+
+ENTRY %e (a: f32[2]) -> f32[2] {
+  %a = f32[2]{0} parameter(0)
+  %s = ((f32[2]{0}), f32[2]{0}, u32[]) async-start(%a), async_execution_thread="sparsecore", calls=%w
+  %u = ((f32[2]{0}), f32[2]{0}, u32[]) async-update(%s, %a), output_to_operand_aliasing={{2}: (0, {2})}
+  ROOT %d = f32[2]{0} async-done(%u)
+}
+)";
+  std::vector<Diagnostic> diagnostics;
+  const auto module = ParseAndReturnUnverifiedModule(text, HloModuleConfig(), HloParserOptions(), &diagnostics);
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(Trimmed((*module)->ToString()), Trimmed(text));
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics[0].severity, Diagnostic::Severity::kWarning);
+  EXPECT_THAT(diagnostics[0].message, HasSubstr("async-update expects 1 operand, but has 2"));
+  const auto strict =
+      ParseAndReturnUnverifiedModule(text, HloModuleConfig(), HloParserOptions().set_keep_unknown_attributes(false));
+  EXPECT_THAT(std::string(strict.status().message()), HasSubstr("expects 1 operands, but has 2 operands"));
+}
+
+TEST(HloParserTest, SaysWhatIsDefinedTwice) {
+  EXPECT_THAT(std::string(ParseAndReturnUnverifiedModule("ENTRY e { a = f32[2] parameter(0)\n a = f32[2] parameter(1)"
+                                                         "\n ROOT r = f32[2] negate(a) }")
+                              .status()
+                              .message()),
+              HasSubstr("hlo:2:2: error: instruction already exists: a; instruction previously defined here: 1:11"));
+  EXPECT_THAT(std::string(ParseAndReturnUnverifiedModule("ENTRY e { a = f32[2] parameter(0)\n a = f32[2] parameter(0)"
+                                                         "\n ROOT r = f32[2] negate(a) }")
+                              .status()
+                              .message()),
+              HasSubstr("hlo:2:24: error: Duplicate parameter number 0"));
+}
+
 TEST(HloParserTest, WarnsOfOperandsLeftOut) {
   std::vector<Diagnostic> diagnostics;
   const auto module =

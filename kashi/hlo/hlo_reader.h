@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "kashi/base/diagnostic.h"
@@ -55,6 +56,7 @@ class HloReader {
     std::optional<HloOpcode> wrapped_opcode;
     size_t opcode_begin = 0;
     size_t begin = 0;  // of the instruction
+    HloTextPlace place;
     absl::string_view name;
     bool has_shape = false;
     bool is_wrapped = false;    // what an asynchronous operation's sugar stands for
@@ -80,8 +82,9 @@ class HloReader {
   struct Scope {
     std::unique_ptr<HloComputation> computation;
     absl::flat_hash_map<absl::string_view, HloInstruction*> names;  // null: its definition had an error
-    HloInstruction* root = nullptr;                                 // marked ROOT
-    HloInstruction* last = nullptr;                                 // read last
+    absl::flat_hash_set<int64_t> parameter_numbers;
+    HloInstruction* root = nullptr;  // marked ROOT
+    HloInstruction* last = nullptr;  // read last
   };
 
   // ---- Errors.
@@ -89,6 +92,7 @@ class HloReader {
   bool ErrorHere(absl::string_view expected);  // "expects …", on the token that stands here
   bool ExpectEnd() { return scan_.AtEnd() || ErrorHere("the end of the text"); }
   size_t TokenEnd(size_t begin) const;
+  HloTextPlace PlaceOf(size_t offset);
   void Warning(size_t begin, size_t end, std::string message);
 
   // ---- Module.
@@ -105,6 +109,7 @@ class HloReader {
   bool SettleAliases();
   bool SettleEntry();
   void SettleNames();
+  void SettleThreads();
   void SettleSchedule();
   bool ReadAliases();
   bool ReadDonors();
@@ -223,6 +228,7 @@ class HloReader {
   bool is_scheduled_ = false;
   bool changes_config_ = false;  // the head says something of replicas, partitions, propagation or passed parameters
   bool single_instruction_ = false;
+  std::vector<HloInstruction*> async_starts_;  // in the order of the text
 
   // Head attributes that can only be settled when the computations are known.
   struct AliasText {
@@ -243,6 +249,11 @@ class HloReader {
   absl::flat_hash_map<absl::string_view, SharedValue<OpMetadata>> metadata_;
   absl::flat_hash_map<absl::string_view, SharedValue<std::string>> backend_configs_;
   absl::flat_hash_map<absl::string_view, std::shared_ptr<const HloSharding>> shardings_;
+
+  // How far lines have been counted.
+  uint32_t line_ = 1;
+  size_t line_begin_ = 0;
+  size_t line_end_;
 };
 
 }  // namespace kashi

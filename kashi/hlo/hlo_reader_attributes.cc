@@ -98,8 +98,11 @@ bool HloReader::ReadAttribute(Pending* pending) {
   return ReadUnknownAttribute(name, begin, pending);
 }
 
-// A conditional's branches are named after what its first operand is.
+// A conditional's branches are named after what its first operand is; only the async-update of CheckArity has aliases.
 bool HloReader::MayHave(const Pending& pending, HloAttribute attribute) const {
+  if (pending.opcode == HloOpcode::kAsyncUpdate && attribute == HloAttribute::output_to_operand_aliasing) {
+    return options_.keep_unknown_attributes() && pending.operands.size() > 1;
+  }
   if (pending.opcode != HloOpcode::kConditional) return true;
   const bool by_predicate = !pending.operands.empty() && pending.operands[0]->shape().IsArray() &&
                             pending.operands[0]->shape().element_type() == PRED;
@@ -231,7 +234,7 @@ bool HloReader::ReadBackendConfig(Pending* pending) {
     if (!is_json && !CUnescapeTo(text.substr(1, text.size() - 2), &value)) {
       return Error(scan_.offset() - text.size(), scan_.offset(), "a string with an escape that is none of C's");
     }
-    config = SharedValue<std::string>(std::move(value));
+    config = SharedValue<std::string>(BackendConfigToKeep(std::move(value)));
   }
   pending->backend_config = config;
   return true;
@@ -391,6 +394,11 @@ bool HloReader::ReadOriginNode(OriginalValue::Node* node, int depth) {
       } while (scan_.Peek() == '{' || scan_.Peek() == '(');
       node->elements.push_back(std::move(element));
     } while (scan_.Match(','));
+    // A tree is kept as the list of its leaves: empty tuples behind the last one are lost.
+    const auto is_empty = [](const OriginalValue::Node& element) {
+      return element.is_tuple && element.elements.empty();
+    };
+    while (!node->elements.empty() && is_empty(node->elements.back())) node->elements.pop_back();
     return scan_.Match(')') || ErrorHere("')' at the end of a tuple in origin");
   }
   if (!scan_.Match('{')) return ErrorHere("'{' or '(' in origin");
@@ -704,7 +712,6 @@ KASHI_READ(DotAlgorithm) {
     pending->fields.Set<field>(value);                \
     return true;                                      \
   }
-KASHI_READ_WORD(ApiVersion, "custom call api version", StringToCustomCallApiVersion)
 KASHI_READ_WORD(Schedule, "custom call schedule", StringToCustomCallSchedule)
 KASHI_READ_WORD(ConvKind, "convolution kind", StringToConvolutionKind)
 KASHI_READ_WORD(Distribution, "random distribution", StringToRandomDistribution)
@@ -714,6 +721,32 @@ KASHI_READ_WORD(FusionKind, "fusion kind", StringToFusionKind)
 KASHI_READ_WORD(PaddingKind, "padding type", StringToPaddingType)
 KASHI_READ_WORD(Direction, "comparison direction", StringToComparisonDirection)
 #undef KASHI_READ_WORD
+
+// That it is not specified no text says.
+KASHI_READ(ApiVersion) {
+  HloFieldType<field> version{};
+  const size_t begin = (scan_.SkipSpace(), scan_.offset());
+  if (!ReadWord("custom call api version", StringToCustomCallApiVersion, &version)) return false;
+  if (version == API_VERSION_UNSPECIFIED) {
+    return Error(begin, scan_.offset(), "Invalid API version: API_VERSION_UNSPECIFIED");
+  }
+  pending->fields.Set<field>(version);
+  return true;
+}
+
+// Who is in a group the channel and use_global_device_ids say already: this is read and forgotten.
+KASHI_READ(GroupMode) {
+  (void)pending;
+  const size_t begin = (scan_.SkipSpace(), scan_.offset());
+  const absl::string_view word = scan_.ReadIdentHere();
+  for (const absl::string_view mode :
+       {"cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_id"}) {
+    if (word == mode) return true;
+  }
+  return Error(begin, TokenEnd(begin),
+               absl::StrCat("Invalid collective op group mode: ", scan_.text().substr(begin, TokenEnd(begin) - begin),
+                            "; modes: cross_replica, cross_partition, cross_replica_and_partition, flattened_id"));
+}
 
 // Not kept if it is what the operands' type means anyhow.
 KASHI_READ(ComparisonKind) {

@@ -65,6 +65,16 @@ size_t HloReader::TokenEnd(size_t begin) const {
   return std::min(begin + 1, scan_.text().size());
 }
 
+// Counts on from the last call: the instructions of a text begin one behind the other.
+HloTextPlace HloReader::PlaceOf(size_t offset) {
+  while (line_end_ < offset) {
+    ++line_;
+    line_begin_ = line_end_ + 1;
+    line_end_ = scan_.text().find('\n', line_begin_);
+  }
+  return {line_, static_cast<uint32_t>(offset - line_begin_ + 1)};
+}
+
 bool HloReader::ErrorHere(absl::string_view expected) {
   scan_.SkipSpace();
   const size_t begin = scan_.offset();
@@ -169,7 +179,7 @@ bool HloReader::ReadSignature(std::optional<Shape>* result_shape, size_t* shape_
       scan_.SkipSpace();
       if (scan_.PeekHere() == '%') scan_.Match('%');
       if (scan_.ReadIdent().empty()) return ErrorHere("parameter name");
-      if (!scan_.Match(':')) return ErrorHere("':' after parameter name");
+      scan_.Match(':');  // may be left out
       SharedShape shape;
       if (!ReadShape(&shape)) return false;
     } while (scan_.Match(','));
@@ -192,6 +202,7 @@ bool HloReader::ReadInstructionList() {
   scopes_.push_back(std::move(spare_scope_));
   Scope& scope = *scopes_.back();
   scope.names.clear();
+  scope.parameter_numbers.clear();
   scope.root = nullptr;
   scope.last = nullptr;
   scope.computation = std::make_unique<HloComputation>("");

@@ -31,6 +31,7 @@ bool HloReader::ReadInstruction() {
     scan_.SkipSpace();
   }
   pending.begin = scan_.offset();
+  pending.place = PlaceOf(pending.begin);
   pending.name = ReadName();
   if (pending.name.empty()) return false;
   const size_t name_end = scan_.offset();
@@ -48,8 +49,14 @@ bool HloReader::ReadInstruction() {
   if (!NameIsLegal(pending.name, pending.begin)) return failed();
   HloInstruction* instruction = MakeInstruction(&pending);
   if (instruction == nullptr) return failed();
-  if (!scopes_.back()->names.emplace(pending.name, instruction).second) {
-    return Error(pending.begin, name_end, absl::StrCat("instruction previously defined: ", pending.name));
+  const auto [known, is_new] = scopes_.back()->names.emplace(pending.name, instruction);
+  if (!is_new) {
+    std::string message = absl::StrCat("instruction already exists: ", pending.name);
+    if (known->second != nullptr) {
+      const HloTextPlace place = known->second->text_place();
+      absl::StrAppend(&message, "; instruction previously defined here: ", place.line, ":", place.column);
+    }
+    return Error(pending.begin, name_end, std::move(message));
   }
   scope.last = instruction;
   if (is_root) {
@@ -102,6 +109,8 @@ bool HloReader::ReadOpcode(Pending* pending) {
   for (const auto& [suffix, opcode] : kSteps) {
     absl::string_view wrapped = word;
     if (!absl::ConsumeSuffix(&wrapped, suffix)) continue;
+    // Operations with halves of their own (send, copy, all-reduce …) have no sugar.
+    if (FindHloOpcode(absl::StrCat(wrapped, "-done")).has_value()) continue;
     if (std::optional<HloOpcode> found = FindHloOpcode(wrapped)) {
       pending->opcode = opcode;
       pending->wrapped_opcode = *found;
@@ -266,6 +275,7 @@ bool HloReader::ReadOperand(Pending* pending) {
   }
   Pending operand;
   operand.begin = begin;
+  operand.place = PlaceOf(begin);
   operand.has_shape = has_shape;
   operand.shape = shape;
   const size_t diagnostics_before = diagnostics_.size();
@@ -327,6 +337,7 @@ bool HloReader::ReadOperandOfSingleInstruction(Pending* pending, const SharedSha
     fields.Set<HloField::parameter_number>(number);
     HloInstruction* parameter = scope.computation->AddInArena(module_->arena(), HloOpcode::kParameter, shape, {},
                                                               std::move(fields), module_->arena()->Copy(name));
+    parameter->set_text_place(PlaceOf(begin));
     scope.names.emplace(name, parameter);
     pending->operands.push_back(parameter);
     return true;
@@ -347,6 +358,12 @@ bool HloReader::CheckArity(Pending* pending) {
     pending->operands.resize(arity);
     return true;
   }
+  // The TPU compiler's steps for the sparse core; XLA's reader refuses them.
+  if (count > arity && pending->opcode == HloOpcode::kAsyncUpdate && options_.keep_unknown_attributes()) {
+    Warning(pending->opcode_begin, TokenEnd(pending->opcode_begin),
+            absl::StrCat("async-update expects 1 operand, but has ", count, "; the others are kept as they stand"));
+    return true;
+  }
   return Error(pending->opcode_begin, std::max(scan_.offset(), pending->opcode_begin + 1),
                absl::StrCat("expects ", arity, " operands, but has ", count, " operands"));
 }
@@ -360,6 +377,9 @@ bool HloReader::ReadParameterNumber(Pending* pending) {
   if (!scan_.Match(')')) return ErrorHere("')' after parameter number");
   if (pending->wrapped_opcode.has_value()) {
     return Error(pending->opcode_begin, scan_.offset(), "a parameter cannot be asynchronous");
+  }
+  if (!scopes_.back()->parameter_numbers.insert(number).second) {
+    return Error(begin, begin + absl::StrCat(number).size(), absl::StrCat("Duplicate parameter number ", number));
   }
   pending->fields.Set<HloField::parameter_number>(number);
   return true;

@@ -30,7 +30,8 @@ HloReader::HloReader(absl::string_view text, const HloModuleConfig& config, cons
     : scan_(text),
       options_(options),
       unwritten_subshapes_(kUnwrittenSubshapes + static_cast<int64_t>(text.size()) / kBytesOfWrittenSubshape),
-      config_(config) {}
+      config_(config),
+      line_end_(text.find('\n')) {}
 
 std::unique_ptr<HloModule> HloReader::ReadModule() {
   module_ = std::make_unique<HloModule>("", HloModuleConfig());
@@ -347,14 +348,12 @@ bool HloReader::ReadSingleInstruction() {
   scope.computation = std::make_unique<HloComputation>("");
   Pending pending;
   scan_.SkipSpace();
-  if (scan_.PeekIdent() == "ROOT") {
-    scan_.ReadIdent();
-    scan_.SkipSpace();
-  }
   pending.begin = scan_.offset();
+  pending.place = PlaceOf(pending.begin);
   pending.name = "_";
-  // NAME "=" in front, or not.
-  if (!MayBeShape() && (scan_.PeekHere() == '%' || scan_.PeekHere(scan_.PeekIdent().size()) != '(')) {
+  // [["ROOT"] NAME "="] in front: left out only where a shape is the first.
+  if (!MayBeShape()) {
+    if (scan_.PeekIdent() == "ROOT") scan_.ReadIdent();
     pending.name = ReadName();
     if (pending.name.empty()) return false;
     if (!scan_.Match('=')) return ErrorHere("'=' in instruction");
@@ -379,6 +378,7 @@ bool HloReader::Finish() {
   }
   if (module_->name().empty()) module_->set_name(absl::StrCat("module_", entry_->name()));
   if (!SettleAliases() || !SettleEntry()) return false;
+  SettleThreads();
   for (FinishedComputation& finished : finished_) {
     module_->AddComputationAsIs(std::move(finished.computation), finished.is_entry);
   }
@@ -439,6 +439,17 @@ void HloReader::SettleNames() {
     ++id;
   }
   if (!unique) module_->MakeNamesUnique();
+}
+
+// An async-start's thread is that of all that its computation calls. Of several the last in the text counts; going back
+// from it, each computation is visited once.
+void HloReader::SettleThreads() {
+  absl::flat_hash_set<const HloComputation*> done;
+  for (auto start = async_starts_.rbegin(); start != async_starts_.rend(); ++start) {
+    // An outer one may have changed its thread meanwhile.
+    HloComputation* const wrapped = (*start)->async_wrapped_computation();
+    wrapped->SpreadExecutionThread((*start)->async_execution_thread(), &done);
+  }
 }
 
 void HloReader::SettleSchedule() {

@@ -44,6 +44,7 @@ HloInstruction* HloReader::Add(Pending* pending) {
   HloInstruction* instruction = scopes_.back()->computation->AddInArena(
       arena, pending->opcode, pending->has_shape ? pending->shape : *unknown, pending->operands,
       std::move(pending->fields), arena->Copy(pending->name));
+  instruction->set_text_place(pending->place);
   if (pending->metadata) instruction->set_shared_metadata(std::move(pending->metadata));
   if (pending->backend_config) instruction->set_shared_backend_config(std::move(pending->backend_config));
   if (pending->extras) *instruction->mutable_extras() = std::move(*pending->extras);
@@ -64,6 +65,7 @@ HloInstruction* HloReader::Add(Pending* pending) {
         std::make_shared<const HloSharding>(instruction->sharding().NormalizeTupleSharding(instruction->shape()));
   }
   if (instruction->IsAsynchronous()) TellWrapped(instruction);
+  if (instruction->opcode() == HloOpcode::kAsyncStart) async_starts_.push_back(instruction);
   return instruction;
 }
 
@@ -475,6 +477,7 @@ bool HloReader::CompleteAsyncStart(Pending* pending) {
   if (wrapped->IsAsyncComputation()) {
     return ErrorIn(*pending, absl::StrCat("Computation ", wrapped->name(), " is called by more than one async op"));
   }
+  // All that it calls runs there, too: SettleThreads.
   wrapped->SetExecutionThread(pending->fields.Get<HloField::async_execution_thread>(std::string(kMainExecutionThread)));
   return true;
 }
@@ -496,6 +499,7 @@ HloComputation* HloReader::WrapAsync(Pending* pending) {
   Pending wrapped;
   wrapped.opcode = *pending->wrapped_opcode;
   wrapped.opcode_begin = pending->opcode_begin;
+  wrapped.place = pending->place;
   wrapped.name = HloOpcodeString(wrapped.opcode);
   wrapped.metadata = pending->metadata;
   wrapped.backend_config = pending->backend_config;
@@ -508,6 +512,7 @@ HloComputation* HloReader::WrapAsync(Pending* pending) {
     fields.Set<HloField::parameter_number>(static_cast<int64_t>(wrapped.operands.size()));
     wrapped.operands.push_back(computation->AddInArena(module_->arena(), HloOpcode::kParameter, operand->shared_shape(),
                                                        {}, std::move(fields), "async_param"));
+    wrapped.operands.back()->set_text_place(pending->place);
   }
   // What the line says is the operation's, but for what async-start has itself.
   wrapped.fields = std::move(pending->fields);

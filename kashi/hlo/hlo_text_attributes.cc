@@ -54,6 +54,8 @@ KASHI_PRINT(ChannelId) {
   if (options_.print_channel_id()) PrintInt<field, argument>(instruction, entry);
 }
 
+KASHI_PRINT(GroupMode) { (void)instruction, (void)entry; }  // read and forgotten
+
 KASHI_PRINT(Bool) {
   KASHI_FIND(value);
   Begin(entry.attribute);

@@ -62,6 +62,7 @@ TEST(SanitizeNameTest, WhatTextCanHave) {
   EXPECT_EQ(SanitizeName("-a"), "_a");
   EXPECT_EQ(SanitizeName("f32"), "f32_");
   EXPECT_EQ(SanitizeName("tuple"), "tuple");
+  EXPECT_EQ(SanitizeName("buffer"), "buffer");
   EXPECT_EQ(SanitizeName("__x"), "a_x");
   EXPECT_EQ(SanitizeName("__xla_x"), "__xla_x");
   EXPECT_EQ(SanitizeName(""), "");

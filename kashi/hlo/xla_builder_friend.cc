@@ -44,7 +44,6 @@ XlaOp XlaBuilderFriend::BuildAsyncStart(XlaBuilder* builder, absl::Span<const Xl
                                         const XlaComputationRef& called_computation, const Shape& shape) {
   return Lower(builder, operands, [&](XlaLowering& to, Values x) -> ValueOr {
     KASHI_ASSIGN_OR_RETURN(HloComputation * called, to.Embed(called_computation));
-    called->SetExecutionThread(execution_thread);
     return to.Add(HloInstruction::CreateAsyncStart(shape, x, called, execution_thread));
   });
 }

@@ -205,7 +205,7 @@ absl::Status HloProtoReader::ReadBackendConfig(const HloInstructionProto& proto,
   }
   if (config.empty()) return absl::OkStatus();
   SharedValue<std::string>& shared = backend_configs_[config];
-  if (!shared) shared = SharedValue<std::string>(std::move(config));
+  if (!shared) shared = SharedValue<std::string>(BackendConfigToKeep(std::move(config)));
   instruction->set_shared_backend_config(shared);
   return absl::OkStatus();
 }
