@@ -116,8 +116,9 @@ absl::Status HloBufferDonorConfig::Verify(const HloModule& module) const {
     KASHI_ASSIGN_OR_RETURN(const Shape* shape, ParameterSubshape(module, donor.param_number, donor.param_index));
     (void)shape;
     if (module.input_output_alias_config().ParameterHasAlias(donor.param_number, donor.param_index)) {
-      return Internal("parameter %s) is a donor and has an alias",
-                      ParameterText(donor.param_number, donor.param_index));
+      return Internal(
+          "Input %d at index %s is registered as a buffer donor. However, it is also in the input output alias config.",
+          donor.param_number, donor.param_index.ToString());
     }
   }
   return absl::OkStatus();

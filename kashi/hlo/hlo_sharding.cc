@@ -769,7 +769,7 @@ absl::Status HloSharding::ValidateLeaf(const Shape& shape, std::optional<int64_t
         ToString(), ShapeUtil::HumanString(shape));
   }
   if (num_devices.has_value() && tile.num_elements() != *num_devices) {
-    return InvalidArgument("tile_assignment should have %d devices", *num_devices);
+    return InvalidArgument("tile_assignment should have %d devices, but has %d", *num_devices, tile.num_elements());
   }
   if (tile.num_elements() == 1) {
     return InvalidArgument(

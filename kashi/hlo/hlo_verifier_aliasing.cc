@@ -15,7 +15,8 @@
 
 namespace kashi::hlo_verifier {
 
-absl::Status CheckOutputOperandAliasing(const HloInstruction& x, Shape::Equal equal, const Verification& v) {
+absl::Status CheckOutputOperandAliasing(const HloInstruction& x, Shape::Equal equal, const Verification& v,
+                                        bool scalars_may_move) {
   if (!v.opts().layout_sensitive) equal.IgnoreLayout().IgnoreDynamicDimension();
   for (const auto& [output_index, source] : x.output_operand_aliasing()) {
     const auto& [operand, operand_index] = source;
@@ -31,7 +32,9 @@ absl::Status CheckOutputOperandAliasing(const HloInstruction& x, Shape::Equal eq
     }
     const Shape& output = ShapeUtil::GetSubshape(x.shape(), output_index);
     const Shape& input = ShapeUtil::GetSubshape(x.operand(operand)->shape(), operand_index);
-    if (equal(output, input)) continue;
+    Shape::Equal equal_here = equal;
+    if (scalars_may_move && ShapeUtil::IsScalar(output)) equal_here.IgnoreMemorySpaceInLayout();
+    if (equal_here(output, input)) continue;
     return Internal("Different aliasing shapes: operand %d at %s is %s, output %s is %s", operand,
                     operand_index.ToString(), v.ShapeText(input), output_index.ToString(), v.ShapeText(output));
   }
@@ -70,9 +73,7 @@ absl::Status CheckCustomCallAliasing(const HloInstruction& x, const Verification
   if (x.get_frontend_attribute("xla_skip_custom_call_alias_shape_check").has_value()) return absl::OkStatus();
   Shape::Equal equal;
   equal.IgnoreBuffer(x.IsCustomCall(kPin) || x.IsCustomCall(kUnpin));
-  // Scalars may move to another memory.
-  equal.IgnoreMemorySpaceInLayout(ShapeUtil::IsScalar(x.shape()));
-  return CheckOutputOperandAliasing(x, equal, v);
+  return CheckOutputOperandAliasing(x, equal, v, /*scalars_may_move=*/true);
 }
 
 bool IsBufferOf(const Shape& buffer, const Shape& array) {
@@ -89,7 +90,7 @@ absl::Status CheckPinning(const HloInstruction& x, bool is_pin) {
                            ShapeUtil::HumanString(operand), ShapeUtil::HumanString(x.shape()));
   }
   if (x.output_operand_aliasing().size() == 1) return absl::OkStatus();
-  return InvalidArgument("custom-call to %s must have one output-to-operand aliasing pair, but has %d",
+  return InvalidArgument("custom-call to %s must have one output-to-operand aliasing, but has %d",
                          x.custom_call_target(), x.output_operand_aliasing().size());
 }
 
@@ -156,26 +157,93 @@ bool MayHaveBuffers(const HloInstruction& x) {
 absl::Status CheckBuffers(const HloInstruction& x) {
   const auto has_buffer = [](const HloInstruction* operand) { return HasBuffer(operand->shape()); };
   if (!MayHaveBuffers(x) && (HasBuffer(x.shape()) || absl::c_any_of(x.operands(), has_buffer))) {
-    return InvalidArgument("%s in computation %s may not have buffers", HloOpcodeString(x.opcode()),
-                           x.parent()->name());
+    return InvalidArgument("Seen buffers while buffers aren't allowed in this context: %s in computation %s",
+                           HloOpcodeString(x.opcode()), x.parent()->name());
   }
   return absl::OkStatus();
 }
 
-// Whoever may change the contents.
-absl::Status CheckOneWriter(const HloInstruction& x, const absl::flat_hash_set<const HloInstruction*>& body_roots) {
-  if (!x.shape().IsBuffer()) return absl::OkStatus();
-  std::string writers;
-  int count = 0;
-  for (const HloInstruction* user : x.users()) {
-    const HloOpcodeInfo& info = GetHloOpcodeInfo(user->opcode());
-    const bool is_caller = info.Has(HloOpcodeFlags::kEmbeddedCall | HloOpcodeFlags::kControlFlow);
-    const bool goes_around = user->opcode() == HloOpcode::kTuple && body_roots.contains(user);
-    if (!is_caller && !goes_around) continue;
-    absl::StrAppend(&writers, count++ == 0 ? "" : ", ", user->name());
+// ---- Writers of buffers ---------------------------------------------------------------------------------------------
+
+// Where a buffer begins: the instruction and the index in its shape. Tuples and get-tuple-elements only pass it on.
+using BufferValue = std::pair<const HloInstruction*, ShapeIndex>;
+
+// Who may change the contents of the buffers of one computation.
+class BufferWriters {
+ public:
+  // In an order in which operands come first. `goes_around`: it is what a while body hands to its next turn.
+  void Add(const HloInstruction& x, bool goes_around) {
+    const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
+    const bool is_writer = info.Has(HloOpcodeFlags::kEmbeddedCall | HloOpcodeFlags::kControlFlow) ||
+                           (goes_around && x.opcode() == HloOpcode::kTuple);
+    absl::flat_hash_set<const HloInstruction*> seen;
+    for (const HloInstruction* operand : x.operands()) {
+      if (!is_writer || !seen.insert(operand).second) continue;
+      for (const auto& [index, value] : values_[operand]) NoteWriter(value, x);
+    }
+    PassOn(x);
   }
-  if (count <= 1) return absl::OkStatus();
-  return InvalidArgument("A buffer value may have one writer, but %s has %d: %s", x.name(), count, writers);
+
+  struct Finding {
+    BufferValue value;
+    const HloInstruction* first;
+    const HloInstruction* second;
+  };
+  const std::vector<Finding>& findings() const { return findings_; }
+
+ private:
+  using Values = std::vector<std::pair<ShapeIndex, BufferValue>>;  // by index in the instruction's shape
+
+  void NoteWriter(const BufferValue& value, const HloInstruction& writer) {
+    const HloInstruction*& known = writers_[value];
+    if (known != nullptr && known != &writer) findings_.push_back({value, known, &writer});
+    if (known == nullptr) known = &writer;
+  }
+
+  void PassOn(const HloInstruction& x) {
+    if (!HasBuffer(x.shape())) return;
+    Values values;
+    if (x.opcode() == HloOpcode::kGetTupleElement) {
+      const int64_t element = x.tuple_index();
+      for (const auto& [index, value] : values_[x.operand(0)]) {
+        if (index.empty() || index[0] != element) continue;
+        values.emplace_back(ShapeIndex(index.begin() + 1, index.end()), value);
+      }
+    } else if (x.opcode() == HloOpcode::kTuple) {
+      for (int64_t i = 0; i < x.operand_count(); ++i) {
+        for (const auto& [index, value] : values_[x.operand(i)]) {
+          ShapeIndex longer = index;
+          longer.push_front(i);
+          values.emplace_back(std::move(longer), value);
+        }
+      }
+    } else {
+      for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(x.shape())) {
+        if (leaf.shape.IsBuffer()) values.emplace_back(leaf.index, BufferValue(&x, leaf.index));
+      }
+    }
+    values_[&x] = std::move(values);
+  }
+
+  absl::flat_hash_map<const HloInstruction*, Values> values_;
+  absl::flat_hash_map<BufferValue, const HloInstruction*> writers_;
+  std::vector<Finding> findings_;
+};
+
+void VerifyWriters(const HloComputation& computation, bool is_body, Verification* v) {
+  const auto has_buffer = [](const HloInstruction* x) { return HasBuffer(x->shape()); };
+  if (absl::c_none_of(computation.instructions(), has_buffer)) return;
+  BufferWriters writers;
+  for (const HloInstruction* x : computation.MakeInstructionPostOrder()) {
+    if (v->MayExamine(*x)) writers.Add(*x, is_body && x == computation.root_instruction());
+  }
+  for (const BufferWriters::Finding& finding : writers.findings()) {
+    const auto& [instruction, index] = finding.value;
+    v->Report(
+        instruction, "buffers",
+        InvalidArgument("an HLO buffer value has more than one writers (or unpins): %s %s is written by %s and %s",
+                        instruction->name(), index.ToString(), finding.first->name(), finding.second->name()));
+  }
 }
 
 }  // namespace
@@ -194,8 +262,8 @@ void VerifyBuffers(Verification* v) {
     for (const HloInstruction* x : computation->instructions()) {
       if (!v->MayExamine(*x)) continue;
       v->Report(x, "buffers", CheckBuffers(*x));
-      v->Report(x, "buffers", CheckOneWriter(*x, body_roots));
     }
+    VerifyWriters(*computation, body_roots.contains(computation->root_instruction()), v);
   }
 }
 

@@ -2,7 +2,9 @@
 // (docs/spec/hlo-ops.md, 0.2 and 6)
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kashi/array/shape_util.h"
@@ -37,7 +40,6 @@ struct Pairing {
   Opcodes operand;
 };
 
-// An all-gather-start is free.
 const std::vector<Pairing>& Pairings() {
   static const auto* const pairings = new std::vector<Pairing>{
       {HloOpcode::kAsyncStart, {HloOpcode::kAsyncUpdate, HloOpcode::kAsyncDone}, {}},
@@ -45,23 +47,31 @@ const std::vector<Pairing>& Pairings() {
        {HloOpcode::kAsyncUpdate, HloOpcode::kAsyncDone},
        {HloOpcode::kAsyncStart, HloOpcode::kAsyncUpdate}},
       {HloOpcode::kAsyncDone, {}, {HloOpcode::kAsyncStart, HloOpcode::kAsyncUpdate}},
+      {HloOpcode::kAllGatherStart, {HloOpcode::kAllGatherDone}, {}},
+      {HloOpcode::kAllGatherDone, {}, {HloOpcode::kAllGatherStart}},
       {HloOpcode::kAllReduceStart, {HloOpcode::kAllReduceDone}, {}},
       {HloOpcode::kAllReduceDone, {}, {HloOpcode::kAllReduceStart}},
       {HloOpcode::kCopyStart, {HloOpcode::kCopyDone}, {}},
       {HloOpcode::kCopyDone, {}, {HloOpcode::kCopyStart}},
       {HloOpcode::kCollectivePermuteStart, {HloOpcode::kCollectivePermuteDone}, {}},
       {HloOpcode::kCollectivePermuteDone, {}, {HloOpcode::kCollectivePermuteStart}},
-      // Through a tuple they may go around a loop.
+      // Through a tuple they may go around a loop, or out of an asynchronous computation.
       {HloOpcode::kSend, {HloOpcode::kSendDone, HloOpcode::kTuple}, {}},
-      {HloOpcode::kSendDone, {}, {HloOpcode::kSend, HloOpcode::kGetTupleElement}},
+      {HloOpcode::kSendDone, {}, {HloOpcode::kSend, HloOpcode::kGetTupleElement, HloOpcode::kAsyncDone}},
       {HloOpcode::kRecv, {HloOpcode::kRecvDone, HloOpcode::kTuple}, {}},
-      {HloOpcode::kRecvDone, {}, {HloOpcode::kRecv, HloOpcode::kGetTupleElement}},
+      {HloOpcode::kRecvDone, {}, {HloOpcode::kRecv, HloOpcode::kGetTupleElement, HloOpcode::kAsyncDone}},
   };
   return *pairings;
 }
 
+// What an asynchronous computation begins it hands out: the -done may stand around it.
+bool IsHandedOut(const HloInstruction& x) {
+  return (x.opcode() == HloOpcode::kSend || x.opcode() == HloOpcode::kRecv) && x.IsRoot() &&
+         x.parent()->IsAsyncComputation();
+}
+
 absl::Status CheckPairing(const HloInstruction& x, const Pairing& pairing) {
-  if (!pairing.only_user.empty()) {
+  if (!pairing.only_user.empty() && !IsHandedOut(x)) {
     if (x.user_count() != 1)
       return Internal("The %s instruction requires one consumer, found %d", HloOpcodeString(x.opcode()),
                       x.user_count());
@@ -92,7 +102,7 @@ absl::Status CheckAsyncStart(const HloInstruction& x, const Verification& v) {
   for (int64_t i = 0; i < x.operand_count(); ++i) KASHI_RETURN_IF_ERROR(CheckOperandAndParameter(x, i, wrapped, i, v));
   const std::string thread = x.fields().Get<HloField::async_execution_thread>(std::string(kMainExecutionThread));
   if (thread == wrapped.execution_thread()) return absl::OkStatus();
-  return Internal("%s runs on thread %s, but its computation %s on %s", x.name(), thread, wrapped.name(),
+  return Internal("%s expects same async thread name as wrapped computation's thread name (%s vs %s)", x.name(), thread,
                   wrapped.execution_thread());
 }
 
@@ -112,34 +122,37 @@ const HloInstruction* StartOf(const HloInstruction& x) {
 absl::Status CheckAsyncContinues(const HloInstruction& x, const Verification&) {
   KASHI_RETURN_IF_ERROR(CheckAsyncTuple(x, x.operand(0)->shape()));
   const HloInstruction* const start = StartOf(x);
-  if (start == nullptr) return Internal("%s belongs to no async-start", x.name());
+  if (start == nullptr) return Internal("The %s %s belongs to no async-start", HloOpcodeString(x.opcode()), x.name());
   const auto callees = x.called_computations();
   const bool same_callee =
       callees.empty() || start->called_computations().empty() || *callees[0] == *start->called_computations()[0];
   if (!same_callee) {
-    return Internal("The %s expects its wrapped async computation to be identical to its start's: %s vs %s",
-                    HloOpcodeString(x.opcode()), callees[0]->name(), start->called_computations()[0]->name());
+    return Internal(
+        "The %s expects its wrapped async computation to be identical to its operand's wrapped async computation "
+        "(%s vs %s)",
+        HloOpcodeString(x.opcode()), callees[0]->name(), start->called_computations()[0]->name());
   }
   const std::string* thread = x.fields().Find<HloField::async_execution_thread>();
   const std::string started = start->fields().Get<HloField::async_execution_thread>(std::string(kMainExecutionThread));
   if (thread == nullptr || *thread == started) return absl::OkStatus();
-  return Internal("%s runs on thread %s, but its start on %s", x.name(), *thread, started);
+  return Internal("The %s expects its thread name to be identical to its operand's thread name (%s vs %s)",
+                  HloOpcodeString(x.opcode()), *thread, started);
 }
 
-// Only parameters and a root, or only sends and receives.
+// Only parameters and a root, or a group of sends and receives, whose results the root lists: a transfer first.
 absl::Status CheckAsyncComputation(const HloComputation& computation) {
   if (computation.CanExpandIntoSingleInstruction()) return absl::OkStatus();
   const HloInstruction& root = *computation.root_instruction();
-  const Opcodes transfers = {HloOpcode::kParameter, HloOpcode::kTuple,    HloOpcode::kSend,           HloOpcode::kRecv,
-                             HloOpcode::kSendDone,  HloOpcode::kRecvDone, HloOpcode::kGetTupleElement};
-  if (absl::c_all_of(computation.instructions(), [&](const HloInstruction* x) { return IsOneOf(*x, transfers); })) {
+  const Opcodes transfers = {HloOpcode::kSend, HloOpcode::kRecv, HloOpcode::kSendDone, HloOpcode::kRecvDone};
+  if (root.opcode() == HloOpcode::kTuple && root.operand_count() > 0 && IsOneOf(*root.operand(0), transfers)) {
     return absl::OkStatus();
   }
   if (computation.AsyncStart()->get_frontend_attribute("_collectives_group").has_value()) return absl::OkStatus();
   for (const HloInstruction* x : computation.instructions()) {
     if (x->opcode() == HloOpcode::kParameter || x == &root) continue;
-    return Internal("Asynchronous computation %s has instruction %s, but may only have parameters and a root",
-                    computation.name(), x->name());
+    return Internal(
+        "Asynchronous computation %s expected to contain only the root and parameter instructions, but has %s",
+        computation.name(), x->name());
   }
   return absl::OkStatus();
 }
@@ -188,10 +201,10 @@ absl::Status CheckRecvDone(const HloInstruction& x, const Verification& v) {
   return CheckResultIs(x, ShapeUtil::MakeTupleShape({started.tuple_shapes(0), ShapeUtil::MakeTokenShape()}), v);
 }
 
-// Of a -done that stands right behind its start.
+// Of a -done whose operand is its start: not of one that goes around a loop, or out of an asynchronous computation.
 absl::Status CheckSameChannel(const HloInstruction& x, const Verification&) {
   const HloInstruction& start = *x.operand(0);
-  if (start.opcode() == HloOpcode::kGetTupleElement) return absl::OkStatus();
+  if (start.opcode() != HloOpcode::kSend && start.opcode() != HloOpcode::kRecv) return absl::OkStatus();
   const auto text = [](std::optional<int64_t> id) {
     return id.has_value() ? std::to_string(*id) : std::string("none");
   };
@@ -221,16 +234,21 @@ constexpr OpcodeCheck kChecks[] = {
 
 constexpr absl::string_view kPairsAttribute = "_xla_send_recv_source_target_pairs";
 
+using SourceTargets = std::vector<std::pair<int64_t, int64_t>>;
+
 // Sources and targets appear once, and nobody gets back what was sent on.
-absl::Status CheckNoCycle(const std::string& text) {
-  KASHI_ASSIGN_OR_RETURN(const std::vector<ReplicaGroup> pairs, ParseReplicaGroupsOnly(text));
+absl::StatusOr<SourceTargets> ReadPairs(const std::string& text) {
+  SourceTargets pairs;
+  if (absl::StripAsciiWhitespace(text) == "{}") return pairs;
+  KASHI_ASSIGN_OR_RETURN(const std::vector<ReplicaGroup> groups, ParseReplicaGroupsOnly(text));
   absl::flat_hash_map<int64_t, int64_t> target_of;
   absl::flat_hash_set<int64_t> targets;
-  for (const ReplicaGroup& pair : pairs) {
+  for (const ReplicaGroup& pair : groups) {
     if (pair.replica_ids_size() != 2) return Internal("Expected pairs of a source and a target, but found %s", text);
-    const bool is_new = target_of.emplace(pair.replica_ids(0), pair.replica_ids(1)).second;
-    if (!is_new || !targets.insert(pair.replica_ids(1)).second) {
-      return Internal("Source or target appears twice in source-target pairs %s", text);
+    pairs.emplace_back(pair.replica_ids(0), pair.replica_ids(1));
+    const bool is_new = target_of.insert(pairs.back()).second;
+    if (!targets.insert(pair.replica_ids(1)).second || !is_new) {
+      return Internal("Expected send and recv instructions to have unique source and target pairs, but found %s", text);
     }
   }
   // Without repetition the pairs make paths and rings; what no path begins with is in a ring.
@@ -239,39 +257,120 @@ absl::Status CheckNoCycle(const std::string& text) {
     if (targets.contains(pair.first)) continue;
     for (auto at = target_of.find(pair.first); at != target_of.end(); at = target_of.find(at->second)) ++on_paths;
   }
-  if (on_paths == target_of.size()) return absl::OkStatus();
+  if (on_paths == target_of.size()) return pairs;
   return Internal("Expected send and recv instructions to have non-cyclical source-target pairs, but found %s", text);
 }
 
-// In the order of the schedule: a send and a recv of the same pairs, and no other collective between.
+// What each device does in the order of the schedule: a send waits for the recv of the device that it sends to, and the
+// other way round; any other collective waits for all. Whoever waits for ever is in a deadlock.
+//
+//   device 0:  send to 1                    (both go on)
+//   device 1:             recv from 0
+//
+// Cost: linear in instructions times their pairs.
 class TransferOrder {
  public:
-  absl::Status Next(const HloInstruction& x) {
+  // The next instruction of the schedule; an error if its pairs are wrong in themselves.
+  absl::Status Add(const HloInstruction& x) {
     const bool is_transfer = x.opcode() == HloOpcode::kSend || x.opcode() == HloOpcode::kRecv;
-    const std::optional<std::string> pairs =
-        is_transfer && !x.is_host_transfer() ? x.get_frontend_attribute(kPairsAttribute) : std::nullopt;
-    if (!pairs.has_value()) {
-      const bool is_collective = GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kCollective);
-      if (open_ == nullptr || !is_collective) return absl::OkStatus();
-      return Internal("Expected send or recv, but found %s", x.name());
+    if (!is_transfer) {
+      if (GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kCollective)) steps_.push_back({&x, {}});
+      return absl::OkStatus();
     }
-    if (open_ == nullptr) {
-      open_ = &x;
-      pairs_ = *pairs;
-      return CheckNoCycle(*pairs);
+    const std::optional<std::string> text =
+        x.is_host_transfer() ? std::nullopt : x.get_frontend_attribute(kPairsAttribute);
+    if (!text.has_value()) return absl::OkStatus();
+    KASHI_ASSIGN_OR_RETURN(SourceTargets pairs, ReadPairs(*text));
+    steps_.push_back({&x, std::move(pairs)});
+    return absl::OkStatus();
+  }
+
+  // The first instruction that waits for ever, and what the other device does meanwhile; nothing if there is none.
+  std::optional<std::pair<const HloInstruction*, absl::Status>> FindDeadlock() {
+    FillQueues();
+    std::vector<int64_t> unseen;
+    for (const auto& [device, queue] : queues_) unseen.push_back(device);
+    while (!unseen.empty()) {
+      const int64_t device = unseen.back();
+      unseen.pop_back();
+      for (const int64_t moved : Advance(device)) unseen.push_back(moved);
     }
-    const HloInstruction& first = *std::exchange(open_, nullptr);
-    if (first.opcode() == x.opcode()) {
-      return Internal("Expected %s, but found %s", first.opcode() == HloOpcode::kSend ? "recv" : "send", x.name());
-    }
-    if (*pairs == pairs_) return absl::OkStatus();
-    return Internal("Expected %s to match %s: source-target pairs are %s and %s", HloOpcodeString(x.opcode()),
-                    HloOpcodeString(first.opcode()), *pairs, pairs_);
+    return FirstStuck();
   }
 
  private:
-  const HloInstruction* open_ = nullptr;
-  std::string pairs_;
+  struct Step {
+    const HloInstruction* instruction;
+    SourceTargets pairs;  // none: a collective of all
+  };
+  struct Action {
+    size_t step;
+    bool is_send;
+    int64_t peer;  // -1: all
+  };
+
+  void FillQueues() {
+    for (const Step& step : steps_) {
+      for (const auto& [source, target] : step.pairs) queues_[source], queues_[target];
+    }
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      const bool is_send = steps_[i].instruction->opcode() == HloOpcode::kSend;
+      const bool is_recv = steps_[i].instruction->opcode() == HloOpcode::kRecv;
+      if (!is_send && !is_recv) {
+        for (auto& [device, queue] : queues_) queue.push_back({i, false, -1});
+      }
+      for (const auto& [source, target] : steps_[i].pairs) {
+        queues_[is_send ? source : target].push_back({i, is_send, is_send ? target : source});
+      }
+    }
+  }
+
+  // Takes what the device and whom it waits for do together; returns who may go on.
+  std::vector<int64_t> Advance(int64_t device) {
+    std::deque<Action>& queue = queues_[device];
+    if (queue.empty()) return {};
+    const Action action = queue.front();
+    if (action.peer < 0) return AdvanceAll(action.step, device);
+    std::deque<Action>& other = queues_[action.peer];
+    const bool meets = action.peer != device && !other.empty() && other.front().peer == device &&
+                       other.front().is_send != action.is_send;
+    if (!meets) return {};
+    queue.pop_front();
+    other.pop_front();
+    return {device, action.peer};
+  }
+  std::vector<int64_t> AdvanceAll(size_t step, int64_t device) {
+    absl::flat_hash_set<int64_t>& arrived = arrived_[step];
+    arrived.insert(device);
+    if (arrived.size() < queues_.size()) return {};
+    std::vector<int64_t> devices;
+    for (auto& [device, queue] : queues_) {
+      queue.pop_front();
+      devices.push_back(device);
+    }
+    return devices;
+  }
+
+  std::optional<std::pair<const HloInstruction*, absl::Status>> FirstStuck() {
+    std::optional<Action> first;
+    for (const auto& [device, queue] : queues_) {
+      if (queue.empty() || queue.front().peer < 0) continue;
+      if (!first.has_value() || queue.front().step < first->step) first = queue.front();
+    }
+    if (!first.has_value()) return std::nullopt;
+    const HloInstruction& stuck = *steps_[first->step].instruction;
+    const char* const mate = first->is_send ? "recv" : "send";
+    const std::deque<Action>& other = queues_[first->peer];
+    const std::string found = other.empty() ? "nothing" : std::string(steps_[other.front().step].instruction->name());
+    return std::pair(&stuck,
+                     Internal("Expected %s, but found %s on device %d. Expected %s to match %s: could not match "
+                              "the source-target pairs of %s, which will cause a deadlock",
+                              mate, found, first->peer, mate, HloOpcodeString(stuck.opcode()), stuck.name()));
+  }
+
+  std::vector<Step> steps_;
+  std::map<int64_t, std::deque<Action>> queues_;                       // by device
+  absl::flat_hash_map<size_t, absl::flat_hash_set<int64_t>> arrived_;  // devices at a collective of all, by step
 };
 
 }  // namespace
@@ -296,18 +395,29 @@ void VerifyAsyncComputations(Verification* v) {
   }
 }
 
-// Host transfers over one channel are the same transfer.
+namespace {
+
+bool AreSameTransfer(const HloInstruction& a, const HloInstruction& b) {
+  const auto any_operands = [](const HloInstruction*, const HloInstruction*) { return true; };
+  return a.Identical(b, any_operands) && a.frontend_attributes().map() == b.frontend_attributes().map();
+}
+
+}  // namespace
+
+// Host transfers over one channel are the same transfer: a send or a recv, and the -done of that.
 void VerifyChannels(Verification* v) {
-  std::map<std::pair<int64_t, HloOpcode>, const HloInstruction*> first_of;
+  std::map<std::pair<int64_t, bool>, const HloInstruction*> first_of;
   for (const HloComputation* computation : v->module().computations()) {
     for (const HloInstruction* x : computation->instructions()) {
       if (!x->fields().Has(HloField::channel_id) || !x->is_host_transfer() || v->IsMalformed(x)) continue;
-      const HloInstruction* const first = first_of.emplace(std::pair(*x->channel_id(), x->opcode()), x).first->second;
-      const auto any_operands = [](const HloInstruction*, const HloInstruction*) { return true; };
-      if (first == x || first->Identical(*x, any_operands)) continue;
-      v->Report(x, "channel",
-                Internal("%s and %s share channel %d, but are not the same transfer", first->name(), x->name(),
-                         *x->channel_id()));
+      const bool is_start = x->opcode() == HloOpcode::kSend || x->opcode() == HloOpcode::kRecv;
+      const HloInstruction* const first = first_of.emplace(std::pair(*x->channel_id(), is_start), x).first->second;
+      if (first == x || AreSameTransfer(*first, *x)) continue;
+      v->Report(
+          x, "channel",
+          Internal("Host-transfer send/recv instructions that use the same channel must be identical up to having "
+                   "different operands. Found different instructions with the same channel ID %d: %s and %s",
+                   *x->channel_id(), first->name(), x->name()));
     }
   }
 }
@@ -318,7 +428,10 @@ void VerifyDeadlocks(Verification* v) {
     const std::vector<HloInstruction*>* sequence = v->module().schedule().Find(computation);
     if (sequence == nullptr) continue;
     TransferOrder order;
-    for (const HloInstruction* x : *sequence) v->Report(x, "deadlock", order.Next(*x));
+    const size_t before = v->findings().size();
+    for (const HloInstruction* x : *sequence) v->Report(x, "deadlock", order.Add(*x));
+    if (v->findings().size() != before) continue;
+    if (const auto deadlock = order.FindDeadlock()) v->Report(deadlock->first, "deadlock", deadlock->second);
   }
 }
 

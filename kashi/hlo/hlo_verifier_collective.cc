@@ -63,8 +63,9 @@ const CollectiveDeviceList& DevicesOf(const HloInstruction& x) {
 absl::Status CheckIdCount(int64_t count, const GroupMode& mode, const HloModuleConfig& config) {
   const std::optional<int64_t> expected = IdCount(mode, config);
   if (expected == 1 || expected == count) return absl::OkStatus();
-  return Internal("In %s mode, replica groups should contain %d replicas, but found %d", mode.name,
-                  expected.value_or(-1), count);
+  const char* const ids = !mode.has_partitions ? "replicas" : mode.has_replicas ? "flattened IDs" : "partitions";
+  return Internal("In %s mode, replica groups should contain %d %s, but found %d", mode.name, expected.value_or(-1),
+                  ids, count);
 }
 
 // Each of 0 .. n-1 in one group.
@@ -170,13 +171,8 @@ absl::Status CheckAllToAll(const HloInstruction& x, const Verification& v) {
   }
   KASHI_ASSIGN_OR_RETURN(const std::optional<int64_t> size, SubgroupSize(x, v.module().config()));
   if (size == x.operand_count()) return absl::OkStatus();
-  return Internal("all-to-all has %d operands for groups of %d", x.operand_count(), size.value_or(-1));
-}
-
-absl::Status CheckAllReduceChannel(const HloInstruction& x, const Verification&) {
-  const int64_t channel = x.fields().Get<HloField::channel_id>(1);
-  if (channel > 0) return absl::OkStatus();
-  return Internal("All reduce channel id must be greater than 0, but is %d", channel);
+  return Internal("all-to-all must have as many operands as its split count: operand_count %d, split_count %d",
+                  x.operand_count(), size.value_or(-1));
 }
 
 // ---- collective-permute ---------------------------------------------------------------------------------------------
@@ -188,9 +184,14 @@ absl::StatusOr<int64_t> OffsetCount(const Shape& buffer, const Shape& offsets) {
   };
   if (!offsets.IsTuple()) return Internal("Buffer offset is not tuple.");
   const bool is_list = offsets.tuple_shapes_size() > 0 && !offsets.tuple_shapes(0).IsTuple();
+  const auto is_of_one_kind = [&](const Shape& part) { return part.IsTuple() != is_list; };
+  if (!absl::c_all_of(offsets.tuple_shapes(), is_of_one_kind)) {
+    return Internal("Buffer offset should either be a tuple of arrays or a tuple of tuples, but is %s",
+                    ShapeUtil::HumanString(offsets));
+  }
   if (is_list ? !fits(offsets) : !absl::c_all_of(offsets.tuple_shapes(), fits)) {
-    return Internal("Buffer offset %s has other dimensions than buffer %s", ShapeUtil::HumanString(offsets),
-                    ShapeUtil::HumanString(buffer));
+    return Internal("Buffer offset index should have the same number of elements as the buffer's rank: %s of %s",
+                    ShapeUtil::HumanString(offsets), ShapeUtil::HumanString(buffer));
   }
   return is_list ? 1 : offsets.tuple_shapes_size();
 }
@@ -199,6 +200,13 @@ absl::StatusOr<int64_t> OffsetCount(const Shape& buffer, const Shape& offsets) {
 absl::StatusOr<int64_t> TransfersOf(const HloInstruction& x) {
   if (!x.fields().Has(HloField::dynamic_slice_sizes_list)) return 1;
   KASHI_RETURN_IF_ERROR(CheckOperandCount(x, 4));
+  const Shape& input = x.operand(0)->shape();
+  const Shape& output = x.operand(1)->shape();
+  if (input.IsTuple() != output.IsTuple() ||
+      (input.IsTuple() && input.tuple_shapes_size() != output.tuple_shapes_size())) {
+    return Internal("Unmatching input buffers and output buffers: %s and %s", ShapeUtil::HumanString(input),
+                    ShapeUtil::HumanString(output));
+  }
   int64_t most = 1;
   for (const int64_t side : {0, 1}) {
     const Shape& buffers = x.operand(side)->shape();
@@ -209,7 +217,9 @@ absl::StatusOr<int64_t> TransfersOf(const HloInstruction& x) {
       continue;
     }
     if (!offsets.IsTuple() || offsets.tuple_shapes_size() != buffers.tuple_shapes_size()) {
-      return Internal("Buffer offset is not tuple.");
+      const char* const name = side == 0 ? "input" : "output";
+      return Internal("Unmatching %s buffers and %s offset: %s and %s", name, name, ShapeUtil::HumanString(buffers),
+                      ShapeUtil::HumanString(offsets));
     }
     for (int i = 0; i < buffers.tuple_shapes_size(); ++i) {
       KASHI_ASSIGN_OR_RETURN(const int64_t count, OffsetCount(buffers.tuple_shapes(i), offsets.tuple_shapes(i)));
@@ -226,12 +236,14 @@ absl::Status CheckPermute(const HloInstruction& x, const Verification& v) {
   absl::flat_hash_map<int64_t, int64_t> sources;
   absl::flat_hash_map<int64_t, int64_t> targets;
   const auto check = [&](const char* what, int64_t id, absl::flat_hash_map<int64_t, int64_t>* counts) -> absl::Status {
-    if (id < 0 || (devices != 1 && id >= devices.value_or(0))) {
-      return Internal("%s %d is out of range (should be in [0, %d) in %s mode) in instruction's source-target pairs",
-                      what, id, devices.value_or(-1), mode->name);
+    if (id < 0) return Internal("%s %d in the instruction's source-target pair must be >= 0", what, id);
+    if (devices != 1 && id >= devices.value_or(0)) {
+      return Internal("%s %d in the instruction's source-target pair must be < %d, in %s mode", what, id,
+                      devices.value_or(-1), mode->name);
     }
     if (++(*counts)[id] <= transfers) return absl::OkStatus();
-    return Internal("%s %d appears more than once in instruction's source-target pairs", what, id);
+    if (transfers == 1) return Internal("%s %d appears more than once in instruction's source-target pairs", what, id);
+    return Internal("%s %d appears more than %d times in instruction's source-target pairs", what, id, transfers);
   };
   const SourceTargetPairs* pairs = x.fields().Find<HloField::source_target_pairs>();
   if (pairs == nullptr) return absl::OkStatus();
@@ -262,9 +274,7 @@ constexpr OpcodeCheck kChecks[] = {
     {HloOpcode::kAllGatherStart, "replica groups", CheckGroups},
     {HloOpcode::kAllGatherStart, "shard count", CheckAllGatherStart},
     {HloOpcode::kAllReduce, "replica groups", CheckGroups},
-    {HloOpcode::kAllReduce, "channel", CheckAllReduceChannel},
     {HloOpcode::kAllReduceStart, "replica groups", CheckGroups},
-    {HloOpcode::kAllReduceStart, "channel", CheckAllReduceChannel},
     {HloOpcode::kAllToAll, "replica groups", CheckGroups},
     {HloOpcode::kAllToAll, "all-to-all", CheckAllToAll},
     {HloOpcode::kReduceScatter, "replica groups", CheckGroups},

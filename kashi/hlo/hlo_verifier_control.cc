@@ -126,15 +126,19 @@ absl::Status CheckFusion(const HloInstruction& x, const Verification& v) {
                     v.ShapeText(x.shape()));
   }
   if (fused.num_parameters() > x.operand_count()) return CheckParameterCount(x, fused, x.operand_count());
-  for (int64_t i = 0; i < fused.num_parameters(); ++i)
-    KASHI_RETURN_IF_ERROR(CheckOperandAndParameter(x, i, fused, i, v));
+  for (int64_t i = 0; i < fused.num_parameters(); ++i) {
+    const absl::Status same = CheckOperandAndParameter(x, i, fused, i, v);
+    if (same.ok()) continue;
+    return absl::Status(same.code(), absl::StrCat("Shape mismatch between parameter number ", i, " and its operand in ",
+                                                  x.name(), ": ", same.message()));
+  }
   return absl::OkStatus();
 }
 
 absl::Status CheckFusionAliasing(const HloInstruction& x, const Verification& v) {
   Shape::Equal equal;
   if (x.IsFused()) equal.IgnoreTilesInLayout().IgnoreMemorySpaceInLayout();
-  return CheckOutputOperandAliasing(x, equal, v);
+  return CheckOutputOperandAliasing(x, equal, v, /*scalars_may_move=*/false);
 }
 
 absl::Status CheckFusedComputation(const HloInstruction& x, const Verification&) {
@@ -143,10 +147,6 @@ absl::Status CheckFusedComputation(const HloInstruction& x, const Verification&)
     return Internal(
         "Instruction of fused computation does not match expected instruction: computation %s belongs to %s",
         fused.name(), fused.FusionInstruction() != nullptr ? fused.FusionInstruction()->name() : "(none)");
-  }
-  if (fused.execution_thread() != x.parent()->execution_thread()) {
-    return Internal("Fused computation %s runs on thread %s, its fusion on %s", fused.name(), fused.execution_thread(),
-                    x.parent()->execution_thread());
   }
   if (fused.root_instruction()->user_count() != 0) {
     return Internal("Root instruction %s of %s may not have users.", fused.root_instruction()->name(), fused.name());

@@ -51,7 +51,7 @@ absl::Status CheckIota(const HloInstruction& x, const Verification&) {
       primitive_util::IsComplexType(type)) {
     return absl::OkStatus();
   }
-  return InvalidArgument("Only support iota of integral, floating or complex primitive types, got %s",
+  return InvalidArgument("Only support iota of integral, floating point or complex primitive types, got %s",
                          PrimitiveType_Name(type));
 }
 
@@ -130,8 +130,9 @@ absl::Status CheckComparisonType(const HloInstruction& x, const Verification&) {
   const Comparison::Type actual = x.comparison_type();
   const bool is_float = ShapeUtil::ElementIsFloating(operand);
   if (actual == expected || (is_float && actual == Comparison::Type::kFloatTotalOrder)) return absl::OkStatus();
-  return FailedPrecondition("Expected comparison type %s.\nactual: %s\noperand: %s", ComparisonTypeToString(expected),
-                            ComparisonTypeToString(actual), ShapeUtil::HumanString(operand));
+  return FailedPrecondition("Expected comparison type %s%s.\nactual: %s\noperand: %s", ComparisonTypeToString(expected),
+                            is_float ? " or TOTALORDER" : "", ComparisonTypeToString(actual),
+                            ShapeUtil::HumanString(operand));
 }
 
 absl::Status CheckReducerTypes(const HloInstruction& x, const Verification& v) {
@@ -234,8 +235,10 @@ absl::Status CheckRng(const HloInstruction& x, const Verification& v) {
   const bool is_fit = ShapeUtil::ElementIsFloating(x.shape()) ||
                       (is_uniform && (ShapeUtil::ElementIsIntegral(x.shape()) || x.shape().element_type() == PRED));
   if (is_fit) return absl::OkStatus();
-  return Internal("Element type %s is not supported by this distribution",
-                  PrimitiveType_Name(x.shape().element_type()));
+  return Internal("Element type not supported: %s. Expected element to be %s for %s",
+                  PrimitiveType_Name(x.shape().element_type()),
+                  is_uniform ? "of FloatingPointType, IntegralType or PredType" : "of FloatingPointType",
+                  is_uniform ? "RngUniform" : "RngNormal");
 }
 
 absl::Status CheckRngBitGenerator(const HloInstruction& x, const Verification&) {

@@ -94,8 +94,9 @@ absl::Status CheckOperandCount(const HloInstruction& x, int64_t expected);
 absl::Status CheckResultIs(const HloInstruction& x, const Shape& expected, const Verification& v);
 // Of each operand and the parameter of to_apply that it becomes, from parameter 0 on: equal element types.
 absl::Status CheckElementTypesOfParameters(const HloInstruction& x, int64_t count);
-// Of output_to_operand_aliasing.
-absl::Status CheckOutputOperandAliasing(const HloInstruction& x, Shape::Equal equal, const Verification& v);
+// Of output_to_operand_aliasing. `scalars_may_move`: from one memory space to another.
+absl::Status CheckOutputOperandAliasing(const HloInstruction& x, Shape::Equal equal, const Verification& v,
+                                        bool scalars_may_move);
 absl::Status CheckConsistentShardings(const HloInstruction& x, absl::Span<const HloInstruction* const> instructions);
 
 }  // namespace kashi::hlo_verifier

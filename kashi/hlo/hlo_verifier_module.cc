@@ -53,6 +53,32 @@ absl::Status CheckEntryLayout(const Verification& v) {
   return absl::OkStatus();
 }
 
+// A buffer that parameter and result share is in one memory.
+absl::Status CheckAliasedMemory(const HloModule& module) {
+  if (!module.config().has_entry_computation_layout()) return absl::OkStatus();
+  const ComputationLayout& layout = module.entry_computation_layout();
+  for (const auto& [output_index, alias] : module.input_output_alias_config().aliases()) {
+    // The other kind of alias the compiler may drop.
+    if (!alias.must_alias() || alias.parameter_number >= layout.parameter_count()) continue;
+    const Shape& parameters = layout.parameter_shape(static_cast<int>(alias.parameter_number));
+    if (!ShapeUtil::IndexIsValid(layout.result_shape(), output_index) ||
+        !ShapeUtil::IndexIsValid(parameters, alias.parameter_index)) {
+      continue;  // said by the alias configuration's own check
+    }
+    const Shape& result = ShapeUtil::GetSubshape(layout.result_shape(), output_index);
+    const Shape& parameter = ShapeUtil::GetSubshape(parameters, alias.parameter_index);
+    const bool have_layouts = result.has_layout() && parameter.has_layout();
+    const bool is_one_memory = !have_layouts || result.layout().memory_space() == parameter.layout().memory_space();
+    if (ShapeUtil::Compatible(result, parameter) && is_one_memory) continue;
+    return Internal(
+        "Shape and memory space of the result at index %s (%s) must be the same as the shape and memory space of "
+        "aliased parameter %d at index %s (%s)",
+        output_index.ToString(), ShapeUtil::HumanStringWithLayout(result), alias.parameter_number,
+        alias.parameter_index.ToString(), ShapeUtil::HumanStringWithLayout(parameter));
+  }
+  return absl::OkStatus();
+}
+
 // ---- Layout-constrained all-reduces ---------------------------------------------------------------------------------
 
 // All of a module, or none.
@@ -92,7 +118,7 @@ void VerifyOriginalValues(Verification* v) {
       const std::shared_ptr<OriginalValue> value = x->original_value();
       if (value == nullptr || value->is_synthetic_call() || HasTreeOf(value->tree(), x->shape())) continue;
       v->Report(x, "original value",
-                Internal("Instruction and its original value have different leaves: %s and %s",
+                Internal("Mismatched tuple structure in shape and original value: %s and %s",
                          ShapeUtil::HumanString(x->shape()), value->ToString()));
     }
   }
@@ -107,6 +133,7 @@ void VerifyModuleWide(Verification* v) {
   }
   if (module.has_schedule()) v->ReportModule("schedule", module.schedule().Verify(module));
   v->ReportModule("input-output alias", module.input_output_alias_config().Verify(module));
+  v->ReportModule("aliased memory", CheckAliasedMemory(module));
   v->ReportModule("buffer donor", module.buffer_donor_config().Verify(module));
   VerifyConstrainedAllReduces(v);
   VerifyOriginalValues(v);

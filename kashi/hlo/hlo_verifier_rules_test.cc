@@ -84,6 +84,13 @@ TEST_P(RuleTest, BadIsFoundOnce) {
 }
 
 void Sensitive(HloVerifierOpts* o) { o->layout_sensitive = true; }
+// As where the host's memory is used: slices may not change layouts.
+void DusChange(HloVerifierOpts* o) {
+  o->layout_sensitive = true;
+  o->instruction_can_change_layout = [](const HloInstruction* x) {
+    return x->opcode() != HloOpcode::kDynamicUpdateSlice;
+  };
+}
 void LayoutChange(HloVerifierOpts* o) {
   o->layout_sensitive = true;
   o->instruction_can_change_layout = InstructionMayChangeLayout;
@@ -109,8 +116,11 @@ const Case kShapeCases[] = {
      "2", "1", kPrecondition},
     {"sharding", "HloModule m, num_partitions=2\nENTRY e { ROOT a = f32[4] parameter(0), sharding={devices=[$]<=[2]} }",
      "2", "1,2", kInvalid},
-    {"sharding", "HloModule m, num_partitions=$\nENTRY e { ROOT a = f32[4] parameter(0), sharding={maximal device=1} }",
-     "2", "1", kInvalid},
+    {"sharding", "HloModule m, num_partitions=$\nENTRY e { ROOT a = f32[4] parameter(0), sharding={maximal device=2} }",
+     "3", "2", kInvalid},
+    // One partition is the default, and says nothing.
+    {"sharding", "HloModule m, num_partitions=$\nENTRY e { ROOT a = f32[4] parameter(0), sharding={maximal device=2} }",
+     "1", "2", kInvalid},
     {"layout change", "ENTRY e { a = f32[2,3]{1,0} parameter(0)  ROOT r = f32[2,3]{$} negate(a) }", "1,0", "0,1",
      absl::StatusCode::kInternal, LayoutChange},
     {"result shape", "ENTRY e { a = f32[2,3]{1,0} parameter(0)  ROOT r = (f32[2,3]{$}) tuple(a) }", "1,0", "0,1",
@@ -169,6 +179,16 @@ const Case kDataCases[] = {
 INSTANTIATE_TEST_SUITE_P(Data, RuleTest, testing::ValuesIn(kDataCases));
 
 const Case kControlCases[] = {
+    {"execution thread",
+     "HloModule m\nstep { a = f32[2] parameter(0)  ROOT r = f32[2] negate(a) }$\nENTRY e { a = f32[2] parameter(0)  "
+     "ROOT r "
+     "= f32[2] while(a), condition=more, body=step }",
+     "", ", execution_thread=\"other\""},
+    {"execution thread",
+     "HloModule m\nstep { a = f32[2] parameter(0)  ROOT r = f32[2] negate(a) }$\nENTRY e { a = f32[2] parameter(0)  p "
+     "= "
+     "pred[] parameter(1)  ROOT r = f32[2] conditional(p, a, a), true_computation=next, false_computation=step }",
+     "", ", execution_thread=\"other\""},
     {"while", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] while(a), condition=$, body=next }", "more", "many",
      kInvalid},
     {"while", "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] while(a), condition=more, body=$ }", "next", "wide"},
@@ -210,6 +230,19 @@ const Case kControlCases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Control, RuleTest, testing::ValuesIn(kControlCases));
 
+#define TRANSFER "(f32[2], u32[], token[])"
+// Sends and receives between devices, and their ends; all devices at once; a scheduled module of them.
+#define SEND(n, pairs)                                                                                               \
+  "x" n " = " TRANSFER " send(a, t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs=\"" pairs \
+  "\"}  xd" n " = token[] send-done(x" n "), channel_id=1  "
+#define RECV(n, pairs)                                                                                            \
+  "y" n " = " TRANSFER " recv(t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs=\"" pairs \
+  "\"}  yd" n " = (f32[2], token[]) recv-done(y" n "), channel_id=1  "
+#define ALL "r = f32[2] all-reduce(a), replica_groups={}, to_apply=sum  "
+#define DEADLOCK(transfers) \
+  "HloModule m, is_scheduled=true\nENTRY e { a = f32[2] parameter(0)  t = token[] after-all()  " transfers "}"
+void NoDeadlocks(HloVerifierOpts* o) { o->verify_no_collective_deadlocks = true; }
+
 const Case kAsyncCases[] = {
     {"async pair",
      "ENTRY e { a = f32[2] parameter(0)  s = (f32[2], f32[2], u32[]) copy-start(a)  $  ROOT r = f32[2] copy-done(s) }",
@@ -221,16 +254,37 @@ const Case kAsyncCases[] = {
      "ENTRY e { a = f32[2] parameter(0)  t = ((f32[2], f32[2]), f32[2]) async-start(a, a), calls=w  ROOT r = f32[2] "
      "async-done(t) }",
      "parameter(1)", "parameter(1)\n  c = f32[2] abs(b)"},
-    {"deadlock",
-     "HloModule m, is_scheduled=true\nENTRY e { a = f32[2] parameter(0)  t = token[] after-all()  s = (f32[2], u32[], "
-     "token[]) "
-     "send(a, t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs=\"$\"}  v = (f32[2], u32[], "
-     "token[]) "
-     "recv(t), channel_id=2, frontend_attributes={_xla_send_recv_source_target_pairs=\"{{0,1}}\"}  d = token[] "
-     "send-done(s), "
-     "channel_id=1  ROOT r = (f32[2], token[]) recv-done(v), channel_id=2 }",
-     "{{0,1}}", "{{1,2}}", absl::StatusCode::kInternal,
-     [](HloVerifierOpts* o) { o->verify_no_collective_deadlocks = true; }},
+    {"async computation",
+     "w { a = f32[2] parameter(0)  t = token[] parameter(1)  p = " TRANSFER " parameter(2)  x = " TRANSFER
+     " send(a, t), channel_id=1  n = f32[2] negate(a)  ROOT r = (" TRANSFER ", " TRANSFER ", f32[2]) tuple($, n) }\n"
+     "ENTRY e { a = f32[2] parameter(0)  q = " TRANSFER
+     " parameter(1)  u = token[] after-all()  t = ((f32[2], token[], " TRANSFER "), (" TRANSFER ", " TRANSFER
+     ", f32[2])) async-start(a, u, q), calls=w  ROOT d = (" TRANSFER ", " TRANSFER ", f32[2]) async-done(t) }",
+     "x, p", "p, x"},
+    // Only an asynchronous computation may leave the end of its send to others.
+    {"async pair",
+     "w { a = f32[2] parameter(0)  t = token[] parameter(1)  ROOT x = " TRANSFER " send(a, t), channel_id=1 }\n"
+     "ENTRY e { a = f32[2] parameter(0)  u = token[] after-all()  $ }",
+     "t = ((f32[2], token[]), " TRANSFER ") async-start(a, u), calls=w  ROOT d = " TRANSFER " async-done(t)",
+     "ROOT d = f32[2] negate(a)"},
+    {"channel",
+     "ENTRY e { a = f32[2] parameter(0)  t = token[] after-all()  x = " TRANSFER
+     " send(a, t), channel_id=1, is_host_transfer=true, frontend_attributes={k=\"x\"}  d = token[] send-done(x), "
+     "channel_id=1, is_host_transfer=true  y = " TRANSFER
+     " send(a, d), channel_id=1, is_host_transfer=true, frontend_attributes={k=\"$\"}  ROOT r = token[] send-done(y), "
+     "channel_id=1, is_host_transfer=true }",
+     "x", "y"},
+    {"deadlock", DEADLOCK("$"), SEND("1", "{{0,1}}") RECV("1", "{{0,1}}"), SEND("1", "{{1,2}}") RECV("1", "{{0,1}}"),
+     absl::StatusCode::kInternal, NoDeadlocks},
+    // Two before one is met; no pairs at all; the same pairs in another order.
+    {"deadlock", DEADLOCK("$"), SEND("1", "{{0,1}}") SEND("2", "{{2,3}}") RECV("1", "{{2,3}}") RECV("2", "{{0,1}}"),
+     SEND("1", "{{0,1}}") SEND("2", "{{1,2}}") RECV("1", "{{0,1}}"), absl::StatusCode::kInternal, NoDeadlocks},
+    {"deadlock", DEADLOCK("$"), SEND("1", "{}") RECV("1", "{}"), SEND("1", "{{0,1},{1,0}}") RECV("1", "{}"),
+     absl::StatusCode::kInternal, NoDeadlocks},
+    {"deadlock", DEADLOCK("$"), SEND("1", "{{0,1}, {2,3}}") RECV("1", "{{2,3},{0,1}}"),
+     SEND("1", "{{0,1},{0,2}}") RECV("1", "{{0,1}}"), absl::StatusCode::kInternal, NoDeadlocks},
+    {"deadlock", DEADLOCK("$"), SEND("1", "{{0,1}}") RECV("1", "{{0,1}}") ALL,
+     SEND("1", "{{0,1}}") ALL RECV("1", "{{0,1}}"), absl::StatusCode::kInternal, NoDeadlocks},
 };
 INSTANTIATE_TEST_SUITE_P(Async, RuleTest, testing::ValuesIn(kAsyncCases));
 
@@ -243,7 +297,6 @@ const Case kCollectiveCases[] = {
     {"replica groups", ALL_REDUCE("replica_groups={$}"), "{0,1},{2,3}", "{0,1},{2}"},
     {"replica groups", ALL_REDUCE("replica_groups={{0,1,2,3}$}"), "", ",{}"},
     {"replica groups", ALL_REDUCE("replica_groups=[$"), "2,2]<=[4]", "1,2]<=[2]"},
-    {"channel", ALL_REDUCE("channel_id=$, replica_groups={}"), "1", "0"},
     {"shard count",
      "HloModule m, replica_count=4\nENTRY e { a = f32[2] parameter(0)  ROOT r = f32[$] all-gather(a), "
      "replica_groups={{0,1,2,3}}, dimensions={0} }",
@@ -264,6 +317,12 @@ const Case kCollectiveCases[] = {
      "HloModule m, replica_count=2\nENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] collective-permute(a), "
      "source_target_pairs={{0,1},{$}} }",
      "1,0", "1,2"},
+    {"source-target pairs",
+     "HloModule m, replica_count=2\nENTRY e { a = f32[4] parameter(0)  c = s32[] constant(0)  i = (s32[]) tuple(c)  p "
+     "= "
+     "(f32[4], f32[4]) tuple(a, a)  j = ((s32[]), (s32[])) tuple(i, i)  ROOT r = $, source_target_pairs={{0,1}}, "
+     "slice_sizes={{2}} }",
+     "f32[4] collective-permute(a, a, i, i)", "(f32[4], f32[4]) collective-permute(a, p, i, j)"},
     {"ragged-all-to-all",
      "HloModule m\nENTRY e { a = f32[4] parameter(0)  o = s32[1] parameter(1)  p = s32[$] parameter(2)  ROOT r = "
      "f32[4] "
@@ -277,6 +336,38 @@ const Case kCollectiveCases[] = {
 INSTANTIATE_TEST_SUITE_P(Collective, RuleTest, testing::ValuesIn(kCollectiveCases));
 
 const Case kModuleCases[] = {
+    {"aliased memory",
+     "HloModule m, input_output_alias={ {}: (0, {}, must-alias) }, "
+     "entry_computation_layout={(f32[2]{0:S(5)})->f32[2]{0$}}\n"
+     "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] negate(a) }",
+     ":S(5)", ""},
+    {"aliasing",
+     "ENTRY e { a = f32[] parameter(0)  b = f32[2] parameter(1)  ROOT r = (f32[]{:S(1)}, f32[2]{0:S(1)}) "
+     "custom-call(a, "
+     "b), custom_call_target=\"t\", output_to_operand_aliasing={$} }",
+     "{0}: (0, {})", "{1}: (1, {})", absl::StatusCode::kInternal, Sensitive},
+    {"result shape", "ENTRY e { a = f32[2,3]{1,0} parameter(0)  ROOT r = $ copy(a) }", "f32[2,3]{1,0:S(5)}",
+     "f32[2,3]{0,1:S(5)}", absl::StatusCode::kInternal, Sensitive},
+    {"result shape", "ENTRY e { a = f32[2,3]{1,0} parameter(0)  ROOT r = $[2,3]{1,0:S(5)} copy(a) }", "f32", "bf16",
+     absl::StatusCode::kInternal, [](HloVerifierOpts* o) { o->layout_sensitive = o->allow_mixed_precision = true; }},
+    {"layout change",
+     "ENTRY e { a = f32[4]{0:S(5)} parameter(0)  i = s32[] parameter(1)  ROOT r = f32[2]{0$} dynamic-slice(a, i), "
+     "dynamic_slice_sizes={2} }",
+     "", ":S(1)", absl::StatusCode::kInternal, LayoutChange},
+    {"layout change",
+     "ENTRY e { a = f32[4]{0:S($)} parameter(0)  u = f32[2]{0} parameter(1)  i = s32[] parameter(2)  ROOT r = "
+     "f32[4]{0} "
+     "dynamic-update-slice(a, u, i) }",
+     "0", "5", absl::StatusCode::kInternal, DusChange},
+    {"instruction name", "ENTRY e { ROOT own$ = f32[] parameter(0), metadata={scheduling_name=\"x\"} }", ".clone", ".1",
+     absl::StatusCode::kInternal, [](HloVerifierOpts* o) { o->verify_instruction_name_unchanged = true; }},
+    // Two get-tuple-elements are the same buffer.
+    {"buffers",
+     "ENTRY e { a = f32[2] parameter(0)  b = b(f32[2]) custom-call(a), custom_call_target=\"Pin\", "
+     "output_to_operand_aliasing={{}: (0, {})}  t = (b(f32[2])) tuple(b)  g = b(f32[2]) get-tuple-element(t), index=0  "
+     "w = f32[2] custom-call(g), custom_call_target=\"Unpin\", output_to_operand_aliasing={{}: (0, {})}  ROOT r = $ }",
+     "f32[2] negate(w)",
+     "f32[2] custom-call(b), custom_call_target=\"Unpin\", output_to_operand_aliasing={{}: (0, {})}", kInvalid},
     {"entry layout",
      "HloModule m, entry_computation_layout={(f32[$])->f32[2]}\n"
      "ENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] negate(a) }",

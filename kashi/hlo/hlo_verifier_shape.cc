@@ -17,6 +17,8 @@
 namespace kashi::hlo_verifier {
 namespace {
 
+constexpr int64_t kDefaultMemorySpace = 0;
+constexpr int64_t kGenericFastMemorySpace = 1;
 constexpr int64_t kHostMemorySpace = 5;
 
 // ---- The inferred shape ---------------------------------------------------------------------------------------------
@@ -27,8 +29,20 @@ bool HasOwnShapeCheck(HloShapeRule rule) {
          rule == HloShapeRule::kDynamicReshape || rule == HloShapeRule::kWhile;
 }
 
+// Whether a copy brings an array from the device to the host, or back.
+bool IsHostOffload(const HloInstruction& x, const Shape& inferred) {
+  if (x.opcode() != HloOpcode::kCopy || !x.shape().has_layout() || !inferred.has_layout()) return false;
+  const int64_t from = inferred.layout().memory_space();
+  const int64_t to = x.shape().layout().memory_space();
+  return from != to && (from == kHostMemorySpace || to == kHostMemorySpace);
+}
+
 bool IsAsInferred(const HloInstruction& x, const Shape& inferred, const Verification& v) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
+  // Other copies may change layout and precision.
+  if (v.opts().layout_sensitive && IsHostOffload(x, inferred)) {
+    return Shape::Equal().IgnoreMemorySpaceInLayout().IgnoreSplitConfigInLayout()(x.shape(), inferred);
+  }
   const bool is_fused_update = x.opcode() == HloOpcode::kDynamicUpdateSlice && x.IsFused();
   if (info.Has(HloOpcodeFlags::kExactLayout)) {
     Shape::Equal equal;
@@ -110,6 +124,33 @@ bool SameLayoutButFor(const HloInstruction& x, const Shape& operand) {
   return equal(x.shape().layout(), operand.layout());
 }
 
+// Which way a slice may lead between the memories of device and host.
+absl::Status CheckMemoryChange(const HloInstruction& x, int64_t from, int64_t to) {
+  if (from == to) return absl::OkStatus();
+  if ((from == kGenericFastMemorySpace) != (to == kGenericFastMemorySpace)) {
+    return Internal(
+        "Instruction shouldn't change layout memory space between generic fast memory space and others for "
+        "instruction: %s, from S(%d) to S(%d)",
+        x.name(), from, to);
+  }
+  const bool to_host = from == kDefaultMemorySpace && to == kHostMemorySpace;
+  const bool to_device = from == kHostMemorySpace && to == kDefaultMemorySpace;
+  if (x.opcode() == HloOpcode::kDynamicSlice && to_host) {
+    return Internal("DynamicSlice instruction shouldn't change layout memory space from device to host: %s", x.name());
+  }
+  if (x.opcode() == HloOpcode::kDynamicUpdateSlice && to_device) {
+    return Internal("DynamicUpdateSlice instruction shouldn't change layout memory space from host to device: %s",
+                    x.name());
+  }
+  if (to_host || to_device) return absl::OkStatus();
+  return Internal("Instruction shouldn't change layout memory space: %s, from S(%d) to S(%d)", x.name(), from, to);
+}
+
+bool MayLeadToHost(const HloInstruction& x) {
+  return x.opcode() == HloOpcode::kDynamicSlice || x.opcode() == HloOpcode::kDynamicUpdateSlice ||
+         x.opcode() == HloOpcode::kCopy;
+}
+
 absl::Status CheckLayoutUnchanged(const HloInstruction& x, const Verification& v) {
   const auto has_layout = [](const Shape& shape) { return shape.IsArrayExcludingBuffer() && shape.has_layout(); };
   if (!v.opts().layout_sensitive || v.opts().InstructionCanChangeLayout(&x) || !has_layout(x.shape())) {
@@ -117,8 +158,12 @@ absl::Status CheckLayoutUnchanged(const HloInstruction& x, const Verification& v
   }
   for (const HloInstruction* operand : x.operands()) {
     if (!has_layout(operand->shape()) || operand->shape().rank() != x.shape().rank()) continue;
+    if (MayLeadToHost(x)) {
+      KASHI_RETURN_IF_ERROR(
+          CheckMemoryChange(x, operand->shape().layout().memory_space(), x.shape().layout().memory_space()));
+    }
     if (SameLayoutButFor(x, operand->shape())) continue;
-    return Internal("Instruction shouldn't change layouts: %s has %s, its operand %s has %s", x.name(),
+    return Internal("Instruction shouldn't change layouts %s: it has %s, its operand %s has %s", x.name(),
                     v.ShapeText(x.shape()), operand->name(), v.ShapeText(operand->shape()));
   }
   return absl::OkStatus();
@@ -139,19 +184,29 @@ absl::Status CheckResultAccuracy(const HloInstruction& x) {
 
 absl::Status CheckSharding(const HloInstruction& x, const Verification& v) {
   if (!x.has_sharding()) return absl::OkStatus();
-  const std::optional<int64_t> devices =
-      v.opts().verify_sharding_device_numbers ? std::optional(v.module().config().num_partitions()) : std::nullopt;
+  // One partition is the default, and says nothing: a module that is not partitioned yet has shardings for many.
+  const int64_t partitions = v.module().config().num_partitions();
+  const bool is_known = v.opts().verify_sharding_device_numbers && partitions != 1;
+  const std::optional<int64_t> devices = is_known ? std::optional(partitions) : std::nullopt;
   const absl::Status status = x.sharding().Validate(x.shape(), devices);
-  return status.ok() ? status : absl::Status(status.code(), absl::StrCat("Invalid sharding: ", status.message()));
+  return status.ok() ? status
+                     : absl::Status(status.code(), absl::StrCat("Invalid sharding for instruction: ", x.name(), ": ",
+                                                                status.message()));
 }
 
+// Loops, branches and fusions run on the thread that they are on; others only if the options ask for it.
 absl::Status CheckThreads(const HloInstruction& x, const Verification& v) {
+  const bool is_always =
+      x.opcode() == HloOpcode::kWhile || x.opcode() == HloOpcode::kConditional || x.opcode() == HloOpcode::kFusion;
   const bool is_async = GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kAsync);
-  if (!v.opts().verify_call_nested_computation_thread_name || is_async) return absl::OkStatus();
+  const bool is_asked = v.opts().verify_call_nested_computation_thread_name && !is_async;
+  if (!is_always && !is_asked) return absl::OkStatus();
   for (const HloComputation* callee : x.called_computations()) {
     if (callee->execution_thread() == x.parent()->execution_thread()) continue;
-    return Internal("Nested computation %s runs on thread %s, but its caller on %s", callee->name(),
-                    callee->execution_thread(), x.parent()->execution_thread());
+    return Internal(
+        "Callable instruction %s expects parent computation thread name same as called computation's thread name "
+        "(%s vs %s)",
+        x.name(), x.parent()->execution_thread(), callee->execution_thread());
   }
   return absl::OkStatus();
 }
@@ -159,7 +214,8 @@ absl::Status CheckThreads(const HloInstruction& x, const Verification& v) {
 absl::Status CheckNameUnchanged(const HloInstruction& x, const Verification& v) {
   if (!v.opts().verify_instruction_name_unchanged) return absl::OkStatus();
   const std::string& scheduled = x.metadata().scheduling_name();
-  if (scheduled.empty() || scheduled == x.name() || absl::StrContains(x.name(), ".remat")) return absl::OkStatus();
+  const bool is_copy = absl::StrContains(x.name(), ".remat") || absl::StrContains(x.name(), ".clone");
+  if (scheduled.empty() || scheduled == x.name() || is_copy) return absl::OkStatus();
   return Internal("Expected instruction name to remain the same. Was '%s' previously '%s'.", x.name(), scheduled);
 }
 
@@ -174,7 +230,8 @@ absl::Status CheckNoHostMemory(const HloInstruction& x, const Verification& v) {
 
 absl::Status CheckBounded(const HloInstruction& x, const Verification& v) {
   if (v.opts().allow_unbounded_dynamism || !x.shape().is_unbounded_dynamic()) return absl::OkStatus();
-  return InvalidArgument("Unbounded dynamism is disabled, but the shape is %s", ShapeUtil::HumanString(x.shape()));
+  return InvalidArgument("Unbounded dynamism is disabled for instruction: %s of shape %s", x.name(),
+                         ShapeUtil::HumanString(x.shape()));
 }
 
 }  // namespace
