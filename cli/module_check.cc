@@ -1,11 +1,16 @@
 #include "cli/module_check.h"
 
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "cli/verb.h"
+#include "kashi/base/diagnostic.h"
 #include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/hlo_place.h"
 
 namespace kashi::cli {
 namespace {
@@ -16,6 +21,10 @@ bool HasTiles(const HloModule& module) {
       return x->shape().IsArray() && x->shape().has_layout() && !x->shape().layout().tiles().empty();
     });
   });
+}
+
+SourceText TextOf(const ModuleFile& file) {
+  return {file.name, file.is_text ? absl::string_view(file.bytes) : absl::string_view()};
 }
 
 }  // namespace
@@ -29,26 +38,36 @@ HloVerifierOpts VerifierOptionsFor(const HloModule& module) {
   if (!is_tiled) opts.instruction_can_change_layout = InstructionMayChangeLayout;
   // Compilers mix precisions where they please; a module with a schedule comes from one.
   opts.allow_mixed_precision = module.has_schedule();
-  // Dumps from before partitioning do not say for how many devices they are.
-  opts.verify_sharding_device_numbers = module.config().num_partitions() > 1;
   return opts;
 }
 
-std::string FindingText(const std::string& file, const HloFinding& finding) {
-  std::string text = absl::StrCat(file, ": error: [", finding.rule, "] ", finding.message, "\n");
+std::string FindingText(const ModuleFile& file, const HloFinding& finding) {
+  HloErrorPlace place;
   if (finding.instruction != nullptr) {
-    absl::StrAppend(&text, "  ", finding.instruction->ToString(), "\n");
+    place = PlaceOf(*finding.instruction);
   } else if (finding.computation != nullptr) {
-    absl::StrAppend(&text, "  in computation ", finding.computation->name(), "\n");
+    place.computation = std::string(finding.computation->name());
+  }
+  std::string text = RenderAt(TextOf(file), place, absl::StrCat("[", finding.rule, "] ", finding.message));
+  text += '\n';
+  if (finding.instruction != nullptr && !file.is_text) {
+    absl::StrAppend(&text, "  ", finding.instruction->ToString(), "\n");
   }
   return text;
+}
+
+int FailIn(const ModuleFile& file, const absl::Status& status) {
+  const std::optional<HloErrorPlace> place = PlaceOf(status);
+  if (!place.has_value()) return Fail(status);
+  std::fprintf(stderr, "%s\n", RenderAt(TextOf(file), *place, status.message()).c_str());
+  return kBadInput;
 }
 
 bool CheckModule(const ModuleFile& file) {
   HloVerifierOpts opts = VerifierOptionsFor(*file.module);
   opts.allow_mixed_precision = true;
   const std::vector<HloFinding> findings = VerifyHlo(*file.module, opts);
-  for (const HloFinding& finding : findings) std::fputs(FindingText(file.name, finding).c_str(), stderr);
+  for (const HloFinding& finding : findings) std::fputs(FindingText(file, finding).c_str(), stderr);
   return findings.empty();
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "cli/module_file.h"
 #include "kashi/hlo/hlo_verifier.h"
 
@@ -12,8 +13,12 @@ namespace kashi::cli {
 // What modules that XLA itself wrote comply with.
 HloVerifierOpts VerifierOptionsFor(const HloModule& module);
 
-// A line, and below it the instruction or the computation.
-std::string FindingText(const std::string& file, const HloFinding& finding);
+// Under its place in the text, source line and caret; of a module without text the instruction or the computation below it.
+std::string FindingText(const ModuleFile& file, const HloFinding& finding);
+
+// For an error of something that was done with the module: under the place of the instruction that it is about, if it has
+// one, as "kashi: error: …" otherwise. Returns kBadInput.
+int FailIn(const ModuleFile& file, const absl::Status& status);
 
 // For who is about to run the module: operands may mix precisions, layouts do not matter. Findings go to standard error;
 // false if there are any.

@@ -285,7 +285,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::Execute() {
 
 int RunVerb::FailRun(const absl::Status& status) {
   if (interrupt_.flag().load()) return SayInterrupted();
-  if (nan_check_ == nullptr || nan_check_->finding().empty()) return Fail(NameLimitOption(status));
+  if (nan_check_ == nullptr || nan_check_->finding().empty()) return FailIn(*file_, NameLimitOption(status));
   Answers answers("", options_.json);
   if (options_.json) {
     answers.AddLine({{"file", file_->name}, {"not_finite", nan_check_->finding()}});

@@ -36,6 +36,9 @@ Json JsonOf(const HloFinding& finding) {
   Json json;
   json["rule"] = finding.rule;
   json["instruction"] = finding.instruction != nullptr ? Json(std::string(finding.instruction->name())) : Json();
+  const HloTextPlace place = finding.instruction != nullptr ? finding.instruction->text_place() : HloTextPlace();
+  json["line"] = place.line > 0 ? Json(place.line) : Json();
+  json["column"] = place.line > 0 ? Json(place.column) : Json();
   json["computation"] = finding.computation != nullptr ? Json(std::string(finding.computation->name())) : Json();
   json["message"] = finding.message;
   return json;
@@ -64,7 +67,7 @@ int RunVerify(const VerifyOptions& options) {
       continue;
     }
     if (findings.empty()) answers.Add(absl::StrCat(file->name, ": ok\n"));
-    for (const HloFinding& finding : findings) answers.Add(FindingText(file->name, finding));
+    for (const HloFinding& finding : findings) answers.Add(FindingText(*file, finding));
   }
   return std::max(status, answers.Finish());
 }
@@ -78,7 +81,8 @@ void AddVerifyVerb(Command* command) {
       "  kashi verify dump_dir                           every module of an --xla_dump_to directory\n"
       "  kashi verify after.hlo --layout-sensitive       layouts must agree, too: after layout assignment\n"
       "  kashi verify a.hlo b.pb --json                  a line for each file: {\"file\", \"ok\", \"findings\"}\n\n"
-      "A finding names the rule and the instruction, whose text stands below it. All findings are shown, not only the\n"
+      "A finding names its place, the rule and what is wrong; below it stands the instruction. All findings are shown, "
+      "not only the\n"
       "first. Operands of several floating point precisions are a finding unless the module is scheduled: compilers "
       "mix\n"
       "them. Exit status 1 if there is any finding.";
