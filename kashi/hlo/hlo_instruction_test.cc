@@ -365,7 +365,7 @@ TEST(HloInstructionScaleTest, InstructionsMayGoInAnyOrder) {
   builder.AddInstruction(HloInstruction::CreateTuple(users));
 }
 
-TEST(HloInstructionTest, BackendConfigLosesEmptyWaits) {
+TEST(BackendConfigTest, LosesEmptyWaits) {
   EXPECT_EQ(BackendConfigToKeep(R"({"wait_on_operation_queues":[],"x":1})"), R"({"x":1})");
   EXPECT_EQ(
       BackendConfigToKeep(R"({"a":{"wait_on_operation_queues" : [ ] ,"q":3},"wait_on_operation_queues":[],"x":1})"),

@@ -133,7 +133,7 @@ TEST(HloParserTest, SaysWhatIsDefinedTwice) {
                                                          "\n ROOT r = f32[2] negate(a) }")
                               .status()
                               .message()),
-              HasSubstr("hlo:2:24: error: Duplicate parameter number 0"));
+              HasSubstr("hlo:2:23: error: Duplicate parameter number 0"));
 }
 
 TEST(HloParserTest, WarnsOfOperandsLeftOut) {

@@ -84,13 +84,6 @@ TEST_P(RuleTest, BadIsFoundOnce) {
 }
 
 void Sensitive(HloVerifierOpts* o) { o->layout_sensitive = true; }
-// As where the host's memory is used: slices may not change layouts.
-void DusChange(HloVerifierOpts* o) {
-  o->layout_sensitive = true;
-  o->instruction_can_change_layout = [](const HloInstruction* x) {
-    return x->opcode() != HloOpcode::kDynamicUpdateSlice;
-  };
-}
 void LayoutChange(HloVerifierOpts* o) {
   o->layout_sensitive = true;
   o->instruction_can_change_layout = InstructionMayChangeLayout;
@@ -355,10 +348,9 @@ const Case kModuleCases[] = {
      "dynamic_slice_sizes={2} }",
      "", ":S(1)", absl::StatusCode::kInternal, LayoutChange},
     {"layout change",
-     "ENTRY e { a = f32[4]{0:S($)} parameter(0)  u = f32[2]{0} parameter(1)  i = s32[] parameter(2)  ROOT r = "
-     "f32[4]{0} "
-     "dynamic-update-slice(a, u, i) }",
-     "0", "5", absl::StatusCode::kInternal, DusChange},
+     "ENTRY e { a = f32[4]{0} parameter(0)  i = s32[] parameter(1)  ROOT r = f32[2]{0$} dynamic-slice(a, i), "
+     "dynamic_slice_sizes={2} }",
+     "", ":S(5)", absl::StatusCode::kInternal, LayoutChange},
     {"instruction name", "ENTRY e { ROOT own$ = f32[] parameter(0), metadata={scheduling_name=\"x\"} }", ".clone", ".1",
      absl::StatusCode::kInternal, [](HloVerifierOpts* o) { o->verify_instruction_name_unchanged = true; }},
     // Two get-tuple-elements are the same buffer.

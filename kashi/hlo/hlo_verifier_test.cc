@@ -193,7 +193,8 @@ TEST(HloVerifierTest, OptionsForgive) {
   EXPECT_EQ(Rules(VerifyHlo(*mixed, HloVerifierOpts{}.AllowMixedPrecision())), "");
   const auto unbounded = Parse("HloModule m\nENTRY e { ROOT x = f32[?] parameter(0) }");
   EXPECT_EQ(Rules(VerifyHlo(*unbounded, HloVerifierOpts{}.WithAllowUnboundedDynamism(true))), "");
-  const auto sharded = Parse("HloModule m\nENTRY e { ROOT x = f32[4] parameter(0), sharding={devices=[2]<=[2]} }");
+  const auto sharded =
+      Parse("HloModule m, num_partitions=3\nENTRY e { ROOT x = f32[4] parameter(0), sharding={devices=[2]<=[2]} }");
   EXPECT_EQ(Rules(VerifyHlo(*sharded)), "sharding");
   EXPECT_EQ(Rules(VerifyHlo(*sharded, HloVerifierOpts{}.WithVerifyShardingDeviceNumbers(false))), "");
   const auto bitcast = Parse("HloModule m\nENTRY e { x = f32[4] parameter(0)  ROOT z = f32[2] bitcast(x) }");
