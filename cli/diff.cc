@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "cli/diff_partitioned.h"
 #include "cli/interrupt.h"
 #include "cli/limits.h"
 #include "cli/module_check.h"
@@ -27,6 +28,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/program_scope.h"
 
 namespace kashi::cli {
 namespace {
@@ -228,9 +230,11 @@ class DiffVerb {
   int Run();
 
  private:
+  const ProgramScope& ScopeOf(const ModuleFile& file) const { return &file == &*a_ ? scope_a_ : scope_b_; }
   // Why the programs cannot be run on the same inputs; "" if they can.
   std::string WhyNotRun() const;
   absl::Status CompareRuns();
+  int RunPartitioned(const PartitionedPair& pair);
   absl::StatusOr<std::vector<Literal>> RunModule(const ModuleFile& file, const std::vector<Value>& arguments,
                                                  std::function<absl::Status(const HloInstruction&, const Value&)> see);
   absl::StatusOr<std::vector<Value>> MakeArguments() const;
@@ -242,6 +246,8 @@ class DiffVerb {
   Interrupt interrupt_;
   std::optional<ModuleFile> a_;
   std::optional<ModuleFile> b_;
+  ProgramScope scope_a_;
+  ProgramScope scope_b_;
   ModuleDiff diff_;
   Json json_;
   bool differs_ = false;
@@ -259,6 +265,7 @@ std::string DiffVerb::WhyNotRun() const {
     }
   }
   for (const auto* file : {&a_, &b_}) {
+    if (ScopeOf(**file).is_global()) continue;
     const absl::StatusOr<DeviceCounts> counts = DeviceCountsOf(*(*file)->module);
     if (!counts.ok() || counts->total() > 1) return "they are for several devices";
   }
@@ -285,6 +292,7 @@ absl::StatusOr<std::vector<Literal>> DiffVerb::RunModule(
   ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
   evaluation.observer = std::move(see);
+  if (ScopeOf(file).is_global()) evaluation.global_devices = ScopeOf(file).partitions;
   EvaluationRun run(std::move(evaluation));
   const HloComputation& entry = *file.module->entry_computation();
   const absl::Status affordable = run.CheckAffordable(entry);
@@ -369,6 +377,30 @@ absl::Status DiffVerb::CompareRuns() {
   return absl::OkStatus();
 }
 
+// The structures have nothing in common that would be worth a word.
+int DiffVerb::RunPartitioned(const PartitionedPair& pair) {
+  json_ = {{"a", a_->name}, {"b", b_->name}};
+  if (options_.no_run) return FailUsage("--no-run compares structures, and one of the programs is partitioned");
+  const ModuleFile& whole = pair.whole_is_a ? *a_ : *b_;
+  const absl::StatusOr<Arguments> arguments =
+      ChooseArguments(whole, options_.inputs, options_.seed, options_.limits.memory_limit);
+  if (!arguments.ok()) return Fail(arguments.status());
+  EvaluationOptions evaluation;
+  ApplyLimits(options_.limits, &evaluation);
+  evaluation.cancelled = &interrupt_.flag();
+  const absl::StatusOr<PartitionedDiff> diff =
+      DiffPartitioned(pair, *arguments, Tolerance{options_.tolerance}, evaluation);
+  if (interrupt_.flag().load()) return SayInterrupted();
+  if (!diff.ok()) return Fail(diff.status());
+  json_["partitioned"] = diff->json;
+  if (options_.json) {
+    answers_.AddLine(json_);
+  } else {
+    answers_.Add(diff->text);
+  }
+  return std::max(answers_.Finish(), diff->differs ? kBadInput : kSuccess);
+}
+
 int DiffVerb::Run() {
   if (options_.a == "-" && options_.b == "-") return FailUsage("only one of the two can be standard input");
   a_ = ReadModuleFile(options_.a, {});
@@ -377,6 +409,9 @@ int DiffVerb::Run() {
   const bool a_is_valid = CheckModule(*a_);
   const bool b_is_valid = CheckModule(*b_);
   if (!a_is_valid || !b_is_valid) return kBadInput;
+  scope_a_ = ProgramScopeOf(*a_->module);
+  scope_b_ = ProgramScopeOf(*b_->module);
+  if (const auto pair = FindPartitionedPair(*a_->module, *b_->module)) return RunPartitioned(*pair);
   diff_ = DiffModules(*a_->module, *b_->module, !options_.ignore_layouts);
   differs_ = diff_.size() > 0;
   json_ = {{"a", a_->name}, {"b", b_->name}, {"differences", StructureJson(diff_)}, {"renamed", diff_.renamed}};
@@ -401,6 +436,7 @@ void AddDiffVerb(Command* command) {
   auto options = std::make_shared<DiffOptions>();
   const std::string examples =
       "  kashi diff before.hlo after.hlo                 what changed, and where the values part\n"
+      "  kashi diff before.hlo partitioned.hlo           a program and what XLA's partitioner made of it\n"
       "  kashi diff a.hlo b.hlo --input x.npy --tolerance 0\n"
       "  kashi diff a.hlo b.hlo --no-run --json          the structure alone, for a script\n\n"
       "Instructions correspond by what they do and on what, then by name: new names and a new order are no\n"

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/custom_call_command.h"
+#include "cli/global_program.h"
 #include "cli/interrupt.h"
 #include "cli/limits.h"
 #include "cli/module_check.h"
@@ -23,6 +24,7 @@
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
 #include "cli/run_watch.h"
+#include "cli/scope_note.h"
 #include "cli/verb.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/base/machine.h"
@@ -31,6 +33,7 @@
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/program_scope.h"
 
 namespace kashi::cli {
 namespace {
@@ -48,6 +51,8 @@ struct RunOptions {
   uint64_t seed = 42;
   int repeat = 1;
   std::string devices_dir;
+  std::string as = "auto";
+  bool split_outputs = false;
   std::vector<std::string> custom_calls;
   std::string trace;
   uint64_t trace_limit = uint64_t{1} << 30;
@@ -97,6 +102,8 @@ class RunVerb {
   std::optional<int> CheckUsage() const;
   absl::Status Prepare();
   absl::Status ChooseInputs();
+  absl::Status ChooseGlobalInputs();
+  absl::Status ChooseInputsOfOneDevice();
   absl::Status PrepareWatchers();
   EvaluationOptions Evaluation();
   absl::Status See(const HloInstruction& instruction, const Value& value);
@@ -116,12 +123,18 @@ class RunVerb {
   std::string TimesText() const;
   void AddTimes(Json* json) const;
   int Show(std::vector<Literal> results);
-  bool has_devices() const { return arguments_.size() > 1 || !options_.devices_dir.empty(); }
+  // Whether each device has arguments of its own, and whether it has outputs of its own.
+  bool has_devices() const { return !scope_.is_global() && (arguments_.size() > 1 || !options_.devices_dir.empty()); }
+  bool splits_outputs() const {
+    return scope_.is_global() && (options_.split_outputs || !options_.expect_devices.empty());
+  }
+  bool shows_devices() const { return has_devices() || splits_outputs(); }
 
   const RunOptions& options_;
   Interrupt interrupt_;
   std::optional<ModuleFile> file_;
-  std::vector<Arguments> arguments_;        // of each device
+  ProgramScope scope_;
+  std::vector<Arguments> arguments_;        // of each device; of a global program one list
   std::optional<Literal> snapshot_result_;  // what comes of the snapshot's arguments
   std::unique_ptr<Tracer> tracer_;
   std::unique_ptr<Until> until_;
@@ -146,20 +159,40 @@ std::optional<int> RunVerb::CheckUsage() const {
   return std::nullopt;
 }
 
+absl::Status RunVerb::ChooseGlobalInputs() {
+  if (file_->module->config().replica_count() > 1) {
+    return Unimplemented("a program that is not partitioned yet and has %d replicas cannot be run",
+                         file_->module->config().replica_count());
+  }
+  std::fprintf(stderr, "kashi: %s: %s\n", file_->name.c_str(), ScopeText(scope_).c_str());
+  if (options_.devices_dir.empty()) return ChooseInputsOfOneDevice();
+  KASHI_ASSIGN_OR_RETURN(Arguments arguments, ReadShardedArguments(*file_->module, scope_, options_.devices_dir));
+  arguments_.push_back(std::move(arguments));
+  return absl::OkStatus();
+}
+
+absl::Status RunVerb::ChooseInputsOfOneDevice() {
+  KASHI_ASSIGN_OR_RETURN(Arguments arguments,
+                         ChooseArguments(*file_, options_.inputs, options_.seed, options_.limits.memory_limit));
+  arguments_.push_back(std::move(arguments));
+  if (!options_.inputs.empty() || !options_.expect.empty() || !options_.until.empty()) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(snapshot_result_, SnapshotResult(*file_));
+  return absl::OkStatus();
+}
+
 absl::Status RunVerb::ChooseInputs() {
+  KASHI_ASSIGN_OR_RETURN(scope_, ChooseScope(*file_->module, options_.as));
+  if (scope_.is_global()) return ChooseGlobalInputs();
+  if (options_.split_outputs) {
+    return InvalidArgument(
+        "--split-outputs is for programs that are not partitioned yet, and this one is of one device");
+  }
   if (!options_.devices_dir.empty()) {
     KASHI_ASSIGN_OR_RETURN(arguments_, ReadDeviceArguments(*file_->module, options_.devices_dir));
     return absl::OkStatus();
   }
   KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_->module));
-  if (counts.total() == 1) {
-    KASHI_ASSIGN_OR_RETURN(Arguments arguments,
-                           ChooseArguments(*file_, options_.inputs, options_.seed, options_.limits.memory_limit));
-    arguments_.push_back(std::move(arguments));
-    if (!options_.inputs.empty() || !options_.expect.empty() || !options_.until.empty()) return absl::OkStatus();
-    KASHI_ASSIGN_OR_RETURN(snapshot_result_, SnapshotResult(*file_));
-    return absl::OkStatus();
-  }
+  if (counts.total() == 1) return ChooseInputsOfOneDevice();
   if (!options_.inputs.empty()) {
     return InvalidArgument("a program for %s takes its inputs from --devices-dir", counts.ToString());
   }
@@ -209,6 +242,7 @@ EvaluationOptions RunVerb::Evaluation() {
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.seed = options_.seed;
+  if (scope_.is_global()) evaluation.global_devices = scope_.partitions;
   evaluation.cancelled = &interrupt_.flag();
   if (!watchers_.empty()) {
     evaluation.observer = [this](const HloInstruction& instruction, const Value& value) {
@@ -250,8 +284,9 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
     if (i == 0) first = std::move(value);
     if (failed) break;
   }
-  std::vector<Literal> results;
   KASHI_ASSIGN_OR_RETURN(Literal result, ResultOf(first));
+  if (splits_outputs()) return SplitResult(*file_->module, scope_, result);
+  std::vector<Literal> results;
   results.push_back(std::move(result));
   return results;
 }
@@ -296,7 +331,7 @@ int RunVerb::FailRun(const absl::Status& status) {
 }
 
 std::string RunVerb::OutputDirectory(size_t device) const {
-  if (!has_devices()) return options_.output_dir;
+  if (!shows_devices()) return options_.output_dir;
   return (std::filesystem::path(options_.output_dir) / absl::StrCat("dev", device)).string();
 }
 
@@ -331,7 +366,7 @@ absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs, An
   }
   KASHI_ASSIGN_OR_RETURN(const std::vector<std::optional<OutputComparison>> comparisons, Compare(device, outputs));
   Json list = Json::array();
-  if (has_devices() && !options_.json) answers->Add(absl::StrCat("dev", device, "\n"));
+  if (shows_devices() && !options_.json) answers->Add(absl::StrCat("dev", device, "\n"));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (comparisons[i].has_value() && comparisons[i]->statistics.mismatches > 0) is_as_expected_ = false;
     if (options_.json) {
@@ -340,7 +375,7 @@ absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs, An
       answers->Add(OutputText(static_cast<int64_t>(i), outputs[i], comparisons[i]));
     }
   }
-  if (has_devices()) {
+  if (shows_devices()) {
     json_["devices"].push_back({{"outputs", std::move(list)}});
   } else {
     json_["outputs"] = std::move(list);
@@ -366,6 +401,7 @@ int RunVerb::Show(std::vector<Literal> results) {
   Answers answers("", options_.json);
   json_["file"] = file_->name;
   json_["engine"] = options_.engine;
+  if (Json scope = ScopeJson(scope_); !scope.is_null()) json_["program"] = std::move(scope);
   AddTimes(&json_);
   for (size_t device = 0; device < results.size(); ++device) {
     const absl::Status shown = ShowDevice(device, FlattenResult(std::move(results[device])), &answers);
@@ -423,8 +459,15 @@ void AddDeviceOptions(Verb* verb, RunOptions* options) {
                   "TARGET=COMMAND: a program computes custom calls of this target; examples/custom_call.py is one")
       ->OneEach();
   verb->AddOption("--devices-dir", &options->devices_dir,
-                  "Several devices: the inputs are DIR/dev<k>/in<i>.npy; writes OUT/dev<k>/out<i>.npy");
+                  "Several devices: the inputs are DIR/dev<k>/in<i>.npy; writes OUT/dev<k>/out<i>.npy. For a program "
+                  "that is not partitioned yet they are put together along the shardings of the parameters");
   verb->AddOption("--expect-devices", &options->expect_devices, "Compare with DIR/dev<k>/out<i>.npy");
+  verb->AddFlag(
+      "--split-outputs", &options->split_outputs,
+      "Cut the outputs of a program that is not partitioned yet along its shardings, as each device has them");
+  verb->AddOption("--as", &options->as,
+                  "What the module is, if not what it looks like (auto): global, not partitioned yet; per-device")
+      ->OneOf({"auto", "global", "per-device"});
 }
 
 }  // namespace
