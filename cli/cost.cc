@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/module_file.h"
+#include "cli/scope_note.h"
 #include "cli/verb.h"
 #include "kashi/analysis/call_graph.h"
 #include "kashi/analysis/cost_analysis.h"
@@ -105,6 +106,7 @@ Json InstructionJson(const HloInstruction& instruction, const InstructionCost& d
 Json ReportJson(const HloModule& module, const CostReport& report) {
   Json json;
   json["module"] = module.name();
+  if (Json scope = ScopeJson(ProgramScopeOf(module)); !scope.is_null()) json["program"] = std::move(scope);
   AddCost(report.costs.total(), &json);
   if (report.loops > 0) json["loops"] = report.loops;
   Json& opcodes = json["opcodes"] = Json::array();
@@ -141,6 +143,7 @@ std::string DearestText(const CostReport& report, int64_t top) {
 std::string ReportText(const HloModule& module, const CostReport& report, int64_t top) {
   std::string text = absl::StrFormat("%-32s%8s%18s%18s%18s\n", absl::StrCat("module ", module.name()), "count", "flops",
                                      "transcendentals", "bytes");
+  if (const std::string note = GlobalNote(module); !note.empty()) text = absl::StrCat(note, "\n", text);
   const Cost& total = report.costs.total();
   absl::StrAppendFormat(&text, "%-32s%8s%s\n", "in all", "", CostText(total));
   for (const OpcodeCost& each : report.opcodes) {

@@ -116,6 +116,7 @@ void AddDiffVerb(Command* command) {
   auto options = std::make_shared<DiffOptions>();
   const std::string examples =
       "  kashi diff before.hlo after.hlo                 what changed, and where the values part\n"
+      "  kashi diff before.hlo partitioned.hlo           a program and what XLA's partitioner made of it\n"
       "  kashi diff a.hlo b.hlo --input x.npy --tolerance 0\n"
       "  kashi diff a.hlo b.hlo --no-run --json          the structure alone, for a script\n"
       "  kashi diff dump1 dump2                          two directories of --xla_dump_to: a line for each pair\n\n"

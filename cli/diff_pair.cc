@@ -88,6 +88,7 @@ std::string PairDiff::WhyNotRun() const {
     }
   }
   for (const auto* file : {&a_, &b_}) {
+    if (ScopeOf(**file).is_global()) continue;
     const absl::StatusOr<DeviceCounts> counts = DeviceCountsOf(*(*file)->module);
     if (!counts.ok() || counts->total() > 1) return "they are for several devices";
   }
@@ -116,6 +117,7 @@ absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
   ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
   evaluation.observer = std::move(see);
+  if (ScopeOf(file).is_global()) evaluation.global_devices = ScopeOf(file).partitions;
   EvaluationRun run(std::move(evaluation));
   const HloComputation& entry = *file.module->entry_computation();
   const absl::Status affordable = run.CheckAffordable(entry);
@@ -199,16 +201,43 @@ absl::Status PairDiff::CompareRuns() {
   return absl::OkStatus();
 }
 
+absl::Status PairDiff::ComparePartitioned(const PartitionedPair& pair) {
+  for (const auto* file : {&a_, &b_}) {
+    KASHI_RETURN_IF_ERROR(FillElidedConstants((*file)->module.get(), options_.seed));
+  }
+  const RandomOptions random = {options_.random, options_.seed, options_.limits.memory_limit, &interrupt_.flag()};
+  KASHI_ASSIGN_OR_RETURN(const ChosenArguments chosen,
+                         ChooseArguments(pair.whole_is_a ? *a_ : *b_, options_.inputs, random));
+  if (!chosen.made_up.is_null()) json_["inputs"] = chosen.made_up;
+  EvaluationOptions evaluation;
+  ApplyLimits(options_.limits, &evaluation);
+  evaluation.cancelled = &interrupt_.flag();
+  KASHI_ASSIGN_OR_RETURN(const PartitionedDiff diff,
+                         DiffPartitioned(pair, chosen.arguments, Tolerance{options_.tolerance}, evaluation));
+  json_["partitioned"] = diff.json;
+  absl::StrAppend(&text_, diff.text);
+  outputs_agree_ = !diff.differs;
+  differs_ |= diff.differs;
+  return absl::OkStatus();
+}
+
 bool PairDiff::Compare(const std::string& a, const std::string& b) {
   if (!Read(a, b)) return false;
-  CompareStructure();
+  scope_a_ = ProgramScopeOf(*a_->module);
+  scope_b_ = ProgramScopeOf(*b_->module);
+  const std::optional<PartitionedPair> partitioned = FindPartitionedPair(*a_->module, *b_->module);
+  if (partitioned.has_value()) {
+    json_ = {{"a", a_->name}, {"b", b_->name}};
+  } else {
+    CompareStructure();
+  }
   const std::string elided = ElidedInEither();
   if (!elided.empty()) {
     json_["elided_constants"] = {{"a", ElidedNames(*a_->module)}, {"b", ElidedNames(*b_->module)}};
     absl::StrAppend(&text_, elided, "\n");
     differs_ |= !options_.allow_elided;  // nobody knows
   }
-  not_run_ = WhyNotRun();
+  not_run_ = !partitioned.has_value() ? WhyNotRun() : options_.no_run ? "--no-run, and one of them is partitioned" : "";
   if (not_run_.empty() && !elided.empty() && !options_.allow_elided) {
     not_run_ = "constants are elided; with --allow-elided random values, the same in both, stand in for them";
   }
@@ -217,7 +246,7 @@ bool PairDiff::Compare(const std::string& a, const std::string& b) {
     absl::StrAppend(&text_, "not run: ", not_run_, "\n");
     return true;
   }
-  error_ = CompareRuns();
+  error_ = partitioned.has_value() ? ComparePartitioned(*partitioned) : CompareRuns();
   return error_.ok();
 }
 

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cli/diff_partitioned.h"
 #include "cli/diff_values.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
@@ -18,6 +19,7 @@
 #include "cli/module_file.h"
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
+#include "kashi/hlo/program_scope.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi::cli {
@@ -62,6 +64,9 @@ class PairDiff {
   std::string WhyNotRun() const;
   std::string ElidedInEither() const;
   absl::Status CompareRuns();
+  // A whole program and what the partitioner made of it: their structures have nothing in common.
+  absl::Status ComparePartitioned(const PartitionedPair& pair);
+  const ProgramScope& ScopeOf(const ModuleFile& file) const { return &file == &*a_ ? scope_a_ : scope_b_; }
   absl::StatusOr<std::vector<Literal>> RunModule(const ModuleFile& file, const std::vector<Value>& arguments,
                                                  std::function<absl::Status(const HloInstruction&, const Value&)> see);
   absl::StatusOr<std::vector<Value>> MakeArguments();
@@ -73,6 +78,8 @@ class PairDiff {
   const Interrupt& interrupt_;
   std::optional<ModuleFile> a_;
   std::optional<ModuleFile> b_;
+  ProgramScope scope_a_;
+  ProgramScope scope_b_;
   ModuleDiff diff_;
   std::string text_;
   Json json_;

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "cli/memory_json.h"
 #include "cli/memory_page.h"
+#include "cli/scope_note.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
@@ -285,6 +286,11 @@ std::string Notes(const MemoryAnalysis& memory) {
   return html;
 }
 
+std::string GlobalNoteHtml(const HloModule& module) {
+  const std::string note = GlobalNote(module);
+  return note.empty() ? "" : absl::StrCat("<p class=\"note\">", EscapeHtml(note), "</p>\n");
+}
+
 }  // namespace
 
 // Replaced in one pass: what is put in is not searched again.
@@ -297,7 +303,7 @@ std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory) {
                                                {"{{script}}", kMemoryPageJs},
                                                {"{{module}}", EscapeHtml(module.name())},
                                                {"{{about}}", about},
-                                               {"{{notes}}", Notes(memory)},
+                                               {"{{notes}}", absl::StrCat(GlobalNoteHtml(module), Notes(memory))},
                                                {"{{totals}}", TotalsRows(memory)},
                                                {"{{padding}}", PaddingRows(memory)},
                                                {"{{data}}", data.json()}});

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "cli/scope_note.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
@@ -114,6 +115,7 @@ Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, int64_t t
   const MemorySpaceUsage& device = memory.default_space();
   Json json;
   json["module"] = module.name();
+  if (Json scope = ScopeJson(ProgramScopeOf(module)); !scope.is_null()) json["program"] = std::move(scope);
   json["target"] = memory.target.name();
   json["target_is_guess"] = memory.target.is_guess;
   json["is_scheduled"] = memory.is_scheduled;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/memory_json.h"
+#include "cli/scope_note.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
@@ -173,6 +174,7 @@ std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, 
   std::string text =
       absl::StrCat("module ", module.name(), ", ", memory.target.name(), memory.target.is_guess ? " (guessed)" : "",
                    ", ", memory.buffers.size(), " buffers\n\n");
+  if (const std::string note = GlobalNote(module); !note.empty()) absl::StrAppend(&text, note, "\n");
   AppendSpaces(memory, &text);
   AppendNotes(memory, &text);
   AppendLargest(memory, top, memory_space, &text);

@@ -17,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/custom_call_command.h"
 #include "cli/elided_constants.h"
+#include "cli/global_program.h"
 #include "cli/interrupt.h"
 #include "cli/limits.h"
 #include "cli/module_check.h"
@@ -24,6 +25,7 @@
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
 #include "cli/run_watch.h"
+#include "cli/scope_note.h"
 #include "cli/verb.h"
 #include "kashi/analysis/fake_arguments.h"
 #include "kashi/array/layout_util.h"
@@ -33,6 +35,7 @@
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/program_scope.h"
 
 namespace kashi::cli {
 namespace {
@@ -53,6 +56,8 @@ struct RunOptions {
   uint64_t seed = 42;
   int repeat = 1;
   std::string devices_dir;
+  std::string as = "auto";
+  bool split_outputs = false;
   std::vector<std::string> custom_calls;
   std::string trace;
   uint64_t trace_limit = uint64_t{1} << 30;
@@ -104,6 +109,8 @@ class RunVerb {
   absl::Status FillElided();
   absl::Status ChooseInputs();
   absl::Status MakeUpInputs(int64_t devices);
+  absl::Status ChooseGlobalInputs();
+  absl::Status ChooseInputsOfOneDevice();
   absl::Status PrepareWatchers();
   EvaluationOptions Evaluation();
   absl::Status See(const HloInstruction& instruction, const Value& value);
@@ -123,12 +130,18 @@ class RunVerb {
   std::string TimesText() const;
   void AddTimes(Json* json) const;
   int Show(std::vector<Literal> results);
-  bool has_devices() const { return arguments_.size() > 1 || !options_.devices_dir.empty(); }
+  // Whether each device has arguments of its own, and whether it has outputs of its own.
+  bool has_devices() const { return !scope_.is_global() && (arguments_.size() > 1 || !options_.devices_dir.empty()); }
+  bool splits_outputs() const {
+    return scope_.is_global() && (options_.split_outputs || !options_.expect_devices.empty());
+  }
+  bool shows_devices() const { return has_devices() || splits_outputs(); }
 
   const RunOptions& options_;
   Interrupt interrupt_;
   std::optional<ModuleFile> file_;
-  std::vector<Arguments> arguments_;        // of each device
+  ProgramScope scope_;
+  std::vector<Arguments> arguments_;        // of each device; of a global program one list
   std::optional<Literal> snapshot_result_;  // what comes of the snapshot's arguments
   std::unique_ptr<Tracer> tracer_;
   std::unique_ptr<Until> until_;
@@ -185,23 +198,44 @@ absl::Status RunVerb::MakeUpInputs(int64_t devices) {
   return absl::OkStatus();
 }
 
+absl::Status RunVerb::ChooseGlobalInputs() {
+  if (file_->module->config().replica_count() > 1) {
+    return Unimplemented("a program that is not partitioned yet and has %d replicas cannot be run",
+                         file_->module->config().replica_count());
+  }
+  std::fprintf(stderr, "kashi: %s: %s\n", file_->name.c_str(), ScopeText(scope_).c_str());
+  if (options_.devices_dir.empty()) return ChooseInputsOfOneDevice();
+  KASHI_ASSIGN_OR_RETURN(Arguments arguments, ReadShardedArguments(*file_->module, scope_, options_.devices_dir));
+  arguments_.push_back(std::move(arguments));
+  return absl::OkStatus();
+}
+
+absl::Status RunVerb::ChooseInputsOfOneDevice() {
+  KASHI_ASSIGN_OR_RETURN(ChosenArguments chosen, ChooseArguments(*file_, options_.inputs,
+                                                                 {options_.random, options_.seed,
+                                                                  options_.limits.memory_limit, &interrupt_.flag()}));
+  arguments_.push_back(std::move(chosen.arguments));
+  if (!chosen.made_up.is_null()) json_["inputs"] = chosen.made_up;
+  if (!options_.inputs.empty() || !options_.random.empty() || !options_.expect.empty() || !options_.until.empty()) {
+    return absl::OkStatus();
+  }
+  KASHI_ASSIGN_OR_RETURN(snapshot_result_, SnapshotResult(*file_));
+  return absl::OkStatus();
+}
+
 absl::Status RunVerb::ChooseInputs() {
+  KASHI_ASSIGN_OR_RETURN(scope_, ChooseScope(*file_->module, options_.as));
+  if (scope_.is_global()) return ChooseGlobalInputs();
+  if (options_.split_outputs) {
+    return InvalidArgument(
+        "--split-outputs is for programs that are not partitioned yet, and this one is of one device");
+  }
   if (!options_.devices_dir.empty()) {
     KASHI_ASSIGN_OR_RETURN(arguments_, ReadDeviceArguments(*file_->module, options_.devices_dir));
     return absl::OkStatus();
   }
   KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_->module));
-  if (counts.total() == 1) {
-    KASHI_ASSIGN_OR_RETURN(ChosenArguments chosen, ChooseArguments(*file_, options_.inputs,
-                                                                   {options_.random, options_.seed,
-                                                                    options_.limits.memory_limit, &interrupt_.flag()}));
-    arguments_.push_back(std::move(chosen.arguments));
-    if (!chosen.made_up.is_null()) json_["inputs"] = chosen.made_up;
-    if (!options_.inputs.empty() || !options_.random.empty() || !options_.expect.empty() || !options_.until.empty())
-      return absl::OkStatus();
-    KASHI_ASSIGN_OR_RETURN(snapshot_result_, SnapshotResult(*file_));
-    return absl::OkStatus();
-  }
+  if (counts.total() == 1) return ChooseInputsOfOneDevice();
   if (!options_.inputs.empty()) {
     return InvalidArgument("a program for %s takes its inputs from --devices-dir", counts.ToString());
   }
@@ -243,6 +277,7 @@ EvaluationOptions RunVerb::Evaluation() {
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.seed = options_.seed;
+  if (scope_.is_global()) evaluation.global_devices = scope_.partitions;
   evaluation.cancelled = &interrupt_.flag();
   if (!watchers_.empty()) {
     evaluation.observer = [this](const HloInstruction& instruction, const Value& value) {
@@ -284,8 +319,9 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
     if (i == 0) first = std::move(value);
     if (failed) break;
   }
-  std::vector<Literal> results;
   KASHI_ASSIGN_OR_RETURN(Literal result, ResultOf(first));
+  if (splits_outputs()) return SplitResult(*file_->module, scope_, result);
+  std::vector<Literal> results;
   results.push_back(std::move(result));
   return results;
 }
@@ -330,7 +366,7 @@ int RunVerb::FailRun(const absl::Status& status) {
 }
 
 std::string RunVerb::OutputDirectory(size_t device) const {
-  if (!has_devices()) return options_.output_dir;
+  if (!shows_devices()) return options_.output_dir;
   return (std::filesystem::path(options_.output_dir) / absl::StrCat("dev", device)).string();
 }
 
@@ -366,7 +402,7 @@ absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs, An
   }
   KASHI_ASSIGN_OR_RETURN(const std::vector<std::optional<OutputComparison>> comparisons, Compare(device, outputs));
   Json list = Json::array();
-  if (has_devices() && !options_.json) answers->Add(absl::StrCat("dev", device, "\n"));
+  if (shows_devices() && !options_.json) answers->Add(absl::StrCat("dev", device, "\n"));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (comparisons[i].has_value() && !comparisons[i]->agrees) is_as_expected_ = false;
     if (options_.json) {
@@ -375,7 +411,7 @@ absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs, An
       answers->Add(OutputText(static_cast<int64_t>(i), outputs[i], comparisons[i]));
     }
   }
-  if (has_devices()) {
+  if (shows_devices()) {
     json_["devices"].push_back({{"outputs", std::move(list)}});
   } else {
     json_["outputs"] = std::move(list);
@@ -399,6 +435,7 @@ std::string RunVerb::TimesText() const {
 
 int RunVerb::Show(std::vector<Literal> results) {
   Answers answers("", options_.json);
+  if (Json scope = ScopeJson(scope_); !scope.is_null()) json_["program"] = std::move(scope);
   AddTimes(&json_);
   for (size_t device = 0; device < results.size(); ++device) {
     const absl::Status shown = ShowDevice(device, FlattenResult(std::move(results[device])), &answers);
@@ -459,8 +496,15 @@ void AddDeviceOptions(Verb* verb, RunOptions* options) {
                   "TARGET=COMMAND: a program computes custom calls of this target; examples/custom_call.py is one")
       ->OneEach();
   verb->AddOption("--devices-dir", &options->devices_dir,
-                  "Several devices: the inputs are DIR/dev<k>/in<i>.npy; writes OUT/dev<k>/out<i>.npy");
+                  "Several devices: the inputs are DIR/dev<k>/in<i>.npy; writes OUT/dev<k>/out<i>.npy. For a program "
+                  "that is not partitioned yet they are put together along the shardings of the parameters");
   verb->AddOption("--expect-devices", &options->expect_devices, "Compare with DIR/dev<k>/out<i>.npy");
+  verb->AddFlag(
+      "--split-outputs", &options->split_outputs,
+      "Cut the outputs of a program that is not partitioned yet along its shardings, as each device has them");
+  verb->AddOption("--as", &options->as,
+                  "What the module is, if not what it looks like (auto): global, not partitioned yet; per-device")
+      ->OneOf({"auto", "global", "per-device"});
 }
 
 }  // namespace

@@ -65,9 +65,10 @@ absl::StatusOr<Literal> ReadArray(const std::string& path, const Shape& shape) {
   return literal;
 }
 
-// Reads files from the front of `paths` and takes them away.
-absl::StatusOr<Literal> ReadArgument(const HloInstruction& parameter, absl::Span<const std::string>* paths) {
-  const Shape shape = RowMajor(parameter.shape());
+// Reads files from the front of `paths` and takes them away. `declared`: the parameter's shape, or that of a shard of it.
+absl::StatusOr<Literal> ReadArgument(const HloInstruction& parameter, const Shape& declared,
+                                     absl::Span<const std::string>* paths) {
+  const Shape shape = RowMajor(declared);
   const auto read = [&](const Shape& leaf, const ShapeIndex& index) -> absl::StatusOr<Literal> {
     absl::StatusOr<Literal> literal = ReadArray(paths->front(), leaf);
     paths->remove_prefix(1);
@@ -132,9 +133,8 @@ absl::Status CheckSnapshotArguments(const HloModule& module, const Arguments& ar
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vector<std::string>& paths) {
+absl::StatusOr<Arguments> ReadArgumentsOf(const HloModule& module, const std::vector<std::string>& paths,
+                                          absl::Span<const Shape> shapes) {
   const int64_t wanted = CountArrays(module);
   if (static_cast<int64_t>(paths.size()) != wanted) {
     return InvalidArgument("%s takes %d input arrays; files given: %d%s", module.entry_computation()->name(), wanted,
@@ -143,19 +143,27 @@ absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vect
   Arguments arguments;
   absl::Span<const std::string> rest = paths;
   for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
-    KASHI_ASSIGN_OR_RETURN(Literal argument, ReadArgument(*parameter, &rest));
+    const Shape& shape = shapes.empty() ? parameter->shape() : shapes[arguments.size()];
+    KASHI_ASSIGN_OR_RETURN(Literal argument, ReadArgument(*parameter, shape, &rest));
     arguments.push_back(std::move(argument));
   }
   return arguments;
 }
 
-absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory) {
+}  // namespace
+
+absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vector<std::string>& paths) {
+  return ReadArgumentsOf(module, paths, {});
+}
+
+absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory,
+                                                           absl::Span<const Shape> shapes) {
   std::vector<Arguments> all;
   std::error_code error;
   while (true) {
     const std::filesystem::path folder = std::filesystem::path(directory) / absl::StrCat("dev", all.size());
     if (!std::filesystem::is_directory(folder, error)) break;
-    absl::StatusOr<Arguments> arguments = ReadArguments(module, InputFilesOf(folder));
+    absl::StatusOr<Arguments> arguments = ReadArgumentsOf(module, InputFilesOf(folder), shapes);
     if (!arguments.ok()) return Prefix(folder.string(), arguments.status());
     all.push_back(*std::move(arguments));
   }

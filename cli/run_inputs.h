@@ -10,8 +10,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "cli/json.h"
 #include "cli/module_file.h"
+#include "kashi/array/shape.h"
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/literal/literal.h"
 
@@ -24,8 +26,10 @@ using Arguments = std::vector<Literal>;
 // parameter, what it wants and what it gets; or how many files are wanted.
 absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vector<std::string>& paths);
 
-// From in0.npy, in1.npy … in the folders dev0, dev1 … of `directory`.
-absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory);
+// From in0.npy, in1.npy … in the folders dev0, dev1 … of `directory`. `shapes`: what the arguments of each device are, where
+// they are not the parameters but shards of them.
+absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory,
+                                                           absl::Span<const Shape> shapes = {});
 
 // How arguments are made up where there are none: --random, --seed.
 struct RandomOptions {

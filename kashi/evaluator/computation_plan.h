@@ -17,6 +17,10 @@
 
 namespace kashi {
 
+// Where a step runs in a program that is one for all devices (manual_region.h): as all others, on each device, or at the
+// border that joins what the devices have.
+enum class StepPlace : char { kHere, kOnDevices, kOutOfRegion };
+
 struct ComputationPlanStep {
   struct Operand {
     int32_t step;
@@ -37,6 +41,7 @@ struct ComputationPlanStep {
   // Text lets the step's value have other floating-point types than the instruction's shape, or computed sizes where that has
   // static ones. It is converted, or refused.
   bool may_differ_from_shape;
+  StepPlace place = StepPlace::kHere;
   std::unique_ptr<const ElementKernel> kernel;  // null: not that kind of operation, or not for these types
   Value constant;                               // made when the step runs for the first time; nothing: no constant
 };

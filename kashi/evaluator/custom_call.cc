@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "kashi/array/primitive_util.h"
@@ -17,9 +18,12 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/bitcast.h"
 #include "kashi/evaluator/cholesky.h"
+#include "kashi/evaluator/collective_exchange.h"
+#include "kashi/evaluator/device.h"
 #include "kashi/evaluator/factorizations.h"
 #include "kashi/evaluator/lapack_call.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/sharding_border.h"
 #include "kashi/evaluator/top_k.h"
 #include "kashi/evaluator/triangular_solve.h"
 #include "kashi/literal/strided_walk.h"
@@ -57,6 +61,49 @@ absl::StatusOr<Value> PassOn(Operation& op) {
   }
   return Value::MakeTuple(
       std::vector<Value>(std::make_move_iterator(op.operands.begin()), std::make_move_iterator(op.operands.end())));
+}
+
+// ---- Borders of manual regions, on one of the devices (sharding_border.h) ------------------------------------------------
+
+// What comes from members of the device's group, operand by operand.
+absl::StatusOr<Value> LeaveRegion(Operation& op, absl::Span<const ShardingBorder> borders, const Device& device) {
+  CollectiveGroup group = {borders[0].MembersFor(device.id())};
+  for (const ShardingBorder& border : borders) {
+    if (border.MembersFor(device.id()) == group.members) continue;
+    return Unimplemented("%s: its operands leave a manual region over several groups of devices",
+                         op.instruction.name());
+  }
+  group.own = absl::c_find(group.members, device.id()) - group.members.begin();
+  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, group, TakeOperands(op)));
+  std::vector<Value> results;
+  for (size_t k = 0; k < borders.size(); ++k) {
+    const auto operand_of = [&](int64_t member) -> const Value& {
+      return (*given)[absl::c_find(group.members, member) - group.members.begin()][k];
+    };
+    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run, device.id(), operand_of));
+    results.push_back(std::move(result));
+  }
+  return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
+}
+
+absl::StatusOr<Value> EnterRegion(Operation& op, absl::Span<const ShardingBorder> borders, const Device& device) {
+  std::vector<Value> results;
+  for (size_t k = 0; k < borders.size(); ++k) {
+    const auto operand_of = [&](int64_t) -> const Value& { return op.operands[k]; };
+    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run, device.id(), operand_of));
+    results.push_back(std::move(result));
+  }
+  return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
+}
+
+// On one device the region's arrays are the program's.
+absl::StatusOr<Value> CrossBorder(Operation& op) {
+  const Device* const device = op.run.device();
+  if (device == nullptr || device->partition_count() == 1) return PassOn(op);
+  KASHI_ASSIGN_OR_RETURN(const std::vector<ShardingBorder>* borders,
+                         op.run.BordersOf(op.instruction, device->partition_count()));
+  if (BorderKindOf(op.instruction) == BorderKind::kIntoRegion) return EnterRegion(op, *borders, *device);
+  return LeaveRegion(op, *borders, *device);
 }
 
 // Memory without a meaning.
@@ -315,13 +362,13 @@ constexpr Target kTargets[] = {
     // Sharding, memory and layout: no change of values. They are refused where shapes differ, for then the values of other
     // devices are asked for.
     {"Sharding", PassOn},
-    {"SPMDFullToShardShape", PassOn},
-    {"SPMDShardToFullShape", PassOn},
+    {"SPMDFullToShardShape", CrossBorder},
+    {"SPMDShardToFullShape", CrossBorder},
     {"ShardBarrierFrom", PassOn},
     {"ShardBarrierTo", PassOn},
     {"xla.sdy.FuncResultSharding", PassOn},
-    {"xla.sdy.GlobalToLocalShape", PassOn},
-    {"xla.sdy.LocalToGlobalShape", PassOn},
+    {"xla.sdy.GlobalToLocalShape", CrossBorder},
+    {"xla.sdy.LocalToGlobalShape", CrossBorder},
     {"xla.sdy.PropagationBarrier", PassOn},
     {"annotate_device_placement", PassOn},
     {"MoveToHost", PassOn},

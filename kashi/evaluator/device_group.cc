@@ -277,14 +277,22 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
     return InvalidArgument("The program is for %s, and there are arguments for %d", sizes.ToString(), devices);
   }
   const RunLimits limits(options);
-  MeetingPlace place(devices, limits.work.get());
   std::vector<Literal> results(devices);
+  KASHI_RETURN_IF_ERROR(OnDevicesAtOnce(sizes, limits, [&](Device& device) -> absl::Status {
+    KASHI_ASSIGN_OR_RETURN(results[device.id()],
+                           RunOnDevice(module, arguments_of_devices[device.id()], options, limits, &device));
+    return absl::OkStatus();
+  }));
+  return results;
+}
+
+absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
+  const int64_t devices = counts.total();
+  MeetingPlace place(devices, limits.work.get());
   std::vector<std::thread> threads;
   const auto run = [&](int64_t id) {
-    ThreadedDevice device(id, sizes, &place);
-    absl::StatusOr<Literal> result = RunOnDevice(module, arguments_of_devices[id], options, limits, &device);
-    place.Leave(id, result.status());
-    if (result.ok()) results[id] = *std::move(result);
+    ThreadedDevice device(id, counts, &place);
+    place.Leave(id, f(device));
   };
   try {
     for (int64_t id = 0; id < devices; ++id) threads.emplace_back(run, id);
@@ -296,8 +304,17 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
   }
   const absl::Status error = place.WaitForAll();
   for (std::thread& thread : threads) thread.join();
-  KASHI_RETURN_IF_ERROR(error);
-  return results;
+  return error;
+}
+
+absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
+  for (int64_t id = 0; id < counts.total(); ++id) {
+    MeetingPlace place(counts.total(), limits.work.get());
+    ThreadedDevice device(id, counts, &place);
+    const absl::Status status = f(device);
+    if (!status.ok()) return WithMessage(status, absl::StrCat("device ", id, ": ", status.message()));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace kashi

@@ -1,5 +1,5 @@
 // Programs that XLA partitioned for several devices, with what each device got and computed
-// (tests/data/corpus/devices.tsv).
+// (tests/data/corpus/devices.tsv): the partitioned ones, and the whole ones that they were made of.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -14,6 +14,9 @@
 #include "gtest/gtest.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/evaluator/device_group_testing.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/hlo/program_scope.h"
+#include "kashi/hlo/program_shards.h"
 #include "kashi/literal/npy.h"
 
 namespace kashi {
@@ -42,7 +45,7 @@ std::vector<Case> Cases() {
     int64_t devices = 0;
     EXPECT_TRUE(absl::SimpleAtoi(columns.at(1), &devices)) << lines[i];
     const double units = columns.at(2) == "exact" ? 0 : columns[2] == "ulp" ? 64 : 4096;
-    for (const char* module : {"cpu.hlo", "partitioned.hlo"}) {
+    for (const char* module : {"cpu.hlo", "partitioned.hlo", "before.hlo"}) {
       cases.push_back({root + columns[0], module, devices, units});
     }
   }
@@ -53,13 +56,11 @@ std::string ArrayPath(const Case& c, int64_t device, const char* what, size_t i)
   return absl::StrCat(c.folder, "/dev", device, "/", what, i, ".npy");
 }
 
-absl::StatusOr<DeviceArguments> ReadArguments(const Case& c, const HloModule& module) {
-  const HloComputation& entry = *module.entry_computation();
+absl::StatusOr<DeviceArguments> ReadArguments(const Case& c, const std::vector<Shape>& shapes) {
   DeviceArguments arguments(c.devices);
   for (int64_t device = 0; device < c.devices; ++device) {
-    for (int64_t i = 0; i < entry.num_parameters(); ++i) {
-      KASHI_ASSIGN_OR_RETURN(Literal argument, ReadNpy(ReadFile(ArrayPath(c, device, "in", static_cast<size_t>(i))),
-                                                       entry.parameter_instruction(i)->shape()));
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      KASHI_ASSIGN_OR_RETURN(Literal argument, ReadNpy(ReadFile(ArrayPath(c, device, "in", i)), shapes[i]));
       arguments[device].push_back(std::move(argument));
     }
   }
@@ -87,21 +88,25 @@ std::string Difference(const Literal& expected, const Literal& actual, double un
   return "";
 }
 
+std::vector<Literal> OutputsOf(Literal result) {
+  if (result.shape().IsTuple()) return result.DecomposeTuple();
+  std::vector<Literal> outputs;
+  outputs.push_back(std::move(result));
+  return outputs;
+}
+
 void Check(const Case& c) {
   const auto module = ParseAndReturnUnverifiedModule(ReadFile(absl::StrCat(c.folder, "/", c.module)));
   ASSERT_TRUE(module.ok()) << module.status();
-  auto arguments = ReadArguments(c, **module);
+  const ProgramScope scope = ProgramScopeOf(**module);
+  EXPECT_EQ(scope.kind, ProgramScope::Kind::kPerDevice) << scope.reason;
+  EXPECT_EQ(scope.partitions, c.devices);
+  auto arguments = ReadArguments(c, ParameterShapes(**module));
   ASSERT_TRUE(arguments.ok()) << arguments.status();
   auto results = RunOnDevices(**module, *std::move(arguments));
   ASSERT_TRUE(results.ok()) << results.status();
   for (int64_t device = 0; device < c.devices; ++device) {
-    Literal& result = (*results)[device];
-    std::vector<Literal> outputs;
-    if (result.shape().IsTuple()) {
-      outputs = result.DecomposeTuple();
-    } else {
-      outputs.push_back(std::move(result));
-    }
+    const std::vector<Literal> outputs = OutputsOf(std::move((*results)[device]));
     for (size_t i = 0; i < outputs.size(); ++i) {
       const auto expected = ReadNpy(ReadFile(ArrayPath(c, device, "out", i)), outputs[i].shape());
       ASSERT_TRUE(expected.ok()) << expected.status();
@@ -110,10 +115,81 @@ void Check(const Case& c) {
   }
 }
 
+// What each device got, as the arguments of the whole program.
+absl::StatusOr<std::vector<Literal>> ReadWholeArguments(const Case& c, const HloModule& module) {
+  const std::vector<HloSharding> shardings = ParameterShardings(module);
+  const std::vector<Shape> wholes = ParameterShapes(module);
+  KASHI_ASSIGN_OR_RETURN(const std::vector<Shape> shapes, ShardShapes(wholes, shardings, c.devices));
+  KASHI_ASSIGN_OR_RETURN(const DeviceArguments by_device, ReadArguments(c, shapes));
+  return JoinArguments(by_device, shardings, wholes);
+}
+
+absl::StatusOr<Literal> RunWhole(const HloModule& module, int64_t devices, const std::vector<Literal>& arguments) {
+  EvaluationOptions options;
+  options.global_devices = devices;
+  EvaluationRun run(options);
+  std::vector<Value> values;
+  for (const Literal& argument : arguments) {
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget()));
+    values.push_back(std::move(value));
+  }
+  KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(*module.entry_computation(), std::move(values)));
+  return result.ToLiteral(module.entry_computation()->root_instruction()->shape());
+}
+
+// Whether there is a way in which the output lies on the devices so that each has what XLA computed there.
+std::string DifferenceOfShards(const Case& c, const HloModule& module, const Literal& output, size_t i) {
+  std::vector<Literal> shards;
+  for (int64_t device = 0; device < c.devices; ++device) {
+    const std::string bytes = ReadFile(ArrayPath(c, device, "out", i));
+    const auto sizes = ReadNpySizes(bytes);
+    if (!sizes.ok()) return std::string(sizes.status().message());
+    shards.push_back(ReadNpy(bytes, ShapeUtil::MakeShape(output.shape().element_type(), *sizes)).value());
+  }
+  const std::vector<LiteralSlice> slices(shards.begin(), shards.end());
+  std::string difference = "no sharding fits";
+  for (const HloSharding& sharding :
+       PossibleShardings(output.shape().dimensions(), shards[0].shape().dimensions(), MeshAxesOf(module, c.devices),
+                         c.devices, ResultShardings(module)[i])) {
+    difference = "";
+    const std::vector<Literal> copies = JoinEachCopy(slices, sharding, output.shape()).value();
+    for (const Literal& copy : copies) {
+      absl::StrAppend(&difference, Difference(copy, output, c.units));
+    }
+    if (difference.empty()) return "";
+  }
+  return difference;
+}
+
+void CheckWhole(const Case& c) {
+  const auto module = ParseAndReturnUnverifiedModule(ReadFile(absl::StrCat(c.folder, "/", c.module)));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const ProgramScope scope = ProgramScopeOf(**module);
+  EXPECT_TRUE(scope.is_global()) << scope.reason;
+  EXPECT_EQ(scope.partitions, c.devices);
+  const auto arguments = ReadWholeArguments(c, **module);
+  ASSERT_TRUE(arguments.ok()) << arguments.status();
+  auto result = RunWhole(**module, c.devices, *arguments);
+  ASSERT_TRUE(result.ok()) << result.status();
+  const std::vector<Literal> outputs = OutputsOf(*std::move(result));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    EXPECT_EQ(DifferenceOfShards(c, **module, outputs[i], i), "") << "output " << i;
+  }
+}
+
 TEST(DeviceGroupCorpusTest, EveryDeviceComputesWhatXlaComputes) {
   for (const Case& c : Cases()) {
+    if (c.module == "before.hlo") continue;
     SCOPED_TRACE(absl::StrCat(c.folder, "/", c.module));
     Check(c);
+  }
+}
+
+TEST(DeviceGroupCorpusTest, TheWholeProgramComputesWhatTheDevicesDo) {
+  for (const Case& c : Cases()) {
+    if (c.module != "before.hlo") continue;
+    SCOPED_TRACE(c.folder);
+    CheckWhole(c);
   }
 }
 

@@ -10,8 +10,11 @@
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/lane_function.h"
+#include "kashi/evaluator/manual_region.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/sharding_border.h"
 #include "kashi/evaluator/work.h"
+#include "kashi/hlo/hlo_module.h"
 #include "kashi/hlo/hlo_place.h"
 
 namespace kashi {
@@ -128,9 +131,29 @@ absl::StatusOr<ComputationPlan*> EvaluationRun::PlanOf(const HloComputation& com
   std::unique_ptr<ComputationPlan>& plan = plans_[&computation];
   if (plan == nullptr) {
     KASHI_ASSIGN_OR_RETURN(ComputationPlan made, MakeComputationPlan(computation));
+    KASHI_RETURN_IF_ERROR(PlaceSteps(computation, &made));
     plan = std::make_unique<ComputationPlan>(std::move(made));
   }
   return plan.get();
+}
+
+absl::Status EvaluationRun::PlaceSteps(const HloComputation& computation, ComputationPlan* plan) {
+  if (options_.global_devices <= 1 || computation.parent() == nullptr) return absl::OkStatus();
+  const HloModule& module = *computation.parent();
+  if (regions_ == nullptr) regions_ = std::make_unique<ManualRegions>(module, options_, limits_);
+  if (&computation == module.entry_computation()) KASHI_RETURN_IF_ERROR(regions_->flow().CheckResult());
+  for (ComputationPlanStep& step : plan->steps) step.place = regions_->flow().PlaceOf(*step.instruction);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const std::vector<ShardingBorder>*> EvaluationRun::BordersOf(const HloInstruction& custom_call,
+                                                                            int64_t devices) {
+  std::unique_ptr<std::vector<ShardingBorder>>& borders = borders_[&custom_call];
+  if (borders == nullptr) {
+    KASHI_ASSIGN_OR_RETURN(std::vector<ShardingBorder> made, ShardingBorder::Make(custom_call, devices));
+    borders = std::make_unique<std::vector<ShardingBorder>>(std::move(made));
+  }
+  return borders.get();
 }
 
 absl::StatusOr<const LaneFunction*> EvaluationRun::Lanes(const HloComputation& computation) {
@@ -163,12 +186,31 @@ absl::StatusOr<Value> EvaluationRun::RunOperation(const ComputationPlanStep& ste
   return value;
 }
 
+absl::StatusOr<Value> EvaluationRun::RunInPlace(const ComputationPlanStep& step, absl::Span<Value> operands) {
+  switch (step.place) {
+    case StepPlace::kOnDevices:
+      return regions_->RunOnDevices(step, operands);
+    case StepPlace::kOutOfRegion:
+      return regions_->RunOutOfRegion(*this, step, operands);
+    case StepPlace::kHere:
+      break;
+  }
+  return EvaluateStep(step, operands);
+}
+
+absl::StatusOr<Value> EvaluationRun::EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands) {
+  KASHI_ASSIGN_OR_RETURN(Value value, RunStep(step, operands));
+  KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, step, &value));
+  return value;
+}
+
 absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arguments, absl::Span<Value> values) {
   absl::InlinedVector<Value, 4> operands;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     ComputationPlanStep& step = plan.steps[i];
     if (step.instruction->opcode() == HloOpcode::kParameter) {
       values[i] = std::move(arguments[step.instruction->parameter_number()]);
+      KASHI_RETURN_IF_ERROR(AtInstruction(MakeAsDeclared(*this, step, &values[i]), *step.instruction));
     } else if (!step.constant.is_nothing()) {
       values[i] = step.constant;
     } else {
@@ -180,12 +222,12 @@ absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arg
           operands.push_back(values[operand.step]);
         }
       }
-      absl::StatusOr<Value> value = RunStep(step, absl::MakeSpan(operands));
+      absl::StatusOr<Value> value = RunInPlace(step, absl::MakeSpan(operands));
       if (!value.ok()) return AtInstruction(value.status(), *step.instruction);
       values[i] = *std::move(value);
       if (step.instruction->opcode() == HloOpcode::kConstant) step.constant = values[i];
     }
-    KASHI_RETURN_IF_ERROR(AtInstruction(MakeAsDeclared(*this, step, &values[i]), *step.instruction));
+    if (step.place == StepPlace::kOnDevices) continue;
     if (options_.observer) KASHI_RETURN_IF_ERROR(options_.observer(*step.instruction, values[i]));
   }
   return absl::OkStatus();
@@ -211,10 +253,7 @@ absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std
 
 absl::StatusOr<Value> EvaluationRun::EvaluateInstruction(const HloInstruction& instruction,
                                                          absl::Span<Value> operands) {
-  const ComputationPlanStep step = MakeComputationPlanStep(instruction);
-  KASHI_ASSIGN_OR_RETURN(Value value, RunStep(step, operands));
-  KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, step, &value));
-  return value;
+  return EvaluateStep(MakeComputationPlanStep(instruction), operands);
 }
 
 }  // namespace kashi

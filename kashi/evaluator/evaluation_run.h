@@ -27,6 +27,8 @@
 namespace kashi {
 
 class Device;
+class ManualRegions;
+class ShardingBorder;
 class LaneFunction;
 struct ComputationPlan;
 struct ComputationPlanStep;
@@ -57,6 +59,10 @@ struct EvaluationOptions {
   const std::atomic<bool>* cancelled = nullptr;
   // The device that this run plays; null: the only one. Must outlive the run.
   Device* device = nullptr;
+  // More than 1: the module is one program for that many partitions, not yet partitioned (kashi/hlo/program_scope.h). It runs
+  // as such: arguments and result are those of the whole program, and only what is in its manual regions runs on each device
+  // (manual_region.h). The observer does not see what happens there.
+  int64_t global_devices = 1;
 };
 
 // What the runs of several devices share.
@@ -103,6 +109,12 @@ class EvaluationRun {
   // kashi::ParallelFor in steps of `grain`, that ends early when the run is stopped.
   void ParallelFor(int64_t n, int64_t grain,
                    absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const;
+  // For runs of devices, which go on as others (manual_region.h).
+  void set_device(Device* device) { options_.device = device; }
+  absl::StatusOr<Value> EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands);
+  // What a border of a manual region does to each operand of the custom call. Valid as long as the run.
+  absl::StatusOr<const std::vector<ShardingBorder>*> BordersOf(const HloInstruction& custom_call, int64_t devices);
+
   std::mt19937_64& random() { return random_; }
   // The state of rng-get-and-update-state, 128 bits.
   unsigned __int128& rng_state() { return rng_state_; }
@@ -111,15 +123,19 @@ class EvaluationRun {
   absl::StatusOr<ComputationPlan*> PlanOf(const HloComputation& computation);
   // Evaluates the steps of a plan in order; takes the arguments, and leaves in `values`, which has one a step, what is still
   // of use: the root.
+  absl::Status PlaceSteps(const HloComputation& computation, ComputationPlan* plan);
   absl::Status RunPlan(ComputationPlan& plan, absl::Span<Value> arguments, absl::Span<Value> values);
   absl::StatusOr<Value> RunStep(const ComputationPlanStep& step, absl::Span<Value> operands);
   absl::StatusOr<Value> RunOperation(const ComputationPlanStep& step, absl::Span<Value> operands,
                                      absl::Span<const DenseShape> results, int64_t work);
+  absl::StatusOr<Value> RunInPlace(const ComputationPlanStep& step, absl::Span<Value> operands);
 
   EvaluationOptions options_;
   RunLimits limits_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<ComputationPlan>> plans_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<LaneFunction>> lane_functions_;
+  absl::flat_hash_map<const HloInstruction*, std::unique_ptr<std::vector<ShardingBorder>>> borders_;
+  std::unique_ptr<ManualRegions> regions_;  // of a global program
   int call_depth_ = 0;
   std::mt19937_64 random_;
   unsigned __int128 rng_state_;

@@ -1,0 +1,38 @@
+// `kashi diff` of a program and what the partitioner made of it: one is global, the other of one device.
+#ifndef KASHI_CLI_DIFF_PARTITIONED_H_
+#define KASHI_CLI_DIFF_PARTITIONED_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cli/json.h"
+#include "cli/run_inputs.h"
+#include "cli/run_outputs.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/program_scope.h"
+
+namespace kashi::cli {
+
+struct PartitionedPair {
+  const HloModule* whole;
+  const HloModule* partitioned;
+  ProgramScope scope;  // of the whole program
+  bool whole_is_a;
+};
+// Nothing unless one of the two is global and the other of one device among as many.
+std::optional<PartitionedPair> FindPartitionedPair(const HloModule& a, const HloModule& b);
+
+struct PartitionedDiff {
+  std::string text;
+  Json json;  // "global", "partitions", "outputs" with "sharding", "is_inferred" and "copies"
+  bool differs;
+};
+// Runs both on the same arguments, those of the whole program, and compares the outputs.
+absl::StatusOr<PartitionedDiff> DiffPartitioned(const PartitionedPair& pair, const Arguments& arguments,
+                                                Tolerance tolerance, const EvaluationOptions& options);
+
+}  // namespace kashi::cli
+
+#endif  // KASHI_CLI_DIFF_PARTITIONED_H_

@@ -1,0 +1,94 @@
+// One program for all devices, run as such: its values are whole arrays, there is one thread, and nothing knows of devices;
+// but for its manual regions, which say what each device does.
+//
+//   x      f32[8,16]  here            the whole array
+//   f2s    f32[4,4]   on devices      SPMDFullToShardShape: each device's part of x
+//   call   f32[4,8]   on devices      the body of shard_map: collectives, partition-id …
+//   s2f    f32[8,8]   out of region   SPMDShardToFullShape: the parts put together
+//   y      f32[8,8]   here
+//
+// Which instruction is where follows from the data alone (ManualFlow), because dumps have regions as calls, as computations
+// inlined into others, with shardings on each instruction or on none: what comes from a border into a region, from
+// partition-id or from a collective across partitions is different on each device, and so is all that is computed from it, up
+// to a border out of the region.
+//
+// A step on devices runs on one after the other, or, if devices meet in it, in a thread each (device_group.h). A region within
+// a region (manual over further axes of the mesh) runs within these, each device on its own; there values that are the same
+// on several devices are computed on each of them.
+#ifndef KASHI_EVALUATOR_MANUAL_REGION_H_
+#define KASHI_EVALUATOR_MANUAL_REGION_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/evaluator/computation_plan.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/hlo_module.h"
+
+namespace kashi {
+
+// Where the instructions of a module of one global program run. O(instructions).
+class ManualFlow {
+ public:
+  explicit ManualFlow(const HloModule& module);
+
+  StepPlace PlaceOf(const HloInstruction& instruction) const;
+  // Whether devices exchange values in it, or in what it calls.
+  bool Meets(const HloInstruction& instruction) const { return meets_.contains(&instruction); }
+  // INVALID_ARGUMENT, naming the instruction to blame, if the result is different on each device: XLA's partitioner refuses
+  // such programs, too.
+  absl::Status CheckResult() const;
+
+ private:
+  void FindRegionComputations();
+  void Visit(const HloInstruction& instruction);
+  bool IsSource(const HloInstruction& instruction) const;
+  // Whether it goes from a region into another around it, so that its result still is different on each device.
+  bool StaysInRegion(const HloInstruction& border) const;
+
+  const HloModule& module_;
+  absl::flat_hash_set<const HloComputation*> in_shardy_region_;
+  absl::flat_hash_set<const HloInstruction*> on_devices_;
+  absl::flat_hash_set<const HloInstruction*> meets_;
+};
+
+// What a run of such a program has for its devices.
+class ManualRegions {
+ public:
+  // Options and limits are those of the program's run; each device's run gets the same.
+  ManualRegions(const HloModule& module, const EvaluationOptions& options, RunLimits limits);
+  ~ManualRegions();
+
+  const ManualFlow& flow() const { return flow_; }
+
+  // The values of a step on all devices, as a tuple of one a device. Operands are likewise, where their instructions are on
+  // devices.
+  absl::StatusOr<Value> RunOnDevices(const ComputationPlanStep& step, absl::Span<Value> operands);
+  // The value of a step out of a region.
+  absl::StatusOr<Value> RunOutOfRegion(EvaluationRun& run, const ComputationPlanStep& step, absl::Span<Value> operands);
+
+ private:
+  void MakeRuns();
+  std::vector<std::vector<Value>> OperandsOfDevices(const HloInstruction& instruction,
+                                                    absl::Span<Value> operands) const;
+  bool IsOnDevices(const HloInstruction& instruction) const {
+    return flow_.PlaceOf(instruction) == StepPlace::kOnDevices;
+  }
+
+  const ManualFlow flow_;
+  const EvaluationOptions options_;
+  const RunLimits limits_;
+  const int64_t devices_;
+  std::vector<std::unique_ptr<EvaluationRun>> runs_;  // of each device; made for the first step
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_MANUAL_REGION_H_

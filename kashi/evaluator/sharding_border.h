@@ -1,0 +1,60 @@
+// The borders of manual regions: where a value of the whole program becomes one of each device, and back.
+//
+//   GSPMD    f32[4,4] custom-call(f32[8,16] x), custom_call_target="SPMDFullToShardShape", sharding={manual}
+//            f32[8,8] custom-call(f32[4,8] y), custom_call_target="SPMDShardToFullShape", sharding={devices=…}
+//   Shardy   custom-call(a, b), custom_call_target="xla.sdy.GlobalToLocalShape", with xla.sdy.in_shardings, manual_axes
+//            custom-call(c, d), custom_call_target="xla.sdy.LocalToGlobalShape", with xla.sdy.out_shardings, manual_axes
+//
+// No element leaves its device at a border, only the view of it changes: what is tile t of the operand on a device is tile u
+// of the result there. Hence one rule for both ways, and for regions that are manual over some axes of the mesh only: a
+// device's result is put together of the pieces that the devices of its group hold.
+//
+//   x is tiled {devices=[2,1,4]<=[8] last_tile_dim_replicate}, the result {devices=[1,1,2,4]<=[8] last_tile_dims={manual,
+//   replicated}}: 8 devices, tile t = device / 4 of x; one tile and two groups in the result: group = device / 4.
+#ifndef KASHI_EVALUATOR_SHARDING_BORDER_H_
+#define KASHI_EVALUATOR_SHARDING_BORDER_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/shard_grid.h"
+
+namespace kashi {
+
+// Which way a custom call crosses a border.
+enum class BorderKind { kNone, kIntoRegion, kOutOfRegion };
+BorderKind BorderKindOf(const HloInstruction& instruction);
+
+// What a border does to one operand.
+class ShardingBorder {
+ public:
+  // One for each operand. INVALID_ARGUMENT if a sharding is missing or does not fit the shapes.
+  static absl::StatusOr<std::vector<ShardingBorder>> Make(const HloInstruction& custom_call, int64_t num_devices);
+
+  // The devices whose pieces make the result of `device`, this one among them.
+  std::vector<int64_t> MembersFor(int64_t device) const;
+  // The result of `device`: operand_of(k) is the operand of device k, and is asked for members only.
+  absl::StatusOr<Value> Assemble(EvaluationRun& run, int64_t device,
+                                 absl::FunctionRef<const Value&(int64_t device)> operand_of) const;
+
+ private:
+  ShardingBorder(ShardGrid from, ShardGrid to, std::vector<int64_t> groups)
+      : from_(std::move(from)), to_(std::move(to)), groups_(std::move(groups)) {}
+  static absl::StatusOr<std::vector<ShardingBorder>> MakeOfShardings(const HloInstruction& custom_call,
+                                                                     int64_t devices);
+  static absl::StatusOr<std::vector<ShardingBorder>> MakeOfAxes(const HloInstruction& custom_call, int64_t devices);
+
+  ShardGrid from_;
+  ShardGrid to_;
+  std::vector<int64_t> groups_;  // of each device: who share a result
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_SHARDING_BORDER_H_
