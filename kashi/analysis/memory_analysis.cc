@@ -8,6 +8,7 @@
 #include "kashi/analysis/buffer_groups.h"
 #include "kashi/analysis/call_graph.h"
 #include "kashi/analysis/heap_simulator_trace.h"
+#include "kashi/analysis/host_buffer_assignment.h"
 #include "kashi/analysis/live_ranges.h"
 #include "kashi/analysis/shape_nodes.h"
 #include "kashi/analysis/tpu_backend_config.h"
@@ -31,7 +32,10 @@ class Analyzer {
     const BufferGroups groups = BufferGroups::Build(module_, graph, positions);
     const LiveRanges ranges = LiveRanges::Compute(module_, graph, positions, groups);
     MakeBuffers(positions, groups, ranges);
-    KASHI_RETURN_IF_ERROR(AddConstantsOfElements(graph, positions.total_bytes(), ranges.region_count() - 1));
+    KASHI_RETURN_IF_ERROR(AddElements(graph, positions.total_bytes(), ranges.region_count() - 1));
+    if (!result_.target.is_tpu() && result_.is_scheduled && ranges.region_count() == 1) {
+      Place(AssignHostBuffers(module_, graph, positions, groups, ranges, thread_local_count_));
+    }
     AddResident(positions);
     KASHI_RETURN_IF_ERROR(FindPeaks(graph, ranges));
     KASHI_RETURN_IF_ERROR(FindXlaPeak(graph, positions, groups, ranges));
@@ -57,6 +61,7 @@ class Analyzer {
 
   void MakeBuffers(const ValuePositions& positions, const BufferGroups& groups, const LiveRanges& ranges) {
     std::vector<GroupFacts> facts(groups.group_count());
+    buffer_of_group_.assign(groups.group_count(), -1);
     const auto mark = [&](const HloInstruction* instruction, bool GroupFacts::*fact) {
       const PositionRange range = positions.RangeOf(instruction);
       for (int32_t i = 0; i < range.size(); ++i) facts[groups.GroupOf(range.first + i)].*fact = true;
@@ -83,28 +88,51 @@ class Analyzer {
     is_temporary_group_.resize(facts.size());
     for (size_t group = 0; group < facts.size(); ++group) {
       if (facts[group].buffer < 0) continue;
+      buffer_of_group_[group] = facts[group].buffer;
       result_.buffers[facts[group].buffer].kind = KindOf(facts[group]);
       is_temporary_group_[group] = KindOf(facts[group]) == MemoryBuffer::Kind::kTemporary;
     }
   }
-  // The constants of computations that work on elements, such as a sort's comparison: those of fusions are in the code,
-  // all others lie in memory.
-  absl::Status AddConstantsOfElements(const CallGraph& graph, int64_t total_bytes, int32_t entry_region) {
+  // Of computations that work on elements, such as a sort's comparison. Their constants lie in memory, as all do but those of
+  // fusions, which are in the code. What else they make is a thread's own.
+  absl::Status AddElements(const CallGraph& graph, int64_t total_bytes, int32_t entry_region) {
     for (const CallGraph::Node& node : graph.nodes()) {
       if (!node.is_reached || node.has_buffers || node.computation->IsFusionComputation()) continue;
       for (const HloInstruction* instruction : node.computation->instructions()) {
-        if (!instruction->IsConstant() || !instruction->shape().IsArray()) continue;
         KASHI_ASSIGN_OR_RETURN(const ShapeNodes* nodes, shapes_.Get(instruction->shape()));
-        const ShapeNode& shape = nodes->nodes()[0];
-        KASHI_RETURN_IF_ERROR(AddToTotalBytes(shape.bytes, &total_bytes));
-        MemoryBuffer& buffer = result_.buffers[AddBuffer({entry_region, 0, 0})];
-        buffer.kind = MemoryBuffer::Kind::kConstant;
-        AddValue({std::string(instruction->name()), instruction, shape.shape, BytesOf(shape, *instruction),
-                  shape.unpadded_bytes, shape.memory_space, /*is_phi=*/false},
-                 &buffer);
+        KASHI_RETURN_IF_ERROR(AddToTotalBytes(nodes->total_bytes(), &total_bytes));
+        if (!instruction->IsConstant()) {
+          AddThreadLocal(*instruction, *nodes);
+        } else if (instruction->shape().IsArray()) {
+          AddConstantOfElements(*instruction, nodes->nodes()[0], entry_region);
+        }
       }
     }
     return absl::OkStatus();
+  }
+  void AddConstantOfElements(const HloInstruction& instruction, const ShapeNode& shape, int32_t entry_region) {
+    MemoryBuffer& buffer = result_.buffers[AddBuffer({entry_region, 0, 0})];
+    buffer.kind = MemoryBuffer::Kind::kConstant;
+    AddValue({std::string(instruction.name()), &instruction, shape.shape, BytesOf(shape, instruction),
+              shape.unpadded_bytes, shape.memory_space, /*is_phi=*/false},
+             &buffer);
+  }
+  void AddThreadLocal(const HloInstruction& instruction, const ShapeNodes& nodes) {
+    switch (instruction.opcode()) {
+      case HloOpcode::kGetTupleElement:
+      case HloOpcode::kBitcast:
+      case HloOpcode::kDomain:
+      case HloOpcode::kAddDependency:
+      case HloOpcode::kOptimizationBarrier:
+        return;
+      case HloOpcode::kTuple:
+        ++thread_local_count_;
+        result_.thread_local_bytes += nodes.nodes()[0].bytes;
+        return;
+      default:
+        thread_local_count_ += nodes.size();
+        result_.thread_local_bytes += nodes.total_bytes();
+    }
   }
   // An untiled scalar that is a constant of a compiled TPU program takes as much as a whole vector register, 4096 bytes;
   // elsewhere those of 32 bits take four (device_size.h).
@@ -137,6 +165,20 @@ class Analyzer {
     if (fact.is_output) return MemoryBuffer::Kind::kOutput;
     return fact.has_constants && !fact.has_other_values ? MemoryBuffer::Kind::kConstant
                                                         : MemoryBuffer::Kind::kTemporary;
+  }
+
+  // Where there is no answer, there are no places: the temporaries are then as many as are alive at once, an estimate.
+  void Place(const absl::StatusOr<HostBufferAssignment>& assignment) {
+    if (!assignment.ok()) return;
+    result_.has_places = true;
+    host_temp_bytes_ = assignment->temp_bytes;
+    for (size_t group = 0; group < assignment->places.size(); ++group) {
+      const int32_t number = buffer_of_group_[group];
+      if (number < 0 || result_.buffers[number].kind != MemoryBuffer::Kind::kTemporary) continue;
+      const HostBufferAssignment::Place& place = assignment->places[group];
+      result_.buffers[number].offset = place.offset;
+      if (place.owner >= 0) result_.buffers[number].lies_in = buffer_of_group_[place.owner];
+    }
   }
 
   // ---- What is resident.
@@ -214,7 +256,7 @@ class Analyzer {
     std::vector<int32_t> buffers;  // by use
     for (int32_t i = 0; i < result_.buffers.size(); ++i) {
       const MemoryBuffer& buffer = result_.buffers[i];
-      if (buffer.kind != MemoryBuffer::Kind::kTemporary) continue;
+      if (buffer.kind != MemoryBuffer::Kind::kTemporary || buffer.lies_in >= 0) continue;
       uses.push_back({{buffer.region, buffer.first_step, buffer.last_step}, buffer.memory_space, buffer.bytes});
       buffers.push_back(i);
     }
@@ -227,6 +269,11 @@ class Analyzer {
       for (int32_t use : peak.uses) space.temporaries.push_back(buffers[use]);
       absl::c_stable_sort(space.temporaries,
                           [this](int32_t a, int32_t b) { return result_.buffers[a].bytes > result_.buffers[b].bytes; });
+    }
+    if (result_.has_places) {
+      MemorySpaceUsage& space = Space(Layout::kDefaultMemorySpace);
+      space.gap_bytes = host_temp_bytes_ - space.temp_bytes;
+      space.temp_bytes = host_temp_bytes_;
     }
     return absl::OkStatus();
   }
@@ -287,6 +334,9 @@ class Analyzer {
   MemoryAnalysis result_;
   std::map<int64_t, MemorySpaceUsage> spaces_;
   std::vector<bool> is_temporary_group_;
+  std::vector<int32_t> buffer_of_group_;  // -1 for none
+  int64_t thread_local_count_ = 0;
+  int64_t host_temp_bytes_ = 0;
 };
 
 }  // namespace

@@ -6,7 +6,8 @@
 //
 // Resident, because they are there from the first step to the last, are arguments, outputs and constants; temporaries
 // come and go. The peak of a space is what is resident in it and the most that its temporaries take at any one step.
-// Gaps between buffers are not counted: they are packed as if they had no addresses.
+// On a TPU gaps between buffers are not counted: they are packed as if they had no addresses. On a host temporaries lie in one
+// block, gaps included, or in outputs that are not written yet, as XLA's compiler places them.
 #ifndef KASHI_ANALYSIS_MEMORY_ANALYSIS_H_
 #define KASHI_ANALYSIS_MEMORY_ANALYSIS_H_
 
@@ -53,6 +54,10 @@ struct MemoryBuffer {
   int32_t region = 0;
   int32_t first_step = 0;
   int32_t last_step = 0;
+  // Of a temporary, where MemoryAnalysis::has_places: the buffer in whose place it lies, an output or a donated argument;
+  // -1: the block of temporaries, at this offset.
+  int32_t lies_in = -1;
+  int64_t offset = -1;  // -1: not known
   // Inv: not empty. The buffer is named after the first one: the largest, of equals the first that is made.
   std::vector<BufferValue> values;
 
@@ -69,7 +74,8 @@ struct MemorySpaceUsage {
   // XLA:CPU puts no temporaries there, and no memory comes back before the end.
   int64_t unused_donor_bytes = 0;
   int64_t constant_bytes = 0;
-  int64_t temp_bytes = 0;     // at the peak
+  int64_t temp_bytes = 0;     // at the peak; on a host, where has_places, of the whole block, with gaps
+  int64_t gap_bytes = 0;      // of these between temporaries, and for the sake of alignment
   int64_t padding_bytes = 0;  // of all that is there at the peak
   // argument + output - alias + constant + temp; in the default space also MemoryAnalysis::output_table_bytes.
   int64_t peak_bytes = 0;
@@ -84,6 +90,10 @@ struct MemorySpaceUsage {
 struct MemoryAnalysis {
   MemoryTarget target;
   bool is_scheduled = false;  // by whoever wrote the module; otherwise the order of steps was made here
+  // Temporaries are where XLA's host compiler puts them (host_buffer_assignment.h).
+  bool has_places = false;
+  // Of values in computations that work on elements, such as a reduction's: XLA's reports of a host count them too.
+  int64_t thread_local_bytes = 0;
   // The table of pointers of a result that is a tuple; in the default memory space.
   int64_t output_table_bytes = 0;
   std::vector<MemorySpaceUsage> spaces;  // by number; the default one is always there
