@@ -12,7 +12,7 @@
 namespace kashi {
 namespace {
 
-constexpr int64_t kMaxLooks = int64_t{1} << 26;
+constexpr int64_t kMaxLooks = int64_t{1} << 25;
 constexpr size_t kMaxIntervals = size_t{1} << 20;
 
 struct Chunk {
@@ -148,7 +148,8 @@ class BestFit {
 }  // namespace
 
 absl::StatusOr<HeapLayout> PlaceByBestFit(absl::Span<const HeapInterval> intervals, int64_t alignment) {
-  if (intervals.size() > kMaxIntervals) return ResourceExhausted("too many buffers to place them: %d", intervals.size());
+  if (intervals.size() > kMaxIntervals)
+    return ResourceExhausted("too many buffers to place them: %d", intervals.size());
   const std::vector<Placement> placements = CollectPlacements(intervals);
   int32_t times = 0;
   for (const HeapInterval& interval : intervals) times = std::max(times, interval.last + 1);
@@ -157,7 +158,8 @@ absl::StatusOr<HeapLayout> PlaceByBestFit(absl::Span<const HeapInterval> interva
   const auto rank = [&](const Placement* placement) { return intervals[placement->first_member].rank; };
   int64_t looks = kMaxLooks;
   absl::c_sort(order, [&](const Placement* a, const Placement* b) {
-    return std::make_tuple(-a->bytes, -a->own_duration, rank(a)) < std::make_tuple(-b->bytes, -b->own_duration, rank(b));
+    return std::make_tuple(-a->bytes, -a->own_duration, rank(a)) <
+           std::make_tuple(-b->bytes, -b->own_duration, rank(b));
   });
   KASHI_ASSIGN_OR_RETURN(HeapLayout by_size, BestFit(intervals, alignment, times).Place(order, &looks));
   absl::c_sort(order, [&](const Placement* a, const Placement* b) {

@@ -34,7 +34,7 @@ struct HeapLayout {
 };
 
 // Offsets are multiples of `alignment`. Intervals of 0 bytes lie at 0 and are in nobody's way. RESOURCE_EXHAUSTED for more
-// than 2^20 intervals, and if it takes more than 2^26 looks at what is in the way. Pre: times are not negative; the sum of the
+// than 2^20 intervals, and if it takes more than 2^25 looks at what is in the way. Pre: times are not negative; the sum of the
 // bytes, each rounded up, is below 2^62.
 absl::StatusOr<HeapLayout> PlaceByBestFit(absl::Span<const HeapInterval> intervals, int64_t alignment);
 

@@ -134,7 +134,8 @@ class Values {
         if (groups_.ValueOf(position) != position || groups_.KindOf(position) == PositionKind::kHandedOn) continue;
         if (each.nodes->nodes()[node].shape->IsToken()) continue;
         const int32_t time = TimeOf(*each.instruction, entry);
-        values_.push_back({position, entry, node, FirstOf(*each.instruction, entry), time, position, time, orders_[entry]});
+        values_.push_back(
+            {position, entry, node, FirstOf(*each.instruction, entry), time, position, time, orders_[entry]});
       }
     }
     OrderLikeXla();
@@ -145,13 +146,14 @@ class Values {
   void OrderLikeXla() {
     std::vector<int32_t> computations(positions_.entries().size());
     for (size_t i = 1; i < computations.size(); ++i) {
-      const bool is_next = positions_.entries()[i].instruction->parent() != positions_.entries()[i - 1].instruction->parent();
+      const bool is_next =
+          positions_.entries()[i].instruction->parent() != positions_.entries()[i - 1].instruction->parent();
       computations[i] = computations[i - 1] + (is_next ? 1 : 0);
     }
     absl::c_sort(values_, [&](const Value& a, const Value& b) {
       const auto key = [&](const Value& value) {
-        return std::make_tuple(groups_.KindOf(value.position) == PositionKind::kPhi, computations[value.entry], value.order,
-                               value.node);
+        return std::make_tuple(groups_.KindOf(value.position) == PositionKind::kPhi, computations[value.entry],
+                               value.order, value.node);
       };
       return key(a) < key(b);
     });
@@ -178,7 +180,8 @@ class Values {
       const HloInstruction& instruction = *EntryOf(value).instruction;
       if (instruction.opcode() != HloOpcode::kParameter || instruction.parent() != &entry) continue;
       const ShapeIndex index = EntryOf(value).nodes->IndexOf(value.node);
-      if (!module_.input_output_alias_config().ParameterHasAlias(instruction.parameter_number(), index)) value.last = end;
+      if (!module_.input_output_alias_config().ParameterHasAlias(instruction.parameter_number(), index))
+        value.last = end;
     }
   }
 
@@ -266,7 +269,8 @@ class Assigner {
       buffer.min_order = std::min(buffer.min_order, value.order);
       buffer.is_constant = buffer.is_constant || instruction.IsConstant();
       buffer.is_table = buffer.is_table || node.is_tuple;
-      if (instruction.opcode() != HloOpcode::kParameter || instruction.parent() != module_.entry_computation()) continue;
+      if (instruction.opcode() != HloOpcode::kParameter || instruction.parent() != module_.entry_computation())
+        continue;
       buffer.is_argument = true;
       const ShapeIndex index = values_.EntryOf(value).nodes->IndexOf(value.node);
       buffer.is_donated |= module_.input_output_alias_config().ParameterHasAlias(instruction.parameter_number(), index);
@@ -445,7 +449,8 @@ class Assigner {
     std::vector<int32_t> owners = std::move(owners_);
     if (!order.empty()) owners.push_back(HostBufferAssignment::kTemporaries);
     owners.resize(owners.size() + thread_local_count_, HostBufferAssignment::kNowhere);
-    const auto block = std::partition(owners.begin(), owners.end(), [this](int32_t owner) { return !IsInBlock(owner); });
+    const auto block =
+        std::partition(owners.begin(), owners.end(), [this](int32_t owner) { return !IsInBlock(owner); });
     for (auto owner = block; owner != owners.end(); ++owner) {
       const int64_t base = RoundUpTo(result_.temp_bytes, kAlignment);
       if (*owner >= 0) {
@@ -468,8 +473,8 @@ class Assigner {
   const int64_t thread_local_count_;
   OperandSharing sharing_;
   HostBufferAssignment result_;
-  std::vector<int32_t> owners_;          // of all places, as they were made
-  std::vector<Allocation> allocations_;  // in which others may lie
+  std::vector<int32_t> owners_;                          // of all places, as they were made
+  std::vector<Allocation> allocations_;                  // in which others may lie
   absl::flat_hash_map<int32_t, int32_t> allocation_of_;  // by owner
   int64_t looks_ = kMaxLooks;
   int32_t now_ = 0;

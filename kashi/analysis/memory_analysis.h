@@ -21,6 +21,7 @@
 #include "absl/types/span.h"
 #include "kashi/analysis/memory_peaks.h"
 #include "kashi/analysis/memory_target.h"
+#include "kashi/analysis/xla_buffer_assignment.h"
 #include "kashi/array/shape.h"
 #include "kashi/hlo/hlo_instruction.h"
 #include "kashi/hlo/hlo_module.h"
@@ -87,10 +88,22 @@ struct MemorySpaceUsage {
   std::vector<MemoryLevel> levels;   // of temporaries, over the entry's steps; empty if there are none
 };
 
+// Where the temporaries' bytes come from.
+enum class MemoryBasis {
+  kEstimate,       // the order of steps was chosen here, or there are too many buffers to place them
+  kSchedule,       // a TPU's: what is alive at once by its compiler's schedule
+  kPlacement,      // a host's: placed as XLA's compiler places them (host_buffer_assignment.h)
+  kXlaAssignment,  // read from XLA's own buffer assignment
+  kXlaUsage,       // the total read from XLA's own memory usage report, details as for the others
+};
+// "estimate", "schedule", "placement", "xla buffer assignment", "xla memory usage report".
+absl::string_view MemoryBasisName(MemoryBasis basis);
+
 struct MemoryAnalysis {
   MemoryTarget target;
+  MemoryBasis basis = MemoryBasis::kEstimate;
   bool is_scheduled = false;  // by whoever wrote the module; otherwise the order of steps was made here
-  // Temporaries are where XLA's host compiler puts them (host_buffer_assignment.h).
+  // Buffers have `lies_in` and `offset`: on a host with a schedule, and where XLA's buffer assignment was read.
   bool has_places = false;
   // Of values in computations that work on elements, such as a reduction's: XLA's reports of a host count them too.
   int64_t thread_local_bytes = 0;
@@ -111,12 +124,19 @@ struct MemoryAnalysis {
   int64_t XlaPeakBytes() const;
 };
 
+// What XLA wrote of the module's memory, if there is something.
+struct XlaMemoryFacts {
+  std::optional<XlaBufferAssignment> assignment;
+  std::optional<std::vector<XlaMemoryUsage>> usage;  // looked at only without an assignment
+};
+
 // nullopt as a target: what GuessMemoryTarget says. The module must outlive the result. INVALID_ARGUMENT for modules
 // that do not hang together (call_graph.h), RESOURCE_EXHAUSTED for such as are too large (value_positions.h,
-// shape_nodes.h) or have temporaries in too many spaces (memory_peaks.h). O(n log n), n = instructions, operands and
-// elements of tuples.
+// shape_nodes.h) or have temporaries in too many spaces (memory_peaks.h), FAILED_PRECONDITION if what XLA wrote is about another
+// module. O(n log n), n = instructions, operands and elements of tuples; on a host also what placing takes.
 absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module,
-                                             const std::optional<MemoryTarget>& target = std::nullopt);
+                                             const std::optional<MemoryTarget>& target = std::nullopt,
+                                             const XlaMemoryFacts& facts = {});
 
 }  // namespace kashi
 

@@ -124,8 +124,9 @@ bool OperandSharing::MayShareInFusion(const HloInstruction& fusion, int64_t oper
   const auto [found, is_new] = by_element_.try_emplace({fused, operand_number}, false);
   if (is_new) {
     const HloInstruction& parameter = *fused->parameter_instruction(operand_number);
-    found->second = IsSumWithProduct(fusion) ? IsAddedToProduct(parameter)
-                                             : IsUsedByElement(parameter, /*may_enter_tuples=*/!fusion.IsCustomFusion());
+    found->second = IsSumWithProduct(fusion)
+                        ? IsAddedToProduct(parameter)
+                        : IsUsedByElement(parameter, /*may_enter_tuples=*/!fusion.IsCustomFusion());
   }
   return found->second;
 }
