@@ -10,9 +10,7 @@ namespace kashi::cli {
 
 // A row of the table: a module at one stage of its compiling.
 struct ModuleMemoryRow {
-  std::string file;    // as given
-  std::string module;  // its name
-  std::string target;
+  std::string file;   // as given
   std::string basis;  // MemoryBasisName
   int64_t peak_bytes = 0;
   int64_t argument_bytes = 0;
