@@ -1,6 +1,11 @@
 // `kashi memory`: where every byte of a program's memory goes.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -10,11 +15,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/memory_directory.h"
 #include "cli/memory_html.h"
 #include "cli/memory_json.h"
 #include "cli/memory_report.h"
 #include "cli/module_file.h"
 #include "cli/verb.h"
+#include "cli/xla_memory_files.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/array/tpu_tiling.h"
 #include "kashi/hlo/hlo_module.h"
@@ -30,12 +37,15 @@ struct MemoryOptions {
   std::string output;
   std::string html;
   bool strict = false;
+  bool details = false;
+  bool ignores_xla = false;
   bool json = false;
 };
 
 // A module and what is known of its memory, which points into it.
 struct Measured {
   ModuleFile file;
+  std::string xla_file;  // that figures are from; empty: none
   MemoryAnalysis memory;
 };
 
@@ -43,25 +53,76 @@ struct Measured {
 std::optional<Measured> Measure(const std::string& path, const MemoryOptions& options) {
   std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict});
   if (!file.has_value()) return std::nullopt;
-  absl::StatusOr<MemoryAnalysis> memory = AnalyzeMemory(*file->module, options.target);
+  XlaMemoryFile xla_file;
+  if (!options.ignores_xla) xla_file = ReadXlaMemoryFile(path);
+  absl::StatusOr<MemoryAnalysis> memory = AnalyzeMemory(*file->module, options.target, xla_file.facts);
+  if (memory.status().code() == absl::StatusCode::kFailedPrecondition) {
+    std::fprintf(stderr, "kashi: warning: %s is not used: %s\n", xla_file.path.c_str(),
+                 std::string(memory.status().message()).c_str());
+    xla_file = XlaMemoryFile();
+    memory = AnalyzeMemory(*file->module, options.target);
+  }
   if (!memory.ok()) {
     Fail(absl::Status(memory.status().code(), absl::StrCat(file->name, ": ", memory.status().message())));
     return std::nullopt;
   }
-  return Measured{*std::move(file), *std::move(memory)};
+  return Measured{*std::move(file), std::move(xla_file.path), *std::move(memory)};
 }
 
 int Compare(const MemoryOptions& options, Answers* answers) {
   const std::optional<Measured> a = Measure(options.inputs[0], options);
   const std::optional<Measured> b = a ? Measure(options.inputs[1], options) : std::nullopt;
   if (!a || !b) return kBadInput;
-  answers->Add(MemoryComparison(a->memory, b->memory, options.top));
+  if (options.json) {
+    answers->AddLine(MemoryComparisonJson(a->memory, b->memory, options.inputs[0], options.inputs[1]));
+  } else {
+    answers->Add(MemoryComparison(a->memory, b->memory, options.top));
+  }
   return answers->Finish();
 }
 
+// Of a directory, where one module is there as text and as a proto, the text.
+absl::StatusOr<std::vector<std::string>> ModulesOf(const std::string& path) {
+  absl::StatusOr<std::vector<std::string>> paths = ExpandModulePath(path);
+  if (!paths.ok() || paths->size() == 1) return paths;
+  return WithoutRepeatedModules(*paths);
+}
+
+ModuleMemoryRow RowOf(const std::string& path, const Measured& measured) {
+  const MemorySpaceUsage& space = measured.memory.default_space();
+  return {path,
+          std::string(MemoryBasisName(measured.memory.basis)),
+          space.peak_bytes,
+          space.argument_bytes,
+          space.output_bytes,
+          space.alias_bytes,
+          space.constant_bytes,
+          space.temp_bytes};
+}
+
+// A table, and how to see more.
+int Overview(const std::vector<std::string>& paths, const MemoryOptions& options, Answers* answers) {
+  int status = kSuccess;
+  std::vector<ModuleMemoryRow> rows;
+  for (const std::string& path : paths) {
+    const std::optional<Measured> measured = Measure(path, options);
+    if (measured) {
+      rows.push_back(RowOf(path, *measured));
+    } else {
+      status = kBadInput;
+    }
+  }
+  if (!rows.empty()) {
+    answers->Add(absl::StrCat(ModuleTable(rows), "\nThe figures are of memory space S(0). More of one: kashi memory ",
+                              rows.front().file, "\nMore of all: --details\n"));
+  }
+  return std::max(status, answers->Finish());
+}
+
 int Report(const MemoryOptions& options, Answers* answers) {
-  absl::StatusOr<std::vector<std::string>> paths = ExpandModulePath(options.inputs[0]);
+  absl::StatusOr<std::vector<std::string>> paths = ModulesOf(options.inputs[0]);
   if (!paths.ok()) return Fail(paths.status());
+  if (paths->size() > 1 && !options.details && !options.json) return Overview(*paths, options, answers);
   int status = kSuccess;
   for (const std::string& path : *paths) {
     if (answers->is_broken()) break;
@@ -72,28 +133,63 @@ int Report(const MemoryOptions& options, Answers* answers) {
     }
     const HloModule& module = *measured->file.module;
     if (options.json) {
-      answers->AddLine(MemoryJson(module, measured->memory, options.top));
+      answers->AddLine(MemoryJson(module, measured->memory, path, measured->xla_file, options.top));
       continue;
     }
     if (paths->size() > 1) answers->Add(absl::StrCat(path == paths->front() ? "" : "\n", "== ", path, "\n"));
-    answers->Add(MemoryReport(module, measured->memory, options.top, options.memory_space));
+    answers->Add(MemoryReport(module, measured->memory, measured->xla_file, options.top, options.memory_space));
   }
   return std::max(status, answers->Finish());
 }
 
+// When the file was last changed: "2026-11-22 23:44 UTC"; "" if that is not known.
+std::string DateOf(const std::string& path) {
+  struct stat facts;
+  std::tm date;
+  char text[32];
+  if (stat(path.c_str(), &facts) != 0 || gmtime_r(&facts.st_mtime, &date) == nullptr) return "";
+  const size_t length = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &date);
+  return std::string(text, length);
+}
+
+std::string PageOf(const std::string& path, const Measured& measured) {
+  return MemoryHtml(*measured.file.module, measured.memory, {measured.file.name, DateOf(path), measured.xla_file});
+}
+
+// "report.html" for an index, beside it "report-module_0008.jit_f.cpu_after_optimizations.html" for each module.
+int WritePages(const std::vector<std::string>& paths, const MemoryOptions& options) {
+  int status = kSuccess;
+  std::vector<MemoryIndexRow> rows;
+  const std::filesystem::path index = options.html;
+  for (const std::string& path : paths) {
+    const std::optional<Measured> measured = Measure(path, options);
+    if (!measured) {
+      status = kBadInput;
+      continue;
+    }
+    const std::string name =
+        absl::StrCat(index.stem().string(), "-", std::filesystem::path(ModuleStem(path)).filename().string(), ".html");
+    const absl::Status written = WriteOutput((index.parent_path() / name).string(), PageOf(path, *measured));
+    if (!written.ok()) return Fail(written);
+    rows.push_back({RowOf(path, *measured), name});
+  }
+  if (rows.empty()) return status;
+  const absl::Status written = WriteOutput(options.html, MemoryIndexHtml(options.inputs[0], rows));
+  return written.ok() ? status : Fail(written);
+}
+
 int WritePage(const MemoryOptions& options) {
-  const absl::StatusOr<std::vector<std::string>> paths = ExpandModulePath(options.inputs[0]);
+  const absl::StatusOr<std::vector<std::string>> paths = ModulesOf(options.inputs[0]);
   if (!paths.ok()) return Fail(paths.status());
-  if (paths->size() != 1) return FailUsage(absl::StrCat("--html is for one module, and there are ", paths->size()));
+  if (paths->size() != 1) return WritePages(*paths, options);
   const std::optional<Measured> measured = Measure(paths->front(), options);
   if (!measured) return kBadInput;
-  const absl::Status written = WriteOutput(options.html, MemoryHtml(*measured->file.module, measured->memory));
+  const absl::Status written = WriteOutput(options.html, PageOf(paths->front(), *measured));
   return written.ok() ? kSuccess : Fail(written);
 }
 
 int RunMemory(const MemoryOptions& options) {
   if (options.inputs.size() > 2) return FailUsage("kashi memory takes one module, or two to compare");
-  if (options.inputs.size() == 2 && options.json) return FailUsage("--json is for one module");
   if (options.inputs == std::vector<std::string>{"-", "-"}) {
     return FailUsage("standard input can be read once, and both modules are to come from it");
   }
@@ -128,14 +224,17 @@ void AddMemoryVerb(Command* command) {
       "  kashi memory module.hlo                  peak by memory space, largest buffers, padding\n"
       "  kashi memory module.hlo --space 1        the largest buffers of the vector memory, S(1)\n"
       "  kashi memory --target v5p module.hlo     says what the layouts do not: the generation of TPU\n"
+      "  kashi memory dump                        a table of the modules that XLA has dumped into a directory\n"
       "  kashi memory before.hlo after.hlo        what grew, what moved to another memory space\n"
       "  kashi memory --json module.hlo           totals, spaces, all buffers, padding\n"
       "  kashi memory --html report.html module.hlo\n"
       "                                           a page for the browser: memory over the schedule, search, layouts\n\n"
       "The module's schedule tells from when to when each buffer is needed; one without is ordered here, and the "
       "report\n"
-      "says so. Peak means arguments, outputs and constants, and the temporaries that are alive at once; gaps between\n"
-      "buffers do not count.";
+      "says so. Peak means arguments, outputs and constants, and the temporaries that are alive at once; on a TPU "
+      "gaps\n"
+      "between buffers do not count. What XLA has written beside the module (*-buffer-assignment.txt) is read, and "
+      "named.";
   Verb* verb = command->AddVerb("memory", "Explain where the memory of a module goes", examples,
                                 [options] { return RunMemory(*options); });
   verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-`; or two modules to compare")
@@ -145,10 +244,15 @@ void AddMemoryVerb(Command* command) {
       ->Within(0, std::numeric_limits<int64_t>::max());
   verb->AddOption("--space", &options->memory_space, "Whose largest buffers to show (0)");
   AddOutputOption(verb, &options->output, "Write to this file");
-  verb->AddOption("--html", &options->html,
-                  "Write a page to this file: self-contained, opens in any browser; no report")
+  verb->AddOption(
+          "--html", &options->html,
+          "Write a page to this file: self-contained, opens in any browser; no report. Of a directory an index, "
+          "and a page beside it for each module")
       ->Check(CheckFileName);
   AddInputLimitOption(verb);
+  verb->AddFlag("--details", &options->details, "Of a directory: a report for each module, not a table of them");
+  verb->AddFlag("--no-xla", &options->ignores_xla,
+                "Compute everything here: do not read what XLA has written of the module's memory beside it");
   AddStrictFlag(verb, &options->strict);
   AddJsonFlag(verb, &options->json);
 }

@@ -60,21 +60,25 @@ std::string SideText(const MemoryBuffer* buffer) {
                       buffer->main_value().shape->ToString(/*print_layout=*/true));
 }
 
-void AppendSpaces(const MemoryAnalysis& a, const MemoryAnalysis& b, std::string* text) {
+// By memory space, before and after.
+std::map<int64_t, std::pair<int64_t, int64_t>> Peaks(const MemoryAnalysis& a, const MemoryAnalysis& b) {
   std::map<int64_t, std::pair<int64_t, int64_t>> peaks;
   for (const MemorySpaceUsage& space : a.spaces) peaks[space.memory_space].first = space.peak_bytes;
   for (const MemorySpaceUsage& space : b.spaces) peaks[space.memory_space].second = space.peak_bytes;
+  return peaks;
+}
+
+void AppendSpaces(const MemoryAnalysis& a, const MemoryAnalysis& b, std::string* text) {
   absl::StrAppendFormat(text, "%-16s%14s%14s%14s\n", "peak in", "before", "after", "change");
-  for (const auto& [number, bytes] : peaks) {
+  for (const auto& [number, bytes] : Peaks(a, b)) {
     const std::string name = MemorySpaceName(b.target, number);
     absl::StrAppendFormat(text, "%-16s%14s%14s%14s\n", absl::StrCat("S(", number, ")", name.empty() ? "" : " ", name),
                           HumanBytes(bytes.first), HumanBytes(bytes.second), Signed(bytes.second - bytes.first));
   }
 }
 
-}  // namespace
-
-std::string MemoryComparison(const MemoryAnalysis& a, const MemoryAnalysis& b, int64_t top) {
+// Those that differ, the largest differences first.
+std::vector<Pair> Changes(const MemoryAnalysis& a, const MemoryAnalysis& b) {
   std::vector<Pair> pairs = PairUp(a, b);
   pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [](const Pair& pair) { return !pair.is_change(); }),
               pairs.end());
@@ -84,9 +88,28 @@ std::string MemoryComparison(const MemoryAnalysis& a, const MemoryAnalysis& b, i
     };
     return weight(x) > weight(y);
   });
+  return pairs;
+}
+
+// null for a buffer that is not there.
+Json SideJson(const MemoryBuffer* buffer) {
+  if (buffer == nullptr) return Json();
+  Json json;
+  json["value"] = buffer->main_value().name;
+  json["bytes"] = buffer->bytes;
+  json["memory_space"] = buffer->memory_space;
+  json["shape"] = buffer->main_value().shape->ToString(/*print_layout=*/true);
+  return json;
+}
+
+}  // namespace
+
+std::string MemoryComparison(const MemoryAnalysis& a, const MemoryAnalysis& b, int64_t top) {
+  const std::vector<Pair> pairs = Changes(a, b);
   std::string text;
   AppendSpaces(a, b, &text);
-  absl::StrAppend(&text, "\n", pairs.size(), pairs.size() == 1 ? " buffer differs" : " buffers differ",
+  absl::StrAppend(&text, "\n", WithThousands(static_cast<int64_t>(pairs.size())),
+                  pairs.size() == 1 ? " buffer differs" : " buffers differ",
                   pairs.empty() || top == 0 ? "\n" : "; the largest differences:\n");
   for (size_t i = 0; i < pairs.size() && i < top; ++i) {
     const MemoryBuffer& named = pairs[i].b != nullptr ? *pairs[i].b : *pairs[i].a;
@@ -95,6 +118,32 @@ std::string MemoryComparison(const MemoryAnalysis& a, const MemoryAnalysis& b, i
                     "\n     after   ", SideText(pairs[i].b), "\n");
   }
   return text;
+}
+
+Json MemoryComparisonJson(const MemoryAnalysis& a, const MemoryAnalysis& b, const std::string& before,
+                          const std::string& after) {
+  Json json;
+  json["before"] = before;
+  json["after"] = after;
+  Json spaces = Json::array();
+  for (const auto& [number, bytes] : Peaks(a, b)) {
+    Json space;
+    space["memory_space"] = number;
+    space["name"] = MemorySpaceName(b.target, number);
+    space["peak_bytes_before"] = bytes.first;
+    space["peak_bytes_after"] = bytes.second;
+    spaces.push_back(space);
+  }
+  json["spaces"] = spaces;
+  Json buffers = Json::array();
+  for (const Pair& pair : Changes(a, b)) {
+    Json buffer;
+    buffer["before"] = SideJson(pair.a);
+    buffer["after"] = SideJson(pair.b);
+    buffers.push_back(buffer);
+  }
+  json["buffers"] = buffers;
+  return json;
 }
 
 }  // namespace kashi::cli

@@ -57,6 +57,27 @@ std::string SpaceText(const MemoryTarget& target, int64_t memory_space) {
   return absl::StrCat("S(", memory_space, ")", name.empty() ? "" : " ", name);
 }
 
+// What a device of this generation has in HBM, as its maker says it of a chip, by the devices of a chip; 0: not known.
+int64_t CapacityOf(const MemoryTarget& target, int64_t memory_space) {
+  constexpr int64_t kGiB = int64_t{1} << 30;
+  if (!target.is_tpu() || memory_space != 0) return 0;
+  switch (*target.tpu) {
+    case TpuGeneration::kV2:
+      return 8 * kGiB;
+    case TpuGeneration::kV3:
+    case TpuGeneration::kV5e:
+      return 16 * kGiB;
+    case TpuGeneration::kV4:
+    case TpuGeneration::kV6e:
+      return 32 * kGiB;
+    case TpuGeneration::kV5p:
+      return 95 * kGiB;
+    case TpuGeneration::kTpu7x:
+      return 96 * kGiB;
+  }
+  return 0;
+}
+
 // Each text once; everything else names it by its number. Number 0 is "".
 class Texts {
  public:
@@ -87,6 +108,7 @@ class PageData {
     AddSteps();
     AddBuffers();
     AddOtherValues();
+    AddPlaces();
     AddFigures();
     absl::StrAppend(&json_, "\"texts\":[", texts_.json(), "]}");
   }
@@ -115,6 +137,7 @@ class PageData {
   void AddSteps();
   void AddBuffers();
   void AddOtherValues();
+  void AddPlaces();
   void AddFigures();
   // The array shapes among the buffers, those of the largest buffers first.
   std::vector<const Shape*> LargestShapes() const;
@@ -133,7 +156,8 @@ void PageData::AddSpaces() {
     AddNumbers("level_bytes", space.levels, [](const MemoryLevel& level) { return level.bytes; });
     AddNumbers("temporaries", space.temporaries, [](int32_t buffer) { return buffer; });
     absl::StrAppend(&json_, "\"number\":", space.memory_space, ",\"peak\":", space.peak_bytes,
-                    ",\"temp\":", space.temp_bytes, ",\"peak_step\":", space.peak_step, "}");
+                    ",\"temp\":", space.temp_bytes, ",\"capacity\":", CapacityOf(memory_.target, space.memory_space),
+                    ",\"peak_step\":", space.peak_step, "}");
   }
   absl::StrAppend(&json_, "],\n");
 }
@@ -171,10 +195,12 @@ void PageData::AddBuffers() {
   AddNumbers("unpadded", buffers, [](const MemoryBuffer& buffer) { return buffer.unpadded_bytes; });
   AddNumbers("first", buffers, [](const MemoryBuffer& buffer) { return buffer.first_step; });
   AddNumbers("lasts", buffers, [](const MemoryBuffer& buffer) { return buffer.last_step - buffer.first_step; });
-  // Resident everywhere, or a temporary of the entry's steps, or of a computation with several callers.
+  // Resident everywhere, or a temporary of the entry's steps, or of a computation with several callers, or in the place of
+  // another buffer.
   const auto entry_region = static_cast<int32_t>(memory_.sequences.size()) - 1;
   AddNumbers("lives", buffers, [&](const MemoryBuffer& buffer) {
     if (buffer.kind != MemoryBuffer::Kind::kTemporary) return 0;
+    if (buffer.lies_in >= 0) return 3;
     return buffer.region == entry_region ? 1 : 2;
   });
 }
@@ -190,6 +216,17 @@ void PageData::AddOtherValues() {
       absl::StrAppend(&json_, k == 1 ? "" : ",", texts_.Number(values[k].name));
     }
     absl::StrAppend(&json_, "]");
+    comma = ",";
+  }
+  absl::StrAppend(&json_, "},\n");
+}
+
+void PageData::AddPlaces() {
+  absl::StrAppend(&json_, "\"places\":{");
+  absl::string_view comma;
+  for (size_t i = 0; i < memory_.buffers.size(); ++i) {
+    if (memory_.buffers[i].lies_in < 0) continue;
+    absl::StrAppend(&json_, comma, "\"", i, "\":", memory_.buffers[i].lies_in);
     comma = ",";
   }
   absl::StrAppend(&json_, "},\n");
@@ -272,8 +309,18 @@ std::string PaddingRows(const MemoryAnalysis& memory) {
   return html.empty() ? "<tr><td colspan=\"6\">none</td></tr>\n" : html;
 }
 
-std::string Notes(const MemoryAnalysis& memory) {
+std::string Notes(const MemoryAnalysis& memory, const std::string& xla_file) {
   std::string html;
+  if (!xla_file.empty()) {
+    absl::StrAppend(&html, "<p class=\"note\">Figures of temporaries are from what XLA has written: <bdi>",
+                    EscapeHtml(xla_file), "</bdi>.</p>\n");
+  } else if (memory.basis == MemoryBasis::kEstimate) {
+    absl::StrAppend(&html, "<p class=\"note\">The temporaries are an estimate: what is alive at once.</p>\n");
+  }
+  if (memory.default_space().gap_bytes > 0) {
+    absl::StrAppend(&html, "<p class=\"note\">The peak has ", HumanBytes(memory.default_space().gap_bytes),
+                    " of gaps between temporaries, which the chart leaves out.</p>\n");
+  }
   if (!memory.is_scheduled) {
     absl::StrAppend(
         &html,
@@ -291,22 +338,81 @@ std::string GlobalNoteHtml(const HloModule& module) {
   return note.empty() ? "" : absl::StrCat("<p class=\"note\">", EscapeHtml(note), "</p>\n");
 }
 
+// "model.hlo, 2026-11-22 23:44 UTC; "
+std::string FileText(const MemoryPageHead& head) {
+  return absl::StrCat("<bdi>", EscapeHtml(head.file), "</bdi>", head.date.empty() ? "" : ", ", EscapeHtml(head.date),
+                      "; ");
+}
+
+// What stands between the head of the table and its end.
+std::string IndexRows(const std::vector<MemoryIndexRow>& rows) {
+  std::string html;
+  for (const MemoryIndexRow& row : rows) {
+    const ModuleStage stage = StageOf(row.memory.file);
+    absl::StrAppend(&html, "<tr><td><a href=\"",
+                    EscapeHtml(absl::StrReplaceAll(row.page, {{"%", "%25"}, {"#", "%23"}, {"?", "%3F"}})), "\">",
+                    Clamped(stage.module), "</a></td>", Cell(stage.stage));
+    for (int64_t bytes : {row.memory.peak_bytes, row.memory.argument_bytes, row.memory.output_bytes,
+                          row.memory.alias_bytes, row.memory.constant_bytes, row.memory.temp_bytes}) {
+      absl::StrAppend(&html, BytesCell(bytes));
+    }
+    absl::StrAppend(&html, Cell(row.memory.basis), "</tr>\n");
+  }
+  return html;
+}
+
 }  // namespace
 
+std::string MemoryIndexHtml(const std::string& directory, const std::vector<MemoryIndexRow>& rows) {
+  constexpr absl::string_view kPage = R"html(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{{directory}}: memory</title>
+<style>
+{{style}}</style>
+</head>
+<body>
+<header><h1>Memory of the modules in <bdi>{{directory}}</bdi></h1>
+<p>{{count}}; the figures are of memory space S(0)</p></header>
+<div class="wide"><table id="modules">
+<thead><tr><th scope="col">module</th><th scope="col">stage</th><th scope="col" class="number">peak</th>
+<th scope="col" class="number">arguments</th><th scope="col" class="number">outputs</th>
+<th scope="col" class="number">aliased</th><th scope="col" class="number">constants</th>
+<th scope="col" class="number">temporaries</th><th scope="col">basis</th></tr></thead>
+<tbody>
+{{rows}}</tbody>
+</table></div>
+</body>
+</html>
+)html";
+  const std::string count =
+      absl::StrCat(WithThousands(static_cast<int64_t>(rows.size())), rows.size() == 1 ? " module" : " modules");
+  return absl::StrReplaceAll(kPage, {{"{{directory}}", EscapeHtml(directory)},
+                                     {"{{style}}", kMemoryPageCss},
+                                     {"{{count}}", count},
+                                     {"{{rows}}", IndexRows(rows)}});
+}
+
 // Replaced in one pass: what is put in is not searched again.
-std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory) {
+std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory, const MemoryPageHead& head) {
   const PageData data(module, memory);
   const std::string about = absl::StrCat(EscapeHtml(memory.target.name()), memory.target.is_guess ? " (guessed)" : "",
                                          ", ", WithThousands(static_cast<int64_t>(memory.buffers.size())), " buffers, ",
                                          WithThousands(static_cast<int64_t>(memory.entry_sequence().size())), " steps");
-  return absl::StrReplaceAll(kMemoryPageHtml, {{"{{style}}", kMemoryPageCss},
-                                               {"{{script}}", kMemoryPageJs},
-                                               {"{{module}}", EscapeHtml(module.name())},
-                                               {"{{about}}", about},
-                                               {"{{notes}}", absl::StrCat(GlobalNoteHtml(module), Notes(memory))},
-                                               {"{{totals}}", TotalsRows(memory)},
-                                               {"{{padding}}", PaddingRows(memory)},
-                                               {"{{data}}", data.json()}});
+  return absl::StrReplaceAll(kMemoryPageHtml,
+                             {{"{{style}}", kMemoryPageCss},
+                              {"{{script}}", kMemoryPageJs},
+                              {"{{module}}", EscapeHtml(module.name())},
+                              {"{{about}}", about},
+                              {"{{file}}", FileText(head)},
+                              {"{{notes}}", absl::StrCat(GlobalNoteHtml(module), Notes(memory, head.xla_file))},
+                              {"{{totals}}", TotalsRows(memory)},
+                              {"{{padding}}", PaddingRows(memory)},
+                              {"{{data}}", data.json()}});
 }
 
 }  // namespace kashi::cli

@@ -24,6 +24,7 @@ Json SpaceJson(const MemoryAnalysis& memory, const MemorySpaceUsage& space) {
   json["unused_donor_bytes"] = space.unused_donor_bytes;
   json["constant_bytes"] = space.constant_bytes;
   json["temp_bytes"] = space.temp_bytes;
+  json["gap_bytes"] = space.gap_bytes;
   json["peak_bytes"] = space.peak_bytes;
   json["padding_bytes"] = space.padding_bytes;
   json["scratch_bytes"] = space.scratch_bytes;
@@ -56,6 +57,8 @@ Json BufferJson(const MemoryAnalysis& memory, const MemoryBuffer& buffer) {
   json["kind"] = std::string(MemoryBufferKindName(buffer.kind));
   json["first_step"] = buffer.first_step;
   json["last_step"] = buffer.last_step;
+  if (buffer.lies_in >= 0) json["lies_in"] = memory.buffers[buffer.lies_in].main_value().name;
+  if (buffer.offset >= 0) json["offset"] = buffer.offset;
   // Steps are the entry's, unless this says that they are those of a computation with several callers.
   if (buffer.region + 1 != memory.sequences.size()) json["region"] = buffer.region;
   if (!source.op_name.empty()) json["op_name"] = source.op_name;
@@ -111,20 +114,25 @@ std::string MemorySpaceName(const MemoryTarget& target, int64_t memory_space) {
   }
 }
 
-Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, int64_t top) {
+Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, const std::string& file,
+                const std::string& xla_file, int64_t top) {
   const MemorySpaceUsage& device = memory.default_space();
   Json json;
+  json["file"] = file;
   json["module"] = module.name();
   if (Json scope = ScopeJson(ProgramScopeOf(module)); !scope.is_null()) json["program"] = std::move(scope);
   json["target"] = memory.target.name();
   json["target_is_guess"] = memory.target.is_guess;
   json["is_scheduled"] = memory.is_scheduled;
+  json["basis"] = std::string(MemoryBasisName(memory.basis));
+  if (!xla_file.empty()) json["xla_file"] = xla_file;
   json["argument_bytes"] = device.argument_bytes;
   json["output_bytes"] = OutputBytes(memory);
   json["output_table_bytes"] = memory.output_table_bytes;
   json["alias_bytes"] = device.alias_bytes;
   json["constant_bytes"] = device.constant_bytes;
   json["temp_bytes"] = device.temp_bytes;
+  json["thread_local_bytes"] = memory.thread_local_bytes;
   json["peak_bytes"] = device.peak_bytes;
   json["xla_peak_bytes"] = memory.XlaPeakBytes();
   Json& spaces = json["spaces"] = Json::array();

@@ -16,7 +16,14 @@ struct MemoryTarget;
 namespace kashi::cli {
 
 // Totals (of the default memory space), "spaces", "buffers" and "padding", the worst `top` shapes.
-Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, int64_t top);
+// xla_file: where figures come from that XLA itself has written; "" if there are none.
+Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, const std::string& file,
+                const std::string& xla_file, int64_t top);
+
+// What MemoryComparison tells, of the files `before` and `after`: "spaces" with both peaks, and all "buffers" that differ, the
+// largest differences first.
+Json MemoryComparisonJson(const MemoryAnalysis& a, const MemoryAnalysis& b, const std::string& before,
+                          const std::string& after);
 
 // As XLA's output_size_in_bytes: with the table of pointers of a result that is a tuple. A TPU's depends on the
 // generation, so it is left out as long as that is only guessed.

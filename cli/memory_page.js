@@ -1,11 +1,12 @@
 // The page of `kashi memory --html`. Data, from cli/memory_html.cc:
 //   texts            each text once; wherever a text is meant below, its number stands
-//   spaces           {name, number, peak, temp, peak_step, level_steps, level_bytes, temporaries}: a level
-//                    lasts up to the next
+//   spaces           {name, number, peak, temp, peak_step, level_steps, level_bytes, temporaries, capacity}: a level
+//                    lasts up to the next; a capacity of 0 is not known
 //   step_names, step_operators, step_op_names                        by step, texts
 //   values, operators, shapes, kinds, op_names, sources              by buffer, texts
 //   buffer_spaces, bytes, unpadded, first, lasts (last = first + lasts), lives: 0 always, 1 in steps, 2 in a
-//                    called computation
+//                    called computation, 3 in the place of another buffer
+//   places           {buffer: the buffer in whose place it lies}
 //   others           {buffer: texts of the other values in it}
 //   figures          {text of a shape: SVG}
 // Texts of the module become text nodes, never HTML. A fragment says what to show:
@@ -70,7 +71,11 @@
     for (const i of inCalls) padding[space.peak_step] += data.bytes[i] - data.unpadded[i];
     return {...space, total, born, died, padding, residentPadding, copies, resident: space.peak - space.temp, inCalls};
   }
-  const spaces = data.spaces.map(makeSpace);
+  // A space that is empty, or next to nothing beside the others, has no chart; the table has its numbers.
+  const most = Math.max(...data.spaces.map((space) => space.peak));
+  const hasChart = (space) => space.peak > 0 && space.peak >= Math.min(most / 1000, 64 * 1024);
+  const drawn = data.spaces.filter(hasChart), undrawn = data.spaces.filter((space) => space.peak > 0 && !hasChart(space));
+  const spaces = (drawn.length > 0 ? drawn : data.spaces.slice(0, 1)).map(makeSpace);
 
   // What is shown. `moment` is a step; while nothing is pinned it follows the pointer.
   const state = {
@@ -83,6 +88,112 @@
     if (data.lives[i] === ALWAYS) return true;
     if (data.lives[i] === IN_STEPS) return data.first[i] <= step && step <= last[i];
     return step === space.peak_step && space.inCalls.has(i);
+  }
+
+  // ---- who makes the temporaries ------------------------------------------------------------------------------------
+
+  // A tree of the scopes in op_names: "jit(step)/layer_3/attention/dot_general" is in jit(step), layer_3, attention. The open
+  // nodes are seen as their children; those that are not are the bands of the charts.
+  const MAX_BANDS = 7;
+  const palette = Array.from({length: MAX_BANDS}, (_, i) => `--band-${i}`);
+  const scopesOf = (words) => words.split(";")[0].split("/").slice(0, -1).filter((each) => each !== "");
+  const makeScope = (name, parent) => ({name, parent, children: new Map(), buffers: [], own: [], isOpen: false});
+  const scopeTree = makeScope("", null);
+  for (let i = 0; i < buffers; ++i) {
+    if (data.lives[i] !== IN_STEPS) continue;
+    let node = scopeTree;
+    node.buffers.push(i);
+    for (const name of scopesOf(text(data.op_names[i]))) {
+      if (!node.children.has(name)) node.children.set(name, makeScope(name, node));
+      node = node.children.get(name);
+      node.buffers.push(i);
+    }
+    node.own.push(i);
+  }
+  // What is made in the scope itself is beside its children.
+  function partsOf(node) {
+    const parts = [...node.children.values()];
+    if (node.own.length > 0 && parts.length > 0) parts.push({...makeScope("", node), buffers: node.own, isRest: true});
+    return parts;
+  }
+  const canOpen = (node) => node.children !== undefined && node.children.size > 0;
+  function pathOf(node) {
+    const names = [];
+    for (let each = node; each && each !== scopeTree; each = each.parent) if (each.name) names.unshift(each.name);
+    const path = names.join("/") || (node === scopeTree ? "all temporaries" : "no op_name");
+    return node.isRest && names.length > 0 ? `${path}, itself` : path;
+  }
+  // Of the scope in a space, at a step.
+  function bytesAt(node, space, step) {
+    return node.buffers.reduce((sum, i) => sum + (isAlive(i, space, step) ? data.bytes[i] : 0), 0);
+  }
+  // The leaves of the open tree, those with most at the space's peak first.
+  function leaves(space) {
+    const found = [];
+    const visit = (node) => { if (node.isOpen && canOpen(node)) partsOf(node).forEach(visit); else found.push(node); };
+    visit(scopeTree);
+    return found.map((node) => ({node, peak: bytesAt(node, space, space.peak_step)})).sort((a, b) => b.peak - a.peak);
+  }
+  // At first as far open as there are colours: always what has most.
+  function openScopes() {
+    for (let count = 1; count < MAX_BANDS;) {
+      const next = leaves(spaces[0]).find(({node, peak}) => canOpen(node) && peak > 0 &&
+        count - 1 + partsOf(node).length <= MAX_BANDS);
+      if (!next) return;
+      next.node.isOpen = true;
+      count += partsOf(next.node).length - 1;
+    }
+  }
+  // By step, what each band has; the scopes without a colour of their own are one band together, the last.
+  const bandsOf = new Map();
+  function bands(space) {
+    if (bandsOf.has(space)) return bandsOf.get(space);
+    const sorted = leaves(space), made = sorted.slice(0, MAX_BANDS).map(({node}, i) => ({nodes: [node], color: palette[i]}));
+    if (sorted.length > MAX_BANDS) made.push({nodes: sorted.slice(MAX_BANDS).map(({node}) => node), color: "--muted"});
+    for (const band of made) {
+      band.sums = new Float64Array(steps + 1);
+      for (const i of band.nodes.flatMap((node) => node.buffers)) {
+        if (data.buffer_spaces[i] !== space.number) continue;
+        band.sums[data.first[i]] += data.bytes[i];
+        band.sums[last[i] + 1] -= data.bytes[i];
+      }
+      accumulate(band.sums);
+    }
+    bandsOf.set(space, made);
+    return made;
+  }
+  function showScopes() {
+    const space = spaces[state.space], list = element("scopes"), colors = new Map();
+    for (const band of bands(space)) for (const node of band.nodes) colors.set(pathOf(node), band.color);
+    const item = (node, depth) => {
+      const made = make("li"), toggle = make("button", "toggle", node.isOpen ? "−" : "+"), isOpen = node.isOpen && canOpen(node);
+      made.style.paddingLeft = `${depth * 16}px`;
+      toggle.type = "button";
+      toggle.disabled = !canOpen(node);
+      toggle.setAttribute("aria-expanded", isOpen);
+      toggle.setAttribute("aria-label", `${isOpen ? "Close" : "Open"} ${pathOf(node)}`);
+      toggle.onclick = () => {
+        node.isOpen = !node.isOpen;
+        bandsOf.clear();
+        drawCharts();
+        showScopes();
+      };
+      const swatch = make("span", "swatch");
+      if (isOpen) swatch.hidden = true;
+      else swatch.style.background = `var(${colors.get(pathOf(node)) || "--muted"})`;
+      const bytes = bytesAt(node, space, state.moment);
+      made.append(toggle, swatch, make("bdi", "", node.isRest ? "itself" : node.name || "all temporaries"),
+                  make("span", "bytes", human(bytes)));
+      list.append(made);
+      if (isOpen) {
+        const parts = partsOf(node).map((part) => [bytesAt(part, space, space.peak_step), part]);
+        parts.sort((a, b) => b[0] - a[0]).slice(0, 40).forEach(([, part]) => item(part, depth + 1));
+        if (parts.length > 40) list.append(make("li", "note", `and ${thousands(parts.length - 40)} more`));
+      }
+    };
+    list.replaceChildren();
+    if (scopeTree.children.size > 0) item(scopeTree, 0);
+    element("scope-box").hidden = scopeTree.children.size === 0;
   }
 
   // ---- charts -------------------------------------------------------------------------------------------------------
@@ -116,7 +227,9 @@
     over.append(parts.hover, parts.cursor, parts.life);
     plot.append(canvas);
     head.append(name, peak);
-    box.append(head, makeScale(space, plot), plot);
+    const scale = make("div", "scale");
+    box.append(head, scale, plot);
+    Object.assign(parts, {scale, levels: []});
     plot.append(over);
     element("charts").append(box);
     name.onclick = () => choose({space: number});
@@ -127,24 +240,43 @@
     plot.onclick = (event) => choose({space: number, moment: stepAt(number, event), pinned: true});
     return parts;
   });
+  if (undrawn.length > 0) {
+    const names = undrawn.map((space) => `${space.name} (${human(space.peak)})`).join(", ");
+    element("charts").append(make("p", "note", `Too little to be drawn: ${names}.`));
+  }
+  // What the bottom and the top of a chart stand for: all that is there, or the temporaries alone. The device's memory is seen
+  // where a good part of it is used.
+  const onlyTemporaries = () => element("only-temporaries").checked;
+  const bottomOf = (space) => onlyTemporaries() ? space.resident : 0;
+  const showsCapacity = (space) => space.capacity > 0 && space.peak >= space.capacity / 4;
+  const topOf = (space) => Math.max(showsCapacity(space) ? Math.max(space.peak, space.capacity) : space.peak, 1);
+  const rangeOf = (space) => Math.max((onlyTemporaries() ? space.peak : topOf(space)) - bottomOf(space), 1);
   // Round numbers of bytes, at most four of them, and the peak.
-  function makeScale(space, plot) {
-    const scale = make("div", "scale"), unit = 1024 ** Math.max(Math.floor(Math.log2(Math.max(space.peak, 1)) / 10), 0);
+  function showScale(number) {
+    const space = spaces[number], {scale, levels, plot} = charts[number], range = rangeOf(space), peak = space.peak - bottomOf(space);
+    const unit = 1024 ** Math.max(Math.floor(Math.log2(range) / 10), 0);
     let step = unit;
+    levels.splice(0).forEach((each) => each.remove());
+    scale.replaceChildren();
     for (const times of [0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500]) {
       step = Math.max(unit === 1 ? Math.ceil(times) : unit * times, 1);
-      if (step * 4 >= space.peak) break;
+      if (step * 4 >= range) break;
     }
     const label = (bytes, className) => {
-      const made = make("span", className, human(bytes)), level = make("div", "level");
-      made.style.bottom = level.style.bottom = `${bytes / Math.max(space.peak, 1) * HEADROOM * 100}%`;
+      const made = make("span", className, human(bytes)), level = make("div", `level ${className || ""}`);
+      made.style.bottom = level.style.bottom = `${bytes / range * HEADROOM * 100}%`;
       scale.append(made);
       plot.append(level);
+      levels.push(level);
     };
     const room = 1 - 15 / (HEIGHT * HEADROOM);  // for the peak's own label
-    for (let bytes = step; bytes < space.peak * room; bytes += step) label(bytes);
-    label(space.peak, "peak");
-    return scale;
+    const near = (a, b) => Math.abs(a - b) < range * (1 - room);
+    const hasCapacity = showsCapacity(space) && !onlyTemporaries();
+    for (let bytes = step; bytes < range; bytes += step) {
+      if (!near(bytes, peak) && !(hasCapacity && near(bytes, space.capacity))) label(bytes);
+    }
+    if (hasCapacity) label(space.capacity, "capacity");
+    if (!hasCapacity || !near(peak, space.capacity)) label(peak, "peak");
   }
 
   // The step that a column of pixels shows. Where it stands for several, it is the fullest of them and of those beside
@@ -185,25 +317,33 @@
     canvas.height = height;
     const context = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
     const resident = style.getPropertyValue("--resident"), temporary = style.getPropertyValue("--temporary");
-    const fills = [resident, hatch(context, resident), temporary, hatch(context, temporary)];
-    const scale = height * HEADROOM / Math.max(space.peak, 1);
-    const bands = fills.map(() => new Path2D());
+    const stack = element("by-scope").checked && scopeTree.children.size > 0 ? bands(space) : [];
+    const colors = stack.map((band) => style.getPropertyValue(band.color));
+    const fills = [resident, hatch(context, resident), temporary, ...colors, hatch(context, temporary)];
+    const scale = height * HEADROOM / rangeOf(space), bottom = bottomOf(space);
+    const paths = fills.map(() => new Path2D());
     for (let x = 0; x < width; ++x) {
       const best = stepInColumn(space, x, width);
       const total = space.total[best], padding = Math.min(space.padding[best], total - space.resident);
-      const tops = [space.resident - space.residentPadding, space.resident, total - padding, total];
+      const tops = [space.resident - space.residentPadding, space.resident];
+      if (stack.length === 0) {
+        tops.push(total - padding, total);
+      } else {
+        let top = space.resident;
+        tops.push(top, ...stack.map((band) => top += band.sums[best]), total);  // the rest is in called computations
+      }
       let below = 0;
       tops.forEach((top, band) => {
-        const y = Math.round(top * scale);
-        if (y > below) bands[band].rect(x, height - y, 1, y - below);
+        const y = Math.round((Math.min(top, total) - bottom) * scale);
+        if (y > below) paths[band].rect(x, height - y, 1, y - below);
         below = Math.max(below, y);
       });
     }
-    bands.forEach((band, i) => { context.fillStyle = fills[i]; context.fill(band); });
+    paths.forEach((path, i) => { context.fillStyle = fills[i]; context.fill(path); });
   }
 
   function drawCharts() {
-    charts.forEach((_, number) => drawChart(number));
+    charts.forEach((_, number) => { showScale(number); drawChart(number); });
     drawAxis();
     showMarks();
   }
@@ -330,6 +470,7 @@
 
   function row(i, largest, alive) {
     const made = make("tr", (i === state.buffer ? "chosen" : "") + (alive ? "" : " away"));
+    const extra = data.bytes[i] - data.unpadded[i];
     const cell = (content, className) => {
       const td = make("td", className);
       td.append(content);
@@ -341,8 +482,8 @@
     name.dataset.buffer = i;
     name.tabIndex = -1;
     name.setAttribute("aria-pressed", i === state.buffer);
-    cell(human(data.bytes[i]), "number");
-    cell(share(i, largest)).append(expansion(i));
+    cell(share(i, largest), "number").append(human(data.bytes[i]));
+    cell(extra > 0 ? human(extra) : "", "number").append(below(expansion(i)));
     cell(name).append(below(tail(text(data.op_names[i]))));
     cell(make("code", "", text(data.shapes[i])));
     cell(text(data.kinds[i])).append(below(text(data.operators[i])));
@@ -350,19 +491,50 @@
     return made;
   }
 
+  // In a long list, rows that differ in their names only are one, which can be opened: the same array of many layers.
+  const LONG_LIST = 40, openGroups = new Set();
+  const kindOf = (i) => [data.bytes[i], data.unpadded[i], data.shapes[i], data.kinds[i], data.operators[i]].join();
+  function grouped(list) {
+    if (list.length < LONG_LIST) return list.map((i) => [i]);
+    const groups = new Map();
+    for (const i of list) {
+      if (!groups.has(kindOf(i))) groups.set(kindOf(i), []);
+      groups.get(kindOf(i)).push(i);
+    }
+    return [...groups.values()].flatMap((group) => group.length > 2 ? [group] : group.map((i) => [i]));
+  }
+  function groupRows(group, largest, alive) {
+    const rows = group.map((i) => row(i, largest, alive(i)));
+    if (group.length === 1) return rows;
+    const key = kindOf(group[0]), isOpen = openGroups.has(key) || group.includes(state.buffer) && state.hasChosen;
+    const head = row(group[0], largest, alive(group[0])), name = make("button", "group");
+    head.className = "group";
+    name.type = "button";
+    name.textContent = `${isOpen ? "▾" : "▸"} ${thousands(group.length)} equal ones, ${human(sumOf(group))} in all`;
+    name.setAttribute("aria-expanded", isOpen);
+    name.onclick = (event) => {
+      event.stopPropagation();
+      if (isOpen) openGroups.delete(key); else openGroups.add(key);
+      showList();
+    };
+    head.cells[2].replaceChildren(name);
+    head.cells[5].textContent = "";
+    return isOpen ? [head, ...rows] : [head];
+  }
+
   function sumOf(list) { return list.reduce((sum, i) => sum + data.bytes[i], 0); }
   const orders = {
     size: () => bySize,
     padding: () => byPadding = byPadding || sorted((i) => data.bytes[i] - data.unpadded[i]),
   };
-  const buttons = () => Array.from(document.querySelectorAll("#buffers td button"));
+  const buttons = () => Array.from(document.querySelectorAll("#buffers td button[data-buffer]"));
 
   function showList() {
     const space = spaces[state.space], searching = state.words !== "", isHit = searching && find(state.words);
     const alive = (i) => isAlive(i, space, state.moment);
     const list = Array.from(orders[state.order]().filter(searching ? (i) => isHit[i] : alive));
     const shown = list.slice(0, MAX_ROWS), largest = shown.reduce((most, i) => Math.max(most, data.bytes[i]), 0);
-    const rows = shown.map((i) => row(i, largest, !searching || alive(i)));
+    const rows = grouped(shown).flatMap((group) => groupRows(group, largest, (i) => !searching || alive(i)));
     const rest = list.slice(MAX_ROWS);
     if (rest.length > 0) rows.push(note(sumOf(rest), `in ${thousands(rest.length)} more`));
     if (!searching) rows.push(...unlisted(space, space.total[state.moment] - sumOf(list)));
@@ -413,6 +585,8 @@
     fact("padding", extra > 0 ? `${human(extra)} ${expansion(i) && `(${expansion(i)} expansion)`}` : "none");
     fact("kind", `${text(data.kinds[i])}, ${text(data.operators[i])}`);
     fact("space", (spaces.find((space) => space.number === data.buffer_spaces[i]) || {name: ""}).name);
+    const place = data.places[i];
+    if (place !== undefined) fact("lies in", `${text(data.values[place])}, while that is not needed`);
     fact("shape", text(data.shapes[i]));
     fact("steps", life(i));
     if (data.lives[i] === IN_STEPS) fact("last needed by", text(data.step_names[last[i]]));
@@ -449,6 +623,7 @@
     showMarks();
     element("moment").textContent = `${state.pinned ? "Pinned: " : "At "}${describeFully(state.space, state.moment)}`;
     Object.assign(document.body.dataset, {step: state.moment, space: spaces[state.space].number, pinned: state.pinned});
+    showScopes();
     showList();
   }
   function choose(change) {
@@ -527,11 +702,12 @@
   element("search").addEventListener("input", (event) => search(event.target.value));
   element("buffers").addEventListener("click", (event) => {
     const order = event.target.closest("th button"), line = event.target.closest("tbody tr");
-    const button = line && line.querySelector("button");
+    const button = line && line.querySelector("button[data-buffer]");
     if (order) sortBy(order.dataset.order);
     // Who marks text in a row wants to copy it.
     if (button && getSelection().isCollapsed) chooseBuffer(Number(button.dataset.buffer));
   });
+  element("only-temporaries").onchange = element("by-scope").onchange = drawCharts;
   element("zoom-in").onclick = () => zoom(0.5);
   element("zoom-out").onclick = () => zoom(2);
   element("zoom-all").onclick = () => zoom(steps);
@@ -572,6 +748,7 @@
   }
 
   element("explorer").hidden = false;
+  openScopes();
   drawCharts();
   readFragment();
   if (state.buffer < 0) chooseFirst();

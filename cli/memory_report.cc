@@ -68,6 +68,12 @@ std::string LifeText(const MemoryAnalysis& memory, const MemoryBuffer& buffer) {
                       ", last needed by ", sequence[buffer.last_step]->name());
 }
 
+// "1 buffer", "2 buffers"
+std::string CountText(int64_t count, absl::string_view one, absl::string_view many) {
+  return absl::StrCat(WithThousands(count), " ", count == 1 ? one : many);
+}
+std::string CountText(int64_t count, absl::string_view one) { return CountText(count, one, absl::StrCat(one, "s")); }
+
 void AppendBuffer(const MemoryAnalysis& memory, const MemoryBuffer& buffer, size_t rank, std::string* text) {
   const BufferValue& value = buffer.main_value();
   absl::StrAppend(text, "\n  ", rank, ". Size: ", HumanBytes(buffer.bytes), "\n");
@@ -82,21 +88,6 @@ void AppendBuffer(const MemoryAnalysis& memory, const MemoryBuffer& buffer, size
   if (buffer.values.size() > 1) absl::StrAppend(text, " and ", buffer.values.size() - 1, " more in its place");
   absl::StrAppend(text, "\n     Allocation type: ", MemoryBufferKindName(buffer.kind), ", ", LifeText(memory, buffer),
                   "\n");
-}
-
-// Columns as wide as what is in them: the first and the last to the left, the others to the right.
-std::string TableText(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<int> widths(rows[0].size());
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], static_cast<int>(row[i].size()));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    absl::StrAppendFormat(&text, "%-*s", widths[0], row[0]);
-    for (size_t i = 1; i + 1 < row.size(); ++i) absl::StrAppendFormat(&text, "  %*s", widths[i], row[i]);
-    absl::StrAppend(&text, "  ", row.back(), "\n");
-  }
-  return text;
 }
 
 void AppendSpaces(const MemoryAnalysis& memory, std::string* text) {
@@ -114,11 +105,47 @@ void AppendSpaces(const MemoryAnalysis& memory, std::string* text) {
   absl::StrAppend(text, TableText(rows));
 }
 
+// Where the bytes of the temporaries come from.
+void AppendBasis(const MemoryAnalysis& memory, const std::string& xla_file, std::string* text) {
+  switch (memory.basis) {
+    case MemoryBasis::kXlaAssignment:
+      absl::StrAppend(text, "Temporaries are from XLA's buffer assignment, ", xla_file, ".\n");
+      break;
+    case MemoryBasis::kXlaUsage:
+      absl::StrAppend(text, "The totals are from XLA's memory usage report, ", xla_file, ".\n");
+      break;
+    case MemoryBasis::kPlacement:
+      absl::StrAppend(text, "Temporaries are placed as XLA's compiler for hosts places them.\n");
+      break;
+    case MemoryBasis::kEstimate:
+      if (memory.is_scheduled) absl::StrAppend(text, "The temporaries are an estimate: what is alive at once.\n");
+      break;
+    case MemoryBasis::kSchedule:
+      break;
+  }
+  int64_t count = 0, bytes = 0;
+  for (const MemoryBuffer& buffer : memory.buffers) {
+    if (buffer.lies_in < 0) continue;
+    ++count;
+    bytes += buffer.bytes;
+  }
+  if (count > 0) {
+    absl::StrAppend(text, CountText(count, "more temporary", "more temporaries"), " of ", HumanBytes(bytes), " in all ",
+                    count == 1 ? "lies" : "lie", " in the memory of outputs at times when these do not need it.\n");
+  }
+  for (const MemorySpaceUsage& space : memory.spaces) {
+    if (space.gap_bytes > 0 && space.memory_space == memory.default_space().memory_space) {
+      absl::StrAppend(text, "Of the temporaries' memory ", HumanBytes(space.gap_bytes),
+                      " are gaps when most of it is in use.\n");
+    }
+  }
+}
+
 void AppendNotes(const MemoryAnalysis& memory, std::string* text) {
   if (!memory.is_scheduled) {
     absl::StrAppend(text,
                     "The module has no schedule: the order of its instructions was chosen here, to need little "
-                    "memory.\n");
+                    "memory, and what it says of temporaries is an estimate.\n");
   }
   if (memory.target.is_guess && memory.target.is_tpu()) {
     absl::StrAppend(text, "The generation of TPU was guessed; --target says it.\n");
@@ -143,8 +170,8 @@ void AppendLargest(const MemoryAnalysis& memory, int64_t top, int64_t memory_spa
     return;
   }
   if (top == 0) return;
-  absl::StrAppend(text, "\nLargest of ", buffers.size(), " buffers in ", SpaceText(memory.target, memory_space),
-                  " when it is fullest:\n");
+  absl::StrAppend(text, "\nLargest of ", CountText(static_cast<int64_t>(buffers.size()), "buffer"), " in ",
+                  SpaceText(memory.target, memory_space), " when it is fullest:\n");
   for (size_t i = 0; i < buffers.size() && i < top; ++i) {
     AppendBuffer(memory, memory.buffers[buffers[i]], i + 1, text);
   }
@@ -158,8 +185,8 @@ void AppendPadding(const MemoryAnalysis& memory, int64_t top, std::string* text)
   for (const PaddingEntry& entry : entries) {
     absl::StrAppend(text, "\n  ", ++rank, ". ", entry.shape->ToString(/*print_layout=*/true), "  ",
                     HumanBytes(entry.bytes), " for ", HumanBytes(entry.unpadded_bytes), " of data, ",
-                    ExpansionText(entry.bytes, entry.unpadded_bytes), "\n     ", entry.buffers.size(),
-                    entry.buffers.size() == 1 ? " buffer: " : " buffers: ",
+                    ExpansionText(entry.bytes, entry.unpadded_bytes), "\n     ",
+                    CountText(static_cast<int64_t>(entry.buffers.size()), "buffer"), ": ",
                     memory.buffers[entry.buffers[0]].main_value().name, entry.buffers.size() == 1 ? "\n" : ", …\n");
     for (const PaddingSuggestion& suggestion : entry.suggestions) {
       absl::StrAppend(text, "     cheaper: ", PaddingSuggestionText(suggestion), "  ",
@@ -170,12 +197,28 @@ void AppendPadding(const MemoryAnalysis& memory, int64_t top, std::string* text)
 
 }  // namespace
 
-std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, int64_t top, int64_t memory_space) {
+std::string TableText(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<int> widths(rows[0].size());
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], static_cast<int>(row[i].size()));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    absl::StrAppendFormat(&text, "%-*s", widths[0], row[0]);
+    for (size_t i = 1; i + 1 < row.size(); ++i) absl::StrAppendFormat(&text, "  %*s", widths[i], row[i]);
+    absl::StrAppend(&text, "  ", row.back(), "\n");
+  }
+  return text;
+}
+
+std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, const std::string& xla_file,
+                         int64_t top, int64_t memory_space) {
   std::string text =
       absl::StrCat("module ", module.name(), ", ", memory.target.name(), memory.target.is_guess ? " (guessed)" : "",
-                   ", ", memory.buffers.size(), " buffers\n\n");
+                   ", ", CountText(static_cast<int64_t>(memory.buffers.size()), "buffer"), "\n\n");
   if (const std::string note = GlobalNote(module); !note.empty()) absl::StrAppend(&text, note, "\n");
   AppendSpaces(memory, &text);
+  AppendBasis(memory, xla_file, &text);
   AppendNotes(memory, &text);
   AppendLargest(memory, top, memory_space, &text);
   AppendPadding(memory, top, &text);

@@ -21,7 +21,6 @@ import sys
 TIMEOUT_S = 120
 TEST_DATA = pathlib.Path(__file__).parent / "data"
 MIN_VALUES_EQUAL = 0.99
-MAX_MEDIAN_DEVIATION = 0.05  # of what XLA:CPU needs; peaks must be equal
 
 
 def rows(path):
@@ -111,6 +110,8 @@ class Comparison:
         for key in ("argument", "output", "alias"):
             if int(row[key]) != answer[f"{key}_bytes"]:
                 self.wrong.append(f"{row['file']}: {key} bytes {answer[f'{key}_bytes']}, XLA says {row[key]}")
+        if row["target"] == "host" and int(row["temp"]) != answer["temp_bytes"]:
+            self.wrong.append(f"{row['file']}: temp bytes {answer['temp_bytes']}, XLA says {row['temp']}")
         if int(row["peak"]) != answer["xla_peak_bytes"]:
             self.wrong.append(f"{row['file']}: peak {answer['xla_peak_bytes']}, XLA says {row['peak']}")
 
@@ -129,9 +130,6 @@ class Comparison:
                 ours, xlas = measure(row, answer)
                 found.append(((ours - xlas) / max(xlas, 1), ours, xlas, row["file"]))
         return sorted(found, key=lambda each: abs(each[0]))
-
-    def median_deviation_of_hosts(self):
-        return statistics.median(abs(each[0]) for each in self.deviations("host", with_temporaries))
 
 
 def peak(row, answer):
@@ -179,14 +177,12 @@ def main():
         table(comparison)
     if arguments.far is not None:
         far(comparison, arguments.far)
-    median = comparison.median_deviation_of_hosts()
     equal = comparison.values_equal / max(comparison.values_both, 1)
     for line in comparison.wrong:
         print(line)
     print(f"{len(comparison.totals)} modules, {len(comparison.wrong)} totals differ; {comparison.values_equal} of "
-          f"{comparison.values_both} values have XLA's size and space; hosts with temporaries: median deviation "
-          f"{100 * median:.1f} %")
-    return 1 if comparison.wrong or equal < MIN_VALUES_EQUAL or median > MAX_MEDIAN_DEVIATION else 0
+          f"{comparison.values_both} values have XLA's size and space")
+    return 1 if comparison.wrong or equal < MIN_VALUES_EQUAL else 0
 
 
 if __name__ == "__main__":

@@ -10,12 +10,8 @@ namespace {
 
 // The computations of one region in one sequence.
 struct RegionLayout {
-  struct Span {
-    int32_t first = 0;
-    int32_t last = -1;
-  };
   std::vector<const HloInstruction*> sequence;
-  absl::flat_hash_map<const HloComputation*, Span> spans;  // of all computations that are in it
+  absl::flat_hash_map<const HloComputation*, LiveRanges::Span> spans;  // of all computations that are in it
 };
 
 // Lays the computations of one region out.
@@ -178,6 +174,7 @@ LiveRanges LiveRanges::Compute(const HloModule& module, const CallGraph& graph, 
       }
     }
     result.sequences_.push_back(std::move(layout.sequence));
+    result.spans_.merge(layout.spans);
   }
   return result;
 }

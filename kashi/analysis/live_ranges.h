@@ -29,12 +29,20 @@ struct LiveRange {
 
 class LiveRanges {
  public:
+  // The steps of a computation, and of what is inline in it.
+  struct Span {
+    int32_t first = 0;
+    int32_t last = -1;
+  };
+
   static LiveRanges Compute(const HloModule& module, const CallGraph& graph, const ValuePositions& positions,
                             const BufferGroups& groups);
 
   // Callees before callers: the entry's is the last.
   int32_t region_count() const { return static_cast<int32_t>(sequences_.size()); }
   absl::Span<const HloInstruction* const> sequence(int32_t region) const { return sequences_[region]; }
+  // Within the region that it is in. The computation has buffers.
+  const Span& SpanOf(const HloComputation* computation) const { return spans_.at(computation); }
   // By group. A group of several regions is a borrowed one; its range says nothing.
   const LiveRange& RangeOf(int32_t group) const { return ranges_[group]; }
   // By position: of the value that it makes, to the last use of that value, whatever else is in its buffer. A
@@ -48,6 +56,7 @@ class LiveRanges {
   std::vector<LiveRange> ranges_;
   std::vector<LiveRange> value_ranges_;
   absl::flat_hash_map<const HloComputation*, int32_t> regions_;
+  absl::flat_hash_map<const HloComputation*, Span> spans_;
 };
 
 }  // namespace kashi

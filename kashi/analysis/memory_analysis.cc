@@ -2,12 +2,19 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "kashi/analysis/buffer_groups.h"
 #include "kashi/analysis/call_graph.h"
 #include "kashi/analysis/heap_simulator_trace.h"
+#include "kashi/analysis/host_buffer_assignment.h"
 #include "kashi/analysis/live_ranges.h"
 #include "kashi/analysis/shape_nodes.h"
 #include "kashi/analysis/tpu_backend_config.h"
@@ -20,7 +27,8 @@ namespace {
 
 class Analyzer {
  public:
-  Analyzer(const HloModule& module, const MemoryTarget& target) : module_(module), shapes_(target) {
+  Analyzer(const HloModule& module, const MemoryTarget& target, const XlaMemoryFacts& facts)
+      : module_(module), shapes_(target), facts_(facts) {
     result_.target = target;
     result_.is_scheduled = module.has_schedule();
   }
@@ -31,9 +39,17 @@ class Analyzer {
     const BufferGroups groups = BufferGroups::Build(module_, graph, positions);
     const LiveRanges ranges = LiveRanges::Compute(module_, graph, positions, groups);
     MakeBuffers(positions, groups, ranges);
-    KASHI_RETURN_IF_ERROR(AddConstantsOfElements(graph, positions.total_bytes(), ranges.region_count() - 1));
+    KASHI_RETURN_IF_ERROR(AddElements(graph, positions.total_bytes(), ranges.region_count() - 1));
+    if (facts_.assignment) {
+      KASHI_RETURN_IF_ERROR(PlaceAsXla(*facts_.assignment));
+    } else if (!result_.target.is_tpu() && result_.is_scheduled && ranges.region_count() == 1) {
+      Place(AssignHostBuffers(module_, graph, positions, groups, ranges, thread_local_count_));
+    } else if (result_.is_scheduled && result_.target.is_tpu()) {
+      result_.basis = MemoryBasis::kSchedule;
+    }
     AddResident(positions);
     KASHI_RETURN_IF_ERROR(FindPeaks(graph, ranges));
+    KASHI_RETURN_IF_ERROR(CheckAgainstXla());
     KASHI_RETURN_IF_ERROR(FindXlaPeak(graph, positions, groups, ranges));
     for (int32_t region = 0; region < ranges.region_count(); ++region) {
       result_.sequences.emplace_back(ranges.sequence(region).begin(), ranges.sequence(region).end());
@@ -57,6 +73,7 @@ class Analyzer {
 
   void MakeBuffers(const ValuePositions& positions, const BufferGroups& groups, const LiveRanges& ranges) {
     std::vector<GroupFacts> facts(groups.group_count());
+    buffer_of_group_.assign(groups.group_count(), -1);
     const auto mark = [&](const HloInstruction* instruction, bool GroupFacts::*fact) {
       const PositionRange range = positions.RangeOf(instruction);
       for (int32_t i = 0; i < range.size(); ++i) facts[groups.GroupOf(range.first + i)].*fact = true;
@@ -83,28 +100,51 @@ class Analyzer {
     is_temporary_group_.resize(facts.size());
     for (size_t group = 0; group < facts.size(); ++group) {
       if (facts[group].buffer < 0) continue;
+      buffer_of_group_[group] = facts[group].buffer;
       result_.buffers[facts[group].buffer].kind = KindOf(facts[group]);
       is_temporary_group_[group] = KindOf(facts[group]) == MemoryBuffer::Kind::kTemporary;
     }
   }
-  // The constants of computations that work on elements, such as a sort's comparison: those of fusions are in the code,
-  // all others lie in memory.
-  absl::Status AddConstantsOfElements(const CallGraph& graph, int64_t total_bytes, int32_t entry_region) {
+  // Of computations that work on elements, such as a sort's comparison. Their constants lie in memory, as all do but those of
+  // fusions, which are in the code. What else they make is a thread's own.
+  absl::Status AddElements(const CallGraph& graph, int64_t total_bytes, int32_t entry_region) {
     for (const CallGraph::Node& node : graph.nodes()) {
       if (!node.is_reached || node.has_buffers || node.computation->IsFusionComputation()) continue;
       for (const HloInstruction* instruction : node.computation->instructions()) {
-        if (!instruction->IsConstant() || !instruction->shape().IsArray()) continue;
         KASHI_ASSIGN_OR_RETURN(const ShapeNodes* nodes, shapes_.Get(instruction->shape()));
-        const ShapeNode& shape = nodes->nodes()[0];
-        KASHI_RETURN_IF_ERROR(AddToTotalBytes(shape.bytes, &total_bytes));
-        MemoryBuffer& buffer = result_.buffers[AddBuffer({entry_region, 0, 0})];
-        buffer.kind = MemoryBuffer::Kind::kConstant;
-        AddValue({std::string(instruction->name()), instruction, shape.shape, BytesOf(shape, *instruction),
-                  shape.unpadded_bytes, shape.memory_space, /*is_phi=*/false},
-                 &buffer);
+        KASHI_RETURN_IF_ERROR(AddToTotalBytes(nodes->total_bytes(), &total_bytes));
+        if (!instruction->IsConstant()) {
+          AddThreadLocal(*instruction, *nodes);
+        } else if (instruction->shape().IsArray()) {
+          AddConstantOfElements(*instruction, nodes->nodes()[0], entry_region);
+        }
       }
     }
     return absl::OkStatus();
+  }
+  void AddConstantOfElements(const HloInstruction& instruction, const ShapeNode& shape, int32_t entry_region) {
+    MemoryBuffer& buffer = result_.buffers[AddBuffer({entry_region, 0, 0})];
+    buffer.kind = MemoryBuffer::Kind::kConstant;
+    AddValue({std::string(instruction.name()), &instruction, shape.shape, BytesOf(shape, instruction),
+              shape.unpadded_bytes, shape.memory_space, /*is_phi=*/false},
+             &buffer);
+  }
+  void AddThreadLocal(const HloInstruction& instruction, const ShapeNodes& nodes) {
+    switch (instruction.opcode()) {
+      case HloOpcode::kGetTupleElement:
+      case HloOpcode::kBitcast:
+      case HloOpcode::kDomain:
+      case HloOpcode::kAddDependency:
+      case HloOpcode::kOptimizationBarrier:
+        return;
+      case HloOpcode::kTuple:
+        ++thread_local_count_;
+        result_.thread_local_bytes += nodes.nodes()[0].bytes;
+        return;
+      default:
+        thread_local_count_ += nodes.size();
+        result_.thread_local_bytes += nodes.total_bytes();
+    }
   }
   // An untiled scalar that is a constant of a compiled TPU program takes as much as a whole vector register, 4096 bytes;
   // elsewhere those of 32 bits take four (device_size.h).
@@ -137,6 +177,105 @@ class Analyzer {
     if (fact.is_output) return MemoryBuffer::Kind::kOutput;
     return fact.has_constants && !fact.has_other_values ? MemoryBuffer::Kind::kConstant
                                                         : MemoryBuffer::Kind::kTemporary;
+  }
+
+  // Where there is no answer, there are no places: the temporaries are then as many as are alive at once, an estimate.
+  void Place(const absl::StatusOr<HostBufferAssignment>& assignment) {
+    if (!assignment.ok()) return;
+    result_.has_places = true;
+    result_.basis = MemoryBasis::kPlacement;
+    placed_bytes_[Layout::kDefaultMemorySpace] = assignment->temp_bytes;
+    for (size_t group = 0; group < assignment->places.size(); ++group) {
+      const int32_t number = buffer_of_group_[group];
+      if (number < 0 || result_.buffers[number].kind != MemoryBuffer::Kind::kTemporary) continue;
+      const HostBufferAssignment::Place& place = assignment->places[group];
+      result_.buffers[number].offset = place.offset;
+      if (place.owner >= 0) result_.buffers[number].lies_in = buffer_of_group_[place.owner];
+    }
+  }
+
+  // ---- What XLA says.
+
+  absl::Status PlaceAsXla(const XlaBufferAssignment& assignment) {
+    result_.has_places = true;
+    result_.basis = MemoryBasis::kXlaAssignment;
+    result_.thread_local_bytes = 0;
+    absl::flat_hash_map<absl::string_view, std::pair<int32_t, int64_t>> buffers;  // and bytes, by value
+    for (int32_t i = 0; i < result_.buffers.size(); ++i) {
+      for (const BufferValue& value : result_.buffers[i].values)
+        buffers.emplace(value.name, std::make_pair(i, value.bytes));
+    }
+    for (const XlaBufferAssignment::Allocation& allocation : assignment.allocations) {
+      if (allocation.is_thread_local) {
+        result_.thread_local_bytes += allocation.bytes;
+        continue;
+      }
+      if (allocation.is_temporary) placed_bytes_[allocation.memory_space] += allocation.bytes;
+      std::vector<std::pair<int32_t, int64_t>> placed;  // buffers and their offsets
+      for (const XlaBufferAssignment::Value& value : allocation.values) {
+        const auto found = buffers.find(value.name);
+        if (found == buffers.end())
+          return IsAboutAnother("it names the value %s, which the module has not", value.name);
+        if (found->second.second != value.bytes) {
+          return IsAboutAnother("of the value %s it says %d bytes, and here it has %d", value.name, value.bytes,
+                                found->second.second);
+        }
+        placed.emplace_back(found->second.first, value.offset);
+      }
+      PlaceWithin(allocation, placed);
+    }
+    return absl::OkStatus();
+  }
+  void PlaceWithin(const XlaBufferAssignment::Allocation& allocation,
+                   const std::vector<std::pair<int32_t, int64_t>>& placed) {
+    const auto owner = absl::c_find_if(placed, [this](const std::pair<int32_t, int64_t>& each) {
+      return result_.buffers[each.first].kind != MemoryBuffer::Kind::kTemporary;
+    });
+    for (const auto& [number, offset] : placed) {
+      MemoryBuffer& buffer = result_.buffers[number];
+      if (buffer.kind != MemoryBuffer::Kind::kTemporary) continue;
+      buffer.offset = offset;
+      buffer.lies_in = allocation.is_temporary || owner == placed.end() ? -1 : owner->first;
+    }
+  }
+  template <typename... Args>
+  static absl::Status IsAboutAnother(const absl::FormatSpec<Args...>& format, const Args&... args) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("XLA's buffer assignment is about another module: ", absl::StrFormat(format, args...)));
+  }
+  // Arguments are the same in both; of a total without details what is resident is taken off.
+  absl::Status CheckAgainstXla() {
+    if (facts_.assignment) {
+      std::map<int64_t, int64_t> arguments;
+      for (const XlaBufferAssignment::Allocation& allocation : facts_.assignment->allocations) {
+        if (allocation.is_argument && !IsOnlyTable(allocation)) arguments[allocation.memory_space] += allocation.bytes;
+      }
+      for (const auto& [number, bytes] : arguments) {
+        if (Space(number).argument_bytes == bytes) continue;
+        return IsAboutAnother("its arguments in S(%d) have %d bytes, and here they have %d", number, bytes,
+                              Space(number).argument_bytes);
+      }
+      return absl::OkStatus();
+    }
+    if (!facts_.usage) return absl::OkStatus();
+    result_.basis = MemoryBasis::kXlaUsage;
+    for (const XlaMemoryUsage& usage : *facts_.usage) {
+      MemorySpaceUsage& space = Space(usage.memory_space);
+      const int64_t temporaries = usage.bytes - ResidentBytes(space) -
+                                  (usage.memory_space == Layout::kDefaultMemorySpace ? result_.thread_local_bytes : 0);
+      if (temporaries < 0) {
+        return absl::FailedPreconditionError(absl::StrFormat(
+            "XLA's memory usage report is about another module: in S(%d) it counts %d bytes, and arguments, "
+            "outputs and constants have %d here",
+            usage.memory_space, usage.bytes, usage.bytes - temporaries));
+      }
+      space.gap_bytes = std::max<int64_t>(space.gap_bytes + temporaries - space.temp_bytes, 0);
+      space.temp_bytes = temporaries;
+    }
+    return absl::OkStatus();
+  }
+  static bool IsOnlyTable(const XlaBufferAssignment::Allocation& allocation) {
+    return absl::c_any_of(allocation.values, [](const auto& value) { return absl::EndsWith(value.name, "{}"); });
   }
 
   // ---- What is resident.
@@ -214,10 +353,11 @@ class Analyzer {
     std::vector<int32_t> buffers;  // by use
     for (int32_t i = 0; i < result_.buffers.size(); ++i) {
       const MemoryBuffer& buffer = result_.buffers[i];
-      if (buffer.kind != MemoryBuffer::Kind::kTemporary) continue;
+      if (buffer.kind != MemoryBuffer::Kind::kTemporary || buffer.lies_in >= 0) continue;
       uses.push_back({{buffer.region, buffer.first_step, buffer.last_step}, buffer.memory_space, buffer.bytes});
       buffers.push_back(i);
     }
+    if (result_.has_places) CountSharedPlacesOnce(buffers, &uses);
     KASHI_ASSIGN_OR_RETURN(auto peaks, FindMemoryPeaks(uses, graph, ranges));
     for (auto& [number, peak] : peaks) {
       MemorySpaceUsage& space = Space(number);
@@ -228,7 +368,32 @@ class Analyzer {
       absl::c_stable_sort(space.temporaries,
                           [this](int32_t a, int32_t b) { return result_.buffers[a].bytes > result_.buffers[b].bytes; });
     }
+    for (const auto& [number, bytes] : placed_bytes_) {
+      MemorySpaceUsage& space = Space(number);
+      space.gap_bytes = std::max<int64_t>(bytes - space.temp_bytes, 0);
+      space.temp_bytes = bytes;
+    }
     return absl::OkStatus();
+  }
+
+  // What is written over an operand that dies has its place: in that step the two count once. By use, the numbers of buffers.
+  void CountSharedPlacesOnce(const std::vector<int32_t>& buffers, std::vector<MemoryUse>* uses) const {
+    std::vector<size_t> order(uses->size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto key = [&](size_t use) {
+      return std::make_tuple((*uses)[use].memory_space, result_.buffers[buffers[use]].offset, (*uses)[use].range.first);
+    };
+    absl::c_sort(order, [&](size_t a, size_t b) { return key(a) < key(b); });
+    int32_t end = -1;  // of what has lain there
+    for (size_t i = 0; i < order.size(); ++i) {
+      MemoryUse& use = (*uses)[order[i]];
+      const bool is_same_place =
+          i > 0 && (*uses)[order[i - 1]].memory_space == use.memory_space &&
+          result_.buffers[buffers[order[i - 1]]].offset == result_.buffers[buffers[order[i]]].offset;
+      if (!is_same_place) end = -1;
+      use.range.first = std::max(use.range.first, std::min(end + 1, use.range.last));
+      end = std::max(end, use.range.last);
+    }
   }
 
   absl::Status FindXlaPeak(const CallGraph& graph, const ValuePositions& positions, const BufferGroups& groups,
@@ -268,12 +433,14 @@ class Analyzer {
     }
   }
 
+  int64_t ResidentBytes(const MemorySpaceUsage& space) const {
+    return space.argument_bytes + space.output_bytes - space.alias_bytes + space.constant_bytes +
+           (space.memory_space == Layout::kDefaultMemorySpace ? result_.output_table_bytes : 0);
+  }
   void TakeSpaces() {
     Space(Layout::kDefaultMemorySpace);
     for (auto& [number, space] : spaces_) {
-      space.peak_bytes =
-          space.argument_bytes + space.output_bytes - space.alias_bytes + space.constant_bytes + space.temp_bytes;
-      if (number == Layout::kDefaultMemorySpace) space.peak_bytes += result_.output_table_bytes;
+      space.peak_bytes = ResidentBytes(space) + space.temp_bytes;
       result_.spaces.push_back(std::move(space));
     }
     // Sorted by number, but the default space comes first also where there are negative ones.
@@ -287,6 +454,10 @@ class Analyzer {
   MemoryAnalysis result_;
   std::map<int64_t, MemorySpaceUsage> spaces_;
   std::vector<bool> is_temporary_group_;
+  std::vector<int32_t> buffer_of_group_;  // -1 for none
+  int64_t thread_local_count_ = 0;
+  const XlaMemoryFacts& facts_;
+  std::map<int64_t, int64_t> placed_bytes_;  // of the block of temporaries, by memory space
 };
 
 }  // namespace
@@ -307,6 +478,22 @@ absl::string_view MemoryBufferKindName(MemoryBuffer::Kind kind) {
   return "";
 }
 
+absl::string_view MemoryBasisName(MemoryBasis basis) {
+  switch (basis) {
+    case MemoryBasis::kEstimate:
+      return "estimate";
+    case MemoryBasis::kSchedule:
+      return "schedule";
+    case MemoryBasis::kPlacement:
+      return "placement";
+    case MemoryBasis::kXlaAssignment:
+      return "xla buffer assignment";
+    case MemoryBasis::kXlaUsage:
+      return "xla memory usage report";
+  }
+  return "";
+}
+
 int64_t MemoryAnalysis::XlaPeakBytes() const {
   int64_t bytes = output_table_bytes + xla_temp_bytes;
   for (const MemorySpaceUsage& space : spaces) {
@@ -315,8 +502,9 @@ int64_t MemoryAnalysis::XlaPeakBytes() const {
   return bytes;
 }
 
-absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module, const std::optional<MemoryTarget>& target) {
-  return Analyzer(module, target.has_value() ? *target : GuessMemoryTarget(module)).Run();
+absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module, const std::optional<MemoryTarget>& target,
+                                             const XlaMemoryFacts& facts) {
+  return Analyzer(module, target.has_value() ? *target : GuessMemoryTarget(module), facts).Run();
 }
 
 }  // namespace kashi

@@ -6,7 +6,8 @@
 //
 // Resident, because they are there from the first step to the last, are arguments, outputs and constants; temporaries
 // come and go. The peak of a space is what is resident in it and the most that its temporaries take at any one step.
-// Gaps between buffers are not counted: they are packed as if they had no addresses.
+// On a TPU gaps between buffers are not counted: they are packed as if they had no addresses. On a host temporaries lie in one
+// block, gaps included, or in outputs that are not written yet, as XLA's compiler places them.
 #ifndef KASHI_ANALYSIS_MEMORY_ANALYSIS_H_
 #define KASHI_ANALYSIS_MEMORY_ANALYSIS_H_
 
@@ -20,6 +21,7 @@
 #include "absl/types/span.h"
 #include "kashi/analysis/memory_peaks.h"
 #include "kashi/analysis/memory_target.h"
+#include "kashi/analysis/xla_buffer_assignment.h"
 #include "kashi/array/shape.h"
 #include "kashi/hlo/hlo_instruction.h"
 #include "kashi/hlo/hlo_module.h"
@@ -53,6 +55,10 @@ struct MemoryBuffer {
   int32_t region = 0;
   int32_t first_step = 0;
   int32_t last_step = 0;
+  // Of a temporary, where MemoryAnalysis::has_places: the buffer in whose place it lies, an output or a donated argument;
+  // -1: the block of temporaries, at this offset.
+  int32_t lies_in = -1;
+  int64_t offset = -1;  // -1: not known
   // Inv: not empty. The buffer is named after the first one: the largest, of equals the first that is made.
   std::vector<BufferValue> values;
 
@@ -69,7 +75,8 @@ struct MemorySpaceUsage {
   // XLA:CPU puts no temporaries there, and no memory comes back before the end.
   int64_t unused_donor_bytes = 0;
   int64_t constant_bytes = 0;
-  int64_t temp_bytes = 0;     // at the peak
+  int64_t temp_bytes = 0;     // at the peak; on a host, where has_places, of the whole block, with gaps
+  int64_t gap_bytes = 0;      // of these between temporaries, and for the sake of alignment
   int64_t padding_bytes = 0;  // of all that is there at the peak
   // argument + output - alias + constant + temp; in the default space also MemoryAnalysis::output_table_bytes.
   int64_t peak_bytes = 0;
@@ -81,9 +88,25 @@ struct MemorySpaceUsage {
   std::vector<MemoryLevel> levels;   // of temporaries, over the entry's steps; empty if there are none
 };
 
+// Where the temporaries' bytes come from.
+enum class MemoryBasis {
+  kEstimate,       // the order of steps was chosen here, or there are too many buffers to place them
+  kSchedule,       // a TPU's: what is alive at once by its compiler's schedule
+  kPlacement,      // a host's: placed as XLA's compiler places them (host_buffer_assignment.h)
+  kXlaAssignment,  // read from XLA's own buffer assignment
+  kXlaUsage,       // the total read from XLA's own memory usage report, details as for the others
+};
+// "estimate", "schedule", "placement", "xla buffer assignment", "xla memory usage report".
+absl::string_view MemoryBasisName(MemoryBasis basis);
+
 struct MemoryAnalysis {
   MemoryTarget target;
+  MemoryBasis basis = MemoryBasis::kEstimate;
   bool is_scheduled = false;  // by whoever wrote the module; otherwise the order of steps was made here
+  // Buffers have `lies_in` and `offset`: on a host with a schedule, and where XLA's buffer assignment was read.
+  bool has_places = false;
+  // Of values in computations that work on elements, such as a reduction's: XLA's reports of a host count them too.
+  int64_t thread_local_bytes = 0;
   // The table of pointers of a result that is a tuple; in the default memory space.
   int64_t output_table_bytes = 0;
   std::vector<MemorySpaceUsage> spaces;  // by number; the default one is always there
@@ -101,12 +124,19 @@ struct MemoryAnalysis {
   int64_t XlaPeakBytes() const;
 };
 
+// What XLA wrote of the module's memory, if there is something.
+struct XlaMemoryFacts {
+  std::optional<XlaBufferAssignment> assignment;
+  std::optional<std::vector<XlaMemoryUsage>> usage;  // looked at only without an assignment
+};
+
 // nullopt as a target: what GuessMemoryTarget says. The module must outlive the result. INVALID_ARGUMENT for modules
 // that do not hang together (call_graph.h), RESOURCE_EXHAUSTED for such as are too large (value_positions.h,
-// shape_nodes.h) or have temporaries in too many spaces (memory_peaks.h). O(n log n), n = instructions, operands and
-// elements of tuples.
+// shape_nodes.h) or have temporaries in too many spaces (memory_peaks.h), FAILED_PRECONDITION if what XLA wrote is about another
+// module. O(n log n), n = instructions, operands and elements of tuples; on a host also what placing takes.
 absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module,
-                                             const std::optional<MemoryTarget>& target = std::nullopt);
+                                             const std::optional<MemoryTarget>& target = std::nullopt,
+                                             const XlaMemoryFacts& facts = {});
 
 }  // namespace kashi
 

@@ -1,0 +1,31 @@
+// What XLA wrote of a module's memory beside it, in a directory of --xla_dump_to: xla_buffer_assignment.h.
+#ifndef KASHI_CLI_XLA_MEMORY_FILES_H_
+#define KASHI_CLI_XLA_MEMORY_FILES_H_
+
+#include <string>
+
+#include "kashi/analysis/memory_analysis.h"
+
+namespace kashi::cli {
+
+struct XlaMemoryFile {
+  std::string path;  // empty: there is none
+  XlaMemoryFacts facts;
+};
+
+// The buffer assignment of a module, or else its memory usage report. A file that cannot be read is a warning on standard
+// error, and is as if it were not there.
+XlaMemoryFile ReadXlaMemoryFile(const std::string& module_path);
+
+// A dump holds a module in several forms and at several stages:
+//
+//   module_0008.jit_f.before_optimizations.txt      of module_0008.jit_f, before_optimizations
+//   module_0008.jit_f.cpu_after_optimizations.txt   cpu_after_optimizations
+//   module_0008.jit_f.cpu_after_optimizations.hlo.pb  the same as a proto
+//
+// Without the ending, the part that all files about this module at this stage begin with.
+std::string ModuleStem(const std::string& module_path);
+
+}  // namespace kashi::cli
+
+#endif  // KASHI_CLI_XLA_MEMORY_FILES_H_

@@ -1,0 +1,43 @@
+// Offsets for buffers that come and go, as XLA's heap simulator (GlobalDecreasingSizeBestFitHeap) gives them.
+//
+// All buffers are known before any is placed. They are placed one by one, the hardest first: by size, then by how long
+// they live, or by how long, then by size; both orders are tried, and the smaller heap is taken. Each goes into the smallest gap that is large enough between
+// what is there at any time of its life, of equal gaps the lowest; where there is none, above all that.
+//
+//   time ->   aaaaaaaa            a  offset 0        c lives while a and b do,
+//             bbbb  ddd           b  offset 64       d takes the gap that b leaves
+//               cccccccc          c  offset 128
+#ifndef KASHI_ANALYSIS_BEST_FIT_HEAP_H_
+#define KASHI_ANALYSIS_BEST_FIT_HEAP_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace kashi {
+
+struct HeapInterval {
+  int64_t bytes = 0;
+  // Times, both included. No two intervals begin at the same time.
+  int32_t first = 0;
+  int32_t last = 0;
+  // What lies at the same offset: the number of an earlier interval; -1: placed on its own.
+  int32_t shares_with = -1;
+  int32_t rank = 0;  // of intervals that are equally hard to place the one of the lowest rank is placed first
+};
+
+struct HeapLayout {
+  int64_t bytes = 0;
+  std::vector<int64_t> offsets;  // by interval
+};
+
+// Offsets are multiples of `alignment`. Intervals of 0 bytes lie at 0 and are in nobody's way. RESOURCE_EXHAUSTED for more
+// than 2^20 intervals, and if it takes more than 2^25 looks at what is in the way. Pre: times are not negative; the sum of the
+// bytes, each rounded up, is below 2^62.
+absl::StatusOr<HeapLayout> PlaceByBestFit(absl::Span<const HeapInterval> intervals, int64_t alignment);
+
+}  // namespace kashi
+
+#endif  // KASHI_ANALYSIS_BEST_FIT_HEAP_H_

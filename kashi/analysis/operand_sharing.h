@@ -1,0 +1,45 @@
+// Whether XLA's host compiler may write a result over an operand that nobody needs any more.
+//
+//   in place            in_place.h: dynamic-update-slice, scatter, fusions around them …
+//   element by element  add, tanh …, and loop fusions in which the operand is used element by element all the way
+//   a dot and an add    an output fusion: what is added to the product
+//   sort                each result over its own operand
+//   while, conditional  what they are given
+//
+// Both must have the same shape and layout. Source: what its buffer assignments show (scripts/oracle_memory.py).
+#ifndef KASHI_ANALYSIS_OPERAND_SHARING_H_
+#define KASHI_ANALYSIS_OPERAND_SHARING_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "kashi/array/shape.h"
+#include "kashi/array/shape_index.h"
+#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/hlo_instruction.h"
+
+namespace kashi {
+
+class OperandSharing {
+ public:
+  // An array within an instruction's result.
+  struct Part {
+    const HloInstruction* instruction = nullptr;
+    const Shape* shape = nullptr;
+    ShapeIndex index;
+  };
+
+  // False unless operand.instruction is an operand of result.instruction. What in_place.h names is not looked at: that lies
+  // in one buffer anyway. The size of a fusion is walked once for each of its parameters, and not again.
+  bool MayShare(const Part& operand, const Part& result);
+
+ private:
+  bool MayShareInFusion(const HloInstruction& fusion, int64_t operand_number);
+
+  absl::flat_hash_map<std::pair<const HloComputation*, int64_t>, bool> by_element_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_ANALYSIS_OPERAND_SHARING_H_
