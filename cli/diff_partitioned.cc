@@ -17,12 +17,10 @@ bool ArePair(const ProgramScope& whole, const ProgramScope& partitioned) {
          whole.partitions == partitioned.partitions;
 }
 
-bool Agrees(const PartitionedOutput& output) { return output.comparison.statistics.mismatches == 0; }
-
 std::string OutputLine(size_t i, const PartitionedOutput& output) {
   return absl::StrCat(
       "out", i, "  ", ShapeUtil::HumanString(output.shape), "  ", DescribeSharding(output), "  ",
-      Agrees(output) ? "agrees: " : "DIFFERS: ", literal_comparison::ToString(output.comparison.statistics), "\n");
+      output.comparison.agrees ? "agrees: " : "DIFFERS: ", ToText(output.comparison), "\n");
 }
 
 Json OutputEntry(const PartitionedOutput& output) {
@@ -55,7 +53,7 @@ absl::StatusOr<PartitionedDiff> DiffPartitioned(const PartitionedPair& pair, con
                    pair.whole_is_a ? "B" : "A", " is partitioned: structures are not compared, outputs are joined\n");
   Json list = Json::array();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    diff.differs = diff.differs || !Agrees(outputs[i]);
+    diff.differs = diff.differs || !outputs[i].comparison.agrees;
     absl::StrAppend(&diff.text, OutputLine(i, outputs[i]));
     list.push_back(OutputEntry(outputs[i]));
   }
