@@ -38,6 +38,7 @@ struct DiffOptions {
   bool no_run = false;
   bool ignore_layouts = false;
   bool all = false;
+  std::string output;
   bool json = false;
 };
 
@@ -73,11 +74,11 @@ std::vector<std::string> StructureLines(const ModuleDiff& diff) {
   for (const ComputationDiff& computation : diff.computations) AddLines(computation, &lines);
   for (const HloComputation* x : diff.only_a) {
     lines.push_back(
-        absl::StrCat("only in A: computation ", x->name(), " of ", x->instruction_count(), " instructions"));
+        absl::StrCat("only in A: computation ", x->name(), " of ", Count(x->instruction_count(), "instruction")));
   }
   for (const HloComputation* y : diff.only_b) {
     lines.push_back(
-        absl::StrCat("only in B: computation ", y->name(), " of ", y->instruction_count(), " instructions"));
+        absl::StrCat("only in B: computation ", y->name(), " of ", Count(y->instruction_count(), "instruction")));
   }
   return lines;
 }
@@ -221,7 +222,7 @@ absl::Status ValueComparer::SeeB(const HloInstruction& instruction, const Value&
 
 class DiffVerb {
  public:
-  explicit DiffVerb(const DiffOptions& options) : options_(options), answers_("", options.json) {}
+  explicit DiffVerb(const DiffOptions& options) : options_(options), answers_(options.output, options.json) {}
   int Run();
 
  private:
@@ -364,12 +365,12 @@ absl::Status DiffVerb::CompareRuns() {
 
 int DiffVerb::Run() {
   if (options_.a == "-" && options_.b == "-") return FailUsage("only one of the two can be standard input");
-  a_ = ReadModuleFile(options_.a, {});
-  b_ = ReadModuleFile(options_.b, {});
-  if (!a_.has_value() || !b_.has_value()) return kBadInput;
-  const bool a_is_valid = CheckModule(*a_);
-  const bool b_is_valid = CheckModule(*b_);
-  if (!a_is_valid || !b_is_valid) return kBadInput;
+  a_ = ReadModuleFile(options_.a, {}, &answers_);
+  b_ = ReadModuleFile(options_.b, {}, &answers_);
+  if (!a_.has_value() || !b_.has_value()) return answers_.Finish();
+  const bool a_is_valid = CheckModule(*a_, &answers_);
+  const bool b_is_valid = CheckModule(*b_, &answers_);
+  if (!a_is_valid || !b_is_valid) return answers_.Finish();
   diff_ = DiffModules(*a_->module, *b_->module, !options_.ignore_layouts);
   differs_ = diff_.size() > 0;
   json_ = {{"a", a_->name}, {"b", b_->name}, {"differences", StructureJson(diff_)}, {"renamed", diff_.renamed}};
@@ -378,7 +379,10 @@ int DiffVerb::Run() {
   if (why_not.empty()) {
     const absl::Status compared = CompareRuns();
     if (interrupt_.flag().load()) return SayInterrupted();
-    if (!compared.ok()) return std::max(answers_.Finish(), Fail(compared));
+    if (!compared.ok()) {
+      answers_.AddFileError(absl::StrCat(a_->name, " and ", b_->name), compared);
+      return answers_.Finish();
+    }
   } else if (options_.json) {
     json_["not_run"] = why_not;
   } else {
@@ -403,9 +407,11 @@ void AddDiffVerb(Command* command) {
       "line. Exit status 1 if anything differs.";
   Verb* verb = command->AddVerb("diff", "Tell in what two programs differ, and where their values part", examples,
                                 [options] { return DiffVerb(*options).Run(); });
-  verb->AddOption("A", &options->a, "A module in any form, or `-`")->Required();
-  verb->AddOption("B", &options->b, "Another one")->Required();
-  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated. None: random numbers")->OneEach();
+  verb->AddOption("A", &options->a, "A module in any form, or `-`")->File()->Required();
+  verb->AddOption("B", &options->b, "Another one")->File()->Required();
+  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated. None: random numbers")
+      ->File()
+      ->OneEach();
   verb->AddOption("--seed", &options->seed, "Of random numbers (default: 42)");
   verb->AddOption("--tolerance", &options->tolerance,
                   "How far apart real numbers may be, absolutely and relatively (default: as in kashi run)")
@@ -413,6 +419,7 @@ void AddDiffVerb(Command* command) {
   verb->AddFlag("--no-run", &options->no_run, "Compare the structure only");
   verb->AddFlag("--ignore-layouts", &options->ignore_layouts, "Another layout is no difference");
   verb->AddFlag("--all", &options->all, "Show all structural differences, not only the first 60 lines");
+  AddOutputOption(verb, &options->output, "Write the report to this file");
   verb->AddFlag("--json", &options->json, "One JSON object");
 }
 

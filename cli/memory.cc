@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/memory_html.h"
@@ -39,54 +40,62 @@ struct Measured {
   MemoryAnalysis memory;
 };
 
-// Errors go to standard error.
-std::optional<Measured> Measure(const std::string& path, const MemoryOptions& options) {
-  std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict});
+// `answers` receives errors.
+std::optional<Measured> Measure(const std::string& path, const MemoryOptions& options, Answers* answers) {
+  std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
   if (!file.has_value()) return std::nullopt;
   absl::StatusOr<MemoryAnalysis> memory = AnalyzeMemory(*file->module, options.target);
   if (!memory.ok()) {
-    Fail(absl::Status(memory.status().code(), absl::StrCat(file->name, ": ", memory.status().message())));
+    const std::string message = absl::StrCat(file->name, ": ", memory.status().message());
+    answers->AddFileError(file->name, absl::Status(memory.status().code(), message));
     return std::nullopt;
   }
   return Measured{*std::move(file), *std::move(memory)};
 }
 
 int Compare(const MemoryOptions& options, Answers* answers) {
-  const std::optional<Measured> a = Measure(options.inputs[0], options);
-  const std::optional<Measured> b = a ? Measure(options.inputs[1], options) : std::nullopt;
-  if (!a || !b) return kBadInput;
+  const std::optional<Measured> a = Measure(options.inputs[0], options, answers);
+  const std::optional<Measured> b = a ? Measure(options.inputs[1], options, answers) : std::nullopt;
+  if (!a || !b) return answers->Finish();
   answers->Add(MemoryComparison(a->memory, b->memory, options.top));
   return answers->Finish();
 }
 
+// "", or why --space makes no sense for this module.
+std::string WrongSpace(const MemoryAnalysis& memory, int64_t memory_space) {
+  std::vector<int64_t> spaces;
+  for (const MemorySpaceUsage& space : memory.spaces) spaces.push_back(space.memory_space);
+  if (memory_space == 0 || absl::c_linear_search(spaces, memory_space)) return "";
+  return absl::StrCat("--space: the module uses no memory space ", memory_space, "; it uses ",
+                      absl::StrJoin(spaces, ", "));
+}
+
 int Report(const MemoryOptions& options, Answers* answers) {
-  absl::StatusOr<std::vector<std::string>> paths = ExpandModulePath(options.inputs[0]);
-  if (!paths.ok()) return Fail(paths.status());
-  int status = kSuccess;
-  for (const std::string& path : *paths) {
+  const std::vector<std::string> paths = ExpandModulePaths({options.inputs[0]}, answers);
+  for (const std::string& path : paths) {
     if (answers->is_broken()) break;
-    const std::optional<Measured> measured = Measure(path, options);
-    if (!measured) {
-      status = kBadInput;
-      continue;
-    }
+    const std::optional<Measured> measured = Measure(path, options, answers);
+    if (!measured) continue;
+    const std::string wrong_space = WrongSpace(measured->memory, options.memory_space);
+    if (paths.size() == 1 && !wrong_space.empty()) return FailUsage(wrong_space);
     const HloModule& module = *measured->file.module;
     if (options.json) {
-      answers->AddLine(MemoryJson(module, measured->memory, options.top));
+      answers->AddLine(MemoryJson(measured->file.name, module, measured->memory, options.top));
       continue;
     }
-    if (paths->size() > 1) answers->Add(absl::StrCat(path == paths->front() ? "" : "\n", "== ", path, "\n"));
+    if (paths.size() > 1) answers->Add(absl::StrCat(path == paths.front() ? "" : "\n", "== ", path, "\n"));
     answers->Add(MemoryReport(module, measured->memory, options.top, options.memory_space));
   }
-  return std::max(status, answers->Finish());
+  return answers->Finish();
 }
 
 int WritePage(const MemoryOptions& options) {
+  Answers answers("", false);
   const absl::StatusOr<std::vector<std::string>> paths = ExpandModulePath(options.inputs[0]);
   if (!paths.ok()) return Fail(paths.status());
   if (paths->size() != 1) return FailUsage(absl::StrCat("--html is for one module, and there are ", paths->size()));
-  const std::optional<Measured> measured = Measure(paths->front(), options);
-  if (!measured) return kBadInput;
+  const std::optional<Measured> measured = Measure(paths->front(), options, &answers);
+  if (!measured) return answers.Finish();
   const absl::Status written = WriteOutput(options.html, MemoryHtml(*measured->file.module, measured->memory));
   return written.ok() ? kSuccess : Fail(written);
 }
@@ -139,6 +148,7 @@ void AddMemoryVerb(Command* command) {
   Verb* verb = command->AddVerb("memory", "Explain where the memory of a module goes", examples,
                                 [options] { return RunMemory(*options); });
   verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-`; or two modules to compare")
+      ->File()
       ->Required();
   AddTargetOption(verb, &options->target);
   verb->AddOption("--top", &options->top, "How many buffers and shapes to show (10)")
@@ -147,7 +157,7 @@ void AddMemoryVerb(Command* command) {
   AddOutputOption(verb, &options->output, "Write to this file");
   verb->AddOption("--html", &options->html,
                   "Write a page to this file: self-contained, opens in any browser; no report")
-      ->Check(CheckFileName);
+      ->File();
   AddStrictFlag(verb, &options->strict);
   AddJsonFlag(verb, &options->json);
 }

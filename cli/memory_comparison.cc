@@ -86,7 +86,8 @@ std::string MemoryComparison(const MemoryAnalysis& a, const MemoryAnalysis& b, i
   });
   std::string text;
   AppendSpaces(a, b, &text);
-  absl::StrAppend(&text, "\n", pairs.size(), pairs.size() == 1 ? " buffer differs" : " buffers differ",
+  absl::StrAppend(&text, "\n", WithThousands(static_cast<int64_t>(pairs.size())),
+                  pairs.size() == 1 ? " buffer differs" : " buffers differ",
                   pairs.empty() || top == 0 ? "\n" : "; the largest differences:\n");
   for (size_t i = 0; i < pairs.size() && i < top; ++i) {
     const MemoryBuffer& named = pairs[i].b != nullptr ? *pairs[i].b : *pairs[i].a;

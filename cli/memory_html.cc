@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "cli/memory_json.h"
 #include "cli/memory_page.h"
+#include "cli/verb.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
@@ -291,7 +292,7 @@ std::string Notes(const MemoryAnalysis& memory) {
 std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory) {
   const PageData data(module, memory);
   const std::string about = absl::StrCat(EscapeHtml(memory.target.name()), memory.target.is_guess ? " (guessed)" : "",
-                                         ", ", WithThousands(static_cast<int64_t>(memory.buffers.size())), " buffers, ",
+                                         ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), ", ",
                                          WithThousands(static_cast<int64_t>(memory.entry_sequence().size())), " steps");
   return absl::StrReplaceAll(kMemoryPageHtml, {{"{{style}}", kMemoryPageCss},
                                                {"{{script}}", kMemoryPageJs},

@@ -110,9 +110,10 @@ std::string MemorySpaceName(const MemoryTarget& target, int64_t memory_space) {
   }
 }
 
-Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, int64_t top) {
+Json MemoryJson(const std::string& file, const HloModule& module, const MemoryAnalysis& memory, int64_t top) {
   const MemorySpaceUsage& device = memory.default_space();
   Json json;
+  json["file"] = file;
   json["module"] = module.name();
   json["target"] = memory.target.name();
   json["target_is_guess"] = memory.target.is_guess;

@@ -15,8 +15,8 @@ struct MemoryTarget;
 
 namespace kashi::cli {
 
-// Totals (of the default memory space), "spaces", "buffers" and "padding", the worst `top` shapes.
-Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, int64_t top);
+// The file's name, totals (of the default memory space), "spaces", "buffers" and "padding", the worst `top` shapes.
+Json MemoryJson(const std::string& file, const HloModule& module, const MemoryAnalysis& memory, int64_t top);
 
 // As XLA's output_size_in_bytes: with the table of pointers of a result that is a tuple. A TPU's depends on the
 // generation, so it is left out as long as that is only guessed.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/memory_json.h"
+#include "cli/verb.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
@@ -142,8 +143,8 @@ void AppendLargest(const MemoryAnalysis& memory, int64_t top, int64_t memory_spa
     return;
   }
   if (top == 0) return;
-  absl::StrAppend(text, "\nLargest of ", buffers.size(), " buffers in ", SpaceText(memory.target, memory_space),
-                  " when it is fullest:\n");
+  absl::StrAppend(text, "\nLargest of ", Count(static_cast<int64_t>(buffers.size()), "buffer"), " in ",
+                  SpaceText(memory.target, memory_space), " when it is fullest:\n");
   for (size_t i = 0; i < buffers.size() && i < top; ++i) {
     AppendBuffer(memory, memory.buffers[buffers[i]], i + 1, text);
   }
@@ -172,7 +173,7 @@ void AppendPadding(const MemoryAnalysis& memory, int64_t top, std::string* text)
 std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, int64_t top, int64_t memory_space) {
   std::string text =
       absl::StrCat("module ", module.name(), ", ", memory.target.name(), memory.target.is_guess ? " (guessed)" : "",
-                   ", ", memory.buffers.size(), " buffers\n\n");
+                   ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), "\n\n");
   AppendSpaces(memory, &text);
   AppendNotes(memory, &text);
   AppendLargest(memory, top, memory_space, &text);

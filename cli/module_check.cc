@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "cli/verb.h"
 #include "kashi/hlo/hlo_module.h"
 
 namespace kashi::cli {
@@ -44,12 +45,29 @@ std::string FindingText(const std::string& file, const HloFinding& finding) {
   return text;
 }
 
-bool CheckModule(const ModuleFile& file) {
+Json FindingJson(const HloFinding& finding) {
+  Json json;
+  json["rule"] = finding.rule;
+  json["instruction"] = finding.instruction != nullptr ? Json(finding.instruction->name()) : Json();
+  json["computation"] = finding.computation != nullptr ? Json(finding.computation->name()) : Json();
+  json["message"] = finding.message;
+  return json;
+}
+
+bool CheckModule(const ModuleFile& file, Answers* answers) {
   HloVerifierOpts opts = VerifierOptionsFor(*file.module);
   opts.allow_mixed_precision = true;
   const std::vector<HloFinding> findings = VerifyHlo(*file.module, opts);
-  for (const HloFinding& finding : findings) std::fputs(FindingText(file.name, finding).c_str(), stderr);
-  return findings.empty();
+  if (findings.empty()) return true;
+  answers->SetBad();
+  if (answers->json()) {
+    Json list = Json::array();
+    for (const HloFinding& finding : findings) list.push_back(FindingJson(finding));
+    answers->AddLine({{"file", file.name}, {"error", findings.front().message}, {"findings", std::move(list)}});
+  } else {
+    for (const HloFinding& finding : findings) std::fputs(FindingText(file.name, finding).c_str(), stderr);
+  }
+  return false;
 }
 
 }  // namespace kashi::cli

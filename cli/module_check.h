@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "cli/json.h"
 #include "cli/module_file.h"
 #include "kashi/hlo/hlo_verifier.h"
 
@@ -15,9 +16,12 @@ HloVerifierOpts VerifierOptionsFor(const HloModule& module);
 // A line, and below it the instruction or the computation.
 std::string FindingText(const std::string& file, const HloFinding& finding);
 
-// For who is about to run the module: operands may mix precisions, layouts do not matter. Findings go to standard error;
-// false if there are any.
-bool CheckModule(const ModuleFile& file);
+// {"rule", "instruction", "computation", "message"}; null where a finding is about no instruction or computation.
+Json FindingJson(const HloFinding& finding);
+
+// For whoever is about to run the module: operands may mix precisions, layouts do not matter. False if there are findings,
+// which go to standard error, or, with --json, to `answers` as {"file", "error": the first, "findings"}.
+bool CheckModule(const ModuleFile& file, Answers* answers);
 
 }  // namespace kashi::cli
 

@@ -52,6 +52,7 @@ struct RunOptions {
   std::string until;
   bool check_nan = false;
   uint64_t memory_limit = 0;
+  std::string output;
   bool strict = false;
   bool json = false;
 };
@@ -88,7 +89,7 @@ struct Times {
 
 class RunVerb {
  public:
-  explicit RunVerb(const RunOptions& options) : options_(options) {}
+  explicit RunVerb(const RunOptions& options) : options_(options), answers_(options.output, options.json) {}
   int Run();
 
  private:
@@ -110,13 +111,14 @@ class RunVerb {
   absl::StatusOr<std::vector<std::optional<OutputComparison>>> Compare(size_t device,
                                                                        const std::vector<Literal>& outputs) const;
   absl::StatusOr<std::vector<Literal>> Expected(size_t device, const std::vector<Literal>& outputs) const;
-  absl::Status ShowDevice(size_t device, std::vector<Literal> outputs, Answers* answers);
+  absl::Status ShowDevice(size_t device, std::vector<Literal> outputs);
   std::string TimesText() const;
   void AddTimes(Json* json) const;
   int Show(std::vector<Literal> results);
   bool has_devices() const { return arguments_.size() > 1 || !options_.devices_dir.empty(); }
 
   const RunOptions& options_;
+  Answers answers_;
   Interrupt interrupt_;
   std::optional<ModuleFile> file_;
   std::vector<Arguments> arguments_;        // of each device
@@ -137,9 +139,6 @@ std::optional<int> RunVerb::CheckUsage() const {
   if (!options_.devices_dir.empty() && !options_.inputs.empty()) return FailUsage("--devices-dir or --input, not both");
   if (!options_.expect.empty() && !options_.expect_devices.empty()) {
     return FailUsage("--expect or --expect-devices, not both");
-  }
-  if (options_.engine == "cpu") {
-    return Fail(Unimplemented("the compiled engine is not built yet: leave --engine cpu away"));
   }
   return std::nullopt;
 }
@@ -281,14 +280,17 @@ absl::StatusOr<std::vector<Literal>> RunVerb::Execute() {
 
 int RunVerb::FailRun(const absl::Status& status) {
   if (interrupt_.flag().load()) return SayInterrupted();
-  if (nan_check_ == nullptr || nan_check_->finding().empty()) return Fail(status);
-  Answers answers("", options_.json);
-  if (options_.json) {
-    answers.AddLine({{"file", file_->name}, {"not_finite", nan_check_->finding()}});
-  } else {
-    answers.Add(nan_check_->finding());
+  if (nan_check_ == nullptr || nan_check_->finding().empty()) {
+    answers_.AddFileError(file_->name, status);
+    return answers_.Finish();
   }
-  return std::max(kBadInput, answers.Finish());
+  answers_.SetBad();
+  if (options_.json) {
+    answers_.AddLine({{"file", file_->name}, {"not_finite", nan_check_->finding()}});
+  } else {
+    answers_.Add(nan_check_->finding());
+  }
+  return answers_.Finish();
 }
 
 std::string RunVerb::OutputDirectory(size_t device) const {
@@ -321,19 +323,19 @@ absl::StatusOr<std::vector<std::optional<OutputComparison>>> RunVerb::Compare(
   return comparisons;
 }
 
-absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs, Answers* answers) {
+absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs) {
   if (!options_.output_dir.empty()) {
     KASHI_RETURN_IF_ERROR(WriteOutputs(OutputDirectory(device), outputs, interrupt_.flag()));
   }
   KASHI_ASSIGN_OR_RETURN(const std::vector<std::optional<OutputComparison>> comparisons, Compare(device, outputs));
   Json list = Json::array();
-  if (has_devices() && !options_.json) answers->Add(absl::StrCat("dev", device, "\n"));
+  if (has_devices() && !options_.json) answers_.Add(absl::StrCat("dev", device, "\n"));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (comparisons[i].has_value() && comparisons[i]->statistics.mismatches > 0) is_as_expected_ = false;
     if (options_.json) {
       list.push_back(OutputJson(outputs[i], comparisons[i]));
     } else {
-      answers->Add(OutputText(static_cast<int64_t>(i), outputs[i], comparisons[i]));
+      answers_.Add(OutputText(static_cast<int64_t>(i), outputs[i], comparisons[i]));
     }
   }
   if (has_devices()) {
@@ -359,22 +361,21 @@ std::string RunVerb::TimesText() const {
 }
 
 int RunVerb::Show(std::vector<Literal> results) {
-  Answers answers("", options_.json);
   json_["file"] = file_->name;
   json_["engine"] = options_.engine;
   AddTimes(&json_);
   for (size_t device = 0; device < results.size(); ++device) {
-    const absl::Status shown = ShowDevice(device, FlattenResult(std::move(results[device])), &answers);
+    const absl::Status shown = ShowDevice(device, FlattenResult(std::move(results[device])));
     if (!shown.ok()) return FailRun(shown);
   }
   if (options_.json) {
-    answers.AddLine(json_);
+    answers_.AddLine(json_);
   } else if (options_.repeat > 1) {
-    answers.Add(TimesText());
+    answers_.Add(TimesText());
   } else if (nan_check_ != nullptr) {
-    answers.Add("no instruction makes a NaN or an infinity\n");
+    answers_.Add("no instruction makes a NaN or an infinity\n");
   }
-  return std::max(answers.Finish(), is_as_expected_ ? kSuccess : kBadInput);
+  return std::max(answers_.Finish(), is_as_expected_ ? kSuccess : kBadInput);
 }
 
 absl::Status RunVerb::Prepare() {
@@ -389,15 +390,16 @@ int RunVerb::Run() {
     const absl::Status registered = RegisterCustomCallCommand(custom_call);
     if (!registered.ok()) return FailUsage(registered.message());
   }
-  const absl::StatusOr<std::vector<std::string>> paths = ExpandModulePath(options_.file);
-  if (!paths.ok()) return Fail(paths.status());
-  if (paths->size() > 1) {
-    return Fail(InvalidArgument("%s holds %d modules: say which to run", options_.file, paths->size()));
+  const std::vector<std::string> paths = ExpandModulePaths({options_.file}, &answers_);
+  if (paths.size() > 1) {
+    answers_.AddFileError(options_.file, InvalidArgument("%s holds %s: say which to run", options_.file,
+                                                         Count(static_cast<int64_t>(paths.size()), "module")));
   }
-  file_ = ReadModuleFile(paths->front(), {options_.strict});
-  if (!file_.has_value()) return kBadInput;
+  if (paths.size() != 1) return answers_.Finish();
+  file_ = ReadModuleFile(paths.front(), {options_.strict}, &answers_);
+  if (!file_.has_value()) return answers_.Finish();
   const Clock::time_point begin = Clock::now();
-  if (!CheckModule(*file_)) return kBadInput;
+  if (!CheckModule(*file_, &answers_)) return answers_.Finish();
   times_.compile_ms = MillisecondsSince(begin);
   const absl::Status prepared = Prepare();
   if (!prepared.ok()) return FailRun(prepared);
@@ -407,7 +409,8 @@ int RunVerb::Run() {
 
 void AddWatchOptions(Verb* verb, RunOptions* options) {
   verb->AddOption("--trace", &options->trace,
-                  "Write every instruction's value as .npy into this directory, and index.tsv: which is which");
+                  "Write every instruction's value as .npy into this directory, and index.tsv: which is which")
+      ->File("DIR");
   verb->AddSizeOption("--trace-limit", &options->trace_limit, "At most so many bytes of them (default: 1G)");
   verb->AddOption("--until", &options->until, "Run until this instruction has a value: that is the output");
   verb->AddFlag("--check-nan", &options->check_nan,
@@ -419,8 +422,9 @@ void AddDeviceOptions(Verb* verb, RunOptions* options) {
                   "TARGET=COMMAND: a program computes custom calls of this target; examples/custom_call.py is one")
       ->OneEach();
   verb->AddOption("--devices-dir", &options->devices_dir,
-                  "Several devices: the inputs are DIR/dev<k>/in<i>.npy; writes OUT/dev<k>/out<i>.npy");
-  verb->AddOption("--expect-devices", &options->expect_devices, "Compare with DIR/dev<k>/out<i>.npy");
+                  "Several devices: the inputs are DIR/dev<k>/in<i>.npy; writes OUT/dev<k>/out<i>.npy")
+      ->File("DIR");
+  verb->AddOption("--expect-devices", &options->expect_devices, "Compare with DIR/dev<k>/out<i>.npy")->File("DIR");
 }
 
 }  // namespace
@@ -441,20 +445,27 @@ void AddRunVerb(Command* command) {
       "each with outputs. Exit status 130 after Ctrl-C.";
   Verb* verb =
       command->AddVerb("run", "Run a program on values", examples, [options] { return RunVerb(*options).Run(); });
-  verb->AddOption("FILE", &options->file, "A module in any form, or `-` for standard input")->Required();
-  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated. None: random numbers")->OneEach();
-  verb->AddOption("--output-dir", &options->output_dir, "Write out0.npy, out1.npy ... into this directory");
-  verb->AddOption("--expect", &options->expect, "Compare an output with this .npy file; may be repeated")->OneEach();
+  verb->AddOption("FILE", &options->file, "A module in any form, or `-` for standard input")->File()->Required();
+  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated. None: random numbers")
+      ->File()
+      ->OneEach();
+  verb->AddOption("--output-dir", &options->output_dir, "Write out0.npy, out1.npy ... into this directory")
+      ->File("DIR");
+  verb->AddOption("--expect", &options->expect, "Compare an output with this .npy file; may be repeated")
+      ->File()
+      ->OneEach();
   verb->AddOption("--tolerance", &options->tolerance,
                   "How far off a real number may be, absolutely and relatively (default: f64 1e-9, f32 1e-4, f16 1e-2, "
                   "others 5e-2)")
       ->Check(CheckTolerance);
   verb->AddOption("--seed", &options->seed, "Of random numbers (default: 42)");
   verb->AddOption("--repeat", &options->repeat, "Run so many times, and tell how long it takes")->Within(1, 1000000);
-  verb->AddOption("--engine", &options->engine, "evaluator, or cpu: compiled")->OneOf({"evaluator", "cpu"});
+  verb->AddOption("--engine", &options->engine, "What computes: the evaluator is the only engine so far")
+      ->OneOf({"evaluator"});
   verb->AddSizeOption("--memory-limit", &options->memory_limit, "At most so many bytes of values: 500M, 4G");
   AddDeviceOptions(verb, options.get());
   AddWatchOptions(verb, options.get());
+  AddOutputOption(verb, &options->output, "Write the report to this file");
   AddStrictFlag(verb, &options->strict);
   verb->AddFlag("--json", &options->json, "One JSON object");
 }
