@@ -9,6 +9,7 @@
 #include "cli/elided_constants.h"
 #include "cli/module_check.h"
 #include "cli/value_summary.h"
+#include "kashi/analysis/fake_arguments.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
