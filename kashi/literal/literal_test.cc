@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
+#include "kashi/literal/array.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
 namespace kashi {

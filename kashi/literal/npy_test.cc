@@ -219,7 +219,7 @@ TEST(NpyTest, OnlyArraysAreWritten) {
 
 // No size is too large where another is 0.
 TEST(NpyTest, EmptyArraysOfLargeSizes) {
-  const Literal literal = Literal::CreateFromShape(S("f32[10,9,8,7,30,29,28,27,26,0]"));
+  const Literal literal = Literal::CreateFromShape(ShapeOf("f32[10,9,8,7,30,29,28,27,26,0]"));
   std::string bytes;
   ASSERT_TRUE(WriteNpy(literal, &bytes).ok());
   const absl::StatusOr<Literal> read = ReadNpy(bytes);
