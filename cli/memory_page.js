@@ -137,8 +137,8 @@
   // At first as far open as there are colours: always what has most.
   function openScopes() {
     for (let count = 1; count < MAX_BANDS;) {
-      const next = leaves(spaces[0]).find(({node, peak}) => canOpen(node) && peak > 0 &&
-        count - 1 + partsOf(node).length <= MAX_BANDS);
+      const fits = (node) => count < 3 || count - 1 + partsOf(node).length <= MAX_BANDS;
+      const next = leaves(spaces[0]).find(({node, peak}) => canOpen(node) && peak > 0 && fits(node));
       if (!next) return;
       next.node.isOpen = true;
       count += partsOf(next.node).length - 1;

@@ -45,9 +45,9 @@ ENTRY e {
 TWO_SPACES_DATA = {
     "module": "two",
     "spaces": [{"name": "S(0) HBM", "level_steps": [2, 3], "level_bytes": [8192, 0], "temporaries": [2], "number": 0,
-                "peak": 16384, "temp": 8192, "peak_step": 2},
+                "peak": 16384, "temp": 8192, "capacity": 16 << 30, "peak_step": 2},
                {"name": "S(1) VMEM", "level_steps": [1, 4], "level_bytes": [4096, 0], "temporaries": [1], "number": 1,
-                "peak": 4096, "temp": 4096, "peak_step": 1}],
+                "peak": 4096, "temp": 4096, "capacity": 0, "peak_step": 1}],
     "step_names": ["a", "b", "c", "r"],
     "step_operators": ["parameter", "negate", "custom-call", "negate"],
     "step_op_names": ["", "", "", ""],
@@ -64,6 +64,7 @@ TWO_SPACES_DATA = {
     "lasts": [1, 2, 0, 0],
     "lives": [0, 1, 1, 0],
     "others": {},
+    "places": {},
 }
 # A computation with two callers has a time of its own.
 CALLED_TWICE = """HloModule called_twice, is_scheduled=true
@@ -479,7 +480,31 @@ class BrowserTest(Pages):
             Array.from(document.querySelectorAll("#totals td:nth-child(2)"), (each) => each.textContent),
             Array.from(document.querySelectorAll(".scale .peak"), (each) => each.textContent)];""")
         self.assertEqual(len(cells), len(SIZES))
-        self.assertEqual(scales, cells)
+        self.assertEqual(scales, [cell for cell in cells if not self.is_little(cell)])
+        note = tab.text("charts")
+        for cell in cells:
+            if self.is_little(cell) and cell != "0 bytes":
+                self.assertIn(f"({cell})", note)
+
+    @staticmethod
+    def is_little(cell):
+        """Below 64 KiB: such a space has no chart beside large ones."""
+        number, unit = cell.split()
+        return unit in ("byte", "bytes") or unit == "KiB" and float(number) < 64
+
+    def test_temporaries_by_scope_and_alone(self):
+        module = ("HloModule scopes, is_scheduled=true\nENTRY e {\n  a = f32[4096]{0:T(1024)} parameter(0)\n"
+                  '  b = f32[2048]{0:T(1024)} custom-call(a), custom_call_target="x", metadata={op_name="jit(f)/layer_0/dot"}\n'
+                  '  c = f32[1024]{0:T(1024)} custom-call(b), custom_call_target="x", metadata={op_name="jit(f)/layer_1/dot"}\n'
+                  '  ROOT r = f32[1024]{0:T(1024)} custom-call(b, c), custom_call_target="x"\n}\n')
+        tab = self.show(self.page("scopes", module))
+        self.assertEqual(tab.text("scopes").split("\n")[-1].strip()[-5:], "4 KiB")
+        self.assertIn("layer_0", tab.text("scopes"))
+        tab.ask("$('scopes').querySelector('button').click();")
+        self.assertNotIn("layer_0", tab.text("scopes"))
+        tab.ask("$('only-temporaries').click();")
+        peak = tab.ask("return document.querySelector('.scale .peak').textContent;")
+        self.assertEqual(peak, "12 KiB", "of temporaries alone")
 
     def test_keys(self):
         tab = self.show(self.page("two", TWO_SPACES))
@@ -515,8 +540,8 @@ class BrowserTest(Pages):
                 break
             stops.append(stop)
             outlines.add(outline)
-        self.assertEqual(stops, ["zoom-in", "zoom-out", "zoom-all", "name", "to-peak", "plot", "name", "to-peak",
-                                 "plot", "search", "rows", "size", "padding", "b", "enlarge"], "the list is one stop")
+        self.assertEqual(stops, ["zoom-in", "zoom-out", "zoom-all", "only-temporaries", "by-scope", "name", "to-peak", "plot",
+                                 "name", "to-peak", "plot", "search", "rows", "size", "padding", "b", "enlarge"], "the list is one stop")
         self.assertEqual(outlines, {"solid 3px"})
 
     def test_arrows_walk_through_the_list(self):

@@ -140,7 +140,7 @@ TEST(MemoryAnalysisTest, ManyCallsOfCallsAreNotUnrolled) {
 }
 
 TEST(MemoryAnalysisTest, TuplesWithManyElementsAndManyUsersAreCheap) {
-  constexpr int kCount = 4000;
+  constexpr int kCount = 2000;
   std::string text = "HloModule m, is_scheduled=true\nENTRY e {\n  a = f32[8] parameter(0)\n  t = (";
   for (int i = 0; i < kCount; ++i) absl::StrAppend(&text, i == 0 ? "" : ", ", "f32[8]");
   absl::StrAppend(&text, ") custom-call(a), custom_call_target=\"x\"\n");
