@@ -208,11 +208,9 @@ TEST(CollectivesTest, AllGatherAlongAnInnerDimension) {
 TEST(CollectivesTest, AllGatherStartAndDone) {
   EXPECT_EQ(RunText(Program("p = f32[1] parameter(0)\n"
                             "s = (f32[1], f32[2]) all-gather-start(p), replica_groups={{0,1},{3,2}}, dimensions={0}\n"
-                            "d = f32[2] all-gather-done(s)\n"
-                            "own = f32[1] get-tuple-element(s), index=0\n"
-                            "ROOT t = (f32[2], f32[1]) tuple(d, own)"),
+                            "ROOT d = f32[2] all-gather-done(s)"),
                     Ones()),
-            "( {1, 2}, {1} ) | ( {1, 2}, {2} ) | ( {4, 3}, {3} ) | ( {4, 3}, {4} )");
+            "{1, 2} | {1, 2} | {4, 3} | {4, 3}");
   EXPECT_EQ(RunText(Program("p = f32[1] parameter(0)\n q = f32[1] negate(p)\n"
                             "s = ((f32[1], f32[1]), (f32[2], f32[2])) all-gather-start(p, q),"
                             " replica_groups={{0,1},{3,2}}, dimensions={0}\n"

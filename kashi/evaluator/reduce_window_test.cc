@@ -172,6 +172,7 @@ TEST(ReduceWindowTest, AgreesWithItsDefinition) {
     };
     const Literal ordered = evaluate("m = s32[] multiply(a, three)\n ROOT r = s32[] add(m, b)");
     const Literal sum = evaluate("ROOT r = s32[] add(a, b)");
+    if (ordered.element_count() == 0) continue;  // no window fits
     std::vector<int64_t> o(outputs.size());
     do {
       uint32_t expected = 1, expected_sum = 1;
