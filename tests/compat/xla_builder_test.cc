@@ -133,12 +133,12 @@ TEST(XlaBuilderTest, ShardingAndWindows) {
 std::string ErrorOf(XlaBuilder& b) { return std::string(b.Build().status().message()); }
 
 TEST(XlaBuilderTest, InfeedsFollowEachOther) {
-  XlaBuilder b(TestName());
+  XlaBuilder b("b");
   const Shape shape = ShapeUtil::MakeShapeWithDenseLayout(F32, {2}, {0});
   const XlaOp first = Infeed(&b, shape), second = Infeed(&b, shape);
   Tuple(&b, {first, second});
   TF_ASSERT_OK_AND_ASSIGN(const auto computation, b.Build());
-  const HloInstruction* root = computation.module()->entry_computation()->root_instruction();
+  const HloInstruction* root = computation.module().entry_computation()->root_instruction();
   const HloInstruction *earlier = nullptr, *token_of = nullptr;
   EXPECT_THAT(root, GmockMatch(m::Tuple(
                         m::GetTupleElement(m::Infeed(&earlier, m::AfterAll()), 0),
@@ -147,7 +147,7 @@ TEST(XlaBuilderTest, InfeedsFollowEachOther) {
 }
 
 TEST(XlaBuilderTest, AnAliasedParameterIsNoDonor) {
-  XlaBuilder b(TestName());
+  XlaBuilder b("b");
   const Shape shape = ShapeUtil::MakeShape(F32, {2});
   Tuple(&b, {Parameter(&b, 0, shape, "p0"), Parameter(&b, 1, shape, "p1")});
   b.SetUpAlias({0}, 0, {});
@@ -156,7 +156,7 @@ TEST(XlaBuilderTest, AnAliasedParameterIsNoDonor) {
 }
 
 TEST(XlaBuilderTest, ShardingsFitTheShape) {
-  XlaBuilder b(TestName());
+  XlaBuilder b("b");
   b.SetSharding(sharding_builder::Tile1D(ShapeUtil::MakeShape(F32, {4}), 4));
   Parameter(&b, 0, ShapeUtil::MakeShape(F32, {2, 3}), "p0");
   EXPECT_FALSE(b.Build().ok());
@@ -177,12 +177,12 @@ TEST(XlaBuilderTest, UnboundedReshapes) {
 }
 
 TEST(XlaBuilderTest, UnboundedAllToAll) {
-  XlaBuilder b(TestName());
+  XlaBuilder b("b");
   TF_ASSERT_OK_AND_ASSIGN(const Shape operand, ParseShape("f32[?, 15]"));
   TF_ASSERT_OK_AND_ASSIGN(const Shape expected, ParseShape("f32[?, 45]"));
   AllToAll(Parameter(&b, 0, operand, "operand"), /*split_dimension=*/0, /*concat_dimension=*/1, /*split_count=*/3);
   TF_ASSERT_OK_AND_ASSIGN(const auto computation, b.Build());
-  EXPECT_TRUE(ShapeUtil::Compatible(computation.module()->entry_computation()->root_instruction()->shape(), expected));
+  EXPECT_TRUE(ShapeUtil::Compatible(computation.module().entry_computation()->root_instruction()->shape(), expected));
 }
 
 TEST(XlaBuilderTest, MhloBroadcastAndReshapeFit) {
@@ -226,7 +226,7 @@ TEST(XlaBuilderTest, TheSameCallsGiveTheSameProto) {
     XlaBuilder callee("callee");
     Add(Parameter(&callee, 0, shape, "x"), Parameter(&callee, 1, shape, "y"));
     TF_ASSERT_OK_AND_ASSIGN(const auto computation, callee.Build());
-    XlaBuilder b(TestName());
+    XlaBuilder b("b");
     const XlaOp x = Parameter(&b, 0, shape, "x");
     Add(Call(&b, computation, {x, x}), Call(&b, computation, {x, ConstantR0<float>(&b, 1)}));
     TF_ASSERT_OK_AND_ASSIGN(const auto caller, b.Build());
@@ -236,7 +236,7 @@ TEST(XlaBuilderTest, TheSameCallsGiveTheSameProto) {
 }
 
 TEST(XlaBuilderTest, InstructionsAsProtos) {
-  XlaBuilder b(TestName());
+  XlaBuilder b("b");
   const XlaOp x = Parameter(&b, 0, ShapeUtil::MakeShape(F32, {2}), "x");
   const XlaOp sum = Add(x, x);
   TF_ASSERT_OK(b.SetInstructionFrontendAttribute(sum, "key", "value"));
@@ -247,14 +247,14 @@ TEST(XlaBuilderTest, InstructionsAsProtos) {
 }
 
 TEST(XlaBuilderTest, DynamicReshapeToAScalar) {
-  XlaBuilder b(TestName());
+  XlaBuilder b("b");
   const XlaOp scalar = DynamicReshape(Parameter(&b, 0, ShapeUtil::MakeShape(F32, {1}), "x"), {}, {}, {});
   TF_ASSERT_OK_AND_ASSIGN(const Shape shape, b.GetShape(scalar));
   EXPECT_EQ(ShapeUtil::HumanString(shape), "f32[]");
 }
 
 TEST(XlaBuilderTest, AfterAllOfNothing) {
-  XlaBuilder b(TestName());
+  XlaBuilder b("b");
   AfterAll(&b, {});
   EXPECT_THAT(ErrorOf(b), HasSubstr("AfterAll requires at least one operand"));
 }
