@@ -278,14 +278,14 @@ TEST(LiteralCopyTest, Replicate) {
 }
 
 TEST(LiteralCopyTest, CopyFromTakesWhatIsNotKnown) {
-  const Literal unknown = Literal::CreateFromShapeWithUnknownLeafArrays(S("s8[40]"));
-  Literal tuple = Literal::CreateFromShape(S("(s32[], s8[40])"));
+  const Literal unknown = Literal::CreateFromShapeWithUnknownLeafArrays(S("s32[40]"));
+  Literal tuple = Literal::CreateFromShape(S("(s32[], s32[40])"));
   ASSERT_TRUE(tuple.CopyFrom(unknown, {1}).ok());
   EXPECT_TRUE(tuple.IsKnown({0}));
   EXPECT_FALSE(tuple.IsKnown({1}));
-  ASSERT_TRUE(tuple.CopyFrom(Iota("s8[40]"), {1}).ok());
+  ASSERT_TRUE(tuple.CopyFrom(Iota("s32[40]"), {1}).ok());
   EXPECT_TRUE(tuple.IsKnown());
-  EXPECT_EQ(tuple.Get<int8_t>({39}, {1}), 39);
+  EXPECT_EQ(tuple.Get<int32_t>({39}, {1}), 39);
   Literal bound = Literal::CreateFromShapeWithUndeterminedLeafArrays(S("s32[<=4]"));
   Literal source = Iota("s32[4]");
   source.SetDynamicSize(0, 2);
