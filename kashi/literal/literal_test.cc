@@ -323,7 +323,7 @@ TEST(LiteralPopulateTest, FromLists) {
   Literal empty(S("s8[0,0]"));
   empty.PopulateR2<int8_t>({});
   EXPECT_DEATH(bools.PopulateR1<bool>({true}), "for a literal pred\\[3\\]");
-  EXPECT_DEATH(bools.PopulateR1<int8_t>({1, 2, 3}), "type s8");
+  EXPECT_DEATH(bools.PopulateR1<int8_t>({1, 2, 3}), "as s8");
   EXPECT_DEATH(pred2.PopulateR2<bool>({{true}, {true, true}}), "different lengths");
   Literal full(S("f16[5]"));
   full.PopulateWithValue<half>(half(2));
