@@ -213,8 +213,9 @@ absl::Status PairDiff::ComparePartitioned(const PartitionedPair& pair) {
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
-  KASHI_ASSIGN_OR_RETURN(const PartitionedDiff diff,
-                         DiffPartitioned(pair, chosen.arguments, Tolerance{options_.tolerance, options_.allow_nan}, evaluation));
+  KASHI_ASSIGN_OR_RETURN(
+      const PartitionedDiff diff,
+      DiffPartitioned(pair, chosen.arguments, Tolerance{options_.tolerance, options_.allow_nan}, evaluation));
   json_["partitioned"] = diff.json;
   absl::StrAppend(&text_, diff.text);
   outputs_agree_ = !diff.differs;

@@ -18,9 +18,8 @@ bool ArePair(const ProgramScope& whole, const ProgramScope& partitioned) {
 }
 
 std::string OutputLine(size_t i, const PartitionedOutput& output) {
-  return absl::StrCat(
-      "out", i, "  ", ShapeUtil::HumanString(output.shape), "  ", DescribeSharding(output), "  ",
-      output.comparison.agrees ? "agrees: " : "DIFFERS: ", ToText(output.comparison), "\n");
+  return absl::StrCat("out", i, "  ", ShapeUtil::HumanString(output.shape), "  ", DescribeSharding(output), "  ",
+                      output.comparison.agrees ? "agrees: " : "DIFFERS: ", ToText(output.comparison), "\n");
 }
 
 Json OutputEntry(const PartitionedOutput& output) {
