@@ -142,6 +142,8 @@ class ModuleText {
         return "PADDING_SAME";
       case Codec::kAccuracy:
         return data_.ConsumeBool() ? "{mode=highest}" : "{tolerance={atol=0.5,rtol=0.25,ulps=3}}";
+      case Codec::kGroupMode:
+        return data_.ConsumeBool() ? "flattened_id" : "cross_replica";
       case Codec::kWindow:
         return "{size=2x1 stride=1x2 pad=0_1x1_0}";
       case Codec::kDimLabels:
