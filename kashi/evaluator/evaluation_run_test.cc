@@ -266,7 +266,9 @@ TEST(EvaluationRunTest, SizesWhoseProductNoNumberHolds) {
     const absl::StatusOr<Literal> out = TryEvaluateText(
         absl::StrCat("ENTRY e { zero = f32[] constant(0)\n ROOT r = f32[9223372036854775807,0,9223372036854775807] ",
                      operation, " }"));
-    if (out.ok()) EXPECT_EQ(out->shape().dimensions(1), 0);
+    if (out.ok()) {
+      EXPECT_EQ(out->shape().dimensions(1), 0);
+    }
   }
 }
 
