@@ -4,16 +4,19 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/graph.h"
 #include "cli/module_file.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
+#include "kashi/base/text.h"
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/hlo/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
@@ -92,7 +95,7 @@ double BestSeconds(Work work) {
   return best;
 }
 
-int Bench(const ModuleFile& file, const ConvertOptions& options) {
+void Bench(const ModuleFile& file, Answers* answers) {
   using Clock = std::chrono::steady_clock;
   const auto since = [](Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -120,32 +123,94 @@ int Bench(const ModuleFile& file, const ConvertOptions& options) {
   const double print_speed = printed_size / kMega / print_seconds;
   json["parse_mb_per_s"] = parse_speed;
   json["print_mb_per_s"] = print_speed;
-  Answers answers(options.output, options.json);
-  if (options.json) {
-    answers.AddLine(json);
+  if (answers->json()) {
+    answers->AddLine(json);
   } else {
-    answers.Add(absl::StrFormat("%s: %d bytes of text, %d instructions; reading %.0f MB/s, printing %.0f MB/s\n",
-                                file.name, text.size(), file.module->instruction_count(), parse_speed, print_speed));
+    answers->Add(absl::StrFormat("%s: %s of text, %s; reading %.0f MB/s, printing %.0f MB/s\n", file.name,
+                                 HumanBytes(static_cast<int64_t>(text.size())),
+                                 Count(file.module->instruction_count(), "instruction"), parse_speed, print_speed));
   }
-  return answers.Finish();
 }
 
 // ---- Files ---------------------------------------------------------------------------------------------------------------
 
-int ConvertOne(const std::string& path, const std::string& output, const ConvertOptions& options) {
-  const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict});
-  if (!file.has_value()) return kBadInput;
-  if (options.bench) return Bench(*file, options);
-  const absl::StatusOr<std::string> converted = Convert(*file, FormatOf(options), options);
-  if (!converted.ok()) return Fail(converted.status());
-  const absl::Status written = WriteOutput(output, *converted);
-  return written.ok() ? kSuccess : Fail(written);
+// What --json tells of a conversion: where it went, or the text itself.
+Json ConversionJson(const ModuleFile& file, const std::string& format, const std::string& converted,
+                    const std::string& output) {
+  Json json = {{"file", file.name},
+               {"module", file.module->name()},
+               {"format", format},
+               {"instructions", file.module->instruction_count()},
+               {"bytes", converted.size()}};
+  if (IsFile(output)) {
+    json["output"] = output;
+  } else {
+    json["text"] = converted;
+  }
+  return json;
 }
 
-// Many modules: one file each in the output directory; without one, text behind one another under their names.
-int ConvertMany(const std::vector<std::string>& paths, const ConvertOptions& options) {
+// Writes one module to `output`, standard output if that is empty. `answers` receives errors, and the records of --json.
+void ConvertOne(const std::string& path, const std::string& output, const ConvertOptions& options, Answers* answers) {
+  const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
+  if (!file.has_value()) return;
+  if (options.bench) return Bench(*file, answers);
   const std::string format = FormatOf(options);
-  if (options.output.empty() && format != "text" && !options.bench) {
+  const absl::StatusOr<std::string> converted = Convert(*file, format, options);
+  if (!converted.ok()) return answers->AddFileError(file->name, converted.status());
+  if (IsFile(output)) {
+    const absl::Status written = WriteOutput(output, *converted);
+    if (!written.ok()) return answers->AddFileError(file->name, written);
+  }
+  if (options.json) {
+    answers->AddLine(ConversionJson(*file, format, *converted, output));
+  } else if (!IsFile(output)) {
+    answers->Add(*converted);
+  }
+}
+
+// "x" of x.hlo.pb.gz: without all endings that say what kind of module file it is.
+std::string NameWithoutEndings(const std::string& path) {
+  std::string name = std::filesystem::path(path).filename().string();
+  for (bool found = true; found;) {
+    found = false;
+    for (const absl::string_view ending : {".gz", ".txt", ".hlo", ".hlo_text", ".pb", ".pbtxt", ".json"}) {
+      if (name.size() <= ending.size() || !absl::EndsWith(name, ending)) continue;
+      name.resize(name.size() - ending.size());
+      found = true;
+    }
+  }
+  return name;
+}
+
+// Names of files to write in a directory. Of modules whose names differ in their endings only, as the text and the proto of
+// one module in a dump, the later ones keep the endings: x.hlo, x.hlo.pb.hlo.
+class OutputNames {
+ public:
+  OutputNames(std::string directory, std::string ending)
+      : directory_(std::move(directory)), ending_(std::move(ending)) {}
+
+  std::string NameFor(const std::string& path) {
+    std::string name = absl::StrCat(NameWithoutEndings(path), ".", ending_);
+    if (!taken_.insert(name).second) {
+      name = absl::StrCat(std::filesystem::path(path).filename().string(), ".", ending_);
+      for (int i = 2; !taken_.insert(name).second; ++i) {
+        name = absl::StrCat(std::filesystem::path(path).filename().string(), ".", i, ".", ending_);
+      }
+    }
+    return (std::filesystem::path(directory_) / name).string();
+  }
+
+ private:
+  std::string directory_;
+  std::string ending_;
+  std::set<std::string> taken_;
+};
+
+// Many modules: one file each in the output directory; without one, text behind one another under their names.
+int ConvertMany(const std::vector<std::string>& paths, const ConvertOptions& options, Answers* answers) {
+  const std::string format = FormatOf(options);
+  if (options.output.empty() && format != "text" && !options.bench && !options.json) {
     return FailUsage(absl::StrCat("several modules as ", format, " need a directory: -o DIR"));
   }
   if (!options.output.empty()) {
@@ -153,33 +218,30 @@ int ConvertMany(const std::vector<std::string>& paths, const ConvertOptions& opt
     std::filesystem::create_directories(options.output, error);
     if (error) return Fail(InvalidArgument("cannot make the directory %s: %s", options.output, error.message()));
   }
-  int status = kSuccess;
+  OutputNames names(options.output, format == "text" ? "hlo" : format);
   for (const std::string& path : paths) {
-    std::string output;
-    if (!options.output.empty()) {
-      const std::filesystem::path name = std::filesystem::path(path).filename();
-      output =
-          (std::filesystem::path(options.output) / name.stem()).string() + "." + (format == "text" ? "hlo" : format);
-    } else if (!options.bench) {
-      const absl::Status written = WriteOutput("", absl::StrCat("// ", path, "\n"));
-      if (!written.ok()) return Fail(written);
-    }
-    status = std::max(status, ConvertOne(path, output, options));
+    if (answers->is_broken()) break;
+    const bool is_titled = options.output.empty() && !options.bench && !options.json;
+    if (is_titled) answers->Add(absl::StrCat("// ", path, "\n"));
+    ConvertOne(path, options.output.empty() ? "" : names.NameFor(path), options, answers);
   }
-  return status;
+  return answers->Finish();
 }
 
 int RunConvert(const ConvertOptions& options) {
   if (options.graph.chooses_a_part() && !IsGraph(FormatOf(options))) {
     return FailUsage("--computation and --around are for graphs: --to dot or --to svg");
   }
-  const absl::StatusOr<std::vector<std::string>> expanded = ExpandModulePaths(options.inputs);
-  if (!expanded.ok()) return Fail(expanded.status());
-  const std::vector<std::string>& paths = *expanded;
+  if (options.json && !options.bench && FormatOf(options) == "pb" && !IsFile(options.output)) {
+    return FailUsage("bytes cannot stand in JSON: --json with --to pb needs -o");
+  }
+  Answers answers("", options.json);
+  const std::vector<std::string> paths = ExpandModulePaths(options.inputs, &answers);
   std::error_code error;
   const bool into_directory = !options.output.empty() && std::filesystem::is_directory(options.output, error);
-  if (paths.size() == 1 && !into_directory) return ConvertOne(paths[0], options.output, options);
-  return ConvertMany(paths, options);
+  if (options.inputs.size() > 1 || paths.size() > 1 || into_directory) return ConvertMany(paths, options, &answers);
+  if (!paths.empty()) ConvertOne(paths[0], options.output, options, &answers);
+  return answers.Finish();
 }
 
 }  // namespace
@@ -197,7 +259,9 @@ void AddConvertVerb(Command* command) {
       "JSON). Nothing is verified: see kashi verify.";
   Verb* verb = command->AddVerb("convert", "Convert HLO between text, protos and JSON, or draw it as a graph", examples,
                                 [options] { return RunConvert(*options); });
-  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-` for standard input")->Required();
+  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-` for standard input")
+      ->File()
+      ->Required();
   verb->AddOption(
           "--to", &options->to,
           "What to write: text, pb, pbtxt, json, dot or svg (default: what -o says, else text); svg needs Graphviz")

@@ -103,10 +103,11 @@ Json InstructionJson(const HloInstruction& instruction, const InstructionCost& d
   return json;
 }
 
-Json ReportJson(const HloModule& module, const CostReport& report) {
+Json ReportJson(const ModuleFile& file, const CostReport& report) {
   Json json;
-  json["module"] = module.name();
-  if (Json scope = ScopeJson(ProgramScopeOf(module)); !scope.is_null()) json["program"] = std::move(scope);
+  json["file"] = file.name;
+  json["module"] = file.module->name();
+  if (Json scope = ScopeJson(ProgramScopeOf(*file.module)); !scope.is_null()) json["program"] = std::move(scope);
   AddCost(report.costs.total(), &json);
   if (report.loops > 0) json["loops"] = report.loops;
   Json& opcodes = json["opcodes"] = Json::array();
@@ -162,31 +163,26 @@ std::string ReportText(const HloModule& module, const CostReport& report, int64_
 }
 
 int RunCost(const CostOptions& options) {
-  const absl::StatusOr<std::vector<std::string>> expanded = ExpandModulePaths(options.inputs);
-  if (!expanded.ok()) return Fail(expanded.status());
-  const std::vector<std::string>& paths = *expanded;
   Answers answers(options.output, options.json);
-  int status = kSuccess;
+  const std::vector<std::string> paths = ExpandModulePaths(options.inputs, &answers);
   bool is_first = true;
   for (const std::string& path : paths) {
     if (answers.is_broken()) break;
-    const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict});
-    if (!file.has_value()) {
-      status = kBadInput;
-      continue;
-    }
+    const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, &answers);
+    if (!file.has_value()) continue;
     const absl::StatusOr<CostReport> report = MakeReport(*file->module, options.sort == "bytes");
     if (!report.ok()) {
-      status = Fail(absl::Status(report.status().code(), absl::StrCat(file->name, ": ", report.status().message())));
+      const std::string message = absl::StrCat(file->name, ": ", report.status().message());
+      answers.AddFileError(file->name, absl::Status(report.status().code(), message));
     } else if (options.json) {
-      answers.AddLine(ReportJson(*file->module, *report));
+      answers.AddLine(ReportJson(*file, *report));
     } else {
       if (paths.size() > 1) answers.Add(absl::StrCat(is_first ? "" : "\n", "== ", path, "\n"));
       is_first = false;
       answers.Add(ReportText(*file->module, *report, options.top));
     }
   }
-  return std::max(status, answers.Finish());
+  return answers.Finish();
 }
 
 }  // namespace
@@ -204,9 +200,9 @@ void AddCostVerb(Command* command) {
       "a conditional's branches the dearest does, while the list has them all.";
   Verb* verb = command->AddVerb("cost", "Count flops, transcendentals and bytes of a module", examples,
                                 [options] { return RunCost(*options); });
-  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-`")->Required();
+  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-`")->File()->Required();
   verb->AddOption("--top", &options->top, "How many instructions to show (10)")
-      ->Within(0, std::numeric_limits<int64_t>::max(), "COUNT");
+      ->Within(0, std::numeric_limits<int64_t>::max());
   verb->AddOption("--sort", &options->sort,
                   "What is dearest: what has most flops and transcendentals, or bytes (flops)")
       ->OneOf({"flops", "bytes"});

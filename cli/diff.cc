@@ -10,6 +10,7 @@
 #include "cli/diff_pair.h"
 #include "cli/interrupt.h"
 #include "cli/limits.h"
+#include "cli/module_check.h"
 #include "cli/module_file.h"
 #include "cli/module_pairs.h"
 #include "cli/verb.h"
@@ -21,7 +22,7 @@ namespace {
 
 class DiffVerb {
  public:
-  explicit DiffVerb(const DiffOptions& options) : options_(options), answers_("", options.json) {}
+  explicit DiffVerb(const DiffOptions& options) : options_(options), answers_(options.output, options.json) {}
   int Run();
 
  private:
@@ -39,19 +40,20 @@ class DiffVerb {
 
 int DiffVerb::RunFiles() {
   PairDiff pair(options_, interrupt_);
-  const bool is_compared = pair.Compare(options_.a, options_.b);
+  const bool is_compared = pair.Compare(options_.a, options_.b, &answers_);
   if (interrupt_.flag().load()) return SayInterrupted();
-  if (!is_compared && pair.error().ok()) return kBadInput;  // was said
   if (!options_.json) answers_.Add(pair.text());
-  if (!is_compared) return std::max(answers_.Finish(), Fail(NameLimitOption(pair.error())));
+  if (!pair.error().ok()) AddModuleError(pair.failed(), NameLimitOption(pair.error()), &answers_);
+  if (!is_compared) return answers_.Finish();
   if (options_.json) answers_.AddLine(pair.json());
-  return std::max(answers_.Finish(), pair.differs() ? kBadInput : kSuccess);
+  if (pair.differs()) answers_.SetBad();
+  return answers_.Finish();
 }
 
 // A line a pair; what is below it is indented.
 void DiffVerb::ShowPair(const ModulePair& pair) {
   PairDiff diff(options_, interrupt_);
-  const bool is_compared = diff.Compare(pair.a, pair.b);
+  const bool is_compared = diff.Compare(pair.a, pair.b, &answers_);
   failed_ += is_compared ? 0 : 1;
   differing_ += is_compared && diff.differs() ? 1 : 0;
   const std::string error = diff.error().ok() ? "cannot be read" : std::string(diff.error().message());
@@ -129,9 +131,11 @@ void AddDiffVerb(Command* command) {
       "differs, or nobody can tell.";
   Verb* verb = command->AddVerb("diff", "Tell in what two programs differ, and where their values part", examples,
                                 [options] { return DiffVerb(*options).Run(); });
-  verb->AddOption("A", &options->a, "A module in any form, `-`, or a directory of modules")->Required();
-  verb->AddOption("B", &options->b, "Another one")->Required();
-  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated. None: random numbers")->OneEach();
+  verb->AddOption("A", &options->a, "A module in any form, `-`, or a directory of modules")->File()->Required();
+  verb->AddOption("B", &options->b, "Another one")->File()->Required();
+  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated. None: random numbers")
+      ->File()
+      ->OneEach();
   verb->AddOption("--random", &options->random, "How inputs are made up: RULE or NUMBER=RULE, as in kashi run")
       ->OneEach()
       ->Check(CheckRandomRule);
@@ -148,6 +152,7 @@ void AddDiffVerb(Command* command) {
   verb->AddFlag("--ignore-layouts", &options->ignore_layouts, "Another layout is no difference");
   verb->AddFlag("--all", &options->all, "Show all structural differences, not only those that matter most");
   verb->AddFlag("--details", &options->details, "Of directories: show each pair that differs in full");
+  AddOutputOption(verb, &options->output, "Write the report to this file");
   verb->AddFlag("--json", &options->json, "One JSON object; of directories one a line for each pair");
 }
 

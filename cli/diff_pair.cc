@@ -45,12 +45,12 @@ std::string Differences(int64_t count) {
 
 }  // namespace
 
-bool PairDiff::Read(const std::string& a, const std::string& b) {
-  a_ = ReadModuleFile(a, {});
-  b_ = ReadModuleFile(b, {});
+bool PairDiff::Read(const std::string& a, const std::string& b, Answers* answers) {
+  a_ = ReadModuleFile(a, {}, answers);
+  b_ = ReadModuleFile(b, {}, answers);
   if (!a_.has_value() || !b_.has_value()) return false;
-  const bool a_is_valid = CheckModule(*a_);
-  const bool b_is_valid = CheckModule(*b_);
+  const bool a_is_valid = CheckModule(*a_, answers);
+  const bool b_is_valid = CheckModule(*b_, answers);
   return a_is_valid && b_is_valid;
 }
 
@@ -77,8 +77,7 @@ std::string PairDiff::ElidedInEither() const {
   return text;
 }
 
-std::string PairDiff::WhyNotRun() const {
-  if (options_.no_run) return "--no-run";
+std::string PairDiff::WhyNotComparable() const {
   const HloComputation& a = *a_->module->entry_computation();
   const HloComputation& b = *b_->module->entry_computation();
   if (a.num_parameters() != b.num_parameters()) return "they take different parameters";
@@ -120,13 +119,13 @@ absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
   evaluation.observer = std::move(see);
   if (ScopeOf(file).is_global()) evaluation.global_devices = ScopeOf(file).partitions;
   EvaluationRun run(std::move(evaluation));
+  failed_ = &file;  // until it has succeeded
   const HloComputation& entry = *file.module->entry_computation();
-  const absl::Status affordable = run.CheckAffordable(entry);
-  const absl::StatusOr<Value> value = affordable.ok() ? run.Call(entry, arguments) : affordable;
-  if (!value.ok()) return WithMessage(value.status(), absl::StrCat(file.name, ": ", value.status().message()));
+  KASHI_RETURN_IF_ERROR(run.CheckAffordable(entry));
+  KASHI_ASSIGN_OR_RETURN(const Value value, run.Call(entry, arguments));
   Shape shape = file.module->result_shape();
   LayoutUtil::SetToDefaultLayout(&shape);
-  KASHI_ASSIGN_OR_RETURN(Literal result, value->ToLiteral(shape));
+  KASHI_ASSIGN_OR_RETURN(Literal result, value.ToLiteral(shape));
   return FlattenResult(std::move(result));
 }
 
@@ -142,12 +141,8 @@ void PairDiff::ShowOutputs(const std::vector<Literal>& a, const std::vector<Lite
     const std::string text =
         comparison.ok() ? ToText(*comparison) : absl::StrCat("in B ", ShapeUtil::HumanString(b[i].shape()));
     list.push_back(comparison.ok() ? ToJson(*comparison) : Json{{"error", text}});
-    const bool is_unknown = comparison.ok() && !agrees && comparison->statistics.mismatches == 0;
     absl::StrAppend(&text_, "out", i, "  ", ShapeUtil::HumanString(a[i].shape()), "  ",
-                    agrees       ? "agrees: "
-                    : is_unknown ? "UNKNOWN: "
-                                 : "DIFFERS: ",
-                    text, "\n");
+                    comparison.ok() ? VerdictText(*comparison) : "DIFFERS: ", text, "\n");
   }
   json_["outputs"] = std::move(list);
   differs_ |= !*outputs_agree_;
@@ -203,9 +198,6 @@ absl::Status PairDiff::CompareRuns() {
 }
 
 absl::Status PairDiff::ComparePartitioned(const PartitionedPair& pair) {
-  for (const auto* file : {&a_, &b_}) {
-    KASHI_RETURN_IF_ERROR(FillElidedConstants((*file)->module.get(), options_.seed));
-  }
   const RandomOptions random = {options_.random, options_.seed, options_.limits.memory_limit, &interrupt_.flag()};
   KASHI_ASSIGN_OR_RETURN(const ChosenArguments chosen,
                          ChooseArguments(pair.whole_is_a ? *a_ : *b_, options_.inputs, random));
@@ -223,11 +215,25 @@ absl::Status PairDiff::ComparePartitioned(const PartitionedPair& pair) {
   return absl::OkStatus();
 }
 
-bool PairDiff::Compare(const std::string& a, const std::string& b) {
-  if (!Read(a, b)) return false;
+std::string PairDiff::WhyNotRun(bool is_partitioned, bool is_elided) const {
+  if (options_.no_run) return is_partitioned ? "--no-run, and one of them is partitioned" : "--no-run";
+  if (is_elided && is_partitioned) {
+    return "constants are elided, and a device may have any part of one: give the .pb, or dump with "
+           "--xla_dump_hlo_print_large_constants";
+  }
+  if (is_elided && !options_.allow_elided) {
+    return "constants are elided; with --allow-elided random values, the same in both, stand in for them";
+  }
+  return is_partitioned ? "" : WhyNotComparable();
+}
+
+bool PairDiff::Compare(const std::string& a, const std::string& b, Answers* answers) {
+  if (!Read(a, b, answers)) return false;
+  failed_ = &*a_;
   scope_a_ = ProgramScopeOf(*a_->module);
   scope_b_ = ProgramScopeOf(*b_->module);
-  const std::optional<PartitionedPair> partitioned = FindPartitionedPair(*a_->module, *b_->module);
+  const std::optional<PartitionedPair> partitioned =
+      FindPartitionedPair({*a_->module, scope_a_}, {*b_->module, scope_b_});
   if (partitioned.has_value()) {
     json_ = {{"a", a_->name}, {"b", b_->name}};
   } else {
@@ -237,12 +243,9 @@ bool PairDiff::Compare(const std::string& a, const std::string& b) {
   if (!elided.empty()) {
     json_["elided_constants"] = {{"a", ElidedNames(*a_->module)}, {"b", ElidedNames(*b_->module)}};
     absl::StrAppend(&text_, elided, "\n");
-    differs_ |= !options_.allow_elided;  // nobody knows
+    differs_ |= partitioned.has_value() || !options_.allow_elided;  // nobody knows
   }
-  not_run_ = !partitioned.has_value() ? WhyNotRun() : options_.no_run ? "--no-run, and one of them is partitioned" : "";
-  if (not_run_.empty() && !elided.empty() && !options_.allow_elided) {
-    not_run_ = "constants are elided; with --allow-elided random values, the same in both, stand in for them";
-  }
+  not_run_ = WhyNotRun(partitioned.has_value(), !elided.empty());
   if (!not_run_.empty()) {
     json_["not_run"] = not_run_;
     absl::StrAppend(&text_, "not run: ", not_run_, "\n");

@@ -19,6 +19,7 @@
 #include "cli/module_file.h"
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
+#include "cli/verb.h"
 #include "kashi/hlo/program_scope.h"
 #include "kashi/literal/literal.h"
 
@@ -27,6 +28,7 @@ namespace kashi::cli {
 struct DiffOptions {
   std::string a;
   std::string b;
+  std::string output;
   std::vector<std::string> inputs;
   std::vector<std::string> random;
   uint64_t seed = 42;
@@ -46,22 +48,26 @@ class PairDiff {
   // The options and the interrupt must outlive this.
   PairDiff(const DiffOptions& options, const Interrupt& interrupt) : options_(options), interrupt_(interrupt) {}
 
-  // Reads, checks and compares. False if a module is bad (errors are on standard error), or a program does not run: `error`.
-  bool Compare(const std::string& a, const std::string& b);
+  // Reads, checks and compares. False if a module is bad (`answers` has received the errors), or a program does not run:
+  // `error`, and which one.
+  bool Compare(const std::string& a, const std::string& b, Answers* answers);
 
   // Something differs, or nobody can tell whether it does.
   bool differs() const { return differs_; }
   const absl::Status& error() const { return error_; }
+  const ModuleFile& failed() const { return *failed_; }
   const std::string& text() const { return text_; }
   const Json& json() const { return json_; }
   // "3 differences, outputs agree".
   std::string Summary() const;
 
  private:
-  bool Read(const std::string& a, const std::string& b);
+  bool Read(const std::string& a, const std::string& b, Answers* answers);
+  // Why the programs are not run; "" if they are.
+  std::string WhyNotRun(bool is_partitioned, bool is_elided) const;
   void CompareStructure();
   // Why the programs cannot be run on the same inputs; "" if they can.
-  std::string WhyNotRun() const;
+  std::string WhyNotComparable() const;
   std::string ElidedInEither() const;
   absl::Status CompareRuns();
   // A whole program and what the partitioner made of it: their structures have nothing in common.
@@ -87,6 +93,7 @@ class PairDiff {
   std::string not_run_;  // why
   std::optional<bool> outputs_agree_;
   absl::Status error_;
+  const ModuleFile* failed_ = nullptr;  // which one the error is of
 };
 
 }  // namespace kashi::cli

@@ -19,7 +19,7 @@ bool ArePair(const ProgramScope& whole, const ProgramScope& partitioned) {
 
 std::string OutputLine(size_t i, const PartitionedOutput& output) {
   return absl::StrCat("out", i, "  ", ShapeUtil::HumanString(output.shape), "  ", DescribeSharding(output), "  ",
-                      output.comparison.agrees ? "agrees: " : "DIFFERS: ", ToText(output.comparison), "\n");
+                      VerdictText(output.comparison), ToText(output.comparison), "\n");
 }
 
 Json OutputEntry(const PartitionedOutput& output) {
@@ -32,11 +32,9 @@ Json OutputEntry(const PartitionedOutput& output) {
 
 }  // namespace
 
-std::optional<PartitionedPair> FindPartitionedPair(const HloModule& a, const HloModule& b) {
-  ProgramScope of_a = ProgramScopeOf(a);
-  ProgramScope of_b = ProgramScopeOf(b);
-  if (ArePair(of_a, of_b)) return PartitionedPair{&a, &b, std::move(of_a), true};
-  if (ArePair(of_b, of_a)) return PartitionedPair{&b, &a, std::move(of_b), false};
+std::optional<PartitionedPair> FindPartitionedPair(const ScopedModule& a, const ScopedModule& b) {
+  if (ArePair(a.scope, b.scope)) return PartitionedPair{&a.module, &b.module, a.scope, true};
+  if (ArePair(b.scope, a.scope)) return PartitionedPair{&b.module, &a.module, b.scope, false};
   return std::nullopt;
 }
 

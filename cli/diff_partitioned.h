@@ -21,8 +21,12 @@ struct PartitionedPair {
   ProgramScope scope;  // of the whole program
   bool whole_is_a;
 };
+struct ScopedModule {
+  const HloModule& module;
+  const ProgramScope& scope;
+};
 // Nothing unless one of the two is global and the other of one device among as many.
-std::optional<PartitionedPair> FindPartitionedPair(const HloModule& a, const HloModule& b);
+std::optional<PartitionedPair> FindPartitionedPair(const ScopedModule& a, const ScopedModule& b);
 
 struct PartitionedDiff {
   std::string text;

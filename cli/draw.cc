@@ -203,7 +203,7 @@ int RunDraw(const DrawOptions& options) {
 void AddCutOption(Verb* verb, const std::string& lines, int* value) {
   const std::string description =
       absl::StrCat("Show at most this many ", lines, " (1 to ", kMaxFigureLines, "); else as many as look well");
-  verb->AddOption(absl::StrCat("--", lines), value, description)->Within(1, kMaxFigureLines, "");
+  verb->AddOption(absl::StrCat("--", lines), value, description)->Within(1, kMaxFigureLines);
 }
 
 }  // namespace

@@ -40,10 +40,10 @@ void AddGraphOptions(Verb* verb, GraphOptions* options) {
   verb->AddOption("--around", &options->around, "Graphs: only what lies near the instruction of this name")
       ->Excludes(computation);
   verb->AddOption("--depth", &options->depth, "Graphs: how many edges from the instruction of --around")
-      ->Within(0, kMost, "");
+      ->Within(0, kMost);
   verb->AddOption("--max-nodes", &options->max_nodes,
                   "Graphs: show at most this many instructions, those nearest to the root; 0: all")
-      ->Within(0, kMost, "");
+      ->Within(0, kMost);
 }
 
 absl::StatusOr<std::string> DrawGraph(const ModuleFile& file, bool as_svg, const GraphOptions& options) {

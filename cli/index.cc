@@ -151,6 +151,7 @@ class IndexVerb {
  private:
   absl::StatusOr<SourceText> ShapeSource();
   int RunShape(const SourceText& source);
+  int FailAt(const SourceText& source, const std::vector<Diagnostic>& errors);
   int RunQueries(const IndexMap& map);
   absl::Status AnswerLines(const IndexMap& map);
   void Answer(const IndexMap& map, const SourceText& source);
@@ -209,16 +210,21 @@ int IndexVerb::RunQueries(const IndexMap& map) {
   return answers_.Finish(input);
 }
 
+int IndexVerb::FailAt(const SourceText& source, const std::vector<Diagnostic>& errors) {
+  answers_.AddError(source, errors);
+  return answers_.Finish();
+}
+
 int IndexVerb::RunShape(const SourceText& source) {
   std::vector<Diagnostic> diagnostics;
   const absl::StatusOr<Shape> shape = ReadShape(source, options_.strict, &diagnostics);
-  if (!shape.ok()) return Fail(source, diagnostics);
-  PrintDiagnostics(source, diagnostics);
+  if (!shape.ok()) return FailAt(source, diagnostics);
+  answers_.Warn(source, diagnostics);
   if (!is_linear_ && options_.indices.empty() && !ShapeUtil::IsScalar(*shape)) {
     return FailUsage("say an index, such as 2,3, or --linear and a position");
   }
   const absl::StatusOr<IndexMap> map = IndexMap::Make(*shape);
-  return map.ok() ? RunQueries(*map) : Fail(source, ErrorAboutAll(source, map.status()));
+  return map.ok() ? RunQueries(*map) : FailAt(source, ErrorAboutAll(source, map.status()));
 }
 
 int IndexVerb::Run() {

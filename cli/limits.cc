@@ -48,17 +48,17 @@ const char* OptionOf(LimitKind kind) {
 
 void AddLimitOptions(Verb* verb, LimitOptions* limits) {
   verb->AddSizeOption("--memory-limit", &limits->memory_limit,
-                      "At most so many bytes of values, of all devices together: 500M, 4G (default: 7/8 of what the "
+                      "Most bytes of values, of all devices together: 500M, 4G (default: 7/8 of what the "
                       "machine and its container have available)");
   verb->AddOption(
       "--max-work", [limits](const std::string& text) { return SetWork(text, &limits->max_work); },
-      "At most so many operations on elements, as docs/limits.md counts them; 0: any number (default: 1e16)");
+      "Most operations on elements, as docs/limits.md counts them; 0: any number (default: 1e16)");
   verb->AddOption("--max-iterations", &limits->max_iterations,
-                  "At most so many iterations of one loop; 0: any number (default: 0)")
-      ->Within(0, std::numeric_limits<int64_t>::max(), "NUMBER");
+                  "Most iterations of one loop; 0: any number (default: 0)")
+      ->Within(0, std::numeric_limits<int64_t>::max());
   verb->AddOption(
       "--timeout", [limits](const std::string& text) { return SetSeconds(text, &limits->timeout_seconds); },
-      "At most so many seconds; 0: no limit (default: 1800)");
+      "Most seconds; 0: no limit (default: 1800)");
 }
 
 void ApplyLimits(const LimitOptions& limits, EvaluationOptions* evaluation) {

@@ -4,9 +4,11 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/suggest.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
 
@@ -19,10 +21,11 @@ int Print(const std::string& text) {
 }
 
 int FailUnknownVerb(const Command& command, const std::string& given) {
-  const std::string verbs = absl::StrJoin(
-      command.verbs(), ", ", [](std::string* out, const auto& verb) { absl::StrAppend(out, verb->name()); });
-  return FailUsage(given.empty() ? absl::StrCat("say a verb: ", verbs)
-                                 : absl::StrCat("there is no verb `", given, "`; there are: ", verbs));
+  const std::vector<std::string> verbs = command.verb_names();
+  if (given.empty()) return FailUsage(absl::StrCat("say a verb: ", absl::StrJoin(verbs, ", ")));
+  const std::string similar = DidYouMean(given, verbs);
+  return FailUsage(absl::StrCat("there is no verb `", given, "`",
+                                similar.empty() ? absl::StrCat("; there are: ", absl::StrJoin(verbs, ", ")) : similar));
 }
 
 int RunHelp(const Command& command, const std::string& name) {
@@ -51,6 +54,8 @@ void AddVerbs(Command* command) {
   AddMemoryVerb(command);
   AddCostVerb(command);
   AddVersionVerb(command);
+  AddCompletionsVerb(command);
+  AddManVerb(command);
   AddHelpVerb(command);
 }
 
@@ -72,9 +77,9 @@ int Answer(const Command& command, const Command::Request& request, const std::s
 
 int Run(int argc, char** argv) {
   signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` writing then fails like any other
-  Command command(
-      "kashi", "Reads, checks, explains and converts XLA's programs, shapes and layouts, exact about every byte.",
-      "kashi VERB --help tells more, with examples. Exit status: 0 success, 1 bad input, 2 bad usage.", KASHI_VERSION);
+  Command command("Reads, checks, explains and converts XLA's programs, shapes and layouts, exact about every byte.",
+                  "kashi VERB --help tells more, with examples. Exit status: 0 success, 1 bad input, 2 bad usage.",
+                  KASHI_VERSION);
   AddVerbs(&command);
   try {
     return Answer(command, command.Parse(argc, argv), argc > 1 ? argv[1] : "");

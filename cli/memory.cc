@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/memory_directory.h"
@@ -49,9 +50,9 @@ struct Measured {
   MemoryAnalysis memory;
 };
 
-// Errors go to standard error.
-std::optional<Measured> Measure(const std::string& path, const MemoryOptions& options) {
-  std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict});
+// `answers` receives errors.
+std::optional<Measured> Measure(const std::string& path, const MemoryOptions& options, Answers* answers) {
+  std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
   if (!file.has_value()) return std::nullopt;
   XlaMemoryFile xla_file;
   if (!options.ignores_xla) xla_file = ReadXlaMemoryFile(path);
@@ -63,16 +64,17 @@ std::optional<Measured> Measure(const std::string& path, const MemoryOptions& op
     memory = AnalyzeMemory(*file->module, options.target);
   }
   if (!memory.ok()) {
-    Fail(absl::Status(memory.status().code(), absl::StrCat(file->name, ": ", memory.status().message())));
+    const std::string message = absl::StrCat(file->name, ": ", memory.status().message());
+    answers->AddFileError(file->name, absl::Status(memory.status().code(), message));
     return std::nullopt;
   }
   return Measured{*std::move(file), std::move(xla_file.path), *std::move(memory)};
 }
 
 int Compare(const MemoryOptions& options, Answers* answers) {
-  const std::optional<Measured> a = Measure(options.inputs[0], options);
-  const std::optional<Measured> b = a ? Measure(options.inputs[1], options) : std::nullopt;
-  if (!a || !b) return kBadInput;
+  const std::optional<Measured> a = Measure(options.inputs[0], options, answers);
+  const std::optional<Measured> b = a ? Measure(options.inputs[1], options, answers) : std::nullopt;
+  if (!a || !b) return answers->Finish();
   if (options.json) {
     answers->AddLine(MemoryComparisonJson(a->memory, b->memory, options.inputs[0], options.inputs[1]));
   } else {
@@ -81,11 +83,10 @@ int Compare(const MemoryOptions& options, Answers* answers) {
   return answers->Finish();
 }
 
-// Of a directory, where one module is there as text and as a proto, the text.
-absl::StatusOr<std::vector<std::string>> ModulesOf(const std::string& path) {
-  absl::StatusOr<std::vector<std::string>> paths = ExpandModulePath(path);
-  if (!paths.ok() || paths->size() == 1) return paths;
-  return WithoutRepeatedModules(*paths);
+// Of a directory, where one module is there as text and as a proto, the text. `answers` receives errors.
+std::vector<std::string> ModulesOf(const std::string& path, Answers* answers) {
+  std::vector<std::string> paths = ExpandModulePaths({path}, answers);
+  return paths.size() > 1 ? WithoutRepeatedModules(paths) : paths;
 }
 
 ModuleMemoryRow RowOf(const std::string& path, const Measured& measured) {
@@ -102,44 +103,45 @@ ModuleMemoryRow RowOf(const std::string& path, const Measured& measured) {
 
 // A table, and how to see more.
 int Overview(const std::vector<std::string>& paths, const MemoryOptions& options, Answers* answers) {
-  int status = kSuccess;
   std::vector<ModuleMemoryRow> rows;
   for (const std::string& path : paths) {
-    const std::optional<Measured> measured = Measure(path, options);
-    if (measured) {
-      rows.push_back(RowOf(path, *measured));
-    } else {
-      status = kBadInput;
-    }
+    const std::optional<Measured> measured = Measure(path, options, answers);
+    if (measured) rows.push_back(RowOf(path, *measured));
   }
   if (!rows.empty()) {
     answers->Add(absl::StrCat(ModuleTable(rows), "\nThe figures are of memory space S(0). More of one: kashi memory ",
                               rows.front().file, "\nMore of all: --details\n"));
   }
-  return std::max(status, answers->Finish());
+  return answers->Finish();
+}
+
+// "", or why --space makes no sense for this module.
+std::string WrongSpace(const MemoryAnalysis& memory, int64_t memory_space) {
+  std::vector<int64_t> spaces;
+  for (const MemorySpaceUsage& space : memory.spaces) spaces.push_back(space.memory_space);
+  if (memory_space == 0 || absl::c_linear_search(spaces, memory_space)) return "";
+  return absl::StrCat("--space: the module uses no memory space ", memory_space, "; it uses ",
+                      absl::StrJoin(spaces, ", "));
 }
 
 int Report(const MemoryOptions& options, Answers* answers) {
-  absl::StatusOr<std::vector<std::string>> paths = ModulesOf(options.inputs[0]);
-  if (!paths.ok()) return Fail(paths.status());
-  if (paths->size() > 1 && !options.details && !options.json) return Overview(*paths, options, answers);
-  int status = kSuccess;
-  for (const std::string& path : *paths) {
+  const std::vector<std::string> paths = ModulesOf(options.inputs[0], answers);
+  if (paths.size() > 1 && !options.details && !options.json) return Overview(paths, options, answers);
+  for (const std::string& path : paths) {
     if (answers->is_broken()) break;
-    const std::optional<Measured> measured = Measure(path, options);
-    if (!measured) {
-      status = kBadInput;
-      continue;
-    }
+    const std::optional<Measured> measured = Measure(path, options, answers);
+    if (!measured) continue;
+    const std::string wrong_space = WrongSpace(measured->memory, options.memory_space);
+    if (paths.size() == 1 && !wrong_space.empty()) return FailUsage(wrong_space);
     const HloModule& module = *measured->file.module;
     if (options.json) {
       answers->AddLine(MemoryJson(module, measured->memory, path, measured->xla_file, options.top));
       continue;
     }
-    if (paths->size() > 1) answers->Add(absl::StrCat(path == paths->front() ? "" : "\n", "== ", path, "\n"));
+    if (paths.size() > 1) answers->Add(absl::StrCat(path == paths.front() ? "" : "\n", "== ", path, "\n"));
     answers->Add(MemoryReport(module, measured->memory, measured->xla_file, options.top, options.memory_space));
   }
-  return std::max(status, answers->Finish());
+  return answers->Finish();
 }
 
 // When the file was last changed: "2026-11-22 23:44 UTC"; "" if that is not known.
@@ -157,34 +159,30 @@ std::string PageOf(const std::string& path, const Measured& measured) {
 }
 
 // "report.html" for an index, beside it "report-module_0008.jit_f.cpu_after_optimizations.html" for each module.
-int WritePages(const std::vector<std::string>& paths, const MemoryOptions& options) {
-  int status = kSuccess;
+int WritePages(const std::vector<std::string>& paths, const MemoryOptions& options, Answers* answers) {
   std::vector<MemoryIndexRow> rows;
   const std::filesystem::path index = options.html;
   for (const std::string& path : paths) {
-    const std::optional<Measured> measured = Measure(path, options);
-    if (!measured) {
-      status = kBadInput;
-      continue;
-    }
+    const std::optional<Measured> measured = Measure(path, options, answers);
+    if (!measured) continue;
     const std::string name =
         absl::StrCat(index.stem().string(), "-", std::filesystem::path(ModuleStem(path)).filename().string(), ".html");
     const absl::Status written = WriteOutput((index.parent_path() / name).string(), PageOf(path, *measured));
     if (!written.ok()) return Fail(written);
     rows.push_back({RowOf(path, *measured), name});
   }
-  if (rows.empty()) return status;
+  if (rows.empty()) return answers->Finish();
   const absl::Status written = WriteOutput(options.html, MemoryIndexHtml(options.inputs[0], rows));
-  return written.ok() ? status : Fail(written);
+  return written.ok() ? answers->Finish() : Fail(written);
 }
 
 int WritePage(const MemoryOptions& options) {
-  const absl::StatusOr<std::vector<std::string>> paths = ModulesOf(options.inputs[0]);
-  if (!paths.ok()) return Fail(paths.status());
-  if (paths->size() != 1) return WritePages(*paths, options);
-  const std::optional<Measured> measured = Measure(paths->front(), options);
-  if (!measured) return kBadInput;
-  const absl::Status written = WriteOutput(options.html, PageOf(paths->front(), *measured));
+  Answers answers("", false);
+  const std::vector<std::string> paths = ModulesOf(options.inputs[0], &answers);
+  if (paths.size() != 1) return WritePages(paths, options, &answers);
+  const std::optional<Measured> measured = Measure(paths.front(), options, &answers);
+  if (!measured) return answers.Finish();
+  const absl::Status written = WriteOutput(options.html, PageOf(paths.front(), *measured));
   return written.ok() ? kSuccess : Fail(written);
 }
 
@@ -238,6 +236,7 @@ void AddMemoryVerb(Command* command) {
   Verb* verb = command->AddVerb("memory", "Explain where the memory of a module goes", examples,
                                 [options] { return RunMemory(*options); });
   verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-`; or two modules to compare")
+      ->File()
       ->Required();
   AddTargetOption(verb, &options->target);
   verb->AddOption("--top", &options->top, "How many buffers and shapes to show (10)")
@@ -248,7 +247,7 @@ void AddMemoryVerb(Command* command) {
           "--html", &options->html,
           "Write a page to this file: self-contained, opens in any browser; no report. Of a directory an index, "
           "and a page beside it for each module")
-      ->Check(CheckFileName);
+      ->File();
   AddInputLimitOption(verb);
   verb->AddFlag("--details", &options->details, "Of a directory: a report for each module, not a table of them");
   verb->AddFlag("--no-xla", &options->ignores_xla,

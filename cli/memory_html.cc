@@ -16,6 +16,7 @@
 #include "cli/memory_json.h"
 #include "cli/memory_page.h"
 #include "cli/scope_note.h"
+#include "cli/verb.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
@@ -401,7 +402,7 @@ std::string MemoryIndexHtml(const std::string& directory, const std::vector<Memo
 std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory, const MemoryPageHead& head) {
   const PageData data(module, memory);
   const std::string about = absl::StrCat(EscapeHtml(memory.target.name()), memory.target.is_guess ? " (guessed)" : "",
-                                         ", ", WithThousands(static_cast<int64_t>(memory.buffers.size())), " buffers, ",
+                                         ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), ", ",
                                          WithThousands(static_cast<int64_t>(memory.entry_sequence().size())), " steps");
   return absl::StrReplaceAll(kMemoryPageHtml,
                              {{"{{style}}", kMemoryPageCss},

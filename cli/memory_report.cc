@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/memory_json.h"
 #include "cli/scope_note.h"
+#include "cli/verb.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
@@ -68,12 +69,6 @@ std::string LifeText(const MemoryAnalysis& memory, const MemoryBuffer& buffer) {
                       ", last needed by ", sequence[buffer.last_step]->name());
 }
 
-// "1 buffer", "2 buffers"
-std::string CountText(int64_t count, absl::string_view one, absl::string_view many) {
-  return absl::StrCat(WithThousands(count), " ", count == 1 ? one : many);
-}
-std::string CountText(int64_t count, absl::string_view one) { return CountText(count, one, absl::StrCat(one, "s")); }
-
 void AppendBuffer(const MemoryAnalysis& memory, const MemoryBuffer& buffer, size_t rank, std::string* text) {
   const BufferValue& value = buffer.main_value();
   absl::StrAppend(text, "\n  ", rank, ". Size: ", HumanBytes(buffer.bytes), "\n");
@@ -130,7 +125,7 @@ void AppendBasis(const MemoryAnalysis& memory, const std::string& xla_file, std:
     bytes += buffer.bytes;
   }
   if (count > 0) {
-    absl::StrAppend(text, CountText(count, "more temporary", "more temporaries"), " of ", HumanBytes(bytes), " in all ",
+    absl::StrAppend(text, WithThousands(count), count == 1 ? " more temporary" : " more temporaries", " of ", HumanBytes(bytes), " in all ",
                     count == 1 ? "lies" : "lie", " in the memory of outputs at times when these do not need it.\n");
   }
   for (const MemorySpaceUsage& space : memory.spaces) {
@@ -170,7 +165,7 @@ void AppendLargest(const MemoryAnalysis& memory, int64_t top, int64_t memory_spa
     return;
   }
   if (top == 0) return;
-  absl::StrAppend(text, "\nLargest of ", CountText(static_cast<int64_t>(buffers.size()), "buffer"), " in ",
+  absl::StrAppend(text, "\nLargest of ", Count(static_cast<int64_t>(buffers.size()), "buffer"), " in ",
                   SpaceText(memory.target, memory_space), " when it is fullest:\n");
   for (size_t i = 0; i < buffers.size() && i < top; ++i) {
     AppendBuffer(memory, memory.buffers[buffers[i]], i + 1, text);
@@ -186,7 +181,7 @@ void AppendPadding(const MemoryAnalysis& memory, int64_t top, std::string* text)
     absl::StrAppend(text, "\n  ", ++rank, ". ", entry.shape->ToString(/*print_layout=*/true), "  ",
                     HumanBytes(entry.bytes), " for ", HumanBytes(entry.unpadded_bytes), " of data, ",
                     ExpansionText(entry.bytes, entry.unpadded_bytes), "\n     ",
-                    CountText(static_cast<int64_t>(entry.buffers.size()), "buffer"), ": ",
+                    Count(static_cast<int64_t>(entry.buffers.size()), "buffer"), ": ",
                     memory.buffers[entry.buffers[0]].main_value().name, entry.buffers.size() == 1 ? "\n" : ", …\n");
     for (const PaddingSuggestion& suggestion : entry.suggestions) {
       absl::StrAppend(text, "     cheaper: ", PaddingSuggestionText(suggestion), "  ",
@@ -215,8 +210,9 @@ std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, 
                          int64_t top, int64_t memory_space) {
   std::string text =
       absl::StrCat("module ", module.name(), ", ", memory.target.name(), memory.target.is_guess ? " (guessed)" : "",
-                   ", ", CountText(static_cast<int64_t>(memory.buffers.size()), "buffer"), "\n\n");
+                   ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), "\n\n");
   if (const std::string note = GlobalNote(module); !note.empty()) absl::StrAppend(&text, note, "\n");
+                   ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), "\n\n");
   AppendSpaces(memory, &text);
   AppendBasis(memory, xla_file, &text);
   AppendNotes(memory, &text);

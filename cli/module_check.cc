@@ -56,19 +56,43 @@ std::string FindingText(const ModuleFile& file, const HloFinding& finding) {
   return text;
 }
 
-int FailIn(const ModuleFile& file, const absl::Status& status) {
+void AddModuleError(const ModuleFile& file, const absl::Status& status, Answers* answers) {
   const std::optional<HloErrorPlace> place = PlaceOf(status);
-  if (!place.has_value()) return Fail(status);
-  std::fprintf(stderr, "%s\n", RenderAt(TextOf(file), *place, status.message()).c_str());
-  return kBadInput;
+  if (!place.has_value()) return answers->AddFileError(file.name, status);
+  const SourceText source = TextOf(file);
+  if (const std::optional<Diagnostic> diagnostic = DiagnosticAt(source, *place, status.message())) {
+    return answers->AddFileError(source, {*diagnostic});
+  }
+  answers->AddFileError(file.name,
+                        WithMessage(status, absl::StrCat(file.name, ": ", status.message(), AboutText(*place))));
 }
 
-bool CheckModule(const ModuleFile& file) {
+Json FindingJson(const HloFinding& finding) {
+  Json json;
+  json["rule"] = finding.rule;
+  json["instruction"] = finding.instruction != nullptr ? Json(finding.instruction->name()) : Json();
+  const HloTextPlace place = finding.instruction != nullptr ? finding.instruction->text_place() : HloTextPlace();
+  json["line"] = place.line > 0 ? Json(place.line) : Json();
+  json["column"] = place.line > 0 ? Json(place.column) : Json();
+  json["computation"] = finding.computation != nullptr ? Json(finding.computation->name()) : Json();
+  json["message"] = finding.message;
+  return json;
+}
+
+bool CheckModule(const ModuleFile& file, Answers* answers) {
   HloVerifierOpts opts = VerifierOptionsFor(*file.module);
   opts.allow_mixed_precision = true;
   const std::vector<HloFinding> findings = VerifyHlo(*file.module, opts);
-  for (const HloFinding& finding : findings) std::fputs(FindingText(file, finding).c_str(), stderr);
-  return findings.empty();
+  if (findings.empty()) return true;
+  answers->SetBad();
+  if (answers->json()) {
+    Json list = Json::array();
+    for (const HloFinding& finding : findings) list.push_back(FindingJson(finding));
+    answers->AddLine({{"file", file.name}, {"error", findings.front().message}, {"findings", std::move(list)}});
+  } else {
+    for (const HloFinding& finding : findings) std::fputs(FindingText(file, finding).c_str(), stderr);
+  }
+  return false;
 }
 
 }  // namespace kashi::cli

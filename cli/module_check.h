@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "cli/json.h"
 #include "cli/module_file.h"
 #include "kashi/hlo/hlo_verifier.h"
 
@@ -16,13 +17,17 @@ HloVerifierOpts VerifierOptionsFor(const HloModule& module);
 // Under its place in the text, source line and caret; of a module without text the instruction or the computation below it.
 std::string FindingText(const ModuleFile& file, const HloFinding& finding);
 
-// For an error of something that was done with the module: under the place of the instruction that it is about, if it has
-// one, as "kashi: error: …" otherwise. Returns kBadInput.
-int FailIn(const ModuleFile& file, const absl::Status& status);
+// An error of something that was done with the module: under the place of the instruction that it is about, if it has one.
+// Without a text, the message names the instruction and the computation.
+void AddModuleError(const ModuleFile& file, const absl::Status& status, Answers* answers);
 
-// For who is about to run the module: operands may mix precisions, layouts do not matter. Findings go to standard error;
-// false if there are any.
-bool CheckModule(const ModuleFile& file);
+// {"rule", "instruction", "line", "column", "computation", "message"}; null where a finding is about no instruction or
+// computation, or the module has no text.
+Json FindingJson(const HloFinding& finding);
+
+// For whoever is about to run the module: operands may mix precisions, layouts do not matter. False if there are findings,
+// which go to standard error, or, with --json, to `answers` as {"file", "error": the first, "findings"}.
+bool CheckModule(const ModuleFile& file, Answers* answers);
 
 }  // namespace kashi::cli
 

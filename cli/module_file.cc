@@ -13,6 +13,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "cli/input_kind.h"
 #include "cli/verb.h"
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/machine.h"
@@ -66,8 +67,9 @@ bool IsModuleName(absl::string_view name) {
   return false;
 }
 
-// Protos have bytes that no text has, or begin with one of their fields: `name: "…"`.
+// Protos have bytes that text has by accident only, or begin with one of their fields: `name: "…"`.
 bool LooksLikeProto(absl::string_view bytes) {
+  if (BeginsLikeHloText(bytes)) return false;
   bool text_format = false;
   GuessHloProtoKind(bytes, &text_format);
   if (text_format) return true;
@@ -120,7 +122,7 @@ ModuleFile::~ModuleFile() = default;
 void AddInputLimitOption(Verb* verb) {
   verb->AddSizeOption(
       "--input-limit", &input_limit,
-      "Read no more than so many bytes of a file: 500M, 4G (default: 4G, or half of the memory available)");
+      "Most bytes to read of a file: 500M, 4G (default: 4G, or half of the memory available)");
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
@@ -134,32 +136,75 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return bytes;
 }
 
-std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options) {
+namespace {
+
+constexpr int64_t kMostUnpackedBytes = int64_t{4} << 30;  // of a file in gzip
+
+absl::StatusOr<std::string> ReadUnpacked(const std::string& path) {
+  KASHI_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
+  if (!IsGzip(bytes)) return bytes;
+  return Gunzip(bytes, kMostUnpackedBytes);
+}
+
+// The module of a proto or of JSON.
+absl::Status ReadProto(bool is_json, ModuleFile* file) {
+  absl::StatusOr<std::unique_ptr<HloModule>> module =
+      is_json ? HloModuleFromJson(file->bytes) : ReadHloProto(file->bytes, file->proto.get());
+  if (module.ok()) {
+    file->module = *std::move(module);
+    return absl::OkStatus();
+  }
+  const std::string other = DescribeOtherKind(file->bytes);
+  return other.empty() ? module.status() : InvalidArgument("%s", other);
+}
+
+// False after an error.
+bool ReadText(const ModuleReaderOptions& options, ModuleFile* file, Answers* answers) {
+  file->is_text = true;
+  HloParserOptions parser_options;
+  parser_options.set_source_name(file->name).set_keep_unknown_attributes(!options.strict);
+  std::vector<Diagnostic> diagnostics;
+  absl::StatusOr<std::unique_ptr<HloModule>> module =
+      ParseAndReturnUnverifiedModule(file->bytes, HloModuleConfig(), parser_options, &diagnostics);
+  const SourceText source{file->name, file->bytes};
+  if (module.ok() && (!options.strict || diagnostics.empty())) {
+    answers->Warn(source, diagnostics);
+    file->module = *std::move(module);
+    return true;
+  }
+  const std::string other = DescribeOtherKind(file->bytes);
+  if (!module.ok() && !other.empty()) {
+    answers->AddFileError(file->name, InvalidArgument("%s: %s", file->name, other));
+  } else if (diagnostics.empty()) {
+    answers->AddFileError(file->name, module.status());
+  } else {
+    answers->AddFileError(source, diagnostics);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options,
+                                         Answers* answers) {
   ModuleFile file;
   file.name = path == "-" ? "<stdin>" : path;
-  absl::StatusOr<std::string> bytes = ReadFile(path);
-  if (!bytes.ok()) return Fail(bytes.status()), std::nullopt;
+  const auto fail = [&](const absl::Status& status) -> std::optional<ModuleFile> {
+    const bool is_named = absl::StrContains(status.message(), file.name);
+    answers->AddFileError(
+        file.name, is_named ? status : absl::Status(status.code(), absl::StrCat(file.name, ": ", status.message())));
+    return std::nullopt;
+  };
+  absl::StatusOr<std::string> bytes = ReadUnpacked(path);
+  if (!bytes.ok()) return fail(bytes.status());
   file.bytes = *std::move(bytes);
   const bool is_json = LooksLikeHloJson(file.bytes);
   if (is_json || LooksLikeProto(file.bytes)) {
-    absl::StatusOr<std::unique_ptr<HloModule>> module =
-        is_json ? HloModuleFromJson(file.bytes) : ReadHloProto(file.bytes, file.proto.get());
-    if (!module.ok()) {
-      Fail(absl::Status(module.status().code(), absl::StrCat(file.name, ": ", module.status().message())));
-      return std::nullopt;
-    }
-    file.module = *std::move(module);
+    const absl::Status read = ReadProto(is_json, &file);
+    if (!read.ok()) return fail(read);
     return file;
   }
-  file.is_text = true;
-  HloParserOptions parser_options;
-  parser_options.set_source_name(file.name).set_keep_unknown_attributes(!options.strict);
-  std::vector<Diagnostic> diagnostics;
-  absl::StatusOr<std::unique_ptr<HloModule>> module =
-      ParseAndReturnUnverifiedModule(file.bytes, HloModuleConfig(), parser_options, &diagnostics);
-  PrintDiagnostics(SourceText{file.name, file.bytes}, diagnostics);
-  if (!module.ok() || (options.strict && !diagnostics.empty())) return std::nullopt;
-  file.module = *std::move(module);
+  if (!ReadText(options, &file, answers)) return std::nullopt;
   return file;
 }
 
@@ -180,11 +225,15 @@ absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& pat
   return files;
 }
 
-absl::StatusOr<std::vector<std::string>> ExpandModulePaths(const std::vector<std::string>& paths) {
+std::vector<std::string> ExpandModulePaths(const std::vector<std::string>& paths, Answers* answers) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
-    KASHI_ASSIGN_OR_RETURN(const std::vector<std::string> expanded, ExpandModulePath(path));
-    files.insert(files.end(), expanded.begin(), expanded.end());
+    const absl::StatusOr<std::vector<std::string>> expanded = ExpandModulePath(path);
+    if (expanded.ok()) {
+      files.insert(files.end(), expanded->begin(), expanded->end());
+    } else {
+      answers->AddFileError(path, expanded.status());
+    }
   }
   return files;
 }

@@ -17,6 +17,7 @@ struct HloProtoFile;
 
 namespace kashi::cli {
 
+class Answers;
 class Verb;
 
 // --input-limit: what ReadFile may read. By default 4 GiB, or half of the memory that is available if that is less.
@@ -26,8 +27,8 @@ void AddInputLimitOption(Verb* verb);
 // have no end.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-// A file and the module that it holds. What kind of file it is its contents say, not its name: HLO text, or HloModuleProto,
-// HloProto or HloSnapshot in binary, text or JSON form.
+// A file and the module that it holds. The contents tell the kind of file, not the name: HLO text, or HloModuleProto,
+// HloProto or HloSnapshot in binary, text or JSON form; each also packed by gzip.
 struct ModuleFile {
   ModuleFile();
   ModuleFile(ModuleFile&&) noexcept;
@@ -45,14 +46,14 @@ struct ModuleReaderOptions {
   bool strict = false;  // warnings are errors
 };
 
-// Reads a module. Errors and warnings go to standard error under their place; nullopt after an error.
-std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options);
+// Reads a module. nullopt after an error, which `answers` has received; warnings go to standard error under their place.
+std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options, Answers* answers);
 
 // The module files that an argument means: itself, or, of a directory that `--xla_dump_to` wrote, all that hold modules, in
 // the order of their names. INVALID_ARGUMENT for a directory without any.
 absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& path);
-// Those of all arguments, in their order; the first error.
-absl::StatusOr<std::vector<std::string>> ExpandModulePaths(const std::vector<std::string>& paths);
+// Those of all arguments, in their order. `answers` receives the errors.
+std::vector<std::string> ExpandModulePaths(const std::vector<std::string>& paths, Answers* answers);
 
 }  // namespace kashi::cli
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "cli/suggest.h"
 #include "cli/verb.h"
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/hlo_opcode.h"
@@ -79,24 +80,25 @@ std::string PlainRow(const HloOpcodeInfo& info) {
                       info.doc, "\n");
 }
 
-int RunOps(const OpsOptions& options) {
-  std::vector<HloOpcode> opcodes;
-  for (const std::string& name : options.names) {
-    const absl::StatusOr<HloOpcode> opcode = StringToHloOpcode(name);
-    if (!opcode.ok()) return Fail(opcode.status());
-    opcodes.push_back(*opcode);
-  }
-  for (uint32_t i = 0; options.names.empty() && i < HloOpcodeCount(); ++i) opcodes.push_back(static_cast<HloOpcode>(i));
+std::vector<std::string> AllNames() {
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < HloOpcodeCount(); ++i) names.emplace_back(HloOpcodeString(static_cast<HloOpcode>(i)));
+  return names;
+}
 
+int RunOps(const OpsOptions& options) {
+  const std::vector<std::string> all = AllNames();
   Answers answers(options.output, options.json);
-  if (options.markdown) {
-    answers.Add(kMarkdownHead);
-  }
-  for (const HloOpcode opcode : opcodes) {
-    if (options.json) {
-      answers.AddLine(OpJson(opcode));
+  if (options.markdown) answers.Add(kMarkdownHead);
+  for (const std::string& name : options.names.empty() ? all : options.names) {
+    const std::optional<HloOpcode> opcode = FindHloOpcode(name);
+    if (!opcode.has_value()) {
+      const std::string error = absl::StrCat("there is no operation `", name, "`", DidYouMean(name, all));
+      answers.AddError({"<argument>", name}, ErrorAboutAll({"<argument>", name}, absl::InvalidArgumentError(error)));
+    } else if (options.json) {
+      answers.AddLine(OpJson(*opcode));
     } else {
-      answers.Add(options.markdown ? MarkdownRow(opcode) : PlainRow(GetHloOpcodeInfo(opcode)));
+      answers.Add(options.markdown ? MarkdownRow(*opcode) : PlainRow(GetHloOpcodeInfo(*opcode)));
     }
   }
   return answers.Finish();

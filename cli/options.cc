@@ -1,36 +1,128 @@
 #include "cli/options.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "cli/suggest.h"
 
 namespace kashi::cli {
+namespace {
+
+// ---- What values may be ----------------------------------------------------------------------------------------------------
+
+std::string CheckWhole(const std::string& text, int64_t min, int64_t max) {
+  int64_t number = 0;
+  if (absl::SimpleAtoi(text, &number) && number >= min && number <= max) return "";
+  const bool is_bounded = max != std::numeric_limits<int64_t>::max();
+  return absl::StrCat("`", text, "` is no whole number from ", min, is_bounded ? absl::StrCat(" to ", max) : " up");
+}
+
+std::string CheckUnsigned(const std::string& text) {
+  uint64_t number = 0;
+  return absl::SimpleAtoi(text, &number) ? "" : absl::StrCat("`", text, "` is no whole number from 0 up");
+}
+
+std::string CheckInteger(const std::string& text) {
+  int64_t number = 0;
+  return absl::SimpleAtoi(text, &number) ? "" : absl::StrCat("`", text, "` is no whole number");
+}
+
+std::string CheckReal(const std::string& text) {
+  double number = 0;
+  return absl::SimpleAtod(text, &number) ? "" : absl::StrCat("`", text, "` is no number");
+}
+
+std::string CheckFileName(const std::string& name) { return name.empty() ? "an empty name names no file" : ""; }
+
+OptionInfo WithValue(const std::string& value) {
+  OptionInfo info;
+  info.value = value;
+  return info;
+}
+
+// ---- Help ------------------------------------------------------------------------------------------------------------------
+
+constexpr size_t kHelpWidth = 100;
+constexpr size_t kHelpIndent = 26;  // of descriptions
+
+// Appends words behind what the line has already; further lines are indented.
+void AppendWrapped(absl::string_view words, std::string* text) {
+  const size_t line_break = text->rfind('\n');
+  size_t column = text->size() - (line_break == std::string::npos ? 0 : line_break + 1);
+  if (column + 1 > kHelpIndent) {
+    text->push_back('\n');
+    column = 0;
+  }
+  text->append(kHelpIndent - column, ' ');
+  column = kHelpIndent;
+  for (const absl::string_view word : absl::StrSplit(words, ' ')) {
+    const bool is_first = column == kHelpIndent;
+    if (!is_first && column + 1 + word.size() > kHelpWidth) {
+      absl::StrAppend(text, "\n", std::string(kHelpIndent, ' '), word);
+      column = kHelpIndent + word.size();
+    } else {
+      absl::StrAppend(text, is_first ? "" : " ", word);
+      column += word.size() + (is_first ? 0 : 1);
+    }
+  }
+  text->push_back('\n');
+}
+
+std::string ValueText(const OptionInfo& info) { return info.value.empty() ? "" : absl::StrCat(" ", info.value); }
+
+// "-o, --output FILE"
+std::string NamesText(const OptionInfo& info) {
+  if (info.is_positional()) return absl::StrCat(info.names[0], info.is_list ? "..." : "");
+  return absl::StrCat(absl::StrJoin(info.names, ", "), ValueText(info));
+}
+
+void AppendHelp(const std::string& names, const std::string& description, std::string* text) {
+  absl::StrAppend(text, "  ", names);
+  AppendWrapped(description, text);
+}
+
+constexpr char kHelpName[] = "-h, --help";
+
+}  // namespace
+
+// ---- Options ---------------------------------------------------------------------------------------------------------------
 
 Option* Option::Required() {
   option_->required();
+  info_.is_required = true;
   return this;
 }
 
 Option* Option::OneOf(const std::vector<std::string>& words) {
-  option_->check(CLI::IsMember(words));
-  return this;
+  info_.words = words;
+  return Check([words](const std::string& text) {
+    const bool is_one = std::find(words.begin(), words.end(), text) != words.end();
+    return is_one ? std::string()
+                  : absl::StrCat("`", text, "` is not one of ", absl::StrJoin(words, ", "), DidYouMean(text, words));
+  });
 }
 
 Option* Option::Within(int64_t min, int64_t max) {
-  option_->check(CLI::Range(min, max));
-  return this;
-}
-
-Option* Option::Within(int64_t min, int64_t max, const std::string& unit) {
-  option_->check(CLI::Range(min, max).description(unit));
-  return this;
+  return Check([min, max](const std::string& text) { return CheckWhole(text, min, max); });
 }
 
 Option* Option::Check(OptionCheck check) {
   option_->check(std::move(check));
   return this;
+}
+
+Option* Option::File(const std::string& value) {
+  info_.is_file = true;
+  if (!info_.is_positional()) info_.value = value;
+  return Check(CheckFileName);
 }
 
 Option* Option::OneEach() {
@@ -43,39 +135,43 @@ Option* Option::Excludes(const Option* other) {
   return this;
 }
 
-Verb::Verb(CLI::App* app, std::function<int()> run) : app_(app), run_(std::move(run)) {}
+// ---- Verbs -----------------------------------------------------------------------------------------------------------------
+
+Verb::Verb(CLI::App* app, std::string examples, std::function<int()> run)
+    : app_(app), examples_(std::move(examples)), run_(std::move(run)) {}
 Verb::~Verb() = default;
 
 std::string Verb::name() const { return app_->get_name(); }
-std::string Verb::Help() const { return app_->help("kashi"); }
+std::string Verb::description() const { return app_->get_description(); }
 
-Option* Verb::Own(CLI::Option* option) { return options_.emplace_back(std::make_unique<Option>(option)).get(); }
-
-template <typename Value>
-Option* Verb::Add(const std::string& names, Value* value, const std::string& description) {
-  return Own(app_->add_option(names, *value, description));
+Option* Verb::Own(CLI::Option* option, OptionInfo info) {
+  info.names = absl::StrSplit(option->get_name(/*positional=*/false, /*all_options=*/true), ',');
+  info.description = option->get_description();
+  return options_.emplace_back(std::make_unique<Option>(option, std::move(info))).get();
 }
 
 Option* Verb::AddOption(const std::string& names, std::string* value, const std::string& description) {
-  return Add(names, value, description);
+  return Own(app_->add_option(names, *value, description), WithValue("TEXT"));
 }
 Option* Verb::AddOption(const std::string& names, std::vector<std::string>* values, const std::string& description) {
-  return Add(names, values, description);
+  OptionInfo info = WithValue("TEXT");
+  info.is_list = true;
+  return Own(app_->add_option(names, *values, description), std::move(info));
 }
 Option* Verb::AddOption(const std::string& names, int* value, const std::string& description) {
-  return Add(names, value, description);
+  return Own(app_->add_option(names, *value, description), WithValue("N"))->Check(CheckInteger);
 }
 Option* Verb::AddOption(const std::string& names, int64_t* value, const std::string& description) {
-  return Add(names, value, description);
+  return Own(app_->add_option(names, *value, description), WithValue("N"))->Check(CheckInteger);
 }
 Option* Verb::AddOption(const std::string& names, uint64_t* value, const std::string& description) {
-  return Add(names, value, description);
+  return Own(app_->add_option(names, *value, description), WithValue("N"))->Check(CheckUnsigned);
 }
 Option* Verb::AddOption(const std::string& names, double* value, const std::string& description) {
-  return Add(names, value, description);
+  return Own(app_->add_option(names, *value, description), WithValue("X"))->Check(CheckReal);
 }
 Option* Verb::AddOption(const std::string& names, std::optional<double>* value, const std::string& description) {
-  return Add(names, value, description);
+  return Own(app_->add_option(names, *value, description), WithValue("X"))->Check(CheckReal);
 }
 
 Option* Verb::AddOption(const std::string& names, OptionCheck set, const std::string& description) {
@@ -83,23 +179,65 @@ Option* Verb::AddOption(const std::string& names, OptionCheck set, const std::st
     const std::string error = set(text);
     if (!error.empty()) throw CLI::ValidationError(error);
   };
-  return Own(app_->add_option_function<std::string>(names, set_or_throw, description));
+  return Own(app_->add_option_function<std::string>(names, set_or_throw, description), WithValue("NAME"));
 }
 
 Option* Verb::AddSizeOption(const std::string& names, uint64_t* bytes, const std::string& description) {
-  return Own(app_->add_option(names, *bytes, description)->transform(CLI::AsSizeValue(/*kb_is_1000=*/false)));
+  return Own(app_->add_option(names, *bytes, description)->transform(CLI::AsSizeValue(/*kb_is_1000=*/false)),
+             WithValue("BYTES"));
 }
 
 Option* Verb::AddFlag(const std::string& names, bool* value, const std::string& description) {
-  return Own(app_->add_flag(names, *value, description)->disable_flag_override());
+  return Own(app_->add_flag(names, *value, description)->disable_flag_override(), OptionInfo());
 }
 
-Command::Command(const std::string& name, const std::string& description, const std::string& footer,
-                 const std::string& version)
-    : app_(std::make_unique<CLI::App>(description, name)) {
-  app_->footer(footer);
-  app_->set_version_flag("--version", absl::StrCat(name, " ", version),
-                         absl::StrCat("Print the version; `", name, " version` tells more"));
+std::string Verb::Usage() const {
+  std::string usage = absl::StrCat("kashi ", name(), " [OPTIONS]");
+  for (const std::unique_ptr<Option>& option : options_) {
+    const OptionInfo& info = option->info();
+    if (!info.is_positional()) continue;
+    absl::StrAppend(&usage, info.is_required ? " " : " [", NamesText(info), info.is_required ? "" : "]");
+  }
+  return usage;
+}
+
+std::string Verb::Help() const {
+  std::string arguments;
+  std::string options;
+  for (const std::unique_ptr<Option>& option : options_) {
+    const OptionInfo& info = option->info();
+    AppendHelp(NamesText(info), info.description, info.is_positional() ? &arguments : &options);
+  }
+  AppendHelp(kHelpName, "Print this help", &options);
+  return absl::StrCat(description(), ".\n\nUsage: ", Usage(), "\n", arguments.empty() ? "" : "\nArguments:\n",
+                      arguments, "\nOptions:\n", options, "\nExamples:\n", examples_, "\n");
+}
+
+// What the command line has too much.
+std::string Verb::UnexpectedArguments() const {
+  const std::vector<std::string> unexpected = app_->remaining();
+  const auto is_option = [](const std::string& text) { return text.size() > 1 && text[0] == '-'; };
+  const auto found = std::find_if(unexpected.begin(), unexpected.end(), is_option);
+  if (found == unexpected.end()) {
+    return absl::StrCat("`", absl::StrJoin(unexpected, " "), "` is too much; usage: ", Usage());
+  }
+  const std::string given = found->substr(0, found->find('='));
+  std::vector<std::string> names = {"--help"};
+  for (const std::unique_ptr<Option>& option : options_) {
+    const OptionInfo& info = option->info();
+    if (!info.is_positional()) names.insert(names.end(), info.names.begin(), info.names.end());
+  }
+  return absl::StrCat("`kashi ", name(), "` has no option `", given, "`", DidYouMean(given, names));
+}
+
+// ---- The command -----------------------------------------------------------------------------------------------------------
+
+Command::Command(const std::string& description, const std::string& footer, const std::string& version)
+    : app_(std::make_unique<CLI::App>(description, "kashi")),
+      description_(description),
+      footer_(footer),
+      version_(version) {
+  app_->set_version_flag("--version", absl::StrCat("kashi ", version));
   app_->require_subcommand(1);
 }
 Command::~Command() = default;
@@ -107,8 +245,7 @@ Command::~Command() = default;
 Verb* Command::AddVerb(const std::string& name, const std::string& description, const std::string& examples,
                        std::function<int()> run) {
   CLI::App* app = app_->add_subcommand(name, description);
-  app->footer(absl::StrCat("Examples:\n", examples));
-  return verbs_.emplace_back(std::make_unique<Verb>(app, std::move(run))).get();
+  return verbs_.emplace_back(std::make_unique<Verb>(app, examples, std::move(run))).get();
 }
 
 const Verb* Command::FindVerb(const std::string& name) const {
@@ -118,9 +255,19 @@ const Verb* Command::FindVerb(const std::string& name) const {
   return nullptr;
 }
 
+std::vector<std::string> Command::verb_names() const {
+  std::vector<std::string> names;
+  for (const std::unique_ptr<Verb>& verb : verbs_) names.push_back(verb->name());
+  return names;
+}
+
 std::string Command::Help() const {
-  // App::help would show the verb that was chosen, if one was.
-  return app_->get_formatter()->make_help(app_.get(), app_->get_name(), CLI::AppFormatMode::Normal);
+  std::string text = absl::StrCat(description_, "\n\nUsage: kashi VERB [OPTIONS] ...\n\nVerbs:\n");
+  for (const std::unique_ptr<Verb>& verb : verbs_) AppendHelp(verb->name(), verb->description(), &text);
+  absl::StrAppend(&text, "\nOptions:\n");
+  AppendHelp(kHelpName, "Print this help", &text);
+  AppendHelp("--version", "Print the version; `kashi version` tells more", &text);
+  return absl::StrCat(text, "\n", footer_, "\n");
 }
 
 const Verb* Command::ChosenVerb() const {
@@ -135,11 +282,16 @@ Command::Request Command::Parse(int argc, const char* const* argv) {
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return {Kind::kPrint, nullptr, app_->help()};
-  } catch (const CLI::CallForVersion& version) {
-    return {Kind::kPrint, nullptr, absl::StrCat(version.what(), "\n")};
-  } catch (const CLI::RequiredError&) {
-    return {Kind::kLacking, ChosenVerb(), ""};
+    const Verb* verb = ChosenVerb();
+    return {Kind::kPrint, nullptr, verb != nullptr ? verb->Help() : Help()};
+  } catch (const CLI::CallForVersion&) {
+    return {Kind::kPrint, nullptr, absl::StrCat("kashi ", version_, "\n")};
+  } catch (const CLI::RequiredError& error) {
+    return {Kind::kLacking, ChosenVerb(), error.what()};
+  } catch (const CLI::ExtrasError& error) {
+    const Verb* verb = ChosenVerb();
+    const bool is_of_verb = verb != nullptr && !verb->app_->remaining().empty();
+    return {Kind::kWrong, verb, is_of_verb ? verb->UnexpectedArguments() : error.what()};
   } catch (const CLI::ParseError& error) {
     return {Kind::kWrong, ChosenVerb(), error.what()};
   }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -26,19 +27,34 @@ namespace kashi::cli {
 // Returns what is wrong with an option's text, empty if nothing is.
 using OptionCheck = std::function<std::string(const std::string& text)>;
 
+// What the help, the completions and the man page tell about an option or a positional argument.
+struct OptionInfo {
+  std::vector<std::string> names;  // {"-o", "--output"}, or {"FILE"}
+  std::string value;               // stands for the value: "N"; empty for a flag
+  std::string description;
+  std::vector<std::string> words;  // the values, where they are few
+  bool is_required = false;
+  bool is_list = false;
+  bool is_file = false;  // of the file system: files are offered as values
+
+  bool is_positional() const { return names[0][0] != '-'; }
+};
+
 class Option {
  public:
-  explicit Option(CLI::Option* option) : option_(option) {}
+  Option(CLI::Option* option, OptionInfo info) : option_(option), info_(std::move(info)) {}
 
-  // All return the option itself. Its help tells about them.
+  const OptionInfo& info() const { return info_; }
+
+  // All return the option itself.
   Option* Required();
   // One of these words.
   Option* OneOf(const std::vector<std::string>& words);
-  // From min to max. `unit` stands for the range in the help, where one is given.
+  // From min to max, an upper bound of int64_t's largest being none.
   Option* Within(int64_t min, int64_t max);
-  Option* Within(int64_t min, int64_t max, const std::string& unit);
-  // The help tells nothing about it: the description has to.
   Option* Check(OptionCheck check);
+  // Names a file or a directory: an empty name is refused. `value` stands for it in the help.
+  Option* File(const std::string& value = "FILE");
   // Of a list: each value has the option's name in front, `--input a --input b`.
   Option* OneEach();
   // Not together with the other one.
@@ -46,17 +62,24 @@ class Option {
 
  private:
   CLI::Option* option_;
+  OptionInfo info_;
 };
 
 class Verb {
  public:
   // `run` returns the exit status.
-  Verb(CLI::App* app, std::function<int()> run);
+  Verb(CLI::App* app, std::string examples, std::function<int()> run);
   ~Verb();
   Verb(const Verb&) = delete;
   Verb& operator=(const Verb&) = delete;
 
   std::string name() const;
+  std::string description() const;
+  const std::string& examples() const { return examples_; }
+  // Positional arguments in their order, and options.
+  const std::vector<std::unique_ptr<Option>>& options() const { return options_; }
+  // "kashi index [OPTIONS] SHAPE [INDEX...]"
+  std::string Usage() const;
   std::string Help() const;
   int Run() const { return run_(); }
 
@@ -77,27 +100,29 @@ class Verb {
 
  private:
   friend class Command;
-  template <typename Value>
-  Option* Add(const std::string& names, Value* value, const std::string& description);
-  Option* Own(CLI::Option* option);
+  Option* Own(CLI::Option* option, OptionInfo info);
+  std::string UnexpectedArguments() const;
 
   CLI::App* app_;
+  std::string examples_;
   std::function<int()> run_;
   std::vector<std::unique_ptr<Option>> options_;
 };
 
 class Command {
  public:
-  Command(const std::string& name, const std::string& description, const std::string& footer,
-          const std::string& version);
+  Command(const std::string& description, const std::string& footer, const std::string& version);
   ~Command();
 
-  // `examples` are lines that the verb's help shows as they are.
+  // `description`: one sentence without its full stop. `examples` are lines that the verb's help shows as they are.
   Verb* AddVerb(const std::string& name, const std::string& description, const std::string& examples,
                 std::function<int()> run);
   const std::vector<std::unique_ptr<Verb>>& verbs() const { return verbs_; }
   // Null if there is none of that name.
   const Verb* FindVerb(const std::string& name) const;
+  std::vector<std::string> verb_names() const;
+  const std::string& description() const { return description_; }
+  const std::string& version() const { return version_; }
   // The help of the whole command.
   std::string Help() const;
 
@@ -120,6 +145,9 @@ class Command {
   const Verb* ChosenVerb() const;
 
   std::unique_ptr<CLI::App> app_;
+  std::string description_;
+  std::string footer_;
+  std::string version_;
   std::vector<std::unique_ptr<Verb>> verbs_;
 };
 

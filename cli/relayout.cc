@@ -247,8 +247,8 @@ int RelayoutVerb::RunFiles() {
   if (!options_.from.empty() && !ReadSide("--from", options_.from, nullptr, &from)) return Finish();
   const absl::Status status = RunFilesFrom(from);
   if (interrupt_.has_value() && interrupt_->flag().load()) return SayInterrupted();
-  const int finished = Finish();
-  return status.ok() ? finished : Fail(status);
+  if (!status.ok()) answers_.AddFileError(options_.in.empty() ? "--from" : options_.in, status);
+  return Finish();
 }
 
 // ---- Many problems -------------------------------------------------------------------------------------------------------
@@ -269,7 +269,10 @@ void RelayoutVerb::RunProblem(const SourceText& line) {
 
 int RelayoutVerb::RunProblems() {
   const absl::StatusOr<std::string> text = ReadFile(options_.problems);
-  if (!text.ok()) return Fail(text.status());
+  if (!text.ok()) {
+    answers_.AddFileError(options_.problems, text.status());
+    return Finish();
+  }
   interrupt_.emplace();
   const std::string name = options_.problems == "-" ? "<stdin>" : options_.problems;
   size_t number = 0;
@@ -420,7 +423,8 @@ void AddReportOptions(Verb* verb, RelayoutVerbOptions* options) {
   verb->AddFlag("--bench", &options->bench,
                 "Measure how fast it is, beside a copy of as many bytes by as many threads");
   verb->AddOption("--problems", &options->problems,
-                  "Plan, check or measure each line `[name: ]FROM -> TO` of this file (`-`: standard input)");
+                  "Plan, check or measure each line `[name: ]FROM -> TO` of this file (`-`: standard input)")
+      ->File();
   verb->AddOption("--min-time", &options->min_seconds, "Seconds that --bench measures, each time (default: 0.5)")
       ->Check(CheckSeconds);
   verb->AddOption("--seed", &options->seed, "Of the random data if there is no IN (default: 42)");
@@ -449,8 +453,8 @@ void AddRelayoutVerb(Command* command) {
       "Exit status 130 after Ctrl-C.";
   Verb* verb = command->AddVerb("relayout", "Move an array from one layout into another", examples,
                                 [options] { return RelayoutVerb(*options).Run(); });
-  verb->AddOption("IN", &options->in, "Raw bytes or .npy; `-`: standard input");
-  verb->AddOption("OUT", &options->out, "The file to write; `-`: standard output");
+  verb->AddOption("IN", &options->in, "Raw bytes or .npy; `-`: standard input")->File();
+  verb->AddOption("OUT", &options->out, "The file to write; `-`: standard output")->File();
   verb->AddOption("--from", &options->from, "Shape and layout of IN; .npy can do without");
   verb->AddOption("--to", &options->to, "Shape and layout of OUT; without it, .npy is row-major");
   verb->AddFlag("--convert", &options->convert, "Convert elements where the types differ");
@@ -458,9 +462,9 @@ void AddRelayoutVerb(Command* command) {
                   "What padding of OUT becomes: a number, bits (0x7fc0), or `keep`: as it is there (default: 0)");
   verb->AddFlag("--npy", &options->npy, "OUT is .npy, whatever its name");
   AddReportOptions(verb, options.get());
-  verb->AddOption("--threads", &options->threads, "At most so many threads (default: all of the machine)")
+  verb->AddOption("--threads", &options->threads, "Most threads (default: all of the machine)")
       ->Within(0, 1024);
-  verb->AddSizeOption("--memory-limit", &options->memory_limit, "At most so many bytes of arrays: 500M, 4G");
+  verb->AddSizeOption("--memory-limit", &options->memory_limit, "Most bytes of arrays: 500M, 4G");
   AddStrictFlag(verb, &options->strict);
   verb->AddFlag("--json", &options->json, "One JSON object a relayout");
 }

@@ -20,7 +20,7 @@ double NanosecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
 
-// The mean of so many in a row: a clock takes longer than the smallest relayouts.
+// The mean of this many in a row: a clock takes longer than the smallest relayouts.
 template <typename Work>
 double NanosecondsOf(int64_t repeat, Work work) {
   const Clock::time_point begin = Clock::now();

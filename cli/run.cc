@@ -64,6 +64,7 @@ struct RunOptions {
   std::string until;
   bool check_nan = false;
   LimitOptions limits;
+  std::string output;
   bool strict = false;
   bool json = false;
 };
@@ -100,7 +101,7 @@ struct Times {
 
 class RunVerb {
  public:
-  explicit RunVerb(const RunOptions& options) : options_(options) {}
+  explicit RunVerb(const RunOptions& options) : options_(options), answers_(options.output, options.json) {}
   int Run();
 
  private:
@@ -126,7 +127,7 @@ class RunVerb {
   absl::StatusOr<std::vector<std::optional<OutputComparison>>> Compare(size_t device,
                                                                        const std::vector<Literal>& outputs) const;
   absl::StatusOr<std::vector<Literal>> Expected(size_t device, const std::vector<Literal>& outputs) const;
-  absl::Status ShowDevice(size_t device, std::vector<Literal> outputs, Answers* answers);
+  absl::Status ShowDevice(size_t device, std::vector<Literal> outputs);
   std::string TimesText() const;
   void AddTimes(Json* json) const;
   int Show(std::vector<Literal> results);
@@ -138,6 +139,7 @@ class RunVerb {
   bool shows_devices() const { return has_devices() || splits_outputs(); }
 
   const RunOptions& options_;
+  Answers answers_;
   Interrupt interrupt_;
   std::optional<ModuleFile> file_;
   ProgramScope scope_;
@@ -161,9 +163,6 @@ std::optional<int> RunVerb::CheckUsage() const {
   if (!options_.devices_dir.empty() && !options_.inputs.empty()) return FailUsage("--devices-dir or --input, not both");
   if (!options_.expect.empty() && !options_.expect_devices.empty()) {
     return FailUsage("--expect or --expect-devices, not both");
-  }
-  if (options_.engine == "cpu") {
-    return Fail(Unimplemented("the compiled engine is not built yet: leave --engine cpu away"));
   }
   return std::nullopt;
 }
@@ -355,14 +354,17 @@ absl::StatusOr<std::vector<Literal>> RunVerb::Execute() {
 
 int RunVerb::FailRun(const absl::Status& status) {
   if (interrupt_.flag().load()) return SayInterrupted();
-  if (nan_check_ == nullptr || nan_check_->finding().empty()) return FailIn(*file_, NameLimitOption(status));
-  Answers answers("", options_.json);
-  if (options_.json) {
-    answers.AddLine({{"file", file_->name}, {"not_finite", nan_check_->finding()}});
-  } else {
-    answers.Add(nan_check_->finding());
+  if (nan_check_ == nullptr || nan_check_->finding().empty()) {
+    AddModuleError(*file_, NameLimitOption(status), &answers_);
+    return answers_.Finish();
   }
-  return std::max(kBadInput, answers.Finish());
+  answers_.SetBad();
+  if (options_.json) {
+    answers_.AddLine({{"file", file_->name}, {"not_finite", nan_check_->finding()}});
+  } else {
+    answers_.Add(nan_check_->finding());
+  }
+  return answers_.Finish();
 }
 
 std::string RunVerb::OutputDirectory(size_t device) const {
@@ -396,19 +398,19 @@ absl::StatusOr<std::vector<std::optional<OutputComparison>>> RunVerb::Compare(
   return comparisons;
 }
 
-absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs, Answers* answers) {
+absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs) {
   if (!options_.output_dir.empty()) {
     KASHI_RETURN_IF_ERROR(WriteOutputs(OutputDirectory(device), outputs, interrupt_.flag()));
   }
   KASHI_ASSIGN_OR_RETURN(const std::vector<std::optional<OutputComparison>> comparisons, Compare(device, outputs));
   Json list = Json::array();
-  if (shows_devices() && !options_.json) answers->Add(absl::StrCat("dev", device, "\n"));
+  if (shows_devices() && !options_.json) answers_.Add(absl::StrCat("dev", device, "\n"));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (comparisons[i].has_value() && !comparisons[i]->agrees) is_as_expected_ = false;
     if (options_.json) {
       list.push_back(OutputJson(outputs[i], comparisons[i]));
     } else {
-      answers->Add(OutputText(static_cast<int64_t>(i), outputs[i], comparisons[i]));
+      answers_.Add(OutputText(static_cast<int64_t>(i), outputs[i], comparisons[i]));
     }
   }
   if (shows_devices()) {
@@ -434,21 +436,22 @@ std::string RunVerb::TimesText() const {
 }
 
 int RunVerb::Show(std::vector<Literal> results) {
-  Answers answers("", options_.json);
   if (Json scope = ScopeJson(scope_); !scope.is_null()) json_["program"] = std::move(scope);
+  json_["file"] = file_->name;
+  json_["engine"] = options_.engine;
   AddTimes(&json_);
   for (size_t device = 0; device < results.size(); ++device) {
-    const absl::Status shown = ShowDevice(device, FlattenResult(std::move(results[device])), &answers);
+    const absl::Status shown = ShowDevice(device, FlattenResult(std::move(results[device])));
     if (!shown.ok()) return FailRun(shown);
   }
   if (options_.json) {
-    answers.AddLine(json_);
+    answers_.AddLine(json_);
   } else if (options_.repeat > 1) {
-    answers.Add(TimesText());
+    answers_.Add(TimesText());
   } else if (nan_check_ != nullptr) {
-    answers.Add("no instruction makes a NaN or an infinity\n");
+    answers_.Add("no instruction makes a NaN or an infinity\n");
   }
-  return std::max(answers.Finish(), is_as_expected_ ? kSuccess : kBadInput);
+  return std::max(answers_.Finish(), is_as_expected_ ? kSuccess : kBadInput);
 }
 
 absl::Status RunVerb::Prepare() {
@@ -466,15 +469,16 @@ int RunVerb::Run() {
     const absl::Status registered = RegisterCustomCallCommand(custom_call);
     if (!registered.ok()) return FailUsage(registered.message());
   }
-  const absl::StatusOr<std::vector<std::string>> paths = ExpandModulePath(options_.file);
-  if (!paths.ok()) return Fail(paths.status());
-  if (paths->size() > 1) {
-    return Fail(InvalidArgument("%s holds %d modules: say which to run", options_.file, paths->size()));
+  const std::vector<std::string> paths = ExpandModulePaths({options_.file}, &answers_);
+  if (paths.size() > 1) {
+    answers_.AddFileError(options_.file, InvalidArgument("%s holds %s: say which to run", options_.file,
+                                                         Count(static_cast<int64_t>(paths.size()), "module")));
   }
-  file_ = ReadModuleFile(paths->front(), {options_.strict});
-  if (!file_.has_value()) return kBadInput;
+  if (paths.size() != 1) return answers_.Finish();
+  file_ = ReadModuleFile(paths.front(), {options_.strict}, &answers_);
+  if (!file_.has_value()) return answers_.Finish();
   const Clock::time_point begin = Clock::now();
-  if (!CheckModule(*file_)) return kBadInput;
+  if (!CheckModule(*file_, &answers_)) return answers_.Finish();
   times_.compile_ms = MillisecondsSince(begin);
   const absl::Status prepared = Prepare();
   if (!prepared.ok()) return FailRun(prepared);
@@ -484,8 +488,9 @@ int RunVerb::Run() {
 
 void AddWatchOptions(Verb* verb, RunOptions* options) {
   verb->AddOption("--trace", &options->trace,
-                  "Write every instruction's value as .npy into this directory, and index.tsv: which is which");
-  verb->AddSizeOption("--trace-limit", &options->trace_limit, "At most so many bytes of them (default: 1G)");
+                  "Write every instruction's value as .npy into this directory, and index.tsv: which is which")
+      ->File("DIR");
+  verb->AddSizeOption("--trace-limit", &options->trace_limit, "Most bytes of them (default: 1G)");
   verb->AddOption("--until", &options->until, "Run until this instruction has a value: that is the output");
   verb->AddFlag("--check-nan", &options->check_nan,
                 "Stop at the first instruction that makes a NaN or an infinity, and tell about it; exit status 1");
@@ -497,8 +502,9 @@ void AddDeviceOptions(Verb* verb, RunOptions* options) {
       ->OneEach();
   verb->AddOption("--devices-dir", &options->devices_dir,
                   "Several devices: the inputs are DIR/dev<k>/in<i>.npy; writes OUT/dev<k>/out<i>.npy. For a program "
-                  "that is not partitioned yet they are put together along the shardings of the parameters");
-  verb->AddOption("--expect-devices", &options->expect_devices, "Compare with DIR/dev<k>/out<i>.npy");
+                  "that is not partitioned yet they are put together along the shardings of the parameters")
+      ->File("DIR");
+  verb->AddOption("--expect-devices", &options->expect_devices, "Compare with DIR/dev<k>/out<i>.npy")->File("DIR");
   verb->AddFlag(
       "--split-outputs", &options->split_outputs,
       "Cut the outputs of a program that is not partitioned yet along its shardings, as each device has them");
@@ -517,7 +523,7 @@ void AddRunVerb(Command* command) {
       "  kashi run module.hlo --input x.npy --expect want.npy       exit status 1 if it differs\n"
       "  kashi run module.hlo --random normal --random 2=integers:0,9    parameter 2 from 0 to 9, the others normal\n"
       "  kashi run snapshot.pb                                      a snapshot on its own arguments\n"
-      "  kashi run module.hlo --check-nan                           who makes the first NaN\n"
+      "  kashi run module.hlo --check-nan                           which instruction makes the first NaN\n"
       "  kashi run module.hlo --repeat 10 --json                    how long it takes\n\n"
       "Inputs are arrays in the order of the parameters, a tuple's one behind the other; for types that NumPy lacks,\n"
       "raw bits.\n\n"
@@ -535,10 +541,15 @@ void AddRunVerb(Command* command) {
       "each with outputs. Exit status 130 after Ctrl-C.";
   Verb* verb =
       command->AddVerb("run", "Run a program on values", examples, [options] { return RunVerb(*options).Run(); });
-  verb->AddOption("FILE", &options->file, "A module in any form, or `-` for standard input")->Required();
-  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated. None: random numbers")->OneEach();
-  verb->AddOption("--output-dir", &options->output_dir, "Write out0.npy, out1.npy ... into this directory");
-  verb->AddOption("--expect", &options->expect, "Compare an output with this .npy file; may be repeated")->OneEach();
+  verb->AddOption("FILE", &options->file, "A module in any form, or `-` for standard input")->File()->Required();
+  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated. None: random numbers")
+      ->File()
+      ->OneEach();
+  verb->AddOption("--output-dir", &options->output_dir, "Write out0.npy, out1.npy ... into this directory")
+      ->File("DIR");
+  verb->AddOption("--expect", &options->expect, "Compare an output with this .npy file; may be repeated")
+      ->File()
+      ->OneEach();
   verb->AddOption("--tolerance", &options->tolerance,
                   "How far off a real number may be, absolutely and relatively (default: f64 1e-9, f32 1e-4, f16 1e-2, "
                   "others 5e-2)")
@@ -553,13 +564,14 @@ void AddRunVerb(Command* command) {
       ->OneEach()
       ->Check(CheckRandomRule);
   verb->AddOption("--seed", &options->seed, "Of random numbers (default: 42)");
-  verb->AddOption("--repeat", &options->repeat, "Run so many times, and tell how long it takes")->Within(1, 1000000);
-  verb->AddOption("--engine", &options->engine, "evaluator, or cpu: compiled")->OneOf({"evaluator", "cpu"});
+  verb->AddOption("--repeat", &options->repeat, "How many times to run; tells how long it takes")->Within(1, 1000000);
+  verb->AddOption("--engine", &options->engine, "What computes: the evaluator is the only engine so far")
+      ->OneOf({"evaluator"});
   AddLimitOptions(verb, &options->limits);
   AddInputLimitOption(verb);
-  AddDurableFlag(verb);
   AddDeviceOptions(verb, options.get());
   AddWatchOptions(verb, options.get());
+  AddOutputOption(verb, &options->output, "Write the report to this file");
   AddStrictFlag(verb, &options->strict);
   verb->AddFlag("--json", &options->json, "One JSON object");
 }

@@ -61,6 +61,11 @@ absl::StatusOr<OutputComparison> CompareOutput(const Literal& expected, const Li
   return comparison;
 }
 
+const char* VerdictText(const OutputComparison& comparison) {
+  if (comparison.agrees) return "agrees: ";
+  return comparison.statistics.mismatches == 0 ? "UNKNOWN: " : "DIFFERS: ";
+}
+
 std::string ToText(const OutputComparison& comparison) {
   const bool lacks_permission = !comparison.agrees && comparison.statistics.mismatches == 0;
   return absl::StrCat(literal_comparison::ToString(comparison.statistics),

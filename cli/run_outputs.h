@@ -55,6 +55,8 @@ Json OutputJson(const Literal& output, const std::optional<OutputComparison>& co
 Json ToJson(const OutputComparison& comparison);
 // "0 of 3 elements differ; …", and what to do where nothing was compared.
 std::string ToText(const OutputComparison& comparison);
+// What stands before it in a line of kashi diff: "agrees: ", "DIFFERS: ", or "UNKNOWN: " where nothing was compared.
+const char* VerdictText(const OutputComparison& comparison);
 
 // Makes a directory and those above it. INVALID_ARGUMENT if that is not possible.
 absl::Status MakeDirectory(const std::string& path);

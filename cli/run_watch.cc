@@ -15,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "cli/npy_file.h"
 #include "cli/run_outputs.h"
+#include "cli/suggest.h"
 #include "cli/verb.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
@@ -103,49 +104,20 @@ absl::Status Until::See(const HloInstruction& instruction, const Value& value) {
   return Cancelled("%s has its value", instruction.name());
 }
 
-namespace {
-
-// How many letters must be put in, taken out or exchanged to make one of the other.
-size_t EditDistance(absl::string_view a, absl::string_view b) {
-  std::vector<size_t> row(b.size() + 1);  // row[j]: between the first i letters of a and the first j of b
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t exchanged = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({exchanged, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-std::vector<std::string> NamesLike(const HloModule& module, absl::string_view name) {
-  constexpr size_t kMost = 5;
-  constexpr size_t kLongest = 64;  // of the letters that are compared
-  name = name.substr(0, kLongest);
-  std::vector<std::pair<size_t, std::string>> names;
-  for (const HloComputation* computation : module.computations()) {
-    for (const HloInstruction* instruction : computation->instructions()) {
-      const absl::string_view other = instruction->name().substr(0, kLongest);
-      names.emplace_back(absl::StrContains(other, name) ? 0 : EditDistance(name, other), other);
-    }
-  }
-  absl::c_stable_sort(names, [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> best;
-  for (size_t i = 0; i < std::min(kMost, names.size()); ++i) best.push_back(names[i].second);
-  return best;
-}
-
-}  // namespace
-
 absl::StatusOr<const HloInstruction*> FindInstruction(const HloModule& module, absl::string_view name) {
   absl::ConsumePrefix(&name, "%");
   for (const HloComputation* computation : module.computations()) {
     const HloInstruction* instruction = computation->GetInstructionWithName(name);
     if (instruction != nullptr) return instruction;
   }
-  return NotFound("there is no instruction %s; close to it: %s", name, absl::StrJoin(NamesLike(module, name), ", "));
+  std::vector<std::string> names;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) names.emplace_back(instruction->name());
+  }
+  constexpr size_t kMost = 5;
+  const std::vector<std::string> similar = SimilarWords(name, names, kMost);
+  return NotFound("there is no instruction `%s`%s", name,
+                  similar.empty() ? "" : absl::StrCat("; did you mean ", absl::StrJoin(similar, ", "), "?"));
 }
 
 // ---- NanCheck -------------------------------------------------------------------------------------------------------------

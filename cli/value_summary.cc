@@ -130,7 +130,7 @@ Json ToJson(const ValueSummary& summary) {
 bool IsSmall(const Literal& array) { return array.element_count() <= kSmall; }
 
 std::string BeginningOf(const Literal& array) {
-  if (array.element_count() == 0) return "{}";  // s8[1099511627776,0] would be so many {}
+  if (array.element_count() == 0) return "{}";  // s8[1099511627776,0] would be 2^40 {}
   if (IsSmall(array)) return array.ToStringWithoutShapeOneline();
   const absl::Span<const int64_t> sizes = array.shape().dimensions();
   std::vector<int64_t> index(sizes.size(), 0);

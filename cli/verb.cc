@@ -8,18 +8,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "cli/temporary_file.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/status.h"
+#include "kashi/base/text.h"
 
 namespace kashi::cli {
 namespace {
@@ -110,7 +113,7 @@ void AddStrictFlag(Verb* verb, bool* strict) {
 }
 
 void AddOutputOption(Verb* verb, std::string* path, const std::string& description) {
-  verb->AddOption("-o,--output", path, description)->Check(CheckFileName);
+  verb->AddOption("-o,--output", path, description)->File();
   AddDurableFlag(verb);
 }
 
@@ -118,10 +121,38 @@ void AddDurableFlag(Verb* verb) {
   verb->AddFlag("--durable", &is_durable, "What is written is on the disk when the command ends: some 10 ms a file");
 }
 
-std::string CheckFileName(const std::string& name) { return name.empty() ? "an empty name names no file" : ""; }
+namespace {
+
+constexpr char kErrorColour[] = "\x1b[1;31m";
+constexpr char kWarningColour[] = "\x1b[1;35m";
+constexpr char kCaretColour[] = "\x1b[32m";
+constexpr char kNoColour[] = "\x1b[0m";
+
+std::string Coloured(absl::string_view text, const char* colour) {
+  return StderrTakesColour() ? absl::StrCat(colour, text, kNoColour) : std::string(text);
+}
+
+// "kashi: error: …" to standard error.
+void PrintError(absl::string_view message) {
+  std::fprintf(stderr, "kashi: %s %s\n", Coloured("error:", kErrorColour).c_str(), std::string(message).c_str());
+}
+
+// Of "name:line:column: error: …", the source and the carets: the kind, and the carets, which are the last line.
+std::string ColourDiagnostic(const std::string& text, Diagnostic::Severity severity) {
+  if (!StderrTakesColour()) return text;
+  const bool is_error = severity == Diagnostic::Severity::kError;
+  const absl::string_view kind = is_error ? "error:" : "warning:";
+  const size_t at = text.find(absl::StrCat(": ", kind)) + 2;
+  const size_t carets = text.rfind('\n');
+  return absl::StrCat(text.substr(0, at), Coloured(kind, is_error ? kErrorColour : kWarningColour),
+                      text.substr(at + kind.size(), carets - at - kind.size()),
+                      Coloured(text.substr(carets), kCaretColour));
+}
+
+}  // namespace
 
 int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "kashi: error: %s\n", std::string(status.message()).c_str());
+  PrintError(status.message());
   return kBadInput;
 }
 
@@ -131,13 +162,15 @@ int Fail(const SourceText& source, const std::vector<Diagnostic>& errors) {
 }
 
 int FailUsage(absl::string_view message) {
-  std::fprintf(stderr, "kashi: error: %s\nRun with --help for more information.\n", std::string(message).c_str());
+  PrintError(message);
+  std::fputs("Run with --help for more information.\n", stderr);
   return kBadUsage;
 }
 
 void PrintDiagnostics(const SourceText& source, const std::vector<Diagnostic>& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics) {
-    std::fprintf(stderr, "%s\n", RenderDiagnostic(source, diagnostic).c_str());
+    const std::string text = ColourDiagnostic(RenderDiagnostic(source, diagnostic), diagnostic.severity);
+    std::fprintf(stderr, "%s\n", text.c_str());
   }
 }
 
@@ -210,6 +243,46 @@ void Answers::AddError(const SourceText& source, const std::vector<Diagnostic>& 
   exit_status_ = kBadInput;
 }
 
+void Answers::AddFileError(const std::string& file, const absl::Status& status) {
+  exit_status_ = kBadInput;
+  if (json_) {
+    absl::string_view message = status.message();
+    if (absl::ConsumePrefix(&message, file)) absl::ConsumePrefix(&message, ": ");
+    return AddLine({{"file", file}, {"error", message}});
+  }
+  Flush();
+  Fail(status);
+}
+
+namespace {
+
+Json ErrorRecord(const SourceText& source, const Diagnostic& error) {
+  const LineColumn place = FindLineColumn(source.text, error.begin);
+  return {{"file", source.name},
+          {"error", error.message},
+          {"line", source.first_line + place.line - 1},
+          {"column", place.column}};
+}
+
+}  // namespace
+
+void Answers::AddFileError(const SourceText& source, const std::vector<Diagnostic>& diagnostics) {
+  exit_status_ = kBadInput;
+  if (!json_) return Warn(source, diagnostics);
+  std::vector<Diagnostic> warnings;
+  std::optional<Diagnostic> error;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity == Diagnostic::Severity::kWarning) {
+      warnings.push_back(diagnostic);
+    } else if (!error.has_value()) {
+      error = diagnostic;
+    }
+  }
+  if (!error.has_value()) error = warnings.at(0);  // --strict
+  Warn(source, warnings);
+  AddLine(ErrorRecord(source, *error));
+}
+
 void Answers::Warn(const SourceText& source, const std::vector<Diagnostic>& warnings) {
   if (!warnings.empty()) Flush();
   PrintDiagnostics(source, warnings);
@@ -232,6 +305,23 @@ void Answers::Flush() {
   exit_status_ = Fail(written);
 }
 
-bool StdoutTakesColour() { return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
+namespace {
+
+bool TakesColour(int descriptor) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  const bool is_refused = no_color != nullptr && no_color[0] != '\0';
+  const bool is_able = term != nullptr && term[0] != '\0' && std::strcmp(term, "dumb") != 0;
+  return isatty(descriptor) != 0 && is_able && !is_refused;
+}
+
+}  // namespace
+
+bool StdoutTakesColour() { return TakesColour(STDOUT_FILENO); }
+bool StderrTakesColour() { return TakesColour(STDERR_FILENO); }
+
+std::string Count(int64_t count, absl::string_view noun) {
+  return absl::StrCat(WithThousands(count), " ", noun, count == 1 ? "" : "s");
+}
 
 }  // namespace kashi::cli

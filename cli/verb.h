@@ -6,6 +6,7 @@
 #define KASHI_CLI_VERB_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,8 @@ void AddRelayoutVerb(Command* command);
 void AddMemoryVerb(Command* command);
 void AddCostVerb(Command* command);
 void AddVersionVerb(Command* command);
+void AddCompletionsVerb(Command* command);
+void AddManVerb(Command* command);
 
 // Options that several verbs have.
 void AddJsonFlag(Verb* verb, bool* json);
@@ -47,8 +50,6 @@ void AddStrictFlag(Verb* verb, bool* strict);
 // -o, and --durable.
 void AddOutputOption(Verb* verb, std::string* path, const std::string& description);
 void AddDurableFlag(Verb* verb);
-// For an option that names a file to write.
-std::string CheckFileName(const std::string& name);
 
 // For an error that has no place in a text: "kashi: error: …" to standard error. Returns kBadInput.
 int Fail(const absl::Status& status);
@@ -107,6 +108,8 @@ bool IsFile(const std::string& path);
 //   text        as it is          to standard error, behind the others  nothing
 //   --json      a line            {"error":…,"column":…} in its place   {"error":"blank line"}; no failure
 //
+// Of files the error has more: AddFileError.
+//
 // Standard output receives them as they come; a file is written whole by Finish, also where some questions were bad.
 class Answers {
  public:
@@ -117,6 +120,13 @@ class Answers {
   void AddBlankLine();
   // Pre: errors is not empty. --json tells the first one.
   void AddError(const SourceText& source, const std::vector<Diagnostic>& errors);
+  // An input, a file as a rule, has no answer. --json: {"file":…,"error":…}, with "line" and "column" where the error has
+  // a place; else to standard error, behind the answers so far. Warnings go to standard error in any case.
+  void AddFileError(const std::string& file, const absl::Status& status);
+  void AddFileError(const SourceText& source, const std::vector<Diagnostic>& diagnostics);
+  // An answer that was added says that something is bad.
+  void SetBad() { exit_status_ = kBadInput; }
+  bool json() const { return json_; }
   // To standard error, behind the answers so far.
   void Warn(const SourceText& source, const std::vector<Diagnostic>& warnings);
 
@@ -137,8 +147,13 @@ class Answers {
   int exit_status_ = kSuccess;
 };
 
-// Colour is for terminals whose user has not refused it (NO_COLOR).
+// Colour is for terminals that have it, whose user has not refused it: NO_COLOR is not set (or empty), TERM is set and not
+// `dumb`.
 bool StdoutTakesColour();
+bool StderrTakesColour();
+
+// "1 buffer", "2 buffers", "1,024 buffers". Nouns take an s.
+std::string Count(int64_t count, absl::string_view noun);
 
 }  // namespace kashi::cli
 

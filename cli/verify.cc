@@ -33,48 +33,32 @@ HloVerifierOpts WithOptions(HloVerifierOpts opts, const VerifyOptions& options) 
   return opts;
 }
 
-Json JsonOf(const HloFinding& finding) {
-  Json json;
-  json["rule"] = finding.rule;
-  json["instruction"] = finding.instruction != nullptr ? Json(std::string(finding.instruction->name())) : Json();
-  const HloTextPlace place = finding.instruction != nullptr ? finding.instruction->text_place() : HloTextPlace();
-  json["line"] = place.line > 0 ? Json(place.line) : Json();
-  json["column"] = place.line > 0 ? Json(place.column) : Json();
-  json["computation"] = finding.computation != nullptr ? Json(std::string(finding.computation->name())) : Json();
-  json["message"] = finding.message;
-  return json;
+void AddFindings(const ModuleFile& file, const std::vector<HloFinding>& findings,
+                 const std::vector<std::string>& elided, Answers* answers) {
+  if (!findings.empty()) answers->SetBad();
+  if (answers->json()) {
+    Json list = Json::array();
+    for (const HloFinding& finding : findings) list.push_back(FindingJson(finding));
+    Json line = {{"file", file.name}, {"ok", findings.empty()}, {"findings", std::move(list)}};
+    if (!elided.empty()) line["elided_constants"] = elided;
+    return answers->AddLine(line);
+  }
+  if (findings.empty()) answers->Add(absl::StrCat(file.name, ": ok\n"));
+  for (const HloFinding& finding : findings) answers->Add(FindingText(file, finding));
 }
 
 int RunVerify(const VerifyOptions& options) {
-  const absl::StatusOr<std::vector<std::string>> expanded = ExpandModulePaths(options.inputs);
-  if (!expanded.ok()) return Fail(expanded.status());
-  const std::vector<std::string>& paths = *expanded;
   Answers answers(options.output, options.json);
-  int status = kSuccess;
-  for (const std::string& path : paths) {
+  for (const std::string& path : ExpandModulePaths(options.inputs, &answers)) {
     if (answers.is_broken()) break;
-    const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict});
-    if (!file.has_value()) {
-      status = kBadInput;
-      continue;
-    }
-    const std::vector<HloFinding> findings =
-        VerifyHlo(*file->module, WithOptions(VerifierOptionsFor(*file->module), options));
-    if (!findings.empty()) status = kBadInput;
+    const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, &answers);
+    if (!file.has_value()) continue;
     const std::vector<std::string> elided = ElidedNames(*file->module);
     WarnOfElided(file->name, elided, "");
-    if (options.json) {
-      Json list = Json::array();
-      for (const HloFinding& finding : findings) list.push_back(JsonOf(finding));
-      Json line = {{"file", file->name}, {"ok", findings.empty()}, {"findings", std::move(list)}};
-      if (!elided.empty()) line["elided_constants"] = elided;
-      answers.AddLine(line);
-      continue;
-    }
-    if (findings.empty()) answers.Add(absl::StrCat(file->name, ": ok\n"));
-    for (const HloFinding& finding : findings) answers.Add(FindingText(*file, finding));
+    AddFindings(*file, VerifyHlo(*file->module, WithOptions(VerifierOptionsFor(*file->module), options)), elided,
+                &answers);
   }
-  return std::max(status, answers.Finish());
+  return answers.Finish();
 }
 
 }  // namespace
@@ -93,7 +77,9 @@ void AddVerifyVerb(Command* command) {
       "them. Exit status 1 if there is any finding.";
   Verb* verb = command->AddVerb("verify", "Check that modules keep the rules of HLO", examples,
                                 [options] { return RunVerify(*options); });
-  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-` for standard input")->Required();
+  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-` for standard input")
+      ->File()
+      ->Required();
   verb->AddFlag("--layout-sensitive", &options->layout_sensitive, "Shapes must agree in their layouts, too");
   verb->AddFlag("--allow-mixed-precision", &options->allow_mixed_precision,
                 "Operands may differ in the precision of floating point (scheduled modules: always)");

@@ -38,6 +38,13 @@ install(TARGETS ${targets} EXPORT kashi-targets ARCHIVE DESTINATION ${CMAKE_INST
 if(TARGET kashi_cli)
   install(TARGETS kashi_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET kashi_documents)
+  set(documents ${PROJECT_BINARY_DIR}/cli/documents)
+  install(FILES ${documents}/kashi DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${documents}/_kashi DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${documents}/kashi.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  install(FILES ${documents}/kashi.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 install(EXPORT kashi-targets NAMESPACE kashi:: DESTINATION ${KASHI_PACKAGE_DIR})
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/kashi-config.cmake.in ${PROJECT_BINARY_DIR}/kashi-config.cmake

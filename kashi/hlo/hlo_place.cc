@@ -71,15 +71,23 @@ std::optional<HloErrorPlace> PlaceOf(const absl::Status& status) {
   return place;
 }
 
-std::string RenderAt(const SourceText& source, const HloErrorPlace& place, absl::string_view message) {
-  if (const std::optional<size_t> begin = FindOffset(source.text, place.text)) {
-    return RenderDiagnostic(source,
-                            {Diagnostic::Severity::kError, *begin, NameEnd(source.text, *begin), std::string(message)});
-  }
-  std::string text = absl::StrCat(source.name, ": error: ", message);
+std::optional<Diagnostic> DiagnosticAt(const SourceText& source, const HloErrorPlace& place, absl::string_view message) {
+  const std::optional<size_t> begin = FindOffset(source.text, place.text);
+  if (!begin.has_value()) return std::nullopt;
+  return Diagnostic{Diagnostic::Severity::kError, *begin, NameEnd(source.text, *begin), std::string(message)};
+}
+
+std::string AboutText(const HloErrorPlace& place) {
+  std::string text;
   if (!place.instruction.empty()) absl::StrAppend(&text, "\n  at instruction ", place.instruction);
   if (!place.computation.empty()) absl::StrAppend(&text, "\n  in computation ", place.computation);
   return text;
+}
+
+std::string RenderAt(const SourceText& source, const HloErrorPlace& place, absl::string_view message) {
+  const std::optional<Diagnostic> diagnostic = DiagnosticAt(source, place, message);
+  if (diagnostic.has_value()) return RenderDiagnostic(source, *diagnostic);
+  return absl::StrCat(source.name, ": error: ", message, AboutText(place));
 }
 
 }  // namespace kashi

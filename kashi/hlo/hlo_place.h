@@ -36,9 +36,13 @@ absl::Status AtInstruction(absl::Status status, const HloInstruction& instructio
 // What AtInstruction attached.
 std::optional<HloErrorPlace> PlaceOf(const absl::Status& status);
 
+// The message with the bytes of the instruction's name; nullopt where there is no text, or it has no such line. O(text before
+// the place).
+std::optional<Diagnostic> DiagnosticAt(const SourceText& source, const HloErrorPlace& place, absl::string_view message);
+// "\n  at instruction r\n  in computation main", as far as they are known.
+std::string AboutText(const HloErrorPlace& place);
 // The message under its place: "name:line:column: error: message", the source line and a caret run under the instruction's
-// name. Where there is no text, or it has no such line: "name: error: message" and, behind it, the instruction and the
-// computation. No final newline. O(text before the place).
+// name. Where there is no text, or it has no such line: "name: error: message" and AboutText. No final newline. O(text before the place).
 std::string RenderAt(const SourceText& source, const HloErrorPlace& place, absl::string_view message);
 
 }  // namespace kashi

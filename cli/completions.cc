@@ -1,0 +1,278 @@
+#include "cli/completions.h"
+
+#include <memory>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "cli/verb.h"
+
+namespace kashi::cli {
+namespace {
+
+// ---- What all shells are told ----------------------------------------------------------------------------------------------
+
+std::vector<OptionInfo> OptionsOf(const Verb& verb) {
+  std::vector<OptionInfo> options;
+  for (const std::unique_ptr<Option>& option : verb.options()) {
+    if (!option->info().is_positional()) options.push_back(option->info());
+  }
+  OptionInfo help;
+  help.names = {"-h", "--help"};
+  help.description = "Print this help";
+  options.push_back(help);
+  return options;
+}
+
+// The words that the first positional argument can be; `help` takes a verb.
+std::vector<std::string> ArgumentWords(const Command& command, const Verb& verb) {
+  if (verb.name() == "help") return command.verb_names();
+  for (const std::unique_ptr<Option>& option : verb.options()) {
+    if (option->info().is_positional()) return option->info().words;
+  }
+  return {};
+}
+
+bool TakesFiles(const Verb& verb) {
+  for (const std::unique_ptr<Option>& option : verb.options()) {
+    if (option->info().is_positional() && option->info().is_file) return true;
+  }
+  return false;
+}
+
+// In single quotes, for any of the shells.
+std::string Quoted(const std::string& text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
+}
+
+std::string NamesOf(const std::vector<OptionInfo>& options) {
+  return absl::StrJoin(options, " ", [](std::string* out, const OptionInfo& option) {
+    absl::StrAppend(out, absl::StrJoin(option.names, " "));
+  });
+}
+
+}  // namespace
+
+// ---- bash ------------------------------------------------------------------------------------------------------------------
+
+std::string BashCompletions(const Command& command) {
+  std::string verbs;
+  for (const std::unique_ptr<Verb>& verb : command.verbs()) {
+    const std::vector<OptionInfo> options = OptionsOf(*verb);
+    std::string values;
+    for (const OptionInfo& option : options) {
+      if (option.value.empty()) continue;
+      absl::StrAppend(&values, "        ", absl::StrJoin(option.names, "|"), ") ",
+                      !option.words.empty() ? absl::StrCat("words=", Quoted(absl::StrJoin(option.words, " ")))
+                                            : (option.is_file ? "files=1" : ":"),
+                      " ;;\n");
+    }
+    const std::vector<std::string> words = ArgumentWords(command, *verb);
+    absl::StrAppend(&verbs, "    ", verb->name(), ")\n      case $previous in\n", values,
+                    "        *) options=", Quoted(NamesOf(options)), "; words=", Quoted(absl::StrJoin(words, " ")),
+                    TakesFiles(*verb) ? "; files=1" : "", " ;;\n      esac ;;\n");
+  }
+  return absl::StrCat(R"(# bash completion of kashi; made by `kashi completions bash`.
+_kashi() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}
+  local options= words= files=
+  COMPREPLY=()
+  if (( COMP_CWORD == 1 )); then
+    COMPREPLY=($(compgen -W ")",
+                      absl::StrJoin(command.verb_names(), " "), R"( --help --version" -- "$current"))
+    return
+  fi
+  case $verb in
+)",
+                      verbs, R"(  esac
+  [[ $current == -* ]] && words=$options
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  [[ $files && $current != -* ]] && COMPREPLY+=($(compgen -f -- "$current"))
+}
+complete -o filenames -F _kashi kashi
+)");
+}
+
+// ---- zsh -------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// A description within _arguments: brackets and colons have a meaning there.
+std::string ZshText(const std::string& text) {
+  return absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}, {"`", "\\`"}});
+}
+
+std::string ZshValue(const OptionInfo& option) {
+  const std::string action = !option.words.empty() ? absl::StrCat("(", absl::StrJoin(option.words, " "), ")")
+                                                   : (option.is_file ? "_files" : " ");
+  return option.value.empty() && !option.is_positional() ? "" : absl::StrCat(":", option.value, ":", action);
+}
+
+std::string ZshArguments(const Command& command, const Verb& verb) {
+  std::string text;
+  for (const OptionInfo& option : OptionsOf(verb)) {
+    for (const std::string& name : option.names) {
+      absl::StrAppend(&text, " \\\n        ",
+                      Quoted(absl::StrCat("*", name, "[", ZshText(option.description), "]", ZshValue(option))));
+    }
+  }
+  const std::vector<std::string> words = ArgumentWords(command, verb);
+  if (!words.empty())
+    absl::StrAppend(&text, " \\\n        ", Quoted(absl::StrCat("*:word:(", absl::StrJoin(words, " "), ")")));
+  if (TakesFiles(verb)) absl::StrAppend(&text, " \\\n        '*:file:_files'");
+  return text;
+}
+
+}  // namespace
+
+std::string ZshCompletions(const Command& command) {
+  std::string verbs;
+  std::string cases;
+  for (const std::unique_ptr<Verb>& verb : command.verbs()) {
+    absl::StrAppend(&verbs, "    ", Quoted(absl::StrCat(verb->name(), ":", ZshText(verb->description()))), "\n");
+    absl::StrAppend(&cases, "    ", verb->name(), ")\n      _arguments", ZshArguments(command, *verb), " ;;\n");
+  }
+  return absl::StrCat(R"(#compdef kashi
+# zsh completion of kashi; made by `kashi completions zsh`.
+_kashi() {
+  local -a verbs
+  verbs=(
+)",
+                      verbs, R"(  )
+  if (( CURRENT == 2 )); then
+    _describe verb verbs
+    return
+  fi
+  local verb=$words[2]
+  shift words
+  (( CURRENT-- ))
+  case $verb in
+)",
+                      cases, R"(  esac
+}
+if [ "$funcstack[1]" = _kashi ]; then _kashi "$@"; else compdef _kashi kashi; fi
+)");
+}
+
+// ---- fish ------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string FishQuoted(const std::string& text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}}), "'");
+}
+
+std::string FishOption(const std::string& condition, const OptionInfo& option) {
+  std::string line = absl::StrCat("complete -c kashi -n ", condition);
+  for (const std::string& name : option.names) {
+    absl::StrAppend(&line, absl::StartsWith(name, "--") ? " -l " : " -s ",
+                    absl::StripPrefix(absl::StripPrefix(name, "-"), "-"));
+  }
+  if (!option.value.empty()) absl::StrAppend(&line, option.is_file ? " -r -F" : " -x");
+  if (!option.words.empty()) absl::StrAppend(&line, " -a ", FishQuoted(absl::StrJoin(option.words, " ")));
+  return absl::StrCat(line, " -d ", FishQuoted(option.description), "\n");
+}
+
+}  // namespace
+
+std::string FishCompletions(const Command& command) {
+  std::string text =
+      "# fish completion of kashi; made by `kashi completions fish`.\n"
+      "complete -c kashi -n __fish_use_subcommand -f\n";
+  for (const std::unique_ptr<Verb>& verb : command.verbs()) {
+    absl::StrAppend(&text, "complete -c kashi -n __fish_use_subcommand -f -a ", verb->name(), " -d ",
+                    FishQuoted(verb->description()), "\n");
+    const std::string condition = FishQuoted(absl::StrCat("__fish_seen_subcommand_from ", verb->name()));
+    const std::vector<std::string> words = ArgumentWords(command, *verb);
+    if (!TakesFiles(*verb)) absl::StrAppend(&text, "complete -c kashi -n ", condition, " -f\n");
+    if (!words.empty()) {
+      absl::StrAppend(&text, "complete -c kashi -n ", condition, " -a ", FishQuoted(absl::StrJoin(words, " ")), "\n");
+    }
+    for (const OptionInfo& option : OptionsOf(*verb)) absl::StrAppend(&text, FishOption(condition, option));
+  }
+  return text;
+}
+
+// ---- man -------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Text as roff sets it: no escapes, no requests.
+std::string Roff(const std::string& text) {
+  std::string escaped;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    absl::StrAppend(&escaped, escaped.empty() ? "" : "\n",
+                    absl::StartsWith(line, ".") || absl::StartsWith(line, "'") ? "\\&" : "",
+                    absl::StrReplaceAll(line, {{"\\", "\\e"}, {"-", "\\-"}}));
+  }
+  return escaped;
+}
+
+std::string ManOption(const OptionInfo& option) {
+  const std::string value =
+      option.value.empty() || option.is_positional() ? "" : absl::StrCat(" \\fI", option.value, "\\fR");
+  return absl::StrCat(".TP\n\\fB", Roff(absl::StrJoin(option.names, ", ")), "\\fR", value, "\n",
+                      Roff(option.description), ".\n");
+}
+
+std::string ManVerb(const Verb& verb) {
+  std::string text = absl::StrCat(".SS ", Roff(verb.Usage()), "\n", Roff(verb.description()), ".\n");
+  for (const std::unique_ptr<Option>& option : verb.options()) absl::StrAppend(&text, ManOption(option->info()));
+  return absl::StrCat(text, ".PP\nExamples:\n.PP\n.nf\n", Roff(verb.examples()), "\n.fi\n");
+}
+
+}  // namespace
+
+std::string ManPage(const Command& command) {
+  std::string text =
+      absl::StrCat(".TH KASHI 1 \"\" \"kashi ", command.version(), "\"\n.SH NAME\nkashi \\- ",
+                   Roff(command.description()), "\n.SH SYNOPSIS\n.B kashi\nVERB [OPTIONS] ...\n.SH VERBS\n");
+  for (const std::unique_ptr<Verb>& verb : command.verbs()) absl::StrAppend(&text, ManVerb(*verb));
+  return absl::StrCat(text,
+                      ".SH EXIT STATUS\n0 success, 1 bad input, 2 bad usage, 130 after an interrupt.\n"
+                      ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf it is set and not empty, no output has colour.\n"
+                      ".TP\n.B TERM\nIf it is not set or says dumb, no output has colour.\n");
+}
+
+// ---- The verbs -------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+int Print(const std::string& text, const std::string& path) {
+  const absl::Status written = WriteOutput(path, text);
+  return written.ok() ? kSuccess : Fail(written);
+}
+
+std::string CompletionsFor(const std::string& shell, const Command& command) {
+  if (shell == "bash") return BashCompletions(command);
+  return shell == "zsh" ? ZshCompletions(command) : FishCompletions(command);
+}
+
+}  // namespace
+
+void AddCompletionsVerb(Command* command) {
+  auto shell = std::make_shared<std::string>();
+  auto output = std::make_shared<std::string>();
+  Verb* verb =
+      command->AddVerb("completions", "Print the script that completes kashi's command lines in a shell",
+                       "  source <(kashi completions bash)                                   in ~/.bashrc\n"
+                       "  kashi completions zsh -o ~/.zfunc/_kashi                           in a directory of $fpath\n"
+                       "  kashi completions fish -o ~/.config/fish/completions/kashi.fish",
+                       [command, shell, output] { return Print(CompletionsFor(*shell, *command), *output); });
+  verb->AddOption("SHELL", shell.get(), "The shell: bash, zsh or fish")->OneOf({"bash", "zsh", "fish"})->Required();
+  AddOutputOption(verb, output.get(), "Write to this file");
+}
+
+void AddManVerb(Command* command) {
+  auto output = std::make_shared<std::string>();
+  Verb* verb =
+      command->AddVerb("man", "Print the manual page, in roff", "  kashi man | man -l -\n  kashi man -o kashi.1",
+                       [command, output] { return Print(ManPage(*command), *output); });
+  AddOutputOption(verb, output.get(), "Write to this file");
+}
+
+}  // namespace kashi::cli

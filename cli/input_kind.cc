@@ -1,0 +1,231 @@
+#include "cli/input_kind.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "kashi/base/status.h"
+#include "kashi/base/text.h"
+
+namespace kashi::cli {
+namespace {
+
+constexpr char kGzipMagic[] = "\x1f\x8b";
+constexpr char kMlirBytecodeMagic[] = "ML\xefR";
+
+// How StableHLO and other programs of frameworks become HLO.
+constexpr char kDumpRemedy[] = "XLA writes the HLO that it makes of a program where XLA_FLAGS=--xla_dump_to=DIR is set";
+
+// ---- Text ------------------------------------------------------------------------------------------------------------------
+
+// What stands behind white space and comments that begin with `//`.
+absl::string_view SkipComments(absl::string_view text) {
+  while (true) {
+    text = absl::StripLeadingAsciiWhitespace(text);
+    if (!absl::StartsWith(text, "//")) return text;
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+}
+
+// Whether a word stands first, and white space behind it.
+bool BeginsWithWord(absl::string_view text, absl::string_view word) {
+  return absl::ConsumePrefix(&text, word) && !text.empty() && absl::ascii_isspace(text[0]);
+}
+
+bool LooksLikeMlir(absl::string_view text) {
+  text = SkipComments(text);
+  for (const absl::string_view alias : {"#loc", "#map", "!", "#"}) {
+    if (absl::StartsWith(text, alias) && absl::StrContains(text.substr(0, 4096), "module")) return true;
+  }
+  return BeginsWithWord(text, "module") || BeginsWithWord(text, "func.func") ||
+         BeginsWithWord(text, "\"builtin.module\"") || absl::StartsWith(text, "\"builtin.module\"(");
+}
+
+// ---- Protos ----------------------------------------------------------------------------------------------------------------
+
+// Reads the fields of a message, as the wire format has them.
+class WireFields {
+ public:
+  explicit WireFields(absl::string_view bytes) : bytes_(bytes) {}
+
+  // False at the end, and where the bytes are no message.
+  bool Next() {
+    const std::optional<uint64_t> tag = ReadVarint();
+    if (!tag.has_value()) return false;
+    number_ = *tag >> 3;
+    wire_type_ = static_cast<int>(*tag & 7);
+    return number_ > 0 && ReadValue();
+  }
+  uint64_t number() const { return number_; }
+  bool is_bytes() const { return wire_type_ == 2; }
+  // Of a string, bytes or a message.
+  absl::string_view bytes() const { return value_; }
+  uint64_t varint() const { return varint_; }
+  bool is_varint() const { return wire_type_ == 0; }
+
+ private:
+  std::optional<uint64_t> ReadVarint() {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64 && !bytes_.empty(); shift += 7) {
+      const unsigned char byte = static_cast<unsigned char>(bytes_[0]);
+      bytes_.remove_prefix(1);
+      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    return std::nullopt;
+  }
+  bool Skip(uint64_t size) {
+    if (size > bytes_.size()) return false;
+    value_ = bytes_.substr(0, size);
+    bytes_.remove_prefix(size);
+    return true;
+  }
+  bool ReadValue() {
+    const std::optional<uint64_t> number =
+        wire_type_ == 0 || wire_type_ == 2 ? ReadVarint() : std::optional<uint64_t>(wire_type_ == 1 ? 8 : 4);
+    if (!number.has_value()) return false;
+    varint_ = *number;
+    if (wire_type_ == 0) return true;
+    return (wire_type_ == 1 || wire_type_ == 2 || wire_type_ == 5) && Skip(*number);
+  }
+
+  absl::string_view bytes_;
+  uint64_t number_ = 0;
+  int wire_type_ = 0;
+  uint64_t varint_ = 0;
+  absl::string_view value_;
+};
+
+// The text in a field of a message, "" if it has none.
+absl::string_view TextField(absl::string_view message, uint64_t number) {
+  for (WireFields fields(message); fields.Next();) {
+    if (fields.number() == number && fields.is_bytes()) return fields.bytes();
+  }
+  return "";
+}
+
+// XSpace: planes in field 1, whose name, field 2, is /host:CPU, /device:TPU:0, Task Environment ….
+bool LooksLikeProfile(absl::string_view bytes) {
+  WireFields fields(bytes);
+  if (!fields.Next() || fields.number() != 1 || !fields.is_bytes()) return false;
+  const absl::string_view name = TextField(fields.bytes(), 2);
+  return absl::StartsWith(name, "/host:") || absl::StartsWith(name, "/device:") || name == "Task Environment";
+}
+
+// Of a NodeDef: a name in field 1, an operation such as MatMul in field 2.
+bool LooksLikeNode(absl::string_view message) {
+  const absl::string_view name = TextField(message, 1);
+  const absl::string_view operation = TextField(message, 2);
+  const auto is_word = [](char c) { return absl::ascii_isalnum(c) || c == '_' || c == '/' || c == '.' || c == '>'; };
+  return !name.empty() && !operation.empty() && std::all_of(operation.begin(), operation.end(), is_word) &&
+         absl::ascii_isupper(operation[0]);
+}
+
+// GraphDef: nodes in field 1. SavedModel: its version 1 in field 1, a MetaGraphDef in field 2.
+bool LooksLikeTensorFlow(absl::string_view bytes) {
+  const absl::string_view text = SkipComments(bytes);
+  if (absl::StartsWith(text, "node {") || absl::StartsWith(text, "saved_model_schema_version:")) return true;
+  WireFields fields(bytes);
+  if (!fields.Next() || fields.number() != 1) return false;
+  if (fields.is_bytes()) return LooksLikeNode(fields.bytes());
+  return fields.is_varint() && fields.varint() == 1 && fields.Next() && fields.number() == 2 && fields.is_bytes();
+}
+
+}  // namespace
+
+// ---- gzip ------------------------------------------------------------------------------------------------------------------
+
+bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, kGzipMagic); }
+
+namespace {
+
+// Frees what zlib holds.
+class Inflater {
+ public:
+  Inflater() { is_ready_ = inflateInit2(&stream_, kWindowBits) == Z_OK; }
+  ~Inflater() {
+    if (is_ready_) inflateEnd(&stream_);
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+  bool is_ready() const { return is_ready_; }
+  z_stream& stream() { return stream_; }
+
+ private:
+  static constexpr int kWindowBits = 15 + 16;  // the largest window, with gzip's header
+  z_stream stream_ = {};
+  bool is_ready_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes) {
+  constexpr size_t kChunk = 1 << 18;
+  Inflater inflater;
+  if (!inflater.is_ready()) return ResourceExhausted("no memory to unpack gzip");
+  z_stream& stream = inflater.stream();
+  std::string unpacked;
+  while (true) {
+    if (stream.avail_in == 0) {
+      const size_t piece = std::min<size_t>(bytes.size(), std::numeric_limits<uInt>::max());
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib reads only
+      stream.avail_in = static_cast<uInt>(piece);
+      bytes.remove_prefix(piece);
+    }
+    const size_t before = unpacked.size();
+    unpacked.resize(before + kChunk);
+    stream.next_out = reinterpret_cast<Bytef*>(&unpacked[before]);
+    stream.avail_out = static_cast<uInt>(kChunk);
+    const int result = inflate(&stream, Z_NO_FLUSH);
+    unpacked.resize(unpacked.size() - stream.avail_out);
+    if (unpacked.size() > static_cast<uint64_t>(limit_bytes)) {
+      return ResourceExhausted("gzip holds more than %s", HumanBytes(limit_bytes));
+    }
+    const bool is_more = stream.avail_in > 0 || !bytes.empty();
+    if (result == Z_STREAM_END) {
+      if (!is_more) return unpacked;
+      if (inflateReset(&stream) != Z_OK) return InvalidArgument("the gzip is damaged");  // members behind one another
+    } else if (result != Z_OK) {
+      const bool is_cut = result == Z_BUF_ERROR && !is_more;
+      return InvalidArgument(is_cut ? "the gzip is cut off" : "the gzip is damaged");
+    }
+  }
+}
+
+// ---- Kinds -----------------------------------------------------------------------------------------------------------------
+
+bool BeginsLikeHloText(absl::string_view bytes) {
+  if (BeginsWithWord(SkipComments(bytes), "HloModule")) return true;
+  // A proto begins with field 1, a newline, and then anything can follow; none begins with these.
+  if (bytes.empty() || bytes[0] == '\n') return false;
+  const absl::string_view text = absl::StripLeadingAsciiWhitespace(bytes);
+  return BeginsWithWord(text, "ENTRY") || absl::StartsWith(text, "%") || absl::StartsWith(text, "//") ||
+         absl::StartsWith(text, "/*");
+}
+
+std::string DescribeOtherKind(absl::string_view bytes) {
+  if (absl::StartsWith(bytes, kMlirBytecodeMagic)) {
+    return absl::StrCat("this is MLIR bytecode, such as StableHLO, and not HLO: ", kDumpRemedy);
+  }
+  if (LooksLikeMlir(bytes)) {
+    return absl::StrCat("this is MLIR, such as StableHLO, and not HLO: ", kDumpRemedy);
+  }
+  if (LooksLikeProfile(bytes)) {
+    return absl::StrCat("this is a profile (xplane), not a program: ", kDumpRemedy);
+  }
+  if (LooksLikeTensorFlow(bytes)) {
+    return absl::StrCat(
+        "this is a graph of TensorFlow, not HLO: tf.function(jit_compile=True) has it as HLO, "
+        "f.experimental_get_compiler_ir(x)(stage='hlo'); and ",
+        kDumpRemedy);
+  }
+  return "";
+}
+
+}  // namespace kashi::cli

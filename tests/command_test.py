@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""What the command does that golden tests cannot hold: inputs of bytes, colour on a terminal, completions in a shell.
+
+    tests/command_test.py --kashi build/kashi [unittest's arguments]
+"""
+import gzip
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+KASHI = ""
+TIMEOUT_S = 60
+MODULE = b"HloModule m\n\nENTRY e {\n  a = f32[2]{0} parameter(0)\n  ROOT r = f32[2]{0} negate(a)\n}\n"
+
+
+def field(number, content):
+    """A field of a proto that holds bytes."""
+    assert len(content) < 128
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def run_kashi(self, *arguments, files=None, status=0):
+        for name, content in (files or {}).items():
+            (self.path / name).write_bytes(content)
+        done = subprocess.run([KASHI, *arguments], cwd=self.path, capture_output=True, timeout=TIMEOUT_S)
+        self.assertEqual(done.returncode, status, done)
+        return done.stdout.decode(), done.stderr.decode()
+
+    # ---- Kinds of input
+
+    def test_reads_gzip(self):
+        packed = gzip.compress(MODULE)
+        files = {"m.hlo.gz": packed, "two.gz": gzip.compress(MODULE[:20]) + gzip.compress(MODULE[20:])}
+        out, err = self.run_kashi("verify", "m.hlo.gz", "two.gz", files=files)
+        self.assertEqual((out, err), ("m.hlo.gz: ok\ntwo.gz: ok\n", ""))
+        self.run_kashi("convert", "m.hlo.gz", "-o", "m.pb")
+        (self.path / "m.pb.gz").write_bytes(gzip.compress((self.path / "m.pb").read_bytes()))
+        self.assertEqual(self.run_kashi("verify", "m.pb.gz")[0], "m.pb.gz: ok\n")
+
+    def test_damaged_gzip(self):
+        packed = gzip.compress(MODULE)
+        _, err = self.run_kashi("verify", "cut.gz", files={"cut.gz": packed[:-12]}, status=1)
+        self.assertEqual(err, "kashi: error: cut.gz: the gzip is cut off\n")
+        _, err = self.run_kashi("verify", "bad.gz", files={"bad.gz": packed[:12] + b"\xff" * 20}, status=1)
+        self.assertEqual(err, "kashi: error: bad.gz: the gzip is damaged\n")
+
+    def test_other_kinds(self):
+        for content, kind in {
+            b"ML\xefR\x0d": "MLIR bytecode",
+            field(1, b"\x08\x01" + field(2, b"/device:TPU:0")): "a profile (xplane)",
+            field(1, field(1, b"x") + field(2, b"Placeholder")): "a graph of TensorFlow",
+            b"\x08\x01" + field(2, field(1, b"\x08\x01")): "a graph of TensorFlow",
+            b'node {\n  name: "x"\n  op: "Placeholder"\n}\n': "a graph of TensorFlow",
+        }.items():
+            _, err = self.run_kashi("verify", "input", files={"input": content}, status=1)
+            self.assertIn(f"input: this is {kind}", err)
+            self.assertIn("--xla_dump_to=DIR", err)
+
+    def test_control_bytes_in_text(self):
+        for byte in b"\x1b\x07":
+            content = MODULE.replace(b"negate(a)", b'negate(a), metadata={op_name="x' + bytes([byte]) + b'y"}')
+            self.assertEqual(self.run_kashi("verify", "m", files={"m": content})[0], "m: ok\n")
+
+    # ---- Colour
+
+    def error_on_terminal(self, **environment):
+        master, slave = pty.openpty()
+        variables = {k: v for k, v in os.environ.items() if k not in ("TERM", "NO_COLOR")}
+        subprocess.run([KASHI, "shape", "f32[2"], stderr=slave, stdout=subprocess.DEVNULL, timeout=TIMEOUT_S,
+                       env={**variables, **environment})
+        os.close(slave)
+        text = os.read(master, 4096).decode()
+        os.close(master)
+        return text
+
+    def test_colour(self):
+        self.assertIn("\x1b[1;31merror:\x1b[0m", self.error_on_terminal(TERM="xterm"))
+        self.assertIn("\x1b[", self.error_on_terminal(TERM="xterm", NO_COLOR=""))
+        for environment in ({"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}, {}):
+            self.assertNotIn("\x1b", self.error_on_terminal(**environment))
+
+    # ---- Completions
+
+    def complete(self, *words):
+        """What bash offers behind these words, of which the last one is being typed."""
+        script, _ = self.run_kashi("completions", "bash")
+        line = " ".join(f"'{word}'" for word in words)
+        script += f'COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _kashi; printf "%s\\n" "${{COMPREPLY[@]}}"\n'
+        done = subprocess.run(["bash", "-c", script], cwd=self.path, capture_output=True, timeout=TIMEOUT_S)
+        self.assertEqual(done.stderr, b"")
+        return done.stdout.decode().split()
+
+    @unittest.skipUnless(shutil.which("bash"), "no bash here")
+    def test_bash_completions(self):
+        (self.path / "module.hlo").touch()
+        self.assertEqual(self.complete("kashi", "ve"), ["verify", "version"])
+        self.assertEqual(self.complete("kashi", "verify", "--lay"), ["--layout-sensitive"])
+        self.assertEqual(self.complete("kashi", "convert", "--to", "pb"), ["pb", "pbtxt"])
+        self.assertEqual(self.complete("kashi", "verify", "mod"), ["module.hlo"])
+        self.assertEqual(self.complete("kashi", "help", "verif"), ["verify"])
+        self.assertEqual(self.complete("kashi", "completions", "z"), ["zsh"])
+
+    def test_completions_parse(self):
+        for shell in ("bash", "zsh", "fish"):
+            with self.subTest(shell=shell):
+                script, _ = self.run_kashi("completions", shell)
+                if not shutil.which(shell):
+                    self.skipTest(f"no {shell} here")
+                done = subprocess.run([shell, "-n"], input=script.encode(), capture_output=True, timeout=TIMEOUT_S)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_man_page_names_all_verbs(self):
+        page, _ = self.run_kashi("man")
+        for verb in self.complete("kashi", ""):
+            if not verb.startswith("-"):
+                self.assertIn(f".SS kashi {verb} ", page)
+
+
+if __name__ == "__main__":
+    if "--kashi" not in sys.argv:
+        sys.exit("command_test.py: say --kashi PATH")
+    at = sys.argv.index("--kashi")
+    KASHI = os.path.abspath(sys.argv[at + 1])
+    del sys.argv[at : at + 2]
+    unittest.main()
