@@ -125,8 +125,9 @@ void AppendBasis(const MemoryAnalysis& memory, const std::string& xla_file, std:
     bytes += buffer.bytes;
   }
   if (count > 0) {
-    absl::StrAppend(text, WithThousands(count), count == 1 ? " more temporary" : " more temporaries", " of ", HumanBytes(bytes), " in all ",
-                    count == 1 ? "lies" : "lie", " in the memory of outputs at times when these do not need it.\n");
+    absl::StrAppend(text, WithThousands(count), count == 1 ? " more temporary" : " more temporaries", " of ",
+                    HumanBytes(bytes), " in all ", count == 1 ? "lies" : "lie",
+                    " in the memory of outputs at times when these do not need it.\n");
   }
   for (const MemorySpaceUsage& space : memory.spaces) {
     if (space.gap_bytes > 0 && space.memory_space == memory.default_space().memory_space) {
@@ -213,12 +214,12 @@ std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, 
                    ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), "\n\n");
   if (const std::string note = GlobalNote(module); !note.empty()) absl::StrAppend(&text, note, "\n");
                    ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), "\n\n");
-  AppendSpaces(memory, &text);
-  AppendBasis(memory, xla_file, &text);
-  AppendNotes(memory, &text);
-  AppendLargest(memory, top, memory_space, &text);
-  AppendPadding(memory, top, &text);
-  return text;
+                   AppendSpaces(memory, &text);
+                   AppendBasis(memory, xla_file, &text);
+                   AppendNotes(memory, &text);
+                   AppendLargest(memory, top, memory_space, &text);
+                   AppendPadding(memory, top, &text);
+                   return text;
 }
 
 }  // namespace kashi::cli

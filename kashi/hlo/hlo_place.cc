@@ -71,7 +71,8 @@ std::optional<HloErrorPlace> PlaceOf(const absl::Status& status) {
   return place;
 }
 
-std::optional<Diagnostic> DiagnosticAt(const SourceText& source, const HloErrorPlace& place, absl::string_view message) {
+std::optional<Diagnostic> DiagnosticAt(const SourceText& source, const HloErrorPlace& place,
+                                       absl::string_view message) {
   const std::optional<size_t> begin = FindOffset(source.text, place.text);
   if (!begin.has_value()) return std::nullopt;
   return Diagnostic{Diagnostic::Severity::kError, *begin, NameEnd(source.text, *begin), std::string(message)};
