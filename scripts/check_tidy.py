@@ -1,12 +1,19 @@
 #!/usr/bin/env python3
 """Runs clang-tidy on the sources of kashi/ and cli/ with the compile commands of a build folder.
 
-Nearly all of clang-tidy's time goes into the headers that every file includes. So files of one target are looked at several
-at a time, written one after the other into one file; files that define a name twice between them are put into different
-groups. A group that has a finding, or does not compile, is halved until the file is alone: only that counts.
+Nearly all of clang-tidy's time goes into the headers that every file includes: ten seconds a file, and less than one for
+the file itself. So files that have the same flags are looked at many at a time, written one after the other into one file;
+files that define a name twice between them are put into different groups. What such a file of many says counts for nothing
+but to find the files to blame; those are looked at alone, and the others once more together.
+
+--recent N looks at what differs from the commit N commits ago, edits without a commit among it: at the sources, and for
+each header at its own source or one that includes it. It looks at all sources when .clang-tidy differs, and when git does
+not have that commit, as in a shallow clone.
 """
 import argparse
+import bisect
 import concurrent.futures
+import itertools
 import json
 import pathlib
 import re
@@ -17,44 +24,102 @@ import tempfile
 
 TIDY = ["clang-tidy-14", "--quiet"]
 EXTRA = ["-Wno-unknown-warning-option"]
-GROUP_SIZE = 8
+GROUP_SIZE = 32
+INCLUDED = (".h", ".def")
 # What stands at the beginning of a line, in a namespace, and defines a name: a function, a type, a constant, a macro.
 DEFINITION = re.compile(
-    r"^(?:#define +(\w+)|(?:template <[^\n]*>\n)?(?:struct|class|enum class|enum|using) (\w+)"
+    r"^(?:#define +(\w+)|(?:template <[^\n]*>\n)?(?:struct|class|enum class|enum) (\w+)|using (\w+) ="
     r"|(?!namespace )[A-Za-z_][\w:<>,*& ]*?[ *&](\w+)(?:\[[^\n]*\])? ?[({=])", re.MULTILINE)
+
+
+def flags_of(command):
+    """What clang-tidy needs of a compile command; `-isystem X` is two words."""
+    words = shlex.split(command)
+    return tuple(word for before, word in zip(["", *words], words)
+                 if before == "-isystem" or word.startswith(("-I", "-D", "-std", "-isystem")))
 
 
 def read_commands(build, sources):
     """The flags of each source, as one word list."""
-    commands = {}
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        words = shlex.split(entry["command"])
-        flags = [w for w in words if w.startswith(("-I", "-D", "-std", "-isystem"))]
-        for i, word in enumerate(words):
-            if word == "-isystem":
-                flags += [words[i + 1]]
-        commands[pathlib.Path(entry["file"])] = tuple(flags)
+    commands = {pathlib.Path(entry["file"]): flags_of(entry["command"])
+                for entry in json.loads((build / "compile_commands.json").read_text())}
     missing = [str(source) for source in sources if source not in commands]
     if missing:
         sys.exit(f"check_tidy: not in {build}/compile_commands.json: {' '.join(missing)}")
     return {source: commands[source] for source in sources}
 
 
+def all_sources(root):
+    return sorted(path for folder in ("kashi", "cli") for path in (root / folder).rglob("*.cc")
+                  if not path.stem.endswith(("_test", "_bench")))
+
+
+def files_changed(root, commits):
+    """What differs from the commit that many commits ago, files that git does not know yet among it; deleted files are not.
+
+    None when git cannot tell: there is no such commit in this clone, no repository, or no git.
+    """
+    def ask(*words):
+        return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True).stdout
+
+    try:
+        base = ask("rev-parse", "--verify", f"HEAD~{commits}^{{commit}}").strip()
+        names = ask("diff", "--name-only", "-z", "--diff-filter=d", base) + ask("ls-files", "-z", "--others", "--exclude-standard")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return [root / name for name in names.split("\0") if name]
+
+
+def source_that_includes(header, sources, root):
+    """The source of the same name, else the first that includes the header; None when only tests include it."""
+    include = re.compile(r'^#include "%s"' % re.escape(str(header.relative_to(root))), re.MULTILINE)
+    own = header.with_suffix(".cc")
+    return next((source for source in sorted(sources, key=lambda source: source != own)
+                 if source == own or include.search(source.read_text())), None)
+
+
+def sources_to_look_at(changed, sources, root):
+    """Of these sources the ones that the changed files call for."""
+    if root / ".clang-tidy" in changed:
+        return sources
+    chosen = {source_that_includes(file, sources, root) for file in changed if file.suffix in INCLUDED}
+    return [source for source in sources if source in chosen or source in changed]
+
+
+def choose_sources(options, root):
+    """What the command line asks for, and says which of all it is."""
+    if options.sources:
+        return [source.resolve() for source in options.sources]
+    sources = all_sources(root)
+    if options.recent is None:
+        return sources
+    changed = files_changed(root, options.recent)
+    if changed is None:
+        print(f"all {len(sources)} files: this is no clone that knows what was {options.recent} commits ago")
+        return sources
+    chosen = sources_to_look_at(changed, sources, root)
+    print(f"{len(chosen)} of {len(sources)} files: what differs from {options.recent} commits ago (--all looks at all)")
+    return chosen
+
+
 def names_in(source):
-    return {next(filter(None, match)) for match in DEFINITION.findall(source.read_text())}
+    """The names that two files of a group must not both define. A macro that the file undefines is none."""
+    text = source.read_text()
+    names = {next(filter(None, match)) for match in DEFINITION.findall(text)}
+    return {name for name in names if text.rfind(f"\n#undef {name}\n") <= text.find(f"\n#define {name}")}
+
 
 
 def make_groups(commands):
-    """Lists of files: of one folder, with the same flags, no name twice."""
+    """Lists of files: with the same flags, no name twice."""
     groups = []
     for source, flags in commands.items():
         names = names_in(source)
-        key = (source.parent, flags)
         for group in groups:
-            if group["key"] == key and len(group["files"]) < GROUP_SIZE and not names & group["names"]:
+            if group["flags"] == flags and len(group["files"]) < GROUP_SIZE and not names & group["names"]:
                 break
         else:
-            group = {"key": key, "files": [], "names": set()}
+            group = {"flags": flags, "files": [], "names": set()}
             groups.append(group)
         group["files"].append(source)
         group["names"] |= names
@@ -67,24 +132,36 @@ def run_one(source, build):
     return "" if process.returncode == 0 else process.stdout + process.stderr
 
 
-def is_clean(files, flags, root):
-    """Whether nothing is found in all of them at once."""
+def files_to_blame(report, name, files):
+    """The files that warnings and errors lie in, given as lines of all files one after the other in the file of that name."""
+    ends = list(itertools.accumulate(len(file.read_text().splitlines()) for file in files))
+    lines = re.findall(rf"^{re.escape(name)}:(\d+):\d+: (?:warning|error)", report, re.MULTILINE)
+    return {files[bisect.bisect_left(ends, int(line))] for line in lines}
+
+
+def run_together(files, flags, root):
+    """Whether anything is found in all of them at once, and the files to blame: none when it lies in a header."""
     with tempfile.NamedTemporaryFile("w", suffix=".cc") as joined:
-        joined.write("\n".join(file.read_text() for file in files))
+        joined.writelines(line + "\n" for file in files for line in file.read_text().splitlines())
         joined.flush()
         command = [*TIDY, f"--config-file={root / '.clang-tidy'}", joined.name, "--", *flags, *EXTRA]
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        return process.returncode != 0, files_to_blame(process.stdout + process.stderr, joined.name, files)
 
 
 def check_group(files, commands, root, build):
-    """The reports of the files that have findings. A group that is not clean is halved, down to single files."""
+    """The reports of the files that have findings. Where nobody is to blame, the group is halved."""
     if len(files) == 1:
         report = run_one(files[0], build)
         return [report] if report else []
-    if is_clean(files, commands[files[0]], root):
+    found, blamed = run_together(files, commands[files[0]], root)
+    if not found:
         return []
-    half = len(files) // 2
-    return [report for part in (files[:half], files[half:]) for report in check_group(part, commands, root, build)]
+    if blamed:
+        parts = [[file] for file in files if file in blamed] + [[file for file in files if file not in blamed]]
+    else:
+        parts = [files[:len(files) // 2], files[len(files) // 2:]]
+    return [report for part in parts if part for report in check_group(part, commands, root, build)]
 
 
 def main():
@@ -92,12 +169,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=root / "build", help="a folder with compile_commands.json")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--recent", type=int, metavar="COMMITS", help="only what differs from that many commits ago")
     parser.add_argument("sources", nargs="*", type=pathlib.Path, help="only these; all but tests if none is named")
     options = parser.parse_args()
     build = options.build.resolve()
-    sources = [source.resolve() for source in options.sources] or sorted(
-        path for folder in ("kashi", "cli") for path in (root / folder).rglob("*.cc")
-        if not path.stem.endswith(("_test", "_bench")))
+    sources = choose_sources(options, root)
     commands = read_commands(build, sources)
     groups = make_groups(commands)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

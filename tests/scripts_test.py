@@ -2,7 +2,9 @@
 """Tests of the scripts that judge everything else: the golden runner, the case counter, the include arrows."""
 import json
 import pathlib
+import shutil
 import stat
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -230,13 +232,107 @@ class TidyTest(unittest.TestCase):
             commands = {files["a.cc"]: ("-I.",), files["b.cc"]: ("-DX",)}
             self.assertEqual(len(check_tidy.make_groups(commands)), 2)
 
-    def test_a_group_that_is_not_clean_is_halved(self):
+    def test_names_that_may_stand_twice(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "a.cc"
+            file.write_text("using shape_inference::Infer;\nusing Sizes = int;\n#define KASHI_ROW(x) x\n#undef KASHI_ROW\n"
+                            "#undef HWY_TARGET_INCLUDE\n#define HWY_TARGET_INCLUDE \"a.cc\"\n")
+            self.assertEqual(check_tidy.names_in(file), {"Sizes", "HWY_TARGET_INCLUDE"})
+
+    def test_flags_keep_their_order(self):
+        self.assertEqual(check_tidy.flags_of("g++ -DX=1 -I/a -isystem /b -O3 -std=gnu++17 -o x.o -c x.cc"),
+                         ("-DX=1", "-I/a", "-isystem", "/b", "-std=gnu++17"))
+
+    def check_group(self, files, blamed):
+        """The reports of a group in which x is bad, and what was looked at together."""
         asked = []
-        with unittest.mock.patch.object(check_tidy, "is_clean", lambda files, *_: asked.append(files) or "x" not in files), \
+
+        def run_together(group, *_):
+            asked.append(group)
+            return "x" in group, blamed
+        with unittest.mock.patch.object(check_tidy, "run_together", run_together), \
              unittest.mock.patch.object(check_tidy, "run_one", lambda file, _: f"{file} is bad" if file == "x" else ""):
-            reports = check_tidy.check_group(["a", "b", "c", "x"], dict.fromkeys("abcx", ()), None, None)
+            return check_tidy.check_group(files, dict.fromkeys(files, ()), None, None), asked
+
+    def test_a_file_to_blame_is_looked_at_alone(self):
+        reports, asked = self.check_group(["a", "b", "x", "c"], {"x"})
+        self.assertEqual(reports, ["x is bad"])
+        self.assertEqual(asked, [["a", "b", "x", "c"], ["a", "b", "c"]])
+
+    def test_a_group_with_nobody_to_blame_is_halved(self):
+        reports, asked = self.check_group(["a", "b", "c", "x"], set())
         self.assertEqual(reports, ["x is bad"])
         self.assertEqual(asked, [["a", "b", "c", "x"], ["a", "b"], ["c", "x"]])
+
+    def test_who_is_to_blame(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = [pathlib.Path(folder) / name for name in ("a.cc", "b.cc", "c.cc")]
+            for file, text in zip(files, ("1\n2", "3\n", "4\n5\n")):
+                file.write_text(text)
+            report = "j.cc:3:1: error: x\nj.cc:5:2: warning: y\nj.cc:1:1: note: z\na.h:1:1: error: w\n"
+            self.assertEqual(check_tidy.files_to_blame(report, "j.cc", files), {files[1], files[2]})
+
+
+@unittest.skipUnless(shutil.which("git"), "no git here")
+class TidyOfWhatChangedTest(unittest.TestCase):
+    FILES = {".clang-tidy": "", "kashi/a.cc": '#include "kashi/b.h"\n', "kashi/c.h": "", "kashi/c.cc": "", "kashi/b.h": "",
+             "kashi/d.cc": "", "kashi/d_test.cc": ""}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name).resolve() / "clone"
+        (self.root / "kashi").mkdir(parents=True)
+        for name, text in self.FILES.items():
+            (self.root / name).write_text(text)
+        self.git("init", "-q")
+        self.commit()
+
+    def git(self, *words):
+        subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@x", "-C", str(self.root), *words], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def commit(self):
+        self.git("add", ".")
+        self.git("commit", "-q", "--allow-empty", "-m", "x")
+
+    def chosen(self, commits):
+        """The names of the sources that --recent looks at; None when git cannot tell."""
+        changed = check_tidy.files_changed(self.root, commits)
+        if changed is None:
+            return None
+        sources = check_tidy.sources_to_look_at(changed, check_tidy.all_sources(self.root), self.root)
+        return [source.name for source in sources]
+
+    def test_sources_committed_edited_and_new(self):
+        (self.root / "kashi/d.cc").write_text("int d;\n")
+        (self.root / "kashi/d_test.cc").write_text("int d;\n")
+        self.commit()
+        (self.root / "kashi/c.cc").write_text("int c;\n")
+        (self.root / "kashi/e.cc").write_text("int e;\n")
+        self.assertEqual(self.chosen(1), ["c.cc", "d.cc", "e.cc"])
+        self.assertEqual(self.chosen(0), ["c.cc", "e.cc"])
+
+    def test_a_header_calls_for_its_source_or_one_that_includes_it(self):
+        (self.root / "kashi/b.h").write_text("// b\n")
+        self.assertEqual(self.chosen(0), ["a.cc"])
+        (self.root / "kashi/c.h").write_text("// c\n")
+        self.assertEqual(self.chosen(0), ["a.cc", "c.cc"])
+
+    def test_other_rules_call_for_all(self):
+        self.assertEqual(self.chosen(0), [])
+        (self.root / ".clang-tidy").write_text("Checks: -*\n")
+        self.assertEqual(self.chosen(0), ["a.cc", "c.cc", "d.cc"])
+
+    def test_a_clone_that_is_too_young_or_shallow_cannot_tell(self):
+        self.assertIsNone(self.chosen(1))
+        self.commit()
+        self.assertEqual(self.chosen(1), [])
+        shallow = self.root.parent / "shallow"
+        self.git("clone", "-q", "--depth", "1", f"file://{self.root}", str(shallow))
+        self.root = shallow
+        self.assertIsNone(self.chosen(1))
+        self.assertEqual(self.chosen(0), [])
 
 
 if __name__ == "__main__":
