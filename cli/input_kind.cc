@@ -193,7 +193,7 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes)
       if (inflateReset(&stream) != Z_OK) return InvalidArgument("the gzip is damaged");  // members behind one another
     } else if (result != Z_OK) {
       const bool is_cut = result == Z_BUF_ERROR && !is_more;
-      return InvalidArgument(is_cut ? "the gzip is cut off" : "the gzip is damaged");
+      return InvalidArgument("the gzip is %s", is_cut ? "cut off" : "damaged");
     }
   }
 }
