@@ -255,8 +255,8 @@ void AddConvertVerb(Command* command) {
       "  kashi convert module.hlo -o graph.svg --around dot.3 --depth 2   a picture of what lies near an instruction\n"
       "  kashi convert dump_dir -o out --to pb           every module of an --xla_dump_to directory\n"
       "  kashi convert module.hlo --bench --json         how fast reading and printing are here\n\n"
-      "What kind of file it is its contents say: HLO text, or HloModuleProto, HloProto, HloSnapshot (binary, text or\n"
-      "JSON). Nothing is verified: see kashi verify.";
+      "The contents of a file tell what it is, not its name: HLO text, or HloModuleProto, HloProto or HloSnapshot in\n"
+      "binary, text or JSON form. Nothing is verified: see kashi verify.";
   Verb* verb = command->AddVerb("convert", "Convert HLO between text, protos and JSON, or draw it as a graph", examples,
                                 [options] { return RunConvert(*options); });
   verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-` for standard input")

@@ -133,13 +133,14 @@ void AddDiffVerb(Command* command) {
                                 [options] { return DiffVerb(*options).Run(); });
   verb->AddOption("A", &options->a, "A module in any form, `-`, or a directory of modules")->File()->Required();
   verb->AddOption("B", &options->b, "Another one")->File()->Required();
-  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated. None: random numbers")
+  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated (default: random numbers)")
       ->File()
       ->OneEach();
   verb->AddOption("--random", &options->random, "How inputs are made up: RULE or NUMBER=RULE, as in kashi run")
+      ->Value("RULE")
       ->OneEach()
       ->Check(CheckRandomRule);
-  verb->AddOption("--seed", &options->seed, "Of random numbers (default: 42)");
+  verb->AddOption("--seed", &options->seed, "Where random numbers begin (default: 42)");
   verb->AddOption("--tolerance", &options->tolerance,
                   "How far apart real numbers may be, absolutely and relatively (default: as in kashi run)")
       ->Check(CheckTolerance);

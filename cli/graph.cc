@@ -36,8 +36,10 @@ absl::StatusOr<HloDotOptions> DotOptionsOf(const HloModule& module, const GraphO
 void AddGraphOptions(Verb* verb, GraphOptions* options) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   Option* computation =
-      verb->AddOption("--computation", &options->computation, "Graphs: only this computation and what it calls");
+      verb->AddOption("--computation", &options->computation, "Graphs: only this computation and what it calls")
+          ->Value("NAME");
   verb->AddOption("--around", &options->around, "Graphs: only what lies near the instruction of this name")
+      ->Value("NAME")
       ->Excludes(computation);
   verb->AddOption("--depth", &options->depth, "Graphs: how many edges from the instruction of --around")
       ->Within(0, kMost);

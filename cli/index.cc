@@ -251,6 +251,7 @@ void AddIndexVerb(Command* command) {
                       "Logical indices, one number a dimension: 2,3; `-` reads one a line from standard input");
   verb->AddOption("--linear", &options->positions,
                   "The other way round: a position in memory, counted in elements; may be repeated; `-` as above")
+      ->Value("POSITION")
       ->OneEach()
       ->Excludes(indices);
   AddJsonFlag(verb, &options->json);

@@ -51,14 +51,16 @@ void AddLimitOptions(Verb* verb, LimitOptions* limits) {
                       "Most bytes of values, of all devices together: 500M, 4G (default: 7/8 of what the "
                       "machine and its container have available)");
   verb->AddOption(
-      "--max-work", [limits](const std::string& text) { return SetWork(text, &limits->max_work); },
-      "Most operations on elements, as docs/limits.md counts them; 0: any number (default: 1e16)");
+          "--max-work", [limits](const std::string& text) { return SetWork(text, &limits->max_work); },
+          "Most operations on elements, as docs/limits.md counts them; 0: any number (default: 1e16)")
+      ->Value("N");
   verb->AddOption("--max-iterations", &limits->max_iterations,
                   "Most iterations of one loop; 0: any number (default: 0)")
       ->Within(0, std::numeric_limits<int64_t>::max());
   verb->AddOption(
-      "--timeout", [limits](const std::string& text) { return SetSeconds(text, &limits->timeout_seconds); },
-      "Most seconds; 0: no limit (default: 1800)");
+          "--timeout", [limits](const std::string& text) { return SetSeconds(text, &limits->timeout_seconds); },
+          "How long to run at most; 0: no limit (default: 1800)")
+      ->Value("SECONDS");
 }
 
 void ApplyLimits(const LimitOptions& limits, EvaluationOptions* evaluation) {

@@ -213,13 +213,12 @@ std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, 
       absl::StrCat("module ", module.name(), ", ", memory.target.name(), memory.target.is_guess ? " (guessed)" : "",
                    ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), "\n\n");
   if (const std::string note = GlobalNote(module); !note.empty()) absl::StrAppend(&text, note, "\n");
-                   ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), "\n\n");
-                   AppendSpaces(memory, &text);
-                   AppendBasis(memory, xla_file, &text);
-                   AppendNotes(memory, &text);
-                   AppendLargest(memory, top, memory_space, &text);
-                   AppendPadding(memory, top, &text);
-                   return text;
+  AppendSpaces(memory, &text);
+  AppendBasis(memory, xla_file, &text);
+  AppendNotes(memory, &text);
+  AppendLargest(memory, top, memory_space, &text);
+  AppendPadding(memory, top, &text);
+  return text;
 }
 
 }  // namespace kashi::cli

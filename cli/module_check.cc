@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/verb.h"
 #include "kashi/base/diagnostic.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/hlo/hlo_place.h"
 

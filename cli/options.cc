@@ -22,17 +22,17 @@ std::string CheckWhole(const std::string& text, int64_t min, int64_t max) {
   int64_t number = 0;
   if (absl::SimpleAtoi(text, &number) && number >= min && number <= max) return "";
   const bool is_bounded = max != std::numeric_limits<int64_t>::max();
-  return absl::StrCat("`", text, "` is no whole number from ", min, is_bounded ? absl::StrCat(" to ", max) : " up");
+  return absl::StrCat("`", text, "` is not a whole number from ", min, is_bounded ? absl::StrCat(" to ", max) : " up");
 }
 
 std::string CheckUnsigned(const std::string& text) {
   uint64_t number = 0;
-  return absl::SimpleAtoi(text, &number) ? "" : absl::StrCat("`", text, "` is no whole number from 0 up");
+  return absl::SimpleAtoi(text, &number) ? "" : absl::StrCat("`", text, "` is not a whole number from 0 up");
 }
 
 std::string CheckInteger(const std::string& text) {
   int64_t number = 0;
-  return absl::SimpleAtoi(text, &number) ? "" : absl::StrCat("`", text, "` is no whole number");
+  return absl::SimpleAtoi(text, &number) ? "" : absl::StrCat("`", text, "` is not a whole number");
 }
 
 std::string CheckReal(const std::string& text) {
@@ -89,6 +89,17 @@ void AppendHelp(const std::string& names, const std::string& description, std::s
   AppendWrapped(description, text);
 }
 
+// In our words what the library says of an option whose value lacks, or that takes none.
+std::string MismatchText(const std::string& text) {
+  const std::string name = text.substr(0, text.find_first_of(": "));
+  if (absl::StrContains(text, "flag override")) return absl::StrCat("--", name, " takes no value");
+  if (absl::StrContains(text, "required") && absl::StrContains(text, "missing")) {
+    return absl::StrCat(name, " needs a value");
+  }
+  return text;
+}
+
+constexpr size_t kMostWordsInHelp = 16;  // bytes of "flops|bytes"
 constexpr char kHelpName[] = "-h, --help";
 
 }  // namespace
@@ -103,6 +114,8 @@ Option* Option::Required() {
 
 Option* Option::OneOf(const std::vector<std::string>& words) {
   info_.words = words;
+  const std::string all = absl::StrJoin(words, "|");
+  info_.value = all.size() <= kMostWordsInHelp ? all : "WORD";
   return Check([words](const std::string& text) {
     const bool is_one = std::find(words.begin(), words.end(), text) != words.end();
     return is_one ? std::string()
@@ -123,6 +136,11 @@ Option* Option::File(const std::string& value) {
   info_.is_file = true;
   if (!info_.is_positional()) info_.value = value;
   return Check(CheckFileName);
+}
+
+Option* Option::Value(const std::string& value) {
+  info_.value = value;
+  return this;
 }
 
 Option* Option::OneEach() {
@@ -219,7 +237,8 @@ std::string Verb::UnexpectedArguments() const {
   const auto is_option = [](const std::string& text) { return text.size() > 1 && text[0] == '-'; };
   const auto found = std::find_if(unexpected.begin(), unexpected.end(), is_option);
   if (found == unexpected.end()) {
-    return absl::StrCat("`", absl::StrJoin(unexpected, " "), "` is too much; usage: ", Usage());
+    return absl::StrCat("unexpected ", unexpected.size() == 1 ? "argument `" : "arguments `",
+                        absl::StrJoin(unexpected, " "), "`; usage: ", Usage());
   }
   const std::string given = found->substr(0, found->find('='));
   std::vector<std::string> names = {"--help"};
@@ -292,6 +311,8 @@ Command::Request Command::Parse(int argc, const char* const* argv) {
     const Verb* verb = ChosenVerb();
     const bool is_of_verb = verb != nullptr && !verb->app_->remaining().empty();
     return {Kind::kWrong, verb, is_of_verb ? verb->UnexpectedArguments() : error.what()};
+  } catch (const CLI::ArgumentMismatch& error) {
+    return {Kind::kWrong, ChosenVerb(), MismatchText(error.what())};
   } catch (const CLI::ParseError& error) {
     return {Kind::kWrong, ChosenVerb(), error.what()};
   }

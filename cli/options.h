@@ -55,6 +55,8 @@ class Option {
   Option* Check(OptionCheck check);
   // Names a file or a directory: an empty name is refused. `value` stands for it in the help.
   Option* File(const std::string& value = "FILE");
+  // What stands for the value in the help: "RULE".
+  Option* Value(const std::string& value);
   // Of a list: each value has the option's name in front, `--input a --input b`.
   Option* OneEach();
   // Not together with the other one.

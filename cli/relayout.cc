@@ -455,8 +455,8 @@ void AddRelayoutVerb(Command* command) {
                                 [options] { return RelayoutVerb(*options).Run(); });
   verb->AddOption("IN", &options->in, "Raw bytes or .npy; `-`: standard input")->File();
   verb->AddOption("OUT", &options->out, "The file to write; `-`: standard output")->File();
-  verb->AddOption("--from", &options->from, "Shape and layout of IN; .npy can do without");
-  verb->AddOption("--to", &options->to, "Shape and layout of OUT; without it, .npy is row-major");
+  verb->AddOption("--from", &options->from, "Shape and layout of IN; .npy can do without")->Value("SHAPE");
+  verb->AddOption("--to", &options->to, "Shape and layout of OUT; without it, .npy is row-major")->Value("SHAPE");
   verb->AddFlag("--convert", &options->convert, "Convert elements where the types differ");
   verb->AddOption("--pad", &options->pad,
                   "What padding of OUT becomes: a number, bits (0x7fc0), or `keep`: as it is there (default: 0)");

@@ -491,14 +491,16 @@ void AddWatchOptions(Verb* verb, RunOptions* options) {
                   "Write every instruction's value as .npy into this directory, and index.tsv: which is which")
       ->File("DIR");
   verb->AddSizeOption("--trace-limit", &options->trace_limit, "Most bytes of them (default: 1G)");
-  verb->AddOption("--until", &options->until, "Run until this instruction has a value: that is the output");
+  verb->AddOption("--until", &options->until, "Run until this instruction has a value: that is the output")
+      ->Value("NAME");
   verb->AddFlag("--check-nan", &options->check_nan,
                 "Stop at the first instruction that makes a NaN or an infinity, and tell about it; exit status 1");
 }
 
 void AddDeviceOptions(Verb* verb, RunOptions* options) {
   verb->AddOption("--custom-call", &options->custom_calls,
-                  "TARGET=COMMAND: a program computes custom calls of this target; examples/custom_call.py is one")
+                  "A program that computes the custom calls of this target; examples/custom_call.py is one")
+      ->Value("TARGET=COMMAND")
       ->OneEach();
   verb->AddOption("--devices-dir", &options->devices_dir,
                   "Several devices: the inputs are DIR/dev<k>/in<i>.npy; writes OUT/dev<k>/out<i>.npy. For a program "
@@ -542,7 +544,7 @@ void AddRunVerb(Command* command) {
   Verb* verb =
       command->AddVerb("run", "Run a program on values", examples, [options] { return RunVerb(*options).Run(); });
   verb->AddOption("FILE", &options->file, "A module in any form, or `-` for standard input")->File()->Required();
-  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated. None: random numbers")
+  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated (default: random numbers)")
       ->File()
       ->OneEach();
   verb->AddOption("--output-dir", &options->output_dir, "Write out0.npy, out1.npy ... into this directory")
@@ -561,9 +563,10 @@ void AddRunVerb(Command* command) {
   verb->AddOption(
           "--random", &options->random,
           "How inputs are made up: RULE for all, NUMBER=RULE for one parameter; may be repeated (default: auto)")
+      ->Value("RULE")
       ->OneEach()
       ->Check(CheckRandomRule);
-  verb->AddOption("--seed", &options->seed, "Of random numbers (default: 42)");
+  verb->AddOption("--seed", &options->seed, "Where random numbers begin (default: 42)");
   verb->AddOption("--repeat", &options->repeat, "How many times to run; tells how long it takes")->Within(1, 1000000);
   verb->AddOption("--engine", &options->engine, "What computes: the evaluator is the only engine so far")
       ->OneOf({"evaluator"});

@@ -41,19 +41,44 @@ set(KASHI_COMMON_HEADERS <algorithm> <cmath> <complex> <functional> <limits> <ma
     <absl/strings/numbers.h> <absl/strings/str_cat.h> <absl/strings/str_format.h> <absl/strings/str_join.h>
     <absl/strings/str_split.h> <absl/types/span.h>)
 
-# kashi_room(NAME [LONG_TESTS] [DEPENDS room…] [LIBRARIES target…])
+# kashi_unity(TARGET alone source…)
+#
+# With KASHI_UNITY_BUILD, the files of TARGET are compiled in groups: most of the time goes into headers, which a group reads
+# once. A file's group follows from the first letter of its name's second word alone, so that a new file disturbs no other
+# group. What two files of a group define in their anonymous namespaces must have different names; files that the regular
+# expression `alone` matches keep theirs and are compiled as they are.
+set(KASHI_UNITY_LETTERS a-c d-f g-i j-l m-o p-r s-u v-z)
+function(kashi_unity target alone)
+  if(NOT KASHI_UNITY_BUILD)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  foreach(source ${ARGN})
+    get_filename_component(name ${source} NAME_WE)
+    if(NOT alone OR NOT name MATCHES "^(${alone})$")
+      string(REGEX REPLACE "^[^_]*_" "" word ${name})
+      foreach(letters ${KASHI_UNITY_LETTERS})
+        if(word MATCHES "^[${letters}]")
+          set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${letters})
+        endif()
+      endforeach()
+    endif()
+  endforeach()
+endfunction()
+
+# kashi_room(NAME [LONG_TESTS] [DEPENDS room…] [LIBRARIES target…] [ALONE regex])
 #
 # Makes the library kashi_NAME (alias kashi::NAME) of the folder's *.cc files. Beside a file x.cc may stand
 #   x_test.cc    a unit test:       all of a room's tests are one program, kashi_NAME_test
 #   x_bench.cc   a micro benchmark: all of a room's benchmarks are one program, kashi_NAME_bench
 # so that adding a file to a room needs no edit here. LONG_TESTS says that its tests loop for long: they are optimised,
-# and ctest starts them first.
+# and ctest starts them first. ALONE: see kashi_unity.
 # Kernels that unroll by vectors: with all of a fuzzer's instrumentation a compiler takes ten minutes for one. What can go wrong
 # there is an access beyond an array, which is left.
 set(KASHI_UNROLLED_KERNELS interleave_kernel.cc streamed_transpose.cc transpose_kernels.cc)
 
 function(kashi_room name)
-  cmake_parse_arguments(ROOM "LONG_TESTS" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "LONG_TESTS" "ALONE" "DEPENDS;LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.h)
   set(tests ${sources})
@@ -79,6 +104,7 @@ function(kashi_room name)
   target_compile_features(kashi_${name} PUBLIC cxx_std_17)
   target_link_libraries(kashi_${name} PUBLIC ${rooms} ${ROOM_LIBRARIES} PRIVATE $<BUILD_INTERFACE:kashi_flags>)
   kashi_precompile(kashi_${name} kashi_base ${KASHI_COMMON_HEADERS})
+  kashi_unity(kashi_${name} "${ROOM_ALONE}" ${sources})
   set_property(GLOBAL APPEND PROPERTY KASHI_ROOMS kashi_${name})
 
   if(KASHI_TESTS AND tests)
@@ -97,6 +123,7 @@ function(kashi_room name)
       set_target_properties(kashi_${name}_test PROPERTIES KASHI_UNOPTIMISED ON)
     endif()
     kashi_precompile(kashi_${name}_test ${carrier} ${KASHI_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
+    kashi_unity(kashi_${name}_test "${ROOM_ALONE}" ${tests})
   endif()
   if(KASHI_BENCH AND benches)
     add_executable(kashi_${name}_bench ${benches})

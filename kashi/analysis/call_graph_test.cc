@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr absl::string_view kLoop = R"(
+constexpr absl::string_view kWhileLoop = R"(
 HloModule m
 
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
@@ -33,7 +33,7 @@ ENTRY e {
 )";
 
 TEST(CallGraphTest, SaysHowComputationsAreCalled) {
-  const auto module = ReadModule(kLoop);
+  const auto module = ReadModule(kWhileLoop);
   const absl::StatusOr<CallGraph> graph = CallGraph::Build(*module);
   ASSERT_TRUE(graph.ok()) << graph.status();
   const auto node = [&](absl::string_view name) { return graph->NodeOf(module->GetComputationWithName(name)); };

@@ -11,7 +11,7 @@
 namespace kashi {
 namespace {
 
-struct Value {
+struct TracedValue {
   int32_t group = 0;
   int32_t position = 0;
   bool starts_apart = false;  // the one before it in its buffer ends before it begins
@@ -27,7 +27,7 @@ class Tracer {
   std::vector<MemoryUse> Run(const std::vector<bool>& is_temporary) {
     for (const ValuePositions::Entry& entry : positions_.entries()) NoteParts(*entry.instruction);
     for (const ValuePositions::Entry& entry : positions_.entries()) AddValues(entry, is_temporary);
-    absl::c_sort(values_, [](const Value& a, const Value& b) {
+    absl::c_sort(values_, [](const TracedValue& a, const TracedValue& b) {
       return std::make_tuple(a.group, a.use.range.first, a.use.range.last, a.position) <
              std::make_tuple(b.group, b.use.range.first, b.use.range.last, b.position);
     });
@@ -62,7 +62,7 @@ class Tracer {
     return node.memory_space != vector_memory_ || groups_.KindOf(position) == PositionKind::kPhi ||
            !instruction.output_operand_aliasing().empty();
   }
-  void AddValue(const Value& value) {
+  void AddValue(const TracedValue& value) {
     const auto part = ends_of_parts_.find(value.position);
     if (part == ends_of_parts_.end()) {
       values_.push_back(value);
@@ -75,13 +75,13 @@ class Tracer {
     if (use.range.first <= use.range.last) uses_.push_back(use);
   }
   // The values of one buffer: each ends when the next begins, and what the first is needed for, the next is needed for.
-  void AddTurns(absl::Span<Value> values) {
+  void AddTurns(absl::Span<TracedValue> values) {
     for (size_t i = 0; i < values.size(); ++i) {
       if (i + 1 == values.size()) {
         uses_.push_back(values[i].use);
         continue;
       }
-      Value& next = values[i + 1];
+      TracedValue& next = values[i + 1];
       next.use.range.last = std::max(next.use.range.last, values[i].use.range.last);
       AddUse(values[i].use, next.use.range.first - (next.starts_apart ? 1 : 0));
     }
@@ -92,7 +92,7 @@ class Tracer {
   const LiveRanges& ranges_;
   const int64_t vector_memory_;
   absl::flat_hash_map<int32_t, int32_t> ends_of_parts_;  // by position
-  std::vector<Value> values_;
+  std::vector<TracedValue> values_;
   std::vector<MemoryUse> uses_;
 };
 

@@ -36,7 +36,7 @@ TEST(HeapSimulatorTraceTest, AnUpdateInVectorMemoryCountsTwice) {
   EXPECT_EQ(Analyze(*ReadModule(absl::StrReplaceAll(kUpdate, {{"S(s)", "S(1)"}})), "v5e").spaces[1].temp_bytes, 1024);
 }
 
-constexpr char kLoop[] = R"(
+constexpr char kTracedLoop[] = R"(
 HloModule m, is_scheduled=true
 body {
   p = (f32[256]{0:T(256)S(s)}) parameter(0)
@@ -58,8 +58,8 @@ ENTRY e {
 
 // The state is handed on, not changed in place; while only y is left of it, its buffer does not count; nor do tables.
 TEST(HeapSimulatorTraceTest, StatesOfLoops) {
-  EXPECT_EQ(XlaTempBytes(kLoop, "S(1)"), 1024 + 512);
-  EXPECT_EQ(XlaTempBytes(kLoop, ""), 1024 + 512);
+  EXPECT_EQ(XlaTempBytes(kTracedLoop, "S(1)"), 1024 + 512);
+  EXPECT_EQ(XlaTempBytes(kTracedLoop, ""), 1024 + 512);
 }
 
 TEST(HeapSimulatorTraceTest, PartsCountUntilTheyArePutTogether) {

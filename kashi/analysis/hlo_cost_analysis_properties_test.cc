@@ -8,7 +8,7 @@
 namespace kashi {
 namespace {
 
-std::map<std::string, float> All(const HloCostProperties& properties) {
+std::map<std::string, float> AllProperties(const HloCostProperties& properties) {
   std::map<std::string, float> all;
   properties.ForEach([&](absl::string_view key, float value) {
     EXPECT_TRUE(all.emplace(std::string(key), value).second) << key << " twice";
@@ -53,7 +53,7 @@ TEST(HloCostPropertiesTest, AnyKey) {
     properties[key] = 2;
     EXPECT_EQ(properties[key], 2) << key;
   }
-  EXPECT_EQ(All(properties).size(), 12);
+  EXPECT_EQ(AllProperties(properties).size(), 12);
   EXPECT_EQ(properties.operand_utilization(70000), 2);
   EXPECT_LT(properties.size(), 1000);  // big numbers in keys make nothing big
   EXPECT_FALSE(properties.empty());
@@ -76,10 +76,10 @@ TEST(HloCostPropertiesTest, Sums) {
   b.set_operand_bytes_accessed(2, 5);
   HloCostProperties sum = a;
   sum += b;
-  EXPECT_EQ(All(sum),
+  EXPECT_EQ(AllProperties(sum),
             (std::map<std::string, float>{{"flops", 2}, {"x", 1}, {"bytes accessed0{}", 4}, {"bytes accessed2{}", 5}}));
   sum -= b;
-  EXPECT_EQ(All(sum), All(a));
+  EXPECT_EQ(AllProperties(sum), AllProperties(a));
   HloCostProperties most = b;
   most.TakeMax(a);
   EXPECT_EQ(most["flops"], 3);

@@ -142,7 +142,7 @@ ENTRY e {
   EXPECT_EQ(analysis.GetBytesWritten(fusion, 5), 0);
 }
 
-constexpr char kLoop[] = R"(
+constexpr char kCostedLoop[] = R"(
 HloModule m
 body { p = f32[10] parameter(0)  e = f32[10] exponential(p)  ROOT n = f32[10] negate(e) }
 condition { p = f32[10] parameter(0)  ROOT c = pred[] constant(true) }
@@ -154,7 +154,7 @@ ENTRY e {
 )";
 
 TEST(HloCostAnalysisTest, Seconds) {
-  const auto module = ReadModule(kLoop);
+  const auto module = ReadModule(kCostedLoop);
   HloCostAnalysis::Options options;
   options.set_flops_per_second(5);
   options.set_transcendentals_per_second(1);
@@ -210,7 +210,7 @@ ENTRY e {
 }
 
 TEST(HloCostAnalysisTest, ShapeSizes) {
-  const auto module = ReadModule(kLoop);
+  const auto module = ReadModule(kCostedLoop);
   HloCostAnalysis analysis([](const Shape& shape) { return int64_t{shape.IsArray() ? 512 : 0}; });
   const HloInstruction& add = *module->entry_computation()->GetInstructionWithName("a");
   ASSERT_TRUE(add.Accept(&analysis).ok());
@@ -229,7 +229,7 @@ TEST(HloCostAnalysisTest, ShapeSizes) {
 }
 
 TEST(HloCostAnalysisTest, RemoveAndRevisit) {
-  const auto module = ReadModule(kLoop);
+  const auto module = ReadModule(kCostedLoop);
   HloComputation& entry = *module->entry_computation();
   HloInstruction* add = entry.GetInstructionWithName("a");
   HloCostAnalysis analysis;

@@ -18,10 +18,10 @@ namespace kashi {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-constexpr int64_t kMaxLooks = int64_t{1} << 25;
+constexpr int64_t kMaxPairLooks = int64_t{1} << 25;
 
 // Times are steps; what a computation returns lives until the step after its last, in which its caller takes it.
-struct Value {
+struct HostValue {
   int32_t position = 0;
   int32_t entry = 0;
   int32_t node = 0;
@@ -63,12 +63,12 @@ class Values {
   }
 
   // In XLA's order.
-  const std::vector<Value>& values() const { return values_; }
+  const std::vector<HostValue>& values() const { return values_; }
   // By position; -1 for none.
   int32_t NumberOf(int32_t position) const { return numbers_[position]; }
-  int32_t GroupOf(const Value& value) const { return groups_.GroupOf(value.position); }
-  const ValuePositions::Entry& EntryOf(const Value& value) const { return positions_.entries()[value.entry]; }
-  const ShapeNode& NodeOf(const Value& value) const { return EntryOf(value).nodes->nodes()[value.node]; }
+  int32_t GroupOf(const HostValue& value) const { return groups_.GroupOf(value.position); }
+  const ValuePositions::Entry& EntryOf(const HostValue& value) const { return positions_.entries()[value.entry]; }
+  const ShapeNode& NodeOf(const HostValue& value) const { return EntryOf(value).nodes->nodes()[value.node]; }
   OperandSharing::Part Part(int32_t position) const {
     const ValuePositions::Entry& entry = positions_.EntryAt(position);
     const int32_t node = position - entry.first;
@@ -150,8 +150,8 @@ class Values {
           positions_.entries()[i].instruction->parent() != positions_.entries()[i - 1].instruction->parent();
       computations[i] = computations[i - 1] + (is_next ? 1 : 0);
     }
-    absl::c_sort(values_, [&](const Value& a, const Value& b) {
-      const auto key = [&](const Value& value) {
+    absl::c_sort(values_, [&](const HostValue& a, const HostValue& b) {
+      const auto key = [&](const HostValue& value) {
         return std::make_tuple(groups_.KindOf(value.position) == PositionKind::kPhi, computations[value.entry],
                                value.order, value.node);
       };
@@ -166,7 +166,7 @@ class Values {
       for (int32_t node = 0; node < each.nodes->size(); ++node) {
         const int32_t number = numbers_[groups_.ValueOf(each.first + node)];
         if (number < 0) continue;
-        Value& value = values_[number];
+        HostValue& value = values_[number];
         if (time > value.end_time) {
           value.end_time = time;
           value.end_position = each.first + node;
@@ -176,7 +176,7 @@ class Values {
     }
     const HloComputation& entry = *module_.entry_computation();
     const int32_t end = ranges_.SpanOf(&entry).last + 1;
-    for (Value& value : values_) {
+    for (HostValue& value : values_) {
       const HloInstruction& instruction = *EntryOf(value).instruction;
       if (instruction.opcode() != HloOpcode::kParameter || instruction.parent() != &entry) continue;
       const ShapeIndex index = EntryOf(value).nodes->IndexOf(value.node);
@@ -194,8 +194,8 @@ class Values {
              std::make_tuple(GroupOf(values_[b]), values_[b].first, values_[b].last, b);
     });
     for (size_t i = 0; i + 1 < order.size(); ++i) {
-      Value& value = values_[order[i]];
-      Value& next = values_[order[i + 1]];
+      HostValue& value = values_[order[i]];
+      HostValue& next = values_[order[i + 1]];
       if (GroupOf(value) != GroupOf(next)) continue;
       next.last = std::max(next.last, value.last);
       value.last = std::min(value.last, next.first);
@@ -209,7 +209,7 @@ class Values {
   std::vector<int32_t> steps_;   // by entry
   std::vector<int32_t> orders_;  // by entry
   std::vector<Uses> uses_;       // by entry
-  std::vector<Value> values_;
+  std::vector<HostValue> values_;
   std::vector<int32_t> numbers_;
 };
 
@@ -259,7 +259,7 @@ class Assigner {
 
   void CollectBuffers() {
     for (int32_t i = 0; i < values_.values().size(); ++i) {
-      const Value& value = values_.values()[i];
+      const HostValue& value = values_.values()[i];
       const HloInstruction& instruction = *values_.EntryOf(value).instruction;
       const ShapeNode& node = values_.NodeOf(value);
       Buffer& buffer = buffers_[values_.GroupOf(value)];
@@ -310,7 +310,7 @@ class Assigner {
 
   bool TryOperands(int32_t group) {
     for (int32_t number : buffers_[group].values) {
-      const Value& value = values_.values()[number];
+      const HostValue& value = values_.values()[number];
       if (value.node != 0) continue;
       for (const HloInstruction* operand : values_.EntryOf(value).instruction->operands()) {
         const int32_t owner = result_.places[groups_.GroupOf(positions_.RangeOf(operand).first)].owner;
@@ -341,25 +341,25 @@ class Assigner {
   }
   // Whether nothing is in the way of the value.
   bool IsFree(int32_t number, const Allocation& allocation) {
-    const Value& value = values_.values()[number];
+    const HostValue& value = values_.values()[number];
     // Those that begin while the value is there, and the one before: what began earlier has ended before that one, or where
     // that one begins.
     auto it = allocation.values.upper_bound(value.last);
     while (it != allocation.values.begin()) {
       --it;
       --looks_;
-      const Value& other = values_.values()[it->second];
+      const HostValue& other = values_.values()[it->second];
       if (other.last >= value.first && !MayMeet(other, value)) return false;
       if (other.last < value.first) break;
     }
     return true;
   }
   // Their times overlap: they may if that is one step, in which the later is written over the earlier.
-  bool MayMeet(const Value& a, const Value& b) {
+  bool MayMeet(const HostValue& a, const HostValue& b) {
     if (a.last == b.first) return IsWrittenOver(a, b);
     return b.last == a.first && IsWrittenOver(b, a);
   }
-  bool IsWrittenOver(const Value& operand, const Value& result) {
+  bool IsWrittenOver(const HostValue& operand, const HostValue& result) {
     const HloInstruction& user = *values_.EntryOf(result).instruction;
     if (user.opcode() == HloOpcode::kCopy) return false;
     return sharing_.MayShare(values_.Part(operand.end_position), values_.Part(result.position));
@@ -374,7 +374,7 @@ class Assigner {
 
   // ---- The block of temporaries.
 
-  bool IsTemporary(const Value& value) const {
+  bool IsTemporary(const HostValue& value) const {
     return result_.places[values_.GroupOf(value)].owner == HostBufferAssignment::kTemporaries;
   }
   // Values begin and end one after the other, also within a step.
@@ -387,7 +387,7 @@ class Assigner {
       end = std::max(end, values_.values()[i].last + 1);
     }
     absl::c_sort(order, [this](int32_t a, int32_t b) {
-      const Value &x = values_.values()[a], &y = values_.values()[b];
+      const HostValue &x = values_.values()[a], &y = values_.values()[b];
       return std::make_tuple(x.first, x.last, a) < std::make_tuple(y.first, y.last, b);
     });
     freed_.resize(end);
@@ -403,7 +403,7 @@ class Assigner {
     return absl::OkStatus();
   }
   void Begin(int32_t number, int32_t step) {
-    const Value& value = values_.values()[number];
+    const HostValue& value = values_.values()[number];
     const int32_t group = values_.GroupOf(value);
     int32_t shared = -1;
     const auto [first, is_new] = first_of_group_.try_emplace(group, number);
@@ -424,14 +424,14 @@ class Assigner {
     if (interval.bytes != 0) interval.last = now_++;
   }
   // Over which the value can be written; both alone in their buffers.
-  std::optional<int32_t> DyingOperand(const Value& value, int32_t step) {
+  std::optional<int32_t> DyingOperand(const HostValue& value, int32_t step) {
     if (buffers_[values_.GroupOf(value)].values.size() != 1) return std::nullopt;
     const HloInstruction& instruction = *values_.EntryOf(value).instruction;
     if (instruction.opcode() == HloOpcode::kCopy) return std::nullopt;
     for (const HloInstruction* operand : instruction.operands()) {
       const int32_t number = values_.NumberOf(groups_.ValueOf(positions_.RangeOf(operand).first));
       if (number < 0 || !IsTemporary(values_.values()[number])) continue;
-      const Value& candidate = values_.values()[number];
+      const HostValue& candidate = values_.values()[number];
       if (candidate.last != step || buffers_[values_.GroupOf(candidate)].values.size() != 1) continue;
       if (!absl::c_linear_search(freed_[step], number)) continue;
       if (sharing_.MayShare(values_.Part(candidate.position), values_.Part(value.position))) return number;
@@ -476,7 +476,7 @@ class Assigner {
   std::vector<int32_t> owners_;                          // of all places, as they were made
   std::vector<Allocation> allocations_;                  // in which others may lie
   absl::flat_hash_map<int32_t, int32_t> allocation_of_;  // by owner
-  int64_t looks_ = kMaxLooks;
+  int64_t looks_ = kMaxPairLooks;
   int32_t now_ = 0;
   std::vector<std::vector<int32_t>> freed_;  // values, by step
   absl::flat_hash_map<int32_t, int32_t> first_of_group_;

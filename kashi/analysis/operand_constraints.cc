@@ -18,7 +18,7 @@
 namespace kashi {
 namespace {
 
-constexpr double kInfinity = ValueConstraint::kInfinity;
+constexpr double kUnbounded = ValueConstraint::kInfinity;
 
 // ---- Wishes ---------------------------------------------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ ValueConstraint AnyBits(const HloInstruction& user) {
   return wish;
 }
 
-bool IsBounded(const ValueConstraint& wish) { return wish.min > -kInfinity || wish.max < kInfinity; }
+bool IsBounded(const ValueConstraint& wish) { return wish.min > -kUnbounded || wish.max < kUnbounded; }
 ValueConstraint WithInterval(ValueConstraint wish, double min, double max) {
   wish.min = min;
   wish.max = max;
@@ -112,14 +112,14 @@ std::optional<HloOpcode> Combiner(const HloInstruction& instruction, size_t numb
 
 void WantPositive(const HloInstruction& user, int64_t number, ConstraintSink sink) {
   const HloInstruction* operand = Operand(user, number);
-  if (operand != nullptr && IsReal(*operand)) sink(operand, Within(user, 0, kInfinity));
+  if (operand != nullptr && IsReal(*operand)) sink(operand, Within(user, 0, kUnbounded));
 }
 
 void WantDivisor(const HloInstruction& user, ConstraintSink sink) {
   const HloInstruction* divisor = Operand(user, 1);
   if (divisor == nullptr) return;
-  if (IsReal(*divisor)) sink(divisor, Within(user, 0, kInfinity));
-  if (IsInteger(*divisor)) sink(divisor, Within(user, 1, kInfinity));
+  if (IsReal(*divisor)) sink(divisor, Within(user, 0, kUnbounded));
+  if (IsInteger(*divisor)) sink(divisor, Within(user, 1, kUnbounded));
 }
 
 // The base of a power that is no whole number.
@@ -135,8 +135,8 @@ void WantLimits(const HloInstruction& clamp, ConstraintSink sink) {
   const double middle = IsReal(clamp) ? -0.5 : 0;
   const std::optional<double> low = ConstantOperand(clamp, 0);
   const std::optional<double> high = ConstantOperand(clamp, 2);
-  if (!low.has_value()) Send(clamp, 0, Within(clamp, -kInfinity, high.value_or(middle)), sink);
-  if (!high.has_value()) Send(clamp, 2, Within(clamp, low.value_or(middle + 1), kInfinity), sink);
+  if (!low.has_value()) Send(clamp, 0, Within(clamp, -kUnbounded, high.value_or(middle)), sink);
+  if (!high.has_value()) Send(clamp, 2, Within(clamp, low.value_or(middle + 1), kUnbounded), sink);
 }
 
 // Starts of a dynamic-slice or dynamic-update-slice: a scalar a dimension, or in old programs a vector of all.
@@ -231,9 +231,9 @@ std::optional<double> NeutralOf(HloOpcode opcode) {
     case HloOpcode::kMultiply:
       return 1;
     case HloOpcode::kMaximum:
-      return -kInfinity;
+      return -kUnbounded;
     case HloOpcode::kMinimum:
-      return kInfinity;
+      return kUnbounded;
     default:
       return std::nullopt;
   }
@@ -312,8 +312,8 @@ void WantOfShift(const HloInstruction& shift, ConstraintSink sink) {
 
 void WantOfRandom(const HloInstruction& rng, ConstraintSink sink) {
   if (rng.fields().Get<HloField::distribution>(RNG_INVALID) == RNG_NORMAL) return WantPositive(rng, 1, sink);
-  Send(rng, 0, Within(rng, -kInfinity, 0), sink);
-  Send(rng, 1, Within(rng, 1, kInfinity), sink);
+  Send(rng, 0, Within(rng, -kUnbounded, 0), sink);
+  Send(rng, 1, Within(rng, 1, kUnbounded), sink);
 }
 
 void WantSize(const HloInstruction& set_size, ConstraintSink sink) {
@@ -394,7 +394,7 @@ void HandToQuotient(const HloInstruction& quotient, const ValueConstraint& wish,
   if (!IsBounded(wish)) return;
   const std::optional<double> c = ConstantOperand(quotient, 1);
   if (!c.has_value()) {
-    if (wish.min == 0) Send(quotient, 0, WithInterval(wish, 0, kInfinity), sink);
+    if (wish.min == 0) Send(quotient, 0, WithInterval(wish, 0, kUnbounded), sink);
     return;
   }
   if (*c == 0 || !std::isfinite(*c)) return;
@@ -410,8 +410,8 @@ void HandToExtremum(const HloInstruction& extremum, const ValueConstraint& wish,
   for (int64_t i = 0; i < extremum.operand_count(); ++i) {
     const std::optional<double> c = ConstantOperand(extremum, i);
     if (!c.has_value()) continue;
-    if (extremum.opcode() == HloOpcode::kMaximum && *c >= wish.min) rest.min = -kInfinity;
-    if (extremum.opcode() == HloOpcode::kMinimum && *c <= wish.max) rest.max = kInfinity;
+    if (extremum.opcode() == HloOpcode::kMaximum && *c >= wish.min) rest.min = -kUnbounded;
+    if (extremum.opcode() == HloOpcode::kMinimum && *c <= wish.max) rest.max = kUnbounded;
   }
   if (IsBounded(rest)) SendToAll(extremum, rest, sink);
 }
@@ -422,7 +422,7 @@ void HandToReduction(const HloInstruction& reduction, const ValueConstraint& wis
   const HloOpcode combiner = Combiner(reduction).value_or(HloOpcode::kTuple);
   if (combiner == HloOpcode::kMaximum || combiner == HloOpcode::kMinimum) return Send(reduction, 0, wish, sink);
   const bool keeps_sign = combiner == HloOpcode::kAdd || combiner == HloOpcode::kMultiply;
-  if (keeps_sign && wish.min >= 0) Send(reduction, 0, WithInterval(wish, 0, kInfinity), sink);
+  if (keeps_sign && wish.min >= 0) Send(reduction, 0, WithInterval(wish, 0, kUnbounded), sink);
 }
 
 // A loop goes on while the smaller one is smaller: few times.
@@ -517,9 +517,9 @@ void WantOfOperands(const HloInstruction& x, ConstraintSink sink) {
     case HloOpcode::kLog:
       return WantPositive(x, 0, sink);
     case HloOpcode::kLog1p:
-      return Send(x, 0, Within(x, -0.5, kInfinity), sink);
+      return Send(x, 0, Within(x, -0.5, kUnbounded), sink);
     case HloOpcode::kAcosh:
-      return Send(x, 0, Within(x, 1.1, kInfinity), sink);
+      return Send(x, 0, Within(x, 1.1, kUnbounded), sink);
     case HloOpcode::kAcos:
     case HloOpcode::kAsin:
     case HloOpcode::kAtanh:

@@ -6,17 +6,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/recorded_cases_testing.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 
 namespace kashi {
 namespace {
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
-
-// The inferred shape with layout, or the error's text.
-std::string Text(const absl::StatusOr<Shape>& shape) {
-  return shape.ok() ? shape->ToString(/*print_layout=*/true) : std::string(shape.status().message());
-}
 
 std::string Add(absl::string_view lhs, absl::string_view rhs, absl::Span<const int64_t> dimensions = {}) {
   return Text(InferElementwiseBinaryShape("add", S(lhs), S(rhs), dimensions));

@@ -62,7 +62,7 @@ IndexMap MapOf(const std::string& text) {
   return *map;
 }
 
-std::string ErrorOf(const std::string& text) { return std::string(IndexMap::Make(Parse(text)).status().message()); }
+std::string MapError(const std::string& text) { return std::string(IndexMap::Make(Parse(text)).status().message()); }
 
 // What a memory holds: row-major element ids, "." for padding.
 std::string MemoryOrder(const std::string& text) {
@@ -454,17 +454,17 @@ TEST(IndexMapTest, DivisionIsExactUpTo63Bits) {
 // ------------------------------------------------------------------------------------------------------------ errors
 
 TEST(IndexMapTest, RefusesWhatHasNoPositions) {
-  EXPECT_THAT(ErrorOf("(f32[2])"), HasSubstr("only an array has positions in memory, not (f32[2])"));
-  EXPECT_THAT(ErrorOf("token[]"), HasSubstr("only an array"));
-  EXPECT_THAT(ErrorOf("f32[2,?]"), HasSubstr("dimension 1 of f32[2,?] is unbounded"));
-  EXPECT_THAT(ErrorOf("f32[2,3]{1,1}"), HasSubstr("duplicate values"));
-  EXPECT_THAT(ErrorOf("f32[2]{0:T(0)}"), HasSubstr("invalid tiles"));
-  EXPECT_THAT(ErrorOf("f32[2]{0:T()}"), HasSubstr("invalid tiles"));
+  EXPECT_THAT(MapError("(f32[2])"), HasSubstr("only an array has positions in memory, not (f32[2])"));
+  EXPECT_THAT(MapError("token[]"), HasSubstr("only an array"));
+  EXPECT_THAT(MapError("f32[2,?]"), HasSubstr("dimension 1 of f32[2,?] is unbounded"));
+  EXPECT_THAT(MapError("f32[2,3]{1,1}"), HasSubstr("duplicate values"));
+  EXPECT_THAT(MapError("f32[2]{0:T(0)}"), HasSubstr("invalid tiles"));
+  EXPECT_THAT(MapError("f32[2]{0:T()}"), HasSubstr("invalid tiles"));
   EXPECT_THAT(
-      ErrorOf("f32[2,3]{1,0:T(2,*)}"),
+      MapError("f32[2,3]{1,0:T(2,*)}"),
       HasSubstr("tile (2,*) of f32[2,3]{1,0:T(2,*)} ends with `*`: there is no more minor dimension to merge into"));
-  EXPECT_THAT(ErrorOf("f32[2]{0:T(*)}"), HasSubstr("ends with `*`"));
-  EXPECT_THAT(ErrorOf("f32[2]{0:E(-3)}"), HasSubstr("negative"));
+  EXPECT_THAT(MapError("f32[2]{0:T(*)}"), HasSubstr("ends with `*`"));
+  EXPECT_THAT(MapError("f32[2]{0:E(-3)}"), HasSubstr("negative"));
   EXPECT_FALSE(IndexMap::Make(Shape()).ok());
   Shape no_layout = ShapeUtil::MakeShape(F32, {2});
   no_layout.clear_layout();
@@ -472,15 +472,15 @@ TEST(IndexMapTest, RefusesWhatHasNoPositions) {
 }
 
 TEST(IndexMapTest, RefusesWhatDoesNotFit) {
-  EXPECT_THAT(ErrorOf("f32[4294967296,4294967296]"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(ErrorOf("s16[4611686018427387904]"), HasSubstr("does not fit 63 bits"));  // 2^63 bytes
+  EXPECT_THAT(MapError("f32[4294967296,4294967296]"), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(MapError("s16[4611686018427387904]"), HasSubstr("does not fit 63 bits"));  // 2^63 bytes
   EXPECT_EQ(MapOf("s8[1152921504606846975]").byte_size(), 1152921504606846975);
-  EXPECT_THAT(ErrorOf("f32[3]{0:T(4611686018427387904,4611686018427387904)}"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(ErrorOf("f32[3]{0:T(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(ErrorOf("f32[3]{0:T(2)L(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(ErrorOf("f32[9]{0:E(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(ErrorOf("f32[3]{0:M(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(ErrorOf("f32[4294967296,4294967296]{1,0:T(*,2)}"), HasSubstr("merges have more than 2^63-1 elements"));
+  EXPECT_THAT(MapError("f32[3]{0:T(4611686018427387904,4611686018427387904)}"), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(MapError("f32[3]{0:T(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(MapError("f32[3]{0:T(2)L(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(MapError("f32[9]{0:E(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(MapError("f32[3]{0:M(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(MapError("f32[4294967296,4294967296]{1,0:T(*,2)}"), HasSubstr("merges have more than 2^63-1 elements"));
   EXPECT_EQ(MapOf("f32[4294967296,0,4294967296]{2,1,0:T(4611686018427387904,8)}").padded_element_count(), 0);
 }
 
@@ -495,7 +495,7 @@ TEST(IndexMapTest, TakesHostileLayoutsInLinearTime) {
   for (int i = 0; i < 30; ++i) ragged += "(3)(2)";  // each pair makes 2 of every 3 cells 4
   EXPECT_EQ(MapOf(ragged + "}").LogicalToPhysical({0}), 0);
   for (int i = 0; i < 30000; ++i) ragged += "(3)(2)";
-  EXPECT_THAT(ErrorOf(ragged + "}"), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(MapError(ragged + "}"), HasSubstr("does not fit 63 bits"));
 
   std::string rank_1000 = "f32[2";
   for (int i = 1; i < 1000; ++i) rank_1000 += i < 40 ? ",2" : ",1";

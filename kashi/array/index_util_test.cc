@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
 namespace kashi {
@@ -15,8 +15,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
 TEST(IndexUtilTest, MultidimensionalIndexToLinearIndex) {
   const auto linear = [](absl::string_view text, std::vector<int64_t> index) {

@@ -3,13 +3,10 @@
 
 #include "gtest/gtest.h"
 #include "kashi/array/layout_util.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 
 namespace kashi {
 namespace {
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
-std::string Text(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
 
 TEST(LayoutChangeTest, ClearLayout) {
   Shape shape = S("(f32[2,3]{1,0:T(2)}, (s32[], token[]), b(f32[4]{0}))");

@@ -5,20 +5,13 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/layout_util.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 
 namespace kashi {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
-Shape WithoutLayout(absl::string_view text) {
-  Shape shape = S(text);
-  LayoutUtil::ClearLayout(&shape);
-  return shape;
-}
 
 TEST(LayoutQueryTest, HasLayout) {
   const struct {

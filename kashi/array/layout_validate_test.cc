@@ -5,12 +5,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/layout_util.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 
 namespace kashi {
 namespace {
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
 // The message, or "" where all is well.
 std::string Verdict(const Layout& layout, const Shape& shape) {

@@ -21,7 +21,7 @@ struct Geometry {
 };
 
 // The product of `sizes` in any order: a 0 makes it 0, also beside sizes that would not fit without it.
-std::optional<int64_t> Product(absl::Span<const int64_t> sizes) {
+std::optional<int64_t> CheckedProduct(absl::Span<const int64_t> sizes) {
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return 0;
   std::optional<int64_t> product = 1;
   for (size_t i = 0; i < sizes.size() && product; ++i) product = CheckedMultiply(*product, sizes[i]);
@@ -75,7 +75,7 @@ absl::StatusOr<Geometry> MakeGeometry(const LegacyLayout& layout, const Shape& s
   } else {
     geometry.widths = layout.padded_dimensions;
   }
-  const std::optional<int64_t> count = Product(geometry.widths);
+  const std::optional<int64_t> count = CheckedProduct(geometry.widths);
   if (!count) return InvalidArgumentStrCat("the padded elements of ", shape.ToString(), " do not fit 63 bits");
   geometry.count = *count;
   geometry.strides.assign(geometry.widths.size(), 0);  // without positions all stay 0
@@ -167,7 +167,7 @@ absl::StatusOr<std::vector<int64_t>> LegacyPicture(const LegacyLayout& layout, c
     return ResourceExhausted("a picture of %d positions is too large; the limit is %d", geometry.count, kMaxPositions);
   }
   std::vector<int64_t> picture(static_cast<size_t>(geometry.count), kLegacyPadding);
-  const std::optional<int64_t> elements = Product(shape.dimensions());  // at most geometry.count
+  const std::optional<int64_t> elements = CheckedProduct(shape.dimensions());  // at most geometry.count
   DimensionVector index(geometry.widths.size(), 0);
   int64_t position = 0;
   for (int64_t element = 0; element < *elements; ++element) {

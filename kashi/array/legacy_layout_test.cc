@@ -45,7 +45,7 @@ const Shape& TwoByThree() {
   return shape;
 }
 
-std::string ErrorOf(const LegacyLayout& layout, const Shape& shape) {
+std::string LegacyError(const LegacyLayout& layout, const Shape& shape) {
   return std::string(ValidateLegacyLayout(layout, shape).message());
 }
 
@@ -76,26 +76,28 @@ TEST(LegacyLayoutTest, Text) {
 }
 
 TEST(LegacyLayoutTest, Validation) {
-  EXPECT_EQ(ErrorOf(MakeLegacy({1, 0}, {2, 3}), TwoByThree()), "");
-  EXPECT_EQ(ErrorOf(MakeLegacy({0}), TwoByThree()),
+  EXPECT_EQ(LegacyError(MakeLegacy({1, 0}, {2, 3}), TwoByThree()), "");
+  EXPECT_EQ(LegacyError(MakeLegacy({0}), TwoByThree()),
             "layout minor_to_major field contains 1 elements, but shape is rank 2: {0}; shape: f32[2,3]");
-  EXPECT_EQ(ErrorOf(MakeLegacy({1, 2}), TwoByThree()), "layout minor_to_major field has out-of-bounds value: {1, 2}");
-  EXPECT_EQ(ErrorOf(MakeLegacy({-1, 0}), TwoByThree()), "layout minor_to_major field has out-of-bounds value: {-1, 0}");
-  EXPECT_EQ(ErrorOf(MakeLegacy({1, 1}), TwoByThree()), "layout minor_to_major field has duplicate values: {1, 1}");
-  EXPECT_EQ(ErrorOf(MakeLegacy({1, 0}, {4}), TwoByThree()), "layout has 1 padded dimensions, but shape is rank 2");
-  EXPECT_EQ(ErrorOf(MakeLegacy({1, 0}, {2, 2}), TwoByThree()),
+  EXPECT_EQ(LegacyError(MakeLegacy({1, 2}), TwoByThree()),
+            "layout minor_to_major field has out-of-bounds value: {1, 2}");
+  EXPECT_EQ(LegacyError(MakeLegacy({-1, 0}), TwoByThree()),
+            "layout minor_to_major field has out-of-bounds value: {-1, 0}");
+  EXPECT_EQ(LegacyError(MakeLegacy({1, 1}), TwoByThree()), "layout minor_to_major field has duplicate values: {1, 1}");
+  EXPECT_EQ(LegacyError(MakeLegacy({1, 0}, {4}), TwoByThree()), "layout has 1 padded dimensions, but shape is rank 2");
+  EXPECT_EQ(LegacyError(MakeLegacy({1, 0}, {2, 2}), TwoByThree()),
             "for dimension 1, dimension padding (2) is smaller than the dimension size (3) of the shape");
-  EXPECT_EQ(ErrorOf(MakeLegacy({}), *ParseShape("(f32[2])")), "a single Layout is not valid for tuple shapes");
-  EXPECT_THAT(ErrorOf(MakeLegacy({}), *ParseShape("token[]")), HasSubstr("not valid for token[]"));
-  EXPECT_THAT(ErrorOf(MakeLegacy({0}), *ParseShape("f32[?]")), HasSubstr("has no size"));
+  EXPECT_EQ(LegacyError(MakeLegacy({}), *ParseShape("(f32[2])")), "a single Layout is not valid for tuple shapes");
+  EXPECT_THAT(LegacyError(MakeLegacy({}), *ParseShape("token[]")), HasSubstr("not valid for token[]"));
+  EXPECT_THAT(LegacyError(MakeLegacy({0}), *ParseShape("f32[?]")), HasSubstr("has no size"));
   LegacyLayout layout = MakeLegacy({1, 0});
   layout.format = LegacyFormat::kInvalid;
-  EXPECT_THAT(ErrorOf(layout, TwoByThree()), HasSubstr("does not have a valid format"));
+  EXPECT_THAT(LegacyError(layout, TwoByThree()), HasSubstr("does not have a valid format"));
   layout.format = LegacyFormat::kSparse;
-  EXPECT_EQ(ErrorOf(layout, TwoByThree()), "");
+  EXPECT_EQ(LegacyError(layout, TwoByThree()), "");
   EXPECT_EQ(LegacyByteSize(layout, TwoByThree()).status().code(), absl::StatusCode::kUnimplemented);
   layout.padded_dimensions = {3, 5};
-  EXPECT_THAT(ErrorOf(layout, TwoByThree()), HasSubstr("sparse layout must not have padded dimensions"));
+  EXPECT_THAT(LegacyError(layout, TwoByThree()), HasSubstr("sparse layout must not have padded dimensions"));
 }
 
 TEST(LegacyLayoutTest, RefusesWhatDoesNotFit) {

@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/permutation_util.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/util.h"
 
@@ -25,18 +25,7 @@ using ::testing::Optional;
 using ::testing::Pair;
 using List = std::vector<int64_t>;
 
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
-std::string Text(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
-std::string Text(const std::optional<Shape>& shape) { return shape.has_value() ? Text(*shape) : "none"; }
-
-std::vector<List> Permutations(int64_t n) {
-  List permutation(n);
-  std::iota(permutation.begin(), permutation.end(), 0);
-  std::vector<List> all;
-  do all.push_back(permutation);
-  while (std::next_permutation(permutation.begin(), permutation.end()));
-  return all;
-}
+std::string TextOrNone(const std::optional<Shape>& shape) { return shape.has_value() ? Text(*shape) : "none"; }
 
 void AppendLists(const List& choices, size_t max_rank, int64_t max_product, List* list, std::vector<List>* all) {
   all->push_back(*list);
@@ -313,7 +302,7 @@ TEST(AlignLayouts, FindsALayoutIfThereIsOne) {
 
 TEST(AlignLayouts, Examples) {
   const auto align = [](absl::string_view in, absl::string_view out) {
-    return Text(ShapeUtil::AlignLayouts(S(in), S(out)));
+    return TextOrNone(ShapeUtil::AlignLayouts(S(in), S(out)));
   };
   EXPECT_EQ(align("f32[2,3,4]{0,2,1}", "f32[2,3,2,2]"), "f32[2,3,2,2]{0,3,2,1}");
   EXPECT_EQ(align("f32[2,3,4]{0,1,2}", "f32[6,4]"), "none");
@@ -327,7 +316,7 @@ TEST(AlignLayouts, Examples) {
   EXPECT_EQ(align("f32[4,<=2]", "f32[2,2,<=2]"), "f32[2,2,<=2]{2,1,0}");
   Shape bare = S("f32[2]");
   bare.clear_layout();
-  EXPECT_EQ(Text(ShapeUtil::AlignLayouts(S("f32[2]"), bare)), "f32[2]{0}");
+  EXPECT_EQ(TextOrNone(ShapeUtil::AlignLayouts(S("f32[2]"), bare)), "f32[2]{0}");
   EXPECT_DEATH(ShapeUtil::AlignLayouts(bare, S("f32[2]")), "layout");
 }
 

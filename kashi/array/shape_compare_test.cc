@@ -4,13 +4,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
 namespace kashi {
 namespace {
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
 // Who calls a pair of shapes equal, Y or -, in this order: Equal, EqualIgnoringElementType, EqualIgnoringFpPrecision,
 // Compatible, CompatibleIgnoringElementType, CompatibleIgnoringFpPrecision, CompatibleKind. All are symmetric.

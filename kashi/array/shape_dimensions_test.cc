@@ -7,29 +7,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/permutation_util.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
 namespace kashi {
 namespace {
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
-Shape WithoutLayout(absl::string_view text) {
-  Shape shape = S(text);
-  shape.clear_layout();
-  return shape;
-}
-std::string Text(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
-
-// All lists of [0, n) in some order.
-std::vector<std::vector<int64_t>> Permutations(int64_t n) {
-  std::vector<int64_t> permutation(n);
-  std::iota(permutation.begin(), permutation.end(), 0);
-  std::vector<std::vector<int64_t>> all;
-  do all.push_back(permutation);
-  while (std::next_permutation(permutation.begin(), permutation.end()));
-  return all;
-}
 
 TEST(ChangeElementType, KeepsTheElementSizeOfNarrowTypesOnly) {
   EXPECT_EQ(Text(ShapeUtil::ChangeElementType(S("f32[2,<=3]{0,1:T(2)S(1)}"), S32)), "s32[2,<=3]{0,1:T(2)S(1)}");

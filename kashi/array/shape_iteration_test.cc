@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
 namespace kashi {
@@ -17,8 +17,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Index = std::vector<int64_t>;
 using Indices = std::vector<Index>;
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
 Index Copy(absl::Span<const int64_t> index) { return Index(index.begin(), index.end()); }
 

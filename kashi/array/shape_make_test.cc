@@ -5,7 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
 namespace kashi {
@@ -13,16 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
-std::string Text(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
-// The shape with its layout, or the message of the error.
-std::string Text(const absl::StatusOr<Shape>& shape) {
-  if (shape.ok()) return Text(*shape);
-  EXPECT_EQ(shape.status().code(), absl::StatusCode::kInvalidArgument);
-  return std::string(shape.status().message());
-}
+constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 
 TEST(ShapeMakeTest, ArraysHaveTheDefaultLayout) {
   EXPECT_EQ(Text(ShapeUtil::MakeShape(F32, {2, 3, 0})), "f32[2,3,0]{2,1,0}");
@@ -50,8 +41,8 @@ TEST(ShapeMakeTest, SizesFitInt64) {
   EXPECT_THAT(Text(ShapeUtil::MakeValidatedShape(F32, {int64_t{1} << 61})),
               HasSubstr("overflow in static extent product: dimensions=[2305843009213693952]"));
   EXPECT_TRUE(ShapeUtil::MakeValidatedShape(F32, {(int64_t{1} << 61) - 1}).ok());
-  EXPECT_TRUE(ShapeUtil::MakeValidatedShape(U8, {kMax}).ok());
-  EXPECT_FALSE(ShapeUtil::MakeValidatedShape(U8, {kMax, 2}).ok());
+  EXPECT_TRUE(ShapeUtil::MakeValidatedShape(U8, {kLargest}).ok());
+  EXPECT_FALSE(ShapeUtil::MakeValidatedShape(U8, {kLargest, 2}).ok());
   const int64_t big = int64_t{1} << 62;
   EXPECT_THAT(Text(ShapeUtil::MakeValidatedShape(U8, {big, 2, 0})), HasSubstr("overflow in static extent product"));
   EXPECT_TRUE(ShapeUtil::MakeValidatedShape(U8, {0, big, 2}).ok());
@@ -106,7 +97,7 @@ TEST(ShapeMakeTest, DenseLayoutErrors) {
             "layout tail_padding_alignment_in_elements field is <= 0: {0}");
   EXPECT_EQ(Text(ShapeUtil::MakeValidatedShapeWithDenseLayout(F32, {2}, {0}, {}, 1, -5)),
             "layout element_size_in_bits field is negative: -5");
-  EXPECT_FALSE(ShapeUtil::MakeValidatedShapeWithDenseLayout(F32, {kMax, 2}, {0, 1}).ok());
+  EXPECT_FALSE(ShapeUtil::MakeValidatedShapeWithDenseLayout(F32, {kLargest, 2}, {0, 1}).ok());
 }
 
 TEST(ShapeMakeTest, DescendingLayoutAndSamePhysicalLayout) {

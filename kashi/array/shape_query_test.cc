@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
 namespace kashi {
@@ -12,9 +12,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
-std::string Text(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
 
 TEST(ShapeQueryTest, Scalars) {
   EXPECT_TRUE(ShapeUtil::IsScalar(S("f32[]")));

@@ -11,6 +11,7 @@
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_proto_size.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
 namespace kashi {
@@ -18,9 +19,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 TEST(ShapeSizesTest, Elements) {
   EXPECT_EQ(ShapeUtil::ElementsIn(S("f32[]")), 1);
@@ -40,14 +39,14 @@ TEST(ShapeSizesTest, ExtentProduct) {
   EXPECT_EQ(with_unbounded(S("f32[2,<=3,?]")), Product(6, false));
   EXPECT_EQ(ShapeUtil::ExtentProduct<false>(S("f32[2,<=3]")), Product(6, false));
   const int64_t big = int64_t{1} << 62;
-  EXPECT_EQ(with_unbounded(Shape(U8, {big, 2})), Product(kMin, true));
+  EXPECT_EQ(with_unbounded(Shape(U8, {big, 2})), Product(kLeast, true));
   EXPECT_EQ(with_unbounded(Shape(U8, {big, 2, 0})), Product(0, true));
   EXPECT_EQ(with_unbounded(Shape(U8, {0, big, 2})), Product(0, false));
 }
 
 // Wrapping, as upstream's products do; the undefined-behaviour sanitizer watches.
 TEST(ShapeSizesTest, ProductsWrap) {
-  EXPECT_EQ(ShapeUtil::ElementsIn(S("f32[?]")), kMin);
+  EXPECT_EQ(ShapeUtil::ElementsIn(S("f32[?]")), kLeast);
   EXPECT_EQ(ShapeUtil::ByteSizeOfElements(S("f32[?]")), 0);
   EXPECT_EQ(ShapeUtil::ElementsIn(S("f32[4611686018427387904,8]")), 0);
   EXPECT_EQ(ShapeUtil::ByteSizeOfElements(S("s8[9223372036854775807]{0:E(8)}")), -1);

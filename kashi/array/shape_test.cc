@@ -7,19 +7,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 
 namespace kashi {
 namespace {
 
 using ::testing::ElementsAre;
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
-
-Shape WithoutLayout(absl::string_view text) {
-  ShapeParserOptions options;
-  options.fill_missing_layouts = false;
-  return ParseShape(text, options).value();
-}
 
 TEST(ShapeTest, PrintsWithAndWithoutLayout) {
   const Shape tuple = S("(f32[2,<=3,?]{0,1,2:T(2)}, s32[], token[], opaque[], b(pred[4]), (), u8[1])");

@@ -6,14 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 
 namespace kashi {
 namespace {
 
 using ::testing::ElementsAre;
 
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
 const char kNested[] = "(f32[2], (s8[], token[]), pred[])";
 
 template <typename Range>

@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
 namespace kashi {
@@ -13,8 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
 const char kTree[] = "(f32[], (s8[1], ()), token[])";
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
 namespace kashi {
@@ -14,8 +14,6 @@ namespace {
 
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
 std::string Verdict(const Shape& shape) {
   const absl::Status status = ShapeUtil::ValidateShapeWithOptionalLayout(shape);

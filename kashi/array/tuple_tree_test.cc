@@ -24,7 +24,7 @@ TupleTree<int> Sample() {
 }
 
 template <typename Range>
-std::vector<std::string> Texts(const Range& range) {
+std::vector<std::string> LeafTexts(const Range& range) {
   std::vector<std::string> texts;
   for (const auto& [index, value] : range) texts.push_back(absl::StrCat(index.ToString(), value));
   return texts;
@@ -32,9 +32,9 @@ std::vector<std::string> Texts(const Range& range) {
 
 TEST(TupleTreeTest, NodesAreInPreOrder) {
   const TupleTree<int> tree = Sample();
-  EXPECT_THAT(Texts(tree), ElementsAre("{}10", "{0}1", "{1}20", "{1,0}2", "{1,1}30", "{1,2}3", "{2}4"));
-  EXPECT_THAT(Texts(tree.nodes()), Texts(tree));
-  EXPECT_THAT(Texts(tree.leaves()), ElementsAre("{0}1", "{1,0}2", "{1,2}3", "{2}4"));
+  EXPECT_THAT(LeafTexts(tree), ElementsAre("{}10", "{0}1", "{1}20", "{1,0}2", "{1,1}30", "{1,2}3", "{2}4"));
+  EXPECT_THAT(LeafTexts(tree.nodes()), LeafTexts(tree));
+  EXPECT_THAT(LeafTexts(tree.leaves()), ElementsAre("{0}1", "{1,0}2", "{1,2}3", "{2}4"));
   EXPECT_EQ(tree.leaf_count(), 4);
   EXPECT_TRUE(tree.IsTuple());
   EXPECT_FALSE(tree.IsLeaf({1, 1})) << "an empty tuple";
@@ -89,14 +89,14 @@ TEST(TupleTreeTest, PostOrderAndErrors) {
 }
 
 TEST(TupleTreeTest, OtherWaysToMakeOne) {
-  EXPECT_THAT(Texts(TupleTree<int>(5)), ElementsAre("{}5"));
+  EXPECT_THAT(LeafTexts(TupleTree<int>(5)), ElementsAre("{}5"));
   EXPECT_FALSE(TupleTree<int>(5).IsTuple());
-  EXPECT_THAT(Texts(TupleTree<int>({5, 6})), ElementsAre("{}0", "{0}5", "{1}6"));
-  EXPECT_THAT(Texts(TupleTree<int>({IntNode::Leaf(5), IntNode::Tuple({IntNode(6)})})),
+  EXPECT_THAT(LeafTexts(TupleTree<int>({5, 6})), ElementsAre("{}0", "{0}5", "{1}6"));
+  EXPECT_THAT(LeafTexts(TupleTree<int>({IntNode::Leaf(5), IntNode::Tuple({IntNode(6)})})),
               ElementsAre("{}0", "{0}5", "{1}0", "{1,0}6"));
-  EXPECT_THAT(Texts(TupleTree<int>(IntNode::Tuple()).leaves()), IsEmpty());
+  EXPECT_THAT(LeafTexts(TupleTree<int>(IntNode::Tuple()).leaves()), IsEmpty());
   const Shape shape = ParseShape("(f32[2], (s8[], ()))").value();
-  EXPECT_THAT(Texts(TupleTree<std::string>(shape, 2, 'x')),
+  EXPECT_THAT(LeafTexts(TupleTree<std::string>(shape, 2, 'x')),
               ElementsAre("{}xx", "{0}xx", "{1}xx", "{1,0}xx", "{1,1}xx"));
   EXPECT_TRUE(TupleTree<int>(shape).IsStructurallyCompatible(shape));
   EXPECT_FALSE(Sample().IsStructurallyCompatible(shape));
@@ -120,7 +120,7 @@ TEST(TupleTreeTest, Map) {
 TEST(TupleTreeTest, Subtrees) {
   const TupleTree<int> tree = Sample();
   const TupleTree<int> part = tree.Subtree({1}).value();
-  EXPECT_THAT(Texts(part), ElementsAre("{}20", "{0}2", "{1}30", "{2}3"));
+  EXPECT_THAT(LeafTexts(part), ElementsAre("{}20", "{0}2", "{1}30", "{2}3"));
   EXPECT_FALSE(tree.Subtree({5}).ok());
   EXPECT_EQ(TupleTree<int>(tree.ToNode().value()), tree);
   EXPECT_EQ(TupleTree<int>(tree.ToNode({1}).value()), part);

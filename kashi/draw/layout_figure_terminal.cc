@@ -17,7 +17,7 @@ using Cell = LayoutFigure::Cell;
 using Line = LayoutFigure::Line;
 
 // How a border is drawn: the frame and the coarsest tiles heavy, finer tiles light.
-enum Weight { kNone = 0, kLight = 1, kHeavy = 2 };
+enum Weight { kNoLine = 0, kLightLine = 1, kHeavyLine = 2 };
 
 // A piece of a border by the weight of its four arms: [up][down][left * 3 + right].
 constexpr absl::string_view kBoxCharacters[3][3][9] = {
@@ -142,10 +142,10 @@ class TerminalRenderer {
     return 0;
   }
   Weight WeightOf(int border) const {
-    if (border == 0) return kNone;
-    return border == CoarsestLevel() ? kHeavy : kLight;
+    if (border == 0) return kNoLine;
+    return border == CoarsestLevel() ? kHeavyLine : kLightLine;
   }
-  Weight FrameWeight() const { return is_tiled() ? kHeavy : kLight; }
+  Weight FrameWeight() const { return is_tiled() ? kHeavyLine : kLightLine; }
 
   // Of the border before line i of n; i == n: behind the last.
   template <typename GetLine>
@@ -166,7 +166,7 @@ class TerminalRenderer {
   size_t GridWidth() const {
     size_t width = label_width_ + 1;
     for (size_t i = 0; i <= shown_.size(); ++i) {
-      if (ColumnBorder(i) != kNone) width += i == 0 ? 1 : 2;
+      if (ColumnBorder(i) != kNoLine) width += i == 0 ? 1 : 2;
       if (i < shown_.size()) width += 1 + ColumnWidth(shown_[i]);
     }
     return width;
@@ -209,7 +209,7 @@ class TerminalRenderer {
   void AddHeader() {
     std::string line = PadLeft(Corner(), label_width_) + " ";
     for (size_t i = 0; i < shown_.size(); ++i) {
-      if (ColumnBorder(i) != kNone) line += i == 0 ? " " : "  ";
+      if (ColumnBorder(i) != kNoLine) line += i == 0 ? " " : "  ";
       line += " " + PadLeft(shown_[i].line.label, ColumnWidth(shown_[i]));
     }
     while (!line.empty() && line.back() == ' ') line.pop_back();
@@ -220,23 +220,23 @@ class TerminalRenderer {
     if (!options_.ascii) return std::string(kBoxCharacters[up][down][left * 3 + right]);
     const Weight vertical = std::max(up, down);
     const Weight horizontal = std::max(left, right);
-    if (vertical != kNone && horizontal != kNone) return "+";
-    if (horizontal != kNone) return horizontal == kHeavy ? "=" : "-";
-    return vertical == kHeavy ? "|" : vertical == kLight ? ":" : " ";
+    if (vertical != kNoLine && horizontal != kNoLine) return "+";
+    if (horizontal != kNoLine) return horizontal == kHeavyLine ? "=" : "-";
+    return vertical == kHeavyLine ? "|" : vertical == kLightLine ? ":" : " ";
   }
 
   // The line above row r, if there is a border.
   void AddBorder(size_t r) {
     const Weight weight = RowBorder(r);
-    if (weight == kNone) return;
-    const std::string dash = Box(kNone, kNone, weight, weight);
+    if (weight == kNoLine) return;
+    const std::string dash = Box(kNoLine, kNoLine, weight, weight);
     std::string line(label_width_ + 1, ' ');
     for (size_t i = 0; i <= shown_.size(); ++i) {
       const Weight crossing = ColumnBorder(i);
-      if (crossing != kNone) {
+      if (crossing != kNoLine) {
         if (i > 0) line += dash;
-        line += Box(r == 0 ? kNone : crossing, r == figure_.rows.size() ? kNone : crossing, i == 0 ? kNone : weight,
-                    i == shown_.size() ? kNone : weight);
+        line += Box(r == 0 ? kNoLine : crossing, r == figure_.rows.size() ? kNoLine : crossing,
+                    i == 0 ? kNoLine : weight, i == shown_.size() ? kNoLine : weight);
       }
       for (size_t k = 0; i < shown_.size() && k < 1 + ColumnWidth(shown_[i]); ++k) line += dash;
     }
@@ -248,7 +248,7 @@ class TerminalRenderer {
     std::string line = Paint(PadLeft(row.label, label_width_), "2") + " ";
     for (size_t i = 0; i <= shown_.size(); ++i) {
       const Weight border = ColumnBorder(i);
-      if (border != kNone) line += (i > 0 ? " " : "") + Box(border, border, kNone, kNone);
+      if (border != kNoLine) line += (i > 0 ? " " : "") + Box(border, border, kNoLine, kNoLine);
       if (i == shown_.size()) break;
       line += " " + TextOfCell(shown_[i], cells);
     }
@@ -280,8 +280,8 @@ class TerminalRenderer {
     }
     if (has_padding) add(PaddingText(), internal::kPaddingLegend);
     for (size_t i = 0; i < figure_.levels.size(); ++i) {
-      const Weight weight = figure_.levels[i].is_outlined ? WeightOf(static_cast<int>(i) + 1) : kNone;
-      add(Box(weight, weight, kNone, kNone), figure_.levels[i].description);
+      const Weight weight = figure_.levels[i].is_outlined ? WeightOf(static_cast<int>(i) + 1) : kNoLine;
+      add(Box(weight, weight, kNoLine, kNoLine), figure_.levels[i].description);
     }
     if (figure_.is_cut()) add(ColumnEllipsis(), internal::kEllipsisLegend);
     for (const std::string& note : figure_.notes) add("", note);

@@ -33,7 +33,7 @@ constexpr double kPaddingWorthAdvice = 0.25;
 constexpr absl::string_view kNoName = "1";
 
 // A physical dimension on its way through the tiles: "y", then "y/8" (which tile) and "y%8" (where in it).
-struct Axis {
+struct ExplainedAxis {
   std::string name;
   int64_t size;
 };
@@ -138,17 +138,17 @@ std::string OrderText(const Shape& shape) {
 
 // Merges each run of `*` of the tile, and the entry behind it, into one axis; afterwards every entry has its own axis at
 // the end of `axes`. Returns the entries that are left.
-DimensionVector MergeCombined(const Tile& tile, std::vector<Axis>* axes) {
-  while (axes->size() < tile.dimensions().size()) axes->insert(axes->begin(), Axis{std::string(kNoName), 1});
-  std::vector<Axis> merged(axes->begin(), axes->end() - tile.dimensions().size());
+DimensionVector MergeCombined(const Tile& tile, std::vector<ExplainedAxis>* axes) {
+  while (axes->size() < tile.dimensions().size()) axes->insert(axes->begin(), ExplainedAxis{std::string(kNoName), 1});
+  std::vector<ExplainedAxis> merged(axes->begin(), axes->end() - tile.dimensions().size());
   DimensionVector entries;
-  Axis open{"", 1};
+  ExplainedAxis open{"", 1};
   for (size_t i = 0; i < tile.dimensions().size(); ++i) {
-    const Axis& axis = (*axes)[axes->size() - tile.dimensions().size() + i];
+    const ExplainedAxis& axis = (*axes)[axes->size() - tile.dimensions().size() + i];
     open = {open.name.empty() ? axis.name : absl::StrCat(open.name, "*", axis.name), open.size * axis.size};
     if (tile.dimension(static_cast<int>(i)) == Tile::kCombineDimension) continue;
     if (absl::StrContains(open.name, "*")) open.name = absl::StrCat("(", open.name, ")");
-    merged.push_back(std::exchange(open, Axis{"", 1}));
+    merged.push_back(std::exchange(open, ExplainedAxis{"", 1}));
     entries.push_back(tile.dimension(static_cast<int>(i)));
   }
   *axes = std::move(merged);
@@ -156,7 +156,7 @@ DimensionVector MergeCombined(const Tile& tile, std::vector<Axis>* axes) {
 }
 
 // "y: 1000 -> 125 x 8"; what a tile of 1 leaves as it is goes without saying.
-std::string SplitText(const Axis& axis, int64_t entry) {
+std::string SplitText(const ExplainedAxis& axis, int64_t entry) {
   const int64_t tiles = CeilOfRatio(axis.size, entry);
   std::string text = absl::StrCat(axis.name, " ", axis.size, " -> ", tiles, " x ", entry);
   // Not tiles * entry - size: beside a dimension of size 0 that product may be anything.
@@ -165,13 +165,13 @@ std::string SplitText(const Axis& axis, int64_t entry) {
 }
 
 // Applies one tile to the axes and says what it did to each.
-std::string ApplyTile(const Tile& tile, std::vector<Axis>* axes) {
+std::string ApplyTile(const Tile& tile, std::vector<ExplainedAxis>* axes) {
   const DimensionVector entries = MergeCombined(tile, axes);
   const size_t head = axes->size() - entries.size();
-  std::vector<Axis> next(axes->begin(), axes->begin() + head), inner;
+  std::vector<ExplainedAxis> next(axes->begin(), axes->begin() + head), inner;
   std::vector<std::string> texts;
   for (size_t i = 0; i < entries.size(); ++i) {
-    const Axis& axis = (*axes)[head + i];
+    const ExplainedAxis& axis = (*axes)[head + i];
     if (entries[i] != 1) texts.push_back(SplitText(axis, entries[i]));
     const bool is_split = entries[i] != 1;
     next.push_back(
@@ -184,7 +184,7 @@ std::string ApplyTile(const Tile& tile, std::vector<Axis>* axes) {
 }
 
 // The layouts of TPU memory put the rows that share a 32-bit word side by side.
-std::string PackingText(const Shape& shape, const Tile& tile, absl::Span<const Axis> axes) {
+std::string PackingText(const Shape& shape, const Tile& tile, absl::Span<const ExplainedAxis> axes) {
   const int bits = primitive_util::BitWidth(shape.element_type());
   if (bits > 32 || tile.dimensions().size() != 2 || tile.dimension(1) != 1 || tile.dimension(0) != 32 / bits) return "";
   if (axes.size() < 2 || axes[axes.size() - 2].size < tile.dimension(0)) return "";
@@ -205,7 +205,7 @@ void AddTiles(const Shape& shape, Sections* sections) {
                                         Count(shape.dimensions_size(), "dimension")));
     return;
   }
-  std::vector<Axis> axes;
+  std::vector<ExplainedAxis> axes;
   for (int p = 0; p < shape.dimensions_size(); ++p) {
     const int dimension = static_cast<int>(LayoutUtil::Major(layout, p));
     axes.push_back({DimensionName(shape.dimensions_size(), dimension), shape.dimensions(dimension)});
@@ -219,7 +219,7 @@ void AddTiles(const Shape& shape, Sections* sections) {
                                                          ApplyTile(tile, &axes), packing));
   }
   std::vector<std::string> names;
-  for (const Axis& axis : axes) {
+  for (const ExplainedAxis& axis : axes) {
     names.push_back(axis.name == kNoName ? absl::StrCat(axis.size) : absl::StrCat(axis.name, "=", axis.size));
   }
   sections->Add("physical", absl::StrCat("[", absl::StrJoin(names, ", "), "]  most major first"));

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string Result(absl::string_view entry) {
+std::string ResultText(absl::string_view entry) {
   return EvaluateText(absl::StrCat("HloModule m\nENTRY main {\n", entry, "\n}")).ToStringOneline();
 }
 
@@ -164,12 +164,12 @@ TEST(PadTest, CropsOperandAndHoles) {
     x = s32[4] constant({1, 2, 3, 4})
     v = s32[] constant(9)
     ROOT out = s32[9] pad(x, v), padding=$0)";
-  EXPECT_EQ(Result(absl::StrReplaceAll(kModule, {{"$0", "-1_3_1"}})), "s32[9] {9, 2, 9, 3, 9, 4, 9, 9, 9}");
-  EXPECT_EQ(Result(absl::StrReplaceAll(kModule, {{"s32[9]", "s32[5]"}, {"$0", "1_-3_1"}})), "s32[5] {9, 1, 9, 2, 9}");
+  EXPECT_EQ(ResultText(absl::StrReplaceAll(kModule, {{"$0", "-1_3_1"}})), "s32[9] {9, 2, 9, 3, 9, 4, 9, 9, 9}");
+  EXPECT_EQ(ResultText(absl::StrReplaceAll(kModule, {{"s32[9]", "s32[5]"}, {"$0", "1_-3_1"}})), "s32[5] {9, 1, 9, 2, 9}");
 }
 
 TEST(PadTest, TakesTheLargestPaddings) {
-  EXPECT_EQ(Result(R"(
+  EXPECT_EQ(ResultText(R"(
     x = s32[3] constant({1, 2, 3})
     v = s32[] constant(9)
     ROOT out = s32[2] pad(x, v), padding=-9223372036854775800_9223372036854775799_0)"),
@@ -177,14 +177,14 @@ TEST(PadTest, TakesTheLargestPaddings) {
 }
 
 TEST(ReshapeTest, KeepsRowMajorOrder) {
-  EXPECT_EQ(Result("x = s32[2,3] constant({{1,2,3},{4,5,6}})\n ROOT y = s32[3,2]{0,1} reshape(x)"),
+  EXPECT_EQ(ResultText("x = s32[2,3] constant({{1,2,3},{4,5,6}})\n ROOT y = s32[3,2]{0,1} reshape(x)"),
             "s32[3,2] { { 1, 2 }, { 3, 4 }, { 5, 6 } }");
 }
 
 // ---- Dynamic slices: docs/spec/hlo-ops.md 15.
 
 std::string DynamicSlice(absl::string_view type, absl::string_view row, absl::string_view column) {
-  return Result(absl::StrCat("x = f32[3,4] constant({{0,1,2,3},{4,5,6,7},{8,9,10,11}})\n", "i = ", type, "[] constant(",
+  return ResultText(absl::StrCat("x = f32[3,4] constant({{0,1,2,3},{4,5,6,7},{8,9,10,11}})\n", "i = ", type, "[] constant(",
                              row, ")\n j = ", type, "[] constant(", column,
                              ")\n ROOT y = f32[2,2] dynamic-slice(x, i, j), dynamic_slice_sizes={2,2}"));
 }
@@ -199,7 +199,7 @@ TEST(DynamicSliceTest, ClampsStarts) {
 }
 
 TEST(DynamicSliceTest, TakesStartsInOneVector) {
-  EXPECT_EQ(Result(R"(
+  EXPECT_EQ(ResultText(R"(
     x = f32[3,4] constant({{0,1,2,3},{4,5,6,7},{8,9,10,11}})
     i = s32[2] constant({1, 9})
     ROOT y = f32[2,2] dynamic-slice(x, i), dynamic_slice_sizes={2,2})"),
@@ -238,7 +238,7 @@ TEST(DynamicUpdateSliceTest, DoesNotWriteToWhatOthersRead) {
 }
 
 TEST(ConcatenateTest, PutsOneBehindTheOther) {
-  EXPECT_EQ(Result(R"(
+  EXPECT_EQ(ResultText(R"(
     a = s8[2,1] constant({{1},{2}})
     b = s8[2,0] constant({{},{}})
     c = s8[2,3] constant({{3,4,5},{6,7,8}})
@@ -249,10 +249,10 @@ TEST(ConcatenateTest, PutsOneBehindTheOther) {
 // ---- iota
 
 TEST(IotaTest, CountsAlongOneDimension) {
-  EXPECT_EQ(Result("ROOT y = f32[2,3] iota(), iota_dimension=1"), "f32[2,3] { { 0, 1, 2 }, { 0, 1, 2 } }");
-  EXPECT_EQ(Result("ROOT y = s64[2,3] iota(), iota_dimension=0"), "s64[2,3] { { 0, 0, 0 }, { 1, 1, 1 } }");
-  EXPECT_EQ(Result("ROOT y = c64[2] iota(), iota_dimension=0"), "c64[2] {(0, 0), (1, 0)}");
-  EXPECT_EQ(Result("ROOT y = s8[0,3] iota(), iota_dimension=1"), "s8[0,3] {  }");
+  EXPECT_EQ(ResultText("ROOT y = f32[2,3] iota(), iota_dimension=1"), "f32[2,3] { { 0, 1, 2 }, { 0, 1, 2 } }");
+  EXPECT_EQ(ResultText("ROOT y = s64[2,3] iota(), iota_dimension=0"), "s64[2,3] { { 0, 0, 0 }, { 1, 1, 1 } }");
+  EXPECT_EQ(ResultText("ROOT y = c64[2] iota(), iota_dimension=0"), "c64[2] {(0, 0), (1, 0)}");
+  EXPECT_EQ(ResultText("ROOT y = s8[0,3] iota(), iota_dimension=1"), "s8[0,3] {  }");
 }
 
 TEST(IotaTest, WrapsNarrowIntegersAndRoundsFloats) {
@@ -270,13 +270,13 @@ TEST(DimensionSizeTest, SetCutsAndGetTells) {
     n = s32[] constant($0)
     y = s32[<=4] set-dimension-size(x, n), dimensions={0}
     ROOT size = s32[] get-dimension-size(y), dimensions={0})";
-  EXPECT_EQ(Result(absl::StrReplaceAll(kModule, {{"$0", "3"}})), "s32[] 3");
-  EXPECT_EQ(Result(absl::StrReplaceAll(kModule, {{"$0", "9"}})), "s32[] 4");
-  EXPECT_EQ(Result(absl::StrReplaceAll(kModule, {{"$0", "-1"}})), "s32[] 0");
+  EXPECT_EQ(ResultText(absl::StrReplaceAll(kModule, {{"$0", "3"}})), "s32[] 3");
+  EXPECT_EQ(ResultText(absl::StrReplaceAll(kModule, {{"$0", "9"}})), "s32[] 4");
+  EXPECT_EQ(ResultText(absl::StrReplaceAll(kModule, {{"$0", "-1"}})), "s32[] 0");
 }
 
 TEST(DimensionSizeTest, GrowsByZeros) {
-  EXPECT_EQ(Result(R"(
+  EXPECT_EQ(ResultText(R"(
     x = s32[2,3] constant({{1, 2, 3}, {4, 5, 6}})
     one = s32[] constant(1)
     three = s32[] constant(3)
@@ -294,13 +294,13 @@ constexpr absl::string_view kTwoOfFour = R"(
 )";
 
 TEST(DimensionSizeTest, OthersWorkOnWhatIsThere) {
-  EXPECT_EQ(Result(absl::StrCat(kTwoOfFour, "ROOT z = s32[<=4] reverse(y), dimensions={0}")), "s32[<=4](2) {2, 1}");
-  EXPECT_EQ(Result(absl::StrCat(kTwoOfFour, "ROOT z = s32[<=8] concatenate(y, y), dimensions={0}")),
+  EXPECT_EQ(ResultText(absl::StrCat(kTwoOfFour, "ROOT z = s32[<=4] reverse(y), dimensions={0}")), "s32[<=4](2) {2, 1}");
+  EXPECT_EQ(ResultText(absl::StrCat(kTwoOfFour, "ROOT z = s32[<=8] concatenate(y, y), dimensions={0}")),
             "s32[<=8](4) {1, 2, 1, 2}");
-  EXPECT_EQ(Result(absl::StrCat(kTwoOfFour, "ROOT z = s32[<=6] pad(y, nine), padding=1_1")),
+  EXPECT_EQ(ResultText(absl::StrCat(kTwoOfFour, "ROOT z = s32[<=6] pad(y, nine), padding=1_1")),
             "s32[<=6](4) {9, 1, 2, 9}");
-  EXPECT_EQ(Result(absl::StrCat(kTwoOfFour, "ROOT z = s32[<=3] slice(y), slice={[0:3]}")), "s32[<=3](2) {1, 2}");
-  EXPECT_EQ(Result(absl::StrCat(kTwoOfFour, "ROOT z = s32[2,<=4] broadcast(y), dimensions={1}")),
+  EXPECT_EQ(ResultText(absl::StrCat(kTwoOfFour, "ROOT z = s32[<=3] slice(y), slice={[0:3]}")), "s32[<=3](2) {1, 2}");
+  EXPECT_EQ(ResultText(absl::StrCat(kTwoOfFour, "ROOT z = s32[2,<=4] broadcast(y), dimensions={1}")),
             "s32[2,<=4](2,2) { { 1, 2 }, { 1, 2 } }");
 }
 
@@ -310,7 +310,7 @@ TEST(DynamicReshapeTest, TakesSizesWhenItRuns) {
     a = s32[] constant($0)
     b = s32[] constant(3)
     ROOT y = s32[<=2,3] dynamic-reshape(x, a, b))";
-  EXPECT_EQ(Result(absl::StrReplaceAll(kModule, {{"$0", "2"}})), "s32[<=2,3](2,3) { { 1, 2, 3 }, { 4, 5, 6 } }");
+  EXPECT_EQ(ResultText(absl::StrReplaceAll(kModule, {{"$0", "2"}})), "s32[<=2,3](2,3) { { 1, 2, 3 }, { 4, 5, 6 } }");
   const absl::StatusOr<Literal> too_few =
       TryEvaluateText(absl::StrCat("HloModule m\nENTRY main {", absl::StrReplaceAll(kModule, {{"$0", "1"}}), "}"));
   EXPECT_THAT(too_few.status().ToString(), HasSubstr("y: an operand of s32[6] does not go with a result of s32[1,3]"));

@@ -22,7 +22,7 @@
 namespace kashi {
 namespace {
 
-struct Case {
+struct CorpusCase {
   std::string folder;
   std::string module;  // the file in it
   int64_t devices;
@@ -36,9 +36,9 @@ std::string ReadFile(const std::string& path) {
 }
 
 // Lines: folder, devices, tolerance (exact, ulp, loose), separated by tabs; the first has their names.
-std::vector<Case> Cases() {
+std::vector<CorpusCase> Cases() {
   const std::string root = KASHI_TEST_DATA "/corpus/";
-  std::vector<Case> cases;
+  std::vector<CorpusCase> cases;
   const std::vector<std::string> lines = absl::StrSplit(ReadFile(root + "devices.tsv"), '\n', absl::SkipEmpty());
   for (size_t i = 1; i < lines.size(); ++i) {
     const std::vector<std::string> columns = absl::StrSplit(lines[i], '\t');
@@ -52,11 +52,11 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-std::string ArrayPath(const Case& c, int64_t device, const char* what, size_t i) {
+std::string ArrayPath(const CorpusCase& c, int64_t device, const char* what, size_t i) {
   return absl::StrCat(c.folder, "/dev", device, "/", what, i, ".npy");
 }
 
-absl::StatusOr<DeviceArguments> ReadArguments(const Case& c, const std::vector<Shape>& shapes) {
+absl::StatusOr<DeviceArguments> ReadArguments(const CorpusCase& c, const std::vector<Shape>& shapes) {
   DeviceArguments arguments(c.devices);
   for (int64_t device = 0; device < c.devices; ++device) {
     for (size_t i = 0; i < shapes.size(); ++i) {
@@ -95,7 +95,7 @@ std::vector<Literal> OutputsOf(Literal result) {
   return outputs;
 }
 
-void Check(const Case& c) {
+void Check(const CorpusCase& c) {
   const auto module = ParseAndReturnUnverifiedModule(ReadFile(absl::StrCat(c.folder, "/", c.module)));
   ASSERT_TRUE(module.ok()) << module.status();
   const ProgramScope scope = ProgramScopeOf(**module);
@@ -116,7 +116,7 @@ void Check(const Case& c) {
 }
 
 // What each device got, as the arguments of the whole program.
-absl::StatusOr<std::vector<Literal>> ReadWholeArguments(const Case& c, const HloModule& module) {
+absl::StatusOr<std::vector<Literal>> ReadWholeArguments(const CorpusCase& c, const HloModule& module) {
   const std::vector<HloSharding> shardings = ParameterShardings(module);
   const std::vector<Shape> wholes = ParameterShapes(module);
   KASHI_ASSIGN_OR_RETURN(const std::vector<Shape> shapes, ShardShapes(wholes, shardings, c.devices));
@@ -138,7 +138,7 @@ absl::StatusOr<Literal> RunWhole(const HloModule& module, int64_t devices, const
 }
 
 // Whether there is a way in which the output lies on the devices so that each has what XLA computed there.
-std::string DifferenceOfShards(const Case& c, const HloModule& module, const Literal& output, size_t i) {
+std::string DifferenceOfShards(const CorpusCase& c, const HloModule& module, const Literal& output, size_t i) {
   std::vector<Literal> shards;
   for (int64_t device = 0; device < c.devices; ++device) {
     const std::string bytes = ReadFile(ArrayPath(c, device, "out", i));
@@ -161,7 +161,7 @@ std::string DifferenceOfShards(const Case& c, const HloModule& module, const Lit
   return difference;
 }
 
-void CheckWhole(const Case& c) {
+void CheckWhole(const CorpusCase& c) {
   const auto module = ParseAndReturnUnverifiedModule(ReadFile(absl::StrCat(c.folder, "/", c.module)));
   ASSERT_TRUE(module.ok()) << module.status();
   const ProgramScope scope = ProgramScopeOf(**module);
@@ -178,7 +178,7 @@ void CheckWhole(const Case& c) {
 }
 
 TEST(DeviceGroupCorpusTest, EveryDeviceComputesWhatXlaComputes) {
-  for (const Case& c : Cases()) {
+  for (const CorpusCase& c : Cases()) {
     if (c.module == "before.hlo") continue;
     SCOPED_TRACE(absl::StrCat(c.folder, "/", c.module));
     Check(c);
@@ -186,7 +186,7 @@ TEST(DeviceGroupCorpusTest, EveryDeviceComputesWhatXlaComputes) {
 }
 
 TEST(DeviceGroupCorpusTest, TheWholeProgramComputesWhatTheDevicesDo) {
-  for (const Case& c : Cases()) {
+  for (const CorpusCase& c : Cases()) {
     if (c.module != "before.hlo") continue;
     SCOPED_TRACE(c.folder);
     CheckWhole(c);

@@ -10,7 +10,7 @@ namespace {
 
 // Random dimension numbers: indexed_windows_test.cc. Here: docs/spec/hlo-ops.md 15, and what it leaves out.
 
-std::string Result(absl::string_view entry) {
+std::string GatherText(absl::string_view entry) {
   return EvaluateText(absl::StrCat("HloModule m\nENTRY main {\n", entry, "\n}")).ToStringOneline();
 }
 
@@ -19,22 +19,22 @@ constexpr absl::string_view kPairs =
     "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,2}";
 
 TEST(GatherTest, ClampsSignedIndices) {
-  EXPECT_EQ(Result(absl::StrCat(kOperand, "i = s32[3,2] constant({{-1,1},{5,3},{1,-7}})\n",
+  EXPECT_EQ(GatherText(absl::StrCat(kOperand, "i = s32[3,2] constant({{-1,1},{5,3},{1,-7}})\n",
                                 "ROOT y = f32[3,2] gather(x, i), ", kPairs)),
             "f32[3,2] { { 1, 2 }, { 10, 11 }, { 4, 5 } }");
 }
 
 TEST(GatherTest, LargeUnsignedIndicesAreLarge) {
-  EXPECT_EQ(Result(absl::StrCat(kOperand, "i = u32[3,2] constant({{4294967295,1},{5,3},{1,2147483648}})\n",
+  EXPECT_EQ(GatherText(absl::StrCat(kOperand, "i = u32[3,2] constant({{4294967295,1},{5,3},{1,2147483648}})\n",
                                 "ROOT y = f32[3,2] gather(x, i), ", kPairs)),
             "f32[3,2] { { 9, 10 }, { 10, 11 }, { 6, 7 } }");
-  EXPECT_EQ(Result(absl::StrCat(kOperand, "i = u64[1,2] constant({{18446744073709551615,0}})\n",
+  EXPECT_EQ(GatherText(absl::StrCat(kOperand, "i = u64[1,2] constant({{18446744073709551615,0}})\n",
                                 "ROOT y = f32[1,2] gather(x, i), ", kPairs)),
             "f32[1,2] { { 8, 9 } }");
 }
 
 TEST(GatherTest, TakesBatchesFromTheSameCoordinate) {
-  EXPECT_EQ(Result(R"(
+  EXPECT_EQ(GatherText(R"(
     x = f32[2,3] constant({{0,1,2},{3,4,5}})
     i = s32[2,2,1] constant({{{0},{2}},{{1},{9}}})
     ROOT y = f32[2,2] gather(x, i), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1},
@@ -43,7 +43,7 @@ TEST(GatherTest, TakesBatchesFromTheSameCoordinate) {
 }
 
 TEST(GatherTest, OfNothingIsZeros) {
-  EXPECT_EQ(Result(R"(
+  EXPECT_EQ(GatherText(R"(
     x = f32[0] constant({})
     i = s32[2,1] constant({{0},{1}})
     ROOT y = f32[2] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,

@@ -23,8 +23,8 @@ std::string List(const Index& values) { return absl::StrCat("{", absl::StrJoin(v
 std::string Array(const Index& dims) { return absl::StrCat("s32[", absl::StrJoin(dims, ","), "]"); }
 
 // One operand, one array of indices, one batch of windows, and how they hang together.
-struct Case {
-  explicit Case(uint64_t seed) : random(seed) {
+struct CaseMaker {
+  explicit CaseMaker(uint64_t seed) : random(seed) {
     // What every dimension of the operand is to a window.
     operand.resize(Random(1, 4));
     window.resize(operand.size(), 1);
@@ -115,7 +115,7 @@ struct Case {
 
 TEST(IndexedWindowsTest, GatherIsWhatItsDefinitionSays) {
   for (uint64_t seed = 0; seed < 1000 && !testing::Test::HasFailure(); ++seed) {
-    Case c(seed);
+    CaseMaker c(seed);
     const Literal x = c.RandomLiteral(c.operand, -1000, 1000);
     const Literal starts = c.RandomLiteral(c.indices, -1, 5);
     const std::string text =
@@ -143,7 +143,7 @@ int32_t Applied(absl::string_view function, int32_t a, int32_t b) {
 
 TEST(IndexedWindowsTest, ScatterIsWhatItsDefinitionSays) {
   for (uint64_t seed = 0; seed < 1500 && !testing::Test::HasFailure(); ++seed) {
-    Case c(seed);
+    CaseMaker c(seed);
     const absl::string_view function = std::vector<absl::string_view>{"add", "append", "assign"}[seed % 3];
     Literal x = c.RandomLiteral(c.operand, -1000, 1000);
     const Literal updates = c.RandomLiteral(c.batch, -1000, 1000);

@@ -433,7 +433,7 @@ constexpr Routine kRoutines[] = {
 };
 #undef KASHI_LAPACK_FUNCTIONS
 
-struct Target {
+struct LapackTarget {
   const Routine* routine = nullptr;  // null: no target of ours
   int type = 0;                      // 0 s, 1 d, 2 c, 3 z
 
@@ -441,7 +441,7 @@ struct Target {
 };
 
 // "lapack_spotrf_ffi"
-Target FindTarget(absl::string_view name) {
+LapackTarget FindLapackTarget(absl::string_view name) {
   constexpr absl::string_view kLetters = "sdcz";
   if (!absl::ConsumePrefix(&name, "lapack_") || !absl::ConsumeSuffix(&name, "_ffi") || name.empty()) return {};
   const size_t type = kLetters.find(name[0]);
@@ -463,10 +463,10 @@ bool HasLapack() {
 #endif
 }
 
-bool IsLapackCall(absl::string_view target) { return FindTarget(target).routine != nullptr; }
+bool IsLapackCall(absl::string_view target) { return FindLapackTarget(target).routine != nullptr; }
 
 absl::StatusOr<Value> EvaluateLapackCall(Operation& op) {
-  const Target target = FindTarget(op.instruction.custom_call_target());
+  const LapackTarget target = FindLapackTarget(op.instruction.custom_call_target());
   if (!HasLapack()) {
     return Unimplemented(
         "%s: custom-call target \"%s\" needs LAPACK, which this kashi was built without (install liblapack-dev and "

@@ -23,7 +23,7 @@ namespace {
 
 // Work for the innermost loops. Operands are never empty.
 template <typename T>
-struct Tile {
+struct RegisterTile {
   int64_t k;
   const T* lhs;
   int64_t lhs_row_stride;
@@ -38,7 +38,7 @@ struct Tile {
 };
 
 template <typename T>
-using TileFunction = void (*)(const Tile<T>& tile);
+using TileFunction = void (*)(const RegisterTile<T>& tile);
 
 // The innermost loops in the best form for this processor.
 template <typename T>
@@ -180,7 +180,7 @@ void RunStretch(const Product<T>& product, const Block& block, int64_t p0, int64
   alignas(64) char panel_memory[kMaxPanelBytes];
   T* panel = reinterpret_cast<T*>(panel_memory);
   const bool is_rhs_good = product.rhs.column_stride == 1 && block.rows <= 2 * height;
-  Tile<T> tile;
+  RegisterTile<T> tile;
   tile.k = depth;
   tile.out_row_stride = product.out.row_stride;
   tile.add = product.add || p0 > 0;
@@ -224,8 +224,8 @@ void RunBlock(const Product<T>& product, const Block& block) {
 }
 
 template <typename T>
-Tile<T> WholeDepth(const Product<T>& product, const Block& block, int64_t i) {
-  Tile<T> tile;
+RegisterTile<T> WholeDepth(const Product<T>& product, const Block& block, int64_t i) {
+  RegisterTile<T> tile;
   tile.k = product.sizes.k;
   tile.lhs = product.Lhs(block.batch, i, 0);
   tile.lhs_row_stride = product.lhs.row_stride;
@@ -243,7 +243,7 @@ Tile<T> WholeDepth(const Product<T>& product, const Block& block, int64_t i) {
 template <typename T>
 void RunRow(const Product<T>& product, const Block& block) {
   for (int64_t i = block.row; i < block.row + block.rows; ++i) {
-    const Tile<T> tile = WholeDepth(product, block, i);
+    const RegisterTile<T> tile = WholeDepth(product, block, i);
     if (!product.add) std::fill(tile.out, tile.out + tile.columns, T(0));
     product.kernels.add_row_times_matrix(tile);
   }
@@ -252,7 +252,7 @@ void RunRow(const Product<T>& product, const Block& block) {
 template <typename T>
 void RunInnerRows(const Product<T>& product, const Block& block) {
   for (int64_t i = block.row; i < block.row + block.rows; ++i) {
-    Tile<T> tile = WholeDepth(product, block, i);
+    RegisterTile<T> tile = WholeDepth(product, block, i);
     tile.rhs_row_stride = product.rhs.column_stride;
     product.kernels.run_inner_products(tile);
   }
@@ -420,7 +420,7 @@ void AddScaledColumns(int64_t rows, int64_t columns, const MatrixOperand<T>& lhs
       }
     }
   } else {
-    Tile<T> tile{};
+    RegisterTile<T> tile{};
     tile.lhs = lhs.data;
     tile.lhs_row_stride = lhs.row_stride;
     tile.rhs = scales;

@@ -54,21 +54,21 @@ Strides StridesOf(Order order, const MatrixProductSizes& sizes, int64_t rows, in
   return {};
 }
 
-struct Case {
+struct ProductCase {
   MatrixProductSizes sizes;
   Order lhs, rhs;
   int64_t gap;
   bool add;
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& c) {
+std::ostream& operator<<(std::ostream& out, const ProductCase& c) {
   return out << "batch " << c.sizes.batch << " m " << c.sizes.m << " k " << c.sizes.k << " n " << c.sizes.n << " lhs "
              << static_cast<int>(c.lhs) << " rhs " << static_cast<int>(c.rhs) << " gap " << c.gap << " add " << c.add;
 }
 
 // The product against the three loops that define it, and what lies between rows against what was there.
 template <typename T>
-void CheckCase(const Case& c, std::mt19937_64& random) {
+void CheckCase(const ProductCase& c, std::mt19937_64& random) {
   const MatrixProductSizes& s = c.sizes;
   const int64_t gap = c.gap;
   const Strides l = StridesOf(c.lhs, s, s.m, s.k, gap), r = StridesOf(c.rhs, s, s.k, s.n, gap);
@@ -99,7 +99,7 @@ TYPED_TEST(MatrixProductTest, AgreesWithThreeLoopsOnSmallSizes) {
     for (int64_t k : {0, 1, 2, 5, 17}) {
       for (int64_t n : {0, 1, 2, 3, 8, 15, 16, 17, 33}) {
         for (int order = 0; order < 16; ++order) {
-          const Case c{
+          const ProductCase c{
               {2, m, k, n}, static_cast<Order>(order / 4), static_cast<Order>(order % 4), order % 3, n % 2 == 0};
           CheckCase<TypeParam>(c, random);
           if (testing::Test::HasFatalFailure()) return;
@@ -114,7 +114,7 @@ TYPED_TEST(MatrixProductTest, AgreesWithThreeLoopsOnRandomSizes) {
   for (int i = 0; i < 60; ++i) {
     const auto size = [&random](int64_t limit) { return static_cast<int64_t>(1 + random() % limit); };
     // One of three is large in turn: blocks, stretches of k, and panels then come in numbers.
-    Case c{{size(3), size(i % 3 == 0 ? 500 : 30), size(i % 3 == 1 ? 900 : 30), size(i % 3 == 2 ? 2500 : 30)},
+    ProductCase c{{size(3), size(i % 3 == 0 ? 500 : 30), size(i % 3 == 1 ? 900 : 30), size(i % 3 == 2 ? 2500 : 30)},
            static_cast<Order>(random() % 4),
            static_cast<Order>(random() % 4),
            static_cast<int64_t>(random() % 2),

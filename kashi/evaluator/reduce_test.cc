@@ -196,7 +196,7 @@ std::string ReduceText(const ReduceCase& c, absl::string_view type, absl::string
                          absl::StrJoin(c.dimensions, ","));
 }
 
-const ReduceCase kCases[] = {
+const ReduceCase kReduceCases[] = {
     {{7}, {0}},
     {{200000}, {0}},
     {{300, 700}, {0}},
@@ -220,7 +220,7 @@ const ReduceCase kCases[] = {
 
 TEST(ReduceTest, IsTheLeftFold) {
   std::mt19937 random(1);
-  for (const ReduceCase& c : kCases) {
+  for (const ReduceCase& c : kReduceCases) {
     Literal x(ShapeUtil::MakeShape(F32, c.sizes));
     for (float& v : x.data<float>()) v = std::uniform_real_distribution<float>(-1, 1)(random);
     const Literal init = LiteralUtil::CreateR0<float>(0.5);
@@ -232,7 +232,7 @@ TEST(ReduceTest, IsTheLeftFold) {
 
 TEST(ReduceTest, IntegersInAnyOrder) {
   std::mt19937 random(2);
-  for (const ReduceCase& c : kCases) {
+  for (const ReduceCase& c : kReduceCases) {
     Literal x(ShapeUtil::MakeShape(S32, c.sizes));
     for (int32_t& v : x.data<int32_t>()) v = random();
     const Literal init = LiteralUtil::CreateR0<int32_t>(5);
@@ -252,7 +252,7 @@ TEST(ReduceTest, IntegersInAnyOrder) {
 
 TEST(ReduceTest, SumsAndExtremesOfReals) {
   std::mt19937 random(3);
-  for (const ReduceCase& c : kCases) {
+  for (const ReduceCase& c : kReduceCases) {
     Literal x(ShapeUtil::MakeShape(F32, c.sizes));
     // Multiples of 1/1024, so that every order gives the same in f64.
     for (float& v : x.data<float>()) v = static_cast<float>(static_cast<int32_t>(random()) >> 8) / 1024;

@@ -83,7 +83,7 @@ struct WindowCase {
   std::string window;
 };
 
-const WindowCase kCases[] = {
+const WindowCase kWindowCases[] = {
     {{9}, "size=3"},
     {{9}, "size=3 stride=2"},
     {{9}, "size=9 pad=8_0"},
@@ -147,7 +147,7 @@ bool Next(std::vector<int64_t>& index, absl::Span<const int64_t> bounds) {
 
 TEST(ReduceWindowTest, AgreesWithItsDefinition) {
   std::mt19937 random(4);
-  for (const WindowCase& c : kCases) {
+  for (const WindowCase& c : kWindowCases) {
     SCOPED_TRACE(absl::StrCat(absl::StrJoin(c.sizes, ","), " ", c.window));
     absl::StatusOr<Window> window = ParseWindow(c.window);
     ASSERT_TRUE(window.ok());

@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using Options = TriangularSolveOptions;
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 Options MakeOptions(bool left, bool lower, bool unit, Options::Transpose transpose) {
@@ -56,10 +56,10 @@ TEST(TriangularSolveTest, Forms) {  // docs/spec/hlo-ops.md 15
 
 TEST(TriangularSolveTest, ReadsNoMoreThanItMust) {
   const Literal b = LiteralUtil::CreateR2<float>({{2}, {6}});
-  EXPECT_EQ(Solve(LiteralUtil::CreateR2<float>({{2, kNan}, {1, 4}}), b,
+  EXPECT_EQ(Solve(LiteralUtil::CreateR2<float>({{2, kNotANumber}, {1, 4}}), b,
                   MakeOptions(true, true, false, Options::NO_TRANSPOSE)),
             LiteralUtil::CreateR2<float>({{1}, {1.25}}));
-  EXPECT_EQ(Solve(LiteralUtil::CreateR2<float>({{kNan, kNan}, {1, kNan}}), b,
+  EXPECT_EQ(Solve(LiteralUtil::CreateR2<float>({{kNotANumber, kNotANumber}, {1, kNotANumber}}), b,
                   MakeOptions(true, true, true, Options::NO_TRANSPOSE)),
             LiteralUtil::CreateR2<float>({{2}, {4}}));
 }

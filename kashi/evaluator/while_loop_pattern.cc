@@ -17,13 +17,13 @@ constexpr int kMaxSteps = 1000;
 constexpr int64_t kMaxIterationsOfOthers = 10000;
 
 // A part of an instruction, seen from inside the calls that lead there.
-struct Place {
+struct TuplePlace {
   PartOfInstruction part;
   std::vector<const HloInstruction*> calls;
 };
 
 // One step towards where the value is made. False: this is where.
-bool StepBack(Place* place) {
+bool StepBack(TuplePlace* place) {
   const HloInstruction*& instruction = place->part.instruction;
   ShapeIndex& index = place->part.index;
   switch (instruction->opcode()) {
@@ -57,29 +57,29 @@ bool StepBack(Place* place) {
   }
 }
 
-std::optional<Place> Resolve(Place place) {
+std::optional<TuplePlace> Resolve(TuplePlace place) {
   for (int i = 0; i < kMaxSteps; ++i) {
     if (!StepBack(&place)) return place;
   }
   return std::nullopt;
 }
 
-std::optional<Place> ResolveOperand(const Place& of, int64_t i) {
+std::optional<TuplePlace> ResolveOperand(const TuplePlace& of, int64_t i) {
   return Resolve({{of.part.instruction->operand(i), {}}, of.calls});
 }
 
-std::optional<Place> ResolveRoot(const HloComputation& computation, ShapeIndex index = {}) {
+std::optional<TuplePlace> ResolveRoot(const HloComputation& computation, ShapeIndex index = {}) {
   return Resolve({{computation.root_instruction(), std::move(index)}, {}});
 }
 
 // The element of the state that the place is: of the one parameter of a condition or body. -1: it is none.
-int64_t StateElementOf(const std::optional<Place>& place) {
+int64_t StateElementOf(const std::optional<TuplePlace>& place) {
   if (!place.has_value() || place->part.instruction->opcode() != HloOpcode::kParameter) return -1;
   return place->calls.empty() && place->part.index.size() == 1 ? place->part.index[0] : -1;
 }
 
 // A value that is the same in each iteration: an element of the state that nobody changes is what it was before the loop.
-PartOfInstruction BeforeLoop(const HloInstruction& loop, const Place& place) {
+PartOfInstruction BeforeLoop(const HloInstruction& loop, const TuplePlace& place) {
   const int64_t element = StateElementOf(place);
   if (element >= 0 && IsInvariant(loop, element)) return {loop.operand(0), {element}};
   return place.part;
@@ -87,7 +87,7 @@ PartOfInstruction BeforeLoop(const HloInstruction& loop, const Place& place) {
 
 // i + step, step + i, i - step
 bool MatchStep(const HloInstruction& loop, WhileLoopPattern* pattern) {
-  const std::optional<Place> next = ResolveRoot(*loop.while_body(), {pattern->induction_index});
+  const std::optional<TuplePlace> next = ResolveRoot(*loop.while_body(), {pattern->induction_index});
   if (!next.has_value()) return false;
   if (!pattern->direction.has_value()) {
     pattern->step = BeforeLoop(loop, *next);
@@ -95,7 +95,7 @@ bool MatchStep(const HloInstruction& loop, WhileLoopPattern* pattern) {
   }
   const HloOpcode opcode = next->part.instruction->opcode();
   if (opcode != HloOpcode::kAdd && opcode != HloOpcode::kSubtract) return false;
-  std::optional<Place> lhs = ResolveOperand(*next, 0), rhs = ResolveOperand(*next, 1);
+  std::optional<TuplePlace> lhs = ResolveOperand(*next, 0), rhs = ResolveOperand(*next, 1);
   if (opcode == HloOpcode::kAdd && StateElementOf(lhs) != pattern->induction_index) std::swap(lhs, rhs);
   if (StateElementOf(lhs) != pattern->induction_index || !rhs.has_value()) return false;
   pattern->step = BeforeLoop(loop, *rhs);
@@ -104,9 +104,9 @@ bool MatchStep(const HloInstruction& loop, WhileLoopPattern* pattern) {
 }
 
 // i < bound, bound > i, …
-bool MatchComparison(const HloInstruction& loop, const Place& compare, WhileLoopPattern* pattern) {
+bool MatchComparison(const HloInstruction& loop, const TuplePlace& compare, WhileLoopPattern* pattern) {
   ComparisonDirection direction = compare.part.instruction->comparison_direction();
-  std::optional<Place> i = ResolveOperand(compare, 0), bound = ResolveOperand(compare, 1);
+  std::optional<TuplePlace> i = ResolveOperand(compare, 0), bound = ResolveOperand(compare, 1);
   if (StateElementOf(i) < 0 || IsInvariant(loop, StateElementOf(i))) {
     std::swap(i, bound);
     direction = Comparison(direction, S64).Converse().GetDirection();
@@ -161,7 +161,7 @@ bool IsInvariant(const HloInstruction& loop, int64_t i) {
 }
 
 std::optional<WhileLoopPattern> MatchWhileLoop(const HloInstruction& loop) {
-  const std::optional<Place> goes_on = ResolveRoot(*loop.while_condition());
+  const std::optional<TuplePlace> goes_on = ResolveRoot(*loop.while_condition());
   if (!goes_on.has_value()) return std::nullopt;
   WhileLoopPattern pattern;
   if (goes_on->part.instruction->opcode() == HloOpcode::kCompare) {

@@ -26,7 +26,7 @@ ENTRY e {
 }
 )";
 
-std::unique_ptr<HloModule> Read(const std::string& text) {
+std::unique_ptr<HloModule> ReadText(const std::string& text) {
   return ParseAndReturnUnverifiedModule(text, HloModuleConfig(), HloParserOptions().set_source_name("m.hlo")).value();
 }
 
@@ -35,7 +35,7 @@ std::string PlaceText(const HloInstruction* x) {
 }
 
 TEST(HloPlaceTest, ReaderKeepsWhereInstructionsBegin) {
-  const auto module = Read(kText);
+  const auto module = ReadText(kText);
   EXPECT_EQ(module->source_name(), "m.hlo");
   std::vector<std::string> places;
   for (const HloComputation* computation : module->computations()) {
@@ -45,7 +45,7 @@ TEST(HloPlaceTest, ReaderKeepsWhereInstructionsBegin) {
 }
 
 TEST(HloPlaceTest, CopiesStandWhereTheirOriginalsDo) {
-  const auto module = Read(kText);
+  const auto module = ReadText(kText);
   const auto copy = module->Clone();
   EXPECT_EQ(copy->source_name(), "m.hlo");
   EXPECT_EQ(copy->entry_computation()->root_instruction()->text_place().line, 7u);
@@ -62,14 +62,14 @@ TEST(HloPlaceTest, OneLine) {
   std::string text = "ENTRY e { x0 = f32[] parameter(0)";
   constexpr int kCount = 20000;
   for (int i = 1; i < kCount; ++i) absl::StrAppend(&text, " x", i, " = f32[] negate(x", i - 1, ")");
-  const auto module = Read(text + " }");
+  const auto module = ReadText(text + " }");
   const HloTextPlace place = module->entry_computation()->root_instruction()->text_place();
   EXPECT_EQ(place.line, 1u);
   EXPECT_EQ(place.column, text.rfind(" x" + std::to_string(kCount - 1) + " =") + 2);
 }
 
 TEST(HloPlaceTest, InnermostInstructionStays) {
-  const auto module = Read(kText);
+  const auto module = ReadText(kText);
   const HloInstruction& inner = *module->GetComputationWithName("f")->root_instruction();
   const HloInstruction& outer = *module->entry_computation()->root_instruction()->operand(0);
   absl::Status status = AtInstruction(InvalidArgument("bad"), inner);
@@ -86,7 +86,7 @@ TEST(HloPlaceTest, InnermostInstructionStays) {
 }
 
 TEST(HloPlaceTest, Rendering) {
-  const auto module = Read(kText);
+  const auto module = ReadText(kText);
   const HloErrorPlace place = PlaceOf(*module->GetComputationWithName("f")->root_instruction());
   EXPECT_EQ(RenderAt({"m.hlo", kText}, place, "[rule] bad"),
             "m.hlo:4:8: error: [rule] bad\n  ROOT %y = f32[2] negate(x) }\n       ^~");

@@ -218,7 +218,7 @@ absl::Status CheckSameChannel(const HloInstruction& x, const Verification&) {
   return Internal("Expected instructions to have the same is-host-transfer property: %s, %s", start.name(), x.name());
 }
 
-constexpr OpcodeCheck kChecks[] = {
+constexpr OpcodeCheck kAsyncChecks[] = {
     {HloOpcode::kAsyncStart, "async", CheckAsyncStart},
     {HloOpcode::kAsyncUpdate, "async", CheckAsyncContinues},
     {HloOpcode::kAsyncDone, "async", CheckAsyncContinues},
@@ -375,7 +375,7 @@ class TransferOrder {
 
 }  // namespace
 
-absl::Span<const OpcodeCheck> AsyncChecks() { return kChecks; }
+absl::Span<const OpcodeCheck> AsyncChecks() { return kAsyncChecks; }
 
 void VerifyAsyncPairs(Verification* v) {
   absl::flat_hash_map<HloOpcode, const Pairing*> pairings;

@@ -268,7 +268,7 @@ absl::Status CheckRaggedAllToAll(const HloInstruction& x, const Verification&) {
   return absl::OkStatus();
 }
 
-constexpr OpcodeCheck kChecks[] = {
+constexpr OpcodeCheck kCollectiveChecks[] = {
     {HloOpcode::kAllGather, "replica groups", CheckGroups},
     {HloOpcode::kAllGather, "shard count", CheckAllGather},
     {HloOpcode::kAllGatherStart, "replica groups", CheckGroups},
@@ -287,6 +287,6 @@ constexpr OpcodeCheck kChecks[] = {
 
 }  // namespace
 
-absl::Span<const OpcodeCheck> CollectiveChecks() { return kChecks; }
+absl::Span<const OpcodeCheck> CollectiveChecks() { return kCollectiveChecks; }
 
 }  // namespace kashi::hlo_verifier

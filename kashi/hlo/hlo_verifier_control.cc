@@ -177,7 +177,7 @@ absl::Status CheckOutfeed(const HloInstruction& x, const Verification& v) {
                   v.ShapeText(x.operand(0)->shape()), v.ShapeText(*expected));
 }
 
-constexpr OpcodeCheck kChecks[] = {
+constexpr OpcodeCheck kControlChecks[] = {
     {HloOpcode::kWhile, "while", CheckWhile},
     {HloOpcode::kWhile, "consistent sharding", CheckWhileShardings},
     {HloOpcode::kConditional, "conditional", CheckConditional},
@@ -194,6 +194,6 @@ constexpr OpcodeCheck kChecks[] = {
 
 }  // namespace
 
-absl::Span<const OpcodeCheck> ControlChecks() { return kChecks; }
+absl::Span<const OpcodeCheck> ControlChecks() { return kControlChecks; }
 
 }  // namespace kashi::hlo_verifier

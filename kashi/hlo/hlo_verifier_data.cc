@@ -259,7 +259,7 @@ absl::Status CheckRngState(const HloInstruction& x, const Verification&) {
                   ShapeUtil::HumanString(expected), ShapeUtil::HumanString(x.shape()));
 }
 
-constexpr OpcodeCheck kChecks[] = {
+constexpr OpcodeCheck kDataChecks[] = {
     {HloOpcode::kConstant, "constant", CheckConstant},
     {HloOpcode::kIota, "iota", CheckIota},
     {HloOpcode::kBroadcast, "broadcast", CheckBroadcast},
@@ -279,6 +279,6 @@ constexpr OpcodeCheck kChecks[] = {
 
 }  // namespace
 
-absl::Span<const OpcodeCheck> DataChecks() { return kChecks; }
+absl::Span<const OpcodeCheck> DataChecks() { return kDataChecks; }
 
 }  // namespace kashi::hlo_verifier

@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/hlo_computation.h"
 
@@ -18,8 +18,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
 std::string Text(const absl::StatusOr<Shape>& shape) {
   return shape.ok() ? shape->ToString(/*print_layout=*/true) : std::string(shape.status().message());

@@ -127,20 +127,20 @@ ProgramScope::Kind KindOf(const HloModule& module, const Evidence& evidence, std
 
 // ---- Shardings of the result --------------------------------------------------------------------------------------------
 
-using Leaves = std::vector<std::optional<HloSharding>>;
+using LeafShardings = std::vector<std::optional<HloSharding>>;
 
-int64_t LeafCount(const Shape& shape) { return static_cast<int64_t>(ShapeUtil::GetLeafShapes(shape).size()); }
+int64_t ShardingLeafCount(const Shape& shape) { return static_cast<int64_t>(ShapeUtil::GetLeafShapes(shape).size()); }
 
-Leaves LeavesOf(const HloSharding& sharding, const Shape& shape) {
-  Leaves leaves;
+LeafShardings LeavesOf(const HloSharding& sharding, const Shape& shape) {
+  LeafShardings leaves;
   const absl::StatusOr<ShapeTree<HloSharding>> tree = sharding.AsShapeTree(shape);
-  if (!tree.ok()) return Leaves(LeafCount(shape));
+  if (!tree.ok()) return LeafShardings(ShardingLeafCount(shape));
   for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(shape)) leaves.emplace_back(tree->element(leaf.index));
   return leaves;
 }
 
 // What Shardy's attribute says of a custom call's results, or of an instruction's.
-std::optional<Leaves> SdyLeaves(const HloInstruction& instruction) {
+std::optional<LeafShardings> SdyLeaves(const HloInstruction& instruction) {
   const auto& attributes = instruction.frontend_attributes().map();
   for (const char* name : {"xla.sdy.sharding", "xla.sdy.out_shardings"}) {
     const auto found = attributes.find(name);
@@ -148,8 +148,8 @@ std::optional<Leaves> SdyLeaves(const HloInstruction& instruction) {
     const absl::StatusOr<SdyMeshes> meshes = SdyMeshesOf(*instruction.GetModule());
     if (!meshes.ok()) return std::nullopt;
     const absl::StatusOr<std::vector<NamedSharding>> named = ParseSdyShardings(found->second, *meshes);
-    if (!named.ok() || static_cast<int64_t>(named->size()) != LeafCount(instruction.shape())) return std::nullopt;
-    Leaves leaves;
+    if (!named.ok() || static_cast<int64_t>(named->size()) != ShardingLeafCount(instruction.shape())) return std::nullopt;
+    LeafShardings leaves;
     for (const NamedSharding& sharding : *named) {
       absl::StatusOr<HloSharding> leaf = HloSharding::V3ToV2Sharding(sharding);
       leaves.push_back(leaf.ok() ? std::make_optional(*std::move(leaf)) : std::nullopt);
@@ -159,28 +159,28 @@ std::optional<Leaves> SdyLeaves(const HloInstruction& instruction) {
   return std::nullopt;
 }
 
-Leaves ShardingsOf(const HloInstruction& instruction);
+LeafShardings ShardingsOf(const HloInstruction& instruction);
 
 // An element of a tuple, where it is plain which.
-Leaves ShardingsOfElement(const HloInstruction& get_tuple_element) {
+LeafShardings ShardingsOfElement(const HloInstruction& get_tuple_element) {
   const HloInstruction& tuple = *get_tuple_element.operand(0);
   const int64_t index = get_tuple_element.tuple_index();
   int64_t begin = 0;
-  for (int64_t i = 0; i < index; ++i) begin += LeafCount(tuple.shape().tuple_shapes(static_cast<int>(i)));
-  const int64_t count = LeafCount(get_tuple_element.shape());
-  if (tuple.opcode() == HloOpcode::kGetTupleElement || tuple.opcode() == HloOpcode::kTuple) return Leaves(count);
-  const Leaves all = ShardingsOf(tuple);
-  return Leaves(all.begin() + begin, all.begin() + begin + count);
+  for (int64_t i = 0; i < index; ++i) begin += ShardingLeafCount(tuple.shape().tuple_shapes(static_cast<int>(i)));
+  const int64_t count = ShardingLeafCount(get_tuple_element.shape());
+  if (tuple.opcode() == HloOpcode::kGetTupleElement || tuple.opcode() == HloOpcode::kTuple) return LeafShardings(count);
+  const LeafShardings all = ShardingsOf(tuple);
+  return LeafShardings(all.begin() + begin, all.begin() + begin + count);
 }
 
 // Goes no deeper than a tuple of elements.
-Leaves ShardingsOf(const HloInstruction& instruction) {
+LeafShardings ShardingsOf(const HloInstruction& instruction) {
   if (instruction.has_sharding() && !instruction.sharding().IsManual()) {
     return LeavesOf(instruction.sharding(), instruction.shape());
   }
-  if (std::optional<Leaves> leaves = SdyLeaves(instruction)) return *std::move(leaves);
+  if (std::optional<LeafShardings> leaves = SdyLeaves(instruction)) return *std::move(leaves);
   if (instruction.opcode() == HloOpcode::kGetTupleElement) return ShardingsOfElement(instruction);
-  return Leaves(LeafCount(instruction.shape()));
+  return LeafShardings(ShardingLeafCount(instruction.shape()));
 }
 
 }  // namespace
@@ -211,7 +211,7 @@ std::vector<HloSharding> ParameterShardings(const HloModule& module) {
 std::vector<std::optional<HloSharding>> ResultShardings(const HloModule& module) {
   const HloInstruction& root = *module.entry_computation()->root_instruction();
   if (root.has_sharding() || root.opcode() != HloOpcode::kTuple) return ShardingsOf(root);
-  Leaves leaves;
+  LeafShardings leaves;
   for (const HloInstruction* operand : root.operands()) {
     for (std::optional<HloSharding>& leaf : ShardingsOf(*operand)) leaves.push_back(std::move(leaf));
   }

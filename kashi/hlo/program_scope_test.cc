@@ -11,14 +11,14 @@
 namespace kashi {
 namespace {
 
-std::unique_ptr<HloModule> Parse(absl::string_view text) {
+std::unique_ptr<HloModule> ParseProgram(absl::string_view text) {
   auto module = ParseAndReturnUnverifiedModule(text);
   EXPECT_TRUE(module.ok()) << module.status();
   return *std::move(module);
 }
 
 std::string Scope(absl::string_view text) {
-  const ProgramScope scope = ProgramScopeOf(*Parse(text));
+  const ProgramScope scope = ProgramScopeOf(*ParseProgram(text));
   switch (scope.kind) {
     case ProgramScope::Kind::kOneDevice:
       return "one device";
@@ -97,7 +97,7 @@ TEST(ProgramScopeTest, OfOneDevice) {
 }
 
 std::string Results(absl::string_view text) {
-  const std::unique_ptr<HloModule> module = Parse(text);
+  const std::unique_ptr<HloModule> module = ParseProgram(text);
   return absl::StrJoin(ResultShardings(*module), " ", [](std::string* out, const std::optional<HloSharding>& leaf) {
     absl::StrAppend(out, leaf.has_value() ? leaf->ToString() : "?");
   });
@@ -130,7 +130,7 @@ TEST(ProgramScopeTest, ShardingsOfParameters) {
   const auto text = [](const HloModule& module) {
     return absl::StrJoin(ParameterShardings(module), " ", absl::StreamFormatter());
   };
-  EXPECT_EQ(text(*Parse(R"(
+  EXPECT_EQ(text(*ParseProgram(R"(
 ENTRY e {
   p = f32[8] parameter(0), sharding={devices=[2]<=[2]}
   q = (f32[8], f32[8]) parameter(1)

@@ -21,7 +21,7 @@ using shape_inference::CompatibleSizes;
 using shape_inference::HigherPrecision;
 using shape_inference::ResultDimensions;
 
-using Dimensions = absl::Span<const int64_t>;
+using DimensionList = absl::Span<const int64_t>;
 
 absl::StatusOr<PrimitiveType> ResultType(const Shape& lhs, const Shape& rhs, std::optional<PrimitiveType> preferred) {
   if (preferred.has_value()) return *preferred;
@@ -30,17 +30,17 @@ absl::StatusOr<PrimitiveType> ResultType(const Shape& lhs, const Shape& rhs, std
 
 // ---- Dot -----------------------------------------------------------------------------------------------------------
 
-bool AllInRange(Dimensions dimensions, int64_t rank) {
+bool AllInRange(DimensionList dimensions, int64_t rank) {
   return absl::c_all_of(dimensions, [rank](int64_t d) { return 0 <= d && d < rank; });
 }
 
-bool AllUniqueTogether(Dimensions a, Dimensions b) {
+bool AllUniqueTogether(DimensionList a, DimensionList b) {
   std::vector<int64_t> all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
   return AllUnique(all);
 }
 
-bool SizesMatch(const Shape& lhs, Dimensions lhs_dimensions, const Shape& rhs, Dimensions rhs_dimensions) {
+bool SizesMatch(const Shape& lhs, DimensionList lhs_dimensions, const Shape& rhs, DimensionList rhs_dimensions) {
   for (size_t i = 0; i < lhs_dimensions.size(); ++i) {
     if (!CompatibleSizes(lhs.dimensions(static_cast<int>(lhs_dimensions[i])),
                          rhs.dimensions(static_cast<int>(rhs_dimensions[i])))) {
@@ -94,7 +94,7 @@ void AddAllBut(const DimensionSet& left_out, const Shape& shape, ResultDimension
 }
 
 // Batch dimensions in the order of their list, then what is free of lhs, then what is free of rhs.
-void AddDotDimensions(const Shape& lhs, const Shape& rhs, const DotDimensionNumbers& dnums, Dimensions rhs_group,
+void AddDotDimensions(const Shape& lhs, const Shape& rhs, const DotDimensionNumbers& dnums, DimensionList rhs_group,
                       ResultDimensions* result) {
   for (int64_t d : dnums.lhs_batch_dimensions()) result->AddFrom(lhs, d);
   AddAllBut(DimensionSet(lhs.rank(), {dnums.lhs_contracting_dimensions(), dnums.lhs_batch_dimensions()}), lhs, result);
@@ -124,7 +124,7 @@ RaggedMode ModeOf(const DotDimensionNumbers& dnums, int64_t ragged) {
 }
 
 // Appends the elements of `dimensions` before `end`, or all if it is not among them.
-void AppendUntil(Dimensions dimensions, int64_t end, std::vector<int64_t>* list) {
+void AppendUntil(DimensionList dimensions, int64_t end, std::vector<int64_t>* list) {
   list->insert(list->end(), dimensions.begin(), absl::c_find(dimensions, end));
 }
 
@@ -163,7 +163,7 @@ absl::Status CheckGroupSizes(const Shape& lhs, const Shape& rhs, const Shape& gr
   std::vector<int64_t> expected;
   for (int64_t d : prefix) expected.push_back(lhs.dimensions(static_cast<int>(d)));
   expected.push_back(group_sizes.dimensions().back());
-  if (Dimensions(expected) != group_sizes.dimensions()) {
+  if (DimensionList(expected) != group_sizes.dimensions()) {
     return RaggedDotError(lhs, rhs,
                           absl::StrCat("group_sizes is expected to have shape [", absl::StrJoin(expected, ", "),
                                        "], got [", absl::StrJoin(group_sizes.dimensions(), ", "), "]"));
@@ -175,7 +175,7 @@ absl::Status CheckRhsGroups(const Shape& lhs, const Shape& rhs, const RaggedDotD
                             int64_t groups) {
   const DotDimensionNumbers& dnums = ragged_dnums.dot_dimension_numbers();
   const auto error = [&](absl::string_view what) { return RaggedDotError(lhs, rhs, what); };
-  const Dimensions group_dims = ragged_dnums.rhs_group_dimensions();
+  const DimensionList group_dims = ragged_dnums.rhs_group_dimensions();
   for (int64_t d : group_dims) {
     if (!AllInRange({d}, rhs.rank())) return error(OutOfRangeText("rhs group", d, rhs.rank()));
     if (absl::c_linear_search(dnums.rhs_contracting_dimensions(), d) ||
@@ -260,7 +260,7 @@ absl::Status CheckConvolutionRanks(const Shape& lhs, const Shape& rhs, const Win
 }
 
 // The two numbers and the spatial ones, sorted.
-std::vector<int64_t> SortedNumbers(int64_t a, int64_t b, Dimensions spatial) {
+std::vector<int64_t> SortedNumbers(int64_t a, int64_t b, DimensionList spatial) {
   std::vector<int64_t> numbers(spatial.begin(), spatial.end());
   numbers.push_back(a);
   numbers.push_back(b);
@@ -295,7 +295,7 @@ absl::Status CheckConvolutionNumbers(const ConvolutionDimensionNumbers& dnums) {
   return absl::OkStatus();
 }
 
-std::vector<int64_t> SizesOf(const Shape& shape, Dimensions dimensions) {
+std::vector<int64_t> SizesOf(const Shape& shape, DimensionList dimensions) {
   std::vector<int64_t> sizes;
   for (int64_t d : dimensions) sizes.push_back(shape.dimensions(static_cast<int>(d)));
   return sizes;

@@ -16,11 +16,11 @@ using shape_inference::AllUnique;
 using shape_inference::CompatibleSizes;
 using shape_inference::ResultDimensions;
 
-using Dimensions = absl::Span<const int64_t>;
+using IndexedDimensions = absl::Span<const int64_t>;
 
-std::string List(Dimensions dimensions) { return absl::StrJoin(dimensions, ", "); }
+std::string List(IndexedDimensions dimensions) { return absl::StrJoin(dimensions, ", "); }
 
-bool IsSorted(Dimensions dimensions) { return absl::c_is_sorted(dimensions); }
+bool IsSorted(IndexedDimensions dimensions) { return absl::c_is_sorted(dimensions); }
 
 // The dimensions of `indices`, and 1 behind them if the indices are scalars: index_vector_dim is then the rank.
 ResultDimensions ExpandedIndices(const Shape& indices, int64_t index_vector_dim) {
@@ -33,7 +33,7 @@ ResultDimensions ExpandedIndices(const Shape& indices, int64_t index_vector_dim)
 // Errors that gather and scatter word alike; `name` is the attribute's.
 
 // Of lists in which the position of an entry counts.
-absl::Status CheckRangeOfMap(absl::string_view name, Dimensions dimensions, int64_t rank) {
+absl::Status CheckRangeOfMap(absl::string_view name, IndexedDimensions dimensions, int64_t rank) {
   for (size_t i = 0; i < dimensions.size(); ++i) {
     if (dimensions[i] < 0 || dimensions[i] >= rank) {
       return InvalidArgument("Invalid %s; domain is [0, %d), got: %d->%d.", name, rank, static_cast<int64_t>(i),
@@ -43,7 +43,7 @@ absl::Status CheckRangeOfMap(absl::string_view name, Dimensions dimensions, int6
   return absl::OkStatus();
 }
 
-absl::Status CheckRange(absl::string_view name, absl::string_view operation, Dimensions dimensions, int64_t rank) {
+absl::Status CheckRange(absl::string_view name, absl::string_view operation, IndexedDimensions dimensions, int64_t rank) {
   for (int64_t d : dimensions) {
     if (d < 0 || d >= rank) {
       return InvalidArgument("Invalid %s set in %s op; valid range is [0, %d), got: %d.", name, operation, rank, d);
@@ -52,8 +52,8 @@ absl::Status CheckRange(absl::string_view name, absl::string_view operation, Dim
   return absl::OkStatus();
 }
 
-absl::Status CheckSameCount(absl::string_view operand_name, Dimensions operand_dims, absl::string_view indices_name,
-                            Dimensions indices_dims, absl::string_view operation) {
+absl::Status CheckSameCount(absl::string_view operand_name, IndexedDimensions operand_dims, absl::string_view indices_name,
+                            IndexedDimensions indices_dims, absl::string_view operation) {
   if (operand_dims.size() == indices_dims.size()) return absl::OkStatus();
   return InvalidArgument("%s and %s in %s op must be of the same size; got: %d and %d.", operand_name, indices_name,
                          operation, operand_dims.size(), indices_dims.size());
@@ -61,7 +61,7 @@ absl::Status CheckSameCount(absl::string_view operand_name, Dimensions operand_d
 
 // ---- Gather --------------------------------------------------------------------------------------------------------
 
-absl::Status CheckOffsetDims(Dimensions offset_dims, int64_t indices_rank) {
+absl::Status CheckOffsetDims(IndexedDimensions offset_dims, int64_t indices_rank) {
   if (!IsSorted(offset_dims)) {
     return InvalidArgument("Output window dimensions in gather op must be ascending; got: %s.", List(offset_dims));
   }
@@ -79,13 +79,13 @@ absl::Status CheckOffsetDims(Dimensions offset_dims, int64_t indices_rank) {
   return absl::OkStatus();
 }
 
-absl::Status CheckGatherMap(absl::string_view name, Dimensions dimensions, int64_t rank) {
+absl::Status CheckGatherMap(absl::string_view name, IndexedDimensions dimensions, int64_t rank) {
   KASHI_RETURN_IF_ERROR(CheckRangeOfMap(name, dimensions, rank));
   if (AllUnique(dimensions)) return absl::OkStatus();
   return InvalidArgument("Repeated dimensions are not allowed in %s; got: %s.", name, List(dimensions));
 }
 
-absl::Status CheckStartIndexMap(const GatherDimensionNumbers& dnums, int64_t operand_rank, Dimensions indices) {
+absl::Status CheckStartIndexMap(const GatherDimensionNumbers& dnums, int64_t operand_rank, IndexedDimensions indices) {
   const int64_t bound = indices[dnums.index_vector_dim()];
   if (!CompatibleSizes(dnums.start_index_map_size(), bound)) {
     return InvalidArgument(
@@ -98,7 +98,7 @@ absl::Status CheckStartIndexMap(const GatherDimensionNumbers& dnums, int64_t ope
 }
 
 // Of dimensions of the operand that the result lacks.
-absl::Status CheckLeftOutDims(absl::string_view name, Dimensions dimensions, int64_t operand_rank) {
+absl::Status CheckLeftOutDims(absl::string_view name, IndexedDimensions dimensions, int64_t operand_rank) {
   KASHI_RETURN_IF_ERROR(CheckRange(name, "gather", dimensions, operand_rank));
   if (!IsSorted(dimensions)) {
     return InvalidArgument("%s in gather op must be sorted; got: %s", name, List(dimensions));
@@ -120,8 +120,8 @@ absl::Status CheckGatherDimensionNumbers(const Shape& input, const ResultDimensi
   return CheckGatherMap("start_indices_batching_dims", dnums.start_indices_batching_dims(), indices.size());
 }
 
-// Dimensions that the result lacks have slices of one element, or none. `can_only`: what gather does with them.
-absl::Status CheckLeftOutSizes(absl::string_view can_only, Dimensions dimensions, Dimensions slice_sizes) {
+// IndexedDimensions that the result lacks have slices of one element, or none. `can_only`: what gather does with them.
+absl::Status CheckLeftOutSizes(absl::string_view can_only, IndexedDimensions dimensions, IndexedDimensions slice_sizes) {
   for (size_t i = 0; i < dimensions.size(); ++i) {
     const int64_t size = slice_sizes[dimensions[i]];
     if (size > 1) {
@@ -132,7 +132,7 @@ absl::Status CheckLeftOutSizes(absl::string_view can_only, Dimensions dimensions
   return absl::OkStatus();
 }
 
-absl::Status CheckSliceSizes(const Shape& input, const GatherDimensionNumbers& dnums, Dimensions slice_sizes) {
+absl::Status CheckSliceSizes(const Shape& input, const GatherDimensionNumbers& dnums, IndexedDimensions slice_sizes) {
   if (static_cast<int64_t>(slice_sizes.size()) != input.rank()) {
     return InvalidArgument(
         "Gather op must have one slice size for every input dimension; got: len(slice_sizes)=%d, input_shape.rank=%d.",
@@ -161,7 +161,7 @@ absl::Status CheckSliceSizes(const Shape& input, const GatherDimensionNumbers& d
 
 // The slices' dimensions at offset_dims, and those of the indices around them.
 absl::StatusOr<Shape> GatherResult(const Shape& input, const Shape& indices, const GatherDimensionNumbers& dnums,
-                                   Dimensions slice_sizes) {
+                                   IndexedDimensions slice_sizes) {
   const int64_t batch_rank = indices.rank() - (dnums.index_vector_dim() == indices.rank() ? 0 : 1);
   const int64_t rank = dnums.offset_dims_size() + batch_rank;
   const DimensionSet offsets(rank, {dnums.offset_dims()});
@@ -185,12 +185,12 @@ absl::StatusOr<Shape> GatherResult(const Shape& input, const Shape& indices, con
 
 // ---- Scatter -------------------------------------------------------------------------------------------------------
 
-absl::Status CheckUnique(absl::string_view name, Dimensions dimensions) {
+absl::Status CheckUnique(absl::string_view name, IndexedDimensions dimensions) {
   if (AllUnique(dimensions)) return absl::OkStatus();
   return InvalidArgument("%s in scatter op must not repeat; got: %s.", name, List(dimensions));
 }
 
-absl::Status CheckAscending(absl::string_view name, Dimensions dimensions) {
+absl::Status CheckAscending(absl::string_view name, IndexedDimensions dimensions) {
   if (!IsSorted(dimensions)) {
     return InvalidArgument("%s in scatter op must be sorted; got: %s.", name, List(dimensions));
   }
@@ -217,7 +217,7 @@ absl::Status CheckUpdateAndInsertedDims(const Shape& operand, const Shape& updat
   return absl::OkStatus();
 }
 
-absl::Status CheckScatterDimsToOperandDims(const Shape& operand, Dimensions indices,
+absl::Status CheckScatterDimsToOperandDims(const Shape& operand, IndexedDimensions indices,
                                            const ScatterDimensionNumbers& dnums) {
   const int64_t bound = indices[dnums.index_vector_dim()];
   if (!CompatibleSizes(dnums.scatter_dims_to_operand_dims_size(), bound)) {
@@ -237,8 +237,8 @@ absl::Status CheckScatterDimsToOperandDims(const Shape& operand, Dimensions indi
 
 absl::Status CheckScatterBatchingDims(int64_t operand_rank, int64_t indices_rank,
                                       const ScatterDimensionNumbers& dnums) {
-  const Dimensions input_dims = dnums.input_batching_dims();
-  const Dimensions indices_dims = dnums.scatter_indices_batching_dims();
+  const IndexedDimensions input_dims = dnums.input_batching_dims();
+  const IndexedDimensions indices_dims = dnums.scatter_indices_batching_dims();
   KASHI_RETURN_IF_ERROR(
       CheckSameCount("input_batching_dims", input_dims, "scatter_indices_batching_dims", indices_dims, "scatter"));
   KASHI_RETURN_IF_ERROR(CheckAscending("input_batching_dims", input_dims));
@@ -270,7 +270,7 @@ absl::Status CheckUpdateWindow(const Shape& operand, const Shape& updates, const
 }
 
 // The other dimensions of updates are those of the indices, but for the one of the index vectors.
-absl::Status CheckUpdateScatterDims(const Shape& updates, Dimensions indices, const ScatterDimensionNumbers& dnums) {
+absl::Status CheckUpdateScatterDims(const Shape& updates, IndexedDimensions indices, const ScatterDimensionNumbers& dnums) {
   const DimensionSet window(updates.rank(), {dnums.update_window_dims()});
   int64_t index_dim = 0;
   for (int i = 0; i < updates.dimensions_size(); ++i) {

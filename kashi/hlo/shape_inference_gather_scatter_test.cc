@@ -8,7 +8,7 @@
 namespace kashi {
 namespace {
 
-struct ErrorCase {
+struct IndexErrorCase {
   const char* operands;
   const char* attributes;
   const char* error;
@@ -49,7 +49,7 @@ TEST(InferGatherShapeTest, Dynamic) {
 }
 
 TEST(InferGatherShapeTest, Errors) {
-  const std::vector<ErrorCase> cases = {
+  const std::vector<IndexErrorCase> cases = {
       {"();()", "", "Expected array argument for input tensor operand of gather op"},
       {"f32[2];()", "", "Expected array argument for gather indices operand of gather op"},
       {"f32[2];pred[3]", "index_vector_dim=9", "Gather indices parameter must be an integral tensor; got pred[3]."},
@@ -106,7 +106,7 @@ TEST(InferGatherShapeTest, Errors) {
        "start_indices_batching_dims={0};collapsed_slice_dims={1}",
        "Gather op can only collapse slice dims with bound 1 or 0, but bound is 2 for index 1 at position 0."},
   };
-  for (const ErrorCase& c : cases) {
+  for (const IndexErrorCase& c : cases) {
     const std::string text = InferGather(c.operands, c.attributes);
     EXPECT_TRUE(absl::StartsWith(text, absl::StrCat("error: ", c.error))) << c.operands << " " << c.attributes << "\n"
                                                                           << text;
@@ -154,7 +154,7 @@ TEST(InferScatterShapeTest, Unbounded) {
 }
 
 TEST(InferScatterShapeTest, Errors) {
-  const std::vector<ErrorCase> cases = {
+  const std::vector<IndexErrorCase> cases = {
       {"();()", "", "Invalid argument count of scatter op: Expected 3, saw 2"},
       {"();();()", "", "Expected array argument for scatter indices"},
       {"();f32[3];()", "index_vector_dim=9", "Scatter indices parameter must be an integral tensor; got f32[3]."},
@@ -215,7 +215,7 @@ TEST(InferScatterShapeTest, Errors) {
       {"f32[2,2];s32[3,0];s32[3,2,2]", "index_vector_dim=1;update_window_dims={1,2}",
        "Reduction function's 1-th parameter shape differs from the input type element type: f32[] vs s32[]"},
   };
-  for (const ErrorCase& c : cases) {
+  for (const IndexErrorCase& c : cases) {
     const std::string text = InferScatter(c.operands, c.attributes);
     EXPECT_TRUE(absl::StartsWith(text, absl::StrCat("error: ", c.error))) << c.operands << " " << c.attributes << "\n"
                                                                           << text;

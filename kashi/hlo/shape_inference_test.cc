@@ -14,7 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/recorded_cases_testing.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/hlo/shape_inference_internal.h"
 
 namespace kashi {
@@ -24,8 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
 std::vector<Shape> Shapes(absl::string_view text) {
   std::vector<Shape> shapes;

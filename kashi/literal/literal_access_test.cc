@@ -13,20 +13,9 @@ namespace {
 using ::testing::ElementsAre;
 using testing_oracle::AllIndices;
 using testing_oracle::Position;
+using testing_oracle::R0;
+using testing_oracle::R1;
 using testing_oracle::Random;
-
-template <typename T>
-Literal R0(T value) {
-  Literal literal(ShapeUtil::MakeShapeWithType<T>({}));
-  literal.Set<T>({}, value);
-  return literal;
-}
-template <typename T>
-Literal R1(std::initializer_list<T> values) {
-  Literal literal(ShapeUtil::MakeShapeWithType<T>({static_cast<int64_t>(values.size())}));
-  literal.PopulateR1<T>(values);
-  return literal;
-}
 
 TEST(LiteralAccessTest, GetAndSetAtEveryIndex) {
   Random random(5);

@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/element_convert.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
@@ -19,8 +19,6 @@ using testing_oracle::AllIndices;
 using testing_oracle::ElementBytes;
 using testing_oracle::Position;
 using testing_oracle::Random;
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
 // One element; small, for there is one of these for each pair of types.
 template <PrimitiveType kFrom, PrimitiveType kTo>

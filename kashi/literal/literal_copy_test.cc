@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
@@ -20,8 +20,6 @@ using testing_oracle::AllIndices;
 using testing_oracle::ElementBytes;
 using testing_oracle::Random;
 using Index = std::vector<int64_t>;
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
 Literal Iota(absl::string_view shape) {
   Literal literal(S(shape));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <numeric>
 #include <random>
 #include <string>
@@ -17,6 +18,20 @@
 #include "kashi/literal/literal.h"
 
 namespace kashi::testing_oracle {
+
+// Of the type of the value, or of the values.
+template <typename T>
+Literal R0(T value) {
+  Literal literal(ShapeUtil::MakeShapeWithType<T>({}));
+  literal.Set<T>({}, value);
+  return literal;
+}
+template <typename T>
+Literal R1(std::initializer_list<T> values) {
+  Literal literal(ShapeUtil::MakeShapeWithType<T>({static_cast<int64_t>(values.size())}));
+  literal.PopulateR1<T>(values);
+  return literal;
+}
 
 // All indices of a box in row-major order.
 inline std::vector<std::vector<int64_t>> AllIndices(absl::Span<const int64_t> bounds) {

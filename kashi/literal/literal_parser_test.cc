@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/recorded_cases_testing.h"
 #include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 
 namespace kashi {
 namespace {
@@ -18,11 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Shape ShapeOf(absl::string_view text) { return ParseShape(text).value(); }
-
-absl::StatusOr<Literal> Parse(absl::string_view shape, absl::string_view text) {
-  return ParseLiteral(text, ShapeOf(shape));
-}
+absl::StatusOr<Literal> Parse(absl::string_view shape, absl::string_view text) { return ParseLiteral(text, S(shape)); }
 
 // "{1, 2}", or the error's first line.
 std::string Reprint(absl::string_view shape, absl::string_view text) {
@@ -98,7 +95,7 @@ TEST(LiteralParserTest, ElementsLieAsTheLayoutSays) {
 
 TEST(LiteralParserTest, ShapesOfConstants) {
   EXPECT_EQ(Parse("(b(s4[2]{0:E(4)}),f32[<=1,1]{0,1:T(8,128)})", "({1,2},{{3}})")->shape(),
-            ShapeOf("(s4[2]{0},f32[1,1]{0,1:T(8,128)})"));
+            S("(s4[2]{0},f32[1,1]{0,1:T(8,128)})"));
   EXPECT_THAT(Reprint("f32[?]", "{1}"), HasSubstr("has a size in every dimension"));
   EXPECT_THAT(Reprint("(s32[],token[])", "(1,())"), HasSubstr("array or a tuple of arrays"));
   EXPECT_THAT(Reprint("s32[2]{1}", "{1,2}"), HasSubstr("literal:1:1: error: "));
@@ -157,7 +154,7 @@ TEST(LiteralParserTest, UnlistedElementsHaveABudget) {
   options.unlisted_bytes = &budget;
   std::vector<Diagnostic> diagnostics;
   Lexer lexer("({...},{1,2},{...},{...})");
-  EXPECT_FALSE(ParseLiteralPrefix(&lexer, ShapeOf("(s32[2],s32[2],s32[2],s32[2])"), options, &diagnostics).has_value());
+  EXPECT_FALSE(ParseLiteralPrefix(&lexer, S("(s32[2],s32[2],s32[2],s32[2])"), options, &diagnostics).has_value());
   EXPECT_EQ(budget, 4);
   EXPECT_EQ(diagnostics.back().begin, 19);
 }
@@ -190,7 +187,7 @@ TEST(LiteralParserTest, DeepTuplesAndManyDimensions) {
 TEST(LiteralParserTest, PrefixEndsBehindTheLiteral) {
   Lexer lexer("{1, 2 }), metadata={}");
   std::vector<Diagnostic> diagnostics;
-  EXPECT_TRUE(ParseLiteralPrefix(&lexer, ShapeOf("s32[2]"), LiteralParserOptions(), &diagnostics).has_value());
+  EXPECT_TRUE(ParseLiteralPrefix(&lexer, S("s32[2]"), LiteralParserOptions(), &diagnostics).has_value());
   EXPECT_EQ(lexer.kind(), Token::Kind::kRightParen);
   EXPECT_EQ(lexer.previous_end(), 7);
 }

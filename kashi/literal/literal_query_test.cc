@@ -6,7 +6,7 @@
 #include "absl/hash/hash.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
@@ -14,22 +14,10 @@ namespace kashi {
 namespace {
 
 using testing_oracle::AllIndices;
+using testing_oracle::R0;
+using testing_oracle::R1;
 using testing_oracle::Random;
 
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
-
-template <typename T>
-Literal R0(T value) {
-  Literal literal(ShapeUtil::MakeShapeWithType<T>({}));
-  literal.Set<T>({}, value);
-  return literal;
-}
-template <typename T>
-Literal R1(std::initializer_list<T> values) {
-  Literal literal(ShapeUtil::MakeShapeWithType<T>({static_cast<int64_t>(values.size())}));
-  literal.PopulateR1<T>(values);
-  return literal;
-}
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST(LiteralEqualTest, ByValueOverLayouts) {

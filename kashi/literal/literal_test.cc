@@ -8,7 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/literal/array.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
@@ -20,16 +20,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing_oracle::AllIndices;
 using testing_oracle::Position;
+using testing_oracle::R1;
 using testing_oracle::Random;
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
-
-template <typename T>
-Literal R1(std::initializer_list<T> values) {
-  Literal literal(ShapeUtil::MakeShapeWithType<T>({static_cast<int64_t>(values.size())}));
-  literal.PopulateR1<T>(values);
-  return literal;
-}
 
 // ---------------------------------------------------------------------------------------------------- shape and memory
 

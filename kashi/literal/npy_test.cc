@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/primitive_util.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/literal/literal_parser.h"
 
 namespace kashi {
@@ -14,8 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Shape ShapeOf(absl::string_view text) { return ParseShape(text).value(); }
-Literal L(absl::string_view shape, absl::string_view text) { return ParseLiteral(text, ShapeOf(shape)).value(); }
+Literal L(absl::string_view shape, absl::string_view text) { return ParseLiteral(text, S(shape)).value(); }
 
 std::string Written(const LiteralSlice& literal) {
   std::string bytes;
@@ -83,7 +82,7 @@ TEST(NpyTest, LayoutIsTheFilesOrTheExpectedOne) {
   const Literal columns = L("s32[2,3]{0,1}", "{{1,2,3},{4,5,6}}");
   EXPECT_THAT(Written(columns), HasSubstr("'fortran_order': True"));
   EXPECT_EQ(Read(Written(columns)), "s32[2,3]{0,1} { { 1, 2, 3 }, { 4, 5, 6 } }");
-  EXPECT_EQ(Read(Written(columns), ShapeOf("s32[2,3]{1,0}")), "s32[2,3]{1,0} { { 1, 2, 3 }, { 4, 5, 6 } }");
+  EXPECT_EQ(Read(Written(columns), S("s32[2,3]{1,0}")), "s32[2,3]{1,0} { { 1, 2, 3 }, { 4, 5, 6 } }");
   // Neither row nor column major: written row-major.
   const Literal mixed = L("s32[2,1,2]{1,2,0:T(4)}", "{{{1,2}},{{3,4}}}");
   EXPECT_EQ(Read(Written(mixed)), "s32[2,1,2]{2,1,0} { { { 1, 2 } }, { { 3, 4 } } }");
@@ -91,7 +90,7 @@ TEST(NpyTest, LayoutIsTheFilesOrTheExpectedOne) {
 }
 
 TEST(NpyTest, DynamicArraysGiveTheirValidElements) {
-  Literal literal(ShapeOf("s32[<=3]"));
+  Literal literal(S("s32[<=3]"));
   literal.PopulateR1<int32_t>({1, 2, 3});
   literal.SetDynamicSize(0, 2);
   EXPECT_EQ(Read(Written(literal)), "s32[2]{0} {1, 2}");
@@ -120,22 +119,22 @@ TEST(NpyTest, TypesThatNumPyLacks) {
     return File("{'descr':'" + dtype + "','fortran_order':False,'shape':(2,)}", elements);
   };
   for (const char* dtype : {"<V2", "|V2", "<u2", "bfloat16"}) {
-    EXPECT_EQ(Read(file(dtype, "\x80\x3f\x80\xbf"), ShapeOf("bf16[2]")), "bf16[2]{0} {1, -1}") << dtype;
+    EXPECT_EQ(Read(file(dtype, "\x80\x3f\x80\xbf"), S("bf16[2]")), "bf16[2]{0} {1, -1}") << dtype;
   }
   EXPECT_EQ(Read(file("bfloat16", "\x80\x3f\x80\xbf")), "bf16[2]{0} {1, -1}");
   EXPECT_EQ(Read(file("float8_e4m3fn", "\x38\xb8")), "f8e4m3fn[2]{0} {1, -1}");
   EXPECT_EQ(Read(file("int4", "\xff\x01")), "s4[2]{0} {-1, 1}");
-  EXPECT_EQ(Read(file("|u1", "\x02\x01"), ShapeOf("pred[2]")), "pred[2]{0} {1, 1}");
+  EXPECT_EQ(Read(file("|u1", "\x02\x01"), S("pred[2]")), "pred[2]{0} {1, 1}");
   EXPECT_THAT(Read(file("<V2", "\x80\x3f\x80\xbf")), HasSubstr("say which"));
-  EXPECT_THAT(Read(file("<f2", "\x80\x3f\x80\xbf"), ShapeOf("bf16[2]")), HasSubstr("holds f2[2], not bf16[2]"));
+  EXPECT_THAT(Read(file("<f2", "\x80\x3f\x80\xbf"), S("bf16[2]")), HasSubstr("holds f2[2], not bf16[2]"));
 }
 
 TEST(NpyTest, WhatIsExpectedMustBeThere) {
   const std::string bytes = Written(L("f32[2,1]", "{{1},{2}}"));
-  EXPECT_THAT(Read(bytes, ShapeOf("f32[2]")), HasSubstr("holds f4[2,1], not f32[2]"));
-  EXPECT_THAT(Read(bytes, ShapeOf("s32[2,1]")), HasSubstr("not s32[2,1]"));
-  EXPECT_THAT(Read(bytes, ShapeOf("(f32[2,1])")), HasSubstr("static array"));
-  EXPECT_THAT(Read(bytes, ShapeOf("f32[<=2,1]")), HasSubstr("static array"));
+  EXPECT_THAT(Read(bytes, S("f32[2]")), HasSubstr("holds f4[2,1], not f32[2]"));
+  EXPECT_THAT(Read(bytes, S("s32[2,1]")), HasSubstr("not s32[2,1]"));
+  EXPECT_THAT(Read(bytes, S("(f32[2,1])")), HasSubstr("static array"));
+  EXPECT_THAT(Read(bytes, S("f32[<=2,1]")), HasSubstr("static array"));
 }
 
 TEST(NpyTest, HostileFiles) {
@@ -195,8 +194,8 @@ TEST(NpyTest, ElementsAreFoundInTheFile) {
   EXPECT_EQ(found->bytes.data() + 12, bytes.data() + bytes.size());
   EXPECT_EQ(std::string(found->bytes.substr(0, 4)), std::string("\1\0\4\0", 4));
   EXPECT_FALSE(found->is_big_endian);
-  EXPECT_EQ(FindNpyElements(bytes, ShapeOf("bf16[2,3]"))->shape.ToString(/*print_layout=*/true), "bf16[2,3]{0,1}");
-  EXPECT_FALSE(FindNpyElements(bytes, ShapeOf("bf16[3,2]")).ok());
+  EXPECT_EQ(FindNpyElements(bytes, S("bf16[2,3]"))->shape.ToString(/*print_layout=*/true), "bf16[2,3]{0,1}");
+  EXPECT_FALSE(FindNpyElements(bytes, S("bf16[3,2]")).ok());
   EXPECT_FALSE(FindNpyElements(bytes.substr(0, bytes.size() - 1)).ok());
   EXPECT_TRUE(FindNpyElements(File("{'descr':'>f4','fortran_order':False,'shape':(1,)}", "abcd"))->is_big_endian);
   EXPECT_FALSE(FindNpyElements(File("{'descr':'>i1','fortran_order':False,'shape':(1,)}", "a"))->is_big_endian);
@@ -204,23 +203,23 @@ TEST(NpyTest, ElementsAreFoundInTheFile) {
 
 TEST(NpyTest, HeadersOfArraysThatLieAsNumPysDo) {
   std::string header;
-  ASSERT_TRUE(WriteNpyHeader(ShapeOf("u16[2,3]{0,1}"), &header).ok());
+  ASSERT_TRUE(WriteNpyHeader(S("u16[2,3]{0,1}"), &header).ok());
   EXPECT_EQ(header.size() % 64, 0);
   EXPECT_EQ(header, Written(L("u16[2,3]{0,1}", "{{1,2,3},{4,5,6}}")).substr(0, header.size()));
-  EXPECT_FALSE(WriteNpyHeader(ShapeOf("u16[2,3,4]{1,0,2}"), &header).ok());
-  EXPECT_FALSE(WriteNpyHeader(ShapeOf("u16[2,<=3]"), &header).ok());
-  EXPECT_FALSE(WriteNpyHeader(ShapeOf("(u16[2])"), &header).ok());
+  EXPECT_FALSE(WriteNpyHeader(S("u16[2,3,4]{1,0,2}"), &header).ok());
+  EXPECT_FALSE(WriteNpyHeader(S("u16[2,<=3]"), &header).ok());
+  EXPECT_FALSE(WriteNpyHeader(S("(u16[2])"), &header).ok());
 }
 
 TEST(NpyTest, OnlyArraysAreWritten) {
   std::string bytes;
   EXPECT_FALSE(WriteNpy(L("(s32[])", "(1)"), &bytes).ok());
-  EXPECT_FALSE(WriteNpy(Literal::CreateFromShapeWithUnknownLeafArrays(ShapeOf("s32[1]")), &bytes).ok());
+  EXPECT_FALSE(WriteNpy(Literal::CreateFromShapeWithUnknownLeafArrays(S("s32[1]")), &bytes).ok());
 }
 
 // No size is too large where another is 0.
 TEST(NpyTest, EmptyArraysOfLargeSizes) {
-  const Literal literal = Literal::CreateFromShape(ShapeOf("f32[10,9,8,7,30,29,28,27,26,0]"));
+  const Literal literal = Literal::CreateFromShape(S("f32[10,9,8,7,30,29,28,27,26,0]"));
   std::string bytes;
   ASSERT_TRUE(WriteNpy(literal, &bytes).ok());
   const absl::StatusOr<Literal> read = ReadNpy(bytes);

@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
 namespace kashi {
@@ -14,8 +14,6 @@ using ::testing::ElementsAre;
 using testing_oracle::AllIndices;
 using testing_oracle::Position;
 using testing_oracle::Random;
-
-Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
 TEST(StridedWalkTest, Strides) {
   EXPECT_THAT(ElementStrides(S("f32[2,3,4]{2,1,0}")), ElementsAre(12, 4, 1));

@@ -22,6 +22,7 @@
 #include "kashi/array/element_convert.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
@@ -38,10 +39,9 @@ using testing::HasSubstr;
 
 using Bytes = std::vector<uint8_t>;
 
-Shape ShapeOf(absl::string_view text) { return ParseShape(text).value(); }
-Placement PlacementOf(absl::string_view text) { return Placement::OfLayout(ShapeOf(text)).value(); }
+Placement PlacementOf(absl::string_view text) { return Placement::OfLayout(S(text)).value(); }
 RelayoutPlan PlanOf(absl::string_view from, absl::string_view to, const RelayoutOptions& options = {}) {
-  return RelayoutPlan::Make(ShapeOf(from), ShapeOf(to), options).value();
+  return RelayoutPlan::Make(S(from), S(to), options).value();
 }
 std::string ErrorOf(const absl::StatusOr<RelayoutPlan>& plan) {
   if (plan.ok()) return "no error";
@@ -258,7 +258,7 @@ TEST(RelayoutPlanTest, MakesPlansOfHugeArrays) {
         std::pair("u1[1099511627776,1000003]{1,0:E(1)}", "u1[1099511627776,1000003]{0,1:T(2048)E(1)}"),
         std::pair("s8[288230376151711743]", "s8[288230376151711743]{0:T(3)(2)}"),
         std::pair("u8[1000000007,1000003]{1,0:T(641,643)}", "u8[1000000007,1000003]{1,0:T(647,653)}")}) {
-    const absl::StatusOr<RelayoutPlan> plan = RelayoutPlan::Make(ShapeOf(from), ShapeOf(to));
+    const absl::StatusOr<RelayoutPlan> plan = RelayoutPlan::Make(S(from), S(to));
     if (plan.ok()) {
       EXPECT_FALSE(plan->ToString().empty());
     } else {
@@ -292,7 +292,7 @@ TEST(RelayoutPlanTest, MakesPlansOfHostileTilesSoon) {
 
 TEST(RelayoutPlanTest, RefusesWhatIsNotOneArray) {
   const auto make = [](absl::string_view from, absl::string_view to, const RelayoutOptions& options = {}) {
-    return ErrorOf(RelayoutPlan::Make(ShapeOf(from), ShapeOf(to), options));
+    return ErrorOf(RelayoutPlan::Make(S(from), S(to), options));
   };
   EXPECT_THAT(make("f32[2,3]", "f32[3,2]"), HasSubstr("dimensions"));
   EXPECT_THAT(make("f32[6]", "f32[2,3]"), HasSubstr("dimensions"));
@@ -317,7 +317,7 @@ TEST(RelayoutPlanTest, KnowsItsSides) {
   options.threads = 3;
   const RelayoutPlan plan = PlanOf("f32[20,200]{1,0:M(8)}", "f32[20,200]{1,0:T(8,128)}", options);
   EXPECT_EQ(plan.from().ToString(), PlacementOf("f32[20,200]{1,0:M(8)}").ToString());
-  EXPECT_EQ(plan.to().shape(), ShapeOf("f32[20,200]{1,0:T(8,128)}"));
+  EXPECT_EQ(plan.to().shape(), S("f32[20,200]{1,0:T(8,128)}"));
   EXPECT_EQ(plan.options().threads, 3);
   EXPECT_EQ(plan.options().padding, absl::uint128(5));
   EXPECT_EQ(plan.source_bytes(), 20 * 200 * 4 + 8);

@@ -1,0 +1,50 @@
+// Shapes in tests.
+#ifndef KASHI_ARRAY_SHAPE_TESTING_H_
+#define KASHI_ARRAY_SHAPE_TESTING_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "kashi/array/shape.h"
+#include "kashi/array/shape_parser.h"
+
+namespace kashi {
+
+// S("f32[2,3]{1,0}"). Dies if the text is no shape.
+inline Shape S(absl::string_view text) { return ParseShape(text).value(); }
+
+// With layouts.
+inline std::string Text(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
+
+// The message of an error; behind its code, if that is not INVALID_ARGUMENT.
+inline std::string Text(const absl::StatusOr<Shape>& shape) {
+  if (shape.ok()) return Text(*shape);
+  const bool is_usual = shape.status().code() == absl::StatusCode::kInvalidArgument;
+  return is_usual ? std::string(shape.status().message()) : shape.status().ToString();
+}
+// S(text) without layouts.
+inline Shape WithoutLayout(absl::string_view text) {
+  Shape shape = S(text);
+  shape.clear_layout();
+  return shape;
+}
+
+// All lists of [0, n) in some order.
+inline std::vector<std::vector<int64_t>> Permutations(int64_t n) {
+  std::vector<int64_t> permutation(n);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::vector<std::vector<int64_t>> all;
+  do all.push_back(permutation);
+  while (std::next_permutation(permutation.begin(), permutation.end()));
+  return all;
+}
+
+}  // namespace kashi
+
+#endif  // KASHI_ARRAY_SHAPE_TESTING_H_
