@@ -45,7 +45,7 @@ set(KASHI_COMMON_HEADERS <algorithm> <cmath> <complex> <functional> <limits> <ma
 #
 # With KASHI_UNITY_BUILD, the files of TARGET are compiled in groups: most of the time goes into headers, which a group reads
 # once. A file's group follows from the first letter of its name's second word alone, so that a new file disturbs no other
-# group. What two files of a group define in their anonymous namespaces must have different names; files that the regular
+# group; the builder's files, xla_*, have groups of their own. What two files of a group define in their anonymous namespaces must have different names; files that the regular
 # expression `alone` matches keep theirs and are compiled as they are.
 set(KASHI_UNITY_LETTERS a-c d-f g-i j-l m-o p-r s-u v-z)
 function(kashi_unity target alone)
@@ -56,10 +56,12 @@ function(kashi_unity target alone)
   foreach(source ${ARGN})
     get_filename_component(name ${source} NAME_WE)
     if(NOT alone OR NOT name MATCHES "^(${alone})$")
-      string(REGEX REPLACE "^[^_]*_" "" word ${name})
+      string(REGEX REPLACE "_test$" "" word ${name})
+      string(REGEX MATCH "^xla_" family ${word})
+      string(REGEX REPLACE "^[^_]*_" "" word ${word})
       foreach(letters ${KASHI_UNITY_LETTERS})
         if(word MATCHES "^[${letters}]")
-          set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${letters})
+          set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${family}${letters})
         endif()
       endforeach()
     endif()

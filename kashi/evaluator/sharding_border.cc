@@ -29,7 +29,7 @@ absl::Status ErrorAt(const HloInstruction& custom_call, const absl::Status& erro
 }
 
 // Of result i of a call that has one result for each operand.
-const Shape& ResultShape(const HloInstruction& custom_call, int64_t i) {
+const Shape& CallResultShape(const HloInstruction& custom_call, int64_t i) {
   return custom_call.shape().IsTuple() ? custom_call.shape().tuple_shapes(static_cast<int>(i)) : custom_call.shape();
 }
 
@@ -42,7 +42,7 @@ absl::Status CheckShapes(const HloInstruction& custom_call) {
   }
   for (int64_t i = 0; i < results; ++i) {
     const Shape& from = custom_call.operand(i)->shape();
-    const Shape& to = ResultShape(custom_call, i);
+    const Shape& to = CallResultShape(custom_call, i);
     if (from.IsArray() && to.IsArray() && from.is_static() && to.is_static() && from.rank() == to.rank() &&
         from.element_type() == to.element_type()) {
       continue;
@@ -177,7 +177,7 @@ absl::StatusOr<std::vector<ShardingBorder>> ShardingBorder::MakeOfShardings(cons
                                                                             int64_t devices) {
   if (custom_call.operand_count() != 1) return InvalidArgument("%d operands", custom_call.operand_count());
   const Shape& from_shape = custom_call.operand(0)->shape();
-  const Shape& to_shape = ResultShape(custom_call, 0);
+  const Shape& to_shape = CallResultShape(custom_call, 0);
   KASHI_ASSIGN_OR_RETURN(const HloSharding from_sharding, ShardingOf(*custom_call.operand(0)));
   KASHI_ASSIGN_OR_RETURN(const HloSharding to_sharding, ShardingOf(custom_call));
   KASHI_ASSIGN_OR_RETURN(ShardGrid from, ShardGrid::Make(from_sharding, from_shape.dimensions(), devices));
@@ -204,7 +204,7 @@ absl::StatusOr<std::vector<ShardingBorder>> ShardingBorder::MakeOfAxes(const Hlo
   std::vector<ShardingBorder> borders;
   for (int64_t i = 0; i < custom_call.operand_count(); ++i) {
     const Shape& from_shape = custom_call.operand(i)->shape();
-    const Shape& to_shape = ResultShape(custom_call, i);
+    const Shape& to_shape = CallResultShape(custom_call, i);
     const Shape& whole_shape = is_into ? from_shape : to_shape;
     KASHI_ASSIGN_OR_RETURN(ShardGrid tiles, GridOfAxes(shardings[i], manual, whole_shape.dimensions(), devices));
     KASHI_ASSIGN_OR_RETURN(ShardGrid local, ShardGrid::Make(HloSharding::Manual(),
