@@ -310,7 +310,7 @@ class OptionalMessage {
   auto Members() const { return std::tie(__VA_ARGS__); }                                      \
                                                                                               \
  public:                                                                                      \
-  void Clear() { *this = type(); }                                                            \
+  void Clear() { *this = default_instance(); }                                                \
   void CopyFrom(const type& other) { *this = other; }                                         \
   void Swap(type* other) { std::swap(*this, *other); }                                        \
   template <typename Record = type>                                                           \
