@@ -69,9 +69,9 @@ def read_rooms(cmake_lists):
     text = strip_comments(cmake_lists.read_text())
     variables = {match[1]: match[2] for match in re.finditer(r"\bset\((\w+)\s+([^)]*)\)", text)}
     rooms = {}
-    for match in re.finditer(r"\bkashi_room\(([^)]*)\)", text):
+    for match in re.finditer(r'\bkashi_room\(((?:"[^"]*"|[^")])*)\)', text):
         words = re.sub(r"\$\{(\w+)\}", lambda use: variables.get(use[1], ""), match[1]).split()
-        parts = {"": [], "DEPENDS": [], "LIBRARIES": []}
+        parts = {"": [], "DEPENDS": [], "LIBRARIES": [], "ALONE": []}
         key = ""
         for word in words:
             if word in parts:

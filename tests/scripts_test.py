@@ -147,7 +147,7 @@ class IncludesTest(unittest.TestCase):
     CMAKE = """set(ABSL absl::base absl::strings)  # kashi_room(none)
 kashi_room(base LIBRARIES ${ABSL} Threads::Threads)
 kashi_room(array DEPENDS base)
-kashi_room(draw DEPENDS array)
+kashi_room(draw ALONE "a_(b|(c|d)_e)|array" DEPENDS array)
 """
     TABLE = "| `kashi/base` | x | – |\n| `kashi/array` | x | `base` |\n| `kashi/draw` | x | `array` |\n"
 
