@@ -44,11 +44,6 @@ bool TakesFiles(const Verb& verb) {
   return false;
 }
 
-// In single quotes, for any of the shells.
-std::string Quoted(const std::string& text) {
-  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
-}
-
 std::string NamesOf(const std::vector<OptionInfo>& options) {
   return absl::StrJoin(options, " ", [](std::string* out, const OptionInfo& option) {
     absl::StrAppend(out, absl::StrJoin(option.names, " "));
@@ -67,14 +62,15 @@ std::string BashCompletions(const Command& command) {
     for (const OptionInfo& option : options) {
       if (option.value.empty()) continue;
       absl::StrAppend(&values, "        ", absl::StrJoin(option.names, "|"), ") ",
-                      !option.words.empty() ? absl::StrCat("words=", Quoted(absl::StrJoin(option.words, " ")))
+                      !option.words.empty() ? absl::StrCat("words=", ShellQuoted(absl::StrJoin(option.words, " ")))
                                             : (option.is_file ? "files=1" : ":"),
                       " ;;\n");
     }
     const std::vector<std::string> words = ArgumentWords(command, *verb);
     absl::StrAppend(&verbs, "    ", verb->name(), ")\n      case $previous in\n", values,
-                    "        *) options=", Quoted(NamesOf(options)), "; words=", Quoted(absl::StrJoin(words, " ")),
-                    TakesFiles(*verb) ? "; files=1" : "", " ;;\n      esac ;;\n");
+                    "        *) options=", ShellQuoted(NamesOf(options)),
+                    "; words=", ShellQuoted(absl::StrJoin(words, " ")), TakesFiles(*verb) ? "; files=1" : "",
+                    " ;;\n      esac ;;\n");
   }
   return absl::StrCat(R"(# bash completion of kashi; made by `kashi completions bash`.
 _kashi() {
@@ -117,12 +113,12 @@ std::string ZshArguments(const Command& command, const Verb& verb) {
   for (const OptionInfo& option : OptionsOf(verb)) {
     for (const std::string& name : option.names) {
       absl::StrAppend(&text, " \\\n        ",
-                      Quoted(absl::StrCat("*", name, "[", ZshText(option.description), "]", ZshValue(option))));
+                      ShellQuoted(absl::StrCat("*", name, "[", ZshText(option.description), "]", ZshValue(option))));
     }
   }
   const std::vector<std::string> words = ArgumentWords(command, verb);
   if (!words.empty())
-    absl::StrAppend(&text, " \\\n        ", Quoted(absl::StrCat("*:word:(", absl::StrJoin(words, " "), ")")));
+    absl::StrAppend(&text, " \\\n        ", ShellQuoted(absl::StrCat("*:word:(", absl::StrJoin(words, " "), ")")));
   if (TakesFiles(verb)) absl::StrAppend(&text, " \\\n        '*:file:_files'");
   return text;
 }
@@ -133,7 +129,7 @@ std::string ZshCompletions(const Command& command) {
   std::string verbs;
   std::string cases;
   for (const std::unique_ptr<Verb>& verb : command.verbs()) {
-    absl::StrAppend(&verbs, "    ", Quoted(absl::StrCat(verb->name(), ":", ZshText(verb->description()))), "\n");
+    absl::StrAppend(&verbs, "    ", ShellQuoted(absl::StrCat(verb->name(), ":", ZshText(verb->description()))), "\n");
     absl::StrAppend(&cases, "    ", verb->name(), ")\n      _arguments", ZshArguments(command, *verb), " ;;\n");
   }
   return absl::StrCat(R"(#compdef kashi

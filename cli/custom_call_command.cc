@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "cli/npy_file.h"
 #include "cli/verb.h"
 #include "kashi/array/shape_util.h"
@@ -75,18 +74,13 @@ absl::StatusOr<Literal> ReadResult(const Shape& shape, const ScratchDirectory& d
   return result;
 }
 
-// As one word of a shell.
-std::string Quoted(const std::string& text) {
-  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
-}
-
 absl::StatusOr<Literal> RunCommand(const std::string& command, const HloInstruction& call,
                                    absl::Span<const Literal* const> operands) {
   ScratchDirectory directory;
   KASHI_RETURN_IF_ERROR(directory.Make());
   KASHI_RETURN_IF_ERROR(WriteOutput(directory.path() + "/call.txt", call.ToString() + "\n"));
   KASHI_RETURN_IF_ERROR(WriteOperands(operands, directory));
-  const int status = std::system(absl::StrCat(command, " ", Quoted(directory.path())).c_str());
+  const int status = std::system(absl::StrCat(command, " ", ShellQuoted(directory.path())).c_str());
   if (status != 0) {
     return Unavailable("%s: `%s` failed: %s %d", call.name(), command, WIFEXITED(status) ? "exit status" : "signal",
                        WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));

@@ -19,7 +19,7 @@ namespace kashi::cli {
 namespace {
 
 // A buffer of a and the one of b that corresponds; one of them may be null.
-struct Pair {
+struct BufferPair {
   const MemoryBuffer* a;
   const MemoryBuffer* b;
 
@@ -28,13 +28,13 @@ struct Pair {
   bool is_change() const { return growth() != 0 || has_moved(); }
 };
 
-std::vector<Pair> PairUp(const MemoryAnalysis& a, const MemoryAnalysis& b) {
+std::vector<BufferPair> PairUp(const MemoryAnalysis& a, const MemoryAnalysis& b) {
   absl::flat_hash_map<absl::string_view, const MemoryBuffer*> by_name;
   for (const MemoryBuffer& buffer : b.buffers) {
     for (const BufferValue& value : buffer.values) by_name.emplace(value.name, &buffer);
   }
   absl::flat_hash_map<const MemoryBuffer*, bool> is_taken;
-  std::vector<Pair> pairs;
+  std::vector<BufferPair> pairs;
   for (const MemoryBuffer& buffer : a.buffers) {
     const MemoryBuffer* partner = nullptr;
     for (const BufferValue& value : buffer.values) {
@@ -78,12 +78,12 @@ void AppendSpaces(const MemoryAnalysis& a, const MemoryAnalysis& b, std::string*
 }
 
 // Those that differ, the largest differences first.
-std::vector<Pair> Changes(const MemoryAnalysis& a, const MemoryAnalysis& b) {
-  std::vector<Pair> pairs = PairUp(a, b);
-  pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [](const Pair& pair) { return !pair.is_change(); }),
+std::vector<BufferPair> Changes(const MemoryAnalysis& a, const MemoryAnalysis& b) {
+  std::vector<BufferPair> pairs = PairUp(a, b);
+  pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [](const BufferPair& pair) { return !pair.is_change(); }),
               pairs.end());
-  absl::c_stable_sort(pairs, [](const Pair& x, const Pair& y) {
-    const auto weight = [](const Pair& pair) {
+  absl::c_stable_sort(pairs, [](const BufferPair& x, const BufferPair& y) {
+    const auto weight = [](const BufferPair& pair) {
       return pair.has_moved() ? std::max(pair.a->bytes, pair.b->bytes) : std::llabs(pair.growth());
     };
     return weight(x) > weight(y);
@@ -105,7 +105,7 @@ Json SideJson(const MemoryBuffer* buffer) {
 }  // namespace
 
 std::string MemoryComparison(const MemoryAnalysis& a, const MemoryAnalysis& b, int64_t top) {
-  const std::vector<Pair> pairs = Changes(a, b);
+  const std::vector<BufferPair> pairs = Changes(a, b);
   std::string text;
   AppendSpaces(a, b, &text);
   absl::StrAppend(&text, "\n", WithThousands(static_cast<int64_t>(pairs.size())),
@@ -136,7 +136,7 @@ Json MemoryComparisonJson(const MemoryAnalysis& a, const MemoryAnalysis& b, cons
   }
   json["spaces"] = spaces;
   Json buffers = Json::array();
-  for (const Pair& pair : Changes(a, b)) {
+  for (const BufferPair& pair : Changes(a, b)) {
     Json buffer;
     buffer["before"] = SideJson(pair.a);
     buffer["after"] = SideJson(pair.b);

@@ -15,6 +15,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "cli/temporary_file.h"
@@ -322,6 +323,10 @@ bool StderrTakesColour() { return TakesColour(STDERR_FILENO); }
 
 std::string Count(int64_t count, absl::string_view noun) {
   return absl::StrCat(WithThousands(count), " ", noun, count == 1 ? "" : "s");
+}
+
+std::string ShellQuoted(const std::string& text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
 }  // namespace kashi::cli

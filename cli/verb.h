@@ -155,6 +155,9 @@ bool StderrTakesColour();
 // "1 buffer", "2 buffers", "1,024 buffers". Nouns take an s.
 std::string Count(int64_t count, absl::string_view noun);
 
+// As one word of a shell: in single quotes.
+std::string ShellQuoted(const std::string& text);
+
 }  // namespace kashi::cli
 
 #endif  // KASHI_CLI_VERB_H_

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Compiles each header of kashi/, cli/ and compat/ alone, with the compiler and include paths of a build folder.
+"""Compiles each header of kashi/, cli/ and compat/ alone, and each source of kashi/ and cli/, with the compiler and include
+paths of a build folder.
 
-What is behind a header in a file cannot help it: --built leaves out the headers that a file of that build, which must be
-up to date, includes before anything else, as x.cc does with x.h. Their files have proved them.
+What stands before a header in a file, or before a source in a group of a unity build, cannot help it then. --recent N looks at
+what differs from the commit N commits ago only; when git does not have that commit, as in a shallow clone, at all headers.
 """
 import argparse
 import concurrent.futures
@@ -12,6 +13,8 @@ import re
 import shlex
 import subprocess
 import sys
+
+from check_tidy import files_changed
 
 FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-Wno-sign-compare", "-Wno-unused-function", "-Werror", "-fsyntax-only",
          '-DKASHI_TEST_DATA=""']  # headers for tests name the folder of tests/data
@@ -40,50 +43,49 @@ def read_build(folder):
 
 
 def include_name(root, header):
-    """How code names a header: kashi/array/shape.h, but xla/shape_util.h for compat/xla/shape_util.h."""
+    """How code names a file: kashi/array/shape.h, but xla/shape_util.h for compat/xla/shape_util.h."""
     path = header.relative_to(root)
     return str(path.relative_to("compat")) if path.parts[0] == "compat" else str(path)
 
 
-def headers_proved_by(folder, root):
-    """The headers that files of the build include first: nothing but comments stands before them."""
-    first = re.compile(r'(?:\s|//[^\n]*\n)*#include "([^"]+)"')
-    proved = set()
-    for entry in json.loads((folder / "compile_commands.json").read_text()):
-        found = first.match(pathlib.Path(entry["file"]).read_text())
-        if found:
-            proved.update(root / place / found.group(1) for place in (".", "compat"))
-    return proved
-
-
-def compile_header(root, header, compiler, flags):
-    source = f'#include "{include_name(root, header)}"\n'
+def compile_alone(root, file, compiler, flags):
+    source = f'#include "{include_name(root, file)}"\n'
     command = [compiler, *FLAGS, f"-I{root}", f"-I{root / 'compat'}", *flags, "-x", "c++", "-"]
     process = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     return process.stderr if process.returncode else ""
 
 
+def all_files(root):
+    return sorted([path for folder in ("kashi", "cli", "compat") for path in (root / folder).rglob("*.h")] +
+                  [path for folder in ("kashi", "cli") for path in (root / folder).rglob("*.cc")])
+
+
+def choose_files(root, everything, recent):
+    if recent is None:
+        return everything
+    changed = files_changed(root, recent)
+    if changed is None:
+        return [file for file in everything if file.suffix == ".h"]
+    return [file for file in everything if file in changed]
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=root / "build", help="a folder with compile_commands.json")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--built", action="store_true", help="leave out the headers that the build has proved")
-    parser.add_argument("headers", nargs="*", type=pathlib.Path, help="only these; all if none is named")
+    parser.add_argument("--recent", type=int, metavar="COMMITS", help="only what differs from that many commits ago")
+    parser.add_argument("files", nargs="*", type=pathlib.Path, help="only these; all if none is named")
     options = parser.parse_args()
     compiler, flags = read_build(options.build)
-    headers = [header.resolve() for header in options.headers] or sorted(
-        path for folder in ("kashi", "cli", "compat") for path in (root / folder).rglob("*.h"))
-    proved = headers_proved_by(options.build, root) if options.built else set()
-    left_out = sum(header in proved for header in headers)
-    headers = [header for header in headers if header not in proved]
+    everything = all_files(root)
+    files = [file.resolve() for file in options.files] or choose_files(root, everything, options.recent)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        errors = list(pool.map(lambda header: compile_header(root, header, compiler, flags), headers))
-    bad = [(header, error) for header, error in zip(headers, errors) if error]
-    for header, error in bad:
-        print(f"{header.relative_to(root)} does not compile alone:\n{error}")
-    print(f"{len(headers)} headers: {len(bad)} do not compile alone" +
-          (f"; {left_out} more, which files of the build include first, do" if left_out else ""))
+        errors = list(pool.map(lambda file: compile_alone(root, file, compiler, flags), files))
+    bad = [(file, error) for file, error in zip(files, errors) if error]
+    for file, error in bad:
+        print(f"{file.relative_to(root)} does not compile alone:\n{error}")
+    print(f"{len(files)} of {len(everything)} files: {len(bad)} do not compile alone")
     return 1 if bad else 0
 
 

@@ -39,10 +39,18 @@ def flags_of(command):
                  if before == "-isystem" or word.startswith(("-I", "-D", "-std", "-isystem")))
 
 
+def sources_of(file):
+    """The file itself, or what CMake's file of a unity build includes."""
+    if file.parent.name != "Unity":
+        return [file]
+    return [pathlib.Path(name) for name in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)]
+
+
 def read_commands(build, sources):
     """The flags of each source, as one word list."""
-    commands = {pathlib.Path(entry["file"]): flags_of(entry["command"])
-                for entry in json.loads((build / "compile_commands.json").read_text())}
+    commands = {source: flags_of(entry["command"])
+                for entry in json.loads((build / "compile_commands.json").read_text())
+                for source in sources_of(pathlib.Path(entry["file"]))}
     missing = [str(source) for source in sources if source not in commands]
     if missing:
         sys.exit(f"check_tidy: not in {build}/compile_commands.json: {' '.join(missing)}")
@@ -126,8 +134,8 @@ def make_groups(commands):
     return [group["files"] for group in groups]
 
 
-def run_one(source, build):
-    command = [*TIDY, "-p", str(build), *(f"--extra-arg={flag}" for flag in EXTRA), str(source)]
+def run_one(source, flags):
+    command = [*TIDY, str(source), "--", *flags, *EXTRA]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     return "" if process.returncode == 0 else process.stdout + process.stderr
 
@@ -149,10 +157,10 @@ def run_together(files, flags, root):
         return process.returncode != 0, files_to_blame(process.stdout + process.stderr, joined.name, files)
 
 
-def check_group(files, commands, root, build):
+def check_group(files, commands, root):
     """The reports of the files that have findings. Where nobody is to blame, the group is halved."""
     if len(files) == 1:
-        report = run_one(files[0], build)
+        report = run_one(files[0], commands[files[0]])
         return [report] if report else []
     found, blamed = run_together(files, commands[files[0]], root)
     if not found:
@@ -161,7 +169,7 @@ def check_group(files, commands, root, build):
         parts = [[file] for file in files if file in blamed] + [[file for file in files if file not in blamed]]
     else:
         parts = [files[:len(files) // 2], files[len(files) // 2:]]
-    return [report for part in parts if part for report in check_group(part, commands, root, build)]
+    return [report for part in parts if part for report in check_group(part, commands, root)]
 
 
 def main():
@@ -177,7 +185,7 @@ def main():
     commands = read_commands(build, sources)
     groups = make_groups(commands)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        found = list(pool.map(lambda files: check_group(files, commands, root, build), groups))
+        found = list(pool.map(lambda files: check_group(files, commands, root), groups))
     reports = [report for group in found for report in group]
     print("".join(reports), end="")
     print(f"{len(sources)} files: {len(reports)} have findings")

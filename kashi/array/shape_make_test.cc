@@ -52,6 +52,7 @@ TEST(ShapeMakeTest, SizesFitInt64) {
 
 TEST(ShapeMakeTest, BadArguments) {
   EXPECT_EQ(Text(ShapeUtil::MakeValidatedShape(F32, {2, -1})), "invalid shape type=11, dims=[2,-1]");
+  EXPECT_EQ(ShapeUtil::MakeValidatedShape(F32, {2, -1}).status().code(), absl::StatusCode::kInvalidArgument);
   for (PrimitiveType type : {TOKEN, TUPLE, OPAQUE_TYPE, BUFFER, PRIMITIVE_TYPE_INVALID}) {
     EXPECT_EQ(Text(ShapeUtil::MakeValidatedShape(type, {})),
               "element type must be an array type, got " + PrimitiveType_Name(type));

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "kashi/array/shape.h"
@@ -22,12 +21,11 @@ inline Shape S(absl::string_view text) { return ParseShape(text).value(); }
 // With layouts.
 inline std::string Text(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
 
-// The message of an error; behind its code, if that is not INVALID_ARGUMENT.
+// With layouts, or the message of the error.
 inline std::string Text(const absl::StatusOr<Shape>& shape) {
-  if (shape.ok()) return Text(*shape);
-  const bool is_usual = shape.status().code() == absl::StatusCode::kInvalidArgument;
-  return is_usual ? std::string(shape.status().message()) : shape.status().ToString();
+  return shape.ok() ? Text(*shape) : std::string(shape.status().message());
 }
+
 // S(text) without layouts.
 inline Shape WithoutLayout(absl::string_view text) {
   Shape shape = S(text);

@@ -19,10 +19,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string Text(const absl::StatusOr<Shape>& shape) {
-  return shape.ok() ? shape->ToString(/*print_layout=*/true) : std::string(shape.status().message());
-}
-
 // Parameters, and what is made of them.
 class InstructionShapeTest : public ::testing::Test {
  protected:

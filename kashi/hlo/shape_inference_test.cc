@@ -79,10 +79,6 @@ PaddingConfig Padding(absl::string_view text) {
   return config;
 }
 
-std::string Text(const absl::StatusOr<Shape>& shape) {
-  return shape.ok() ? shape->ToString(/*print_layout=*/true) : std::string(shape.status().message());
-}
-
 // A row: operation, XLA's verdict, its shape or error, operands, attributes, computations.
 struct Case {
   explicit Case(const std::vector<std::string>& row) : opcode(StringToHloOpcode(row.at(0)).value()) {
