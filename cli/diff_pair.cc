@@ -96,9 +96,9 @@ std::string PairDiff::WhyNotComparable() const {
 }
 
 absl::StatusOr<std::vector<Value>> PairDiff::MakeArguments() {
-  KASHI_ASSIGN_OR_RETURN(ChosenArguments chosen, ChooseArguments(*a_, options_.inputs,
-                                                                 {options_.random, options_.seed,
-                                                                  options_.limits.memory_limit, &interrupt_.flag()}));
+  KASHI_ASSIGN_OR_RETURN(
+      ChosenArguments chosen,
+      ChooseArguments(*a_, options_.inputs, {options_.random, options_.seed, options_.limits.memory_limit, &meter_}));
   if (!chosen.made_up.is_null()) json_["inputs"] = chosen.made_up;
   const EvaluationRun run;
   std::vector<Value> values;
@@ -198,7 +198,7 @@ absl::Status PairDiff::CompareRuns() {
 }
 
 absl::Status PairDiff::ComparePartitioned(const PartitionedPair& pair) {
-  const RandomOptions random = {options_.random, options_.seed, options_.limits.memory_limit, &interrupt_.flag()};
+  const RandomOptions random = {options_.random, options_.seed, options_.limits.memory_limit, &meter_};
   KASHI_ASSIGN_OR_RETURN(const ChosenArguments chosen,
                          ChooseArguments(pair.whole_is_a ? *a_ : *b_, options_.inputs, random));
   if (!chosen.made_up.is_null()) json_["inputs"] = chosen.made_up;

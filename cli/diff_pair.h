@@ -20,6 +20,7 @@
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
 #include "cli/verb.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/program_scope.h"
 #include "kashi/literal/literal.h"
 
@@ -82,6 +83,7 @@ class PairDiff {
 
   const DiffOptions& options_;
   const Interrupt& interrupt_;
+  const WorkMeter meter_{WorkLimitsOf(options_.limits, &interrupt_.flag())};  // of what is done before a run
   std::optional<ModuleFile> a_;
   std::optional<ModuleFile> b_;
   ProgramScope scope_a_;

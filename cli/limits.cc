@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "absl/strings/numbers.h"
@@ -44,6 +45,12 @@ const char* OptionOf(LimitKind kind) {
   return nullptr;
 }
 
+std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const LimitOptions& limits) {
+  if (limits.timeout_seconds <= 0) return std::nullopt;
+  return limits.start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                            std::chrono::duration<double>(limits.timeout_seconds));
+}
+
 }  // namespace
 
 void AddLimitOptions(Verb* verb, LimitOptions* limits) {
@@ -63,15 +70,17 @@ void AddLimitOptions(Verb* verb, LimitOptions* limits) {
       ->Value("SECONDS");
 }
 
+WorkLimits WorkLimitsOf(const LimitOptions& limits, const std::atomic<bool>* cancelled) {
+  return {limits.max_work, DeadlineOf(limits), cancelled, limits.start};
+}
+
 void ApplyLimits(const LimitOptions& limits, EvaluationOptions* evaluation) {
   evaluation->memory_limit_bytes =
       static_cast<int64_t>(std::min<uint64_t>(limits.memory_limit, std::numeric_limits<int64_t>::max()));
   evaluation->max_work = limits.max_work;
   evaluation->max_loop_iterations = limits.max_iterations == 0 ? -1 : limits.max_iterations;
-  if (limits.timeout_seconds > 0) {
-    evaluation->deadline = limits.start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                              std::chrono::duration<double>(limits.timeout_seconds));
-  }
+  evaluation->deadline = DeadlineOf(limits);
+  evaluation->start = limits.start;
 }
 
 absl::Status NameLimitOption(const absl::Status& error) {

@@ -4,12 +4,14 @@
 #ifndef KASHI_CLI_LIMITS_H_
 #define KASHI_CLI_LIMITS_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <limits>
 
 #include "absl/status/status.h"
 #include "cli/options.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/evaluation_run.h"
 
 namespace kashi::cli {
@@ -28,6 +30,9 @@ struct LimitOptions {
 };
 
 void AddLimitOptions(Verb* verb, LimitOptions* limits);
+
+// Of work that is done outside of a run, such as making its inputs. `cancelled` must outlive the meter.
+WorkLimits WorkLimitsOf(const LimitOptions& limits, const std::atomic<bool>* cancelled);
 
 void ApplyLimits(const LimitOptions& limits, EvaluationOptions* evaluation);
 

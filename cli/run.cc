@@ -32,6 +32,7 @@
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/hlo/hlo_module.h"
@@ -141,6 +142,7 @@ class RunVerb {
   const RunOptions& options_;
   Answers answers_;
   Interrupt interrupt_;
+  const WorkMeter meter_{WorkLimitsOf(options_.limits, &interrupt_.flag())};  // of what is done before a run
   std::optional<ModuleFile> file_;
   ProgramScope scope_;
   std::vector<Arguments> arguments_;        // of each device; of a global program one list
@@ -185,9 +187,9 @@ absl::Status RunVerb::MakeUpInputs(int64_t devices) {
   const uint64_t limit = options_.limits.memory_limit > 0 ? options_.limits.memory_limit : DefaultMemoryLimit();
   const uint64_t limit_of_each = std::max<uint64_t>(1, limit / static_cast<uint64_t>(devices));
   for (int64_t device = 0; device < devices; ++device) {
-    KASHI_ASSIGN_OR_RETURN(ChosenArguments chosen,
-                           MakeRandomArguments(*file_->module, {options_.random, options_.seed + device, limit_of_each,
-                                                                &interrupt_.flag()}));
+    KASHI_ASSIGN_OR_RETURN(
+        ChosenArguments chosen,
+        MakeRandomArguments(*file_->module, {options_.random, options_.seed + device, limit_of_each, &meter_}));
     if (device == 0) {
       SayRandom(options_.seed, chosen);
       json_["inputs"] = chosen.made_up;
@@ -210,9 +212,9 @@ absl::Status RunVerb::ChooseGlobalInputs() {
 }
 
 absl::Status RunVerb::ChooseInputsOfOneDevice() {
-  KASHI_ASSIGN_OR_RETURN(ChosenArguments chosen, ChooseArguments(*file_, options_.inputs,
-                                                                 {options_.random, options_.seed,
-                                                                  options_.limits.memory_limit, &interrupt_.flag()}));
+  KASHI_ASSIGN_OR_RETURN(ChosenArguments chosen,
+                         ChooseArguments(*file_, options_.inputs,
+                                         {options_.random, options_.seed, options_.limits.memory_limit, &meter_}));
   arguments_.push_back(std::move(chosen.arguments));
   if (!chosen.made_up.is_null()) json_["inputs"] = chosen.made_up;
   if (!options_.inputs.empty() || !options_.random.empty() || !options_.expect.empty() || !options_.until.empty()) {

@@ -198,7 +198,7 @@ absl::StatusOr<FakeArgumentOptions> FakeOptionsOf(const RandomOptions& options) 
   fake.seed = options.seed;
   fake.memory_limit_bytes =
       static_cast<int64_t>(std::min<uint64_t>(options.memory_limit, std::numeric_limits<int64_t>::max()));
-  fake.cancelled = options.cancelled;
+  fake.meter = options.meter;
   for (const std::string& text : options.rules) {
     KASHI_ASSIGN_OR_RETURN(const RandomRule rule, ParseRandomRule(text));
     if (rule.parameter.has_value()) {

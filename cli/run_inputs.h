@@ -2,7 +2,6 @@
 #ifndef KASHI_CLI_RUN_INPUTS_H_
 #define KASHI_CLI_RUN_INPUTS_H_
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "cli/json.h"
 #include "cli/module_file.h"
 #include "kashi/array/shape.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/literal/literal.h"
 
@@ -36,8 +36,8 @@ struct RandomOptions {
   std::vector<std::string>
       rules;  // "RULE" for all parameters, "NUMBER=RULE" for one; the last one for a parameter holds
   uint64_t seed = 42;
-  uint64_t memory_limit = 0;  // bytes; 0: the machine's memory
-  const std::atomic<bool>* cancelled = nullptr;
+  uint64_t memory_limit = 0;         // bytes; 0: the machine's memory
+  const WorkMeter* meter = nullptr;  // says when to stop; must outlive the making
 };
 // What is wrong with a rule; "" if nothing is.
 std::string CheckRandomRule(const std::string& text);

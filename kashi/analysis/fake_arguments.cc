@@ -173,7 +173,7 @@ uint64_t MixSeed(uint64_t seed, uint64_t number) {
 // Fills all arrays of a literal with default layouts.
 absl::StatusOr<std::vector<FakeArray>> FillArrays(const HloInstruction& instruction,
                                                   const ValueConstraints& constraints, const FakeRule& rule,
-                                                  uint64_t seed, const std::atomic<bool>* cancelled, Literal* literal) {
+                                                  uint64_t seed, const WorkMeter* meter, Literal* literal) {
   std::vector<FakeArray> arrays;
   KASHI_RETURN_IF_ERROR(ShapeUtil::ForEachLeafShapeWithStatus(
       literal->shape(), [&](const Shape& leaf, const ShapeIndex& index) -> absl::Status {
@@ -181,7 +181,7 @@ absl::StatusOr<std::vector<FakeArray>> FillArrays(const HloInstruction& instruct
         const ValueConstraint wish = constraints.Of(&instruction, index);
         const Plan plan = PlanOf(leaf, wish, rule);
         const uint64_t array_seed = MixSeed(seed, arrays.size());
-        KASHI_RETURN_IF_ERROR(FillRandom(plan.distribution, array_seed, literal, index, cancelled));
+        KASHI_RETURN_IF_ERROR(FillRandom(plan.distribution, array_seed, literal, index, meter));
         if (plan.is_dominant) RaiseDiagonals(leaf, index, literal);
         arrays.push_back(Describe(leaf, index, plan, wish));
         return absl::OkStatus();
@@ -320,7 +320,7 @@ absl::StatusOr<std::vector<FakeArgument>> MakeFakeArguments(const HloModule& mod
     KASHI_ASSIGN_OR_RETURN(
         argument.arrays,
         FillArrays(*parameter, constraints, own == options.rules.end() ? options.rule : own->second,
-                   MixSeed(options.seed, static_cast<uint64_t>(number)), options.cancelled, &argument.literal));
+                   MixSeed(options.seed, static_cast<uint64_t>(number)), options.meter, &argument.literal));
     arguments.push_back(std::move(argument));
   }
   return arguments;

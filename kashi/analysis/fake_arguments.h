@@ -11,7 +11,6 @@
 #ifndef KASHI_ANALYSIS_FAKE_ARGUMENTS_H_
 #define KASHI_ANALYSIS_FAKE_ARGUMENTS_H_
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -23,6 +22,7 @@
 #include "kashi/analysis/value_constraints.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_index.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/literal/literal.h"
 
@@ -59,7 +59,7 @@ struct FakeArgumentOptions {
   FakeRule rule;                      // of all parameters
   std::map<int64_t, FakeRule> rules;  // of single ones, by number; these win
   int64_t memory_limit_bytes = 0;     // 0: the machine's memory
-  const std::atomic<bool>* cancelled = nullptr;
+  const WorkMeter* meter = nullptr;   // its errors end the making; must outlive it
 };
 
 // One for each parameter of the entry computation, with default layouts. Those of a parameter do not depend on the rules

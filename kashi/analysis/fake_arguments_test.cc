@@ -130,7 +130,10 @@ TEST(FakeArgumentsTest, TuplesTokensAndDynamicSizes) {
 TEST(FakeArgumentsTest, CanBeCancelled) {
   const std::atomic<bool> cancelled = true;
   FakeArgumentOptions options;
-  options.cancelled = &cancelled;
+  WorkLimits limits;
+  limits.cancelled = &cancelled;
+  const WorkMeter meter(limits);
+  options.meter = &meter;
   EXPECT_EQ(ErrorOf(kSquareRoot, options).code(), absl::StatusCode::kCancelled);
 }
 

@@ -51,7 +51,7 @@ absl::Status WorkMeter::WhyOver() const {
     return Cancelled("The run was interrupted");
   }
   if (!IsPastDeadline()) return Cancelled("The run was ended");
-  const double seconds = std::chrono::duration<double>(*limits_.deadline - start_).count();
+  const double seconds = std::chrono::duration<double>(*limits_.deadline - limits_.start).count();
   return WithLimitKind(absl::DeadlineExceededError(
                            absl::StrFormat("The run took longer than %.3g seconds, which is the limit", seconds)),
                        LimitKind::kTime);

@@ -35,6 +35,8 @@ struct WorkLimits {
   int64_t max_work = 0;  // 0: any
   std::optional<std::chrono::steady_clock::time_point> deadline;
   const std::atomic<bool>* cancelled = nullptr;  // set by who interrupts; must outlive the meter
+  // When the time until the deadline began: errors say how long it was.
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
 class WorkMeter {
@@ -65,7 +67,6 @@ class WorkMeter {
   absl::Status WhyOver() const;
 
   const WorkLimits limits_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<int64_t> spent_{0};
   std::atomic<bool> ended_{false};
 };

@@ -83,7 +83,8 @@ absl::Status MakeAsDeclared(EvaluationRun& run, const ComputationPlanStep& step,
 
 RunLimits::RunLimits(const EvaluationOptions& options)
     : memory(std::make_shared<MemoryBudget>(std::max<int64_t>(0, options.memory_limit_bytes))),
-      work(std::make_shared<WorkMeter>(WorkLimits{options.max_work, options.deadline, options.cancelled})) {}
+      work(std::make_shared<WorkMeter>(WorkLimits{options.max_work, options.deadline, options.cancelled,
+                                                  options.start.value_or(std::chrono::steady_clock::now())})) {}
 
 EvaluationRun::EvaluationRun(EvaluationOptions options) : EvaluationRun(options, RunLimits(options)) {}
 EvaluationRun::EvaluationRun(EvaluationOptions options, RunLimits limits)

@@ -47,6 +47,8 @@ struct EvaluationOptions {
   int64_t max_work = 0;
   // DEADLINE_EXCEEDED soon after it.
   std::optional<std::chrono::steady_clock::time_point> deadline;
+  // When the time until the deadline began, if not with the run: the error says how long it was.
+  std::optional<std::chrono::steady_clock::time_point> start;
   uint64_t seed = 42;  // of `rng`
   // Asked first, for every target. An UNIMPLEMENTED result leaves the call to those that we know (custom_call.cc).
   CustomCallHandler custom_call_handler;

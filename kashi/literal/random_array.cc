@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <limits>
 #include <type_traits>
 
@@ -12,6 +13,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/array/types.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 
 namespace kashi {
 namespace {
@@ -129,45 +131,81 @@ T Constant(double value) {
   }
 }
 
+// Elements between two looks at the meter.
+constexpr size_t kStep = size_t{1} << 20;
+
+absl::Status CheckAt(size_t i, const WorkMeter* meter) {
+  return i % kStep == 0 && meter != nullptr ? meter->Check() : absl::OkStatus();
+}
+
 // Different integers of the spec's interval, in no order. Pre: there are as many.
 template <typename T>
-void FillDifferent(const RandomDistributionSpec& spec, Bits* bits, absl::Span<T> elements) {
+absl::Status FillDifferent(const RandomDistributionSpec& spec, const WorkMeter* meter, Bits* bits,
+                           absl::Span<T> elements) {
   // Floyd's way to draw: for each of the last numbers of the interval, one that is not larger; if that is taken, itself.
   const auto range = RangeOf<T>(spec);
   const uint64_t count = elements.size();
   absl::flat_hash_set<uint64_t> seen;
   for (uint64_t i = 0; i < count; ++i) {
+    KASHI_RETURN_IF_ERROR(CheckAt(i, meter));
     const uint64_t largest = range.size_less_one() - (count - 1 - i);
     uint64_t drawn = bits->NextUpTo(largest);
     if (!seen.insert(drawn).second) seen.insert(drawn = largest);
     elements[i] = static_cast<T>(static_cast<WideOf<T>>(static_cast<uint64_t>(range.first) + drawn));
   }
-  for (uint64_t i = count; i > 1; --i) std::swap(elements[i - 1], elements[bits->NextUpTo(i - 1)]);
+  for (uint64_t i = count; i > 1; --i) {
+    KASHI_RETURN_IF_ERROR(CheckAt(i, meter));
+    std::swap(elements[i - 1], elements[bits->NextUpTo(i - 1)]);
+  }
+  return absl::OkStatus();
+}
+
+// Sorts pieces, and merges two at a time: a look at the meter in between.
+template <typename T>
+absl::Status SortElements(const WorkMeter* meter, absl::Span<T> elements) {
+  const size_t n = elements.size();
+  const auto at = [&](size_t i) { return elements.begin() + std::min(i, n); };
+  for (size_t i = 0; i < n; i += kStep) {
+    KASHI_RETURN_IF_ERROR(CheckAt(i, meter));
+    std::sort(at(i), at(i + kStep));
+  }
+  for (size_t width = kStep; width < n; width *= 2) {
+    for (size_t i = 0; i < n; i += 2 * width) {
+      KASHI_RETURN_IF_ERROR(CheckAt(i, meter));
+      std::inplace_merge(at(i), at(i + width), at(i + 2 * width));
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status FillConstant(T value, const WorkMeter* meter, absl::Span<T> elements) {
+  for (size_t i = 0; i < elements.size(); i += kStep) {
+    KASHI_RETURN_IF_ERROR(CheckAt(i, meter));
+    const absl::Span<T> piece = elements.subspan(i, kStep);
+    std::fill(piece.begin(), piece.end(), value);
+  }
+  return absl::OkStatus();
 }
 
 template <typename T>
 absl::Status FillElements(const RandomDistributionSpec& spec, uint64_t seed, absl::Span<T> elements,
-                          const std::atomic<bool>* cancelled) {
-  constexpr size_t kStep = size_t{1} << 20;
+                          const WorkMeter* meter) {
   Bits bits(seed);
-  if (spec.kind == Kind::kConstant) {
-    std::fill(elements.begin(), elements.end(), Constant<T>(spec.first));
-    return absl::OkStatus();
-  }
+  if (spec.kind == Kind::kConstant) return FillConstant(Constant<T>(spec.first), meter, elements);
   if constexpr (kIsInteger<T>) {
     const bool has_as_many = !elements.empty() && elements.size() - 1 <= RangeOf<T>(spec).size_less_one();
     if (spec.no_duplicates && has_as_many && spec.kind != Kind::kNormal) {
-      FillDifferent(spec, &bits, elements);
-      if (spec.is_sorted) std::sort(elements.begin(), elements.end());
-      return absl::OkStatus();
+      KASHI_RETURN_IF_ERROR(FillDifferent(spec, meter, &bits, elements));
+      return spec.is_sorted ? SortElements(meter, elements) : absl::OkStatus();
     }
   }
   for (size_t i = 0; i < elements.size(); ++i) {
-    if (i % kStep == 0 && cancelled != nullptr && cancelled->load()) return Cancelled("interrupted");
+    KASHI_RETURN_IF_ERROR(CheckAt(i, meter));
     elements[i] = Draw<T>(spec, &bits);
   }
   if constexpr (!is_complex_v<T>) {
-    if (spec.is_sorted) std::sort(elements.begin(), elements.end());
+    if (spec.is_sorted) return SortElements(meter, elements);
   }
   return absl::OkStatus();
 }
@@ -175,10 +213,10 @@ absl::Status FillElements(const RandomDistributionSpec& spec, uint64_t seed, abs
 }  // namespace
 
 absl::Status FillRandom(const RandomDistributionSpec& spec, uint64_t seed, Literal* literal, const ShapeIndex& index,
-                        const std::atomic<bool>* cancelled) {
+                        const WorkMeter* meter) {
   return primitive_util::ArrayTypeSwitch(
       [&](auto type) {
-        return FillElements(spec, seed, literal->data<primitive_util::NativeTypeOf<type>>(index), cancelled);
+        return FillElements(spec, seed, literal->data<primitive_util::NativeTypeOf<type>>(index), meter);
       },
       ShapeUtil::GetSubshape(literal->shape(), index).element_type());
 }

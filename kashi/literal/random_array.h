@@ -2,11 +2,11 @@
 #ifndef KASHI_LITERAL_RANDOM_ARRAY_H_
 #define KASHI_LITERAL_RANDOM_ARRAY_H_
 
-#include <atomic>
 #include <cstdint>
 
 #include "absl/status/status.h"
 #include "kashi/array/shape_index.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {
@@ -27,11 +27,11 @@ struct RandomDistributionSpec {
 };
 
 // Fills the array at `index`. Numbers beyond the type's range become its largest or least; complex numbers get both parts
-// from the distribution; of pred, a constant decides by being 0, and whatever else is true or false alike. CANCELLED once
-// `*cancelled`, if given, with part of the elements filled. Pre: an array with memory, first <= last or kNormal, both finite
-// or kConstant.
+// from the distribution; of pred, a constant decides by being 0, and whatever else is true or false alike. Looks at `meter`,
+// if given, every 2^20 elements, and returns its error with part of the elements filled. Pre: an array with memory,
+// first <= last or kNormal, both finite or kConstant.
 absl::Status FillRandom(const RandomDistributionSpec& spec, uint64_t seed, Literal* literal, const ShapeIndex& index,
-                        const std::atomic<bool>* cancelled = nullptr);
+                        const WorkMeter* meter = nullptr);
 
 }  // namespace kashi
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {
@@ -112,8 +114,39 @@ TEST(RandomArrayTest, ComplexPartsAndPredicates) {
 
 TEST(RandomArrayTest, CanBeCancelled) {
   const std::atomic<bool> cancelled = true;
+  WorkLimits limits;
+  limits.cancelled = &cancelled;
+  const WorkMeter meter(limits);
+  RandomDistributionSpec constant, different, sorted;
+  constant.kind = Kind::kConstant;
+  different.no_duplicates = different.is_sorted = sorted.is_sorted = true;
+  for (const RandomDistributionSpec& spec : {RandomDistributionSpec(), constant, different, sorted}) {
+    for (const char* shape : {"f32[4]", "s32[4]", "c64[4]"}) {
+      Literal literal(ParseShape(shape).value());
+      EXPECT_EQ(FillRandom(spec, 1, &literal, {}, &meter).code(), absl::StatusCode::kCancelled) << shape;
+    }
+  }
+}
+
+TEST(RandomArrayTest, EndsAtTheDeadline) {
+  WorkLimits limits;
+  limits.deadline = limits.start - std::chrono::seconds(1);
+  const WorkMeter meter(limits);
   Literal literal(ParseShape("f32[4]").value());
-  EXPECT_EQ(FillRandom({}, 1, &literal, {}, &cancelled).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(FillRandom({}, 1, &literal, {}, &meter).code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+// More elements than are sorted at a time.
+TEST(RandomArrayTest, LongArraysAreSorted) {
+  for (const bool different : {false, true}) {
+    RandomDistributionSpec spec = {Kind::kUniform, 0, 1e9};
+    spec.is_sorted = true;
+    spec.no_duplicates = different;
+    const Literal numbers = Random("s32[2500000]", spec);
+    const absl::Span<const int32_t> elements = numbers.data<int32_t>();
+    EXPECT_TRUE(std::is_sorted(elements.begin(), elements.end()));
+    EXPECT_NE(elements.front(), elements.back());
+  }
 }
 
 }  // namespace
