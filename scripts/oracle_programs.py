@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -112,6 +113,11 @@ class Program:
         with np.errstate(all="ignore"):
             x = real() + 1j * real() if kind in COMPLEX else real()
             return np.asarray(np.asarray(x).astype(np.float32).astype(d) if kind not in COMPLEX + ["f64"] else np.asarray(x).astype(d), d)
+
+    def distinct(self, sizes):
+        """None for a vector. Of several dimensions, numbers without ties: XLA:CPU visits the elements of some padded windows
+        by columns, so that the tie of a compare is decided otherwise (docs/fidelity.md)."""
+        return None if len(sizes) < 2 else 20 + self.numbers.permutation(int(np.prod(sizes))).reshape(sizes)
 
     def parameter(self, kind, sizes, values="any", array=None):
         value = Value(f"p{len(self.inputs)}", kind, sizes)
@@ -545,10 +551,11 @@ def reduce_window(p, op):
 
 @maker("select-and-scatter")
 def select_and_scatter(p, op):
-    x = p.operand(["s32", "f32"], 1, 2, values="whole", zero=0)
-    window, out = window_text(p, x.sizes, allow_dilation=False)
+    kind, sizes = p.pick(["s32", "f32"]), p.sizes(1, 2, zero=0)
+    window, out = window_text(p, sizes, allow_dilation=False)
     if "-" in window or 0 in out:
         return
+    x = p.parameter(kind, sizes, "whole", array=p.distinct(sizes))
     source, init = p.parameter(x.kind, out, "whole"), p.parameter(x.kind, [], "whole")
     s = p.computation([x.kind, x.kind], [f"r = pred[] compare(a0, a1), direction={p.pick(['GE', 'LE', 'GT'])}"], "r")
     f = p.scalar_function("add", x.kind)
@@ -625,6 +632,8 @@ def convolution(p, op):
     n, i, o = p.random.randint(1, 3), p.random.randint(1, 3), p.random.randint(1, 3)
     spatial = [p.random.randint(1, 6) for _ in range(rank)]
     window, out = window_text(p, spatial)
+    if re.search(r"-\d+_[1-9]|[1-9]_-", window):
+        return  # compiled code reads beyond the array
     reversal = ""
     kernel = []
     if rank:
@@ -824,11 +833,11 @@ def wide_integer(p, _):
         op = "negate"
     if kind in SUB_BYTE and op in ("popcnt", "count-leading-zeros"):
         op = "not"  # compiled code counts bits of a whole byte
-    if op == "power" and kind == "u16":
-        op = "multiply"  # compiled code loses bits of large exponents
     x = wide(p, kind)
     others = {"clamp": 2}.get(op, 0 if op in ("not", "negate", "abs", "sign", "popcnt", "count-leading-zeros") else 1)
-    ys = [p.parameter(kind, x.sizes, array=extremes(p, kind, x.sizes)).name for _ in range(others)]
+    most = 63 if op == "power" else None  # compiled code reads the low six bits of an exponent
+    ys = [p.parameter(kind, x.sizes, array=np.minimum(extremes(p, kind, x.sizes), most) if most else extremes(p, kind, x.sizes)).name
+          for _ in range(others)]
     if op == "clamp":
         p.emit(kind, x.sizes, f"clamp({ys[0]}, {x.name}, {ys[1]})")
     elif op == "compare":
@@ -876,7 +885,7 @@ def wide_complex(p, _):
         x = p.numbers.normal(size=sizes) * 2.0 ** p.numbers.integers(-6, 4, sizes)
         return np.where(p.numbers.random(sizes) < 0.2, p.numbers.choice([0.0, 1.0, -1.0, 2.0], sizes), x)
     x, y = (p.parameter(kind, sizes, array=draw() + 1j * draw()) for _ in range(2))
-    p.loosen(NEAR)
+    p.loosen(ULP if op == "atan2" else NEAR)  # log of a quotient near 1 cancels
     out = {"c64": "f32", "c128": "f64"}[kind] if op in ("abs", "real", "imag") else kind
     p.emit(out, sizes, f"{op}({x.name}{', ' + y.name if op in ('power', 'divide', 'atan2', 'multiply') else ''})")
 
@@ -1109,8 +1118,9 @@ def reduce_window_kinds(p, _):
 @maker("reduce-window-several")
 def reduce_window_several(p, _):
     kind = p.pick(["f32", "s32", "s64"])
-    x = p.parameter(kind, p.sizes(1, 2, 7, zero=0), "whole")
-    i = p.parameter("s32", x.sizes)
+    sizes = p.sizes(1, 2, 7, zero=0)
+    x = p.parameter(kind, sizes, "whole", array=p.distinct(sizes))
+    i = p.parameter("s32", sizes)
     inits = [p.parameter(kind, [], "whole"), p.parameter("s32", [])]
     f = p.computation([kind, "s32", kind, "s32"], [
         f"c = pred[] compare(a0, a2), direction={p.pick(['GE', 'LT'])}", f"v = {kind}[] select(c, a0, a2)", "w = s32[] select(c, a1, a3)",

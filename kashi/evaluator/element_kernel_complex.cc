@@ -63,6 +63,10 @@ T Power(T base, T exponent) {
 
 template <typename T>
 T Atan2(T y, T x) {
+  // In c64 the logarithm of a quotient near 1 would cancel.
+  if constexpr (std::is_same_v<T, std::complex<float>>) {
+    return T(Atan2(std::complex<double>(y), std::complex<double>(x)));
+  }
   const T i(0, 1);
   return Multiply(-i, std::log((x + Multiply(i, y)) / std::sqrt(Multiply(x, x) + Multiply(y, y))));
 }

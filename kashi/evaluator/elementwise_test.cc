@@ -135,5 +135,15 @@ TEST_F(OneInstructionTest, ConvertsOperandsOfAnotherTypeThanTheirInstruction) {
   EXPECT_THAT(result.data<float>(), testing::Each(-1.0f));
 }
 
+// The logarithm of a quotient near 1: in c64 five digits of seven are lost.
+TEST(ComplexElementwiseTest, Atan2OfSmallQuotients) {
+  const Literal got = TryEvaluateText(R"(
+    ENTRY e { y = c64[] constant((0, 0.046977248)) x = c64[] constant((0.8366648, -2.5597663))
+              ROOT r = c64[] atan2(y, x) })")
+                          .value();
+  EXPECT_FLOAT_EQ(got.Get<complex64>({}).real(), -0.0165797664f);
+  EXPECT_FLOAT_EQ(got.Get<complex64>({}).imag(), 0.00541803115f);
+}
+
 }  // namespace
 }  // namespace kashi
