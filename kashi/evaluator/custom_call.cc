@@ -12,6 +12,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
@@ -19,33 +20,17 @@
 #include "kashi/evaluator/bitcast.h"
 #include "kashi/evaluator/cholesky.h"
 #include "kashi/evaluator/collective_exchange.h"
+#include "kashi/evaluator/custom_call_functions.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/factorizations.h"
 #include "kashi/evaluator/lapack_call.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/sharding_border.h"
-#include "kashi/evaluator/top_k.h"
 #include "kashi/evaluator/triangular_solve.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {
 namespace {
-
-absl::Status Misused(const Operation& op) {
-  return Unimplemented("%s: custom-call to \"%s\" of these shapes: %s", op.instruction.name(),
-                       op.instruction.custom_call_target(), op.instruction.ToString());
-}
-
-bool HasArrays(const Operation& op, size_t count) {
-  return op.operands.size() == count &&
-         std::all_of(op.operands.begin(), op.operands.end(), [](const Value& operand) { return operand.is_array(); });
-}
-
-// Whether the call has one result, an array of that type and these dimensions.
-bool HasResult(const Operation& op, PrimitiveType type, absl::Span<const int64_t> dimensions) {
-  return op.instruction.shape().IsArray() && op.result()->element_type() == type &&
-         op.result()->dimensions() == dimensions;
-}
 
 // ---- Notes to the compiler: the operand itself, or the tuple of all operands ------------------------------------------
 
@@ -55,9 +40,9 @@ absl::StatusOr<Value> PassOn(Operation& op) {
     return ShapeUtil::Compatible(part, op.instruction.operand(i)->shape());
   };
   if (op.operands.size() == 1 && is_operand(shape, 0)) return std::move(op.operands[0]);
-  if (!shape.IsTuple() || shape.tuple_shapes_size() != op.operands.size()) return Misused(op);
+  if (!shape.IsTuple() || shape.tuple_shapes_size() != op.operands.size()) return MisusedCustomCall(op);
   for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
-    if (!is_operand(shape.tuple_shapes(i), i)) return Misused(op);
+    if (!is_operand(shape.tuple_shapes(i), i)) return MisusedCustomCall(op);
   }
   return Value::MakeTuple(
       std::vector<Value>(std::make_move_iterator(op.operands.begin()), std::make_move_iterator(op.operands.end())));
@@ -108,15 +93,82 @@ absl::StatusOr<Value> CrossBorder(Operation& op) {
 
 // Memory without a meaning.
 absl::StatusOr<Value> AllocateBuffer(Operation& op) {
-  if (!op.instruction.shape().IsArray()) return Misused(op);
+  if (!op.instruction.shape().IsArray()) return MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(Value zeros, op.MakeResult());
   std::memset(zeros.mutable_bytes(), 0, zeros.byte_count());
   return zeros;
 }
 
+// To and from memory that is written in place: the operand itself.
+absl::StatusOr<Value> PassBufferOn(Operation& op) {
+  if (!HasArrayOperands(op, 1) || !HasArrayResult(op, op.operands[0].element_type(), op.operands[0].dimensions())) {
+    return MisusedCustomCall(op);
+  }
+  return std::move(op.operands[0]);
+}
+
+// What only has an effect on the compiler: the result is ().
+absl::StatusOr<Value> Nothing(Operation& op) {
+  if (!ShapeUtil::IsEmptyTuple(op.instruction.shape())) return MisusedCustomCall(op);
+  return Value::MakeTuple({});
+}
+
+// ---- Arrays of dynamic sizes, as XLA hands them to code that knows only static ones ------------------------------------------
+
+// The elements that both have, the others of `to` zeros. Pre: equal types and ranks.
+absl::StatusOr<Value> Resize(EvaluationRun& run, const Value& from, absl::Span<const int64_t> sizes) {
+  KASHI_ASSIGN_OR_RETURN(Value to, run.MakeArray(from.element_type(), sizes));
+  std::memset(to.mutable_bytes(), 0, to.byte_count());
+  std::vector<int64_t> bounds, from_strides(sizes.size(), 1), to_strides(sizes.size(), 1);
+  for (size_t i = 0; i < sizes.size(); ++i) bounds.push_back(std::min(from.dimensions()[i], sizes[i]));
+  for (size_t i = sizes.size(); i-- > 1;) {
+    from_strides[i - 1] = from_strides[i] * from.dimensions()[i];
+    to_strides[i - 1] = to_strides[i] * sizes[i];
+  }
+  CopyStrided(bounds, from.element_bytes(), {from.bytes(), from_strides}, {to.mutable_bytes(), to_strides});
+  return to;
+}
+
+// The array at its bound, and its sizes.
+absl::StatusOr<Value> PadToStatic(Operation& op) {
+  const Shape& shape = op.instruction.shape();
+  if (!HasArrayOperands(op, 1) || !shape.IsTuple() || shape.tuple_shapes_size() != op.operands[0].rank() + 1 ||
+      !shape.tuple_shapes(0).IsArray()) {
+    return MisusedCustomCall(op);
+  }
+  const Value& x = op.operands[0];
+  const absl::Span<const int64_t> bounds = op.instruction.operand(0)->shape().dimensions();
+  if (shape.tuple_shapes(0).dimensions() != bounds) return MisusedCustomCall(op);
+  std::vector<Value> results(1);
+  KASHI_ASSIGN_OR_RETURN(results[0], Resize(op.run, x, bounds));
+  for (int i = 0; i < x.rank(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(Value size, op.run.MakeArray(S32, {}));
+    size.mutable_data<int32_t>()[0] = static_cast<int32_t>(x.dimension(i));
+    results.push_back(std::move(size));
+  }
+  return MakeTupleResult(op, std::move(results));
+}
+
+// The reverse. Sizes beyond the bound are the bound, negative ones 0, as those of set-dimension-size.
+absl::StatusOr<Value> SliceToDynamic(Operation& op) {
+  const Shape& shape = op.instruction.shape();
+  if (op.operands.empty() || !HasArrayOperands(op, op.operands.size()) || !shape.IsArray() ||
+      op.operands[0].rank() + 1 != static_cast<int>(op.operands.size()) ||
+      shape.dimensions() != op.operands[0].dimensions() || shape.element_type() != op.operands[0].element_type()) {
+    return MisusedCustomCall(op);
+  }
+  std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const Value& size = op.operands[i + 1];
+    if (size.rank() != 0 || size.element_type() != S32) return MisusedCustomCall(op);
+    if (shape.is_dynamic_dimension(i)) sizes[i] = std::clamp<int64_t>(size.data<int32_t>()[0], 0, sizes[i]);
+  }
+  return Resize(op.run, op.operands[0], sizes);
+}
+
 // The bytes of all operands, as they lie in their layouts, one operand behind the other.
 absl::StatusOr<Value> ConcatBitcast(Operation& op) {
-  if (!HasArrays(op, op.operands.size()) || !op.instruction.shape().IsArray()) return Misused(op);
+  if (!HasArrayOperands(op, op.operands.size()) || !op.instruction.shape().IsArray()) return MisusedCustomCall(op);
   std::vector<std::pair<Value, const Shape*>> parts;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     parts.emplace_back(std::move(op.operands[i]), &op.instruction.operand(i)->shape());
@@ -136,12 +188,12 @@ PrimitiveType HalfType(PrimitiveType type) {
 }
 
 absl::StatusOr<Value> CombineHalves(Operation& op) {
-  if (!HasArrays(op, 2) || !op.instruction.shape().IsArray()) return Misused(op);
+  if (!HasArrayOperands(op, 2) || !op.instruction.shape().IsArray()) return MisusedCustomCall(op);
   const Value &low = op.operands[0], &high = op.operands[1];
   const PrimitiveType type = op.result()->element_type(), half = HalfType(type);
   if (half == PRIMITIVE_TYPE_INVALID || low.element_type() != half || high.element_type() != half ||
-      !HasResult(op, type, low.dimensions()) || !HasResult(op, type, high.dimensions())) {
-    return Misused(op);
+      !HasArrayResult(op, type, low.dimensions()) || !HasArrayResult(op, type, high.dimensions())) {
+    return MisusedCustomCall(op);
   }
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   if (type == F64) {
@@ -165,10 +217,10 @@ absl::StatusOr<Value> CombineHalves(Operation& op) {
 }
 
 absl::StatusOr<Value> SplitHalf(Operation& op, bool is_high) {
-  if (!HasArrays(op, 1)) return Misused(op);
+  if (!HasArrayOperands(op, 1)) return MisusedCustomCall(op);
   const Value& x = op.operands[0];
   const PrimitiveType half = HalfType(x.element_type());
-  if (half == PRIMITIVE_TYPE_INVALID || !HasResult(op, half, x.dimensions())) return Misused(op);
+  if (half == PRIMITIVE_TYPE_INVALID || !HasArrayResult(op, half, x.dimensions())) return MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   if (x.element_type() == F64) {
     float* const to = out.mutable_data<float>().data();
@@ -195,79 +247,62 @@ absl::StatusOr<Value> SplitHigh(Operation& op) { return SplitHalf(op, /*is_high=
 
 // a[..., n, n] -> the same
 bool IsOfSquareMatrices(const Operation& op) {
-  if (!HasArrays(op, 1)) return false;
+  if (!HasArrayOperands(op, 1)) return false;
   const absl::Span<const int64_t> sizes = op.operands[0].dimensions();
   return sizes.size() >= 2 && sizes.back() == sizes[sizes.size() - 2] &&
-         HasResult(op, op.operands[0].element_type(), sizes);
+         HasArrayResult(op, op.operands[0].element_type(), sizes);
 }
 
 absl::StatusOr<Value> LowerCholesky(Operation& op) {
-  if (!IsOfSquareMatrices(op)) return Misused(op);
+  if (!IsOfSquareMatrices(op)) return MisusedCustomCall(op);
   return CholeskyFactors(op.run, std::move(op.operands[0]), /*lower=*/true);
 }
 
 absl::StatusOr<Value> InvertBlocks(Operation& op) {
-  if (!IsOfSquareMatrices(op)) return Misused(op);
+  if (!IsOfSquareMatrices(op)) return MisusedCustomCall(op);
   return InvertLowerTriangles(op.run, std::move(op.operands[0]));
 }
 
-// A tuple of these, if they are what the call's shape says.
-absl::StatusOr<Value> MakeTupleResult(const Operation& op, std::vector<Value> values) {
-  const Shape& shape = op.instruction.shape();
-  if (!shape.IsTuple() || shape.tuple_shapes_size() != static_cast<int>(values.size())) return Misused(op);
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (!op.result(i) || *op.result(i) != values[i].shape()) return Misused(op);
-  }
-  return Value::MakeTuple(std::move(values));
-}
-
-template <typename... Values>
-absl::StatusOr<Value> MakeTupleOf(const Operation& op, Values&&... values) {
-  std::vector<Value> all;
-  (all.push_back(std::forward<Values>(values)), ...);
-  return MakeTupleResult(op, std::move(all));
-}
-
 absl::StatusOr<Value> EvaluateQr(Operation& op) {
-  if (!HasArrays(op, 1) || op.operands[0].rank() < 2) return Misused(op);
+  if (!HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(QrResult qr, QrFactors(op.run, std::move(op.operands[0])));
-  return MakeTupleOf(op, std::move(qr.factors), std::move(qr.taus));
+  return MakeTupleResultOf(op, std::move(qr.factors), std::move(qr.taus));
 }
 
 absl::StatusOr<Value> EvaluateProductOfReflectors(Operation& op) {
-  if (!HasArrays(op, 2) || op.operands[0].rank() < 2) return Misused(op);
+  if (!HasArrayOperands(op, 2) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
   const Value &factors = op.operands[0], &taus = op.operands[1];
   const absl::Span<const int64_t> sizes = factors.dimensions();
   const size_t batch = sizes.size() - 2;
   if (taus.rank() + 1 != factors.rank() || taus.dimensions().first(batch) != sizes.first(batch) ||
       taus.element_type() != factors.element_type() || taus.dimensions().back() > sizes[batch + 1] ||
-      sizes[batch + 1] > sizes[batch] || !HasResult(op, factors.element_type(), sizes)) {
-    return Misused(op);
+      sizes[batch + 1] > sizes[batch] || !HasArrayResult(op, factors.element_type(), sizes)) {
+    return MisusedCustomCall(op);
   }
   return ProductOfReflectors(op.run, std::move(op.operands[0]), taus);
 }
 
 absl::StatusOr<Value> EvaluateCompactReflectors(Operation& op) {
-  if (!IsOfSquareMatrices(op)) return Misused(op);
+  if (!IsOfSquareMatrices(op)) return MisusedCustomCall(op);
   return CompactReflectors(op.run, std::move(op.operands[0]));
 }
 
 absl::StatusOr<Value> EvaluateLu(Operation& op) {
-  if (!HasArrays(op, 1) || op.operands[0].rank() < 2) return Misused(op);
+  if (!HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(LuResult lu, LuFactors(op.run, std::move(op.operands[0])));
-  return MakeTupleOf(op, std::move(lu.factors), std::move(lu.pivots), std::move(lu.permutation));
+  return MakeTupleResultOf(op, std::move(lu.factors), std::move(lu.pivots), std::move(lu.permutation));
 }
 
 // The backend_config is "lower,sort,sweeps,tolerance": 1,1,100,1e-6. Ours are exact, whatever the last two are.
 absl::StatusOr<Value> EvaluateEigh(Operation& op) {
-  if (!HasArrays(op, 1) || op.operands[0].rank() < 2) return Misused(op);
+  if (!HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
   const absl::Span<const int64_t> sizes = op.operands[0].dimensions();
-  if (sizes.back() != sizes[sizes.size() - 2]) return Misused(op);
+  if (sizes.back() != sizes[sizes.size() - 2]) return MisusedCustomCall(op);
   const std::vector<absl::string_view> config = absl::StrSplit(op.instruction.raw_backend_config_string(), ',');
   const auto is_set = [&](size_t i) { return i >= config.size() || absl::StripAsciiWhitespace(config[i]) != "0"; };
   KASHI_ASSIGN_OR_RETURN(EigenResult eigen,
                          HermitianEigen(op.run, std::move(op.operands[0]), /*lower=*/is_set(0), /*sort=*/is_set(1)));
-  return MakeTupleOf(op, std::move(eigen.vectors), std::move(eigen.values));
+  return MakeTupleResultOf(op, std::move(eigen.vectors), std::move(eigen.values));
 }
 
 // A matrix in quadrants (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11), not sorted. The rows of v are the eigenvectors.
@@ -276,7 +311,8 @@ absl::StatusOr<Value> EvaluateEighOfQuadrants(Operation& op) {
     return a.is_array() && a.rank() >= 2 && a.shape() == op.operands[0].shape() &&
            a.dimensions().back() == a.dimension(a.rank() - 2);
   };
-  if (op.operands.size() != 4 || !std::all_of(op.operands.begin(), op.operands.end(), is_quadrant)) return Misused(op);
+  if (op.operands.size() != 4 || !std::all_of(op.operands.begin(), op.operands.end(), is_quadrant))
+    return MisusedCustomCall(op);
   const DenseShape quadrant = op.operands[0].dense_shape();
   const int64_t n = quadrant->dimensions().back(), bytes = op.operands[0].element_bytes();
   std::vector<int64_t> sizes(quadrant->dimensions().begin(), quadrant->dimensions().end());
@@ -310,47 +346,6 @@ absl::StatusOr<Value> EvaluateEighOfQuadrants(Operation& op) {
   return MakeTupleResult(op, std::move(results));
 }
 
-// ---- (values, indices) of the k first elements of the last dimension, in the order that a comparison asks for ------------
-
-bool IsComparator(absl::Span<HloComputation* const> called) {
-  if (called.empty()) return true;
-  const auto is_number = [](const HloInstruction* parameter) {
-    return ShapeUtil::IsScalar(parameter->shape()) && !primitive_util::IsComplexType(parameter->shape().element_type());
-  };
-  const auto& parameters = called[0]->parameter_instructions();
-  return called.size() == 1 && std::all_of(parameters.begin(), parameters.end(), is_number) &&
-         ShapeUtil::Compatible(called[0]->root_instruction()->shape(), ShapeUtil::MakeShape(PRED, {}));
-}
-
-// Whether the called computation puts 1 before 0. (Its parameters: element and element, then often index and index. Most
-// compare bits, so as to order NaNs too; top_k.h has that order.)
-absl::StatusOr<bool> WantsLargest(const Operation& op) {
-  if (op.instruction.called_computations().empty()) return true;
-  const HloComputation& comparator = *op.instruction.called_computations()[0];
-  std::vector<Value> arguments;
-  for (int64_t i = 0; i < comparator.num_parameters(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(Value number, op.run.MakeArray(S32, {}));
-    number.mutable_data<int32_t>()[0] = i == 0;
-    const PrimitiveType type = comparator.parameter_instruction(i)->shape().element_type();
-    KASHI_ASSIGN_OR_RETURN(number, op.run.Convert(std::move(number), type));
-    arguments.push_back(std::move(number));
-  }
-  KASHI_ASSIGN_OR_RETURN(const Value is_before, op.run.Call(comparator, std::move(arguments)));
-  return is_before.data<bool>()[0];
-}
-
-absl::StatusOr<Value> EvaluateTopK(Operation& op) {
-  const Shape& shape = op.instruction.shape();
-  if (!HasArrays(op, 1) || !shape.IsTuple() || shape.tuple_shapes_size() != 2 || !op.result(0) || !op.result(1) ||
-      !IsComparator(op.instruction.called_computations())) {
-    return Misused(op);
-  }
-  KASHI_ASSIGN_OR_RETURN(const bool largest, WantsLargest(op));
-  const absl::Span<const int64_t> sizes = op.result(0)->dimensions();
-  KASHI_ASSIGN_OR_RETURN(TopKResult best, TopK(op.run, op.operands[0], sizes.empty() ? 0 : sizes.back(), largest));
-  return MakeTupleOf(op, std::move(best.values), std::move(best.indices));
-}
-
 // ------------------------------------------------------------------------------------------------------------------------
 
 struct Target {
@@ -375,9 +370,19 @@ constexpr Target kTargets[] = {
     {"MoveToDevice", PassOn},
     {"LayoutConstraint", PassOn},
     {"AssumeGatherIndicesInBound", PassOn},
+    {"Pin", PassBufferOn},
+    {"Unpin", PassBufferOn},
+    {"dce_sink", Nothing},
+    {"control_dep", Nothing},
+    {"xla.sdy.ShardingGroup", Nothing},
     {"GatherScatterIndicesBitpacked", PassOn},  // its result stands where the indices stood, and is read as they were
     // ()
     {"AllocateBuffer", AllocateBuffer},
+    {"CreateBuffer", AllocateBuffer},
+    // (x[<=a, <=b, ...]) -> (x[a, b, ...], s32[], s32[], ...)
+    {"PadToStatic", PadToStatic},
+    // (x[a, b, ...], s32[], s32[], ...) -> [<=a, <=b, ...]
+    {"SliceToDynamic", SliceToDynamic},
     // (parts...)
     {"ConcatBitcast", ConcatBitcast},
     // (low, high); (x); (x)
@@ -400,14 +405,52 @@ constexpr Target kTargets[] = {
     {"Eigh", EvaluateEigh},
     // (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11)
     {"EighTpu", EvaluateEighOfQuadrants},
-    // (x[..., n]) -> ([..., k], s32[..., k])
-    {"TopK", EvaluateTopK},
+    // custom_call_functions.h says what these take
+    {"tridiagonal_solve_perturbed_ffi", SolveTridiagonalPerturbed},
+    {"cpu_csr_sparse_dense_ffi", MultiplyCsr},
+    {"PartialReduce", EvaluateApproximateTopK},
+    {"ApproxTopK", EvaluateApproximateTopK},
+    {"TopK", EvaluateTopKCall},
 };
 
 const Target* FindTarget(absl::string_view name) {
   const auto* const found =
       std::find_if(std::begin(kTargets), std::end(kTargets), [&](const Target& target) { return target.name == name; });
   return found == std::end(kTargets) ? nullptr : found;
+}
+
+// Calls that have no meaning outside of the process or the processor that they are made for, or that we have no rule for, and
+// what they are.
+struct ForeignTarget {
+  absl::string_view prefix;
+  absl::string_view what;
+};
+
+constexpr ForeignTarget kForeignTargets[] = {
+    {"xla_ffi_python_", "calls a Python function of the process that made the module"},
+    {"xla_ffi_partitioned_python_", "calls a Python function of the process that made the module"},
+    {"xla_buffer_python_", "calls a Python function of the process that made the module"},
+    {"xla_python_", "calls a Python function of the process that made the module"},
+    {"tpu_custom_call", "is a kernel written for TPUs (Mosaic)"},
+    {"mosaic_gpu", "is a kernel written for GPUs (Mosaic)"},
+    {"triton_kernel_call", "is a kernel written for GPUs (Triton)"},
+    {"__gpu$xla.gpu.triton", "is a kernel written for GPUs (Triton)"},
+    {"__cublas$", "is an operation of cuBLAS"},
+    {"__cudnn$", "is an operation of cuDNN"},
+    {"__onednn$", "is an operation of oneDNN, with what XLA fused into it"},
+    {"cusolver_", "is an operation of cuSOLVER"},
+    {"cusparse_", "is an operation of cuSPARSE"},
+    {"hipsolver_", "is an operation of hipSOLVER"},
+};
+
+absl::Status UnknownTarget(const Operation& op) {
+  const std::string& name = op.instruction.custom_call_target();
+  const auto* const foreign =
+      absl::c_find_if(kForeignTargets, [&](const auto& target) { return absl::StartsWith(name, target.prefix); });
+  return Unimplemented(
+      "%s: custom-call target \"%s\" %s; a handler can compute it (EvaluationOptions::custom_call_handler, "
+      "CustomCallRegistry, kashi run --custom-call)",
+      op.instruction.name(), name, foreign == std::end(kForeignTargets) ? "is not known" : foreign->what);
 }
 
 // ---- Handlers ------------------------------------------------------------------------------------------------------------
@@ -433,6 +476,30 @@ absl::StatusOr<Value> CallHandler(const CustomCallHandler& handler, const Operat
 bool IsAnswer(const absl::StatusOr<Value>& result) { return !absl::IsUnimplemented(result.status()); }
 
 }  // namespace
+
+absl::Status MisusedCustomCall(const Operation& op) {
+  return Unimplemented("%s: custom-call to \"%s\" of these shapes: %s", op.instruction.name(),
+                       op.instruction.custom_call_target(), op.instruction.ToString());
+}
+
+bool HasArrayOperands(const Operation& op, size_t count) {
+  return op.operands.size() == count &&
+         std::all_of(op.operands.begin(), op.operands.end(), [](const Value& operand) { return operand.is_array(); });
+}
+
+bool HasArrayResult(const Operation& op, PrimitiveType type, absl::Span<const int64_t> dimensions) {
+  return op.instruction.shape().IsArray() && op.result()->element_type() == type &&
+         op.result()->dimensions() == dimensions;
+}
+
+absl::StatusOr<Value> MakeTupleResult(const Operation& op, std::vector<Value> values) {
+  const Shape& shape = op.instruction.shape();
+  if (!shape.IsTuple() || shape.tuple_shapes_size() != static_cast<int>(values.size())) return MisusedCustomCall(op);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!op.result(i) || *op.result(i) != values[i].shape()) return MisusedCustomCall(op);
+  }
+  return Value::MakeTuple(std::move(values));
+}
 
 CustomCallRegistry& CustomCallRegistry::Global() {
   static auto* const registry = new CustomCallRegistry();
@@ -470,10 +537,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCustomCall>(Operation& op) {
   }
   if (const Target* const target = FindTarget(name)) return target->evaluate(op);
   if (IsLapackCall(name)) return EvaluateLapackCall(op);
-  return Unimplemented(
-      "%s: custom-call target \"%s\" is not known; a handler can compute it (EvaluationOptions::custom_call_handler, "
-      "CustomCallRegistry, kashi run --custom-call)",
-      op.instruction.name(), name);
+  return UnknownTarget(op);
 }
 
 }  // namespace kashi

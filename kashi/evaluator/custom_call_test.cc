@@ -150,6 +150,79 @@ TEST(CustomCallTest, Memory) {
   EXPECT_EQ(Evaluate("ConcatBitcast", "f32[2,2]{0,1}", {&a, &b}), LiteralUtil::CreateR2<float>({{1, 3}, {2, 4}}));
 }
 
+TEST(CustomCallTest, WhatOnlyTheCompilerReads) {
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2});
+  EXPECT_EQ(Evaluate("dce_sink", "()", {&x}), LiteralUtil::MakeTuple({}));
+  EXPECT_EQ(EvaluateText(R"(ENTRY e { p = f32[2] parameter(0)
+                                      b = b(f32[2]) custom-call(p), custom_call_target="Pin",
+                                        output_to_operand_aliasing={{}: (0, {})}
+                                      ROOT u = f32[2] custom-call(b), custom_call_target="Unpin",
+                                        output_to_operand_aliasing={{}: (0, {})} })",
+                         {&x}),
+            x);
+  EXPECT_EQ(TryEvaluateText(Call("dce_sink", "f32[2]", {"f32[2]"}), {&x}).status().code(),
+            absl::StatusCode::kUnimplemented);
+}
+
+TEST(CustomCallTest, DynamicSizes) {
+  const auto program = [](absl::string_view root) {
+    return absl::StrCat(R"(ENTRY e { x = f32[2,3] parameter(0)
+                                     n = s32[] parameter(1)
+                                     two = s32[] constant(2)
+                                     d = f32[2,<=3] custom-call(x, two, n), custom_call_target="SliceToDynamic"
+                                     ROOT r = )",
+                        root, " }");
+  };
+  const Literal x = LiteralUtil::CreateR2<float>({{1, 2, 3}, {4, 5, 6}});
+  const Literal two = LiteralUtil::CreateR0<int32_t>(2), nine = LiteralUtil::CreateR0<int32_t>(9),
+                none = LiteralUtil::CreateR0<int32_t>(-1);
+  const auto with_size = [&](const Literal& n) { return std::vector<const Literal*>{&x, &n}; };
+  const std::string padded = program("(f32[2,3], s32[], s32[]) custom-call(d), custom_call_target=\"PadToStatic\"");
+  const auto with = [](std::initializer_list<std::initializer_list<float>> values, int32_t n) {
+    const Literal a = LiteralUtil::CreateR2<float>(values);
+    const Literal rows = LiteralUtil::CreateR0<int32_t>(2), columns = LiteralUtil::CreateR0<int32_t>(n);
+    return LiteralUtil::MakeTupleFromSlices({a, rows, columns});
+  };
+  EXPECT_EQ(EvaluateText(padded, with_size(two)), with({{1, 2, 0}, {4, 5, 0}}, 2));
+  EXPECT_EQ(EvaluateText(padded, with_size(nine)), with({{1, 2, 3}, {4, 5, 6}}, 3));
+  EXPECT_EQ(EvaluateText(padded, with_size(none)), with({{0, 0, 0}, {0, 0, 0}}, 0));
+  EXPECT_EQ(EvaluateText(program("s32[] get-dimension-size(d), dimensions={1}"), with_size(two)), two);
+  EXPECT_EQ(TryEvaluateText(program("(f32[2,3], s32[]) custom-call(d), custom_call_target=\"PadToStatic\""), {&x, &two})
+                .status()
+                .code(),
+            absl::StatusCode::kUnimplemented);
+}
+
+TEST(CustomCallTest, TargetsThatCannotBeComputedSayWhatTheyAre) {
+  const auto message = [](absl::string_view target) {
+    return std::string(TryEvaluateText(Call(target, "f32[2]", {}), {}).status().message());
+  };
+  EXPECT_THAT(message("xla_ffi_python_cpu_callback"), HasSubstr("calls a Python function of the process"));
+  EXPECT_THAT(message("tpu_custom_call"), HasSubstr("Mosaic"));
+  EXPECT_THAT(message("__onednn$matmul"),
+              HasSubstr("custom-call target \"__onednn$matmul\" is an operation of oneDNN"));
+}
+
+TEST(CustomCallTest, SparseTimesDense) {
+  const auto call = [](absl::string_view offsets, absl::string_view columns, absl::string_view b = "f32[2,2]") {
+    return absl::Substitute(R"(ENTRY e { data = f32[3] constant({1, 2, 3}) offsets = s32[3] constant($0)
+                                         columns = s32[3] constant($1) b = $2 parameter(0)
+                                         ROOT r = f32[2,2] custom-call(data, offsets, columns, b),
+                                           custom_call_target="cpu_csr_sparse_dense_ffi" })",
+                            offsets, columns, b);
+  };
+  const Literal b = LiteralUtil::CreateR2<float>({{10, 20}, {1, 2}});
+  EXPECT_EQ(EvaluateText(call("{0, 1, 3}", "{1, 0, 1}"), {&b}), LiteralUtil::CreateR2<float>({{1, 2}, {23, 46}}));
+  EXPECT_EQ(EvaluateText(call("{0, 0, 2}", "{1, 1, 9}"), {&b}), LiteralUtil::CreateR2<float>({{0, 0}, {3, 6}}));
+  const auto message = [&](absl::string_view offsets, absl::string_view columns) {
+    return std::string(TryEvaluateText(call(offsets, columns), {&b}).status().message());
+  };
+  EXPECT_THAT(message("{0, 1, 4}", "{0, 0, 0}"), HasSubstr("row 1 of the sparse matrix is entries [1, 4) of 3"));
+  EXPECT_THAT(message("{2, 1, 3}", "{0, 0, 0}"), HasSubstr("row 0 of the sparse matrix is entries [2, 1) of 3"));
+  EXPECT_THAT(message("{-1, 1, 3}", "{0, 0, 0}"), HasSubstr("entries [-1, 1)"));
+  EXPECT_THAT(message("{0, 1, 3}", "{0, 2, 0}"), HasSubstr("entry 1 of the sparse matrix is in column 2 of 2"));
+}
+
 std::string TopKCall(absl::string_view direction) {
   return absl::Substitute(R"(HloModule m
 c { a = f32[] parameter(0) b = f32[] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3)
@@ -166,6 +239,29 @@ TEST(CustomCallTest, TopK) {
   EXPECT_EQ(LiteralSlice(largest, {1}), LiteralUtil::CreateR2<int32_t>({{1, 2}, {0, 1}}));
   EXPECT_EQ(LiteralSlice(smallest, {0}), LiteralUtil::CreateR2<float>({{1, 3}, {-1, 7}}));
   EXPECT_EQ(LiteralSlice(smallest, {1}), LiteralUtil::CreateR2<int32_t>({{0, 2}, {2, 0}}));
+}
+
+// The best ones are among the candidates, and those that are missing are the initial value.
+TEST(CustomCallTest, PartialReduce) {
+  const auto call = [](absl::string_view k, absl::string_view config) {
+    return absl::Substitute(R"(HloModule m
+c { a = f32[] parameter(0) b = f32[] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3)
+  ROOT c = pred[] compare(a, b), direction=GT }
+ENTRY e { x = f32[2,3] parameter(0) i = s32[2,3] parameter(1) low = f32[] constant(-inf) none = s32[] constant(-1)
+  ROOT y = (f32[2,$0], s32[2,$0]) custom-call(x, i, low, none), custom_call_target="PartialReduce",
+    called_computations={c}, backend_config={"log2_reduction": 1, "reduction_dim": $1, "top_k": 1} })",
+                            k, config);
+  };
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Literal x = LiteralUtil::CreateR2<float>({{1, 5, 3}, {7, 8, -1}});
+  const Literal i = LiteralUtil::CreateR2<int32_t>({{10, 11, 12}, {20, 21, 22}});
+  const std::vector<const Literal*> arguments = {&x, &i};
+  const Literal two = EvaluateText(call("2", "1"), arguments), four = EvaluateText(call("4", "1"), arguments);
+  EXPECT_EQ(LiteralSlice(two, {0}), LiteralUtil::CreateR2<float>({{5, 3}, {8, 7}}));
+  EXPECT_EQ(LiteralSlice(two, {1}), LiteralUtil::CreateR2<int32_t>({{11, 12}, {21, 20}}));
+  EXPECT_EQ(LiteralSlice(four, {0}), LiteralUtil::CreateR2<float>({{5, 3, 1, -kInfinity}, {8, 7, -1, -kInfinity}}));
+  EXPECT_EQ(LiteralSlice(four, {1}), LiteralUtil::CreateR2<int32_t>({{11, 12, 10, -1}, {21, 20, 22, -1}}));
+  EXPECT_EQ(TryEvaluateText(call("2", "0"), {&x, &i}).status().code(), absl::StatusCode::kUnimplemented);
 }
 
 }  // namespace

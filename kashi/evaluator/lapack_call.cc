@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "kashi/array/primitive_util.h"
@@ -104,13 +105,70 @@ absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> ParseFfiAttributes(abs
   return attributes;
 }
 
-absl::StatusOr<LapackCall> LapackCall::Make(Operation& op, absl::string_view signature, PrimitiveType type) {
-  LapackCall call(op);
+absl::StatusOr<LapackCall> LapackCall::Make(Operation& op, absl::string_view signature, PrimitiveType type,
+                                            const LapackConvention& convention) {
+  LapackCall call(op, convention);
   call.signature_ = std::string(signature);
   call.sizes_.fill(-1);
-  KASHI_ASSIGN_OR_RETURN(call.attributes_, ParseFfiAttributes(op.instruction.raw_backend_config_string()));
+  const bool is_old = !convention.parameters.empty();
+  KASHI_ASSIGN_OR_RETURN(call.attributes_, ParseFfiAttributes(is_old ? convention.attributes
+                                                                     : op.instruction.raw_backend_config_string()));
+  KASHI_RETURN_IF_ERROR(call.ReadParameters());
   KASHI_RETURN_IF_ERROR(call.Bind(signature, type));
+  KASHI_RETURN_IF_ERROR(call.CheckParameters());
   return call;
+}
+
+// ---- Scalars in front of the arrays -----------------------------------------------------------------------------------------
+
+absl::Status LapackCall::ReadParameters() {
+  if (convention_.parameters.empty()) return absl::OkStatus();
+  for (const absl::string_view word : absl::StrSplit(convention_.parameters, ' ')) {
+    if (parameter_count_ >= static_cast<int64_t>(op_.operands.size())) return Refuse("another number of operands");
+    const Value& value = op_.operands[parameter_count_++];
+    const bool is_number =
+        value.is_array() && value.rank() == 0 && (value.element_type() == S32 || value.element_type() == U8);
+    if (!is_number) return Refuse(absl::StrCat("operand ", parameter_count_ - 1, " is no s32[] and no u8[]"));
+    KASHI_RETURN_IF_ERROR(ReadParameter(
+        word, value.element_type() == S32 ? value.data<int32_t>()[0] : int64_t{value.data<uint8_t>()[0]}));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LapackCall::ReadParameter(absl::string_view word, int64_t number) {
+  if (word == "-") return absl::OkStatus();
+  if (absl::ConsumePrefix(&word, "=")) {
+    expected_sizes_.emplace_back(word[0], number);
+    return absl::OkStatus();
+  }
+  const size_t colon = word.find(':');
+  const absl::string_view name = word.substr(0, colon);
+  if (colon == absl::string_view::npos || colon + 1 == word.size()) {
+    attributes_[name] = number;
+    return absl::OkStatus();
+  }
+  const absl::string_view letters = word.substr(colon + 1);
+  if (number < 0 || number >= static_cast<int64_t>(letters.size())) {
+    return Refuse(absl::StrCat("operand ", parameter_count_ - 1, " is ", number));
+  }
+  if (letters[number] != '.') attributes_[name] = letters[number];
+  return absl::OkStatus();
+}
+
+absl::Status LapackCall::CheckParameters() const {
+  for (const auto& [letter, number] : expected_sizes_) {
+    const int64_t size = letter == 'b' ? batch_ : this->size(letter);
+    if (number != size) return Refuse(absl::StrFormat("an operand says %d where the shapes say %d", number, size));
+  }
+  return absl::OkStatus();
+}
+
+int64_t LapackCall::OperandPlace(size_t i) const {
+  return convention_.operands.empty() ? parameter_count_ + static_cast<int64_t>(i) : convention_.operands[i] - '0';
+}
+
+int64_t LapackCall::ResultPlace(size_t i) const {
+  return convention_.results.empty() ? static_cast<int64_t>(i) : convention_.results[i] - '0';
 }
 
 absl::Status LapackCall::Refuse(absl::string_view why) const {
@@ -121,21 +179,26 @@ absl::Status LapackCall::Refuse(absl::string_view why) const {
 absl::Status LapackCall::Bind(absl::string_view signature, PrimitiveType type) {
   const std::pair<absl::string_view, absl::string_view> sides = absl::StrSplit(signature, " -> ");
   std::vector<absl::string_view> operands = absl::StrSplit(sides.first, ' ');
-  if (absl::ConsumeSuffix(&operands.back(), "?") && op_.operands.size() + 1 == operands.size()) operands.pop_back();
+  const size_t operand_count = op_.operands.size() - parameter_count_;
+  if (absl::ConsumeSuffix(&operands.back(), "?") && operand_count + 1 == operands.size()) operands.pop_back();
   const std::vector<absl::string_view> results = absl::StrSplit(sides.second, ' ');
   const HloInstruction& instruction = op_.instruction;
-  if (op_.operands.size() != operands.size() || ResultCount(instruction) != static_cast<int64_t>(results.size())) {
+  const int64_t result_count = convention_.result_count > 0 ? convention_.result_count : int64_t(results.size());
+  if (operand_count != operands.size() || ResultCount(instruction) != result_count) {
     return Refuse("another number of operands or results");
   }
   std::vector<int64_t> strides(operands.size() + results.size());
   for (size_t i = 0; i < operands.size(); ++i) {
-    KASHI_RETURN_IF_ERROR(BindArray(operands[i], OperandShape(instruction, i), type, &strides[i]));
+    KASHI_RETURN_IF_ERROR(BindArray(operands[i], OperandShape(instruction, OperandPlace(i)), type, &strides[i]));
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    KASHI_RETURN_IF_ERROR(BindArray(results[i], ResultShape(instruction, i), type, &strides[operands.size() + i]));
+    KASHI_RETURN_IF_ERROR(
+        BindArray(results[i], ResultShape(instruction, ResultPlace(i)), type, &strides[operands.size() + i]));
   }
-  for (size_t i = 0; i < operands.size(); ++i) KASHI_RETURN_IF_ERROR(MakeOperand(i, strides[i]));
-  for (size_t i = 0; i < results.size(); ++i) KASHI_RETURN_IF_ERROR(MakeResult(i, strides[operands.size() + i]));
+  for (size_t i = 0; i < operands.size(); ++i) KASHI_RETURN_IF_ERROR(MakeOperand(OperandPlace(i), strides[i]));
+  for (size_t i = 0; i < results.size(); ++i) {
+    KASHI_RETURN_IF_ERROR(MakeResult(ResultPlace(i), strides[operands.size() + i]));
+  }
   return absl::OkStatus();
 }
 
@@ -186,27 +249,27 @@ absl::Status LapackCall::BindSizes(absl::string_view letters, absl::Span<const i
   return absl::OkStatus();
 }
 
-absl::Status LapackCall::MakeOperand(int64_t i, int64_t stride) {
-  Value& value = op_.operands[i];
-  const Shape& shape = OperandShape(op_.instruction, i);
+absl::Status LapackCall::MakeOperand(int64_t place, int64_t stride) {
+  Value& value = op_.operands[place];
+  const Shape& shape = OperandShape(op_.instruction, place);
   if (!value.is_array() || value.dimensions() != shape.dimensions()) return Refuse("operands of other sizes");
   KASHI_ASSIGN_OR_RETURN(const PhysicalOrder order, PhysicalOrder::Make(shape));
   if (order.map().padded_element_count() != value.element_count()) return Refuse("a layout with padding");
   if (order.IsRowMajor()) {
-    operands_.push_back({value, stride});
+    operands_.push_back({value, stride, place});
     return absl::OkStatus();
   }
   KASHI_ASSIGN_OR_RETURN(Value physical, op_.run.MakeArray(value.dense_shape()));
   order.Spread(value.bytes(), value.element_bytes(), physical.mutable_bytes());
-  operands_.push_back({std::move(physical), stride});
+  operands_.push_back({std::move(physical), stride, place});
   return absl::OkStatus();
 }
 
-absl::Status LapackCall::MakeResult(int64_t i, int64_t stride) {
-  KASHI_ASSIGN_OR_RETURN(Value value, op_.MakeResult(i));
-  if (value.dimensions() != ResultShape(op_.instruction, i).dimensions()) return Refuse("results of other sizes");
+absl::Status LapackCall::MakeResult(int64_t place, int64_t stride) {
+  KASHI_ASSIGN_OR_RETURN(Value value, op_.MakeResult(place));
+  if (value.dimensions() != ResultShape(op_.instruction, place).dimensions()) return Refuse("results of other sizes");
   std::memset(value.mutable_bytes(), 0, value.byte_count());
-  results_.push_back({std::move(value), stride});
+  results_.push_back({std::move(value), stride, place});
   return absl::OkStatus();
 }
 
@@ -246,10 +309,19 @@ absl::StatusOr<Value> LapackCall::Workspace(PrimitiveType type, int64_t elements
   return op_.run.MakeArray(type, {std::max<int64_t>(1, elements)});
 }
 
+// Nobody reads it.
+absl::StatusOr<Value> LapackCall::MakeWorkspaceResult(int64_t place) const {
+  if (!ResultShape(op_.instruction, place).IsArray()) return Refuse("a workspace that is no array");
+  KASHI_ASSIGN_OR_RETURN(Value value, op_.MakeResult(place));
+  std::memset(value.mutable_bytes(), 0, value.byte_count());
+  return value;
+}
+
 absl::StatusOr<Value> LapackCall::TakeResults() {
-  std::vector<Value> values;
-  for (size_t i = 0; i < results_.size(); ++i) {
-    Value value = std::move(results_[i].value);
+  std::vector<Value> values(ResultCount(op_.instruction));
+  for (Buffer& result : results_) {
+    const int64_t i = result.place;
+    Value value = std::move(result.value);
     KASHI_ASSIGN_OR_RETURN(const PhysicalOrder order, PhysicalOrder::Make(ResultShape(op_.instruction, i)));
     if (order.map().padded_element_count() != value.element_count()) return Refuse("a layout with padding");
     if (!order.IsRowMajor()) {
@@ -257,7 +329,11 @@ absl::StatusOr<Value> LapackCall::TakeResults() {
       order.Collect(value.bytes(), value.element_bytes(), logical.mutable_bytes());
       value = std::move(logical);
     }
-    values.push_back(std::move(value));
+    values[i] = std::move(value);
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].is_nothing()) continue;
+    KASHI_ASSIGN_OR_RETURN(values[i], MakeWorkspaceResult(static_cast<int64_t>(i)));
   }
   if (op_.instruction.shape().IsTuple()) return Value::MakeTuple(std::move(values));
   return std::move(values[0]);

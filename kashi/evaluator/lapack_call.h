@@ -3,6 +3,11 @@
 //   (f32[2,3,3]{1,2,0}, s32[2]{0}) custom-call(f32[2,3,3]{1,2,0} %a), custom_call_target="lapack_spotrf_ffi",
 //     api_version=API_VERSION_TYPED_FFI, backend_config={uplo = 76 : ui8}
 //
+// Until 2024 the numbers that are attributes now were operands in front of the arrays, and workspaces were results:
+//
+//   (f32[2,3,3]{1,2,0}, s32[2]{0}) custom-call(s32[] %lower, s32[] %batch, s32[] %n, f32[2,3,3]{1,2,0} %a),
+//     custom_call_target="lapack_spotrf"
+//
 // They run the LAPACK that Kashi was built with (CMake's KASHI_LAPACK). Its results are those of JAX up to rounding and, where
 // a factorization is not unique, up to LAPACK's version: JAX brings its own. As there, `info` is an output, and what a
 // matrix was given that has no factorization is for the program to find out.
@@ -15,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -42,12 +48,25 @@ absl::StatusOr<Value> EvaluateLapackCall(Operation& op);
 // out. INVALID_ARGUMENT for what is no dictionary.
 absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> ParseFfiAttributes(absl::string_view dictionary);
 
+// Where the arrays of a signature lie among the operands and results of a call, if not one behind the other.
+struct LapackConvention {
+  // The scalars in front of the arrays, a word each. "=n" is the size n, "=b" the number of matrices; "low" becomes an
+  // attribute of that name; "uplo:UL" becomes attribute uplo = 'U' where the scalar is 0, 'L' where it is 1 ('.': leaves it
+  // as it was); "uplo:" is the letter itself; "-" is not looked at.
+  absl::string_view parameters;
+  absl::string_view operands;  // a digit for each operand of the signature: its place; "": behind the scalars, in order
+  absl::string_view results;   // likewise; "": in order
+  int result_count = 0;        // with workspaces, which are zeros here; 0: as many as the signature has
+  absl::string_view attributes = "";  // those that are always the same, as in backend_config
+};
+
 class LapackCall {
  public:
   // Arrays of the call, without their batch dimensions: "T[m,n] -> T[m,n] i[k] i[]". Types: T that of the routine, R its real
   // and C its complex counterpart, i S32. Equal letters are equal sizes; k = min(m, n), t = max(n - 1, 0). "T()" is a scalar
   // without batch dimensions; "?" follows a last operand that may be missing.
-  static absl::StatusOr<LapackCall> Make(Operation& op, absl::string_view signature, PrimitiveType type);
+  static absl::StatusOr<LapackCall> Make(Operation& op, absl::string_view signature, PrimitiveType type,
+                                         const LapackConvention& convention = {});
 
   int64_t batch() const { return batch_; }
   // Of the dimension with that letter. All sizes and matrices can be counted in 32 bits.
@@ -93,15 +112,25 @@ class LapackCall {
   struct Buffer {
     Value value;
     int64_t stride;
+    int64_t place;  // among the operands or results of the instruction
   };
-  explicit LapackCall(Operation& op) : op_(op) {}
+  LapackCall(Operation& op, const LapackConvention& convention) : op_(op), convention_(convention) {}
+  absl::Status ReadParameters();
+  absl::Status ReadParameter(absl::string_view word, int64_t number);
+  absl::Status CheckParameters() const;
+  int64_t OperandPlace(size_t i) const;
+  int64_t ResultPlace(size_t i) const;
   absl::Status Bind(absl::string_view signature, PrimitiveType type);
   absl::Status BindArray(absl::string_view array, const Shape& shape, PrimitiveType type, int64_t* stride);
   absl::Status BindSizes(absl::string_view letters, absl::Span<const int64_t> dimensions);
-  absl::Status MakeOperand(int64_t i, int64_t stride);
-  absl::Status MakeResult(int64_t i, int64_t stride);
+  absl::Status MakeOperand(int64_t place, int64_t stride);
+  absl::Status MakeResult(int64_t place, int64_t stride);
+  absl::StatusOr<Value> MakeWorkspaceResult(int64_t place) const;
 
   Operation& op_;
+  LapackConvention convention_;
+  int64_t parameter_count_ = 0;
+  std::vector<std::pair<char, int64_t>> expected_sizes_;  // what the scalars say of them
   std::string signature_;
   absl::flat_hash_map<std::string, int64_t> attributes_;
   std::vector<Buffer> operands_, results_;

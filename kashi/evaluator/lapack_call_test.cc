@@ -41,8 +41,13 @@ TEST(LapackCallTest, Targets) {
     EXPECT_TRUE(IsLapackCall(name)) << name;
     EXPECT_EQ(IsKnownCustomCall(name), HasLapack()) << name;
   }
-  for (const absl::string_view name : {"lapack_sungqr_ffi", "lapack_zorgqr_ffi", "lapack_spotrf", "lapack_potrf_ffi",
-                                       "lapack__ffi", "lapack_s_ffi", ""}) {
+  for (const absl::string_view name :
+       {"lapack_spotrf", "blas_ctrsm", "lapack_zungqr", "lapack_cheevd", "lapack_sgees"}) {
+    EXPECT_TRUE(IsLapackCall(name)) << name;
+  }
+  for (const absl::string_view name :
+       {"lapack_sungqr_ffi", "lapack_zorgqr_ffi", "lapack_potrf_ffi", "lapack__ffi", "lapack_s_ffi", "", "lapack_strsm",
+        "blas_spotrf", "blas_strsm_ffi", "lapack_sgeqp3", "blas_", "lapack_"}) {
     EXPECT_FALSE(IsLapackCall(name)) << name;
   }
 }
@@ -148,6 +153,32 @@ TEST_F(LapackTest, OtherShapesAndAttributesAreRefused) {
     EXPECT_THAT(status.message(), HasSubstr(bad.why));
     EXPECT_THAT(status.message(), HasSubstr(bad.target));
   }
+}
+
+// As JAX called LAPACK until 2024; $0 is lower, $1 the batch, $2 the size, $3 the results.
+absl::StatusOr<Literal> OldCholesky(absl::string_view lower, absl::string_view batch, absl::string_view n,
+                                    absl::string_view result = "(f32[2,2]{0,1}, s32[])") {
+  return TryEvaluateText(absl::Substitute(R"(
+    ENTRY e { a = f32[2,2]{0,1} constant({{4, 6}, {2, 10}})
+              lower = $0
+              batch = s32[] constant($1)
+              n = s32[] constant($2)
+              ROOT r = $3 custom-call(lower, batch, n, a), custom_call_target="lapack_spotrf" })",
+                                          lower, batch, n, result));
+}
+
+TEST_F(LapackTest, ScalarsInFrontOfTheArrays) {
+  const Literal lower = OldCholesky("s32[] constant(1)", "1", "2").value();
+  EXPECT_EQ(LiteralSlice(lower, {0}), LiteralUtil::CreateR2<float>({{2, 6}, {1, 3}}));
+  const Literal upper = OldCholesky("s32[] constant(0)", "1", "2").value();
+  EXPECT_EQ(LiteralSlice(upper, {0}), LiteralUtil::CreateR2<float>({{2, 3}, {2, 1}}));
+  const auto message = [](const absl::StatusOr<Literal>& result) { return std::string(result.status().message()); };
+  EXPECT_THAT(message(OldCholesky("s32[] constant(2)", "1", "2")), HasSubstr("operand 0 is 2"));
+  EXPECT_THAT(message(OldCholesky("f32[] constant(1)", "1", "2")), HasSubstr("operand 0 is no s32[] and no u8[]"));
+  EXPECT_THAT(message(OldCholesky("s32[] constant(1)", "3", "2")), HasSubstr("says 3 where the shapes say 1"));
+  EXPECT_THAT(message(OldCholesky("s32[] constant(1)", "1", "7")), HasSubstr("says 7 where the shapes say 2"));
+  EXPECT_THAT(message(OldCholesky("s32[] constant(1)", "1", "2", "(f32[2,2], s32[], f32[9])")),
+              HasSubstr("another number of operands or results"));
 }
 
 TEST_F(LapackTest, SizesBeyond32BitsAreRefused) {

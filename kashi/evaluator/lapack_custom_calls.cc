@@ -3,9 +3,11 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "kashi/array/primitive_util.h"
@@ -433,24 +435,60 @@ constexpr Routine kRoutines[] = {
 };
 #undef KASHI_LAPACK_FUNCTIONS
 
+// As JAX called them until 2024.
+struct OldRoutine {
+  absl::string_view real_name;
+  LapackConvention real, complex;
+};
+
+constexpr OldRoutine kOldRoutines[] = {
+    {"potrf", {"uplo:UL =b =n", "", "", 2}, {"uplo:UL =b =n", "", "", 2}},
+    {"getrf", {"=b =m =n", "", "", 3}, {"=b =m =n", "", "", 3}},
+    {"geqrf", {"=b =m =n -", "", "", 4}, {"=b =m =n -", "", "", 4}},
+    {"orgqr", {"=b =m =n =p -", "", "", 3}, {"=b =m =n =p -", "", "", 3}},
+    {"trsm",
+     {"side:RL uplo:UL trans_x:NTC diag:NU =r =c =b", "897", "", 1},
+     {"side:RL uplo:UL trans_x:NTC diag:NU =r =c =b", "897", "", 1}},
+    {"gehrd", {"=n low high - =b -", "", "", 4}, {"=n low high - =b -", "", "", 4}},
+    {"sytrd", {"=n uplo:UL - =b -", "", "", 6}, {"=n uplo:UL - =b -", "", "", 6}},
+    {"syevd", {"uplo:UL =b =n", "", "", 5, "{mode = 86}"}, {"uplo:UL =b =n", "", "", 6, "{mode = 86}"}},
+    {"gesdd", {"mode:SA mode:N. =b =m =n -", "", "", 7}, {"mode:SA mode:N. =b =m =n -", "", "", 8}},
+    {"geev",
+     {"=b =n compute_left: compute_right:", "", "34567", 8},
+     {"=b =n compute_left: compute_right:", "", "2345", 6}},
+    {"gees", {"=b =n mode: sort:", "", "031245", 6}, {"=b =n mode: sort:", "", "03245", 6}},
+};
+
 struct LapackTarget {
   const Routine* routine = nullptr;  // null: no target of ours
   int type = 0;                      // 0 s, 1 d, 2 c, 3 z
+  LapackConvention convention;
 
   bool is_complex() const { return type >= 2; }
 };
 
-// "lapack_spotrf_ffi"
+const OldRoutine* FindOldRoutine(absl::string_view real_name) {
+  const auto* const found = absl::c_find_if(kOldRoutines, [&](const auto& old) { return old.real_name == real_name; });
+  return found == std::end(kOldRoutines) ? nullptr : found;
+}
+
+// "lapack_spotrf_ffi"; before "lapack_spotrf", and "blas_strsm"
 LapackTarget FindLapackTarget(absl::string_view name) {
   constexpr absl::string_view kLetters = "sdcz";
-  if (!absl::ConsumePrefix(&name, "lapack_") || !absl::ConsumeSuffix(&name, "_ffi") || name.empty()) return {};
+  const bool is_old = !absl::ConsumeSuffix(&name, "_ffi");
+  const bool is_blas = is_old && absl::ConsumePrefix(&name, "blas_");
+  if ((!is_blas && !absl::ConsumePrefix(&name, "lapack_")) || name.empty()) return {};
   const size_t type = kLetters.find(name[0]);
   if (type == absl::string_view::npos) return {};
-  for (const Routine& routine : kRoutines) {
-    if (name.substr(1) == (type >= 2 ? routine.complex_name : routine.real_name))
-      return {&routine, static_cast<int>(type)};
-  }
-  return {};
+  const auto* const routine = absl::c_find_if(
+      kRoutines, [&](const Routine& r) { return name.substr(1) == (type >= 2 ? r.complex_name : r.real_name); });
+  if (routine == std::end(kRoutines) || (is_old && is_blas != (routine->real_name == "trsm"))) return {};
+  LapackTarget target = {routine, static_cast<int>(type), {}};
+  if (!is_old) return target;
+  const OldRoutine* const old = FindOldRoutine(routine->real_name);
+  if (old == nullptr) return {};
+  target.convention = target.is_complex() ? old->complex : old->real;
+  return target;
 }
 
 }  // namespace
@@ -479,7 +517,7 @@ absl::StatusOr<Value> EvaluateLapackCall(Operation& op) {
   const bool has_own_signature = target.is_complex() && !routine.complex_signature.empty();
   KASHI_ASSIGN_OR_RETURN(LapackCall call,
                          LapackCall::Make(op, has_own_signature ? routine.complex_signature : routine.real_signature,
-                                          kTypes[target.type]));
+                                          kTypes[target.type], target.convention));
   KASHI_RETURN_IF_ERROR(routine.functions[target.type](call));
   return call.TakeResults();
 }

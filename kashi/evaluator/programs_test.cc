@@ -1,5 +1,6 @@
 // Small programs and what real XLA makes of them: tests/data/evaluator/programs.txt, random ones, a sample of what
-// scripts/oracle_programs.py asks; linear_algebra.txt, what JAX does by LAPACK (scripts/oracle_jax.py). A program there:
+// scripts/oracle_programs.py asks; linear_algebra.txt, what JAX does by LAPACK, and linear_algebra_old.txt, how JAX 0.4.20
+// called it; custom_calls.txt, its calls of other functions (all by scripts/oracle_jax.py). A program there:
 //
 //   === SEED
 //   HloModule …
@@ -153,6 +154,19 @@ TEST(ProgramsTest, LinearAlgebraGivesWhatJaxGives) {
   if (!HasLapack()) GTEST_SKIP() << "built without LAPACK";
   const std::vector<Program> programs = ReadPrograms("linear_algebra.txt");
   ASSERT_GT(programs.size(), 60);
+  for (const Program& program : programs) ExpectWhatXlaGives(program);
+}
+
+TEST(ProgramsTest, LinearAlgebraOfOlderJaxGivesWhatItGave) {
+  if (!HasLapack()) GTEST_SKIP() << "built without LAPACK";
+  const std::vector<Program> programs = ReadPrograms("linear_algebra_old.txt");
+  ASSERT_GT(programs.size(), 30);
+  for (const Program& program : programs) ExpectWhatXlaGives(program);
+}
+
+TEST(ProgramsTest, CustomCallsGiveWhatJaxGives) {
+  const std::vector<Program> programs = ReadPrograms("custom_calls.txt");
+  ASSERT_GE(programs.size(), 6);
   for (const Program& program : programs) ExpectWhatXlaGives(program);
 }
 

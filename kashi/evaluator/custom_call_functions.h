@@ -1,0 +1,50 @@
+// What the functions of custom calls share (custom_call.cc has the table of targets), and those that have files of their own.
+// Each takes the operands, and gives the results, that its line here says; UNIMPLEMENTED for others.
+#ifndef KASHI_EVALUATOR_CUSTOM_CALL_FUNCTIONS_H_
+#define KASHI_EVALUATOR_CUSTOM_CALL_FUNCTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/value.h"
+
+namespace kashi {
+
+// UNIMPLEMENTED: operands or results are not those of the target.
+absl::Status MisusedCustomCall(const Operation& op);
+// Whether there are so many operands, all of them arrays.
+bool HasArrayOperands(const Operation& op, size_t count);
+// Whether the call has one result, an array of that type and these dimensions.
+bool HasArrayResult(const Operation& op, PrimitiveType type, absl::Span<const int64_t> dimensions);
+// A tuple of these, if they are what the call's shape says.
+absl::StatusOr<Value> MakeTupleResult(const Operation& op, std::vector<Value> values);
+template <typename... Values>
+absl::StatusOr<Value> MakeTupleResultOf(const Operation& op, Values&&... values) {
+  std::vector<Value> all;
+  (all.push_back(std::forward<Values>(values)), ...);
+  return MakeTupleResult(op, std::move(all));
+}
+
+// ---- top_k_custom_calls.cc --------------------------------------------------------------------------------------------------
+
+// TopK: (x[..., n]) -> ([..., k], s32[..., k])
+absl::StatusOr<Value> EvaluateTopKCall(Operation& op);
+// PartialReduce, ApproxTopK: (x[..., n], indices[..., n], x's initial value, an index) -> ([..., k], indices[..., k])
+absl::StatusOr<Value> EvaluateApproximateTopK(Operation& op);
+
+// ---- jax_custom_calls.cc: calls of JAX on a CPU that need no LAPACK -------------------------------------------------------------
+
+// tridiagonal_solve_perturbed_ffi: (lower[..., n], diagonal[..., n], upper[..., n], b[..., n, c]) -> x[..., n, c]
+absl::StatusOr<Value> SolveTridiagonalPerturbed(Operation& op);
+// cpu_csr_sparse_dense_ffi: (data[e], offsets[m + 1], columns[e], b[n] or b[n, c]) -> [m] or [m, c]
+absl::StatusOr<Value> MultiplyCsr(Operation& op);
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_CUSTOM_CALL_FUNCTIONS_H_
