@@ -46,11 +46,16 @@ def sources_of(file):
     return [pathlib.Path(name) for name in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)]
 
 
+def flags_of_all(build):
+    """The flags of each source that the build compiles."""
+    return {source: flags_of(entry["command"])
+            for entry in json.loads((build / "compile_commands.json").read_text())
+            for source in sources_of(pathlib.Path(entry["file"]))}
+
+
 def read_commands(build, sources):
-    """The flags of each source, as one word list."""
-    commands = {source: flags_of(entry["command"])
-                for entry in json.loads((build / "compile_commands.json").read_text())
-                for source in sources_of(pathlib.Path(entry["file"]))}
+    """The flags of each of these sources, as one word list."""
+    commands = flags_of_all(build)
     missing = [str(source) for source in sources if source not in commands]
     if missing:
         sys.exit(f"check_tidy: not in {build}/compile_commands.json: {' '.join(missing)}")
@@ -115,7 +120,6 @@ def names_in(source):
     text = source.read_text()
     names = {next(filter(None, match)) for match in DEFINITION.findall(text)}
     return {name for name in names if text.rfind(f"\n#undef {name}\n") <= text.find(f"\n#define {name}")}
-
 
 
 def make_groups(commands):

@@ -207,16 +207,6 @@ class HeadersTest(unittest.TestCase):
         self.assertEqual(check_headers.include_name(root, root / "kashi/array/shape.h"), "kashi/array/shape.h")
         self.assertEqual(check_headers.include_name(root, root / "compat/xla/shape.h"), "xla/shape.h")
 
-    def test_a_header_that_a_file_includes_first_is_proved(self):
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
-            (root / "x.cc").write_text('// What it is.\n\n#include "kashi/x.h"\n#include "kashi/second.h"\n')
-            (root / "y.cc").write_text('#include <string>\n#include "kashi/y.h"\n')
-            entries = [{"file": str(root / name), "command": "g++"} for name in ("x.cc", "y.cc")]
-            (root / "compile_commands.json").write_text(json.dumps(entries))
-            proved = check_headers.headers_proved_by(root, root)
-        self.assertEqual(proved, {root / "kashi/x.h", root / "compat/kashi/x.h"})
-
 
 class TidyTest(unittest.TestCase):
     def test_files_that_define_a_name_twice_are_kept_apart(self):
@@ -239,6 +229,17 @@ class TidyTest(unittest.TestCase):
                             "#undef HWY_TARGET_INCLUDE\n#define HWY_TARGET_INCLUDE \"a.cc\"\n")
             self.assertEqual(check_tidy.names_in(file), {"Sizes", "HWY_TARGET_INCLUDE"})
 
+    def test_files_of_a_unity_build_have_the_flags_of_their_group(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "Unity").mkdir()
+            group = root / "Unity" / "unity_a-c_cxx.cxx"
+            group.write_text(f'/* made */\n\n#include "{root}/x.cc"\n\n#include "{root}/y.cc"\n')
+            entries = [{"file": str(group), "command": "g++ -DX -O3"}, {"file": str(root / "z.cc"), "command": "g++ -DZ"}]
+            (root / "compile_commands.json").write_text(json.dumps(entries))
+            x, y, z = (root / name for name in ("x.cc", "y.cc", "z.cc"))
+            self.assertEqual(check_tidy.read_commands(root, [x, y, z]), {x: ("-DX",), y: ("-DX",), z: ("-DZ",)})
+
     def test_flags_keep_their_order(self):
         self.assertEqual(check_tidy.flags_of("g++ -DX=1 -I/a -isystem /b -O3 -std=gnu++17 -o x.o -c x.cc"),
                          ("-DX=1", "-I/a", "-isystem", "/b", "-std=gnu++17"))
@@ -252,7 +253,7 @@ class TidyTest(unittest.TestCase):
             return "x" in group, blamed
         with unittest.mock.patch.object(check_tidy, "run_together", run_together), \
              unittest.mock.patch.object(check_tidy, "run_one", lambda file, _: f"{file} is bad" if file == "x" else ""):
-            return check_tidy.check_group(files, dict.fromkeys(files, ()), None, None), asked
+            return check_tidy.check_group(files, dict.fromkeys(files, ()), None), asked
 
     def test_a_file_to_blame_is_looked_at_alone(self):
         reports, asked = self.check_group(["a", "b", "x", "c"], {"x"})

@@ -165,7 +165,8 @@ TEST(PadTest, CropsOperandAndHoles) {
     v = s32[] constant(9)
     ROOT out = s32[9] pad(x, v), padding=$0)";
   EXPECT_EQ(ResultText(absl::StrReplaceAll(kModule, {{"$0", "-1_3_1"}})), "s32[9] {9, 2, 9, 3, 9, 4, 9, 9, 9}");
-  EXPECT_EQ(ResultText(absl::StrReplaceAll(kModule, {{"s32[9]", "s32[5]"}, {"$0", "1_-3_1"}})), "s32[5] {9, 1, 9, 2, 9}");
+  EXPECT_EQ(ResultText(absl::StrReplaceAll(kModule, {{"s32[9]", "s32[5]"}, {"$0", "1_-3_1"}})),
+            "s32[5] {9, 1, 9, 2, 9}");
 }
 
 TEST(PadTest, TakesTheLargestPaddings) {
@@ -184,9 +185,9 @@ TEST(ReshapeTest, KeepsRowMajorOrder) {
 // ---- Dynamic slices: docs/spec/hlo-ops.md 15.
 
 std::string DynamicSlice(absl::string_view type, absl::string_view row, absl::string_view column) {
-  return ResultText(absl::StrCat("x = f32[3,4] constant({{0,1,2,3},{4,5,6,7},{8,9,10,11}})\n", "i = ", type, "[] constant(",
-                             row, ")\n j = ", type, "[] constant(", column,
-                             ")\n ROOT y = f32[2,2] dynamic-slice(x, i, j), dynamic_slice_sizes={2,2}"));
+  return ResultText(absl::StrCat("x = f32[3,4] constant({{0,1,2,3},{4,5,6,7},{8,9,10,11}})\n", "i = ", type,
+                                 "[] constant(", row, ")\n j = ", type, "[] constant(", column,
+                                 ")\n ROOT y = f32[2,2] dynamic-slice(x, i, j), dynamic_slice_sizes={2,2}"));
 }
 
 TEST(DynamicSliceTest, ClampsStarts) {

@@ -20,16 +20,16 @@ constexpr absl::string_view kPairs =
 
 TEST(GatherTest, ClampsSignedIndices) {
   EXPECT_EQ(GatherText(absl::StrCat(kOperand, "i = s32[3,2] constant({{-1,1},{5,3},{1,-7}})\n",
-                                "ROOT y = f32[3,2] gather(x, i), ", kPairs)),
+                                    "ROOT y = f32[3,2] gather(x, i), ", kPairs)),
             "f32[3,2] { { 1, 2 }, { 10, 11 }, { 4, 5 } }");
 }
 
 TEST(GatherTest, LargeUnsignedIndicesAreLarge) {
   EXPECT_EQ(GatherText(absl::StrCat(kOperand, "i = u32[3,2] constant({{4294967295,1},{5,3},{1,2147483648}})\n",
-                                "ROOT y = f32[3,2] gather(x, i), ", kPairs)),
+                                    "ROOT y = f32[3,2] gather(x, i), ", kPairs)),
             "f32[3,2] { { 9, 10 }, { 10, 11 }, { 6, 7 } }");
   EXPECT_EQ(GatherText(absl::StrCat(kOperand, "i = u64[1,2] constant({{18446744073709551615,0}})\n",
-                                "ROOT y = f32[1,2] gather(x, i), ", kPairs)),
+                                    "ROOT y = f32[1,2] gather(x, i), ", kPairs)),
             "f32[1,2] { { 8, 9 } }");
 }
 

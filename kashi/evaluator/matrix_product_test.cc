@@ -115,10 +115,10 @@ TYPED_TEST(MatrixProductTest, AgreesWithThreeLoopsOnRandomSizes) {
     const auto size = [&random](int64_t limit) { return static_cast<int64_t>(1 + random() % limit); };
     // One of three is large in turn: blocks, stretches of k, and panels then come in numbers.
     ProductCase c{{size(3), size(i % 3 == 0 ? 500 : 30), size(i % 3 == 1 ? 900 : 30), size(i % 3 == 2 ? 2500 : 30)},
-           static_cast<Order>(random() % 4),
-           static_cast<Order>(random() % 4),
-           static_cast<int64_t>(random() % 2),
-           random() % 2 == 0};
+                  static_cast<Order>(random() % 4),
+                  static_cast<Order>(random() % 4),
+                  static_cast<int64_t>(random() % 2),
+                  random() % 2 == 0};
     CheckCase<TypeParam>(c, random);
     if (testing::Test::HasFatalFailure()) return;
   }

@@ -148,7 +148,8 @@ std::optional<LeafShardings> SdyLeaves(const HloInstruction& instruction) {
     const absl::StatusOr<SdyMeshes> meshes = SdyMeshesOf(*instruction.GetModule());
     if (!meshes.ok()) return std::nullopt;
     const absl::StatusOr<std::vector<NamedSharding>> named = ParseSdyShardings(found->second, *meshes);
-    if (!named.ok() || static_cast<int64_t>(named->size()) != ShardingLeafCount(instruction.shape())) return std::nullopt;
+    if (!named.ok() || static_cast<int64_t>(named->size()) != ShardingLeafCount(instruction.shape()))
+      return std::nullopt;
     LeafShardings leaves;
     for (const NamedSharding& sharding : *named) {
       absl::StatusOr<HloSharding> leaf = HloSharding::V3ToV2Sharding(sharding);

@@ -43,7 +43,8 @@ absl::Status CheckRangeOfMap(absl::string_view name, IndexedDimensions dimension
   return absl::OkStatus();
 }
 
-absl::Status CheckRange(absl::string_view name, absl::string_view operation, IndexedDimensions dimensions, int64_t rank) {
+absl::Status CheckRange(absl::string_view name, absl::string_view operation, IndexedDimensions dimensions,
+                        int64_t rank) {
   for (int64_t d : dimensions) {
     if (d < 0 || d >= rank) {
       return InvalidArgument("Invalid %s set in %s op; valid range is [0, %d), got: %d.", name, operation, rank, d);
@@ -52,8 +53,9 @@ absl::Status CheckRange(absl::string_view name, absl::string_view operation, Ind
   return absl::OkStatus();
 }
 
-absl::Status CheckSameCount(absl::string_view operand_name, IndexedDimensions operand_dims, absl::string_view indices_name,
-                            IndexedDimensions indices_dims, absl::string_view operation) {
+absl::Status CheckSameCount(absl::string_view operand_name, IndexedDimensions operand_dims,
+                            absl::string_view indices_name, IndexedDimensions indices_dims,
+                            absl::string_view operation) {
   if (operand_dims.size() == indices_dims.size()) return absl::OkStatus();
   return InvalidArgument("%s and %s in %s op must be of the same size; got: %d and %d.", operand_name, indices_name,
                          operation, operand_dims.size(), indices_dims.size());
@@ -121,7 +123,8 @@ absl::Status CheckGatherDimensionNumbers(const Shape& input, const ResultDimensi
 }
 
 // IndexedDimensions that the result lacks have slices of one element, or none. `can_only`: what gather does with them.
-absl::Status CheckLeftOutSizes(absl::string_view can_only, IndexedDimensions dimensions, IndexedDimensions slice_sizes) {
+absl::Status CheckLeftOutSizes(absl::string_view can_only, IndexedDimensions dimensions,
+                               IndexedDimensions slice_sizes) {
   for (size_t i = 0; i < dimensions.size(); ++i) {
     const int64_t size = slice_sizes[dimensions[i]];
     if (size > 1) {
@@ -270,7 +273,8 @@ absl::Status CheckUpdateWindow(const Shape& operand, const Shape& updates, const
 }
 
 // The other dimensions of updates are those of the indices, but for the one of the index vectors.
-absl::Status CheckUpdateScatterDims(const Shape& updates, IndexedDimensions indices, const ScatterDimensionNumbers& dnums) {
+absl::Status CheckUpdateScatterDims(const Shape& updates, IndexedDimensions indices,
+                                    const ScatterDimensionNumbers& dnums) {
   const DimensionSet window(updates.rank(), {dnums.update_window_dims()});
   int64_t index_dim = 0;
   for (int i = 0; i < updates.dimensions_size(); ++i) {
