@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kashi/array/layout_util.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_parser.h"
 
@@ -26,10 +27,10 @@ inline std::string Text(const absl::StatusOr<Shape>& shape) {
   return shape.ok() ? Text(*shape) : std::string(shape.status().message());
 }
 
-// S(text) without layouts.
+// S(text) without layouts, in tuples too.
 inline Shape WithoutLayout(absl::string_view text) {
   Shape shape = S(text);
-  shape.clear_layout();
+  LayoutUtil::ClearLayout(&shape);
   return shape;
 }
 
