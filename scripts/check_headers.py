@@ -16,8 +16,8 @@ import sys
 
 from check_tidy import files_changed, flags_of_all
 
-FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-Wno-sign-compare", "-Wno-unused-function", "-Werror", "-fsyntax-only",
-         '-DKASHI_TEST_DATA=""']  # headers for tests name the folder of tests/data
+FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-Wno-sign-compare", "-Wno-unused-function", "-Werror", "-fsyntax-only"]
+FOR_HEADERS = ['-DKASHI_TEST_DATA=""']  # headers for tests name the folder of tests/data
 INCLUDE_FLAGS = ("-I", "-isystem", "-iquote")
 
 
@@ -83,7 +83,8 @@ def main():
     everything = all_files(root, flags_of_source)
     files = [file.resolve() for file in options.files] or choose_files(root, everything, options.recent)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        errors = list(pool.map(lambda file: compile_alone(root, file, compiler, flags_of_source.get(file, flags)), files))
+        errors = list(pool.map(lambda file: compile_alone(root, file, compiler, flags_of_source.get(file, [*flags, *FOR_HEADERS])),
+                               files))
     bad = [(file, error) for file, error in zip(files, errors) if error]
     for file, error in bad:
         print(f"{file.relative_to(root)} does not compile alone:\n{error}")
