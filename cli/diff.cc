@@ -92,9 +92,9 @@ int DiffVerb::RunDirectories() {
   ShowAlone("b", pairs.only_b);
   const size_t alone = pairs.only_a.size() + pairs.only_b.size();
   if (!options_.json) {
-    answers_.Add(absl::StrCat(pairs.pairs.size(), pairs.pairs.size() == 1 ? " pair" : " pairs", ", ", differing_,
-                              " differ", failed_ > 0 ? absl::StrCat(", ", failed_, " failed") : "", "; ", alone,
-                              alone == 1 ? " module" : " modules", " without partner\n"));
+    answers_.Add(absl::StrCat(Count(static_cast<int64_t>(pairs.pairs.size()), "pair"), ", ", differing_, " differ",
+                              failed_ > 0 ? absl::StrCat(", ", failed_, " failed") : "", "; ",
+                              Count(static_cast<int64_t>(alone), "module"), " without partner\n"));
   }
   const bool is_same = failed_ == 0 && differing_ == 0 && alone == 0;
   return std::max(answers_.Finish(), is_same ? kSuccess : kBadInput);

@@ -40,7 +40,7 @@ Json SideJson(const HloInstruction& instruction, const ValueSummary& summary) {
 
 std::string Differences(int64_t count) {
   if (count == 0) return "the same structure";
-  return absl::StrCat(WithThousands(count), count == 1 ? " difference" : " differences");
+  return Count(count, "difference");
 }
 
 }  // namespace

@@ -390,8 +390,7 @@ std::string MemoryIndexHtml(const std::string& directory, const std::vector<Memo
 </body>
 </html>
 )html";
-  const std::string count =
-      absl::StrCat(WithThousands(static_cast<int64_t>(rows.size())), rows.size() == 1 ? " module" : " modules");
+  const std::string count = Count(static_cast<int64_t>(rows.size()), "module");
   return absl::StrReplaceAll(kPage, {{"{{directory}}", EscapeHtml(directory)},
                                      {"{{style}}", kMemoryPageCss},
                                      {"{{count}}", count},

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -137,12 +138,10 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 
 namespace {
 
-constexpr int64_t kMostUnpackedBytes = int64_t{4} << 30;  // of a file in gzip
-
 absl::StatusOr<std::string> ReadUnpacked(const std::string& path) {
   KASHI_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
   if (!IsGzip(bytes)) return bytes;
-  return Gunzip(bytes, kMostUnpackedBytes);
+  return Gunzip(bytes, static_cast<int64_t>(std::min<uint64_t>(InputLimit(), std::numeric_limits<int64_t>::max())));
 }
 
 // The module of a proto or of JSON.

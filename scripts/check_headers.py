@@ -9,7 +9,6 @@ import argparse
 import concurrent.futures
 import json
 import pathlib
-import re
 import shlex
 import subprocess
 import sys

@@ -56,6 +56,10 @@ class CommandTest(unittest.TestCase):
         _, err = self.run_kashi("verify", "bad.gz", files={"bad.gz": packed[:-8] + bytes(4) + packed[-4:]}, status=1)
         self.assertEqual(err, "kashi: error: bad.gz: the gzip is damaged\n")
 
+    def test_gzip_keeps_the_input_limit(self):
+        _, err = self.run_kashi("verify", "--input-limit", "1M", "big.gz", files={"big.gz": gzip.compress(bytes(3 << 20))}, status=1)
+        self.assertEqual(err, "kashi: error: big.gz: gzip holds more than 1 MiB\n")
+
     def test_other_kinds(self):
         for content, kind in {
             b"ML\xefR\x0d": "MLIR bytecode",
