@@ -169,6 +169,7 @@ class XlaBuilder {
   static constexpr int64_t kConvKernelSecondSpatialDimension = 3;
 
  private:
+  friend class ValueInference;  // kashi/evaluator
   friend class XlaLowering;
   friend struct internal::XlaBuilderFriend;
 

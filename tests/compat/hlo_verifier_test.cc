@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest-spi.h"
 #include "xla/hlo/ir/hlo_computation.h"
@@ -19,6 +20,7 @@
 #include "xla/layout_util.h"
 #include "xla/literal_util.h"
 #include "xla/service/hlo_module_config.h"
+#include "xla/service/layout_assignment.h"
 #include "xla/shape_util.h"
 #include "xla/tsl/lib/core/status_test_util.h"
 #include "xla/tsl/platform/statusor.h"
@@ -48,6 +50,27 @@ class HloVerifierTestLayoutSensitive : public HloHardwareIndependentTestBase {
   HloVerifierTestLayoutSensitive()
       : HloHardwareIndependentTestBase(HloVerifierOpts{}.MakeLayoutSensitive().AllowMixedPrecision()) {}
 };
+
+class HloVerifierTestLayoutAssigned : public HloHardwareIndependentTestBase {
+ public:
+  HloVerifierTestLayoutAssigned()
+      : HloHardwareIndependentTestBase(/*verifier_layout_sensitive=*/true,
+                                       /*allow_mixed_precision_in_hlo_verifier=*/false,
+                                       LayoutAssignment::InstructionCanChangeLayout) {}
+};
+
+TEST_F(HloVerifierTestLayoutAssigned, OnlySomeOperationsChangeLayouts) {
+  const auto verify = [&](absl::string_view operation) {
+    auto module = ParseAndReturnUnverifiedModule(absl::StrCat(
+        "HloModule m\nENTRY e {\n p = f32[2,3]{1,0} parameter(0)\n ROOT r = f32[2,3]{0,1} ", operation, "\n}"));
+    EXPECT_TRUE(module.ok()) << module.status();
+    return verifier().Run(module->get()).status();
+  };
+  TF_EXPECT_OK(verify("copy(p)"));
+  TF_EXPECT_OK(verify("broadcast(p), dimensions={0,1}"));
+  EXPECT_THAT(verify("negate(p)").message(), HasSubstr("Instruction shouldn't change layouts"));
+  EXPECT_THAT(verify("slice(p), slice={[0:2],[0:3]}").message(), HasSubstr("Instruction shouldn't change layouts"));
+}
 
 constexpr absl::string_view kNegate = R"(
 HloModule Negate

@@ -11,6 +11,7 @@
 #include "xla/client/xla_computation.h"
 #include "xla/hlo/builder/padding.h"
 #include "xla/hlo/builder/sharding_builder.h"
+#include "xla/hlo/builder/value_inference.h"
 #include "xla/hlo/builder/xla_computation.h"
 #include "xla/hlo/ir/hlo_module.h"
 #include "xla/hlo/parser/hlo_parser.h"
@@ -35,6 +36,20 @@ absl::StatusOr<std::unique_ptr<HloModule>> BuildHloModule(XlaBuilder& b) {
 }
 
 const HloInstruction* GetRoot(HloModule& module) { return module.entry_computation()->root_instruction(); }
+
+TEST(XlaBuilderTest, ValuesAndBoundsBeforeAnyRun) {
+  XlaBuilder b("values");
+  const XlaOp size = GetDimensionSize(Parameter(&b, 0, ShapeUtil::MakeShape(F32, {8}, {true}), "x"), 0);
+  ValueInference inference(&b);
+  TF_ASSERT_OK_AND_ASSIGN(const Literal is_dynamic, inference.AnalyzeIsDynamic(size));
+  EXPECT_TRUE(is_dynamic.Get<bool>({}));
+  TF_ASSERT_OK_AND_ASSIGN(OptionalLiteral bound, inference.AnalyzeConstant(size, ValueInferenceMode::kUpperBound));
+  EXPECT_EQ(bound.Get<int32_t>({}), 8);
+  TF_ASSERT_OK_AND_ASSIGN(OptionalLiteral value, inference.AnalyzeConstant(size, kValue));
+  EXPECT_FALSE(value.AllValid());
+  EXPECT_FALSE(value.GetValue().has_value());
+  EXPECT_EQ(inference.builder(), &b);
+}
 
 TEST(XlaBuilderTest, OnePlusTwo) {
   XlaBuilder b("one_plus_two");

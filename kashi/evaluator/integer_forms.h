@@ -1,0 +1,81 @@
+// Integers of which not the value is known but bounds, such as the size of a dynamic dimension: sums of unknowns.
+//
+//   IntegerForms forms;
+//   const IntegerForms::Id n = forms.Unknown({0, 10});                                   // a size below `<=10`
+//   const IntegerForms::Id m = forms.Apply(HloOpcode::kSubtract, S32, {forms.Constant(7), n});
+//   forms.RangeOf(m);                                                                     // {-3, 7}
+//   forms.RangeOf(forms.Apply(HloOpcode::kAdd, S32, {m, n}));                             // {7, 7}: n cancels
+//
+// A form is constant + sum of coefficient * unknown, so sums, differences and multiples keep how values hang together; what else
+// is said of (maximum, quotient, comparison …) is a new unknown between the bounds that follow. Exact: a result that may leave its
+// element type, and so wrap, has no form.
+#ifndef KASHI_EVALUATOR_INTEGER_FORMS_H_
+#define KASHI_EVALUATOR_INTEGER_FORMS_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "kashi/array/primitive_type.h"
+#include "kashi/hlo/comparison_util.h"
+#include "kashi/hlo/hlo_opcode.h"
+
+namespace kashi {
+
+// Both ends belong to it.
+struct IntegerRange {
+  int64_t low;
+  int64_t high;
+};
+
+class IntegerForms {
+ public:
+  using Id = int32_t;
+  static constexpr Id kNone = 0;  // nothing is known
+
+  Id Constant(int64_t value);
+  Id Unknown(IntegerRange range);
+  // What an elementwise operation gives for these operands, as a value of `type` (an integer, or PRED as 0 and 1). kNone if any
+  // operand is, or the operation is none that this knows.
+  Id Apply(HloOpcode opcode, PrimitiveType type, absl::Span<const Id> operands);
+  Id Compare(ComparisonDirection direction, Id lhs, Id rhs);
+  // One of the two, nobody knows which.
+  Id Either(Id a, Id b);
+  // The same number as a value of `type`; kNone if it may not fit.
+  Id AsType(PrimitiveType type, Id form);
+
+  // Dies for kNone.
+  IntegerRange RangeOf(Id form) const;
+  // nullopt for types whose numbers are no integers.
+  static std::optional<IntegerRange> RangeOfType(PrimitiveType type);
+
+ private:
+  using Term = std::pair<int32_t, int64_t>;  // which unknown, and its coefficient, which is not 0
+  struct Form {
+    int64_t constant;
+    std::vector<Term> terms;  // by unknown
+    IntegerRange range;
+  };
+
+  Id Insert(int64_t constant, std::vector<Term> terms);
+  // a + factor * b
+  Id Sum(Id a, Id b, int64_t factor);
+  Id Scaled(Id a, int64_t factor) { return Sum(Constant(0), a, factor); }
+  Id Product(Id a, Id b);
+  Id Quotient(Id a, Id b);
+  Id Remainder(Id a, Id b);
+  Id AbsoluteValue(Id a);
+  Id ApplyTo(HloOpcode opcode, PrimitiveType type, absl::Span<const Id> x);
+  const Form& form(Id id) const { return forms_[id - 1]; }
+
+  std::vector<Form> forms_;  // Id 1 is the first
+  std::vector<IntegerRange> unknowns_;
+  absl::flat_hash_map<int64_t, Id> constants_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_INTEGER_FORMS_H_

@@ -1,0 +1,85 @@
+// ValueInference: what is known of an operation's value while its program is being built, element by element: the value
+// itself, bounds of it, or that it is dynamic, which says that only a run can tell. (XLA's interface.)
+//
+//   XlaBuilder b("sizes");
+//   XlaOp x = Parameter(&b, 0, ParseShape("f32[<=10,3]").value(), "x");
+//   XlaOp n = GetDimensionSize(x, 0);
+//   XlaOp sizes = ConcatInDim(&b, {Reshape(n, {1}), ConstantR1<int32_t>(&b, {7})}, 0);
+//   OptionalLiteral value = ValueInference(&b).AnalyzeConstant(sizes, ValueInferenceMode::kValue).value();
+//   value.Get<int32_t>({0});   // nullopt
+//   value.Get<int32_t>({1});   // 7
+//   OptionalLiteral bound = ValueInference(&b).AnalyzeConstant(sizes, ValueInferenceMode::kUpperBound).value();
+//   bound.Get<int32_t>({0});   // 10
+//
+// Dynamic are parameters, random numbers, what comes from other devices or from outside, results of custom calls, and what is made of
+// such. A size of a dynamic dimension is dynamic, between 0 and the dimension's bound. A custom call "SetBound" carries a
+// literal with upper bounds, or a tuple of those and of PRED, false where the bound is the value itself.
+//   * Element by element: elementwise operations; whatever only moves elements, by indices that are known; select by a known
+//     predicate; reductions and windows. Into called computations; of a conditional, what is the same in all branches that may run; of a
+//     loop, what its body hands on.
+//   * Bounds are told of integers and PRED (integer_forms.h). They are never too narrow; where nothing better is known they are none.
+//   * Other operations have a value if all their operands have. What takes too long, or too much memory, is dynamic.
+#ifndef KASHI_EVALUATOR_VALUE_INFERENCE_H_
+#define KASHI_EVALUATOR_VALUE_INFERENCE_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/array/shape_index.h"
+#include "kashi/base/check.h"
+#include "kashi/hlo/xla_builder.h"
+#include "kashi/hlo/xla_op.h"
+#include "kashi/literal/literal.h"
+
+namespace kashi {
+
+// A literal of which each element is known or not.
+class OptionalLiteral {
+ public:
+  // `mask` has a PRED for each element of `value`: true where it is not known.
+  OptionalLiteral(Literal value, Literal mask) : value_(std::move(value)), mask_(std::move(mask)) {}
+
+  template <typename NativeT>
+  std::optional<NativeT> Get(absl::Span<const int64_t> element_index, ShapeIndex shape_index = {}) const {
+    if (mask_.Get<bool>(element_index, shape_index)) return std::nullopt;
+    return value_.Get<NativeT>(element_index, shape_index);
+  }
+  bool AllValid() const;
+  // All of it; nullopt unless all is known. Valid as long as this.
+  std::optional<LiteralSlice> GetValue() const {
+    return AllValid() ? std::optional<LiteralSlice>(value_) : std::nullopt;
+  }
+
+ private:
+  Literal value_;
+  Literal mask_;
+};
+
+enum ValueInferenceMode {
+  kValue = 0,
+  kUpperBound,  // the greatest that the value may be
+  kLowerBound,  // the least
+};
+
+class ValueInference {
+ public:
+  explicit ValueInference(XlaBuilder* builder) : builder_(builder) { KASHI_CHECK(builder != nullptr); }
+
+  // PRED for each element, true where it is dynamic: of the shape of `op`, its dimensions static. A token is one dynamic element.
+  // INVALID_ARGUMENT if `op` is not of the builder.
+  absl::StatusOr<Literal> AnalyzeIsDynamic(XlaOp op);
+  // O(operations that `op` needs, times their elements).
+  absl::StatusOr<OptionalLiteral> AnalyzeConstant(XlaOp op, ValueInferenceMode mode);
+
+  XlaBuilder* builder() { return builder_; }
+
+ private:
+  XlaBuilder* const builder_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_EVALUATOR_VALUE_INFERENCE_H_
