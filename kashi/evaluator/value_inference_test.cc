@@ -27,16 +27,17 @@ std::string Text(XlaOp op, ValueInferenceMode mode) {
   ShapeUtil::ForEachSubshape(*shape, [&](const Shape& part, const ShapeIndex& index) {
     if (!part.IsArray()) return;
     std::vector<std::string> elements;
-    ShapeUtil::ForEachIndexNoStatus(ShapeUtil::MakeShape(part.element_type(), part.dimensions()), [&](absl::Span<const int64_t> at) {
-      if (part.element_type() == PRED) {
-        const std::optional<bool> value = known->Get<bool>(at, index);
-        elements.push_back(value ? (*value ? "true" : "false") : "?");
-      } else {
-        const std::optional<int32_t> value = known->Get<int32_t>(at, index);
-        elements.push_back(value ? absl::StrCat(*value) : "?");
-      }
-      return true;
-    });
+    ShapeUtil::ForEachIndexNoStatus(ShapeUtil::MakeShape(part.element_type(), part.dimensions()),
+                                    [&](absl::Span<const int64_t> at) {
+                                      if (part.element_type() == PRED) {
+                                        const std::optional<bool> value = known->Get<bool>(at, index);
+                                        elements.push_back(value ? (*value ? "true" : "false") : "?");
+                                      } else {
+                                        const std::optional<int32_t> value = known->Get<int32_t>(at, index);
+                                        elements.push_back(value ? absl::StrCat(*value) : "?");
+                                      }
+                                      return true;
+                                    });
     arrays.push_back(absl::StrJoin(elements, " "));
   });
   return absl::StrJoin(arrays, " | ");
