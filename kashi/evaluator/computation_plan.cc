@@ -180,6 +180,7 @@ bool MayDifferFromShape(const HloInstruction& instruction) {
     case HloOpcode::kWhile:
     case HloOpcode::kConditional:
     case HloOpcode::kAsyncStart:
+    case HloOpcode::kAsyncUpdate:
     case HloOpcode::kCustomCall:
       return true;
     // The verifier lets their types not differ.

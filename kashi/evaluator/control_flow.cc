@@ -49,6 +49,19 @@ absl::StatusOr<Value> CallWith(Operation& op, const HloComputation& computation)
   return op.run.Call(computation, TakeOperands(op));
 }
 
+// ((arguments), result, contexts…). The computation runs when its last argument is there: at the start, but for programs of
+// the TPU's sparse core, whose async-update brings arguments. Until then the result is ().
+absl::StatusOr<Value> AsyncState(Operation& op, std::vector<Value> arguments) {
+  const HloComputation* computation = op.instruction.async_wrapped_computation();
+  if (computation == nullptr) return InvalidArgument("%s belongs to no async-start", op.instruction.name());
+  std::vector<Value> elements = {Value::MakeTuple(arguments), Value::MakeTuple({})};
+  if (static_cast<int64_t>(arguments.size()) >= computation->num_parameters()) {
+    KASHI_ASSIGN_OR_RETURN(elements[1], op.run.Call(*computation, std::move(arguments)));
+  }
+  KASHI_RETURN_IF_ERROR(AppendContexts(op, &elements));
+  return Value::MakeTuple(std::move(elements));
+}
+
 }  // namespace
 
 // EvaluationRun hands arguments out itself.
@@ -110,18 +123,17 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCopyDone>(Operation& op) {
   return Value::TakeElement(std::move(op.operands[0]), 0);
 }
 
-// ((arguments), result, contexts…): the whole computation runs at the start.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kAsyncStart>(Operation& op) {
-  std::vector<Value> elements = {Value::MakeTuple({op.operands.begin(), op.operands.end()})};
-  KASHI_ASSIGN_OR_RETURN(Value result, CallWith(op, *op.instruction.async_wrapped_computation()));
-  elements.push_back(std::move(result));
-  KASHI_RETURN_IF_ERROR(AppendContexts(op, &elements));
-  return Value::MakeTuple(std::move(elements));
+  return AsyncState(op, TakeOperands(op));
 }
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kAsyncUpdate>(Operation& op) {
-  return FirstOperand(op);
+  if (op.operands.size() == 1) return FirstOperand(op);
+  const Value begun = Value::TakeElement(std::move(op.operands[0]), 0);
+  std::vector<Value> arguments(begun.elements().begin(), begun.elements().end());
+  for (Value& late : TakeOperands(op, 1)) arguments.push_back(std::move(late));
+  return AsyncState(op, std::move(arguments));
 }
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kAsyncDone>(Operation& op) {

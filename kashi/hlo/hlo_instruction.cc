@@ -484,6 +484,13 @@ const HloInstruction* HloInstruction::async_chain_start() const {
   return start->opcode_ == HloOpcode::kAsyncStart ? start : nullptr;
 }
 
+const HloInstruction* HloInstruction::async_update() const {
+  for (const HloInstruction* user : users_) {
+    if (user->opcode_ == HloOpcode::kAsyncUpdate && user->operands_[0] == this) return user;
+  }
+  return nullptr;
+}
+
 HloComputation* HloInstruction::async_wrapped_computation() const {
   const HloInstruction* const start = async_chain_start();
   if (start == nullptr || start->called_computations().empty()) return nullptr;

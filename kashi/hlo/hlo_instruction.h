@@ -477,6 +477,8 @@ class HloInstruction {
   // Pre: an async-start. Its computation's thread is another matter: HloComputation::SpreadExecutionThread.
   void SetAsyncExecutionThread(absl::string_view thread);
   const HloInstruction* async_chain_start() const;
+  // The async-update that goes on with this async-start or -update; null if there is none.
+  const HloInstruction* async_update() const;
 
   // ---- Fields. All die if the instruction has none.
   int64_t parameter_number() const { return Field<HloField::parameter_number>(); }

@@ -17,6 +17,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/hlo/hlo_verifier.h"
 #include "kashi/hlo/window_util.h"
 
 namespace kashi {
@@ -24,6 +25,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::string Read(const std::filesystem::path& path) {
@@ -121,6 +124,53 @@ ENTRY %e (a: f32[2]) -> f32[2] {
   const auto strict =
       ParseAndReturnUnverifiedModule(text, HloModuleConfig(), HloParserOptions().set_keep_unknown_attributes(false));
   EXPECT_THAT(std::string(strict.status().message()), HasSubstr("expects 1 operands, but has 2 operands"));
+}
+
+// The update brings the argument: until then the state has none, and no result.
+constexpr absl::string_view kLateArgument =
+    R"(HloModule m, is_scheduled=true, entry_computation_layout={(f32[2]{0})->f32[2]{0}}
+
+%w (x: f32[2]) -> f32[2] {
+  %x = f32[2]{0} parameter(0)
+  ROOT %z = f32[2]{0} negate(%x)
+}, execution_thread="sparsecore"
+
+ENTRY %e (a: f32[2]) -> f32[2] {
+  %a = f32[2]{0} parameter(0)
+  %s = ((), (), u32[]) async-start(), async_execution_thread="sparsecore", calls=%w
+  %u = ((f32[2]{0}), f32[2]{0}, u32[]) async-update(%s, %a)
+  ROOT %d = f32[2]{0} async-done(%u)
+}
+)";
+
+TEST(HloParserTest, KeepsAsyncUpdatesThatBringArguments) {
+  const auto module = ParseAndReturnUnverifiedModule(kLateArgument);
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(Trimmed((*module)->ToString()), Trimmed(kLateArgument));
+  EXPECT_THAT(VerifyHlo(**module), IsEmpty());
+}
+
+TEST(HloParserTest, VerifiesTheArgumentsThatAsyncUpdatesBring) {
+  const std::string other =
+      absl::StrReplaceAll(kLateArgument, {{"%u = ((f32[2]{0})", "%b = f32[] constant(1)\n  %u = ((f32[])"},
+                                          {"async-update(%s, %a)", "async-update(%s, %b)"}});
+  const auto module = ParseAndReturnUnverifiedModule(other);
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(VerifyHlo(**module), Not(IsEmpty()));
+}
+
+// What is wrong with one instruction does not hide the next one, however late the mistake is seen.
+TEST(HloParserTest, GoesOnAtTheNextLine) {
+  const auto status = ParseAndReturnUnverifiedModule(R"(HloModule m
+ENTRY e {
+  a = f32[2] parameter(0)
+  t = ((f32[2]), f32[2]) async-update(a)
+  b = f32[2] negate(a)
+  ROOT c = f32[2] add(b, b)
+})")
+                          .status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("hlo:4:"));
+  EXPECT_THAT(std::string(status.message()), Not(HasSubstr("instruction does not exist")));
 }
 
 TEST(HloParserTest, SaysWhatIsDefinedTwice) {

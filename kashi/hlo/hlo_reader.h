@@ -129,7 +129,7 @@ class HloReader {
   absl::string_view ReadName();
   bool NameIsLegal(absl::string_view name, size_t begin);
   static bool IsRefusedName(absl::string_view name);  // of instructions
-  void SkipLine();
+  void SkipInstruction(size_t begin);
 
   // ---- Instructions.
   bool ReadInstruction();

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/hlo_reader.h"
@@ -42,6 +44,17 @@ bool IsReserved(absl::string_view word) {
                                                                               "shard_as",
                                                                               "shard_like"};
   return words->contains(word) || IsTypeName(word);
+}
+
+bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '.'; }
+
+// Whether `text` starts with ["ROOT"] ["%"] NAME "=", or with the brace that ends a computation.
+bool BeginsInstruction(absl::string_view text) {
+  if (absl::ConsumePrefix(&text, "}")) return true;
+  absl::ConsumePrefix(&text, "ROOT ");
+  absl::ConsumePrefix(&text, "%");
+  const size_t length = std::find_if_not(text.begin(), text.end(), IsNameCharacter) - text.begin();
+  return length > 0 && absl::StartsWith(absl::StripLeadingAsciiWhitespace(text.substr(length)), "=");
 }
 
 }  // namespace
@@ -124,10 +137,15 @@ bool HloReader::NameIsLegal(absl::string_view name, size_t begin) {
                absl::StrCat("illegal instruction name: ", name, "; suggest renaming to: ", suggestion));
 }
 
-// To the next line, so that one wrong instruction does not hide what is wrong with the others.
-void HloReader::SkipLine() {
-  const size_t end = scan_.text().find('\n', scan_.offset());
-  scan_.Seek(end == absl::string_view::npos ? scan_.text().size() : end);
+// To the line after the wrong instruction that starts at `begin`, so that it does not hide what is wrong with the others.
+// An instruction that was read to its end is found wrong at the first token of the next line: that line is not skipped.
+void HloReader::SkipInstruction(size_t begin) {
+  const absl::string_view text = scan_.text();
+  size_t end = scan_.offset();
+  while (end > begin && absl::ascii_isspace(text[end - 1])) --end;
+  const bool is_on_next_line = text.substr(end, scan_.offset() - end).find('\n') != absl::string_view::npos;
+  if (is_on_next_line && BeginsInstruction(text.substr(scan_.offset()))) return;
+  scan_.Seek(std::min(text.find('\n', scan_.offset()), text.size()));
 }
 
 // ---- Computations ----------------------------------------------------------------------------------------------------
@@ -209,9 +227,11 @@ bool HloReader::ReadInstructionList() {
 
   const int64_t errors_before = errors_;
   do {
+    scan_.SkipSpace();
+    const size_t begin = scan_.offset();
     if (ReadInstruction()) continue;
     if (errors_ >= kMaxErrors || scopes_.size() > 1 || scan_.AtEnd()) return false;
-    SkipLine();
+    SkipInstruction(begin);
   } while (scan_.Peek() != '}' && !scan_.AtEnd());
   if (errors_ != errors_before) return false;
   if (!scan_.Match('}')) return ErrorHere("'}' at the end of a computation");

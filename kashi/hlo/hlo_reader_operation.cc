@@ -550,7 +550,9 @@ bool HloReader::CompleteAsyncLater(Pending* pending) {
     return ErrorIn(*pending, absl::StrCat(HloOpcodeString(pending->opcode),
                                           " expects a single async-start or async-update operand"));
   }
-  if (pending->opcode == HloOpcode::kAsyncUpdate && pending->shape->shape() != operand->shape()) {
+  // One that brings arguments (CheckArity) has them in its shape, too.
+  const bool brings_arguments = pending->operands.size() > 1;
+  if (pending->opcode == HloOpcode::kAsyncUpdate && !brings_arguments && pending->shape->shape() != operand->shape()) {
     return ErrorIn(*pending, "AsyncUpdate expects the op shape to be the same as the operand shape.");
   }
   const HloComputation* wrapped = operand->async_wrapped_computation();

@@ -48,6 +48,14 @@ void PrintFrontendAttributes(const FrontendAttributes& attributes, TextBuffer* o
   out->Add('}');
 }
 
+// Whether the line `add-start(x, y)` says all of an asynchronous computation: it is one operation, and no async-update
+// brings it arguments.
+bool HasSugar(const HloComputation& wrapped) {
+  const HloInstruction* update = wrapped.AsyncStart() ? wrapped.AsyncStart()->async_update() : nullptr;
+  while (update != nullptr && update->operand_count() == 1) update = update->async_update();
+  return update == nullptr && wrapped.CanExpandIntoSingleInstruction();
+}
+
 }  // namespace
 
 std::string FrontendAttributesToString(const FrontendAttributes& attributes) {
@@ -108,7 +116,7 @@ void HloTextPrinter::PrintOpcode(const HloInstruction& instruction) {
   const absl::string_view opcode = HloOpcodeString(instruction.opcode());
   if (instruction.IsAsynchronous() && options_.syntax_sugar_async_ops()) {
     const HloComputation* wrapped = instruction.async_wrapped_computation();
-    if (wrapped != nullptr && wrapped->CanExpandIntoSingleInstruction()) {
+    if (wrapped != nullptr && HasSugar(*wrapped)) {
       out_.Add(HloOpcodeString(wrapped->root_instruction()->opcode()));
       out_.Add(opcode.substr(opcode.find('-')));
       return;
@@ -182,8 +190,7 @@ namespace {
 const HloInstruction* Sugared(const HloInstruction& instruction, const HloPrintOptions& options) {
   if (instruction.opcode() != HloOpcode::kAsyncStart || !options.syntax_sugar_async_ops()) return nullptr;
   const HloComputation* wrapped = instruction.async_wrapped_computation();
-  if (wrapped == nullptr || !wrapped->CanExpandIntoSingleInstruction()) return nullptr;
-  return wrapped->root_instruction();
+  return wrapped != nullptr && HasSugar(*wrapped) ? wrapped->root_instruction() : nullptr;
 }
 }  // namespace
 
@@ -406,10 +413,7 @@ void HloTextPrinter::PrintModule(const HloModule& module) {
   PrintTables(module);
   for (const HloComputation* computation : module.MakeComputationPostOrder(/*print_order=*/true)) {
     // What the sugar says need not be said again.
-    if (options_.syntax_sugar_async_ops() && computation->IsAsyncComputation() &&
-        computation->CanExpandIntoSingleInstruction()) {
-      continue;
-    }
+    if (options_.syntax_sugar_async_ops() && computation->IsAsyncComputation() && HasSugar(*computation)) continue;
     if (computation == module.entry_computation()) out_.Add("ENTRY ");
     PrintComputation(*computation);
     out_.Add("\n\n");

@@ -95,6 +95,13 @@ absl::Status CheckOperandCount(const HloInstruction& x, int64_t expected) {
                   x.operand_count());
 }
 
+// An async-update may bring arguments: programs of the TPU's sparse core have such.
+absl::Status CheckArity(const HloInstruction& x) {
+  const int64_t arity = GetHloOpcodeInfo(x.opcode()).arity;
+  const bool brings_arguments = x.opcode() == HloOpcode::kAsyncUpdate && x.operand_count() > arity;
+  return arity < 0 || brings_arguments ? absl::OkStatus() : CheckOperandCount(x, arity);
+}
+
 absl::Status CheckIsToken(const HloInstruction& x, int64_t operand) {
   if (operand >= x.operand_count()) return Internal("%s has no operand %d", x.name(), operand);
   const Shape& shape = x.operand(operand)->shape();

@@ -81,7 +81,7 @@ absl::Status CheckPairing(const HloInstruction& x, const Pairing& pairing) {
     }
   }
   if (pairing.operand.empty()) return absl::OkStatus();
-  KASHI_RETURN_IF_ERROR(CheckOperandCount(x, 1));
+  KASHI_RETURN_IF_ERROR(CheckArity(x));
   if (IsOneOf(*x.operand(0), pairing.operand)) return absl::OkStatus();
   return Internal("The operand of a %s instruction needs to be %s, found %s", HloOpcodeString(x.opcode()),
                   NamesOf(pairing.operand), HloOpcodeString(x.operand(0)->opcode()));
@@ -98,7 +98,13 @@ absl::Status CheckAsyncTuple(const HloInstruction& x, const Shape& shape) {
 absl::Status CheckAsyncStart(const HloInstruction& x, const Verification& v) {
   KASHI_RETURN_IF_ERROR(CheckAsyncTuple(x, x.shape()));
   const HloComputation& wrapped = *x.called_computations()[0];
-  KASHI_RETURN_IF_ERROR(CheckParameterCount(x, wrapped, x.operand_count()));
+  int64_t arguments = x.operand_count();
+  for (const HloInstruction* update = x.async_update(); update != nullptr; update = update->async_update()) {
+    for (int64_t i = 1; i < update->operand_count(); ++i) {
+      KASHI_RETURN_IF_ERROR(CheckOperandAndParameter(*update, i, wrapped, arguments++, v));
+    }
+  }
+  KASHI_RETURN_IF_ERROR(CheckParameterCount(x, wrapped, arguments));
   for (int64_t i = 0; i < x.operand_count(); ++i) KASHI_RETURN_IF_ERROR(CheckOperandAndParameter(x, i, wrapped, i, v));
   const std::string thread = x.fields().Get<HloField::async_execution_thread>(std::string(kMainExecutionThread));
   if (thread == wrapped.execution_thread()) return absl::OkStatus();

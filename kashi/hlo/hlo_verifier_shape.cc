@@ -241,8 +241,7 @@ void FindMalformed(Verification* v) {
     for (const HloInstruction* x : computation->instructions()) {
       const size_t before = v->findings().size();
       v->Report(x, "shape", ShapeUtil::ValidateShapeWithOptionalLayout(x->shape()));
-      const HloOpcodeInfo& info = GetHloOpcodeInfo(x->opcode());
-      const absl::Status count = info.arity >= 0 ? CheckOperandCount(*x, info.arity) : absl::OkStatus();
+      const absl::Status count = CheckArity(*x);
       v->Report(x, "operand count", count);
       if (count.ok()) v->Report(x, "attributes", CheckInstructionIsComplete(*x));
       if (v->findings().size() != before) v->NoteMalformed(x);

@@ -295,12 +295,26 @@ ShapeOr InferCollectivePermuteDone(const HloInstruction& x) {
   return I::InferCollectivePermuteDoneShape(OperandShape(x, 0));
 }
 
-ShapeOr InferAsyncStart(const HloInstruction& x) {
-  std::vector<Shape> elements = {ShapeUtil::MakeTupleShape(OperandShapeList(x, 0)), CalledShape(x, 0).result()};
+// ((arguments), result, contexts…). The result is () while `wrapped` still waits for arguments of an async-update.
+ShapeOr AsyncState(const HloInstruction& x, const HloComputation& wrapped, const std::vector<Shape>& arguments) {
+  const bool is_complete = static_cast<int64_t>(arguments.size()) >= wrapped.num_parameters();
+  std::vector<Shape> elements = {ShapeUtil::MakeTupleShape(arguments),
+                                 is_complete ? wrapped.root_instruction()->shape() : ShapeUtil::MakeNil()};
   for (Shape& context : WrittenContexts(x)) elements.push_back(std::move(context));
   return ShapeUtil::MakeTupleShape(elements);
 }
-ShapeOr InferAsyncUpdate(const HloInstruction& x) { return OperandShape(x, 0); }
+ShapeOr InferAsyncStart(const HloInstruction& x) {
+  return AsyncState(x, *x.called_computations()[0], OperandShapeList(x, 0));
+}
+ShapeOr InferAsyncUpdate(const HloInstruction& x) {
+  const HloComputation* wrapped = x.async_wrapped_computation();
+  if (x.operand_count() == 1 || wrapped == nullptr) return OperandShape(x, 0);
+  KASHI_ASSIGN_OR_RETURN(const Shape given, TupleElement(OperandShape(x, 0), 0));
+  if (!given.IsTuple()) return InvalidArgument("%s goes on with no asynchronous state", x.name());
+  std::vector<Shape> arguments(given.tuple_shapes().begin(), given.tuple_shapes().end());
+  for (Shape& late : OperandShapeList(x, 1)) arguments.push_back(std::move(late));
+  return AsyncState(x, *wrapped, arguments);
+}
 ShapeOr InferAsyncDone(const HloInstruction& x) { return TupleElement(OperandShape(x, 0), 1); }
 // (destination, source, context)
 ShapeOr InferCopyStart(const HloInstruction& x) {
@@ -383,7 +397,9 @@ absl::Status CheckSize(const HloInstruction& x) {
 // That there is what the rules take for granted.
 absl::Status CheckInstructionIsComplete(const HloInstruction& x) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
-  if (info.arity >= 0 && x.operand_count() != info.arity) {
+  // An async-update may bring arguments.
+  const bool may_have_more = x.opcode() == HloOpcode::kAsyncUpdate && x.operand_count() > info.arity;
+  if (info.arity >= 0 && x.operand_count() != info.arity && !may_have_more) {
     return InvalidArgument("Expected %d operands for %s instruction, but it has %d.", static_cast<int>(info.arity),
                            info.name, x.operand_count());
   }
