@@ -47,6 +47,15 @@ bool LooksLikeMlir(absl::string_view text) {
          BeginsWithWord(text, "\"builtin.module\"") || absl::StartsWith(text, "\"builtin.module\"(");
 }
 
+// What XLA dumps beside a module: its buffer assignment, the values in it, its live ranges, its memory usage.
+bool LooksLikeMemoryReport(absl::string_view text) {
+  text = absl::StripLeadingAsciiWhitespace(text);
+  for (const absl::string_view head : {"BufferAssignment:", "Total bytes used:", "HloLiveRange", "Memory Space:"}) {
+    if (absl::StartsWith(text, head)) return true;
+  }
+  return false;
+}
+
 // ---- Protos ----------------------------------------------------------------------------------------------------------------
 
 // Reads the fields of a message, as the wire format has them.
@@ -215,6 +224,10 @@ std::string DescribeOtherKind(absl::string_view bytes) {
   }
   if (LooksLikeMlir(bytes)) {
     return absl::StrCat("this is MLIR, such as StableHLO, and not HLO: ", kDumpRemedy);
+  }
+  if (LooksLikeMemoryReport(bytes)) {
+    return "this is what XLA reports of a module's memory, not the module: that stands beside it, its name ends where "
+           "this one has `-buffer-assignment` or the like; `kashi memory MODULE` reads both";
   }
   if (LooksLikeProfile(bytes)) {
     return absl::StrCat("this is a profile (xplane), not a program: ", kDumpRemedy);

@@ -18,8 +18,8 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes)
 // Whether text of HLO begins here, whatever control bytes it has further on. A proto does not begin so.
 bool BeginsLikeHloText(absl::string_view bytes);
 
-// What the input is, and how to make HLO of it: MLIR (StableHLO as text or bytecode), a profile (xplane), a graph of
-// TensorFlow. "" if it is none of them.
+// What the input is, and how to come by HLO: MLIR (StableHLO as text or bytecode), a profile (xplane), a graph of
+// TensorFlow, a report of XLA's about a module's memory. "" if it is none of them.
 std::string DescribeOtherKind(absl::string_view bytes);
 
 }  // namespace kashi::cli

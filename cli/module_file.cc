@@ -68,6 +68,17 @@ bool IsModuleName(absl::string_view name) {
   return false;
 }
 
+// XLA's backends write other text beside modules, under names of their own. A file that cannot be read may be a module.
+bool IsOtherText(const std::filesystem::path& path) {
+  if (path.extension() != ".txt") return false;
+  char beginning[1024];
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return false;
+  const size_t size = std::fread(beginning, 1, sizeof(beginning), file);
+  std::fclose(file);
+  return size > 0 && !BeginsLikeHloText({beginning, size});
+}
+
 // Protos have bytes that text has by accident only, or begin with one of their fields: `name: "…"`.
 bool LooksLikeProto(absl::string_view bytes) {
   if (BeginsLikeHloText(bytes)) return false;
@@ -212,7 +223,8 @@ absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& pat
   if (path == "-" || !fs::is_directory(path, error)) return std::vector<std::string>{path};
   std::vector<std::string> files;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->is_regular_file(error) && IsModuleName(entry->path().filename().string())) {
+    if (entry->is_regular_file(error) && IsModuleName(entry->path().filename().string()) &&
+        !IsOtherText(entry->path())) {
       files.push_back(entry->path().string());
     }
   }

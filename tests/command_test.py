@@ -32,6 +32,7 @@ class CommandTest(unittest.TestCase):
 
     def run_kashi(self, *arguments, files=None, status=0):
         for name, content in (files or {}).items():
+            (self.path / name).parent.mkdir(exist_ok=True)
             (self.path / name).write_bytes(content)
         done = subprocess.run([KASHI, *arguments], cwd=self.path, capture_output=True, timeout=TIMEOUT_S)
         self.assertEqual(done.returncode, status, done)
@@ -71,6 +72,18 @@ class CommandTest(unittest.TestCase):
             _, err = self.run_kashi("verify", "input", files={"input": content}, status=1)
             self.assertIn(f"input: this is {kind}", err)
             self.assertIn("--xla_dump_to=DIR", err)
+
+    def test_reports_of_memory(self):
+        for content in (b"BufferAssignment:\nallocation 0: size 8:\n", b"Memory Space: default (color=0)\n"):
+            _, err = self.run_kashi("verify", "m-report.txt", files={"m-report.txt": content}, status=1)
+            self.assertIn("this is what XLA reports of a module's memory, not the module", err)
+
+    def test_other_text_in_a_dump(self):
+        files = {"dump/m.txt": MODULE, "dump/m.transfer_stats.txt": b"host_transfer_sizes {\n}\n", "dump/broken.hlo": b"x"}
+        out, err = self.run_kashi("verify", "dump", files=files, status=1)
+        self.assertEqual(out, "dump/m.txt: ok\n")
+        self.assertNotIn("transfer_stats", err)
+        self.assertIn("dump/broken.hlo:1:2: error", err)
 
     def test_control_bytes_in_text(self):
         for byte in b"\x1b\x07":

@@ -25,15 +25,17 @@ std::string ReadText(const std::string& path) {
 
 constexpr absl::string_view kAssignmentEnding = "-buffer-assignment.txt";
 
-std::vector<std::string> DumpsOfHosts() {
+std::vector<std::string> DumpsIn(absl::string_view folder) {
   std::vector<std::string> stems;
-  for (const auto& entry : std::filesystem::directory_iterator(KASHI_TEST_DATA "/host_dumps")) {
+  for (const auto& entry : std::filesystem::directory_iterator(absl::StrCat(KASHI_TEST_DATA "/", folder))) {
     const std::string path = entry.path().string();
     if (absl::EndsWith(path, kAssignmentEnding))
       stems.push_back(path.substr(0, path.size() - kAssignmentEnding.size()));
   }
   return stems;
 }
+
+std::vector<std::string> DumpsOfHosts() { return DumpsIn("host_dumps"); }
 
 XlaBufferAssignment ReadAssignment(const std::string& stem) {
   const std::string path = absl::StrCat(stem, kAssignmentEnding);
@@ -102,6 +104,24 @@ TEST(HostBufferAssignment, FactsOfAnotherModuleAreRefused) {
   XlaMemoryFacts facts;
   facts.usage = {{0, 8}};
   EXPECT_EQ(AnalyzeMemory(*module, std::nullopt, facts).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// Its layouts do not tell which TPU it is for; its tables of tuples do. Tokens have no buffer here, and no bytes there.
+TEST(TpuBufferAssignment, TablesOfTuplesTellTheTpu) {
+  const std::vector<std::string> stems = DumpsIn("tpu_dumps");
+  ASSERT_EQ(stems.size(), 2u);
+  for (const std::string& stem : stems) {
+    SCOPED_TRACE(stem);
+    const std::unique_ptr<HloModule> module = ReadModule(ReadText(absl::StrCat(stem, ".txt")));
+    XlaMemoryFacts facts;
+    facts.assignment = ReadAssignment(stem);
+    const absl::StatusOr<MemoryAnalysis> memory = AnalyzeMemory(*module, std::nullopt, facts);
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    EXPECT_EQ(memory->basis, MemoryBasis::kXlaAssignment);
+    EXPECT_EQ(GetTpuGenerationInfo(*memory->target.tpu).tuple_table_alignment, 32);
+    const absl::StatusOr<MemoryAnalysis> of_v5e = AnalyzeMemory(*module, ParseMemoryTarget("v5e"), facts);
+    EXPECT_EQ(of_v5e.status().code(), absl::StatusCode::kFailedPrecondition);
+  }
 }
 
 MemoryAnalysis AnalyzeEntry(absl::string_view entry) {

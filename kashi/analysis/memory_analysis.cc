@@ -214,6 +214,7 @@ class Analyzer {
       std::vector<std::pair<int32_t, int64_t>> placed;  // buffers and their offsets
       for (const XlaBufferAssignment::Value& value : allocation.values) {
         const auto found = buffers.find(value.name);
+        if (value.bytes == 0 && found == buffers.end()) continue;  // a token
         if (found == buffers.end())
           return IsAboutAnother("it names the value %s, which the module has not", value.name);
         if (found->second.second != value.bytes) {
@@ -504,7 +505,19 @@ int64_t MemoryAnalysis::XlaPeakBytes() const {
 
 absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module, const std::optional<MemoryTarget>& target,
                                              const XlaMemoryFacts& facts) {
-  return Analyzer(module, target.has_value() ? *target : GuessMemoryTarget(module), facts).Run();
+  if (target.has_value()) return Analyzer(module, *target, facts).Run();
+  const MemoryTarget guess = GuessMemoryTarget(module);
+  absl::StatusOr<MemoryAnalysis> memory = Analyzer(module, guess, facts).Run();
+  if (!absl::IsFailedPrecondition(memory.status()) || !guess.is_tpu()) return memory;
+  // A layout does not tell generations apart that differ in the tables of tuples; what XLA wrote does.
+  int64_t alignment = GetTpuGenerationInfo(*guess.tpu).tuple_table_alignment;
+  for (const TpuGenerationInfo& other : TpuGenerations()) {
+    if (other.generation < *guess.tpu || other.tuple_table_alignment == alignment) continue;
+    alignment = other.tuple_table_alignment;
+    absl::StatusOr<MemoryAnalysis> fitting = Analyzer(module, {other.generation, /*is_guess=*/true}, facts).Run();
+    if (fitting.ok()) return fitting;
+  }
+  return memory;
 }
 
 }  // namespace kashi

@@ -130,7 +130,7 @@ struct XlaMemoryFacts {
   std::optional<std::vector<XlaMemoryUsage>> usage;  // looked at only without an assignment
 };
 
-// nullopt as a target: what GuessMemoryTarget says. The module must outlive the result. INVALID_ARGUMENT for modules
+// nullopt as a target: what GuessMemoryTarget says, or, where that contradicts `facts`, the first later TPU that fits them. The module must outlive the result. INVALID_ARGUMENT for modules
 // that do not hang together (call_graph.h), RESOURCE_EXHAUSTED for such as are too large (value_positions.h,
 // shape_nodes.h) or have temporaries in too many spaces (memory_peaks.h), FAILED_PRECONDITION if what XLA wrote is about another
 // module. O(n log n), n = instructions, operands and elements of tuples; on a host also what placing takes.
