@@ -26,6 +26,7 @@
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/array/tpu_tiling.h"
 #include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/program_scope.h"
 
 namespace kashi::cli {
 namespace {
@@ -92,7 +93,8 @@ std::vector<std::string> ModulesOf(const std::string& path, Answers* answers) {
 ModuleMemoryRow RowOf(const std::string& path, const Measured& measured) {
   const MemorySpaceUsage& space = measured.memory.default_space();
   return {path,
-          std::string(MemoryBasisName(measured.memory.basis)),
+          absl::StrCat(MemoryBasisName(measured.memory.basis),
+                       ProgramScopeOf(*measured.file.module).is_global() ? ", global" : ""),
           space.peak_bytes,
           space.argument_bytes,
           space.output_bytes,

@@ -39,7 +39,8 @@ std::vector<std::string> WithoutRepeatedModules(const std::vector<std::string>& 
 
 ModuleStage StageOf(const std::string& path) {
   const std::string name = std::filesystem::path(ModuleStem(path)).filename().string();
-  for (const absl::string_view word : {"before_optimizations", "after_optimizations", "after_spmd_partitioning"}) {
+  for (const absl::string_view word :
+       {"before_optimizations", "after_optimizations", "after_spmd_partitioning", "after_codegen"}) {
     const size_t at = absl::string_view(name).find(word);
     if (at == std::string::npos) continue;
     const size_t dot = name.rfind('.', at);

@@ -11,7 +11,7 @@ namespace kashi::cli {
 // A row of the table: a module at one stage of its compiling.
 struct ModuleMemoryRow {
   std::string file;   // as given
-  std::string basis;  // MemoryBasisName
+  std::string basis;  // MemoryBasisName, and ", global" of what is not per device
   int64_t peak_bytes = 0;
   int64_t argument_bytes = 0;
   int64_t output_bytes = 0;
