@@ -105,6 +105,9 @@ void LoadAny(const Value& from, const AxisView& view, int64_t n, bool is_half, c
   }
 }
 
+// Those that StoreAny knows. Others are results of mixed precision: a bf16 of an IRFFT.
+bool IsTypeOfLines(PrimitiveType type) { return type == F32 || type == F64 || type == C64 || type == C128; }
+
 void StoreAny(void* to, PrimitiveType type, const AxisView& view, double scale, const LineGroup& group) {
   switch (type) {
     case F32:
@@ -192,22 +195,23 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kFft>(Operation& op) {
     std::memset(zeros.mutable_bytes(), 0, zeros.byte_count());
     return zeros;
   }
+  const PrimitiveType result_type = op.result()->element_type();
+  const PrimitiveType type_of_last = IsTypeOfLines(result_type) ? result_type : F32;
   const int64_t axes = lengths.size(), first = op.result()->dimensions().size() - axes;
   const bool is_inverse = type == IFFT || type == IRFFT;
   Value current = std::move(op.operands[0]);
   for (int64_t step = 0; step < axes; ++step) {
     // Minor to major, but IRFFT the other way round.
     const int64_t axis = type == IRFFT ? step : axes - 1 - step;
-    const bool is_last_step = step == axes - 1;
     DimensionVector dimensions(current.dimensions().begin(), current.dimensions().end());
     dimensions[first + axis] = op.result()->dimensions(first + axis);
-    KASHI_ASSIGN_OR_RETURN(Value next, is_last_step ? op.MakeResult() : op.run.MakeArray(C128, dimensions));
+    KASHI_ASSIGN_OR_RETURN(Value next, op.run.MakeArray(step == axes - 1 ? type_of_last : C128, dimensions));
     if (next.element_count() > 0) {
       KASHI_RETURN_IF_ERROR(TransformAxis(op, first + axis, lengths[axis], is_inverse, current, next));
     }
     current = std::move(next);
   }
-  return current;
+  return op.run.Convert(std::move(current), result_type);
 }
 
 }  // namespace kashi

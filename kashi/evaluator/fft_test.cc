@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kashi/array/primitive_util.h"
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/evaluator/fft_transform.h"
 #include "kashi/hlo/hlo_parser.h"
@@ -51,6 +53,16 @@ TEST(FftTest, OneAxis) {  // docs/spec/hlo-ops.md 15
   ExpectNear(LiteralUtil::CreateR1<float>({2.2f, -2.5498283f, 2.3514512f, -2.5042374f, 1.5026144f}),
              Fft("IRFFT", {5}, half, "f32[5]"), 1e-6);
   EXPECT_EQ(Fft("IRFFT", {4}, half, "f32[4]"), LiteralUtil::CreateR1<float>({2, -1, 0, 0}));
+}
+
+// The verifier lets real results be of any precision in the modules of compilers.
+TEST(FftTest, MixedPrecision) {
+  const Literal half = LiteralUtil::CreateR1<C>({C(1, 5), C(2, 1), C(3, 7)});
+  const Literal expected = LiteralUtil::CreateR1<float>({2, -1, 0, 0});
+  for (PrimitiveType type : {BF16, F16, F8E5M2, F8E4M3FN, F4E2M1FN, F64}) {
+    const std::string shape = absl::StrCat(primitive_util::LowercasePrimitiveTypeName(type), "[4]");
+    EXPECT_EQ(Fft("IRFFT", {4}, half, shape), expected.Convert(type).value()) << shape;
+  }
 }
 
 // Real XLA gives empty arrays for empty ones; of elements it gives zeros, or what memory holds.
