@@ -461,6 +461,7 @@ void AddRelayoutVerb(Command* command) {
   verb->AddOption("--pad", &options->pad,
                   "What padding of OUT becomes: a number, bits (0x7fc0), or `keep`: as it is there (default: 0)");
   verb->AddFlag("--npy", &options->npy, "OUT is .npy, whatever its name");
+  AddDurableFlag(verb);
   AddReportOptions(verb, options.get());
   verb->AddOption("--threads", &options->threads, "Most threads (default: all of the machine)")->Within(0, 1024);
   verb->AddSizeOption("--memory-limit", &options->memory_limit, "Most bytes of arrays: 500M, 4G");

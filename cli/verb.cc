@@ -292,7 +292,7 @@ void Answers::Warn(const SourceText& source, const std::vector<Diagnostic>& warn
 int Answers::Finish(const absl::Status& input) {
   Flush();
   if (!input.ok()) return Fail(input);
-  if (!IsFile(path_)) return exit_status_;
+  if (!IsFile(path_) || (waiting_.empty() && exit_status_ != kSuccess)) return exit_status_;
   const absl::Status written = WriteOutput(path_, waiting_);
   return written.ok() ? exit_status_ : Fail(written);
 }

@@ -110,7 +110,8 @@ bool IsFile(const std::string& path);
 //
 // Of files the error has more: AddFileError.
 //
-// Standard output receives them as they come; a file is written whole by Finish, also where some questions were bad.
+// Standard output receives them as they come; a file is written whole by Finish, also where some questions were bad. Where
+// all were, and nothing is to be told of them, the file stays as it was.
 class Answers {
  public:
   Answers(std::string path, bool json) : path_(std::move(path)), json_(json) {}

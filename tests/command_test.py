@@ -7,10 +7,14 @@ import gzip
 import os
 import pathlib
 import pty
+import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 KASHI = ""
@@ -89,6 +93,100 @@ class CommandTest(unittest.TestCase):
         for byte in b"\x1b\x07":
             content = MODULE.replace(b"negate(a)", b'negate(a), metadata={op_name="x' + bytes([byte]) + b'y"}')
             self.assertEqual(self.run_kashi("verify", "m", files={"m": content})[0], "m: ok\n")
+
+    # ---- What has no end
+
+    def test_a_device_without_end_is_read_up_to_the_limit(self):
+        for arguments in (["convert"], ["verify"], ["memory"], ["cost"], ["run"], ["convert", "--to", "pb", "-o", "out"]):
+            _, err = self.run_kashi(*arguments, "--input-limit", "1M", "/dev/zero", status=1)
+            self.assertEqual(err, "kashi: error: /dev/zero has more than 1048576 bytes; --input-limit sets the limit\n")
+        _, err = self.run_kashi("diff", "--input-limit", "1M", "m", "/dev/zero", files={"m": MODULE}, status=1)
+        self.assertIn("/dev/zero has more than", err)
+        self.assertEqual(sorted(os.listdir(self.path)), ["m"])
+
+    def test_an_array_without_end_is_read_up_to_what_it_takes(self):
+        _, err = self.run_kashi("relayout", "/dev/zero", "out", "--from", "f32[2,3]", "--to", "{0,1}", status=1)
+        self.assertRegex(err, r"^kashi: error: /dev/zero: more than [0-9,]+ bytes, which is more than the array takes\n$")
+        _, err = self.run_kashi("relayout", "/dev/zero", "out", "--to", "{0,1}", "--memory-limit", "1M", status=1)
+        self.assertRegex(err, r"^kashi: error: /dev/zero: .*; the limit is 1048576 \(--memory-limit sets it\)\n$")
+        _, err = self.run_kashi("run", "m", "--input", "/dev/zero", "--input-limit", "1M", files={"m": MODULE}, status=1)
+        self.assertIn("/dev/zero has more than 1048576 bytes", err)
+        self.assertEqual(sorted(os.listdir(self.path)), ["m"])
+
+    # ---- Files are written whole or not at all
+
+    def end_while_writing(self, signal_number, megabytes):
+        """Sends the signal when OUT.XXXXXX is there. The exit status, or None: it was written too fast."""
+        process = subprocess.Popen([KASHI, "relayout", "in", "out", "--from", f"s8[{megabytes << 20}]", "--to", "{0}"],
+                                   cwd=self.path, stderr=subprocess.DEVNULL)
+        while process.poll() is None:
+            names = os.listdir(self.path)
+            if "out" in names:
+                break
+            if any(name.startswith("out.") for name in names):
+                process.send_signal(signal_number)
+                break
+        status = process.wait(TIMEOUT_S)
+        return None if os.path.exists(self.path / "out") else status
+
+    def test_a_signal_leaves_nothing_behind(self):
+        for signal_number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            for megabytes in (32, 64, 128, 256):
+                with open(self.path / "in", "wb") as file:
+                    file.truncate(megabytes << 20)
+                status = self.end_while_writing(signal_number, megabytes)
+                if status is not None:
+                    break
+                os.remove(self.path / "out")
+            else:
+                self.skipTest("files are written too fast here to come between")
+            self.assertEqual(status, -signal_number)
+            self.assertEqual(os.listdir(self.path), ["in"])
+
+    def test_a_limit_on_the_size_of_files_is_an_ordinary_error(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        def run_limited(*arguments, stdout=subprocess.PIPE):
+            return subprocess.run([KASHI, *arguments], cwd=self.path, stdout=stdout, stderr=subprocess.PIPE,
+                                  timeout=TIMEOUT_S, preexec_fn=limit)
+
+        files = {"m": MODULE.replace(b"f32[2]", b"f32[2000]"), "in": bytes(65536), "out": b"as it was"}
+        for name, content in files.items():
+            (self.path / name).write_bytes(content)
+        for arguments in (["memory", "m", "--html", "out"], ["completions", "bash", "-o", "out"],
+                          ["relayout", "in", "out", "--from", "s8[65536]", "--to", "{0}"]):
+            done = run_limited(*arguments)
+            self.assertEqual((done.returncode, done.stderr), (1, b"kashi: error: cannot write out: File too large\n"), arguments)
+        done = run_limited("run", "m", "--output-dir", ".")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn(b"out0.npy: File too large", done.stderr)
+        self.assertEqual({name: (self.path / name).read_bytes() for name in os.listdir(self.path)}, files)
+        with tempfile.TemporaryFile() as stdout:
+            done = run_limited("completions", "bash", stdout=stdout)
+        self.assertEqual((done.returncode, done.stderr), (1, b"kashi: error: cannot write standard output: File too large\n"))
+
+    def test_a_file_stays_what_it_was_where_there_is_no_answer(self):
+        files = {"m": MODULE, "out": b"as it was"}
+        for arguments in (["run", "nothing", "-o", "out"], ["memory", "nothing", "-o", "out"], ["cost", "out", "-o", "out"],
+                          ["diff", "m", "nothing", "-o", "out"], ["convert", "nothing", "-o", "out"],
+                          ["run", "m", "--max-work", "1", "-o", "out"], ["shape", "f32[2", "-o", "out"]):
+            self.run_kashi(*arguments, files=files, status=1)
+            self.assertEqual((self.path / "out").read_bytes(), b"as it was", arguments)
+
+    @unittest.skipUnless(shutil.which("strace"), "no strace here")
+    def test_durable_waits_for_the_disk(self):
+        (self.path / "m").write_bytes(MODULE)
+        (self.path / "in").write_bytes(bytes(24))
+        for arguments in (["convert", "m", "-o", "out"], ["relayout", "in", "out", "--from", "f32[2,3]", "--to", "{0,1}"],
+                          ["memory", "m", "--html", "out"], ["run", "m", "--output-dir", "."]):
+            calls = []
+            for durable in ([], ["--durable"]):
+                done = subprocess.run(["strace", "-f", "-e", "trace=fsync,rename", "-o", "calls", KASHI, *arguments, *durable],
+                                      cwd=self.path, capture_output=True, timeout=TIMEOUT_S)
+                self.assertEqual(done.returncode, 0, done)
+                calls.append(re.findall(r" (fsync|rename)\(", (self.path / "calls").read_text()))
+            self.assertEqual(calls, [["rename"], ["fsync", "rename", "fsync"]], arguments)
 
     # ---- Colour
 
