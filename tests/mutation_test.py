@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """One promise, end to end: what `kashi verify` accepts, every verb answers with a value or an error, soon.
 
-  mutation_test.py --kashi build/kashi [--count 40] [--seed 1] [--modules PATH…] [--keep FOLDER]
+  mutation_test.py --kashi build/kashi [--count 40] [--seed 1] [--modules PATH…] [--keep FOLDER] [--jobs N]
 
-Takes modules, changes one type or one size in them everywhere (which many modules survive: what their instructions say of
-each other still holds), or one number or one operand somewhere, and gives each to the verbs. A process that dies of a signal
-or of the time limit is a failure; so is an exit status that the contract does not know, and a run whose error is empty.
-A failure prints the mutant's file; the seed, printed at the end, gives the same mutants again. Without --modules the seeds
-are those of the fuzzers. By hand:  mutation_test.py --kashi build/kashi --count 20000 --seed 7 --modules FOLDER
+Takes modules, changes one type, one size or one operation in them everywhere (which many modules survive: what their
+instructions say of each other still holds), the number of devices, all layouts, or one number or one operand somewhere, and
+gives each to the verbs. A mutant that verify refuses goes to some of them too: they also answer what it would not pass. A
+process that dies of a signal is a failure, as is one beyond the limits of time or memory, an exit status that the contract
+does not know, and a run whose error is empty. A failure prints the mutant's file; the seed, printed at the end, gives the same
+mutants again. Without --modules the seeds are those of the fuzzers.
+By hand:  mutation_test.py --kashi build/kashi --count 20000 --seed 7 --modules FOLDER
 """
 import argparse
+import json
 import os
 import random
 import re
@@ -17,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -24,8 +28,9 @@ SEEDS = [os.path.join(HERE, '..', 'fuzz', 'corpus', name)
          for name in ('hlo_evaluate_fuzz', 'hlo_verify_fuzz', 'hlo_memory_fuzz')]
 LARGEST_MODULE = 100_000
 
-TYPES = ['pred', 's1', 's2', 's4', 's8', 's16', 's32', 's64', 'u4', 'u8', 'u16', 'u32', 'u64', 'f16', 'bf16', 'f32', 'f64',
-         'f8e4m3fn', 'f8e5m2', 'f4e2m1fn', 'c64', 'c128', 'token']
+TYPES = ['pred', 's1', 's2', 's4', 's8', 's16', 's32', 's64', 'u1', 'u2', 'u4', 'u8', 'u16', 'u32', 'u64', 'f16', 'bf16', 'f32',
+         'f64', 'f8e3m4', 'f8e4m3', 'f8e4m3b11fnuz', 'f8e4m3fn', 'f8e4m3fnuz', 'f8e5m2', 'f8e5m2fnuz', 'f8e8m0fnu', 'f6e2m3fn',
+         'f6e3m2fn', 'f4e2m1fn', 'c64', 'c128', 'token', 'opaque']
 SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 16, 17, 64, 100, 255, 1000, 65536, 2**31 - 1, 2**31, 2**32, 2**40, 2**61, 2**62, 2**63 - 1]
 
 # What each verb is asked; {in} is the mutant, {out} a file that may be written.
@@ -35,9 +40,12 @@ VERBS = [
     ['convert', '{in}', '--to', 'json'],
     ['convert', '{in}', '--to', 'pb', '-o', '{out}'],
     ['convert', '{in}', '--to', 'dot'],
+    ['convert', '{in}', '--canonical'],
     ['run', '{in}', *LIMITS],
-    ['run', '{in}', '--random', '--json', *LIMITS],
+    ['run', '{in}', '--random', 'normal', '--json', *LIMITS],
     ['diff', '{in}', '{in}', *LIMITS],
+    ['diff', '{seed}', '{in}', *LIMITS],
+    ['diff', '{in}', '{seed}', '--json', *LIMITS],
     ['memory', '{in}'],
     ['memory', '{in}', '--json'],
     ['memory', '{in}', '--html', '{out}'],
@@ -45,7 +53,8 @@ VERBS = [
     ['cost', '{in}', '--json'],
 ]
 STATUSES = {0, 1, 2}
-SECONDS = 60  # of one process: its own limits end it long before
+SECONDS = 60      # of one process: its own limits end it long before
+MEGABYTES = 1024  # of one process, whose values may take 64
 
 
 def read_modules(paths):
@@ -102,35 +111,96 @@ def replace_operand(text, rng):
     return text[:at.start()] + rng.choice(names) + text[at.end():]
 
 
-def mutate(text, rng):
-    for _ in range(rng.choice([1, 1, 1, 2])):
-        text = rng.choice([replace_type, replace_size, replace_size, replace_number, replace_operand])(text, rng)
+class Opcodes:
+    """The operations of `kashi ops`, by the number of their operands; -1 where any number will do."""
+
+    def __init__(self, kashi):
+        lines = subprocess.run([kashi, 'ops', '--json'], capture_output=True, text=True, check=True).stdout.splitlines()
+        self.operands = {op['name']: op['operands'] for op in map(json.loads, lines)}
+
+    def replace(self, text, rng):
+        """One operation by another one everywhere, as a rule by one of as many operands."""
+        found = sorted(set(re.findall(r' ([a-z][a-z0-9-]*)\(', text)) & self.operands.keys() - {'parameter', 'constant'})
+        if not found:
+            return text
+        old = rng.choice(found)
+        alike = [name for name, operands in self.operands.items() if operands == self.operands[old]]
+        new = rng.choice(alike if rng.random() < 0.8 else list(self.operands))
+        return re.sub(r' %s\(' % re.escape(old), ' %s(' % new, text)
+
+
+def replace_one_type(text, rng):
+    """The type of one shape. Modules with a schedule may mix precisions."""
+    found = list(re.finditer(r'\b(%s)(?=\[)' % '|'.join(TYPES), text))
+    if not found:
+        return text
+    at = rng.choice(found)
+    text = text[:at.start()] + rng.choice(TYPES) + text[at.end():]
+    return text if 'is_scheduled' in text else re.sub(r'^(HloModule [^\s,]+)', r'\1, is_scheduled=true', text, 1, re.M)
+
+
+def replace_devices(text, rng):
+    """The number of devices, in the header."""
+    text = re.sub(r', (replica_count|num_partitions)=\d+', '', text, 2)
+    counts = [rng.choice(['', ', %s=%d' % (word, rng.choice([2, 3, 4, 8]))]) for word in ('replica_count', 'num_partitions')]
+    return re.sub(r'^(HloModule [^\s,]+)', lambda match: match.group(1) + ''.join(counts), text, 1, re.M)
+
+
+def replace_layouts(text, rng):
+    """All layouts of two dimensions by another one or by none, or just their tiles."""
+    layout = rng.choice(['', '{1,0}', '{0,1}', '{1,0:T(8,128)}', '{1,0:T(2,128)(2,1)S(1)}', '{0,1:E(4)}', '{1,0:L(16)}'])
+    return re.sub(r'\{[01],[01](?::[^{}]*)?\}(?=[ ,)])', lambda _: layout, text)
+
+
+def replace_dynamic(text, rng):
+    """One size by a bound, or by none at all."""
+    sizes = sorted(set(re.findall(r'(?<=[\[,])\d+(?=[\],])', text)))
+    if not sizes:
+        return text
+    size = rng.choice(sizes)
+    return re.sub(r'(?<=[\[,])%s(?=[\],])' % size, rng.choice(['<=' + size, '?']), text)
+
+
+def mutate(text, opcodes, rng):
+    rules = [replace_type, replace_one_type, replace_size, replace_size, replace_number, replace_operand, opcodes.replace,
+             opcodes.replace, replace_devices, replace_layouts, replace_dynamic]
+    for _ in range(rng.choice([1, 1, 1, 2, 2, 3])):
+        text = rng.choice(rules)(text, rng)
     return text
 
 
 def run(command):
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
-        return done.returncode, done.stderr
-    except subprocess.TimeoutExpired:
-        return 'more than %d seconds' % SECONDS, b''
+    """The exit status, or what is wrong with the process, and what it wrote to standard error."""
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)
+        timer = threading.Timer(SECONDS, process.kill)
+        timer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        is_late = not timer.is_alive()
+        timer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        text = errors.read()
+    if is_late:
+        return 'more than %d seconds' % SECONDS, text
+    if usage.ru_maxrss > MEGABYTES << 10:
+        return '%d MB of memory' % (usage.ru_maxrss >> 10), text
+    return process.returncode, text
 
 
-def judge(kashi, mutant, out):
+def judge(kashi, mutant, seed, out, rng):
     """The complaints about one mutant, and whether verify took it."""
     status, errors = run([kashi, 'verify', mutant])
     if status not in STATUSES:
-        return ['verify: exit status %s\n%s' % (status, errors.decode(errors='replace')[-500:])], False
-    if status != 0:
-        return [], False
+        return ['verify: %s\n%s' % (status, errors.decode(errors='replace')[-500:])], False
     complaints = []
-    for verb in VERBS:
-        command = [part.replace('{in}', mutant).replace('{out}', out) for part in verb]
-        status, errors = run([kashi, *command])
+    for verb in VERBS if status == 0 else rng.sample(VERBS, 3):
+        command = [part.replace('{in}', mutant).replace('{out}', out).replace('{seed}', seed) for part in verb]
+        result, errors = run([kashi, *command])
         text = errors.decode(errors='replace')
-        if status not in STATUSES or (status != 0 and verb[0] == 'run' and not text and '--json' not in verb):
-            complaints.append('%s: exit status %s\n%s' % (' '.join(verb), status, text[-500:]))
-    return complaints, True
+        if result not in STATUSES or (result != 0 and verb[0] == 'run' and not text and '--json' not in verb):
+            complaints.append('%s: %s\n%s' % (' '.join(command), result, text[-500:]))
+    return complaints, status == 0
 
 
 def main():
@@ -140,7 +210,9 @@ def main():
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--modules', nargs='*', default=SEEDS)
     parser.add_argument('--keep', help='where mutants that fail are kept', default='.')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count(), help='how many mutants at a time')
     arguments = parser.parse_args()
+    opcodes = Opcodes(arguments.kashi)
     modules = read_modules(arguments.modules)
     if not modules:
         sys.exit('no modules in ' + ' '.join(arguments.modules))
@@ -151,20 +223,21 @@ def main():
         rng = random.Random(arguments.seed * 1_000_003 + i)
         name, text = rng.choice(modules)
         mutant = os.path.join(folder, 'mutant_%d_%s' % (i, name))
-        with open(mutant, 'w', encoding='utf-8') as file:
-            file.write(mutate(text, rng))
-        out = mutant + '.out'
-        complaints, taken = judge(arguments.kashi, mutant, out)
+        seed, out = mutant + '.seed', mutant + '.out'
+        for file, content in ((mutant, mutate(text, opcodes, rng)), (seed, text)):
+            with open(file, 'w', encoding='utf-8') as opened:
+                opened.write(content)
+        complaints, taken = judge(arguments.kashi, mutant, seed, out, rng)
         if complaints:
             kept = os.path.join(arguments.keep, os.path.basename(mutant))
             shutil.copy(mutant, kept)
             print('%s:\n  %s' % (kept, '\n  '.join(complaints)), flush=True)
-        for file in (mutant, out):
+        for file in (mutant, seed, out):
             if os.path.exists(file):
                 os.remove(file)
         return bool(complaints), taken
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(arguments.jobs) as pool:
         results = list(pool.map(one, range(arguments.count)))
     shutil.rmtree(folder)
     failed, taken = sum(r[0] for r in results), sum(r[1] for r in results)
