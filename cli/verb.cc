@@ -110,7 +110,10 @@ void AddJsonFlag(Verb* verb, bool* json) {
 }
 
 void AddStrictFlag(Verb* verb, bool* strict) {
-  verb->AddFlag("--strict", strict, "Refuse sloppy or invalid text that XLA accepts all the same");
+  static bool lenient = true;  // the default has a name, for scripts that want to be plain
+  Option* const flag = verb->AddFlag("--lenient", &lenient, "Read sloppy and newer text with a warning: the default");
+  verb->AddFlag("--strict", strict, "Refuse sloppy text that XLA accepts, and what compilers print and XLA refuses")
+      ->Excludes(flag);
 }
 
 void AddOutputOption(Verb* verb, std::string* path, const std::string& description) {

@@ -46,7 +46,7 @@ void AddManVerb(Command* command);
 
 // Options that several verbs have.
 void AddJsonFlag(Verb* verb, bool* json);
-void AddStrictFlag(Verb* verb, bool* strict);
+void AddStrictFlag(Verb* verb, bool* strict);  // and --lenient, the default
 // -o, and --durable.
 void AddOutputOption(Verb* verb, std::string* path, const std::string& description);
 void AddDurableFlag(Verb* verb);
