@@ -205,13 +205,15 @@ absl::Status PairDiff::ComparePartitioned(const PartitionedPair& pair) {
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
-  KASHI_ASSIGN_OR_RETURN(
-      const PartitionedDiff diff,
-      DiffPartitioned(pair, chosen.arguments, Tolerance{options_.tolerance, options_.allow_nan}, evaluation));
-  json_["partitioned"] = diff.json;
-  absl::StrAppend(&text_, diff.text);
-  outputs_agree_ = !diff.differs;
-  differs_ |= diff.differs;
+  const HloModule* running = nullptr;
+  const absl::StatusOr<PartitionedDiff> diff =
+      DiffPartitioned(pair, chosen.arguments, Tolerance{options_.tolerance, options_.allow_nan}, evaluation, &running);
+  failed_ = running == b_->module.get() ? &*b_ : &*a_;
+  if (!diff.ok()) return diff.status();
+  json_["partitioned"] = diff->json;
+  absl::StrAppend(&text_, diff->text);
+  outputs_agree_ = !diff->differs;
+  differs_ |= diff->differs;
   return absl::OkStatus();
 }
 

@@ -39,10 +39,11 @@ std::optional<PartitionedPair> FindPartitionedPair(const ScopedModule& a, const 
 }
 
 absl::StatusOr<PartitionedDiff> DiffPartitioned(const PartitionedPair& pair, const Arguments& arguments,
-                                                Tolerance tolerance, const EvaluationOptions& options) {
+                                                Tolerance tolerance, const EvaluationOptions& options,
+                                                const HloModule** running) {
   KASHI_ASSIGN_OR_RETURN(
       const std::vector<PartitionedOutput> outputs,
-      CompareWithPartitioned(*pair.whole, pair.scope, *pair.partitioned, arguments, tolerance, options));
+      CompareWithPartitioned(*pair.whole, pair.scope, *pair.partitioned, arguments, tolerance, options, running));
   PartitionedDiff diff;
   diff.differs = false;
   diff.text =

@@ -33,9 +33,11 @@ struct PartitionedDiff {
   Json json;  // "global", "partitions", "outputs" with "sharding", "is_inferred" and "copies"
   bool differs;
 };
-// Runs both on the same arguments, those of the whole program, and compares the outputs.
+// Runs both on the same arguments, those of the whole program, and compares the outputs. `running` receives the module that
+// an error is of.
 absl::StatusOr<PartitionedDiff> DiffPartitioned(const PartitionedPair& pair, const Arguments& arguments,
-                                                Tolerance tolerance, const EvaluationOptions& options);
+                                                Tolerance tolerance, const EvaluationOptions& options,
+                                                const HloModule** running);
 
 }  // namespace kashi::cli
 

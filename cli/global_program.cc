@@ -130,11 +130,14 @@ absl::StatusOr<std::vector<Literal>> SplitResult(const HloModule& module, const 
 absl::StatusOr<std::vector<PartitionedOutput>> CompareWithPartitioned(const HloModule& whole, const ProgramScope& scope,
                                                                       const HloModule& partitioned,
                                                                       const Arguments& arguments, Tolerance tolerance,
-                                                                      const EvaluationOptions& options) {
+                                                                      const EvaluationOptions& options,
+                                                                      const HloModule** running) {
   const int64_t devices = scope.partitions;
+  *running = &whole;
   KASHI_ASSIGN_OR_RETURN(const std::vector<HloSharding> shardings, ShardingsOfArguments(whole, partitioned, devices));
   KASHI_ASSIGN_OR_RETURN(std::vector<Arguments> by_device, SplitArguments(arguments, shardings, devices));
   KASHI_ASSIGN_OR_RETURN(Literal result, RunWhole(whole, scope, arguments, options));
+  *running = &partitioned;
   KASHI_ASSIGN_OR_RETURN(std::vector<Literal> results,
                          RunOnDevices(partitioned, std::move(by_device), options, DeviceCounts{1, devices}));
   const std::vector<Literal> outputs = FlattenResult(std::move(result));

@@ -37,11 +37,13 @@ struct PartitionedOutput {
   OutputComparison comparison;  // of the copy that is farthest off
 };
 
-// Runs the whole program on `arguments` and the partitioned one on their shards, and joins what its devices give.
+// Runs the whole program on `arguments` and the partitioned one on their shards, and joins what its devices give. `running`
+// receives the module that an error is of.
 absl::StatusOr<std::vector<PartitionedOutput>> CompareWithPartitioned(const HloModule& whole, const ProgramScope& scope,
                                                                       const HloModule& partitioned,
                                                                       const Arguments& arguments, Tolerance tolerance,
-                                                                      const EvaluationOptions& options);
+                                                                      const EvaluationOptions& options,
+                                                                      const HloModule** running);
 // "{devices=[4,1]<=[4]}, inferred, 4 devices"
 std::string DescribeSharding(const PartitionedOutput& output);
 

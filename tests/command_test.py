@@ -188,6 +188,18 @@ class CommandTest(unittest.TestCase):
                 calls.append(re.findall(r" (fsync|rename)\(", (self.path / "calls").read_text()))
             self.assertEqual(calls, [["rename"], ["fsync", "rename", "fsync"]], arguments)
 
+    def test_errors_of_diff_name_the_module_that_failed(self):
+        sharding = "sharding={devices=[2]<=[2]}"
+        files = {
+            "whole.hlo": f"HloModule m, num_partitions=2\nENTRY e {{ a = f32[4] parameter(0), {sharding}\n"
+                         f"ROOT r = f32[4] negate(a), {sharding} }}".encode(),
+            "parts.hlo": b"HloModule m, num_partitions=2\nENTRY e { a = f32[2] parameter(0)\n"
+                         b'ROOT r = f32[2] custom-call(a), custom_call_target="Mystery" }',
+        }
+        _, err = self.run_kashi("diff", "whole.hlo", "parts.hlo", files=files, status=1)
+        self.assertRegex(err, r'parts\.hlo:3:6: error: device \d: .*"Mystery" is not known')
+        self.assertNotIn("whole.hlo", err)
+
     # ---- Colour
 
     def error_on_terminal(self, **environment):

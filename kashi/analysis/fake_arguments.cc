@@ -57,8 +57,18 @@ Distribution RealsWithin(const ValueConstraint& wish) {
   return min > 0 ? Uniform(min, std::min(max, min + 1)) : Uniform(std::max(min, max - 1), max);
 }
 
+// Whether the wish is about real numbers that the integers become, and of all integers only 0 grants it: quantized weights
+// of a dot that wants small factors. Zeros would make its result say nothing.
+bool IsGrantedByZeroAlone(const ValueConstraint& wish) {
+  return !wish.is_index && wish.min > -1 && wish.max < 1 && wish.min <= 0 && wish.max >= 0 && wish.min < wish.max;
+}
+
 // [0, 127], as far as it is wished.
-Distribution IntegersWithin(const ValueConstraint& wish, int64_t elements) {
+Distribution IntegersWithin(PrimitiveType type, const ValueConstraint& wish, int64_t elements) {
+  if (IsGrantedByZeroAlone(wish)) {
+    const bool may_be_negative = wish.min < 0 && primitive_util::IsSignedIntegralType(type);
+    return Uniform(may_be_negative ? -1 : 0, wish.max > 0 ? 1 : 0);
+  }
   const double most =
       wish.no_duplicates ? std::max(kLargestInteger, 2.0 * static_cast<double>(elements)) : kLargestInteger;
   const double min = std::ceil(wish.min);
@@ -80,7 +90,7 @@ Distribution AsWished(PrimitiveType type, const ValueConstraint& wish, int64_t e
   } else if (wish.any_bits && wish.min == -kInfinity && wish.max == kInfinity) {
     distribution = {Kind::kBits, 0, 0};
   } else {
-    distribution = IntegersWithin(wish, elements);
+    distribution = IntegersWithin(type, wish, elements);
   }
   distribution.no_duplicates = wish.no_duplicates;
   distribution.is_sorted = wish.is_sorted;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -45,6 +46,20 @@ TEST(FakeArgumentsTest, AsTheProgramWantsThem) {
   ASSERT_EQ(arguments[0].arrays.size(), 1);
   EXPECT_EQ(arguments[0].arrays[0].ToString(), "[0.1, 1.1) for s");
   EXPECT_EQ(arguments[1].arrays[0].ToString(), "integers [0, 127]");
+}
+
+// A dot of so many terms wants factors below 0.06, and zeros would be no test of it.
+TEST(FakeArgumentsTest, QuantizedFactorsAreNotAllZero) {
+  for (const auto& [type, range] :
+       {std::pair("s4", "integers [-1, 1] for d"), std::pair("u8", "integers [0, 1] for d")}) {
+    const std::vector<FakeArgument> arguments =
+        Make(absl::StrCat("HloModule m\nENTRY e { a = ", type,
+                          "[8,1024] parameter(0)  b = bf16[1024,8] parameter(1)  c = bf16[8,1024] convert(a)\n"
+                          "ROOT d = bf16[8,8] dot(c, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"));
+    ASSERT_EQ(arguments.size(), 2);
+    EXPECT_EQ(arguments[0].arrays[0].ToString(), range);
+    EXPECT_FALSE(arguments[0].literal.IsAll(0));
+  }
 }
 
 TEST(FakeArgumentsTest, IndicesAreInRangeAndDifferentWhereTheyMustBe) {

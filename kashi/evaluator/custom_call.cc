@@ -99,6 +99,12 @@ absl::StatusOr<Value> AllocateBuffer(Operation& op) {
   return zeros;
 }
 
+// That a call on the TPU's sparse core may begin. It may at once here.
+absl::StatusOr<Value> CallIsPrepared(Operation& op) {
+  if (op.operands.size() != 1 || !op.instruction.shape().IsToken()) return MisusedCustomCall(op);
+  return Value::MakeToken();
+}
+
 // To and from memory that is written in place: the operand itself.
 absl::StatusOr<Value> PassBufferOn(Operation& op) {
   if (!HasArrayOperands(op, 1) || !HasArrayResult(op, op.operands[0].element_type(), op.operands[0].dimensions())) {
@@ -379,6 +385,9 @@ constexpr Target kTargets[] = {
     // ()
     {"AllocateBuffer", AllocateBuffer},
     {"CreateBuffer", AllocateBuffer},
+    // () -> handle; handle -> token
+    {"PrepareAsyncCallStart", AllocateBuffer},
+    {"PrepareAsyncCallDone", CallIsPrepared},
     // (x[<=a, <=b, ...]) -> (x[a, b, ...], s32[], s32[], ...)
     {"PadToStatic", PadToStatic},
     // (x[a, b, ...], s32[], s32[], ...) -> [<=a, <=b, ...]

@@ -107,6 +107,20 @@ TEST(CustomCallTest, NotesPassValuesOn) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
 }
 
+TEST(CustomCallTest, CallsOnTheSparseCoreAreReady) {
+  const Literal x = LiteralUtil::CreateR0<float>(3);
+  const absl::StatusOr<Literal> result = TryEvaluateText(R"(
+ENTRY e {
+  x = f32[] parameter(0)
+  handle = s32[]{:S(2)} custom-call(), custom_call_target="PrepareAsyncCallStart"
+  ready = token[] custom-call(handle), custom_call_target="PrepareAsyncCallDone"
+  ROOT y = f32[] add-dependency(x, ready)
+})",
+                                                         {&x});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(*result, x);
+}
+
 TEST(CustomCallTest, Halves) {
   const Literal low = LiteralUtil::CreateR1<uint32_t>({1, 0xFFFFFFFF}),
                 high = LiteralUtil::CreateR1<uint32_t>({2, 0xFFFFFFFF});
