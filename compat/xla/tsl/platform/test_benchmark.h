@@ -20,10 +20,11 @@ namespace benchmark {
 
 class State {
  public:
+  struct [[maybe_unused]] Value {};  // of `for (auto s : state)`
   struct Iterator {
     bool operator!=(const Iterator&) const { return false; }
     Iterator& operator++() { return *this; }
-    int operator*() const { return 0; }
+    Value operator*() const { return {}; }
   };
   Iterator begin() const { return {}; }
   Iterator end() const { return {}; }
