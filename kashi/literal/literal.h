@@ -153,8 +153,8 @@ class LiteralBase {
   std::optional<complex128> GetAsComplex128(absl::Span<const int64_t> multi_index) const;
   // The sum, in the order given, of elements by position in storage. Real floating-point types; nullopt for others.
   std::optional<double> GetSumAsDouble(absl::Span<const int64_t> linear_indices) const;
-  // Integers and PRED compare as int64, other types as complex128.
-  template <typename T>
+  // Integers and PRED compare as int64, other types as complex128 (to which a complex64 converts).
+  template <typename T, std::enable_if_t<std::numeric_limits<T>::is_specialized, int> = 0>
   bool IsEqualAt(absl::Span<const int64_t> multi_index, T value) const {
     if (const std::optional<int64_t> integer = GetIntegralAsS64(multi_index)) return *integer == value;
     return IsEqualAt(multi_index, complex128(static_cast<double>(value), 0));
@@ -227,7 +227,7 @@ class LiteralBase {
 
   // An array of another element type, in the same layout; unknown leaves stay unknown. float to integer saturates and
   // makes NaN 0, integer to integer keeps the low bits, anything to PRED is x != 0, real to complex has imaginary part
-  // 0. UNIMPLEMENTED: complex to non-complex; INVALID_ARGUMENT: not an array, on either side.
+  // 0. UNIMPLEMENTED: complex to non-complex, or to what is no element type; INVALID_ARGUMENT: not an array.
   absl::StatusOr<Literal> Convert(PrimitiveType primitive_dest_type) const;
   // The same for trees: only the element types of `dest_shape` are looked at. INVALID_ARGUMENT if the trees differ.
   absl::StatusOr<Literal> ConvertToShape(const Shape& dest_shape) const;

@@ -104,12 +104,11 @@ void NormalizePreds(absl::Span<char> bytes) {
 
 absl::StatusOr<Literal> LiteralBase::Convert(PrimitiveType primitive_dest_type) const {
   if (!shape().IsArray()) return InvalidArgument("Convert does not take %s: not an array", shape().ToString());
-  if (!primitive_util::IsArrayType(primitive_dest_type)) {
-    return InvalidArgument("%s is no element type to convert to", PrimitiveType_Name(primitive_dest_type));
-  }
   const PrimitiveType type = shape().element_type();
   if (type == primitive_dest_type) return Clone();
-  if (primitive_util::IsComplexType(type) && !primitive_util::IsComplexType(primitive_dest_type)) {
+  const bool loses_imaginary_part =
+      primitive_util::IsComplexType(type) && !primitive_util::IsComplexType(primitive_dest_type);
+  if (loses_imaginary_part || !primitive_util::IsArrayType(primitive_dest_type)) {
     return Unimplemented("Converting from type %s to type %s is not implemented.", PrimitiveType_Name(type),
                          PrimitiveType_Name(primitive_dest_type));
   }

@@ -36,7 +36,8 @@ using Kind = Token::Kind;
 
 constexpr int64_t kMaxElementBytes = 16;
 
-// The text and what is wrong with it. All errors return false, so that a reader can say `return in.Error(...)`.
+// The text and what is wrong with it. All errors return false, so that a reader can say `return in.Error(...)`. Their
+// terms are those of XLA's reader, so that a search for one finds the other.
 struct Input {
   Lexer& lexer;
   std::vector<Diagnostic>& diagnostics;
@@ -46,18 +47,23 @@ struct Input {
     return false;
   }
   bool ErrorHere(std::string message) { return Error(lexer.token(), std::move(message)); }
-  bool ErrorExpected(absl::string_view what) {
+  // What begins no element stands where `what` should.
+  bool ErrorUnexpected(absl::string_view what) {
+    constexpr absl::string_view kTerm = "unexpected token type in a literal: ";
     const bool is_error = lexer.kind() == Kind::kError;
     if (is_error && absl::ascii_isdigit(lexer.token_text().back())) {
-      return ErrorHere(absl::StrCat(QuoteToken(lexer), " does not fit 64 bits"));
+      return ErrorHere(absl::StrCat(kTerm, QuoteToken(lexer), " does not fit 64 bits"));
     }
     if (is_error && absl::EndsWith(lexer.token_text(), "nan")) {
-      return ErrorHere("a NaN's payload is written (0x1) to (0xfffffffffffff)");
+      return ErrorHere(absl::StrCat(kTerm, "a NaN's payload is written (0x1) to (0xfffffffffffff)"));
     }
-    return ErrorHere(absl::StrCat("expected ", what, ", got ", QuoteToken(lexer)));
+    return ErrorHere(absl::StrCat(kTerm, "expected ", what, ", got ", QuoteToken(lexer)));
   }
-  bool Expect(Kind kind, absl::string_view where) {
-    return lexer.Match(kind) || ErrorExpected(absl::StrCat(TokenKindName(kind), " ", where));
+  bool ErrorGot(absl::string_view message) { return ErrorHere(absl::StrCat(message, ", got ", QuoteToken(lexer))); }
+  // `part` of an element, "value" if it is all of it.
+  bool ErrorOutOfRange(absl::string_view part, PrimitiveType type, absl::string_view range) {
+    return ErrorHere(absl::StrCat(part, " ", lexer.token_text(), " is out of range for literal's primitive type ",
+                                  PrimitiveType_Name(type), part == "value" ? " namely " : ", namely ", range));
   }
 };
 
@@ -70,6 +76,8 @@ absl::string_view TypeText(PrimitiveType type) { return GetPrimitiveTypeInfo(typ
 class Elements {
  public:
   virtual ~Elements() = default;
+  // Whether something that could be an element begins where the lexer stands. Else says what is wrong.
+  virtual bool CheckBegin() = 0;
   // Reads the element where the lexer stands, and stores it.
   virtual bool ReadOne(char* to) = 0;
   // Reads elements while they are plain numbers with nothing but commas and space between them, at most `count`, and
@@ -112,33 +120,39 @@ std::optional<NonFinite> NonFiniteOf(const Lexer& lexer) {
   return ParseNonFinite(lexer.token_text());
 }
 
+bool IsBoolean(const Lexer& lexer) { return lexer.AtIdent("true") || lexer.AtIdent("false"); }
+bool BeginsRealNumber(const Lexer& lexer) {
+  return lexer.kind() == Kind::kInt || lexer.kind() == Kind::kDecimal || NonFiniteOf(lexer).has_value();
+}
+
 template <typename T>
 bool ReadNonFinite(Input& in, NonFinite number, T* value) {
   constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
   constexpr uint64_t kMaxPayload = MaxNanPayload(GetPrimitiveTypeInfo(kType).format);
   if (number.payload > kMaxPayload) {
-    return in.ErrorHere(kMaxPayload == 0 ? absl::StrCat("a NaN of ", TypeText(kType), " has no payload")
-                                         : absl::StrCat("a NaN payload of ", TypeText(kType), " is at most 0x",
-                                                        absl::Hex(kMaxPayload), ", got 0x", absl::Hex(number.payload)));
+    const std::string reason = kMaxPayload == 0
+                                   ? absl::StrCat(TypeText(kType), " does not support payloads")
+                                   : absl::StrCat("the NaN payload is out of range (0x", absl::Hex(kMaxPayload), ")");
+    return in.ErrorHere(absl::StrCat("tries to set NaN payload 0x", absl::Hex(number.payload), " to a literal of ",
+                                     TypeText(kType), ", but ", reason));
   }
   *value = MakeNonFinite<T>(number);
   in.lexer.Next();
   return true;
 }
 
-// A real number of a floating-point type.
+// The real number that begins here: an element of `type`, or a part of one.
 template <typename T>
-bool ReadReal(Input& in, T* value) {
+bool ReadReal(Input& in, PrimitiveType type, absl::string_view part, T* value) {
   if (const std::optional<NonFinite> number = NonFiniteOf(in.lexer)) return ReadNonFinite(in, *number, value);
   const Token& token = in.lexer.token();
-  if (token.kind != Kind::kInt && token.kind != Kind::kDecimal) return in.ErrorExpected("a number");
   std::optional<double> number = static_cast<double>(token.int_value);
   if (token.kind == Kind::kDecimal) number = ParseDecimal(in.lexer.token_text());
-  if (!number.has_value() || !FitReal(*number, value)) {
-    constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
-    return in.ErrorHere(
-        absl::StrCat(QuoteToken(in.lexer), " is out of range for ", TypeText(kType), ", ", RangeText<T>()));
+  if (!number.has_value()) {
+    return in.ErrorHere(absl::StrCat("Constant is out of range for double (+/-", std::numeric_limits<double>::max(),
+                                     ") and so is unparsable: ", QuoteToken(in.lexer)));
   }
+  if (!FitReal(*number, value)) return in.ErrorOutOfRange(part, type, RangeText<T>());
   in.lexer.Next();
   return true;
 }
@@ -146,21 +160,31 @@ bool ReadReal(Input& in, T* value) {
 template <typename T>
 bool ReadInteger(Input& in, T* value) {
   constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
-  if (in.lexer.kind() != Kind::kInt) return in.ErrorExpected(absl::StrCat("an integer for type ", TypeText(kType)));
+  if (in.lexer.kind() != Kind::kInt) {
+    return in.ErrorGot(absl::StrCat("expects integer for primitive type: ", PrimitiveType_Name(kType)));
+  }
   if (!FitInteger(in.lexer.token().int_value, value)) {
-    return in.ErrorHere(absl::StrCat(QuoteToken(in.lexer), " is out of range for ", TypeText(kType), ", ", "[",
-                                     static_cast<int64_t>(std::numeric_limits<T>::min()), ", ",
-                                     static_cast<int64_t>(std::numeric_limits<T>::max()), "]"));
+    return in.ErrorOutOfRange("value", kType,
+                              absl::StrCat("[", static_cast<int64_t>(std::numeric_limits<T>::min()), ", ",
+                                           static_cast<int64_t>(std::numeric_limits<T>::max()), "]"));
   }
   in.lexer.Next();
   return true;
 }
 
 bool ReadPred(Input& in, bool* value) {
-  if (!in.lexer.AtIdent("true") && !in.lexer.AtIdent("false")) return ReadInteger(in, value);
+  if (!IsBoolean(in.lexer)) return ReadInteger(in, value);
   *value = in.lexer.AtIdent("true");
   in.lexer.Next();
   return true;
+}
+
+template <typename T>
+bool ReadComplexPart(Input& in, absl::string_view part, T* value) {
+  if (!BeginsRealNumber(in.lexer)) {
+    return in.ErrorGot(absl::StrCat("expect floating-point value for ", part, " of complex number"));
+  }
+  return ReadReal(in, primitive_util::NativeToPrimitiveType<std::complex<T>>(), part, value);
 }
 
 // To XLA an imaginary part that is NaN is a double, payload and all, that is then brought to the type, where only the
@@ -169,18 +193,21 @@ template <typename T>
 bool ReadComplex(Input& in, std::complex<T>* value) {
   T real{};
   T imaginary{};
-  if (!in.Expect(Kind::kLeftParen, "to begin a complex number") || !ReadReal(in, &real) ||
-      !in.Expect(Kind::kComma, "between the parts of a complex number")) {
-    return false;
+  if (!in.lexer.Match(Kind::kLeftParen)) {
+    constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<std::complex<T>>();
+    return in.ErrorGot(absl::StrCat("unsupported primitive type ", PrimitiveType_Name(kType),
+                                    " of a real number: expected `(` to begin a complex one"));
   }
+  if (!ReadComplexPart(in, "real part", &real)) return false;
+  if (!in.lexer.Match(Kind::kComma)) return in.ErrorGot("expect comma after real part of complex literal");
   if (const std::optional<NonFinite> non_finite = NonFiniteOf(in.lexer)) {
     imaginary = static_cast<T>(MakeNonFinite<double>(*non_finite));
     in.lexer.Next();
-  } else if (!ReadReal(in, &imaginary)) {
+  } else if (!ReadComplexPart(in, "imaginary part", &imaginary)) {
     return false;
   }
   *value = {real, std::isnan(real) ? real : imaginary};
-  return in.Expect(Kind::kRightParen, "to end a complex number");
+  return in.lexer.Match(Kind::kRightParen) || in.ErrorGot("expect ')' after complex number");
 }
 
 bool IsSeparator(char c) { return c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
@@ -219,6 +246,17 @@ class ElementsOf : public Elements {
  public:
   explicit ElementsOf(Input in) : in_(in) {}
 
+  bool CheckBegin() override {
+    const Lexer& lexer = in_.lexer;
+    if (IsBoolean(lexer) && kType != PRED) {
+      return in_.ErrorHere(
+          absl::StrCat(PrimitiveType_Name(kType), " is not PRED type: a boolean is no element of ", TypeText(kType)));
+    }
+    if (IsBoolean(lexer) || BeginsRealNumber(lexer)) return true;
+    if (lexer.kind() != Kind::kLeftParen) return in_.ErrorUnexpected(kType == PRED ? "true or false" : "a number");
+    return is_complex_v<T> || in_.ErrorHere("unexpected '(' in literal. Parens are only valid for complex literals");
+  }
+
   bool ReadOne(char* to) override {
     T value{};
     if (!Read(&value)) return false;
@@ -249,11 +287,9 @@ class ElementsOf : public Elements {
   }
 
  private:
+  static constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
+
   bool Read(T* value) {
-    const bool is_word = in_.lexer.AtIdent("true") || in_.lexer.AtIdent("false");
-    constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
-    if (is_word && kType != PRED)
-      return in_.ErrorHere(absl::StrCat("a boolean is no element of type ", TypeText(kType)));
     if constexpr (is_complex_v<T>) {
       return ReadComplex(in_, value);
     } else if constexpr (std::is_same_v<T, bool>) {
@@ -261,7 +297,7 @@ class ElementsOf : public Elements {
     } else if constexpr (is_specialized_integral_v<T>) {
       return ReadInteger(in_, value);
     } else {
-      return ReadReal(in_, value);
+      return ReadReal(in_, kType, "value", value);
     }
   }
 
@@ -322,15 +358,16 @@ class ArrayReader {
         in_.lexer.Next();
         return true;
       default:
+        if (!elements_.CheckBegin()) return false;
         return nest_ == 0 ? ReadSingle() : ReadElements();
     }
   }
 
   bool ReadOpeningBrace() {
-    if (nest_ == rank_) return in_.ErrorHere(absl::StrCat("braces nest more than ", rank_, " deep, the rank"));
+    if (nest_ == rank_) return ErrorNesting("larger");
     char* memory = memory_;
     if (nest_ > 0) {
-      if (AtEndOfBrace()) return ErrorMore();
+      if (AtEndOfBrace()) return ErrorCount("more");
       memory = NextElement();
       ++open_[nest_ - 1].seen;
     }
@@ -340,19 +377,17 @@ class ArrayReader {
   }
 
   bool ReadClosingBrace() {
-    if (nest_ == 0) return in_.ErrorExpected("a value");
-    const OpenBrace& inner = open_[nest_ - 1];
-    if (!AtEndOfBrace()) {
-      return in_.ErrorHere(
-          absl::StrCat("expected ", sizes_[nest_ - 1], " elements in ", PlaceText(), ", got ", inner.seen));
-    }
+    if (nest_ == 0) return in_.ErrorHere("unexpected '}' token: expected a literal");
+    if (!AtEndOfBrace()) return ErrorCount(absl::StrCat(open_[nest_ - 1].seen));
     --nest_;
     in_.lexer.Next();
     return true;
   }
 
   bool ReadDots() {
-    if (nest_ != 1) return in_.ErrorHere("`...` may stand in the outermost braces only");
+    if (nest_ != 1) {
+      return in_.ErrorHere(absl::StrCat("expects `...` at nest level 1, but sees it at nest level ", nest_));
+    }
     open_[0].seen = sizes_[0];
     unlisted_ = true;
     elided_ = elided_ || !HasNoElements();
@@ -362,19 +397,19 @@ class ArrayReader {
 
   bool ReadSingle() {
     const bool at_complex = in_.lexer.kind() == Kind::kLeftParen;
-    if (rank_ > 0 && (at_complex || HasNoElements())) return in_.ErrorExpected("`{`");
+    if (rank_ > 0 && (at_complex || HasNoElements())) return ErrorNesting("0");
     has_single_ = true;
     unlisted_ |= rank_ > 0;
     return elements_.ReadOne(single_);
   }
 
   bool ReadElements() {
-    if (in_.lexer.kind() == Kind::kEnd) return in_.ErrorExpected("`}`");
-    if (nest_ != rank_) {
-      return in_.ErrorHere(
-          absl::StrCat("elements stand in ", rank_, " braces, one for each dimension; here are ", nest_));
+    if (nest_ != rank_) return ErrorNesting(absl::StrCat(nest_));
+    if (AtEndOfBrace()) {
+      return in_.ErrorHere(absl::StrCat("expects ", sizes_[nest_ - 1],
+                                        " elements on the minor-most dimension, but sees more, in the ", PlaceText(),
+                                        "th element"));
     }
-    if (AtEndOfBrace()) return ErrorMore();
     OpenBrace& row = open_[nest_ - 1];
     char* const to = NextElement();
     const int64_t read = elements_.ReadRun(to, strides_[nest_ - 1], sizes_[nest_ - 1] - row.seen);
@@ -386,13 +421,18 @@ class ArrayReader {
   bool AtEndOfBrace() const { return open_[nest_ - 1].seen == sizes_[nest_ - 1]; }
   char* NextElement() const { return open_[nest_ - 1].memory + open_[nest_ - 1].seen * strides_[nest_ - 1]; }
   bool HasNoElements() const { return std::count(sizes_.begin(), sizes_.end(), 0) > 0; }
-  bool ErrorMore() {
-    return in_.ErrorHere(absl::StrCat("expected ", sizes_[nest_ - 1], " elements in ", PlaceText(), ", got more"));
+  bool ErrorNesting(absl::string_view seen) {
+    return in_.ErrorHere(absl::StrCat("expects nested array in rank ", rank_, ", but sees ", seen,
+                                      ": elements stand in one brace for each dimension"));
   }
-  // The index of the part of the array that the innermost brace stands for. Of many dimensions, the last ones.
+  bool ErrorCount(absl::string_view seen) {
+    return in_.ErrorHere(
+        absl::StrCat("expects ", sizes_[nest_ - 1], " elements in the ", PlaceText(), "th element, but sees ", seen));
+  }
+  // The index of the part of the array that the innermost brace stands for: [] of the outermost one. Of many
+  // dimensions, the last ones.
   std::string PlaceText() const {
     constexpr size_t kShown = 8;
-    if (nest_ == 1) return "the outermost braces";
     const size_t first = nest_ - 1 > kShown ? nest_ - 1 - kShown : 0;
     std::string text = first > 0 ? "[..." : "[";
     for (size_t d = first; d + 1 < nest_; ++d) absl::StrAppend(&text, d > 0 ? "," : "", open_[d].seen - 1);
@@ -482,13 +522,15 @@ class LiteralReader {
     const auto begin = [&](const Shape& tuple) {
       open.push_back(&tuple);
       index.push_back(0);
-      return in_.Expect(Kind::kLeftParen, "to begin a tuple");
+      return in_.lexer.Match(Kind::kLeftParen) || in_.ErrorGot("expects '(' in front of tuple elements");
     };
     if (!begin(shape)) return std::nullopt;
     while (!open.empty()) {
       if (index.back() == open.back()->tuple_shapes_size()) {
-        if (!in_.Expect(Kind::kRightParen, absl::StrCat("behind ", index.back(), " tuple elements")))
+        if (!in_.lexer.Match(Kind::kRightParen)) {
+          in_.ErrorGot(absl::StrCat("expects ')' at the end of the tuple with ", index.back(), " elements"));
           return std::nullopt;
+        }
         open.pop_back();
         index.pop_back();
         if (!index.empty()) ++index.back();

@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -101,21 +102,54 @@ TEST(LiteralParserTest, ShapesOfConstants) {
   EXPECT_THAT(Reprint("s32[2]{1}", "{1,2}"), HasSubstr("literal:1:1: error: "));
 }
 
+// With the terms of XLA's reader.
 TEST(LiteralParserTest, MessagesTellWhatWasExpected) {
-  EXPECT_EQ(Reprint("f16[]", "65520"), "literal:1:1: error: `65520` is out of range for f16, [-65504, 65504]");
-  EXPECT_EQ(Reprint("s4[2]", "{1,8}"), "literal:1:4: error: `8` is out of range for s4, [-8, 7]");
-  EXPECT_EQ(Reprint("s32[2,2]", "{{1,2},{3}}"), "literal:1:10: error: expected 2 elements in [1], got 1");
-  EXPECT_EQ(Reprint("s32[2]", "{1,2,3}"), "literal:1:6: error: expected 2 elements in the outermost braces, got more");
-  EXPECT_EQ(Reprint("s32[2,2]", "{1,2,3,4}"),
-            "literal:1:2: error: elements stand in 2 braces, one for each dimension; here are 1");
-  EXPECT_EQ(Reprint("f32[]", "true"), "literal:1:1: error: a boolean is no element of type f32");
-  EXPECT_EQ(Reprint("s32[]", "1.5"), "literal:1:1: error: expected an integer for type s32, got `1.5`");
-  EXPECT_EQ(Reprint("bf16[]", "nan(0x80)"), "literal:1:1: error: a NaN payload of bf16 is at most 0x7f, got 0x80");
-  EXPECT_EQ(Reprint("f8e4m3fn[]", "nan(0x1)"), "literal:1:1: error: a NaN of f8e4m3fn has no payload");
-  EXPECT_EQ(Reprint("s64[]", "18446744073709551616"),
-            "literal:1:1: error: `18446744073709551616` does not fit 64 bits");
+  const std::pair<std::pair<absl::string_view, absl::string_view>, absl::string_view> cases[] = {
+      {{"f16[]", "65520"},
+       "1:1: error: value 65520 is out of range for literal's primitive type F16 namely [-65504, 65504]"},
+      {{"s4[2]", "{1,8}"}, "1:4: error: value 8 is out of range for literal's primitive type S4 namely [-8, 7]"},
+      {{"f64[]", "1e400"},
+       "1:1: error: Constant is out of range for double (+/-1.79769e+308) and so is unparsable: `1e400`"},
+      {{"s32[2,2]", "{{1,2},{3}}"}, "1:10: error: expects 2 elements in the [1]th element, but sees 1"},
+      {{"s32[2,2]", "{{1,2}}"}, "1:7: error: expects 2 elements in the []th element, but sees 1"},
+      {{"s32[1,1]", "{{1},{2}}"}, "1:6: error: expects 1 elements in the []th element, but sees more"},
+      {{"s32[2]", "{1,2,3}"},
+       "1:6: error: expects 2 elements on the minor-most dimension, but sees more, in the []th element"},
+      {{"s32[2,2]", "{1,2,3,4}"},
+       "1:2: error: expects nested array in rank 2, but sees 1: elements stand in one brace for each dimension"},
+      {{"s32[2]", "{{1}}"},
+       "1:2: error: expects nested array in rank 1, but sees larger: elements stand in one brace for each dimension"},
+      {{"f32[0]", "1"},
+       "1:1: error: expects nested array in rank 1, but sees 0: elements stand in one brace for each dimension"},
+      {{"s32[2,2]", "{{...}}"}, "1:3: error: expects `...` at nest level 1, but sees it at nest level 2"},
+      {{"f32[]", "}"}, "1:1: error: unexpected '}' token: expected a literal"},
+      {{"f32[]", "true"}, "1:1: error: F32 is not PRED type: a boolean is no element of f32"},
+      {{"s32[]", "1.5"}, "1:1: error: expects integer for primitive type: S32, got `1.5`"},
+      {{"f32[2]", "{1,abc}"}, "1:4: error: unexpected token type in a literal: expected a number, got `abc`"},
+      {{"pred[]", "yes"}, "1:1: error: unexpected token type in a literal: expected true or false, got `yes`"},
+      {{"f32[2]", "{(1,2)}"}, "1:2: error: unexpected '(' in literal. Parens are only valid for complex literals"},
+      {{"bf16[]", "nan(0x80)"},
+       "1:1: error: tries to set NaN payload 0x80 to a literal of bf16, but the NaN payload is out of range (0x7f)"},
+      {{"f8e4m3fn[]", "nan(0x1)"},
+       "1:1: error: tries to set NaN payload 0x1 to a literal of f8e4m3fn, but f8e4m3fn does not support payloads"},
+      {{"s64[]", "18446744073709551616"},
+       "1:1: error: unexpected token type in a literal: `18446744073709551616` does not fit 64 bits"},
+      {{"c64[]", "1"},
+       "1:1: error: unsupported primitive type C64 of a real number: expected `(` to begin a complex one, got `1`"},
+      {{"c64[]", "(1 2)"}, "1:4: error: expect comma after real part of complex literal, got `2`"},
+      {{"c64[]", "(1,2"}, "1:5: error: expect ')' after complex number, got end of text"},
+      {{"c64[]", "(x,2)"}, "1:2: error: expect floating-point value for real part of complex number, got `x`"},
+      {{"c64[]", "(1,1e39)"},
+       "1:4: error: imaginary part 1e39 is out of range for literal's primitive type C64, namely [-3.40282e+38, "
+       "3.40282e+38]"},
+      {{"(f32[])", "1"}, "1:1: error: expects '(' in front of tuple elements, got `1`"},
+      {{"(f32[])", "(1,2)"}, "1:3: error: expects ')' at the end of the tuple with 1 elements, got `,`"},
+      {{"f32[1]", "{"}, "1:2: error: unexpected token type in a literal: expected a number, got end of text"},
+  };
+  for (const auto& [input, message] : cases) {
+    EXPECT_EQ(Reprint(input.first, input.second), absl::StrCat("literal:", message));
+  }
   EXPECT_EQ(Reprint("f32[]", "1 2"), "literal:1:3: error: unexpected `2` behind the literal");
-  EXPECT_EQ(Reprint("f32[1]", "{"), "literal:1:2: error: expected `}`, got end of text");
 }
 
 TEST(LiteralParserTest, UnlistedElementsAreZeros) {
@@ -161,8 +195,8 @@ TEST(LiteralParserTest, UnlistedElementsHaveABudget) {
 
 TEST(LiteralParserTest, ClaimedSizesTakeNoMemory) {
   EXPECT_EQ(Reprint("f32[1000000000000]", "{1}"),
-            "literal:1:3: error: expected 1000000000000 elements in the outermost braces, got 1");
-  EXPECT_THAT(Reprint("(f32[1000000],f32[100000000000])", "({1},{})"), HasSubstr("expected 1000000 elements"));
+            "literal:1:3: error: expects 1000000000000 elements in the []th element, but sees 1");
+  EXPECT_THAT(Reprint("(f32[1000000],f32[100000000000])", "({1},{})"), HasSubstr("expects 1000000 elements"));
 }
 
 TEST(LiteralParserTest, DeepTuplesAndManyDimensions) {

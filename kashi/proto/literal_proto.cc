@@ -203,8 +203,9 @@ absl::Status CheckArray(const LiteralProto& proto, const Shape& shape, bool proh
     *unlisted_bytes -= *bytes;
     return absl::OkStatus();
   }
-  return InvalidArgument("LiteralProto has %d bytes of values for %s, which takes %s", held, shape.ToString(),
-                         bytes.has_value() ? absl::StrCat(*bytes) : "more than 2^63");
+  const std::string wanted = bytes.has_value() ? absl::StrCat(*bytes / primitive_util::ByteWidth(type)) : "2^63 or more";
+  return InvalidArgument("Expected %s elements in LiteralProto: it has %d bytes of values for %s, which takes %s", wanted,
+                         held, shape.ToString(), bytes.has_value() ? absl::StrCat(*bytes) : "more than 2^63");
 }
 
 // A node of a proto and what belongs to it on the other side: no proto can exhaust the stack.
@@ -231,8 +232,8 @@ absl::Status CheckTree(const LiteralProto& root, const Shape& root_shape, bool p
       KASHI_RETURN_IF_ERROR(CheckArray(*proto, *shape, prohibit_empty, unlisted_bytes));
     } else if (shape->IsTuple()) {
       if (proto->tuple_literals_size() != shape->tuple_shapes_size()) {
-        return InvalidArgument("LiteralProto has %d elements for a tuple of %d", proto->tuple_literals_size(),
-                               shape->tuple_shapes_size());
+        return InvalidArgument("Expected %d tuple elements in LiteralProto, but it has %d", shape->tuple_shapes_size(),
+                               proto->tuple_literals_size());
       }
       for (int i = 0; i < shape->tuple_shapes_size(); ++i) {
         open.push_back({&proto->tuple_literals(i), &shape->tuple_shapes(i)});

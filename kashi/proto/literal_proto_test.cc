@@ -148,7 +148,7 @@ TEST(LiteralProtoTest, EmptyLiterals) {
   const LiteralProto proto = ProtoFromText(
       "shape { element_type: TUPLE tuple_shapes { element_type: F32 dimensions: 3 layout { minor_to_major: 0 } } }"
       "tuple_literals { shape { element_type: F32 dimensions: 3 layout { minor_to_major: 0 } } }");
-  ExpectError(proto, absl::StatusCode::kInvalidArgument, "0 bytes of values for f32[3], which takes 12");
+  ExpectError(proto, absl::StatusCode::kInvalidArgument, "Expected 3 elements in LiteralProto: it has 0 bytes of values for f32[3], which takes 12");
   const absl::StatusOr<Literal> literal = Literal::CreateFromProto(proto, /*prohibit_empty_literal=*/false);
   ASSERT_TRUE(literal.ok()) << literal.status();
   EXPECT_EQ(literal->ToStringOneline(), "( f32[3] {0, 0, 0} )");
@@ -175,7 +175,7 @@ TEST(LiteralProtoTest, RefusesWhatItClaimsButDoesNotHold) {
   ExpectError(ProtoFromText("shape { element_type: U8 dimensions: 2000000000 layout { minor_to_major: 0 } }"),
               absl::StatusCode::kResourceExhausted, "too large", /*prohibit_empty=*/false);
   ExpectError(ProtoFromText("shape { element_type: TUPLE tuple_shapes { element_type: TOKEN } }"), kInvalidArgument,
-              "0 elements for a tuple of 1");
+              "Expected 1 tuple elements in LiteralProto, but it has 0");
   ExpectError(ProtoFromText("shape { element_type: TUPLE tuple_shapes { element_type: S8 layout {} } }"
                             "tuple_literals { shape { element_type: U8 layout {} } u8s: 'a' }"),
               kInvalidArgument, "but the tuple says s8[]");
