@@ -52,6 +52,7 @@ absl::StatusOr<std::optional<int64_t>> DynamicOutputDimension(const Shape& opera
   if (block.input_end - block.input_begin > 1 && block.output_end - block.output_begin > 1) {
     return unimplemented("Dynamic input dimension to reshape that is both splitted and combined");
   }
+  if (result.rank() == 0) return std::optional<int64_t>();  // a scalar has no dimension to mark
   if (operand.dimensions(static_cast<int>(i)) == 1) {
     if (i == operand.rank() - 1) return std::optional<int64_t>(result.rank() - 1);
     if (i == 0) return std::optional<int64_t>(0);

@@ -280,7 +280,8 @@ TEST(ShapeInferenceTest, ReshapeOfDynamicDimensions) {
   EXPECT_THAT(Reshape("f32[2,<=1,3]", {6}), StartsWith("Dynamic degenerated dimension that's not most-minor nor"));
   EXPECT_THAT(Reshape("f32[<=2,6]", {3, 4}),
               StartsWith("Dynamic input dimension to reshape that is both splitted and"));
-  EXPECT_EQ(Reshape("f32[<=1]", {}), "Dynamic dimension 0 of f32[<=1] has no dimension in f32[].");
+  EXPECT_EQ(Reshape("f32[<=1]", {}), "f32[]");
+  EXPECT_EQ(Reshape("f32[<=1,1,<=1]", {}), "f32[]");
   EXPECT_EQ(Reshape("f32[<=10]", {2, 5}, 7), "Dynamic dimension 0 of f32[<=10] has no dimension in f32[2,5].");
 }
 

@@ -1,4 +1,7 @@
 // Tokens, infeed and outfeed, channels (docs/spec/hlo-ops.md 10.3).
+#include <optional>
+
+#include "kashi/hlo/sharding_builder.h"
 #include "kashi/hlo/xla_lowering.h"
 
 namespace kashi {
@@ -15,6 +18,23 @@ absl::Status CheckLayout(const Shape& shape, absl::string_view operation) {
   return InvalidArgument("Given shape to %s must have a layout", operation);
 }
 
+// Tokens are on device 0, whatever devices the data beside them are on.
+std::optional<OpSharding> ShardingOfToken(const XlaLowering& to) {
+  return to.builder()->sharding() ? std::make_optional(sharding_builder::AssignDevice(0)) : std::nullopt;
+}
+
+// Of a tuple of data, which have `sharding`, and a token.
+OpSharding WithToken(const OpSharding& sharding) {
+  OpSharding both = sharding;
+  if (sharding.type() != OpSharding::TUPLE) {
+    both = OpSharding();
+    both.set_type(OpSharding::TUPLE);
+    *both.add_tuple_shardings() = sharding;
+  }
+  *both.add_tuple_shardings() = sharding_builder::AssignDevice(0);
+  return both;
+}
+
 ValueOr AddToken(XlaLowering& to) { return to.Add(HloInstruction::CreateToken()); }
 
 ValueOr AddOutfeed(XlaLowering& to, Value operand, Value token, const Shape& shape, const std::string& config) {
@@ -28,6 +48,13 @@ ValueOr AddOutfeed(XlaLowering& to, Value operand, Value token, const Shape& sha
 
 ValueOr AddInfeed(XlaLowering& to, Value token, const Shape& shape, const std::string& config) {
   KASHI_RETURN_IF_ERROR(CheckLayout(shape, "Infeed"));
+  const std::optional<OpSharding>& sharding = to.builder()->sharding();
+  if (sharding && sharding->type() == OpSharding::REPLICATED) {
+    return InvalidArgument("Replicated sharding is not supported for infeeds");
+  }
+  if (sharding && sharding->type() == OpSharding::OTHER && shape.IsArray()) {
+    return InvalidArgument("Tiled sharding is not supported for infeeds of an array");
+  }
   return to.Add(HloInstruction::CreateInfeed(shape, token, config));
 }
 
@@ -69,9 +96,18 @@ XlaOp AfterAll(XlaBuilder* builder, absl::Span<const XlaOp> tokens) {
 XlaOp Infeed(XlaBuilder* builder, const Shape& shape, const std::string& config) {
   return Lower(builder, {}, [&](XlaLowering& to, Values) -> ValueOr {
     // Infeeds run in the order in which they were asked for: each takes the token of the one before.
-    KASHI_ASSIGN_OR_RETURN(const Value token,
-                           to.last_infeed() == nullptr ? AddToken(to) : to.AddElement(to.last_infeed(), 1));
-    KASHI_ASSIGN_OR_RETURN(to.last_infeed(), AddInfeed(to, token, shape, config));
+    const auto token = [&] {
+      XlaScopedShardingAssignment assign(to.builder(), ShardingOfToken(to));
+      return to.last_infeed() == nullptr ? AddToken(to) : to.AddElement(to.last_infeed(), 1);
+    };
+    const auto infeed = [&](Value after) {
+      std::optional<OpSharding> sharding = to.builder()->sharding();
+      if (sharding && sharding->type() == OpSharding::TUPLE) sharding = WithToken(*sharding);
+      XlaScopedShardingAssignment assign(to.builder(), sharding);
+      return AddInfeed(to, after, shape, config);
+    };
+    KASHI_ASSIGN_OR_RETURN(const Value after, token());
+    KASHI_ASSIGN_OR_RETURN(to.last_infeed(), infeed(after));
     return to.AddElement(to.last_infeed(), 0);
   });
 }
@@ -85,9 +121,15 @@ void Outfeed(XlaOp operand, const Shape& shape_with_layout, const std::string& o
   Lower({operand}, [&](XlaLowering& to, Values x) -> ValueOr {
     Value token = to.last_outfeed_token();
     if (token == nullptr) {
+      XlaScopedShardingAssignment assign(to.builder(), ShardingOfToken(to));
       KASHI_ASSIGN_OR_RETURN(token, AddToken(to));
     }
-    KASHI_ASSIGN_OR_RETURN(to.last_outfeed_token(), AddOutfeed(to, x[0], token, shape_with_layout, outfeed_config));
+    {
+      std::optional<OpSharding> sharding = to.builder()->sharding();
+      if (sharding) sharding = WithToken(*sharding);
+      XlaScopedShardingAssignment assign(to.builder(), sharding);
+      KASHI_ASSIGN_OR_RETURN(to.last_outfeed_token(), AddOutfeed(to, x[0], token, shape_with_layout, outfeed_config));
+    }
     XlaScopedShardingAssignment none(to.builder(), std::nullopt);
     return to.AddTuple({});
   });

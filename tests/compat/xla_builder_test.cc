@@ -37,6 +37,47 @@ absl::StatusOr<std::unique_ptr<HloModule>> BuildHloModule(XlaBuilder& b) {
 
 const HloInstruction* GetRoot(HloModule& module) { return module.entry_computation()->root_instruction(); }
 
+// The token of an infeed or outfeed is on device 0 whatever sharding the data have.
+TEST(XlaBuilderTest, ShardingsOfTransfersHoldATokenToo) {
+  const Shape shape = ShapeUtil::MakeShapeWithDenseLayout(S32, {1}, {0});
+  const Shape pair = ShapeUtil::MakeTupleShape({shape, shape});
+  const auto text = [](const HloInstruction* instruction) { return instruction->sharding().ToString(); };
+  {
+    XlaBuilder b("outfeed");
+    b.SetSharding(sharding_builder::AssignDevice(1));
+    Outfeed(ConstantR1<int32_t>(&b, {0}), shape, "");
+    TF_ASSERT_OK_AND_ASSIGN(const auto module, BuildHloModule(b));
+    EXPECT_FALSE(GetRoot(*module)->has_sharding());
+    const HloInstruction* outfeed = nullptr;
+    for (const HloInstruction* instruction : module->entry_computation()->instructions()) {
+      if (instruction->opcode() == HloOpcode::kOutfeed) outfeed = instruction;
+    }
+    ASSERT_NE(outfeed, nullptr);
+    EXPECT_EQ(text(outfeed), "{{maximal device=1}, {maximal device=0}}");
+    EXPECT_EQ(text(outfeed->operand(1)), "{maximal device=0}");
+  }
+  {
+    XlaBuilder b("infeed");
+    OpSharding sharding;
+    sharding.set_type(OpSharding::TUPLE);
+    *sharding.add_tuple_shardings() = sharding_builder::AssignDevice(2);
+    *sharding.add_tuple_shardings() = sharding_builder::AssignDevice(3);
+    b.SetSharding(sharding);
+    Infeed(&b, pair);
+    TF_ASSERT_OK_AND_ASSIGN(const auto module, BuildHloModule(b));
+    const HloInstruction* const infeed = GetRoot(*module)->operand(0);
+    EXPECT_EQ(text(infeed), "{{maximal device=2}, {maximal device=3}, {maximal device=0}}");
+    EXPECT_EQ(text(infeed->operand(0)), "{maximal device=0}");
+    EXPECT_EQ(text(GetRoot(*module)), "{{maximal device=2}, {maximal device=3}}");
+  }
+  for (const OpSharding& refused : {sharding_builder::Replicate(), sharding_builder::Tile1D(shape, 1)}) {
+    XlaBuilder b("refused");
+    b.SetSharding(refused);
+    Infeed(&b, shape);
+    EXPECT_THAT(std::string(b.Build().status().message()), HasSubstr("not supported for infeeds"));
+  }
+}
+
 TEST(XlaBuilderTest, ValuesAndBoundsBeforeAnyRun) {
   XlaBuilder b("values");
   const XlaOp size = GetDimensionSize(Parameter(&b, 0, ShapeUtil::MakeShape(F32, {8}, {true}), "x"), 0);
