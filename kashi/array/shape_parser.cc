@@ -134,7 +134,7 @@ bool ShapeReader::ReadList(Kind start, Kind end, absl::string_view what, absl::F
 
 bool ShapeReader::ReadInt(int64_t* value) {
   const Token& token = lexer_.token();
-  if (token.kind != Kind::kInt) return ErrorExpected("an integer");
+  if (token.kind != Kind::kInt) return ErrorHere(absl::StrCat("expects integer, got ", QuoteToken(lexer_)));
   if (token.wrapped) {
     ErrorHere(absl::StrCat(lexer_.token_text(), " does not fit 64 signed bits; XLA reads it as ", token.int_value));
   }

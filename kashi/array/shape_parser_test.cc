@@ -81,7 +81,7 @@ TEST(ShapeParserTest, StrictAcceptsExactlyWhatHasNoWarnings) {
 }
 
 TEST(ShapeParserTest, ErrorsNameThePlace) {
-  EXPECT_EQ(Reprint("f32[2,x]"), "shape:1:7: error: expected an integer, got `x`\nf32[2,x]\n      ^");
+  EXPECT_EQ(Reprint("f32[2,x]"), "shape:1:7: error: expects integer, got `x`\nf32[2,x]\n      ^");
   EXPECT_EQ(Reprint("f32[2"), "shape:1:6: error: expected `]` to end the dimensions, got end of text\nf32[2\n     ^");
   EXPECT_EQ(Reprint("(f32[2],\n bf32[3])"),
             "shape:2:2: error: expected an element type such as f32, got `bf32`\n bf32[3])\n ^~~~");
@@ -95,7 +95,7 @@ TEST(ShapeParserTest, ErrorsNameThePlace) {
   EXPECT_THAT(Reprint("(f32[2]{1})"), HasSubstr("out-of-bounds value"));
   EXPECT_THAT(Reprint("b(token[])"), HasSubstr("a buffer holds an array"));
   EXPECT_THAT(Reprint("f32[2]{0:P(f32[2])}"), HasSubstr("physical_shape"));
-  EXPECT_THAT(Reprint("f32[99999999999999999999]"), HasSubstr("expected an integer"));
+  EXPECT_THAT(Reprint("f32[99999999999999999999]"), HasSubstr("expects integer"));
   EXPECT_THAT(Reprint("f32[2] /* no end"), HasSubstr("unexpected text"));
 }
 
@@ -116,7 +116,7 @@ TEST(ShapeParserTest, MessagesHoldNoForeignBytes) {
 // An attribute's broken text is the cause that a message must tell, not what follows from it.
 TEST(ShapeParserTest, TheFirstErrorIsTheCause) {
   EXPECT_EQ(Reprint("s32[2]{0:T((2))}"),
-            "shape:1:12: error: expected an integer, got `(`\ns32[2]{0:T((2))}\n           ^");
+            "shape:1:12: error: expects integer, got `(`\ns32[2]{0:T((2))}\n           ^");
 }
 
 TEST(ShapeParserTest, WarnsOfWhatXlaTakesAllTheSame) {

@@ -16,6 +16,7 @@ using Kind = Token::Kind;
 
 // Dimensions of one tile assignment. No array has so many; canonicalising may take a time that grows with their square.
 constexpr size_t kMaxTileRank = 1024;
+constexpr absl::string_view kIotaReshapeDims = "sharding iota_reshape_dims";
 
 // {…} or {{…}, {…}}; appends.
 bool ReadMetadataList(TokenReader* reader, std::vector<OpMetadata>* list) {
@@ -23,7 +24,7 @@ bool ReadMetadataList(TokenReader* reader, std::vector<OpMetadata>* list) {
     return ParseMetadataPrefix(&reader->lexer(), &list->emplace_back(), reader->diagnostics());
   };
   if (reader->kind() != Kind::kLeftBrace || reader->lexer().LookAhead().kind != Kind::kLeftBrace) return read_one();
-  return reader->ReadList(Kind::kLeftBrace, Kind::kRightBrace, "the list of metadata", read_one);
+  return reader->ReadList(Kind::kLeftBrace, Kind::kRightBrace, "metadata list", read_one);
 }
 
 // Comma-separated, at least one.
@@ -34,13 +35,14 @@ bool ReadInts(TokenReader* reader, std::vector<int64_t>* values) {
   return true;
 }
 
-bool ReadTileDims(TokenReader* reader, std::vector<int64_t>* dims) {
+// [2,4]; `what` the numbers are.
+bool ReadTileDims(TokenReader* reader, absl::string_view what, std::vector<int64_t>* dims) {
   const size_t begin = reader->lexer().token().begin;
-  if (!reader->Expect(Kind::kLeftSquare, "to begin the dimensions") || !ReadInts(reader, dims)) return false;
+  if (!reader->Expect(Kind::kLeftSquare, absl::StrCat("to start ", what)) || !ReadInts(reader, dims)) return false;
   if (dims->size() > kMaxTileRank) {
     return reader->ErrorSince(begin, absl::StrCat("more than ", kMaxTileRank, " tile dimensions"));
   }
-  return reader->Expect(Kind::kRightSquare, "to end the dimensions");
+  return reader->Expect(Kind::kRightSquare, absl::StrCat("to end ", what));
 }
 
 // T(perm), which stands if there are two dimensions or more, and cannot else.
@@ -49,20 +51,22 @@ bool ReadTransposition(TokenReader* reader, size_t rank, std::vector<int>* perm)
     perm->push_back(0);
     return true;
   }
-  if (!reader->MatchIdent("T")) return reader->ErrorExpected("T(…), the order of the dimensions");
-  return reader->Expect(Kind::kLeftParen, "to begin the order of the dimensions") && [&] {
-    do {
-      const Token token = reader->lexer().token();
-      int64_t dim = 0;
-      if (!reader->ReadInt(&dim)) return false;
-      if (dim < 0 || dim >= static_cast<int64_t>(rank)) {
-        return reader->Error(token.begin, token.end, absl::StrCat("no dimension ", dim, " among ", rank));
-      }
-      if (perm->size() > kMaxTileRank) return reader->ErrorHere("more dimensions than there can be");
-      perm->push_back(static_cast<int>(dim));
-    } while (reader->Match(Kind::kComma));
-    return reader->Expect(Kind::kRightParen, "to end the order of the dimensions");
-  }();
+  if (!reader->MatchIdent("T") || !reader->Match(Kind::kLeftParen)) {
+    return reader->ErrorExpected("'T(' to start sharding devices iota_transpose_perm, the order of the dimensions");
+  }
+  do {
+    const Token token = reader->lexer().token();
+    int64_t dim = 0;
+    if (!reader->ReadInt(&dim)) return false;
+    if (dim < 0 || dim >= static_cast<int64_t>(rank)) {
+      return reader->Error(token.begin, token.end,
+                           absl::StrCat("Out of range iota minor_to_major value ", dim, " in iota_transpose_perm, ",
+                                        "expecting value in range [0, ", rank, ")"));
+    }
+    if (perm->size() > kMaxTileRank) return reader->ErrorHere("more dimensions than there can be");
+    perm->push_back(static_cast<int>(dim));
+  } while (reader->Match(Kind::kComma));
+  return reader->Expect(Kind::kRightParen, "to end sharding devices iota_transpose_perm");
 }
 
 // (ids) or ([reshape]T(perm)) behind `device_ids=`.
@@ -72,12 +76,13 @@ std::optional<TileAssignment> ReadDeviceIds(TokenReader* reader, absl::Span<cons
     reader->ErrorSince(begin, std::string(message));
     return std::nullopt;
   };
-  if (!reader->Expect(Kind::kLeftParen, "to begin the device ids")) return std::nullopt;
+  if (!reader->Expect(Kind::kLeftParen, "for device_ids")) return std::nullopt;
   std::optional<TileAssignment> devices;
   if (reader->kind() == Kind::kLeftSquare) {
     std::vector<int64_t> reshape_dims;
     std::vector<int> perm;
-    if (!ReadTileDims(reader, &reshape_dims) || !ReadTransposition(reader, reshape_dims.size(), &perm)) {
+    if (!ReadTileDims(reader, kIotaReshapeDims, &reshape_dims) ||
+        !ReadTransposition(reader, reshape_dims.size(), &perm)) {
       return std::nullopt;
     }
     perm.resize(std::min(perm.size(), reshape_dims.size()));  // XLA does not look further
@@ -90,24 +95,25 @@ std::optional<TileAssignment> ReadDeviceIds(TokenReader* reader, absl::Span<cons
     if (reader->kind() != Kind::kRightParen && !ReadInts(reader, &ids)) return std::nullopt;
     const bool has_bad_size = std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size < 1; });
     if (has_bad_size || SaturatingProduct(sizes) != static_cast<int64_t>(ids.size())) {
-      return fail(absl::StrCat(ids.size(), " device ids for a mesh of ", SaturatingProduct(sizes)));
+      return fail(
+          absl::StrCat("Expected ", SaturatingProduct(sizes), " device_ids based on mesh axes, but got ", ids.size()));
     }
     auto list = std::make_shared<Array<int64_t>>(sizes);
     std::copy(ids.begin(), ids.end(), list->begin());
     devices = TileAssignment(std::move(list));
   }
-  if (!reader->Expect(Kind::kRightParen, "to end the device ids")) return std::nullopt;
+  if (!reader->Expect(Kind::kRightParen, "after device_ids")) return std::nullopt;
   return devices;
 }
 
 std::optional<Mesh> ReadMaximalMesh(TokenReader* reader) {
   int64_t device = 0;
-  if (!reader->Expect(Kind::kLeftSquare, "to begin the maximal mesh")) return std::nullopt;
+  if (!reader->Expect(Kind::kLeftSquare, "after maximal_mesh")) return std::nullopt;
   if (!reader->MatchAttribute("device_id")) {
-    reader->ErrorExpected("device_id=");
+    reader->ErrorExpected("device_id= attribute in maximal_mesh");
     return std::nullopt;
   }
-  if (!reader->ReadInt(&device) || !reader->Expect(Kind::kRightSquare, "to end the maximal mesh")) return std::nullopt;
+  if (!reader->ReadInt(&device) || !reader->Expect(Kind::kRightSquare, "to end maximal_mesh")) return std::nullopt;
   return Mesh::Maximal(device);
 }
 
@@ -125,17 +131,16 @@ bool ReadAxis(TokenReader* reader, const Mesh& mesh, std::vector<AxisRef>* axes)
   int64_t axis = 0;
   if (!reader->ReadString(&name)) return false;
   if (!FindAxis(mesh, name, &axis)) {
-    return reader->Error(token.begin, token.end, "the mesh has no axis of this name or number");
+    return reader->Error(token.begin, token.end,
+                         absl::StrCat("axis '", name, "' is not a valid axis name or index in ", mesh.ToString()));
   }
   if (!reader->Match(Kind::kColon)) {
     axes->emplace_back(axis);
     return true;
   }
   AxisRef::SubAxis part = {0, 0};
-  if (!reader->Expect(Kind::kLeftParen, "before the size in front of a part of an axis") ||
-      !reader->ReadInt(&part.pre_size) ||
-      !reader->Expect(Kind::kRightParen, "behind the size in front of a part of an axis") ||
-      !reader->ReadInt(&part.size)) {
+  if (!reader->Expect(Kind::kLeftParen, "before pre_size in sub axis") || !reader->ReadInt(&part.pre_size) ||
+      !reader->Expect(Kind::kRightParen, "after pre_size in sub axis") || !reader->ReadInt(&part.size)) {
     return false;
   }
   axes->emplace_back(axis, part);
@@ -152,7 +157,7 @@ class LeafReader {
   bool ReadPart();
   bool ReadSubgroupTypes();
   std::optional<HloSharding> Make();
-  std::optional<HloSharding> MakeUntiled(bool has_no_devices, HloSharding sharding);
+  std::optional<HloSharding> MakeUntiled(absl::string_view kind, HloSharding sharding);
   std::optional<HloSharding> MakeTiled();
   std::optional<TileAssignment> MakeTiles();
   std::optional<HloSharding> Fail(std::string message) {
@@ -201,7 +206,7 @@ class NamedReader {
 
 std::optional<HloSharding> LeafReader::Read() {
   begin_ = reader_.lexer().token().begin;
-  if (!reader_.Expect(Kind::kLeftBrace, "to begin a sharding")) return std::nullopt;
+  if (!reader_.Expect(Kind::kLeftBrace, "to start sharding attribute")) return std::nullopt;
   if (AtMesh(reader_.lexer())) {
     std::optional<Mesh> mesh = ReadMesh(&reader_);
     if (!mesh.has_value()) return std::nullopt;
@@ -236,19 +241,21 @@ bool LeafReader::ReadPart() {
   }
   if (reader_.MatchAttribute("device")) {
     devices_.ids.clear();
+    if (reader_.kind() != Kind::kInt) return reader_.ErrorGot("device= attribute must be an integer");
     return reader_.ReadInt(&devices_.ids.emplace_back());
   }
   if (reader_.MatchAttribute("devices")) return ReadDevices(&reader_, &devices_);
   if (reader_.MatchAttribute("metadata")) return ReadMetadataList(&reader_, &metadata_);
   if (reader_.MatchAttribute("last_tile_dims")) return ReadSubgroupTypes();
-  return reader_.ErrorExpected(
-      "replicated, maximal, manual, unknown, unreduced, device=, devices=, last_tile_dim_replicate, last_tile_dims=, "
+  return reader_.ErrorGot(
+      "unexpected token: expected replicated, maximal, manual, unknown, unreduced, device=, devices=, "
+      "last_tile_dim_replicate, last_tile_dims=, "
       "shard_as, shard_like, metadata= or `}`");
 }
 
 bool LeafReader::ReadSubgroupTypes() {
   has_last_tile_dims_ = true;
-  return reader_.ReadList(Kind::kLeftBrace, Kind::kRightBrace, "the types of the last tile dimensions", [&] {
+  return reader_.ReadList(Kind::kLeftBrace, Kind::kRightBrace, "sharding type list", [&] {
     const std::pair<absl::string_view, OpSharding::Type> types[] = {
         {"replicated", OpSharding::REPLICATED},
         {"manual", OpSharding::MANUAL},
@@ -265,20 +272,21 @@ bool LeafReader::ReadSubgroupTypes() {
 }
 
 std::optional<HloSharding> LeafReader::Make() {
-  if (replicated_) return MakeUntiled(devices_.ids.empty(), HloSharding::Replicate(metadata_));
+  if (replicated_) return MakeUntiled("replicated", HloSharding::Replicate(metadata_));
   if (maximal_) {
-    if (devices_.ids.size() != 1)
-      return Fail(absl::StrCat("a maximal sharding has one device, not ", devices_.ids.size()));
+    if (devices_.ids.size() != 1) {
+      return Fail(absl::StrCat("maximal shardings should have exactly one device assigned, not ", devices_.ids.size()));
+    }
     return HloSharding::AssignDevice(devices_.ids[0], metadata_);
   }
-  if (manual_) return MakeUntiled(devices_.ids.empty(), HloSharding::Manual(metadata_));
-  if (unknown_) return MakeUntiled(devices_.ids.empty(), HloSharding::Unknown(metadata_));
-  if (unreduced_) return MakeUntiled(devices_.ids.empty(), HloSharding::Unreduced(metadata_));
+  if (manual_) return MakeUntiled("manual", HloSharding::Manual(metadata_));
+  if (unknown_) return MakeUntiled("unknown", HloSharding::Unknown(metadata_));
+  if (unreduced_) return MakeUntiled("unreduced", HloSharding::Unreduced(metadata_));
   return MakeTiled();
 }
 
-std::optional<HloSharding> LeafReader::MakeUntiled(bool has_no_devices, HloSharding sharding) {
-  if (!has_no_devices) return Fail("replicated, manual, unknown and unreduced shardings have no devices");
+std::optional<HloSharding> LeafReader::MakeUntiled(absl::string_view kind, HloSharding sharding) {
+  if (!devices_.ids.empty()) return Fail(absl::StrCat(kind, " shardings should not have any devices assigned"));
   return sharding;
 }
 
@@ -301,8 +309,9 @@ std::optional<TileAssignment> LeafReader::MakeTiles() {
     Fail(std::move(message));
     return std::nullopt;
   };
-  if (devices_.dims.empty())
-    return fail("a sharding without devices=[…] is one of the named kinds, and this names none");
+  if (devices_.dims.empty()) {
+    return fail("non-maximal shardings must have a tile assignment list including dimensions, devices=[…]");
+  }
   if (!devices_.reshape_dims.empty()) {
     if (!devices_.ids.empty()) return fail("both a list of devices and an iota form");
     std::optional<IotaTileAssignment> iota =
@@ -310,10 +319,10 @@ std::optional<TileAssignment> LeafReader::MakeTiles() {
     if (iota.has_value()) return TileAssignment(*std::move(iota));
     if (devices_.reshape_dims.size() == devices_.transpose_perm.size())
       return fail("the number of devices is too large");
-    return fail(absl::StrCat(devices_.transpose_perm.size(), " dimensions are ordered and ",
-                             devices_.reshape_dims.size(), " are there"));
+    return fail(absl::StrCat("iota_transpose_perm should have the same rank as iota_reshape_dims: expected ",
+                             devices_.reshape_dims.size(), ", saw ", devices_.transpose_perm.size()));
   }
-  if (devices_.ids.size() < 2) return fail("a sharding over tiles has more than one device");
+  if (devices_.ids.size() < 2) return fail("non-maximal shardings must have more than one device assigned");
   const int64_t count = SaturatingProduct(devices_.dims);
   const int64_t ids = static_cast<int64_t>(devices_.ids.size());
   const bool is_negative = std::any_of(devices_.dims.begin(), devices_.dims.end(), [](int64_t dim) { return dim < 0; });
@@ -331,7 +340,7 @@ std::optional<HloSharding> NamedReader::Read(size_t begin) {
     const Kind kind = reader_.kind();
     return kind == Kind::kIdent ? ReadShortForm() : ReadDimensions();
   }();
-  if (!is_read || !reader_.Expect(Kind::kRightBrace, "to end the sharding")) return std::nullopt;
+  if (!is_read || !reader_.Expect(Kind::kRightBrace, "to end sharding attribute")) return std::nullopt;
   NamedSharding sharding(mesh_, std::move(dimensions_), std::move(replicated_), std::move(unreduced_),
                          std::move(manual_), std::move(metadata_));
   if (absl::Status status = sharding.Validate(); !status.ok()) {
@@ -381,7 +390,7 @@ bool NamedReader::ReadAttribute() {
   if (reader_.MatchAttribute("unreduced")) return ReadAxes(&reader_, mesh_, &unreduced_, nullptr);
   if (reader_.MatchAttribute("manual")) return ReadAxes(&reader_, mesh_, &manual_, nullptr);
   if (reader_.MatchAttribute("metadata")) return ReadMetadataList(&reader_, &metadata_);
-  return reader_.ErrorExpected("replicated=, unreduced=, manual= or metadata=");
+  return reader_.ErrorGot("unknown attribute in named sharding: expected replicated, unreduced, manual or metadata");
 }
 
 std::vector<AxisRef> NamedReader::AllAxes() const {
@@ -393,9 +402,9 @@ std::vector<AxisRef> NamedReader::AllAxes() const {
 }  // namespace
 
 bool ReadDevices(TokenReader* reader, DevicesText* devices) {
-  if (!ReadTileDims(reader, &devices->dims)) return false;
+  if (!ReadTileDims(reader, "sharding devices shape", &devices->dims)) return false;
   if (!reader->Match(Kind::kLessEqual)) return ReadInts(reader, &devices->ids);
-  return ReadTileDims(reader, &devices->reshape_dims) &&
+  return ReadTileDims(reader, kIotaReshapeDims, &devices->reshape_dims) &&
          ReadTransposition(reader, devices->reshape_dims.size(), &devices->transpose_perm);
 }
 
@@ -403,10 +412,14 @@ std::optional<Mesh> ReadMesh(TokenReader* reader) {
   const size_t begin = reader->lexer().token().begin;
   if (reader->MatchIdent("maximal_mesh")) return ReadMaximalMesh(reader);
   reader->lexer().Next();
+  if (reader->kind() != Kind::kLeftSquare) {
+    reader->ErrorExpected("`[` after mesh");
+    return std::nullopt;
+  }
   std::vector<std::string> names;
   std::vector<int64_t> sizes;
   const auto read_axis = [&] {
-    return reader->ReadString(&names.emplace_back()) && reader->ExpectEqualSign("behind the name of an axis") &&
+    return reader->ReadString(&names.emplace_back()) && reader->ExpectEqualSign("after axis name") &&
            reader->ReadInt(&sizes.emplace_back());
   };
   if (!reader->ReadList(Kind::kLeftSquare, Kind::kRightSquare, "the mesh's axes", read_axis)) return std::nullopt;
@@ -435,7 +448,7 @@ std::optional<Mesh> ReadMesh(TokenReader* reader) {
 bool ReadAxes(TokenReader* reader, const Mesh& mesh, std::vector<AxisRef>* axes, bool* is_closed) {
   bool may_go_on = true;
   return reader->ReadList(Kind::kLeftBrace, Kind::kRightBrace, "the axes", [&] {
-    if (!may_go_on) return reader->ErrorHere("`?` ends the axes");
+    if (!may_go_on) return reader->ErrorHere("Saw axis ref after '?'");
     if (is_closed == nullptr || !reader->Match(Kind::kQuestion)) return ReadAxis(reader, mesh, axes);
     *is_closed = false;
     may_go_on = false;
@@ -446,7 +459,7 @@ bool ReadAxes(TokenReader* reader, const Mesh& mesh, std::vector<AxisRef>* axes,
 std::optional<HloSharding> ParseShardingPrefix(Lexer* lexer, const Shape* shape, std::vector<Diagnostic>* diagnostics) {
   TokenReader reader(lexer, diagnostics);
   if (reader.kind() != Kind::kLeftBrace) {
-    reader.ErrorExpected("`{` to begin a sharding");
+    reader.ErrorExpected("`{` to start sharding attribute");
     return std::nullopt;
   }
   const Kind next = lexer->LookAhead().kind;
@@ -458,7 +471,7 @@ std::optional<HloSharding> ParseShardingPrefix(Lexer* lexer, const Shape* shape,
       elements.push_back(*std::move(leaf));
       return true;
     };
-    if (!reader.ReadList(Kind::kLeftBrace, Kind::kRightBrace, "the tuple sharding", read_element)) return std::nullopt;
+    if (!reader.ReadList(Kind::kLeftBrace, Kind::kRightBrace, "sharding attribute", read_element)) return std::nullopt;
     return HloSharding::FlatTuple(std::move(elements));
   }
   std::optional<HloSharding> leaf = LeafReader(&reader).Read();

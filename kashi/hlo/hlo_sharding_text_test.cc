@@ -2,6 +2,7 @@
 
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/hash/hash.h"
@@ -174,6 +175,49 @@ TEST(HloShardingTextTest, HostileTextsEndInErrors) {
       bad[i] = c;
       (void)ParseSharding(bad);
     }
+  }
+}
+
+// A search for a term of XLA's error finds ours.
+TEST(HloShardingTextTest, ErrorsHaveXlasTerms) {
+  const std::pair<absl::string_view, absl::string_view> cases[] = {
+      {"{replicated device=1}", "replicated shardings should not have any devices assigned"},
+      {"{manual devices=[2]0,1}", "manual shardings should not have any devices assigned"},
+      {"{unknown device=0}", "unknown shardings should not have any devices assigned"},
+      {"{unreduced device=0}", "unreduced shardings should not have any devices assigned"},
+      {"{maximal}", "maximal shardings should have exactly one device assigned, not 0"},
+      {"{devices=[2]0}", "non-maximal shardings must have more than one device assigned"},
+      {"{device=1}", "non-maximal shardings must have a tile assignment list including dimensions"},
+      {"{devices=2}", "expected `[` to start sharding devices shape, got `2`"},
+      {"{devices=[2}", "expected `]` to end sharding devices shape, got `}`"},
+      {"{devices=[2]}", "expects integer, got `}`"},
+      {"{devices=[2]<=}", "expected `[` to start sharding iota_reshape_dims"},
+      {"{devices=[2]<=[2}", "expected `]` to end sharding iota_reshape_dims"},
+      {"{devices=[2,2]<=[2,2]}", "expected 'T(' to start sharding devices iota_transpose_perm"},
+      {"{devices=[2,2]<=[2,2]T0,1)}", "expected 'T(' to start sharding devices iota_transpose_perm"},
+      {"{devices=[2,2]<=[2,2]T(1,0}", "expected `)` to end sharding devices iota_transpose_perm"},
+      {"{devices=[2,2]<=[2,2]T(0,2)}", "Out of range iota minor_to_major value 2"},
+      {"{devices=[2,2]<=[2,2]T(0,2)}", "expecting value in range [0, 2)"},
+      {"{devices=[2,2]<=[2,2]T(0)}", "iota_transpose_perm should have the same rank as iota_reshape_dims"},
+      {"{devices=[2]0,1 last_tile_dims=manual}", "expected `{` to start sharding type list"},
+      {"{device=x}", "device= attribute must be an integer, got `x`"},
+      {"{sideways}", "unexpected token: "},
+      {"replicated", "expected `{` to start sharding attribute"},
+      {"{{replicated}", "expected `}` to end sharding attribute"},
+      {"{mesh}", "expected `[` after mesh"},
+      {"{maximal_mesh[device_id]}", "expected device_id= attribute in maximal_mesh"},
+      {"{maximal_mesh[device_id=0}", "expected `]` to end maximal_mesh"},
+      {"{mesh[\"a\" 2]}", "expected `=` after axis name"},
+      {"{mesh[\"a\"=2], [{\"b\"}]}", "axis 'b' is not a valid axis name or index in mesh['a'=2]"},
+      {"{mesh[\"a\"=2], [{?,\"a\"}]}", "Saw axis ref after '?'"},
+      {"{mesh[\"a\"=2], device_ids=(1,2,3)}", "Expected 2 device_ids based on mesh axes, but got 3"},
+      {"{mesh[\"a\"=2], [{\"a\":1)2}]}", "expected `(` before pre_size in sub axis"},
+      {"{mesh[\"a\"=2], [{\"a\"}], foo={}}", "unknown attribute in named sharding"},
+      {"{replicated metadata=1}", "expects '{' to start sub attributes"},
+      {"{replicated metadata={foo=1}}", "unexpected attribute \"foo\""},
+  };
+  for (const auto& [text, term] : cases) {
+    EXPECT_THAT(Reprint(text), ::testing::HasSubstr(std::string(term))) << text;
   }
 }
 

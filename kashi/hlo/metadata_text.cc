@@ -55,9 +55,9 @@ class MetadataScanner {
     error_ = {Diagnostic::Severity::kError, begin, end, std::move(message)};
     return false;
   }
-  bool Expected(absl::string_view what) {
+  bool ErrorGot(absl::string_view message) {
     Lexer lexer(text_, at_);
-    return Error(lexer.token().begin, lexer.token().end, absl::StrCat("expected ", what, ", got ", QuoteToken(lexer)));
+    return Error(lexer.token().begin, lexer.token().end, absl::StrCat(message, ", got ", QuoteToken(lexer)));
   }
   char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void SkipSpace() {
@@ -86,7 +86,7 @@ class MetadataScanner {
 };
 
 bool MetadataScanner::Scan() {
-  if (!Match('{')) return Expected("`{` to begin the metadata");
+  if (!Match('{')) return ErrorGot("expects '{' to start sub attributes");
   while (!Match('}')) {
     Match(',');
     SkipSpace();
@@ -99,12 +99,13 @@ bool MetadataScanner::ScanField() {
   const size_t begin = at_;
   size_t end = begin;
   while (end < text_.size() && (absl::ascii_isalnum(text_[end]) || text_[end] == '_')) ++end;
-  if (end == text_.size() || text_[end] != '=' || end == begin) return Expected("a field such as op_name= or `}`");
+  if (end == text_.size() || text_[end] != '=' || end == begin)
+    return ErrorGot("expects attribute name, such as op_name=, or `}`");
   const absl::string_view name = text_.substr(begin, end - begin);
   size_t i = 0;
   while (i < std::size(kFields) && kFields[i].name != name) ++i;
   if (i == std::size(kFields)) {
-    return Error(begin, end, absl::StrCat("metadata has no field \"", name, "\" that may be written in text"));
+    return Error(begin, end, absl::StrCat("unexpected attribute \"", name, "\": metadata has no such field"));
   }
   if (seen_ & (1u << i)) return Error(begin, end, absl::StrCat("a second ", name, " in one metadata"));
   seen_ |= 1u << i;
@@ -125,7 +126,7 @@ bool MetadataScanner::ScanField() {
 
 bool MetadataScanner::ScanString(std::string* value) {
   const char quote = Peek();
-  if (quote != '"' && quote != '\'') return Expected("a string");
+  if (quote != '"' && quote != '\'') return ErrorGot("expects string");
   const size_t begin = at_ + 1;
   bool escaped = false;
   size_t end = text_.find(quote, begin);
@@ -149,7 +150,7 @@ bool MetadataScanner::ScanString(std::string* value) {
 // The lexer knows all the things that begin like an integer and are none (`1.5`, `1_2`, …).
 bool MetadataScanner::ScanInt(int64_t* value) {
   Lexer lexer(text_, at_);
-  if (lexer.kind() != Token::Kind::kInt) return Expected("an integer");
+  if (lexer.kind() != Token::Kind::kInt) return ErrorGot("expects integer");
   *value = lexer.token().int_value;
   if (lexer.token().wrapped) *value = std::numeric_limits<int64_t>::max();
   at_ = lexer.token().end;
@@ -168,7 +169,7 @@ bool MetadataScanner::ScanInt32(const Field& field) {
 }
 
 bool MetadataScanner::ScanProfileTypes() {
-  if (!Match('{')) return Expected("`{` to begin the profile types");
+  if (!Match('{')) return ErrorGot("expected `{` to start profile_type");
   if (Match('}')) return true;
   do {
     SkipSpace();
@@ -180,7 +181,7 @@ bool MetadataScanner::ScanProfileTypes() {
     }
     metadata_.add_profile_type(static_cast<ProfileType>(value));
   } while (Match(','));
-  return Match('}') || Expected("`}` to end the profile types");
+  return Match('}') || ErrorGot("expected `}` to end profile_type");
 }
 
 // Prints the fields that are there, a space between two.

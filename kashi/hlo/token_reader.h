@@ -1,4 +1,5 @@
-// What the readers of HLO's smaller texts (shardings, device lists) share: taking tokens, and saying what is wrong.
+// What the readers of HLO's smaller texts (shardings, device lists) share: taking tokens, and saying what is wrong, in
+// the terms of XLA's reader.
 #ifndef KASHI_HLO_TOKEN_READER_H_
 #define KASHI_HLO_TOKEN_READER_H_
 
@@ -50,9 +51,8 @@ class TokenReader {
   bool ErrorHere(std::string message) { return Error(lexer_.token().begin, lexer_.token().end, std::move(message)); }
   // About everything from `begin` to the last token that was taken.
   bool ErrorSince(size_t begin, std::string message) { return Error(begin, lexer_.previous_end(), std::move(message)); }
-  bool ErrorExpected(absl::string_view what) {
-    return ErrorHere(absl::StrCat("expected ", what, ", got ", QuoteToken(lexer_)));
-  }
+  bool ErrorGot(absl::string_view message) { return ErrorHere(absl::StrCat(message, ", got ", QuoteToken(lexer_))); }
+  bool ErrorExpected(absl::string_view what) { return ErrorGot(absl::StrCat("expected ", what)); }
 
   bool Expect(Token::Kind kind, absl::string_view where) {
     return Match(kind) || ErrorExpected(absl::StrCat(TokenKindName(kind), " ", where));
@@ -65,13 +65,13 @@ class TokenReader {
   }
   // As XLA: 2^63 and above are the negative numbers of the same 64 bits.
   bool ReadInt(int64_t* value) {
-    if (kind() != Token::Kind::kInt) return ErrorExpected("an integer");
+    if (kind() != Token::Kind::kInt) return ErrorGot("expects integer");
     *value = lexer_.token().int_value;
     lexer_.Next();
     return true;
   }
   bool ReadString(std::string* text) {
-    if (kind() != Token::Kind::kString) return ErrorExpected("a string");
+    if (kind() != Token::Kind::kString) return ErrorGot("expects string");
     std::optional<std::string> read = UnescapeString(lexer_.token_text());
     if (!read.has_value()) return ErrorHere("a string with an escape that is none of C's");
     *text = *std::move(read);
@@ -80,7 +80,7 @@ class TokenReader {
   }
   // begin [item {"," item}] end
   bool ReadList(Token::Kind begin, Token::Kind end, absl::string_view what, absl::FunctionRef<bool()> read_item) {
-    if (!Expect(begin, absl::StrCat("to begin ", what))) return false;
+    if (!Expect(begin, absl::StrCat("to start ", what))) return false;
     if (Match(end)) return true;
     do {
       if (!read_item()) return false;

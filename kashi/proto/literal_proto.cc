@@ -203,9 +203,10 @@ absl::Status CheckArray(const LiteralProto& proto, const Shape& shape, bool proh
     *unlisted_bytes -= *bytes;
     return absl::OkStatus();
   }
-  const std::string wanted = bytes.has_value() ? absl::StrCat(*bytes / primitive_util::ByteWidth(type)) : "2^63 or more";
-  return InvalidArgument("Expected %s elements in LiteralProto: it has %d bytes of values for %s, which takes %s", wanted,
-                         held, shape.ToString(), bytes.has_value() ? absl::StrCat(*bytes) : "more than 2^63");
+  const std::string wanted =
+      bytes.has_value() ? absl::StrCat(*bytes / primitive_util::ByteWidth(type)) : "2^63 or more";
+  return InvalidArgument("Expected %s elements in LiteralProto: it has %d bytes of values for %s, which takes %s",
+                         wanted, held, shape.ToString(), bytes.has_value() ? absl::StrCat(*bytes) : "more than 2^63");
 }
 
 // A node of a proto and what belongs to it on the other side: no proto can exhaust the stack.
