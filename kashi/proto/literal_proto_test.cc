@@ -148,7 +148,8 @@ TEST(LiteralProtoTest, EmptyLiterals) {
   const LiteralProto proto = ProtoFromText(
       "shape { element_type: TUPLE tuple_shapes { element_type: F32 dimensions: 3 layout { minor_to_major: 0 } } }"
       "tuple_literals { shape { element_type: F32 dimensions: 3 layout { minor_to_major: 0 } } }");
-  ExpectError(proto, absl::StatusCode::kInvalidArgument, "Expected 3 elements in LiteralProto: it has 0 bytes of values for f32[3], which takes 12");
+  ExpectError(proto, absl::StatusCode::kInvalidArgument,
+              "Expected 3 elements in LiteralProto: it has 0 bytes of values for f32[3], which takes 12");
   const absl::StatusOr<Literal> literal = Literal::CreateFromProto(proto, /*prohibit_empty_literal=*/false);
   ASSERT_TRUE(literal.ok()) << literal.status();
   EXPECT_EQ(literal->ToStringOneline(), "( f32[3] {0, 0, 0} )");
