@@ -335,6 +335,12 @@ absl::Status HloInstruction::DropAllControlDeps() {
 
 // ---- Equality ------------------------------------------------------------------------------------------------------
 
+bool HloInstruction::SameOp(const HloInstruction& other) const {
+  return opcode_ == other.opcode_ && fields_.EqualExcept(other.fields_, {HloField::called_computations}) &&
+         absl::c_equal(called_computations(), other.called_computations(),
+                       [](const HloComputation* a, const HloComputation* b) { return *a == *b; });
+}
+
 bool HloInstruction::Identical(const HloInstruction& other,
                                const std::function<bool(const HloInstruction*, const HloInstruction*)>& eq_operands,
                                const std::function<bool(const HloComputation*, const HloComputation*)>& eq_computations,
@@ -655,6 +661,20 @@ void HloInstruction::clear_sharding() {
 
 void HloInstruction::set_frontend_attribute(absl::string_view key, absl::string_view value) {
   (*mutable_extras()->frontend_attributes.mutable_map())[std::string(key)] = std::string(value);
+}
+
+bool HloInstruction::add_frontend_attribute(absl::string_view key, absl::string_view value) {
+  if (get_frontend_attribute(key).has_value()) return false;
+  set_frontend_attribute(key, value);
+  return true;
+}
+
+void HloInstruction::add_frontend_attributes(const FrontendAttributes& attributes) {
+  for (const auto& [key, value] : attributes.map()) add_frontend_attribute(key, value);
+}
+
+size_t HloInstruction::erase_frontend_attribute(absl::string_view key) {
+  return has_frontend_attributes() ? mutable_extras()->frontend_attributes.mutable_map()->erase(std::string(key)) : 0;
 }
 
 std::optional<std::string> HloInstruction::get_frontend_attribute(absl::string_view key) const {

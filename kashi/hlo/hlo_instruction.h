@@ -94,6 +94,7 @@ struct HloInstructionExtras {
 class HloInstruction {
  public:
   using InstructionVector = absl::InlinedVector<HloInstruction*, 2>;
+  using FusionKind = ::kashi::FusionKind;
   static constexpr absl::string_view kMainExecutionThread = ::kashi::kMainExecutionThread;
 
   // The general factory: the shape and the fields are believed; the operands have a new user. All other factories
@@ -435,6 +436,8 @@ class HloInstruction {
                      std::equal_to<const HloComputation*>(),
                  bool layout_sensitive = true, bool sharding_sensitive = false,
                  bool ignore_channel_id_values = false) const;
+  // The same operation with the same fields, whatever the operands and the shape; called computations need only be equal.
+  bool SameOp(const HloInstruction& other) const;
 
   // ---- Kinds.
   bool IsConstant() const { return opcode_ == HloOpcode::kConstant; }
@@ -572,12 +575,18 @@ class HloInstruction {
   const OpMetadata& metadata() const { return metadata_ ? *metadata_ : OpMetadata::default_instance(); }
   bool has_metadata() const { return static_cast<bool>(metadata_); }
   void set_metadata(OpMetadata metadata) { metadata_ = SharedValue<OpMetadata>(std::move(metadata)); }
+  void set_metadata_op_name(const std::string& name) {
+    OpMetadata changed = metadata();
+    changed.set_op_name(name);
+    set_metadata(std::move(changed));
+  }
   void set_shared_metadata(SharedValue<OpMetadata> metadata) { metadata_ = std::move(metadata); }
   const std::string& raw_backend_config_string() const;
   bool has_backend_config() const { return static_cast<bool>(backend_config_) && !backend_config_->empty(); }
   void set_raw_backend_config_string(std::string config) {
     backend_config_ = SharedValue<std::string>(BackendConfigToKeep(std::move(config)));
   }
+  void clear_backend_config() { backend_config_ = SharedValue<std::string>(); }
   // Pre: config is what BackendConfigToKeep returned.
   void set_shared_backend_config(SharedValue<std::string> config) { backend_config_ = std::move(config); }
   bool has_sharding() const { return extras().sharding != nullptr; }
@@ -590,7 +599,12 @@ class HloInstruction {
   void set_frontend_attributes(FrontendAttributes attributes) {
     mutable_extras()->frontend_attributes = std::move(attributes);
   }
+  bool has_frontend_attributes() const { return !frontend_attributes().map().empty(); }
   void set_frontend_attribute(absl::string_view key, absl::string_view value);
+  // These leave the value that a key has already; the first says whether it was new.
+  bool add_frontend_attribute(absl::string_view key, absl::string_view value);
+  void add_frontend_attributes(const FrontendAttributes& attributes);
+  size_t erase_frontend_attribute(absl::string_view key);  // how many there were
   std::optional<std::string> get_frontend_attribute(absl::string_view key) const;
   const StatisticsViz& statistics_viz() const { return extras().statistics_viz; }
   void set_statistics_viz(StatisticsViz statistics) { mutable_extras()->statistics_viz = std::move(statistics); }

@@ -246,6 +246,9 @@ class HloModule {
   void set_buffer_donor_config(HloBufferDonorConfig config) { donor_config_ = std::move(config); }
   const FrontendAttributes& frontend_attributes() const { return frontend_attributes_; }
   void set_frontend_attributes(FrontendAttributes attributes) { frontend_attributes_ = std::move(attributes); }
+  void add_frontend_attribute(const std::string& key, const std::string& value) {
+    (*frontend_attributes_.mutable_map())[key] = value;
+  }
   const StackFrameIndex& stack_frame_index() const { return stack_frame_index_; }
   StackFrameIndex* mutable_stack_frame_index() { return &stack_frame_index_; }
   const std::vector<OriginalValueRecoveryEntry>& original_value_recovery_table() const { return recovery_table_; }

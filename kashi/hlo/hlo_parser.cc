@@ -62,6 +62,10 @@ absl::StatusOr<std::vector<bool>> ParseParameterReplication(absl::string_view te
   return ParseWhole<std::vector<bool>>(text);
 }
 
+absl::StatusOr<std::shared_ptr<OriginalValue>> ParseOriginalValue(absl::string_view text) {
+  return ParseWhole<std::shared_ptr<OriginalValue>>(text);
+}
+
 absl::StatusOr<Window> ParseWindow(absl::string_view text) {
   std::string error;
   return ToStatus(ParseWindow(text, &error), "window", error);

@@ -22,6 +22,7 @@
 #include "kashi/hlo/collective_device_list.h"
 #include "kashi/hlo/hlo_module.h"
 #include "kashi/hlo/hlo_sharding.h"
+#include "kashi/hlo/original_value.h"
 #include "kashi/hlo/xla_data.h"
 
 namespace kashi {
@@ -84,6 +85,8 @@ absl::StatusOr<PaddingConfig> ParsePaddingConfig(absl::string_view text);       
 absl::StatusOr<FrontendAttributes> ParseFrontendAttributes(absl::string_view text);                    // "{k=\"v\"}"
 absl::StatusOr<StatisticsViz> ParseStatisticsViz(absl::string_view text);
 absl::StatusOr<std::vector<bool>> ParseParameterReplication(absl::string_view text);  // "{true,false}"
+// What stands behind `origin=`: `{({"a"}, {"b" {0}})}`.
+absl::StatusOr<std::shared_ptr<OriginalValue>> ParseOriginalValue(absl::string_view text);
 
 }  // namespace kashi
 

@@ -44,6 +44,7 @@ class HloReader {
   bool ReadWhole(std::vector<Shape>* shapes) { return ReadShapeBraces(shapes) && ExpectEnd(); }
   bool ReadWhole(FrontendAttributes* attributes) { return ReadFrontendAttributes(attributes) && ExpectEnd(); }
   bool ReadWhole(StatisticsViz* statistics) { return ReadStatistics(statistics) && ExpectEnd(); }
+  bool ReadWhole(std::shared_ptr<OriginalValue>* origin) { return ReadOrigin(origin) && ExpectEnd(); }
   bool ReadWhole(std::vector<bool>* replicated) { return ReadParameterReplication(replicated) && ExpectEnd(); }
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
   std::vector<Diagnostic>* mutable_diagnostics() { return &diagnostics_; }

@@ -132,6 +132,9 @@ TEST_F(HloParserTest, Lists) {
   EXPECT_EQ(FrontendAttributesToString(attributes), R"({a="1",b="x y"})");
   TF_ASSERT_OK_AND_ASSIGN(std::vector<Shape> shapes, ParseShapeList("{f32[2]{0}, s32[]}"));
   EXPECT_THAT(shapes, ElementsAre(ShapeUtil::MakeShape(F32, {2}), ShapeUtil::MakeShape(S32, {})));
+  TF_ASSERT_OK_AND_ASSIGN(std::shared_ptr<OriginalValue> origin, ParseOriginalValue(R"({({"a"}, {"b" {0}})})"));
+  EXPECT_EQ(origin->ToString(), R"(({"a"}, {"b" {0}}))");
+  EXPECT_FALSE(ParseOriginalValue(R"({"a"} x)").ok());
   TF_ASSERT_OK_AND_ASSIGN(std::vector<bool> replicated, ParseParameterReplication("{true,false}"));
   EXPECT_THAT(replicated, ElementsAre(true, false));
 }

@@ -1,4 +1,4 @@
-// The base of tests of modules that run on no device. Without device assignments, debug options and FileCheck.
+// The base of tests of modules that run on no device. Without device assignments and FileCheck.
 #ifndef KASHI_COMPAT_XLA_HLO_TESTLIB_HLO_HARDWARE_INDEPENDENT_TEST_BASE_H_
 #define KASHI_COMPAT_XLA_HLO_TESTLIB_HLO_HARDWARE_INDEPENDENT_TEST_BASE_H_
 
@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "kashi/base/status.h"
+#include "xla/debug_options_flags.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/hlo/ir/hlo_module.h"
@@ -26,6 +27,7 @@
 #include "xla/service/hlo_verifier.h"
 #include "xla/shape_layout.h"
 #include "xla/shape_util.h"
+#include "xla/xla.pb.h"
 #include "xla/xla_data.pb.h"
 
 namespace xla {
@@ -46,11 +48,14 @@ class HloHardwareIndependentTestBase : public ::testing::Test {
 
   static std::string TestName() { return ::testing::UnitTest::GetInstance()->current_test_info()->name(); }
 
+  virtual DebugOptions GetDebugOptionsForTest() const { return GetDebugOptionsFromFlags(); }
+
   // ---- Modules, named after the test unless a text names them.
   HloModuleConfig GetModuleConfigForTest(int64_t replica_count = 1, int64_t num_partitions = 1) const {
     HloModuleConfig config;
     config.set_replica_count(replica_count);
     config.set_num_partitions(num_partitions);
+    config.set_debug_options(GetDebugOptionsForTest());
     return config;
   }
   std::unique_ptr<HloModule> CreateNewUnverifiedModule(const std::string& name = TestName()) const {
