@@ -115,8 +115,7 @@ TEST(ShapeParserTest, MessagesHoldNoForeignBytes) {
 
 // An attribute's broken text is the cause that a message must tell, not what follows from it.
 TEST(ShapeParserTest, TheFirstErrorIsTheCause) {
-  EXPECT_EQ(Reprint("s32[2]{0:T((2))}"),
-            "shape:1:12: error: expects integer, got `(`\ns32[2]{0:T((2))}\n           ^");
+  EXPECT_EQ(Reprint("s32[2]{0:T((2))}"), "shape:1:12: error: expects integer, got `(`\ns32[2]{0:T((2))}\n           ^");
 }
 
 TEST(ShapeParserTest, WarnsOfWhatXlaTakesAllTheSame) {
