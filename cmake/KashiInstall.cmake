@@ -1,6 +1,8 @@
 # `cmake --install` puts headers, libraries, the command and a CMake package in place, so that another project says
 #   find_package(kashi REQUIRED)
-#   target_link_libraries(its_target PRIVATE kashi::array)   # or kashi::compat, for code written against XLA's headers
+#   target_link_libraries(its_target PRIVATE kashi::kashi)   # or one room, kashi::array; or kashi::compat, for code
+#                                                            # that is written against XLA's headers
+# Without CMake: pkg-config --cflags --libs kashi.
 # Which rooms there are is told by the global property KASHI_ROOMS (kashi_room appends to it).
 option(KASHI_INSTALL "Make the install rules" ${PROJECT_IS_TOP_LEVEL})
 if(NOT KASHI_INSTALL)
@@ -34,9 +36,13 @@ if(TARGET kashi_compat)
           FILES_MATCHING PATTERN "*.h" PATTERN "Eigen/Core")
 endif()
 
+list(APPEND targets kashi_kashi)
 install(TARGETS ${targets} EXPORT kashi-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET kashi_cli)
-  install(TARGETS kashi_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # The tar.gz has shared libraries beside the command, which look for one another there, too: RPATH, not RUNPATH.
+  set_target_properties(kashi_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/kashi")
+  target_link_options(kashi_cli PRIVATE -Wl,--disable-new-dtags)
+  install(TARGETS kashi_cli RUNTIME_DEPENDENCY_SET kashi_shared_libraries RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 if(TARGET kashi_documents)
   set(documents ${PROJECT_BINARY_DIR}/cli/documents)
@@ -46,6 +52,28 @@ if(TARGET kashi_documents)
   install(FILES ${documents}/kashi.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 install(EXPORT kashi-targets NAMESPACE kashi:: DESTINATION ${KASHI_PACKAGE_DIR})
+
+# kashi.pc: the rooms, users before what they use, and what they use of others.
+get_property(archives GLOBAL PROPERTY KASHI_ROOMS)
+list(REVERSE archives)
+if(TARGET kashi_proto_messages)
+  list(APPEND archives kashi_proto_messages)
+endif()
+list(TRANSFORM archives PREPEND -l)
+list(JOIN archives " " KASHI_PC_LIBRARIES)
+get_target_property(KASHI_PC_REQUIRES kashi_base INTERFACE_LINK_LIBRARIES)
+list(FILTER KASHI_PC_REQUIRES INCLUDE REGEX "^absl::")
+list(TRANSFORM KASHI_PC_REQUIRES REPLACE "absl::" "absl_")
+list(APPEND KASHI_PC_REQUIRES absl_synchronization libhwy)
+if(KASHI_PROTO)
+  list(APPEND KASHI_PC_REQUIRES protobuf)
+endif()
+list(JOIN KASHI_PC_REQUIRES " " KASHI_PC_REQUIRES)
+if(KASHI_HAS_LAPACK)
+  string(APPEND KASHI_PC_LIBRARIES " -llapack -lblas")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/kashi.pc.in ${PROJECT_BINARY_DIR}/kashi.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/kashi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/kashi-config.cmake.in ${PROJECT_BINARY_DIR}/kashi-config.cmake
                               INSTALL_DESTINATION ${KASHI_PACKAGE_DIR})
