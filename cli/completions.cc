@@ -254,7 +254,7 @@ void AddCompletionsVerb(Command* command) {
   auto shell = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
   Verb* verb =
-      command->AddVerb("completions", "Print the script that completes kashi's command lines in a shell",
+      command->AddVerb("completions", "Print a script that makes a shell complete kashi commands",
                        "  source <(kashi completions bash)                                   in ~/.bashrc\n"
                        "  kashi completions zsh -o ~/.zfunc/_kashi                           in a directory of $fpath\n"
                        "  kashi completions fish -o ~/.config/fish/completions/kashi.fish",

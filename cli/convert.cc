@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/graph.h"
 #include "cli/module_file.h"
+#include "cli/progress.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
@@ -218,9 +219,11 @@ int ConvertMany(const std::vector<std::string>& paths, const ConvertOptions& opt
     std::filesystem::create_directories(options.output, error);
     if (error) return Fail(InvalidArgument("cannot make the directory %s: %s", options.output, error.message()));
   }
+  ItemProgress progress("module", paths.size());
   OutputNames names(options.output, format == "text" ? "hlo" : format);
   for (const std::string& path : paths) {
     if (answers->is_broken()) break;
+    progress.Next(path);
     const bool is_titled = options.output.empty() && !options.bench && !options.json;
     if (is_titled) answers->Add(absl::StrCat("// ", path, "\n"));
     ConvertOne(path, options.output.empty() ? "" : names.NameFor(path), options, answers);
@@ -240,7 +243,10 @@ int RunConvert(const ConvertOptions& options) {
   std::error_code error;
   const bool into_directory = !options.output.empty() && std::filesystem::is_directory(options.output, error);
   if (options.inputs.size() > 1 || paths.size() > 1 || into_directory) return ConvertMany(paths, options, &answers);
-  if (!paths.empty()) ConvertOne(paths[0], options.output, options, &answers);
+  if (paths.empty()) return answers.Finish();
+  ItemProgress progress("module", 1);
+  progress.Next(paths[0]);
+  ConvertOne(paths[0], options.output, options, &answers);
   return answers.Finish();
 }
 
@@ -252,32 +258,34 @@ void AddConvertVerb(Command* command) {
       "  kashi convert module.hlo                        canonical text, as XLA prints it\n"
       "  kashi convert before.pb --large-constants       a proto as text, with all its data\n"
       "  kashi convert module.hlo -o module.pb           text to HloModuleProto; also .pbtxt, .json, .dot\n"
-      "  kashi convert module.hlo -o graph.svg --around dot.3 --depth 2   a picture of what lies near an instruction\n"
+      "  kashi convert module.hlo -o graph.svg --around dot.3 --depth 2   a picture of what is near an instruction\n"
       "  kashi convert dump_dir -o out --to pb           every module of an --xla_dump_to directory\n"
       "  kashi convert module.hlo --bench --json         how fast reading and printing are here\n\n"
-      "The contents of a file tell what it is, not its name: HLO text, or HloModuleProto, HloProto or HloSnapshot in\n"
-      "binary, text or JSON form. Nothing is verified: see kashi verify.";
+      "The contents of a file tell its kind, not its name: HLO text, or HloModuleProto, HloProto or HloSnapshot\n"
+      "in binary, text or JSON form. The module is not verified: see kashi verify.";
   Verb* verb = command->AddVerb("convert", "Convert HLO between text, protos and JSON, or draw it as a graph", examples,
                                 [options] { return RunConvert(*options); });
   verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-` for standard input")
       ->File()
       ->Required();
-  verb->AddOption(
-          "--to", &options->to,
-          "What to write: text, pb, pbtxt, json, dot or svg (default: what -o says, else text); svg needs Graphviz")
+  verb->AddOption("--to", &options->to,
+                  "What to write: text, pb, pbtxt, json, dot or svg (default: what the ending of -o says, or text); "
+                  "svg needs Graphviz")
       ->OneOf({"text", "pb", "pbtxt", "json", "dot", "svg"});
-  AddOutputOption(verb, &options->output, "Write to this file (a directory for several modules)");
+  AddOutputOption(verb, &options->output, "Write to this file, or for several modules to this directory");
   AddInputLimitOption(verb);
   AddStrictFlag(verb, &options->strict);
   verb->AddFlag("--large-constants", &options->large_constants, "Print all elements of constants");
-  verb->AddFlag("--short", &options->short_form, "Short text that reads back: no %, no signatures, no metadata");
-  verb->AddFlag("--canonical", &options->canonical, "Text without names: equal for equal computations");
-  verb->AddFlag("--fingerprint", &options->fingerprint, "The text that fingerprints are made of");
+  verb->AddFlag("--short", &options->short_form,
+                "Print short text that can be read back: no %, no signatures, no metadata");
+  verb->AddFlag("--canonical", &options->canonical, "Print text without names, equal for equal computations");
+  verb->AddFlag("--fingerprint", &options->fingerprint, "Print the text from which fingerprints are computed");
   verb->AddFlag("--no-metadata", &options->no_metadata, "Leave metadata out");
-  verb->AddFlag("--no-percent", &options->no_percent, "Names without %");
+  verb->AddFlag("--no-percent", &options->no_percent, "Print names without %");
   verb->AddFlag("--no-backend-config", &options->no_backend_config, "Leave backend configs out");
   verb->AddFlag("--operand-shapes", &options->operand_shapes, "Print the shapes of operands too");
-  verb->AddFlag("--bench", &options->bench, "Measure reading and printing instead (best of several, one core)");
+  verb->AddFlag("--bench", &options->bench,
+                "Write nothing; measure how fast reading and printing are (the fastest of several runs, one core)");
   AddGraphOptions(verb, &options->graph);
   AddJsonFlag(verb, &options->json);
 }

@@ -12,7 +12,9 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/module_check.h"
 #include "cli/module_file.h"
+#include "cli/progress.h"
 #include "cli/scope_note.h"
 #include "cli/verb.h"
 #include "kashi/analysis/call_graph.h"
@@ -152,12 +154,11 @@ std::string ReportText(const HloModule& module, const CostReport& report, int64_
     absl::StrAppendFormat(&text, "  %-30s%8d%s\n", HloOpcodeString(each.opcode), each.count, CostText(each.cost));
   }
   if (total.unknown > 0) {
-    absl::StrAppendFormat(&text, "Not known, and not counted: what %.15g custom call%s\n", total.unknown,
-                          total.unknown == 1 ? " costs." : "s cost.");
+    absl::StrAppend(&text, "The cost of ", Count(static_cast<int64_t>(total.unknown), "custom call"),
+                    " is not known and not counted.\n");
   }
   if (report.loops > 0) {
-    absl::StrAppendFormat(&text, "Of %s one turn is counted.\n",
-                          report.loops == 1 ? "a loop" : absl::StrCat("each of ", report.loops, " loops"));
+    absl::StrAppend(&text, "One iteration of each loop is counted (", Count(report.loops, "loop"), ").\n");
   }
   return absl::StrCat(text, DearestText(report, top));
 }
@@ -165,15 +166,16 @@ std::string ReportText(const HloModule& module, const CostReport& report, int64_
 int RunCost(const CostOptions& options) {
   Answers answers(options.output, options.json);
   const std::vector<std::string> paths = ExpandModulePaths(options.inputs, &answers);
+  ItemProgress progress("module", paths.size());
   bool is_first = true;
   for (const std::string& path : paths) {
     if (answers.is_broken()) break;
+    progress.Next(path);
     const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, &answers);
     if (!file.has_value()) continue;
     const absl::StatusOr<CostReport> report = MakeReport(*file->module, options.sort == "bytes");
     if (!report.ok()) {
-      const std::string message = absl::StrCat(file->name, ": ", report.status().message());
-      answers.AddFileError(file->name, absl::Status(report.status().code(), message));
+      AddModuleError(*file, report.status(), &answers);
     } else if (options.json) {
       answers.AddLine(ReportJson(*file, *report));
     } else {
@@ -190,21 +192,19 @@ int RunCost(const CostOptions& options) {
 void AddCostVerb(Command* command) {
   auto options = std::make_shared<CostOptions>();
   const std::string examples =
-      "  kashi cost module.hlo                 in all, by operation, and the most expensive instructions\n"
-      "  kashi cost module.hlo --sort bytes    those that read and write the most first\n"
-      "  kashi cost --json module.hlo          the same for machines: all instructions, bytes by operand\n"
+      "  kashi cost module.hlo                 totals, by operation, and the most expensive instructions\n"
+      "  kashi cost module.hlo --sort bytes    instructions that read and write the most come first\n"
+      "  kashi cost --json module.hlo          the same for scripts: all instructions, bytes by operand\n"
       "  kashi cost dump_directory             each module of a dump\n\n"
-      "Counted as XLA's cost analysis counts: a product and a sum are two flops, each operand is read once, a fusion\n"
-      "only reads its operands and writes its results; padding does not count. One turn of each loop counts; in all, "
-      "of\n"
-      "a conditional's branches the dearest does, while the list has them all.";
+      "Costs are those of XLA's cost analysis: a product and a sum are two flops, each operand is read once, a\n"
+      "fusion only reads its operands and writes its results, and padding does not count. Each loop counts with\n"
+      "one iteration. The total has only the most expensive branch of a conditional; the list has all branches.";
   Verb* verb = command->AddVerb("cost", "Count flops, transcendentals and bytes of a module", examples,
                                 [options] { return RunCost(*options); });
   verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-`")->File()->Required();
-  verb->AddOption("--top", &options->top, "How many instructions to show (10)")
+  verb->AddOption("--top", &options->top, "How many instructions to show (default: 10)")
       ->Within(0, std::numeric_limits<int64_t>::max());
-  verb->AddOption("--sort", &options->sort,
-                  "What is dearest: what has most flops and transcendentals, or bytes (flops)")
+  verb->AddOption("--sort", &options->sort, "Sort by flops and transcendentals, or by bytes (default: flops)")
       ->OneOf({"flops", "bytes"});
   AddOutputOption(verb, &options->output, "Write to this file");
   AddInputLimitOption(verb);

@@ -1,4 +1,4 @@
-// `kashi diff`: in what two programs differ, and where their values part.
+// `kashi diff`: how two programs differ, and where their values differ first.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -13,6 +13,7 @@
 #include "cli/module_check.h"
 #include "cli/module_file.h"
 #include "cli/module_pairs.h"
+#include "cli/progress.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
@@ -39,6 +40,8 @@ class DiffVerb {
 };
 
 int DiffVerb::RunFiles() {
+  ItemProgress progress("pair", 1);
+  progress.Next(absl::StrCat(options_.a, " and ", options_.b));
   PairDiff pair(options_, interrupt_);
   const bool is_compared = pair.Compare(options_.a, options_.b, &answers_);
   if (interrupt_.flag().load()) return SayInterrupted();
@@ -83,7 +86,9 @@ int DiffVerb::RunDirectories() {
   const absl::StatusOr<std::vector<std::string>> b = ExpandModulePath(options_.b);
   if (!b.ok()) return Fail(b.status());
   const ModulePairs pairs = PairModules(*a, *b);
+  ItemProgress progress("pair", pairs.pairs.size());
   for (const ModulePair& pair : pairs.pairs) {
+    progress.Next(pair.name);
     ShowPair(pair);
     if (interrupt_.flag().load()) return SayInterrupted();
     if (answers_.is_broken()) break;
@@ -117,44 +122,43 @@ int DiffVerb::Run() {
 void AddDiffVerb(Command* command) {
   auto options = std::make_shared<DiffOptions>();
   const std::string examples =
-      "  kashi diff before.hlo after.hlo                 what changed, and where the values part\n"
+      "  kashi diff before.hlo after.hlo                 what changed, and where the values differ first\n"
       "  kashi diff before.hlo partitioned.hlo           a program and what XLA's partitioner made of it\n"
       "  kashi diff a.hlo b.hlo --input x.npy --tolerance 0\n"
       "  kashi diff a.hlo b.hlo --no-run --json          the structure alone, for a script\n"
-      "  kashi diff dump1 dump2                          two directories of --xla_dump_to: a line for each pair\n\n"
+      "  kashi diff dump1 dump2                          two directories of --xla_dump_to: one line per pair\n\n"
       "Instructions correspond by what they do and on what, then by name: new names and a new order are no\n"
-      "difference, one changed instruction is one. Then both programs run on the same inputs; the first instruction "
-      "of\n"
-      "A, in the order in which A runs, that has another value than its counterpart in B is named, with its source\n"
-      "line. Modules of directories are paired by their names, without the number of the module. What is NaN\n"
-      "everywhere on both sides was not compared. Inputs are made up as in kashi run. Exit status 1 if anything\n"
-      "differs, or nobody can tell.";
-  Verb* verb = command->AddVerb("diff", "Tell in what two programs differ, and where their values part", examples,
+      "difference, and one changed instruction is one difference. Then both programs run on the same inputs.\n"
+      "The report names the first instruction of A whose value differs from that of its counterpart in B, with\n"
+      "its source line. Values that are NaN everywhere on both sides are not compared. Inputs are made up as in\n"
+      "kashi run. Modules of directories are paired by name, without the number of the module. Exit status 1 if\n"
+      "anything differs, or if parts could not be compared.";
+  Verb* verb = command->AddVerb("diff", "Show how two programs differ, and where their values differ first", examples,
                                 [options] { return DiffVerb(*options).Run(); });
   verb->AddOption("A", &options->a, "A module in any form, `-`, or a directory of modules")->File()->Required();
-  verb->AddOption("B", &options->b, "Another one")->File()->Required();
-  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated (default: random numbers)")
+  verb->AddOption("B", &options->b, "The module or directory to compare with")->File()->Required();
+  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated (default: random inputs)")
       ->File()
       ->OneEach();
-  verb->AddOption("--random", &options->random, "How inputs are made up: RULE or NUMBER=RULE, as in kashi run")
+  verb->AddOption("--random", &options->random, "How to make up inputs: RULE or NUMBER=RULE, as in kashi run")
       ->Value("RULE")
       ->OneEach()
       ->Check(CheckRandomRule);
-  verb->AddOption("--seed", &options->seed, "Where random numbers begin (default: 42)");
+  verb->AddOption("--seed", &options->seed, "Seed of the random numbers (default: 42)");
   verb->AddOption("--tolerance", &options->tolerance,
-                  "How far apart real numbers may be, absolutely and relatively (default: as in kashi run)")
+                  "Largest difference of real numbers, absolute and relative (default: as in kashi run)")
       ->Check(CheckTolerance);
   AddLimitOptions(verb, &options->limits);
   AddInputLimitOption(verb);
-  verb->AddFlag("--allow-nan", &options->allow_nan, "An output that is NaN everywhere on both sides agrees");
+  verb->AddFlag("--allow-nan", &options->allow_nan, "Accept outputs that are NaN everywhere on both sides");
   verb->AddFlag("--allow-elided", &options->allow_elided,
-                "Run although constants are elided, `{...}`, on random values that are the same in both");
+                "Run even if constants are elided, `{...}`; random values, the same in both, stand in for them");
   verb->AddFlag("--no-run", &options->no_run, "Compare the structure only");
-  verb->AddFlag("--ignore-layouts", &options->ignore_layouts, "Another layout is no difference");
+  verb->AddFlag("--ignore-layouts", &options->ignore_layouts, "Ignore differences of layouts");
   verb->AddFlag("--all", &options->all, "Show all structural differences, not only those that matter most");
-  verb->AddFlag("--details", &options->details, "Of directories: show each pair that differs in full");
+  verb->AddFlag("--details", &options->details, "For directories: show each pair that differs in full");
   AddOutputOption(verb, &options->output, "Write the report to this file");
-  verb->AddFlag("--json", &options->json, "One JSON object; of directories one a line for each pair");
+  verb->AddFlag("--json", &options->json, "Print one JSON object; for directories, one line per pair");
 }
 
 }  // namespace kashi::cli

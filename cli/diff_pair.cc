@@ -8,6 +8,8 @@
 #include "cli/diff_structure.h"
 #include "cli/elided_constants.h"
 #include "cli/module_check.h"
+#include "cli/progress.h"
+#include "cli/run_watch.h"
 #include "cli/value_summary.h"
 #include "kashi/analysis/fake_arguments.h"
 #include "kashi/array/layout_util.h"
@@ -112,11 +114,15 @@ absl::StatusOr<std::vector<Value>> PairDiff::MakeArguments() {
 
 absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
     const ModuleFile& file, const std::vector<Value>& arguments,
-    std::function<absl::Status(const HloInstruction&, const Value&)> see) {
+    const std::function<absl::Status(const HloInstruction&, const Value&)>& see) {
+  RunProgress progress(*file.module, 1, &file == &*a_ ? "A" : "B");
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
-  evaluation.observer = std::move(see);
+  evaluation.observer = [&](const HloInstruction& instruction, const Value& value) {
+    KASHI_RETURN_IF_ERROR(progress.See(instruction, value));
+    return see(instruction, value);
+  };
   if (ScopeOf(file).is_global()) evaluation.global_devices = ScopeOf(file).partitions;
   EvaluationRun run(std::move(evaluation));
   failed_ = &file;  // until it has succeeded
@@ -149,7 +155,8 @@ void PairDiff::ShowOutputs(const std::vector<Literal>& a, const std::vector<Lite
 }
 
 void PairDiff::ShowAgreement(const ValueComparer& comparer) {
-  absl::StrAppend(&text_, "instructions: ", WithThousands(comparer.compared()), " values agree",
+  absl::StrAppend(&text_, "instructions: ", Count(comparer.compared(), "value"),
+                  comparer.compared() == 1 ? " agrees" : " agree",
                   comparer.not_kept() > 0 ? ", the others were too many to keep" : "", "\n");
 }
 
@@ -175,8 +182,8 @@ void PairDiff::ShowFirst(const ValueComparer& comparer) {
   if (!comparer.first_nan().has_value()) return;
   const HloInstruction& nan = *comparer.first_nan()->a;
   json_["first_nan_on_both_sides"] = nan.name();
-  absl::StrAppend(&text_, "not compared: ", WithThousands(comparer.all_nan()),
-                  comparer.all_nan() == 1 ? " value is" : " values are", " NaN everywhere on both sides; the first is ",
+  absl::StrAppend(&text_, "not compared: ", Count(comparer.all_nan(), "value"),
+                  comparer.all_nan() == 1 ? " is" : " are", " NaN everywhere on both sides; the first is ",
                   ShortText(nan), "\n");
 }
 
@@ -205,6 +212,7 @@ absl::Status PairDiff::ComparePartitioned(const PartitionedPair& pair) {
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
+  const Progress progress([] { return std::string("running the whole program and its partitions"); });
   const HloModule* running = nullptr;
   const absl::StatusOr<PartitionedDiff> diff =
       DiffPartitioned(pair, chosen.arguments, Tolerance{options_.tolerance, options_.allow_nan}, evaluation, &running);

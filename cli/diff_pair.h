@@ -74,8 +74,9 @@ class PairDiff {
   // A whole program and what the partitioner made of it: their structures have nothing in common.
   absl::Status ComparePartitioned(const PartitionedPair& pair);
   const ProgramScope& ScopeOf(const ModuleFile& file) const { return &file == &*a_ ? scope_a_ : scope_b_; }
-  absl::StatusOr<std::vector<Literal>> RunModule(const ModuleFile& file, const std::vector<Value>& arguments,
-                                                 std::function<absl::Status(const HloInstruction&, const Value&)> see);
+  absl::StatusOr<std::vector<Literal>> RunModule(
+      const ModuleFile& file, const std::vector<Value>& arguments,
+      const std::function<absl::Status(const HloInstruction&, const Value&)>& see);
   absl::StatusOr<std::vector<Value>> MakeArguments();
   void ShowOutputs(const std::vector<Literal>& a, const std::vector<Literal>& b);
   void ShowFirst(const ValueComparer& comparer);

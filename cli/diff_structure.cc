@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/attribute_difference.h"
 #include "cli/value_summary.h"
+#include "cli/verb.h"
 #include "kashi/base/text.h"
 #include "kashi/hlo/hlo_module.h"
 
@@ -70,7 +71,8 @@ std::string OpcodeTable(const std::vector<OpcodeCount>& counts, bool all) {
                           change);
   }
   if (shown < counts.size()) {
-    absl::StrAppend(&text, "  and ", counts.size() - shown, " other operations (--all)\n");
+    absl::StrAppend(&text, "  and ", Count(static_cast<int64_t>(counts.size() - shown), "other operation"),
+                    " (--all)\n");
   }
   return text;
 }
@@ -136,10 +138,9 @@ std::vector<Difference> DifferencesOf(const ModuleDiff& diff) {
   for (const ComputationDiff& computation : diff.computations) AddDifferences(computation, &differences);
   const auto add_only = [&](const char* where, const std::vector<const HloComputation*>& computations) {
     for (const HloComputation* x : computations) {
-      differences.push_back({"",
-                             absl::StrCat(where, ": computation ", x->name(), " of ", x->instruction_count(),
-                                          x->instruction_count() == 1 ? " instruction" : " instructions"),
-                             absl::StrCat("computations ", where), 2});
+      differences.push_back(
+          {"", absl::StrCat(where, ": computation ", x->name(), " of ", Count(x->instruction_count(), "instruction")),
+           absl::StrCat("computations ", where), 2});
     }
   };
   add_only("only in A", diff.only_a);
@@ -188,12 +189,11 @@ std::string InstructionTitle(const HloInstruction& a, const HloInstruction& b) {
 }
 
 std::string StructureText(const HloModule& a, const HloModule& b, const ModuleDiff& diff, bool all) {
-  std::string text = diff.size() == 0 ? "structure: the same"
-                                      : absl::StrCat("structure: ", WithThousands(diff.size()),
-                                                     diff.size() == 1 ? " difference" : " differences");
+  std::string text =
+      diff.size() == 0 ? "structure: the same" : absl::StrCat("structure: ", Count(diff.size(), "difference"));
   if (diff.renamed > 0) {
-    absl::StrAppend(&text, ", ", WithThousands(diff.renamed),
-                    diff.renamed == 1 ? " instruction under another name" : " instructions under other names");
+    absl::StrAppend(&text, ", ", Count(diff.renamed, "instruction"),
+                    diff.renamed == 1 ? " under another name" : " under other names");
   }
   return absl::StrCat(text, "\n", OpcodeTable(OpcodeCounts(a, b), all), DifferenceText(DifferencesOf(diff), all));
 }

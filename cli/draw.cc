@@ -202,7 +202,7 @@ int RunDraw(const DrawOptions& options) {
 
 void AddCutOption(Verb* verb, const std::string& lines, int* value) {
   const std::string description =
-      absl::StrCat("Show at most this many ", lines, " (1 to ", kMaxFigureLines, "); else as many as look well");
+      absl::StrCat("Show at most this many ", lines, " (1 to ", kMaxFigureLines, "; default: as many as look good)");
   verb->AddOption(absl::StrCat("--", lines), value, description)->Within(1, kMaxFigureLines);
 }
 
@@ -216,22 +216,23 @@ void AddDrawVerb(Command* command) {
       "  kashi draw --json 'f32[3,5]{1,0:T(2,2)}'          for a script\n\n"
       "A figure has at most ",
       kMaxFigureCells,
-      " cells; slices are left out where it would have more.\n"
+      " cells; slices beyond that are left out.\n"
       "Keys of --json: shape, summary, axes, cut (whether anything is left out), rows and columns (those shown),\n"
-      "slices; each with cells: row, column, physical (position in memory), padding, index (logical; null: padding).");
+      "slices. A slice has cells: row, column, physical (position in memory), padding, index (logical, or null).");
   Verb* verb = command->AddVerb("draw", "Draw how a layout puts an array into memory", examples,
                                 [options] { return RunDraw(*options); });
-  verb->AddOption("SHAPE", &options->shape, "An array shape with its layout; `-` reads one a line from standard input")
+  verb->AddOption("SHAPE", &options->shape,
+                  "An array shape with its layout; `-` reads one per line from standard input")
       ->Required();
   AddJsonFlag(verb, &options->json);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write SVG to this file (text if its name ends in .txt)");
-  verb->AddFlag("--svg", &options->svg, "SVG also on standard output");
-  verb->AddFlag("--ascii", &options->ascii, "Plain ASCII in the terminal");
-  verb->AddFlag("--logical", &options->logical, "Number the cells by logical index instead of place in memory");
+  verb->AddFlag("--svg", &options->svg, "Print SVG to standard output");
+  verb->AddFlag("--ascii", &options->ascii, "Draw with ASCII characters only");
+  verb->AddFlag("--logical", &options->logical, "Number the cells by logical index, not by position in memory");
   verb->AddFlag("--no-title", &options->no_title, "Leave out the shape, its summary and its axes above the figure");
-  verb->AddFlag("--no-legend", &options->no_legend, "Leave out what the marks mean, below the figure");
-  verb->AddFlag("--dark", &options->dark, "SVG for a dark page");
+  verb->AddFlag("--no-legend", &options->no_legend, "Leave out the legend below the figure");
+  verb->AddFlag("--dark", &options->dark, "Draw SVG for a dark page");
   AddCutOption(verb, "rows", &options->figure.max_rows);
   AddCutOption(verb, "columns", &options->figure.max_columns);
   AddCutOption(verb, "slices", &options->figure.max_slices);

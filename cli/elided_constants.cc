@@ -1,6 +1,5 @@
 #include "cli/elided_constants.h"
 
-#include <cstdio>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "cli/verb.h"
 #include "kashi/analysis/fake_arguments.h"
 #include "kashi/analysis/value_constraints.h"
 #include "kashi/array/shape_util.h"
@@ -105,16 +105,17 @@ std::vector<std::string> ElidedNames(const HloModule& module) {
 
 std::string ElidedText(const std::vector<std::string>& names) {
   const size_t shown = std::min(names.size(), kMostNames);
+  const auto add = [](std::string* out, const std::string& name) { absl::StrAppend(out, "`", name, "`"); };
   const std::string rest = shown < names.size() ? absl::StrCat(" and ", names.size() - shown, " more") : "";
-  return absl::StrCat(names.size(), names.size() == 1 ? " constant is" : " constants are",
-                      " elided, `{...}`: their values are not in the file (",
-                      absl::StrJoin(absl::MakeConstSpan(names).first(shown), ", "), rest,
+  return absl::StrCat(Count(static_cast<int64_t>(names.size()), "constant"), names.size() == 1 ? " is" : " are",
+                      " elided, `{...}`: ", names.size() == 1 ? "its value is" : "their values are",
+                      " not in the file (", absl::StrJoin(absl::MakeConstSpan(names).first(shown), ", ", add), rest,
                       "); use the .pb of the dump, or dump again with --xla_dump_hlo_print_large_constants");
 }
 
 void WarnOfElided(const std::string& file, const std::vector<std::string>& names, const std::string& consequence) {
   if (names.empty()) return;
-  std::fprintf(stderr, "%s: warning: %s%s\n", file.c_str(), ElidedText(names).c_str(), consequence.c_str());
+  PrintWarning(absl::StrCat(file, ": ", ElidedText(names), consequence));
 }
 
 absl::Status FillElidedAlike(const ModuleDiff& diff, HloModule* a, HloModule* b, uint64_t seed) {

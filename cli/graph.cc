@@ -1,12 +1,12 @@
 #include "cli/graph.h"
 
 #include <chrono>
-#include <cstdio>
 #include <limits>
 #include <utility>
 
 #include "cli/graphviz.h"
 #include "cli/run_watch.h"
+#include "cli/verb.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 #include "kashi/hlo/hlo_computation.h"
@@ -36,15 +36,15 @@ absl::StatusOr<HloDotOptions> DotOptionsOf(const HloModule& module, const GraphO
 void AddGraphOptions(Verb* verb, GraphOptions* options) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   Option* computation =
-      verb->AddOption("--computation", &options->computation, "Graphs: only this computation and what it calls")
+      verb->AddOption("--computation", &options->computation, "Graphs: draw only this computation and what it calls")
           ->Value("NAME");
-  verb->AddOption("--around", &options->around, "Graphs: only what lies near the instruction of this name")
+  verb->AddOption("--around", &options->around, "Graphs: draw only what is near this instruction")
       ->Value("NAME")
       ->Excludes(computation);
-  verb->AddOption("--depth", &options->depth, "Graphs: how many edges from the instruction of --around")
+  verb->AddOption("--depth", &options->depth, "Graphs: how many edges to follow from the instruction of --around")
       ->Within(0, kMost);
   verb->AddOption("--max-nodes", &options->max_nodes,
-                  "Graphs: show at most this many instructions, those nearest to the root; 0: all")
+                  "Graphs: draw at most this many instructions, those nearest to the root; 0 draws all")
       ->Within(0, kMost);
 }
 
@@ -52,8 +52,8 @@ absl::StatusOr<std::string> DrawGraph(const ModuleFile& file, bool as_svg, const
   KASHI_ASSIGN_OR_RETURN(const HloDotOptions dot_options, DotOptionsOf(*file.module, options));
   HloDot dot = HloModuleToDot(*file.module, dot_options);
   if (dot.shown < dot.wanted) {
-    std::fprintf(stderr, "%s: note: the graph shows %s of %s instructions; --max-nodes 0 shows all\n",
-                 file.name.c_str(), WithThousands(dot.shown).c_str(), WithThousands(dot.wanted).c_str());
+    PrintNote(absl::StrCat("kashi: note: ", file.name, ": the graph shows ", WithThousands(dot.shown), " of ",
+                           Count(dot.wanted, "instruction"), "; --max-nodes 0 shows all\n"));
   }
   if (as_svg) return RenderSvg(dot.text, kLongestLayout);
   return std::move(dot.text);

@@ -244,13 +244,14 @@ void AddIndexVerb(Command* command) {
                        "Keys of --json: index, linear (position in elements), byte_offset, bit_offset (the element's\n"
                        "first bit within that byte, 0 to 7, lowest first); with --linear: linear, padding, index.",
                        [options] { return IndexVerb(*options).Run(); });
-  verb->AddOption("SHAPE", &options->shape, "A shape with its layout; `-`: the first line of standard input")
+  verb->AddOption("SHAPE", &options->shape,
+                  "A shape with its layout; `-` reads it from the first line of standard input")
       ->Required();
-  Option* indices =
-      verb->AddOption("INDEX", &options->indices,
-                      "Logical indices, one number a dimension: 2,3; `-` reads one a line from standard input");
+  Option* indices = verb->AddOption(
+      "INDEX", &options->indices,
+      "Logical indices, such as 2,3: one number per dimension; `-` reads one per line from standard input");
   verb->AddOption("--linear", &options->positions,
-                  "The other way round: a position in memory, counted in elements; may be repeated; `-` as above")
+                  "Print the index at this position in memory, counted in elements; may be repeated; `-` as for INDEX")
       ->Value("POSITION")
       ->OneEach()
       ->Excludes(indices);

@@ -1,6 +1,6 @@
 #include "cli/interrupt.h"
 
-#include <cstdio>
+#include "cli/verb.h"
 
 namespace kashi::cli {
 namespace {
@@ -25,7 +25,7 @@ Interrupt::~Interrupt() { sigaction(SIGINT, &before_, nullptr); }
 const std::atomic<bool>& Interrupt::flag() const { return interrupted; }
 
 int SayInterrupted() {
-  std::fputs("kashi: interrupted\n", stderr);
+  PrintNote("kashi: interrupted\n");
   return kInterrupted;
 }
 

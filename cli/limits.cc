@@ -17,7 +17,7 @@ std::string SetWork(const std::string& text, int64_t* work) {
   double number = 0;
   if (absl::SimpleAtoi(text, work) && *work >= 0) return "";
   if (!absl::SimpleAtod(text, &number) || !(number >= 0 && number < 9.2e18)) {
-    return "must be a number of operations, such as 1000000 or 1e12; 0: any number";
+    return "must be a number of operations, such as 1000000 or 1e12; 0 means no limit";
   }
   *work = static_cast<int64_t>(number);
   return "";
@@ -26,7 +26,7 @@ std::string SetWork(const std::string& text, int64_t* work) {
 std::string SetSeconds(const std::string& text, double* seconds) {
   // Larger numbers would be beyond the clock.
   if (absl::SimpleAtod(text, seconds) && *seconds >= 0 && *seconds <= 1e9) return "";
-  return "must be a number of seconds; 0: no limit";
+  return "must be a number of seconds; 0 means no limit";
 }
 
 const char* OptionOf(LimitKind kind) {
@@ -55,18 +55,18 @@ std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const LimitOptio
 
 void AddLimitOptions(Verb* verb, LimitOptions* limits) {
   verb->AddSizeOption("--memory-limit", &limits->memory_limit,
-                      "Most bytes of values, of all devices together: 500M, 4G (default: 7/8 of what the "
+                      "Most bytes of values on all devices together, such as 500M (default: 7/8 of what the "
                       "machine and its container have available)");
   verb->AddOption(
           "--max-work", [limits](const std::string& text) { return SetWork(text, &limits->max_work); },
-          "Most operations on elements, as docs/limits.md counts them; 0: any number (default: 1e16)")
+          "Most operations on elements, as docs/limits.md counts them; 0 means no limit (default: 1e16)")
       ->Value("N");
   verb->AddOption("--max-iterations", &limits->max_iterations,
-                  "Most iterations of one loop; 0: any number (default: 0)")
+                  "Most iterations of one loop; 0 means no limit (default: 0)")
       ->Within(0, std::numeric_limits<int64_t>::max());
   verb->AddOption(
           "--timeout", [limits](const std::string& text) { return SetSeconds(text, &limits->timeout_seconds); },
-          "How long to run at most; 0: no limit (default: 1800)")
+          "Most seconds to run; 0 means no limit (default: 1800)")
       ->Value("SECONDS");
 }
 

@@ -38,7 +38,7 @@ void AddHelpVerb(Command* command) {
   auto name = std::make_shared<std::string>();
   Verb* verb = command->AddVerb("help", "Print this help, or that of a verb", "  kashi help shape",
                                 [command, name] { return RunHelp(*command, *name); });
-  verb->AddOption("VERB", name.get(), "What to explain");
+  verb->AddOption("VERB", name.get(), "The verb to explain");
 }
 
 void AddVerbs(Command* command) {

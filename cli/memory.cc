@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <limits>
@@ -20,7 +19,9 @@
 #include "cli/memory_html.h"
 #include "cli/memory_json.h"
 #include "cli/memory_report.h"
+#include "cli/module_check.h"
 #include "cli/module_file.h"
+#include "cli/progress.h"
 #include "cli/verb.h"
 #include "cli/xla_memory_files.h"
 #include "kashi/analysis/memory_analysis.h"
@@ -59,21 +60,22 @@ std::optional<Measured> Measure(const std::string& path, const MemoryOptions& op
   if (!options.ignores_xla) xla_file = ReadXlaMemoryFile(path);
   absl::StatusOr<MemoryAnalysis> memory = AnalyzeMemory(*file->module, options.target, xla_file.facts);
   if (memory.status().code() == absl::StatusCode::kFailedPrecondition) {
-    std::fprintf(stderr, "kashi: warning: %s is not used: %s\n", xla_file.path.c_str(),
-                 std::string(memory.status().message()).c_str());
+    PrintWarning(absl::StrCat(xla_file.path, " is not used: ", memory.status().message()));
     xla_file = XlaMemoryFile();
     memory = AnalyzeMemory(*file->module, options.target);
   }
   if (!memory.ok()) {
-    const std::string message = absl::StrCat(file->name, ": ", memory.status().message());
-    answers->AddFileError(file->name, absl::Status(memory.status().code(), message));
+    AddModuleError(*file, memory.status(), answers);
     return std::nullopt;
   }
   return Measured{*std::move(file), std::move(xla_file.path), *std::move(memory)};
 }
 
 int Compare(const MemoryOptions& options, Answers* answers) {
+  ItemProgress progress("module", 2);
+  progress.Next(options.inputs[0]);
   const std::optional<Measured> a = Measure(options.inputs[0], options, answers);
+  progress.Next(options.inputs[1]);
   const std::optional<Measured> b = a ? Measure(options.inputs[1], options, answers) : std::nullopt;
   if (!a || !b) return answers->Finish();
   if (options.json) {
@@ -106,7 +108,9 @@ ModuleMemoryRow RowOf(const std::string& path, const Measured& measured) {
 // A table, and how to see more.
 int Overview(const std::vector<std::string>& paths, const MemoryOptions& options, Answers* answers) {
   std::vector<ModuleMemoryRow> rows;
+  ItemProgress progress("module", paths.size());
   for (const std::string& path : paths) {
+    progress.Next(path);
     const std::optional<Measured> measured = Measure(path, options, answers);
     if (measured) rows.push_back(RowOf(path, *measured));
   }
@@ -129,8 +133,10 @@ std::string WrongSpace(const MemoryAnalysis& memory, int64_t memory_space) {
 int Report(const MemoryOptions& options, Answers* answers) {
   const std::vector<std::string> paths = ModulesOf(options.inputs[0], answers);
   if (paths.size() > 1 && !options.details && !options.json) return Overview(paths, options, answers);
+  ItemProgress progress("module", paths.size());
   for (const std::string& path : paths) {
     if (answers->is_broken()) break;
+    progress.Next(path);
     const std::optional<Measured> measured = Measure(path, options, answers);
     if (!measured) continue;
     const std::string wrong_space = WrongSpace(measured->memory, options.memory_space);
@@ -164,7 +170,9 @@ std::string PageOf(const std::string& path, const Measured& measured) {
 int WritePages(const std::vector<std::string>& paths, const MemoryOptions& options, Answers* answers) {
   std::vector<MemoryIndexRow> rows;
   const std::filesystem::path index = options.html;
+  ItemProgress progress("module", paths.size());
   for (const std::string& path : paths) {
+    progress.Next(path);
     const std::optional<Measured> measured = Measure(path, options, answers);
     if (!measured) continue;
     const std::string name =
@@ -182,6 +190,8 @@ int WritePage(const MemoryOptions& options) {
   Answers answers("", false);
   const std::vector<std::string> paths = ModulesOf(options.inputs[0], &answers);
   if (paths.size() != 1) return WritePages(paths, options, &answers);
+  ItemProgress progress("module", 1);
+  progress.Next(paths.front());
   const std::optional<Measured> measured = Measure(paths.front(), options, &answers);
   if (!measured) return answers.Finish();
   const absl::Status written = WriteOutput(options.html, PageOf(paths.front(), *measured));
@@ -213,7 +223,7 @@ void AddTargetOption(Verb* verb, std::optional<MemoryTarget>* target) {
     if (target->has_value()) return std::string();
     return absl::StrCat("no target `", name, "`; there are: ", names);
   };
-  verb->AddOption("--target", set, absl::StrCat("Whose memory it is (", names, "); guessed from the layouts"));
+  verb->AddOption("--target", set, absl::StrCat("The device: ", names, " (default: guessed from the layouts)"));
 }
 
 }  // namespace
@@ -223,37 +233,36 @@ void AddMemoryVerb(Command* command) {
   const std::string examples =
       "  kashi memory module.hlo                  peak by memory space, largest buffers, padding\n"
       "  kashi memory module.hlo --space 1        the largest buffers of the vector memory, S(1)\n"
-      "  kashi memory --target v5p module.hlo     says what the layouts do not: the generation of TPU\n"
-      "  kashi memory dump                        a table of the modules that XLA has dumped into a directory\n"
+      "  kashi memory --target v5p module.hlo     for this generation of TPU, which the layouts do not tell\n"
+      "  kashi memory dump                        a table of the modules in a dump directory\n"
       "  kashi memory before.hlo after.hlo        what grew, what moved to another memory space\n"
       "  kashi memory --json module.hlo           totals, spaces, all buffers, padding\n"
       "  kashi memory --html report.html module.hlo\n"
       "                                           a page for the browser: memory over the schedule, search, layouts\n\n"
-      "The module's schedule tells from when to when each buffer is needed; one without is ordered here, and the "
-      "report\n"
-      "says so. Peak means arguments, outputs and constants, and the temporaries that are alive at once; on a TPU "
-      "gaps\n"
-      "between buffers do not count. What XLA has written beside the module (*-buffer-assignment.txt) is read, and "
-      "named.";
+      "The schedule of the module tells when each buffer is needed. If there is no schedule, kashi chooses an\n"
+      "order, and the report says so. The peak is the sum of arguments, outputs, constants and the temporaries\n"
+      "that are alive at once; on a TPU, gaps between buffers do not count. If XLA has written a file about\n"
+      "memory beside the module (*-buffer-assignment.txt, *-memory-usage-report.txt), kashi uses it, and the\n"
+      "report names it.";
   Verb* verb = command->AddVerb("memory", "Explain where the memory of a module goes", examples,
                                 [options] { return RunMemory(*options); });
   verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-`; or two modules to compare")
       ->File()
       ->Required();
   AddTargetOption(verb, &options->target);
-  verb->AddOption("--top", &options->top, "How many buffers and shapes to show (10)")
+  verb->AddOption("--top", &options->top, "How many buffers and shapes to show (default: 10)")
       ->Within(0, std::numeric_limits<int64_t>::max());
-  verb->AddOption("--space", &options->memory_space, "Whose largest buffers to show (0)");
+  verb->AddOption("--space", &options->memory_space, "The memory space whose largest buffers to show (default: 0)");
   AddOutputOption(verb, &options->output, "Write to this file");
-  verb->AddOption(
-          "--html", &options->html,
-          "Write a page to this file: self-contained, opens in any browser; no report. Of a directory an index, "
-          "and a page beside it for each module")
+  verb->AddOption("--html", &options->html,
+                  "Write a page for any browser to this file, and no report. For a directory, write an index to this "
+                  "file, and a page for each module beside it")
       ->File();
   AddInputLimitOption(verb);
-  verb->AddFlag("--details", &options->details, "Of a directory: a report for each module, not a table of them");
+  verb->AddFlag("--details", &options->details,
+                "For a directory: print a report for each module, not a table of modules");
   verb->AddFlag("--no-xla", &options->ignores_xla,
-                "Compute everything here: do not read what XLA has written of the module's memory beside it");
+                "Do not read the files about memory that XLA has written beside the module");
   AddStrictFlag(verb, &options->strict);
   AddJsonFlag(verb, &options->json);
 }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/memory_json.h"
 #include "cli/memory_report.h"
+#include "cli/verb.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/base/text.h"
 
@@ -108,8 +109,8 @@ std::string MemoryComparison(const MemoryAnalysis& a, const MemoryAnalysis& b, i
   const std::vector<BufferPair> pairs = Changes(a, b);
   std::string text;
   AppendSpaces(a, b, &text);
-  absl::StrAppend(&text, "\n", WithThousands(static_cast<int64_t>(pairs.size())),
-                  pairs.size() == 1 ? " buffer differs" : " buffers differ",
+  absl::StrAppend(&text, "\n", Count(static_cast<int64_t>(pairs.size()), "buffer"),
+                  pairs.size() == 1 ? " differs" : " differ",
                   pairs.empty() || top == 0 ? "\n" : "; the largest differences:\n");
   for (size_t i = 0; i < pairs.size() && i < top; ++i) {
     const MemoryBuffer& named = pairs[i].b != nullptr ? *pairs[i].b : *pairs[i].a;

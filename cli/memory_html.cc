@@ -261,11 +261,17 @@ void PageData::AddFigures() {
     if (!tried.insert(text).second) continue;
     const absl::StatusOr<LayoutFigure> figure = MakeLayoutFigure(*shape, options);
     if (!figure.ok()) continue;
-    const std::string svg = ToSvg(*figure);
-    absl::StrAppend(&json_, comma, "\"", text, "\":");
-    AppendString(svg, &json_);
+    absl::StrAppend(&json_, comma, "\"", text, "\":[");
+    for (const bool dark : {false, true}) {
+      SvgOptions style;
+      style.dark = dark;
+      const std::string svg = ToSvg(*figure, style);
+      if (dark) json_ += ',';
+      AppendString(svg, &json_);
+      bytes += svg.size();
+    }
+    json_ += ']';
     comma = ",";
-    bytes += svg.size();
   }
   absl::StrAppend(&json_, "},\n");
 }
@@ -325,11 +331,11 @@ std::string Notes(const MemoryAnalysis& memory, const std::string& xla_file) {
   if (!memory.is_scheduled) {
     absl::StrAppend(
         &html,
-        "<p class=\"note\">The module has no schedule: the order of its instructions was chosen by Kashi, to "
-        "need little memory.</p>\n");
+        "<p class=\"note\">The module has no schedule. Kashi chose the order of its instructions to need little "
+        "memory.</p>\n");
   }
   if (memory.target.is_guess && memory.target.is_tpu()) {
-    absl::StrAppend(&html, "<p class=\"note\">The generation of TPU was guessed; --target says it.</p>\n");
+    absl::StrAppend(&html, "<p class=\"note\">The generation of TPU was guessed; --target sets it.</p>\n");
   }
   return html;
 }

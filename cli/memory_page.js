@@ -8,7 +8,7 @@
 //                    called computation, 3 in the place of another buffer
 //   places           {buffer: the buffer in whose place it lies}
 //   others           {buffer: texts of the other values in it}
-//   figures          {text of a shape: SVG}
+//   figures          {text of a shape: [SVG for light pages, SVG for dark pages]}
 // Texts of the module become text nodes, never HTML. A fragment says what to show:
 // #step=12&space=1&search=dot&buffer=dot.3
 "use strict";
@@ -597,21 +597,23 @@
     box.replaceChildren(make("h2", "", text(data.values[i])), facts, figure(data.shapes[i]));
   }
   function figure(shape) {
-    const svg = data.figures[shape];
+    const drawings = data.figures[shape];
     if (text(shape).startsWith("(")) return make("p", "note", "A table of pointers, one for each element of the tuple.");
-    if (svg === undefined) {
+    if (drawings === undefined) {
       const made = make("p", "note", "This page has no drawing of this layout. To see one: ");
       made.append(make("code", "", `kashi draw '${text(shape)}'`));
       return made;
     }
-    const image = make("img"), enlarge = make("button", "enlarge");
-    image.alt = `How ${text(shape)} lies in memory`;
-    image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+    const [light, dark] = drawings.map((svg) => `data:image/svg+xml,${encodeURIComponent(svg)}`);
+    const picture = make("picture"), image = make("img"), source = make("source"), enlarge = make("button", "enlarge");
+    Object.assign(source, {media: "(prefers-color-scheme: dark)", srcset: dark});
+    Object.assign(image, {alt: `How ${text(shape)} lies in memory`, src: light});
+    picture.append(source, image);
     enlarge.type = "button";
     enlarge.title = "Larger";
-    enlarge.append(image);
+    enlarge.append(picture);
     enlarge.onclick = () => {
-      Object.assign(element("large").querySelector("img"), {alt: image.alt, src: image.src});
+      element("large").querySelector("picture").replaceWith(picture.cloneNode(true));
       element("large").showModal();
     };
     return enlarge;

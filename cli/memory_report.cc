@@ -100,6 +100,11 @@ void AppendSpaces(const MemoryAnalysis& memory, std::string* text) {
   absl::StrAppend(text, TableText(rows));
 }
 
+bool HasTemporaries(const MemoryAnalysis& memory) {
+  return absl::c_any_of(memory.buffers,
+                        [](const MemoryBuffer& buffer) { return buffer.kind == MemoryBuffer::Kind::kTemporary; });
+}
+
 // Where the bytes of the temporaries come from.
 void AppendBasis(const MemoryAnalysis& memory, const std::string& xla_file, std::string* text) {
   switch (memory.basis) {
@@ -110,10 +115,13 @@ void AppendBasis(const MemoryAnalysis& memory, const std::string& xla_file, std:
       absl::StrAppend(text, "The totals are from XLA's memory usage report, ", xla_file, ".\n");
       break;
     case MemoryBasis::kPlacement:
-      absl::StrAppend(text, "Temporaries are placed as XLA's compiler for hosts places them.\n");
+      if (HasTemporaries(memory)) {
+        absl::StrAppend(text, "Temporaries are placed as XLA's compiler for hosts places them.\n");
+      }
       break;
     case MemoryBasis::kEstimate:
-      if (memory.is_scheduled) absl::StrAppend(text, "The temporaries are an estimate: what is alive at once.\n");
+      if (memory.is_scheduled && HasTemporaries(memory))
+        absl::StrAppend(text, "The temporaries are an estimate: what is alive at once.\n");
       break;
     case MemoryBasis::kSchedule:
       break;
@@ -125,26 +133,25 @@ void AppendBasis(const MemoryAnalysis& memory, const std::string& xla_file, std:
     bytes += buffer.bytes;
   }
   if (count > 0) {
-    absl::StrAppend(text, WithThousands(count), count == 1 ? " more temporary" : " more temporaries", " of ",
-                    HumanBytes(bytes), " in all ", count == 1 ? "lies" : "lie",
-                    " in the memory of outputs at times when these do not need it.\n");
+    absl::StrAppend(text, Count(count, "more buffer"), " for temporaries, ", HumanBytes(bytes), " in all, ",
+                    count == 1 ? "lies" : "lie", " in the memory of outputs while the outputs do not need it.\n");
   }
   for (const MemorySpaceUsage& space : memory.spaces) {
     if (space.gap_bytes > 0 && space.memory_space == memory.default_space().memory_space) {
-      absl::StrAppend(text, "Of the temporaries' memory ", HumanBytes(space.gap_bytes),
-                      " are gaps when most of it is in use.\n");
+      absl::StrAppend(text, "The peak has ", HumanBytes(space.gap_bytes), " of gaps between temporaries.\n");
     }
   }
 }
 
 void AppendNotes(const MemoryAnalysis& memory, std::string* text) {
   if (!memory.is_scheduled) {
-    absl::StrAppend(text,
-                    "The module has no schedule: the order of its instructions was chosen here, to need little "
-                    "memory, and what it says of temporaries is an estimate.\n");
+    absl::StrAppend(
+        text,
+        "The module has no schedule. Kashi chose the order of its instructions to need little memory, and the "
+        "bytes of temporaries are an estimate.\n");
   }
   if (memory.target.is_guess && memory.target.is_tpu()) {
-    absl::StrAppend(text, "The generation of TPU was guessed; --target says it.\n");
+    absl::StrAppend(text, "The generation of TPU was guessed; --target sets it.\n");
   }
   for (const MemorySpaceUsage& space : memory.spaces) {
     if (space.unused_donor_bytes > 0) {

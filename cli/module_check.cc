@@ -1,6 +1,5 @@
 #include "cli/module_check.h"
 
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,7 +90,7 @@ bool CheckModule(const ModuleFile& file, Answers* answers) {
     for (const HloFinding& finding : findings) list.push_back(FindingJson(finding));
     answers->AddLine({{"file", file.name}, {"error", findings.front().message}, {"findings", std::move(list)}});
   } else {
-    for (const HloFinding& finding : findings) std::fputs(FindingText(file, finding).c_str(), stderr);
+    for (const HloFinding& finding : findings) PrintNote(FindingText(file, finding));
   }
   return false;
 }

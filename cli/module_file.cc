@@ -132,8 +132,9 @@ ModuleFile& ModuleFile::operator=(ModuleFile&&) noexcept = default;
 ModuleFile::~ModuleFile() = default;
 
 void AddInputLimitOption(Verb* verb) {
-  verb->AddSizeOption("--input-limit", &input_limit,
-                      "Most bytes to read of a file: 500M, 4G (default: 4G, or half of the memory available)");
+  verb->AddSizeOption(
+      "--input-limit", &input_limit,
+      "Most bytes to read from a file, such as 500M (default: 4G, or half of the available memory if less)");
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {

@@ -23,11 +23,11 @@ struct OpsOptions {
 
 constexpr char kMarkdownHead[] =
     "# The operations of HLO\n\n"
-    "Made from `kashi/hlo/ops.def` and the evaluator's table by `kashi ops --markdown`. Attributes in brackets may be "
-    "left\n"
-    "out. Infer: `yes` where text may leave the result's shape out; `checked` where it may not, and the shape is "
-    "inferred to\n"
-    "check or to complete what it says.\n\n"
+    "`kashi ops --markdown` makes this page from `kashi/hlo/ops.def` and the evaluator's table. Attributes in brackets "
+    "are\n"
+    "optional. Infer: `yes` if text may leave out the shape of the result; `checked` if text must give the shape, and\n"
+    "Kashi infers it to check or complete it. What `custom-call` evaluates is in "
+    "[custom-calls.md](custom-calls.md).\n\n"
     "| operation | operands | attributes | read | write | verify | infer | evaluate | |\n"
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
 
@@ -110,12 +110,12 @@ void AddOpsVerb(Command* command) {
   auto options = std::make_shared<OpsOptions>();
   const std::string examples =
       "  kashi ops gather scatter        operands and attributes of two operations\n"
-      "  kashi ops --json                all operations, one object a line";
+      "  kashi ops --json                all operations, one object per line";
   Verb* verb = command->AddVerb("ops", "List the operations of HLO, their operands and attributes", examples,
                                 [options] { return RunOps(*options); });
-  verb->AddOption("NAME", &options->names, "Operations; all if none is named");
+  verb->AddOption("NAME", &options->names, "Operations (default: all)");
   AddJsonFlag(verb, &options->json);
-  verb->AddFlag("--markdown", &options->markdown, "As a table for a document");
+  verb->AddFlag("--markdown", &options->markdown, "Print a table in Markdown");
   AddOutputOption(verb, &options->output, "Write to this file");
 }
 

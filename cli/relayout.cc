@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "cli/interrupt.h"
 #include "cli/module_file.h"
+#include "cli/progress.h"
 #include "cli/relayout_array.h"
 #include "cli/relayout_bench.h"
 #include "cli/relayout_check.h"
@@ -167,9 +168,10 @@ class RelayoutVerb {
   const RelayoutVerbOptions& options_;
   Answers answers_;
   std::optional<Interrupt> interrupt_;
-  Json json_;                  // the answer to the current problem
-  bool is_shown_ = false;      // errors of the command line
-  bool is_different_ = false;  // some check found a difference
+  std::atomic<const char*> stage_{"reading"};  // what is going on, for the progress line
+  Json json_;                                  // the answer to the current problem
+  bool is_shown_ = false;                      // errors of the command line
+  bool is_different_ = false;                  // some check found a difference
 };
 
 std::string RelayoutVerb::UsageError() const {
@@ -245,6 +247,7 @@ absl::Status RelayoutVerb::RunFilesFrom(const std::optional<RelayoutSide>& from)
 int RelayoutVerb::RunFiles() {
   std::optional<RelayoutSide> from;
   if (!options_.from.empty() && !ReadSide("--from", options_.from, nullptr, &from)) return Finish();
+  const Progress stage([this] { return std::string(stage_.load()); });
   const absl::Status status = RunFilesFrom(from);
   if (interrupt_.has_value() && interrupt_->flag().load()) return SayInterrupted();
   if (!status.ok()) answers_.AddFileError(options_.in.empty() ? "--from" : options_.in, status);
@@ -267,6 +270,17 @@ void RelayoutVerb::RunProblem(const SourceText& line) {
   if (!status.ok()) answers_.AddError(line, ErrorAboutAll(line, status));
 }
 
+// Those that are not blank.
+std::vector<SourceText> LinesOf(const std::string& name, absl::string_view text) {
+  std::vector<SourceText> lines;
+  size_t number = 0;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
+    if (!absl::StripAsciiWhitespace(WithoutComment(line)).empty()) lines.push_back({name, line, number});
+  }
+  return lines;
+}
+
 int RelayoutVerb::RunProblems() {
   const absl::StatusOr<std::string> text = ReadFile(options_.problems);
   if (!text.ok()) {
@@ -275,11 +289,12 @@ int RelayoutVerb::RunProblems() {
   }
   interrupt_.emplace();
   const std::string name = options_.problems == "-" ? "<stdin>" : options_.problems;
-  size_t number = 0;
-  for (absl::string_view line : absl::StrSplit(*text, '\n')) {
-    ++number;
-    if (absl::StripAsciiWhitespace(WithoutComment(line)).empty()) continue;
-    RunProblem({name, line, number});
+  const std::vector<SourceText> lines = LinesOf(name, *text);
+  ItemProgress progress("problem", lines.size());
+  const Progress stage([this] { return std::string(stage_.load()); });
+  for (const SourceText& line : lines) {
+    progress.Next(line.text);
+    RunProblem(line);
     if (interrupt_->flag().load()) return SayInterrupted();
     if (answers_.is_broken()) break;
   }
@@ -330,9 +345,11 @@ absl::Status RelayoutVerb::Move(const RelayoutPlan& plan, Job* job) {
   const double targets = options_.check ? 2 : 1;
   KASHI_RETURN_IF_ERROR(CheckMemory(plan.source_bytes() + targets * plan.target_bytes(), memory_limit()));
   if (!job->source.has_value()) {
+    stage_ = "making random data";
     KASHI_ASSIGN_OR_RETURN(job->source, RandomSource(plan.from()));
   }
   const bool is_fresh = !job->target.has_value();
+  stage_ = "moving";
   if (is_fresh) {
     KASHI_ASSIGN_OR_RETURN(job->target, MakeTargetFile(plan.to(), !options_.out.empty() && writes_npy()));
   }
@@ -343,6 +360,7 @@ absl::Status RelayoutVerb::Move(const RelayoutPlan& plan, Job* job) {
   }
   plan.Execute(job->source->array(), target.array());
   if (options_.check) {
+    stage_ = "checking";
     const CheckResult result = CheckByIndex(plan, job->source->array(), target.array(), wanted.data());
     Say(ToText(result));
     AddTo(result, &json_);
@@ -350,6 +368,7 @@ absl::Status RelayoutVerb::Move(const RelayoutPlan& plan, Job* job) {
     if (!result.is_equal) return absl::OkStatus();
   }
   if (options_.out.empty() || interrupt_->flag().load()) return absl::OkStatus();
+  stage_ = "writing";
   if (is_fresh) ClearMargins(plan.to(), target.array());
   return WriteOutput(options_.out, target.content());
 }
@@ -364,6 +383,7 @@ absl::Status RelayoutVerb::Bench(const RelayoutPlan& plan, const Job& job) {
   KASHI_ASSIGN_OR_RETURN(PageBuffer target, PageBuffer::Make(target_bytes));
   FillRandom(source.data(), source.size(), options_.seed);
   FillRandom(target.data(), target.size(), options_.seed);
+  stage_ = "measuring";
   if (job.source.has_value()) {
     std::memcpy(source.data(), job.source->array(), plan.source_bytes());
   } else {
@@ -377,6 +397,7 @@ absl::Status RelayoutVerb::Bench(const RelayoutPlan& plan, const Job& job) {
 }
 
 absl::Status RelayoutVerb::RunJob(Job job) {
+  stage_ = "planning";
   KASHI_ASSIGN_OR_RETURN(const RelayoutPlan plan, MakePlan(job));
   json_ = Json::object();
   if (!job.name.empty()) json_["name"] = job.name;
@@ -417,17 +438,17 @@ std::string CheckSeconds(const std::string& value) {
 }
 
 void AddReportOptions(Verb* verb, RelayoutVerbOptions* options) {
-  verb->AddFlag("--plan", &options->plan, "Print how it is done");
+  verb->AddFlag("--plan", &options->plan, "Print the plan");
   verb->AddFlag("--check", &options->check,
-                "Compare all bytes with what the index loop makes; exit status 1 if they differ");
+                "Compare all bytes with those of the index loop; exit status 1 if they differ");
   verb->AddFlag("--bench", &options->bench,
-                "Measure how fast it is, beside a copy of as many bytes by as many threads");
+                "Measure the speed, beside that of a copy of as many bytes by as many threads");
   verb->AddOption("--problems", &options->problems,
-                  "Plan, check or measure each line `[name: ]FROM -> TO` of this file (`-`: standard input)")
+                  "Plan, check or measure each line `[name: ]FROM -> TO` of this file; `-` is standard input")
       ->File();
-  verb->AddOption("--min-time", &options->min_seconds, "Seconds that --bench measures, each time (default: 0.5)")
+  verb->AddOption("--min-time", &options->min_seconds, "Least seconds of each measurement of --bench (default: 0.5)")
       ->Check(CheckSeconds);
-  verb->AddOption("--seed", &options->seed, "Of the random data if there is no IN (default: 42)");
+  verb->AddOption("--seed", &options->seed, "Seed of the random data that stands in for IN (default: 42)");
 }
 
 }  // namespace
@@ -435,38 +456,39 @@ void AddReportOptions(Verb* verb, RelayoutVerbOptions* options) {
 void AddRelayoutVerb(Command* command) {
   auto options = std::make_shared<RelayoutVerbOptions>();
   const std::string examples =
-      "  kashi relayout x.npy x.bin --to 'bf16[512,6144]{1,0:T(8,128)(2,1)}'      an array as a device has it\n"
+      "  kashi relayout x.npy x.bin --to 'bf16[512,6144]{1,0:T(8,128)(2,1)}'      an array as a device stores it\n"
       "  kashi relayout x.bin x.npy --from 'bf16[512,6144]{1,0:T(8,128)(2,1)}'    and back\n"
       "  kashi relayout x.bin y.bin --from 'f32[64,3,224,224]' --to '{1,3,2,0}'   the same array in another order\n"
       "  kashi relayout x.bin y.npy --from '[0:8,128:256] of f32[8,1024]{1,0:T(8,128)}'\n"
       "  kashi relayout x.npy y.bin --to 'bf16[1000]{0:T(1024)}' --convert --pad nan\n"
       "  kashi relayout --from 'f32[1000,1001]' --to '{1,0:T(8,128)}' --plan --check --bench\n"
       "  kashi relayout --bench --json --problems problems.txt\n\n"
-      "A side is a shape, `[begin:end,...] of` a shape for a part of an array, or for --to a layout alone: that of "
-      "the\n"
-      "same array. Of an OUT of which only a part is written the rest stays. IN is raw bytes or .npy, which its "
-      "content\n"
-      "says; OUT is .npy if its name ends so. Without IN, --check and --bench take random data.\n"
-      "Keys of --json: name, from, to; plan; equal, checked_bytes, difference; gbps, copy_gbps, ratio, bytes (both\n"
-      "below), bytes_read (elements), bytes_written (filled padding too), threads, copy_threads (one, if that copies\n"
-      "faster), runs, execute_ns and copy_ns (medians), execute_ns_min, copy_ns_min, plan_ns; or error, column.\n"
-      "Exit status 130 after Ctrl-C.";
+      "A side is a shape, or `[begin:end,...] of` a shape for a part of an array; --to may also be a layout\n"
+      "alone, for the same array. If only a part of OUT is written, the rest of the file stays. The contents of\n"
+      "IN tell whether it is raw bytes or .npy; OUT is .npy if its name ends in .npy. Without IN, --check and\n"
+      "--bench use random data.\n\n"
+      "Keys of --json: name, from, to; plan; equal, checked_bytes, difference; gbps, copy_gbps, ratio, bytes\n"
+      "(the sum of the next two), bytes_read (elements), bytes_written (with filled padding), threads,\n"
+      "copy_threads (one, if that copies faster), runs, execute_ns and copy_ns (medians), execute_ns_min,\n"
+      "copy_ns_min, plan_ns; or error, column. Exit status 130 after Ctrl-C.";
   Verb* verb = command->AddVerb("relayout", "Move an array from one layout into another", examples,
                                 [options] { return RelayoutVerb(*options).Run(); });
-  verb->AddOption("IN", &options->in, "Raw bytes or .npy; `-`: standard input")->File();
-  verb->AddOption("OUT", &options->out, "The file to write; `-`: standard output")->File();
-  verb->AddOption("--from", &options->from, "Shape and layout of IN; .npy can do without")->Value("SHAPE");
-  verb->AddOption("--to", &options->to, "Shape and layout of OUT; without it, .npy is row-major")->Value("SHAPE");
+  verb->AddOption("IN", &options->in, "Raw bytes or .npy; `-` is standard input")->File();
+  verb->AddOption("OUT", &options->out, "The file to write; `-` is standard output")->File();
+  verb->AddOption("--from", &options->from, "Shape and layout of IN; an .npy file needs none")->Value("SHAPE");
+  verb->AddOption("--to", &options->to, "Shape and layout of OUT; an .npy file without it is row-major")
+      ->Value("SHAPE");
   verb->AddFlag("--convert", &options->convert, "Convert elements where the types differ");
   verb->AddOption("--pad", &options->pad,
-                  "What padding of OUT becomes: a number, bits (0x7fc0), or `keep`: as it is there (default: 0)");
-  verb->AddFlag("--npy", &options->npy, "OUT is .npy, whatever its name");
+                  "Padding of OUT: a number, bits such as 0x7fc0, or `keep` to leave it as it is (default: 0)");
+  verb->AddFlag("--npy", &options->npy, "Write OUT as .npy, whatever its name");
   AddDurableFlag(verb);
   AddReportOptions(verb, options.get());
-  verb->AddOption("--threads", &options->threads, "Most threads (default: all of the machine)")->Within(0, 1024);
-  verb->AddSizeOption("--memory-limit", &options->memory_limit, "Most bytes of arrays: 500M, 4G");
+  verb->AddOption("--threads", &options->threads, "Most threads (default: one per processor)")->Within(0, 1024);
+  verb->AddSizeOption("--memory-limit", &options->memory_limit,
+                      "Most bytes of arrays, such as 500M (default: 7/8 of what is available)");
   AddStrictFlag(verb, &options->strict);
-  verb->AddFlag("--json", &options->json, "One JSON object a relayout");
+  verb->AddFlag("--json", &options->json, "Print one JSON object per relayout");
 }
 
 }  // namespace kashi::cli

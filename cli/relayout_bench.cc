@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "absl/strings/str_format.h"
+#include "cli/verb.h"
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/text.h"
@@ -28,8 +29,8 @@ double NanosecondsOf(int64_t repeat, Work work) {
   return NanosecondsSince(begin) / static_cast<double>(repeat);
 }
 
-// How often work is to be repeated so that a run takes long enough. It is done twice before anybody looks at the clock: that
-// touches all pages and wakes the threads.
+// How often work is to be repeated so that a run takes long enough. It is done twice before the clock starts: that touches
+// all pages and wakes the threads.
 template <typename Work>
 int64_t RepeatsOf(Work work) {
   constexpr double kRunNs = 2e5;
@@ -130,11 +131,11 @@ RelayoutBench MeasureRelayout(const RelayoutPlan& plan, const char* source, char
 
 std::string ToText(const RelayoutBench& bench) {
   return absl::StrFormat(
-      "bench: %.2f GB/s, a copy %.2f GB/s, ratio %.3f; %s read, %s written by %d thread%s in %.4g ms (fastest %.4g), "
+      "bench: %.2f GB/s, a copy %.2f GB/s, ratio %.3f; %s read, %s written by %s in %.4g ms (fastest %.4g), "
       "median of %d; planned in %.3g us\n",
       bench.gbps(), bench.copy_gbps(), bench.ratio(), HumanBytes(bench.traffic.read), HumanBytes(bench.traffic.written),
-      bench.threads, bench.threads == 1 ? "" : "s", bench.execute.Median() / 1e6, bench.execute.Min() / 1e6,
-      bench.execute.count(), bench.plan.Median() / 1e3);
+      Count(bench.threads, "thread"), bench.execute.Median() / 1e6, bench.execute.Min() / 1e6, bench.execute.count(),
+      bench.plan.Median() / 1e3);
 }
 
 void AddTo(const RelayoutBench& bench, Json* json) {

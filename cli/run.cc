@@ -1,10 +1,8 @@
 // `kashi run`: a program on values.
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -22,6 +20,7 @@
 #include "cli/limits.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
+#include "cli/progress.h"
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
 #include "cli/run_watch.h"
@@ -150,7 +149,7 @@ class RunVerb {
   std::unique_ptr<Tracer> tracer_;
   std::unique_ptr<Until> until_;
   std::unique_ptr<NanCheck> nan_check_;
-  std::unique_ptr<Progress> progress_;
+  std::unique_ptr<RunProgress> progress_;
   std::vector<Watcher*> watchers_;
   Times times_;
   Json json_;
@@ -204,7 +203,7 @@ absl::Status RunVerb::ChooseGlobalInputs() {
     return Unimplemented("a program that is not partitioned yet and has %d replicas cannot be run",
                          file_->module->config().replica_count());
   }
-  std::fprintf(stderr, "kashi: %s: %s\n", file_->name.c_str(), ScopeText(scope_).c_str());
+  PrintNote(absl::StrCat("kashi: ", file_->name, ": ", ScopeText(scope_), "\n"));
   if (options_.devices_dir.empty()) return ChooseInputsOfOneDevice();
   KASHI_ASSIGN_OR_RETURN(Arguments arguments, ReadShardedArguments(*file_->module, scope_, options_.devices_dir));
   arguments_.push_back(std::move(arguments));
@@ -262,8 +261,8 @@ absl::Status RunVerb::PrepareWatchers() {
   if (has_devices() && !watchers_.empty()) {
     return InvalidArgument("--trace, --until and --check-nan are for one device, not for %d", arguments_.size());
   }
-  if (isatty(STDERR_FILENO) != 0 && !has_devices()) {
-    progress_ = std::make_unique<Progress>(*file_->module);
+  if (options_.repeat == 1 && Progress::IsShown()) {  // several runs are measured: nothing else takes time then
+    progress_ = std::make_unique<RunProgress>(*file_->module, std::max<int64_t>(1, arguments_.size()), "");
     watchers_.push_back(progress_.get());
   }
   return absl::OkStatus();
@@ -312,7 +311,9 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
     arguments.push_back(std::move(value));
   }
   absl::StatusOr<Value> first;
+  ItemProgress progress("run", options_.repeat);
   for (int i = 0; i < options_.repeat; ++i) {
+    progress.Next();
     const Clock::time_point begin = Clock::now();
     absl::StatusOr<Value> value = run.Call(*file_->module->entry_computation(), arguments);
     times_.run_ms.push_back(MillisecondsSince(begin));
@@ -329,7 +330,9 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
 
 absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteOnDevices() {
   absl::StatusOr<std::vector<Literal>> first;
+  ItemProgress progress("run", options_.repeat);
   for (int i = 0; i < options_.repeat; ++i) {
+    progress.Next();
     std::vector<Arguments> arguments(arguments_.size());
     for (size_t device = 0; device < arguments_.size(); ++device) {
       for (const Literal& literal : arguments_[device]) arguments[device].push_back(literal.Clone());
@@ -477,6 +480,8 @@ int RunVerb::Run() {
                                                          Count(static_cast<int64_t>(paths.size()), "module")));
   }
   if (paths.size() != 1) return answers_.Finish();
+  ItemProgress progress("module", 1);
+  progress.Next(paths.front());
   file_ = ReadModuleFile(paths.front(), {options_.strict}, &answers_);
   if (!file_.has_value()) return answers_.Finish();
   const Clock::time_point begin = Clock::now();
@@ -490,30 +495,31 @@ int RunVerb::Run() {
 
 void AddWatchOptions(Verb* verb, RunOptions* options) {
   verb->AddOption("--trace", &options->trace,
-                  "Write every instruction's value as .npy into this directory, and index.tsv: which is which")
+                  "Write the value of every instruction as .npy into this directory; index.tsv lists the files")
       ->File("DIR");
-  verb->AddSizeOption("--trace-limit", &options->trace_limit, "Most bytes of them (default: 1G)");
-  verb->AddOption("--until", &options->until, "Run until this instruction has a value: that is the output")
+  verb->AddSizeOption("--trace-limit", &options->trace_limit, "Most bytes of these files (default: 1G)");
+  verb->AddOption("--until", &options->until, "Run until this instruction has a value, and take it as the output")
       ->Value("NAME");
   verb->AddFlag("--check-nan", &options->check_nan,
-                "Stop at the first instruction that makes a NaN or an infinity, and tell about it; exit status 1");
+                "Stop at the first instruction that makes a NaN or an infinity, and describe it; exit status 1");
 }
 
 void AddDeviceOptions(Verb* verb, RunOptions* options) {
   verb->AddOption("--custom-call", &options->custom_calls,
-                  "A program that computes the custom calls of this target; examples/custom_call.py is one")
+                  "Let this command compute the custom calls of the target; examples/custom_call.py is one")
       ->Value("TARGET=COMMAND")
       ->OneEach();
   verb->AddOption("--devices-dir", &options->devices_dir,
-                  "Several devices: the inputs are DIR/dev<k>/in<i>.npy; writes OUT/dev<k>/out<i>.npy. For a program "
-                  "that is not partitioned yet they are put together along the shardings of the parameters")
+                  "Inputs of several devices, DIR/dev<k>/in<i>.npy; --output-dir gets dev<k>/out<i>.npy. For a program "
+                  "that is not partitioned yet, the inputs are joined along the shardings of its parameters")
       ->File("DIR");
-  verb->AddOption("--expect-devices", &options->expect_devices, "Compare with DIR/dev<k>/out<i>.npy")->File("DIR");
-  verb->AddFlag(
-      "--split-outputs", &options->split_outputs,
-      "Cut the outputs of a program that is not partitioned yet along its shardings, as each device has them");
-  verb->AddOption("--as", &options->as,
-                  "What the module is, if not what it looks like (auto): global, not partitioned yet; per-device")
+  verb->AddOption("--expect-devices", &options->expect_devices, "Compare the outputs with DIR/dev<k>/out<i>.npy")
+      ->File("DIR");
+  verb->AddFlag("--split-outputs", &options->split_outputs,
+                "Split the outputs of a program that is not partitioned yet along its shardings, one part per device");
+  verb->AddOption(
+          "--as", &options->as,
+          "Take the module as global (not partitioned yet) or per-device (default: auto, what the module looks like)")
       ->OneOf({"auto", "global", "per-device"});
 }
 
@@ -522,31 +528,30 @@ void AddDeviceOptions(Verb* verb, RunOptions* options) {
 void AddRunVerb(Command* command) {
   auto options = std::make_shared<RunOptions>();
   const std::string examples =
-      "  kashi run module.hlo                                       on random numbers; shows what comes out\n"
+      "  kashi run module.hlo                                       on random inputs; shows the outputs\n"
       "  kashi run module.hlo --input x.npy --input y.npy --output-dir out\n"
       "  kashi run module.hlo --input x.npy --expect want.npy       exit status 1 if it differs\n"
       "  kashi run module.hlo --random normal --random 2=integers:0,9    parameter 2 from 0 to 9, the others normal\n"
       "  kashi run snapshot.pb                                      a snapshot on its own arguments\n"
       "  kashi run module.hlo --check-nan                           which instruction makes the first NaN\n"
       "  kashi run module.hlo --repeat 10 --json                    how long it takes\n\n"
-      "Inputs are arrays in the order of the parameters, a tuple's one behind the other; for types that NumPy lacks,\n"
-      "raw bits.\n\n"
-      "Rules of --random: auto, normal, normal:MEAN,DEVIATION, uniform:A,B, positive, ones, integers:A,B. auto is "
-      "what\n"
-      "the program can use: [-1, 1); [0.1, 1.1) for what reaches rsqrt, sqrt, log or a divisor; less than 1 for "
-      "factors\n"
-      "of long sums; integers from 0 to 127, indices within what they index, few iterations, any bits for keys of\n"
-      "random numbers; the neutral element for initial values of reductions.\n\n"
-      "Elements that are NaN on both sides are not compared, and counted; an output of which nothing was compared is\n"
-      "not as expected. Keys of --json: file, engine, elided_constants, inputs (how each array was made up), "
-      "compile_ms\n"
-      "(the verifier), first_ms, run_ms_min and run_ms_median (of the runs behind the first), peak_rss_bytes, outputs\n"
-      "(shape, elements, min, max, mean, nan, inf, value or beginning, comparison); of several devices `devices`,\n"
-      "each with outputs. Exit status 130 after Ctrl-C.";
+      "Inputs are arrays in the order of the parameters; the arrays of a tuple stand one behind the other.\n"
+      "Arrays of types that NumPy lacks hold raw bits.\n\n"
+      "Rules of --random: auto, normal, normal:MEAN,DEVIATION, uniform:A,B, positive, ones, integers:A,B. auto\n"
+      "makes values that the program can use: real numbers in [-1, 1), but in [0.1, 1.1) if they reach rsqrt,\n"
+      "sqrt, log or a divisor, and smaller ones for factors of long sums; integers from 0 to 127, but indices\n"
+      "within their array, few iterations for loops, and any bits for random number keys; the neutral element\n"
+      "for initial values of reductions.\n\n"
+      "Elements that are NaN on both sides are counted, not compared. An output without any compared element is\n"
+      "not as expected.\n\n"
+      "Keys of --json: file, engine, elided_constants, inputs (how each array was made up), compile_ms (the\n"
+      "verifier), first_ms, run_ms_min and run_ms_median (of the runs after the first), peak_rss_bytes, outputs\n"
+      "(shape, elements, min, max, mean, nan, inf, value or beginning, comparison); for several devices,\n"
+      "devices with the outputs of each. Exit status 130 after Ctrl-C.";
   Verb* verb =
       command->AddVerb("run", "Run a program on values", examples, [options] { return RunVerb(*options).Run(); });
   verb->AddOption("FILE", &options->file, "A module in any form, or `-` for standard input")->File()->Required();
-  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated (default: random numbers)")
+  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated (default: random inputs)")
       ->File()
       ->OneEach();
   verb->AddOption("--output-dir", &options->output_dir, "Write out0.npy, out1.npy ... into this directory")
@@ -555,22 +560,23 @@ void AddRunVerb(Command* command) {
       ->File()
       ->OneEach();
   verb->AddOption("--tolerance", &options->tolerance,
-                  "How far off a real number may be, absolutely and relatively (default: f64 1e-9, f32 1e-4, f16 1e-2, "
+                  "Largest error of a real number, absolute and relative (default: f64 1e-9, f32 1e-4, f16 1e-2, "
                   "others 5e-2)")
       ->Check(CheckTolerance);
   verb->AddFlag("--allow-nan", &options->allow_nan,
-                "An output that is NaN everywhere, as is what is expected of it, is as expected");
+                "Accept an output that is NaN everywhere if the expected one is too");
   verb->AddFlag("--allow-elided", &options->allow_elided,
-                "Compare although constants are elided, `{...}`: random values stand in for them");
+                "Compare even if constants are elided, `{...}`; random values stand in for them");
   verb->AddOption(
           "--random", &options->random,
-          "How inputs are made up: RULE for all, NUMBER=RULE for one parameter; may be repeated (default: auto)")
+          "How to make up inputs: RULE for all of them, NUMBER=RULE for one parameter; may be repeated (default: auto)")
       ->Value("RULE")
       ->OneEach()
       ->Check(CheckRandomRule);
-  verb->AddOption("--seed", &options->seed, "Where random numbers begin (default: 42)");
-  verb->AddOption("--repeat", &options->repeat, "How many times to run; tells how long it takes")->Within(1, 1000000);
-  verb->AddOption("--engine", &options->engine, "What computes: the evaluator is the only engine so far")
+  verb->AddOption("--seed", &options->seed, "Seed of the random numbers (default: 42)");
+  verb->AddOption("--repeat", &options->repeat, "Run this many times, and report how long it takes")
+      ->Within(1, 1000000);
+  verb->AddOption("--engine", &options->engine, "The engine that computes; evaluator is the only one so far")
       ->OneOf({"evaluator"});
   AddLimitOptions(verb, &options->limits);
   AddInputLimitOption(verb);
@@ -578,7 +584,7 @@ void AddRunVerb(Command* command) {
   AddWatchOptions(verb, options.get());
   AddOutputOption(verb, &options->output, "Write the report to this file");
   AddStrictFlag(verb, &options->strict);
-  verb->AddFlag("--json", &options->json, "One JSON object");
+  verb->AddFlag("--json", &options->json, "Print one JSON object");
 }
 
 }  // namespace kashi::cli

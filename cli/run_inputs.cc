@@ -1,7 +1,6 @@
 #include "cli/run_inputs.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "cli/npy_file.h"
+#include "cli/verb.h"
 #include "kashi/analysis/fake_arguments.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
@@ -266,14 +266,16 @@ absl::StatusOr<std::optional<Literal>> SnapshotResult(const ModuleFile& file) {
 
 void SayRandom(uint64_t seed, const ChosenArguments& chosen) {
   constexpr int kMostLines = 12;
-  std::fprintf(stderr, "kashi: no --input: random numbers, --seed %llu\n", static_cast<unsigned long long>(seed));
+  std::string note = absl::StrCat("kashi: no --input: random numbers, --seed ", seed, "\n");
   const std::vector<absl::string_view> lines = absl::StrSplit(chosen.text, '\n', absl::SkipEmpty());
   for (size_t i = 0; i < lines.size() && i < kMostLines; ++i) {
-    std::fprintf(stderr, "%s\n", std::string(lines[i]).c_str());
+    absl::StrAppend(&note, lines[i], "\n");
   }
   if (lines.size() > kMostLines) {
-    std::fprintf(stderr, "  and %zu more such inputs (--json tells all)\n", lines.size() - kMostLines);
+    absl::StrAppend(&note, "  and ", Count(static_cast<int64_t>(lines.size() - kMostLines), "more input"),
+                    " (--json tells all)\n");
   }
+  PrintNote(note);
 }
 
 absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const std::vector<std::string>& paths,
@@ -286,7 +288,7 @@ absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const st
   if (random.rules.empty()) {
     KASHI_ASSIGN_OR_RETURN(std::optional<Arguments> from_snapshot, SnapshotArguments(file));
     if (from_snapshot.has_value()) {
-      std::fputs("kashi: no --input: the arguments of the snapshot\n", stderr);
+      PrintNote("kashi: no --input: the arguments of the snapshot\n");
       chosen.arguments = *std::move(from_snapshot);
       return chosen;
     }

@@ -1,16 +1,13 @@
 #include "cli/run_watch.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
-#include <numeric>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "cli/npy_file.h"
@@ -81,8 +78,8 @@ absl::Status Tracer::WriteArray(const HloInstruction& instruction, const Value& 
   const int64_t bytes_on_disk = RoundUpTo(array.byte_count() + kNpyHeaderBytes, kDiskBlockBytes);
   if (bytes_on_disk > limit_bytes_ - written_bytes_) {
     is_full_ = true;
-    std::fprintf(stderr, "kashi: the trace ends before %s: more than %s (--trace-limit)\n",
-                 std::string(instruction.name()).c_str(), HumanBytes(limit_bytes_).c_str());
+    PrintWarning(absl::StrCat("the trace ends before `", instruction.name(), "`: more than ", HumanBytes(limit_bytes_),
+                              " (--trace-limit)"));
     return absl::OkStatus();
   }
   written_bytes_ += bytes_on_disk;
@@ -152,8 +149,7 @@ absl::Status NanCheck::See(const HloInstruction& instruction, const Value& value
   const ValueSummary summary = Summarize(value);
   summaries_[&instruction] = summary;
   if (IsInput(instruction) && summary.finite() < summary.elements) {
-    std::fprintf(stderr, "kashi: parameter %s is not finite: %s\n", std::string(instruction.name()).c_str(),
-                 ToText(summary).c_str());
+    PrintWarning(absl::StrCat("parameter `", instruction.name(), "` is not finite: ", ToText(summary)));
   }
   if (MakesNothing(instruction.opcode()) || CallsWatched(instruction.opcode())) return absl::OkStatus();
   int64_t nans_before = 0;
@@ -181,60 +177,36 @@ void NanCheck::Describe(const HloInstruction& instruction, const ValueSummary& s
   if (!source.empty()) absl::StrAppend(&finding_, "  source ", source, "\n");
 }
 
-// ---- Progress -------------------------------------------------------------------------------------------------------------
+// ---- RunProgress ----------------------------------------------------------------------------------------------------------
 
-namespace {
-
-constexpr std::chrono::seconds kQuiet(2);
-constexpr std::chrono::milliseconds kBetween(250);
-constexpr char kEraseLine[] = "\r\x1b[K";
-
-}  // namespace
-
-Progress::Progress(const HloModule& module) {
+RunProgress::RunProgress(const HloModule& module, int64_t devices, std::string label)
+    : label_(std::move(label)),
+      entry_(module.entry_computation()),
+      instructions_(entry_->instruction_count() * devices) {
+  if (devices > 1) return;  // each device turns its loops by itself
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() == HloOpcode::kWhile) iterations_of_[instruction->while_body()->root_instruction()] = 0;
     }
   }
-  thread_ = std::thread([this] { ShowUntilOver(); });
 }
 
-Progress::~Progress() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_over_ = true;
-  }
-  end_.notify_all();
-  thread_.join();
-}
-
-absl::Status Progress::See(const HloInstruction& instruction, const Value&) {
+absl::Status RunProgress::See(const HloInstruction& instruction, const Value&) {
   const auto body = iterations_of_.find(&instruction);
   if (body != iterations_of_.end()) iterations_.store(++body->second);
+  if (instruction.parent() == entry_) seen_.fetch_add(1);
   last_.store(&instruction);
-  seen_.fetch_add(1);
   return absl::OkStatus();
 }
 
-void Progress::ShowUntilOver() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  const auto is_over = [this] { return is_over_; };
-  if (end_.wait_for(lock, kQuiet, is_over)) return;
-  do {
-    std::fprintf(stderr, "%s%s", kEraseLine, Line().c_str());
-  } while (!end_.wait_for(lock, kBetween, is_over));
-  std::fputs(kEraseLine, stderr);
-}
-
-std::string Progress::Line() const {
-  constexpr size_t kWidth = 79;
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+std::string RunProgress::Text() const {
   const HloInstruction* last = last_.load();
-  std::string line = absl::StrFormat("kashi: %.0f s, %s instructions done", seconds, WithThousands(seen_.load()));
-  if (iterations_.load() > 0) absl::StrAppend(&line, ", iteration ", WithThousands(iterations_.load()));
-  if (last != nullptr) absl::StrAppend(&line, ", last ", last->name(), " in ", last->parent()->name());
-  return line.substr(0, kWidth);
+  std::string text = label_;
+  if (last == nullptr) return text;
+  absl::StrAppend(&text, text.empty() ? "" : ", ", "instruction ",
+                  WithThousands(std::min(seen_.load() + 1, instructions_)), " of ", WithThousands(instructions_));
+  if (iterations_.load() > 0) absl::StrAppend(&text, ", iteration ", WithThousands(iterations_.load()));
+  return absl::StrCat(text, ", last ", last->name(), " in ", last->parent()->name());
 }
 
 }  // namespace kashi::cli

@@ -1,20 +1,17 @@
-// Those who look at every value of a run as it is made: `kashi run --trace`, `--until`, `--check-nan`, and the line that
-// shows how far a long run is.
+// What looks at every value of a run as it is made: `kashi run --trace`, `--until`, `--check-nan`, and the line that shows
+// how far a long run is.
 #ifndef KASHI_CLI_RUN_WATCH_H_
 #define KASHI_CLI_RUN_WATCH_H_
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
-#include <vector>
+#include <unordered_map>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "cli/progress.h"
 #include "cli/value_summary.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/hlo_instruction.h"
@@ -75,7 +72,7 @@ class Until : public Watcher {
 absl::StatusOr<const HloInstruction*> FindInstruction(const HloModule& module, absl::string_view name);
 
 // Ends the run at the first instruction that makes a NaN though no operand has one, or an infinity though no operand has
-// either. Parameters and constants make nothing; those that call computations are left to what they call.
+// either. Parameters and constants make nothing; of instructions that call computations, what they call is checked instead.
 class NanCheck : public Watcher {
  public:
   absl::Status See(const HloInstruction& instruction, const Value& value) override;
@@ -89,27 +86,26 @@ class NanCheck : public Watcher {
   std::string finding_;
 };
 
-// A line on a terminal that is written anew now and then: how long, how much, where. Shows nothing for the first two
-// seconds.
-class Progress : public Watcher {
+// The part of the progress line about a run: "instruction 18 of 340, iteration 44, last dot.3 in body". Counted are the
+// instructions of the entry computation; what they call is seen in the iteration and the last instruction. Several devices
+// may call See at once, and are counted together.
+class RunProgress : public Watcher {
  public:
-  explicit Progress(const HloModule& module);
-  ~Progress() override;
+  // `label` says which run it is; "" if there is only one. The module must outlive this.
+  RunProgress(const HloModule& module, int64_t devices, std::string label);
   absl::Status See(const HloInstruction& instruction, const Value& value) override;
 
  private:
-  void ShowUntilOver();
-  std::string Line() const;
+  std::string Text() const;
 
+  const std::string label_;
+  const HloComputation* const entry_;
+  const int64_t instructions_;  // of the entry computation, on all devices
   std::atomic<int64_t> seen_{0};
   std::atomic<const HloInstruction*> last_{nullptr};
-  absl::flat_hash_map<const HloInstruction*, int64_t> iterations_of_;  // by the roots of loop bodies; See's thread only
-  std::atomic<int64_t> iterations_{0};                                 // of the loop that made the last
-  std::mutex mutex_;
-  std::condition_variable end_;
-  bool is_over_ = false;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::thread thread_;
+  std::unordered_map<const HloInstruction*, std::atomic<int64_t>> iterations_of_;  // by the roots of loop bodies
+  std::atomic<int64_t> iterations_{0};                                             // of the loop that made the last
+  const Progress progress_{[this] { return Text(); }};                             // reads the others
 };
 
 }  // namespace kashi::cli

@@ -226,7 +226,7 @@ void AddShapeVerb(Command* command) {
                                 "  kashi shape --json 'f32[3,5]{1,0:T(2,2)}' '(s32[], pred[4])'\n"
                                 "  grep -oE '[a-z][a-z0-9]*\\[[0-9,]*\\]\\{[^{}]*\\}' dump.txt | kashi shape --json -",
                                 [options] { return ShapeVerb(*options).Run(); });
-  verb->AddOption("SHAPE", &options->shapes, "Shapes as XLA writes them; `-` reads one a line from standard input")
+  verb->AddOption("SHAPE", &options->shapes, "Shapes as XLA writes them; `-` reads one per line from standard input")
       ->Required();
   AddJsonFlag(verb, &options->json);
   AddStrictFlag(verb, &options->strict);

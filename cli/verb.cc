@@ -18,6 +18,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "cli/progress.h"
 #include "cli/temporary_file.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_parser.h"
@@ -106,13 +107,13 @@ absl::Status WriteFile(const std::string& path, Pieces pieces) {
 }  // namespace
 
 void AddJsonFlag(Verb* verb, bool* json) {
-  verb->AddFlag("--json", json, "One JSON object a line, also for a bad or blank line: then with `error`");
+  verb->AddFlag("--json", json, "Print one JSON object per line; a bad or blank input gives one with `error`");
 }
 
 void AddStrictFlag(Verb* verb, bool* strict) {
   static bool lenient = true;  // the default has a name, for scripts that want to be plain
-  Option* const flag = verb->AddFlag("--lenient", &lenient, "Read sloppy and newer text with a warning: the default");
-  verb->AddFlag("--strict", strict, "Refuse sloppy text that XLA accepts, and what compilers print and XLA refuses")
+  Option* const flag = verb->AddFlag("--lenient", &lenient, "Read sloppy and newer text with a warning (the default)");
+  verb->AddFlag("--strict", strict, "Refuse sloppy text that XLA reads, and text of compilers that XLA refuses")
       ->Excludes(flag);
 }
 
@@ -122,7 +123,7 @@ void AddOutputOption(Verb* verb, std::string* path, const std::string& descripti
 }
 
 void AddDurableFlag(Verb* verb) {
-  verb->AddFlag("--durable", &is_durable, "What is written is on the disk when the command ends: some 10 ms a file");
+  verb->AddFlag("--durable", &is_durable, "Wait until written files are on the disk (about 10 ms per file)");
 }
 
 namespace {
@@ -138,7 +139,7 @@ std::string Coloured(absl::string_view text, const char* colour) {
 
 // "kashi: error: …" to standard error.
 void PrintError(absl::string_view message) {
-  std::fprintf(stderr, "kashi: %s %s\n", Coloured("error:", kErrorColour).c_str(), std::string(message).c_str());
+  PrintNote(absl::StrCat("kashi: ", Coloured("error:", kErrorColour), " ", message, "\n"));
 }
 
 // Of "name:line:column: error: …", the source and the carets: the kind, and the carets, which are the last line.
@@ -165,16 +166,24 @@ int Fail(const SourceText& source, const std::vector<Diagnostic>& errors) {
   return kBadInput;
 }
 
+void PrintWarning(absl::string_view message) {
+  PrintNote(absl::StrCat("kashi: ", Coloured("warning:", kWarningColour), " ", message, "\n"));
+}
+
+void PrintNote(absl::string_view lines) {
+  const ProgressPause pause;
+  std::fwrite(lines.data(), 1, lines.size(), stderr);
+}
+
 int FailUsage(absl::string_view message) {
   PrintError(message);
-  std::fputs("Run with --help for more information.\n", stderr);
+  PrintNote("Run with --help for more information.\n");
   return kBadUsage;
 }
 
 void PrintDiagnostics(const SourceText& source, const std::vector<Diagnostic>& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics) {
-    const std::string text = ColourDiagnostic(RenderDiagnostic(source, diagnostic), diagnostic.severity);
-    std::fprintf(stderr, "%s\n", text.c_str());
+    PrintNote(absl::StrCat(ColourDiagnostic(RenderDiagnostic(source, diagnostic), diagnostic.severity), "\n"));
   }
 }
 
@@ -217,7 +226,9 @@ absl::Status WriteOutput(const std::string& path, absl::string_view text) {
   return WriteOutput(path, absl::MakeConstSpan(&text, 1));
 }
 absl::Status WriteOutput(const std::string& path, absl::Span<const absl::string_view> pieces) {
-  return IsFile(path) ? WriteFile(path, pieces) : WriteAll(stdout, pieces, "standard output");
+  if (IsFile(path)) return WriteFile(path, pieces);
+  const ProgressPause pause;
+  return WriteAll(stdout, pieces, "standard output");
 }
 
 bool IsFile(const std::string& path) { return !path.empty() && path != "-" && path != "/dev/stdout"; }
@@ -313,13 +324,16 @@ namespace {
 
 bool TakesColour(int descriptor) {
   const char* no_color = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
   const bool is_refused = no_color != nullptr && no_color[0] != '\0';
-  const bool is_able = term != nullptr && term[0] != '\0' && std::strcmp(term, "dumb") != 0;
-  return isatty(descriptor) != 0 && is_able && !is_refused;
+  return IsCapableTerminal(descriptor) && !is_refused;
 }
 
 }  // namespace
+
+bool IsCapableTerminal(int descriptor) {
+  const char* term = std::getenv("TERM");
+  return isatty(descriptor) != 0 && term != nullptr && term[0] != '\0' && std::strcmp(term, "dumb") != 0;
+}
 
 bool StdoutTakesColour() { return TakesColour(STDOUT_FILENO); }
 bool StderrTakesColour() { return TakesColour(STDERR_FILENO); }

@@ -57,6 +57,10 @@ int Fail(const absl::Status& status);
 int Fail(const SourceText& source, const std::vector<Diagnostic>& errors);
 // For a command line whose options do not go together. Returns kBadUsage.
 int FailUsage(absl::string_view message);
+// "kashi: warning: …" to standard error; of files the message begins with the name.
+void PrintWarning(absl::string_view message);
+// Lines to standard error as they are.
+void PrintNote(absl::string_view lines);
 // Warnings or errors, to standard error.
 void PrintDiagnostics(const SourceText& source, const std::vector<Diagnostic>& diagnostics);
 
@@ -148,8 +152,10 @@ class Answers {
   int exit_status_ = kSuccess;
 };
 
-// Colour is for terminals that have it, whose user has not refused it: NO_COLOR is not set (or empty), TERM is set and not
-// `dumb`.
+// Whether it is a terminal that follows escape sequences: TERM is set and not `dumb`.
+bool IsCapableTerminal(int descriptor);
+
+// Colour is for such terminals, whose user has not refused it: NO_COLOR is not set, or empty.
 bool StdoutTakesColour();
 bool StderrTakesColour();
 

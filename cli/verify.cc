@@ -8,6 +8,7 @@
 #include "cli/elided_constants.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
+#include "cli/progress.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/hlo_module.h"
@@ -49,8 +50,11 @@ void AddFindings(const ModuleFile& file, const std::vector<HloFinding>& findings
 
 int RunVerify(const VerifyOptions& options) {
   Answers answers(options.output, options.json);
-  for (const std::string& path : ExpandModulePaths(options.inputs, &answers)) {
+  const std::vector<std::string> paths = ExpandModulePaths(options.inputs, &answers);
+  ItemProgress progress("module", paths.size());
+  for (const std::string& path : paths) {
     if (answers.is_broken()) break;
+    progress.Next(path);
     const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, &answers);
     if (!file.has_value()) continue;
     const std::vector<std::string> elided = ElidedNames(*file->module);
@@ -68,22 +72,20 @@ void AddVerifyVerb(Command* command) {
   const std::string examples =
       "  kashi verify module.hlo                         `module.hlo: ok`, or what is wrong with it\n"
       "  kashi verify dump_dir                           every module of an --xla_dump_to directory\n"
-      "  kashi verify after.hlo --layout-sensitive       layouts must agree, too: after layout assignment\n"
+      "  kashi verify after.hlo --layout-sensitive       layouts must agree too: for modules after layout assignment\n"
       "  kashi verify a.hlo b.pb --json                  a line for each file: {\"file\", \"ok\", \"findings\"}\n\n"
-      "A finding names its place, the rule and what is wrong; below it stands the instruction. All findings are shown, "
-      "not only the\n"
-      "first. Operands of several floating point precisions are a finding unless the module is scheduled: compilers "
-      "mix\n"
-      "them. Exit status 1 if there is any finding.";
+      "A finding gives its place, the rule and what is wrong; the instruction stands below it. All findings are\n"
+      "shown, not only the first. Operands with different floating point precisions are a finding, except in a\n"
+      "scheduled module: compilers mix precisions. Exit status 1 if there is a finding.";
   Verb* verb = command->AddVerb("verify", "Check that modules keep the rules of HLO", examples,
                                 [options] { return RunVerify(*options); });
   verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-` for standard input")
       ->File()
       ->Required();
-  verb->AddFlag("--layout-sensitive", &options->layout_sensitive, "Shapes must agree in their layouts, too");
+  verb->AddFlag("--layout-sensitive", &options->layout_sensitive, "Layouts must agree too");
   verb->AddFlag("--allow-mixed-precision", &options->allow_mixed_precision,
-                "Operands may differ in the precision of floating point (scheduled modules: always)");
-  verb->AddFlag("--allow-unbounded", &options->allow_unbounded_dynamism, "Dimensions of unknown size are no finding");
+                "Operands may have different floating point precisions (always so in scheduled modules)");
+  verb->AddFlag("--allow-unbounded", &options->allow_unbounded_dynamism, "Accept dimensions of unknown size");
   AddOutputOption(verb, &options->output, "Write to this file");
   AddInputLimitOption(verb);
   AddStrictFlag(verb, &options->strict);

@@ -47,9 +47,9 @@ int RunVersion(bool json) {
 
 void AddVersionVerb(Command* command) {
   auto json = std::make_shared<bool>(false);
-  Verb* verb = command->AddVerb("version", "Tell the version, the features built in and the CPU's capabilities",
+  Verb* verb = command->AddVerb("version", "Print the version, the built-in features and the capabilities of the CPU",
                                 "  kashi version\n  kashi version --json", [json] { return RunVersion(*json); });
-  verb->AddFlag("--json", json.get(), "One JSON object");
+  verb->AddFlag("--json", json.get(), "Print one JSON object");
 }
 
 }  // namespace kashi::cli

@@ -1,6 +1,5 @@
 #include "cli/xla_memory_files.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -13,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "cli/module_file.h"
+#include "cli/verb.h"
 #include "kashi/analysis/xla_buffer_assignment.h"
 
 namespace kashi::cli {
@@ -24,7 +24,7 @@ bool IsFileAt(const std::string& path) {
 }
 
 void Warn(const std::string& path, const absl::Status& status) {
-  std::fprintf(stderr, "kashi: warning: %s is not used: %s\n", path.c_str(), std::string(status.message()).c_str());
+  PrintWarning(absl::StrCat(path, " is not used: ", status.message()));
 }
 
 // nullopt, and a warning, for what is no such file.

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What the command does that golden tests cannot hold: inputs of bytes, colour on a terminal, completions in a shell.
+"""What the command does that golden tests cannot hold: inputs of bytes, colour and progress on a terminal, completions in a shell.
 
     tests/command_test.py --kashi build/kashi [unittest's arguments]
 """
+import concurrent.futures
 import gzip
 import os
 import pathlib
@@ -20,6 +21,25 @@ import unittest
 KASHI = ""
 TIMEOUT_S = 60
 MODULE = b"HloModule m\n\nENTRY e {\n  a = f32[2]{0} parameter(0)\n  ROOT r = f32[2]{0} negate(a)\n}\n"
+ENDLESS = b"""HloModule endless
+
+body {
+  x = f32[2]{0} parameter(0)
+  ROOT next = f32[2]{0} negate(x)
+}
+
+condition {
+  y = f32[2]{0} parameter(0)
+  ROOT yes = pred[] constant(true)
+}
+
+ENTRY e {
+  a = f32[2]{0} parameter(0)
+  ROOT r = f32[2]{0} while(a), condition=condition, body=body
+}
+"""
+ERASE = "\r\x1b[K"
+OPS_PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "ops.md"
 
 
 def field(number, content):
@@ -218,6 +238,76 @@ class CommandTest(unittest.TestCase):
         for environment in ({"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}, {}):
             self.assertNotIn("\x1b", self.error_on_terminal(**environment))
 
+    # ---- Progress
+
+    def on_terminal(self, *arguments, fifo=None, term="xterm"):
+        """What a terminal shows of standard error, and in how many seconds. A named fifo is an input that takes its time."""
+        begin = time.monotonic()
+        if fifo:
+            os.mkfifo(self.path / fifo)
+        master, slave = pty.openpty()
+        process = subprocess.Popen([KASHI, *arguments], cwd=self.path, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=slave, env={**os.environ, "TERM": term})
+        os.close(slave)
+        if fifo:
+            with open(self.path / fifo, "wb") as writer:
+                time.sleep(1.4)
+                writer.write(MODULE)
+        text = b""
+        try:
+            while chunk := os.read(master, 4096):
+                text += chunk
+        except OSError:  # the end of a terminal
+            pass
+        os.close(master)
+        process.wait(timeout=TIMEOUT_S)
+        return text.decode().replace("\r\n", "\n"), time.monotonic() - begin
+
+    def test_progress(self):
+        for name, content in {"m.hlo": MODULE, "loop.hlo": ENDLESS, "x.bin": b""}.items():
+            (self.path / name).write_bytes(content)
+        for folder in ("one", "two"):
+            (self.path / folder).mkdir()
+            (self.path / folder / "loop.hlo").write_bytes(ENDLESS)
+            (self.path / folder / "m.hlo").write_bytes(MODULE)
+        limit = ("--timeout", "1.6")
+        expected = {
+            ("run", "loop.hlo", *limit): (None, r"loop\.hlo, instruction 2 of 2, iteration [\d,]+, last \w+ in \w+"),
+            ("run", "m.hlo", "--repeat", "1000000", *limit): (None, r"m\.hlo, run [\d,]+ of 1,000,000"),
+            ("diff", "loop.hlo", "loop.hlo", *limit): (None, r"loop\.hlo and loop\.hlo, A, instruction 2 of 2, "),
+            ("diff", "one", "two", *limit): (None, r"pair 1 of 2: loop\.hlo, A, instruction 2 of 2, "),
+            ("verify", "m.hlo", "slow1"): ("slow1", r"module 2 of 2: slow1"),
+            ("convert", "slow2"): ("slow2", r"slow2"),
+            ("convert", "m.hlo", "slow3"): ("slow3", r"module 2 of 2: slow3"),
+            ("memory", "slow4"): ("slow4", r"slow4"),
+            ("memory", "slow5", "m.hlo"): ("slow5", r"module 1 of 2: slow5"),
+            ("cost", "m.hlo", "slow6"): ("slow6", r"module 2 of 2: slow6"),
+            ("relayout", "slow7", "y.bin", "--from", "u8[4]", "--to", "{0}"): ("slow7", r"reading"),
+        }
+        with concurrent.futures.ThreadPoolExecutor(len(expected)) as pool:
+            shown = {a: pool.submit(self.on_terminal, *a, fifo=fifo) for a, (fifo, _) in expected.items()}
+        for arguments, (_, pattern) in expected.items():
+            with self.subTest(arguments=arguments):
+                text, seconds = shown[arguments].result()
+                lines = text.split(ERASE)
+                self.assertRegex(lines[1], rf"^kashi: \d+ s, {pattern}")
+                self.assertLess(max(len(line.rpartition("\n")[2]) for line in lines), 80)
+                self.assertLessEqual(len(lines), 2 + 10 * seconds)
+                self.assertNotRegex(lines[-1], r"kashi: \d+ s", "the end")
+
+    def test_progress_is_erased_before_an_error(self):
+        (self.path / "loop.hlo").write_bytes(ENDLESS)
+        text, _ = self.on_terminal("run", "loop.hlo", "--timeout", "1.3")
+        self.assertIn("took longer than 1.3 seconds", text)
+        self.assertRegex(text, re.escape(ERASE) + r"loop\.hlo:\d+:\d+: (\x1b\[[\d;]*m)*error:")
+
+    def test_no_progress_elsewhere(self):
+        (self.path / "loop.hlo").write_bytes(ENDLESS)
+        for err in (self.on_terminal("run", "loop.hlo", "--timeout", "1.3", term="dumb")[0],
+                    self.run_kashi("run", "loop.hlo", "--timeout", "1.3", status=1)[1]):
+            self.assertNotIn(ERASE, err)
+            self.assertNotRegex(err, r"kashi: \d+ s")
+
     # ---- Completions
 
     def complete(self, *words):
@@ -247,6 +337,9 @@ class CommandTest(unittest.TestCase):
                     self.skipTest(f"no {shell} here")
                 done = subprocess.run([shell, "-n"], input=script.encode(), capture_output=True, timeout=TIMEOUT_S)
                 self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_page_of_operations_is_generated(self):
+        self.assertEqual(self.run_kashi("ops", "--markdown")[0], OPS_PAGE.read_text())
 
     def test_man_page_names_all_verbs(self):
         page, _ = self.run_kashi("man")

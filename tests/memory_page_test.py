@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.parse
 
 TIMEOUT_S = 180  # of one answer; a machine under load needs seconds
 OPTIONS = argparse.Namespace(kashi="", chromium="")
@@ -184,7 +185,10 @@ class FileTest(Pages):
             data[key] = [texts[number] for number in data[key]]
         self.assertEqual([texts[int(number)] for number in figures],
                          ["f32[2048]{0:T(1024)}", "f32[1024]{0:T(1024)}", "f32[1024]{0:T(1024)S(1)}"])
-        self.assertTrue(all("<svg " in svg for svg in figures.values()))
+        for light, dark in figures.values():
+            self.assertIn("<svg ", light)
+            self.assertIn("<svg ", dark)
+            self.assertFalse(set(re.findall("#[0-9a-f]{6}", light)) & set(re.findall("#[0-9a-f]{6}", dark)))
         self.assertEqual(data, TWO_SPACES_DATA)
 
     def test_texts_of_the_module_are_escaped(self):
@@ -205,6 +209,36 @@ class FileTest(Pages):
         text = self.page("padded", PADDED).read_text(encoding="utf-8")
         self.assertIn("default-src 'none'", text)
         self.assertEqual(set(re.findall(r"https?://[^\\\"' ]*", text)), {"http://www.w3.org/2000/svg"})
+
+    def test_the_index_of_a_directory(self):
+        folder = self.root / "a <dump> & more"
+        folder.mkdir(exist_ok=True)
+        names = ("module_0001.jit_f.cpu_after_optimizations", "module_0002.jit_100%#1.before_optimizations")
+        for name in names:
+            (folder / f"{name}.txt").write_text(TWO_SPACES, encoding="utf-8")
+        index = self.root / "index.html"
+        subprocess.run([OPTIONS.kashi, "memory", "--html", index, folder], check=True, timeout=TIMEOUT_S)
+        text = index.read_text(encoding="utf-8")
+        static = StaticPage(text)
+        self.assertEqual(static.tables["modules"][:9], ["module", "stage", "peak", "arguments", "outputs", "aliased",
+                                                        "constants", "temporaries", "basis"])
+        rows = [static.tables["modules"][i : i + 9] for i in (9, 18)]
+        self.assertEqual([row[:2] for row in rows], [["module_0001.jit_f", "cpu_after_optimizations"],
+                                                     ["module_0002.jit_100%#1", "before_optimizations"]])
+        overview = subprocess.run([OPTIONS.kashi, "memory", folder], capture_output=True, check=True, timeout=TIMEOUT_S)
+        for row, line in zip(rows, overview.stdout.decode().splitlines()[1:]):
+            self.assertIn(row[2], line, "the peak that the command prints")
+        self.assertIn("<bdi>" + html.escape(str(folder)) + "</bdi>", text)
+        self.assertIn("2 modules", text)
+        self.assertNotIn("<script", static.names)
+        # each line leads to the page of its module, beside the index
+        links = re.findall(r'<a href="([^"]*)"', text)
+        self.assertEqual([urllib.parse.unquote(html.unescape(link)) for link in links],
+                         [f"index-{name}.html" for name in names])
+        for name in names:
+            page = (self.root / f"index-{name}.html").read_text(encoding="utf-8")
+            self.assertIn(html.escape(f"{name}.txt"), page)
+            self.assertIn('id="data"', page)
 
     def test_a_file_appears_whole_or_not_at_all(self):
         source = self.root / "bad.hlo"
@@ -642,6 +676,9 @@ class BrowserTest(Pages):
         for scheme, colour in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(22, 24, 27)")):
             tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
             self.assertEqual(tab.ask("return getComputedStyle(document.body).backgroundColor;"), colour)
+            tab.settle()
+            drawing = tab.ask("return decodeURIComponent(document.querySelector('.enlarge img').currentSrc);")
+            self.assertIn({"light": '"#ffffff"', "dark": '"#16191d"'}[scheme], drawing, "the drawing's background")
 
     def test_a_large_module(self):
         page = self.page("large", large_module())

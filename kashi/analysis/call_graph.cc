@@ -1,6 +1,7 @@
 #include "kashi/analysis/call_graph.h"
 
 #include "kashi/base/status.h"
+#include "kashi/hlo/hlo_place.h"
 
 namespace kashi {
 namespace {
@@ -13,7 +14,9 @@ absl::Status CheckLinks(const HloComputation& computation) {
   for (const HloInstruction* instruction : computation.instructions()) {
     for (const HloInstruction* operand : instruction->operands()) {
       if (operand == nullptr || operand->parent() != &computation) {
-        return InvalidArgumentStrCat("an operand of instruction ", instruction->name(), " is not in its computation");
+        return AtInstruction(
+            InvalidArgumentStrCat("an operand of instruction ", instruction->name(), " is not in its computation"),
+            *instruction);
       }
     }
   }
@@ -42,8 +45,9 @@ absl::StatusOr<CallGraph> CallGraph::Build(const HloModule& module) {
     for (const HloInstruction* instruction : computation->instructions()) {
       for (const HloComputation* callee : instruction->called_computations()) {
         if (graph.indices_.contains(callee)) continue;
-        return InvalidArgumentStrCat("computation ", computation->name(), " calls ", callee->name(),
-                                     ", which calls it: recursion");
+        return AtInstruction(InvalidArgumentStrCat("computation ", computation->name(), " calls ", callee->name(),
+                                                   ", which calls it: recursion"),
+                             *instruction);
       }
     }
     graph.indices_.emplace(computation, static_cast<int64_t>(graph.nodes_.size()));

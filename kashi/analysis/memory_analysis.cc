@@ -216,7 +216,7 @@ class Analyzer {
         const auto found = buffers.find(value.name);
         if (value.bytes == 0) continue;  // a token, or a table that the program does without
         if (found == buffers.end())
-          return IsAboutAnother("it names the value %s, which the module has not", value.name);
+          return IsAboutAnother("it names the value `%s`, which the module does not have", value.name);
         if (found->second.second != value.bytes) {
           return IsAboutAnother("of the value %s it says %d bytes, and here it has %d", value.name, value.bytes,
                                 found->second.second);

@@ -52,8 +52,8 @@ absl::Status WorkMeter::WhyOver() const {
   }
   if (!IsPastDeadline()) return Cancelled("The run was ended");
   const double seconds = std::chrono::duration<double>(*limits_.deadline - limits_.start).count();
-  return WithLimitKind(absl::DeadlineExceededError(
-                           absl::StrFormat("The run took longer than %.3g seconds, which is the limit", seconds)),
+  const char* const unit = seconds == 1 ? "second" : "seconds";
+  return WithLimitKind(absl::DeadlineExceededError(absl::StrFormat("The run took longer than %.6g %s", seconds, unit)),
                        LimitKind::kTime);
 }
 

@@ -1,11 +1,13 @@
 // Internal to hlo_parser: the reader of HLO text. One pass over the bytes; each construct has one function that leaves the
 // scanner behind it and returns false after reporting an error. Grammar: docs/spec/hlo.md, section 1.
 //
-//   hlo_reader_module.cc        module head, tables, order of computations, what is settled at the end
-//   hlo_reader_computation.cc   computations and names
-//   hlo_reader_instruction.cc   an instruction: shape, opcode, operands
-//   hlo_reader_operation.cc     what single operations want: fields, checks, results that follow from operands
-//   hlo_reader_attributes.cc    attributes, one function for each codec of attributes.def
+//   hlo_reader_module.cc             module head, tables, order of computations, what is settled at the end
+//   hlo_reader_computation.cc        computations and names
+//   hlo_reader_instruction.cc        an instruction: shape, opcode, operands
+//   hlo_reader_operation.cc          what single operations want: fields, checks, results that follow from operands
+//   hlo_reader_attributes.cc         attributes, one function for each codec of attributes.def
+//   hlo_reader_common_attributes.cc  attributes of any instruction: metadata, sharding, origin and their like
+//   hlo_reader_values.cc             values of attributes: numbers, lists, windows, literals, groups of devices
 //
 // Speed comes from remembering: shapes, metadata and backend configs repeat, so each text of one is read once and its value
 // shared from then on.
@@ -169,6 +171,8 @@ class HloReader {
   // ---- Attributes.
   bool ReadAttributes(Pending* pending);
   bool ReadAttribute(Pending* pending);
+  static absl::Span<const absl::string_view> CommonAttributes();  // that any instruction may have
+  static bool IsAnyAttribute(absl::string_view name);
   bool ReadCommonAttribute(absl::string_view name, Pending* pending, bool* found);
   bool ReadUnknownAttribute(absl::string_view name, size_t begin, Pending* pending);
   std::string AllowedAttributes(const Pending& pending) const;
@@ -193,6 +197,18 @@ class HloReader {
   bool ReadStringValue(std::string* value);
   bool ReadShapeIndex(ShapeIndex* index);
   bool ReadShapeBraces(std::vector<Shape>* shapes);
+  bool ReadIntLists(std::vector<Int64List>* lists);
+  bool ReadPairs(SourceTargetPairs* pairs);
+  bool ReadComputationNames(ComputationVector* computations);
+  bool ReadSliceRanges(SliceRanges* ranges);
+  bool ReadAliasingPairs(OutputOperandAliasingPairs* pairs);
+  bool ReadWindowText(Window* window);
+  bool ReadDimLabelsText(ConvolutionDimensionNumbers* numbers);
+  bool ReadPaddingText(PaddingConfig* padding);
+  bool ReadAccuracyText(ResultAccuracy* accuracy);
+  bool ReadDeviceList(CollectiveDeviceList* devices);
+  bool ReadGroupModeName();
+  bool ReadDomainShardings(std::optional<DomainShardings>* shardings);
   std::optional<Literal> ReadLiteralWithShape(int depth);
 
   // Codecs: attributes.def. `argument` as there.
