@@ -24,6 +24,8 @@ import numpy as np
 from jax import lax, nn
 
 import oracle_programs
+from oracle_makers.program import LOOSE, dtype_of
+from oracle_makers.xla import difference, load
 
 jax.config.update("jax_enable_x64", True)
 
@@ -244,10 +246,10 @@ def linear_algebra():
 
     table = {}
     for kind in ("f32", "c64", "s32", "s64"):
-        dtype = oracle_programs.dtype_of(kind)
+        dtype = dtype_of(kind)
         table[f"custom-sparse-{kind}"] = (sparse, [matrix(dtype), lambda n, t=dtype: np.round(4 * n.normal(size=(4, 3))).astype(t)])
     for kind, real in (("f32", True), ("f64", True), ("c64", False), ("c128", False)):
-        dtype = oracle_programs.dtype_of(kind)
+        dtype = dtype_of(kind)
         a = lambda *s, t=dtype, r=real: lambda n: (n.normal(size=s) + (0 if r else 1j * n.normal(size=s))).astype(t)
         spd = lambda b, k, t=dtype, r=real: lambda n: (lambda x: x @ np.swapaxes(x, -1, -2).conj() + k * np.eye(k))(
             n.normal(size=(b, k, k)) + (0 if r else 1j * n.normal(size=(b, k, k)))).astype(t)
@@ -354,8 +356,8 @@ def main():
                                       capture_output=True, text=True, timeout=120)
                 why = [f"exit {ours.returncode}: {ours.stderr.strip()[-300:]}"] if ours.returncode else []
                 for i, want in enumerate(wants if not why else []):
-                    got = oracle_programs.load(f"{folder}/ours/out{i}.npy", want.dtype.name)
-                    reason = oracle_programs.difference(want, got, oracle_programs.LOOSE)
+                    got = load(f"{folder}/ours/out{i}.npy", want.dtype.name)
+                    reason = difference(want, got, LOOSE)
                     if reason:
                         why.append(f"output {i}: {reason}\n  XLA   {want.ravel()[:40]}\n  Kashi {got.ravel()[:40]}")
                 if why and a.keep:
