@@ -706,7 +706,7 @@
     const order = event.target.closest("th button"), line = event.target.closest("tbody tr");
     const button = line && line.querySelector("button[data-buffer]");
     if (order) sortBy(order.dataset.order);
-    // Who marks text in a row wants to copy it.
+    // To mark text in a row is to copy it, not to choose the buffer.
     if (button && getSelection().isCollapsed) chooseBuffer(Number(button.dataset.buffer));
   });
   element("only-temporaries").onchange = element("by-scope").onchange = drawCharts;

@@ -25,7 +25,7 @@ void AddModuleError(const ModuleFile& file, const absl::Status& status, Answers*
 // computation, or the module has no text.
 Json FindingJson(const HloFinding& finding);
 
-// For whoever is about to run the module: operands may mix precisions, layouts do not matter. False if there are findings,
+// For verbs that are about to run the module: operands may mix precisions, layouts do not matter. False if there are findings,
 // which go to standard error, or, with --json, to `answers` as {"file", "error": the first, "findings"}.
 bool CheckModule(const ModuleFile& file, Answers* answers);
 

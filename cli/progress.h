@@ -28,7 +28,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Whether there is a line at all: whoever does work only for its sake asks this.
+  // Whether there is a line at all: ask this before work that is for the line alone.
   static bool IsShown();
 
  private:
@@ -54,7 +54,7 @@ class ItemProgress {
   const Progress progress_{[this] { return Text(); }};  // reads the others: constructed last
 };
 
-// While it lives the line is erased and stays away. Whoever writes to a terminal holds one.
+// While it lives the line is erased and stays away. Code that writes to a terminal holds one.
 class ProgressPause {
  public:
   ProgressPause();

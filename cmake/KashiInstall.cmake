@@ -27,7 +27,7 @@ if(TARGET kashi_proto_messages)
           FILES_MATCHING PATTERN "*.pb.h")
 endif()
 
-# Headers under XLA's own paths (xla/…): in a folder of their own, so that only who links kashi::compat sees them.
+# Headers under XLA's own paths (xla/…): in a folder of their own, so that only targets that link kashi::compat see them.
 if(TARGET kashi_compat)
   list(APPEND targets kashi_compat)
   set_target_properties(kashi_compat PROPERTIES EXPORT_NAME compat)

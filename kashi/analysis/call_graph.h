@@ -4,7 +4,7 @@
 //   kEmbedded      fusion, reduce, sort, map …: the callee works on elements and has no buffers
 //
 // Built once from a module; the module must outlive it and not change. Recursion, which HLO does not have, is an error
-// here, so whoever walks callees first ends.
+// here, so walks to callees end.
 #ifndef KASHI_ANALYSIS_CALL_GRAPH_H_
 #define KASHI_ANALYSIS_CALL_GRAPH_H_
 

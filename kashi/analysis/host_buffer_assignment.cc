@@ -213,7 +213,7 @@ class Values {
   std::vector<int32_t> numbers_;
 };
 
-// ---- Who lies where.
+// ---- What lies where.
 
 class Assigner {
  public:

@@ -47,7 +47,7 @@ ENTRY e {
     absl::StrAppend(&text, "  r", i, " = f32[] reduce(b", i, ", zero), dimensions={0}, to_apply=add\n");
     absl::StrAppend(&names, i == 0 ? "" : ", ", "b", i);
   }
-  // Who needs all of them for their last bytes only makes post-order fetch them first.
+  // Needing all of them for their last bytes only makes post-order fetch them first.
   for (int i = 0; i < 8; ++i) absl::StrAppend(&text, "  v", i, " = f32[1] slice(b", i, "), slice={[0:1]}\n");
   absl::StrAppend(&text,
                   "  t = (f32[1], f32[1], f32[1], f32[1], f32[1], f32[1], f32[1], f32[1], f32[], f32[], f32[], f32[], ",

@@ -1,7 +1,7 @@
 // Entry points: WantOfOperands, HandToOperands. Below each, one function for a family of operations.
 //
-// A wish "positive" is the interval from 0 up: it stays that when it goes through additions and products. Those who draw
-// numbers keep away from 0 itself.
+// A wish "positive" is the interval from 0 up: it stays that when it goes through additions and products. Code that draws
+// numbers keeps away from 0 itself.
 #include "kashi/analysis/operand_constraints.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // What a program wants of values that it does not make itself, so that it computes something worth looking at: indices
-// within what they index, positive numbers under a square root, few iterations. For those who make up arguments
+// within what they index, positive numbers under a square root, few iterations. For those that make up arguments
 // (fake_arguments.h), and values for constants that were elided.
 //
 //   p = f32[64] parameter(1)                  p: in [0.1, ...], for rsqrt

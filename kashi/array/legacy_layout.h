@@ -8,7 +8,7 @@
 //   minor_to_major {1,0}, padded [3,5], ZERO      a b c 0 0 d e f 0 0 0 0 0 0 0
 //
 // XLA's modern proto takes fields 2 to 5 and forgets them, and its text never showed them. So a Layout (layout.h)
-// cannot hold them; who wants them asks for them and gets a LegacyLayout. (XLA's own index helpers of that time used
+// cannot hold them; those that want them ask for a LegacyLayout. (XLA's own index helpers of that time used
 // the bounds without padding; the documents' picture, above, is the definition here.)
 //
 // ToModernLayout is exact: legacy padding is one tile of full rank whose entries are the padded widths in physical

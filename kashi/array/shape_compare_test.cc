@@ -10,7 +10,7 @@
 namespace kashi {
 namespace {
 
-// Who calls a pair of shapes equal, Y or -, in this order: Equal, EqualIgnoringElementType, EqualIgnoringFpPrecision,
+// Which functions call a pair of shapes equal, Y or -, in this order: Equal, EqualIgnoringElementType, EqualIgnoringFpPrecision,
 // Compatible, CompatibleIgnoringElementType, CompatibleIgnoringFpPrecision, CompatibleKind. All are symmetric.
 struct Row {
   const char* lhs;

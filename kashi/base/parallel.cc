@@ -177,7 +177,7 @@ class Pool {
   std::condition_variable job_listed_;
   std::condition_variable worker_left_;
   std::vector<Job*> jobs_;
-  std::atomic<size_t> listed_{0};  // jobs_.size(), for those who look without the mutex
+  std::atomic<size_t> listed_{0};  // jobs_.size(), for those that look without the mutex
 };
 
 }  // namespace

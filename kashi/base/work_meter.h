@@ -10,7 +10,7 @@
 //   …
 //   KASHI_RETURN_IF_ERROR(meter.Check());               // behind them: what a stopped loop has made is of no use
 //
-// A unit of work is about one operation on one element; who spends says what exactly. All of it may be called by several
+// A unit of work is about one operation on one element; the spender says what exactly. All of it may be called by several
 // threads at once. A question costs some nanoseconds: ask every few thousand operations.
 #ifndef KASHI_BASE_WORK_METER_H_
 #define KASHI_BASE_WORK_METER_H_
@@ -34,7 +34,7 @@ constexpr int64_t SaturatingMultiply(int64_t a, int64_t b) { return CheckedMulti
 struct WorkLimits {
   int64_t max_work = 0;  // 0: any
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  const std::atomic<bool>* cancelled = nullptr;  // set by who interrupts; must outlive the meter
+  const std::atomic<bool>* cancelled = nullptr;  // set to interrupt; must outlive the meter
   // When the time until the deadline began: errors say how long it was.
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
@@ -76,7 +76,7 @@ class WorkMeter {
 using StopFunction = absl::FunctionRef<bool()>;
 inline bool NeverStopped() { return false; }
 
-// Which limit an error is about, kept with it as a payload: so that who knows how the limit was given can name the option.
+// Which limit an error is about, kept with it as a payload: so that code that knows how the limit was given can name the option.
 enum class LimitKind { kNone, kWork, kTime, kIterations, kMemory };
 absl::Status WithLimitKind(absl::Status error, LimitKind kind);
 LimitKind LimitKindOf(const absl::Status& error);

@@ -38,8 +38,8 @@ absl::Status CheckRunsOnAllDevices(const Operation& op) {
       op, InvalidArgument("the program is for %d replicas of %d partitions", wanted.replicas, wanted.partitions));
 }
 
-// The array as other threads may hold it: never unique, so that nobody writes; and of memory that this thread holds in
-// no other way, for who finds himself the last to hold memory cannot tell that another thread has read it to the end.
+// The array as other threads may hold it: never unique, so that no thread writes; and of memory that this thread holds
+// in no other way, for the last holder of memory cannot tell that another thread has read it to the end.
 absl::StatusOr<Value> Shared(const Operation& op, Value value) {
   KASHI_ASSIGN_OR_RETURN(Value own, Writable(op, std::move(value)));
   auto owner = std::make_shared<const Value>(std::move(own));

@@ -391,7 +391,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
   return output;
 }
 
-// The first of a group gives, the others receive; who is in no group has zeros.
+// The first of a group gives, the others receive; a device in no group has zeros.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
   const absl::StatusOr<CollectiveGroup> group = GroupOf(op);

@@ -21,7 +21,7 @@ class CustomCallRegistry {
   // The registry of the process, which every run asks. Lives until the process ends.
   static CustomCallRegistry& Global();
 
-  // Replaces the handler that the target had. One that returns UNIMPLEMENTED leaves the call to who comes next.
+  // Replaces the handler that the target had. One that returns UNIMPLEMENTED leaves the call to the next handler.
   void Register(absl::string_view target, CustomCallHandler handler);
   // The target is then as if it had never been registered.
   void Unregister(absl::string_view target);

@@ -141,7 +141,7 @@ class MeetingPlace {
     --running_;
     CheckSomebodyRuns();
     meeting->completed.wait(*lock, [&] { return meeting->is_complete || !error_.ok(); });
-    if (meeting->is_complete) return;  // who completed it has set us running
+    if (meeting->is_complete) return;  // its last member has set us running
     devices_[device].waits_at = nullptr;
     ++running_;
   }

@@ -46,7 +46,7 @@ bool HasElementKernel(HloOpcode opcode);
 // For an instruction for which HasElementKernel. UNIMPLEMENTED for types that the operation has no meaning for.
 absl::StatusOr<ElementKernel> FindElementKernel(const HloInstruction& instruction);
 
-// By its parts, for those who have no instruction. `direction` and `total_order` are for compare only.
+// By its parts, for callers without an instruction. `direction` and `total_order` are for compare only.
 absl::StatusOr<ElementKernel> FindUnaryKernel(HloOpcode opcode, PrimitiveType operand, PrimitiveType result);
 absl::StatusOr<ElementKernel> FindBinaryKernel(HloOpcode opcode, PrimitiveType lhs, PrimitiveType rhs,
                                                PrimitiveType result);

@@ -1,5 +1,5 @@
 // EvaluationRun: what the evaluation of a module shares: memory, called computations made ready, random numbers, the device
-// that it plays, and those who watch. One thread at a time.
+// that it plays, and its observers. One thread at a time.
 #ifndef KASHI_EVALUATOR_EVALUATION_RUN_H_
 #define KASHI_EVALUATOR_EVALUATION_RUN_H_
 

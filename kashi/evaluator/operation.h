@@ -23,7 +23,7 @@ struct ElementKernel;
 // An instruction, and the values of its operands.
 struct Operation {
   const HloInstruction& instruction;
-  // May be moved from. Who is the last to use a value holds the only reference, and may write into its memory.
+  // May be moved from. The last user of a value holds the only reference, and may write into its memory.
   absl::Span<Value> operands;
   // The array that is the result, or the arrays that are the elements of a tuple result (null for elements that are none).
   // With the sizes that the result really has: ask these and the operands' own shapes for sizes, never the instruction's.

@@ -52,7 +52,7 @@ class ShardingBorder {
 
   ShardGrid from_;
   ShardGrid to_;
-  std::vector<int64_t> groups_;  // of each device: who share a result
+  std::vector<int64_t> groups_;  // of each device: those that share a result
 };
 
 }  // namespace kashi

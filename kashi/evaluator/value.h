@@ -4,8 +4,8 @@
 // not what they are, and only `bitcast` asks (bitcast.cc). Elements take the bytes of their native type (kashi/array/types.h:
 // an s4 one byte). An array has the sizes that it really has: a dimension of bound 5 of which 3 are in use is a 3 here.
 //
-// Values are cheap to copy: copies share memory, and a tuple shares its elements. Memory is written by who made it, before
-// anybody else sees it; and by who holds the only reference (is_unique), which is how updates happen in place.
+// Values are cheap to copy: copies share memory, and a tuple shares its elements. Memory is written by its maker, before it
+// is shared; and by the holder of the only reference (is_unique), which is how updates happen in place.
 #ifndef KASHI_EVALUATOR_VALUE_H_
 #define KASHI_EVALUATOR_VALUE_H_
 

@@ -114,7 +114,7 @@ class HloComputation {
     std::vector<std::unique_ptr<HloInstruction>> instructions_;
   };
 
-  // An empty computation, for whoever fills it step by step: reader, protos, builder, clone. SetRoot must follow.
+  // An empty computation, for those that fill it step by step: reader, protos, builder, clone. SetRoot must follow.
   explicit HloComputation(absl::string_view name) : name_(name) {}
   ~HloComputation();
   HloComputation(const HloComputation&) = delete;

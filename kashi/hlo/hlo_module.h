@@ -193,7 +193,7 @@ class HloModule {
   // Takes it; gives it and its instructions names and ids that the module does not have yet. A second entry dies.
   HloComputation* AddEntryComputation(std::unique_ptr<HloComputation> computation);
   HloComputation* AddEmbeddedComputation(std::unique_ptr<HloComputation> computation);
-  // Takes it as it is, ids and names included: for reader and proto reader, who have seen to it.
+  // Takes it as it is, ids and names included: for the readers of text and protos, which have made them unique.
   HloComputation* AddComputationAsIs(std::unique_ptr<HloComputation> computation, bool is_entry);
   bool has_entry_computation() const { return entry_ != nullptr; }
   HloComputation* entry_computation() const {
@@ -316,7 +316,7 @@ class HloModule {
   HloComputation* AddComputation(std::unique_ptr<HloComputation> computation, bool is_entry);
   // Those of computations that were taken as they are come into the uniquers when those are first asked.
   void RegisterNames();
-  // Tells the computations who has them.
+  // Tells the computations which module has them.
   void AdoptComputations();
   // Gives it and its instructions names and ids of their own.
   void MakeUnique(HloComputation* computation);

@@ -4,8 +4,8 @@
 //     r = f32[3] negate(a)
 //     ^
 //
-// A reader keeps where each instruction begins (HloInstruction::text_place); whoever works on the module later attaches the
-// instruction to an error (AtInstruction); whoever has the text shows both (RenderAt). A module that comes from a proto has
+// A reader keeps where each instruction begins (HloInstruction::text_place); code that works on the module later attaches the
+// instruction to an error (AtInstruction); code that has the text shows both (RenderAt). A module that comes from a proto has
 // no text: its errors name the instruction and its computation.
 #ifndef KASHI_HLO_HLO_PLACE_H_
 #define KASHI_HLO_HLO_PLACE_H_

@@ -80,7 +80,7 @@ struct HloVerifierOpts {
   bool verify_broadcast_dimensions_order = false;
   // Outside of fusions a reshape must not move data.
   bool verify_reshape_is_bitcast = false;
-  // Computations run on the thread of whoever calls them.
+  // Computations run on the thread of their callers.
   bool verify_call_nested_computation_thread_name = false;
   bool allow_bitcast_to_have_different_size = false;
   // Shardings name no device that the module has no partition for.
@@ -123,7 +123,7 @@ struct HloFinding {
 // All findings, in the order in which XLA looks; none for a module that keeps the rules. Valid as long as the module.
 std::vector<HloFinding> VerifyHlo(const HloModule& module, const HloVerifierOpts& opts = {});
 
-// Who chooses the options of a verifier.
+// Chooses the options of a verifier.
 class TargetVerifierMetadata {
  public:
   explicit TargetVerifierMetadata(HloVerifierOpts&& opts) : opts_(std::move(opts)) {}

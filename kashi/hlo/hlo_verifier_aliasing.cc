@@ -168,7 +168,7 @@ absl::Status CheckBuffers(const HloInstruction& x) {
 // Where a buffer begins: the instruction and the index in its shape. Tuples and get-tuple-elements only pass it on.
 using BufferValue = std::pair<const HloInstruction*, ShapeIndex>;
 
-// Who may change the contents of the buffers of one computation.
+// Which instructions may change the contents of the buffers of one computation.
 class BufferWriters {
  public:
   // In an order in which operands come first. `goes_around`: it is what a while body hands to its next turn.

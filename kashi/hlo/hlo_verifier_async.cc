@@ -268,7 +268,7 @@ absl::StatusOr<SourceTargets> ReadPairs(const std::string& text) {
 }
 
 // What each device does in the order of the schedule: a send waits for the recv of the device that it sends to, and the
-// other way round; any other collective waits for all. Whoever waits for ever is in a deadlock.
+// other way round; any other collective waits for all. A device that waits for ever is in a deadlock.
 //
 //   device 0:  send to 1                    (both go on)
 //   device 1:             recv from 0
@@ -331,7 +331,7 @@ class TransferOrder {
     }
   }
 
-  // Takes what the device and whom it waits for do together; returns who may go on.
+  // Takes what the device and those that it waits for do together; returns the devices that may go on.
   std::vector<int64_t> Advance(int64_t device) {
     std::deque<Action>& queue = queues_[device];
     if (queue.empty()) return {};

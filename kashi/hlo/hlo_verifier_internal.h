@@ -34,7 +34,7 @@ class Verification {
   void Report(const HloComputation* computation, absl::string_view rule, const absl::Status& status);
   void ReportModule(absl::string_view rule, const absl::Status& status);
 
-  // Malformed instructions are not examined, nor is whoever uses their shapes.
+  // Malformed instructions are not examined, nor are those that use their shapes.
   void NoteMalformed(const HloInstruction* instruction) { malformed_.insert(instruction); }
   bool MayExamine(const HloInstruction& instruction) const;
   bool MayExamine(const HloComputation& computation) const;

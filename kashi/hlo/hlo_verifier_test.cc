@@ -181,7 +181,7 @@ TEST(HloVerifierTest, OptionsSetAndAsk) {
   EXPECT_TRUE(opts.IsLayoutSensitive());
   EXPECT_TRUE(opts.AllowMixedPrecision());
   EXPECT_FALSE(opts.ShouldCheckReplicaGroups());
-  EXPECT_TRUE(opts.InstructionCanChangeLayout(nullptr));  // nobody was named who may not
+  EXPECT_TRUE(opts.InstructionCanChangeLayout(nullptr));  // no instruction was named that may not
   EXPECT_EQ(opts.ShapeSize(ShapeUtil::MakeTupleShape({ShapeUtil::MakeNil(), ShapeUtil::MakeNil()})), 16);
 }
 

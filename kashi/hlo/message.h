@@ -203,8 +203,8 @@ class RepeatedPtrField {
 
 namespace message_internal {
 
-// Defined in kashi/proto for every record of wire.proto (the members that call them are templates, so that only who calls a
-// member needs it). Reading is false for what is no such message; what is written to the
+// Defined in kashi/proto for every record of wire.proto (the members that call them are templates, so that only callers
+// need the definition). Reading is false for what is no such message; what is written to the
 // record by then is unspecified. The text is protobuf's, on one line or indented.
 template <typename Record>
 std::string BytesOfRecord(const Record& record);

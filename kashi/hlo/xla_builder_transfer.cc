@@ -116,7 +116,7 @@ XlaOp InfeedWithToken(XlaOp token, const Shape& shape, const std::string& config
   return Lower({token}, [&](XlaLowering& to, Values x) { return AddInfeed(to, x[0], shape, config); });
 }
 
-// Whoever calls it expects the result of a program that ends so to be the empty tuple.
+// Its callers expect the result of a program that ends so to be the empty tuple.
 void Outfeed(XlaOp operand, const Shape& shape_with_layout, const std::string& outfeed_config) {
   Lower({operand}, [&](XlaLowering& to, Values x) -> ValueOr {
     Value token = to.last_outfeed_token();

@@ -1,6 +1,6 @@
 // Entry points: Equal, Near, Compare, EqualShapes.
 //
-// One walk over a leaf gives every element's error (ErrorOf, by the type) to whoever asked: the statistics, the
+// One walk over a leaf gives every element's error (ErrorOf, by the type) to its callers: the statistics, the
 // message, the callback.
 #include "kashi/literal/literal_comparison.h"
 

@@ -125,7 +125,7 @@ void VisitPairs(const LiteralPiece& a, const LiteralPiece& b, Visit visit) {
   while (!open.empty()) {
     const auto [left, right] = open.back();
     open.pop_back();
-    // Literals reach their trees through a const pointer; who may write into which is the callers' business.
+    // Literals reach their trees through a const pointer; the callers see to it which may be written.
     visit(const_cast<LiteralPiece&>(*left), const_cast<LiteralPiece&>(*right));
     for (size_t i = 0; i < left->children().size(); ++i) {
       open.push_back({&left->children()[i], &right->children()[i]});

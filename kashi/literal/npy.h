@@ -37,7 +37,7 @@ absl::StatusOr<Literal> ReadNpy(int64_t file_bytes, NpySource read,
 // The sizes that the header says. Looks at no element.
 absl::StatusOr<DimensionVector> ReadNpySizes(absl::string_view bytes);
 
-// Where the elements of a file lie, for those who take them from there: nothing is copied.
+// Where the elements of a file lie, for those that take them from there: nothing is copied.
 struct NpyElements {
   Shape shape;                 // static, with the file's layout
   absl::string_view bytes;     // within the file

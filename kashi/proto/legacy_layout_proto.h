@@ -2,7 +2,7 @@
 //
 //   2 padded_dimensions   3 padding_value   4 format   5 max_sparse_elements
 //
-// Layout::FromProto skips them, as XLA does. Who has protos of that age asks here, and gets what legacy_layout.h works on.
+// Layout::FromProto skips them, as XLA does. For protos of that age ask here, and get what legacy_layout.h works on.
 #ifndef KASHI_PROTO_LEGACY_LAYOUT_PROTO_H_
 #define KASHI_PROTO_LEGACY_LAYOUT_PROTO_H_
 
