@@ -1,10 +1,12 @@
 #include "kashi/analysis/call_graph.h"
 
+#include <optional>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
+#include "kashi/hlo/hlo_place.h"
 
 namespace kashi {
 namespace {
@@ -67,6 +69,10 @@ ENTRY e { x = f32[] parameter(0)  ROOT y = f32[] call(x), to_apply=g }
   absl::StatusOr<CallGraph> graph = CallGraph::Build(*module);
   ASSERT_FALSE(graph.ok());
   EXPECT_THAT(std::string(graph.status().message()), HasSubstr("recursion"));
+  const std::optional<HloErrorPlace> place = PlaceOf(graph.status());
+  ASSERT_TRUE(place.has_value());
+  EXPECT_EQ(place->computation, "g");
+  EXPECT_EQ(place->text.line, 4);
   g->root_instruction()->set_to_apply(f);
   EXPECT_TRUE(CallGraph::Build(*module).ok());
 }
