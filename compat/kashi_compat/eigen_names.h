@@ -32,6 +32,11 @@ template <typename T>
 bool isfinite(const T& x) {
   return std::isfinite(static_cast<double>(x));
 }
+template <typename T>
+T abs(const T& x) {
+  using std::abs;
+  return abs(x);
+}
 template <typename To, typename From>
 To bit_cast(const From& from) {
   static_assert(sizeof(To) == sizeof(From), "bit_cast needs types of one size.");

@@ -59,9 +59,9 @@ bool ReadTransposition(TokenReader* reader, size_t rank, std::vector<int>* perm)
     int64_t dim = 0;
     if (!reader->ReadInt(&dim)) return false;
     if (dim < 0 || dim >= static_cast<int64_t>(rank)) {
-      return reader->Error(token.begin, token.end,
-                           absl::StrCat("Out of range iota minor_to_major value ", dim, " in iota_transpose_perm, ",
-                                        "expecting value in range [0, ", rank, ")"));
+      return reader->Error(
+          token.begin, token.end,
+          absl::StrCat("Out of range iota minor_to_major value ", dim, ", expecting value in range [0, ", rank, ")"));
     }
     if (perm->size() > kMaxTileRank) return reader->ErrorHere("more dimensions than there can be");
     perm->push_back(static_cast<int>(dim));

@@ -21,11 +21,13 @@
 #include "absl/status/status_matchers.h"
 #include "absl/strings/has_absl_stringify.h"
 #include "tsl/lib/core/status_test_util.h"
+#include "tsl/platform/casts.h"
 #include "tsl/platform/env.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/logging.h"
 #include "tsl/platform/macros.h"
 #include "tsl/platform/ml_dtypes.h"
+#include "tsl/platform/platform.h"
 #include "tsl/platform/protobuf.h"
 #include "tsl/platform/status.h"
 #include "tsl/platform/status_matchers.h"
@@ -41,6 +43,7 @@
 #include "xla/status_macros.h"
 #include "xla/test.h"
 #include "xla/test_helpers.h"
+#include "xla/tsl/lib/gtl/iterator_range.h"
 #include "xla/tsl/util/safe_reinterpret_cast.h"
 #include "xla/util.h"
 
@@ -223,6 +226,44 @@ TEST(UtilTest, Helpers) {
   xla::CordPrinter cord_printer;
   xla::ShapeUtil::MakeNil().Print(&cord_printer);
   EXPECT_EQ(std::string(std::move(cord_printer).ToCord()), "()");
+  EXPECT_EQ(xla::Reindent("  a\n b ", "> "), "> a\n> b");
+  const xla::HloPredicate any = xla::HloPredicateTrue;
+  const xla::HloPredicate none = xla::HloPredicateFalse;
+  EXPECT_TRUE(any(nullptr));
+  EXPECT_FALSE(none(nullptr));
+}
+
+TEST(UtilTest, BitsOfFloats) {
+  EXPECT_EQ(xla::NanPayloadBits<float>(), 23);
+  EXPECT_EQ(xla::NanPayloadBits<tsl::float8_e5m2>(), 2);
+  EXPECT_EQ(xla::NanPayloadBits<tsl::float8_e4m3fn>(), 0);
+  EXPECT_EQ(xla::NanPayloadBitMask<xla::half>(), 0x3ff);
+  EXPECT_EQ(xla::QuietNanWithoutPayload<xla::bfloat16>(), 0x40);
+  EXPECT_EQ(absl::bit_cast<uint32_t>(xla::NanWithSignAndPayload<float>(true, 5)), 0xff800005);
+  EXPECT_EQ(absl::bit_cast<uint16_t>(xla::NanWithSignAndPayload<xla::half>(false, 1)), 0x7c01);
+  EXPECT_EQ(xla::SignAndMagnitude(-2.0f), std::make_pair(0x80000000u, 0x40000000u));
+  EXPECT_EQ(xla::ToSignMagnitude(0.0f), 0);
+  EXPECT_EQ(xla::ToSignMagnitude(-0.0f), -1);
+  EXPECT_LT(xla::ToSignMagnitude(tsl::float8_e5m2(-2)), xla::ToSignMagnitude(tsl::float8_e5m2(-1)));
+  EXPECT_EQ(static_cast<float>(Eigen::numext::abs(Eigen::half(-1.5f))), 1.5f);
+}
+
+struct Base {
+  virtual ~Base() = default;
+};
+struct Derived : Base {
+  int value = 7;
+};
+
+TEST(TslTest, CastsAndRanges) {
+  Derived derived;
+  Base* base = &derived;
+  EXPECT_EQ(tsl::down_cast<Derived*>(base)->value, 7);
+  EXPECT_EQ(tsl::down_cast<Derived&>(*base).value, 7);
+  const std::vector<int> values = {1, 2, 3};
+  int sum = 0;
+  for (int value : tsl::gtl::make_range(values.begin() + 1, values.end())) sum += value;
+  EXPECT_EQ(sum, 5);
 }
 
 }  // namespace
