@@ -38,6 +38,16 @@ class LineReader {
     if (status_.ok()) rest_.remove_prefix(length);
     return number;
   }
+  // A number of bytes, which is added to those before it.
+  int64_t TakeBytes(int64_t* total) {
+    LineReader before = *this;
+    const int64_t bytes = TakeNumber();
+    if (status_.ok() && !AddToTotalBytes(bytes, total).ok()) {
+      before.Fail("the sizes are more than 2^60 bytes in all");
+      status_ = before.status_;
+    }
+    return bytes;
+  }
   // What stands before the last `end` of the line, and takes that too.
   absl::string_view TakeUntilLast(absl::string_view end) { return TakeTo(rest_.rfind(end), end); }
   absl::string_view TakeUntil(absl::string_view end) { return TakeTo(rest_.find(end), end); }
@@ -83,11 +93,11 @@ void SkipShape(LineReader* line) {
 }
 
 // "allocation 0: size 4, color 1, parameter 0, shape |f32[]| at ShapeIndex {}, maybe-live-out:". Unknown flags are skipped.
-XlaBufferAssignment::Allocation ReadAllocation(LineReader* line) {
+XlaBufferAssignment::Allocation ReadAllocation(LineReader* line, int64_t* total) {
   XlaBufferAssignment::Allocation allocation;
   line->TakeNumber();
   line->Take(": size ");
-  allocation.bytes = line->TakeNumber();
+  allocation.bytes = line->TakeBytes(total);
   while (line->status().ok() && line->TryTake(", ")) {
     if (line->TryTake("color ")) {
       allocation.memory_space = line->TakeNumber();
@@ -148,9 +158,8 @@ absl::StatusOr<XlaBufferAssignment> ParseXlaBufferAssignment(absl::string_view t
   while (!rest.empty()) {
     LineReader line(source, TakeLine(&rest));
     if (line.TryTake("allocation ")) {
-      result.allocations.push_back(ReadAllocation(&line));
+      result.allocations.push_back(ReadAllocation(&line, &total));
       KASHI_RETURN_IF_ERROR(line.status());
-      KASHI_RETURN_IF_ERROR(AddToTotalBytes(result.allocations.back().bytes, &total));
     } else if (line.TryTake(" value: ")) {
       if (result.allocations.empty()) line.Fail("expected an allocation before its values");
       if (line.status().ok()) {
@@ -179,9 +188,8 @@ absl::StatusOr<std::vector<XlaMemoryUsage>> ParseXlaMemoryUsageReport(absl::stri
       has_total = false;
     } else if (line.TryTake("Total bytes: ")) {
       if (has_total) line.Fail("expected a memory space before its total");
-      const int64_t bytes = line.TakeNumber();
+      const int64_t bytes = line.TakeBytes(&total);
       KASHI_RETURN_IF_ERROR(line.status());
-      KASHI_RETURN_IF_ERROR(AddToTotalBytes(bytes, &total));
       result.back().bytes = bytes;
       has_total = true;
     }

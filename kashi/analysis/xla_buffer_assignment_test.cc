@@ -84,7 +84,9 @@ TEST(XlaBufferAssignment, BrokenTextIsAnErrorWithItsPlace) {
 TEST(XlaBufferAssignment, TheSumOfAllSizesIsLimited) {
   std::string text = "BufferAssignment:\n";
   for (int i = 0; i < 4; ++i) absl::StrAppend(&text, "allocation ", i, ": size 4611686018427387904:\n");
-  EXPECT_EQ(ParseXlaBufferAssignment(text, "a.txt").status().code(), absl::StatusCode::kResourceExhausted);
+  const absl::Status status = ParseXlaBufferAssignment(text, "a.txt").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("a.txt:2:20: error: the sizes are more than 2^60 bytes in all"));
 }
 
 // Every beginning of the text, and every text with one byte changed: an answer or an error.
@@ -119,6 +121,9 @@ TEST(XlaMemoryUsageReport, BrokenTextIsAnError) {
   EXPECT_FALSE(ParseXlaMemoryUsageReport("Memory Space: default (color=0)\n", "u.txt").ok());
   EXPECT_FALSE(ParseXlaMemoryUsageReport("Memory Space: default (color=-1)\nTotal bytes: 8\n", "u.txt").ok());
   EXPECT_FALSE(ParseXlaMemoryUsageReport("Memory Space: default (color=0)\nTotal bytes: many\n", "u.txt").ok());
+  const std::string space = "Memory Space: default (color=0)\nTotal bytes: 1152921504606846976\n";
+  EXPECT_THAT(ParseXlaMemoryUsageReport(absl::StrCat(space, space), "u.txt").status().message(),
+              HasSubstr("u.txt:4:14: error: the sizes are more than 2^60 bytes in all"));
 }
 
 }  // namespace
