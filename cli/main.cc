@@ -1,94 +1,9 @@
 // The `kashi` command: `kashi VERB …`. Each verb has a file of its own.
 #include <signal.h>
 
-#include <exception>
-#include <memory>
-#include <string>
-#include <vector>
+#include "cli/command_line.h"
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "cli/suggest.h"
-#include "cli/verb.h"
-#include "kashi/base/status.h"
-
-namespace kashi::cli {
-namespace {
-
-int Print(const std::string& text) {
-  const absl::Status written = WriteOutput("", text);
-  return written.ok() ? kSuccess : Fail(written);
-}
-
-int FailUnknownVerb(const Command& command, const std::string& given) {
-  const std::vector<std::string> verbs = command.verb_names();
-  if (given.empty()) return FailUsage(absl::StrCat("say a verb: ", absl::StrJoin(verbs, ", ")));
-  const std::string similar = DidYouMean(given, verbs);
-  return FailUsage(absl::StrCat("there is no verb `", given, "`",
-                                similar.empty() ? absl::StrCat("; there are: ", absl::StrJoin(verbs, ", ")) : similar));
-}
-
-int RunHelp(const Command& command, const std::string& name) {
-  if (name.empty()) return Print(command.Help());
-  const Verb* verb = command.FindVerb(name);
-  return verb != nullptr ? Print(verb->Help()) : FailUnknownVerb(command, name);
-}
-
-void AddHelpVerb(Command* command) {
-  auto name = std::make_shared<std::string>();
-  Verb* verb = command->AddVerb("help", "Print this help, or that of a verb", "  kashi help shape",
-                                [command, name] { return RunHelp(*command, *name); });
-  verb->AddOption("VERB", name.get(), "The verb to explain");
-}
-
-void AddVerbs(Command* command) {
-  AddShapeVerb(command);
-  AddIndexVerb(command);
-  AddDrawVerb(command);
-  AddConvertVerb(command);
-  AddOpsVerb(command);
-  AddVerifyVerb(command);
-  AddRunVerb(command);
-  AddDiffVerb(command);
-  AddRelayoutVerb(command);
-  AddMemoryVerb(command);
-  AddCostVerb(command);
-  AddVersionVerb(command);
-  AddCompletionsVerb(command);
-  AddManVerb(command);
-  AddHelpVerb(command);
-}
-
-int Answer(const Command& command, const Command::Request& request, const std::string& first_argument) {
-  switch (request.kind) {
-    case Command::Request::Kind::kRun:
-      return request.verb->Run();
-    case Command::Request::Kind::kPrint:
-      return Print(request.text);
-    case Command::Request::Kind::kLacking:
-      if (request.verb == nullptr) return FailUnknownVerb(command, first_argument);
-      return FailUsage(absl::StrCat("`kashi ", request.verb->name(), "` lacks an argument: see kashi ",
-                                    request.verb->name(), " --help"));
-    case Command::Request::Kind::kWrong:
-      break;
-  }
-  return FailUsage(request.text);
-}
-
-int Run(int argc, char** argv) {
+int main(int argc, char** argv) {
   signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` writing then fails like any other
-  Command command("Reads, checks, explains and converts XLA's programs, shapes and layouts, exact about every byte.",
-                  "kashi VERB --help tells more, with examples. Exit status: 0 success, 1 bad input, 2 bad usage.",
-                  KASHI_VERSION);
-  AddVerbs(&command);
-  try {
-    return Answer(command, command.Parse(argc, argv), argc > 1 ? argv[1] : "");
-  } catch (const std::exception& error) {
-    return Fail(InternalStrCat(error.what()));
-  }
+  return kashi::cli::RunCommandLine(argc, argv);
 }
-
-}  // namespace
-}  // namespace kashi::cli
-
-int main(int argc, char** argv) { return kashi::cli::Run(argc, argv); }

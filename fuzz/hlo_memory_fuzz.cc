@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "fuzz/hlo_text_mutator.h"
 #include "kashi/analysis/cost_analysis.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/memory_target.h"
@@ -76,4 +77,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const char* target : {"", "v5e", "v3", "host"}) kashi::Measure(**module, target);
   kashi::CountCosts(**module);
   return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+  return kashi::MutateHloText(data, size, max_size, seed);
 }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "fuzz/hlo_text_mutator.h"
 #include "kashi/base/check.h"
 #include "kashi/hlo/hlo_parser.h"
 
@@ -40,4 +41,8 @@ void CheckText(absl::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   kashi::CheckText(absl::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+  return kashi::MutateHloText(data, size, max_size, seed);
 }

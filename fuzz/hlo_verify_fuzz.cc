@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "fuzz/hlo_text_mutator.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/check.h"
 #include "kashi/hlo/hlo_parser.h"
@@ -43,4 +44,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   kashi::Verify(**module, strict);
   kashi::Verify(**module, kashi::HloVerifierOpts{}.AllowMixedPrecision().WithAllowUnboundedDynamism(true));
   return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+  return kashi::MutateHloText(data, size, max_size, seed);
 }

@@ -1,0 +1,13 @@
+// The whole command as a function: for main(), and for who calls it many times in one process.
+#ifndef KASHI_CLI_COMMAND_LINE_H_
+#define KASHI_CLI_COMMAND_LINE_H_
+
+namespace kashi::cli {
+
+// Does what `kashi VERB …` asks for and returns the exit status. argv[0] is not looked at. Reads and writes what `stdin`,
+// `stdout` and `stderr` are at the time. One call at a time; --durable and --input-limit hold for later calls too.
+int RunCommandLine(int argc, const char* const* argv);
+
+}  // namespace kashi::cli
+
+#endif  // KASHI_CLI_COMMAND_LINE_H_
