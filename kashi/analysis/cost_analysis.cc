@@ -9,6 +9,7 @@
 #include "kashi/analysis/cost_analysis_fusion.h"
 #include "kashi/analysis/cost_analysis_products.h"
 #include "kashi/analysis/cost_analysis_sizes.h"
+#include "kashi/array/permutation_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
@@ -167,10 +168,13 @@ class Counter {
     return true;
   }
 
+  // Nobody has verified that the dimensions of a transpose are a permutation.
   bool IsBitcast() const {
     const Shape& operand = operand_shape(0);
+    const absl::Span<const int64_t> dimensions = instruction_.dimensions();
     return operand.has_layout() && shape().has_layout() &&
-           ShapeUtil::TransposeIsBitcast(operand, shape(), instruction_.dimensions());
+           static_cast<int>(dimensions.size()) == shape().dimensions_size() && IsPermutation(dimensions) &&
+           ShapeUtil::TransposeIsBitcast(operand, shape(), dimensions);
   }
 
   // What costs what it calls.

@@ -2,6 +2,7 @@
 #include "kashi/analysis/cost_analysis.h"
 
 #include <limits>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
 #include "kashi/analysis/cost_analysis_products.h"
+#include "kashi/hlo/hlo_parser.h"
 
 namespace kashi {
 namespace {
@@ -336,6 +338,17 @@ TEST(CostAnalysisTest, CustomCallsAreUnknown) {
   ASSERT_TRUE(costs.ok()) << costs.status();
   EXPECT_EQ(costs->total().unknown, 1);
   EXPECT_EQ(costs->total().bytes_accessed, 0);
+}
+
+// Nobody has verified the module.
+TEST(CostAnalysisTest, TransposesThatAreNone) {
+  for (const char* dimensions : {"1,0", "0,0,1", "0,1,2,3", "0,1,7", ""}) {
+    const absl::StatusOr<std::unique_ptr<HloModule>> module = ParseAndReturnUnverifiedModule(absl::StrCat(
+        "HloModule m\nENTRY e { a = f32[2,3,4] parameter(0)  ROOT b = f32[2,3,4] transpose(a), dimensions={",
+        dimensions, "} }\n"));
+    if (!module.ok()) continue;  // said by the reader already
+    EXPECT_TRUE(CostAnalysis::Run(**module).ok()) << dimensions;
+  }
 }
 
 }  // namespace
