@@ -181,8 +181,8 @@ class LiteralBase {
   bool operator==(const LiteralBase& other) const { return Equal(other); }
   bool operator!=(const LiteralBase& other) const { return !Equal(other); }
 
-  // All elements have the bits of `scalar`. False for what is no array, true for an empty one. Dies unless the element
-  // types agree.
+  // All elements have the bits of `scalar`; of types narrower than a byte, the low bits count. False for what is no array
+  // or not known, true for an empty one. Dies unless the element types agree. So do the next ones.
   bool IsAll(const Literal& scalar) const;
   // False if `value` is not exactly a value of the type. PRED: 0 and 1.
   bool IsAll(int8_t value) const;
@@ -313,7 +313,7 @@ class LiteralBase {
   absl::StatusOr<Literal> CopyWithShape(const Shape& other_shape) const;
   Literal ReplicateElements(int64_t times) const;
 
-  // The first bytes of the valid elements in logical order.
+  // The first bytes of the valid elements in logical order; of types narrower than a byte, the low bits.
   static std::vector<char> RowMajorBytes(const Piece& piece, int64_t byte_limit);
 
   // The node at an index; dies if there is none.

@@ -46,7 +46,8 @@ H LiteralBase::Hash(H state, const LiteralBase& literal) {
     const Piece& piece = literal.piece(index);
     state = H::combine(std::move(state), static_cast<int>(piece.state()));
     if (piece.buffer() == nullptr) return;
-    if (leaf.is_static() && (kIsLayoutSensitive || IsStoredRowMajor(leaf))) {
+    const bool has_spare_bits = primitive_util::IsSubByteNonPredType(leaf.element_type());
+    if (leaf.is_static() && !has_spare_bits && (kIsLayoutSensitive || IsStoredRowMajor(leaf))) {
       state = H::combine_contiguous(std::move(state), piece.buffer(), std::min(piece.size_bytes(), kByteLimit));
       return;
     }

@@ -1,6 +1,7 @@
 // Comparing literals, and questions about all of their elements.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,10 +32,15 @@ bool ValuesEqual(const LiteralPiece& a, const LiteralPiece& b, absl::Span<const 
   });
 }
 
+// The bits that count of a byte that holds an element narrower than it. Those above the value may be anything.
+std::optional<unsigned char> ValueMask(const LiteralPiece& piece) {
+  const PrimitiveType type = piece.subshape().element_type();
+  if (!primitive_util::IsSubByteNonPredType(type)) return std::nullopt;
+  return static_cast<unsigned char>((1 << primitive_util::BitWidth(type)) - 1);
+}
+
 bool ElementsEqual(const LiteralPiece& a, const LiteralPiece& b) {
-  // Of narrow types the bits above the value may be anything.
-  const bool has_spare_bits = primitive_util::IsSubByteNonPredType(a.subshape().element_type());
-  if (a.subshape().is_static() && !has_spare_bits && ShapeUtil::Equal(a.subshape(), b.subshape())) {
+  if (a.subshape().is_static() && !ValueMask(a).has_value() && ShapeUtil::Equal(a.subshape(), b.subshape())) {
     return std::memcmp(a.memory(), b.memory(), a.size_bytes()) == 0;
   }
   return primitive_util::ArrayTypeSwitch(
@@ -57,7 +63,11 @@ bool PiecesEqual(const LiteralPiece& a, const LiteralPiece& b, bool layout_sensi
 bool AllAre(const LiteralPiece& piece, const char* element, int64_t bytes) {
   const int64_t total = piece.size_bytes();
   if (total == 0) return true;
+  if (piece.buffer() == nullptr) return false;
   const char* memory = piece.memory();
+  if (const std::optional<unsigned char> mask = ValueMask(piece)) {
+    return std::all_of(memory, memory + total, [&](char c) { return ((c ^ *element) & *mask) == 0; });
+  }
   return std::memcmp(memory, element, bytes) == 0 && std::memcmp(memory, memory + bytes, total - bytes) == 0;
 }
 template <typename T>
@@ -120,6 +130,9 @@ std::vector<char> LiteralBase::RowMajorBytes(const Piece& piece, int64_t byte_li
   CopyStrided(part, element_bytes, {piece.memory(), ElementStrides(piece.subshape())},
               {bytes.data(), ElementStrides(row_major)});
   bytes.resize(wanted);
+  if (const std::optional<unsigned char> mask = ValueMask(piece)) {
+    for (char& byte : bytes) byte = static_cast<char>(byte & *mask);
+  }
   return bytes;
 }
 
@@ -161,18 +174,19 @@ bool LiteralBase::IsAllComplex(complex64 value) const {
 }
 
 bool LiteralBase::IsAllFirst() const {
-  if (!shape().IsArray() || element_count() == 0) return false;
+  if (!shape().IsArray() || element_count() == 0 || !IsKnown()) return false;
   return AllAre(*root_, root_->memory(), primitive_util::ByteWidth(shape().element_type()));
 }
 
 bool LiteralBase::IsR1Iota() const {
-  if (!shape().IsArray() || shape().dimensions_size() != 1 || shape().element_type() == PRED) return false;
+  if (!shape().IsArray() || shape().dimensions_size() != 1 || shape().element_type() == PRED || !IsKnown())
+    return false;
   return primitive_util::ArrayTypeSwitch([&](auto type) { return IsIota(data<NativeTypeOf<type>>()); },
                                          shape().element_type());
 }
 
 std::optional<int64_t> LiteralBase::IsR1StridedIota() const {
-  if (!shape().IsArray() || shape().dimensions_size() != 1 || element_count() < 2) return std::nullopt;
+  if (!shape().IsArray() || shape().dimensions_size() != 1 || element_count() < 2 || !IsKnown()) return std::nullopt;
   if (!primitive_util::IsIntegralType(shape().element_type())) return std::nullopt;
   return primitive_util::IntegralTypeSwitch(
       [&](auto type) -> std::optional<int64_t> {

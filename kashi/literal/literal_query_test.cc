@@ -217,6 +217,25 @@ TEST(LiteralQueryTest, EqualityOfNarrowIntegersIgnoresSpareBits) {
   const BorrowingLiteral a(low, S("s4[2]")), b(high, S("s4[2]"));
   EXPECT_EQ(a, b);
   EXPECT_NE(BorrowingLiteral(low, S("s8[2]")), BorrowingLiteral(high, S("s8[2]")));
+  EXPECT_EQ(HashOf<true>(a), HashOf<true>(b)) << "what is equal has one hash";
+  EXPECT_EQ(HashOf<false>(a), HashOf<false>(b));
+  const char twos[] = {0x02, 0x72};
+  const BorrowingLiteral same(twos, S("s4[2]"));
+  EXPECT_TRUE(same.IsAll(2));
+  EXPECT_TRUE(same.IsAllFirst());
+  EXPECT_FALSE(same.IsAll(3));
+}
+
+TEST(LiteralQueryTest, NothingIsSaidOfElementsThatAreNotKnown) {
+  for (const Literal& literal : {Literal::CreateFromShapeWithUnknownLeafArrays(S("f32[2]")),
+                                 Literal::CreateFromShapeWithUndeterminedLeafArrays(S("f32[2]"))}) {
+    EXPECT_FALSE(literal.IsAll(0));
+    EXPECT_FALSE(literal.IsAllFloat(0));
+    EXPECT_FALSE(literal.IsAllFirst());
+    EXPECT_FALSE(literal.IsR1Iota());
+    EXPECT_FALSE(literal.IsR1StridedIota().has_value());
+  }
+  EXPECT_FALSE(Literal::CreateFromShapeWithUnknownLeafArrays(S("s32[2]")).IsR1StridedIota().has_value());
 }
 
 }  // namespace
