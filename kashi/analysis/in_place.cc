@@ -65,6 +65,13 @@ void AddStated(const HloInstruction& instruction, std::vector<InPlacePair>* pair
   }
 }
 
+// False for what is no array: nobody has verified the module.
+bool HasSizesOfOperand(const HloInstruction& instruction) {
+  if (instruction.operand_count() < 1) return false;
+  const Shape &result = instruction.shape(), &operand = instruction.operand(0)->shape();
+  return result.IsArray() && operand.IsArray() && result.dimensions() == operand.dimensions();
+}
+
 void AddByOpcode(const HloInstruction& instruction, std::vector<InPlacePair>* pairs) {
   switch (instruction.opcode()) {
     case HloOpcode::kDynamicUpdateSlice:
@@ -73,11 +80,8 @@ void AddByOpcode(const HloInstruction& instruction, std::vector<InPlacePair>* pa
       return AddOneForEach(instruction, 0, instruction.operand_count() / 2, pairs);
     case HloOpcode::kSetDimensionSize:
       // Only if the buffer stays as large as it was.
-      if (instruction.operand_count() < 1 ||
-          !absl::c_equal(instruction.shape().dimensions(), instruction.operand(0)->shape().dimensions())) {
-        return;
-      }
-      return AddOneForEach(instruction, 0, 1, pairs);
+      if (HasSizesOfOperand(instruction)) AddOneForEach(instruction, 0, 1, pairs);
+      return;
     case HloOpcode::kRaggedAllToAll:
       return AddOneForEach(instruction, 1, 1, pairs);
     case HloOpcode::kAllReduceStart:

@@ -227,5 +227,18 @@ ENTRY e {
   ASSERT_EQ(buffer.values.size(), 3);
 }
 
+// Nobody has verified the module.
+TEST(MemoryAnalysisTest, SetDimensionSizeOfATuple) {
+  const auto module = ReadModule(R"(
+HloModule m
+ENTRY e {
+  a = (f32[2], s32[]) parameter(0)
+  i = s32[] constant(0)
+  ROOT r = (f32[2], s32[]) set-dimension-size(a, i), dimensions={0}
+}
+)");
+  EXPECT_TRUE(AnalyzeMemory(*module).ok());
+}
+
 }  // namespace
 }  // namespace kashi
