@@ -52,6 +52,8 @@ TEST(LiteralAccessTest, AsOtherTypes) {
 TEST(LiteralAccessTest, IsEqualAt) {
   EXPECT_TRUE(R0<int8_t>(-3).IsEqualAt({}, -3));
   EXPECT_TRUE(R0<int8_t>(-3).IsEqualAt({}, -3.0));
+  EXPECT_TRUE(R0<complex64>({1, 2}).IsEqualAt({}, complex64(1, 2)));
+  EXPECT_FALSE(R0<complex128>({1, 2}).IsEqualAt({}, complex64(1, 3)));
   EXPECT_FALSE(R0<int8_t>(-3).IsEqualAt({}, -3.5));
   EXPECT_TRUE(R0<float>(0.5).IsEqualAt({}, 0.5));
   EXPECT_TRUE(R0<int8_t>(2).IsEqualAt({}, complex128(2, 0)));
