@@ -17,7 +17,7 @@ std::string SetWork(const std::string& text, int64_t* work) {
   double number = 0;
   if (absl::SimpleAtoi(text, work) && *work >= 0) return "";
   if (!absl::SimpleAtod(text, &number) || !(number >= 0 && number < 9.2e18)) {
-    return "must be a number of operations, such as 1000000 or 1e12; 0 means no limit";
+    return absl::StrCat("`", text, "` is not a number of operations, such as 1000000 or 1e12; 0 means no limit");
   }
   *work = static_cast<int64_t>(number);
   return "";
@@ -26,7 +26,7 @@ std::string SetWork(const std::string& text, int64_t* work) {
 std::string SetSeconds(const std::string& text, double* seconds) {
   // Larger numbers would be beyond the clock.
   if (absl::SimpleAtod(text, seconds) && *seconds >= 0 && *seconds <= 1e9) return "";
-  return "must be a number of seconds; 0 means no limit";
+  return absl::StrCat("`", text, "` is not a number of seconds up to 1e9; 0 means no limit");
 }
 
 const char* OptionOf(LimitKind kind) {

@@ -193,16 +193,23 @@ Option* Verb::AddOption(const std::string& names, std::optional<double>* value, 
 }
 
 Option* Verb::AddOption(const std::string& names, OptionCheck set, const std::string& description) {
-  const std::function<void(const std::string&)> set_or_throw = [set = std::move(set)](const std::string& text) {
+  const std::function<void(const std::string&)> set_or_throw = [set = std::move(set), names](const std::string& text) {
     const std::string error = set(text);
-    if (!error.empty()) throw CLI::ValidationError(error);
+    if (!error.empty()) throw CLI::ValidationError(names, error);
   };
   return Own(app_->add_option_function<std::string>(names, set_or_throw, description), WithValue("NAME"));
 }
 
 Option* Verb::AddSizeOption(const std::string& names, uint64_t* bytes, const std::string& description) {
-  return Own(app_->add_option(names, *bytes, description)->transform(CLI::AsSizeValue(/*kb_is_1000=*/false)),
-             WithValue("BYTES"));
+  const OptionCheck set = [bytes](const std::string& text) -> std::string {
+    std::string number = text;
+    try {
+      if (CLI::AsSizeValue(/*kb_is_1000=*/false)(number).empty() && absl::SimpleAtoi(number, bytes)) return "";
+    } catch (const CLI::ValidationError&) {  // lists 24 units
+    }
+    return absl::StrCat("`", text, "` is not a number of bytes, such as 1048576, 500M or 4G");
+  };
+  return AddOption(names, set, description)->Value("BYTES");
 }
 
 Option* Verb::AddFlag(const std::string& names, bool* value, const std::string& description) {

@@ -7,7 +7,7 @@
 #ifndef KASHI_CLI_PROGRESS_H_
 #define KASHI_CLI_PROGRESS_H_
 
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <string>
