@@ -421,10 +421,16 @@ class HloInstruction {
   const std::vector<HloInstruction*>& control_successors() const { return extras().control_successors; }
   bool HasControlDependencies() const { return !control_predecessors().empty() || !control_successors().empty(); }
 
-  // XLA's way to hand an instruction, and what it needs, to an analysis: `Visit(const HloInstruction&)` of that.
+  // XLA's way to hand an instruction, and what it needs, to an analysis or a visitor: `Visit(const HloInstruction&, …)` of that,
+  // with further arguments as they are.
+  template <typename Visitor, typename... Options>
+  absl::Status Accept(Visitor* visitor, Options... options) const {
+    return visitor->Visit(*this, options...);
+  }
+  // … and the instruction alone to a visitor: its `Dispatch(const HloInstruction&)`.
   template <typename Visitor>
-  absl::Status Accept(Visitor* visitor) const {
-    return visitor->Visit(*this);
+  absl::Status Visit(Visitor* visitor) const {
+    return visitor->Dispatch(*this);
   }
 
   // ---- Equality: opcode, shape, fields; operands and called computations as the functions say (default: the same
