@@ -9,30 +9,31 @@
 namespace kashi {
 namespace {
 
-using Wide = __int128;
+using Int128 = __int128;
 
 // Beyond these nothing more is said: the table stays small whatever the program.
-constexpr size_t kMaxForms = 1 << 20;
-constexpr size_t kMaxTerms = 8;
+constexpr size_t kMaxIntegerForms = 1 << 20;
+constexpr size_t kMaxFormTerms = 8;
 
-std::optional<IntegerRange> Narrow(Wide low, Wide high) {
-  constexpr Wide kMin = std::numeric_limits<int64_t>::min();
-  constexpr Wide kMax = std::numeric_limits<int64_t>::max();
+std::optional<IntegerRange> RangeIfFits(Int128 low, Int128 high) {
+  constexpr Int128 kMin = std::numeric_limits<int64_t>::min();
+  constexpr Int128 kMax = std::numeric_limits<int64_t>::max();
   if (low < kMin || high > kMax) return std::nullopt;
   return IntegerRange{static_cast<int64_t>(low), static_cast<int64_t>(high)};
 }
 
-std::optional<int64_t> Narrow(Wide value) {
-  const std::optional<IntegerRange> range = Narrow(value, value);
+std::optional<int64_t> NumberIfFits(Int128 value) {
+  const std::optional<IntegerRange> range = RangeIfFits(value, value);
   return range ? std::optional<int64_t>(range->low) : std::nullopt;
 }
 
 // Between the least and the greatest of the function at the corners of the two ranges.
 template <typename Function>
 std::optional<IntegerRange> RangeOfCorners(IntegerRange a, IntegerRange b, Function function) {
-  const auto [low, high] = std::minmax({function(Wide{a.low}, Wide{b.low}), function(Wide{a.low}, Wide{b.high}),
-                                        function(Wide{a.high}, Wide{b.low}), function(Wide{a.high}, Wide{b.high})});
-  return Narrow(low, high);
+  const auto [low, high] =
+      std::minmax({function(Int128{a.low}, Int128{b.low}), function(Int128{a.low}, Int128{b.high}),
+                   function(Int128{a.high}, Int128{b.low}), function(Int128{a.high}, Int128{b.high})});
+  return RangeIfFits(low, high);
 }
 
 bool IsOne(IntegerRange range) { return range.low == range.high; }
@@ -44,10 +45,10 @@ std::optional<IntegerRange> IntegerForms::RangeOfType(PrimitiveType type) {
   if (!primitive_util::IsIntegralType(type)) return std::nullopt;
   const int bits = primitive_util::BitWidth(type);
   if (primitive_util::IsSignedIntegralType(type)) {
-    return Narrow(-(Wide{1} << (bits - 1)), (Wide{1} << (bits - 1)) - 1);
+    return RangeIfFits(-(Int128{1} << (bits - 1)), (Int128{1} << (bits - 1)) - 1);
   }
   // Of U64 the lower half.
-  return Narrow(0, (Wide{1} << std::min(bits, 63)) - 1);
+  return RangeIfFits(0, (Int128{1} << std::min(bits, 63)) - 1);
 }
 
 IntegerRange IntegerForms::RangeOf(Id id) const {
@@ -56,16 +57,16 @@ IntegerRange IntegerForms::RangeOf(Id id) const {
 }
 
 IntegerForms::Id IntegerForms::Insert(int64_t constant, std::vector<Term> terms) {
-  Wide low = constant;
-  Wide high = constant;
+  Int128 low = constant;
+  Int128 high = constant;
   for (const auto& [unknown, coefficient] : terms) {
     const IntegerRange range = unknowns_[unknown];
-    low += Wide{coefficient} * (coefficient > 0 ? range.low : range.high);
-    high += Wide{coefficient} * (coefficient > 0 ? range.high : range.low);
+    low += Int128{coefficient} * (coefficient > 0 ? range.low : range.high);
+    high += Int128{coefficient} * (coefficient > 0 ? range.high : range.low);
   }
-  const std::optional<IntegerRange> range = Narrow(low, high);
-  if (!range || forms_.size() >= kMaxForms) return kNone;
-  if (terms.size() > kMaxTerms) return Unknown(*range);
+  const std::optional<IntegerRange> range = RangeIfFits(low, high);
+  if (!range || forms_.size() >= kMaxIntegerForms) return kNone;
+  if (terms.size() > kMaxFormTerms) return Unknown(*range);
   forms_.push_back({constant, std::move(terms), *range});
   return static_cast<Id>(forms_.size());
 }
@@ -86,14 +87,14 @@ IntegerForms::Id IntegerForms::Unknown(IntegerRange range) {
 
 IntegerForms::Id IntegerForms::Sum(Id a, Id b, int64_t factor) {
   if (a == kNone || b == kNone) return kNone;
-  const std::optional<int64_t> constant = Narrow(form(a).constant + Wide{factor} * form(b).constant);
+  const std::optional<int64_t> constant = NumberIfFits(form(a).constant + Int128{factor} * form(b).constant);
   if (!constant) return kNone;
-  absl::flat_hash_map<int32_t, Wide> sums;
+  absl::flat_hash_map<int32_t, Int128> sums;
   for (const auto& [unknown, coefficient] : form(a).terms) sums[unknown] += coefficient;
-  for (const auto& [unknown, coefficient] : form(b).terms) sums[unknown] += Wide{factor} * coefficient;
+  for (const auto& [unknown, coefficient] : form(b).terms) sums[unknown] += Int128{factor} * coefficient;
   std::vector<Term> terms;
   for (const auto& [unknown, sum] : sums) {
-    const std::optional<int64_t> coefficient = Narrow(sum);
+    const std::optional<int64_t> coefficient = NumberIfFits(sum);
     if (!coefficient) return kNone;
     if (*coefficient != 0) terms.push_back({unknown, *coefficient});
   }
@@ -104,7 +105,7 @@ IntegerForms::Id IntegerForms::Sum(Id a, Id b, int64_t factor) {
 IntegerForms::Id IntegerForms::Product(Id a, Id b) {
   if (IsOne(RangeOf(b))) return Scaled(a, RangeOf(b).low);
   if (IsOne(RangeOf(a))) return Scaled(b, RangeOf(a).low);
-  const auto range = RangeOfCorners(RangeOf(a), RangeOf(b), [](Wide x, Wide y) { return x * y; });
+  const auto range = RangeOfCorners(RangeOf(a), RangeOf(b), [](Int128 x, Int128 y) { return x * y; });
   return range ? Unknown(*range) : kNone;
 }
 
@@ -114,7 +115,7 @@ IntegerForms::Id IntegerForms::Quotient(Id a, Id b) {
   std::optional<IntegerRange> both;
   const auto add = [&](int64_t low, int64_t high) {
     if (low > high) return true;
-    const auto part = RangeOfCorners(RangeOf(a), {low, high}, [](Wide x, Wide y) { return x / y; });
+    const auto part = RangeOfCorners(RangeOf(a), {low, high}, [](Int128 x, Int128 y) { return x / y; });
     if (!part) return false;
     both = both ? IntegerRange{std::min(both->low, part->low), std::max(both->high, part->high)} : *part;
     return true;
@@ -137,7 +138,7 @@ IntegerForms::Id IntegerForms::AbsoluteValue(Id a) {
   const IntegerRange range = RangeOf(a);
   if (range.low >= 0) return a;
   if (range.high <= 0) return Scaled(a, -1);
-  const std::optional<int64_t> negated = Narrow(-Wide{range.low});
+  const std::optional<int64_t> negated = NumberIfFits(-Int128{range.low});
   return negated ? Unknown({0, std::max(*negated, range.high)}) : kNone;
 }
 

@@ -11,9 +11,9 @@
 namespace kashi {
 namespace {
 
-using Id = IntegerForms::Id;
+using FormId = IntegerForms::Id;
 
-std::string Text(const IntegerForms& forms, Id id) {
+std::string RangeText(const IntegerForms& forms, FormId id) {
   if (id == IntegerForms::kNone) return "none";
   const IntegerRange range = forms.RangeOf(id);
   return absl::StrCat(range.low, "..", range.high);
@@ -21,18 +21,18 @@ std::string Text(const IntegerForms& forms, Id id) {
 
 TEST(IntegerFormsTest, SumsKeepHowValuesHangTogether) {
   IntegerForms forms;
-  const Id n = forms.Unknown({0, 10});
-  const Id m = forms.Unknown({2, 3});
-  const auto apply = [&](HloOpcode opcode, std::vector<Id> x) { return forms.Apply(opcode, S32, x); };
-  const Id difference = apply(HloOpcode::kSubtract, {m, n});
-  EXPECT_EQ(Text(forms, difference), "-8..3");
-  EXPECT_EQ(Text(forms, apply(HloOpcode::kAdd, {difference, n})), "2..3");
-  EXPECT_EQ(Text(forms, apply(HloOpcode::kAdd, {difference, difference})), "-16..6");
-  EXPECT_EQ(Text(forms, apply(HloOpcode::kSubtract, {n, n})), "0..0");
-  EXPECT_EQ(Text(forms, apply(HloOpcode::kMultiply, {n, forms.Constant(-2)})), "-20..0");
-  EXPECT_EQ(Text(forms, forms.Compare(ComparisonDirection::kGe, n, n)), "1..1");
-  EXPECT_EQ(Text(forms, forms.Compare(ComparisonDirection::kLt, n, m)), "0..1");
-  EXPECT_EQ(Text(forms, forms.Compare(ComparisonDirection::kLt, m, forms.Constant(4))), "1..1");
+  const FormId n = forms.Unknown({0, 10});
+  const FormId m = forms.Unknown({2, 3});
+  const auto apply = [&](HloOpcode opcode, std::vector<FormId> x) { return forms.Apply(opcode, S32, x); };
+  const FormId difference = apply(HloOpcode::kSubtract, {m, n});
+  EXPECT_EQ(RangeText(forms, difference), "-8..3");
+  EXPECT_EQ(RangeText(forms, apply(HloOpcode::kAdd, {difference, n})), "2..3");
+  EXPECT_EQ(RangeText(forms, apply(HloOpcode::kAdd, {difference, difference})), "-16..6");
+  EXPECT_EQ(RangeText(forms, apply(HloOpcode::kSubtract, {n, n})), "0..0");
+  EXPECT_EQ(RangeText(forms, apply(HloOpcode::kMultiply, {n, forms.Constant(-2)})), "-20..0");
+  EXPECT_EQ(RangeText(forms, forms.Compare(ComparisonDirection::kGe, n, n)), "1..1");
+  EXPECT_EQ(RangeText(forms, forms.Compare(ComparisonDirection::kLt, n, m)), "0..1");
+  EXPECT_EQ(RangeText(forms, forms.Compare(ComparisonDirection::kLt, m, forms.Constant(4))), "1..1");
 }
 
 // Every rule against all pairs of numbers of the two ranges.
@@ -62,9 +62,9 @@ TEST(IntegerFormsTest, RangesHoldEveryResultAndAreNoneOfAnother) {
                           rule.opcode == HloOpcode::kNot || rule.opcode == HloOpcode::kSign;
     for (const IntegerRange a : ranges) {
       for (const IntegerRange b : ranges) {
-        std::vector<Id> operands = {forms.Unknown(a)};
+        std::vector<FormId> operands = {forms.Unknown(a)};
         if (!is_unary) operands.push_back(forms.Unknown(b));
-        const Id id = forms.Apply(rule.opcode, S32, operands);
+        const FormId id = forms.Apply(rule.opcode, S32, operands);
         if (id == IntegerForms::kNone) {
           EXPECT_TRUE(rule.divides && (b.low < 1)) << HloOpcodeString(rule.opcode);
           continue;
@@ -80,7 +80,7 @@ TEST(IntegerFormsTest, RangesHoldEveryResultAndAreNoneOfAnother) {
           }
         }
         const std::string what = absl::StrCat(HloOpcodeString(rule.opcode), " of ", a.low, "..", a.high, " and ", b.low,
-                                              "..", b.high, ": ", Text(forms, id));
+                                              "..", b.high, ": ", RangeText(forms, id));
         EXPECT_LE(range.low, low) << what;
         EXPECT_GE(range.high, high) << what;
         if (rule.opcode == HloOpcode::kRemainder) continue;  // may be wider
@@ -93,28 +93,28 @@ TEST(IntegerFormsTest, RangesHoldEveryResultAndAreNoneOfAnother) {
 
 TEST(IntegerFormsTest, WhatMayWrapHasNoForm) {
   IntegerForms forms;
-  const Id n = forms.Unknown({0, 100});
-  const Id large = forms.Constant(std::numeric_limits<int64_t>::max());
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kAdd, S8, {n, forms.Constant(27)})), "27..127");
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kAdd, S8, {n, forms.Constant(28)})), "none");
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kNegate, U32, {n})), "none");
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kAdd, S64, {n, large})), "none");
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kMultiply, S64, {large, large})), "none");
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kConvert, U4, {n})), "none");
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kConvert, U8, {n})), "0..100");
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kConvert, PRED, {n})), "0..1");
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kConvert, F32, {n})), "none");
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kAdd, S32, {n, IntegerForms::kNone})), "none");
+  const FormId n = forms.Unknown({0, 100});
+  const FormId large = forms.Constant(std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kAdd, S8, {n, forms.Constant(27)})), "27..127");
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kAdd, S8, {n, forms.Constant(28)})), "none");
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kNegate, U32, {n})), "none");
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kAdd, S64, {n, large})), "none");
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kMultiply, S64, {large, large})), "none");
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kConvert, U4, {n})), "none");
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kConvert, U8, {n})), "0..100");
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kConvert, PRED, {n})), "0..1");
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kConvert, F32, {n})), "none");
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kAdd, S32, {n, IntegerForms::kNone})), "none");
 }
 
 TEST(IntegerFormsTest, Predicates) {
   IntegerForms forms;
-  const Id p = forms.Unknown({0, 1});
-  const Id yes = forms.Constant(1);
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kOr, PRED, {p, yes})), "1..1");
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kAnd, PRED, {p, yes})), "0..1");
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kNot, PRED, {yes})), "0..0");
-  EXPECT_EQ(Text(forms, forms.Apply(HloOpcode::kAdd, PRED, {yes, yes})), "1..1");
+  const FormId p = forms.Unknown({0, 1});
+  const FormId yes = forms.Constant(1);
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kOr, PRED, {p, yes})), "1..1");
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kAnd, PRED, {p, yes})), "0..1");
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kNot, PRED, {yes})), "0..0");
+  EXPECT_EQ(RangeText(forms, forms.Apply(HloOpcode::kAdd, PRED, {yes, yes})), "1..1");
 }
 
 }  // namespace

@@ -24,11 +24,11 @@ namespace kashi {
 namespace {
 
 // A program that is being built may be anything: limits, beyond which values are dynamic.
-constexpr int64_t kMaxWork = int64_t{1} << 32;  // of evaluations (work.h)
-constexpr int kMaxInstructions = 1 << 18;       // looked at, again for each call
-constexpr int kMaxCallDepth = 64;
+constexpr int64_t kMaxInferenceWork = int64_t{1} << 32;  // of evaluations (work.h)
+constexpr int kMaxInferredInstructions = 1 << 18;        // looked at, again for each call
+constexpr int kMaxInferredCallDepth = 64;
 
-using Id = IntegerForms::Id;
+using FormId = IntegerForms::Id;
 
 // What is known of the value of an instruction. Of an array:
 //
@@ -134,12 +134,12 @@ class Inference {
   struct Scope {
     const std::vector<Known>& arguments;
     absl::flat_hash_map<const HloInstruction*, Known> known;
-    std::map<std::pair<const HloInstruction*, int64_t>, Id> sizes;  // of dimensions
+    std::map<std::pair<const HloInstruction*, int64_t>, FormId> sizes;  // of dimensions
   };
 
   static EvaluationOptions Options() {
     EvaluationOptions options;
-    options.max_work = kMaxWork;
+    options.max_work = kMaxInferenceWork;
     return options;
   }
 
@@ -155,7 +155,7 @@ class Inference {
   absl::StatusOr<Known> OfLoop(const HloInstruction& loop, const Known& state);
   absl::StatusOr<Known> OfSetBound(const HloInstruction& call);
   absl::StatusOr<Known> OfSize(const HloInstruction& instruction, Scope& scope);
-  Id SizeOf(const HloInstruction& array, int64_t dimension, Scope& scope);
+  FormId SizeOf(const HloInstruction& array, int64_t dimension, Scope& scope);
   absl::StatusOr<Known> FoldForms(const HloInstruction& reduce, const Known& operand, const Known& init);
   absl::StatusOr<Known> Either(const Known& a, const Known& b);
 
@@ -170,11 +170,11 @@ class Inference {
   absl::StatusOr<Value> ValueOrZeros(const Known& known, const Shape& shape);
   absl::StatusOr<Value> Dynamic(const Known& known, const Shape& shape);
   // Empty if no element has any.
-  absl::StatusOr<std::vector<Id>> FormsOf(const Known& known);
-  absl::StatusOr<Value> FormArray(const Shape& shape, absl::Span<const Id> forms);
+  absl::StatusOr<std::vector<FormId>> FormsOf(const Known& known);
+  absl::StatusOr<Value> FormArray(const Shape& shape, absl::Span<const FormId> forms);
   Known Tidy(Known known);
   // An array of which `forms` is all that is known: those that are constants are values.
-  absl::StatusOr<Known> OfForms(const Shape& shape, absl::Span<const Id> forms);
+  absl::StatusOr<Known> OfForms(const Shape& shape, absl::Span<const FormId> forms);
 
   EvaluationRun run_;
   IntegerForms forms_;
@@ -201,8 +201,8 @@ absl::StatusOr<Value> Inference::Dynamic(const Known& known, const Shape& shape)
   return Filled(PRED, shape, known.value.is_nothing() ? 1 : 0);
 }
 
-absl::StatusOr<std::vector<Id>> Inference::FormsOf(const Known& known) {
-  std::vector<Id> ids;
+absl::StatusOr<std::vector<FormId>> Inference::FormsOf(const Known& known) {
+  std::vector<FormId> ids;
   if (!known.value.is_nothing() && IntegerForms::RangeOfType(known.value.element_type()).has_value()) {
     const bool is_large = known.value.element_type() == U64;
     KASHI_ASSIGN_OR_RETURN(const Value numbers, run_.Convert(known.value, S64));
@@ -219,14 +219,14 @@ absl::StatusOr<std::vector<Id>> Inference::FormsOf(const Known& known) {
   }
   ids.resize(static_cast<size_t>(known.forms.element_count()));
   for (size_t i = 0; i < ids.size(); ++i) {
-    if (known.value.is_nothing() || known.dynamic.data<bool>()[i]) ids[i] = known.forms.data<Id>()[i];
+    if (known.value.is_nothing() || known.dynamic.data<bool>()[i]) ids[i] = known.forms.data<FormId>()[i];
   }
   return ids;
 }
 
-absl::StatusOr<Value> Inference::FormArray(const Shape& shape, absl::Span<const Id> forms) {
+absl::StatusOr<Value> Inference::FormArray(const Shape& shape, absl::Span<const FormId> forms) {
   KASHI_ASSIGN_OR_RETURN(Value value, run_.MakeArray(S32, shape.dimensions()));
-  std::copy(forms.begin(), forms.end(), value.mutable_data<Id>().begin());
+  std::copy(forms.begin(), forms.end(), value.mutable_data<FormId>().begin());
   return value;
 }
 
@@ -238,14 +238,15 @@ Known Inference::Tidy(Known known) {
   if (!known.dynamic.is_nothing() && all_are(known.dynamic, false)) known.dynamic = Value();
   if (!known.dynamic.is_nothing() && all_are(known.dynamic, true)) known.value = known.dynamic = Value();
   if (!known.forms.is_nothing()) {
-    const auto ids = known.forms.data<Id>();
-    const bool says_something = std::any_of(ids.begin(), ids.end(), [](Id id) { return id != IntegerForms::kNone; });
+    const auto ids = known.forms.data<FormId>();
+    const bool says_something =
+        std::any_of(ids.begin(), ids.end(), [](FormId id) { return id != IntegerForms::kNone; });
     if (!says_something || known.IsAll()) known.forms = Value();
   }
   return known;
 }
 
-absl::StatusOr<Known> Inference::OfForms(const Shape& shape, absl::Span<const Id> forms) {
+absl::StatusOr<Known> Inference::OfForms(const Shape& shape, absl::Span<const FormId> forms) {
   Known known;
   KASHI_ASSIGN_OR_RETURN(known.forms, FormArray(shape, forms));
   return known;
@@ -299,14 +300,14 @@ absl::StatusOr<Known> Inference::OfElementwise(const HloInstruction& instruction
     }
   }
   if (!IntegerForms::RangeOfType(shape.element_type()).has_value()) return Tidy(std::move(known));
-  std::vector<std::vector<Id>> ids;
+  std::vector<std::vector<FormId>> ids;
   for (const Known* operand : operands) {
-    KASHI_ASSIGN_OR_RETURN(std::vector<Id> of_operand, FormsOf(*operand));
+    KASHI_ASSIGN_OR_RETURN(std::vector<FormId> of_operand, FormsOf(*operand));
     if (of_operand.empty()) return Tidy(std::move(known));
     ids.push_back(std::move(of_operand));
   }
-  std::vector<Id> results(static_cast<size_t>(ShapeUtil::ElementsIn(shape)));
-  std::vector<Id> x(operands.size());
+  std::vector<FormId> results(static_cast<size_t>(ShapeUtil::ElementsIn(shape)));
+  std::vector<FormId> x(operands.size());
   for (size_t i = 0; i < results.size(); ++i) {
     for (size_t k = 0; k < x.size(); ++k) x[k] = ids[k][ids[k].size() == 1 ? 0 : i];
     results[i] = instruction.opcode() == HloOpcode::kCompare
@@ -330,19 +331,19 @@ absl::StatusOr<Known> Inference::OfSelect(const HloInstruction& instruction,
   KASHI_ASSIGN_OR_RETURN(const Value false_dynamic, Dynamic(*operands[2], shape));
   KASHI_ASSIGN_OR_RETURN(known.value, Evaluate(instruction, {predicate, true_value, false_value}));
   KASHI_ASSIGN_OR_RETURN(known.dynamic, Filled(PRED, shape, 0));
-  KASHI_ASSIGN_OR_RETURN(std::vector<Id> decisions, FormsOf(*operands[0]));
-  KASHI_ASSIGN_OR_RETURN(std::vector<Id> if_true, FormsOf(*operands[1]));
-  KASHI_ASSIGN_OR_RETURN(std::vector<Id> if_false, FormsOf(*operands[2]));
+  KASHI_ASSIGN_OR_RETURN(std::vector<FormId> decisions, FormsOf(*operands[0]));
+  KASHI_ASSIGN_OR_RETURN(std::vector<FormId> if_true, FormsOf(*operands[1]));
+  KASHI_ASSIGN_OR_RETURN(std::vector<FormId> if_false, FormsOf(*operands[2]));
   const auto dynamic = known.dynamic.mutable_data<bool>();
-  const auto at = [](const std::vector<Id>& ids, size_t i) {
+  const auto at = [](const std::vector<FormId>& ids, size_t i) {
     return ids.empty() ? IntegerForms::kNone : ids[ids.size() == 1 ? 0 : i];
   };
-  std::vector<Id> ids(dynamic.size());
+  std::vector<FormId> ids(dynamic.size());
   for (size_t i = 0; i < dynamic.size(); ++i) {
     const size_t p = predicate.element_count() == 1 ? 0 : i;
     const bool chosen = predicate.data<bool>()[p];
     dynamic[i] = undecided.data<bool>()[p] || (chosen ? true_dynamic : false_dynamic).data<bool>()[i];
-    const Id decision = at(decisions, i);
+    const FormId decision = at(decisions, i);
     const bool is_open =
         decision == IntegerForms::kNone || forms_.RangeOf(decision).low != forms_.RangeOf(decision).high;
     ids[i] = is_open ? forms_.Either(at(if_true, i), at(if_false, i))
@@ -382,7 +383,7 @@ absl::StatusOr<Known> Inference::OfMove(const HloInstruction& instruction, const
   }
   if (any([](const Known& operand) { return !operand.forms.is_nothing(); })) {
     const auto forms = [&](const Known& x, const Shape& shape) -> absl::StatusOr<Value> {
-      KASHI_ASSIGN_OR_RETURN(const std::vector<Id> ids, FormsOf(x));
+      KASHI_ASSIGN_OR_RETURN(const std::vector<FormId> ids, FormsOf(x));
       if (ids.empty()) return Filled(S32, shape, 0);
       return FormArray(shape, ids);
     };
@@ -450,11 +451,11 @@ absl::StatusOr<Known> Inference::FoldForms(const HloInstruction& reduce, const K
                         root.operand(1)->opcode() == HloOpcode::kParameter && root.operand(0) != root.operand(1) &&
                         root.shape().element_type() == reduce.shape().element_type() &&
                         GetHloOpcodeInfo(root.opcode()).Has(HloOpcodeFlags::kCommutative);
-  KASHI_ASSIGN_OR_RETURN(const std::vector<Id> from, FormsOf(operand));
-  KASHI_ASSIGN_OR_RETURN(const std::vector<Id> first, FormsOf(init));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<FormId> from, FormsOf(operand));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<FormId> first, FormsOf(init));
   if (!is_plain || from.empty() || first.empty()) return Known();
   const Shape& shape = reduce.operand(0)->shape();
-  std::vector<Id> to(static_cast<size_t>(ShapeUtil::ElementsIn(reduce.shape())), first[0]);
+  std::vector<FormId> to(static_cast<size_t>(ShapeUtil::ElementsIn(reduce.shape())), first[0]);
   for (size_t i = 0; i < from.size(); ++i) {
     // Where element i goes: its index without the dimensions that go away.
     int64_t rest = static_cast<int64_t>(i);
@@ -495,24 +496,24 @@ absl::StatusOr<Known> Inference::OfSort(const HloInstruction& instruction, const
 
 // ---- Sizes and bounds ----------------------------------------------------------------------------------------------
 
-Id Inference::SizeOf(const HloInstruction& array, int64_t dimension, Scope& scope) {
+FormId Inference::SizeOf(const HloInstruction& array, int64_t dimension, Scope& scope) {
   const Shape& shape = array.shape();
   if (array.opcode() == HloOpcode::kSetDimensionSize) {
     if (array.dimension() != dimension) return SizeOf(*array.operand(0), dimension, scope);
-    const absl::StatusOr<std::vector<Id>> size = FormsOf(scope.known.at(array.operand(1)));
-    const Id bound = forms_.Constant(array.operand(0)->shape().dimensions(dimension));
+    const absl::StatusOr<std::vector<FormId>> size = FormsOf(scope.known.at(array.operand(1)));
+    const FormId bound = forms_.Constant(array.operand(0)->shape().dimensions(dimension));
     if (size.ok() && size->size() == 1) return forms_.Apply(HloOpcode::kMinimum, S32, {(*size)[0], bound});
   }
   if (shape.is_unbounded_dynamic_dimension(static_cast<int>(dimension))) return IntegerForms::kNone;
   const int64_t bound = shape.dimensions(dimension);
   if (!shape.is_dynamic_dimension(static_cast<int>(dimension))) return forms_.Constant(bound);
-  Id& size = scope.sizes[{&array, dimension}];
+  FormId& size = scope.sizes[{&array, dimension}];
   if (size == IntegerForms::kNone) size = forms_.Unknown({0, bound});
   return size;
 }
 
 absl::StatusOr<Known> Inference::OfSize(const HloInstruction& instruction, Scope& scope) {
-  const Id size = SizeOf(*instruction.operand(0), instruction.dimension(), scope);
+  const FormId size = SizeOf(*instruction.operand(0), instruction.dimension(), scope);
   if (size == IntegerForms::kNone) return Known();
   const IntegerRange range = forms_.RangeOf(size);
   if (range.low != range.high) return OfForms(instruction.shape(), {size});
@@ -530,9 +531,9 @@ absl::StatusOr<Known> Inference::OfSetBound(const HloInstruction& call) {
   if (!ShapeUtil::Compatible(bound.shape(), call.shape())) return Known();
   Known known;
   KASHI_ASSIGN_OR_RETURN(known.value, Value::FromLiteral(bound, run_.budget()));
-  KASHI_ASSIGN_OR_RETURN(std::vector<Id> ids, FormsOf(known));
+  KASHI_ASSIGN_OR_RETURN(std::vector<FormId> ids, FormsOf(known));
   const std::optional<IntegerRange> type = IntegerForms::RangeOfType(call.shape().element_type());
-  for (Id& id : ids) {
+  for (FormId& id : ids) {
     if (id != IntegerForms::kNone) id = forms_.Unknown({type->low, forms_.RangeOf(id).high});
   }
   if (has_mask) {
@@ -560,8 +561,8 @@ absl::StatusOr<Known> Inference::Either(const Known& a, const Known& b) {
     }
     return known;
   }
-  KASHI_ASSIGN_OR_RETURN(const std::vector<Id> x, FormsOf(a));
-  KASHI_ASSIGN_OR_RETURN(const std::vector<Id> y, FormsOf(b));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<FormId> x, FormsOf(a));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<FormId> y, FormsOf(b));
   if (!a.value.is_nothing() && !b.value.is_nothing()) {
     const Shape& shape = a.value.shape();
     known.value = a.value;
@@ -577,7 +578,7 @@ absl::StatusOr<Known> Inference::Either(const Known& a, const Known& b) {
   }
   if (!x.empty() && !y.empty()) {
     const Shape& shape = (a.value.is_nothing() ? a.forms : a.value).shape();
-    std::vector<Id> ids(x.size());
+    std::vector<FormId> ids(x.size());
     for (size_t i = 0; i < ids.size(); ++i) ids[i] = forms_.Either(x[i], y[i]);
     KASHI_ASSIGN_OR_RETURN(known.forms, FormArray(shape, ids));
   }
@@ -697,7 +698,7 @@ absl::StatusOr<Known> Inference::Of(const HloInstruction& instruction, Scope& sc
 
 // Operands first. An operation that cannot be evaluated has a dynamic value: that is no error.
 Known Inference::Infer(const HloInstruction& root, const std::vector<Known>& arguments) {
-  if (call_depth_ >= kMaxCallDepth) return Known();
+  if (call_depth_ >= kMaxInferredCallDepth) return Known();
   ++call_depth_;
   Scope scope{arguments, {}, {}};
   std::vector<const HloInstruction*> waiting = {&root};
@@ -710,7 +711,7 @@ Known Inference::Infer(const HloInstruction& root, const std::vector<Known>& arg
     if (waiting.size() > before) continue;
     waiting.pop_back();
     if (scope.known.contains(&instruction)) continue;
-    absl::StatusOr<Known> known = ++instructions_ > kMaxInstructions ? Known() : Of(instruction, scope);
+    absl::StatusOr<Known> known = ++instructions_ > kMaxInferredInstructions ? Known() : Of(instruction, scope);
     scope.known[&instruction] = known.ok() ? *std::move(known) : Known();
   }
   --call_depth_;
@@ -732,7 +733,7 @@ absl::StatusOr<Literal> Inference::ValueLiteral(const Known& known, const Shape&
   KASHI_ASSIGN_OR_RETURN(const Value value, ValueOrZeros(known, shape));
   KASHI_ASSIGN_OR_RETURN(Literal literal, value.ToLiteral(ShapeUtil::MakeStaticShape(shape)));
   if (mode == kValue || known.forms.is_nothing()) return literal;
-  KASHI_ASSIGN_OR_RETURN(const std::vector<Id> ids, FormsOf(known));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<FormId> ids, FormsOf(known));
   KASHI_ASSIGN_OR_RETURN(Value bounds, Filled(S64, shape, 0));
   const auto numbers = bounds.mutable_data<int64_t>();
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -755,7 +756,7 @@ absl::StatusOr<Literal> Inference::DynamicLiteral(const Known& known, const Shap
   if (!shape.IsArray()) return LiteralUtil::CreateR0<bool>(true);
   KASHI_ASSIGN_OR_RETURN(Value dynamic, Dynamic(known, shape));
   if (bounds_count && !known.forms.is_nothing()) {
-    KASHI_ASSIGN_OR_RETURN(const std::vector<Id> ids, FormsOf(known));
+    KASHI_ASSIGN_OR_RETURN(const std::vector<FormId> ids, FormsOf(known));
     KASHI_ASSIGN_OR_RETURN(dynamic, Filled(PRED, shape, 0));
     const auto preds = dynamic.mutable_data<bool>();
     for (size_t i = 0; i < ids.size(); ++i) preds[i] = ids[i] == IntegerForms::kNone;

@@ -17,7 +17,7 @@ namespace kashi {
 namespace {
 
 // Each array of s32 on one line, a `?` where nothing is known; arrays of a tuple apart by `|`.
-std::string Text(XlaOp op, ValueInferenceMode mode) {
+std::string InferredText(XlaOp op, ValueInferenceMode mode) {
   const auto shape = op.builder()->GetShape(op);
   EXPECT_TRUE(shape.ok()) << shape.status();
   const auto known = ValueInference(op.builder()).AnalyzeConstant(op, mode);
@@ -42,10 +42,11 @@ std::string Text(XlaOp op, ValueInferenceMode mode) {
   });
   return absl::StrJoin(arrays, " | ");
 }
-std::string Value(XlaOp op) { return Text(op, ValueInferenceMode::kValue); }
+std::string ValueText(XlaOp op) { return InferredText(op, ValueInferenceMode::kValue); }
 // "least to greatest"
-std::string Bounds(XlaOp op) {
-  return absl::StrCat(Text(op, ValueInferenceMode::kLowerBound), " to ", Text(op, ValueInferenceMode::kUpperBound));
+std::string BoundsText(XlaOp op) {
+  return absl::StrCat(InferredText(op, ValueInferenceMode::kLowerBound), " to ",
+                      InferredText(op, ValueInferenceMode::kUpperBound));
 }
 
 class ValueInferenceTest : public ::testing::Test {
@@ -79,30 +80,30 @@ class ValueInferenceTest : public ::testing::Test {
 };
 
 TEST_F(ValueInferenceTest, ParametersAreDynamicAndConstantsAreNot) {
-  EXPECT_EQ(Value(Input("s32[2]")), "? ?");
-  EXPECT_EQ(Value(Number(7)), "7");
-  EXPECT_EQ(Value(Iota(&b_, S32, 3)), "0 1 2");
-  EXPECT_EQ(Value(Mixed()), "1 2 ?");
-  EXPECT_EQ(Value(RngUniform(Number(0), Number(5), ShapeUtil::MakeShape(S32, {}))), "?");
-  EXPECT_EQ(Value(AllReduce(Number(3), OfTwo([](XlaOp x, XlaOp y) { Add(x, y); }))), "?");
-  EXPECT_EQ(Value(CustomCall(&b_, "unheard of", {Number(1)}, ShapeUtil::MakeShape(S32, {}))), "?");
+  EXPECT_EQ(ValueText(Input("s32[2]")), "? ?");
+  EXPECT_EQ(ValueText(Number(7)), "7");
+  EXPECT_EQ(ValueText(Iota(&b_, S32, 3)), "0 1 2");
+  EXPECT_EQ(ValueText(Mixed()), "1 2 ?");
+  EXPECT_EQ(ValueText(RngUniform(Number(0), Number(5), ShapeUtil::MakeShape(S32, {}))), "?");
+  EXPECT_EQ(ValueText(AllReduce(Number(3), OfTwo([](XlaOp x, XlaOp y) { Add(x, y); }))), "?");
+  EXPECT_EQ(ValueText(CustomCall(&b_, "unheard of", {Number(1)}, ShapeUtil::MakeShape(S32, {}))), "?");
 }
 
 TEST_F(ValueInferenceTest, ElementsThatMoveAndMeet) {
   const XlaOp mixed = Mixed();
-  EXPECT_EQ(Value(Rev(mixed, {0})), "? 2 1");
-  EXPECT_EQ(Value(SliceInDim(mixed, 1, 3, 1, 0)), "2 ?");
-  EXPECT_EQ(Value(Reshape(SliceInDim(mixed, 1, 2, 1, 0), {})), "2");
-  EXPECT_EQ(Value(Broadcast(mixed, {2})), "1 2 ? 1 2 ?");
-  EXPECT_EQ(Value(Transpose(Broadcast(mixed, {2}), {1, 0})), "1 1 2 2 ? ?");
-  EXPECT_EQ(Value(Add(mixed, Numbers({10, 20, 30}))), "11 22 ?");
-  EXPECT_EQ(Value(Neg(mixed)), "-1 -2 ?");
-  EXPECT_EQ(Value(Add(mixed, Rev(mixed, {0}))), "? 4 ?");
-  EXPECT_EQ(Value(PadInDim(Numbers({1, 2}), Input("s32[]"), 0, 1, 0)), "? 1 2");
-  EXPECT_EQ(Value(DynamicSlice(mixed, {Number(1)}, {1})), "2");
-  EXPECT_EQ(Value(DynamicSlice(mixed, {Input("s32[]")}, {1})), "?");
-  EXPECT_EQ(Value(DynamicUpdateSlice(mixed, Numbers({9}), {Number(2)})), "1 2 9");
-  EXPECT_EQ(Value(ConvertElementType(mixed, S32)), "1 2 ?");
+  EXPECT_EQ(ValueText(Rev(mixed, {0})), "? 2 1");
+  EXPECT_EQ(ValueText(SliceInDim(mixed, 1, 3, 1, 0)), "2 ?");
+  EXPECT_EQ(ValueText(Reshape(SliceInDim(mixed, 1, 2, 1, 0), {})), "2");
+  EXPECT_EQ(ValueText(Broadcast(mixed, {2})), "1 2 ? 1 2 ?");
+  EXPECT_EQ(ValueText(Transpose(Broadcast(mixed, {2}), {1, 0})), "1 1 2 2 ? ?");
+  EXPECT_EQ(ValueText(Add(mixed, Numbers({10, 20, 30}))), "11 22 ?");
+  EXPECT_EQ(ValueText(Neg(mixed)), "-1 -2 ?");
+  EXPECT_EQ(ValueText(Add(mixed, Rev(mixed, {0}))), "? 4 ?");
+  EXPECT_EQ(ValueText(PadInDim(Numbers({1, 2}), Input("s32[]"), 0, 1, 0)), "? 1 2");
+  EXPECT_EQ(ValueText(DynamicSlice(mixed, {Number(1)}, {1})), "2");
+  EXPECT_EQ(ValueText(DynamicSlice(mixed, {Input("s32[]")}, {1})), "?");
+  EXPECT_EQ(ValueText(DynamicUpdateSlice(mixed, Numbers({9}), {Number(2)})), "1 2 9");
+  EXPECT_EQ(ValueText(ConvertElementType(mixed, S32)), "1 2 ?");
 }
 
 TEST_F(ValueInferenceTest, GatherByKnownIndices) {
@@ -110,14 +111,14 @@ TEST_F(ValueInferenceTest, GatherByKnownIndices) {
   numbers.add_collapsed_slice_dims(0);
   numbers.add_start_index_map(0);
   numbers.set_index_vector_dim(1);
-  EXPECT_EQ(Value(Gather(Mixed(), Numbers({2, 0, 2}), numbers, {1})), "? 1 ?");
-  EXPECT_EQ(Value(Gather(Mixed(), Input("s32[2]"), numbers, {1})), "? ?");
+  EXPECT_EQ(ValueText(Gather(Mixed(), Numbers({2, 0, 2}), numbers, {1})), "? 1 ?");
+  EXPECT_EQ(ValueText(Gather(Mixed(), Input("s32[2]"), numbers, {1})), "? ?");
 }
 
 TEST_F(ValueInferenceTest, TuplesKeepTheirElements) {
   const XlaOp tuple = Tuple(&b_, {Number(4), Input("s32[]"), Tuple(&b_, {Mixed()})});
-  EXPECT_EQ(Value(tuple), "4 | ? | 1 2 ?");
-  EXPECT_EQ(Value(GetTupleElement(GetTupleElement(tuple, 2), 0)), "1 2 ?");
+  EXPECT_EQ(ValueText(tuple), "4 | ? | 1 2 ?");
+  EXPECT_EQ(ValueText(GetTupleElement(GetTupleElement(tuple, 2), 0)), "1 2 ?");
   const XlaOp with_token = Input("(token[], s32[])");
   const Literal dynamic = ValueInference(&b_).AnalyzeIsDynamic(with_token).value();
   EXPECT_TRUE(dynamic.Get<bool>({}, {0}));
@@ -126,20 +127,20 @@ TEST_F(ValueInferenceTest, TuplesKeepTheirElements) {
 
 TEST_F(ValueInferenceTest, Select) {
   const XlaOp predicate = ConcatInDim(&b_, {ConstantR1<bool>(&b_, {true, false}), Input("pred[1]")}, 0);
-  EXPECT_EQ(Value(Select(predicate, Mixed(), Numbers({7, 8, 9}))), "1 8 ?");
-  EXPECT_EQ(Bounds(Select(predicate, Numbers({1, 2, 3}), Numbers({7, 8, 9}))), "1 8 3 to 1 8 9");
+  EXPECT_EQ(ValueText(Select(predicate, Mixed(), Numbers({7, 8, 9}))), "1 8 ?");
+  EXPECT_EQ(BoundsText(Select(predicate, Numbers({1, 2, 3}), Numbers({7, 8, 9}))), "1 8 3 to 1 8 9");
   // A value that is used in its own choice is no better known for it.
   const XlaOp p = Input("s32[]");
-  EXPECT_EQ(Value(Select(Eq(p, Number(42)), p, Number(42))), "?");
+  EXPECT_EQ(ValueText(Select(Eq(p, Number(42)), p, Number(42))), "?");
 }
 
 TEST_F(ValueInferenceTest, Reductions) {
   const XlaComputation add = OfTwo([](XlaOp x, XlaOp y) { Add(x, y); });
   const XlaOp rows = ConcatInDim(&b_, {Broadcast(Numbers({1, 2, 3}), {1}), Reshape(Mixed(), {1, 3})}, 0);
-  EXPECT_EQ(Value(Reduce(rows, Number(0), add, {1})), "6 ?");
-  EXPECT_EQ(Value(Reduce(rows, Number(0), add, {0})), "2 4 ?");
-  EXPECT_EQ(Value(Reduce(rows, Input("s32[]"), add, {1})), "? ?");
-  EXPECT_EQ(Value(ReduceWindow(Mixed(), Number(0), add, {2}, {1}, Padding::kValid)), "3 ?");
+  EXPECT_EQ(ValueText(Reduce(rows, Number(0), add, {1})), "6 ?");
+  EXPECT_EQ(ValueText(Reduce(rows, Number(0), add, {0})), "2 4 ?");
+  EXPECT_EQ(ValueText(Reduce(rows, Input("s32[]"), add, {1})), "? ?");
+  EXPECT_EQ(ValueText(ReduceWindow(Mixed(), Number(0), add, {2}, {1}, Padding::kValid)), "3 ?");
   const XlaComputation both = [&] {
     XlaBuilder b("both");
     std::vector<XlaOp> x;
@@ -147,7 +148,7 @@ TEST_F(ValueInferenceTest, Reductions) {
     Tuple(&b, {Add(x[0], x[2]), Add(x[1], x[3])});
     return b.Build().value();
   }();
-  EXPECT_EQ(Value(Reduce(&b_, {rows, rows}, {Number(0), Number(0)}, both, {1})), "6 ? | 6 ?");
+  EXPECT_EQ(ValueText(Reduce(&b_, {rows, rows}, {Number(0), Number(0)}, both, {1})), "6 ? | 6 ?");
 }
 
 TEST_F(ValueInferenceTest, SortByKnownKeys) {
@@ -158,8 +159,8 @@ TEST_F(ValueInferenceTest, SortByKnownKeys) {
   }
   Gt(x[0], x[1]);
   const XlaComputation greater = comparator.Build().value();
-  EXPECT_EQ(Value(Sort({Iota(&b_, S32, 3), Input("s32[3]")}, greater)), "2 1 0 | ? ? ?");
-  EXPECT_EQ(Value(Sort({Input("s32[3]"), Iota(&b_, S32, 3)}, greater)), "? ? ? | ? ? ?");
+  EXPECT_EQ(ValueText(Sort({Iota(&b_, S32, 3), Input("s32[3]")}, greater)), "2 1 0 | ? ? ?");
+  EXPECT_EQ(ValueText(Sort({Input("s32[3]"), Iota(&b_, S32, 3)}, greater)), "? ? ? | ? ? ?");
 }
 
 TEST_F(ValueInferenceTest, Calls) {
@@ -168,17 +169,17 @@ TEST_F(ValueInferenceTest, Calls) {
   const XlaComputation one = OfOne(s32, [](XlaOp x) { ConstantR0<int32_t>(x.builder(), 1); });
   const XlaComputation two = OfOne(s32, [](XlaOp x) { ConstantR0<int32_t>(x.builder(), 2); });
   const XlaOp flag = Input("pred[]");
-  EXPECT_EQ(Value(Call(&b_, same, {Number(5)})), "5");
-  EXPECT_EQ(Value(Call(&b_, same, {Input("s32[]")})), "?");
-  EXPECT_EQ(Value(Call(&b_, one, {Input("s32[]")})), "1");
-  EXPECT_EQ(Value(Conditional(flag, Number(1), same, Number(1), one)), "1");
-  EXPECT_EQ(Value(Conditional(flag, Number(1), one, Number(1), two)), "?");
-  EXPECT_EQ(Bounds(Conditional(flag, Number(1), one, Number(1), two)), "1 to 2");
-  EXPECT_EQ(Value(Conditional(ConstantR0<bool>(&b_, true), Number(9), same, Input("s32[]"), same)), "9");
-  EXPECT_EQ(Value(Conditional(ConstantR0<bool>(&b_, false), Number(9), same, Input("s32[]"), same)), "?");
+  EXPECT_EQ(ValueText(Call(&b_, same, {Number(5)})), "5");
+  EXPECT_EQ(ValueText(Call(&b_, same, {Input("s32[]")})), "?");
+  EXPECT_EQ(ValueText(Call(&b_, one, {Input("s32[]")})), "1");
+  EXPECT_EQ(ValueText(Conditional(flag, Number(1), same, Number(1), one)), "1");
+  EXPECT_EQ(ValueText(Conditional(flag, Number(1), one, Number(1), two)), "?");
+  EXPECT_EQ(BoundsText(Conditional(flag, Number(1), one, Number(1), two)), "1 to 2");
+  EXPECT_EQ(ValueText(Conditional(ConstantR0<bool>(&b_, true), Number(9), same, Input("s32[]"), same)), "9");
+  EXPECT_EQ(ValueText(Conditional(ConstantR0<bool>(&b_, false), Number(9), same, Input("s32[]"), same)), "?");
   // An index out of range is that of the last branch.
   const std::vector<const XlaComputation*> branches = {&one, &two, &same};
-  EXPECT_EQ(Value(Conditional(Number(-1), branches, {Number(7), Number(7), Number(7)})), "7");
+  EXPECT_EQ(ValueText(Conditional(Number(-1), branches, {Number(7), Number(7), Number(7)})), "7");
 }
 
 TEST_F(ValueInferenceTest, Loops) {
@@ -188,40 +189,40 @@ TEST_F(ValueInferenceTest, Loops) {
   });
   const XlaComputation below_10 =
       OfOne(state, [](XlaOp x) { Lt(GetTupleElement(x, 0), ConstantR0<int32_t>(x.builder(), 10)); });
-  EXPECT_EQ(Value(While(below_10, body, Tuple(&b_, {Number(0), Number(3)}))), "10 | 3");
-  EXPECT_EQ(Value(While(below_10, body, Tuple(&b_, {Input("s32[]"), Number(3)}))), "? | 3");
-  EXPECT_EQ(Value(While(below_10, body, Tuple(&b_, {Number(0), Input("s32[]")}))), "? | ?");
+  EXPECT_EQ(ValueText(While(below_10, body, Tuple(&b_, {Number(0), Number(3)}))), "10 | 3");
+  EXPECT_EQ(ValueText(While(below_10, body, Tuple(&b_, {Input("s32[]"), Number(3)}))), "? | 3");
+  EXPECT_EQ(ValueText(While(below_10, body, Tuple(&b_, {Number(0), Input("s32[]")}))), "? | ?");
 }
 
 TEST_F(ValueInferenceTest, SizesHaveBounds) {
   const XlaOp x = Input("f32[<=2,<=3,4]");
   const XlaOp n = GetDimensionSize(x, 0);
   const XlaOp m = GetDimensionSize(x, 1);
-  EXPECT_EQ(Value(n), "?");
-  EXPECT_EQ(Bounds(n), "0 to 2");
-  EXPECT_EQ(Value(GetDimensionSize(x, 2)), "4");
+  EXPECT_EQ(ValueText(n), "?");
+  EXPECT_EQ(BoundsText(n), "0 to 2");
+  EXPECT_EQ(ValueText(GetDimensionSize(x, 2)), "4");
   const XlaOp difference = Sub(m, n);
-  EXPECT_EQ(Bounds(difference), "-2 to 3");
-  EXPECT_EQ(Bounds(Add(difference, n)), "0 to 3");
-  EXPECT_EQ(Bounds(Add(Reshape(SliceInDim(Broadcast(difference, {1}), 0, 1, 1, 0), {}), Add(m, n))), "0 to 6");
-  EXPECT_EQ(Bounds(Div(m, n)), "0 to 3");
-  EXPECT_EQ(Bounds(ConcatInDim(&b_, {Reshape(n, {1}), Mixed()}, 0)), "0 1 2 ? to 2 1 2 ?");
-  EXPECT_EQ(Bounds(Le(n, Number(2))), "true to true");
-  EXPECT_EQ(Value(Le(n, Number(2))), "?");
-  EXPECT_EQ(Bounds(Max(n, Number(1))), "1 to 2");
-  EXPECT_EQ(Bounds(Mul(n, m)), "0 to 6");
-  EXPECT_EQ(Bounds(Neg(m)), "-3 to 0");
+  EXPECT_EQ(BoundsText(difference), "-2 to 3");
+  EXPECT_EQ(BoundsText(Add(difference, n)), "0 to 3");
+  EXPECT_EQ(BoundsText(Add(Reshape(SliceInDim(Broadcast(difference, {1}), 0, 1, 1, 0), {}), Add(m, n))), "0 to 6");
+  EXPECT_EQ(BoundsText(Div(m, n)), "0 to 3");
+  EXPECT_EQ(BoundsText(ConcatInDim(&b_, {Reshape(n, {1}), Mixed()}, 0)), "0 1 2 ? to 2 1 2 ?");
+  EXPECT_EQ(BoundsText(Le(n, Number(2))), "true to true");
+  EXPECT_EQ(ValueText(Le(n, Number(2))), "?");
+  EXPECT_EQ(BoundsText(Max(n, Number(1))), "1 to 2");
+  EXPECT_EQ(BoundsText(Mul(n, m)), "0 to 6");
+  EXPECT_EQ(BoundsText(Neg(m)), "-3 to 0");
   const XlaOp all = ConcatInDim(&b_, {Reshape(n, {1}), Reshape(m, {1})}, 0);
-  EXPECT_EQ(Bounds(Reduce(all, Number(1), OfTwo([](XlaOp a, XlaOp b) { Mul(a, b); }), {0})), "0 to 6");
-  EXPECT_EQ(Bounds(Tuple(&b_, {n, Mixed()})), "0 | 1 2 ? to 2 | 1 2 ?");
+  EXPECT_EQ(BoundsText(Reduce(all, Number(1), OfTwo([](XlaOp a, XlaOp b) { Mul(a, b); }), {0})), "0 to 6");
+  EXPECT_EQ(BoundsText(Tuple(&b_, {n, Mixed()})), "0 | 1 2 ? to 2 | 1 2 ?");
 }
 
 TEST_F(ValueInferenceTest, SizesThatAreSet) {
   const XlaOp x = Input("s32[4]");
-  EXPECT_EQ(Value(GetDimensionSize(SetDimensionSize(x, Number(3), 0), 0)), "3");
+  EXPECT_EQ(ValueText(GetDimensionSize(SetDimensionSize(x, Number(3), 0), 0)), "3");
   const XlaOp n = GetDimensionSize(Input("s32[<=3]"), 0);
-  EXPECT_EQ(Bounds(GetDimensionSize(SetDimensionSize(x, n, 0), 0)), "0 to 3");
-  EXPECT_EQ(Value(SetDimensionSize(Mixed(), n, 0)), "1 2 ?");
+  EXPECT_EQ(BoundsText(GetDimensionSize(SetDimensionSize(x, n, 0), 0)), "0 to 3");
+  EXPECT_EQ(ValueText(SetDimensionSize(Mixed(), n, 0)), "1 2 ?");
 }
 
 TEST_F(ValueInferenceTest, SetBound) {
@@ -233,11 +234,12 @@ TEST_F(ValueInferenceTest, SetBound) {
       LiteralUtil::MakeTupleOwned(LiteralUtil::CreateR0<int32_t>(32), LiteralUtil::CreateR0<bool>(false));
   const Literal open =
       LiteralUtil::MakeTupleOwned(LiteralUtil::CreateR0<int32_t>(32), LiteralUtil::CreateR0<bool>(true));
-  EXPECT_EQ(Value(bounded(Number(32), known)), "32");
-  EXPECT_EQ(Value(bounded(Input("s32[]"), known)), "32");
-  EXPECT_EQ(Value(bounded(Input("s32[]"), open)), "?");
-  EXPECT_EQ(Text(bounded(Input("s32[]"), open), ValueInferenceMode::kUpperBound), "32");
-  EXPECT_EQ(Text(bounded(Input("s32[]"), LiteralUtil::CreateR0<int32_t>(8)), ValueInferenceMode::kUpperBound), "8");
+  EXPECT_EQ(ValueText(bounded(Number(32), known)), "32");
+  EXPECT_EQ(ValueText(bounded(Input("s32[]"), known)), "32");
+  EXPECT_EQ(ValueText(bounded(Input("s32[]"), open)), "?");
+  EXPECT_EQ(InferredText(bounded(Input("s32[]"), open), ValueInferenceMode::kUpperBound), "32");
+  EXPECT_EQ(InferredText(bounded(Input("s32[]"), LiteralUtil::CreateR0<int32_t>(8)), ValueInferenceMode::kUpperBound),
+            "8");
 }
 
 TEST_F(ValueInferenceTest, OtherTypes) {
@@ -255,7 +257,7 @@ TEST_F(ValueInferenceTest, OtherTypes) {
 // What nobody could hold or wait for is dynamic, or an error where the answer itself is as large.
 TEST_F(ValueInferenceTest, Limits) {
   const XlaOp huge = Broadcast(Number(1), {int64_t{1} << 50});
-  EXPECT_EQ(Value(SliceInDim(huge, 0, 1, 1, 0)), "?");
+  EXPECT_EQ(ValueText(SliceInDim(huge, 0, 1, 1, 0)), "?");
   EXPECT_EQ(ValueInference(&b_).AnalyzeIsDynamic(huge).status().code(), absl::StatusCode::kResourceExhausted);
   XlaComputation call = OfOne(ShapeUtil::MakeShape(S32, {}), [](XlaOp x) { Add(x, x); });
   for (int depth = 0; depth < 40; ++depth) {
@@ -266,7 +268,7 @@ TEST_F(ValueInferenceTest, Limits) {
     });
     call = std::move(twice);
   }
-  EXPECT_EQ(Value(Call(&b_, call, {Input("s32[]")})), "?");
+  EXPECT_EQ(ValueText(Call(&b_, call, {Input("s32[]")})), "?");
 }
 
 TEST_F(ValueInferenceTest, OperationsOfAnotherBuilderAreRefused) {
