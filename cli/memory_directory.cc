@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "cli/memory_report.h"
@@ -40,10 +39,12 @@ std::vector<std::string> WithoutRepeatedModules(const std::vector<std::string>& 
 ModuleStage StageOf(const std::string& path) {
   const std::string name = std::filesystem::path(ModuleStem(path)).filename().string();
   for (const absl::string_view word :
-       {"before_optimizations", "after_optimizations", "after_spmd_partitioning", "after_codegen"}) {
+       {"before_optimizations", "after_optimizations", "after_spmd_partition", "after_codegen"}) {
     const size_t at = absl::string_view(name).find(word);
     if (at == std::string::npos) continue;
-    const size_t dot = name.rfind('.', at);
+    size_t dot = name.rfind('.', at);
+    const size_t gpu = name.rfind(".sm_", at);  // sm_9.0a_gpu_after_optimizations
+    if (gpu != std::string::npos && absl::EndsWith(name.substr(gpu, at - gpu), "_gpu_")) dot = gpu;
     if (dot == std::string::npos) continue;
     return {name.substr(0, dot), name.substr(dot + 1)};
   }

@@ -11,9 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "cli/input_kind.h"
 #include "cli/verb.h"
 #include "kashi/base/diagnostic.h"
@@ -31,44 +33,17 @@ absl::Status CannotRead(const std::string& path) {
   return InvalidArgument("cannot read %s: %s", path, std::strerror(errno));
 }
 
-// What XLA writes into a dump directory beside modules.
+// By its name. The name of a program is in it, and of a GPU's generation (sm_9.0a_gpu_after_optimizations.txt), so that only
+// the end tells what XLA writes into a dump directory beside modules.
 bool IsModuleName(absl::string_view name) {
-  for (const absl::string_view other : {"buffer-assignment",
-                                        "live-range",
-                                        "memory-usage-report",
-                                        "debug_options",
-                                        "config",
-                                        "ir-no-opt",
-                                        "ir-with-opt",
-                                        "obj-file",
-                                        "thunk_sequence",
-                                        "flagfile",
-                                        "autotune",
-                                        ".html",
-                                        ".dot",
-                                        ".svg",
-                                        ".url",
-                                        ".ll",
-                                        ".o",
-                                        ".s",
-                                        ".ptx",
-                                        ".bc",
-                                        ".mlir",
-                                        ".json",
-                                        ".tsv",
-                                        ".npy",
-                                        ".csv",
-                                        ".md",
-                                        ".py"}) {
-    if (absl::StrContains(name, other)) return false;
-  }
-  for (const absl::string_view ending : {".txt", ".hlo", ".pb", ".pbtxt", ".hlo_text"}) {
-    if (absl::EndsWith(name, ending)) return true;
-  }
-  return false;
+  const auto is_ending = [&name](absl::string_view ending) { return absl::ConsumeSuffix(&name, ending); };
+  constexpr absl::string_view kEndings[] = {".txt", ".hlo", ".pbtxt", ".pb", ".hlo_text"};
+  if (!absl::c_any_of(kEndings, is_ending)) return false;
+  constexpr absl::string_view kOthers[] = {"-memory-usage-report", "config", "debug_options", "autotune_results"};
+  return !absl::c_any_of(kOthers, is_ending);
 }
 
-// XLA's backends write other text beside modules, under names of their own. A file that cannot be read may be a module.
+// XLA's backends write other text beside modules. A file that cannot be read may be a module.
 bool IsOtherText(const std::filesystem::path& path) {
   if (path.extension() != ".txt") return false;
   char beginning[1024];

@@ -103,11 +103,16 @@ class CommandTest(unittest.TestCase):
             self.assertIn("this is what XLA reports of a module's memory, not the module", err)
 
     def test_other_text_in_a_dump(self):
-        files = {"dump/m.txt": MODULE, "dump/m.transfer_stats.txt": b"host_transfer_sizes {\n}\n", "dump/broken.hlo": b"x"}
+        modules = ["m.jit_config.before_optimizations.txt", "m.sm_9.0a_gpu_after_optimizations.txt", "m.txt"]
+        files = {f"dump/{name}": MODULE for name in modules}
+        files |= {"dump/m.transfer_stats.txt": b"host_transfer_sizes {\n}\n", "dump/m.config.pbtxt": b"x: 1\n",
+                  "dump/m-memory-usage-report.pb": b"\n\1x", "dump/m.0.ir-no-opt.ll": b"x", "dump/broken.hlo": b"x"}
         out, err = self.run_kashi("verify", "dump", files=files, status=1)
-        self.assertEqual(out, "dump/m.txt: ok\n")
-        self.assertNotIn("transfer_stats", err)
+        self.assertEqual(out, "".join(f"dump/{name}: ok\n" for name in modules))
         self.assertIn("dump/broken.hlo:1:2: error", err)
+        self.assertEqual(err.count("error"), 1)
+        out, _ = self.run_kashi("memory", "dump", status=1)
+        self.assertIn("\nm, sm_9.0a_gpu_after_optimizations  ", out)
 
     def test_control_bytes_in_text(self):
         for byte in b"\x1b\x07":

@@ -133,6 +133,7 @@ class Grouping {
         return ForwardSources(instruction, result.Element(0));
       case HloOpcode::kAllGatherDone:
       case HloOpcode::kCollectivePermuteDone:
+        return ForwardDestination(instruction, result);
       case HloOpcode::kAsyncDone:
         return ForwardElement(instruction, 1, result);
       case HloOpcode::kAsyncStart:  // ((sources), destination, contexts)
@@ -148,6 +149,14 @@ class Grouping {
   // Element `number` of operand 0.
   void ForwardElement(const HloInstruction& instruction, int64_t number, const std::optional<PositionRange>& to) {
     if (const auto operand = Operand(instruction, 0)) Forward(operand->Element(number), to);
+  }
+  // Element 1 of the start. Of several destinations the table is the -done's own.
+  void ForwardDestination(const HloInstruction& instruction, const PositionRange& result) {
+    if (!instruction.shape().IsTuple()) return ForwardElement(instruction, 1, result);
+    const auto start = Operand(instruction, 0);
+    const auto destinations = start ? start->Element(1) : std::nullopt;
+    if (!destinations) return;
+    for (int64_t i = 0; result.Element(i); ++i) Forward(destinations->Element(i), result.Element(i));
   }
   // One operand is the source, several are a tuple of sources.
   void ForwardSources(const HloInstruction& instruction, const std::optional<PositionRange>& sources) {
