@@ -217,7 +217,7 @@ void AddTargetOption(Verb* verb, std::optional<MemoryTarget>* target) {
   const std::string names = absl::StrCat(
       absl::StrJoin(TpuGenerations(), " ",
                     [](std::string* out, const TpuGenerationInfo& info) { absl::StrAppend(out, info.name); }),
-      " host");
+      " host gpu");
   const auto set = [target, names](const std::string& name) {
     *target = ParseMemoryTarget(name);
     if (target->has_value()) return std::string();

@@ -116,7 +116,8 @@ void AppendBasis(const MemoryAnalysis& memory, const std::string& xla_file, std:
       break;
     case MemoryBasis::kPlacement:
       if (HasTemporaries(memory)) {
-        absl::StrAppend(text, "Temporaries are placed as XLA's compiler for hosts places them.\n");
+        absl::StrAppend(text, "Temporaries are placed as XLA's compiler for ", memory.target.is_gpu ? "GPUs" : "hosts",
+                        " places them.\n");
       }
       break;
     case MemoryBasis::kEstimate:

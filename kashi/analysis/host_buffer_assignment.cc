@@ -17,7 +17,6 @@
 namespace kashi {
 namespace {
 
-constexpr int64_t kAlignment = 64;
 constexpr int64_t kMaxPairLooks = int64_t{1} << 25;
 
 // Times are steps; what a computation returns lives until the step after its last, in which its caller takes it.
@@ -218,12 +217,13 @@ class Values {
 class Assigner {
  public:
   Assigner(const HloModule& module, const CallGraph& graph, const ValuePositions& positions, const BufferGroups& groups,
-           const LiveRanges& ranges, int64_t thread_local_count)
+           const LiveRanges& ranges, int64_t alignment, int64_t thread_local_count)
       : module_(module),
         positions_(positions),
         groups_(groups),
         values_(module, graph, positions, groups, ranges),
         buffers_(groups.group_count()),
+        alignment_(alignment),
         thread_local_count_(thread_local_count) {
     result_.places.resize(groups.group_count());
   }
@@ -398,7 +398,7 @@ class Assigner {
       for (; next < order.size() && values_.values()[order[next]].first == step; ++next) Begin(order[next], step);
       for (int32_t number : freed_[step]) End(number);
     }
-    KASHI_ASSIGN_OR_RETURN(const HeapLayout heap, PlaceByBestFit(intervals_, kAlignment));
+    KASHI_ASSIGN_OR_RETURN(const HeapLayout heap, PlaceByBestFit(intervals_, alignment_));
     PlaceInBlock(order, heap);
     return absl::OkStatus();
   }
@@ -452,7 +452,7 @@ class Assigner {
     const auto block =
         std::partition(owners.begin(), owners.end(), [this](int32_t owner) { return !IsInBlock(owner); });
     for (auto owner = block; owner != owners.end(); ++owner) {
-      const int64_t base = RoundUpTo(result_.temp_bytes, kAlignment);
+      const int64_t base = RoundUpTo(result_.temp_bytes, alignment_);
       if (*owner >= 0) {
         result_.places[*owner] = {HostBufferAssignment::kTemporaries, base};
         result_.temp_bytes = base + buffers_[*owner].bytes;
@@ -470,6 +470,7 @@ class Assigner {
   const BufferGroups& groups_;
   const Values values_;
   std::vector<Buffer> buffers_;  // by group
+  const int64_t alignment_;
   const int64_t thread_local_count_;
   OperandSharing sharing_;
   HostBufferAssignment result_;
@@ -488,8 +489,9 @@ class Assigner {
 
 absl::StatusOr<HostBufferAssignment> AssignHostBuffers(const HloModule& module, const CallGraph& graph,
                                                        const ValuePositions& positions, const BufferGroups& groups,
-                                                       const LiveRanges& ranges, int64_t thread_local_count) {
-  return Assigner(module, graph, positions, groups, ranges, thread_local_count).Run();
+                                                       const LiveRanges& ranges, int64_t alignment,
+                                                       int64_t thread_local_count) {
+  return Assigner(module, graph, positions, groups, ranges, alignment, thread_local_count).Run();
 }
 
 }  // namespace kashi

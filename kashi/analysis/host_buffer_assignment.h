@@ -40,12 +40,14 @@ struct HostBufferAssignment {
 };
 
 // Of a module that is scheduled and in which every computation with buffers has one caller: hosts' compilers leave it so.
+// alignment: of temporaries within their block, in bytes (MemoryTarget::buffer_alignment).
 // thread_local_count: of the values of computations that work on elements; XLA has places for them too, which changes the order
 // of what it puts together.
 // RESOURCE_EXHAUSTED where it would take too long (more than 2^25 looks at what lies in outputs; best_fit_heap.h).
 absl::StatusOr<HostBufferAssignment> AssignHostBuffers(const HloModule& module, const CallGraph& graph,
                                                        const ValuePositions& positions, const BufferGroups& groups,
-                                                       const LiveRanges& ranges, int64_t thread_local_count);
+                                                       const LiveRanges& ranges, int64_t alignment,
+                                                       int64_t thread_local_count);
 
 }  // namespace kashi
 

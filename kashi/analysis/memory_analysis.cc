@@ -43,7 +43,8 @@ class Analyzer {
     if (facts_.assignment) {
       KASHI_RETURN_IF_ERROR(PlaceAsXla(*facts_.assignment));
     } else if (!result_.target.is_tpu() && result_.is_scheduled && ranges.region_count() == 1) {
-      Place(AssignHostBuffers(module_, graph, positions, groups, ranges, thread_local_count_));
+      Place(AssignHostBuffers(module_, graph, positions, groups, ranges, result_.target.buffer_alignment(),
+                              thread_local_count_));
     } else if (result_.is_scheduled && result_.target.is_tpu()) {
       result_.basis = MemoryBasis::kSchedule;
     }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "kashi/array/primitive_util.h"
 
 namespace kashi {
@@ -14,7 +15,20 @@ struct Evidence {
   bool has_tiles = false;
   bool has_double_scalars = false;  // a tile of 256 words: two rows of a vector register at least
   bool has_vmem_of_v4 = false;
+  bool has_gpu_code = false;
 };
+
+// Every backend config of XLA's compiler for GPUs names a queue; its calls are of libraries for GPUs, or of Triton.
+bool IsForGpu(const HloInstruction& instruction) {
+  if (absl::StrContains(instruction.raw_backend_config_string(), "\"operation_queue_id\"")) return true;
+  const std::string* target = instruction.fields().Find<HloField::custom_call_target>();
+  if (target == nullptr) return false;
+  for (const absl::string_view prefix :
+       {"__cu", "__gpu$", "__triton", "cu_", "cublas_", "cudnn_", "cusolver_", "cusparse_"}) {
+    if (absl::StartsWith(*target, prefix)) return true;
+  }
+  return false;
+}
 
 void Look(const Shape& array, Evidence* evidence) {
   if (!array.IsArray() || !array.has_layout()) return;
@@ -45,6 +59,7 @@ void LookAtAll(const Shape& shape, Evidence* evidence) {
 
 std::optional<MemoryTarget> ParseMemoryTarget(absl::string_view name) {
   if (name == "host" || name == "cpu") return MemoryTarget();
+  if (name == "gpu") return MemoryTarget{std::nullopt, /*is_guess=*/false, /*is_gpu=*/true};
   const std::optional<TpuGeneration> generation = ParseTpuGeneration(name);
   if (!generation) return std::nullopt;
   return MemoryTarget{generation};
@@ -56,9 +71,10 @@ MemoryTarget GuessMemoryTarget(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (seen.insert(&instruction->shape()).second) LookAtAll(instruction->shape(), &evidence);
+      evidence.has_gpu_code = evidence.has_gpu_code || IsForGpu(*instruction);
     }
   }
-  if (!evidence.has_tiles) return {std::nullopt, /*is_guess=*/true};
+  if (!evidence.has_tiles) return {std::nullopt, /*is_guess=*/true, evidence.has_gpu_code};
   const TpuGeneration generation = evidence.has_double_scalars ? TpuGeneration::kV3
                                    : evidence.has_vmem_of_v4   ? TpuGeneration::kV4
                                                                : TpuGeneration::kV5e;

@@ -2,6 +2,7 @@
 //
 //   a TPU      tiles pad; a tuple's table has 4 bytes an entry, rounded up by generation (kashi/array/tpu_tiling.h)
 //   a host     no padding beside that of layouts; a table has 8 bytes an entry
+//   a GPU      as a host; buffers within a block begin at multiples of 256 bytes, not of 64
 #ifndef KASHI_ANALYSIS_MEMORY_TARGET_H_
 #define KASHI_ANALYSIS_MEMORY_TARGET_H_
 
@@ -17,11 +18,14 @@
 namespace kashi {
 
 struct MemoryTarget {
-  std::optional<TpuGeneration> tpu;  // nullopt: a host
+  std::optional<TpuGeneration> tpu;  // nullopt: a host or a GPU
   bool is_guess = false;             // nobody has said it
+  bool is_gpu = false;
 
   bool is_tpu() const { return tpu.has_value(); }
-  std::string name() const { return tpu ? std::string(GetTpuGenerationInfo(*tpu).name) : "host"; }
+  std::string name() const { return tpu ? std::string(GetTpuGenerationInfo(*tpu).name) : is_gpu ? "gpu" : "host"; }
+  // Of temporaries within their block, where XLA's compilers for hosts and GPUs place them.
+  int64_t buffer_alignment() const { return is_gpu ? 256 : 64; }
   // Where a TPU keeps what it computes with: S(3) on v4, S(1) on all others.
   int64_t vector_memory_space() const { return tpu == TpuGeneration::kV4 ? 3 : 1; }
   DeviceSizeOptions size_options() const { return {/*pad_untiled=*/is_tpu()}; }
@@ -29,12 +33,12 @@ struct MemoryTarget {
   int64_t TableBytes(int64_t elements) const { return tpu ? TupleTableBytes(elements, *tpu) : 8 * elements; }
 };
 
-// "v2" … "tpu7x", "host", "cpu"; nullopt for others.
+// "v2" … "tpu7x", "host", "cpu", "gpu"; nullopt for others.
 std::optional<MemoryTarget> ParseMemoryTarget(absl::string_view name);
 
 // By what a compiled module shows of its target. Tiles mean a TPU; 32-bit scalars in T(256) v2 or v3 (the answer is
 // v3); vector memory S(3) v4; otherwise v5e, whose sizes differ from those of later generations in the tables only.
-// Without tiles a host.
+// Without tiles a GPU if a backend config or a custom call is one of XLA's compiler for GPUs; else a host.
 MemoryTarget GuessMemoryTarget(const HloModule& module);
 
 }  // namespace kashi

@@ -26,8 +26,19 @@ TEST(MemoryTargetTest, LayoutsTellTheTarget) {
   EXPECT_EQ(GuessFor("f32[8,128]{1,0:T(8,128)S(3)}"), "v4");
 }
 
+TEST(MemoryTargetTest, GpuCodeTellsTheTarget) {
+  const auto name_for = [](absl::string_view attributes) {
+    const auto module = ReadModule(
+        absl::StrCat("HloModule m\nENTRY e { a = f32[8] parameter(0)  ROOT b = f32[8] ", attributes, " }\n"));
+    return GuessMemoryTarget(*module).name();
+  };
+  EXPECT_EQ(name_for("negate(a), backend_config={\"operation_queue_id\":\"0\"}"), "gpu");
+  EXPECT_EQ(name_for("custom-call(a), custom_call_target=\"__cublas$gemm\""), "gpu");
+  EXPECT_EQ(name_for("custom-call(a), custom_call_target=\"custom\""), "host");
+}
+
 TEST(MemoryTargetTest, Names) {
-  for (const char* name : {"v2", "v3", "v4", "v5e", "v5p", "v6e", "tpu7x", "host"}) {
+  for (const char* name : {"v2", "v3", "v4", "v5e", "v5p", "v6e", "tpu7x", "host", "gpu"}) {
     ASSERT_TRUE(ParseMemoryTarget(name).has_value()) << name;
     EXPECT_EQ(ParseMemoryTarget(name)->name(), name);
     EXPECT_FALSE(ParseMemoryTarget(name)->is_guess);
