@@ -48,6 +48,20 @@ def field(number, content):
     return bytes([number << 3 | 2, len(content)]) + content
 
 
+def has_pseudo_terminal():
+    """Not where /dev/pts is not mounted, as in some changed roots."""
+    try:
+        ends = pty.openpty()
+    except OSError:
+        return False
+    for end in ends:
+        os.close(end)
+    return True
+
+
+needs_terminal = unittest.skipUnless(has_pseudo_terminal(), "no pseudo-terminal here")
+
+
 class CommandTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -237,6 +251,7 @@ class CommandTest(unittest.TestCase):
         os.close(master)
         return text
 
+    @needs_terminal
     def test_colour(self):
         self.assertIn("\x1b[1;31merror:\x1b[0m", self.error_on_terminal(TERM="xterm"))
         self.assertIn("\x1b[", self.error_on_terminal(TERM="xterm", NO_COLOR=""))
@@ -268,6 +283,7 @@ class CommandTest(unittest.TestCase):
         process.wait(timeout=TIMEOUT_S)
         return text.decode().replace("\r\n", "\n"), time.monotonic() - begin
 
+    @needs_terminal
     def test_progress(self):
         for name, content in {"m.hlo": MODULE, "loop.hlo": ENDLESS, "x.bin": b""}.items():
             (self.path / name).write_bytes(content)
@@ -300,12 +316,14 @@ class CommandTest(unittest.TestCase):
                 self.assertLessEqual(len(lines), 2 + 10 * seconds)
                 self.assertNotRegex(lines[-1], r"kashi: \d+ s", "the end")
 
+    @needs_terminal
     def test_progress_is_erased_before_an_error(self):
         (self.path / "loop.hlo").write_bytes(ENDLESS)
         text, _ = self.on_terminal("run", "loop.hlo", "--timeout", "1.3")
         self.assertIn("took longer than 1.3 seconds", text)
         self.assertRegex(text, re.escape(ERASE) + r"loop\.hlo:\d+:\d+: (\x1b\[[\d;]*m)*error:")
 
+    @needs_terminal
     def test_no_progress_elsewhere(self):
         (self.path / "loop.hlo").write_bytes(ENDLESS)
         for err in (self.on_terminal("run", "loop.hlo", "--timeout", "1.3", term="dumb")[0],
