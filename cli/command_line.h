@@ -1,4 +1,4 @@
-// The whole command as a function: for main(), and for who calls it many times in one process.
+// The whole command as a function: for main(), and for a program that calls it many times.
 #ifndef KASHI_CLI_COMMAND_LINE_H_
 #define KASHI_CLI_COMMAND_LINE_H_
 

@@ -109,7 +109,8 @@ IntegerForms::Id IntegerForms::Product(Id a, Id b) {
   return range ? Unknown(*range) : kNone;
 }
 
-// Rounds towards zero. A divisor of 0 is left out: who divides by a size knows that it is not 0, and x / 0 is no bound.
+// Rounds towards zero. A divisor of 0 is left out: code that divides by a size knows that it is not 0, and x / 0 is no
+// bound.
 IntegerForms::Id IntegerForms::Quotient(Id a, Id b) {
   const IntegerRange divisor = RangeOf(b);
   std::optional<IntegerRange> both;

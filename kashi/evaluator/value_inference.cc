@@ -5,9 +5,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
@@ -720,14 +722,22 @@ Known Inference::Infer(const HloInstruction& root, const std::vector<Known>& arg
 
 // ---- Results -------------------------------------------------------------------------------------------------------
 
+// The tuple of what `literal_of` makes of each element. Pre: `shape` is a tuple.
+absl::StatusOr<Literal> TupleLiteral(
+    const Known& known, const Shape& shape,
+    absl::FunctionRef<absl::StatusOr<Literal>(const Known&, const Shape&)> literal_of) {
+  std::vector<Literal> elements;
+  for (int i = 0; i < ShapeUtil::TupleElementCount(shape); ++i) {
+    KASHI_ASSIGN_OR_RETURN(Literal element, literal_of(ElementOf(known, i), shape.tuple_shapes(i)));
+    elements.push_back(std::move(element));
+  }
+  return LiteralUtil::MakeTupleOwned(std::move(elements));
+}
+
 absl::StatusOr<Literal> Inference::ValueLiteral(const Known& known, const Shape& shape, ValueInferenceMode mode) {
   if (shape.IsTuple()) {
-    std::vector<Literal> elements;
-    for (int i = 0; i < ShapeUtil::TupleElementCount(shape); ++i) {
-      KASHI_ASSIGN_OR_RETURN(Literal element, ValueLiteral(ElementOf(known, i), shape.tuple_shapes(i), mode));
-      elements.push_back(std::move(element));
-    }
-    return LiteralUtil::MakeTupleOwned(std::move(elements));
+    return TupleLiteral(known, shape,
+                        [&](const Known& element, const Shape& part) { return ValueLiteral(element, part, mode); });
   }
   if (!shape.IsArray()) return LiteralUtil::CreateToken();
   KASHI_ASSIGN_OR_RETURN(const Value value, ValueOrZeros(known, shape));
@@ -746,12 +756,9 @@ absl::StatusOr<Literal> Inference::ValueLiteral(const Known& known, const Shape&
 
 absl::StatusOr<Literal> Inference::DynamicLiteral(const Known& known, const Shape& shape, bool bounds_count) {
   if (shape.IsTuple()) {
-    std::vector<Literal> elements;
-    for (int i = 0; i < ShapeUtil::TupleElementCount(shape); ++i) {
-      KASHI_ASSIGN_OR_RETURN(Literal element, DynamicLiteral(ElementOf(known, i), shape.tuple_shapes(i), bounds_count));
-      elements.push_back(std::move(element));
-    }
-    return LiteralUtil::MakeTupleOwned(std::move(elements));
+    return TupleLiteral(known, shape, [&](const Known& element, const Shape& part) {
+      return DynamicLiteral(element, part, bounds_count);
+    });
   }
   if (!shape.IsArray()) return LiteralUtil::CreateR0<bool>(true);
   KASHI_ASSIGN_OR_RETURN(Value dynamic, Dynamic(known, shape));

@@ -12,6 +12,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/hlo_verifier_internal.h"
+#include "kashi/hlo/instruction_shape.h"
 
 namespace kashi {
 namespace hlo_verifier {
@@ -95,11 +96,8 @@ absl::Status CheckOperandCount(const HloInstruction& x, int64_t expected) {
                   x.operand_count());
 }
 
-// An async-update may bring arguments: programs of the TPU's sparse core have such.
 absl::Status CheckArity(const HloInstruction& x) {
-  const int64_t arity = GetHloOpcodeInfo(x.opcode()).arity;
-  const bool brings_arguments = x.opcode() == HloOpcode::kAsyncUpdate && x.operand_count() > arity;
-  return arity < 0 || brings_arguments ? absl::OkStatus() : CheckOperandCount(x, arity);
+  return HasItsOperandCount(x) ? absl::OkStatus() : CheckOperandCount(x, GetHloOpcodeInfo(x.opcode()).arity);
 }
 
 absl::Status CheckIsToken(const HloInstruction& x, int64_t operand) {

@@ -90,7 +90,7 @@ absl::Status CheckOperandAndParameter(const HloInstruction& x, int64_t operand, 
                                       int64_t parameter, const Verification& v);
 absl::Status CheckIsToken(const HloInstruction& x, int64_t operand);
 absl::Status CheckOperandCount(const HloInstruction& x, int64_t expected);
-// The number of operands that ops.def gives; any number where it gives none.
+// HasItsOperandCount.
 absl::Status CheckArity(const HloInstruction& x);
 // The result must have this shape: exactly in minor_to_major when layout-sensitive.
 absl::Status CheckResultIs(const HloInstruction& x, const Shape& expected, const Verification& v);

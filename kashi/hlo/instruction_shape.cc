@@ -394,12 +394,16 @@ absl::Status CheckSize(const HloInstruction& x) {
 
 }  // namespace
 
+bool HasItsOperandCount(const HloInstruction& x) {
+  const int arity = GetHloOpcodeInfo(x.opcode()).arity;
+  return arity < 0 || x.operand_count() == arity ||
+         (x.opcode() == HloOpcode::kAsyncUpdate && x.operand_count() > arity);
+}
+
 // That there is what the rules take for granted.
 absl::Status CheckInstructionIsComplete(const HloInstruction& x) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
-  // An async-update may bring arguments.
-  const bool may_have_more = x.opcode() == HloOpcode::kAsyncUpdate && x.operand_count() > info.arity;
-  if (info.arity >= 0 && x.operand_count() != info.arity && !may_have_more) {
+  if (!HasItsOperandCount(x)) {
     return InvalidArgument("Expected %d operands for %s instruction, but it has %d.", static_cast<int>(info.arity),
                            info.name, x.operand_count());
   }

@@ -32,6 +32,10 @@ inline constexpr int64_t kMaxInferredSubshapes = int64_t{1} << 20;
 // a tuple may be asked for all the same); UNIMPLEMENTED for an opcode without a rule; otherwise ShapeInference's errors.
 absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction);
 
+// Whether there are as many operands as the opcode has; an opcode of any number has any. An async-update may bring arguments
+// besides: programs of the TPU's sparse core have such.
+bool HasItsOperandCount(const HloInstruction& instruction);
+
 // INVALID_ARGUMENT unless an opcode with a fixed number of operands has that many, and every required attribute is there.
 absl::Status CheckInstructionIsComplete(const HloInstruction& instruction);
 

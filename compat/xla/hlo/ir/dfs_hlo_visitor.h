@@ -106,7 +106,7 @@ class DfsHloVisitorBase {
     return HandleOther(hlo);
   }
 
-  // Accept takes instructions as const; who made a visitor of those that may change holds them as such.
+  // Accept takes instructions as const; a visitor of those that may change was made by code that holds them as such.
   static HloInstructionPtr Pointer(const HloInstruction& instruction) {
     return const_cast<HloInstructionPtr>(&instruction);
   }
