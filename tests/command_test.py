@@ -287,7 +287,8 @@ class CommandTest(unittest.TestCase):
 
     @needs_terminal
     def test_progress(self):
-        for name, content in {"m.hlo": MODULE, "loop.hlo": ENDLESS, "x.bin": b""}.items():
+        big = b"ENTRY e { ROOT r = f32[1000000] iota(), iota_dimension=0 }"  # a million runs take minutes on any machine
+        for name, content in {"m.hlo": MODULE, "big.hlo": big, "loop.hlo": ENDLESS, "x.bin": b""}.items():
             (self.path / name).write_bytes(content)
         for folder in ("one", "two"):
             (self.path / folder).mkdir()
@@ -296,7 +297,7 @@ class CommandTest(unittest.TestCase):
         limit = ("--timeout", "1.6")
         expected = {
             ("run", "loop.hlo", *limit): (None, r"loop\.hlo, instruction 2 of 2, iteration [\d,]+, last \w+ in \w+"),
-            ("run", "m.hlo", "--repeat", "1000000", *limit): (None, r"m\.hlo, run [\d,]+ of 1,000,000"),
+            ("run", "big.hlo", "--repeat", "1000000", *limit): (None, r"big\.hlo, run [\d,]+ of 1,000,000"),
             ("diff", "loop.hlo", "loop.hlo", *limit): (None, r"loop\.hlo and loop\.hlo, A, instruction 2 of 2, "),
             ("diff", "one", "two", *limit): (None, r"pair 1 of 2: loop\.hlo, A, instruction 2 of 2, "),
             ("verify", "m.hlo", "slow1"): ("slow1", r"module 2 of 2: slow1"),
