@@ -313,6 +313,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
   absl::StatusOr<Value> first;
   ItemProgress progress("run", options_.repeat);
   for (int i = 0; i < options_.repeat; ++i) {
+    if (i > 0 && !run.CheckStopped().ok()) break;  // a small program does not look at the deadline itself
     progress.Next();
     const Clock::time_point begin = Clock::now();
     absl::StatusOr<Value> value = run.Call(*file_->module->entry_computation(), arguments);
