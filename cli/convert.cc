@@ -18,8 +18,8 @@
 #include "cli/verb.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 

@@ -21,7 +21,7 @@
 #include "kashi/analysis/cost_analysis.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::cli {
 namespace {

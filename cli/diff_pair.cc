@@ -20,7 +20,7 @@
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal_comparison.h"
 
 namespace kashi::cli {

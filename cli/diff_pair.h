@@ -21,7 +21,7 @@
 #include "cli/run_outputs.h"
 #include "cli/verb.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/hlo/program_scope.h"
+#include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi::cli {

@@ -10,8 +10,8 @@
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/program_scope.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/program_scope.h"
 
 namespace kashi::cli {
 

@@ -15,7 +15,7 @@
 #include "cli/value_summary.h"
 #include "cli/verb.h"
 #include "kashi/base/text.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::cli {
 namespace {

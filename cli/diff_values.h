@@ -12,7 +12,7 @@
 #include "cli/run_outputs.h"
 #include "cli/value_summary.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi::cli {
 

@@ -14,8 +14,8 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
-#include "kashi/hlo/elided_constant.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/elided_constant.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::cli {
 namespace {

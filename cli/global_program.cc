@@ -9,9 +9,9 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/hlo_computation.h"
-#include "kashi/hlo/program_shards.h"
-#include "kashi/hlo/sharded_literal.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/spmd/program_shards.h"
+#include "kashi/hlo/spmd/sharded_literal.h"
 
 namespace kashi::cli {
 namespace {

@@ -1,4 +1,4 @@
-// What the command does with programs that are not partitioned yet (kashi/hlo/program_scope.h), and with pairs of a program
+// What the command does with programs that are not partitioned yet (kashi/hlo/spmd/program_scope.h), and with pairs of a program
 // and what the partitioner made of it.
 #ifndef KASHI_CLI_GLOBAL_PROGRAM_H_
 #define KASHI_CLI_GLOBAL_PROGRAM_H_
@@ -13,9 +13,9 @@
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/hlo_sharding.h"
-#include "kashi/hlo/program_scope.h"
+#include "kashi/hlo/attributes/hlo_sharding.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi::cli {

@@ -9,8 +9,8 @@
 #include "cli/verb.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
-#include "kashi/hlo/hlo_computation.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::cli {
 namespace {

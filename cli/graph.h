@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "cli/module_file.h"
 #include "cli/options.h"
-#include "kashi/hlo/hlo_dot.h"
+#include "kashi/hlo/text/hlo_dot.h"
 
 namespace kashi::cli {
 

@@ -26,8 +26,8 @@
 #include "cli/xla_memory_files.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/array/tpu_tiling.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/program_scope.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/program_scope.h"
 
 namespace kashi::cli {
 namespace {

@@ -22,7 +22,7 @@
 #include "kashi/analysis/source_location.h"
 #include "kashi/base/text.h"
 #include "kashi/draw/layout_figure.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "cli/verb.h"
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/hlo_place.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/text/hlo_place.h"
 
 namespace kashi::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "cli/json.h"
 #include "cli/module_file.h"
-#include "kashi/hlo/hlo_verifier.h"
+#include "kashi/hlo/verifier/hlo_verifier.h"
 
 namespace kashi::cli {
 

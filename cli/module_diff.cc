@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/hlo/elided_constant.h"
+#include "kashi/hlo/ir/elided_constant.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi::cli {

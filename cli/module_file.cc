@@ -21,8 +21,8 @@
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 

@@ -9,7 +9,7 @@
 #include "cli/suggest.h"
 #include "cli/verb.h"
 #include "kashi/evaluator/operation_table.h"
-#include "kashi/hlo/hlo_opcode.h"
+#include "kashi/hlo/ir/hlo_opcode.h"
 
 namespace kashi::cli {
 namespace {
@@ -23,7 +23,8 @@ struct OpsOptions {
 
 constexpr char kMarkdownHead[] =
     "# The operations of HLO\n\n"
-    "`kashi ops --markdown` makes this page from `kashi/hlo/ops.def` and the evaluator's table. Attributes in brackets "
+    "`kashi ops --markdown` makes this page from `kashi/hlo/ir/ops.def` and the evaluator's table. Attributes in "
+    "brackets "
     "are\n"
     "optional. Infer: `yes` if text may leave out the shape of the result; `checked` if text must give the shape, and\n"
     "Kashi infers it to check or complete it. What `custom-call` evaluates is in "

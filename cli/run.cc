@@ -34,8 +34,8 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/program_scope.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/program_scope.h"
 
 namespace kashi::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "cli/module_file.h"
 #include "kashi/array/shape.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi::cli {

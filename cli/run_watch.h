@@ -14,8 +14,8 @@
 #include "cli/progress.h"
 #include "cli/value_summary.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/hlo_instruction.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::cli {
 

@@ -1,4 +1,4 @@
-// Says of a module whether it is one device's program or a whole one that is not partitioned yet (kashi/hlo/program_scope.h).
+// Says of a module whether it is one device's program or a whole one that is not partitioned yet (kashi/hlo/spmd/program_scope.h).
 #ifndef KASHI_CLI_SCOPE_NOTE_H_
 #define KASHI_CLI_SCOPE_NOTE_H_
 
@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "cli/json.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/program_scope.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/program_scope.h"
 
 namespace kashi::cli {
 

@@ -9,8 +9,8 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/text.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/hlo_instruction.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi::cli {

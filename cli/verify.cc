@@ -11,8 +11,8 @@
 #include "cli/progress.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/hlo_verifier.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/verifier/hlo_verifier.h"
 
 namespace kashi::cli {
 namespace {

@@ -36,7 +36,7 @@ if(TARGET kashi_compat)
           FILES_MATCHING PATTERN "*.h" PATTERN "Eigen/Core")
 endif()
 
-list(APPEND targets kashi_kashi)
+list(APPEND targets kashi_hlo kashi_kashi)
 install(TARGETS ${targets} EXPORT kashi-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET kashi_cli)
   # The tar.gz has shared libraries beside the command, which look for one another there, too: RPATH, not RUNPATH.

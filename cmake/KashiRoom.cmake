@@ -41,48 +41,58 @@ set(KASHI_COMMON_HEADERS <algorithm> <cmath> <complex> <functional> <limits> <ma
     <absl/strings/numbers.h> <absl/strings/str_cat.h> <absl/strings/str_format.h> <absl/strings/str_join.h>
     <absl/strings/str_split.h> <absl/types/span.h>)
 
-# kashi_unity(TARGET alone source…)
+# kashi_unity(TARGET alone parts source…)
 #
 # With KASHI_UNITY_BUILD, the files of TARGET are compiled in groups: most of the time goes into headers, which a group reads
-# once. A file's group follows from the first letter of its name's second word alone, so that a new file disturbs no other
-# group; the builder's files, xla_*, have groups of their own. What two files of a group define in their anonymous namespaces must have different names; files that the regular
-# expression `alone` matches keep theirs and are compiled as they are.
+# once. A file's group follows from its name alone, so that a new file disturbs no other group: from the first letter of the
+# second word of the name, or, with PARTS (a list of ranges of letters), of the last word. What two files of a group define in
+# their anonymous namespaces must have different names; files that the regular expression `alone` matches keep theirs and are
+# compiled as they are.
 set(KASHI_UNITY_LETTERS a-c d-f g-i j-l m-o p-r s-u v-z)
-function(kashi_unity target alone)
+function(kashi_unity target alone parts)
   if(NOT KASHI_UNITY_BUILD)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  if(parts)
+    set(letters_of_groups ${parts})
+    set(not_that_word "^.*_")
+  else()
+    set(letters_of_groups ${KASHI_UNITY_LETTERS})
+    set(not_that_word "^[^_]*_")
+  endif()
   foreach(source ${ARGN})
     get_filename_component(name ${source} NAME_WE)
     if(NOT alone OR NOT name MATCHES "^(${alone})$")
       string(REGEX REPLACE "_test$" "" word ${name})
-      string(REGEX MATCH "^xla_" family ${word})
-      string(REGEX REPLACE "^[^_]*_" "" word ${word})
-      foreach(letters ${KASHI_UNITY_LETTERS})
+      string(REGEX REPLACE ${not_that_word} "" word ${word})
+      foreach(letters ${letters_of_groups})
         if(word MATCHES "^[${letters}]")
-          set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${family}${letters})
+          set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${letters})
         endif()
       endforeach()
     endif()
   endforeach()
 endfunction()
 
-# kashi_room(NAME [LONG_TESTS] [DEPENDS room…] [LIBRARIES target…] [ALONE regex])
+# kashi_room(NAME [LONG_TESTS] [DEPENDS room…] [LIBRARIES target…] [ALONE regex] [PARTS letters…])
 #
-# Makes the library kashi_NAME (alias kashi::NAME) of the folder's *.cc files. Beside a file x.cc may stand
-#   x_test.cc    a unit test:       all of a room's tests are one program, kashi_NAME_test
+# Makes the library kashi_NAME (alias kashi::NAME) of the *.cc files of the folder NAME. A room in a folder of rooms is named
+# FOLDER/NAME: its library is kashi_FOLDER_NAME, alias kashi::FOLDER_NAME. Beside a file x.cc may stand
+#   x_test.cc    a unit test:       all of a room's tests are one program, kashi_NAME_test; those of a folder of rooms too
 #   x_bench.cc   a micro benchmark: all of a room's benchmarks are one program, kashi_NAME_bench
 # so that adding a file to a room needs no edit here. LONG_TESTS says that its tests loop for long: they are optimised,
-# and ctest starts them first. ALONE: see kashi_unity.
+# and ctest starts them first. ALONE, PARTS: see kashi_unity.
 # Kernels that unroll by vectors: with all of a fuzzer's instrumentation a compiler takes ten minutes for one. What can go wrong
 # there is an access beyond an array, which is left.
 set(KASHI_UNROLLED_KERNELS interleave_kernel.cc streamed_transpose.cc transpose_kernels.cc)
 
-function(kashi_room name)
-  cmake_parse_arguments(ROOM "LONG_TESTS" "ALONE" "DEPENDS;LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
-  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.h)
+function(kashi_room folder)
+  cmake_parse_arguments(ROOM "LONG_TESTS" "ALONE" "DEPENDS;LIBRARIES;PARTS" ${ARGN})
+  string(REPLACE / _ name ${folder})
+  string(REGEX REPLACE "/.*" "" house ${folder})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.h)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   set(benches ${sources})
@@ -92,13 +102,14 @@ function(kashi_room name)
   foreach(sanitizer undefined fuzzer-no-link)
     if(KASHI_SANITIZE MATCHES ${sanitizer})
       set(kernels ${KASHI_UNROLLED_KERNELS})
-      list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${name}/)
+      list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/)
       set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=${sanitizer})
       set_property(SOURCE ${kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # those have the target's options
     endif()
   endforeach()
 
-  list(TRANSFORM ROOM_DEPENDS PREPEND kashi:: OUTPUT_VARIABLE rooms)
+  string(REPLACE / _ rooms "${ROOM_DEPENDS}")
+  list(TRANSFORM rooms PREPEND kashi::)
   add_library(kashi_${name} STATIC ${sources} ${headers})
   add_library(kashi::${name} ALIAS kashi_${name})
   set_target_properties(kashi_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
@@ -106,29 +117,43 @@ function(kashi_room name)
   target_compile_features(kashi_${name} PUBLIC cxx_std_17)
   target_link_libraries(kashi_${name} PUBLIC ${rooms} ${ROOM_LIBRARIES} PRIVATE $<BUILD_INTERFACE:kashi_flags>)
   kashi_precompile(kashi_${name} kashi_base ${KASHI_COMMON_HEADERS})
-  kashi_unity(kashi_${name} "${ROOM_ALONE}" ${sources})
+  kashi_unity(kashi_${name} "${ROOM_ALONE}" "${ROOM_PARTS}" ${sources})
   set_property(GLOBAL APPEND PROPERTY KASHI_ROOMS kashi_${name})
 
   if(KASHI_TESTS AND tests)
-    add_executable(kashi_${name}_test ${tests})
-    target_link_libraries(kashi_${name}_test PRIVATE kashi::${name} kashi_flags GTest::gmock GTest::gtest_main)
-    # g++ 12 sees a write outside of empty vectors in literal_util_test.cc, where there is none.
-    target_compile_options(kashi_${name}_test PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-free-nonheap-object>)
-    target_compile_definitions(kashi_${name}_test PRIVATE KASHI_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
-    set(carrier kashi_base_test)
-    set_target_properties(kashi_${name}_test PROPERTIES KASHI_UNFUZZED ON)
-    add_test(NAME ${name} COMMAND kashi_${name}_test)
-    if(ROOM_LONG_TESTS)
-      set(carrier kashi_literal_test)
-      set_tests_properties(${name} PROPERTIES COST 100)
-    else()
-      set_target_properties(kashi_${name}_test PROPERTIES KASHI_UNOPTIMISED ON)
-    endif()
-    kashi_precompile(kashi_${name}_test ${carrier} ${KASHI_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
-    kashi_unity(kashi_${name}_test "${ROOM_ALONE}" ${tests})
+    kashi_room_tests(${house} ${name} "${tests}" "${ROOM_ALONE}" ${ROOM_LONG_TESTS})
   endif()
   if(KASHI_BENCH AND benches)
     add_executable(kashi_${name}_bench ${benches})
     target_link_libraries(kashi_${name}_bench PRIVATE kashi::${name} kashi_flags benchmark::benchmark_main)
   endif()
+endfunction()
+
+# kashi_room_tests(PROGRAM ROOM tests alone long): adds a room's tests to the program kashi_PROGRAM_test, which the first room makes.
+function(kashi_room_tests program room tests alone long)
+  set(target kashi_${program}_test)
+  if(NOT TARGET ${target})
+    add_executable(${target})
+    target_link_libraries(${target} PRIVATE kashi_flags GTest::gmock GTest::gtest_main)
+    # g++ 12 sees a write outside of empty vectors in literal_util_test.cc, where there is none.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-free-nonheap-object>)
+    target_compile_definitions(${target} PRIVATE KASHI_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+    set_target_properties(${target} PROPERTIES KASHI_UNFUZZED ON)
+    add_test(NAME ${program} COMMAND ${target})
+    set(carrier kashi_base_test)
+    if(long)
+      set(carrier kashi_literal_test)
+      set_tests_properties(${program} PROPERTIES COST 100)
+    else()
+      set_target_properties(${target} PROPERTIES KASHI_UNOPTIMISED ON)
+    endif()
+    kashi_precompile(${target} ${carrier} ${KASHI_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
+  target_sources(${target} PRIVATE ${tests})
+  target_link_libraries(${target} PRIVATE kashi::${room})
+  get_target_property(uses kashi_${room} LINK_LIBRARIES)
+  if(uses MATCHES "kashi::hlo")
+    target_link_libraries(${target} PRIVATE kashi::hlo)  # tests read their programs from text, and verify them
+  endif()
+  kashi_unity(${target} "${alone}" "" ${tests})
 endfunction()

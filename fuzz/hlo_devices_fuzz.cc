@@ -13,7 +13,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/check.h"
 #include "kashi/evaluator/device_group.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 namespace {

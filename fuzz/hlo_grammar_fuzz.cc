@@ -11,19 +11,19 @@
 #include "absl/strings/string_view.h"
 #include "fuzzer/FuzzedDataProvider.h"
 #include "kashi/base/check.h"
-#include "kashi/hlo/hlo_opcode.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/ir/hlo_opcode.h"
+#include "kashi/hlo/text/hlo_parser.h"
 
 namespace kashi {
 namespace {
 
 enum class Codec {
 #define KASHI_CODEC(name) k##name,
-#include "kashi/hlo/codecs.def"
+#include "kashi/hlo/ir/codecs.def"
 };
 constexpr Codec kCodecs[] = {
 #define KASHI_ATTRIBUTE(identifier, name, codec, field, argument) Codec::k##codec,
-#include "kashi/hlo/attributes.def"
+#include "kashi/hlo/ir/attributes.def"
 };
 
 class ModuleText {

@@ -14,7 +14,7 @@
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/base/check.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/text/hlo_parser.h"
 
 namespace kashi {
 namespace {

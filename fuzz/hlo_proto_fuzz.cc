@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/array/shape.h"
 #include "kashi/base/check.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 #include "kashi/proto/hlo_proto_io.h"
 

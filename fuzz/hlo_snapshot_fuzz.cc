@@ -13,7 +13,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/check.h"
 #include "kashi/evaluator/hlo_evaluator.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/proto/hlo_proto_io.h"
 
 namespace kashi {

@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "fuzz/hlo_text_mutator.h"
 #include "kashi/base/check.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/text/hlo_parser.h"
 
 namespace kashi {
 namespace {

@@ -22,7 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "kashi/array/primitive_util.h"
-#include "kashi/hlo/hlo_opcode.h"
+#include "kashi/hlo/ir/hlo_opcode.h"
 
 // libFuzzer's own mutation of bytes.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);

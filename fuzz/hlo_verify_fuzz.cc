@@ -9,8 +9,8 @@
 #include "fuzz/hlo_text_mutator.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/check.h"
-#include "kashi/hlo/hlo_parser.h"
-#include "kashi/hlo/hlo_verifier.h"
+#include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/hlo/verifier/hlo_verifier.h"
 
 namespace kashi {
 namespace {

@@ -15,9 +15,9 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/check.h"
-#include "kashi/hlo/hlo_sharding.h"
-#include "kashi/hlo/hlo_sharding_text.h"
-#include "kashi/hlo/sharded_literal.h"
+#include "kashi/hlo/attributes/hlo_sharding.h"
+#include "kashi/hlo/attributes/hlo_sharding_text.h"
+#include "kashi/hlo/spmd/sharded_literal.h"
 #include "kashi/literal/literal.h"
 #include "kashi/literal/npy.h"
 

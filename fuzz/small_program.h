@@ -14,8 +14,8 @@
 #include "absl/strings/string_view.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/hlo/hlo_parser.h"
-#include "kashi/hlo/hlo_verifier.h"
+#include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/literal/fake_literal.h"
 
 namespace kashi {

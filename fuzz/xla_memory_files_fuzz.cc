@@ -12,7 +12,7 @@
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/xla_buffer_assignment.h"
 #include "kashi/base/check.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/text/hlo_parser.h"
 
 namespace kashi {
 namespace {

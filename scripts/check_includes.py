@@ -71,7 +71,7 @@ def read_rooms(cmake_lists):
     rooms = {}
     for match in re.finditer(r'\bkashi_room\(((?:"[^"]*"|[^")])*)\)', text):
         words = re.sub(r"\$\{(\w+)\}", lambda use: variables.get(use[1], ""), match[1]).split()
-        parts = {"": [], "DEPENDS": [], "LIBRARIES": [], "ALONE": []}
+        parts = {"": [], "DEPENDS": [], "LIBRARIES": [], "ALONE": [], "PARTS": []}
         key = ""
         for word in words:
             if word in parts:
@@ -104,13 +104,29 @@ def allowed_external(rooms, name, stem):
     return prefixes
 
 
+def room_of(rooms, path):
+    """The room of kashi/ROOM/file or kashi/FOLDER/ROOM/file; None when there is no such room."""
+    name = "/".join(path.parts[1:-1])
+    while name and name not in rooms:
+        name = name.rpartition("/")[0]
+    return name or None
+
+
+def usable(rooms, room, stem):
+    """What a file of the room may include. Tests of what uses HLO read their programs from text and verify them."""
+    below = reachable(rooms, room)
+    if stem.endswith(tuple(TEST_INCLUDES)) and any(name.startswith("hlo/") for name in below):
+        return [*below, *(name for name in rooms if name.startswith("hlo/"))]
+    return below
+
+
 def judge_include(rooms, room, path, included, root):
     """Why this include is wrong, or None. `room` is None in the folders that may include every room."""
     if included.startswith("kashi/") and not included.endswith(".pb.h"):
         if not (root / included).is_file():
             return "there is no such file"
-        target = included.split("/")[1]
-        if room is not None and target not in reachable(rooms, room):
+        target = room_of(rooms, pathlib.PurePath(included))
+        if room is not None and target not in usable(rooms, room, path.stem):
             below = ", ".join(reachable(rooms, room)[1:]) or "no other room"
             return f"{room} may use {below}"
         return None
@@ -141,7 +157,8 @@ def files_to_judge(root, rooms):
     """(room or None, path) of every C++ file. A folder of kashi/ with code that is no room is a finding of its own."""
     for path in sorted(root.glob("kashi/*/**/*")):
         if path.suffix in (".h", ".cc"):
-            yield path.relative_to(root).parts[1], path
+            place = path.relative_to(root)
+            yield room_of(rooms, place) or "/".join(place.parts[1:-1]), path
     for folder in OPEN_FOLDERS:
         for path in sorted(root.glob(f"{folder}/**/*")):
             if path.suffix in (".h", ".cc"):
@@ -150,8 +167,8 @@ def files_to_judge(root, rooms):
 
 def judge_table(rooms, document):
     """ARCHITECTURE.md's table has a row `| kashi/NAME | holds | may use | … |` for each room, and says what CMake says."""
-    rows = re.findall(r"^\| `kashi/(\w+)` \|[^|]*\|([^|]*)\|", document.read_text(), re.M)
-    table = {name: sorted(re.findall(r"`(\w+)`", uses)) for name, uses in rows}
+    rows = re.findall(r"^\| `kashi/([\w/]+)` \|[^|]*\|([^|]*)\|", document.read_text(), re.M)
+    table = {name: sorted(re.findall(r"`([\w/]+)`", uses)) for name, uses in rows}
     for name in sorted(set(rooms) | set(table)):
         if name not in table or name not in rooms:
             where = "kashi/CMakeLists.txt" if name in table else document.name

@@ -1,8 +1,8 @@
-// XLA's path of kashi/hlo/comparison_util.h.
+// XLA's path of kashi/hlo/attributes/comparison_util.h.
 #ifndef KASHI_COMPAT_XLA_COMPARISON_UTIL_H_
 #define KASHI_COMPAT_XLA_COMPARISON_UTIL_H_
 
-#include "kashi/hlo/comparison_util.h"
+#include "kashi/hlo/attributes/comparison_util.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/primitive_util.h"
 #include "xla/types.h"

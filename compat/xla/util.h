@@ -23,7 +23,7 @@
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
 #include "kashi/base/util.h"
-#include "kashi/hlo/padding_config.h"
+#include "kashi/hlo/attributes/padding_config.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/status_macros.h"
 #include "xla/tsl/platform/errors.h"

@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "kashi/analysis/memory_analysis.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/text/hlo_parser.h"
 
 namespace kashi {
 

@@ -1,7 +1,7 @@
 #include "kashi/analysis/call_graph.h"
 
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_place.h"
+#include "kashi/hlo/text/hlo_place.h"
 
 namespace kashi {
 namespace {

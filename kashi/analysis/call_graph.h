@@ -14,9 +14,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "kashi/hlo/hlo_computation.h"
-#include "kashi/hlo/hlo_instruction.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
-#include "kashi/hlo/hlo_place.h"
+#include "kashi/hlo/text/hlo_place.h"
 
 namespace kashi {
 namespace {

@@ -26,9 +26,9 @@
 #include "absl/types/span.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_index.h"
-#include "kashi/hlo/hlo_computation.h"
-#include "kashi/hlo/hlo_instruction.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 

@@ -21,8 +21,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "kashi/analysis/cost_analysis.h"
-#include "kashi/hlo/hlo_computation.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 

@@ -3,7 +3,7 @@
 #define KASHI_ANALYSIS_COST_ANALYSIS_PRODUCTS_H_
 
 #include "kashi/array/shape.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 

@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
 #include "kashi/analysis/cost_analysis_products.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/text/hlo_parser.h"
 
 namespace kashi {
 namespace {

@@ -17,8 +17,8 @@
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/hlo/elided_constant.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/ir/elided_constant.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/random_array.h"
 
 namespace kashi {

@@ -23,7 +23,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_index.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

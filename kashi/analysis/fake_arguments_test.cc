@@ -13,8 +13,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
-#include "kashi/hlo/elided_constant.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/ir/elided_constant.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi {
 namespace {

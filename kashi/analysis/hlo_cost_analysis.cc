@@ -9,8 +9,8 @@
 #include "kashi/analysis/cost_analysis_sizes.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/hlo_place.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/text/hlo_place.h"
 
 namespace kashi {
 namespace {

@@ -29,8 +29,8 @@
 #include "kashi/analysis/hlo_cost_analysis_properties.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_index.h"
-#include "kashi/hlo/hlo_computation.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 

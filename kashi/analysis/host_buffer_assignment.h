@@ -21,7 +21,7 @@
 #include "kashi/analysis/call_graph.h"
 #include "kashi/analysis/live_ranges.h"
 #include "kashi/analysis/value_positions.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 

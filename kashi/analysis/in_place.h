@@ -20,7 +20,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "kashi/analysis/call_graph.h"
 #include "kashi/array/shape_index.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 

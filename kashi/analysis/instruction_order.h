@@ -7,8 +7,8 @@
 
 #include "kashi/analysis/buffer_groups.h"
 #include "kashi/analysis/value_positions.h"
-#include "kashi/hlo/hlo_computation.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 

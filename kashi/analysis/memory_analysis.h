@@ -23,8 +23,8 @@
 #include "kashi/analysis/memory_target.h"
 #include "kashi/analysis/xla_buffer_assignment.h"
 #include "kashi/array/shape.h"
-#include "kashi/hlo/hlo_instruction.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 

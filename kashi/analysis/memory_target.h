@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "kashi/array/device_size.h"
 #include "kashi/array/tpu_tiling.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 

@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

@@ -8,7 +8,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "kashi/analysis/value_constraints.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 

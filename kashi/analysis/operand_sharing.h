@@ -16,8 +16,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_index.h"
-#include "kashi/hlo/hlo_computation.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 

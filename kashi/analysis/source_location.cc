@@ -1,6 +1,6 @@
 #include "kashi/analysis/source_location.h"
 
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 namespace {

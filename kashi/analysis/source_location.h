@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 

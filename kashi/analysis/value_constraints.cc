@@ -16,7 +16,7 @@
 #include "kashi/analysis/value_positions.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi {
 namespace {

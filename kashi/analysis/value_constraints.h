@@ -20,8 +20,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "kashi/array/shape_index.h"
-#include "kashi/hlo/hlo_instruction.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 

@@ -10,7 +10,7 @@
 #include "kashi/analysis/analysis_testing.h"
 #include "kashi/analysis/operand_constraints.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_place.h"
+#include "kashi/hlo/text/hlo_place.h"
 
 namespace kashi {
 namespace {

@@ -16,8 +16,8 @@
 #include "absl/types/span.h"
 #include "kashi/analysis/call_graph.h"
 #include "kashi/analysis/shape_nodes.h"
-#include "kashi/hlo/hlo_instruction.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 

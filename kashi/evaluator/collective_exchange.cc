@@ -12,7 +12,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/collective_groups.h"
 #include "kashi/evaluator/device.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 namespace {

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/check.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_opcode.h"
+#include "kashi/hlo/ir/hlo_opcode.h"
 
 namespace kashi {
 namespace {

@@ -17,8 +17,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "kashi/hlo/collective_device_list.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/attributes/collective_device_list.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 

@@ -10,7 +10,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/work.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 namespace {

@@ -13,7 +13,7 @@
 #include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi {
 

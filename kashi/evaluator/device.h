@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 

@@ -21,7 +21,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/evaluator/value_util.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi {
 namespace {

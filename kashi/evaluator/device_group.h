@@ -15,7 +15,7 @@
 #include "kashi/evaluator/collective_groups.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

@@ -15,8 +15,8 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/evaluator/device_group_testing.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/hlo/program_scope.h"
-#include "kashi/hlo/program_shards.h"
+#include "kashi/hlo/spmd/program_scope.h"
+#include "kashi/hlo/spmd/program_shards.h"
 #include "kashi/literal/npy.h"
 
 namespace kashi {

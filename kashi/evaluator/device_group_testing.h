@@ -14,8 +14,8 @@
 #include "absl/strings/string_view.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/device_group.h"
-#include "kashi/hlo/hlo_parser.h"
-#include "kashi/hlo/hlo_verifier.h"
+#include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

@@ -12,8 +12,8 @@
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/computation_plan.h"
-#include "kashi/hlo/hlo_instruction.h"
-#include "kashi/hlo/instruction_shape.h"
+#include "kashi/hlo/inference/instruction_shape.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 namespace {

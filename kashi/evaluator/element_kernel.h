@@ -13,9 +13,9 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "kashi/array/primitive_type.h"
-#include "kashi/hlo/comparison_util.h"
-#include "kashi/hlo/hlo_instruction.h"
-#include "kashi/hlo/hlo_opcode.h"
+#include "kashi/hlo/attributes/comparison_util.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_opcode.h"
 
 namespace kashi {
 

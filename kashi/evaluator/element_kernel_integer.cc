@@ -192,7 +192,7 @@ template <template <HloOpcode> class Formula>
 Domain DomainOf(HloOpcode opcode) {
   static constexpr std::array<Domain, HloOpcodeCount()> kDomains = {
 #define KASHI_OP(op, ...) Formula<HloOpcode::k##op>::kDomain,
-#include "kashi/hlo/ops.def"
+#include "kashi/hlo/ir/ops.def"
   };
   return kDomains[static_cast<size_t>(opcode)];
 }

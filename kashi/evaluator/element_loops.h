@@ -111,7 +111,7 @@ template <template <HloOpcode> class Formula, typename T>
 ElementFunction FindUnaryLoop(HloOpcode opcode) {
   static constexpr std::array<ElementFunction, HloOpcodeCount()> kLoops = {
 #define KASHI_OP(op, ...) UnaryLoopOf<Formula<HloOpcode::k##op>, T>(),
-#include "kashi/hlo/ops.def"
+#include "kashi/hlo/ir/ops.def"
   };
   return kLoops[static_cast<size_t>(opcode)];
 }
@@ -119,7 +119,7 @@ template <template <HloOpcode> class Formula, typename T>
 ElementFunction FindBinaryLoop(HloOpcode opcode) {
   static constexpr std::array<ElementFunction, HloOpcodeCount()> kLoops = {
 #define KASHI_OP(op, ...) BinaryLoopOf<Formula<HloOpcode::k##op>, T>(),
-#include "kashi/hlo/ops.def"
+#include "kashi/hlo/ir/ops.def"
   };
   return kLoops[static_cast<size_t>(opcode)];
 }

@@ -14,8 +14,8 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/sharding_border.h"
 #include "kashi/evaluator/work.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/hlo_place.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/text/hlo_place.h"
 
 namespace kashi {
 namespace {

@@ -21,8 +21,8 @@
 #include "absl/types/span.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/hlo_computation.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 
@@ -61,7 +61,7 @@ struct EvaluationOptions {
   const std::atomic<bool>* cancelled = nullptr;
   // The device that this run plays; null: the only one. Must outlive the run.
   Device* device = nullptr;
-  // More than 1: the module is one program for that many partitions, not yet partitioned (kashi/hlo/program_scope.h). It runs
+  // More than 1: the module is one program for that many partitions, not yet partitioned (kashi/hlo/spmd/program_scope.h). It runs
   // as such: arguments and result are those of the whole program, and only what is in its manual regions runs on each device
   // (manual_region.h). The observer does not see what happens there.
   int64_t global_devices = 1;

@@ -12,8 +12,8 @@
 #include "gtest/gtest.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/hlo_evaluator.h"
-#include "kashi/hlo/hlo_parser.h"
-#include "kashi/hlo/hlo_verifier.h"
+#include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

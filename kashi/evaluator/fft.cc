@@ -16,7 +16,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/fft_transform.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/hlo/enum_text.h"
+#include "kashi/hlo/attributes/enum_text.h"
 
 namespace kashi {
 namespace {

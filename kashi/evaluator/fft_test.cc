@@ -13,7 +13,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/evaluator/fft_transform.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal_comparison.h"
 #include "kashi/literal/literal_util.h"
 

@@ -13,7 +13,7 @@
 #include "kashi/evaluator/partial_evaluation.h"
 #include "kashi/evaluator/product_trace.h"
 #include "kashi/evaluator/value_util.h"
-#include "kashi/hlo/instruction_shape.h"
+#include "kashi/hlo/inference/instruction_shape.h"
 
 namespace kashi {
 namespace {

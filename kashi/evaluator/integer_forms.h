@@ -20,8 +20,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "kashi/array/primitive_type.h"
-#include "kashi/hlo/comparison_util.h"
-#include "kashi/hlo/hlo_opcode.h"
+#include "kashi/hlo/attributes/comparison_util.h"
+#include "kashi/hlo/ir/hlo_opcode.h"
 
 namespace kashi {
 

@@ -20,7 +20,7 @@
 #include "absl/types/span.h"
 #include "kashi/array/primitive_type.h"
 #include "kashi/evaluator/element_kernel.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi {
 

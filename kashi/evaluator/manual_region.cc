@@ -9,7 +9,7 @@
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/sharding_border.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi {
 namespace {

@@ -29,8 +29,8 @@
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/hlo_computation.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
 

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/evaluator/device_group_testing.h"
-#include "kashi/hlo/program_scope.h"
+#include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi {

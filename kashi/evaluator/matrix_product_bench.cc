@@ -11,7 +11,7 @@
 #include "kashi/base/check.h"
 #include "kashi/evaluator/hlo_evaluator.h"
 #include "kashi/evaluator/matrix_product.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

@@ -45,13 +45,13 @@ struct Table : HloOpcodeFlags {
   static constexpr std::array<EvaluationFunction, HloOpcodeCount()> Functions() {
     return {
 #define KASHI_OP(op, name, arity, rule, flags, ...) FunctionOf<HloOpcode::k##op, (flags)>(),
-#include "kashi/hlo/ops.def"
+#include "kashi/hlo/ir/ops.def"
     };
   }
   static constexpr std::array<bool, HloOpcodeCount()> OfElements() {
     return {
 #define KASHI_OP(op, name, arity, rule, flags, ...) IsOfElements(HloOpcode::k##op, (flags)),
-#include "kashi/hlo/ops.def"
+#include "kashi/hlo/ir/ops.def"
     };
   }
 };

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kashi/array/primitive_type.h"
-#include "kashi/hlo/comparison_util.h"
+#include "kashi/hlo/attributes/comparison_util.h"
 
 namespace kashi {
 

@@ -7,7 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi {

@@ -16,7 +16,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/evaluator/while_loop_pattern.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

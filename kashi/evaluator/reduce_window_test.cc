@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/evaluator/evaluator_testing.h"
-#include "kashi/hlo/window_util.h"
+#include "kashi/hlo/attributes/window_util.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi {

@@ -12,9 +12,9 @@
 #include "kashi/array/dimension_vector.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/mesh.h"
-#include "kashi/hlo/sdy_sharding.h"
+#include "kashi/hlo/attributes/mesh.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/sdy_sharding.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {

@@ -22,8 +22,8 @@
 #include "absl/status/statusor.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/hlo_instruction.h"
-#include "kashi/hlo/shard_grid.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/spmd/shard_grid.h"
 
 namespace kashi {
 

@@ -18,7 +18,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/order_keys.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/strided_copy.h"
 
 namespace kashi {

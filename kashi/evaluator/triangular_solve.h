@@ -5,7 +5,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/xla_data.h"
+#include "kashi/hlo/attributes/xla_data.h"
 
 namespace kashi {
 

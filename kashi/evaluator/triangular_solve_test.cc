@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/evaluator/evaluator_testing.h"
-#include "kashi/hlo/enum_text.h"
+#include "kashi/hlo/attributes/enum_text.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi {

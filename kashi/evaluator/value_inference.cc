@@ -18,8 +18,8 @@
 #include "kashi/evaluator/integer_forms.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/evaluator/while_loop_pattern.h"
-#include "kashi/hlo/hlo_computation.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi {

@@ -30,8 +30,8 @@
 #include "absl/types/span.h"
 #include "kashi/array/shape_index.h"
 #include "kashi/base/check.h"
-#include "kashi/hlo/xla_builder.h"
-#include "kashi/hlo/xla_op.h"
+#include "kashi/hlo/builder/xla_builder.h"
+#include "kashi/hlo/builder/xla_op.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi {

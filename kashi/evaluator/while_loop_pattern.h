@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "kashi/array/shape_index.h"
-#include "kashi/hlo/comparison_util.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/attributes/comparison_util.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 

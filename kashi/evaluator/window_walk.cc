@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "kashi/base/status.h"
-#include "kashi/hlo/window_util.h"
+#include "kashi/hlo/attributes/window_util.h"
 
 namespace kashi {
 namespace {

@@ -25,7 +25,7 @@
 #include "kashi/array/dimension_vector.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {

@@ -13,8 +13,8 @@
 
 #include "absl/types/span.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/hlo_computation.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi {
 

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/text/hlo_parser.h"
 
 namespace kashi {
 namespace {

@@ -4,7 +4,7 @@
 #define KASHI_PROTO_DEVICE_LIST_PROTO_H_
 
 #include "absl/status/statusor.h"
-#include "kashi/hlo/collective_device_list.h"
+#include "kashi/hlo/attributes/collective_device_list.h"
 #include "kashi/proto/hlo.pb.h"
 
 namespace kashi::proto_internal {

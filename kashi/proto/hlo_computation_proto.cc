@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/proto/hlo_proto_reader.h"
 
 namespace kashi {

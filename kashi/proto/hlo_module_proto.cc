@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/proto/hlo_proto_reader.h"
 #include "kashi/proto/original_value_proto.h"
 #include "kashi/proto/records_proto.h"

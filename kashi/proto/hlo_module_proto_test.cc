@@ -13,8 +13,8 @@
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/hlo.pb.h"
 
 namespace kashi {

@@ -21,7 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/proto/hlo.pb.h"
 
 namespace kashi {

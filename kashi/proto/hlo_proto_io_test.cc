@@ -5,7 +5,7 @@
 #include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/utf8_strings.h"
 
 namespace kashi {

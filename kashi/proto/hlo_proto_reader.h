@@ -22,7 +22,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "kashi/base/shared_value.h"
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal_parser.h"
 #include "kashi/proto/hlo.pb.h"
 

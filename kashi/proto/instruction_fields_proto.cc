@@ -11,9 +11,9 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/comparison_util.h"
-#include "kashi/hlo/fusion_kind.h"
-#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/attributes/comparison_util.h"
+#include "kashi/hlo/attributes/fusion_kind.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/proto/device_list_proto.h"
 #include "kashi/proto/literal_proto.h"
 #include "kashi/proto/records_proto.h"
@@ -555,7 +555,7 @@ struct FieldFunctions {
 const FieldFunctions& FunctionsOf(HloField field) {
   static constexpr FieldFunctions kFunctions[] = {
 #define KASHI_FIELD(name, ...) {Read<HloField::name>, Write<HloField::name>},
-#include "kashi/hlo/fields.def"
+#include "kashi/hlo/ir/fields.def"
   };
   return kFunctions[static_cast<size_t>(field)];
 }
@@ -563,14 +563,14 @@ const FieldFunctions& FunctionsOf(HloField field) {
 HloField FieldOf(HloAttribute attribute) {
   static constexpr HloField kFields[] = {
 #define KASHI_ATTRIBUTE(identifier, name, codec, field, ...) HloField::field,
-#include "kashi/hlo/attributes.def"
+#include "kashi/hlo/ir/attributes.def"
   };
   return kFields[static_cast<size_t>(attribute)];
 }
 
 constexpr size_t kFieldCount = 0
 #define KASHI_FIELD(...) +1
-#include "kashi/hlo/fields.def"
+#include "kashi/hlo/ir/fields.def"
     ;
 
 // Visits the fields that the opcode may have, each once, until `visit` returns false: those of its attributes. What

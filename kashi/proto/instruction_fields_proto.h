@@ -1,4 +1,4 @@
-// Internal to kashi/proto: the fields of instructions (kashi/hlo/fields.def) in HloInstructionProto. One pair of functions
+// Internal to kashi/proto: the fields of instructions (kashi/hlo/ir/fields.def) in HloInstructionProto. One pair of functions
 // a field, whatever the opcode; which fields an opcode has is said by ops.def.
 #ifndef KASHI_PROTO_INSTRUCTION_FIELDS_PROTO_H_
 #define KASHI_PROTO_INSTRUCTION_FIELDS_PROTO_H_
@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "kashi/hlo/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/proto/hlo.pb.h"
 
 namespace kashi::proto_internal {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "kashi/hlo/hlo_module_config.h"
+#include "kashi/hlo/ir/hlo_module_config.h"
 #include "kashi/proto/hlo.pb.h"
 #include "kashi/proto/module_settings.pb.h"
 

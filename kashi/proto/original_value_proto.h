@@ -1,9 +1,9 @@
-// Internal to kashi/proto: where values come from (kashi/hlo/original_value.h), as a list of leaves.
+// Internal to kashi/proto: where values come from (kashi/hlo/ir/original_value.h), as a list of leaves.
 #ifndef KASHI_PROTO_ORIGINAL_VALUE_PROTO_H_
 #define KASHI_PROTO_ORIGINAL_VALUE_PROTO_H_
 
 #include "absl/status/statusor.h"
-#include "kashi/hlo/original_value.h"
+#include "kashi/hlo/ir/original_value.h"
 #include "kashi/proto/xla_data.pb.h"
 
 namespace kashi::proto_internal {

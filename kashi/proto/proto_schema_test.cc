@@ -15,8 +15,8 @@
 #include "absl/strings/strip.h"
 #include "google/protobuf/descriptor.h"
 #include "gtest/gtest.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/xla_data.h"
+#include "kashi/hlo/attributes/xla_data.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/proto/hlo.pb.h"
 
 namespace kashi {

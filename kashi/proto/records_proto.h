@@ -1,4 +1,4 @@
-// The records of kashi/hlo/xla_data.h to messages of wire.proto and back: a function for each type.
+// The records of kashi/hlo/attributes/xla_data.h to messages of wire.proto and back: a function for each type.
 //
 //   ToWire(instruction.window(), proto->mutable_window());
 //   KASHI_RETURN_IF_ERROR(FromWire(proto.window(), &window));
@@ -6,12 +6,12 @@
 // Both add to what is there; callers pass empty ones. FromWire refuses numbers that are no enumerators (INVALID_ARGUMENT);
 // what it has written by then is unspecified.
 //
-// With these, records themselves have SerializeAsString(), ParseFromString() and DebugString() (kashi/hlo/message.h).
+// With these, records themselves have SerializeAsString(), ParseFromString() and DebugString() (kashi/hlo/attributes/message.h).
 #ifndef KASHI_PROTO_RECORDS_PROTO_H_
 #define KASHI_PROTO_RECORDS_PROTO_H_
 
 #include "absl/status/status.h"
-#include "kashi/hlo/xla_data.h"
+#include "kashi/hlo/attributes/xla_data.h"
 #include "kashi/proto/wire.pb.h"
 
 namespace kashi {

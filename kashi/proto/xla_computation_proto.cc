@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "kashi/base/status.h"
-#include "kashi/hlo/hlo_module.h"
-#include "kashi/hlo/xla_builder_friend.h"
-#include "kashi/hlo/xla_computation.h"
+#include "kashi/hlo/builder/xla_builder_friend.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/ir/xla_computation.h"
 #include "kashi/proto/hlo.pb.h"
 
 namespace kashi {

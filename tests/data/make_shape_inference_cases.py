@@ -14,7 +14,7 @@ os.environ['JAX_PLATFORMS'] = 'cpu'
 import jaxlib
 import jaxlib._hlo as hlo
 
-OPS_DEF = os.path.join(os.path.dirname(__file__), '../../kashi/hlo/ops.def')
+OPS_DEF = os.path.join(os.path.dirname(__file__), '../../kashi/hlo/ir/ops.def')
 rng = random.Random(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
 COUNT = int(sys.argv[2]) if len(sys.argv) > 2 else 700
 

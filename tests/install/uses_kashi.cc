@@ -1,6 +1,6 @@
 #include <iostream>
 
-#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/text/hlo_parser.h"
 
 int main() {
   const auto module = kashi::ParseAndReturnUnverifiedModule("f32[3,5]{1,0:T(2,2)} add(f32[3,5] %x, f32[3,5] %y)");

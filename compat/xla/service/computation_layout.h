@@ -1,8 +1,8 @@
-// XLA's path of what kashi/hlo/hlo_module_config.h has of this.
+// XLA's path of what kashi/hlo/ir/hlo_module_config.h has of this.
 #ifndef KASHI_COMPAT_XLA_SERVICE_COMPUTATION_LAYOUT_H_
 #define KASHI_COMPAT_XLA_SERVICE_COMPUTATION_LAYOUT_H_
 
-#include "kashi/hlo/hlo_module_config.h"
+#include "kashi/hlo/ir/hlo_module_config.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/shape_layout.h"
 

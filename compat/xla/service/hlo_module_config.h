@@ -1,8 +1,8 @@
-// XLA's path of kashi/hlo/hlo_module_config.h.
+// XLA's path of kashi/hlo/ir/hlo_module_config.h.
 #ifndef KASHI_COMPAT_XLA_SERVICE_HLO_MODULE_CONFIG_H_
 #define KASHI_COMPAT_XLA_SERVICE_HLO_MODULE_CONFIG_H_
 
-#include "kashi/hlo/hlo_module_config.h"
+#include "kashi/hlo/ir/hlo_module_config.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/service/computation_layout.h"
 

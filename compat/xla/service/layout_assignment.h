@@ -2,7 +2,7 @@
 #ifndef KASHI_COMPAT_XLA_SERVICE_LAYOUT_ASSIGNMENT_H_
 #define KASHI_COMPAT_XLA_SERVICE_LAYOUT_ASSIGNMENT_H_
 
-#include "kashi/hlo/hlo_verifier.h"
+#include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"

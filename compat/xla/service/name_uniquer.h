@@ -1,8 +1,8 @@
-// XLA's path of kashi/hlo/name_uniquer.h.
+// XLA's path of kashi/hlo/ir/name_uniquer.h.
 #ifndef KASHI_COMPAT_XLA_SERVICE_NAME_UNIQUER_H_
 #define KASHI_COMPAT_XLA_SERVICE_NAME_UNIQUER_H_
 
-#include "kashi/hlo/name_uniquer.h"
+#include "kashi/hlo/ir/name_uniquer.h"
 #include "kashi_compat/namespace_xla.h"
 
 #endif  // KASHI_COMPAT_XLA_SERVICE_NAME_UNIQUER_H_

@@ -1,8 +1,8 @@
-// XLA's path of kashi/hlo/pattern_matcher.h: namespace match.
+// XLA's path of kashi/hlo/matcher/pattern_matcher.h: namespace match.
 #ifndef KASHI_COMPAT_XLA_SERVICE_PATTERN_MATCHER_H_
 #define KASHI_COMPAT_XLA_SERVICE_PATTERN_MATCHER_H_
 
-#include "kashi/hlo/pattern_matcher.h"
+#include "kashi/hlo/matcher/pattern_matcher.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/layout.h"

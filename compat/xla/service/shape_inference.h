@@ -1,8 +1,8 @@
-// XLA's path of kashi/hlo/shape_inference.h.
+// XLA's path of kashi/hlo/inference/shape_inference.h.
 #ifndef KASHI_COMPAT_XLA_SERVICE_SHAPE_INFERENCE_H_
 #define KASHI_COMPAT_XLA_SERVICE_SHAPE_INFERENCE_H_
 
-#include "kashi/hlo/shape_inference.h"
+#include "kashi/hlo/inference/shape_inference.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/hlo/ir/hlo_opcode.h"

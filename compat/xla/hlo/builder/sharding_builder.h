@@ -1,8 +1,8 @@
-// XLA's path of kashi/hlo/sharding_builder.h.
+// XLA's path of kashi/hlo/attributes/sharding_builder.h.
 #ifndef KASHI_COMPAT_XLA_HLO_BUILDER_SHARDING_BUILDER_H_
 #define KASHI_COMPAT_XLA_HLO_BUILDER_SHARDING_BUILDER_H_
 
-#include "kashi/hlo/sharding_builder.h"
+#include "kashi/hlo/attributes/sharding_builder.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/array.h"
 #include "xla/shape_util.h"

@@ -1,9 +1,9 @@
-// XLA's path of kashi/hlo/xla_builder.h.
+// XLA's path of kashi/hlo/builder/xla_builder.h.
 #ifndef KASHI_COMPAT_XLA_HLO_BUILDER_XLA_BUILDER_H_
 #define KASHI_COMPAT_XLA_HLO_BUILDER_XLA_BUILDER_H_
 
-#include "kashi/hlo/xla_builder.h"
-#include "kashi/hlo/xla_builder_friend.h"
+#include "kashi/hlo/builder/xla_builder.h"
+#include "kashi/hlo/builder/xla_builder_friend.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/comparison_util.h"
 #include "xla/hlo/builder/padding.h"

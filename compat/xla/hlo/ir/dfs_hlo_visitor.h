@@ -42,7 +42,7 @@ class DfsHloVisitorBase {
 
 #define KASHI_OP(name, ...) \
   virtual absl::Status Handle##name(HloInstructionPtr hlo) { return HandleUnhandled(hlo); }
-#include "kashi/hlo/ops.def"
+#include "kashi/hlo/ir/ops.def"
   // XLA's name for round-nearest-afz.
   virtual absl::Status HandleRound(HloInstructionPtr hlo) { return HandleRoundNearestAfz(hlo); }
   virtual absl::Status HandleElementwiseUnary(HloInstructionPtr hlo) { return HandleOther(hlo); }
@@ -87,7 +87,7 @@ class DfsHloVisitorBase {
 #define KASHI_OP(name, ...) \
   case HloOpcode::k##name:  \
     return Handle##name(Pointer(instruction));
-#include "kashi/hlo/ops.def"
+#include "kashi/hlo/ir/ops.def"
     }
     return HandleOther(Pointer(instruction));
   }

@@ -1,8 +1,8 @@
-// XLA's path of kashi/hlo/hlo_module.h.
+// XLA's path of kashi/hlo/ir/hlo_module.h.
 #ifndef KASHI_COMPAT_XLA_HLO_IR_HLO_MODULE_H_
 #define KASHI_COMPAT_XLA_HLO_IR_HLO_MODULE_H_
 
-#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/service/hlo.pb.h"

@@ -1,4 +1,4 @@
-// XLA's newer path of kashi/hlo/collective_device_list.h.
+// XLA's newer path of kashi/hlo/attributes/collective_device_list.h.
 #ifndef KASHI_COMPAT_XLA_HLO_IR_REPLICA_GROUP_H_
 #define KASHI_COMPAT_XLA_HLO_IR_REPLICA_GROUP_H_
 

@@ -4,9 +4,9 @@
 #define KASHI_COMPAT_XLA_HLO_PARSER_HLO_PARSER_H_
 
 #include "kashi/array/shape_parser.h"
-#include "kashi/hlo/collective_device_list.h"
-#include "kashi/hlo/hlo_parser.h"
-#include "kashi/hlo/hlo_sharding_text.h"
+#include "kashi/hlo/attributes/collective_device_list.h"
+#include "kashi/hlo/attributes/hlo_sharding_text.h"
+#include "kashi/hlo/text/hlo_parser.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/hlo/ir/hlo_module.h"
 #include "xla/hlo/ir/hlo_sharding.h"

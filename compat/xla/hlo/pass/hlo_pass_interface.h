@@ -2,7 +2,7 @@
 #ifndef KASHI_COMPAT_XLA_HLO_PASS_HLO_PASS_INTERFACE_H_
 #define KASHI_COMPAT_XLA_HLO_PASS_HLO_PASS_INTERFACE_H_
 
-#include "kashi/hlo/hlo_pass_interface.h"
+#include "kashi/hlo/ir/hlo_pass_interface.h"
 #include "kashi_compat/namespace_xla.h"
 
 #endif  // KASHI_COMPAT_XLA_HLO_PASS_HLO_PASS_INTERFACE_H_

@@ -1,5 +1,5 @@
 // google::protobuf under tsl. Where a function takes a message, it also takes one of the small records (Window, OpSharding, …),
-// which are plain values here (kashi/hlo/message.h).
+// which are plain values here (kashi/hlo/attributes/message.h).
 #ifndef KASHI_COMPAT_XLA_TSL_PLATFORM_PROTOBUF_H_
 #define KASHI_COMPAT_XLA_TSL_PLATFORM_PROTOBUF_H_
 
@@ -9,7 +9,7 @@
 #include "google/protobuf/message.h"
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/util/message_differencer.h"
-#include "kashi/hlo/message.h"
+#include "kashi/hlo/attributes/message.h"
 
 namespace tsl::protobuf {
 

@@ -1,0 +1,188 @@
+// Comparison: what a compare instruction asks of two numbers. A direction (EQ, GE, …), the type of the numbers, and the
+// order, which matters for floating-point numbers only:
+//
+//   partial   IEEE's: -0 == 0, and NaN neither equals, precedes nor follows anything
+//   total     -NaN < -inf < … < -0 < 0 < … < inf < NaN
+//
+// Integers and PRED are always totally ordered; floating-point and complex numbers partially unless somebody says else.
+// docs/spec/xla-api.md, section 16.
+#ifndef KASHI_HLO_ATTRIBUTES_COMPARISON_UTIL_H_
+#define KASHI_HLO_ATTRIBUTES_COMPARISON_UTIL_H_
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/types.h"
+#include "kashi/base/check.h"
+
+namespace kashi {
+
+namespace comparison_internal {
+
+// An integer that grows as `x` does in the total order.
+template <typename T>
+int64_t TotalOrderKey(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+    const Bits bits = __builtin_bit_cast(Bits, x);
+    return bits < 0 ? static_cast<Bits>(bits ^ std::numeric_limits<Bits>::max()) : bits;
+  } else {
+    // Formats without a zero, or with one zero only, order by value, which leaves the place of their NaN: it has the
+    // sign bit set and no magnitude, and comes first, or no sign at all, and comes last.
+    if constexpr (std::numeric_limits<T>::is_signed && !has_negative_zero_v<T>) {
+      if (isnan(x)) return std::numeric_limits<int64_t>::min();
+    }
+    const int64_t magnitude = abs(x).rep();
+    return std::numeric_limits<T>::is_signed && signbit(x) ? ~magnitude : magnitude;
+  }
+}
+
+}  // namespace comparison_internal
+
+class Comparison {
+ public:
+  enum class Order : uint8_t { kTotal, kPartial };
+  enum class Direction : uint8_t { kEq, kNe, kGe, kGt, kLe, kLt };
+  // An older way to say type and order in one.
+  enum class Type : uint8_t { kFloat, kFloatTotalOrder, kSigned, kUnsigned };
+
+  // With the type's own order. Dies unless `type` is an array type.
+  Comparison(Direction direction, PrimitiveType type);
+  // Dies of a partial order for integers or PRED, too.
+  Comparison(Direction direction, PrimitiveType type, Order order);
+  // Of F32, F32 in total order, S32 or U32. Prefer the others.
+  Comparison(Direction direction, Type type);
+
+  Direction GetDirection() const { return direction_; }
+  PrimitiveType GetPrimitiveType() const { return primitive_type_; }
+  Order GetOrder() const { return order_; }
+  Type GetType() const;
+
+  bool IsEq() const { return direction_ == Direction::kEq; }
+  bool IsNe() const { return direction_ == Direction::kNe; }
+  bool IsGe() const { return direction_ == Direction::kGe; }
+  bool IsGt() const { return direction_ == Direction::kGt; }
+  bool IsLt() const { return direction_ == Direction::kLt; }
+  bool IsTotalOrder() const { return order_ == Order::kTotal; }
+  bool IsPartialOrder() const { return order_ == Order::kPartial; }
+
+  bool IsF32TotalOrder() const { return primitive_type_ == F32 && IsTotalOrder(); }
+  bool IsStandardF32() const { return primitive_type_ == F32 && IsPartialOrder(); }
+  bool IsStandardS32() const { return primitive_type_ == S32 && IsTotalOrder(); }
+  bool IsStandardU32() const { return primitive_type_ == U32 && IsTotalOrder(); }
+  bool IsIntegralPrimitiveType() const { return primitive_util::IsIntegralType(primitive_type_); }
+  bool IsFloatingPointPrimitiveType() const { return primitive_util::IsFloatingPointType(primitive_type_); }
+
+  // Holds of (x, x) for every x; for no x. NaN != NaN is why partial EQ is not the one, and partial NE not the other.
+  bool IsReflexive() const;
+  bool IsAntireflexive() const;
+
+  // The comparison that holds of (b, a) when this one does of (a, b): GE for LE.
+  Comparison Converse() const;
+  // The one that holds when this one does not: GT for LE. None in a partial order, where neither may hold.
+  std::optional<Comparison> Inverse() const;
+
+  // ".GE.F32.TOTALORDER", with a prefix before each of the three.
+  std::string ToString(const std::string& prefix1 = ".", const std::string& prefix2 = ".",
+                       const std::string& prefix3 = ".") const;
+
+  // Compares two native values; T must hold all values of the type (checked in debug builds). In total order,
+  // floating-point T compare by their bits. Dies if complex numbers are to be ordered.
+  template <typename T>
+  bool Compare(T a, T b) const {
+    KASHI_DCHECK(primitive_util::CanRepresent<T>(primitive_type_))
+        << PrimitiveType_Name(primitive_type_) << " values compared in another type";
+    if constexpr (is_specialized_floating_point_v<T>) {
+      if (IsTotalOrder()) {
+        return CompareBy<int64_t>(comparison_internal::TotalOrderKey(a), comparison_internal::TotalOrderKey(b));
+      }
+    }
+    return CompareBy<T>(a, b);
+  }
+  // The operator of the direction alone: partial for floating-point T.
+  template <typename T>
+  std::function<bool(T, T)> GetComparator() const {
+    return [comparison = *this](T a, T b) { return comparison.CompareBy<T>(a, b); };
+  }
+
+  static Type DefaultComparisonType(PrimitiveType type);
+
+  friend bool operator==(const Comparison& a, const Comparison& b) {
+    return a.direction_ == b.direction_ && a.primitive_type_ == b.primitive_type_ && a.order_ == b.order_;
+  }
+  friend bool operator!=(const Comparison& a, const Comparison& b) { return !(a == b); }
+  template <typename H>
+  friend H AbslHashValue(H h, const Comparison& comparison) {
+    return H::combine(std::move(h), comparison.direction_, comparison.primitive_type_, comparison.order_);
+  }
+
+ private:
+  template <typename T>
+  bool CompareBy(const T& a, const T& b) const {
+    switch (direction_) {
+      case Direction::kEq:
+        return a == b;
+      case Direction::kNe:
+        return a != b;
+      case Direction::kGe:
+      case Direction::kGt:
+      case Direction::kLe:
+      case Direction::kLt:
+        break;
+    }
+    if constexpr (is_complex_v<T>) {
+      KASHI_LOG_FATAL() << "complex numbers have no order";
+      return false;
+    } else {
+      return direction_ == Direction::kGe   ? a >= b
+             : direction_ == Direction::kGt ? a > b
+             : direction_ == Direction::kLe ? a <= b
+                                            : a < b;
+    }
+  }
+
+  Direction direction_;
+  Order order_;
+  PrimitiveType primitive_type_;
+};
+
+using ComparisonDirection = Comparison::Direction;
+using ComparisonOrder = Comparison::Order;
+
+std::ostream& operator<<(std::ostream& out, const Comparison& comparison);
+
+std::string ComparisonDirectionToString(Comparison::Direction direction);  // "EQ"
+std::string ComparisonTypeToString(Comparison::Type type);                 // FLOAT, TOTALORDER, SIGNED, UNSIGNED
+std::string ComparisonOrderToString(Comparison::Order order);              // TOTALORDER, PARTIALORDER
+std::string ComparisonPrimitiveTypeToString(PrimitiveType type);           // "F32"
+inline std::ostream& operator<<(std::ostream& out, Comparison::Order order) {
+  return out << ComparisonOrderToString(order);
+}
+template <typename Sink>
+void AbslStringify(Sink& sink, Comparison::Order order) {
+  sink.Append(ComparisonOrderToString(order));
+}
+
+// InvalidArgument for any other text.
+absl::StatusOr<Comparison::Direction> StringToComparisonDirection(absl::string_view direction);
+absl::StatusOr<Comparison::Type> StringToComparisonType(absl::string_view type);
+absl::StatusOr<Comparison::Order> StringToComparisonOrder(absl::string_view order);
+
+// A "less" for std::sort and the like, of whatever `key` makes of the elements.
+template <typename Key>
+auto LessThanByKey(Key&& key) {
+  return [key = std::forward<Key>(key)](const auto& a, const auto& b) { return key(a) < key(b); };
+}
+
+}  // namespace kashi
+
+#endif  // KASHI_HLO_ATTRIBUTES_COMPARISON_UTIL_H_

@@ -1,0 +1,34 @@
+// Where an instruction comes from, as text: `{op_name="jit(f)/add" source_file="f.py" source_line=3 stack_frame_id=7}`.
+//
+//   metadata = "{" { [","] NAME "=" value } "}"         each name at most once, in any order
+//   value    = STRING | INT of 32 bits | "{" [ INT { "," INT } ] "}" for profile_type
+//
+// Nearly every instruction of a dump has one: reader and printer take a few hundred nanoseconds.
+#ifndef KASHI_HLO_ATTRIBUTES_METADATA_TEXT_H_
+#define KASHI_HLO_ATTRIBUTES_METADATA_TEXT_H_
+
+#include <vector>
+
+#include "kashi/array/lexer.h"
+#include "kashi/base/diagnostic.h"
+#include "kashi/base/printer.h"
+#include "kashi/hlo/attributes/xla_data.h"
+
+namespace kashi {
+
+// Begins at the lexer's present token, which should be `{`, and stops behind its `}`. *metadata is written over. What
+// XLA refuses is one more error in *diagnostics, with offsets into the lexer's text, and false; the lexer then stays
+// where it is.
+bool ParseMetadataPrefix(Lexer* lexer, OpMetadata* metadata, std::vector<Diagnostic>* diagnostics);
+
+// With the braces; fields that have their default are left out. deduplicated_name is escaped, scheduling_name is not:
+// so does XLA, and a quote in the latter does not read back.
+void PrintMetadata(Printer* printer, const OpMetadata& metadata);
+
+// Whether XLA prints an instruction's metadata: not if it has line numbers, frames or profile types only. (A frame
+// that the module's tables know counts as well; frames that they do not know are dropped: the caller's part.)
+bool IsMetadataPrinted(const OpMetadata& metadata);
+
+}  // namespace kashi
+
+#endif  // KASHI_HLO_ATTRIBUTES_METADATA_TEXT_H_

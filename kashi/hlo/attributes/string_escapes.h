@@ -1,0 +1,27 @@
+// Strings between quotes, as XLA reads and prints them: C's escapes, and octal for every byte that is not printable
+// ASCII.
+#ifndef KASHI_HLO_ATTRIBUTES_STRING_ESCAPES_H_
+#define KASHI_HLO_ATTRIBUTES_STRING_ESCAPES_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "kashi/base/printer.h"
+
+namespace kashi {
+
+// Whether CEscaped would change `text`: quotes of both sorts, backslashes, control bytes and bytes above 0x7e do.
+bool NeedsCEscape(absl::string_view text);
+
+// `a"é` as `a\"\303\251`; tab, line feed and carriage return as \t, \n and \r.
+std::string CEscaped(absl::string_view text);
+// The same, without a copy where nothing is to be escaped.
+void AppendCEscaped(Printer* printer, absl::string_view text);
+
+// Undoes C's escapes (`\n`, `\x41`, `\101`, `\u00e9`, …) and sets *text. False where an escape is none of C's or
+// stands for no byte; *text is then unspecified.
+bool CUnescapeTo(absl::string_view escaped, std::string* text);
+
+}  // namespace kashi
+
+#endif  // KASHI_HLO_ATTRIBUTES_STRING_ESCAPES_H_

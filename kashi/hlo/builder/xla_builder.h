@@ -1,0 +1,675 @@
+// XlaBuilder: computations from C++, an operation a call.
+//
+//   XlaBuilder b("affine");
+//   XlaOp x = Parameter(&b, 0, ShapeUtil::MakeShape(F32, {2, 3}), "x");
+//   XlaOp y = Parameter(&b, 1, ShapeUtil::MakeShape(F32, {3}), "y");
+//   Add(x, y, /*broadcast_dimensions=*/{1});
+//   absl::StatusOr<XlaComputation> computation = b.Build();   // of the last operation
+//
+// Errors are deferred: an operation that fails returns an invalid XlaOp, which others may take; the builder keeps the
+// first error, and Build returns it. Shapes are inferred (shape_inference.h); what an operation becomes, most are one
+// instruction, is docs/spec/hlo-ops.md 10. Names of instructions in the result are `opcode.number`, of parameters
+// `name.number`.
+//
+// Interface and meaning are XLA's (docs/spec/xla-api.md 28). One thread at a time may use a builder and its
+// sub-builders.
+#ifndef KASHI_HLO_BUILDER_XLA_BUILDER_H_
+#define KASHI_HLO_BUILDER_XLA_BUILDER_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "kashi/array/shape.h"
+#include "kashi/array/shape_index.h"
+#include "kashi/hlo/attributes/xla_data.h"
+#include "kashi/hlo/builder/padding.h"
+#include "kashi/hlo/builder/xla_op.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/ir/original_value.h"
+#include "kashi/hlo/ir/xla_computation.h"
+#include "kashi/literal/array.h"
+#include "kashi/literal/array2d.h"
+#include "kashi/literal/array3d.h"
+#include "kashi/literal/array4d.h"
+#include "kashi/literal/literal.h"
+#include "kashi/literal/literal_util.h"
+
+namespace kashi {
+namespace internal {
+struct XlaBuilderFriend;
+}  // namespace internal
+
+// The computation that an operation calls: one built elsewhere, of which the builder takes a copy, or one that it has.
+// Only for arguments: it may point to the computation that it was made of.
+class XlaComputationRef {
+ public:
+  XlaComputationRef(const XlaComputation& computation) : computation_(&computation) {}  // NOLINT: implicit
+  XlaComputationRef(XlaComputationId id) : id_(id) {}                                   // NOLINT: implicit
+
+ private:
+  friend class XlaBuilder;
+  const XlaComputation* computation_ = nullptr;
+  XlaComputationId id_;
+};
+
+class XlaBuilder {
+ public:
+  explicit XlaBuilder(const std::string& name) : name_(name) {}
+  virtual ~XlaBuilder();
+  XlaBuilder(const XlaBuilder&) = delete;
+  XlaBuilder& operator=(const XlaBuilder&) = delete;
+
+  const std::string& name() const { return name_; }
+
+  // ---- Errors.
+  absl::Status first_error() const { return first_error_; }
+  absl::Status GetCurrentStatus() const { return first_error_; }
+  // Keeps the error if it is the first. Returns an invalid XlaOp of this builder. Dies of an OK status.
+  XlaOp ReportError(const absl::Status& error);
+  XlaOp ReportErrorOrReturn(const absl::StatusOr<XlaOp>& op);
+  XlaOp ReportErrorOrReturn(absl::FunctionRef<absl::StatusOr<XlaOp>()> op_creator);
+  // Whether the first error ends the process, to see in a debugger where it comes from.
+  void set_die_immediately_on_error(bool enabled) { die_immediately_on_error_ = enabled; }
+
+  // ---- Results. All but BuildConstantSubGraph take the instructions out: the builder has none afterwards.
+  // The program up to `root`, or the last operation. An error: the first, a root of another builder, parameters that
+  // are not numbered 0 to n-1. With `remove_dynamic_dimensions` all sizes are their bounds.
+  absl::StatusOr<XlaComputation> Build(bool remove_dynamic_dimensions = false);
+  absl::StatusOr<XlaComputation> Build(XlaOp root, bool remove_dynamic_dimensions = false);
+  // The embedded computation as a program of its own. The builder keeps it.
+  absl::StatusOr<XlaComputation> Build(XlaComputationId entry);
+  // For sub-builders: an error goes to the parent, and the result is null.
+  XlaComputation BuildAndNoteError();
+  // For sub-builders: embeds the computation in the parent.
+  absl::StatusOr<XlaComputationId> BuildSubComputation(std::optional<XlaOp> root = std::nullopt,
+                                                       bool remove_dynamic_dimensions = false);
+  // What `root` needs and nothing else. An error unless IsConstant(root). Sizes of dynamic dimensions become their
+  // bounds, or -1.
+  absl::StatusOr<XlaComputation> BuildConstantSubGraph(XlaOp root, bool dynamic_dimension_is_minus_one = false);
+
+  // A builder for a computation that operations of this one call. It may call what is embedded in this one, and then
+  // BuildSubComputation must end it. This one must outlive it.
+  std::unique_ptr<XlaBuilder> CreateSubBuilder(const std::string& computation_name);
+  // Embeds a copy. An invalid id if it is null, and the error is reported.
+  XlaComputationId AddSubComputation(const XlaComputation& computation);
+
+  // ---- Questions.
+  absl::StatusOr<Shape> GetShape(XlaOp op) const;
+  absl::StatusOr<const Shape*> GetShapePtr(XlaOp op) const;  // valid while the builder lives and is not built
+  absl::StatusOr<std::vector<Shape>> GetOperandShapes(absl::Span<const XlaOp> operands) const;
+  absl::StatusOr<ProgramShape> GetProgramShape() const;  // of the last operation
+  absl::StatusOr<ProgramShape> GetProgramShape(XlaOp root) const;
+  absl::StatusOr<std::optional<OpSharding>> GetOpSharding(XlaOp op) const;
+  // Whether the value depends on no parameter, random number, state or called program. O(operations it needs).
+  absl::StatusOr<bool> IsConstant(XlaOp operand) const;
+  // The operation and, indented below it, what it is made of, some levels deep.
+  std::string OpToString(XlaOp op) const;
+
+  // ---- What all operations from now on carry.
+  void SetOpMetadata(OpMetadata metadata) { metadata_ = std::move(metadata); }
+  OpMetadata SwapOpMetadata(OpMetadata metadata) {
+    std::swap(metadata_, metadata);
+    return metadata;
+  }
+  void SetOneShotOpMetadata(OpMetadata metadata) { one_shot_metadata_ = std::move(metadata); }  // the next one only
+  void ClearOpMetadata() { metadata_ = OpMetadata(); }
+  void SetSharding(const OpSharding& sharding) { sharding_ = sharding; }
+  virtual void ClearSharding() { sharding_.reset(); }
+  const std::optional<OpSharding>& sharding() const { return sharding_; }
+  void SetFrontendAttributes(const FrontendAttributes& attributes) { frontend_attributes_ = attributes; }
+  FrontendAttributes SwapFrontendAttributes(const FrontendAttributes& attributes) {
+    return std::exchange(frontend_attributes_, attributes);
+  }
+  void ClearFrontendAttributes() { frontend_attributes_ = FrontendAttributes(); }
+  const FrontendAttributes& frontend_attributes() const { return frontend_attributes_; }
+  void SetOriginalValue(const std::optional<OriginalValue>& value) { original_value_ = value; }
+  void SetOriginalValue(const std::shared_ptr<OriginalValue>& value) {
+    original_value_ = value == nullptr ? std::nullopt : std::make_optional(*value);
+  }
+  void ClearOriginalValue() { original_value_.reset(); }
+  const std::optional<OriginalValue>& original_value() const { return original_value_; }
+  // Afterwards, of one operation.
+  absl::Status SetInstructionFrontendAttribute(XlaOp op, std::string attribute, std::string value);
+  absl::Status SetInstructionSharding(XlaOp op, const std::optional<OpSharding>& sharding);
+
+  // ---- Buffers: checked when the program is built.
+  using AliasKind = HloInputOutputAliasConfig::AliasKind;
+  void SetUpAlias(const ShapeIndex& output_index, int64_t param_number, const ShapeIndex& param_index,
+                  AliasKind kind = HloInputOutputAliasConfig::kMayAlias) {
+    aliases_.push_back({output_index, {param_number, param_index, kind}});
+  }
+  void AddBufferDonor(int64_t param_number, const ShapeIndex& param_index) {
+    donors_.insert({param_number, param_index});
+  }
+
+  // ---- Convolutions: batch 0, feature 1, then the spatial dimensions; of the kernel output 0, input 1.
+  static ConvolutionDimensionNumbers CreateDefaultConvDimensionNumbers(int num_spatial_dims = 2);
+  // INVALID_ARGUMENT unless each part names every dimension once.
+  static absl::Status Validate(const ConvolutionDimensionNumbers& dimension_numbers);
+  static constexpr int64_t kConvBatchDimension = 0;
+  static constexpr int64_t kConvFeatureDimension = 1;
+  static constexpr int64_t kConvFirstSpatialDimension = 2;
+  static constexpr int64_t kConvSecondSpatialDimension = 3;
+  static constexpr int64_t kConvKernelOutputDimension = 0;
+  static constexpr int64_t kConvKernelInputDimension = 1;
+  static constexpr int64_t kConvKernelFirstSpatialDimension = 2;
+  static constexpr int64_t kConvKernelSecondSpatialDimension = 3;
+
+ private:
+  friend class ValueInference;  // kashi/evaluator
+  friend class XlaLowering;
+  friend struct internal::XlaBuilderFriend;
+
+  // ---- Instructions: an operation's handle is its place.
+  absl::StatusOr<HloInstruction*> Find(XlaOp op) const;
+  // Takes it. The name is the opcode's, or of the metadata, unless it has one.
+  absl::StatusOr<HloInstruction*> Add(std::unique_ptr<HloInstruction> instruction);
+  absl::Status Annotate(HloInstruction* instruction);
+  XlaOp OpOf(const HloInstruction* instruction);
+  absl::Status RegisterParameter(int64_t number, const std::string& name);
+  absl::StatusOr<ProgramShape> ProgramShapeOf(const HloInstruction* root) const;
+  absl::StatusOr<const HloInstruction*> Last() const;
+  // The operation and what it needs, by handle; an error if that is no constant. With `sizes_are_constant` sizes of
+  // dynamic dimensions are, too.
+  absl::StatusOr<std::set<int64_t>> ConstantSubGraph(const HloInstruction* root, bool sizes_are_constant) const;
+
+  // ---- Embedded computations.
+  absl::StatusOr<HloComputation*> Embed(const XlaComputationRef& computation);
+  absl::StatusOr<HloComputation*> EmbedCopy(const XlaComputation& computation);
+  // Gives the computation and its instructions new numbers of this builder.
+  void Renumber(HloComputation* computation);
+  int64_t NextId() { return ++last_id_; }
+
+  // ---- Building.
+  absl::StatusOr<std::unique_ptr<HloComputation>> TakeComputation(const HloInstruction* root,
+                                                                  bool remove_dynamic_dimensions);
+  absl::Status ApplyAliases(const ProgramShape& program_shape, HloModule* module) const;
+  void RemoveDynamicDimensions();
+
+  struct Alias {
+    ShapeIndex output_index;
+    HloInputOutputAliasConfig::Alias parameter;
+  };
+
+  std::string name_;
+  XlaBuilder* parent_builder_ = nullptr;
+  absl::Status first_error_;
+  bool die_immediately_on_error_ = false;
+
+  std::vector<std::unique_ptr<HloInstruction>> instructions_;  // by handle, which is their unique id for now
+  std::vector<std::unique_ptr<HloComputation>> embedded_;      // by handle; callees first
+  std::map<int64_t, std::string> parameter_names_;             // by parameter number, as given
+  int64_t last_id_ = 0;                                        // of instructions and computations
+  // How far out a computation is embedded that this one calls: 0 here, 1 in the parent, and so on.
+  int called_ancestor_ = 0;
+  HloInstruction* last_outfeed_token_ = nullptr;
+  HloInstruction* last_infeed_ = nullptr;  // of those without a token of the caller's
+  // What XlaBuilderFriend::GetInstruction has handed out, by handle (kashi/proto).
+  std::map<int64_t, std::shared_ptr<HloInstructionProto>> handed_out_;
+
+  OpMetadata metadata_;
+  std::optional<OpMetadata> one_shot_metadata_;
+  std::optional<OpSharding> sharding_;
+  FrontendAttributes frontend_attributes_;
+  std::optional<OriginalValue> original_value_;
+  std::vector<Alias> aliases_;
+  std::set<std::pair<int64_t, ShapeIndex>> donors_;
+};
+
+// ---- Annotations for a scope: what was set before comes back at its end. -------------------------------------------
+
+class XlaScopedShardingAssignment {
+ public:
+  XlaScopedShardingAssignment(XlaBuilder* builder, std::optional<OpSharding> sharding)
+      : builder_(builder), previous_(builder->sharding()) {
+    Set(sharding);
+  }
+  XlaScopedShardingAssignment(const XlaScopedShardingAssignment&) = delete;
+  XlaScopedShardingAssignment& operator=(const XlaScopedShardingAssignment&) = delete;
+  ~XlaScopedShardingAssignment() { Set(previous_); }
+
+ private:
+  void Set(const std::optional<OpSharding>& sharding) {
+    sharding ? builder_->SetSharding(*sharding) : builder_->ClearSharding();
+  }
+  XlaBuilder* const builder_;
+  const std::optional<OpSharding> previous_;
+};
+
+class XlaScopedFrontendAttributesAssignment {
+ public:
+  XlaScopedFrontendAttributesAssignment(XlaBuilder* builder, FrontendAttributes attributes)
+      : builder_(builder), previous_(builder->SwapFrontendAttributes(attributes)) {}
+  XlaScopedFrontendAttributesAssignment(const XlaScopedFrontendAttributesAssignment&) = delete;
+  XlaScopedFrontendAttributesAssignment& operator=(const XlaScopedFrontendAttributesAssignment&) = delete;
+  ~XlaScopedFrontendAttributesAssignment() { builder_->SetFrontendAttributes(previous_); }
+
+ private:
+  XlaBuilder* const builder_;
+  const FrontendAttributes previous_;
+};
+
+class XlaScopedOpMetadataAssignment {
+ public:
+  XlaScopedOpMetadataAssignment(XlaBuilder* builder, OpMetadata metadata)
+      : builder_(builder), previous_(builder->SwapOpMetadata(std::move(metadata))) {}
+  XlaScopedOpMetadataAssignment(const XlaScopedOpMetadataAssignment&) = delete;
+  XlaScopedOpMetadataAssignment& operator=(const XlaScopedOpMetadataAssignment&) = delete;
+  ~XlaScopedOpMetadataAssignment() { builder_->SetOpMetadata(previous_); }
+
+ private:
+  XlaBuilder* const builder_;
+  const OpMetadata previous_;
+};
+
+class XlaScopedOriginalValueAssignment {
+ public:
+  XlaScopedOriginalValueAssignment(XlaBuilder* builder, const std::optional<OriginalValue>& value)
+      : builder_(builder), previous_(builder->original_value()) {
+    builder_->SetOriginalValue(value);
+  }
+  XlaScopedOriginalValueAssignment(const XlaScopedOriginalValueAssignment&) = delete;
+  XlaScopedOriginalValueAssignment& operator=(const XlaScopedOriginalValueAssignment&) = delete;
+  ~XlaScopedOriginalValueAssignment() { builder_->SetOriginalValue(previous_); }
+
+ private:
+  XlaBuilder* const builder_;
+  const std::optional<OriginalValue> previous_;
+};
+
+// ---- Inputs. -------------------------------------------------------------------------------------------------------
+
+XlaOp Parameter(XlaBuilder* builder, int64_t parameter_number, const Shape& shape, const std::string& name);
+// Whether all replicas get the same, for each leaf of the shape.
+XlaOp Parameter(XlaBuilder* builder, int64_t parameter_number, const Shape& shape, const std::string& name,
+                const std::vector<bool>& replicated_at_leaf_buffers);
+// An array whose elements are all the same becomes the broadcast of a scalar.
+XlaOp ConstantLiteral(XlaBuilder* builder, const LiteralSlice& literal);
+// 0, 1, 2, … along a dimension.
+XlaOp Iota(XlaBuilder* builder, const Shape& shape, int64_t iota_dimension);
+XlaOp Iota(XlaBuilder* builder, PrimitiveType type, int64_t size);
+
+template <typename NativeT>
+XlaOp ConstantR0(XlaBuilder* builder, NativeT value) {
+  return ConstantLiteral(builder, LiteralUtil::CreateR0<NativeT>(value));
+}
+template <typename NativeT>
+XlaOp ConstantR1(XlaBuilder* builder, absl::Span<const NativeT> values) {
+  return ConstantLiteral(builder, LiteralUtil::CreateR1<NativeT>(values));
+}
+template <typename BitmapT, std::enable_if_t<std::is_same_v<BitmapT, tsl::core::Bitmap>, int> = 0>
+XlaOp ConstantR1(XlaBuilder* builder, const BitmapT& values) {
+  return ConstantLiteral(builder, LiteralUtil::CreateR1(values));
+}
+template <typename NativeT>
+XlaOp ConstantR1(XlaBuilder* builder, int64_t length, NativeT value) {
+  return ConstantLiteral(builder, LiteralUtil::CreateFull<NativeT>({length}, value));
+}
+template <typename NativeT>
+XlaOp ConstantR2(XlaBuilder* builder, std::initializer_list<std::initializer_list<NativeT>> values) {
+  return ConstantLiteral(builder, LiteralUtil::CreateR2<NativeT>(values));
+}
+template <typename NativeT>
+XlaOp ConstantFromArray(XlaBuilder* builder, const Array<NativeT>& values) {
+  return ConstantLiteral(builder, LiteralUtil::CreateFromArray(values));
+}
+template <typename NativeT>
+XlaOp ConstantFromArrayWithLayout(XlaBuilder* builder, const Array<NativeT>& values, const Layout& layout) {
+  return ConstantLiteral(builder, LiteralUtil::CreateFromArrayWithLayout(values, layout));
+}
+template <typename NativeT>
+XlaOp ConstantR2FromArray2D(XlaBuilder* builder, const Array2D<NativeT>& values) {
+  return ConstantFromArray<NativeT>(builder, values);
+}
+template <typename NativeT>
+XlaOp ConstantR2FromArray2DWithLayout(XlaBuilder* builder, const Array2D<NativeT>& values, const Layout& layout) {
+  return ConstantFromArrayWithLayout<NativeT>(builder, values, layout);
+}
+template <typename NativeT>
+XlaOp ConstantR3FromArray3D(XlaBuilder* builder, const Array3D<NativeT>& values) {
+  return ConstantFromArray<NativeT>(builder, values);
+}
+template <typename NativeT>
+XlaOp ConstantR3FromArray3DWithLayout(XlaBuilder* builder, const Array3D<NativeT>& values, const Layout& layout) {
+  return ConstantFromArrayWithLayout<NativeT>(builder, values, layout);
+}
+template <typename NativeT>
+XlaOp ConstantR4FromArray4D(XlaBuilder* builder, const Array4D<NativeT>& values) {
+  return ConstantFromArray<NativeT>(builder, values);
+}
+template <typename NativeT>
+XlaOp ConstantR4FromArray4DWithLayout(XlaBuilder* builder, const Array4D<NativeT>& values, const Layout& layout) {
+  return ConstantFromArrayWithLayout<NativeT>(builder, values, layout);
+}
+
+// ---- Element-wise: xla_builder_ops.def. -----------------------------------------------------------------------------
+// Operands of binary operations need not have the same sizes (docs/spec/array-model.md 7): a scalar goes with
+// everything, a size of 1 with every size, and an array of lower rank with one of higher if broadcast_dimensions says
+// which dimension of that each of its own is.
+
+#define KASHI_UNARY(function, opcode) XlaOp function(XlaOp operand);
+#define KASHI_UNARY_ACCURACY(function, opcode) \
+  XlaOp function(XlaOp operand, const std::optional<ResultAccuracy>& result_accuracy = std::nullopt);
+#define KASHI_BINARY(function, opcode) \
+  XlaOp function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions = {});
+// …TotalOrder: -NaN < -inf < … < -0 < 0 < … < inf < NaN.
+#define KASHI_COMPARISON(function, direction)                                                \
+  XlaOp function(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions = {}); \
+  XlaOp function##TotalOrder(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions = {});
+#include "kashi/hlo/builder/xla_builder_ops.def"
+
+XlaOp Compare(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions, ComparisonDirection direction,
+              Comparison::Type compare_type);
+XlaOp Compare(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions, ComparisonDirection direction);
+XlaOp Compare(XlaOp lhs, XlaOp rhs, ComparisonDirection direction);
+template <typename... Rest>
+XlaOp And(XlaOp first, XlaOp second, XlaOp third, Rest... rest) {
+  return And(first, And(second, third, rest...));
+}
+template <typename... Rest>
+XlaOp Or(XlaOp first, XlaOp second, XlaOp third, Rest... rest) {
+  return Or(first, Or(second, third, rest...));
+}
+XlaOp Conj(XlaOp operand);
+// Operands that are no scalars must have the same sizes; scalars are broadcast. Select: or on_true and on_false are
+// tuples.
+XlaOp Select(XlaOp pred, XlaOp on_true, XlaOp on_false);
+XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max);
+
+XlaOp ConvertElementType(XlaOp operand, PrimitiveType new_element_type);
+XlaOp BitcastConvertType(XlaOp operand, PrimitiveType new_element_type);
+XlaOp StochasticConvertType(XlaOp operand, XlaOp random, PrimitiveType new_element_type);
+XlaOp ReducePrecision(XlaOp operand, int exponent_bits, int mantissa_bits);
+
+// ---- Shape and data movement. ---------------------------------------------------------------------------------------
+
+XlaOp Broadcast(XlaOp operand, absl::Span<const int64_t> broadcast_sizes);  // new dimensions in front
+// Dimension i of the operand is broadcast_dimensions[i] of the result, of its size or 1.
+XlaOp BroadcastInDim(XlaOp operand, absl::Span<const int64_t> out_dim_size,
+                     absl::Span<const int64_t> broadcast_dimensions);
+XlaOp MhloDynamicBroadcastInDim(XlaOp operand, XlaOp output_dimensions, absl::Span<const int64_t> broadcast_dimensions,
+                                const Shape& output_shape);
+XlaOp Reshape(XlaOp operand, absl::Span<const int64_t> dimensions);
+XlaOp Reshape(const Shape& shape, XlaOp operand);
+XlaOp ReshapeWithInferredDimension(XlaOp operand, absl::Span<const int64_t> dimensions, int64_t inferred_dimension);
+XlaOp DynamicReshape(XlaOp operand, absl::Span<const XlaOp> dim_sizes, absl::Span<const int64_t> new_size_bounds,
+                     const std::vector<bool>& dims_are_dynamic);
+XlaOp MhloDynamicReshape(XlaOp operand, XlaOp output_shape, const Shape& shape);
+XlaOp Collapse(XlaOp operand, absl::Span<const int64_t> dimensions);  // consecutive ones become one
+XlaOp Transpose(XlaOp operand, absl::Span<const int64_t> permutation);
+XlaOp Rev(XlaOp operand, absl::Span<const int64_t> dimensions);
+XlaOp Pad(XlaOp operand, XlaOp padding_value, const PaddingConfig& padding_config);
+XlaOp PadInDim(XlaOp operand, XlaOp padding_value, int64_t dimno, int64_t pad_lo, int64_t pad_hi);
+XlaOp Slice(XlaOp operand, absl::Span<const int64_t> start_indices, absl::Span<const int64_t> limit_indices,
+            absl::Span<const int64_t> strides);
+XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_t stride, int64_t dimno);
+XlaOp DynamicSlice(XlaOp operand, absl::Span<const XlaOp> start_indices, absl::Span<const int64_t> slice_sizes);
+XlaOp DynamicUpdateSlice(XlaOp operand, XlaOp update, absl::Span<const XlaOp> start_indices);
+XlaOp ConcatInDim(XlaBuilder* builder, absl::Span<const XlaOp> operands, int64_t dimension);
+// s32[]; of a static dimension a constant.
+XlaOp GetDimensionSize(XlaOp operand, int64_t dimension);
+XlaOp SetDimensionSize(XlaOp operand, XlaOp val, int64_t dimension);
+XlaOp RemoveDynamicDimension(XlaOp operand, int64_t dimension);  // its size is the bound from now on
+XlaOp Tuple(XlaBuilder* builder, absl::Span<const XlaOp> elements);
+XlaOp GetTupleElement(XlaOp tuple_data, int64_t index);
+
+// ---- Contractions, linear algebra, normalisation. ------------------------------------------------------------------
+// Without a preferred element type the result has the higher of the operands'.
+
+// The last dimension of lhs with the first of rhs; ranks 1 and 2.
+XlaOp Dot(XlaOp lhs, XlaOp rhs, const PrecisionConfig* precision_config = nullptr,
+          std::optional<PrimitiveType> preferred_element_type = std::nullopt);
+XlaOp DotGeneral(XlaOp lhs, XlaOp rhs, const DotDimensionNumbers& dimension_numbers,
+                 const PrecisionConfig* precision_config = nullptr,
+                 std::optional<PrimitiveType> preferred_element_type = std::nullopt);
+XlaOp ScaledDot(XlaOp lhs, XlaOp rhs, XlaOp lhs_scale, XlaOp rhs_scale, const DotDimensionNumbers& dimension_numbers,
+                const PrecisionConfig* precision_config = nullptr,
+                std::optional<PrimitiveType> preferred_element_type = std::nullopt);
+XlaOp RaggedDot(XlaOp lhs, XlaOp rhs, XlaOp group_sizes, const RaggedDotDimensionNumbers& dimension_numbers,
+                const PrecisionConfig* precision_config = nullptr,
+                std::optional<PrimitiveType> preferred_element_type = std::nullopt);
+
+// With CreateDefaultConvDimensionNumbers, of as many spatial dimensions as there are strides.
+XlaOp Conv(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides, Padding padding,
+           int64_t feature_group_count = 1, int64_t batch_group_count = 1,
+           const PrecisionConfig* precision_config = nullptr,
+           std::optional<PrimitiveType> preferred_element_type = std::nullopt);
+XlaOp ConvWithGeneralPadding(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides,
+                             absl::Span<const std::pair<int64_t, int64_t>> padding, int64_t feature_group_count = 1,
+                             int64_t batch_group_count = 1, const PrecisionConfig* precision_config = nullptr,
+                             std::optional<PrimitiveType> preferred_element_type = std::nullopt);
+XlaOp ConvWithGeneralDimensions(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides, Padding padding,
+                                const ConvolutionDimensionNumbers& dimension_numbers, int64_t feature_group_count = 1,
+                                int64_t batch_group_count = 1, const PrecisionConfig* precision_config = nullptr,
+                                std::optional<PrimitiveType> preferred_element_type = std::nullopt);
+XlaOp ConvGeneral(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides,
+                  absl::Span<const std::pair<int64_t, int64_t>> padding,
+                  const ConvolutionDimensionNumbers& dimension_numbers, int64_t feature_group_count = 1,
+                  int64_t batch_group_count = 1, const PrecisionConfig* precision_config = nullptr,
+                  std::optional<PrimitiveType> preferred_element_type = std::nullopt);
+XlaOp ConvGeneralDilated(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides,
+                         absl::Span<const std::pair<int64_t, int64_t>> padding, absl::Span<const int64_t> lhs_dilation,
+                         absl::Span<const int64_t> rhs_dilation, const ConvolutionDimensionNumbers& dimension_numbers,
+                         int64_t feature_group_count = 1, int64_t batch_group_count = 1,
+                         const PrecisionConfig* precision_config = nullptr,
+                         std::optional<PrimitiveType> preferred_element_type = std::nullopt,
+                         std::optional<std::vector<bool>> window_reversal = std::nullopt);
+// Custom calls, for sizes that are known at run time only.
+XlaOp DynamicConvForward(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides,
+                         absl::Span<const std::pair<int64_t, int64_t>> padding, absl::Span<const int64_t> lhs_dilation,
+                         absl::Span<const int64_t> rhs_dilation, const ConvolutionDimensionNumbers& dimension_numbers,
+                         int64_t feature_group_count, int64_t batch_group_count,
+                         const PrecisionConfig* precision_config, PaddingType padding_type,
+                         std::optional<PrimitiveType> preferred_element_type = std::nullopt);
+XlaOp DynamicConvKernelGrad(XlaOp activations, XlaOp gradients, absl::Span<const int64_t> window_strides,
+                            absl::Span<const std::pair<int64_t, int64_t>> padding,
+                            absl::Span<const int64_t> lhs_dilation, absl::Span<const int64_t> rhs_dilation,
+                            const ConvolutionDimensionNumbers& dimension_numbers, int64_t feature_group_count,
+                            int64_t batch_group_count, const PrecisionConfig* precision_config,
+                            PaddingType padding_type,
+                            std::optional<PrimitiveType> preferred_element_type = std::nullopt);
+XlaOp DynamicConvInputGrad(XlaOp input_sizes, XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides,
+                           absl::Span<const std::pair<int64_t, int64_t>> padding,
+                           absl::Span<const int64_t> lhs_dilation, absl::Span<const int64_t> rhs_dilation,
+                           const ConvolutionDimensionNumbers& dimension_numbers, int64_t feature_group_count,
+                           int64_t batch_group_count, const PrecisionConfig* precision_config, PaddingType padding_type,
+                           std::optional<PrimitiveType> preferred_element_type = std::nullopt);
+
+XlaOp Fft(XlaOp operand, FftType fft_type, absl::Span<const int64_t> fft_length);
+XlaOp TriangularSolve(XlaOp a, XlaOp b, bool left_side, bool lower, bool unit_diagonal,
+                      TriangularSolveOptions::Transpose transpose_a);
+XlaOp Cholesky(XlaOp a, bool lower);
+XlaOp BatchNormTraining(XlaOp operand, XlaOp scale, XlaOp offset, float epsilon, int64_t feature_index);
+XlaOp BatchNormInference(XlaOp operand, XlaOp scale, XlaOp offset, XlaOp mean, XlaOp variance, float epsilon,
+                         int64_t feature_index);
+XlaOp BatchNormGrad(XlaOp operand, XlaOp scale, XlaOp batch_mean, XlaOp batch_var, XlaOp grad_output, float epsilon,
+                    int64_t feature_index);
+XlaOp RngNormal(XlaOp mu, XlaOp sigma, const Shape& shape);
+XlaOp RngUniform(XlaOp a, XlaOp b, const Shape& shape);
+// (the next state, random bits as unsigned integers as wide as the shape's elements).
+XlaOp RngBitGenerator(RandomAlgorithm algorithm, XlaOp initial_state, const Shape& shape);
+
+// ---- Reductions, windows, sorting, gather and scatter. --------------------------------------------------------------
+
+XlaOp Reduce(XlaOp operand, XlaOp init_value, const XlaComputationRef& computation,
+             absl::Span<const int64_t> dimensions_to_reduce);
+XlaOp Reduce(XlaBuilder* builder, absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
+             const XlaComputationRef& computation, absl::Span<const int64_t> dimensions_to_reduce);
+XlaOp ReduceAll(XlaOp operand, XlaOp init_value, const XlaComputationRef& computation);
+XlaOp ReduceWindow(XlaOp operand, XlaOp init_value, const XlaComputationRef& computation,
+                   absl::Span<const int64_t> window_dimensions, absl::Span<const int64_t> window_strides,
+                   Padding padding);
+XlaOp ReduceWindow(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
+                   const XlaComputationRef& computation, absl::Span<const int64_t> window_dimensions,
+                   absl::Span<const int64_t> window_strides, Padding padding);
+XlaOp ReduceWindowWithGeneralPadding(XlaOp operand, XlaOp init_value, const XlaComputationRef& computation,
+                                     absl::Span<const int64_t> window_dimensions,
+                                     absl::Span<const int64_t> window_strides, absl::Span<const int64_t> base_dilations,
+                                     absl::Span<const int64_t> window_dilations,
+                                     absl::Span<const std::pair<int64_t, int64_t>> padding);
+XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
+                                     const XlaComputationRef& computation, absl::Span<const int64_t> window_dimensions,
+                                     absl::Span<const int64_t> window_strides, absl::Span<const int64_t> base_dilations,
+                                     absl::Span<const int64_t> window_dilations,
+                                     absl::Span<const std::pair<int64_t, int64_t>> padding);
+XlaOp SelectAndScatter(XlaOp operand, const XlaComputationRef& select, absl::Span<const int64_t> window_dimensions,
+                       absl::Span<const int64_t> window_strides, Padding padding, XlaOp source, XlaOp init_value,
+                       const XlaComputationRef& scatter);
+XlaOp SelectAndScatterWithGeneralPadding(XlaOp operand, const XlaComputationRef& select,
+                                         absl::Span<const int64_t> window_dimensions,
+                                         absl::Span<const int64_t> window_strides,
+                                         absl::Span<const std::pair<int64_t, int64_t>> padding, XlaOp source,
+                                         XlaOp init_value, const XlaComputationRef& scatter);
+// There are no static operands.
+XlaOp Map(XlaBuilder* builder, absl::Span<const XlaOp> operands, const XlaComputationRef& computation,
+          absl::Span<const int64_t> dimensions, absl::Span<const XlaOp> static_operands = {});
+XlaOp Sort(absl::Span<const XlaOp> operands, const XlaComputationRef& comparator, int64_t dimension = -1,
+           bool is_stable = false);
+XlaOp TopK(XlaOp operand, int64_t k, bool largest);
+XlaOp Gather(XlaOp input, XlaOp start_indices, const GatherDimensionNumbers& dimension_numbers,
+             absl::Span<const int64_t> slice_sizes, bool indices_are_sorted = false);
+XlaOp Scatter(XlaOp input, XlaOp scatter_indices, XlaOp updates, const XlaComputationRef& update_computation,
+              const ScatterDimensionNumbers& dimension_numbers, bool indices_are_sorted = false,
+              bool unique_indices = false);
+XlaOp Scatter(absl::Span<const XlaOp> inputs, XlaOp scatter_indices, absl::Span<const XlaOp> updates,
+              const XlaComputationRef& update_computation, const ScatterDimensionNumbers& dimension_numbers,
+              bool indices_are_sorted = false, bool unique_indices = false);
+
+// ---- Control and calls. ---------------------------------------------------------------------------------------------
+
+XlaOp Call(XlaBuilder* builder, const XlaComputationRef& computation, absl::Span<const XlaOp> operands);
+XlaOp CompositeCall(XlaBuilder* builder, const XlaComputationRef& computation, absl::Span<const XlaOp> operands,
+                    const std::string& name, std::optional<absl::string_view> attributes = std::nullopt,
+                    std::optional<int64_t> version = std::nullopt);
+XlaOp While(const XlaComputationRef& condition, const XlaComputationRef& body, XlaOp init);
+XlaOp Conditional(XlaOp predicate, XlaOp true_operand, const XlaComputationRef& true_computation, XlaOp false_operand,
+                  const XlaComputationRef& false_computation);
+// An index out of range means the last branch.
+XlaOp Conditional(XlaOp branch_index, absl::Span<const XlaComputation* const> branch_computations,
+                  absl::Span<const XlaOp> branch_operands);
+XlaOp Conditional(XlaOp branch_index, absl::Span<const XlaComputationId> branch_computations,
+                  absl::Span<const XlaOp> branch_operands);
+
+using OutputOperandAliasingSpan = absl::Span<const std::pair<ShapeIndex, std::pair<int64_t, ShapeIndex>>>;
+XlaOp CustomCall(XlaBuilder* builder, const std::string& call_target_name, absl::Span<const XlaOp> operands,
+                 const Shape& shape, const std::string& opaque = "", bool has_side_effect = false,
+                 OutputOperandAliasingSpan output_operand_aliasing = {}, const Literal* literal = nullptr,
+                 CustomCallSchedule schedule = SCHEDULE_NONE, CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
+XlaOp CustomCallWithComputation(XlaBuilder* builder, const std::string& call_target_name,
+                                absl::Span<const XlaOp> operands, const XlaComputationRef& computation,
+                                const Shape& shape, const std::string& opaque = "", bool has_side_effect = false,
+                                OutputOperandAliasingSpan output_operand_aliasing = {},
+                                const Literal* literal = nullptr, CustomCallSchedule schedule = SCHEDULE_NONE,
+                                CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
+XlaOp CustomCallWithLayout(XlaBuilder* builder, const std::string& call_target_name, absl::Span<const XlaOp> operands,
+                           const Shape& shape_with_layout, absl::Span<const Shape> operand_shapes_with_layout,
+                           const std::string& opaque = "", bool has_side_effect = false,
+                           OutputOperandAliasingSpan output_operand_aliasing = {}, const Literal* literal = nullptr,
+                           CustomCallSchedule schedule = SCHEDULE_NONE,
+                           CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
+XlaOp CustomCallWithComputationAndLayouts(XlaBuilder* builder, const std::string& call_target_name,
+                                          absl::Span<const XlaOp> operands, const XlaComputationRef& computation,
+                                          const Shape& shape_with_layout,
+                                          absl::Span<const Shape> operand_shapes_with_layout,
+                                          const std::string& opaque = "", bool has_side_effect = false,
+                                          OutputOperandAliasingSpan output_operand_aliasing = {},
+                                          const Literal* literal = nullptr, CustomCallSchedule schedule = SCHEDULE_NONE,
+                                          CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
+XlaOp CustomCallWithConvDnums(XlaBuilder* builder, const std::string& call_target_name,
+                              absl::Span<const XlaOp> operands, const Shape& shape,
+                              absl::Span<const Shape> operand_shapes_with_layout, const std::string& opaque,
+                              bool has_side_effect, OutputOperandAliasingSpan output_operand_aliasing,
+                              const Literal* literal, Window window, ConvolutionDimensionNumbers dimension_numbers,
+                              CustomCallSchedule schedule = SCHEDULE_NONE,
+                              CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
+
+// ---- Collectives. No groups: all replicas are one. ------------------------------------------------------------------
+
+XlaOp CrossReplicaSum(XlaOp operand, absl::Span<const ReplicaGroup> replica_groups = {});
+XlaOp AllReduce(XlaOp operand, const XlaComputationRef& computation, absl::Span<const ReplicaGroup> replica_groups = {},
+                const std::optional<ChannelHandle>& channel_id = std::nullopt,
+                const std::optional<Shape>& shape_with_layout = std::nullopt,
+                std::optional<bool> use_global_device_ids = std::nullopt);
+XlaOp AllReduceTuple(absl::Span<const XlaOp> operands, const XlaComputationRef& computation,
+                     absl::Span<const ReplicaGroup> replica_groups = {},
+                     const std::optional<ChannelHandle>& channel_id = std::nullopt,
+                     const std::optional<Shape>& shape_with_layout = std::nullopt,
+                     std::optional<bool> use_global_device_ids = std::nullopt);
+XlaOp AllGather(XlaOp operand, int64_t all_gather_dimension, int64_t shard_count,
+                absl::Span<const ReplicaGroup> replica_groups = {},
+                const std::optional<ChannelHandle>& channel_id = std::nullopt,
+                const std::optional<Layout>& layout = std::nullopt,
+                std::optional<bool> use_global_device_ids = std::nullopt);
+XlaOp AllGatherTuple(absl::Span<const XlaOp> operands, int64_t all_gather_dimension, int64_t shard_count,
+                     absl::Span<const ReplicaGroup> replica_groups = {},
+                     const std::optional<ChannelHandle>& channel_id = std::nullopt,
+                     const std::optional<Layout>& layout = std::nullopt,
+                     std::optional<bool> use_global_device_ids = std::nullopt);
+XlaOp ReduceScatter(XlaOp operand, const XlaComputationRef& computation, int64_t scatter_dimension, int64_t shard_count,
+                    absl::Span<const ReplicaGroup> replica_groups = {},
+                    const std::optional<ChannelHandle>& channel_id = std::nullopt,
+                    const std::optional<Layout>& layout = std::nullopt,
+                    std::optional<bool> use_global_device_ids = std::nullopt);
+XlaOp AllToAll(XlaOp operand, int64_t split_dimension, int64_t concat_dimension, int64_t split_count,
+               absl::Span<const ReplicaGroup> replica_groups = {}, const std::optional<Layout>& layout = std::nullopt,
+               const std::optional<ChannelHandle>& channel_id = std::nullopt);
+XlaOp AllToAllTuple(absl::Span<const XlaOp> operands, absl::Span<const ReplicaGroup> replica_groups = {},
+                    const std::optional<Layout>& layout = std::nullopt,
+                    const std::optional<ChannelHandle>& channel_id = std::nullopt);
+XlaOp AllToAllTuple(XlaOp operand, int64_t split_dimension, int64_t concat_dimension, int64_t split_count,
+                    absl::Span<const ReplicaGroup> replica_groups = {},
+                    const std::optional<Layout>& layout = std::nullopt,
+                    const std::optional<ChannelHandle>& channel_id = std::nullopt);
+XlaOp RaggedAllToAll(XlaOp input, XlaOp input_offsets, XlaOp send_sizes, XlaOp output, XlaOp output_offsets,
+                     XlaOp recv_sizes, absl::Span<const ReplicaGroup> replica_groups = {},
+                     const std::optional<ChannelHandle>& channel_id = std::nullopt);
+XlaOp CollectiveBroadcast(XlaOp operand, absl::Span<const ReplicaGroup> replica_groups,
+                          const std::optional<ChannelHandle>& channel_id = std::nullopt);
+XlaOp CollectivePermute(XlaOp operand, const std::vector<std::pair<int64_t, int64_t>>& source_target_pairs,
+                        const std::optional<ChannelHandle>& channel_id = std::nullopt, bool inplace = false);
+XlaOp MultiCollectivePermute(absl::Span<const XlaOp> operands,
+                             const std::vector<std::pair<int64_t, int64_t>>& source_target_pairs,
+                             const std::optional<ChannelHandle>& channel_id = std::nullopt, bool inplace = false);
+XlaOp ReplicaId(XlaBuilder* builder);
+
+// ---- Tokens and transfers. Those without a token make their own; outfeeds without one follow each other. ------------
+
+XlaOp CreateToken(XlaBuilder* builder);
+XlaOp AfterAll(XlaBuilder* builder, absl::Span<const XlaOp> tokens);
+XlaOp Infeed(XlaBuilder* builder, const Shape& shape, const std::string& config = "");
+XlaOp InfeedWithToken(XlaOp token, const Shape& shape, const std::string& config = "");  // (data, token)
+void Outfeed(XlaOp operand, const Shape& shape_with_layout, const std::string& outfeed_config);
+XlaOp OutfeedWithToken(XlaOp operand, XlaOp token, const Shape& shape_with_layout, const std::string& outfeed_config);
+void Send(XlaOp operand, const ChannelHandle& handle);
+XlaOp SendWithToken(XlaOp operand, XlaOp token, const ChannelHandle& handle);
+XlaOp Recv(XlaBuilder* builder, const Shape& shape, const ChannelHandle& handle);
+XlaOp RecvWithToken(XlaOp token, const Shape& shape, const ChannelHandle& handle);  // (data, token)
+XlaOp SendToHost(XlaOp operand, XlaOp token, const Shape& shape_with_layout, const ChannelHandle& handle);
+XlaOp RecvFromHost(XlaOp token, const Shape& shape, const ChannelHandle& handle);
+
+// ---- Between a program for all devices and one for each: custom calls around which a value is a shard. --------------
+// `single_dim`: the one dimension that is (un)sharded; -1: all.
+
+absl::StatusOr<XlaOp> ConvertSpmdFullToShardShape(XlaBuilder* builder, XlaOp input, int single_dim,
+                                                  const OpSharding& manual_sharding,
+                                                  absl::Span<const int64_t> unspecified_dims);
+absl::StatusOr<XlaOp> ConvertSpmdShardToFullShape(XlaBuilder* builder, XlaOp input, const Shape& output_shape,
+                                                  int single_dim, const OpSharding& manual_sharding,
+                                                  absl::Span<const int64_t> unspecified_dims);
+
+}  // namespace kashi
+
+#endif  // KASHI_HLO_BUILDER_XLA_BUILDER_H_

@@ -1,0 +1,74 @@
+// XlaOp: a value in a computation that an XlaBuilder is making. XlaComputationId: a computation embedded in one.
+#ifndef KASHI_HLO_BUILDER_XLA_OP_H_
+#define KASHI_HLO_BUILDER_XLA_OP_H_
+
+#include <cstdint>
+#include <ostream>
+#include <type_traits>
+
+#include "kashi/base/check.h"
+
+namespace kashi {
+
+class XlaBuilder;
+
+// A handle, as cheap to copy as two numbers. It says nothing after its builder is gone.
+class XlaOp {
+ public:
+  XlaOp() : handle_(-1), builder_(nullptr) {}
+
+  // Dies of an uninitialised one.
+  XlaBuilder* builder() const {
+    KASHI_CHECK(builder_ != nullptr) << "an XlaOp that no builder made";
+    return builder_;
+  }
+  // False of what an operation returns that failed, and of an uninitialised one.
+  bool valid() const { return handle_ >= 0; }
+  bool IsUninitialized() const { return builder_ == nullptr; }
+  bool IsIdenticalTo(XlaOp other) const { return handle_ == other.handle_ && builder_ == other.builder_; }
+
+  friend std::ostream& operator<<(std::ostream& out, XlaOp op) { return out << op.handle_; }
+
+ private:
+  friend class XlaBuilder;
+  XlaOp(int64_t handle, XlaBuilder* builder) : handle_(handle), builder_(builder) {}
+
+  int64_t handle_;
+  XlaBuilder* builder_;
+};
+static_assert(std::is_trivially_destructible_v<XlaOp>);
+
+// The same of a computation (XlaBuilder::BuildSubComputation, AddSubComputation). The builder that has it, and all
+// sub-builders of that, can call it.
+class XlaComputationId {
+ public:
+  XlaComputationId() : handle_(-1), builder_(nullptr) {}
+  bool valid() const { return handle_ >= 0; }
+
+  friend std::ostream& operator<<(std::ostream& out, XlaComputationId id) { return out << id.handle_; }
+
+ private:
+  friend class XlaBuilder;
+  XlaComputationId(int64_t handle, const XlaBuilder* builder) : handle_(handle), builder_(builder) {}
+
+  int64_t handle_;
+  const XlaBuilder* builder_;
+};
+
+// Arithmetic on values of one builder. >> keeps the sign of signed integers.
+XlaOp operator-(XlaOp x);
+XlaOp operator+(XlaOp x, XlaOp y);
+XlaOp operator-(XlaOp x, XlaOp y);
+XlaOp operator*(XlaOp x, XlaOp y);
+XlaOp operator/(XlaOp x, XlaOp y);
+XlaOp operator%(XlaOp x, XlaOp y);
+XlaOp operator~(XlaOp x);
+XlaOp operator&(XlaOp x, XlaOp y);
+XlaOp operator|(XlaOp x, XlaOp y);
+XlaOp operator^(XlaOp x, XlaOp y);
+XlaOp operator<<(XlaOp x, XlaOp y);
+XlaOp operator>>(XlaOp x, XlaOp y);
+
+}  // namespace kashi
+
+#endif  // KASHI_HLO_BUILDER_XLA_OP_H_

@@ -1,0 +1,85 @@
+// What the files of ShapeInference share: checks that several operations make (docs/spec/hlo-ops.md, 0.1), and the list
+// of dimensions that a result is made of. Only shape_inference_*.cc include it. ExpectArray stands in broadcast.h.
+#ifndef KASHI_HLO_INFERENCE_SHAPE_INFERENCE_INTERNAL_H_
+#define KASHI_HLO_INFERENCE_SHAPE_INFERENCE_INTERNAL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/array/broadcast.h"
+#include "kashi/array/shape.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/hlo/attributes/xla_data.h"
+
+namespace kashi {
+namespace shape_inference {
+
+// The dimensions of a result while they are put together. Sizes need not be valid before Make.
+class ResultDimensions {
+ public:
+  void Add(int64_t size, bool is_dynamic = false) {
+    sizes_.push_back(size);
+    dynamic_.push_back(is_dynamic);
+  }
+  // Dimension i of `shape`, its flag included.
+  void AddFrom(const Shape& shape, int64_t i) {
+    Add(shape.dimensions(static_cast<int>(i)), shape.is_dynamic_dimension(static_cast<int>(i)));
+  }
+  void AddAllFrom(const Shape& shape) {
+    for (int i = 0; i < shape.dimensions_size(); ++i) AddFrom(shape, i);
+  }
+
+  absl::Span<const int64_t> sizes() const { return sizes_; }
+  int size() const { return static_cast<int>(sizes_.size()); }
+
+  // The array in the default layout. INVALID_ARGUMENT for a negative size other than `?` and for more bytes than
+  // int64_t counts.
+  absl::StatusOr<Shape> Make(PrimitiveType element_type) const {
+    return ShapeUtil::MakeValidatedShape(element_type, sizes_, dynamic_);
+  }
+
+ private:
+  std::vector<int64_t> sizes_;
+  std::vector<bool> dynamic_;
+};
+
+// "F32", as errors name element types.
+const std::string& TypeName(const Shape& shape);
+
+// What a RET_CHECK of XLA becomes: INTERNAL, with a text like InvalidArgument's.
+#define KASHI_RET_CHECK(condition, ...)                                            \
+  do {                                                                             \
+    if (!(condition)) return ::kashi::Internal("RET_CHECK failure: " __VA_ARGS__); \
+  } while (false)
+
+// Sizes that fit one another: equal, or one of them is `?`. Bounds count as sizes.
+bool CompatibleSizes(int64_t a, int64_t b);
+
+// The wider of the two element types; INVALID_ARGUMENT where XLA dies, as neither is (see TryHigherPrecisionType).
+absl::StatusOr<PrimitiveType> HigherPrecision(const Shape& a, const Shape& b);
+
+// Whether `dimensions` has no number twice.
+bool AllUnique(absl::Span<const int64_t> dimensions);
+
+// `shapes` in a tuple; one shape: that itself.
+Shape MaybeTuple(absl::Span<const Shape> shapes);
+std::vector<Shape> CopyShapes(absl::Span<const Shape* const> shapes);
+std::vector<const Shape*> PointersTo(absl::Span<const Shape> shapes);
+
+// REDUCER: that `reducer` takes an accumulator and an element for each input, and returns the accumulators. Element
+// type i is that of input i; there are as many initial values.
+absl::Status CheckReducer(const ProgramShape& reducer, absl::Span<const Shape* const> init_values,
+                          absl::Span<const PrimitiveType> input_types);
+
+// WINDOW: an array of `element_type` with an element for each position of the window over the padded and dilated base.
+absl::StatusOr<Shape> InferWindowOutputShape(const Shape& base, const Window& window, PrimitiveType element_type);
+
+}  // namespace shape_inference
+}  // namespace kashi
+
+#endif  // KASHI_HLO_INFERENCE_SHAPE_INFERENCE_INTERNAL_H_

@@ -1,0 +1,52 @@
+// What goes into a program for all devices and comes out of it, in the shards of each device, and back: for comparing a
+// program with what the partitioner made of it. (sharded_literal.h cuts; program_scope.h finds the shardings.)
+#ifndef KASHI_HLO_SPMD_PROGRAM_SHARDS_H_
+#define KASHI_HLO_SPMD_PROGRAM_SHARDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/array/shape.h"
+#include "kashi/hlo/attributes/hlo_sharding.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/literal/literal.h"
+
+namespace kashi {
+
+// Arguments by device: [k][i] is argument i of device k. Shardings as ParameterShardings gives them. Errors name the argument.
+absl::StatusOr<std::vector<std::vector<Literal>>> SplitArguments(const std::vector<Literal>& arguments,
+                                                                 absl::Span<const HloSharding> shardings,
+                                                                 int64_t num_devices);
+// The shapes of each device's arguments.
+absl::StatusOr<std::vector<Shape>> ShardShapes(absl::Span<const Shape> wholes, absl::Span<const HloSharding> shardings,
+                                               int64_t num_devices);
+// The arguments of the whole program, under the shapes `wholes`. INVALID_ARGUMENT also where devices have different copies of
+// one part.
+absl::StatusOr<std::vector<Literal>> JoinArguments(const std::vector<std::vector<Literal>>& by_device,
+                                                   absl::Span<const HloSharding> shardings,
+                                                   absl::Span<const Shape> wholes);
+
+// The shapes of ENTRY's parameters.
+std::vector<Shape> ParameterShapes(const HloModule& module);
+
+// An array put together of one copy of each part, once for each copy that there is: every device's shard is in one of them.
+// One array where nothing is replicated; as many as devices where all is.
+absl::StatusOr<std::vector<Literal>> JoinEachCopy(absl::Span<const LiteralSlice> shards, const HloSharding& sharding,
+                                                  const Shape& whole);
+
+// Shardings under which an array of these sizes has shards of those, over a mesh of these axes: `known` first if it is one of
+// them, then every way to put axes to dimensions, up to kMostPossibleShardings.
+constexpr int64_t kMostPossibleShardings = 64;
+std::vector<HloSharding> PossibleShardings(absl::Span<const int64_t> whole, absl::Span<const int64_t> shard,
+                                           absl::Span<const int64_t> mesh_axes, int64_t num_devices,
+                                           const std::optional<HloSharding>& known);
+
+// The sizes of the axes of the mesh that a module is over, as far as its shardings tell; [num_devices] where they do not.
+std::vector<int64_t> MeshAxesOf(const HloModule& module, int64_t num_devices);
+
+}  // namespace kashi
+
+#endif  // KASHI_HLO_SPMD_PROGRAM_SHARDS_H_

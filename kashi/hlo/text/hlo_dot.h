@@ -1,0 +1,51 @@
+// A module, or a part of it, as a graph for Graphviz.
+//
+//   HloDotOptions options;
+//   options.around = module.entry_computation()->root_instruction();
+//   options.depth = 2;
+//   HloDot dot = HloModuleToDot(module, options);   // the root, its operands, and their operands
+//   dot.text                                        // digraph "m" { … }
+//
+// A cluster for each computation, a node for each instruction (opcode, name, shape; the values of a small constant), an
+// edge for each operand, dashed edges for control dependencies, dotted ones from called computations to their callers.
+//
+// Graphviz takes minutes for some thousands of nodes. So a graph shows at most `max_nodes` instructions. Those nearest to
+// where it begins stay: the root of ENTRY, or what `computation` and `around` say. A node tells how many of its operands
+// and users are not shown, and which computations it calls that are not shown.
+//
+// Cost: linear in the size of the module.
+#ifndef KASHI_HLO_TEXT_HLO_DOT_H_
+#define KASHI_HLO_TEXT_HLO_DOT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "kashi/hlo/ir/hlo_module.h"
+
+namespace kashi {
+
+inline constexpr int64_t kDefaultDotNodes = 200;
+
+struct HloDotOptions {
+  // Only this computation, and what it calls if `with_called`. Null: the whole module.
+  const HloComputation* computation = nullptr;
+  bool with_called = true;
+  // Only instructions within `depth` edges of this one, through operands, users and control dependencies. Null: all.
+  const HloInstruction* around = nullptr;
+  int64_t depth = 3;
+  // The most instructions that are shown; 0: no limit.
+  int64_t max_nodes = kDefaultDotNodes;
+};
+
+struct HloDot {
+  std::string text;    // DOT
+  int64_t shown = 0;   // instructions in the graph
+  int64_t wanted = 0;  // instructions that would be in it without max_nodes
+};
+
+// Pre: `computation` and `around` belong to `module`.
+HloDot HloModuleToDot(const HloModule& module, const HloDotOptions& options = {});
+
+}  // namespace kashi
+
+#endif  // KASHI_HLO_TEXT_HLO_DOT_H_

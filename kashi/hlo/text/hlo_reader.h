@@ -1,0 +1,278 @@
+// Internal to hlo_parser: the reader of HLO text. One pass over the bytes; each construct has one function that leaves the
+// scanner behind it and returns false after reporting an error. Grammar: docs/spec/hlo.md, section 1.
+//
+//   hlo_reader_module.cc             module head, tables, order of computations, what is settled at the end
+//   hlo_reader_computation.cc        computations and names
+//   hlo_reader_instruction.cc        an instruction: shape, opcode, operands
+//   hlo_reader_operation.cc          what single operations want: fields, checks, results that follow from operands
+//   hlo_reader_attributes.cc         attributes, one function for each codec of attributes.def
+//   hlo_reader_common_attributes.cc  attributes of any instruction: metadata, sharding, origin and their like
+//   hlo_reader_values.cc             values of attributes: numbers, lists, windows, literals, groups of devices
+//
+// Speed comes from remembering: shapes, metadata and backend configs repeat, so each text of one is read once and its value
+// shared from then on.
+#ifndef KASHI_HLO_TEXT_HLO_READER_H_
+#define KASHI_HLO_TEXT_HLO_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "kashi/base/diagnostic.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/ir/original_value.h"
+#include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/hlo/text/stack_frames.h"
+#include "kashi/hlo/text/text_scanner.h"
+#include "kashi/literal/literal_parser.h"
+
+namespace kashi {
+
+class HloReader {
+ public:
+  HloReader(absl::string_view text, const HloModuleConfig& config, const HloParserOptions& options);
+
+  // The module that the whole text is; null after errors.
+  std::unique_ptr<HloModule> ReadModule();
+  // Of a text that is nothing but such a part; false after an error.
+  bool ReadWhole(std::vector<Shape>* shapes) { return ReadShapeBraces(shapes) && ExpectEnd(); }
+  bool ReadWhole(FrontendAttributes* attributes) { return ReadFrontendAttributes(attributes) && ExpectEnd(); }
+  bool ReadWhole(StatisticsViz* statistics) { return ReadStatistics(statistics) && ExpectEnd(); }
+  bool ReadWhole(std::shared_ptr<OriginalValue>* origin) { return ReadOrigin(origin) && ExpectEnd(); }
+  bool ReadWhole(std::vector<bool>* replicated) { return ReadParameterReplication(replicated) && ExpectEnd(); }
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  std::vector<Diagnostic>* mutable_diagnostics() { return &diagnostics_; }
+
+ private:
+  // What an instruction's text says, while it is read.
+  struct Pending {
+    HloOpcode opcode = HloOpcode::kAdd;
+    // Of `add-start(…)`: the opcode is async-start, -update or -done, and this is the operation it is about.
+    std::optional<HloOpcode> wrapped_opcode;
+    size_t opcode_begin = 0;
+    size_t begin = 0;  // of the instruction
+    HloTextPlace place;
+    absl::string_view name;
+    bool has_shape = false;
+    bool is_wrapped = false;    // what an asynchronous operation's sugar stands for
+    bool has_operands = false;  // and the text behind them is what follows
+    SharedShape shape;
+    absl::InlinedVector<HloInstruction*, 8> operands;
+    HloFieldList fields;
+    SharedValue<OpMetadata> metadata;
+    SharedValue<std::string> backend_config;
+    std::unique_ptr<HloInstructionExtras> extras;
+    std::vector<HloInstruction*> control_predecessors;
+    // The attributes that it has had: bits of the operation's list, then of the common ones.
+    uint32_t seen = 0;
+    uint32_t seen_common = 0;
+
+    HloInstructionExtras* mutable_extras() {
+      if (!extras) extras = std::make_unique<HloInstructionExtras>();
+      return extras.get();
+    }
+  };
+
+  // A computation that is being read.
+  struct Scope {
+    std::unique_ptr<HloComputation> computation;
+    absl::flat_hash_map<absl::string_view, HloInstruction*> names;  // null: its definition had an error
+    absl::flat_hash_set<int64_t> parameter_numbers;
+    HloInstruction* root = nullptr;  // marked ROOT
+    HloInstruction* last = nullptr;  // read last
+  };
+
+  // ---- Errors.
+  bool Error(size_t begin, size_t end, std::string message);
+  bool ErrorHere(absl::string_view expected);  // "expects …", on the token that stands here
+  bool ExpectEnd() { return scan_.AtEnd() || ErrorHere("the end of the text"); }
+  size_t TokenEnd(size_t begin) const;
+  HloTextPlace PlaceOf(size_t offset);
+  void Warning(size_t begin, size_t end, std::string message);
+
+  // ---- Module.
+  bool ReadModuleHead();
+  bool ReadHeadAttributes();
+  bool ReadHeadAttribute(absl::string_view name, size_t begin);
+  bool ReadTables();
+  bool ReadFrames();
+  bool ReadFieldOfTable(absl::string_view name, int32_t* value);
+  bool ReadComputations();
+  bool LooksLikeSingleInstruction();
+  bool ReadSingleInstruction();
+  bool Finish();
+  bool SettleAliases();
+  bool SettleEntry();
+  void SettleNames();
+  void SettleThreads();
+  void SettleSchedule();
+  bool ReadAliases();
+  bool ReadDonors();
+  bool ReadEntryLayout();
+  bool ReadPropagation(HloModuleConfig::BoolList* list);
+  bool ReadRecoveryTable();
+  bool ReadOriginalArray(OriginalArray* array);
+
+  // ---- Computations.
+  bool ReadComputation();
+  bool ReadSignature(std::optional<Shape>* result_shape, size_t* shape_begin);
+  bool ReadInstructionList();
+  bool FinishComputation(bool is_entry, absl::string_view name, size_t name_begin);
+  HloComputation* ReadInlineComputation();
+  HloComputation* ReadComputationName();
+  // A name as instructions and computations have it: `%name`, `name`, `name:`. Empty after an error.
+  absl::string_view ReadName();
+  bool NameIsLegal(absl::string_view name, size_t begin);
+  static bool IsRefusedName(absl::string_view name);  // of instructions
+  void SkipInstruction(size_t begin);
+
+  // ---- Instructions.
+  bool ReadInstruction();
+  bool ReadRightSide(Pending* pending, bool nested);
+  bool ReadOpcode(Pending* pending);
+  bool ReadShape(SharedShape* shape);
+  bool MayBeShape();
+  absl::string_view FindShapeText();
+  bool ReadOperands(Pending* pending);
+  bool OpensParenthesis(size_t ahead) const;
+  bool ReadOperand(Pending* pending);
+  bool ReadOperandOfSingleInstruction(Pending* pending, const SharedShape& shape, bool has_shape);
+  bool ReadParameterNumber(Pending* pending);
+  bool ReadConstant(Pending* pending);
+  bool CheckArity(Pending* pending);
+  bool ReadNestedOperand(Pending* pending, Pending* operand, absl::string_view opcode);
+  HloInstruction* MakeInstruction(Pending* pending);
+  bool CompleteFields(Pending* pending);
+  bool CheckOperation(const Pending& pending);
+  bool CheckChannel(const Pending& pending);
+  bool CheckConditional(const Pending& pending);
+  bool CheckSlicing(const Pending& pending, size_t fixed_operands);
+  bool CheckCustomCall(const Pending& pending);
+  bool CheckScan(const Pending& pending);
+  bool RebuildShape(Pending* pending);
+  bool InferShape(const Pending& pending, HloInstruction* instruction);
+  bool TakeUnwritten(const Pending& pending, const Shape& shape);
+  HloInstruction* Add(Pending* pending);
+  bool ErrorIn(const Pending& pending, std::string message);  // on the opcode
+  bool FatalIn(const Pending& pending, std::string message);  // where XLA ends its process
+  bool CompleteAsyncStart(Pending* pending);
+  bool CompleteAsyncLater(Pending* pending);
+  HloComputation* WrapAsync(Pending* pending);
+  void TellWrapped(HloInstruction* instruction);
+
+  // ---- Attributes.
+  bool ReadAttributes(Pending* pending);
+  bool ReadAttribute(Pending* pending);
+  static absl::Span<const absl::string_view> CommonAttributes();  // that any instruction may have
+  static bool IsAnyAttribute(absl::string_view name);
+  bool ReadCommonAttribute(absl::string_view name, Pending* pending, bool* found);
+  bool ReadUnknownAttribute(absl::string_view name, size_t begin, Pending* pending);
+  std::string AllowedAttributes(const Pending& pending) const;
+  bool MayHave(const Pending& pending, HloAttribute attribute) const;
+  absl::Span<const HloOpcodeAttribute> AttributesOf(const Pending& pending) const;
+  bool CheckRequired(const Pending& pending);
+  bool ReadMetadata(Pending* pending);
+  bool ReadBackendConfig(Pending* pending);
+  bool ReadSharding(std::shared_ptr<const HloSharding>* sharding);
+  bool ReadFrontendAttributes(FrontendAttributes* attributes);
+  bool ReadStatistics(StatisticsViz* statistics);
+  bool ReadParameterReplication(std::vector<bool>* replicated);
+  bool ReadParameterReplicationOf(Pending* pending);
+  bool ReadControlPredecessors(std::vector<HloInstruction*>* predecessors);
+  bool ReadOrigin(std::shared_ptr<OriginalValue>* origin);
+  bool ReadOriginNode(OriginalValue::Node* node, int depth);
+
+  // A number, a list, … of any attribute.
+  bool ReadIntValue(int64_t* value);
+  bool ReadBoolValue(bool* value);
+  bool ReadIntBraces(Int64List* list);
+  bool ReadStringValue(std::string* value);
+  bool ReadShapeIndex(ShapeIndex* index);
+  bool ReadShapeBraces(std::vector<Shape>* shapes);
+  bool ReadIntLists(std::vector<Int64List>* lists);
+  bool ReadPairs(SourceTargetPairs* pairs);
+  bool ReadComputationNames(ComputationVector* computations);
+  bool ReadSliceRanges(SliceRanges* ranges);
+  bool ReadAliasingPairs(OutputOperandAliasingPairs* pairs);
+  bool ReadWindowText(Window* window);
+  bool ReadDimLabelsText(ConvolutionDimensionNumbers* numbers);
+  bool ReadPaddingText(PaddingConfig* padding);
+  bool ReadAccuracyText(ResultAccuracy* accuracy);
+  bool ReadDeviceList(CollectiveDeviceList* devices);
+  bool ReadGroupModeName();
+  bool ReadDomainShardings(std::optional<DomainShardings>* shardings);
+  std::optional<Literal> ReadLiteralWithShape(int depth);
+
+  // Codecs: attributes.def. `argument` as there.
+  template <typename Enum, typename Parse>
+  bool ReadWord(absl::string_view what, Parse parse, Enum* value);
+  using AttributeFunction = bool (HloReader::*)(Pending*);
+  static AttributeFunction FunctionOf(HloAttribute attribute);
+#define KASHI_CODEC(name)                 \
+  template <HloField field, int argument> \
+  bool Read##name(Pending* pending);
+#include "kashi/hlo/ir/codecs.def"
+
+  TextScanner scan_;
+  const HloParserOptions options_;
+  std::vector<Diagnostic> diagnostics_;
+  int64_t errors_ = 0;
+  bool is_fatal_ = false;  // of the errors one that XLA does not survive
+  int nesting_ = 0;        // of operands
+  // What is left for what the text asks for without writing it. An honest text asks for little more than it writes.
+  int64_t unlisted_bytes_ = kDefaultUnlistedBytes;
+  int64_t unwritten_subshapes_;
+
+  std::unique_ptr<HloModule> module_;
+  HloModuleConfig config_;
+  std::vector<std::unique_ptr<Scope>> scopes_;  // the computation being read last; the others around it
+  std::unique_ptr<Scope> spare_scope_;
+  absl::flat_hash_map<absl::string_view, HloComputation*> computation_names_;
+  struct FinishedComputation {
+    std::unique_ptr<HloComputation> computation;
+    bool is_entry;
+  };
+  std::vector<FinishedComputation> finished_;
+  HloComputation* entry_ = nullptr;
+  bool is_scheduled_ = false;
+  bool changes_config_ = false;  // the head says something of replicas, partitions, propagation or passed parameters
+  bool single_instruction_ = false;
+  std::vector<HloInstruction*> async_starts_;  // in the order of the text
+
+  // Head attributes that can only be settled when the computations are known.
+  struct AliasText {
+    size_t begin;
+    size_t end;
+    ShapeIndex output_index;
+    HloInputOutputAliasConfig::Alias alias;
+  };
+  std::vector<AliasText> aliases_;
+  HloBufferDonorConfig donors_;
+
+  // The tables as they are written; the module has them in the order of use.
+  StackFrameIndex written_frames_;
+  std::unique_ptr<StackFrameCopier> frames_;
+
+  // What texts have been read before.
+  absl::flat_hash_map<absl::string_view, SharedShape> shapes_;
+  absl::flat_hash_map<absl::string_view, SharedValue<OpMetadata>> metadata_;
+  absl::flat_hash_map<absl::string_view, SharedValue<std::string>> backend_configs_;
+  absl::flat_hash_map<absl::string_view, std::shared_ptr<const HloSharding>> shardings_;
+
+  // How far lines have been counted.
+  uint32_t line_ = 1;
+  size_t line_begin_ = 0;
+  size_t line_end_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_HLO_TEXT_HLO_READER_H_
