@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 constexpr size_t kLong = 80;
@@ -143,4 +143,4 @@ std::string AttributeDifference(absl::string_view a, absl::string_view b) {
   return changes.text().empty() ? ValueChange(a, b) : changes.text();
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // `a` and `b` as HLO text has attributes, `name=value, name=value`. The result names those that differ; of long lists
 // `{"key":value,…}` only the keys that do:
@@ -16,6 +16,6 @@ namespace kashi::cli {
 // Values of more than 80 characters that have no keys show the place where they part, between dots.
 std::string AttributeDifference(absl::string_view a, absl::string_view b);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_ATTRIBUTE_DIFFERENCE_H_

@@ -11,7 +11,7 @@
 #include "cli/verb.h"
 #include "kashi/base/status.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 int Print(const std::string& text) {
@@ -88,4 +88,4 @@ int RunCommandLine(int argc, const char* const* argv) {
   }
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

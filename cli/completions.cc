@@ -11,7 +11,7 @@
 #include "absl/strings/strip.h"
 #include "cli/verb.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 // ---- What all shells are told ----------------------------------------------------------------------------------------------
@@ -271,4 +271,4 @@ void AddManVerb(Command* command) {
   AddOutputOption(verb, output.get(), "Write to this file");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

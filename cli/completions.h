@@ -6,7 +6,7 @@
 
 #include "cli/options.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // A script for the shell that completes verbs, options, their words and files.
 std::string BashCompletions(const Command& command);
@@ -16,6 +16,6 @@ std::string FishCompletions(const Command& command);
 // kashi(1), in the man macros of roff.
 std::string ManPage(const Command& command);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_COMPLETIONS_H_

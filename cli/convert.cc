@@ -23,7 +23,7 @@
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 struct ConvertOptions {
@@ -290,4 +290,4 @@ void AddConvertVerb(Command* command) {
   AddJsonFlag(verb, &options->json);
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -23,7 +23,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 struct CostOptions {
@@ -212,4 +212,4 @@ void AddCostVerb(Command* command) {
   AddJsonFlag(verb, &options->json);
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

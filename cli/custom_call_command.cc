@@ -18,7 +18,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 // A directory of our own that goes with us.
@@ -109,4 +109,4 @@ absl::Status RegisterCustomCallCommand(const std::string& target_and_command) {
   return absl::OkStatus();
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

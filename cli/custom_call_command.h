@@ -13,11 +13,11 @@
 
 #include "absl/status/status.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // Registers the command for the target, for this process. INVALID_ARGUMENT unless the text is TARGET=COMMAND.
 absl::Status RegisterCustomCallCommand(const std::string& target_and_command);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_CUSTOM_CALL_COMMAND_H_

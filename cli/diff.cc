@@ -18,7 +18,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 class DiffVerb {
@@ -161,4 +161,4 @@ void AddDiffVerb(Command* command) {
   verb->AddFlag("--json", &options->json, "Print one JSON object; for directories, one line per pair");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

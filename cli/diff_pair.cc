@@ -23,7 +23,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal_comparison.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 std::string SideText(const char* side, const HloInstruction& instruction, const ValueSummary& summary) {
@@ -272,4 +272,4 @@ std::string PairDiff::Summary() const {
   return absl::StrCat(structure, *outputs_agree_ ? "; outputs agree" : "; outputs DIFFER");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -24,7 +24,7 @@
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 struct DiffOptions {
   std::string a;
@@ -99,6 +99,6 @@ class PairDiff {
   const ModuleFile* failed_ = nullptr;  // which one the error is of
 };
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_DIFF_PAIR_H_

@@ -13,7 +13,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 struct PartitionedPair {
   const HloModule* whole;
@@ -39,6 +39,6 @@ absl::StatusOr<PartitionedDiff> DiffPartitioned(const PartitionedPair& pair, con
                                                 Tolerance tolerance, const EvaluationOptions& options,
                                                 const HloModule** running);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_DIFF_PARTITIONED_H_

@@ -17,7 +17,7 @@
 #include "kashi/base/text.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 constexpr size_t kMostLines = 60;
@@ -231,4 +231,4 @@ Json StructureJson(const ModuleDiff& diff) {
   return list;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

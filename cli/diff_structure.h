@@ -7,11 +7,11 @@
 #include "cli/json.h"
 #include "cli/module_diff.h"
 
-namespace kashi {
+namespace kashi::internal {
 class HloModule;
-}  // namespace kashi
+}  // namespace kashi::internal
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // "dot.3", or "dot.3 (in B dot.5)".
 std::string InstructionTitle(const HloInstruction& a, const HloInstruction& b);
@@ -25,6 +25,6 @@ Json StructureJson(const ModuleDiff& diff);
 // Of each operation whose numbers differ: {"opcode", "a", "b"}.
 Json OpcodesJson(const HloModule& a, const HloModule& b);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_DIFF_STRUCTURE_H_

@@ -14,7 +14,7 @@
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // Remembers the values that A made, compares B's with them as they come, and keeps the first disagreement in A's order.
 // The n-th value of an instruction is compared with the n-th of its counterpart. NaN on both sides is no disagreement, but
@@ -76,6 +76,6 @@ class ValueComparer {
   std::optional<NanValue> first_nan_;
 };
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_DIFF_VALUES_H_

@@ -15,7 +15,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/draw/layout_figure.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 constexpr int kWidthWithoutTerminal = 100;
@@ -238,4 +238,4 @@ void AddDrawVerb(Command* command) {
   AddCutOption(verb, "slices", &options->figure.max_slices);
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

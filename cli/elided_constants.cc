@@ -17,7 +17,7 @@
 #include "kashi/hlo/ir/elided_constant.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 constexpr size_t kMostNames = 5;
@@ -141,4 +141,4 @@ absl::Status FillElidedAlike(const ModuleDiff& diff, HloModule* a, HloModule* b,
   return absl::OkStatus();
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

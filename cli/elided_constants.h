@@ -10,11 +10,11 @@
 #include "cli/json.h"
 #include "cli/module_diff.h"
 
-namespace kashi {
+namespace kashi::internal {
 class HloModule;
-}  // namespace kashi
+}  // namespace kashi::internal
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // Their names, in the order of the module.
 std::vector<std::string> ElidedNames(const HloModule& module);
@@ -30,6 +30,6 @@ void WarnOfElided(const std::string& file, const std::vector<std::string>& names
 // that are the same in both. One without a counterpart is paired with one of the same shape, in the order of the modules.
 absl::Status FillElidedAlike(const ModuleDiff& diff, HloModule* a, HloModule* b, uint64_t seed);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_ELIDED_CONSTANTS_H_

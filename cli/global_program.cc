@@ -13,7 +13,7 @@
 #include "kashi/hlo/spmd/program_shards.h"
 #include "kashi/hlo/spmd/sharded_literal.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 absl::Status AtOutput(size_t i, const absl::Status& status) {
@@ -166,4 +166,4 @@ std::string DescribeSharding(const PartitionedOutput& output) {
                       output.copies > 1 ? absl::StrCat(", on each of ", output.copies, " copies") : "");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -18,7 +18,7 @@
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // The arguments of the whole program from those of each device, in the folders of --devices-dir.
 absl::StatusOr<Arguments> ReadShardedArguments(const HloModule& module, const ProgramScope& scope,
@@ -47,6 +47,6 @@ absl::StatusOr<std::vector<PartitionedOutput>> CompareWithPartitioned(const HloM
 // "{devices=[4,1]<=[4]}, inferred, 4 devices"
 std::string DescribeSharding(const PartitionedOutput& output);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_GLOBAL_PROGRAM_H_

@@ -12,7 +12,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 constexpr std::chrono::seconds kLongestLayout(60);
@@ -59,4 +59,4 @@ absl::StatusOr<std::string> DrawGraph(const ModuleFile& file, bool as_svg, const
   return std::move(dot.text);
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

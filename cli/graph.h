@@ -10,7 +10,7 @@
 #include "cli/options.h"
 #include "kashi/hlo/text/hlo_dot.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 struct GraphOptions {
   std::string computation;  // empty: all of them
@@ -27,6 +27,6 @@ void AddGraphOptions(Verb* verb, GraphOptions* options);
 // for an unknown name; those of RenderSvg.
 absl::StatusOr<std::string> DrawGraph(const ModuleFile& file, bool as_svg, const GraphOptions& options);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_GRAPH_H_

@@ -19,7 +19,7 @@
 
 extern char** environ;
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 struct CloseFile {
@@ -99,4 +99,4 @@ absl::StatusOr<std::string> RenderSvg(absl::string_view dot_text, std::chrono::s
   return ReadAll(out.get());
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

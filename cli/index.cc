@@ -18,7 +18,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 struct IndexOptions {
@@ -260,4 +260,4 @@ void AddIndexVerb(Command* command) {
   AddOutputOption(verb, &options->output, "Write to this file");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -13,7 +13,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 constexpr char kGzipMagic[] = "\x1f\x8b";
@@ -241,4 +241,4 @@ std::string DescribeOtherKind(absl::string_view bytes) {
   return "";
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // gzip's two magic bytes.
 bool IsGzip(absl::string_view bytes);
@@ -22,6 +22,6 @@ bool BeginsLikeHloText(absl::string_view bytes);
 // TensorFlow, a report of XLA's about a module's memory. "" if it is none of them.
 std::string DescribeOtherKind(absl::string_view bytes);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_INPUT_KIND_H_

@@ -2,7 +2,7 @@
 
 #include "cli/verb.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 std::atomic<bool> interrupted{false};
@@ -29,4 +29,4 @@ int SayInterrupted() {
   return kInterrupted;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

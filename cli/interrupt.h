@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // What a shell reports of a process that SIGINT has ended.
 inline constexpr int kInterrupted = 130;
@@ -29,6 +29,6 @@ class Interrupt {
 // "kashi: interrupted" to standard error. Returns kInterrupted.
 int SayInterrupted();
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_INTERRUPT_H_

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 // The library's text of one number or string: short numbers and what to do about bad UTF-8 are its craft.
@@ -102,4 +102,4 @@ std::string Json::dump() const {
   return text;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

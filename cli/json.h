@@ -14,7 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 struct JsonMember;
 
@@ -92,6 +92,6 @@ struct JsonMember {
   Json value;
 };
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_JSON_H_

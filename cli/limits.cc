@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/work_meter.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 // Nobody writes 16 digits: 1e16 is a number of operations too.
@@ -89,4 +89,4 @@ absl::Status NameLimitOption(const absl::Status& error) {
                            : WithMessage(error, absl::StrCat(error.message(), " (", option, " sets the limit)"));
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

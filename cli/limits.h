@@ -14,7 +14,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/evaluation_run.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // More than the fastest machine does within kDefaultTimeoutSeconds.
 inline constexpr int64_t kDefaultMaxWork = 10'000'000'000'000'000;
@@ -39,6 +39,6 @@ void ApplyLimits(const LimitOptions& limits, EvaluationOptions* evaluation);
 // The same error, naming the option that raises the limit that it is about, if it is about one.
 absl::Status NameLimitOption(const absl::Status& error);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_LIMITS_H_

@@ -29,7 +29,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 struct MemoryOptions {
@@ -267,4 +267,4 @@ void AddMemoryVerb(Command* command) {
   AddJsonFlag(verb, &options->json);
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -16,7 +16,7 @@
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/base/text.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 // A buffer of a and the one of b that corresponds; one of them may be null.
@@ -147,4 +147,4 @@ Json MemoryComparisonJson(const MemoryAnalysis& a, const MemoryAnalysis& b, cons
   return json;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

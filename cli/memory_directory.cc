@@ -11,7 +11,7 @@
 #include "cli/xla_memory_files.h"
 #include "kashi/base/text.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 // Text says most and needs no schema: it comes first, then protos.
@@ -67,4 +67,4 @@ std::string ModuleTable(const std::vector<ModuleMemoryRow>& rows) {
   return TableText(table);
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

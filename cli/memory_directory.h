@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // A row of the table: a module at one stage of its compiling.
 struct ModuleMemoryRow {
@@ -33,6 +33,6 @@ ModuleStage StageOf(const std::string& path);
 // One line a module and stage, in their order, under a line of headings.
 std::string ModuleTable(const std::vector<ModuleMemoryRow>& rows);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_MEMORY_DIRECTORY_H_

@@ -24,7 +24,7 @@
 #include "kashi/draw/layout_figure.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 constexpr size_t kPaddingRows = 10;
@@ -421,4 +421,4 @@ std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory, co
                               {"{{data}}", data.json()}});
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

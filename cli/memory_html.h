@@ -11,12 +11,12 @@
 
 #include "cli/memory_directory.h"
 
-namespace kashi {
+namespace kashi::internal {
 class HloModule;
 struct MemoryAnalysis;
-}  // namespace kashi
+}  // namespace kashi::internal
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // What the head of a page tells of its module.
 struct MemoryPageHead {
@@ -36,6 +36,6 @@ struct MemoryIndexRow {
 };
 std::string MemoryIndexHtml(const std::string& directory, const std::vector<MemoryIndexRow>& rows);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_MEMORY_HTML_H_

@@ -9,7 +9,7 @@
 #include "kashi/analysis/source_location.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 std::string ShapeText(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
@@ -144,4 +144,4 @@ Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, const std
   return json;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -7,13 +7,13 @@
 
 #include "cli/json.h"
 
-namespace kashi {
+namespace kashi::internal {
 class HloModule;
 struct MemoryAnalysis;
 struct MemoryTarget;
-}  // namespace kashi
+}  // namespace kashi::internal
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // Totals (of the default memory space), "spaces", "buffers" and "padding", the worst `top` shapes.
 // xla_file: where figures come from that XLA itself has written; "" if there are none.
@@ -32,6 +32,6 @@ int64_t OutputBytes(const MemoryAnalysis& memory);
 // "HBM", "VMEM", …; "" for a number without a name.
 std::string MemorySpaceName(const MemoryTarget& target, int64_t memory_space);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_MEMORY_JSON_H_

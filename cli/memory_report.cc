@@ -15,7 +15,7 @@
 #include "kashi/base/text.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 // "S(1) VMEM"
@@ -229,4 +229,4 @@ std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, 
   return text;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

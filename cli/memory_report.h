@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-namespace kashi {
+namespace kashi::internal {
 class HloModule;
 struct MemoryAnalysis;
-}  // namespace kashi
+}  // namespace kashi::internal
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // Totals; a table of the spaces; the `top` largest buffers of the space that is asked for, in the form of XLA's
 // out-of-memory message; the padding, worst first, with suggestions.
@@ -27,6 +27,6 @@ std::string MemoryComparison(const MemoryAnalysis& a, const MemoryAnalysis& b, i
 // one another, and there is one.
 std::string TableText(const std::vector<std::vector<std::string>>& rows);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_MEMORY_REPORT_H_

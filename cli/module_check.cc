@@ -12,7 +12,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_place.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 bool HasTiles(const HloModule& module) {
@@ -95,4 +95,4 @@ bool CheckModule(const ModuleFile& file, Answers* answers) {
   return false;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

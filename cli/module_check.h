@@ -9,7 +9,7 @@
 #include "cli/module_file.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // What modules that XLA itself wrote comply with.
 HloVerifierOpts VerifierOptionsFor(const HloModule& module);
@@ -29,6 +29,6 @@ Json FindingJson(const HloFinding& finding);
 // which go to standard error, or, with --json, to `answers` as {"file", "error": the first, "findings"}.
 bool CheckModule(const ModuleFile& file, Answers* answers);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_MODULE_CHECK_H_

@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/elided_constant.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 using InstructionMap = absl::flat_hash_map<const HloInstruction*, const HloInstruction*>;
@@ -319,4 +319,4 @@ ModuleDiff DiffModules(const HloModule& a, const HloModule& b, bool with_layouts
   return ModuleMatcher(a, b, with_layouts).Match();
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

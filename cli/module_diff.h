@@ -23,7 +23,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // Corresponding instructions that are not the same.
 struct InstructionChange {
@@ -60,6 +60,6 @@ struct ModuleDiff {
 // `with_layouts`: other layouts are other shapes. The result is valid as long as the modules. O(size of both), expected.
 ModuleDiff DiffModules(const HloModule& a, const HloModule& b, bool with_layouts);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_MODULE_DIFF_H_

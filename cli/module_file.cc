@@ -26,7 +26,7 @@
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 absl::Status CannotRead(const std::string& path) {
@@ -224,4 +224,4 @@ std::vector<std::string> ExpandModulePaths(const std::vector<std::string>& paths
   return files;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

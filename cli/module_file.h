@@ -10,12 +10,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace kashi {
+namespace kashi::internal {
 class HloModule;
 struct HloProtoFile;
-}  // namespace kashi
+}  // namespace kashi::internal
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 class Answers;
 class Verb;
@@ -55,6 +55,6 @@ absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& pat
 // Those of all arguments, in their order. `answers` receives the errors.
 std::vector<std::string> ExpandModulePaths(const std::vector<std::string>& paths, Answers* answers);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_MODULE_FILE_H_

@@ -8,7 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/strip.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 std::string FileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
@@ -59,4 +59,4 @@ ModulePairs PairModules(const std::vector<std::string>& a, const std::vector<std
   return result;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 struct ModulePair {
   std::string name;  // of the file in A, without directories
@@ -23,6 +23,6 @@ struct ModulePairs {
 // of a program gives anew: module_0003.jit_f.cpu_after_optimizations.txt. Several alike are paired in their order.
 ModulePairs PairModules(const std::vector<std::string>& a, const std::vector<std::string>& b);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_MODULE_PAIRS_H_

@@ -14,7 +14,7 @@
 #include "kashi/base/status.h"
 #include "kashi/literal/npy.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 absl::StatusOr<Literal> NameFile(const std::string& path, absl::StatusOr<Literal> literal) {
@@ -59,4 +59,4 @@ absl::Status WriteNpyFile(const std::string& path, const LiteralSlice& literal) 
   return WriteOutput(path, beginning);
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

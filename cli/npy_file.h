@@ -10,7 +10,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // As ReadNpy (kashi/literal/npy.h) of the file, or of standard input if the path is "-". Errors name the path.
 absl::StatusOr<Literal> ReadNpyFile(const std::string& path, const Shape& expected);
@@ -18,6 +18,6 @@ absl::StatusOr<Literal> ReadNpyFile(const std::string& path, const Shape& expect
 // As WriteOutput (cli/verb.h) of the bytes that WriteNpy makes.
 absl::Status WriteNpyFile(const std::string& path, const LiteralSlice& literal);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_NPY_FILE_H_

@@ -11,7 +11,7 @@
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 struct OpsOptions {
@@ -120,4 +120,4 @@ void AddOpsVerb(Command* command) {
   AddOutputOption(verb, &options->output, "Write to this file");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/suggest.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 // ---- What values may be ----------------------------------------------------------------------------------------------------
@@ -326,4 +326,4 @@ Command::Request Command::Parse(int argc, const char* const* argv) {
   return {Kind::kRun, ChosenVerb(), ""};
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

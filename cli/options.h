@@ -22,7 +22,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // Returns what is wrong with an option's text, empty if nothing is.
 using OptionCheck = std::function<std::string(const std::string& text)>;
@@ -153,6 +153,6 @@ class Command {
   std::vector<std::unique_ptr<Verb>> verbs_;
 };
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_OPTIONS_H_

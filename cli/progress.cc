@@ -18,7 +18,7 @@
 #include "cli/verb.h"
 #include "kashi/base/text.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -146,4 +146,4 @@ std::string ItemProgress::Text() const {
 ProgressPause::ProgressPause() { ProgressLine::Get().Pause(); }
 ProgressPause::~ProgressPause() { ProgressLine::Get().Resume(); }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -14,7 +14,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // A part of the line. Parts that live at once stand behind one another, the oldest first; the time is that of the oldest.
 // One thread makes and destroys them all.
@@ -63,6 +63,6 @@ class ProgressPause {
   ProgressPause& operator=(const ProgressPause&) = delete;
 };
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_PROGRESS_H_

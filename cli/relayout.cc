@@ -29,7 +29,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_problem.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 struct RelayoutVerbOptions {
@@ -491,4 +491,4 @@ void AddRelayoutVerb(Command* command) {
   verb->AddFlag("--json", &options->json, "Print one JSON object per relayout");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

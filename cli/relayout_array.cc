@@ -19,7 +19,7 @@
 #include "kashi/base/text.h"
 #include "kashi/literal/npy.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 struct FileBytes {
@@ -240,4 +240,4 @@ absl::StatusOr<ArrayFile> MakeTargetFile(const Placement& to, bool is_npy) {
   return ArrayFile{to, std::move(memory), header_bytes, bytes};
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

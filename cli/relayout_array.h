@@ -13,7 +13,7 @@
 #include "kashi/relayout/placement.h"
 #include "kashi/relayout/relayout_problem.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // The bytes of a file, or those it will have, and the array in them.
 struct ArrayFile {
@@ -43,6 +43,6 @@ absl::StatusOr<ArrayFile> ReadTargetFile(const std::string& path, const Relayout
 // a layout that NumPy has not.
 absl::StatusOr<ArrayFile> MakeTargetFile(const Placement& to, bool is_npy);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_RELAYOUT_ARRAY_H_

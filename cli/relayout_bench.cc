@@ -12,7 +12,7 @@
 #include "kashi/base/parallel.h"
 #include "kashi/base/text.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -156,4 +156,4 @@ void AddTo(const RelayoutBench& bench, Json* json) {
   to["plan_ns"] = bench.plan.Median();
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

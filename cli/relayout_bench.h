@@ -10,7 +10,7 @@
 #include "cli/json.h"
 #include "kashi/relayout/relayout_plan.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // Bytes that a plan has to move, whatever it does: elements of the source, without padding; what the target gets of
 // elements, and of padding where it is filled.
@@ -59,6 +59,6 @@ RelayoutBench MeasureRelayout(const RelayoutPlan& plan, const char* source, char
 std::string ToText(const RelayoutBench& bench);
 void AddTo(const RelayoutBench& bench, Json* json);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_RELAYOUT_BENCH_H_

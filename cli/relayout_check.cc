@@ -12,7 +12,7 @@
 #include "kashi/base/parallel.h"
 #include "kashi/base/text.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 // SplitMix64: the n-th number of a seed is a function of n, so that any thread can make any part.
@@ -97,4 +97,4 @@ void AddTo(const CheckResult& result, Json* json) {
   (*json)["difference"] = {{"byte", result.byte}, {"place", result.place}, {"got", result.got}, {"want", result.want}};
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -10,7 +10,7 @@
 #include "kashi/relayout/placement.h"
 #include "kashi/relayout/relayout_plan.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // Random bits, the same for the same seed whatever the threads.
 void FillRandom(char* data, int64_t bytes, uint64_t seed);
@@ -37,6 +37,6 @@ CheckResult CheckByIndex(const RelayoutPlan& plan, const char* source, const cha
 std::string ToText(const CheckResult& result);  // "check: equal (40 bytes)\n"
 void AddTo(const CheckResult& result, Json* json);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_RELAYOUT_CHECK_H_

@@ -37,7 +37,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -588,4 +588,4 @@ void AddRunVerb(Command* command) {
   verb->AddFlag("--json", &options->json, "Print one JSON object");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

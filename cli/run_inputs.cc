@@ -21,7 +21,7 @@
 #include "kashi/literal/npy.h"
 #include "kashi/proto/hlo_proto_io.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 // In the order in which elements lie in files.
@@ -298,4 +298,4 @@ absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const st
   return chosen;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -17,7 +17,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // The arguments of ENTRY, in the order of its parameters.
 using Arguments = std::vector<Literal>;
@@ -65,6 +65,6 @@ absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const st
 // "kashi: no --input: random numbers, --seed 42", and how those of `chosen` were made, to standard error.
 void SayRandom(uint64_t seed, const ChosenArguments& chosen);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_RUN_INPUTS_H_

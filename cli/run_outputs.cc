@@ -11,7 +11,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 std::vector<Literal> FlattenResult(Literal result) {
   std::vector<Literal> outputs;
@@ -139,4 +139,4 @@ Json OutputJson(const Literal& output, const std::optional<OutputComparison>& co
   return json;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -14,7 +14,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_comparison.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // The arrays of a result in flattened order; of dynamic ones the valid elements.
 std::vector<Literal> FlattenResult(Literal result);
@@ -61,6 +61,6 @@ const char* VerdictText(const OutputComparison& comparison);
 // Makes a directory and those above it. INVALID_ARGUMENT if that is not possible.
 absl::Status MakeDirectory(const std::string& path);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_RUN_OUTPUTS_H_

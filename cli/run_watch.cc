@@ -19,7 +19,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // ---- Tracer ---------------------------------------------------------------------------------------------------------------
 
@@ -209,4 +209,4 @@ std::string RunProgress::Text() const {
   return absl::StrCat(text, ", last ", last->name(), " in ", last->parent()->name());
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -17,7 +17,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // An error from See ends the run.
 class Watcher {
@@ -108,6 +108,6 @@ class RunProgress : public Watcher {
   const Progress progress_{[this] { return Text(); }};                             // reads the others
 };
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_RUN_WATCH_H_

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 absl::StatusOr<ProgramScope> ChooseScope(const HloModule& module, const std::string& as) {
   ProgramScope scope = ProgramScopeOf(module);
@@ -34,4 +34,4 @@ std::string GlobalNote(const HloModule& module) {
   return absl::StrCat("Global, not per device: the module is ", ScopeText(scope), ".");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

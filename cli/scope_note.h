@@ -9,7 +9,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // --as: "global" or "per-device" instead of what the module seems to be; "auto" leaves it. INVALID_ARGUMENT for `global` where
 // nothing says over how many devices.
@@ -23,6 +23,6 @@ Json ScopeJson(const ProgramScope& scope);
 // What numbers about a module are of, if it is not partitioned yet: "Global, not per device: …"; else "". Without a newline.
 std::string GlobalNote(const HloModule& module);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_SCOPE_NOTE_H_

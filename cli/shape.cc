@@ -20,7 +20,7 @@
 #include "kashi/base/status.h"
 #include "kashi/draw/shape_explanation.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 struct ShapeOptions {
@@ -234,4 +234,4 @@ void AddShapeVerb(Command* command) {
   AddOutputOption(verb, &options->output, "Write to this file");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

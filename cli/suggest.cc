@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 constexpr size_t kLongest = 64;  // of the letters that are compared
@@ -57,4 +57,4 @@ std::string DidYouMean(absl::string_view given, const std::vector<std::string>& 
   return best.empty() ? "" : absl::StrCat("; did you mean `", best[0], "`?");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

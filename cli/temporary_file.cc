@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
@@ -108,4 +108,4 @@ absl::Status TemporaryFile::Become(const std::string& path, bool durable) {
   return durable ? SyncDirectoryOf(path) : absl::OkStatus();
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // One at a time.
 class TemporaryFile {
@@ -35,6 +35,6 @@ class TemporaryFile {
   std::string name_;  // empty: there is none any more
 };
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_TEMPORARY_FILE_H_

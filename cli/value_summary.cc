@@ -13,7 +13,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 constexpr int64_t kSmall = 32;
@@ -158,4 +158,4 @@ std::string SourceOf(const HloInstruction& instruction) {
   return place;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

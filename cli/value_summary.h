@@ -7,13 +7,13 @@
 
 #include "cli/json.h"
 
-namespace kashi {
+namespace kashi::internal {
 class HloInstruction;
 class Literal;
 class Value;
-}  // namespace kashi
+}  // namespace kashi::internal
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 // Of complex numbers it is the magnitude that is large or small; one with a NaN part is a NaN.
 struct ValueSummary {
@@ -47,6 +47,6 @@ std::string SourceOf(const HloInstruction& instruction);
 // The instruction without metadata and backend configuration.
 std::string ShortText(const HloInstruction& instruction);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_VALUE_SUMMARY_H_

@@ -26,7 +26,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 // --durable
@@ -346,4 +346,4 @@ std::string ShellQuoted(const std::string& text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -19,11 +19,11 @@
 #include "cli/options.h"
 #include "kashi/base/diagnostic.h"
 
-namespace kashi {
+namespace kashi::internal {
 class Shape;
-}  // namespace kashi
+}  // namespace kashi::internal
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 inline constexpr int kSuccess = 0;
 inline constexpr int kBadInput = 1;
@@ -165,6 +165,6 @@ std::string Count(int64_t count, absl::string_view noun);
 // As one word of a shell: in single quotes.
 std::string ShellQuoted(const std::string& text);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_VERB_H_

@@ -14,7 +14,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 struct VerifyOptions {
@@ -92,4 +92,4 @@ void AddVerifyVerb(Command* command) {
   AddJsonFlag(verb, &options->json);
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -8,7 +8,7 @@
 #include "cli/verb.h"
 #include "kashi/evaluator/lapack_call.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 // What the processor offers; the array model needs none of it.
@@ -52,4 +52,4 @@ void AddVersionVerb(Command* command) {
   verb->AddFlag("--json", json.get(), "Print one JSON object");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

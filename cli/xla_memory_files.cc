@@ -15,7 +15,7 @@
 #include "cli/verb.h"
 #include "kashi/analysis/xla_buffer_assignment.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 namespace {
 
 bool IsFileAt(const std::string& path) {
@@ -65,4 +65,4 @@ XlaMemoryFile ReadXlaMemoryFile(const std::string& module_path) {
   return file;
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli

@@ -6,7 +6,7 @@
 
 #include "kashi/analysis/memory_analysis.h"
 
-namespace kashi::cli {
+namespace kashi::internal::cli {
 
 struct XlaMemoryFile {
   std::string path;  // empty: there is none
@@ -26,6 +26,6 @@ XlaMemoryFile ReadXlaMemoryFile(const std::string& module_path);
 // Without the ending, the part that all files about this module at this stage begin with.
 std::string ModuleStem(const std::string& module_path);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal::cli
 
 #endif  // KASHI_CLI_XLA_MEMORY_FILES_H_

@@ -15,7 +15,7 @@
 #include "kashi/evaluator/device_group.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr int64_t kMostDevices = 8;
@@ -54,7 +54,7 @@ void CheckRuns(const HloModule& module) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto module = kashi::ReadSmallProgram({reinterpret_cast<const char*>(data), size});

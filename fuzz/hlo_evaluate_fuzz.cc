@@ -13,7 +13,7 @@
 #include "kashi/evaluator/hlo_evaluator.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 void Evaluate(const HloModule& module) {
@@ -30,11 +30,11 @@ void Evaluate(const HloModule& module) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto module = kashi::ReadSmallProgram({reinterpret_cast<const char*>(data), size});
-  if (module != nullptr) kashi::Evaluate(*module);
+  if (module != nullptr) kashi::internal::Evaluate(*module);
   return 0;
 }
 

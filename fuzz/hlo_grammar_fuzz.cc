@@ -14,7 +14,7 @@
 #include "kashi/hlo/ir/hlo_opcode.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 enum class Codec {
@@ -209,7 +209,7 @@ void CheckLaws(const std::string& text) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   FuzzedDataProvider data(bytes, size);

@@ -16,7 +16,7 @@
 #include "kashi/base/check.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 void CheckBuffers(const MemoryAnalysis& memory) {
@@ -68,7 +68,7 @@ void CountCosts(const HloModule& module) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);

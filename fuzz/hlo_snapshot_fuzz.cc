@@ -16,7 +16,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/proto/hlo_proto_io.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 std::unique_ptr<HloModule> ReadAgain(const HloModule& module, HloProtoFile* file) {
@@ -52,7 +52,7 @@ void Run(const HloModule& module, const std::vector<Literal>& arguments) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   kashi::HloProtoFile file;

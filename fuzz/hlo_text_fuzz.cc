@@ -10,7 +10,7 @@
 #include "kashi/base/check.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // XLA prints some strings without escapes, and names in shardings never with; those do not read back.
@@ -36,7 +36,7 @@ void CheckText(absl::string_view text) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   kashi::CheckText(absl::string_view(reinterpret_cast<const char*>(data), size));

@@ -12,7 +12,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 void Verify(const HloModule& module, const HloVerifierOpts& opts) {
@@ -25,7 +25,7 @@ void Verify(const HloModule& module, const HloVerifierOpts& opts) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);

@@ -14,7 +14,7 @@
 #include "kashi/literal/literal_comparison.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr const char* kShapes[] = {"pred[]",
@@ -73,14 +73,14 @@ void CheckRoundTrip(const Literal& literal) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const absl::StatusOr<kashi::Shape> shape = kashi::ParseShape(kashi::kShapes[data[0] % std::size(kashi::kShapes)]);
   KASHI_CHECK_OK(shape);
   const absl::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  kashi::Lexer lexer(text);
+  kashi::internal::Lexer lexer(text);
   std::vector<kashi::Diagnostic> diagnostics;
   int64_t budget = 1 << 16;
   kashi::LiteralParserOptions options;

@@ -21,7 +21,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/npy.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr PrimitiveType kTypes[] = {PRED, S1,   S4,  S8,  S16,      S32,      U64, U2,  U8,
@@ -121,7 +121,7 @@ void CheckFile(FuzzedDataProvider* data) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   FuzzedDataProvider data(bytes, size);

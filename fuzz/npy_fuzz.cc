@@ -12,7 +12,7 @@
 #include "kashi/literal/literal_comparison.h"
 #include "kashi/literal/npy.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr const char* kShapes[] = {"f32[2,3]{0,1}", "bf16[2]", "pred[3]", "s4[2]{0:E(4)}",
@@ -27,7 +27,7 @@ void CheckRoundTrip(const Literal& literal) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;

@@ -10,7 +10,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using relayout_testing::Index;
@@ -106,7 +106,7 @@ void MakeOnly(ByteReader* bytes) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;

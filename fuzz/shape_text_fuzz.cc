@@ -15,7 +15,7 @@
 #include "kashi/draw/layout_figure.h"
 #include "kashi/draw/shape_explanation.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // What prints reads back equal. `#(invalid)` is how XLA prints index types that are none.
@@ -59,7 +59,7 @@ void CheckShape(const Shape& shape) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);

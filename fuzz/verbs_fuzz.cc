@@ -32,7 +32,7 @@
 #include "kashi/base/check.h"
 #include "nlohmann/json.hpp"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // {a} and {b} are the files, {devices} is a folder in which each input of each device is {b}; {limits} what a run may cost.
@@ -267,7 +267,7 @@ void RunLine(absl::string_view line, uint8_t changes, absl::string_view files) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < kashi::kChoices) return 0;

@@ -14,7 +14,7 @@
 #include "kashi/base/check.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr absl::string_view kSeparator = "\n====\n";
@@ -79,7 +79,7 @@ void Analyze(absl::string_view text, const XlaMemoryFacts& facts) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (at == absl::string_view::npos) {
     kashi::ReadFacts(text);
   } else {
-    kashi::Analyze(text.substr(0, at), kashi::ReadFacts(text.substr(at + kashi::kSeparator.size())));
+    kashi::internal::Analyze(text.substr(0, at), kashi::ReadFacts(text.substr(at + kashi::kSeparator.size())));
   }
   return 0;
 }

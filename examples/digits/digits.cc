@@ -39,7 +39,7 @@
 #include "kashi/literal/literal_util.h"
 #include "kashi/literal/npy.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr int kClasses = 10;
@@ -320,7 +320,7 @@ absl::Status Show(const std::string& folder) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 int main(int argc, char** argv) {
   if (argc != 2) {

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 struct HeapInterval {
   int64_t bytes = 0;
@@ -38,6 +38,6 @@ struct HeapLayout {
 // bytes, each rounded up, is below 2^62.
 absl::StatusOr<HeapLayout> PlaceByBestFit(absl::Span<const HeapInterval> intervals, int64_t alignment);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_ANALYSIS_BEST_FIT_HEAP_H_

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -75,4 +75,4 @@ TEST(BestFitHeap, WorkIsLimited) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -7,7 +7,7 @@
 
 #include "kashi/analysis/cost_analysis_sizes.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 class FusedReads {
@@ -175,4 +175,4 @@ FusedCost CostOfFused(const HloComputation& fused, const FusedCosts& nested, con
   return cost;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -24,7 +24,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 struct FusedCost {
   std::vector<double> reads;         // of each parameter, by number, all that is in it
@@ -43,6 +43,6 @@ void AddResultParts(const Shape& result, const ShapeIndex& at, const SizeFunctio
 // `nested` has what is fused within `fused`. O(instructions + operands + arrays in the parameters and the root).
 FusedCost CostOfFused(const HloComputation& fused, const FusedCosts& nested, const SizeFunction& size);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_ANALYSIS_COST_ANALYSIS_FUSION_H_

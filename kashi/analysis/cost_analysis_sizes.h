@@ -15,7 +15,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 inline double Saturate(double count) { return std::min(count, std::numeric_limits<double>::max()); }
 
@@ -63,6 +63,6 @@ double SumOverLeaves(const Shape& shape, F value_of) {
   return sum;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_ANALYSIS_COST_ANALYSIS_SIZES_H_

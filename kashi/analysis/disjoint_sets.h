@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace kashi {
+namespace kashi::internal {
 
 class DisjointSets {
  public:
@@ -41,6 +41,6 @@ class DisjointSets {
   std::vector<int32_t> sizes_;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_ANALYSIS_DISJOINT_SETS_H_

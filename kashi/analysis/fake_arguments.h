@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<FakeArgument>> MakeFakeArguments(const HloModule& mod
                                                             const FakeArgumentOptions& options = {});
 
 // Values for an elided constant, in its layout.
-absl::StatusOr<Literal> MakeElidedValue(const HloInstruction& constant, const ValueConstraints& constraints,
+absl::StatusOr<Literal> MakeElidedValue(const HloInstruction& constant, const internal::ValueConstraints& constraints,
                                         uint64_t seed);
 // Gives all elided constants such values: the n-th of a module gets those of the n-th of any other with as many of the same
 // shapes.

@@ -16,7 +16,7 @@
 #include "kashi/hlo/ir/elided_constant.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::AllOf;
@@ -178,4 +178,4 @@ TEST(FakeArgumentsTest, ElidedConstantsAreFilledAsTheProgramWantsThem) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Of a module whose temporaries are in memory space S.
@@ -77,4 +77,4 @@ ENTRY e {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

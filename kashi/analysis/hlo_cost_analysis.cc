@@ -104,7 +104,7 @@ HloCostAnalysis::HloCostAnalysis(ShapeSizeFunction shape_size, const Properties&
                                  const Properties& min_latency_seconds)
     : options_{std::move(shape_size), per_second_rates, min_latency_seconds} {}
 
-int64_t HloCostAnalysis::DefaultShapeSize(const Shape& shape) { return ToInt64(DenseBytes(shape)); }
+int64_t HloCostAnalysis::DefaultShapeSize(const Shape& shape) { return ToInt64(internal::DenseBytes(shape)); }
 
 int64_t HloCostAnalysis::GetShapeSize(const Shape& shape) const {
   return LayoutUtil::HasLayout(shape) ? options_.shape_size(shape) : 0;
@@ -186,13 +186,13 @@ void HloCostAnalysis::Count(const std::vector<const HloInstruction*>& instructio
 void HloCostAnalysis::SetExactSums() { SetMainKeys(sum_, &property_sums_); }
 
 absl::Status HloCostAnalysis::Visit(const HloComputation& computation) {
-  KASHI_ASSIGN_OR_RETURN(const KnownMap all, Analyze(&computation));
+  KASHI_ASSIGN_OR_RETURN(const KnownMap all, internal::Analyze(&computation));
   Count({computation.instructions().begin(), computation.instructions().end()}, all);
   return absl::OkStatus();
 }
 
 absl::Status HloCostAnalysis::Visit(const HloInstruction& root) {
-  KASHI_ASSIGN_OR_RETURN(const KnownMap all, Analyze(root.parent()));
+  KASHI_ASSIGN_OR_RETURN(const KnownMap all, internal::Analyze(root.parent()));
   absl::flat_hash_set<const HloInstruction*> seen = {&root};
   std::vector<const HloInstruction*> needed = {&root};
   for (size_t i = 0; i < needed.size(); ++i) {
@@ -221,7 +221,7 @@ absl::Status HloCostAnalysis::RemoveInstruction(HloInstruction* instruction) {
 }
 
 absl::Status HloCostAnalysis::RevisitInstruction(HloInstruction* instruction) {
-  KASHI_ASSIGN_OR_RETURN(const KnownMap all, Analyze(instruction->parent()));
+  KASHI_ASSIGN_OR_RETURN(const KnownMap all, internal::Analyze(instruction->parent()));
   KASHI_RETURN_IF_ERROR(RemoveInstruction(instruction));
   Count({instruction}, all);
   return absl::OkStatus();
@@ -282,14 +282,14 @@ int64_t HloCostAnalysis::GetBytesWritten(const HloInstruction& instruction, std:
 
 int64_t HloCostAnalysis::GetDotFlops(const Shape& lhs_shape, const Shape& result_shape,
                                      const DotDimensionNumbers& dnums) {
-  return ToInt64(DotFlops(lhs_shape, result_shape, dnums));
+  return ToInt64(internal::DotFlops(lhs_shape, result_shape, dnums));
 }
 int64_t HloCostAnalysis::GetConvolutionFlops(const HloInstruction* convolution) {
-  return ToInt64(ConvolutionFlops(*convolution));
+  return ToInt64(internal::ConvolutionFlops(*convolution));
 }
 int64_t HloCostAnalysis::GetConvolutionFlops(const HloInstruction* convolution, const Shape& lhs_shape,
                                              const Shape& /*rhs_shape*/, const Shape& result_shape) {
-  return ToInt64(ConvolutionFlops(*convolution, lhs_shape, result_shape));
+  return ToInt64(internal::ConvolutionFlops(*convolution, lhs_shape, result_shape));
 }
 
 }  // namespace kashi

@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 std::map<std::string, float> AllProperties(const HloCostProperties& properties) {
@@ -89,4 +89,4 @@ TEST(HloCostPropertiesTest, Sums) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -14,7 +14,7 @@
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr int64_t kMaxPairLooks = int64_t{1} << 25;
@@ -494,4 +494,4 @@ absl::StatusOr<HostBufferAssignment> AssignHostBuffers(const HloModule& module, 
   return Assigner(module, graph, positions, groups, ranges, alignment, thread_local_count).Run();
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

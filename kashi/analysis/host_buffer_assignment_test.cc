@@ -12,7 +12,7 @@
 #include "kashi/analysis/analysis_testing.h"
 #include "kashi/analysis/xla_buffer_assignment.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 std::string ReadText(const std::string& path) {
@@ -228,4 +228,4 @@ TEST(HostBufferAssignment, WorkIsLimited) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -7,7 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "kashi/analysis/tpu_backend_config.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // A part of what an instruction makes.
@@ -181,4 +181,4 @@ std::vector<InPlacePair> DecidedPairs(const HloInstruction& instruction) {
   return pairs;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -22,7 +22,7 @@
 #include "kashi/array/shape_index.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 struct InPlacePair {
   int64_t operand_number = 0;
@@ -50,6 +50,6 @@ class InPlacePairs {
 // places of their own. Not for tuples as operands: how they are numbered is not known. In the order of the lists.
 std::vector<InPlacePair> DecidedPairs(const HloInstruction& instruction);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_ANALYSIS_IN_PLACE_H_

@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Whether a sequence is one that could run. What a file says of its schedule nobody has checked.
@@ -212,4 +212,4 @@ std::vector<const HloInstruction*> InstructionOrder(const HloModule& module, con
   return ListScheduler(computation, computation.MakeInstructionPostOrder(), positions, groups).Run();
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

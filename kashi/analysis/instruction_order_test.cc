@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -73,4 +73,4 @@ ENTRY e {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

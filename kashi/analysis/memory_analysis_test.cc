@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -241,4 +241,4 @@ ENTRY e {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

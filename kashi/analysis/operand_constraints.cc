@@ -15,7 +15,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr double kUnbounded = ValueConstraint::kInfinity;
@@ -656,4 +656,4 @@ void HandToOperands(const HloInstruction& x, const ValueConstraint& wish, Constr
   }
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -10,7 +10,7 @@
 #include "kashi/analysis/value_constraints.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Receives a wish for an array, the result of `value`, an operand or an operand's operand.
 using ConstraintSink = absl::FunctionRef<void(const HloInstruction* value, const ValueConstraint& wish)>;
@@ -29,6 +29,6 @@ std::optional<double> ConstantNumber(const HloInstruction& instruction);
 ValueConstraint Meet(const ValueConstraint& first, const ValueConstraint& second);
 bool SameWish(const ValueConstraint& a, const ValueConstraint& b);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_ANALYSIS_OPERAND_CONSTRAINTS_H_

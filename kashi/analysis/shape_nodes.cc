@@ -7,7 +7,7 @@
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr size_t kMaxNodes = size_t{1} << 24;
@@ -115,4 +115,4 @@ absl::StatusOr<const ShapeNodes*> ShapeNodesCache::Get(const Shape& shape) {
   return nodes.get();
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -19,7 +19,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_index.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 struct ShapeNode {
   const Shape* shape = nullptr;
@@ -69,6 +69,6 @@ class ShapeNodesCache {
   absl::flat_hash_map<const Shape*, std::unique_ptr<const ShapeNodes>> nodes_;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_ANALYSIS_SHAPE_NODES_H_

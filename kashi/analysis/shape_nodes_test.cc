@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 ShapeNodes Nodes(const Shape& shape, absl::string_view target) {
@@ -71,4 +71,4 @@ TEST(ShapeNodesTest, DeepTuples) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

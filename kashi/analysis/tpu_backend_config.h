@@ -13,7 +13,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 struct ScopedMemory {
   int64_t memory_space = 0;
@@ -27,6 +27,6 @@ std::vector<ScopedMemory> UsedScopedMemory(absl::string_view backend_config);
 // them the results, which are the instruction's array or the elements of its tuple. Empty as above.
 std::vector<std::vector<int64_t>> AliasingOperands(absl::string_view backend_config);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_ANALYSIS_TPU_BACKEND_CONFIG_H_

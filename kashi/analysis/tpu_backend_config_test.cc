@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -41,4 +41,4 @@ TEST(TpuBackendConfigTest, OtherTextsSayNothing) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -18,7 +18,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr int64_t kMaxPlaces = int64_t{1} << 24;
@@ -284,4 +284,4 @@ ValueConstraint ValueConstraints::Of(const HloInstruction* instruction, const Sh
   return place == places->second.end() ? ValueConstraint() : place->second;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

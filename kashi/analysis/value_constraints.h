@@ -23,7 +23,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Of the elements of one array.
 struct ValueConstraint {
@@ -58,6 +58,6 @@ class ValueConstraints {
   absl::flat_hash_map<const HloInstruction*, absl::flat_hash_map<ShapeIndex, ValueConstraint>> constraints_;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_ANALYSIS_VALUE_CONSTRAINTS_H_

@@ -12,7 +12,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr double kInfinity = ValueConstraint::kInfinity;
@@ -319,4 +319,4 @@ TEST(ValueConstraintsTest, AModuleWithoutEntryIsAnError) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

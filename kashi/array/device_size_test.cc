@@ -8,7 +8,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/array/tpu_shapes_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -124,4 +124,4 @@ TEST(DeviceSizeTest, DeepTuplesAreNotRecursion) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

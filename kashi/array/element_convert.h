@@ -17,7 +17,7 @@
 
 #include "kashi/array/types.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 
 // The type of all arithmetic below: what a narrow type stands for.
@@ -74,6 +74,6 @@ constexpr To ConvertElement(From value) {
   }
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_ARRAY_ELEMENT_CONVERT_H_

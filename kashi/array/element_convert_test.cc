@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/primitive_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using primitive_util::NativeTypeOf;
@@ -169,4 +169,4 @@ TEST(ElementConvertTest, Complex) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -42,7 +42,7 @@ __attribute__((noinline)) void operator delete(void* memory) noexcept { std::fre
 __attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 #endif
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -538,4 +538,4 @@ TEST(IndexMapTest, QueriesDoNotAllocate) {
 #endif
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -7,7 +7,7 @@
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -219,4 +219,4 @@ TEST(LayoutQueryTest, GetSplitConfig) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

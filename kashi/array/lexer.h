@@ -15,7 +15,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 struct Token {
   enum class Kind {
@@ -108,6 +108,6 @@ class Lexer {
 // What a message quotes of the current token: "`f33`", "end of text", "byte 0xc3".
 std::string QuoteToken(const Lexer& lexer);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_ARRAY_LEXER_H_

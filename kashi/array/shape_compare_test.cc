@@ -7,7 +7,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Which functions call a pair of shapes equal, Y or -, in this order: Equal, EqualIgnoringElementType, EqualIgnoringFpPrecision,
@@ -130,4 +130,4 @@ TEST(ShapeCompareTest, DynamicShapeIsCompatible) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

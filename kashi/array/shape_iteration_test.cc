@@ -10,7 +10,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -230,4 +230,4 @@ TEST(ForEachIndexParallel, ErrorsStopNobodyAndTheFirstIsReturned) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -9,7 +9,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -154,4 +154,4 @@ TEST(ProgramShapeTest, PrintsNamesAndNeverLayouts) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -9,7 +9,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/tpu_shapes_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -117,4 +117,4 @@ TEST(TpuTilingTest, TupleTable) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

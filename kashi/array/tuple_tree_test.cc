@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -144,4 +144,4 @@ TEST(TupleTreeTest, FormsThatAreNoTrees) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 Diagnostic Error(size_t begin, size_t end, std::string message) {
@@ -71,4 +71,4 @@ TEST(DiagnosticTest, StatusHoldsTheErrorsOnly) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace kashi {
+namespace kashi::internal {
 
 // Bytes of physical memory; INT64_MAX where nobody says.
 int64_t MachineMemoryBytes();
@@ -23,6 +23,6 @@ int64_t AvailableMemoryBytesBelow(const std::string& root);
 // Bytes of the largest cache that the first processor has; 32 MiB where nobody says. Looked up once.
 int64_t MachineCacheBytes();
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_BASE_MACHINE_H_

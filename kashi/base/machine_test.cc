@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // A machine of files.
@@ -71,4 +71,4 @@ TEST(AvailableMemoryTest, Version1HasOtherNames) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -23,7 +23,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Rounding sizes up must not wrap.
@@ -210,4 +210,4 @@ absl::StatusOr<PageBuffer> PageBuffer::Make(int64_t bytes, BlockContent content)
   return PageBuffer(static_cast<char*>(block), bytes);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -18,7 +18,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Where blocks begin, at least; large ones begin at a huge page.
 constexpr int64_t kBlockAlignment = 64;
@@ -73,6 +73,6 @@ class PageBuffer {
   int64_t size_ = 0;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_BASE_PAGE_BUFFER_H_

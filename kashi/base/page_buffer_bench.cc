@@ -7,7 +7,7 @@
 #include "kashi/base/page_buffer.h"
 #include "kashi/base/parallel.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 enum class Writer { kOneThread, kAllThreads };
@@ -73,4 +73,4 @@ BENCHMARK_CAPTURE(BM_FreshHugePages, all_threads, Writer::kAllThreads)->Apply(Si
 BENCHMARK_CAPTURE(BM_Malloc, all_threads, Writer::kAllThreads)->Apply(Sizes);
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

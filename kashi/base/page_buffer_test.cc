@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Each test begins with an empty pool. Where it has no room (with sanitizers, or without pages) blocks do not come back.
@@ -162,4 +162,4 @@ TEST_F(PageBufferTest, ThreadsGetBlocksOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

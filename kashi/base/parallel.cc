@@ -19,7 +19,7 @@
 #include "absl/container/fixed_array.h"
 #include "kashi/base/math.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Body = absl::FunctionRef<void(int64_t, int64_t, int)>;
@@ -200,4 +200,4 @@ void ParallelFor(int64_t n, int64_t grain, Body body) {
   pool->Run(&job);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

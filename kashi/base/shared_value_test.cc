@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Counts how many of its kind there are.
@@ -57,4 +57,4 @@ TEST(SharedValueTest, ThreadsMayShare) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 std::string WithThousands(int64_t value) {
   std::string digits = absl::StrCat(value);
@@ -34,4 +34,4 @@ std::string HumanBytes(int64_t bytes) {
   return absl::StrCat(number, " ", kUnits[unit]);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 TEST(TextTest, WithThousands) {
@@ -29,4 +29,4 @@ TEST(TextTest, HumanBytes) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

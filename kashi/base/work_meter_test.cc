@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -69,4 +69,4 @@ TEST(WorkMeterTest, OtherWordsKeepTheKind) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -216,7 +216,7 @@ class TerminalRenderer {
     if (!line.empty()) AddText(Paint(line, "2"));
   }
 
-  std::string Box(Weight up, Weight down, Weight left, Weight right) const {
+  std::string internal::Box(Weight up, Weight down, Weight left, Weight right) const {
     if (!options_.ascii) return std::string(kBoxCharacters[up][down][left * 3 + right]);
     const Weight vertical = std::max(up, down);
     const Weight horizontal = std::max(left, right);
@@ -229,14 +229,14 @@ class TerminalRenderer {
   void AddBorder(size_t r) {
     const Weight weight = RowBorder(r);
     if (weight == kNoLine) return;
-    const std::string dash = Box(kNoLine, kNoLine, weight, weight);
+    const std::string dash = internal::Box(kNoLine, kNoLine, weight, weight);
     std::string line(label_width_ + 1, ' ');
     for (size_t i = 0; i <= shown_.size(); ++i) {
       const Weight crossing = ColumnBorder(i);
       if (crossing != kNoLine) {
         if (i > 0) line += dash;
-        line += Box(r == 0 ? kNoLine : crossing, r == figure_.rows.size() ? kNoLine : crossing,
-                    i == 0 ? kNoLine : weight, i == shown_.size() ? kNoLine : weight);
+        line += internal::Box(r == 0 ? kNoLine : crossing, r == figure_.rows.size() ? kNoLine : crossing,
+                              i == 0 ? kNoLine : weight, i == shown_.size() ? kNoLine : weight);
       }
       for (size_t k = 0; i < shown_.size() && k < 1 + ColumnWidth(shown_[i]); ++k) line += dash;
     }
@@ -248,7 +248,7 @@ class TerminalRenderer {
     std::string line = Paint(PadLeft(row.label, label_width_), "2") + " ";
     for (size_t i = 0; i <= shown_.size(); ++i) {
       const Weight border = ColumnBorder(i);
-      if (border != kNoLine) line += (i > 0 ? " " : "") + Box(border, border, kNoLine, kNoLine);
+      if (border != kNoLine) line += (i > 0 ? " " : "") + internal::Box(border, border, kNoLine, kNoLine);
       if (i == shown_.size()) break;
       line += " " + TextOfCell(shown_[i], cells);
     }
@@ -281,7 +281,7 @@ class TerminalRenderer {
     if (has_padding) add(PaddingText(), internal::kPaddingLegend);
     for (size_t i = 0; i < figure_.levels.size(); ++i) {
       const Weight weight = figure_.levels[i].is_outlined ? WeightOf(static_cast<int>(i) + 1) : kNoLine;
-      add(Box(weight, weight, kNoLine, kNoLine), figure_.levels[i].description);
+      add(internal::Box(weight, weight, kNoLine, kNoLine), figure_.levels[i].description);
     }
     if (figure_.is_cut()) add(ColumnEllipsis(), internal::kEllipsisLegend);
     for (const std::string& note : figure_.notes) add("", note);

@@ -19,7 +19,7 @@
 #include "kashi/array/index_map.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -611,4 +611,4 @@ TEST(LayoutFigureTest, FiguresAgreeWithTheIndexMap) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -18,7 +18,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // An array seen as [outer][features][inner].
@@ -251,4 +251,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kBatchNormGrad>(Operation& op) {
   return EvaluateBatchNorm(op, Differentiate<float>, Differentiate<double>);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

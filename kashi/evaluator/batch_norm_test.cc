@@ -11,7 +11,7 @@
 #include "kashi/literal/literal_comparison.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // x: the shape of the array; c: that of what has one number a feature.
@@ -152,4 +152,4 @@ TEST(BatchNormTest, Formulas) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -13,7 +13,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/physical_order.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // An array's memory: its elements in physical order, each of whole bytes or of some bits of one.
@@ -217,4 +217,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kBitcastConvert>(Operation& op) {
   return BitcastConvert(op.run, std::move(in), op.result());
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -11,7 +11,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // The memory of `parts`, one behind the other, each under its shape's layout (tiles, packing, prefix; the default layout if
 // it has none), as an array of shape `to` under that one's. Padding is zeros, and so is what `to` needs beyond the parts.
@@ -20,6 +20,6 @@ namespace kashi {
 absl::StatusOr<Value> ReinterpretPhysicalBytes(EvaluationRun& run,
                                                absl::Span<const std::pair<Value, const Shape*>> parts, const Shape& to);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_BITCAST_H_

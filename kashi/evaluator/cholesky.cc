@@ -19,7 +19,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 template <typename T>
@@ -172,4 +172,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCholesky>(Operation& op) {
   return CholeskyFactors(op.run, std::move(op.operands[0]), op.instruction.cholesky_options().lower());
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -6,7 +6,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Of each square matrix A in the last two dimensions the lower L with L L^H = A, from A's lower triangle; or the upper U
 // with U^H U = A, from the upper one. The other triangle becomes 0. Works in the value's memory if that is unique.
@@ -15,6 +15,6 @@ namespace kashi {
 // once. UNIMPLEMENTED for types that are neither floating-point nor complex.
 absl::StatusOr<Value> CholeskyFactors(EvaluationRun& run, Value a, bool lower);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_CHOLESKY_H_

@@ -14,7 +14,7 @@
 #include "kashi/evaluator/device.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 absl::Status ErrorAt(const Operation& op, const absl::Status& error) {
@@ -127,4 +127,4 @@ absl::StatusOr<std::vector<int64_t>> Integers(const Operation& op, const Value& 
       value.element_type());
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -13,7 +13,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // The devices that meet at an operation, and this one's place among them.
 struct CollectiveGroup {
@@ -51,6 +51,6 @@ absl::StatusOr<Value> Zeros(const Operation& op, const DenseShape& shape);
 // The elements of an array of integers. INVALID_ARGUMENT for other types.
 absl::StatusOr<std::vector<int64_t>> Integers(const Operation& op, const Value& value);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_COLLECTIVE_EXCHANGE_H_

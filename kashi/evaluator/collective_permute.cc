@@ -16,7 +16,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // All devices that the ids of source_target_pairs can name, in their order.
@@ -193,4 +193,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCollectivePermuteDone>(Operation& op)
   return Value::TakeElement(std::move(op.operands[0]), 1);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -29,7 +29,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // ---- Blocks: ranges along one dimension -----------------------------------------------------------------------------
@@ -409,4 +409,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
   return OneOrTuple((*given)[0]);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -12,7 +12,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -428,4 +428,4 @@ TEST(CollectivesTest, OneDeviceCannotPlayFour) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

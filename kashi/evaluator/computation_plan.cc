@@ -12,7 +12,7 @@
 #include "kashi/evaluator/work.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 bool IsDynamic(const Shape& shape) {
@@ -300,4 +300,4 @@ ComputationPlanStep MakeComputationPlanStep(const HloInstruction& instruction) {
   return step;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

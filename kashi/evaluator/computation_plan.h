@@ -15,7 +15,7 @@
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Where a step runs in a program that is one for all devices (manual_region.h): as all others, on each device, or at the
 // border that joins what the devices have.
@@ -69,6 +69,6 @@ std::vector<DenseShape> ResultShapes(const Shape& shape);
 absl::StatusOr<std::vector<DenseShape>> DynamicResultShapes(const HloInstruction& instruction,
                                                             absl::Span<const Value> operands);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_COMPUTATION_PLAN_H_

@@ -8,7 +8,7 @@
 #include "kashi/base/status.h"
 #include "kashi/literal/strided_copy.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // The stride of these dimensions taken for one; 0 if they have but one element. nullopt if they are not one.
@@ -118,4 +118,4 @@ int64_t SizeOf(absl::Span<const int64_t> sizes, absl::Span<const int64_t> dimens
   return size;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -12,7 +12,7 @@
 #include "kashi/evaluator/matrix_product.h"
 #include "kashi/evaluator/value.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Elements as `accumulation`, a type that has all values of `result`. They become values of `result` on the way, as XLA has
 // it (docs/spec/hlo-ops.md 4): an f32 operand of a bf16 dot is rounded to bf16.
@@ -67,6 +67,6 @@ DimensionVector OtherDimensions(int rank, absl::Span<const int64_t> a, absl::Spa
 // Product of the sizes of these dimensions, which are dimensions of an array that exists.
 int64_t SizeOf(absl::Span<const int64_t> sizes, absl::Span<const int64_t> dimensions);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_CONTRACTION_H_

@@ -8,7 +8,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 std::vector<Value> TakeOperands(Operation& op, size_t begin = 0) {
@@ -185,4 +185,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConditional>(Operation& op) {
   return op.run.Call(*op.instruction.branch_computation(static_cast<int>(branch)), std::move(arguments));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -25,7 +25,7 @@
 #include "kashi/evaluator/matrix_product.h"
 #include "kashi/evaluator/operation.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // A dimension along which the window moves: spatial, or the batch with a window of size 1. Strides are those of the dense
@@ -557,4 +557,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConvolution>(Operation& op) {
   return ArrangeResult(op.run, problem.dnums, std::move(out));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -13,7 +13,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Dimensions = std::vector<int64_t>;
@@ -354,4 +354,4 @@ TEST(ConvolutionTest, BatchOfProducts) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/evaluation_options.h"
 
 namespace kashi {
 

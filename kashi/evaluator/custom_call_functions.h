@@ -14,7 +14,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // UNIMPLEMENTED: operands or results are not those of the target.
 absl::Status MisusedCustomCall(const Operation& op);
@@ -45,6 +45,6 @@ absl::StatusOr<Value> SolveTridiagonalPerturbed(Operation& op);
 // cpu_csr_sparse_dense_ffi: (data[e], offsets[m + 1], columns[e], b[n] or b[n, c]) -> [m] or [m, c]
 absl::StatusOr<Value> MultiplyCsr(Operation& op);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_CUSTOM_CALL_FUNCTIONS_H_

@@ -12,7 +12,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -279,4 +279,4 @@ ENTRY e { x = f32[2,3] parameter(0) i = s32[2,3] parameter(1) low = f32[] consta
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -16,7 +16,7 @@
 #include "kashi/literal/strided_copy.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // What a module can bring about that lets a value of one size flow to where another is declared (f32[<=5] to f32[5]).
@@ -389,4 +389,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kSetDimensionSize>(Operation& op) {
   return out;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -11,7 +11,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -318,4 +318,4 @@ TEST(DynamicReshapeTest, TakesSizesWhenItRuns) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -12,7 +12,7 @@
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // What the members of a group gave: [i][k] is array k of member i.
 using Given = std::vector<std::vector<Value>>;
@@ -50,6 +50,6 @@ class Device {
   int64_t partition_count_;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_DEVICE_H_

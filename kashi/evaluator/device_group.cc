@@ -18,6 +18,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/device.h"
+#include "kashi/evaluator/device_threads.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/evaluator/value_util.h"
@@ -25,195 +26,6 @@
 
 namespace kashi {
 namespace {
-
-// How soon devices that wait see that the run is cancelled or its time over: nothing tells them.
-constexpr std::chrono::milliseconds kPoll(20);
-
-// Where devices meet. A device is running, waits at a meeting, or is done. The one that completes a meeting sets all
-// its members running again, so when none runs and some wait, they wait forever.
-class MeetingPlace {
- public:
-  // What members gave and, if that was asked for, what one of them made of it. Complete when all have come.
-  struct Meeting {
-    void Come(int64_t device, std::vector<Value> values) {
-      const size_t i = absl::c_find(members, device) - members.begin();
-      KASHI_CHECK(i < members.size()) << "device " << device << " is no member";
-      given[i] = std::move(values);
-      has_come[i] = true;
-      --missing;
-    }
-    const HloInstruction* instruction;
-    std::vector<int64_t> members;
-    Given given;
-    std::vector<bool> has_come;
-    size_t missing;
-    absl::StatusOr<std::vector<Value>> combined = std::vector<Value>();
-    bool is_complete = false;
-    std::condition_variable completed;  // or never will be
-  };
-
-  // `work` ends when the run does, for whatever reason.
-  MeetingPlace(int64_t devices, WorkMeter* work) : work_(work), devices_(devices), running_(devices) {}
-
-  // The meeting, when it is complete; or why it never will be. The last to come calls combine, unless it is null.
-  absl::StatusOr<std::shared_ptr<const Meeting>> Meet(int64_t device, const HloInstruction& instruction,
-                                                      absl::Span<const int64_t> members, std::vector<Value> values,
-                                                      const Device::CombineFunction* combine) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    KASHI_RETURN_IF_ERROR(error_);
-    const std::shared_ptr<Meeting> meeting = FindOrOpen(instruction, members);
-    meeting->Come(device, std::move(values));
-    if (meeting->missing == 0) {
-      if (combine != nullptr) {
-        lock.unlock();  // the others wait, and this device counts as running
-        meeting->combined = (*combine)(meeting->given);
-        lock.lock();
-      }
-      Complete(meeting.get());
-    } else {
-      Wait(device, meeting.get(), &lock);
-    }
-    // A meeting that is complete is good, even if something else went wrong since.
-    if (!meeting->is_complete) return error_;
-    return meeting;
-  }
-
-  // The device will meet nobody any more. The first error is everybody's.
-  void Leave(int64_t device, const absl::Status& status) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    devices_[device].status = status;
-    devices_[device].is_done = true;
-    --running_;
-    if (!status.ok()) {
-      Fail(WithMessage(status, absl::StrCat("device ", device, ": ", status.message())));
-    } else {
-      CheckSomebodyRuns();
-    }
-    if (--present_ == 0) all_left_.notify_all();
-  }
-
-  // Returns when all devices have left, with the first error of any. Looks after those that wait meanwhile.
-  absl::Status WaitForAll() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (!all_left_.wait_for(lock, kPoll, [this] { return present_ == 0; })) {
-      if (error_.ok() && work_->IsOver()) Fail(work_->Check());
-    }
-    return error_;
-  }
-
- private:
-  struct DeviceState {
-    const Meeting* waits_at = nullptr;
-    bool is_done = false;
-    absl::Status status;
-  };
-  using Key = std::pair<const HloInstruction*, std::vector<int64_t>>;
-
-  // A device comes to a meeting once, for it does not go on before all have come: so the next that it comes to, in a
-  // loop, is another.
-  std::shared_ptr<Meeting> FindOrOpen(const HloInstruction& instruction, absl::Span<const int64_t> members) {
-    std::vector<int64_t> list(members.begin(), members.end());
-    std::shared_ptr<Meeting>& meeting = open_[Key(&instruction, list)];
-    if (meeting == nullptr) {
-      meeting = std::make_shared<Meeting>();
-      meeting->instruction = &instruction;
-      meeting->missing = list.size();
-      meeting->given.resize(list.size());
-      meeting->has_come.resize(list.size());
-      meeting->members = std::move(list);
-    }
-    return meeting;
-  }
-
-  void Complete(Meeting* meeting) {
-    for (const int64_t member : meeting->members) {
-      if (devices_[member].waits_at != meeting) continue;  // the last to come
-      devices_[member].waits_at = nullptr;
-      ++running_;
-    }
-    open_.erase(Key(meeting->instruction, meeting->members));
-    meeting->is_complete = true;
-    meeting->completed.notify_all();
-  }
-
-  void Wait(int64_t device, Meeting* meeting, std::unique_lock<std::mutex>* lock) {
-    devices_[device].waits_at = meeting;
-    --running_;
-    CheckSomebodyRuns();
-    meeting->completed.wait(*lock, [&] { return meeting->is_complete || !error_.ok(); });
-    if (meeting->is_complete) return;  // its last member has set us running
-    devices_[device].waits_at = nullptr;
-    ++running_;
-  }
-
-  // Those that wait go home, and those that run will see that the work is over.
-  void Fail(const absl::Status& error) {
-    if (!error_.ok()) return;
-    error_ = error;
-    work_->End();
-    for (const auto& [key, meeting] : open_) meeting->completed.notify_all();
-  }
-
-  void CheckSomebodyRuns() {
-    if (running_ > 0 || !error_.ok()) return;
-    const auto waits = [](const DeviceState& device) { return device.waits_at != nullptr; };
-    if (absl::c_none_of(devices_, waits)) return;
-    Fail(FailedPrecondition("The devices wait for each other forever: %s", Situation()));
-  }
-
-  // "device 0 waits at all-reduce.3 of devices {0,1} for {1}; device 1 has finished"
-  std::string Situation() const {
-    std::vector<std::string> lines;
-    for (size_t i = 0; i < devices_.size(); ++i) {
-      const Meeting* meeting = devices_[i].waits_at;
-      lines.push_back(absl::StrCat("device ", i, meeting == nullptr ? " has finished" : WaitsAt(*meeting)));
-    }
-    return absl::StrJoin(lines, "; ");
-  }
-
-  static std::string WaitsAt(const Meeting& meeting) {
-    std::vector<int64_t> missing;
-    for (size_t i = 0; i < meeting.members.size(); ++i) {
-      if (!meeting.has_come[i]) missing.push_back(meeting.members[i]);
-    }
-    return absl::StrCat(" waits at ", meeting.instruction->name(), " of devices {", absl::StrJoin(meeting.members, ","),
-                        "} for {", absl::StrJoin(missing, ","), "}");
-  }
-
-  WorkMeter* const work_;
-  std::mutex mutex_;
-  std::condition_variable all_left_;
-  // Guarded by mutex_.
-  std::map<Key, std::shared_ptr<Meeting>> open_;
-  std::vector<DeviceState> devices_;
-  int64_t running_;
-  int64_t present_ = running_;
-  absl::Status error_;
-};
-
-class ThreadedDevice : public Device {
- public:
-  ThreadedDevice(int64_t id, DeviceCounts counts, MeetingPlace* place)
-      : Device(id, counts.replicas, counts.partitions), place_(place) {}
-
-  absl::StatusOr<std::shared_ptr<const Given>> Exchange(const HloInstruction& collective,
-                                                        absl::Span<const int64_t> members,
-                                                        std::vector<Value> operands) override {
-    KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const MeetingPlace::Meeting> meeting,
-                           place_->Meet(id(), collective, members, std::move(operands), nullptr));
-    return std::shared_ptr<const Given>(meeting, &meeting->given);
-  }
-
-  absl::StatusOr<std::vector<Value>> Combine(const HloInstruction& collective, absl::Span<const int64_t> members,
-                                             std::vector<Value> operands, CombineFunction combine) override {
-    KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const MeetingPlace::Meeting> meeting,
-                           place_->Meet(id(), collective, members, std::move(operands), &combine));
-    return meeting->combined;
-  }
-
- private:
-  MeetingPlace* place_;
-};
 
 absl::Status CheckArguments(const HloComputation& entry, const std::vector<Literal>& arguments) {
   if (arguments.size() != static_cast<size_t>(entry.num_parameters())) {
@@ -231,15 +43,16 @@ absl::Status CheckArguments(const HloComputation& entry, const std::vector<Liter
 
 // Arguments in any layout: values have none.
 absl::StatusOr<Literal> RunOnDevice(const HloModule& module, const std::vector<Literal>& arguments,
-                                    EvaluationOptions options, const RunLimits& limits, Device* device) {
+                                    EvaluationOptions options, const internal::RunLimits& limits,
+                                    internal::Device* device) {
   const HloComputation& entry = *module.entry_computation();
   KASHI_RETURN_IF_ERROR(CheckArguments(entry, arguments));
   options.device = device;
-  EvaluationRun run(std::move(options), limits);
+  internal::EvaluationRun run(std::move(options), limits);
   if (device->id() == 0) KASHI_RETURN_IF_ERROR(run.CheckAffordable(entry));
   std::vector<Value> values;
   for (const Literal& argument : arguments) {
-    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget(), LentBy(&argument)));
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget(), internal::LentBy(&argument)));
     values.push_back(std::move(value));
   }
   KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(entry, std::move(values)));
@@ -276,45 +89,14 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
   if (sizes.total() != devices) {
     return InvalidArgument("The program is for %s, and there are arguments for %d", sizes.ToString(), devices);
   }
-  const RunLimits limits(options);
+  const internal::RunLimits limits(options);
   std::vector<Literal> results(devices);
-  KASHI_RETURN_IF_ERROR(OnDevicesAtOnce(sizes, limits, [&](Device& device) -> absl::Status {
+  KASHI_RETURN_IF_ERROR(internal::OnDevicesAtOnce(sizes, limits, [&](internal::Device& device) -> absl::Status {
     KASHI_ASSIGN_OR_RETURN(results[device.id()],
                            RunOnDevice(module, arguments_of_devices[device.id()], options, limits, &device));
     return absl::OkStatus();
   }));
   return results;
-}
-
-absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
-  const int64_t devices = counts.total();
-  MeetingPlace place(devices, limits.work.get());
-  std::vector<std::thread> threads;
-  const auto run = [&](int64_t id) {
-    ThreadedDevice device(id, counts, &place);
-    place.Leave(id, f(device));
-  };
-  try {
-    for (int64_t id = 0; id < devices; ++id) threads.emplace_back(run, id);
-  } catch (const std::system_error& error) {
-    // Those that have begun do not wait for those that never will.
-    for (int64_t id = static_cast<int64_t>(threads.size()); id < devices; ++id) {
-      place.Leave(id, ResourceExhausted("the system gives no thread: %s", error.what()));
-    }
-  }
-  const absl::Status error = place.WaitForAll();
-  for (std::thread& thread : threads) thread.join();
-  return error;
-}
-
-absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
-  for (int64_t id = 0; id < counts.total(); ++id) {
-    MeetingPlace place(counts.total(), limits.work.get());
-    ThreadedDevice device(id, counts, &place);
-    const absl::Status status = f(device);
-    if (!status.ok()) return WithMessage(status, absl::StrCat("device ", id, ": ", status.message()));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace kashi

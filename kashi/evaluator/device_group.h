@@ -9,12 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kashi/evaluator/collective_groups.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/evaluation_options.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
@@ -38,12 +35,6 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
                                                   std::vector<std::vector<Literal>> arguments_of_devices,
                                                   const EvaluationOptions& options = {},
                                                   std::optional<DeviceCounts> counts = std::nullopt);
-
-// Calls f for each device: all at once, in a thread each, so that they can meet; or one after the other, where they do not.
-// Errors are as above.
-using DeviceFunction = absl::FunctionRef<absl::Status(Device& device)>;
-absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f);
-absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, DeviceFunction f);
 
 }  // namespace kashi
 

@@ -10,7 +10,7 @@
 #include "kashi/evaluator/matrix_product.h"
 #include "kashi/evaluator/operation.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Dimensions = absl::Span<const int64_t>;
@@ -287,4 +287,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kScaledDot>(Operation& op) {
   return Dot(op, std::move(lhs), std::move(rhs));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

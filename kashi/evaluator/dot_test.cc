@@ -12,7 +12,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Dimensions = std::vector<int64_t>;
@@ -303,4 +303,4 @@ TEST(ScaledDotTest, NarrowTypesAndALoneScale) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -15,7 +15,7 @@
 #include "kashi/hlo/inference/instruction_shape.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Sizes = std::vector<int64_t>;
@@ -159,4 +159,4 @@ absl::StatusOr<std::vector<DenseShape>> DynamicResultShapes(const HloInstruction
   return ShapesWithSizesOf(*inferred, instruction.shape());
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -12,7 +12,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/element_loops.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -216,4 +216,4 @@ absl::StatusOr<ElementKernel> FindElementKernel(const HloInstruction& instructio
   return kernel;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

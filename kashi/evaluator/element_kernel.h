@@ -17,7 +17,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 struct ElementKernel {
   // inputs[i][0, n) -> output[0, n). The output may be the memory of an input of as many bytes an element.
@@ -57,6 +57,6 @@ absl::StatusOr<ElementKernel> FindCompareKernel(ComparisonDirection direction, C
 // The rules of convert (element_convert.h); identity if the types are equal.
 absl::StatusOr<ElementKernel> FindConvertKernel(PrimitiveType from, PrimitiveType to);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_ELEMENT_KERNEL_H_

@@ -12,7 +12,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/element_loops.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -157,4 +157,4 @@ absl::StatusOr<ElementKernel> FindCompareKernel(ComparisonDirection direction, C
   return internal::MakeElementKernel(loop, {lhs, rhs}, {computed, computed}, PRED, PRED);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -11,7 +11,7 @@
 #include "kashi/array/types.h"
 #include "kashi/evaluator/element_loops.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -129,4 +129,4 @@ ElementLoop ComplexBinaryLoop(HloOpcode opcode, PrimitiveType type) {
 }
 
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal

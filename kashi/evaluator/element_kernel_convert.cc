@@ -8,7 +8,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/element_loops.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -179,4 +179,4 @@ absl::StatusOr<ElementKernel> FindConvertKernel(PrimitiveType from, PrimitiveTyp
                                      to);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -9,7 +9,7 @@
 
 #include "kashi/evaluator/element_loops.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -239,4 +239,4 @@ ElementLoop IntegerClampLoop(PrimitiveType type) {
 }
 
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal

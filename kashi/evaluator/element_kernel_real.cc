@@ -10,7 +10,7 @@
 #include "kashi/array/element_convert.h"
 #include "kashi/evaluator/element_loops.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -231,4 +231,4 @@ ElementLoop StochasticConvertLoop(PrimitiveType operand, PrimitiveType result) {
 }
 
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal

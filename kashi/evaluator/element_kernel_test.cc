@@ -25,7 +25,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 template <typename R, typename... T>
@@ -545,4 +545,4 @@ TEST(ElementKernelTest, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

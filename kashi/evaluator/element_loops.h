@@ -24,7 +24,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/evaluator/element_kernel.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 
 // The iterations of the loop below do not depend on each other, though output and input may be the same memory: without
@@ -182,6 +182,6 @@ ElementKernel MakeElementKernel(ElementFunction compute, absl::Span<const Primit
                                 PrimitiveType output);
 
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_ELEMENT_LOOPS_H_

@@ -12,7 +12,7 @@
 #include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/operation_table.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr int64_t kGrain = 16384;              // elements that are worth a thread
@@ -96,4 +96,4 @@ absl::StatusOr<Value> EvaluateElementwise(Operation& op) {
   return result;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

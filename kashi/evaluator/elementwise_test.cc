@@ -14,7 +14,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Arguments = std::vector<const Literal*>;
@@ -146,4 +146,4 @@ TEST(ComplexElementwiseTest, Atan2OfSmallQuotients) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -17,7 +17,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_place.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Every level is some hundred bytes of the thread's stack.
@@ -103,7 +103,7 @@ absl::Status EvaluationRun::CheckAffordable(const HloComputation& computation) c
 
 void EvaluationRun::ParallelFor(int64_t n, int64_t grain,
                                 absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const {
-  kashi::ParallelFor(n, grain, [&](int64_t begin, int64_t end, int thread) {
+  kashi::internal::ParallelFor(n, grain, [&](int64_t begin, int64_t end, int thread) {
     for (int64_t at = begin; at < end && !IsStopped(); at += std::min(grain, end - at)) {
       body(at, at + std::min(grain, end - at), thread);
     }
@@ -257,4 +257,4 @@ absl::StatusOr<Value> EvaluationRun::EvaluateInstruction(const HloInstruction& i
   return EvaluateStep(MakeComputationPlanStep(instruction), operands);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

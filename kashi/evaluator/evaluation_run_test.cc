@@ -16,7 +16,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 const Literal& FiveNumbers() {
@@ -283,4 +283,4 @@ TEST(EvaluationRunTest, ResultsThatNoMemoryHoldsAreRefused) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

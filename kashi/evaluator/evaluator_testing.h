@@ -16,7 +16,7 @@
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Reads a module (or a lone computation or instruction, as the parser takes them), verifies it, and evaluates its entry.
 inline absl::StatusOr<Literal> TryEvaluateText(absl::string_view text,
@@ -43,6 +43,6 @@ inline Literal EvaluateText(absl::string_view text, const std::vector<Literal>& 
   return EvaluateText(text, pointers);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_EVALUATOR_TEST_UTIL_H_

@@ -15,7 +15,7 @@
 #include "kashi/evaluator/matrix_kernels.h"
 #include "kashi/evaluator/value_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Sizes = std::vector<int64_t>;
@@ -337,4 +337,4 @@ absl::StatusOr<EigenResult> HermitianEigen(EvaluationRun& run, Value a, bool low
   return EigenResult{std::move(vectors), std::move(values)};
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

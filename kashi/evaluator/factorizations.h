@@ -9,7 +9,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // A[m,n] = Q R by Householder reflectors H_i = I - tau_i v_i v_i^H, Q = H_1 … H_k, k = min(m, n), as LAPACK's geqrf has them:
 //
@@ -48,6 +48,6 @@ struct EigenResult {
 };
 absl::StatusOr<EigenResult> HermitianEigen(EvaluationRun& run, Value a, bool lower, bool sort);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_FACTORIZATIONS_H_

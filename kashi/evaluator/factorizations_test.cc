@@ -12,7 +12,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // The largest element of |x - y|.
@@ -214,4 +214,4 @@ TEST(FactorizationsTest, OtherShapesAreRefused) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

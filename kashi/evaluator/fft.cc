@@ -18,7 +18,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/hlo/attributes/enum_text.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // An array seen as [outer][length][inner]: element j of line (o, i) at (o length + j) inner + i.
@@ -214,4 +214,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kFft>(Operation& op) {
   return op.run.Convert(std::move(current), result_type);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -17,7 +17,7 @@
 #include "kashi/literal/literal_comparison.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -210,4 +210,4 @@ TEST(FftPlanTest, LanesDoNotTouch) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -6,7 +6,7 @@
 
 #include "kashi/base/check.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr int kLargestRadix = 13;
@@ -264,4 +264,4 @@ void FftPlan::TransformByConvolution(double* re, double* im, int64_t lanes, doub
   }
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -16,7 +16,7 @@
 
 #include "kashi/base/work_meter.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 class FftPlan {
  public:
@@ -48,6 +48,6 @@ class FftPlan {
   std::vector<double> filter_re_, filter_im_;  // the transform of 1 / chirp, divided by its length
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_FFT_TRANSFORM_H_

@@ -9,7 +9,7 @@
 #include "absl/synchronization/mutex.h"
 #include "kashi/base/status.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 absl::Status CheckedParallelFor(const EvaluationRun& run, bool parallel, int64_t n, int64_t grain,
                                 absl::FunctionRef<absl::Status(int64_t begin, int64_t end, int thread)> body) {
@@ -139,4 +139,4 @@ absl::StatusOr<Value> MakeResults(Operation& op, std::vector<Value> results) {
   return std::move(results[0]);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -20,7 +20,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // One an operand. Most reductions have one; argmax has two.
 using Sources = absl::InlinedVector<const char*, 2>;
@@ -121,6 +121,6 @@ absl::StatusOr<Reduction> MakeReduction(Operation& op);
 // instruction has a tuple shape.
 absl::StatusOr<Value> MakeResults(Operation& op, std::vector<Value> results);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_FOLD_H_

@@ -12,7 +12,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/literal/strided_copy.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Elements worth another thread, and bytes of a window that is worth one.
@@ -87,4 +87,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kGather>(Operation& op) {
   return out;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "kashi/evaluator/evaluator_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Random dimension numbers: indexed_windows_test.cc. Here: docs/spec/hlo-ops.md 15, and what it leaves out.
@@ -64,4 +64,4 @@ TEST(GatherTest, CopiesLargeWindows) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

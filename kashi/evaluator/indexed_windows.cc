@@ -9,7 +9,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/status.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 DimensionVector RowMajorStrides(absl::Span<const int64_t> dims) {
@@ -208,4 +208,4 @@ void CopyRows(const char* from, const int64_t* from_places, char* to, const int6
   }
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

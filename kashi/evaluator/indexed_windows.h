@@ -22,7 +22,7 @@
 #include "kashi/array/dimension_vector.h"
 #include "kashi/evaluator/value.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // GatherDimensionNumbers or ScatterDimensionNumbers under names for both.
 struct WindowNumbers {
@@ -129,6 +129,6 @@ void IndexedWindows::ForEachRow(Visit&& visit) const {
   }
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_INDEXED_WINDOWS_H_

@@ -6,7 +6,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/check.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Int128 = __int128;
@@ -233,4 +233,4 @@ IntegerForms::Id IntegerForms::Apply(HloOpcode opcode, PrimitiveType type, absl:
   return AsType(type, ApplyTo(opcode, type, operands));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

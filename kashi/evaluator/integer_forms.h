@@ -23,7 +23,7 @@
 #include "kashi/hlo/attributes/comparison_util.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Both ends belong to it.
 struct IntegerRange {
@@ -76,6 +76,6 @@ class IntegerForms {
   absl::flat_hash_map<int64_t, Id> constants_;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_INTEGER_FORMS_H_

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using FormId = IntegerForms::Id;
@@ -118,4 +118,4 @@ TEST(IntegerFormsTest, Predicates) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

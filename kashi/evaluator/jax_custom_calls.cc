@@ -13,7 +13,7 @@
 #include "kashi/evaluator/custom_call_functions.h"
 #include "kashi/evaluator/lapack_call.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // ---- Tridiagonal systems, singular ones too ---------------------------------------------------------------------------------
@@ -242,4 +242,4 @@ absl::StatusOr<Value> MultiplyCsr(Operation& op) {
   }
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -9,7 +9,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/evaluation_run.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Computations that call one another deeper than this run lane by lane.
@@ -339,4 +339,4 @@ absl::Status LaneFunction::RunLaneByLane(absl::Span<const void* const> inputs, a
   return absl::OkStatus();
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -22,7 +22,7 @@
 #include "kashi/evaluator/element_kernel.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 class EvaluationRun;
 
@@ -102,6 +102,6 @@ class LaneFunction {
   EvaluationRun* run_ = nullptr;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_LANE_FUNCTION_H_

@@ -18,7 +18,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/physical_order.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
@@ -339,4 +339,4 @@ absl::StatusOr<Value> LapackCall::TakeResults() {
   return std::move(values[0]);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -31,7 +31,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Whether this build has LAPACK.
 bool HasLapack();
@@ -140,6 +140,6 @@ class LapackCall {
   std::array<int, 26> sizes_;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_LAPACK_CALL_H_

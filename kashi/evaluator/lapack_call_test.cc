@@ -14,7 +14,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -208,4 +208,4 @@ TEST_F(LapackTest, WorkspaceCountsAgainstTheMemoryLimit) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

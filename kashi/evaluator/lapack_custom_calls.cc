@@ -17,7 +17,7 @@
 #include "kashi/evaluator/lapack_routines.h"
 #endif
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 #ifdef KASHI_HAS_LAPACK
@@ -522,4 +522,4 @@ absl::StatusOr<Value> EvaluateLapackCall(Operation& op) {
   return call.TakeResults();
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -10,7 +10,7 @@
 #include <complex>
 #include <cstddef>
 
-namespace kashi {
+namespace kashi::internal {
 namespace lapack {
 
 using Complex64 = std::complex<float>;
@@ -156,6 +156,6 @@ KASHI_LAPACK_COMPLEX_ROUTINES(z, Complex128, double)
 #undef KASHI_LAPACK_COMPLEX_ROUTINES
 
 }  // namespace lapack
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_LAPACK_ROUTINES_H_

@@ -7,11 +7,11 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/collective_groups.h"
 #include "kashi/evaluator/device.h"
-#include "kashi/evaluator/device_group.h"
+#include "kashi/evaluator/device_threads.h"
 #include "kashi/evaluator/sharding_border.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 bool IsCollective(const HloInstruction& instruction) {
@@ -183,4 +183,4 @@ absl::StatusOr<Value> ManualRegions::RunOutOfRegion(EvaluationRun& run, const Co
   return Value::MakeTuple(std::move(results));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -32,7 +32,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Where the instructions of a module of one global program run. O(instructions).
 class ManualFlow {
@@ -89,6 +89,6 @@ class ManualRegions {
   std::vector<std::unique_ptr<EvaluationRun>> runs_;  // of each device; made for the first step
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_MANUAL_REGION_H_

@@ -12,7 +12,7 @@
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using testing::HasSubstr;
@@ -277,4 +277,4 @@ TEST(ManualRegionTest, AnErrorOnADeviceIsTheRuns) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

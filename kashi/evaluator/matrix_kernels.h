@@ -18,7 +18,7 @@
 #include "kashi/evaluator/matrix_product.h"
 #include "kashi/evaluator/value.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Rows and columns that are eliminated together.
 constexpr int64_t kMatrixBlock = 64;
@@ -118,6 +118,6 @@ inline void ForEachMatrix(int64_t count, double work, absl::FunctionRef<void(int
 // complex.
 absl::StatusOr<PrimitiveType> LinearAlgebraType(PrimitiveType type);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_MATRIX_KERNELS_H_

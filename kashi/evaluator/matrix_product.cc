@@ -18,7 +18,7 @@
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Work for the innermost loops. Operands are never empty.
@@ -450,4 +450,4 @@ PrimitiveType AccumulationType(PrimitiveType result) {
   return primitive_util::IsUnsignedIntegralType(result) ? U32 : S32;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -18,7 +18,7 @@
 #include "kashi/base/check.h"
 #include "kashi/base/work_meter.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 struct MatrixProductSizes {
   int64_t batch;
@@ -87,6 +87,6 @@ auto AccumulationTypeSwitch(F&& f, PrimitiveType type) {
   }
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_MATRIX_PRODUCT_H_

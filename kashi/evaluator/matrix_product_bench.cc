@@ -14,7 +14,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 template <typename T>
@@ -131,4 +131,4 @@ void BM_ConvolutionOfPairs(benchmark::State& state) {
 BENCHMARK(BM_ConvolutionOfPairs)->UseRealTime();
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

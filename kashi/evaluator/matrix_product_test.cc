@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/base/parallel.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 template <typename T>
@@ -191,4 +191,4 @@ TEST(MatrixProductTest, AccumulationTypes) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

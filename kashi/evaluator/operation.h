@@ -16,7 +16,7 @@
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 struct ElementKernel;
 
@@ -42,6 +42,6 @@ struct Operation {
 template <HloOpcode opcode>
 absl::StatusOr<Value> Evaluate(Operation& op);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_OPERATION_H_

@@ -6,7 +6,7 @@
 
 #include "kashi/evaluator/element_kernel.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // There is nobody to send to.
@@ -68,4 +68,4 @@ bool HasElementKernel(HloOpcode opcode) {
   return kOfElements[static_cast<size_t>(opcode)];
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -4,7 +4,7 @@
 
 #include "kashi/evaluator/operation.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 using EvaluationFunction = absl::StatusOr<Value> (*)(Operation& op);
 
@@ -14,6 +14,6 @@ EvaluationFunction FindEvaluation(HloOpcode opcode);
 // All operations that HasElementKernel.
 absl::StatusOr<Value> EvaluateElementwise(Operation& op);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_OPERATION_TABLE_H_

@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // The literal at the index; leaves that it does not know are nothing.
@@ -222,4 +222,4 @@ absl::StatusOr<std::optional<Value>> PartialEvaluation::TryOperation(const PartO
   return std::make_optional(std::move(value));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -19,7 +19,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 class PartialEvaluation {
  public:
@@ -69,6 +69,6 @@ class PartialEvaluation {
   absl::flat_hash_map<const HloComputation*, std::vector<HloInstruction*>> callers_;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_PARTIAL_EVALUATION_H_

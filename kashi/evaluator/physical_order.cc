@@ -12,7 +12,7 @@
 #include "kashi/literal/strided_copy.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // A table of a longer dimension costs more than it saves.
@@ -237,4 +237,4 @@ void PhysicalOrder::Collect(const char* physical, int element_bytes, char* logic
   }
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -13,7 +13,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/base/work_meter.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 class PhysicalOrder {
  public:
@@ -59,6 +59,6 @@ class PhysicalOrder {
   std::vector<Run> runs_;  // of the last dimension, where they are long
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_PHYSICAL_ORDER_H_

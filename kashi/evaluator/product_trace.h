@@ -7,13 +7,13 @@
 
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Calls `tell` for each product of a dot or a convolution, and not at all for others: where the elements of the result, of lhs
 // and of rhs stand, as IndexUtil::MultidimensionalIndexToLinearIndex counts. O(products), slow.
 void TraceProducts(const HloInstruction& instruction,
                    const std::function<void(int64_t result, int64_t lhs, int64_t rhs)>& tell);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_PRODUCT_TRACE_H_

@@ -24,7 +24,7 @@
 #include "kashi/evaluator/lapack_call.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 struct Output {
@@ -171,4 +171,4 @@ TEST(ProgramsTest, CustomCallsGiveWhatJaxGives) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

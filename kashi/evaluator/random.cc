@@ -14,7 +14,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using uint128 = unsigned __int128;
@@ -353,4 +353,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRngGetAndUpdateState>(Operation& op) 
   return out;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

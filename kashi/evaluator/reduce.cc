@@ -23,7 +23,7 @@
 #include "kashi/evaluator/fold.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -497,4 +497,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kMap>(Operation& op) {
   return MakeResults(op, std::move(results));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -18,7 +18,7 @@
 #include "kashi/evaluator/window_walk.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // The arrays of a reduction, in elements.
@@ -286,4 +286,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kReduceWindow>(Operation& op) {
   return MakeResults(op, std::move(reduction.accumulators));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

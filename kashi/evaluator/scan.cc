@@ -9,7 +9,7 @@
 #include "kashi/evaluator/fold.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // An array [outer, n, inner] as n slices [outer, inner].
@@ -155,4 +155,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kScan>(Operation& op) {
   return MakeResults(op, std::move(scan.results));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

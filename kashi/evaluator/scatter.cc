@@ -20,7 +20,7 @@
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/operation.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Places = IndexedWindows::Places;
@@ -205,4 +205,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kScatter>(Operation& op) {
   return Value::MakeTuple(std::move(xs));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

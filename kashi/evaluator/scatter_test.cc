@@ -6,7 +6,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Random dimension numbers: indexed_windows_test.cc. Here: docs/spec/hlo-ops.md 15, and what it leaves out.
@@ -120,4 +120,4 @@ TEST(ScatterTest, AddsLongRowsOnSeveralThreadsInOrder) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -15,7 +15,7 @@
 #include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/window_walk.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // What one row of windows has selected up to now: the elements, and where they stand (-1: nothing yet).
@@ -158,4 +158,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kSelectAndScatter>(Operation& op) {
   return MakeResults(op, std::move(results));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -17,7 +17,7 @@
 #include "kashi/hlo/spmd/sdy_sharding.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr absl::string_view kInShardings = "xla.sdy.in_shardings";
@@ -249,4 +249,4 @@ absl::StatusOr<Value> ShardingBorder::Assemble(EvaluationRun& run, int64_t devic
   return result;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -25,7 +25,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/spmd/shard_grid.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Which way a custom call crosses a border.
 enum class BorderKind { kNone, kIntoRegion, kOutOfRegion };
@@ -55,6 +55,6 @@ class ShardingBorder {
   std::vector<int64_t> groups_;  // of each device: those that share a result
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_SHARDING_BORDER_H_

@@ -21,7 +21,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/strided_copy.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -417,4 +417,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kSort>(Operation& op) {
   return MakeResults(op, std::move(results));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -9,7 +9,7 @@
 #include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/order_keys.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // A key and an index: the lower, the better.
@@ -108,4 +108,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kTopK>(Operation& op) {
   return MakeResults(op, std::move(results));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

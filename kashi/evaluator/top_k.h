@@ -8,7 +8,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 struct TopKResult {
   Value values;   // of x's type and sizes, but for the last dimension, which is k
@@ -20,6 +20,6 @@ struct TopKResult {
 // complex numbers and rows of more than 2^31 - 1. O(n + k log k) a row.
 absl::StatusOr<TopKResult> TopK(EvaluationRun& run, const Value& x, int64_t k, bool largest);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_TOP_K_H_

@@ -14,7 +14,7 @@
 #include "kashi/evaluator/custom_call_functions.h"
 #include "kashi/evaluator/top_k.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 bool IsComparator(absl::Span<HloComputation* const> called) {
@@ -112,4 +112,4 @@ absl::StatusOr<Value> EvaluateApproximateTopK(Operation& op) {
   return MakeTupleResultOf(op, std::move(values), std::move(places));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

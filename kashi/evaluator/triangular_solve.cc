@@ -17,7 +17,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Element (i, j) of a matrix lies at origin + i * row_stride + j * column_stride.
@@ -147,4 +147,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kTriangularSolve>(Operation& op) {
                          op.instruction.triangular_solve_options());
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

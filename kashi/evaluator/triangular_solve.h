@@ -7,7 +7,7 @@
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/attributes/xla_data.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // x with op(a) x = b, or x op(a) = b, for each of the matrices in the last two dimensions, by substitution: a zero on the
 // diagonal divides by zero. Of `a` only the triangle that `options` names is read. Types as for CholeskyFactors.
@@ -16,6 +16,6 @@ absl::StatusOr<Value> SolveTriangular(EvaluationRun& run, Value a, Value b, cons
 // The inverse of each lower triangle in the last two dimensions. The upper triangle is not read, and 0 in the result.
 absl::StatusOr<Value> InvertLowerTriangles(EvaluationRun& run, Value a);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_TRIANGULAR_SOLVE_H_

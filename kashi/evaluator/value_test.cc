@@ -10,7 +10,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 TEST(ValueTest, SmallArraysAreNotCounted) {
@@ -112,4 +112,4 @@ TEST(ValueTest, ConstantsStayWhatTheyAre) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -5,7 +5,7 @@
 
 #include "kashi/base/status.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 absl::StatusOr<Value> MakeWritable(EvaluationRun& run, Value array) {
   if (array.is_unique()) return array;
@@ -14,4 +14,4 @@ absl::StatusOr<Value> MakeWritable(EvaluationRun& run, Value array) {
   return copy;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -8,7 +8,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // `array`, or a copy of it if others hold it too: to be written into.
 absl::StatusOr<Value> MakeWritable(EvaluationRun& run, Value array);
@@ -18,6 +18,6 @@ inline std::shared_ptr<const void> LentBy(const void* lender) {
   return std::shared_ptr<const void>(std::shared_ptr<void>(), lender);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_VALUE_UTIL_H_

@@ -28,7 +28,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Rows of an output are those of the last dimension in which the window does anything; what lies inside it is a vector of
 // `width` elements, which move as one.
@@ -177,6 +177,6 @@ absl::Status WindowWalk::VisitOutputs(const EvaluationRun& evaluation, int64_t b
   return absl::OkStatus();
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_WINDOW_WALK_H_

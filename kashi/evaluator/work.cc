@@ -13,7 +13,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/while_loop_pattern.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Sizes = absl::InlinedVector<int64_t, 6>;
@@ -336,4 +336,4 @@ int64_t WorkOfValues(const HloInstruction& instruction, absl::Span<const Value> 
 
 int64_t LeastWorkOf(const HloComputation& computation) { return LeastWork().Of(computation); }
 
-}  // namespace kashi
+}  // namespace kashi::internal

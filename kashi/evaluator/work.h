@@ -16,7 +16,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Of one instruction, but for computations that run step by step (they count themselves); with the sizes, or bounds, that
 // the shapes have. At least 1; INT64_MAX if there is more. Costs a pass over what it calls on scalars.
@@ -30,6 +30,6 @@ int64_t WorkOfValues(const HloInstruction& instruction, absl::Span<const Value> 
 // often they call each other.
 int64_t LeastWorkOf(const HloComputation& computation);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_WORK_H_

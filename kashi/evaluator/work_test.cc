@@ -7,7 +7,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr char kComputations[] = R"(
@@ -106,4 +106,4 @@ TEST(WorkTest, DynamicDimensionsMayBeEmpty) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -47,7 +47,7 @@ std::optional<complex128> LiteralBase::GetAsComplex128(absl::Span<const int64_t>
         if constexpr (type == S64 || type == U64 || type == PRED) {
           return std::nullopt;
         } else {
-          return ConvertElement<complex128>(Get<NativeTypeOf<type>>(multi_index));
+          return internal::ConvertElement<complex128>(Get<NativeTypeOf<type>>(multi_index));
         }
       },
       shape().element_type());
@@ -78,10 +78,11 @@ bool LiteralBase::IsZero(absl::Span<const int64_t> multi_index) const { return I
 
 void LiteralBase::EachCellAsString(
     absl::FunctionRef<void(absl::Span<const int64_t> indices, const std::string& value)> per_cell) const {
-  WalkRowMajor(shape().dimensions(), ElementStrides(shape()), [&](absl::Span<const int64_t> index, int64_t) {
-    per_cell(index, GetAsString(index));
-    return true;
-  });
+  internal::WalkRowMajor(shape().dimensions(), internal::ElementStrides(shape()),
+                         [&](absl::Span<const int64_t> index, int64_t) {
+                           per_cell(index, GetAsString(index));
+                           return true;
+                         });
 }
 
 std::string LiteralBase::GetR1U8AsString() const {
@@ -99,7 +100,7 @@ absl::Status MutableLiteralBase::SetIntegralAsS64(absl::Span<const int64_t> mult
       [&](auto type) {
         if constexpr (primitive_util::IsIntegralType(type) || type == PRED) {
           using NativeT = NativeTypeOf<type>;
-          Set<NativeT>(multi_index, ConvertElement<NativeT>(value));
+          Set<NativeT>(multi_index, internal::ConvertElement<NativeT>(value));
         }
       },
       element_type);
@@ -115,7 +116,7 @@ absl::Status MutableLiteralBase::SetFromDouble(absl::Span<const int64_t> multi_i
       [&](auto type) {
         using NativeT = NativeTypeOf<type>;
         if constexpr (primitive_util::IsFloatingPointType(type) || primitive_util::IsComplexType(type)) {
-          Set<NativeT>(multi_index, ConvertElement<NativeT>(value));
+          Set<NativeT>(multi_index, internal::ConvertElement<NativeT>(value));
         }
       },
       element_type);

@@ -7,7 +7,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -132,4 +132,4 @@ TEST(LiteralAccessTest, EachCellStopsAndStrings) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -9,7 +9,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace literal_comparison {
 namespace {
 
@@ -211,4 +211,4 @@ TEST(LiteralComparisonTest, LongLiteralsAreNotPrinted) {
 
 }  // namespace
 }  // namespace literal_comparison
-}  // namespace kashi
+}  // namespace kashi::internal

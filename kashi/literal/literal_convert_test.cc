@@ -9,7 +9,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using primitive_util::NativeTypeOf;
@@ -132,4 +132,4 @@ TEST(LiteralBitcastConvertTest, Refusals) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

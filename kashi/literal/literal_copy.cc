@@ -20,7 +20,8 @@ int ElementBytes(const LiteralPiece& piece) { return primitive_util::ByteWidth(p
 // A box of elements, from one place to another. Both are in bounds.
 void CopyBox(absl::Span<const int64_t> sizes, const LiteralPiece& from, absl::Span<const int64_t> from_base,
              const LiteralPiece& to, absl::Span<const int64_t> to_base) {
-  const DimensionVector from_strides = ElementStrides(from.subshape()), to_strides = ElementStrides(to.subshape());
+  const DimensionVector from_strides = internal::ElementStrides(from.subshape()),
+                        to_strides = internal::ElementStrides(to.subshape());
   int64_t from_position = 0, to_position = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0) return;
@@ -28,8 +29,8 @@ void CopyBox(absl::Span<const int64_t> sizes, const LiteralPiece& from, absl::Sp
     to_position += to_base[i] * to_strides[i];
   }
   const int bytes = ElementBytes(from);
-  CopyStrided(sizes, bytes, {from.memory() + from_position * bytes, from_strides},
-              {to.memory() + to_position * bytes, to_strides});
+  internal::CopyStrided(sizes, bytes, {from.memory() + from_position * bytes, from_strides},
+                        {to.memory() + to_position * bytes, to_strides});
 }
 
 void CopyBox(absl::Span<const int64_t> sizes, const LiteralPiece& from, const LiteralPiece& to) {
@@ -157,8 +158,9 @@ absl::StatusOr<Literal> LiteralBase::Reshape(absl::Span<const int64_t> dimension
                            shape().ToString(), result_shape.ToString());
   }
   const Shape row_major = ShapeUtil::MakeShapeWithDescendingLayout(shape().element_type(), shape().dimensions());
-  CopyStrided(shape().dimensions(), ElementBytes(*root_), {root_->memory(), ElementStrides(shape())},
-              {result.root_->memory(), ElementStrides(row_major)});
+  internal::CopyStrided(shape().dimensions(), ElementBytes(*root_),
+                        {root_->memory(), internal::ElementStrides(shape())},
+                        {result.root_->memory(), internal::ElementStrides(row_major)});
   return result;
 }
 
@@ -171,7 +173,7 @@ absl::StatusOr<Literal> LiteralBase::Broadcast(const Shape& result_shape, absl::
     return InvalidArgument("Broadcast of %s got %d dimensions", shape().ToString(), dimensions.size());
   }
   KASHI_ASSIGN_OR_RETURN(Literal result, Literal::Make(result_shape));
-  const DimensionVector strides = ElementStrides(shape());
+  const DimensionVector strides = internal::ElementStrides(shape());
   DimensionVector source_strides(result_shape.dimensions_size(), 0);
   std::vector<bool> is_taken(result_shape.dimensions_size(), false);
   for (size_t i = 0; i < dimensions.size(); ++i) {
@@ -187,8 +189,8 @@ absl::StatusOr<Literal> LiteralBase::Broadcast(const Shape& result_shape, absl::
       result.SetDynamicSize(to, GetDynamicSize(static_cast<int64_t>(i)));
     }
   }
-  CopyStrided(result_shape.dimensions(), ElementBytes(*root_), {root_->memory(), source_strides},
-              {result.root_->memory(), ElementStrides(result.shape())});
+  internal::CopyStrided(result_shape.dimensions(), ElementBytes(*root_), {root_->memory(), source_strides},
+                        {result.root_->memory(), internal::ElementStrides(result.shape())});
   return result;
 }
 
@@ -303,8 +305,9 @@ void MutableLiteralBase::PopulateFromRowMajor(PrimitiveType type, absl::Span<con
       << "values of dimensions " << VectorString(dimensions) << " for a literal " << shape() << " of current sizes "
       << VectorString(root_->current_sizes());
   const Shape row_major = ShapeUtil::MakeShapeWithDescendingLayout(type, dimensions);
-  CopyStrided(dimensions, ElementBytes(*root_), {static_cast<const char*>(values), ElementStrides(row_major)},
-              {root_->memory(), ElementStrides(shape())});
+  internal::CopyStrided(dimensions, ElementBytes(*root_),
+                        {static_cast<const char*>(values), internal::ElementStrides(row_major)},
+                        {root_->memory(), internal::ElementStrides(shape())});
 }
 
 }  // namespace kashi

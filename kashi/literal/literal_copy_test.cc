@@ -10,7 +10,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::Each;
@@ -314,4 +314,4 @@ TEST(LiteralCopyTest, CopySliceFromAndIntoWhatIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

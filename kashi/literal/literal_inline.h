@@ -14,9 +14,9 @@ bool LiteralBase::EachCellUntilFailure(
     absl::FunctionRef<bool(absl::Span<const int64_t> indices, NativeT value)> per_cell) const {
   const DimensionVector sizes = root_->current_sizes();
   const NativeT* elements = root_->data<NativeT>().data();
-  return WalkRowMajor(sizes, ElementStrides(shape()), [&](absl::Span<const int64_t> index, int64_t position) {
-    return per_cell(index, elements[position]);
-  });
+  return internal::WalkRowMajor(
+      sizes, internal::ElementStrides(shape()),
+      [&](absl::Span<const int64_t> index, int64_t position) { return per_cell(index, elements[position]); });
 }
 
 template <typename NativeT>
@@ -47,7 +47,7 @@ H LiteralBase::Hash(H state, const LiteralBase& literal) {
     state = H::combine(std::move(state), static_cast<int>(piece.state()));
     if (piece.buffer() == nullptr) return;
     const bool has_spare_bits = primitive_util::IsSubByteNonPredType(leaf.element_type());
-    if (leaf.is_static() && !has_spare_bits && (kIsLayoutSensitive || IsStoredRowMajor(leaf))) {
+    if (leaf.is_static() && !has_spare_bits && (kIsLayoutSensitive || internal::IsStoredRowMajor(leaf))) {
       state = H::combine_contiguous(std::move(state), piece.buffer(), std::min(piece.size_bytes(), kByteLimit));
       return;
     }
@@ -119,13 +119,13 @@ inline constexpr int64_t kPopulateGrain = 1024;
 
 template <typename Visit>
 void MutableLiteralBase::ForEachInStorage(Visit&& visit) const {
-  WalkStorage(shape(), 0, element_count(), visit);
+  internal::WalkStorage(shape(), 0, element_count(), visit);
 }
 
 template <typename Visit>
 void MutableLiteralBase::ForEachPositionParallel(Visit&& visit) const {
   const bool inline_only = element_count() <= internal::kPopulateGrain;
-  ParallelFor(element_count(), internal::kPopulateGrain, [&](int64_t begin, int64_t end, int thread) {
+  internal::ParallelFor(element_count(), internal::kPopulateGrain, [&](int64_t begin, int64_t end, int thread) {
     for (int64_t position = begin; position < end; ++position) visit(position, inline_only ? -1 : thread);
   });
 }
@@ -133,8 +133,8 @@ void MutableLiteralBase::ForEachPositionParallel(Visit&& visit) const {
 template <typename Visit>
 void MutableLiteralBase::ForEachInStorageParallel(Visit&& visit) const {
   const bool inline_only = element_count() <= internal::kPopulateGrain;
-  ParallelFor(element_count(), internal::kPopulateGrain, [&](int64_t begin, int64_t end, int thread) {
-    WalkStorage(shape(), begin, end, [&](absl::Span<const int64_t> index, int64_t position) {
+  internal::ParallelFor(element_count(), internal::kPopulateGrain, [&](int64_t begin, int64_t end, int thread) {
+    internal::WalkStorage(shape(), begin, end, [&](absl::Span<const int64_t> index, int64_t position) {
       visit(index, position, inline_only ? -1 : thread);
     });
   });
@@ -225,10 +225,11 @@ template <typename NativeT>
 void MutableLiteralBase::MutableEachCell(
     absl::FunctionRef<NativeT(absl::Span<const int64_t> indices, NativeT value)> per_cell) {
   NativeT* elements = data<NativeT>().data();
-  WalkRowMajor(shape().dimensions(), ElementStrides(shape()), [&](absl::Span<const int64_t> index, int64_t position) {
-    elements[position] = per_cell(index, elements[position]);
-    return true;
-  });
+  internal::WalkRowMajor(shape().dimensions(), internal::ElementStrides(shape()),
+                         [&](absl::Span<const int64_t> index, int64_t position) {
+                           elements[position] = per_cell(index, elements[position]);
+                           return true;
+                         });
 }
 
 template <typename NativeT>

@@ -32,17 +32,17 @@
 namespace kashi {
 namespace {
 
-using Kind = Token::Kind;
+using Kind = internal::Token::Kind;
 
 constexpr int64_t kMaxElementBytes = 16;
 
 // The text and what is wrong with it. All errors return false, so that a reader can say `return in.Error(...)`. Their
 // terms are those of XLA's reader, so that a search for one finds the other.
 struct Input {
-  Lexer& lexer;
+  internal::Lexer& lexer;
   std::vector<Diagnostic>& diagnostics;
 
-  bool Error(const Token& token, std::string message) {
+  bool Error(const internal::Token& token, std::string message) {
     diagnostics.push_back({Diagnostic::Severity::kError, token.begin, token.end, std::move(message)});
     return false;
   }
@@ -52,14 +52,16 @@ struct Input {
     constexpr absl::string_view kTerm = "unexpected token type in a literal: ";
     const bool is_error = lexer.kind() == Kind::kError;
     if (is_error && absl::ascii_isdigit(lexer.token_text().back())) {
-      return ErrorHere(absl::StrCat(kTerm, QuoteToken(lexer), " does not fit 64 bits"));
+      return ErrorHere(absl::StrCat(kTerm, internal::QuoteToken(lexer), " does not fit 64 bits"));
     }
     if (is_error && absl::EndsWith(lexer.token_text(), "nan")) {
       return ErrorHere(absl::StrCat(kTerm, "a NaN's payload is written (0x1) to (0xfffffffffffff)"));
     }
-    return ErrorHere(absl::StrCat(kTerm, "expected ", what, ", got ", QuoteToken(lexer)));
+    return ErrorHere(absl::StrCat(kTerm, "expected ", what, ", got ", internal::QuoteToken(lexer)));
   }
-  bool ErrorGot(absl::string_view message) { return ErrorHere(absl::StrCat(message, ", got ", QuoteToken(lexer))); }
+  bool ErrorGot(absl::string_view message) {
+    return ErrorHere(absl::StrCat(message, ", got ", internal::QuoteToken(lexer)));
+  }
   // `part` of an element, "value" if it is all of it.
   bool ErrorOutOfRange(absl::string_view part, PrimitiveType type, absl::string_view range) {
     return ErrorHere(absl::StrCat(part, " ", lexer.token_text(), " is out of range for literal's primitive type ",
@@ -73,7 +75,7 @@ absl::string_view TypeText(PrimitiveType type) { return GetPrimitiveTypeInfo(typ
 // Elements
 // ---------------------------------------------------------------------------------------------------------------------
 
-class Elements {
+class internal::Elements {
  public:
   virtual ~Elements() = default;
   // Whether something that could be an element begins where the lexer stands. Else says what is wrong.
@@ -115,20 +117,20 @@ bool FitInteger(int64_t value, T* result) {
 }
 
 // inf, nan and their kind; nullopt if the token is none of them.
-std::optional<NonFinite> NonFiniteOf(const Lexer& lexer) {
+std::optional<internal::NonFinite> NonFiniteOf(const internal::Lexer& lexer) {
   if (lexer.kind() != Kind::kNonFinite && lexer.kind() != Kind::kIdent) return std::nullopt;
-  return ParseNonFinite(lexer.token_text());
+  return internal::ParseNonFinite(lexer.token_text());
 }
 
-bool IsBoolean(const Lexer& lexer) { return lexer.AtIdent("true") || lexer.AtIdent("false"); }
-bool BeginsRealNumber(const Lexer& lexer) {
+bool IsBoolean(const internal::Lexer& lexer) { return lexer.AtIdent("true") || lexer.AtIdent("false"); }
+bool BeginsRealNumber(const internal::Lexer& lexer) {
   return lexer.kind() == Kind::kInt || lexer.kind() == Kind::kDecimal || NonFiniteOf(lexer).has_value();
 }
 
 template <typename T>
-bool ReadNonFinite(Input& in, NonFinite number, T* value) {
+bool ReadNonFinite(Input& in, internal::NonFinite number, T* value) {
   constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
-  constexpr uint64_t kMaxPayload = MaxNanPayload(GetPrimitiveTypeInfo(kType).format);
+  constexpr uint64_t kMaxPayload = internal::MaxNanPayload(GetPrimitiveTypeInfo(kType).format);
   if (number.payload > kMaxPayload) {
     const std::string reason = kMaxPayload == 0
                                    ? absl::StrCat(TypeText(kType), " does not support payloads")
@@ -136,7 +138,7 @@ bool ReadNonFinite(Input& in, NonFinite number, T* value) {
     return in.ErrorHere(absl::StrCat("tries to set NaN payload 0x", absl::Hex(number.payload), " to a literal of ",
                                      TypeText(kType), ", but ", reason));
   }
-  *value = MakeNonFinite<T>(number);
+  *value = internal::MakeNonFinite<T>(number);
   in.lexer.Next();
   return true;
 }
@@ -144,13 +146,13 @@ bool ReadNonFinite(Input& in, NonFinite number, T* value) {
 // The real number that begins here: an element of `type`, or a part of one.
 template <typename T>
 bool ReadReal(Input& in, PrimitiveType type, absl::string_view part, T* value) {
-  if (const std::optional<NonFinite> number = NonFiniteOf(in.lexer)) return ReadNonFinite(in, *number, value);
-  const Token& token = in.lexer.token();
+  if (const std::optional<internal::NonFinite> number = NonFiniteOf(in.lexer)) return ReadNonFinite(in, *number, value);
+  const internal::Token& token = in.lexer.token();
   std::optional<double> number = static_cast<double>(token.int_value);
-  if (token.kind == Kind::kDecimal) number = ParseDecimal(in.lexer.token_text());
+  if (token.kind == Kind::kDecimal) number = internal::ParseDecimal(in.lexer.token_text());
   if (!number.has_value()) {
     return in.ErrorHere(absl::StrCat("Constant is out of range for double (+/-", std::numeric_limits<double>::max(),
-                                     ") and so is unparsable: ", QuoteToken(in.lexer)));
+                                     ") and so is unparsable: ", internal::QuoteToken(in.lexer)));
   }
   if (!FitReal(*number, value)) return in.ErrorOutOfRange(part, type, RangeText<T>());
   in.lexer.Next();
@@ -200,8 +202,8 @@ bool ReadComplex(Input& in, std::complex<T>* value) {
   }
   if (!ReadComplexPart(in, "real part", &real)) return false;
   if (!in.lexer.Match(Kind::kComma)) return in.ErrorGot("expect comma after real part of complex literal");
-  if (const std::optional<NonFinite> non_finite = NonFiniteOf(in.lexer)) {
-    imaginary = static_cast<T>(MakeNonFinite<double>(*non_finite));
+  if (const std::optional<internal::NonFinite> non_finite = NonFiniteOf(in.lexer)) {
+    imaginary = static_cast<T>(internal::MakeNonFinite<double>(*non_finite));
     in.lexer.Next();
   } else if (!ReadComplexPart(in, "imaginary part", &imaginary)) {
     return false;
@@ -242,12 +244,12 @@ const char* ScanPlainNumber(const char* at, const char* end, T* value) {
 }
 
 template <typename T>
-class ElementsOf : public Elements {
+class ElementsOf : public internal::Elements {
  public:
   explicit ElementsOf(Input in) : in_(in) {}
 
   bool CheckBegin() override {
-    const Lexer& lexer = in_.lexer;
+    const internal::Lexer& lexer = in_.lexer;
     if (IsBoolean(lexer) && kType != PRED) {
       return in_.ErrorHere(
           absl::StrCat(PrimitiveType_Name(kType), " is not PRED type: a boolean is no element of ", TypeText(kType)));
@@ -311,7 +313,7 @@ class ElementsOf : public Elements {
 class ArrayReader {
  public:
   // Stores elements in `memory`, laid out as `shape` says; if it is null, nowhere.
-  ArrayReader(Input in, const Shape& shape, Elements* elements, char* memory)
+  ArrayReader(Input in, const Shape& shape, internal::Elements* elements, char* memory)
       : in_(in),
         sizes_(shape.dimensions()),
         rank_(sizes_.size()),
@@ -320,7 +322,7 @@ class ArrayReader {
         strides_(rank_, 0),
         open_(rank_) {
     if (memory == nullptr) return;
-    strides_ = ElementStrides(shape);
+    strides_ = internal::ElementStrides(shape);
     for (int64_t& stride : strides_) stride *= primitive_util::ByteWidth(shape.element_type());
   }
 
@@ -442,7 +444,7 @@ class ArrayReader {
   Input in_;
   const absl::Span<const int64_t> sizes_;
   const size_t rank_;
-  Elements& elements_;
+  internal::Elements& elements_;
   alignas(kMaxElementBytes) char single_[kMaxElementBytes] = {};
   char* const memory_;
   DimensionVector strides_;  // in bytes; zeros if all elements go to one place
@@ -478,7 +480,7 @@ ElementCount CountElements(const Shape& shape) {
 
 class LiteralReader {
  public:
-  LiteralReader(Lexer* lexer, int64_t* unlisted_bytes, std::vector<Diagnostic>* diagnostics)
+  LiteralReader(internal::Lexer* lexer, int64_t* unlisted_bytes, std::vector<Diagnostic>* diagnostics)
       : in_{*lexer, *diagnostics}, unlisted_bytes_(*unlisted_bytes) {}
 
   // Whether what was read elides elements.
@@ -558,8 +560,8 @@ class LiteralReader {
         shape.element_type());
   }
 
-  std::optional<Literal> ReadArray(const Shape& shape, Elements* elements) {
-    const Token first = in_.lexer.token();
+  std::optional<Literal> ReadArray(const Shape& shape, internal::Elements* elements) {
+    const internal::Token first = in_.lexer.token();
     const ElementCount count = CountElements(shape);
     // An element takes a byte of text at least. If there are not so many left, either they are unlisted, or the end of
     // the text will come too soon.
@@ -582,7 +584,7 @@ class LiteralReader {
   }
 
   // For what `text` does not list. Empty arrays cost their braces, which somebody may want to print.
-  absl::StatusOr<Literal> MakeZeros(const Shape& shape, const ElementCount& count, const Token& text) {
+  absl::StatusOr<Literal> MakeZeros(const Shape& shape, const ElementCount& count, const internal::Token& text) {
     const int64_t width = primitive_util::ByteWidth(shape.element_type());
     const int64_t elements = count.elements > 0 ? count.elements : count.rows;
     const int64_t bytes = CheckedMultiply(elements, width).value_or(std::numeric_limits<int64_t>::max());
@@ -607,8 +609,8 @@ class LiteralReader {
 
 }  // namespace
 
-std::optional<Literal> ParseLiteralPrefix(Lexer* lexer, const Shape& shape, const LiteralParserOptions& options,
-                                          std::vector<Diagnostic>* diagnostics) {
+std::optional<Literal> ParseLiteralPrefix(internal::Lexer* lexer, const Shape& shape,
+                                          const LiteralParserOptions& options, std::vector<Diagnostic>* diagnostics) {
   int64_t own_budget = kDefaultUnlistedBytes;
   int64_t* const budget = options.unlisted_bytes != nullptr ? options.unlisted_bytes : &own_budget;
   LiteralReader reader(lexer, budget, diagnostics);
@@ -618,13 +620,13 @@ std::optional<Literal> ParseLiteralPrefix(Lexer* lexer, const Shape& shape, cons
 }
 
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape) {
-  Lexer lexer(text);
+  internal::Lexer lexer(text);
   std::vector<Diagnostic> diagnostics;
   std::optional<Literal> literal = ParseLiteralPrefix(&lexer, shape, LiteralParserOptions(), &diagnostics);
   if (literal.has_value() && lexer.kind() == Kind::kEnd) return *std::move(literal);
   if (literal.has_value()) {
     diagnostics.push_back({Diagnostic::Severity::kError, lexer.token().begin, lexer.token().end,
-                           absl::StrCat("unexpected ", QuoteToken(lexer), " behind the literal")});
+                           absl::StrCat("unexpected ", internal::QuoteToken(lexer), " behind the literal")});
   }
   return DiagnosticsToStatus({"literal", text}, diagnostics);
 }

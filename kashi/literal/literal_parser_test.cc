@@ -14,7 +14,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -272,4 +272,4 @@ TEST(LiteralParserTest, RunsOfPlainNumbersAgreeWithSingleOnes) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -10,7 +10,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using testing_oracle::AllIndices;
@@ -239,4 +239,4 @@ TEST(LiteralQueryTest, NothingIsSaidOfElementsThatAreNotKnown) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -12,7 +12,7 @@
 #include "kashi/literal/array.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::Each;
@@ -420,4 +420,4 @@ TEST(LiteralPopulateTest, CurrentSizesCount) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

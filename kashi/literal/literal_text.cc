@@ -58,8 +58,8 @@ class TextBuffer {
   }
   template <typename T>
   void AppendElement(T value) {
-    char* out = Room(kMaxNumberText);
-    size_ += WriteNumber(value, out) - out;
+    char* out = Room(internal::kMaxNumberText);
+    size_ += internal::WriteNumber(value, out) - out;
   }
 
  private:
@@ -190,7 +190,7 @@ void PrintArray(const LiteralPiece& piece, const TextForm& form, TextBuffer* out
     if (shape.is_dynamic()) out->Append(absl::StrCat("(", absl::StrJoin(sizes, ","), ")"));
     out->Append(" ");
   }
-  const DimensionVector strides = ElementStrides(shape);
+  const DimensionVector strides = internal::ElementStrides(shape);
   primitive_util::ArrayTypeSwitch(
       [&](auto type) {
         using T = primitive_util::NativeTypeOf<type>;
@@ -289,13 +289,13 @@ std::string LiteralBase::GetAsString(absl::Span<const int64_t> multi_index, cons
         const T value = Get<T>(multi_index, shape_index);
         if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
         std::string text;
-        AppendNumber(value, &text);
+        internal::AppendNumber(value, &text);
         return text;
       },
       piece(shape_index).subshape().element_type());
 }
 
-void AppendLiteralValue(const LiteralBase& literal, std::string* text) {
+void internal::AppendLiteralValue(const LiteralBase& literal, std::string* text) {
   class AppendingPrinter : public Printer {
    public:
     explicit AppendingPrinter(std::string* text) : text_(*text) {}

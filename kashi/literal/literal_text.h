@@ -6,11 +6,11 @@
 
 #include "kashi/literal/literal.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Appends the value alone as it stands in an HLO `constant(...)`: one line, no shape (XLA's PrintWithoutShapeOneline).
 void AppendLiteralValue(const LiteralBase& literal, std::string* text);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_LITERAL_LITERAL_TEXT_H_

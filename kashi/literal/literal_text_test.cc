@@ -7,7 +7,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 Literal LiteralOf(absl::string_view shape, absl::string_view text) {
@@ -95,4 +95,4 @@ TEST(LiteralTextTest, DeepTuples) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -21,7 +21,7 @@
 namespace kashi {
 namespace {
 
-using Kind = Token::Kind;
+using Kind = internal::Token::Kind;
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "Elements are written as they lie in memory.");
 
@@ -133,12 +133,13 @@ class HeaderReader {
 
  private:
   absl::Status Expected(absl::string_view what) {
-    return InvalidArgument(".npy header, byte %d: expected %s, got %s", lexer_.token().begin, what, QuoteToken(lexer_));
+    return InvalidArgument(".npy header, byte %d: expected %s, got %s", lexer_.token().begin, what,
+                           internal::QuoteToken(lexer_));
   }
 
   absl::StatusOr<std::string> ReadString() {
     std::optional<std::string> text;
-    if (lexer_.kind() == Kind::kString) text = UnescapeString(lexer_.token_text());
+    if (lexer_.kind() == Kind::kString) text = internal::UnescapeString(lexer_.token_text());
     if (!text.has_value()) return Expected("a string");
     lexer_.Next();
     return *text;
@@ -189,7 +190,7 @@ class HeaderReader {
   absl::Status ReadSizes() {
     if (!lexer_.Match(Kind::kLeftParen)) return Expected("`(`");
     while (!lexer_.Match(Kind::kRightParen)) {
-      const Token& token = lexer_.token();
+      const internal::Token& token = lexer_.token();
       if (token.kind != Kind::kInt || token.int_value < 0) return Expected("a size");
       if (header_.sizes.size() == kMaxRank) return InvalidArgument(".npy: more than %d dimensions", kMaxRank);
       header_.sizes.push_back(token.int_value);
@@ -200,7 +201,7 @@ class HeaderReader {
     return absl::OkStatus();
   }
 
-  Lexer lexer_;
+  internal::Lexer lexer_;
   Header header_;
   bool has_descr_ = false;
   bool has_order_ = false;

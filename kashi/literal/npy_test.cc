@@ -9,7 +9,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -230,4 +230,4 @@ TEST(NpyTest, EmptyArraysOfLargeSizes) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -27,7 +27,7 @@
 #include "absl/strings/string_view.h"
 #include "kashi/array/types.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Writing
@@ -152,6 +152,6 @@ T MakeNonFinite(NonFinite value) {
   }
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_LITERAL_NUMBER_TEXT_H_

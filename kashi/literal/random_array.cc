@@ -15,7 +15,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Kind = RandomDistributionSpec::Kind;
@@ -221,4 +221,4 @@ absl::Status FillRandom(const RandomDistributionSpec& spec, uint64_t seed, Liter
       ShapeUtil::GetSubshape(literal->shape(), index).element_type());
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

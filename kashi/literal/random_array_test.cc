@@ -15,7 +15,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::AllOf;
@@ -150,4 +150,4 @@ TEST(RandomArrayTest, LongArraysAreSorted) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -8,12 +8,12 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Ends early, with some of the box copied, when is_stopped(), which is asked every few megabytes.
 void CopyStridedUntil(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target,
                       StopFunction is_stopped);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_LITERAL_STRIDED_COPY_H_

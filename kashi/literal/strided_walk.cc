@@ -9,7 +9,7 @@
 #include "kashi/base/parallel.h"
 #include "kashi/literal/strided_copy.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // One loop of a copy: steps, and how many elements each goes on, on either side.
@@ -204,4 +204,4 @@ void CopyStridedUntil(absl::Span<const int64_t> bounds, int element_bytes, Strid
   }
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

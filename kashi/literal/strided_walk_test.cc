@@ -7,7 +7,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(StridedWalkTest, OtherElementSizesDie) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -192,7 +192,7 @@ absl::Status HloProtoReader::ReadMetadata(const wire::OpMetadata& message, HloIn
     instruction->set_shared_metadata(found->second);
     return absl::OkStatus();
   }
-  SharedValue<OpMetadata> shared(metadata);
+  internal::SharedValue<OpMetadata> shared(metadata);
   metadata_.emplace(std::move(metadata), shared);
   instruction->set_shared_metadata(std::move(shared));
   return absl::OkStatus();
@@ -204,8 +204,8 @@ absl::Status HloProtoReader::ReadBackendConfig(const HloInstructionProto& proto,
     KASHI_ASSIGN_OR_RETURN(config, PayloadBytes(proto.backend_config_payload()));
   }
   if (config.empty()) return absl::OkStatus();
-  SharedValue<std::string>& shared = backend_configs_[config];
-  if (!shared) shared = SharedValue<std::string>(BackendConfigToKeep(std::move(config)));
+  internal::SharedValue<std::string>& shared = backend_configs_[config];
+  if (!shared) shared = internal::SharedValue<std::string>(BackendConfigToKeep(std::move(config)));
   instruction->set_shared_backend_config(shared);
   return absl::OkStatus();
 }

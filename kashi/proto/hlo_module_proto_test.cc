@@ -17,7 +17,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/hlo.pb.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -334,4 +334,4 @@ TEST(HloModuleProtoTest, RefusesBrokenModules) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -26,7 +26,7 @@
 #include "kashi/literal/literal_parser.h"
 #include "kashi/proto/hlo.pb.h"
 
-namespace kashi::proto_internal {
+namespace kashi::internal::proto_internal {
 
 class HloProtoReader {
  public:
@@ -86,6 +86,6 @@ class HloProtoReader {
 // The same status with `context: ` before its message.
 absl::Status Annotate(const absl::Status& status, absl::string_view context);
 
-}  // namespace kashi::proto_internal
+}  // namespace kashi::internal::proto_internal
 
 #endif  // KASHI_PROTO_HLO_PROTO_READER_H_

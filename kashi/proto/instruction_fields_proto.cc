@@ -18,7 +18,7 @@
 #include "kashi/proto/literal_proto.h"
 #include "kashi/proto/records_proto.h"
 
-namespace kashi::proto_internal {
+namespace kashi::internal::proto_internal {
 namespace {
 
 template <HloField field>
@@ -609,4 +609,4 @@ void WriteFields(const HloInstruction& instruction, HloInstructionProto* proto) 
   });
 }
 
-}  // namespace kashi::proto_internal
+}  // namespace kashi::internal::proto_internal

@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/proto/hlo.pb.h"
 
-namespace kashi::proto_internal {
+namespace kashi::internal::proto_internal {
 
 // What is known of an instruction before it is made.
 struct InstructionReading {
@@ -29,6 +29,6 @@ absl::Status ReadFields(const InstructionReading& reading, HloFieldList* fields)
 // Writes what XLA writes: also some fields that the instruction does not have, with what that means.
 void WriteFields(const HloInstruction& instruction, HloInstructionProto* proto);
 
-}  // namespace kashi::proto_internal
+}  // namespace kashi::internal::proto_internal
 
 #endif  // KASHI_PROTO_INSTRUCTION_FIELDS_PROTO_H_

@@ -10,7 +10,7 @@
 #include "kashi/base/status.h"
 #include "kashi/proto/xla_data.pb.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using google::protobuf::UnknownField;
@@ -82,4 +82,4 @@ absl::StatusOr<LegacyLayout> ReadLegacyLayout(const LayoutProto& proto) {
   return layout;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

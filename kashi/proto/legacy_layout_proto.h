@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/array/legacy_layout.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 class LayoutProto;
 
@@ -17,6 +17,6 @@ class LayoutProto;
 // INVALID_ARGUMENT for a field of the wrong wire type and for a number that its enum does not have.
 absl::StatusOr<LegacyLayout> ReadLegacyLayout(const LayoutProto& proto);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_PROTO_LEGACY_LAYOUT_PROTO_H_

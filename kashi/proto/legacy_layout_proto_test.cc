@@ -8,7 +8,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/proto/xla_data.pb.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -72,4 +72,4 @@ TEST(ReadLegacyLayout, RefusesBrokenFields) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -322,7 +322,7 @@ T TakeNumber(absl::string_view* data) {
 }
 
 template <typename T>
-void AppendNumber(T value, std::string* output) {
+void internal::AppendNumber(T value, std::string* output) {
   output->append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
@@ -390,14 +390,14 @@ absl::Status LiteralBase::SerializeToString(std::string* output) const {
   const std::string shape_bytes = shape().ToProto().SerializeAsString();
   output->clear();
   output->reserve(size);
-  AppendNumber(static_cast<int64_t>(shape_bytes.size()), output);
+  internal::AppendNumber(static_cast<int64_t>(shape_bytes.size()), output);
   output->append(shape_bytes);
   return ForEachLeaf(const_cast<Piece*>(root_), [&](Piece* piece) {
     if (piece->state() != internal::ArrayValueState::kKnown)
       return FailedPrecondition("a literal that is not known has no bytes");
     const Shape& leaf = piece->subshape();
     if (leaf.is_dynamic()) {
-      for (int i = 0; i < leaf.dimensions_size(); ++i) AppendNumber(piece->dynamic_size(i), output);
+      for (int i = 0; i < leaf.dimensions_size(); ++i) internal::AppendNumber(piece->dynamic_size(i), output);
     }
     AppendElements(*piece, output);
     return absl::OkStatus();

@@ -9,7 +9,7 @@
 namespace kashi::proto_internal {
 namespace {
 
-using Node = OriginalValue::Node;
+using internal::Node = OriginalValue::Node;
 
 // The reader of text has the same limit.
 constexpr int kMaxDepth = 200;
@@ -17,9 +17,10 @@ constexpr int kMaxDepth = 200;
 constexpr int64_t kMaxSkippedElements = 10000;
 
 // The node at an index, which is made if it is not there; null if it cannot be.
-Node* MakeNode(Node* tree, const google::protobuf::RepeatedField<int64_t>& index, int64_t* skipped) {
+internal::Node* MakeNode(internal::Node* tree, const google::protobuf::RepeatedField<int64_t>& index,
+                         int64_t* skipped) {
   if (index.size() > kMaxDepth) return nullptr;
-  Node* node = tree;
+  internal::Node* node = tree;
   for (const int64_t i : index) {
     if (node->array.has_value()) return nullptr;
     const int64_t size = static_cast<int64_t>(node->elements.size());
@@ -35,7 +36,7 @@ Node* MakeNode(Node* tree, const google::protobuf::RepeatedField<int64_t>& index
   return node;
 }
 
-void WriteLeaves(const Node& node, std::vector<int64_t>* index, OriginalValueProto* proto) {
+void WriteLeaves(const internal::Node& node, std::vector<int64_t>* index, OriginalValueProto* proto) {
   if (!node.is_tuple) {
     OriginalValueElementProto* element = proto->add_elements();
     element->mutable_shape_index()->Add(index->begin(), index->end());
@@ -43,7 +44,7 @@ void WriteLeaves(const Node& node, std::vector<int64_t>* index, OriginalValuePro
     return;
   }
   index->push_back(0);
-  for (const Node& child : node.elements) {
+  for (const internal::Node& child : node.elements) {
     WriteLeaves(child, index, proto);
     ++index->back();
   }
@@ -63,11 +64,11 @@ void WriteOriginalArray(const OriginalArray& array, OriginalArrayProto* proto) {
 
 absl::StatusOr<OriginalValue> ReadOriginalValue(const OriginalValueProto& proto) {
   if (proto.is_synthetic_call()) return OriginalValue::SyntheticCall();
-  Node tree;
+  internal::Node tree;
   tree.is_tuple = proto.elements().empty();
   int64_t skipped = kMaxSkippedElements;
   for (const OriginalValueElementProto& element : proto.elements()) {
-    Node* leaf = MakeNode(&tree, element.shape_index(), &skipped);
+    internal::Node* leaf = MakeNode(&tree, element.shape_index(), &skipped);
     if (leaf == nullptr || leaf->is_tuple || leaf->array.has_value()) {
       return InvalidArgument("original_value is no tree");
     }

@@ -19,7 +19,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/proto/hlo.pb.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -163,4 +163,4 @@ TEST(ProtoSchema, EnumsOfRecordsHaveTheSameNumbers) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -19,7 +19,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/proto/xla_data.pb.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -381,4 +381,4 @@ TEST(ShapeIndexProtoTest, RoundTrip) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

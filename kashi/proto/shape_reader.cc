@@ -8,7 +8,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/base/status.h"
 
-namespace kashi::proto_internal {
+namespace kashi::internal::proto_internal {
 namespace {
 
 // Null if there is none. A layout of a buffer itself wins over that of its array, as in XLA.
@@ -122,4 +122,4 @@ absl::Status ShapeReader::ReadLayout(const LayoutProto& proto, int depth, Layout
   return absl::OkStatus();
 }
 
-}  // namespace kashi::proto_internal
+}  // namespace kashi::internal::proto_internal

@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 
-namespace kashi::proto_internal {
+namespace kashi::internal::proto_internal {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -102,4 +102,4 @@ bool IsUtf8(absl::string_view text) {
 
 const FieldDescriptor* FindStringThatIsNotUtf8(const Message& message) { return Search().Find(message); }
 
-}  // namespace kashi::proto_internal
+}  // namespace kashi::internal::proto_internal

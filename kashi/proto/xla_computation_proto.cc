@@ -11,7 +11,7 @@
 namespace kashi {
 namespace {
 
-absl::StatusOr<std::shared_ptr<const HloModule>> ReadModule(const HloModuleProto& proto) {
+absl::StatusOr<std::shared_ptr<const HloModule>> internal::ReadModule(const HloModuleProto& proto) {
   KASHI_ASSIGN_OR_RETURN(const HloModuleConfig config, HloModule::CreateModuleConfigFromProto(proto));
   KASHI_ASSIGN_OR_RETURN(std::shared_ptr<const HloModule> module, HloModule::CreateFromProto(proto, config));
   return module;
@@ -26,7 +26,7 @@ const std::string& ReadName(const HloModuleProto& proto) { return proto.name(); 
 }  // namespace
 
 const XlaComputation::ProtoReaders& XlaComputation::GetProtoReaders() {
-  static const ProtoReaders readers = {ReadModule, ReadProgramShape, ReadName};
+  static const ProtoReaders readers = {internal::ReadModule, ReadProgramShape, ReadName};
   return readers;
 }
 

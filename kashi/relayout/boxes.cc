@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr size_t kMaxBoxes = 4096;
@@ -299,4 +299,4 @@ absl::StatusOr<std::vector<Box>> PaddingBoxesOf(const Digits& to) {
   return result;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

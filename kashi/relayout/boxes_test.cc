@@ -16,7 +16,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using testing::ElementsAre;
@@ -203,4 +203,4 @@ TEST(BoxesTest, AreAllElementsAndAllPadding) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

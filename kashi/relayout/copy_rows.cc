@@ -13,7 +13,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
 constexpr int64_t kLine = 64;
@@ -132,11 +132,11 @@ void StreamEachLines(const RowCopy& given, bool skips_head, int64_t beyond) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 
 HWY_EXPORT(CopyOne);
 HWY_EXPORT(CopyMany);
@@ -153,5 +153,5 @@ void StreamLinesOfRows(const RowCopy& copy, bool skips_head, int64_t beyond) {
 }
 void StreamFence() { hwy::FlushStream(); }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // HWY_ONCE

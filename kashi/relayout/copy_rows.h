@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace kashi {
+namespace kashi::internal {
 
 // `rows` rows of `bytes` bytes; the next row is from_stride and to_stride bytes further on. The sides do not overlap.
 struct RowCopy {
@@ -57,6 +57,6 @@ inline void StreamCopy(char* to, const char* from, int64_t bytes) {
   if (bytes > 0) StreamRows({from, 0, to, 0, 1, bytes});
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_COPY_ROWS_H_

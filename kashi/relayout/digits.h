@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/relayout/placement.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // How often the digit changes along its dimension, and by how many bits in memory.
 struct Digit {
@@ -47,6 +47,6 @@ struct Digits {
 // beyond int64_t. Cost: below a microsecond.
 absl::StatusOr<Digits> DigitsOf(const Placement& placement);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_DIGITS_H_

@@ -11,7 +11,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using testing::HasSubstr;
@@ -122,4 +122,4 @@ TEST(DigitsTest, OffsetsAreThoseOfThePlacement) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -13,7 +13,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
 // The difference is exact before it is rounded: hi is within half a unit of x (Sterbenz).
@@ -58,11 +58,11 @@ void Convert(const char* from, char* to, int64_t count) {
 #endif
 
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 
 HWY_EXPORT(Convert);
 
@@ -70,5 +70,5 @@ void ConvertF64ToEf57(const void* doubles, void* pairs, int64_t count) {
   HWY_DYNAMIC_DISPATCH(Convert)(static_cast<const char*>(doubles), static_cast<char*>(pairs), count);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif

@@ -16,7 +16,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
 constexpr int64_t kLine = 64;
@@ -163,11 +163,11 @@ ExchangeFunction FunctionFor(int64_t element_bytes, int64_t word_elements) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 
 HWY_EXPORT(FunctionFor);
 
@@ -175,5 +175,5 @@ ExchangeFunction ExchangeFunctionFor(int64_t element_bytes, int64_t word_element
   return HWY_DYNAMIC_DISPATCH(FunctionFor)(element_bytes, word_elements);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // HWY_ONCE

@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-namespace kashi {
+namespace kashi::internal {
 
 // P rows of words of P elements, each row `bytes` bytes, become rows 0 .. targets - 1 of the P that they could: element t of
 // word k of source row s is element s of word k of target row t. Strides are bytes, of any sign. Where targets < P, what
@@ -36,6 +36,6 @@ using ExchangeFunction = void (*)(const ExchangeRows& rows, bool past_caches);
 // have: it has 2 and 4 elements of 1, 2, 4 or 8 bytes, in words of up to 16 bytes.
 ExchangeFunction ExchangeFunctionFor(int64_t element_bytes, int64_t word_elements);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_EXCHANGE_KERNEL_H_

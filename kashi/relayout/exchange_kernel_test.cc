@@ -10,7 +10,7 @@
 #include "hwy/highway.h"
 #include "kashi/relayout/copy_rows.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 struct Case {
@@ -85,4 +85,4 @@ TEST(ExchangeKernel, HasWordsOfUpToSixteenBytes) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -16,7 +16,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
 constexpr int64_t kLane = 16;
@@ -157,11 +157,11 @@ void PackLanes(absl::Span<const GroupLanes::Lane> lanes, int64_t period, char* d
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 
 HWY_EXPORT(ExpandRows);
 HWY_EXPORT(PackLanes);
@@ -195,5 +195,5 @@ void GroupLanes::Pack(char* data, int64_t groups) const {
   HWY_DYNAMIC_DISPATCH(PackLanes)(lanes_, period_, data, groups * groups_.padded);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // HWY_ONCE

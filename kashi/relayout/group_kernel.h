@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "kashi/relayout/groups.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // How 16 bytes of padded groups are made of packed ones, and the reverse, for each place where a group may begin within 16.
 // Immutable.
@@ -41,6 +41,6 @@ class GroupLanes {
   std::vector<Lane> lanes_;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_GROUP_KERNEL_H_

@@ -18,7 +18,7 @@
 
 #include "kashi/relayout/digits.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Bytes. A side that has groups is `packed` bytes a group in memory, and `padded` in the strides of a plan.
 struct Groups {
@@ -60,6 +60,6 @@ struct HeadAndTail {
 // Nothing where no dimension has such a tail on that side. Pre: as above.
 std::optional<HeadAndTail> CutTail(const Digits& from, const Digits& to, bool to_is_tiled);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_GROUPS_H_

@@ -10,7 +10,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using relayout_testing::Runner;
@@ -59,4 +59,4 @@ INSTANTIATE_TEST_SUITE_P(Processor, HighwayTargets, testing::ValuesIn(kTargets),
                          [](const testing::TestParamInfo<Target>& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

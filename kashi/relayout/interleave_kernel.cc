@@ -27,7 +27,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -418,11 +418,11 @@ InterleaveFunctions FunctionsFor(int64_t element_bytes, int64_t rows) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 
 HWY_EXPORT(FunctionsFor);
 
@@ -430,5 +430,5 @@ InterleaveFunctions InterleaveFunctionsFor(int64_t element_bytes, int64_t rows) 
   return HWY_DYNAMIC_DISPATCH(FunctionsFor)(element_bytes, rows);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // HWY_ONCE

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-namespace kashi {
+namespace kashi::internal {
 
 // Interleavings of the same size, one after the other:
 //
@@ -51,6 +51,6 @@ struct InterleaveFunctions {
 };
 InterleaveFunctions InterleaveFunctionsFor(int64_t element_bytes, int64_t rows);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_INTERLEAVE_KERNEL_H_

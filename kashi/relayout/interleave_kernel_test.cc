@@ -14,7 +14,7 @@
 
 #include "hwy/highway.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr char kCanary = '\x5a';
@@ -170,4 +170,4 @@ TEST(InterleaveFunctionsForTest, OthersHaveNone) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -12,7 +12,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
 template <int W>
@@ -106,11 +106,11 @@ LineTilesFunction TilesFunctionFor(int64_t element_bytes) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 
 HWY_EXPORT(TilesFunctionFor);
 
@@ -118,5 +118,5 @@ LineTilesFunction LineTilesFunctionFor(int64_t element_bytes) {
   return HWY_DYNAMIC_DISPATCH(TilesFunctionFor)(element_bytes);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // HWY_ONCE

@@ -14,7 +14,7 @@
 
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Byte i of an element of the target is byte order[i] of that of the source; nullptr: they stay. Any numbers of rows and columns
 // do; less than a vector of either goes element by element.
@@ -23,6 +23,6 @@ using LineTilesFunction = void (*)(const TransposeBlock& block, const uint8_t* o
 // The function for elements of 4, 8 or 16 bytes; nullptr for other sizes.
 LineTilesFunction LineTilesFunctionFor(int64_t element_bytes);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_LINE_TILES_H_

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "hwy/highway.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Rows of one side at random distances, in a buffer of just the size: sanitizers see what is read or written beyond.
@@ -79,4 +79,4 @@ TEST(LineTiles, HasElementsOfFourToSixteenBytes) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -12,7 +12,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
 constexpr int64_t kShortGroup = 8;
@@ -91,11 +91,11 @@ void SplitGroup(const char* from, int64_t group, char* low, char* high) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 
 HWY_EXPORT(SplitGroup);
 HWY_EXPORT(SplitShortGroups);
@@ -111,5 +111,5 @@ void SplitNibbleGroup(const char* from, int64_t group, char* low, char* high) {
   HWY_DYNAMIC_DISPATCH(SplitGroup)(from, group, low, high);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // HWY_ONCE

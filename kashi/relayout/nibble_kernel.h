@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace kashi {
+namespace kashi::internal {
 
 // Whether the functions below take groups of so many bytes: 8, or an even number from 32 on.
 bool CanSplitNibbles(int64_t group);
@@ -18,6 +18,6 @@ void SplitNibbles(const char* from, int64_t group, int64_t groups, char* to);
 // One long group (not 8 bytes), whose halves go to two places.
 void SplitNibbleGroup(const char* from, int64_t group, char* low, char* high);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_NIBBLE_KERNEL_H_

@@ -16,7 +16,7 @@
 #ifndef KASHI_RELAYOUT_NIBBLE_WORDS_ONCE_
 #define KASHI_RELAYOUT_NIBBLE_WORDS_ONCE_
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // `count` columns from column `first` of the rows on.
@@ -58,12 +58,12 @@ bool BeginAlike(const int64_t* bits) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_NIBBLE_WORDS_ONCE_
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
 // Calls run(first, count, bits of the first word) for each run of words.
@@ -286,11 +286,11 @@ void DeinterleaveToBytes(const char* from, const NibbleWordRuns& words, char* co
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 
 HWY_EXPORT(InterleavePacked);
 HWY_EXPORT(InterleaveBytes);
@@ -311,5 +311,5 @@ void DeinterleaveNibbleBytes(const char* from, const NibbleWordRuns& words, char
   HWY_DYNAMIC_DISPATCH(DeinterleaveToBytes)(from, words, to);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // HWY_ONCE

@@ -9,7 +9,7 @@
 
 #include "hwy/highway.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Bytes = std::vector<char>;
@@ -141,4 +141,4 @@ TEST(NibbleWords, DeinterleavesOnEachTarget) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -16,7 +16,7 @@
 namespace kashi {
 namespace {
 
-using Kind = Token::Kind;
+using Kind = internal::Token::Kind;
 
 // One range of a part as it is written.
 struct Range {
@@ -56,7 +56,8 @@ class SideReader {
     return std::nullopt;
   }
   bool ErrorExpected(absl::string_view what) {
-    Error(lexer_.token().begin, lexer_.token().end, absl::StrCat("expected ", what, ", got ", QuoteToken(lexer_)));
+    Error(lexer_.token().begin, lexer_.token().end,
+          absl::StrCat("expected ", what, ", got ", internal::QuoteToken(lexer_)));
     return false;
   }
 
@@ -153,7 +154,7 @@ class SideReader {
     return true;
   }
 
-  Lexer lexer_;
+  internal::Lexer lexer_;
   const bool strict_;
   std::vector<Diagnostic>* const diagnostics_;
 };

@@ -18,7 +18,7 @@
 #include "kashi/relayout/copy_rows.h"
 #include "kashi/relayout/row_functions_internal.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using internal::ConvertLoop;
@@ -228,4 +228,4 @@ absl::Status CheckForms(const ElementForm& from, const ElementForm& to) {
   return CheckForm("target", to);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

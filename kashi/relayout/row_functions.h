@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/array/primitive_type.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Moves rows between two forms; from RowFunctionFor. A small value, free to copy; any number of threads may call one at once.
 class RowFunction {
@@ -70,6 +70,6 @@ RowFunction RowFunctionFor(const ElementForm& from, const ElementForm& to);
 // that is neither 1, 2, 4 nor a multiple of 8 up to 128 bits.
 absl::Status CheckForms(const ElementForm& from, const ElementForm& to);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_ROW_FUNCTIONS_H_

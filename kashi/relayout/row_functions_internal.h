@@ -12,7 +12,7 @@
 #include "kashi/array/primitive_type.h"
 #include "kashi/relayout/row_functions.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 
 // Elements of whole native bytes (a NarrowInt: one byte); the addresses need no alignment.
@@ -36,6 +36,6 @@ ConvertLoop RoundToOddLoop();
 ConvertLoop ExtendLoop(int bits, bool is_signed);
 
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_ROW_FUNCTIONS_INTERNAL_H_

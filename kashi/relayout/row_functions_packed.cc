@@ -20,7 +20,7 @@
 #ifndef KASHI_RELAYOUT_ROW_FUNCTIONS_PACKED_ONCE_
 #define KASHI_RELAYOUT_ROW_FUNCTIONS_PACKED_ONCE_
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -107,12 +107,12 @@ void PackFew(const char* from, char* to, int phase, int64_t count) {
 
 }  // namespace
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_ROW_FUNCTIONS_PACKED_ONCE_
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace HWY_NAMESPACE {
 namespace {
@@ -395,11 +395,11 @@ ConvertLoop ExtendLoopHere(int bits, bool is_signed) {
 
 }  // namespace HWY_NAMESPACE
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 
 HWY_EXPORT(UnpackFunctionHere);
@@ -415,5 +415,5 @@ RowFunction::Step::Function CopyPackedFunction() { return HWY_DYNAMIC_DISPATCH(C
 ConvertLoop ExtendLoop(int bits, bool is_signed) { return HWY_DYNAMIC_DISPATCH(ExtendLoopHere)(bits, is_signed); }
 
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // HWY_ONCE

@@ -6,7 +6,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/relayout/row_functions_internal.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -63,4 +63,4 @@ ConvertLoop ScalarLoop(PrimitiveType from, PrimitiveType to) {
 }
 
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -15,7 +15,7 @@
 #include "kashi/array/element_convert.h"
 #include "kashi/array/primitive_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using primitive_util::NativeTypeOf;
@@ -363,4 +363,4 @@ TEST(CheckFormsTest, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

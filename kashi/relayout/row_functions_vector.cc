@@ -16,7 +16,7 @@
 #include "kashi/relayout/row_functions_internal.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace HWY_NAMESPACE {
 
@@ -519,11 +519,11 @@ ConvertLoop RoundToOddLoopHere() { return &ConvertRow<RoundToOdd>; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -547,5 +547,5 @@ ConvertLoop VectorLoop(PrimitiveType from, PrimitiveType to) {
 ConvertLoop RoundToOddLoop() { return HWY_DYNAMIC_DISPATCH(RoundToOddLoopHere)(); }
 
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // HWY_ONCE

@@ -17,7 +17,7 @@
 
 #include "kashi/relayout/step.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Memory of a thread for one block at a time.
 class Scratch {
@@ -105,6 +105,6 @@ void RunConvertBlock(const Step& step, const Block& block, const Block& next, co
 // Where a side has words (Step::words).
 void RunWordBlock(const Step& step, const Block& block, const Block& next, const char* from, char* to);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_RUN_BLOCK_H_

@@ -14,7 +14,7 @@
 #include "kashi/relayout/streamed_transpose.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Of whole groups, if the side has them.
@@ -261,4 +261,4 @@ void RunBlock(const Step& step, const Block& block, const Block& next, const cha
   }
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -7,7 +7,7 @@
 #include "kashi/relayout/run_block.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Past the caches by way of a buffer that stays in the first one.
 void ConvertRun(const Step& step, const RowFunction& function, int64_t slot_bits, const char* from, int64_t from_bit,
@@ -150,4 +150,4 @@ void RunConvertBlock(const Step& step, const Block& block, const Block& next, co
   RunBytesBlock(step, block, from, to);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

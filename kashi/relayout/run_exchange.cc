@@ -5,7 +5,7 @@
 #include "kashi/relayout/exchange_kernel.h"
 #include "kashi/relayout/run_block.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 void RunExchange(const Step& step, const Block& block, const char* from, char* to) {
   const Loop& row = step.row_stride;
@@ -55,4 +55,4 @@ void RunPartOfWords(const Step& step, const Block& block, const char* from, char
   step.context->streams ? StreamRows(copy) : CopyRows(copy);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -8,7 +8,7 @@
 #include "kashi/relayout/run_block.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 void Prefetch(const char* from, int64_t bytes) {
@@ -101,4 +101,4 @@ void RunInterleaving(const Step& step, const Block& block, const Block& next, co
   return streams ? in.functions.stream_interleaved(job) : in.functions.interleave(job);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

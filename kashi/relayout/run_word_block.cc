@@ -13,7 +13,7 @@
 #include "kashi/relayout/run_block.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Words between two portions of prefetching; the last piece may have up to twice as many.
@@ -280,4 +280,4 @@ void RunWordBlock(const Step& step, const Block& block, const Block& next, const
   is_target ? Interleaver(step, block, from, to).Run(source) : Deinterleaver(step, block, from, to).Run(source);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

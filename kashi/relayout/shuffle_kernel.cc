@@ -11,7 +11,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
 constexpr int64_t kLaneBytes = 16;
@@ -44,11 +44,11 @@ void Shuffle(const uint8_t* order, int64_t element, char* data, int64_t bytes) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 
 HWY_EXPORT(Shuffle);
 
@@ -56,5 +56,5 @@ void ShuffleElements(absl::Span<const uint8_t> order, char* data, int64_t bytes)
   HWY_DYNAMIC_DISPATCH(Shuffle)(order.data(), static_cast<int64_t>(order.size()), data, bytes);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // HWY_ONCE

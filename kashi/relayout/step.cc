@@ -14,7 +14,7 @@
 #include "kashi/relayout/step_internal.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using internal::Candidate;
@@ -209,4 +209,4 @@ std::string Step::ToString() const {
   return text;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

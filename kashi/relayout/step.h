@@ -36,7 +36,7 @@
 #include "kashi/relayout/streamed_transpose.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 enum class Kernel { kRows, kExchange, kInterleave, kBlocks, kTails, kConvert, kConvertBlocks, kElements };
 
@@ -165,6 +165,6 @@ std::optional<Step> MakeTailStep(const Box& box, const StepContext& context, int
 // Runs tasks begin .. end - 1.
 void RunStep(const Step& step, const char* from, char* to, int64_t begin, int64_t end);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_STEP_H_

@@ -10,7 +10,7 @@
 #include "kashi/relayout/step_internal.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -263,4 +263,4 @@ void TakeAxes(Candidate* candidate, BlockSize wanted, int64_t from_bits, int64_t
 }
 
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal

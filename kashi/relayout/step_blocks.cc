@@ -16,7 +16,7 @@
 #include "kashi/relayout/streamed_transpose.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -190,4 +190,4 @@ std::optional<Step> MakeGroupStep(const Box& box, const StepContext& context) {
   return std::move(candidate.step);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

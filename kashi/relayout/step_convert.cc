@@ -9,7 +9,7 @@
 #include "kashi/relayout/step_internal.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -144,4 +144,4 @@ const char* TryConvertBlocks(Candidate* candidate, const StepContext& context) {
 }
 
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal

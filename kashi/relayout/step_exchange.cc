@@ -9,7 +9,7 @@
 #include "kashi/relayout/step_internal.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 
 // Words of a few elements on both sides, of which those of the target are full:
@@ -103,4 +103,4 @@ std::optional<Step> MakeTailStep(const Box& box, const StepContext& context, int
   return step;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -9,7 +9,7 @@
 #include "kashi/relayout/step_internal.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 namespace {
 
@@ -111,4 +111,4 @@ const char* TryInterleave(Candidate* candidate) {
 }
 
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -17,7 +17,7 @@
 #include "kashi/relayout/boxes.h"
 #include "kashi/relayout/step.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace internal {
 
 constexpr int64_t kRowChunk = 64 << 10;  // a task of a long row
@@ -100,6 +100,6 @@ void TakeAxes(Candidate* candidate, BlockSize wanted, int64_t from_bits, int64_t
               int64_t row_multiple, int64_t column_multiple);
 
 }  // namespace internal
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_STEP_INTERNAL_H_

@@ -8,7 +8,7 @@
 #include "kashi/relayout/run_block.h"
 #include "kashi/relayout/step.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // The grid's indices, stepped like an odometer.
@@ -166,4 +166,4 @@ void RunStep(const Step& step, const char* from, char* to, int64_t begin, int64_
   if (step.context->streams) StreamFence();
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

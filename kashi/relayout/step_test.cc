@@ -6,7 +6,7 @@
 #include "kashi/relayout/digits.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using relayout_testing::Trial;
@@ -108,4 +108,4 @@ TEST(StepTest, TasksOfSeveralThreadsShareNoBytes) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -16,7 +16,7 @@
 
 #ifndef KASHI_RELAYOUT_STREAMED_TRANSPOSE_CC_
 #define KASHI_RELAYOUT_STREAMED_TRANSPOSE_CC_
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr int64_t kLine = 64;
@@ -38,11 +38,11 @@ constexpr int64_t kRing = 2 * kLine;
 constexpr int64_t kRingPitch = 3 * kLine;
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // KASHI_RELAYOUT_STREAMED_TRANSPOSE_CC_
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -247,11 +247,11 @@ StreamedTransposeFunction StreamedFunctionFor(int64_t element_bytes) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 
 HWY_EXPORT(StreamedFunctionFor);
 
@@ -266,5 +266,5 @@ StreamedTransposeFunction StreamedTransposeFunctionFor(int64_t element_bytes) {
   return HWY_DYNAMIC_DISPATCH(StreamedFunctionFor)(element_bytes);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // HWY_ONCE

@@ -16,7 +16,7 @@
 
 #include "kashi/relayout/prefetcher.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // All offsets are bytes. Addresses may be misaligned.
 struct StreamedBlock {
@@ -43,6 +43,6 @@ int64_t StreamedPortions(const StreamedBlock& block, int64_t element_bytes);
 // vectors.
 StreamedTransposeFunction StreamedTransposeFunctionFor(int64_t element_bytes);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_STREAMED_TRANSPOSE_H_

@@ -14,7 +14,7 @@
 #include "hwy/highway.h"
 #include "kashi/relayout/copy_rows.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr int64_t kLine = 64;
@@ -124,4 +124,4 @@ INSTANTIATE_TEST_SUITE_P(All, StreamedTranspose,
                          });
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

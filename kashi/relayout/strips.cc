@@ -10,7 +10,7 @@
 #include "kashi/relayout/copy_rows.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr int64_t kLeastStrip = 512;      // bytes
@@ -228,4 +228,4 @@ void RunStrips(const Strips& strips, const char* from, char* to, int64_t begin, 
   StreamFence();
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

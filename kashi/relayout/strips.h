@@ -16,7 +16,7 @@
 #include "kashi/relayout/boxes.h"
 #include "kashi/relayout/step.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 struct Strips {
   std::vector<Box> boxes;   // the elements of all strips
@@ -38,6 +38,6 @@ std::vector<Strips> TakeStrips(const StepContext& context, const StepContext& wi
 // Runs strips begin .. end - 1.
 void RunStrips(const Strips& strips, const char* from, char* to, int64_t begin, int64_t end);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_STRIPS_H_

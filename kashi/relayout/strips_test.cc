@@ -10,7 +10,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using relayout_testing::DrawPadding;
@@ -116,4 +116,4 @@ TEST(Interleave, TilesOfFewRowsEqualTheIndexLoop) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -21,7 +21,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi {
+namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
 // For a block of one row or one column, and for all blocks where there are no vectors.
@@ -471,11 +471,11 @@ TransposeFunction FunctionFor(int64_t element_bytes) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi
+}  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi {
+namespace kashi::internal {
 
 HWY_EXPORT(FunctionFor);
 
@@ -500,5 +500,5 @@ TransposeFunction TransposeFunctionFor(int64_t element_bytes) {
   return HWY_DYNAMIC_DISPATCH(FunctionFor)(element_bytes);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal
 #endif  // HWY_ONCE

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-namespace kashi {
+namespace kashi::internal {
 
 // All offsets are bytes. Addresses may be misaligned.
 struct TransposeBlock {
@@ -48,6 +48,6 @@ using TransposeFunction = void (*)(const TransposeBlock& block);
 // hwy::SetSupportedTargetsForTest allows); nullptr for other sizes.
 TransposeFunction TransposeFunctionFor(int64_t element_bytes);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_TRANSPOSE_KERNELS_H_

@@ -14,7 +14,7 @@
 #include "kashi/relayout/copy_rows.h"
 #include "kashi/relayout/transpose_kernels.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 enum class Spread { kDense, kApart, kPages };
@@ -142,4 +142,4 @@ BENCHMARK(BM_StreamCopy)->Arg(4096)->Arg(65536)->Arg(1 << 26);
 const bool registered = (RegisterAll(), true);
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "hwy/highway.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr char kCanary = '\x5a';
@@ -215,4 +215,4 @@ TEST(TransposeFunctionForTest, EachTargetHasItsOwn) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -140,7 +140,8 @@ std::string ReplicaGroupsToString(absl::Span<const ReplicaGroup> replica_groups)
 
 // Begins at the lexer's present token and stops behind the last of the list. On an error: nothing, and one more entry
 // in *diagnostics.
-std::optional<CollectiveDeviceList> ParseCollectiveDeviceListPrefix(Lexer* lexer, std::vector<Diagnostic>* diagnostics);
+std::optional<CollectiveDeviceList> ParseCollectiveDeviceListPrefix(internal::Lexer* lexer,
+                                                                    std::vector<Diagnostic>* diagnostics);
 
 // The whole of `text`; the first reads lists only.
 absl::StatusOr<std::vector<ReplicaGroup>> ParseReplicaGroupsOnly(absl::string_view text);

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/recorded_cases_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 std::string Expanded(absl::string_view text) {
@@ -74,4 +74,4 @@ TEST(CollectiveDeviceListTest, ListsOnly) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

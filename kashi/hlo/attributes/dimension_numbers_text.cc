@@ -170,7 +170,7 @@ class WindowParser {
   WindowParser(absl::string_view text, std::string* error) : lexer_(text), error_(error) {}
 
   std::optional<Window> Parse() {
-    while (lexer_.kind() != Token::Kind::kEnd) {
+    while (lexer_.kind() != internal::Token::Kind::kEnd) {
       if (!ParseField()) return std::nullopt;
     }
     if (!HasOneForEachSize("stride", stride_.size()) || !HasOneForEachSize("lhs_dilate", lhs_dilate_.size()) ||
@@ -187,7 +187,7 @@ class WindowParser {
   }
 
   bool ParseField() {
-    if (lexer_.kind() != Token::Kind::kAttributeName) return Fail("expects sub-attributes in window");
+    if (lexer_.kind() != internal::Token::Kind::kAttributeName) return Fail("expects sub-attributes in window");
     absl::string_view name = lexer_.token_text();
     name.remove_suffix(1);
     lexer_.Next();
@@ -217,7 +217,7 @@ class WindowParser {
       }
       if (!IsAt(text, end, 'x') || !IsDigitAt(text, end + 1)) break;
     }
-    lexer_ = Lexer(text, end);
+    lexer_ = internal::Lexer(text, end);
     return true;
   }
 
@@ -230,7 +230,7 @@ class WindowParser {
       return Fail("expects token type kInt or kDxD");
     }
     sizes->push_back(value);
-    lexer_ = Lexer(lexer_.text(), end);
+    lexer_ = internal::Lexer(lexer_.text(), end);
     return true;
   }
 
@@ -242,7 +242,7 @@ class WindowParser {
     for (const DimensionPadding& padding : pad_) {
       if (!padding.fits || padding.count != 2) return Fail("expects padding_low and padding_high separated by '_'");
     }
-    lexer_ = Lexer(lexer_.text(), at);
+    lexer_ = internal::Lexer(lexer_.text(), at);
     return true;
   }
 
@@ -267,7 +267,7 @@ class WindowParser {
     return window;
   }
 
-  Lexer lexer_;
+  internal::Lexer lexer_;
   std::string* error_;
   std::vector<int64_t> size_, stride_, lhs_dilate_, rhs_dilate_, rhs_reversal_;
   std::vector<DimensionPadding> pad_;

@@ -40,7 +40,8 @@ constexpr int64_t kMaxClaimedDevices = 16384;
 // Begins at the lexer's present token, `{`, and stops behind the closing brace. `shape`: of the instruction, or null;
 // on a tuple a sharding that is none is that of every leaf. On an error: nothing, and one more entry in *diagnostics,
 // whose offsets are into the lexer's text.
-std::optional<HloSharding> ParseShardingPrefix(Lexer* lexer, const Shape* shape, std::vector<Diagnostic>* diagnostics);
+std::optional<HloSharding> ParseShardingPrefix(internal::Lexer* lexer, const Shape* shape,
+                                               std::vector<Diagnostic>* diagnostics);
 
 // The whole of `text`. INVALID_ARGUMENT says where and why.
 absl::StatusOr<HloSharding> ParseSharding(absl::string_view text);
@@ -55,14 +56,14 @@ struct DevicesText {
   std::vector<int> transpose_perm;
   std::vector<int64_t> ids;
 };
-bool ReadDevices(TokenReader* reader, DevicesText* devices);
+bool ReadDevices(internal::TokenReader* reader, DevicesText* devices);
 
 // Begins at `mesh` or `maximal_mesh`. Takes a comma behind the axes of a mesh, as XLA does, but none behind device_ids.
-std::optional<Mesh> ReadMesh(TokenReader* reader);
-inline bool AtMesh(const Lexer& lexer) { return lexer.AtIdent("mesh") || lexer.AtIdent("maximal_mesh"); }
+std::optional<Mesh> ReadMesh(internal::TokenReader* reader);
+inline bool AtMesh(const internal::Lexer& lexer) { return lexer.AtIdent("mesh") || lexer.AtIdent("maximal_mesh"); }
 
 // {'x', 'y':(2)2}. With `is_closed` a `?` may end the list, and is told there. Appends to *axes.
-bool ReadAxes(TokenReader* reader, const Mesh& mesh, std::vector<AxisRef>* axes, bool* is_closed);
+bool ReadAxes(internal::TokenReader* reader, const Mesh& mesh, std::vector<AxisRef>* axes, bool* is_closed);
 
 }  // namespace kashi
 

@@ -14,7 +14,7 @@
 #include "kashi/array/recorded_cases_testing.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -221,4 +221,4 @@ TEST(HloShardingTextTest, ErrorsHaveXlasTerms) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -353,7 +353,7 @@ void NamedSharding::Print(Printer* printer, bool include_metadata) const {
   if (include_metadata && !metadata_.empty()) {
     printer->Append(", metadata={");
     AppendJoin(printer, metadata_, ", ",
-               [](Printer* out, const OpMetadata& metadata) { PrintMetadata(out, metadata); });
+               [](Printer* out, const OpMetadata& metadata) { internal::PrintMetadata(out, metadata); });
     printer->Append("}");
   }
   printer->Append("}");

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/attributes/xla_data.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // As with protobuf: what add_x() returned stays good while the list grows, and while the record moves.
@@ -61,4 +61,4 @@ TEST(MessageTest, MapsOfStrings) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "kashi/hlo/attributes/string_escapes.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 enum class FieldKind { kString, kInt, kProfileType };
@@ -260,4 +260,4 @@ bool IsMetadataPrinted(const OpMetadata& metadata) {
          !metadata.scheduling_name().empty() || metadata.has_metadata_payload();
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -14,7 +14,7 @@
 #include "kashi/base/printer.h"
 #include "kashi/hlo/attributes/xla_data.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Begins at the lexer's present token, which should be `{`, and stops behind its `}`. *metadata is written over. What
 // XLA refuses is one more error in *diagnostics, with offsets into the lexer's text, and false; the lexer then stays
@@ -29,6 +29,6 @@ void PrintMetadata(Printer* printer, const OpMetadata& metadata);
 // that the module's tables know counts as well; frames that they do not know are dropped: the caller's part.)
 bool IsMetadataPrinted(const OpMetadata& metadata);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_HLO_ATTRIBUTES_METADATA_TEXT_H_

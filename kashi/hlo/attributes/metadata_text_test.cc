@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/recorded_cases_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 std::string Print(const OpMetadata& metadata) {
@@ -87,4 +87,4 @@ TEST(MetadataTextTest, CutTextsEndInErrors) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "kashi/base/printer.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Whether CEscaped would change `text`: quotes of both sorts, backslashes, control bytes and bytes above 0x7e do.
 bool NeedsCEscape(absl::string_view text);
@@ -22,6 +22,6 @@ void AppendCEscaped(Printer* printer, absl::string_view text);
 // stands for no byte; *text is then unspecified.
 bool CUnescapeTo(absl::string_view escaped, std::string* text);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_HLO_ATTRIBUTES_STRING_ESCAPES_H_

@@ -16,7 +16,7 @@
 #include "kashi/array/lexer.h"
 #include "kashi/base/diagnostic.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Borrows the lexer and the list of diagnostics. The readers return false after one error is recorded; nothing is read
 // behind an error.
@@ -93,6 +93,6 @@ class TokenReader {
   std::vector<Diagnostic>& diagnostics_;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_HLO_ATTRIBUTES_TOKEN_READER_H_

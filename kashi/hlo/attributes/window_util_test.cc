@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/attributes/xla_data.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 Window WindowWith(void (*change)(WindowDimension*)) {
@@ -99,4 +99,4 @@ TEST(WindowUtilTest, Bounds) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

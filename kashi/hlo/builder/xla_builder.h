@@ -170,7 +170,7 @@ class XlaBuilder {
 
  private:
   friend class ValueInference;  // kashi/evaluator
-  friend class XlaLowering;
+  friend class internal::XlaLowering;
   friend struct internal::XlaBuilderFriend;
 
   // ---- Instructions: an operation's handle is its place.

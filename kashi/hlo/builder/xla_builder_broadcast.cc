@@ -14,7 +14,8 @@ namespace kashi {
 namespace {
 
 // One broadcast. Its mapped dimensions are dynamic where the operand's are.
-ValueOr AddBroadcast(XlaLowering* to, Value operand, Shape shape, absl::Span<const int64_t> dimensions) {
+internal::NodeOr AddBroadcast(internal::XlaLowering* to, internal::Node operand, Shape shape,
+                              absl::Span<const int64_t> dimensions) {
   for (size_t i = 0; i < dimensions.size(); ++i) {
     shape.set_dynamic_dimension(static_cast<int>(dimensions[i]),
                                 operand->shape().is_dynamic_dimension(static_cast<int>(i)));
@@ -23,7 +24,8 @@ ValueOr AddBroadcast(XlaLowering* to, Value operand, Shape shape, absl::Span<con
 }
 
 // Dimension dimensions[i] has the operand's size, the others the result's.
-ValueOr ExpandRank(XlaLowering* to, Value operand, const Shape& result, absl::Span<const int64_t> dimensions) {
+internal::NodeOr ExpandRank(internal::XlaLowering* to, internal::Node operand, const Shape& result,
+                            absl::Span<const int64_t> dimensions) {
   std::vector<int64_t> sizes(result.dimensions().begin(), result.dimensions().end());
   for (size_t i = 0; i < dimensions.size(); ++i) {
     sizes[dimensions[i]] = operand->shape().dimensions(static_cast<int>(i));
@@ -31,15 +33,15 @@ ValueOr ExpandRank(XlaLowering* to, Value operand, const Shape& result, absl::Sp
   return to->BroadcastInDim(operand, sizes, dimensions);
 }
 
-ValueOr FitStatic(XlaLowering* to, Value operand, const Shape& result) {
+internal::NodeOr FitStatic(internal::XlaLowering* to, internal::Node operand, const Shape& result) {
   return ShapeUtil::SameDimensions(operand->shape(), result) ? operand : to->AddBroadcastSequence(result, operand);
 }
 
 // ---- Sizes known at run time only: vectors of s32. -----------------------------------------------------------------
 
-ValueOr AddSizes(XlaLowering* to, Value operand, int64_t ones_in_front) {
+internal::NodeOr AddSizes(internal::XlaLowering* to, internal::Node operand, int64_t ones_in_front) {
   const Shape& shape = operand->shape();
-  std::vector<Value> sizes;
+  std::vector<internal::Node> sizes;
   for (int64_t i = -ones_in_front; i < shape.dimensions_size(); ++i) {
     const int dimension = static_cast<int>(i);
     if (i < 0 || shape.is_static_dimension(dimension)) {
@@ -47,78 +49,83 @@ ValueOr AddSizes(XlaLowering* to, Value operand, int64_t ones_in_front) {
       KASHI_ASSIGN_OR_RETURN(sizes.emplace_back(), to->AddConstant(LiteralUtil::CreateR1<int32_t>({size})));
       continue;
     }
-    KASHI_ASSIGN_OR_RETURN(const Value size,
-                           to->AddInferred(HloInstruction::CreateGetDimensionSize(Inferred(), operand, i)));
+    KASHI_ASSIGN_OR_RETURN(const internal::Node size,
+                           to->AddInferred(HloInstruction::CreateGetDimensionSize(internal::Inferred(), operand, i)));
     KASHI_ASSIGN_OR_RETURN(sizes.emplace_back(), to->Reshape(size, {1}));
   }
-  return to->AddInferred(HloInstruction::CreateConcatenate(Inferred(), sizes, 0));
+  return to->AddInferred(HloInstruction::CreateConcatenate(internal::Inferred(), sizes, 0));
 }
 
-ValueOr BroadcastScalarLike(XlaLowering* to, Value scalar, Value like) {
-  KASHI_ASSIGN_OR_RETURN(const Value sizes, AddSizes(to, like, /*ones_in_front=*/0));
+internal::NodeOr BroadcastScalarLike(internal::XlaLowering* to, internal::Node scalar, internal::Node like) {
+  KASHI_ASSIGN_OR_RETURN(const internal::Node sizes, AddSizes(to, like, /*ones_in_front=*/0));
   Shape shape = like->shape();
   shape.set_element_type(scalar->shape().element_type());
-  return AddDynamicBroadcast(to, scalar, sizes, {}, shape);
+  return internal::AddDynamicBroadcast(to, scalar, sizes, {}, shape);
 }
 
-ValueOr BroadcastTrailing(XlaLowering* to, Value operand, Value sizes, Shape result) {
+internal::NodeOr BroadcastTrailing(internal::XlaLowering* to, internal::Node operand, internal::Node sizes,
+                                   Shape result) {
   std::vector<int64_t> dimensions(operand->shape().dimensions_size());
   std::iota(dimensions.begin(), dimensions.end(), result.dimensions_size() - operand->shape().dimensions_size());
   result.set_element_type(operand->shape().element_type());
-  return AddDynamicBroadcast(to, operand, sizes, dimensions, result);
+  return internal::AddDynamicBroadcast(to, operand, sizes, dimensions, result);
 }
 
-absl::StatusOr<BinaryOperands> BroadcastUnbounded(XlaLowering* to, Value lhs, Value rhs, Shape result) {
+absl::StatusOr<internal::BinaryOperands> BroadcastUnbounded(internal::XlaLowering* to, internal::Node lhs,
+                                                            internal::Node rhs, Shape result) {
   const bool lhs_is_scalar = ShapeUtil::IsScalar(lhs->shape());
   const bool rhs_is_scalar = ShapeUtil::IsScalar(rhs->shape());
   if (lhs_is_scalar || rhs_is_scalar) {
-    Value& scalar = lhs_is_scalar ? lhs : rhs;
+    internal::Node& scalar = lhs_is_scalar ? lhs : rhs;
     KASHI_ASSIGN_OR_RETURN(scalar, BroadcastScalarLike(to, scalar, lhs_is_scalar ? rhs : lhs));
   } else if (!ShapeUtil::SameDimensions(lhs->shape(), rhs->shape())) {
     const int64_t rank = result.dimensions_size();
-    KASHI_ASSIGN_OR_RETURN(const Value lhs_sizes, AddSizes(to, lhs, rank - lhs->shape().dimensions_size()));
-    KASHI_ASSIGN_OR_RETURN(const Value rhs_sizes, AddSizes(to, rhs, rank - rhs->shape().dimensions_size()));
-    KASHI_ASSIGN_OR_RETURN(const Value sizes, to->AddInferred(HloInstruction::CreateBinary(
-                                                  Inferred(), HloOpcode::kMaximum, lhs_sizes, rhs_sizes)));
+    KASHI_ASSIGN_OR_RETURN(const internal::Node lhs_sizes, AddSizes(to, lhs, rank - lhs->shape().dimensions_size()));
+    KASHI_ASSIGN_OR_RETURN(const internal::Node rhs_sizes, AddSizes(to, rhs, rank - rhs->shape().dimensions_size()));
+    KASHI_ASSIGN_OR_RETURN(
+        const internal::Node sizes,
+        to->AddInferred(HloInstruction::CreateBinary(internal::Inferred(), HloOpcode::kMaximum, lhs_sizes, rhs_sizes)));
     KASHI_ASSIGN_OR_RETURN(lhs, BroadcastTrailing(to, lhs, sizes, result));
     KASHI_ASSIGN_OR_RETURN(rhs, BroadcastTrailing(to, rhs, sizes, result));
   }
-  return BinaryOperands{lhs, rhs, std::move(result)};
+  return internal::BinaryOperands{lhs, rhs, std::move(result)};
 }
 
 }  // namespace
 
 // ---- Of binary and ternary operations ------------------------------------------------------------------------------
 
-absl::StatusOr<BinaryOperands> BroadcastOperands(XlaLowering* to, HloOpcode opcode, Value lhs, Value rhs,
-                                                 absl::Span<const int64_t> broadcast_dimensions) {
+absl::StatusOr<internal::BinaryOperands> internal::BroadcastOperands(internal::XlaLowering* to, HloOpcode opcode,
+                                                                     internal::Node lhs, internal::Node rhs,
+                                                                     absl::Span<const int64_t> broadcast_dimensions) {
   KASHI_ASSIGN_OR_RETURN(Shape result,
                          ShapeInference::InferBinaryOpShape(opcode, lhs->shape(), rhs->shape(), broadcast_dimensions));
   if (lhs->shape().is_unbounded_dynamic() || rhs->shape().is_unbounded_dynamic()) {
     return BroadcastUnbounded(to, lhs, rhs, std::move(result));
   }
-  for (Value* operand : {&lhs, &rhs}) {
+  for (internal::Node* operand : {&lhs, &rhs}) {
     const Shape& shape = (*operand)->shape();
     if (shape.dimensions_size() == result.dimensions_size() || ShapeUtil::IsScalar(shape)) continue;
     KASHI_ASSIGN_OR_RETURN(*operand, ExpandRank(to, *operand, result, broadcast_dimensions));
   }
   KASHI_ASSIGN_OR_RETURN(lhs, FitStatic(to, lhs, result));
   KASHI_ASSIGN_OR_RETURN(rhs, FitStatic(to, rhs, result));
-  return BinaryOperands{lhs, rhs, std::move(result)};
+  return internal::BinaryOperands{lhs, rhs, std::move(result)};
 }
 
-absl::StatusOr<std::vector<Value>> BroadcastScalars(XlaLowering* to, Values operands) {
-  std::vector<Value> fitting(operands.begin(), operands.end());
+absl::StatusOr<std::vector<internal::Node>> internal::BroadcastScalars(internal::XlaLowering* to,
+                                                                       internal::Nodes operands) {
+  std::vector<internal::Node> fitting(operands.begin(), operands.end());
   std::vector<Shape> shapes;
-  for (const Value operand : operands) {
+  for (const internal::Node operand : operands) {
     KASHI_RETURN_IF_ERROR(ExpectArray(operand->shape(), "operand of a ternary operation"));
     shapes.push_back(operand->shape());
   }
   KASHI_ASSIGN_OR_RETURN(const std::optional<Shape> sizes, ShapeInference::InferScalarBroadcastShape(shapes));
   if (!sizes) return fitting;
-  const Value like =
-      *std::find_if(operands.begin(), operands.end(), [](Value x) { return !ShapeUtil::IsScalar(x->shape()); });
-  for (Value& operand : fitting) {
+  const internal::Node like = *std::find_if(operands.begin(), operands.end(),
+                                            [](internal::Node x) { return !ShapeUtil::IsScalar(x->shape()); });
+  for (internal::Node& operand : fitting) {
     if (!ShapeUtil::IsScalar(operand->shape())) continue;
     KASHI_ASSIGN_OR_RETURN(operand, sizes->is_unbounded_dynamic() ? BroadcastScalarLike(to, operand, like)
                                                                   : to->BroadcastScalar(operand, *sizes));
@@ -126,8 +133,10 @@ absl::StatusOr<std::vector<Value>> BroadcastScalars(XlaLowering* to, Values oper
   return fitting;
 }
 
-ValueOr AddDynamicBroadcast(XlaLowering* to, Value operand, Value output_dimensions,
-                            absl::Span<const int64_t> broadcast_dimensions, const Shape& output_shape) {
+internal::NodeOr internal::AddDynamicBroadcast(internal::XlaLowering* to, internal::Node operand,
+                                               internal::Node output_dimensions,
+                                               absl::Span<const int64_t> broadcast_dimensions,
+                                               const Shape& output_shape) {
   return to->Add(HloInstruction::CreateCustomCall(
       output_shape, {operand, output_dimensions}, "mhlo.dynamic_broadcast_in_dim",
       absl::StrCat("{broadcast_dimensions=[", absl::StrJoin(broadcast_dimensions, ","), "]}")));
@@ -135,11 +144,11 @@ ValueOr AddDynamicBroadcast(XlaLowering* to, Value operand, Value output_dimensi
 
 // ---- What lowerings share ------------------------------------------------------------------------------------------
 
-ValueOr XlaLowering::BroadcastScalar(Value scalar, const Shape& sizes) {
+internal::NodeOr internal::XlaLowering::BroadcastScalar(internal::Node scalar, const Shape& sizes) {
   return AddBroadcast(this, scalar, ShapeUtil::MakeShape(scalar->shape().element_type(), sizes.dimensions()), {});
 }
 
-ValueOr XlaLowering::AddBroadcastSequence(const Shape& output_shape, Value operand) {
+internal::NodeOr internal::XlaLowering::AddBroadcastSequence(const Shape& output_shape, internal::Node operand) {
   const Shape& shape = operand->shape();
   if (ShapeUtil::IsScalar(shape)) return BroadcastScalar(operand, output_shape);
   if (shape.dimensions_size() != output_shape.dimensions_size()) {
@@ -161,7 +170,7 @@ ValueOr XlaLowering::AddBroadcastSequence(const Shape& output_shape, Value opera
           ShapeUtil::HumanString(shape), ShapeUtil::HumanString(output_shape));
     }
   }
-  Value reshaped;
+  internal::Node reshaped;
   {
     // Of another rank than what the sharding is about.
     XlaScopedShardingAssignment none(builder_, std::nullopt);
@@ -171,8 +180,8 @@ ValueOr XlaLowering::AddBroadcastSequence(const Shape& output_shape, Value opera
   return AddBroadcast(this, reshaped, ShapeUtil::MakeShape(shape.element_type(), output_shape.dimensions()), kept);
 }
 
-ValueOr XlaLowering::BroadcastInDim(Value operand, absl::Span<const int64_t> out_dim_size,
-                                    absl::Span<const int64_t> broadcast_dimensions) {
+internal::NodeOr internal::XlaLowering::BroadcastInDim(internal::Node operand, absl::Span<const int64_t> out_dim_size,
+                                                       absl::Span<const int64_t> broadcast_dimensions) {
   const Shape& shape = operand->shape();
   KASHI_RETURN_IF_ERROR(ExpectArray(shape, "operand of broadcast"));
   KASHI_ASSIGN_OR_RETURN(Shape output_shape, ShapeUtil::MakeValidatedShape(shape.element_type(), out_dim_size));
@@ -196,7 +205,7 @@ ValueOr XlaLowering::BroadcastInDim(Value operand, absl::Span<const int64_t> out
     if (!shape.is_unbounded_dynamic_dimension(i)) in_dim_shape.set_dimensions(dimension, shape.dimensions(i));
   }
   KASHI_RETURN_IF_ERROR(ShapeInference::InferBroadcastShape(shape, output_shape, broadcast_dimensions).status());
-  KASHI_ASSIGN_OR_RETURN(const Value in_dim,
+  KASHI_ASSIGN_OR_RETURN(const internal::Node in_dim,
                          Add(HloInstruction::CreateBroadcast(in_dim_shape, operand, broadcast_dimensions)));
   return ShapeUtil::Equal(in_dim_shape, output_shape) ? in_dim : AddBroadcastSequence(output_shape, in_dim);
 }
@@ -204,7 +213,7 @@ ValueOr XlaLowering::BroadcastInDim(Value operand, absl::Span<const int64_t> out
 // ---- Operations ----------------------------------------------------------------------------------------------------
 
 XlaOp Broadcast(XlaOp operand, absl::Span<const int64_t> broadcast_sizes) {
-  return Lower({operand}, [&](XlaLowering& to, Values x) -> ValueOr {
+  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
     KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeInference::InferBroadcastShape(x[0]->shape(), broadcast_sizes));
     std::vector<int64_t> dimensions(x[0]->shape().dimensions_size());
     std::iota(dimensions.begin(), dimensions.end(), static_cast<int64_t>(broadcast_sizes.size()));
@@ -214,8 +223,9 @@ XlaOp Broadcast(XlaOp operand, absl::Span<const int64_t> broadcast_sizes) {
 
 XlaOp BroadcastInDim(XlaOp operand, absl::Span<const int64_t> out_dim_size,
                      absl::Span<const int64_t> broadcast_dimensions) {
-  return Lower({operand},
-               [&](XlaLowering& to, Values x) { return to.BroadcastInDim(x[0], out_dim_size, broadcast_dimensions); });
+  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) {
+    return to.BroadcastInDim(x[0], out_dim_size, broadcast_dimensions);
+  });
 }
 
 namespace {
@@ -245,25 +255,26 @@ absl::Status CheckDynamicBroadcast(const Shape& operand, absl::Span<const int64_
 
 XlaOp MhloDynamicBroadcastInDim(XlaOp operand, XlaOp output_dimensions, absl::Span<const int64_t> broadcast_dimensions,
                                 const Shape& output_shape) {
-  return Lower({operand, output_dimensions}, [&](XlaLowering& to, Values x) -> ValueOr {
-    const Shape& sizes = x[1]->shape();
-    KASHI_RETURN_IF_ERROR(ExpectArray(x[0]->shape(), "operand of mhlo.dynamic_broadcast_in_dim"));
-    KASHI_RETURN_IF_ERROR(ExpectArray(sizes, "output_dimensions of mhlo.dynamic_broadcast_in_dim"));
-    if (!output_shape.IsArray() || output_shape.element_type() != x[0]->shape().element_type()) {
-      return InvalidArgument("mhlo.dynamic_broadcast_in_dim of %s cannot give %s",
-                             ShapeUtil::HumanString(x[0]->shape()), ShapeUtil::HumanString(output_shape));
-    }
-    if (!primitive_util::IsIntegralType(sizes.element_type()) || sizes.dimensions_size() != 1) {
-      return InvalidArgument("output_dimensions must be a vector of integers, but is %s",
-                             ShapeUtil::HumanString(sizes));
-    }
-    if (static_cast<int64_t>(broadcast_dimensions.size()) != x[0]->shape().dimensions_size()) {
-      return InvalidArgument("broadcast_dimensions size (%d) does not match operand's rank (%d)",
-                             broadcast_dimensions.size(), x[0]->shape().dimensions_size());
-    }
-    KASHI_RETURN_IF_ERROR(CheckDynamicBroadcast(x[0]->shape(), broadcast_dimensions, output_shape));
-    return AddDynamicBroadcast(&to, x[0], x[1], broadcast_dimensions, output_shape);
-  });
+  return internal::Lower(
+      {operand, output_dimensions}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+        const Shape& sizes = x[1]->shape();
+        KASHI_RETURN_IF_ERROR(ExpectArray(x[0]->shape(), "operand of mhlo.dynamic_broadcast_in_dim"));
+        KASHI_RETURN_IF_ERROR(ExpectArray(sizes, "output_dimensions of mhlo.dynamic_broadcast_in_dim"));
+        if (!output_shape.IsArray() || output_shape.element_type() != x[0]->shape().element_type()) {
+          return InvalidArgument("mhlo.dynamic_broadcast_in_dim of %s cannot give %s",
+                                 ShapeUtil::HumanString(x[0]->shape()), ShapeUtil::HumanString(output_shape));
+        }
+        if (!primitive_util::IsIntegralType(sizes.element_type()) || sizes.dimensions_size() != 1) {
+          return InvalidArgument("output_dimensions must be a vector of integers, but is %s",
+                                 ShapeUtil::HumanString(sizes));
+        }
+        if (static_cast<int64_t>(broadcast_dimensions.size()) != x[0]->shape().dimensions_size()) {
+          return InvalidArgument("broadcast_dimensions size (%d) does not match operand's rank (%d)",
+                                 broadcast_dimensions.size(), x[0]->shape().dimensions_size());
+        }
+        KASHI_RETURN_IF_ERROR(CheckDynamicBroadcast(x[0]->shape(), broadcast_dimensions, output_shape));
+        return internal::AddDynamicBroadcast(&to, x[0], x[1], broadcast_dimensions, output_shape);
+      });
 }
 
 }  // namespace kashi

@@ -4,7 +4,7 @@
 #include "kashi/hlo/attributes/sharding_builder.h"
 #include "kashi/hlo/builder/xla_builder_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using Friend = internal::XlaBuilderFriend;
@@ -52,4 +52,4 @@ TEST(XlaBuilderFriendTest, Others) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

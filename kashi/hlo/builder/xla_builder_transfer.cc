@@ -19,7 +19,7 @@ absl::Status CheckLayout(const Shape& shape, absl::string_view operation) {
 }
 
 // Tokens are on device 0, whatever devices the data beside them are on.
-std::optional<OpSharding> ShardingOfToken(const XlaLowering& to) {
+std::optional<OpSharding> ShardingOfToken(const internal::XlaLowering& to) {
   return to.builder()->sharding() ? std::make_optional(sharding_builder::AssignDevice(0)) : std::nullopt;
 }
 
@@ -35,9 +35,10 @@ OpSharding WithToken(const OpSharding& sharding) {
   return both;
 }
 
-ValueOr AddToken(XlaLowering& to) { return to.Add(HloInstruction::CreateToken()); }
+internal::NodeOr AddToken(internal::XlaLowering& to) { return to.Add(HloInstruction::CreateToken()); }
 
-ValueOr AddOutfeed(XlaLowering& to, Value operand, Value token, const Shape& shape, const std::string& config) {
+internal::NodeOr AddOutfeed(internal::XlaLowering& to, internal::Node operand, internal::Node token, const Shape& shape,
+                            const std::string& config) {
   KASHI_RETURN_IF_ERROR(CheckLayout(shape, "Outfeed"));
   if (!ShapeUtil::Compatible(operand->shape(), shape)) {
     return InvalidArgument("Outfeed shape %s must be compatible with operand shape %s",
@@ -46,7 +47,8 @@ ValueOr AddOutfeed(XlaLowering& to, Value operand, Value token, const Shape& sha
   return to.Add(HloInstruction::CreateOutfeed(shape, operand, token, config));
 }
 
-ValueOr AddInfeed(XlaLowering& to, Value token, const Shape& shape, const std::string& config) {
+internal::NodeOr AddInfeed(internal::XlaLowering& to, internal::Node token, const Shape& shape,
+                           const std::string& config) {
   KASHI_RETURN_IF_ERROR(CheckLayout(shape, "Infeed"));
   const std::optional<OpSharding>& sharding = to.builder()->sharding();
   if (sharding && sharding->type() == OpSharding::REPLICATED) {
@@ -58,15 +60,17 @@ ValueOr AddInfeed(XlaLowering& to, Value token, const Shape& shape, const std::s
   return to.Add(HloInstruction::CreateInfeed(shape, token, config));
 }
 
-ValueOr AddSend(XlaLowering& to, Value operand, Value token, const ChannelHandle& handle) {
+internal::NodeOr AddSend(internal::XlaLowering& to, internal::Node operand, internal::Node token,
+                         const ChannelHandle& handle) {
   KASHI_RETURN_IF_ERROR(CheckChannel(handle, ChannelHandle::DEVICE_TO_DEVICE, "Send", "device-to-device"));
-  KASHI_ASSIGN_OR_RETURN(const Value send, to.Add(HloInstruction::CreateSend(operand, token, handle.handle(),
-                                                                             /*is_host_transfer=*/false)));
+  KASHI_ASSIGN_OR_RETURN(const internal::Node send, to.Add(HloInstruction::CreateSend(operand, token, handle.handle(),
+                                                                                      /*is_host_transfer=*/false)));
   return to.Add(HloInstruction::CreateSendDone(send, handle.handle(), /*is_host_transfer=*/false));
 }
 
-ValueOr AddRecv(XlaLowering& to, Value token, const Shape& shape, const ChannelHandle& handle, bool is_host_transfer) {
-  KASHI_ASSIGN_OR_RETURN(const Value recv,
+internal::NodeOr AddRecv(internal::XlaLowering& to, internal::Node token, const Shape& shape,
+                         const ChannelHandle& handle, bool is_host_transfer) {
+  KASHI_ASSIGN_OR_RETURN(const internal::Node recv,
                          to.Add(HloInstruction::CreateRecv(shape, token, handle.handle(), is_host_transfer)));
   return to.Add(HloInstruction::CreateRecvDone(recv, handle.handle(), is_host_transfer));
 }
@@ -76,11 +80,11 @@ ValueOr AddRecv(XlaLowering& to, Value token, const Shape& shape, const ChannelH
 // ---- Tokens --------------------------------------------------------------------------------------------------------
 
 XlaOp CreateToken(XlaBuilder* builder) {
-  return Lower(builder, {}, [](XlaLowering& to, Values) { return AddToken(to); });
+  return internal::Lower(builder, {}, [](internal::XlaLowering& to, internal::Nodes) { return AddToken(to); });
 }
 
 XlaOp AfterAll(XlaBuilder* builder, absl::Span<const XlaOp> tokens) {
-  return Lower(builder, tokens, [](XlaLowering& to, Values x) -> ValueOr {
+  return internal::Lower(builder, tokens, [](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
     if (x.empty()) return InvalidArgument("AfterAll requires at least one operand");
     for (size_t i = 0; i < x.size(); ++i) {
       if (x[i]->shape().IsToken()) continue;
@@ -94,32 +98,33 @@ XlaOp AfterAll(XlaBuilder* builder, absl::Span<const XlaOp> tokens) {
 // ---- Infeed and outfeed --------------------------------------------------------------------------------------------
 
 XlaOp Infeed(XlaBuilder* builder, const Shape& shape, const std::string& config) {
-  return Lower(builder, {}, [&](XlaLowering& to, Values) -> ValueOr {
+  return internal::Lower(builder, {}, [&](internal::XlaLowering& to, internal::Nodes) -> internal::NodeOr {
     // Infeeds run in the order in which they were asked for: each takes the token of the one before.
     const auto token = [&] {
       XlaScopedShardingAssignment assign(to.builder(), ShardingOfToken(to));
       return to.last_infeed() == nullptr ? AddToken(to) : to.AddElement(to.last_infeed(), 1);
     };
-    const auto infeed = [&](Value after) {
+    const auto infeed = [&](internal::Node after) {
       std::optional<OpSharding> sharding = to.builder()->sharding();
       if (sharding && sharding->type() == OpSharding::TUPLE) sharding = WithToken(*sharding);
       XlaScopedShardingAssignment assign(to.builder(), sharding);
       return AddInfeed(to, after, shape, config);
     };
-    KASHI_ASSIGN_OR_RETURN(const Value after, token());
+    KASHI_ASSIGN_OR_RETURN(const internal::Node after, token());
     KASHI_ASSIGN_OR_RETURN(to.last_infeed(), infeed(after));
     return to.AddElement(to.last_infeed(), 0);
   });
 }
 
 XlaOp InfeedWithToken(XlaOp token, const Shape& shape, const std::string& config) {
-  return Lower({token}, [&](XlaLowering& to, Values x) { return AddInfeed(to, x[0], shape, config); });
+  return internal::Lower(
+      {token}, [&](internal::XlaLowering& to, internal::Nodes x) { return AddInfeed(to, x[0], shape, config); });
 }
 
 // Its callers expect the result of a program that ends so to be the empty tuple.
 void Outfeed(XlaOp operand, const Shape& shape_with_layout, const std::string& outfeed_config) {
-  Lower({operand}, [&](XlaLowering& to, Values x) -> ValueOr {
-    Value token = to.last_outfeed_token();
+  internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+    internal::Node token = to.last_outfeed_token();
     if (token == nullptr) {
       XlaScopedShardingAssignment assign(to.builder(), ShardingOfToken(to));
       KASHI_ASSIGN_OR_RETURN(token, AddToken(to));
@@ -136,7 +141,7 @@ void Outfeed(XlaOp operand, const Shape& shape_with_layout, const std::string& o
 }
 
 XlaOp OutfeedWithToken(XlaOp operand, XlaOp token, const Shape& shape_with_layout, const std::string& outfeed_config) {
-  return Lower({operand, token}, [&](XlaLowering& to, Values x) {
+  return internal::Lower({operand, token}, [&](internal::XlaLowering& to, internal::Nodes x) {
     return AddOutfeed(to, x[0], x[1], shape_with_layout, outfeed_config);
   });
 }
@@ -144,34 +149,35 @@ XlaOp OutfeedWithToken(XlaOp operand, XlaOp token, const Shape& shape_with_layou
 // ---- Channels ------------------------------------------------------------------------------------------------------
 
 void Send(XlaOp operand, const ChannelHandle& handle) {
-  Lower({operand}, [&](XlaLowering& to, Values x) -> ValueOr {
-    KASHI_ASSIGN_OR_RETURN(const Value token, AddToken(to));
+  internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+    KASHI_ASSIGN_OR_RETURN(const internal::Node token, AddToken(to));
     return AddSend(to, x[0], token, handle);
   });
 }
 
 XlaOp SendWithToken(XlaOp operand, XlaOp token, const ChannelHandle& handle) {
-  return Lower({operand, token}, [&](XlaLowering& to, Values x) { return AddSend(to, x[0], x[1], handle); });
+  return internal::Lower({operand, token},
+                         [&](internal::XlaLowering& to, internal::Nodes x) { return AddSend(to, x[0], x[1], handle); });
 }
 
 XlaOp Recv(XlaBuilder* builder, const Shape& shape, const ChannelHandle& handle) {
-  return Lower(builder, {}, [&](XlaLowering& to, Values) -> ValueOr {
+  return internal::Lower(builder, {}, [&](internal::XlaLowering& to, internal::Nodes) -> internal::NodeOr {
     KASHI_RETURN_IF_ERROR(CheckChannel(handle, ChannelHandle::DEVICE_TO_DEVICE, "Recv", "device-to-device"));
-    KASHI_ASSIGN_OR_RETURN(const Value token, AddToken(to));
-    KASHI_ASSIGN_OR_RETURN(const Value done, AddRecv(to, token, shape, handle, /*is_host_transfer=*/false));
+    KASHI_ASSIGN_OR_RETURN(const internal::Node token, AddToken(to));
+    KASHI_ASSIGN_OR_RETURN(const internal::Node done, AddRecv(to, token, shape, handle, /*is_host_transfer=*/false));
     return to.AddElement(done, 0);
   });
 }
 
 XlaOp RecvWithToken(XlaOp token, const Shape& shape, const ChannelHandle& handle) {
-  return Lower({token}, [&](XlaLowering& to, Values x) -> ValueOr {
+  return internal::Lower({token}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
     KASHI_RETURN_IF_ERROR(CheckChannel(handle, ChannelHandle::DEVICE_TO_DEVICE, "Recv", "device-to-device"));
     return AddRecv(to, x[0], shape, handle, /*is_host_transfer=*/false);
   });
 }
 
 XlaOp SendToHost(XlaOp operand, XlaOp token, const Shape& shape_with_layout, const ChannelHandle& handle) {
-  return Lower({operand, token}, [&](XlaLowering& to, Values x) -> ValueOr {
+  return internal::Lower({operand, token}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
     KASHI_RETURN_IF_ERROR(CheckLayout(shape_with_layout, "SendToHost"));
     if (!ShapeUtil::Compatible(x[0]->shape(), shape_with_layout)) {
       return InvalidArgument("SendToHost shape %s must be compatible with operand shape %s",
@@ -182,15 +188,15 @@ XlaOp SendToHost(XlaOp operand, XlaOp token, const Shape& shape_with_layout, con
       return InvalidArgument("SendToHost only supports array shapes, shape: %s", ShapeUtil::HumanString(x[0]->shape()));
     }
     KASHI_RETURN_IF_ERROR(CheckChannel(handle, ChannelHandle::DEVICE_TO_HOST, "SendToHost", "device-to-host"));
-    NewInstruction send = HloInstruction::CreateSend(x[0], x[1], handle.handle(), /*is_host_transfer=*/true);
+    internal::NewInstruction send = HloInstruction::CreateSend(x[0], x[1], handle.handle(), /*is_host_transfer=*/true);
     *send->mutable_shape()->mutable_tuple_shapes(0) = shape_with_layout;
-    KASHI_ASSIGN_OR_RETURN(const Value sent, to.Add(std::move(send)));
+    KASHI_ASSIGN_OR_RETURN(const internal::Node sent, to.Add(std::move(send)));
     return to.Add(HloInstruction::CreateSendDone(sent, handle.handle(), /*is_host_transfer=*/true));
   });
 }
 
 XlaOp RecvFromHost(XlaOp token, const Shape& shape, const ChannelHandle& handle) {
-  return Lower({token}, [&](XlaLowering& to, Values x) -> ValueOr {
+  return internal::Lower({token}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
     KASHI_RETURN_IF_ERROR(CheckLayout(shape, "RecvFromHost"));
     if (!shape.IsArray()) {
       return InvalidArgument("RecvFromHost only supports array shapes, shape: %s", ShapeUtil::HumanString(shape));

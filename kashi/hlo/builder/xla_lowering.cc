@@ -2,15 +2,15 @@
 
 #include "kashi/hlo/inference/instruction_shape.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 const Shape& Inferred() {
   static const Shape* const nil = new Shape(ShapeUtil::MakeNil());
   return *nil;
 }
 
-absl::StatusOr<std::vector<Value>> XlaLowering::Find(absl::Span<const XlaOp> ops) const {
-  std::vector<Value> values;
+absl::StatusOr<std::vector<Node>> XlaLowering::Find(absl::Span<const XlaOp> ops) const {
+  std::vector<Node> values;
   values.reserve(ops.size());
   for (const XlaOp op : ops) {
     KASHI_ASSIGN_OR_RETURN(values.emplace_back(), Find(op));
@@ -18,7 +18,7 @@ absl::StatusOr<std::vector<Value>> XlaLowering::Find(absl::Span<const XlaOp> ops
   return values;
 }
 
-ValueOr XlaLowering::Add(absl::StatusOr<Shape> shape, HloOpcode opcode, Values operands, HloFieldList fields) {
+NodeOr XlaLowering::Add(absl::StatusOr<Shape> shape, HloOpcode opcode, Nodes operands, HloFieldList fields) {
   KASHI_RETURN_IF_ERROR(shape.status());
   return Add(HloInstruction::Create(opcode, *shape, operands, std::move(fields)));
 }
@@ -29,32 +29,32 @@ absl::Status XlaLowering::InferShapeOf(HloInstruction* instruction) const {
   return absl::OkStatus();
 }
 
-ValueOr XlaLowering::AddInferred(NewInstruction instruction) {
+NodeOr XlaLowering::AddInferred(NewInstruction instruction) {
   KASHI_RETURN_IF_ERROR(InferShapeOf(instruction.get()));
   return Add(std::move(instruction));
 }
 
-ValueOr XlaLowering::AddElement(Value tuple, int64_t index) {
+NodeOr XlaLowering::AddElement(Node tuple, int64_t index) {
   return AddInferred(HloInstruction::CreateGetTupleElement(Inferred(), tuple, index));
 }
 
 XlaOp Lower(XlaBuilder* builder, absl::Span<const XlaOp> operands,
-            absl::FunctionRef<ValueOr(XlaLowering& to, Values operands)> lower) {
+            absl::FunctionRef<NodeOr(XlaLowering& to, Nodes operands)> lower) {
   if (!builder->first_error().ok()) return builder->ReportError(builder->first_error());
   XlaLowering to(builder);
   return builder->ReportErrorOrReturn([&]() -> absl::StatusOr<XlaOp> {
-    KASHI_ASSIGN_OR_RETURN(const std::vector<Value> values, to.Find(operands));
-    KASHI_ASSIGN_OR_RETURN(const Value result, lower(to, values));
+    KASHI_ASSIGN_OR_RETURN(const std::vector<Node> values, to.Find(operands));
+    KASHI_ASSIGN_OR_RETURN(const Node result, lower(to, values));
     return to.OpOf(result);
   });
 }
 
-XlaOp Lower(std::initializer_list<XlaOp> operands, absl::FunctionRef<ValueOr(XlaLowering& to, Values operands)> lower) {
+XlaOp Lower(std::initializer_list<XlaOp> operands, absl::FunctionRef<NodeOr(XlaLowering& to, Nodes operands)> lower) {
   return Lower(operands.begin()->builder(), operands, lower);
 }
 
-XlaOp LowerInferred(std::initializer_list<XlaOp> operands, absl::FunctionRef<NewInstruction(Values operands)> make) {
-  return Lower(operands, [&](XlaLowering& to, Values values) { return to.AddInferred(make(values)); });
+XlaOp LowerInferred(std::initializer_list<XlaOp> operands, absl::FunctionRef<NewInstruction(Nodes operands)> make) {
+  return Lower(operands, [&](XlaLowering& to, Nodes values) { return to.AddInferred(make(values)); });
 }
 
 std::vector<XlaOp> Joined(absl::Span<const XlaOp> first, absl::Span<const XlaOp> second) {
@@ -63,4 +63,4 @@ std::vector<XlaOp> Joined(absl::Span<const XlaOp> first, absl::Span<const XlaOp>
   return joined;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

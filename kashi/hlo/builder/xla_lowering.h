@@ -21,11 +21,11 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/builder/xla_builder.h"
 
-namespace kashi {
+namespace kashi::internal {
 
-using Value = HloInstruction*;
-using Values = absl::Span<HloInstruction* const>;
-using ValueOr = absl::StatusOr<HloInstruction*>;
+using Node = HloInstruction*;
+using Nodes = absl::Span<HloInstruction* const>;
+using NodeOr = absl::StatusOr<HloInstruction*>;
 using NewInstruction = std::unique_ptr<HloInstruction>;
 
 // The shape of an instruction whose shape is to be inferred; of some operations the element type counts.
@@ -40,8 +40,8 @@ class XlaLowering {
   explicit XlaLowering(XlaBuilder* builder) : builder_(builder) {}
 
   // The value of an operation of this builder.
-  ValueOr Find(XlaOp op) const { return builder_->Find(op); }
-  absl::StatusOr<std::vector<Value>> Find(absl::Span<const XlaOp> ops) const;
+  NodeOr Find(XlaOp op) const { return builder_->Find(op); }
+  absl::StatusOr<std::vector<Node>> Find(absl::Span<const XlaOp> ops) const;
   XlaOp OpOf(const HloInstruction* value) const { return builder_->OpOf(value); }
   absl::Status RegisterParameter(int64_t number, const std::string& name) {
     return builder_->RegisterParameter(number, name);
@@ -50,32 +50,32 @@ class XlaLowering {
   absl::StatusOr<HloComputation*> Embed(const XlaComputationRef& computation) { return builder_->Embed(computation); }
 
   // Adds the instruction, with the shape that it has.
-  ValueOr Add(NewInstruction instruction) { return builder_->Add(std::move(instruction)); }
-  ValueOr Add(absl::StatusOr<Shape> shape, HloOpcode opcode, Values operands, HloFieldList fields = {});
+  NodeOr Add(NewInstruction instruction) { return builder_->Add(std::move(instruction)); }
+  NodeOr Add(absl::StatusOr<Shape> shape, HloOpcode opcode, Nodes operands, HloFieldList fields = {});
   absl::Status InferShapeOf(HloInstruction* instruction) const;
   // The same with the shape that InferInstructionShape gives.
-  ValueOr AddInferred(NewInstruction instruction);
+  NodeOr AddInferred(NewInstruction instruction);
   // A scalar, or an array, of s32 or any other type.
-  ValueOr AddConstant(Literal literal) { return Add(HloInstruction::CreateConstant(std::move(literal))); }
-  ValueOr AddTuple(Values elements) { return AddInferred(HloInstruction::CreateTuple(elements)); }
-  ValueOr AddElement(Value tuple, int64_t index);
+  NodeOr AddConstant(Literal literal) { return Add(HloInstruction::CreateConstant(std::move(literal))); }
+  NodeOr AddTuple(Nodes elements) { return AddInferred(HloInstruction::CreateTuple(elements)); }
+  NodeOr AddElement(Node tuple, int64_t index);
 
   // ---- What several lowerings need (xla_builder_broadcast.cc, docs/spec/hlo-ops.md 10.2). They carry no sharding: it
   // that of the operation for which they stand.
 
   // One broadcast of a scalar to the static sizes.
-  ValueOr BroadcastScalar(Value scalar, const Shape& sizes);
+  NodeOr BroadcastScalar(Node scalar, const Shape& sizes);
   // `reshape` away the dimensions of size 1 that are larger in `output_shape`, and `broadcast` to it.
-  ValueOr AddBroadcastSequence(const Shape& output_shape, Value operand);
-  ValueOr BroadcastInDim(Value operand, absl::Span<const int64_t> out_dim_size,
-                         absl::Span<const int64_t> broadcast_dimensions);
-  ValueOr Reshape(Value operand, absl::Span<const int64_t> dimensions, int64_t inferred_dimension = -1);
+  NodeOr AddBroadcastSequence(const Shape& output_shape, Node operand);
+  NodeOr BroadcastInDim(Node operand, absl::Span<const int64_t> out_dim_size,
+                        absl::Span<const int64_t> broadcast_dimensions);
+  NodeOr Reshape(Node operand, absl::Span<const int64_t> dimensions, int64_t inferred_dimension = -1);
 
   XlaBuilder* builder() const { return builder_; }
   // After-all tokens of outfeeds without one.
-  Value& last_outfeed_token() { return builder_->last_outfeed_token_; }
+  Node& last_outfeed_token() { return builder_->last_outfeed_token_; }
   // The infeed, of data and token, that the next one without a token follows.
-  Value& last_infeed() { return builder_->last_infeed_; }
+  Node& last_infeed() { return builder_->last_infeed_; }
 
  private:
   XlaBuilder* const builder_;
@@ -84,15 +84,15 @@ class XlaLowering {
 // Runs `lower` with the values of the operands, and returns its result, or an invalid XlaOp and the error in the
 // builder.
 XlaOp Lower(XlaBuilder* builder, absl::Span<const XlaOp> operands,
-            absl::FunctionRef<ValueOr(XlaLowering& to, Values operands)> lower);
+            absl::FunctionRef<NodeOr(XlaLowering& to, Nodes operands)> lower);
 // The builder is that of the first operand.
-XlaOp Lower(std::initializer_list<XlaOp> operands, absl::FunctionRef<ValueOr(XlaLowering& to, Values operands)> lower);
+XlaOp Lower(std::initializer_list<XlaOp> operands, absl::FunctionRef<NodeOr(XlaLowering& to, Nodes operands)> lower);
 // The one instruction that `make` makes, with its shape inferred.
-XlaOp LowerInferred(std::initializer_list<XlaOp> operands, absl::FunctionRef<NewInstruction(Values operands)> make);
+XlaOp LowerInferred(std::initializer_list<XlaOp> operands, absl::FunctionRef<NewInstruction(Nodes operands)> make);
 
 // Before and behind a list.
 std::vector<XlaOp> Joined(absl::Span<const XlaOp> first, absl::Span<const XlaOp> second);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_HLO_BUILDER_XLA_LOWERING_H_

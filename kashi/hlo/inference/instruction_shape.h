@@ -10,7 +10,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // How many shapes, tuples and what is in them, one inference looks at: a third of a GiB. A few lines of text, each a tuple
 // of the one before several times over, could ask for more than any memory has.
@@ -39,6 +39,6 @@ bool HasItsOperandCount(const HloInstruction& instruction);
 // INVALID_ARGUMENT unless an opcode with a fixed number of operands has that many, and every required attribute is there.
 absl::Status CheckInstructionIsComplete(const HloInstruction& instruction);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_HLO_INFERENCE_INSTRUCTION_SHAPE_H_

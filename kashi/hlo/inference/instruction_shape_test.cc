@@ -13,7 +13,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -145,4 +145,4 @@ TEST_F(InstructionShapeTest, BrokenInstructionsAreErrors) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -10,7 +10,7 @@
 #include "kashi/hlo/inference/shape_inference.h"
 #include "kashi/hlo/inference/shape_inference_internal.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
@@ -201,4 +201,4 @@ TEST(InferCollectiveBroadcastShapeTest, TheFirstOperandsShape) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -87,7 +87,7 @@ absl::Status CheckDotSizes(const Shape& lhs, const Shape& rhs, const DotDimensio
   return absl::OkStatus();
 }
 
-void AddAllBut(const DimensionSet& left_out, const Shape& shape, ResultDimensions* result) {
+void AddAllBut(const internal::DimensionSet& left_out, const Shape& shape, ResultDimensions* result) {
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (!left_out.contains(d)) result->AddFrom(shape, d);
   }
@@ -97,9 +97,11 @@ void AddAllBut(const DimensionSet& left_out, const Shape& shape, ResultDimension
 void AddDotDimensions(const Shape& lhs, const Shape& rhs, const DotDimensionNumbers& dnums, DimensionList rhs_group,
                       ResultDimensions* result) {
   for (int64_t d : dnums.lhs_batch_dimensions()) result->AddFrom(lhs, d);
-  AddAllBut(DimensionSet(lhs.rank(), {dnums.lhs_contracting_dimensions(), dnums.lhs_batch_dimensions()}), lhs, result);
-  AddAllBut(DimensionSet(rhs.rank(), {dnums.rhs_contracting_dimensions(), dnums.rhs_batch_dimensions(), rhs_group}),
-            rhs, result);
+  AddAllBut(internal::DimensionSet(lhs.rank(), {dnums.lhs_contracting_dimensions(), dnums.lhs_batch_dimensions()}), lhs,
+            result);
+  AddAllBut(
+      internal::DimensionSet(rhs.rank(), {dnums.rhs_contracting_dimensions(), dnums.rhs_batch_dimensions(), rhs_group}),
+      rhs, result);
 }
 
 // ---- Ragged dot ----------------------------------------------------------------------------------------------------
@@ -140,7 +142,8 @@ std::vector<int64_t> GroupPrefix(const Shape& lhs, const DotDimensionNumbers& dn
       AppendUntil(dnums.lhs_contracting_dimensions(), ragged, &prefix);
       break;
     case RaggedMode::kFree: {
-      const DimensionSet not_free(lhs.rank(), {dnums.lhs_batch_dimensions(), dnums.lhs_contracting_dimensions()});
+      const internal::DimensionSet not_free(lhs.rank(),
+                                            {dnums.lhs_batch_dimensions(), dnums.lhs_contracting_dimensions()});
       for (int64_t d = 0; d < ragged; ++d) {
         if (!not_free.contains(d)) prefix.push_back(d);
       }

@@ -8,7 +8,7 @@
 #include "kashi/array/recorded_cases_testing.h"
 #include "kashi/hlo/inference/shape_inference_cases_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Columns: kind, operands, computations, attributes, "ok" or "error", the shape or XLA's message. A message is recorded
@@ -302,4 +302,4 @@ TEST(InferConvolveShapeTest, WindowsThatXlaDiesOf) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -82,30 +82,30 @@ constexpr UnaryRule kUnaryRules[] = {
 // Binary
 // ---------------------------------------------------------------------------------------------------------------------
 
-enum class BinaryOperands { kAny, kArithmetic, kLogical, kComplexParts };
+enum class internal::BinaryOperands { kAny, kArithmetic, kLogical, kComplexParts };
 struct BinaryRule {
   HloOpcode opcode;
-  BinaryOperands operands;
+  internal::BinaryOperands operands;
 };
 constexpr BinaryRule kBinaryRules[] = {
-    {HloOpcode::kAdd, BinaryOperands::kAny},
-    {HloOpcode::kAnd, BinaryOperands::kLogical},
-    {HloOpcode::kAtan2, BinaryOperands::kArithmetic},
-    {HloOpcode::kCompare, BinaryOperands::kAny},
-    {HloOpcode::kComplex, BinaryOperands::kComplexParts},
-    {HloOpcode::kDivide, BinaryOperands::kArithmetic},
-    {HloOpcode::kMaximum, BinaryOperands::kAny},
-    {HloOpcode::kMinimum, BinaryOperands::kAny},
-    {HloOpcode::kMulhi, BinaryOperands::kAny},
-    {HloOpcode::kMultiply, BinaryOperands::kAny},
-    {HloOpcode::kOr, BinaryOperands::kLogical},
-    {HloOpcode::kPower, BinaryOperands::kArithmetic},
-    {HloOpcode::kRemainder, BinaryOperands::kArithmetic},
-    {HloOpcode::kShiftLeft, BinaryOperands::kArithmetic},
-    {HloOpcode::kShiftRightArithmetic, BinaryOperands::kArithmetic},
-    {HloOpcode::kShiftRightLogical, BinaryOperands::kArithmetic},
-    {HloOpcode::kSubtract, BinaryOperands::kArithmetic},
-    {HloOpcode::kXor, BinaryOperands::kLogical},
+    {HloOpcode::kAdd, internal::BinaryOperands::kAny},
+    {HloOpcode::kAnd, internal::BinaryOperands::kLogical},
+    {HloOpcode::kAtan2, internal::BinaryOperands::kArithmetic},
+    {HloOpcode::kCompare, internal::BinaryOperands::kAny},
+    {HloOpcode::kComplex, internal::BinaryOperands::kComplexParts},
+    {HloOpcode::kDivide, internal::BinaryOperands::kArithmetic},
+    {HloOpcode::kMaximum, internal::BinaryOperands::kAny},
+    {HloOpcode::kMinimum, internal::BinaryOperands::kAny},
+    {HloOpcode::kMulhi, internal::BinaryOperands::kAny},
+    {HloOpcode::kMultiply, internal::BinaryOperands::kAny},
+    {HloOpcode::kOr, internal::BinaryOperands::kLogical},
+    {HloOpcode::kPower, internal::BinaryOperands::kArithmetic},
+    {HloOpcode::kRemainder, internal::BinaryOperands::kArithmetic},
+    {HloOpcode::kShiftLeft, internal::BinaryOperands::kArithmetic},
+    {HloOpcode::kShiftRightArithmetic, internal::BinaryOperands::kArithmetic},
+    {HloOpcode::kShiftRightLogical, internal::BinaryOperands::kArithmetic},
+    {HloOpcode::kSubtract, internal::BinaryOperands::kArithmetic},
+    {HloOpcode::kXor, internal::BinaryOperands::kLogical},
 };
 
 template <typename Rule, size_t n>
@@ -116,21 +116,21 @@ const Rule* FindRule(const Rule (&rules)[n], HloOpcode opcode) {
 
 absl::Status CheckBinaryOperands(const BinaryRule& rule, const Shape& lhs, const Shape& rhs) {
   switch (rule.operands) {
-    case BinaryOperands::kAny:
+    case internal::BinaryOperands::kAny:
       break;
-    case BinaryOperands::kArithmetic:
+    case internal::BinaryOperands::kArithmetic:
       if (lhs.element_type() == PRED || rhs.element_type() == PRED) {
         return InvalidArgument("Expected element type in shape to be arithmetic type for operation %s; got PRED.",
                                HloOpcodeString(rule.opcode));
       }
       break;
-    case BinaryOperands::kLogical:
+    case internal::BinaryOperands::kLogical:
       if (!IsPredOrIntegral(lhs)) {
         return InvalidArgument("Expected pred or integral type in argument to and/or operation; got %s.",
                                TypeName(lhs));
       }
       break;
-    case BinaryOperands::kComplexParts:
+    case internal::BinaryOperands::kComplexParts:
       if (!IsFloating(lhs)) {
         return InvalidArgument("Expected element type in shape to be floating for complex compose operation; got %s.",
                                TypeName(lhs));

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/inference/shape_inference_cases_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 struct IndexErrorCase {
@@ -223,4 +223,4 @@ TEST(InferScatterShapeTest, Errors) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -16,7 +16,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/attributes/xla_data.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace shape_inference {
 
 // The dimensions of a result while they are put together. Sizes need not be valid before Make.
@@ -80,6 +80,6 @@ absl::Status CheckReducer(const ProgramShape& reducer, absl::Span<const Shape* c
 absl::StatusOr<Shape> InferWindowOutputShape(const Shape& base, const Window& window, PrimitiveType element_type);
 
 }  // namespace shape_inference
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_HLO_INFERENCE_SHAPE_INFERENCE_INTERNAL_H_

@@ -17,7 +17,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/hlo/inference/shape_inference_internal.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -435,4 +435,4 @@ TEST(ShapeInferenceTest, SizesThatDoNotFit64BitsAreErrors) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -13,7 +13,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // False for what is no constant.
 bool IsElidedConstant(const HloInstruction& instruction);
@@ -24,6 +24,6 @@ std::vector<HloInstruction*> ElidedConstants(const HloModule& module);
 // Gives a constant these elements; it is no longer elided. Pre: the literal has the constant's shape up to layout.
 void SetConstant(HloInstruction* constant, Literal literal);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_HLO_IR_ELIDED_CONSTANT_H_

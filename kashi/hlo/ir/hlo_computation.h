@@ -148,7 +148,7 @@ class HloComputation {
   HloInstruction* AddParameter(std::unique_ptr<HloInstruction> parameter);
   // The same with memory from the module's arena: what reader, proto reader and clone use. Any opcode; a parameter is
   // entered by its number when FinishParameters is called. The name is borrowed, from the same arena.
-  HloInstruction* AddInArena(Arena* arena, HloOpcode opcode, SharedShape shape,
+  HloInstruction* AddInArena(internal::Arena* arena, HloOpcode opcode, SharedShape shape,
                              absl::Span<HloInstruction* const> operands, HloFieldList fields, absl::string_view name);
   // Orders the parameters by their number. An error unless they are 0 to n-1, each once.
   absl::Status FinishParameters();
@@ -233,7 +233,7 @@ class HloComputation {
 
   // Puts a copy of all instructions into an empty computation, with memory of the arena if there is one. copies: by the
   // local id of the original.
-  std::vector<HloInstruction*> CopyInstructionsTo(HloComputation* to, Arena* arena,
+  std::vector<HloInstruction*> CopyInstructionsTo(HloComputation* to, internal::Arena* arena,
                                                   absl::FunctionRef<std::string(absl::string_view)> name_of_copy,
                                                   const HloComputationMap& computations) const;
   // The instruction is this computation's from now on.

@@ -9,7 +9,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/ir/random_graph_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 template <typename List>
@@ -334,4 +334,4 @@ TEST(HloComputationScaleTest, ManyPaths) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -74,7 +74,7 @@ class ShapeWithText {
   bool written_ = false;
   mutable std::atomic<const std::string*> text_{nullptr};
 };
-using SharedShape = SharedValue<ShapeWithText>;
+using SharedShape = internal::SharedValue<ShapeWithText>;
 
 // A dependency that is no operand, and whatever else few instructions have.
 struct HloInstructionExtras {
@@ -580,21 +580,21 @@ class HloInstruction {
   // ---- What any instruction may carry.
   const OpMetadata& metadata() const { return metadata_ ? *metadata_ : OpMetadata::default_instance(); }
   bool has_metadata() const { return static_cast<bool>(metadata_); }
-  void set_metadata(OpMetadata metadata) { metadata_ = SharedValue<OpMetadata>(std::move(metadata)); }
+  void set_metadata(OpMetadata metadata) { metadata_ = internal::SharedValue<OpMetadata>(std::move(metadata)); }
   void set_metadata_op_name(const std::string& name) {
     OpMetadata changed = metadata();
     changed.set_op_name(name);
     set_metadata(std::move(changed));
   }
-  void set_shared_metadata(SharedValue<OpMetadata> metadata) { metadata_ = std::move(metadata); }
+  void set_shared_metadata(internal::SharedValue<OpMetadata> metadata) { metadata_ = std::move(metadata); }
   const std::string& raw_backend_config_string() const;
   bool has_backend_config() const { return static_cast<bool>(backend_config_) && !backend_config_->empty(); }
   void set_raw_backend_config_string(std::string config) {
-    backend_config_ = SharedValue<std::string>(BackendConfigToKeep(std::move(config)));
+    backend_config_ = internal::SharedValue<std::string>(BackendConfigToKeep(std::move(config)));
   }
-  void clear_backend_config() { backend_config_ = SharedValue<std::string>(); }
+  void clear_backend_config() { backend_config_ = internal::SharedValue<std::string>(); }
   // Pre: config is what BackendConfigToKeep returned.
-  void set_shared_backend_config(SharedValue<std::string> config) { backend_config_ = std::move(config); }
+  void set_shared_backend_config(internal::SharedValue<std::string> config) { backend_config_ = std::move(config); }
   bool has_sharding() const { return extras().sharding != nullptr; }
   const HloSharding& sharding() const;
   std::shared_ptr<const HloSharding> sharding_ptr() const { return extras().sharding; }
@@ -703,8 +703,8 @@ class HloInstruction {
   InstructionVector operands_;
   InstructionVector users_;
   HloFieldList fields_;
-  SharedValue<OpMetadata> metadata_;
-  SharedValue<std::string> backend_config_;
+  internal::SharedValue<OpMetadata> metadata_;
+  internal::SharedValue<std::string> backend_config_;
   std::unique_ptr<HloInstructionExtras> extras_;
 };
 

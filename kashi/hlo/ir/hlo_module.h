@@ -236,7 +236,7 @@ class HloModule {
   }
   void clear_schedule() { schedule_.reset(); }
   // The schedule's order, or else the post-order.
-  std::vector<HloInstruction*> InstructionOrder(const HloComputation& computation) const;
+  std::vector<HloInstruction*> internal::InstructionOrder(const HloComputation& computation) const;
 
   const HloInputOutputAliasConfig& input_output_alias_config() const { return alias_config_; }
   HloInputOutputAliasConfig& input_output_alias_config() { return alias_config_; }
@@ -275,7 +275,7 @@ class HloModule {
   void SetAndUniquifyComputationName(HloComputation* computation, absl::string_view name);
   // Whether all names and ids are unique.
   absl::Status CheckUniqueNamesAndIdsForComputationsAndInstructions() const;
-  Arena* arena() { return &arena_; }
+  internal::Arena* arena() { return &arena_; }
 
   // ---- Tools.
   // The same graph in all computations, entry first (those that nobody calls do not count).
@@ -327,7 +327,7 @@ class HloModule {
   std::string name_;
   int unique_id_;
   HloModuleConfig config_;
-  Arena arena_;  // outlives the instructions
+  internal::Arena arena_;  // outlives the instructions
   std::vector<std::unique_ptr<HloComputation>> computations_;
   std::vector<HloComputation*> computation_pointers_;
   HloComputation* entry_ = nullptr;

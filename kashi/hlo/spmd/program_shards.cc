@@ -221,7 +221,7 @@ std::vector<HloSharding> PossibleShardings(absl::Span<const int64_t> whole, absl
 // The finest cut of the devices that a sharding of a parameter has, unless there is a mesh.
 std::vector<int64_t> MeshAxesOf(const HloModule& module, int64_t num_devices) {
   std::vector<int64_t> best = {num_devices};
-  const absl::StatusOr<SdyMeshes> meshes = SdyMeshesOf(module);
+  const absl::StatusOr<internal::SdyMeshes> meshes = internal::SdyMeshesOf(module);
   if (meshes.ok()) {
     for (const auto& [name, mesh] : *meshes) {
       if (ProductOf(mesh.axis_sizes()) != num_devices) continue;

@@ -10,7 +10,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/text/text_scanner.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Reads one attribute. Functions return false behind an error, which status() then tells.
@@ -230,4 +230,4 @@ absl::StatusOr<std::vector<std::string>> ParseSdyManualAxes(absl::string_view te
   return names;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -19,7 +19,7 @@
 #include "kashi/hlo/attributes/mesh.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 using SdyMeshes = std::map<std::string, Mesh>;
 
@@ -33,6 +33,6 @@ absl::StatusOr<std::vector<NamedSharding>> ParseSdyShardings(absl::string_view t
 // The names.
 absl::StatusOr<std::vector<std::string>> ParseSdyManualAxes(absl::string_view text);
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_HLO_SPMD_SDY_SHARDING_H_

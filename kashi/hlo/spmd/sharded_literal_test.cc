@@ -13,7 +13,7 @@
 #include "kashi/hlo/spmd/shard_grid.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 HloSharding Parse(absl::string_view text) {
@@ -188,4 +188,4 @@ TEST(ShardGridTest, WhereShardsLie) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -119,4 +119,4 @@ TEST(HloDotTest, LongAndWideGraphs) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

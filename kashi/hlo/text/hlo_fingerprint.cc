@@ -14,13 +14,13 @@ namespace {
 class FingerprintPrinter : public Printer {
  public:
   void Append(const absl::AlphaNum& text) override { builder_.Append(text.Piece()); }
-  Fingerprint Finish() const { return builder_.Finish(); }
+  internal::Fingerprint Finish() const { return builder_.Finish(); }
 
  private:
-  FingerprintBuilder builder_;
+  internal::FingerprintBuilder builder_;
 };
 
-Fingerprint FingerprintOf(const HloModule& module, const HloPrintOptions& options) {
+internal::Fingerprint internal::FingerprintOf(const HloModule& module, const HloPrintOptions& options) {
   FingerprintPrinter printer;
   module.Print(&printer, options);
   return printer.Finish();
@@ -28,10 +28,12 @@ Fingerprint FingerprintOf(const HloModule& module, const HloPrintOptions& option
 
 }  // namespace
 
-uint64_t HloModule::ToFingerprint(const HloPrintOptions& options) const { return FingerprintOf(*this, options).low; }
+uint64_t HloModule::ToFingerprint(const HloPrintOptions& options) const {
+  return internal::FingerprintOf(*this, options).low;
+}
 
 std::string HloModule::GetFingerprint128(const HloPrintOptions& options) const {
-  return FingerprintOf(*this, options).ToString();
+  return internal::FingerprintOf(*this, options).ToString();
 }
 
 }  // namespace kashi

@@ -16,7 +16,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ParseAndReturnUnverifiedModule(absl::
                                                                           const HloModuleConfig& config,
                                                                           const HloParserOptions& options,
                                                                           std::vector<Diagnostic>* diagnostics) {
-  HloReader reader(text, config, options);
+  internal::HloReader reader(text, config, options);
   std::unique_ptr<HloModule> module = reader.ReadModule();
   if (diagnostics != nullptr) *diagnostics = reader.diagnostics();
   if (module != nullptr) {
@@ -38,7 +38,7 @@ absl::StatusOr<T> ToStatus(std::optional<T> value, absl::string_view what, const
 template <typename T>
 absl::StatusOr<T> ParseWhole(absl::string_view text) {
   const HloParserOptions options;
-  HloReader reader(text, HloModuleConfig(), options);
+  internal::HloReader reader(text, HloModuleConfig(), options);
   T value;
   if (reader.ReadWhole(&value)) return value;
   return DiagnosticsToStatus(SourceText{options.source_name(), text}, reader.diagnostics());

@@ -20,7 +20,7 @@
 #include "kashi/hlo/attributes/window_util.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -368,4 +368,4 @@ TEST(HloParserTest, ParameterReplication) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

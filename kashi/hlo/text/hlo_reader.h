@@ -34,7 +34,7 @@
 #include "kashi/hlo/text/text_scanner.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 class HloReader {
  public:
@@ -273,6 +273,6 @@ class HloReader {
   size_t line_end_;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_HLO_TEXT_HLO_READER_H_

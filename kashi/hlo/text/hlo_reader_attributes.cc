@@ -13,7 +13,7 @@
 #include "kashi/hlo/text/hlo_reader.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Whether some instruction may have it.
 bool HloReader::IsAnyAttribute(absl::string_view name) {
@@ -503,4 +503,4 @@ HloReader::AttributeFunction HloReader::FunctionOf(HloAttribute attribute) {
   return kFunctions[static_cast<size_t>(attribute)];
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

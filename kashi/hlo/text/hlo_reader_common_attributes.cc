@@ -15,7 +15,7 @@
 #include "kashi/hlo/ir/original_value.h"
 #include "kashi/hlo/text/hlo_reader.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr absl::string_view kCommonAttributes[] = {
@@ -276,4 +276,4 @@ bool HloReader::ReadOriginalArray(OriginalArray* array) {
   return scan_.Peek() != '{' || ReadShapeIndex(&array->shape_index);
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

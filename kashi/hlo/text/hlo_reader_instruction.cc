@@ -12,7 +12,7 @@
 #include "kashi/hlo/text/hlo_reader.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Operands that are instructions themselves, one within the other. XLA dies of some thousands.
@@ -409,4 +409,4 @@ bool HloReader::ReadConstant(Pending* pending) {
   return true;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

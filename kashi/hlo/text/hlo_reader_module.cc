@@ -8,7 +8,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/text/hlo_reader.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // Tuples, and what is in them, that a text may ask for without writing them: so many (86 MB), and as many as it could have
@@ -462,4 +462,4 @@ void HloReader::SettleSchedule() {
   module_->set_unverified_schedule(std::move(schedule));
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -10,7 +10,7 @@
 #include "kashi/hlo/inference/shape_inference.h"
 #include "kashi/hlo/text/hlo_reader.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 bool HloReader::ErrorIn(const Pending& pending, std::string message) {
   return Error(pending.opcode_begin, TokenEnd(pending.opcode_begin), std::move(message));
@@ -576,4 +576,4 @@ bool HloReader::CompleteAsyncLater(Pending* pending) {
   return true;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

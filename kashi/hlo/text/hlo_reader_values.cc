@@ -16,7 +16,7 @@
 #include "kashi/literal/literal_parser.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 constexpr int kMaxLiteralDepth = 200;  // of tuples in `literal`
@@ -290,4 +290,4 @@ bool HloReader::ReadDomainShardings(std::optional<DomainShardings>* shardings) {
   return true;
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

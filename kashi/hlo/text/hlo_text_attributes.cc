@@ -88,7 +88,7 @@ KASHI_PRINT(String) {
   }
   Begin(entry.attribute);
   out_.Add('"');
-  AppendCEscaped(&out_, *value);
+  internal::AppendCEscaped(&out_, *value);
   out_.Add('"');
 }
 

@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 // Copies the frames that are asked for, those that call them included, each thing once: so tables come out in the order
 // of use, without what nobody uses, as XLA's reader leaves them.
@@ -38,6 +38,6 @@ class StackFrameCopier {
   absl::flat_hash_map<int32_t, int32_t> copied_;                      // old frame to new
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_HLO_TEXT_STACK_FRAMES_H_

@@ -5,7 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "kashi/array/lexer.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 bool TextScanner::SkipComment() {
   if (PeekHere(1) == '*') {
@@ -144,4 +144,4 @@ absl::string_view TextScanner::ReadBracketed() {
   return absl::string_view();
 }
 
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -11,7 +11,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi {
+namespace kashi::internal {
 
 namespace text_scanner_internal {
 // What a byte may be in an identifier.
@@ -125,6 +125,6 @@ class TextScanner {
   size_t at_ = 0;
 };
 
-}  // namespace kashi
+}  // namespace kashi::internal
 
 #endif  // KASHI_HLO_TEXT_TEXT_SCANNER_H_

@@ -97,7 +97,7 @@ absl::Status CheckOperandCount(const HloInstruction& x, int64_t expected) {
 }
 
 absl::Status CheckArity(const HloInstruction& x) {
-  return HasItsOperandCount(x) ? absl::OkStatus() : CheckOperandCount(x, GetHloOpcodeInfo(x.opcode()).arity);
+  return internal::HasItsOperandCount(x) ? absl::OkStatus() : CheckOperandCount(x, GetHloOpcodeInfo(x.opcode()).arity);
 }
 
 absl::Status CheckIsToken(const HloInstruction& x, int64_t operand) {

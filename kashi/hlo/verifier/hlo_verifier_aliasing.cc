@@ -13,7 +13,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/verifier/hlo_verifier_internal.h"
 
-namespace kashi::hlo_verifier {
+namespace kashi::internal::hlo_verifier {
 
 absl::Status CheckOutputOperandAliasing(const HloInstruction& x, Shape::Equal equal, const Verification& v,
                                         bool scalars_may_move) {
@@ -267,4 +267,4 @@ void VerifyBuffers(Verification* v) {
   }
 }
 
-}  // namespace kashi::hlo_verifier
+}  // namespace kashi::internal::hlo_verifier

@@ -12,7 +12,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 // `good` and `bad` are what stands for `$` in `text`.
@@ -424,4 +424,4 @@ TEST(RuleOfModulesTest, LayoutConstraintsAreThoseOfTheOperands) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
