@@ -7,8 +7,11 @@
 #include "cli/json.h"
 #include "cli/module_diff.h"
 
-namespace kashi::internal {
+namespace kashi {
 class HloModule;
+}  // namespace kashi
+
+namespace kashi::internal {
 }  // namespace kashi::internal
 
 namespace kashi::internal::cli {

@@ -11,9 +11,12 @@
 
 #include "cli/memory_directory.h"
 
-namespace kashi::internal {
+namespace kashi {
 class HloModule;
 struct MemoryAnalysis;
+}  // namespace kashi
+
+namespace kashi::internal {
 }  // namespace kashi::internal
 
 namespace kashi::internal::cli {

@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
-namespace kashi::internal {
+namespace kashi {
 class HloModule;
 struct MemoryAnalysis;
+}  // namespace kashi
+
+namespace kashi::internal {
 }  // namespace kashi::internal
 
 namespace kashi::internal::cli {

@@ -10,9 +10,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace kashi::internal {
+namespace kashi {
 class HloModule;
 struct HloProtoFile;
+}  // namespace kashi
+
+namespace kashi::internal {
 }  // namespace kashi::internal
 
 namespace kashi::internal::cli {

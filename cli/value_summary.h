@@ -7,10 +7,13 @@
 
 #include "cli/json.h"
 
-namespace kashi::internal {
+namespace kashi {
 class HloInstruction;
 class Literal;
 class Value;
+}  // namespace kashi
+
+namespace kashi::internal {
 }  // namespace kashi::internal
 
 namespace kashi::internal::cli {

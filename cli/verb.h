@@ -19,8 +19,11 @@
 #include "cli/options.h"
 #include "kashi/base/diagnostic.h"
 
-namespace kashi::internal {
+namespace kashi {
 class Shape;
+}  // namespace kashi
+
+namespace kashi::internal {
 }  // namespace kashi::internal
 
 namespace kashi::internal::cli {

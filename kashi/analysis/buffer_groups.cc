@@ -7,6 +7,11 @@
 #include "kashi/analysis/in_place.h"
 
 namespace kashi {
+
+using internal::DecidedPairs;
+using internal::DisjointSets;
+using internal::InPlacePair;
+using internal::InPlacePairs;
 namespace {
 
 constexpr int32_t kNoOwner = -1;
@@ -269,7 +274,7 @@ class Grouping {
 
   void ShareInPlace(const HloInstruction& instruction) {
     const PositionRange result = Of(&instruction);
-    for (const internal::InPlacePair& pair : in_place_.Of(instruction)) {
+    for (const InPlacePair& pair : in_place_.Of(instruction)) {
       const std::optional<PositionRange> operand = Operand(instruction, pair.operand_number);
       if (!operand || !MayChange(*instruction.operand(pair.operand_number))) continue;
       JoinRanges(operand->Find(pair.operand_index), result.Find(pair.output_index));
@@ -283,11 +288,11 @@ class Grouping {
   // is the first one, and neither shares its buffer with other values for reasons above.
   void ShareAsDecided() {
     if (!module_.has_schedule()) return;
-    internal::DisjointSets before = sets_;
+    DisjointSets before = sets_;
     const auto is_alone = [&](int32_t position) { return before.SizeOf(position) == values_.SizeOf(position); };
     for (const ValuePositions::Entry& entry : positions_.entries()) {
       std::optional<int32_t> done;
-      for (const internal::InPlacePair& pair : internal::DecidedPairs(*entry.instruction)) {
+      for (const InPlacePair& pair : DecidedPairs(*entry.instruction)) {
         const int32_t operand = Operand(*entry.instruction, pair.operand_number)->first;
         const std::optional<PositionRange> result = Of(entry.instruction).Find(pair.output_index);
         if (!result || result->size() != 1 || result->first == done) continue;
@@ -339,10 +344,10 @@ class Grouping {
   const HloModule& module_;
   const CallGraph& graph_;
   const ValuePositions& positions_;
-  const internal::InPlacePairs in_place_;
-  internal::DisjointSets sets_;    // of positions in one buffer
-  internal::DisjointSets values_;  // of positions that hold one value
-  std::vector<int32_t> owners_;    // by representative in sets_: the position whose value must stay as it is
+  const InPlacePairs in_place_;
+  DisjointSets sets_;            // of positions in one buffer
+  DisjointSets values_;          // of positions that hold one value
+  std::vector<int32_t> owners_;  // by representative in sets_: the position whose value must stay as it is
   std::vector<PositionKind> kinds_;
   std::vector<const HloInstruction*> last_users_;
 };

@@ -42,7 +42,7 @@ class BufferGroups {
 
   int32_t group_count() const { return group_count_; }
   // In the order of the groups' first positions.
-  int32_t internal::GroupOf(int32_t position) const { return groups_[position]; }
+  int32_t GroupOf(int32_t position) const { return groups_[position]; }
   PositionKind KindOf(int32_t position) const { return kinds_[position]; }
   // The position whose value this one holds: itself, or if it is handed on, where the value was made. What nobody made,
   // in a module that was not verified, has some position of those that hand it to one another.

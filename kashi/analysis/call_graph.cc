@@ -62,7 +62,7 @@ absl::StatusOr<CallGraph> CallGraph::Build(const HloModule& module) {
       }
       if (!node->has_buffers) continue;
       for (const HloComputation* callee : ControlFlowCallees(*instruction)) {
-        internal::Node& called = graph.nodes_[graph.indices_.at(callee)];
+        Node& called = graph.nodes_[graph.indices_.at(callee)];
         called.has_buffers = true;
         called.control_flow_callers.push_back(instruction);
       }

@@ -22,7 +22,7 @@ namespace kashi {
 
 class CallGraph {
  public:
-  struct internal::Node {
+  struct Node {
     const HloComputation* computation = nullptr;
     // Calls by control flow from computations that the entry reaches so; an instruction that calls twice is there
     // twice.
@@ -37,17 +37,17 @@ class CallGraph {
   static absl::StatusOr<CallGraph> Build(const HloModule& module);
 
   // Callees before callers.
-  absl::Span<const internal::Node> nodes() const { return nodes_; }
+  absl::Span<const Node> nodes() const { return nodes_; }
   // Dies for a computation of another module.
   int64_t IndexOf(const HloComputation* computation) const { return indices_.at(computation); }
-  const internal::Node& NodeOf(const HloComputation* computation) const { return nodes_[IndexOf(computation)]; }
+  const Node& NodeOf(const HloComputation* computation) const { return nodes_[IndexOf(computation)]; }
   // Runs as a part of its only caller, in that one's time and buffers. False for the entry.
   bool IsInline(const HloComputation* computation) const {
     return NodeOf(computation).control_flow_callers.size() == 1;
   }
 
  private:
-  std::vector<internal::Node> nodes_;
+  std::vector<Node> nodes_;
   absl::flat_hash_map<const HloComputation*, int64_t> indices_;
 };
 

@@ -15,10 +15,23 @@
 #include "kashi/base/status.h"
 
 namespace kashi {
+
+using internal::ConvolutionFlops;
+using internal::CostOfFused;
+using internal::DotFlops;
+using internal::Elements;
+using internal::FusedCost;
+using internal::FusedCosts;
+using internal::HostBytes;
+using internal::kFmaFlops;
+using internal::ProductOfSizes;
+using internal::RaggedDotFlops;
+using internal::Saturate;
+using internal::SumOverLeaves;
 namespace {
 
 SizeFunction GuardedSize(const CostRules& rules) {
-  const SizeFunction size = rules.size != nullptr ? rules.size : SizeFunction(internal::HostBytes);
+  const SizeFunction size = rules.size != nullptr ? rules.size : SizeFunction(HostBytes);
   return [size](const Shape& shape) {
     const bool has_bytes = shape.IsArray() ? shape.has_layout() : shape.IsTuple() || shape.IsOpaque();
     return has_bytes ? size(shape) : 0;
@@ -33,7 +46,7 @@ const Shape& FirstArray(const Shape& shape) {
   return shape.IsTuple() && shape.tuple_shapes_size() > 0 ? shape.tuple_shapes(0) : shape;
 }
 
-double ElementsOfAll(const Shape& shape) { return internal::SumOverLeaves(shape, internal::Elements); }
+double ElementsOfAll(const Shape& shape) { return internal::SumOverLeaves(shape, Elements); }
 
 bool IsTranscendental(HloOpcode opcode) {
   switch (opcode) {
@@ -79,14 +92,14 @@ double ReduceWindowRuns(const Window& window, const Shape& result) {
     wide = d;
     ++wide_count;
   }
-  const double all = internal::Saturate((internal::ProductOfSizes(sizes) - 1) * internal::Elements(result));
+  const double all = Saturate((ProductOfSizes(sizes) - 1) * Elements(result));
   if (wide_count != 1 || padded_count != 1 || wide >= result.dimensions_size()) return all;
   const WindowDimension& along = window.dimensions(wide);
   const int64_t reach = along.padding_low(), length = result.dimensions(wide);
   // The order of the terms keeps the sums within bounds. False if the padding is another dimension's: no reach then.
   const bool is_cumulative = length > 1 && reach == length - 1 && along.padding_high() == reach && along.size() > 0 &&
                              along.size() - reach == reach + 1;
-  return is_cumulative ? internal::Elements(result) / static_cast<double>(length) + static_cast<double>(reach) : all;
+  return is_cumulative ? Elements(result) / static_cast<double>(length) + static_cast<double>(reach) : all;
 }
 
 // ---- One instruction.
@@ -98,7 +111,7 @@ class Counter {
 
   // `size` is that of the rules, guarded.
   Counter(const HloInstruction& instruction, const CostRules& rules, const SizeFunction& size,
-          const InstructionCosts& instructions, const ComputationCosts& computations, const internal::FusedCosts& fused)
+          const InstructionCosts& instructions, const ComputationCosts& computations, const FusedCosts& fused)
       : instruction_(instruction),
         rules_(rules),
         size_(size),
@@ -211,7 +224,7 @@ class Counter {
 
   // Operands are read, results written; of tuples operands are read as tables and results written as what is in them.
   void SetDefaults() {
-    SetWritten(internal::SumOverLeaves(shape(), size_));
+    SetWritten(SumOverLeaves(shape(), size_));
     double bytes = cost_.result_bytes;
     cost_.operands.reserve(instruction_.operand_count());
     for (const HloInstruction* operand : instruction_.operands()) {
@@ -247,31 +260,31 @@ class Counter {
 
       // What runs a computation on elements.
       case HloOpcode::kMap:
-        return AddRuns(0, internal::Elements(shape()));
+        return AddRuns(0, Elements(shape()));
       case HloOpcode::kReduce:
-        return AddRuns(0, internal::Elements(operand_shape(0)) - internal::Elements(FirstArray(shape())));
+        return AddRuns(0, Elements(operand_shape(0)) - Elements(FirstArray(shape())));
       case HloOpcode::kReduceWindow:
         return AddRuns(0, ReduceWindowRuns(instruction_.window(), FirstArray(shape())));
       case HloOpcode::kScan:
         return AddRuns(0, 1);
       case HloOpcode::kSelectAndScatter: {
-        const double sources = internal::Elements(operand_shape(1));
-        AddRuns(0, internal::Saturate(sources * (WindowElements() - 1)));
+        const double sources = Elements(operand_shape(1));
+        AddRuns(0, Saturate(sources * (WindowElements() - 1)));
         return AddRuns(1, sources);
       }
       case HloOpcode::kSort: {  // as if by comparisons
-        const double elements = internal::Elements(operand_shape(0));
+        const double elements = Elements(operand_shape(0));
         return SetFlops(elements * Log2Ceiling(static_cast<uint64_t>(std::min(elements, 0x1p63))));
       }
 
       // Linear algebra.
       case HloOpcode::kDot:
       case HloOpcode::kScaledDot:
-        return SetFlops(internal::DotFlops(operand_shape(0), shape(), instruction_.dot_dimension_numbers()));
+        return SetFlops(DotFlops(operand_shape(0), shape(), instruction_.dot_dimension_numbers()));
       case HloOpcode::kRaggedDot:
-        return SetFlops(internal::RaggedDotFlops(instruction_));
+        return SetFlops(RaggedDotFlops(instruction_));
       case HloOpcode::kConvolution:
-        return SetFlops(internal::ConvolutionFlops(instruction_));
+        return SetFlops(ConvolutionFlops(instruction_));
       case HloOpcode::kFft:
         return HandleFft();
       case HloOpcode::kCholesky:
@@ -290,15 +303,14 @@ class Counter {
 
       default:
         if (!instruction_.IsElementwise() || opcode == HloOpcode::kCopy) return;
-        return IsTranscendental(opcode) ? SetTranscendentals(internal::Elements(shape()))
-                                        : SetFlops(internal::Elements(shape()));
+        return IsTranscendental(opcode) ? SetTranscendentals(Elements(shape())) : SetFlops(Elements(shape()));
     }
   }
 
   double WindowElements() const {
     std::vector<int64_t> sizes;
     for (const WindowDimension& dimension : instruction_.window().dimensions()) sizes.push_back(dimension.size());
-    return internal::ProductOfSizes(sizes);
+    return ProductOfSizes(sizes);
   }
 
   void HandleCustomCall() {
@@ -329,7 +341,7 @@ class Counter {
     double sum = 0;
     for (IndexedShape& leaf : ShapeUtil::GetLeafShapes(operand_shape(0))) {
       parts.operands.push_back({0, std::move(leaf.index), size_(leaf.shape)});
-      sum = internal::Saturate(sum + parts.operands.back().bytes);
+      sum = Saturate(sum + parts.operands.back().bytes);
     }
     Read(0, sum);
     SetBytes(sum);
@@ -339,13 +351,13 @@ class Counter {
   // What is taken is read and written; indices, if there are any, are read, of dynamic-slice the first one.
   void HandleTaking() {
     const double taken = size_(shape());
-    Read(0, taken, Ratio(internal::Elements(shape()), internal::Elements(operand_shape(0))));
+    Read(0, taken, Ratio(Elements(shape()), Elements(operand_shape(0))));
     SetBytes(2 * taken + OperandBytes(1));
   }
 
   void HandleUpdate() {  // in place
     const double update = OperandBytes(1);
-    Read(0, 0, 1 - Ratio(internal::Elements(operand_shape(1)), internal::Elements(operand_shape(0))));
+    Read(0, 0, 1 - Ratio(Elements(operand_shape(1)), Elements(operand_shape(0))));
     SetWritten(update);
     SetBytes(2 * update + OperandBytes(2));
   }
@@ -360,16 +372,16 @@ class Counter {
       cost_.result_bytes += update;
       cost_.cost.bytes_accessed += 3 * update;
     }
-    AddRuns(0, internal::Elements(operand_shape(count + 1)));
+    AddRuns(0, Elements(operand_shape(count + 1)));
   }
 
   void HandleFft() {
     double log_factor = 1;
     for (int64_t length : instruction_.fft_length()) {
-      log_factor = internal::Saturate(log_factor * Log2Floor(static_cast<uint64_t>(std::max<int64_t>(length, 1))));
+      log_factor = Saturate(log_factor * Log2Floor(static_cast<uint64_t>(std::max<int64_t>(length, 1))));
     }
     constexpr double kFmaPerComplexProduct = 4;
-    SetFlops(internal::kFmaFlops * kFmaPerComplexProduct * log_factor * internal::Elements(operand_shape(0)));
+    SetFlops(kFmaFlops * kFmaPerComplexProduct * log_factor * Elements(operand_shape(0)));
   }
 
   // Half of the square is there.
@@ -378,14 +390,14 @@ class Counter {
     SetWritten(cost_.result_bytes / 2);
     Read(0, OperandBytes(0) / 2);
     SetBytes(cost_.result_bytes + OperandBytes(0) / 2);
-    SetFlops(std::floor(LastSize(a) * internal::Elements(a) / 3));
+    SetFlops(std::floor(LastSize(a) * Elements(a) / 3));
   }
 
   void HandleTriangularSolve() {
     const double b_bytes = OperandBytes(1);
     SetBytes(cost_.result_bytes + OperandBytes(0) / 2 + b_bytes);
     Read(0, b_bytes);  // as XLA has it; it means operand 1
-    SetFlops(internal::kFmaFlops * LastSize(operand_shape(0)) * internal::Elements(operand_shape(1)));
+    SetFlops(kFmaFlops * LastSize(operand_shape(0)) * Elements(operand_shape(1)));
   }
 
   static double LastSize(const Shape& array) {
@@ -395,7 +407,7 @@ class Counter {
 
   void HandleFusion() {
     if (instruction_.called_computations().empty()) return;
-    const internal::FusedCost& fused = fused_.at(instruction_.called_computations()[0]);
+    const FusedCost& fused = fused_.at(instruction_.called_computations()[0]);
     if (instruction_.IsCustomFusion() && fused.gather_or_scatter != nullptr) return HandleIndexed(fused);
     const double reads = ReadParameters(fused);
     cost_.cost = Callee(0);
@@ -406,7 +418,7 @@ class Counter {
   }
 
   // Returns the sum.
-  double ReadParameters(const internal::FusedCost& fused) {
+  double ReadParameters(const FusedCost& fused) {
     double sum = 0;
     for (size_t i = 0; i < fused.reads.size(); ++i) {
       Read(static_cast<int64_t>(i), fused.reads[i]);
@@ -416,7 +428,7 @@ class Counter {
   }
 
   // A fusion that is there for the sake of a gather or a scatter costs what that costs.
-  void HandleIndexed(const internal::FusedCost& fused) {
+  void HandleIndexed(const FusedCost& fused) {
     const InstructionCost& indexed = instructions_.at(fused.gather_or_scatter);
     cost_.cost = indexed.cost;
     SetWritten(indexed.result_bytes);
@@ -430,7 +442,7 @@ class Counter {
   const SizeFunction& size_;
   const InstructionCosts& instructions_;
   const ComputationCosts& computations_;
-  const internal::FusedCosts& fused_;
+  const FusedCosts& fused_;
   InstructionCost cost_;
 };
 
@@ -449,18 +461,18 @@ absl::flat_hash_set<const HloComputation*> FusedComputations(const CallGraph& gr
 }  // namespace
 
 Cost& Cost::operator+=(const Cost& other) {
-  flops = internal::Saturate(flops + other.flops);
-  transcendentals = internal::Saturate(transcendentals + other.transcendentals);
-  bytes_accessed = internal::Saturate(bytes_accessed + other.bytes_accessed);
-  unknown = internal::Saturate(unknown + other.unknown);
+  flops = Saturate(flops + other.flops);
+  transcendentals = Saturate(transcendentals + other.transcendentals);
+  bytes_accessed = Saturate(bytes_accessed + other.bytes_accessed);
+  unknown = Saturate(unknown + other.unknown);
   return *this;
 }
 
 Cost operator*(Cost a, double times) {
-  a.flops = internal::Saturate(a.flops * times);
-  a.transcendentals = internal::Saturate(a.transcendentals * times);
-  a.bytes_accessed = internal::Saturate(a.bytes_accessed * times);
-  a.unknown = internal::Saturate(a.unknown * times);
+  a.flops = Saturate(a.flops * times);
+  a.transcendentals = Saturate(a.transcendentals * times);
+  a.bytes_accessed = Saturate(a.bytes_accessed * times);
+  a.unknown = Saturate(a.unknown * times);
   return a;
 }
 
@@ -469,7 +481,7 @@ absl::StatusOr<CostAnalysis> CostAnalysis::Run(const HloModule& module, const Co
   const absl::flat_hash_set<const HloComputation*> fused = FusedComputations(graph);
   const SizeFunction size = GuardedSize(rules);
   CostAnalysis result;
-  internal::FusedCosts fused_costs;
+  FusedCosts fused_costs;
   for (const CallGraph::Node& node : graph.nodes()) {
     Cost sum;
     for (const HloInstruction* instruction : node.computation->instructions()) {
@@ -481,7 +493,7 @@ absl::StatusOr<CostAnalysis> CostAnalysis::Run(const HloModule& module, const Co
     result.computation_costs_.emplace(node.computation, sum);
     result.computations_.push_back(node.computation);
     if (fused.contains(node.computation)) {
-      fused_costs.emplace(node.computation, internal::CostOfFused(*node.computation, fused_costs, size));
+      fused_costs.emplace(node.computation, CostOfFused(*node.computation, fused_costs, size));
     }
   }
   result.total_ = result.computation_costs_.at(module.entry_computation());

@@ -22,12 +22,19 @@
 #include "kashi/literal/random_array.h"
 
 namespace kashi {
+
+using internal::DefaultMemoryLimit;
+using internal::ElidedConstants;
+using internal::FillRandom;
+using internal::SetConstant;
+using internal::ValueConstraint;
+using internal::ValueConstraints;
 namespace {
 
 using Distribution = internal::RandomDistributionSpec;
 using Kind = internal::RandomDistributionSpec::Kind;
 
-constexpr double kInfinity = internal::ValueConstraint::kInfinity;
+constexpr double kInfinity = ValueConstraint::kInfinity;
 constexpr double kLargestInteger = 127;  // unless something is wished: indices and counts more often than not
 constexpr double kMostExact = 0x1p53;    // of whole numbers in double
 constexpr double kLeastPositive = 0.1;   // of what is to be positive and an interval of length 1
@@ -44,7 +51,7 @@ Distribution Uniform(double first, double last) { return {Kind::kUniform, first,
 Distribution Constant(double value) { return {Kind::kConstant, value, value}; }
 
 // [-1, 1), as far as it is wished; if none of it is, the end of the wished interval that is nearest.
-Distribution RealsWithin(const internal::ValueConstraint& wish) {
+Distribution RealsWithin(const ValueConstraint& wish) {
   const double min = wish.min;
   const double max = wish.max;
   if (min == 0) {
@@ -59,12 +66,12 @@ Distribution RealsWithin(const internal::ValueConstraint& wish) {
 
 // Whether the wish is about real numbers that the integers become, and of all integers only 0 grants it: quantized weights
 // of a dot that wants small factors. Zeros would make its result say nothing.
-bool IsGrantedByZeroAlone(const internal::ValueConstraint& wish) {
+bool IsGrantedByZeroAlone(const ValueConstraint& wish) {
   return !wish.is_index && wish.min > -1 && wish.max < 1 && wish.min <= 0 && wish.max >= 0 && wish.min < wish.max;
 }
 
 // [0, 127], as far as it is wished.
-Distribution IntegersWithin(PrimitiveType type, const internal::ValueConstraint& wish, int64_t elements) {
+Distribution IntegersWithin(PrimitiveType type, const ValueConstraint& wish, int64_t elements) {
   if (IsGrantedByZeroAlone(wish)) {
     const bool may_be_negative = wish.min < 0 && primitive_util::IsSignedIntegralType(type);
     return Uniform(may_be_negative ? -1 : 0, wish.max > 0 ? 1 : 0);
@@ -78,7 +85,7 @@ Distribution IntegersWithin(PrimitiveType type, const internal::ValueConstraint&
   return Uniform(min == -kInfinity ? std::min(0.0, max) : min, std::max(min, max));
 }
 
-Distribution AsWished(PrimitiveType type, const internal::ValueConstraint& wish, int64_t elements) {
+Distribution AsWished(PrimitiveType type, const ValueConstraint& wish, int64_t elements) {
   Distribution distribution;
   const bool is_integer = primitive_util::IsIntegralType(type);
   if (wish.value.has_value()) {
@@ -102,7 +109,7 @@ bool IsNumber(PrimitiveType type) {
 }
 
 // What the rule says for a type; nullopt if it says nothing.
-std::optional<Distribution> ByRule(const FakeRule& rule, PrimitiveType type, const internal::ValueConstraint& wish) {
+std::optional<Distribution> ByRule(const FakeRule& rule, PrimitiveType type, const ValueConstraint& wish) {
   const bool is_integer = primitive_util::IsIntegralType(type);
   switch (rule.kind) {
     case FakeRule::Kind::kAuto:
@@ -126,7 +133,7 @@ std::optional<Distribution> ByRule(const FakeRule& rule, PrimitiveType type, con
   return std::nullopt;
 }
 
-Plan PlanOf(const Shape& shape, const internal::ValueConstraint& wish, const FakeRule& rule) {
+Plan PlanOf(const Shape& shape, const ValueConstraint& wish, const FakeRule& rule) {
   const PrimitiveType type = shape.element_type();
   if (const std::optional<Distribution> distribution = ByRule(rule, type, wish)) return {*distribution, false, false};
   const int64_t rank = shape.rank();
@@ -136,8 +143,7 @@ Plan PlanOf(const Shape& shape, const internal::ValueConstraint& wish, const Fak
           !wish.is_free()};
 }
 
-FakeArray Describe(const Shape& shape, const ShapeIndex& index, const Plan& plan,
-                   const internal::ValueConstraint& wish) {
+FakeArray Describe(const Shape& shape, const ShapeIndex& index, const Plan& plan, const ValueConstraint& wish) {
   FakeArray array = {index, shape, "", plan.distribution.first, plan.distribution.last, ""};
   constexpr const char* kNames[] = {"constant", "uniform", "normal", "whole", "bits"};
   array.rule = shape.element_type() == PRED && plan.distribution.kind != Kind::kConstant
@@ -183,16 +189,16 @@ uint64_t MixSeed(uint64_t seed, uint64_t number) {
 
 // Fills all arrays of a literal with default layouts.
 absl::StatusOr<std::vector<FakeArray>> FillArrays(const HloInstruction& instruction,
-                                                  const internal::ValueConstraints& constraints, const FakeRule& rule,
+                                                  const ValueConstraints& constraints, const FakeRule& rule,
                                                   uint64_t seed, const WorkMeter* meter, Literal* literal) {
   std::vector<FakeArray> arrays;
   KASHI_RETURN_IF_ERROR(ShapeUtil::ForEachLeafShapeWithStatus(
       literal->shape(), [&](const Shape& leaf, const ShapeIndex& index) -> absl::Status {
         if (!leaf.IsArray()) return absl::OkStatus();
-        const internal::ValueConstraint wish = constraints.Of(&instruction, index);
+        const ValueConstraint wish = constraints.Of(&instruction, index);
         const Plan plan = PlanOf(leaf, wish, rule);
         const uint64_t array_seed = MixSeed(seed, arrays.size());
-        KASHI_RETURN_IF_ERROR(internal::FillRandom(plan.distribution, array_seed, literal, index, meter));
+        KASHI_RETURN_IF_ERROR(FillRandom(plan.distribution, array_seed, literal, index, meter));
         if (plan.is_dominant) RaiseDiagonals(leaf, index, literal);
         arrays.push_back(Describe(leaf, index, plan, wish));
         return absl::OkStatus();
@@ -232,7 +238,7 @@ absl::Status CheckArrays(const HloInstruction& parameter) {
 absl::Status CheckRule(const HloInstruction& parameter, const FakeRule& rule) {
   bool fits = rule.kind == FakeRule::Kind::kAuto;
   ShapeUtil::ForEachLeafShape(parameter.shape(), [&](const Shape& leaf, const ShapeIndex&) {
-    fits |= leaf.IsArray() && ByRule(rule, leaf.element_type(), internal::ValueConstraint()).has_value();
+    fits |= leaf.IsArray() && ByRule(rule, leaf.element_type(), ValueConstraint()).has_value();
   });
   if (fits) return absl::OkStatus();
   return InvalidArgument("%s is %s: the rule for it is for other types", NameOf(parameter),
@@ -248,7 +254,7 @@ absl::Status CheckOptions(const HloComputation& entry, const FakeArgumentOptions
   }
   for (const HloInstruction* parameter : entry.parameter_instructions()) KASHI_RETURN_IF_ERROR(CheckArrays(*parameter));
   const double limit =
-      static_cast<double>(options.memory_limit_bytes > 0 ? options.memory_limit_bytes : internal::DefaultMemoryLimit());
+      static_cast<double>(options.memory_limit_bytes > 0 ? options.memory_limit_bytes : DefaultMemoryLimit());
   const double bytes = BytesOfParameters(entry);
   if (bytes <= limit) return absl::OkStatus();
   return WithLimitKind(ResourceExhausted("the inputs take %.0f bytes; the limit is %.0f", bytes, limit),
@@ -317,7 +323,7 @@ std::string FakeArray::ToString() const {
 
 absl::StatusOr<std::vector<FakeArgument>> MakeFakeArguments(const HloModule& module,
                                                             const FakeArgumentOptions& options) {
-  KASHI_ASSIGN_OR_RETURN(const internal::ValueConstraints constraints, internal::ValueConstraints::Build(module));
+  KASHI_ASSIGN_OR_RETURN(const ValueConstraints constraints, ValueConstraints::Build(module));
   const HloComputation& entry = *module.entry_computation();
   KASHI_RETURN_IF_ERROR(CheckOptions(entry, options));
   std::vector<FakeArgument> arguments;
@@ -337,7 +343,7 @@ absl::StatusOr<std::vector<FakeArgument>> MakeFakeArguments(const HloModule& mod
   return arguments;
 }
 
-absl::StatusOr<Literal> MakeElidedValue(const HloInstruction& constant, const internal::ValueConstraints& constraints,
+absl::StatusOr<Literal> MakeElidedValue(const HloInstruction& constant, const ValueConstraints& constraints,
                                         uint64_t seed) {
   Shape shape = constant.literal().shape();
   LayoutUtil::SetToDefaultLayout(&shape);
@@ -347,11 +353,11 @@ absl::StatusOr<Literal> MakeElidedValue(const HloInstruction& constant, const in
 }
 
 absl::Status FillElidedConstants(HloModule* module, uint64_t seed) {
-  KASHI_ASSIGN_OR_RETURN(const internal::ValueConstraints constraints, internal::ValueConstraints::Build(*module));
+  KASHI_ASSIGN_OR_RETURN(const ValueConstraints constraints, ValueConstraints::Build(*module));
   uint64_t number = 0;
-  for (HloInstruction* constant : internal::ElidedConstants(*module)) {
+  for (HloInstruction* constant : ElidedConstants(*module)) {
     KASHI_ASSIGN_OR_RETURN(Literal value, MakeElidedValue(*constant, constraints, MixSeed(~seed, number++)));
-    internal::SetConstant(constant, std::move(value));
+    SetConstant(constant, std::move(value));
   }
   return absl::OkStatus();
 }

@@ -13,6 +13,9 @@
 #include "kashi/hlo/text/hlo_place.h"
 
 namespace kashi {
+
+using internal::ConvolutionFlops;
+using internal::DotFlops;
 namespace {
 
 using Properties = HloCostAnalysis::Properties;
@@ -186,13 +189,13 @@ void HloCostAnalysis::Count(const std::vector<const HloInstruction*>& instructio
 void HloCostAnalysis::SetExactSums() { SetMainKeys(sum_, &property_sums_); }
 
 absl::Status HloCostAnalysis::Visit(const HloComputation& computation) {
-  KASHI_ASSIGN_OR_RETURN(const KnownMap all, internal::Analyze(&computation));
+  KASHI_ASSIGN_OR_RETURN(const KnownMap all, Analyze(&computation));
   Count({computation.instructions().begin(), computation.instructions().end()}, all);
   return absl::OkStatus();
 }
 
 absl::Status HloCostAnalysis::Visit(const HloInstruction& root) {
-  KASHI_ASSIGN_OR_RETURN(const KnownMap all, internal::Analyze(root.parent()));
+  KASHI_ASSIGN_OR_RETURN(const KnownMap all, Analyze(root.parent()));
   absl::flat_hash_set<const HloInstruction*> seen = {&root};
   std::vector<const HloInstruction*> needed = {&root};
   for (size_t i = 0; i < needed.size(); ++i) {
@@ -221,7 +224,7 @@ absl::Status HloCostAnalysis::RemoveInstruction(HloInstruction* instruction) {
 }
 
 absl::Status HloCostAnalysis::RevisitInstruction(HloInstruction* instruction) {
-  KASHI_ASSIGN_OR_RETURN(const KnownMap all, internal::Analyze(instruction->parent()));
+  KASHI_ASSIGN_OR_RETURN(const KnownMap all, Analyze(instruction->parent()));
   KASHI_RETURN_IF_ERROR(RemoveInstruction(instruction));
   Count({instruction}, all);
   return absl::OkStatus();
@@ -282,14 +285,14 @@ int64_t HloCostAnalysis::GetBytesWritten(const HloInstruction& instruction, std:
 
 int64_t HloCostAnalysis::GetDotFlops(const Shape& lhs_shape, const Shape& result_shape,
                                      const DotDimensionNumbers& dnums) {
-  return ToInt64(internal::DotFlops(lhs_shape, result_shape, dnums));
+  return ToInt64(DotFlops(lhs_shape, result_shape, dnums));
 }
 int64_t HloCostAnalysis::GetConvolutionFlops(const HloInstruction* convolution) {
-  return ToInt64(internal::ConvolutionFlops(*convolution));
+  return ToInt64(ConvolutionFlops(*convolution));
 }
 int64_t HloCostAnalysis::GetConvolutionFlops(const HloInstruction* convolution, const Shape& lhs_shape,
                                              const Shape& /*rhs_shape*/, const Shape& result_shape) {
-  return ToInt64(internal::ConvolutionFlops(*convolution, lhs_shape, result_shape));
+  return ToInt64(ConvolutionFlops(*convolution, lhs_shape, result_shape));
 }
 
 }  // namespace kashi

@@ -143,7 +143,7 @@ class HloCostAnalysis {
   static constexpr int kUnknownCost = -1;
 
   // All instructions of the module that a computation is in.
-  absl::StatusOr<KnownMap> internal::Analyze(const HloComputation* in_module) const;
+  absl::StatusOr<KnownMap> Analyze(const HloComputation* in_module) const;
   Properties PropertiesOf(const HloInstruction& instruction, const InstructionCost& cost,
                           const ComputationProperties& computations) const;
   float BottleneckSeconds(const Properties& properties) const;

@@ -6,6 +6,8 @@
 #include "kashi/analysis/instruction_order.h"
 
 namespace kashi {
+
+using internal::InstructionOrder;
 namespace {
 
 // The computations of one region in one sequence.
@@ -61,7 +63,7 @@ class Sequencer {
   int32_t now() const { return static_cast<int32_t>(layout_.sequence.size()); }
   void Enter(const HloComputation* computation) {
     layout_.spans[computation].first = now();
-    frames_.push_back({computation, internal::InstructionOrder(module_, *computation, positions_, groups_)});
+    frames_.push_back({computation, InstructionOrder(module_, *computation, positions_, groups_)});
   }
   void Leave() {
     layout_.spans[frames_.back().computation].last = now() - 1;

@@ -23,6 +23,15 @@
 #include "kashi/base/status.h"
 
 namespace kashi {
+
+using internal::AssignHostBuffers;
+using internal::HostBufferAssignment;
+using internal::ScopedMemory;
+using internal::ShapeNode;
+using internal::ShapeNodes;
+using internal::ShapeNodesCache;
+using internal::TraceTemporaries;
+using internal::UsedScopedMemory;
 namespace {
 
 class Analyzer {
@@ -43,8 +52,8 @@ class Analyzer {
     if (facts_.assignment) {
       KASHI_RETURN_IF_ERROR(PlaceAsXla(*facts_.assignment));
     } else if (!result_.target.is_tpu() && result_.is_scheduled && ranges.region_count() == 1) {
-      Place(internal::AssignHostBuffers(module_, graph, positions, groups, ranges, result_.target.buffer_alignment(),
-                                        thread_local_count_));
+      Place(AssignHostBuffers(module_, graph, positions, groups, ranges, result_.target.buffer_alignment(),
+                              thread_local_count_));
     } else if (result_.is_scheduled && result_.target.is_tpu()) {
       result_.basis = MemoryBasis::kSchedule;
     }
@@ -86,7 +95,7 @@ class Analyzer {
       for (int32_t node = 0; node < each.nodes->size(); ++node) {
         const int32_t position = each.first + node;
         const int32_t group = groups.GroupOf(position);
-        const internal::ShapeNode& shape = each.nodes->nodes()[node];
+        const ShapeNode& shape = each.nodes->nodes()[node];
         if (groups.KindOf(position) == PositionKind::kHandedOn || groups.IsBorrowed(group)) continue;
         if (shape.shape->IsToken() || shape.shape->IsOpaque()) continue;
         if (facts[group].buffer < 0) facts[group].buffer = AddBuffer(ranges.RangeOf(group));
@@ -112,7 +121,7 @@ class Analyzer {
     for (const CallGraph::Node& node : graph.nodes()) {
       if (!node.is_reached || node.has_buffers || node.computation->IsFusionComputation()) continue;
       for (const HloInstruction* instruction : node.computation->instructions()) {
-        KASHI_ASSIGN_OR_RETURN(const internal::ShapeNodes* nodes, shapes_.Get(instruction->shape()));
+        KASHI_ASSIGN_OR_RETURN(const ShapeNodes* nodes, shapes_.Get(instruction->shape()));
         KASHI_RETURN_IF_ERROR(AddToTotalBytes(nodes->total_bytes(), &total_bytes));
         if (!instruction->IsConstant()) {
           AddThreadLocal(*instruction, *nodes);
@@ -123,15 +132,14 @@ class Analyzer {
     }
     return absl::OkStatus();
   }
-  void AddConstantOfElements(const HloInstruction& instruction, const internal::ShapeNode& shape,
-                             int32_t entry_region) {
+  void AddConstantOfElements(const HloInstruction& instruction, const ShapeNode& shape, int32_t entry_region) {
     MemoryBuffer& buffer = result_.buffers[AddBuffer({entry_region, 0, 0})];
     buffer.kind = MemoryBuffer::Kind::kConstant;
     AddValue({std::string(instruction.name()), &instruction, shape.shape, BytesOf(shape, instruction),
               shape.unpadded_bytes, shape.memory_space, /*is_phi=*/false},
              &buffer);
   }
-  void AddThreadLocal(const HloInstruction& instruction, const internal::ShapeNodes& nodes) {
+  void AddThreadLocal(const HloInstruction& instruction, const ShapeNodes& nodes) {
     switch (instruction.opcode()) {
       case HloOpcode::kGetTupleElement:
       case HloOpcode::kBitcast:
@@ -150,7 +158,7 @@ class Analyzer {
   }
   // An untiled scalar that is a constant of a compiled TPU program takes as much as a whole vector register, 4096 bytes;
   // elsewhere those of 32 bits take four (device_size.h).
-  int64_t BytesOf(const internal::ShapeNode& node, const HloInstruction& instruction) const {
+  int64_t BytesOf(const ShapeNode& node, const HloInstruction& instruction) const {
     const Shape& shape = *node.shape;
     const bool is_untiled_scalar = instruction.IsConstant() && shape.IsArray() && shape.dimensions_size() == 0 &&
                                    (!shape.has_layout() || shape.layout().tiles_size() == 0);
@@ -182,7 +190,7 @@ class Analyzer {
   }
 
   // Where there is no answer, there are no places: the temporaries are then as many as are alive at once, an estimate.
-  void Place(const absl::StatusOr<internal::HostBufferAssignment>& assignment) {
+  void Place(const absl::StatusOr<HostBufferAssignment>& assignment) {
     if (!assignment.ok()) return;
     result_.has_places = true;
     result_.basis = MemoryBasis::kPlacement;
@@ -190,7 +198,7 @@ class Analyzer {
     for (size_t group = 0; group < assignment->places.size(); ++group) {
       const int32_t number = buffer_of_group_[group];
       if (number < 0 || result_.buffers[number].kind != MemoryBuffer::Kind::kTemporary) continue;
-      const internal::HostBufferAssignment::Place& place = assignment->places[group];
+      const HostBufferAssignment::Place& place = assignment->places[group];
       result_.buffers[number].offset = place.offset;
       if (place.owner >= 0) result_.buffers[number].lies_in = buffer_of_group_[place.owner];
     }
@@ -290,7 +298,7 @@ class Analyzer {
   }
   void AddLeaves(const PositionRange& range, int64_t MemorySpaceUsage::*sum) {
     for (int32_t i = 0; i < range.size(); ++i) {
-      const internal::ShapeNode& node = range.nodes->nodes()[range.node + i];
+      const ShapeNode& node = range.nodes->nodes()[range.node + i];
       if (!node.is_tuple) Space(node.memory_space).*sum += node.bytes;
     }
   }
@@ -302,7 +310,7 @@ class Analyzer {
       std::fill_n(is_aliased.begin() + *node, output.nodes->nodes()[*node].subtree_size, true);
     }
     for (int32_t i = 0; i < output.size(); ++i) {
-      const internal::ShapeNode& node = output.nodes->nodes()[i];
+      const ShapeNode& node = output.nodes->nodes()[i];
       if (is_aliased[i] && !node.is_tuple) Space(node.memory_space).alias_bytes += node.bytes;
     }
   }
@@ -314,11 +322,11 @@ class Analyzer {
     }
     const auto take = [&](int64_t number, const ShapeIndex& index, bool is_donor) {
       if (number < 0 || number >= entry.num_parameters()) return;
-      const internal::ShapeNodes& nodes = *positions.RangeOf(entry.parameter_instruction(number)).nodes;
+      const ShapeNodes& nodes = *positions.RangeOf(entry.parameter_instruction(number)).nodes;
       const std::optional<int32_t> place = nodes.Find(index);
       if (!place || is_taken[number][*place]) return;
       for (int32_t i = *place; i < *place + nodes.nodes()[*place].subtree_size; ++i) {
-        const internal::ShapeNode& node = nodes.nodes()[i];
+        const ShapeNode& node = nodes.nodes()[i];
         if (is_donor && !is_taken[number][i] && !node.is_tuple) {
           Space(node.memory_space).unused_donor_bytes += node.bytes;
         }
@@ -341,7 +349,7 @@ class Analyzer {
     AddLeaves(output, &MemorySpaceUsage::output_bytes);
     AddAliased(output);
     AddUnusedDonors(positions);
-    for (const internal::ShapeNode& node : output.nodes->nodes()) {
+    for (const ShapeNode& node : output.nodes->nodes()) {
       if (node.is_tuple) result_.output_table_bytes += node.bytes;
     }
     for (const MemoryBuffer& buffer : result_.buffers) {
@@ -403,7 +411,7 @@ class Analyzer {
                            const LiveRanges& ranges) {
     if (!result_.target.is_tpu()) return absl::OkStatus();
     const std::vector<MemoryUse> traced =
-        internal::TraceTemporaries(positions, groups, ranges, result_.target, is_temporary_group_);
+        TraceTemporaries(positions, groups, ranges, result_.target, is_temporary_group_);
     KASHI_ASSIGN_OR_RETURN(const auto peaks, FindMemoryPeaks(traced, graph, ranges));
     for (const auto& [space, peak] : peaks) result_.xla_temp_bytes = std::max(result_.xla_temp_bytes, peak.bytes);
     return absl::OkStatus();
@@ -413,8 +421,7 @@ class Analyzer {
     for (const auto& sequence : result_.sequences) {
       for (const HloInstruction* instruction : sequence) {
         if (!instruction->has_backend_config()) continue;
-        for (const internal::ScopedMemory& scoped :
-             internal::UsedScopedMemory(instruction->raw_backend_config_string())) {
+        for (const ScopedMemory& scoped : UsedScopedMemory(instruction->raw_backend_config_string())) {
           if (scoped.bytes == 0) continue;
           MemorySpaceUsage& space = Space(scoped.memory_space);
           space.scratch_bytes = std::max(space.scratch_bytes, scoped.bytes);
@@ -454,7 +461,7 @@ class Analyzer {
   }
 
   const HloModule& module_;
-  internal::ShapeNodesCache shapes_;
+  ShapeNodesCache shapes_;
   MemoryAnalysis result_;
   std::map<int64_t, MemorySpaceUsage> spaces_;
   std::vector<bool> is_temporary_group_;

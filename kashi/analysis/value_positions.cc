@@ -7,6 +7,9 @@
 #include "kashi/hlo/text/hlo_place.h"
 
 namespace kashi {
+
+using internal::ShapeNodes;
+using internal::ShapeNodesCache;
 namespace {
 
 constexpr int64_t kMaxPositions = int64_t{1} << 24;
@@ -35,7 +38,7 @@ std::optional<PositionRange> PositionRange::Find(ShapeIndexView index) const {
   return range;
 }
 
-absl::StatusOr<ValuePositions> ValuePositions::Build(const CallGraph& graph, internal::ShapeNodesCache* shapes) {
+absl::StatusOr<ValuePositions> ValuePositions::Build(const CallGraph& graph, ShapeNodesCache* shapes) {
   ValuePositions result;
   int64_t size = 0;
   for (const CallGraph::Node& node : graph.nodes()) {
@@ -43,9 +46,9 @@ absl::StatusOr<ValuePositions> ValuePositions::Build(const CallGraph& graph, int
     const auto base = static_cast<int64_t>(result.entry_indices_.size());
     result.computation_bases_.emplace(node.computation, base);
     for (const HloInstruction* instruction : node.computation->instructions()) {
-      const absl::StatusOr<const internal::ShapeNodes*> found = shapes->Get(instruction->shape());
+      const absl::StatusOr<const ShapeNodes*> found = shapes->Get(instruction->shape());
       if (!found.ok()) return AtInstruction(found.status(), *instruction);
-      const internal::ShapeNodes* const nodes = *found;
+      const ShapeNodes* const nodes = *found;
       KASHI_RETURN_IF_ERROR(AtInstruction(AddToTotalBytes(nodes->total_bytes(), &result.total_bytes_), *instruction));
       result.entry_indices_.resize(base + instruction->local_id() + 1, -1);
       result.entry_indices_.back() = static_cast<int32_t>(result.entries_.size());

@@ -18,7 +18,6 @@
 #include "kashi/array/types.h"
 
 namespace kashi::internal {
-namespace internal {
 
 // The type of all arithmetic below: what a narrow type stands for.
 template <typename T>
@@ -43,14 +42,12 @@ constexpr To RealToInteger(From value) {
   }
 }
 
-}  // namespace internal
-
 template <typename To, typename From>
 constexpr To ConvertElement(From value) {
   if constexpr (std::is_same_v<To, From>) {
     return value;
   } else if constexpr (std::is_same_v<To, bool>) {
-    return static_cast<internal::ComputedType<From>>(value) != internal::ComputedType<From>(0);
+    return static_cast<ComputedType<From>>(value) != ComputedType<From>(0);
   } else if constexpr (is_complex_v<From>) {
     if constexpr (is_complex_v<To>) {
       return To(value);
@@ -60,10 +57,10 @@ constexpr To ConvertElement(From value) {
   } else if constexpr (is_complex_v<To>) {
     return To(ConvertElement<typename To::value_type>(value), 0);
   } else if constexpr (is_specialized_floating_point_v<From> && is_specialized_integral_v<To>) {
-    return internal::RealToInteger<To>(static_cast<internal::ComputedType<From>>(value));
+    return RealToInteger<To>(static_cast<ComputedType<From>>(value));
   } else if constexpr (is_specialized_integral_v<From> && is_intN_v<To>) {
     // Of a wide integer only the low bits matter; int may not hold the rest.
-    return To(static_cast<int>(static_cast<uint8_t>(static_cast<internal::ComputedType<From>>(value))));
+    return To(static_cast<int>(static_cast<uint8_t>(static_cast<ComputedType<From>>(value))));
   } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, double>) {
     // Too large for a float is infinity. The cast alone leaves that open in the language, though not in IEEE 754.
     return __builtin_fabs(value) < 0x1.ffffffp+127 ? static_cast<float>(value)

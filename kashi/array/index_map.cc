@@ -30,7 +30,7 @@ class IndexMapBuilder {
  private:
   // A dimension between two tiles: the digit floor(v / divisor) mod modulus of the value v of a source.
   // Inv: modulus == bound, unless 0: the most major digit of its source, which has no modulus.
-  struct internal::Digit {
+  struct Digit {
     int32_t source;
     uint64_t divisor;
     int64_t modulus;
@@ -47,7 +47,7 @@ class IndexMapBuilder {
     int32_t parts_end;
   };
   struct Part {
-    internal::Digit digit;
+    Digit digit;
     uint64_t stride;  // within the source
   };
   // A term of the sum for a source (or for the position: source_count()), before those for one quotient are added up.
@@ -62,10 +62,9 @@ class IndexMapBuilder {
   int rank() const { return shape_.dimensions_size(); }
   absl::Status StartWithDimensions();
   absl::Status ApplyTile(const Tile& tile, bool is_first);
-  absl::StatusOr<internal::Digit> Merge(absl::Span<const internal::Digit> run, const Tile& tile);
-  void Split(const internal::Digit& digit, int64_t tile_size, bool is_first, internal::Digit* count,
-             internal::Digit* within);
-  internal::Digit MakeSource(int64_t bound, bool within_tile);
+  absl::StatusOr<Digit> Merge(absl::Span<const Digit> run, const Tile& tile);
+  void Split(const Digit& digit, int64_t tile_size, bool is_first, Digit* count, Digit* within);
+  Digit MakeSource(int64_t bound, bool within_tile);
   absl::Status SetSizes(IndexMap* map) const;
   int64_t TileElementCount() const;
   std::vector<Part> PhysicalParts() const;
@@ -85,7 +84,7 @@ class IndexMapBuilder {
 
   const Shape& shape_;
   const Layout& layout_;
-  absl::InlinedVector<internal::Digit, 12> digits_;  // the dimensions after the tiles so far, major to minor
+  absl::InlinedVector<Digit, 12> digits_;  // the dimensions after the tiles so far, major to minor
   absl::InlinedVector<Source, 12> sources_;
   std::vector<Part> parts_;
   bool tiles_interleave_ = false;
@@ -130,7 +129,7 @@ absl::Status IndexMapBuilder::StartWithDimensions() {
   }
   for (int i = rank() - 1; i >= 0; --i) {
     const int32_t dimension = static_cast<int32_t>(layout_.minor_to_major(i));
-    digits_.push_back(internal::Digit{dimension, 1, 0, shape_.dimensions(dimension), false});
+    digits_.push_back(Digit{dimension, 1, 0, shape_.dimensions(dimension), false});
   }
   return absl::OkStatus();
 }
@@ -139,7 +138,7 @@ absl::Status IndexMapBuilder::StartWithDimensions() {
 IndexMapBuilder::Digit IndexMapBuilder::MakeSource(int64_t bound, bool within_tile) {
   const int32_t parts = static_cast<int32_t>(parts_.size());
   sources_.push_back(Source{bound, parts, parts});
-  return internal::Digit{static_cast<int32_t>(sources_.size()) - 1, 1, 0, bound, within_tile};
+  return Digit{static_cast<int32_t>(sources_.size()) - 1, 1, 0, bound, within_tile};
 }
 
 // The dimensions [..., head, tail of the tile's length] become [..., head, counts of tiles, dimensions within the
@@ -147,13 +146,13 @@ IndexMapBuilder::Digit IndexMapBuilder::MakeSource(int64_t bound, bool within_ti
 absl::Status IndexMapBuilder::ApplyTile(const Tile& tile, bool is_first) {
   const absl::Span<const int64_t> sizes = tile.dimensions();
   if (digits_.size() < sizes.size()) {
-    std::vector<internal::Digit> ones;
+    std::vector<Digit> ones;
     for (size_t i = digits_.size(); i < sizes.size(); ++i) ones.push_back(MakeSource(1, false));
     digits_.insert(digits_.begin(), ones.begin(), ones.end());
   }
-  const absl::InlinedVector<internal::Digit, 8> tail(digits_.end() - sizes.size(), digits_.end());
+  const absl::InlinedVector<Digit, 8> tail(digits_.end() - sizes.size(), digits_.end());
   digits_.erase(digits_.end() - sizes.size(), digits_.end());
-  absl::InlinedVector<internal::Digit, 8> within;
+  absl::InlinedVector<Digit, 8> within;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const size_t run_begin = i;
     while (sizes[i] == Tile::kCombineDimension) {
@@ -163,7 +162,7 @@ absl::Status IndexMapBuilder::ApplyTile(const Tile& tile, bool is_first) {
       }
     }
     if (sizes[i] <= 0) return InvalidArgumentStrCat("tile dimension must be positive or `*`, got ", sizes[i]);
-    KASHI_ASSIGN_OR_RETURN(const internal::Digit digit,
+    KASHI_ASSIGN_OR_RETURN(const Digit digit,
                            Merge(absl::MakeConstSpan(tail).subspan(run_begin, i + 1 - run_begin), tile));
     Split(digit, sizes[i], is_first, &digits_.emplace_back(), &within.emplace_back());
   }
@@ -172,11 +171,11 @@ absl::Status IndexMapBuilder::ApplyTile(const Tile& tile, bool is_first) {
 }
 
 // Dimensions of size 1 add nothing to a run; if at most one other is left, nothing is merged.
-absl::StatusOr<IndexMapBuilder::Digit> IndexMapBuilder::Merge(absl::Span<const internal::Digit> run, const Tile& tile) {
+absl::StatusOr<IndexMapBuilder::Digit> IndexMapBuilder::Merge(absl::Span<const Digit> run, const Tile& tile) {
   std::optional<int64_t> bound = 1;
-  const internal::Digit* only = nullptr;
+  const Digit* only = nullptr;
   int count = 0;
-  for (const internal::Digit& digit : run) {
+  for (const Digit& digit : run) {
     bound = CheckedMultiply(*bound, digit.bound);
     if (!bound) {
       return InvalidArgumentStrCat("the dimensions that tile ", tile.ToString(), " of ",
@@ -189,7 +188,7 @@ absl::StatusOr<IndexMapBuilder::Digit> IndexMapBuilder::Merge(absl::Span<const i
   }
   if (count == 0) return run.back();
   if (count == 1) return *only;
-  const internal::Digit merged = MakeSource(*bound, only->within_tile);
+  const Digit merged = MakeSource(*bound, only->within_tile);
   uint64_t stride = 1;
   for (size_t i = run.size(); i-- > 0;) {
     if (run[i].bound == 1) continue;
@@ -203,9 +202,8 @@ absl::StatusOr<IndexMapBuilder::Digit> IndexMapBuilder::Merge(absl::Span<const i
 // digit(d, m) by t: the tile is digit(d*t, m/t) and the place within it digit(d, t), if t divides m or there is no m.
 // Else the digit becomes a source of its own, which has no modulus. Products wrap only if the array is empty or
 // SetSizes finds that it is too large: each divisor is a product of bounds, and bounds only grow from tile to tile.
-void IndexMapBuilder::Split(const internal::Digit& digit, int64_t tile_size, bool is_first, internal::Digit* count,
-                            internal::Digit* within) {
-  internal::Digit whole = digit;
+void IndexMapBuilder::Split(const Digit& digit, int64_t tile_size, bool is_first, Digit* count, Digit* within) {
+  Digit whole = digit;
   if (digit.modulus % tile_size != 0) {
     whole = MakeSource(digit.bound, digit.within_tile);
     parts_.push_back(Part{digit, 1});
@@ -233,7 +231,7 @@ absl::Status IndexMapBuilder::SetSizes(IndexMap* map) const {
     return result;
   };
   map->dimensions_.assign(shape_.dimensions().begin(), shape_.dimensions().end());
-  for (const internal::Digit& digit : digits_) map->physical_dimensions_.push_back(digit.bound);
+  for (const Digit& digit : digits_) map->physical_dimensions_.push_back(digit.bound);
   const std::optional<int64_t> elements = product(map->dimensions_);
   const std::optional<int64_t> tiled = product(map->physical_dimensions_);
   if (!elements || !tiled) return too_large();
@@ -257,7 +255,7 @@ int64_t IndexMapBuilder::TileElementCount() const {
   if (layout_.tiles_size() == 0 || tiles_interleave_) return 0;
   std::optional<int64_t> count = 1;
   bool within_tile = false;
-  for (const internal::Digit& digit : digits_) {
+  for (const Digit& digit : digits_) {
     if (digit.bound == 1) continue;
     if (within_tile && !digit.within_tile) return 0;
     within_tile = digit.within_tile;
@@ -281,7 +279,7 @@ std::vector<IndexMapBuilder::Part> IndexMapBuilder::PhysicalParts() const {
 // part.stride * (floor(v / divisor) mod modulus), v the value of the digit's source. A quotient by more than the
 // largest value is 0; so is every digit of a source of bound 1.
 void IndexMapBuilder::AppendDigitOf(const Part& part, int32_t target, std::vector<RawTerm>* raw) const {
-  const internal::Digit& digit = part.digit;
+  const Digit& digit = part.digit;
   const uint64_t bound = static_cast<uint64_t>(sources_[digit.source].bound);
   const uint64_t modulus = static_cast<uint64_t>(digit.modulus);
   if (digit.divisor < bound) raw->push_back(RawTerm{target, digit.source, digit.divisor, part.stride});
@@ -390,7 +388,7 @@ void IndexMapBuilder::EmitContainer(absl::Span<const Part> parts, int32_t value,
   for (const Part& part : parts) {
     if (part.digit.bound == 1) continue;
     if (!joined.empty()) {
-      internal::Digit& minor = joined.back().digit;
+      Digit& minor = joined.back().digit;
       if (minor.source == part.digit.source &&
           minor.divisor * static_cast<uint64_t>(minor.bound) == part.digit.divisor) {
         minor.bound *= part.digit.bound;
@@ -427,15 +425,15 @@ IndexMap::Divisor IndexMapBuilder::MakeDivisor(uint64_t divisor, uint64_t value_
 namespace {
 
 // Room for the index and the values in between; up to 64 without allocation. Holds nothing in particular.
-class internal::Scratch {
+class Scratch {
  public:
-  explicit internal::Scratch(size_t size) {
+  explicit Scratch(size_t size) {
     if (ABSL_PREDICT_TRUE(size <= kInline)) return;
     heap_.resize(size);
     values_ = heap_.data();
   }
-  internal::Scratch(const internal::Scratch&) = delete;
-  internal::Scratch& operator=(const internal::Scratch&) = delete;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
   uint64_t* values() { return values_; }
 
  private:
@@ -448,7 +446,7 @@ class internal::Scratch {
 }  // namespace
 
 int64_t IndexMap::ToPhysicalWithInner(absl::Span<const int64_t> index) const {
-  internal::Scratch scratch(index.size() + to_physical_.inner.size());
+  Scratch scratch(index.size() + to_physical_.inner.size());
   uint64_t* const values = scratch.values();
   std::copy(index.begin(), index.end(), values);
   const Term* const terms = to_physical_.terms.data();
@@ -461,9 +459,9 @@ int64_t IndexMap::ToPhysicalWithInner(absl::Span<const int64_t> index) const {
 
 // A digit's quotient is that of the more major one times its bound, plus the digit.
 inline void IndexMap::Digits::Distribute(const Container& container, uint64_t value, uint64_t* values) const {
-  const internal::Digit* const end = digits.data() + container.end;
+  const Digit* const end = digits.data() + container.end;
   uint64_t more_major = 0;
-  for (const internal::Digit* digit = digits.data() + container.begin; digit != end; ++digit) {
+  for (const Digit* digit = digits.data() + container.begin; digit != end; ++digit) {
     const uint64_t quotient = Quotient(value, digit->divisor);
     values[digit->target] += (quotient - more_major * digit->bound) * digit->weight;
     more_major = quotient;
@@ -490,7 +488,7 @@ bool IndexMap::PhysicalToLogical(int64_t physical, absl::Span<int64_t> index) co
 bool IndexMap::ToLogicalWithInner(int64_t physical, absl::Span<int64_t> index) const {
   const size_t rank = dimensions_.size();
   const size_t value_count = rank + to_logical_.containers.size() - 1;
-  internal::Scratch scratch(value_count);
+  Scratch scratch(value_count);
   uint64_t* const values = scratch.values();
   std::fill_n(values, value_count, 0);
   to_logical_.Distribute(to_logical_.containers[0], static_cast<uint64_t>(physical), values);
@@ -552,7 +550,7 @@ std::string IndexMap::DigitsToString(int32_t target, absl::Span<const std::strin
   std::string out;
   for (const Container& container : to_logical_.containers) {
     for (int32_t i = container.begin; i < container.end; ++i) {
-      const internal::Digit& digit = to_logical_.digits[i];
+      const Digit& digit = to_logical_.digits[i];
       if (digit.target != target) continue;
       absl::StrAppend(&out, out.empty() ? "" : " + ",
                       DivisionToString(container.value < 0 ? "p" : names[container.value], digit.divisor));

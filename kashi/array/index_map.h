@@ -142,7 +142,7 @@ class IndexMap {
   };
 
   // From physical to logical: values[target] += weight * (floor(value / divisor) mod bound).
-  struct internal::Digit {
+  struct Digit {
     uint64_t bound;
     uint64_t weight;
     Divisor divisor;
@@ -158,8 +158,8 @@ class IndexMap {
   };
   // The values are the index, then those in between. The first container is the position, the others are in-between
   // values, each after those that have digits of it.
-  struct internal::Digits {
-    std::vector<internal::Digit> digits;
+  struct Digits {
+    std::vector<Digit> digits;
     std::vector<Container> containers;
     void Distribute(const Container& container, uint64_t value, uint64_t* values) const;
   };
@@ -175,7 +175,7 @@ class IndexMap {
   std::string DigitsToString(int32_t target, absl::Span<const std::string> names) const;
 
   Sums to_physical_;
-  internal::Digits to_logical_;
+  Digits to_logical_;
   DimensionVector dimensions_;
   DimensionVector physical_dimensions_;
   int64_t element_count_ = 0;

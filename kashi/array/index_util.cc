@@ -9,6 +9,9 @@
 
 namespace kashi {
 
+using internal::WrappingAdd;
+using internal::WrappingMultiply;
+
 int64_t IndexUtil::MultidimensionalIndexToLinearIndex(const Shape& shape, absl::Span<const int64_t> multi_index) {
   return MultidimensionalIndexToLinearIndex(shape, LayoutUtil::MinorToMajor(shape), multi_index);
 }
@@ -19,8 +22,8 @@ int64_t IndexUtil::MultidimensionalIndexToLinearIndex(const Shape& shape, absl::
   int64_t linear_index = 0;
   int64_t stride = 1;
   for (int64_t dimension : minor_to_major) {
-    linear_index = internal::WrappingAdd(linear_index, internal::WrappingMultiply(stride, multi_index[dimension]));
-    stride = internal::WrappingMultiply(stride, shape.dimensions(static_cast<int>(dimension)));
+    linear_index = WrappingAdd(linear_index, WrappingMultiply(stride, multi_index[dimension]));
+    stride = WrappingMultiply(stride, shape.dimensions(static_cast<int>(dimension)));
   }
   return linear_index;
 }
@@ -52,7 +55,7 @@ int64_t IndexUtil::GetDimensionStride(const Shape& shape, int64_t dimension) {
   int64_t stride = 1;
   for (int64_t more_minor : LayoutUtil::MinorToMajor(shape)) {
     if (more_minor == dimension) break;
-    stride = internal::WrappingMultiply(stride, shape.dimensions(static_cast<int>(more_minor)));
+    stride = WrappingMultiply(stride, shape.dimensions(static_cast<int>(more_minor)));
   }
   return stride;
 }

@@ -11,6 +11,10 @@
 
 namespace kashi {
 
+using internal::WrappingAdd;
+using internal::WrappingMultiply;
+using internal::WrappingSubtract;
+
 bool LayoutUtil::IsDenseArray(const Shape& shape) { return shape.IsArray(); }
 
 bool LayoutUtil::HasLayout(const Shape& shape) {
@@ -114,7 +118,7 @@ bool LayoutUtil::ByteStridesIsMajorToMinor(absl::Span<const int64_t> byte_stride
   int64_t stride = ShapeUtil::ByteSizeOfPrimitiveType(element_type);
   for (int64_t i = static_cast<int64_t>(dims.size()) - 1; i >= 0; --i) {
     if (byte_strides[i] != stride) return false;
-    stride = internal::WrappingMultiply(stride, dims[i]);
+    stride = WrappingMultiply(stride, dims[i]);
   }
   return true;
 }
@@ -138,7 +142,7 @@ int64_t LayoutUtil::LinearIndex(const Shape& shape, absl::Span<const int64_t> in
   const absl::Span<const int64_t> tile =
       layout.tiles().empty() ? absl::Span<const int64_t>() : layout.tiles(0).dimensions();
   int64_t tile_stride = 1;  // elements between two tiles that are neighbours along the current dimension
-  for (int64_t size : tile) tile_stride = internal::WrappingMultiply(tile_stride, size);
+  for (int64_t size : tile) tile_stride = WrappingMultiply(tile_stride, size);
   int64_t stride_in_tile = 1;
 
   int64_t linear_index = 0;
@@ -149,13 +153,13 @@ int64_t LayoutUtil::LinearIndex(const Shape& shape, absl::Span<const int64_t> in
     if (minor < static_cast<int64_t>(tile.size())) {
       const int64_t tile_size = tile[tile.size() - 1 - minor];
       KASHI_CHECK(tile_size > 0 || tile_size == Tile::kCombineDimension) << "tile of " << shape;
-      linear_index = internal::WrappingAdd(linear_index, internal::WrappingMultiply(tile_stride, index / tile_size));
-      linear_index = internal::WrappingAdd(linear_index, internal::WrappingMultiply(stride_in_tile, index % tile_size));
-      tile_stride = internal::WrappingMultiply(tile_stride, CeilOfRatio(size, tile_size));
-      stride_in_tile = internal::WrappingMultiply(stride_in_tile, tile_size);
+      linear_index = WrappingAdd(linear_index, WrappingMultiply(tile_stride, index / tile_size));
+      linear_index = WrappingAdd(linear_index, WrappingMultiply(stride_in_tile, index % tile_size));
+      tile_stride = WrappingMultiply(tile_stride, CeilOfRatio(size, tile_size));
+      stride_in_tile = WrappingMultiply(stride_in_tile, tile_size);
     } else {
-      linear_index = internal::WrappingAdd(linear_index, internal::WrappingMultiply(tile_stride, index));
-      tile_stride = internal::WrappingMultiply(tile_stride, size);
+      linear_index = WrappingAdd(linear_index, WrappingMultiply(tile_stride, index));
+      tile_stride = WrappingMultiply(tile_stride, size);
     }
   }
   return linear_index;
@@ -176,16 +180,15 @@ int64_t LayoutUtil::MaxSplitSize(const Shape& shape, int64_t dim) {
   int64_t largest = 0;
   int64_t begin = 0;
   for (int64_t end : config->split_indices()) {
-    largest = std::max(largest, internal::WrappingSubtract(end, begin));
+    largest = std::max(largest, WrappingSubtract(end, begin));
     begin = end;
   }
-  return std::max(largest, internal::WrappingSubtract(size, begin));
+  return std::max(largest, WrappingSubtract(size, begin));
 }
 
 int64_t LayoutUtil::MaxElementsInPerSplit(const Shape& shape) {
   int64_t elements = 1;
-  for (int64_t dim = 0; dim < shape.rank(); ++dim)
-    elements = internal::WrappingMultiply(elements, MaxSplitSize(shape, dim));
+  for (int64_t dim = 0; dim < shape.rank(); ++dim) elements = WrappingMultiply(elements, MaxSplitSize(shape, dim));
   return elements;
 }
 

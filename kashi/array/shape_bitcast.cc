@@ -9,6 +9,9 @@
 #include "kashi/base/wrapping.h"
 
 namespace kashi {
+
+using internal::WrappingAdd;
+using internal::WrappingMultiply;
 namespace {
 
 // How far apart neighbours along each dimension are when minor_to_major[0] varies fastest. Wraps around like ElementsIn.
@@ -19,7 +22,7 @@ DimensionVector Strides(const Shape& shape, absl::Span<const int64_t> minor_to_m
   int64_t stride = 1;
   for (int64_t dimension : minor_to_major) {
     strides[dimension] = stride;
-    stride = internal::WrappingMultiply(stride, shape.dimensions(static_cast<int>(dimension)));
+    stride = WrappingMultiply(stride, shape.dimensions(static_cast<int>(dimension)));
   }
   return strides;
 }
@@ -42,7 +45,7 @@ bool UnitIndicesStay(const Shape& from, const Shape& to) {
     int64_t position = 0;
     int64_t rest = from_logical[d];
     for (int i = to.dimensions_size() - 1; i >= 0; --i) {
-      position = internal::WrappingAdd(position, internal::WrappingMultiply(rest % to.dimensions(i), to_physical[i]));
+      position = WrappingAdd(position, WrappingMultiply(rest % to.dimensions(i), to_physical[i]));
       rest /= to.dimensions(i);
     }
     if (position != from_physical[d]) return false;
@@ -243,7 +246,7 @@ absl::InlinedVector<int64_t, 3> ShapeUtil::GetNormalizedLogicalTransposeShape(
   for (int i = 0; i < rank; ++i) {
     if (place[i] < 0) continue;
     if (place[i] == last_place + 1) {
-      sizes.back() = internal::WrappingMultiply(sizes.back(), output_shape.dimensions(i));
+      sizes.back() = WrappingMultiply(sizes.back(), output_shape.dimensions(i));
     } else {
       sizes.push_back(output_shape.dimensions(i));
       first_place.push_back(place[i]);

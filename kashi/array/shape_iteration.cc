@@ -11,6 +11,9 @@
 #include "kashi/base/wrapping.h"
 
 namespace kashi {
+
+using internal::ParallelFor;
+using internal::WrappingAdd;
 namespace {
 
 // Fewer steps than this are not worth another thread: a visitor takes anything from a store to a dot product.
@@ -92,7 +95,7 @@ class IndexLoop {
     int64_t& moving = index_[fastest.dimension];
     int64_t step = fastest.step;
     do {
-      for (; step < fastest.steps; ++step, moving = internal::WrappingAdd(moving, fastest.incr)) {
+      for (; step < fastest.steps; ++step, moving = WrappingAdd(moving, fastest.incr)) {
         if (!visit(index) || --count == 0) return;
       }
       step = 0;
@@ -180,7 +183,7 @@ absl::Status ShapeUtil::ForEachIndexParallelWithStatus(const Shape& shape, absl:
   std::mutex mutex;
   absl::Status first_error;  // by the serial order, so that it is the same in every run
   int64_t first_error_step = std::numeric_limits<int64_t>::max();
-  internal::ParallelFor(start.steps(), kParallelGrain, [&](int64_t begin, int64_t end, int thread) {
+  ParallelFor(start.steps(), kParallelGrain, [&](int64_t begin, int64_t end, int thread) {
     IndexLoop loop = start;
     int64_t step = begin;
     loop.Run(begin, end - begin, [&](absl::Span<const int64_t> index) {

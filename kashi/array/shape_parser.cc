@@ -19,6 +19,11 @@
 #include "kashi/base/status.h"
 
 namespace kashi {
+
+using internal::Lexer;
+using internal::QuoteToken;
+using internal::Token;
+using internal::TokenKindName;
 namespace {
 
 using Kind = internal::Token::Kind;
@@ -28,7 +33,7 @@ constexpr size_t kMaxDiagnostics = 32;
 
 class ShapeReader {
  public:
-  ShapeReader(internal::Lexer* lexer, const ShapeParserOptions& options, std::vector<Diagnostic>* diagnostics)
+  ShapeReader(Lexer* lexer, const ShapeParserOptions& options, std::vector<Diagnostic>* diagnostics)
       : lexer_(*lexer), options_(options), diagnostics_(*diagnostics), first_(diagnostics->size()) {}
 
   // Settles what the recorded errors are: after a success, warnings (errors when strict); after a failure, errors.
@@ -92,12 +97,12 @@ class ShapeReader {
   bool ReadSparseType(PrimitiveType* type);
   bool ReadSplitConfigs(std::vector<SplitConfig>* configs);
   // Records what ends XLA's process, however the reading goes on.
-  void FatalError(const internal::Token& token, std::string message) {
+  void FatalError(const Token& token, std::string message) {
     Error(token.begin, token.end, std::move(message));
     fatal_ = true;
   }
 
-  internal::Lexer& lexer_;
+  Lexer& lexer_;
   const ShapeParserOptions& options_;
   std::vector<Diagnostic>& diagnostics_;
   const size_t first_;  // diagnostics before this one are somebody else's
@@ -114,12 +119,12 @@ bool ShapeReader::Error(size_t begin, size_t end, std::string message) {
 }
 
 bool ShapeReader::ErrorExpected(absl::string_view what) {
-  return ErrorHere(absl::StrCat("expected ", what, ", got ", internal::QuoteToken(lexer_)));
+  return ErrorHere(absl::StrCat("expected ", what, ", got ", QuoteToken(lexer_)));
 }
 
 bool ShapeReader::Expect(Kind kind, absl::string_view where) {
   if (lexer_.Match(kind)) return true;
-  return ErrorExpected(absl::StrCat(internal::TokenKindName(kind), " ", where));
+  return ErrorExpected(absl::StrCat(TokenKindName(kind), " ", where));
 }
 
 bool ShapeReader::ReadList(Kind start, Kind end, absl::string_view what, absl::FunctionRef<bool()> read_item) {
@@ -133,8 +138,8 @@ bool ShapeReader::ReadList(Kind start, Kind end, absl::string_view what, absl::F
 }
 
 bool ShapeReader::ReadInt(int64_t* value) {
-  const internal::Token& token = lexer_.token();
-  if (token.kind != Kind::kInt) return ErrorHere(absl::StrCat("expects integer, got ", internal::QuoteToken(lexer_)));
+  const Token& token = lexer_.token();
+  if (token.kind != Kind::kInt) return ErrorHere(absl::StrCat("expects integer, got ", QuoteToken(lexer_)));
   if (token.wrapped) {
     ErrorHere(absl::StrCat(lexer_.token_text(), " does not fit 64 signed bits; XLA reads it as ", token.int_value));
   }
@@ -325,13 +330,13 @@ bool ShapeReader::ReadLayoutAttributes(LayoutFields* fields) {
     lexer_.Next();
     return true;
   };
-  if (const internal::Token token = lexer_.token(); match_letter("D")) {
+  if (const Token token = lexer_.token(); match_letter("D")) {
     ReadDimLevelTypes();
     Error(token.begin, token.end, "dimension level types (D) are a retired encoding; XLA drops them");
   }
   if (match_letter("T")) ReadTiles(&fields->tiles);
   if (match_letter("L")) {
-    const internal::Token value = lexer_.LookAhead();
+    const Token value = lexer_.LookAhead();
     ReadIntAttribute("the tail padding alignment", &fields->tail_padding);
     if (fields->tail_padding < 1) {
       FatalError(value, absl::StrCat("tail padding alignment must be at least 1, got ", fields->tail_padding));
@@ -341,7 +346,7 @@ bool ShapeReader::ReadLayoutAttributes(LayoutFields* fields) {
   if (lexer_.Match(Kind::kStar)) ReadSparseType(&fields->pointer_type);
   if (match_letter("E")) ReadIntAttribute("the element size", &fields->element_size);
   if (match_letter("S")) {
-    const internal::Token value = lexer_.LookAhead();
+    const Token value = lexer_.LookAhead();
     ReadIntAttribute("the memory space", &fields->memory_space);
     const int64_t read = Layout().set_memory_space(fields->memory_space).memory_space();
     if (read != fields->memory_space) {
@@ -352,7 +357,7 @@ bool ShapeReader::ReadLayoutAttributes(LayoutFields* fields) {
   if (match_letter("SC")) ReadSplitConfigs(&fields->split_configs);
   if (lexer_.AtIdent("P")) return ErrorHere("layout has a physical_shape, but is not a sparse array");
   if (match_letter("M")) {
-    const internal::Token value = lexer_.LookAhead();
+    const Token value = lexer_.LookAhead();
     ReadIntAttribute("the metadata prefix", &fields->metadata_prefix);
     if (fields->metadata_prefix < 0) Error(value.begin, value.end, "XLA drops a negative metadata prefix");
   }
@@ -375,7 +380,7 @@ bool ShapeReader::ReadTiles(std::vector<Tile>* tiles) {
   do {
     tiles->emplace_back();
     Tile* tile = &tiles->back();
-    internal::Token last;
+    Token last;
     const bool complete = ReadList(Kind::kLeftParen, Kind::kRightParen, "a tile", [&] {
       last = lexer_.token();
       return ReadTileDimension(tile);
@@ -389,7 +394,7 @@ bool ShapeReader::ReadTiles(std::vector<Tile>* tiles) {
 }
 
 bool ShapeReader::ReadTileDimension(Tile* tile) {
-  const internal::Token token = lexer_.token();
+  const Token token = lexer_.token();
   int64_t size = Tile::kCombineDimension;
   if (!lexer_.Match(Kind::kStar) && !ReadInt(&size)) return false;
   if (size < 0 && size != Tile::kCombineDimension) {
@@ -459,7 +464,7 @@ template <typename T>
 absl::StatusOr<T> ReadAll(absl::string_view text, const ShapeParserOptions& options,
                           std::vector<Diagnostic>* diagnostics, std::optional<T> (ShapeReader::*read)(),
                           absl::string_view what) {
-  internal::Lexer lexer(text);
+  Lexer lexer(text);
   std::vector<Diagnostic> found;
   ShapeReader reader(&lexer, options, &found);
   std::optional<T> result = (reader.*read)();
@@ -496,7 +501,7 @@ absl::StatusOr<ProgramShape> ParseProgramShape(absl::string_view text) {
   return ReadAll<ProgramShape>(text, options, nullptr, &ShapeReader::ReadProgramShape, "program shape");
 }
 
-std::optional<Shape> ParseShapePrefix(internal::Lexer* lexer, const ShapeParserOptions& options,
+std::optional<Shape> ParseShapePrefix(Lexer* lexer, const ShapeParserOptions& options,
                                       std::vector<Diagnostic>* diagnostics) {
   ShapeReader reader(lexer, options, diagnostics);
   return reader.Finish(reader.ReadShape());

@@ -10,6 +10,11 @@
 #include "kashi/base/wrapping.h"
 
 namespace kashi {
+
+using internal::WrappingAdd;
+using internal::WrappingMultiply;
+using internal::WrappingRoundUpTo;
+using internal::WrappingSubtract;
 namespace {
 
 // Rounded up. Upstream's division rounds towards zero for the negative bits of an invalid E.
@@ -18,9 +23,9 @@ int64_t BytesOfBits(int64_t bits) { return bits < 0 ? bits / CHAR_BIT : CeilOfRa
 // `elements` elements one after the other, of E bits if the layout gives that, else of the type's bytes.
 int64_t BytesOfElements(const Shape& shape, int64_t elements) {
   if (shape.has_layout() && shape.layout().element_size_in_bits() != 0) {
-    return BytesOfBits(internal::WrappingMultiply(elements, shape.layout().element_size_in_bits()));
+    return BytesOfBits(WrappingMultiply(elements, shape.layout().element_size_in_bits()));
   }
-  return internal::WrappingMultiply(elements, ShapeUtil::ByteSizeOfPrimitiveType(shape.element_type()));
+  return WrappingMultiply(elements, ShapeUtil::ByteSizeOfPrimitiveType(shape.element_type()));
 }
 
 // What the first tile pads a dimension to, by position from the minor end. A `*` merges its dimension into the next more
@@ -55,7 +60,7 @@ std::pair<int64_t, bool> ShapeUtil::ExtentProduct(const Shape& shape) {
   for (int i = 0; i < shape.dimensions_size(); ++i) {
     if (kBoundedDynamicOk && shape.is_unbounded_dynamic_dimension(i)) continue;
     overflows |= !CheckedMultiply(product, shape.dimensions(i)).has_value();
-    product = internal::WrappingMultiply(product, shape.dimensions(i));
+    product = WrappingMultiply(product, shape.dimensions(i));
   }
   return {product, overflows};
 }
@@ -67,8 +72,7 @@ int64_t ShapeUtil::ElementsIn(const Shape& shape) { return ExtentProduct</*kBoun
 int64_t ShapeUtil::ElementsInRecursive(const Shape& shape) {
   if (!shape.IsTuple()) return ElementsIn(shape);
   int64_t elements = 0;
-  for (const Shape& element : shape.tuple_shapes())
-    elements = internal::WrappingAdd(elements, ElementsInRecursive(element));
+  for (const Shape& element : shape.tuple_shapes()) elements = WrappingAdd(elements, ElementsInRecursive(element));
   return elements;
 }
 
@@ -86,7 +90,7 @@ int64_t ShapeUtil::ByteSizeOfPrimitiveType(PrimitiveType type) { return primitiv
 
 int64_t ShapeUtil::ByteSizeOfTupleIndexTable(const Shape& shape, int64_t pointer_size) {
   KASHI_CHECK_GT(pointer_size, 0);
-  return internal::WrappingMultiply(pointer_size, TupleElementCount(shape));
+  return WrappingMultiply(pointer_size, TupleElementCount(shape));
 }
 
 int64_t ShapeUtil::ByteSizeOfElements(const Shape& shape) { return BytesOfElements(shape, ElementsIn(shape)); }
@@ -95,8 +99,7 @@ int64_t ShapeUtil::ByteSizeOfElementsRecursive(const Shape& shape) {
   if (shape.IsToken()) return 0;
   if (!shape.IsTuple()) return ByteSizeOfElements(shape);
   int64_t bytes = 0;
-  for (const Shape& element : shape.tuple_shapes())
-    bytes = internal::WrappingAdd(bytes, ByteSizeOfElementsRecursive(element));
+  for (const Shape& element : shape.tuple_shapes()) bytes = WrappingAdd(bytes, ByteSizeOfElementsRecursive(element));
   return bytes;
 }
 
@@ -130,18 +133,18 @@ int64_t ShapeUtil::ArraySize(const Shape& shape) {
   int64_t elements = 1;
   for (int64_t minor = 0; minor < std::max(rank, tile_rank); ++minor) {
     int64_t size = minor < rank ? LayoutUtil::MaxSplitSize(shape, LayoutUtil::Minor(layout, minor)) : 1;
-    if (minor < tile_rank) size = internal::WrappingRoundUpTo(size, PaddingUnit(shape, minor));
-    elements = internal::WrappingMultiply(elements, size);
+    if (minor < tile_rank) size = WrappingRoundUpTo(size, PaddingUnit(shape, minor));
+    elements = WrappingMultiply(elements, size);
   }
   KASHI_CHECK_GE(layout.tail_padding_alignment_in_elements(), 1);
-  elements = internal::WrappingRoundUpTo(elements, layout.tail_padding_alignment_in_elements());
+  elements = WrappingRoundUpTo(elements, layout.tail_padding_alignment_in_elements());
   return BytesOfElements(shape, elements);
 }
 
 int64_t ShapeUtil::ArrayDataSize(const Shape& shape) {
   DimensionVector last = CreateDimensionVectorFromShape(shape);
-  for (int64_t& index : last) index = internal::WrappingSubtract(index, 1);
-  return BytesOfElements(shape, internal::WrappingAdd(LayoutUtil::LinearIndex(shape, last), 1));
+  for (int64_t& index : last) index = WrappingSubtract(index, 1);
+  return BytesOfElements(shape, WrappingAdd(LayoutUtil::LinearIndex(shape, last), 1));
 }
 
 int64_t ShapeUtil::ElementSizeInBits(const Shape& shape) {
@@ -162,7 +165,7 @@ absl::Status ShapeUtil::ByteStrides(const Shape& shape, absl::Span<int64_t> stri
   int64_t stride = bits / CHAR_BIT;
   for (int64_t dimension : shape.layout().minor_to_major()) {
     strides[dimension] = stride;
-    stride = internal::WrappingMultiply(stride, shape.dimensions(static_cast<int>(dimension)));
+    stride = WrappingMultiply(stride, shape.dimensions(static_cast<int>(dimension)));
   }
   return absl::OkStatus();
 }

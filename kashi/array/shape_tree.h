@@ -26,7 +26,7 @@ namespace kashi {
 template <typename T>
 class ShapeTree {
  public:
-  using internal::Node = typename TupleTree<T>::NodePair;
+  using Node = typename TupleTree<T>::NodePair;
   using iterator = typename TupleTree<T>::iterator;
   using const_iterator = typename TupleTree<T>::const_iterator;
   using reverse_iterator = typename TupleTree<T>::reverse_iterator;

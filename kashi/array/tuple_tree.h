@@ -126,29 +126,27 @@ template <typename T>
 class TupleTree {
  public:
   using NodePair = std::pair<ShapeIndex, T>;
-  using internal::Nodes = std::vector<NodePair>;
-  using iterator = typename internal::Nodes::iterator;
-  using const_iterator = typename internal::Nodes::const_iterator;
-  using reverse_iterator = typename internal::Nodes::reverse_iterator;
-  using const_reverse_iterator = typename internal::Nodes::const_reverse_iterator;
+  using Nodes = std::vector<NodePair>;
+  using iterator = typename Nodes::iterator;
+  using const_iterator = typename Nodes::const_iterator;
+  using reverse_iterator = typename Nodes::reverse_iterator;
+  using const_reverse_iterator = typename Nodes::const_reverse_iterator;
   using leaf_iterator = internal::LeafIterator<NodePair>;
   using const_leaf_iterator = internal::LeafIterator<const NodePair>;
   using reverse_leaf_iterator = std::reverse_iterator<leaf_iterator>;
   using const_reverse_leaf_iterator = std::reverse_iterator<const_leaf_iterator>;
 
   // A tree written down: a value, or a tuple of nodes (with a value of its own, if wanted).
-  class internal::Node {
+  class Node {
    public:
-    internal::Node() : internal::Node(T{}) {}
-    internal::Node(T value) : value_(std::move(value)) {}  // NOLINT: {1, 2} is a list of leaves
-    static internal::Node Leaf(T value) { return internal::Node(std::move(value)); }
-    static internal::Node Tuple() { return Tuple(std::vector<internal::Node>()); }
-    static internal::Node Tuple(std::vector<internal::Node> children) { return Tuple(T{}, std::move(children)); }
-    static internal::Node Tuple(std::initializer_list<internal::Node> children) {
-      return Tuple(std::vector<internal::Node>(children));
-    }
-    static internal::Node Tuple(T value, std::vector<internal::Node> children) {
-      internal::Node node(std::move(value));
+    Node() : Node(T{}) {}
+    Node(T value) : value_(std::move(value)) {}  // NOLINT: {1, 2} is a list of leaves
+    static Node Leaf(T value) { return Node(std::move(value)); }
+    static Node Tuple() { return Tuple(std::vector<Node>()); }
+    static Node Tuple(std::vector<Node> children) { return Tuple(T{}, std::move(children)); }
+    static Node Tuple(std::initializer_list<Node> children) { return Tuple(std::vector<Node>(children)); }
+    static Node Tuple(T value, std::vector<Node> children) {
+      Node node(std::move(value));
       node.children_ = std::move(children);
       return node;
     }
@@ -156,23 +154,22 @@ class TupleTree {
     bool IsLeaf() const { return !children_.has_value(); }
     const T& value() const { return value_; }
     T& value() { return value_; }
-    const std::vector<internal::Node>& children() const { return *children_; }  // of a tuple
-    std::vector<internal::Node>& children() { return *children_; }
+    const std::vector<Node>& children() const { return *children_; }  // of a tuple
+    std::vector<Node>& children() { return *children_; }
 
    private:
     T value_;
-    std::optional<std::vector<internal::Node>> children_;
+    std::optional<std::vector<Node>> children_;
   };
 
   // One leaf.
   TupleTree() : TupleTree(T{}) {}
-  explicit TupleTree(T leaf) : TupleTree(internal::Node(std::move(leaf))) {}
+  explicit TupleTree(T leaf) : TupleTree(Node(std::move(leaf))) {}
   // A tuple of leaves, or of nodes.
   TupleTree(std::initializer_list<T> leaves)
-      : TupleTree(internal::Node::Tuple(std::vector<internal::Node>(leaves.begin(), leaves.end()))) {}
-  TupleTree(std::initializer_list<internal::Node> children)
-      : TupleTree(internal::Node::Tuple(std::vector<internal::Node>(children))) {}
-  explicit TupleTree(internal::Node&& root) {
+      : TupleTree(Node::Tuple(std::vector<Node>(leaves.begin(), leaves.end()))) {}
+  TupleTree(std::initializer_list<Node> children) : TupleTree(Node::Tuple(std::vector<Node>(children))) {}
+  explicit TupleTree(Node&& root) {
     std::vector<int64_t> arities;
     std::vector<T> values;
     Flatten(std::move(root), &arities, &values);
@@ -295,7 +292,7 @@ class TupleTree {
     }
     return result;
   }
-  absl::StatusOr<internal::Node> ToNode(ShapeIndexView index = {}) const {
+  absl::StatusOr<Node> ToNode(ShapeIndexView index = {}) const {
     const int64_t root = form_->Find(index);
     if (root < 0) return InvalidArgument("no node %s in the tree", ShapeIndex(index).ToString());
     int64_t next = root;
@@ -320,26 +317,26 @@ class TupleTree {
   }
   TupleTree(internal::FormOnly, Form form) : form_(std::move(form)) { nodes_.reserve(form_->size()); }
 
-  static void Flatten(internal::Node root, std::vector<int64_t>* arities, std::vector<T>* values) {
+  static void Flatten(Node root, std::vector<int64_t>* arities, std::vector<T>* values) {
     arities->push_back(root.IsLeaf() ? internal::TupleTreeForm::kLeaf : static_cast<int64_t>(root.children().size()));
     values->push_back(std::move(root.value()));
     if (root.IsLeaf()) return;
-    for (internal::Node& child : root.children()) Flatten(std::move(child), arities, values);
+    for (Node& child : root.children()) Flatten(std::move(child), arities, values);
   }
   // The inverse; *next moves on behind the subtree.
-  internal::Node MakeNode(int64_t* next) const {
+  Node MakeNode(int64_t* next) const {
     const int64_t node = (*next)++;
-    if (form_->is_leaf(node)) return internal::Node::Leaf(nodes_[node].second);
-    std::vector<internal::Node> children;
+    if (form_->is_leaf(node)) return Node::Leaf(nodes_[node].second);
+    std::vector<Node> children;
     for (int64_t i = 0; i < form_->arities()[node]; ++i) children.push_back(MakeNode(next));
-    return internal::Node::Tuple(nodes_[node].second, std::move(children));
+    return Node::Tuple(nodes_[node].second, std::move(children));
   }
   absl::Span<const int64_t> AritiesAt(int64_t root) const {
     return absl::MakeConstSpan(form_->arities()).subspan(root, form_->end(root) - root);
   }
 
   Form form_;
-  internal::Nodes nodes_;
+  Nodes nodes_;
 };
 
 }  // namespace kashi

@@ -138,9 +138,9 @@ TEST(TupleTreeTest, Subtrees) {
 }
 
 TEST(TupleTreeTest, FormsThatAreNoTrees) {
-  EXPECT_DEATH(internal::TupleTreeForm({}), "");
-  EXPECT_DEATH(internal::TupleTreeForm({2, -1}), "missing");
-  EXPECT_DEATH(internal::TupleTreeForm({-1, -1}), "behind the end");
+  EXPECT_DEATH(TupleTreeForm({}), "");
+  EXPECT_DEATH(TupleTreeForm({2, -1}), "missing");
+  EXPECT_DEATH(TupleTreeForm({-1, -1}), "behind the end");
 }
 
 }  // namespace

@@ -14,10 +14,12 @@
 #include "kashi/draw/picture_geometry.h"
 
 namespace kashi {
+
+using internal::DimensionName;
 namespace {
 
 using internal::PictureGeometry;
-using internal::Axis = LayoutFigure::Axis;
+using Axis = LayoutFigure::Axis;
 using Cell = LayoutFigure::Cell;
 using Line = LayoutFigure::Line;
 
@@ -338,9 +340,7 @@ class FigureBuilder {
       index_ = index;
     }
     bool has_value() const { return is_unique_ && index_.has_value(); }
-    std::string internal::Text(absl::string_view prefix) const {
-      return has_value() ? absl::StrCat(prefix, *index_) : "";
-    }
+    std::string Text(absl::string_view prefix) const { return has_value() ? absl::StrCat(prefix, *index_) : ""; }
 
    private:
     std::optional<int64_t> index_;
@@ -412,7 +412,7 @@ class FigureBuilder {
 
   std::string AxisName(const PictureGeometry::Axis& axis) const {
     return absl::StrJoin(axis.dimensions, "*", [this](std::string* out, int64_t d) {
-      absl::StrAppend(out, internal::DimensionName(map_.rank(), static_cast<int>(d)));
+      absl::StrAppend(out, DimensionName(map_.rank(), static_cast<int>(d)));
     });
   }
 
@@ -420,10 +420,8 @@ class FigureBuilder {
     const std::vector<PictureGeometry::Axis>& axes = geometry_.axes();
     for (size_t i = 0; i < axes.size(); ++i) {
       const bool is_last = i + 1 == axes.size();
-      internal::Axis axis;
-      axis.role = is_last                ? internal::Axis::Role::kColumn
-                  : i + 2 == axes.size() ? internal::Axis::Role::kRow
-                                         : internal::Axis::Role::kSlice;
+      Axis axis;
+      axis.role = is_last ? Axis::Role::kColumn : i + 2 == axes.size() ? Axis::Role::kRow : Axis::Role::kSlice;
       axis.name = AxisName(axes[i]);
       axis.dimensions = axes[i].dimensions;
       for (const int64_t dimension : axis.dimensions) axis.size *= map_.dimensions()[dimension];
@@ -436,17 +434,17 @@ class FigureBuilder {
     }
   }
 
-  void AddWrappedRows(internal::Axis axis) {
-    axis.role = internal::Axis::Role::kRow;
+  void AddWrappedRows(Axis axis) {
+    axis.role = Axis::Role::kRow;
     axis.description = absl::StrCat("rows: the same dimension, wrapped after ",
                                     Plural(geometry_.Positions(column_digits_), "position"));
     figure_.axes.push_back(std::move(axis));
   }
 
-  std::string Describe(const internal::Axis& axis, bool is_mixed) const {
-    const absl::string_view role = axis.role == internal::Axis::Role::kColumn ? "columns: "
-                                   : axis.role == internal::Axis::Role::kRow  ? "rows: "
-                                                                              : "slices: ";
+  std::string Describe(const Axis& axis, bool is_mixed) const {
+    const absl::string_view role = axis.role == Axis::Role::kColumn ? "columns: "
+                                   : axis.role == Axis::Role::kRow  ? "rows: "
+                                                                    : "slices: ";
     std::string text(role);
     if (axis.dimensions.empty()) {
       absl::StrAppend(&text, "a dimension that only a tile has, size 1");
@@ -463,7 +461,7 @@ class FigureBuilder {
     return text;
   }
 
-  std::string SizeText(const internal::Axis& axis) const {
+  std::string SizeText(const Axis& axis) const {
     std::string text = absl::StrJoin(axis.dimensions, "*", [this](std::string* out, int64_t d) {
       absl::StrAppend(out, shape_.is_dynamic_dimension(static_cast<int>(d)) ? "<=" : "", map_.dimensions()[d]);
     });

@@ -59,7 +59,7 @@ struct LayoutFigureOptions {
 
 struct LayoutFigure {
   // A dimension of the picture, or several that are merged.
-  struct internal::Axis {
+  struct Axis {
     enum class Role { kSlice, kRow, kColumn };
     Role role = Role::kColumn;
     std::string name;            // "y", "d4", "z*y"; empty for an axis that only a tile has
@@ -107,9 +107,9 @@ struct LayoutFigure {
   // Cells that follow each other in memory, as places in `rows` and `columns` of the first slice.
   using Path = std::vector<std::pair<int, int>>;
 
-  std::string title;                 // the shape
-  std::string summary;               // "15 elements, 24 positions in memory, 9 of them padding (37.5 %); 96 bytes"
-  std::vector<internal::Axis> axes;  // slices first, then rows, then columns: most major first
+  std::string title;       // the shape
+  std::string summary;     // "15 elements, 24 positions in memory, 9 of them padding (37.5 %); 96 bytes"
+  std::vector<Axis> axes;  // slices first, then rows, then columns: most major first
   std::vector<Line> rows;
   std::vector<Line> columns;
   std::vector<Slice> slices;  // at least one, but none if there are no elements

@@ -18,6 +18,11 @@
 #include "kashi/draw/legend.h"
 
 namespace kashi {
+
+using internal::AxisLegend;
+using internal::kEllipsisLegend;
+using internal::kPaddingLegend;
+using internal::NumberLegend;
 namespace {
 
 using Cell = LayoutFigure::Cell;
@@ -215,7 +220,7 @@ class SvgRenderer {
     text.color = palette_.muted;
     y += 4;
     AddText({kMargin, y += kTextLine}, figure_.summary, text);
-    for (const std::string& line : internal::AxisLegend(figure_)) {
+    for (const std::string& line : AxisLegend(figure_)) {
       AddText({kMargin, y += kTextLine}, Shorten(line), text);
     }
     return y + 16;
@@ -498,12 +503,12 @@ class SvgRenderer {
       number.is_mono = true;
       number.anchor = "middle";
       AddText({kMargin + kLegendMark / 2, y + 18}, options_.cell_text == CellText::kPhysical ? "17" : "2,3", number);
-      add(internal::NumberLegend(options_.cell_text));
+      add(NumberLegend(options_.cell_text));
     }
     if (has_padding_) {
       AddRect({kMargin, y + 4}, {kLegendMark, 19},
               absl::StrCat("fill=\"url(#kashi-padding)\" stroke=\"", palette_.hairline, "\""));
-      add(internal::kPaddingLegend);
+      add(kPaddingLegend);
     }
     for (size_t i = 0; i < figure_.levels.size(); ++i) {
       if (figure_.levels[i].is_outlined) {
@@ -528,7 +533,7 @@ class SvgRenderer {
       mark.color = palette_.muted;
       mark.size = 15;
       AddText({kMargin + kLegendMark / 2, y + 18}, "\u22ef", mark);
-      add(internal::kEllipsisLegend);
+      add(kEllipsisLegend);
     }
     for (const std::string& note : figure_.notes) add(note);
     return y;
@@ -549,7 +554,7 @@ class SvgRenderer {
 
   std::string Description() const {
     std::string text = absl::StrCat("Where each element of the array lies in memory. ", figure_.summary, ".");
-    for (const std::string& line : internal::AxisLegend(figure_)) absl::StrAppend(&text, " ", Shorten(line), ".");
+    for (const std::string& line : AxisLegend(figure_)) absl::StrAppend(&text, " ", Shorten(line), ".");
     return text;
   }
 

@@ -11,6 +11,12 @@
 #include "kashi/draw/legend.h"
 
 namespace kashi {
+
+using internal::AxisLegend;
+using internal::IsPadding;
+using internal::kEllipsisLegend;
+using internal::kPaddingLegend;
+using internal::NumberLegend;
 namespace {
 
 using Cell = LayoutFigure::Cell;
@@ -58,7 +64,7 @@ class TerminalRenderer {
   void AddHeading() {
     AddText(Paint(figure_.title, "1"));
     AddText(figure_.summary);
-    for (const std::string& line : internal::AxisLegend(figure_)) AddText(line);
+    for (const std::string& line : AxisLegend(figure_)) AddText(line);
   }
 
   void AddText(absl::string_view line) { absl::StrAppend(&out_, line, "\n"); }
@@ -191,7 +197,7 @@ class TerminalRenderer {
       return;
     }
     if (!slice.line.label.empty()) AddText(Paint(absl::StrCat(slice.line.label, ":"), "1"));
-    if (slice.line.label.empty() && internal::IsPadding(slice)) AddText("a slice of padding:");
+    if (slice.line.label.empty() && IsPadding(slice)) AddText("a slice of padding:");
     AddHeader();
     size_t next_cell = 0;
     for (size_t r = 0; r < figure_.rows.size(); ++r) {
@@ -216,7 +222,7 @@ class TerminalRenderer {
     if (!line.empty()) AddText(Paint(line, "2"));
   }
 
-  std::string internal::Box(Weight up, Weight down, Weight left, Weight right) const {
+  std::string Box(Weight up, Weight down, Weight left, Weight right) const {
     if (!options_.ascii) return std::string(kBoxCharacters[up][down][left * 3 + right]);
     const Weight vertical = std::max(up, down);
     const Weight horizontal = std::max(left, right);
@@ -229,14 +235,14 @@ class TerminalRenderer {
   void AddBorder(size_t r) {
     const Weight weight = RowBorder(r);
     if (weight == kNoLine) return;
-    const std::string dash = internal::Box(kNoLine, kNoLine, weight, weight);
+    const std::string dash = Box(kNoLine, kNoLine, weight, weight);
     std::string line(label_width_ + 1, ' ');
     for (size_t i = 0; i <= shown_.size(); ++i) {
       const Weight crossing = ColumnBorder(i);
       if (crossing != kNoLine) {
         if (i > 0) line += dash;
-        line += internal::Box(r == 0 ? kNoLine : crossing, r == figure_.rows.size() ? kNoLine : crossing,
-                              i == 0 ? kNoLine : weight, i == shown_.size() ? kNoLine : weight);
+        line += Box(r == 0 ? kNoLine : crossing, r == figure_.rows.size() ? kNoLine : crossing,
+                    i == 0 ? kNoLine : weight, i == shown_.size() ? kNoLine : weight);
       }
       for (size_t k = 0; i < shown_.size() && k < 1 + ColumnWidth(shown_[i]); ++k) line += dash;
     }
@@ -248,7 +254,7 @@ class TerminalRenderer {
     std::string line = Paint(PadLeft(row.label, label_width_), "2") + " ";
     for (size_t i = 0; i <= shown_.size(); ++i) {
       const Weight border = ColumnBorder(i);
-      if (border != kNoLine) line += (i > 0 ? " " : "") + internal::Box(border, border, kNoLine, kNoLine);
+      if (border != kNoLine) line += (i > 0 ? " " : "") + Box(border, border, kNoLine, kNoLine);
       if (i == shown_.size()) break;
       line += " " + TextOfCell(shown_[i], cells);
     }
@@ -276,14 +282,14 @@ class TerminalRenderer {
       for (const Cell& cell : slice.cells) has_padding = has_padding || !cell.is_element;
     }
     if (!figure_.slices.empty()) {
-      add(options_.cell_text == CellText::kPhysical ? "17" : "2,3", internal::NumberLegend(options_.cell_text));
+      add(options_.cell_text == CellText::kPhysical ? "17" : "2,3", NumberLegend(options_.cell_text));
     }
-    if (has_padding) add(PaddingText(), internal::kPaddingLegend);
+    if (has_padding) add(PaddingText(), kPaddingLegend);
     for (size_t i = 0; i < figure_.levels.size(); ++i) {
       const Weight weight = figure_.levels[i].is_outlined ? WeightOf(static_cast<int>(i) + 1) : kNoLine;
-      add(internal::Box(weight, weight, kNoLine, kNoLine), figure_.levels[i].description);
+      add(Box(weight, weight, kNoLine, kNoLine), figure_.levels[i].description);
     }
-    if (figure_.is_cut()) add(ColumnEllipsis(), internal::kEllipsisLegend);
+    if (figure_.is_cut()) add(ColumnEllipsis(), kEllipsisLegend);
     for (const std::string& note : figure_.notes) add("", note);
   }
 

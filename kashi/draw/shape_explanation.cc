@@ -20,6 +20,10 @@
 #include "kashi/base/text.h"
 
 namespace kashi {
+
+using internal::DimensionName;
+using internal::HumanBytes;
+using internal::WithThousands;
 namespace {
 
 constexpr int kMaxShownLeaves = 40;
@@ -59,8 +63,7 @@ std::string Count(int64_t count, absl::string_view noun) {
 }
 
 std::string BytesText(int64_t bytes) {
-  return bytes < 1024 ? internal::HumanBytes(bytes)
-                      : absl::StrCat(internal::WithThousands(bytes), " bytes (", internal::HumanBytes(bytes), ")");
+  return bytes < 1024 ? HumanBytes(bytes) : absl::StrCat(WithThousands(bytes), " bytes (", HumanBytes(bytes), ")");
 }
 
 std::string TypeText(const Shape& shape) {
@@ -110,7 +113,7 @@ std::string DimensionsText(const Shape& shape) {
   if (rank == 0) return "none: a scalar";
   std::vector<std::string> parts;
   for (int i = 0; i < rank; ++i) {
-    parts.push_back(absl::StrCat(internal::DimensionName(rank, i), " = ", DimensionSizeText(shape, i)));
+    parts.push_back(absl::StrCat(DimensionName(rank, i), " = ", DimensionSizeText(shape, i)));
   }
   std::string text = absl::StrJoin(parts, ", ");
   const int64_t true_rank = ShapeUtil::TrueNumDimensions(shape);
@@ -125,7 +128,7 @@ std::string OrderText(const Shape& shape) {
   const int rank = shape.dimensions_size();
   std::vector<std::string> names;
   for (int64_t dimension : layout.minor_to_major()) {
-    names.push_back(internal::DimensionName(rank, static_cast<int>(dimension)));
+    names.push_back(DimensionName(rank, static_cast<int>(dimension)));
   }
   std::string text = absl::StrCat("{", absl::StrJoin(layout.minor_to_major(), ","), "}");
   if (rank < 2) return text;
@@ -209,7 +212,7 @@ void AddTiles(const Shape& shape, Sections* sections) {
   std::vector<ExplainedAxis> axes;
   for (int p = 0; p < shape.dimensions_size(); ++p) {
     const int dimension = static_cast<int>(LayoutUtil::Major(layout, p));
-    axes.push_back({internal::DimensionName(shape.dimensions_size(), dimension), shape.dimensions(dimension)});
+    axes.push_back({DimensionName(shape.dimensions_size(), dimension), shape.dimensions(dimension)});
   }
   int width = 0;
   for (const Tile& tile : layout.tiles()) width = std::max(width, static_cast<int>(tile.ToString().size()));
@@ -269,7 +272,7 @@ std::string AdviceText(const PaddingAdvice& advice, int64_t present_bytes) {
   const char* what = advice.kind == PaddingAdvice::Kind::kDimensionOrder ? "another order" : "another tile ";
   const double saved = static_cast<double>(present_bytes) / static_cast<double>(std::max<int64_t>(advice.bytes, 1));
   return absl::StrFormat("%s  %s  %s, %.3g times less", what, advice.shape.ToString(/*print_layout=*/true),
-                         internal::HumanBytes(advice.bytes), saved);
+                         HumanBytes(advice.bytes), saved);
 }
 
 void AddBytes(const Shape& shape, std::optional<TpuGeneration> target, Sections* sections) {
@@ -278,7 +281,7 @@ void AddBytes(const Shape& shape, std::optional<TpuGeneration> target, Sections*
     sections->Add("bytes", absl::StrCat("no size: ", size.status().message()));
     return;
   }
-  sections->Add("elements", absl::StrCat(internal::WithThousands(ShapeUtil::ElementsIn(shape)), ", ",
+  sections->Add("elements", absl::StrCat(WithThousands(ShapeUtil::ElementsIn(shape)), ", ",
                                          BytesText(size->unpadded_bytes), " without padding",
                                          shape.layout().split_configs().empty() ? "" : " in the largest piece"));
   sections->Add("padding", PaddingText(*size));
@@ -331,9 +334,8 @@ LeafRow ExplainLeaf(const IndexedShape& leaf) {
   LeafRow row{leaf.index.ToString(), leaf.shape.ToString(/*print_layout=*/true), "no size"};
   const absl::StatusOr<DeviceSize> size = GetDeviceSize(leaf.shape);
   if (!size.ok()) return row;
-  row.bytes = internal::HumanBytes(size->bytes);
-  if (size->padding_bytes > 0)
-    absl::StrAppend(&row.bytes, ", ", internal::HumanBytes(size->padding_bytes), " of it padding");
+  row.bytes = HumanBytes(size->bytes);
+  if (size->padding_bytes > 0) absl::StrAppend(&row.bytes, ", ", HumanBytes(size->padding_bytes), " of it padding");
   return row;
 }
 

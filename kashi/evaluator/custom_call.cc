@@ -29,20 +29,21 @@
 #include "kashi/evaluator/triangular_solve.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi {
+namespace kashi::internal {
+
 namespace {
 
 // ---- Notes to the compiler: the operand itself, or the tuple of all operands ------------------------------------------
 
-absl::StatusOr<Value> PassOn(internal::Operation& op) {
+absl::StatusOr<Value> PassOn(Operation& op) {
   const Shape& shape = op.instruction.shape();
   const auto is_operand = [&](const Shape& part, int64_t i) {
     return ShapeUtil::Compatible(part, op.instruction.operand(i)->shape());
   };
   if (op.operands.size() == 1 && is_operand(shape, 0)) return std::move(op.operands[0]);
-  if (!shape.IsTuple() || shape.tuple_shapes_size() != op.operands.size()) return internal::MisusedCustomCall(op);
+  if (!shape.IsTuple() || shape.tuple_shapes_size() != op.operands.size()) return MisusedCustomCall(op);
   for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
-    if (!is_operand(shape.tuple_shapes(i), i)) return internal::MisusedCustomCall(op);
+    if (!is_operand(shape.tuple_shapes(i), i)) return MisusedCustomCall(op);
   }
   return Value::MakeTuple(
       std::vector<Value>(std::make_move_iterator(op.operands.begin()), std::make_move_iterator(op.operands.end())));
@@ -51,17 +52,15 @@ absl::StatusOr<Value> PassOn(internal::Operation& op) {
 // ---- Borders of manual regions, on one of the devices (sharding_border.h) ------------------------------------------------
 
 // What comes from members of the device's group, operand by operand.
-absl::StatusOr<Value> LeaveRegion(internal::Operation& op, absl::Span<const internal::ShardingBorder> borders,
-                                  const internal::Device& device) {
-  internal::CollectiveGroup group = {borders[0].MembersFor(device.id())};
-  for (const internal::ShardingBorder& border : borders) {
+absl::StatusOr<Value> LeaveRegion(Operation& op, absl::Span<const ShardingBorder> borders, const Device& device) {
+  CollectiveGroup group = {borders[0].MembersFor(device.id())};
+  for (const ShardingBorder& border : borders) {
     if (border.MembersFor(device.id()) == group.members) continue;
     return Unimplemented("%s: its operands leave a manual region over several groups of devices",
                          op.instruction.name());
   }
   group.own = absl::c_find(group.members, device.id()) - group.members.begin();
-  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const internal::Given> given,
-                         internal::Exchange(op, group, internal::TakeOperands(op)));
+  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, group, TakeOperands(op)));
   std::vector<Value> results;
   for (size_t k = 0; k < borders.size(); ++k) {
     const auto operand_of = [&](int64_t member) -> const Value& {
@@ -73,8 +72,7 @@ absl::StatusOr<Value> LeaveRegion(internal::Operation& op, absl::Span<const inte
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
 }
 
-absl::StatusOr<Value> EnterRegion(internal::Operation& op, absl::Span<const internal::ShardingBorder> borders,
-                                  const internal::Device& device) {
+absl::StatusOr<Value> EnterRegion(Operation& op, absl::Span<const ShardingBorder> borders, const Device& device) {
   std::vector<Value> results;
   for (size_t k = 0; k < borders.size(); ++k) {
     const auto operand_of = [&](int64_t) -> const Value& { return op.operands[k]; };
@@ -85,49 +83,47 @@ absl::StatusOr<Value> EnterRegion(internal::Operation& op, absl::Span<const inte
 }
 
 // On one device the region's arrays are the program's.
-absl::StatusOr<Value> CrossBorder(internal::Operation& op) {
-  const internal::Device* const device = op.run.device();
+absl::StatusOr<Value> CrossBorder(Operation& op) {
+  const Device* const device = op.run.device();
   if (device == nullptr || device->partition_count() == 1) return PassOn(op);
-  KASHI_ASSIGN_OR_RETURN(const std::vector<internal::ShardingBorder>* borders,
+  KASHI_ASSIGN_OR_RETURN(const std::vector<ShardingBorder>* borders,
                          op.run.BordersOf(op.instruction, device->partition_count()));
-  if (internal::BorderKindOf(op.instruction) == internal::BorderKind::kIntoRegion)
-    return EnterRegion(op, *borders, *device);
+  if (BorderKindOf(op.instruction) == BorderKind::kIntoRegion) return EnterRegion(op, *borders, *device);
   return LeaveRegion(op, *borders, *device);
 }
 
 // Memory without a meaning.
-absl::StatusOr<Value> AllocateBuffer(internal::Operation& op) {
-  if (!op.instruction.shape().IsArray()) return internal::MisusedCustomCall(op);
+absl::StatusOr<Value> AllocateBuffer(Operation& op) {
+  if (!op.instruction.shape().IsArray()) return MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(Value zeros, op.MakeResult());
   std::memset(zeros.mutable_bytes(), 0, zeros.byte_count());
   return zeros;
 }
 
 // That a call on the TPU's sparse core may begin. It may at once here.
-absl::StatusOr<Value> CallIsPrepared(internal::Operation& op) {
-  if (op.operands.size() != 1 || !op.instruction.shape().IsToken()) return internal::MisusedCustomCall(op);
+absl::StatusOr<Value> CallIsPrepared(Operation& op) {
+  if (op.operands.size() != 1 || !op.instruction.shape().IsToken()) return MisusedCustomCall(op);
   return Value::MakeToken();
 }
 
 // To and from memory that is written in place: the operand itself.
-absl::StatusOr<Value> PassBufferOn(internal::Operation& op) {
-  if (!internal::HasArrayOperands(op, 1) ||
-      !internal::HasArrayResult(op, op.operands[0].element_type(), op.operands[0].dimensions())) {
-    return internal::MisusedCustomCall(op);
+absl::StatusOr<Value> PassBufferOn(Operation& op) {
+  if (!HasArrayOperands(op, 1) || !HasArrayResult(op, op.operands[0].element_type(), op.operands[0].dimensions())) {
+    return MisusedCustomCall(op);
   }
   return std::move(op.operands[0]);
 }
 
 // What only has an effect on the compiler: the result is ().
-absl::StatusOr<Value> Nothing(internal::Operation& op) {
-  if (!ShapeUtil::IsEmptyTuple(op.instruction.shape())) return internal::MisusedCustomCall(op);
+absl::StatusOr<Value> Nothing(Operation& op) {
+  if (!ShapeUtil::IsEmptyTuple(op.instruction.shape())) return MisusedCustomCall(op);
   return Value::MakeTuple({});
 }
 
 // ---- Arrays of dynamic sizes, as XLA hands them to code that knows only static ones ------------------------------------------
 
 // The elements that both have, the others of `to` zeros. Pre: equal types and ranks.
-absl::StatusOr<Value> Resize(internal::EvaluationRun& run, const Value& from, absl::Span<const int64_t> sizes) {
+absl::StatusOr<Value> Resize(EvaluationRun& run, const Value& from, absl::Span<const int64_t> sizes) {
   KASHI_ASSIGN_OR_RETURN(Value to, run.MakeArray(from.element_type(), sizes));
   std::memset(to.mutable_bytes(), 0, to.byte_count());
   std::vector<int64_t> bounds, from_strides(sizes.size(), 1), to_strides(sizes.size(), 1);
@@ -136,20 +132,20 @@ absl::StatusOr<Value> Resize(internal::EvaluationRun& run, const Value& from, ab
     from_strides[i - 1] = from_strides[i] * from.dimensions()[i];
     to_strides[i - 1] = to_strides[i] * sizes[i];
   }
-  internal::CopyStrided(bounds, from.element_bytes(), {from.bytes(), from_strides}, {to.mutable_bytes(), to_strides});
+  CopyStrided(bounds, from.element_bytes(), {from.bytes(), from_strides}, {to.mutable_bytes(), to_strides});
   return to;
 }
 
 // The array at its bound, and its sizes.
-absl::StatusOr<Value> PadToStatic(internal::Operation& op) {
+absl::StatusOr<Value> PadToStatic(Operation& op) {
   const Shape& shape = op.instruction.shape();
-  if (!internal::HasArrayOperands(op, 1) || !shape.IsTuple() ||
-      shape.tuple_shapes_size() != op.operands[0].rank() + 1 || !shape.tuple_shapes(0).IsArray()) {
-    return internal::MisusedCustomCall(op);
+  if (!HasArrayOperands(op, 1) || !shape.IsTuple() || shape.tuple_shapes_size() != op.operands[0].rank() + 1 ||
+      !shape.tuple_shapes(0).IsArray()) {
+    return MisusedCustomCall(op);
   }
   const Value& x = op.operands[0];
   const absl::Span<const int64_t> bounds = op.instruction.operand(0)->shape().dimensions();
-  if (shape.tuple_shapes(0).dimensions() != bounds) return internal::MisusedCustomCall(op);
+  if (shape.tuple_shapes(0).dimensions() != bounds) return MisusedCustomCall(op);
   std::vector<Value> results(1);
   KASHI_ASSIGN_OR_RETURN(results[0], Resize(op.run, x, bounds));
   for (int i = 0; i < x.rank(); ++i) {
@@ -157,35 +153,34 @@ absl::StatusOr<Value> PadToStatic(internal::Operation& op) {
     size.mutable_data<int32_t>()[0] = static_cast<int32_t>(x.dimension(i));
     results.push_back(std::move(size));
   }
-  return internal::MakeTupleResult(op, std::move(results));
+  return MakeTupleResult(op, std::move(results));
 }
 
 // The reverse. Sizes beyond the bound are the bound, negative ones 0, as those of set-dimension-size.
-absl::StatusOr<Value> SliceToDynamic(internal::Operation& op) {
+absl::StatusOr<Value> SliceToDynamic(Operation& op) {
   const Shape& shape = op.instruction.shape();
-  if (op.operands.empty() || !internal::HasArrayOperands(op, op.operands.size()) || !shape.IsArray() ||
+  if (op.operands.empty() || !HasArrayOperands(op, op.operands.size()) || !shape.IsArray() ||
       op.operands[0].rank() + 1 != static_cast<int>(op.operands.size()) ||
       shape.dimensions() != op.operands[0].dimensions() || shape.element_type() != op.operands[0].element_type()) {
-    return internal::MisusedCustomCall(op);
+    return MisusedCustomCall(op);
   }
   std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Value& size = op.operands[i + 1];
-    if (size.rank() != 0 || size.element_type() != S32) return internal::MisusedCustomCall(op);
+    if (size.rank() != 0 || size.element_type() != S32) return MisusedCustomCall(op);
     if (shape.is_dynamic_dimension(i)) sizes[i] = std::clamp<int64_t>(size.data<int32_t>()[0], 0, sizes[i]);
   }
   return Resize(op.run, op.operands[0], sizes);
 }
 
 // The bytes of all operands, as they lie in their layouts, one operand behind the other.
-absl::StatusOr<Value> ConcatBitcast(internal::Operation& op) {
-  if (!internal::HasArrayOperands(op, op.operands.size()) || !op.instruction.shape().IsArray())
-    return internal::MisusedCustomCall(op);
+absl::StatusOr<Value> ConcatBitcast(Operation& op) {
+  if (!HasArrayOperands(op, op.operands.size()) || !op.instruction.shape().IsArray()) return MisusedCustomCall(op);
   std::vector<std::pair<Value, const Shape*>> parts;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     parts.emplace_back(std::move(op.operands[i]), &op.instruction.operand(i)->shape());
   }
-  return internal::ReinterpretPhysicalBytes(op.run, parts, op.instruction.shape());
+  return ReinterpretPhysicalBytes(op.run, parts, op.instruction.shape());
 }
 
 // ---- 64 bits out of 32, for processors that know no 64-bit types -------------------------------------------------------
@@ -199,13 +194,13 @@ PrimitiveType HalfType(PrimitiveType type) {
   return type == C64 || type == F64 ? F32 : PRIMITIVE_TYPE_INVALID;
 }
 
-absl::StatusOr<Value> CombineHalves(internal::Operation& op) {
-  if (!internal::HasArrayOperands(op, 2) || !op.instruction.shape().IsArray()) return internal::MisusedCustomCall(op);
+absl::StatusOr<Value> CombineHalves(Operation& op) {
+  if (!HasArrayOperands(op, 2) || !op.instruction.shape().IsArray()) return MisusedCustomCall(op);
   const Value &low = op.operands[0], &high = op.operands[1];
   const PrimitiveType type = op.result()->element_type(), half = HalfType(type);
   if (half == PRIMITIVE_TYPE_INVALID || low.element_type() != half || high.element_type() != half ||
-      !internal::HasArrayResult(op, type, low.dimensions()) || !internal::HasArrayResult(op, type, high.dimensions())) {
-    return internal::MisusedCustomCall(op);
+      !HasArrayResult(op, type, low.dimensions()) || !HasArrayResult(op, type, high.dimensions())) {
+    return MisusedCustomCall(op);
   }
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   if (type == F64) {
@@ -228,12 +223,11 @@ absl::StatusOr<Value> CombineHalves(internal::Operation& op) {
   return out;
 }
 
-absl::StatusOr<Value> SplitHalf(internal::Operation& op, bool is_high) {
-  if (!internal::HasArrayOperands(op, 1)) return internal::MisusedCustomCall(op);
+absl::StatusOr<Value> SplitHalf(Operation& op, bool is_high) {
+  if (!HasArrayOperands(op, 1)) return MisusedCustomCall(op);
   const Value& x = op.operands[0];
   const PrimitiveType half = HalfType(x.element_type());
-  if (half == PRIMITIVE_TYPE_INVALID || !internal::HasArrayResult(op, half, x.dimensions()))
-    return internal::MisusedCustomCall(op);
+  if (half == PRIMITIVE_TYPE_INVALID || !HasArrayResult(op, half, x.dimensions())) return MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   if (x.element_type() == F64) {
     float* const to = out.mutable_data<float>().data();
@@ -253,80 +247,79 @@ absl::StatusOr<Value> SplitHalf(internal::Operation& op, bool is_high) {
   return out;
 }
 
-absl::StatusOr<Value> SplitLow(internal::Operation& op) { return SplitHalf(op, /*is_high=*/false); }
-absl::StatusOr<Value> SplitHigh(internal::Operation& op) { return SplitHalf(op, /*is_high=*/true); }
+absl::StatusOr<Value> SplitLow(Operation& op) { return SplitHalf(op, /*is_high=*/false); }
+absl::StatusOr<Value> SplitHigh(Operation& op) { return SplitHalf(op, /*is_high=*/true); }
 
 // ---- Linear algebra -----------------------------------------------------------------------------------------------------
 
 // a[..., n, n] -> the same
-bool IsOfSquareMatrices(const internal::Operation& op) {
-  if (!internal::HasArrayOperands(op, 1)) return false;
+bool IsOfSquareMatrices(const Operation& op) {
+  if (!HasArrayOperands(op, 1)) return false;
   const absl::Span<const int64_t> sizes = op.operands[0].dimensions();
   return sizes.size() >= 2 && sizes.back() == sizes[sizes.size() - 2] &&
-         internal::HasArrayResult(op, op.operands[0].element_type(), sizes);
+         HasArrayResult(op, op.operands[0].element_type(), sizes);
 }
 
-absl::StatusOr<Value> LowerCholesky(internal::Operation& op) {
-  if (!IsOfSquareMatrices(op)) return internal::MisusedCustomCall(op);
-  return internal::CholeskyFactors(op.run, std::move(op.operands[0]), /*lower=*/true);
+absl::StatusOr<Value> LowerCholesky(Operation& op) {
+  if (!IsOfSquareMatrices(op)) return MisusedCustomCall(op);
+  return CholeskyFactors(op.run, std::move(op.operands[0]), /*lower=*/true);
 }
 
-absl::StatusOr<Value> InvertBlocks(internal::Operation& op) {
-  if (!IsOfSquareMatrices(op)) return internal::MisusedCustomCall(op);
-  return internal::InvertLowerTriangles(op.run, std::move(op.operands[0]));
+absl::StatusOr<Value> InvertBlocks(Operation& op) {
+  if (!IsOfSquareMatrices(op)) return MisusedCustomCall(op);
+  return InvertLowerTriangles(op.run, std::move(op.operands[0]));
 }
 
-absl::StatusOr<Value> EvaluateQr(internal::Operation& op) {
-  if (!internal::HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return internal::MisusedCustomCall(op);
-  KASHI_ASSIGN_OR_RETURN(internal::QrResult qr, internal::QrFactors(op.run, std::move(op.operands[0])));
-  return internal::MakeTupleResultOf(op, std::move(qr.factors), std::move(qr.taus));
+absl::StatusOr<Value> EvaluateQr(Operation& op) {
+  if (!HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
+  KASHI_ASSIGN_OR_RETURN(QrResult qr, QrFactors(op.run, std::move(op.operands[0])));
+  return MakeTupleResultOf(op, std::move(qr.factors), std::move(qr.taus));
 }
 
-absl::StatusOr<Value> EvaluateProductOfReflectors(internal::Operation& op) {
-  if (!internal::HasArrayOperands(op, 2) || op.operands[0].rank() < 2) return internal::MisusedCustomCall(op);
+absl::StatusOr<Value> EvaluateProductOfReflectors(Operation& op) {
+  if (!HasArrayOperands(op, 2) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
   const Value &factors = op.operands[0], &taus = op.operands[1];
   const absl::Span<const int64_t> sizes = factors.dimensions();
   const size_t batch = sizes.size() - 2;
   if (taus.rank() + 1 != factors.rank() || taus.dimensions().first(batch) != sizes.first(batch) ||
       taus.element_type() != factors.element_type() || taus.dimensions().back() > sizes[batch + 1] ||
-      sizes[batch + 1] > sizes[batch] || !internal::HasArrayResult(op, factors.element_type(), sizes)) {
-    return internal::MisusedCustomCall(op);
+      sizes[batch + 1] > sizes[batch] || !HasArrayResult(op, factors.element_type(), sizes)) {
+    return MisusedCustomCall(op);
   }
-  return internal::ProductOfReflectors(op.run, std::move(op.operands[0]), taus);
+  return ProductOfReflectors(op.run, std::move(op.operands[0]), taus);
 }
 
-absl::StatusOr<Value> EvaluateCompactReflectors(internal::Operation& op) {
-  if (!IsOfSquareMatrices(op)) return internal::MisusedCustomCall(op);
-  return internal::CompactReflectors(op.run, std::move(op.operands[0]));
+absl::StatusOr<Value> EvaluateCompactReflectors(Operation& op) {
+  if (!IsOfSquareMatrices(op)) return MisusedCustomCall(op);
+  return CompactReflectors(op.run, std::move(op.operands[0]));
 }
 
-absl::StatusOr<Value> EvaluateLu(internal::Operation& op) {
-  if (!internal::HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return internal::MisusedCustomCall(op);
-  KASHI_ASSIGN_OR_RETURN(internal::LuResult lu, internal::LuFactors(op.run, std::move(op.operands[0])));
-  return internal::MakeTupleResultOf(op, std::move(lu.factors), std::move(lu.pivots), std::move(lu.permutation));
+absl::StatusOr<Value> EvaluateLu(Operation& op) {
+  if (!HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
+  KASHI_ASSIGN_OR_RETURN(LuResult lu, LuFactors(op.run, std::move(op.operands[0])));
+  return MakeTupleResultOf(op, std::move(lu.factors), std::move(lu.pivots), std::move(lu.permutation));
 }
 
 // The backend_config is "lower,sort,sweeps,tolerance": 1,1,100,1e-6. Ours are exact, whatever the last two are.
-absl::StatusOr<Value> EvaluateEigh(internal::Operation& op) {
-  if (!internal::HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return internal::MisusedCustomCall(op);
+absl::StatusOr<Value> EvaluateEigh(Operation& op) {
+  if (!HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
   const absl::Span<const int64_t> sizes = op.operands[0].dimensions();
-  if (sizes.back() != sizes[sizes.size() - 2]) return internal::MisusedCustomCall(op);
+  if (sizes.back() != sizes[sizes.size() - 2]) return MisusedCustomCall(op);
   const std::vector<absl::string_view> config = absl::StrSplit(op.instruction.raw_backend_config_string(), ',');
   const auto is_set = [&](size_t i) { return i >= config.size() || absl::StripAsciiWhitespace(config[i]) != "0"; };
-  KASHI_ASSIGN_OR_RETURN(
-      internal::EigenResult eigen,
-      internal::HermitianEigen(op.run, std::move(op.operands[0]), /*lower=*/is_set(0), /*sort=*/is_set(1)));
-  return internal::MakeTupleResultOf(op, std::move(eigen.vectors), std::move(eigen.values));
+  KASHI_ASSIGN_OR_RETURN(EigenResult eigen,
+                         HermitianEigen(op.run, std::move(op.operands[0]), /*lower=*/is_set(0), /*sort=*/is_set(1)));
+  return MakeTupleResultOf(op, std::move(eigen.vectors), std::move(eigen.values));
 }
 
 // A matrix in quadrants (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11), not sorted. The rows of v are the eigenvectors.
-absl::StatusOr<Value> EvaluateEighOfQuadrants(internal::Operation& op) {
+absl::StatusOr<Value> EvaluateEighOfQuadrants(Operation& op) {
   const auto is_quadrant = [&](const Value& a) {
     return a.is_array() && a.rank() >= 2 && a.shape() == op.operands[0].shape() &&
            a.dimensions().back() == a.dimension(a.rank() - 2);
   };
   if (op.operands.size() != 4 || !std::all_of(op.operands.begin(), op.operands.end(), is_quadrant))
-    return internal::MisusedCustomCall(op);
+    return MisusedCustomCall(op);
   const DenseShape quadrant = op.operands[0].dense_shape();
   const int64_t n = quadrant->dimensions().back(), bytes = op.operands[0].element_bytes();
   std::vector<int64_t> sizes(quadrant->dimensions().begin(), quadrant->dimensions().end());
@@ -336,36 +329,35 @@ absl::StatusOr<Value> EvaluateEighOfQuadrants(internal::Operation& op) {
   const int64_t part_strides[] = {n * n, n, 1}, whole_strides[] = {4 * n * n, 2 * n, 1};
   const auto begin = [&](int64_t i) { return (i / 2 * 2 * n + i % 2) * n * bytes; };  // of quadrant i, in bytes
   for (int64_t i = 0; i < 4; ++i) {
-    internal::CopyStrided({count, n, n}, bytes, {op.operands[i].bytes(), part_strides},
-                          {whole.mutable_bytes() + begin(i), whole_strides});
+    CopyStrided({count, n, n}, bytes, {op.operands[i].bytes(), part_strides},
+                {whole.mutable_bytes() + begin(i), whole_strides});
   }
-  KASHI_ASSIGN_OR_RETURN(const internal::EigenResult eigen,
-                         internal::HermitianEigen(op.run, std::move(whole), /*lower=*/true, /*sort=*/false));
+  KASHI_ASSIGN_OR_RETURN(const EigenResult eigen,
+                         HermitianEigen(op.run, std::move(whole), /*lower=*/true, /*sort=*/false));
   std::vector<Value> results;
   sizes.pop_back();
   sizes.back() = n;
   for (int64_t half = 0; half < 2; ++half) {
     KASHI_ASSIGN_OR_RETURN(Value values, op.run.MakeArray(eigen.values.element_type(), sizes));
     const int64_t value_bytes = values.element_bytes();
-    internal::CopyStrided({count, n}, value_bytes, {eigen.values.bytes() + half * n * value_bytes, {2 * n, 1}},
-                          {values.mutable_bytes(), {n, 1}});
+    CopyStrided({count, n}, value_bytes, {eigen.values.bytes() + half * n * value_bytes, {2 * n, 1}},
+                {values.mutable_bytes(), {n, 1}});
     results.push_back(std::move(values));
   }
   for (int64_t i = 0; i < 4; ++i) {
     KASHI_ASSIGN_OR_RETURN(Value part, op.run.MakeArray(quadrant));
-    internal::CopyStrided({count, n, n}, bytes,
-                          {eigen.vectors.bytes() + begin(i % 2 * 2 + i / 2), {4 * n * n, 1, 2 * n}},
-                          {part.mutable_bytes(), part_strides});
+    CopyStrided({count, n, n}, bytes, {eigen.vectors.bytes() + begin(i % 2 * 2 + i / 2), {4 * n * n, 1, 2 * n}},
+                {part.mutable_bytes(), part_strides});
     results.push_back(std::move(part));
   }
-  return internal::MakeTupleResult(op, std::move(results));
+  return MakeTupleResult(op, std::move(results));
 }
 
 // ------------------------------------------------------------------------------------------------------------------------
 
 struct Target {
   absl::string_view name;
-  absl::StatusOr<Value> (*evaluate)(internal::Operation& op);
+  absl::StatusOr<Value> (*evaluate)(Operation& op);
 };
 
 constexpr Target kTargets[] = {
@@ -424,11 +416,11 @@ constexpr Target kTargets[] = {
     // (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11)
     {"EighTpu", EvaluateEighOfQuadrants},
     // custom_call_functions.h says what these take
-    {"tridiagonal_solve_perturbed_ffi", internal::SolveTridiagonalPerturbed},
-    {"cpu_csr_sparse_dense_ffi", internal::MultiplyCsr},
-    {"PartialReduce", internal::EvaluateApproximateTopK},
-    {"ApproxTopK", internal::EvaluateApproximateTopK},
-    {"TopK", internal::EvaluateTopKCall},
+    {"tridiagonal_solve_perturbed_ffi", SolveTridiagonalPerturbed},
+    {"cpu_csr_sparse_dense_ffi", MultiplyCsr},
+    {"PartialReduce", EvaluateApproximateTopK},
+    {"ApproxTopK", EvaluateApproximateTopK},
+    {"TopK", EvaluateTopKCall},
 };
 
 const Target* FindTarget(absl::string_view name) {
@@ -461,7 +453,7 @@ constexpr ForeignTarget kForeignTargets[] = {
     {"hipsolver_", "is an operation of hipSOLVER"},
 };
 
-absl::Status UnknownTarget(const internal::Operation& op) {
+absl::Status UnknownTarget(const Operation& op) {
   const std::string& name = op.instruction.custom_call_target();
   const auto* const foreign =
       absl::c_find_if(kForeignTargets, [&](const auto& target) { return absl::StartsWith(name, target.prefix); });
@@ -473,7 +465,7 @@ absl::Status UnknownTarget(const internal::Operation& op) {
 
 // ---- Handlers ------------------------------------------------------------------------------------------------------------
 
-absl::StatusOr<Value> CallHandler(const CustomCallHandler& handler, const internal::Operation& op) {
+absl::StatusOr<Value> CallHandler(const CustomCallHandler& handler, const Operation& op) {
   std::vector<Literal> literals;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     KASHI_ASSIGN_OR_RETURN(Literal literal, op.operands[i].ToLiteral(op.instruction.operand(i)->shape()));
@@ -495,30 +487,51 @@ bool IsAnswer(const absl::StatusOr<Value>& result) { return !absl::IsUnimplement
 
 }  // namespace
 
-absl::Status internal::MisusedCustomCall(const internal::Operation& op) {
+static bool IsKnown(absl::string_view target) {
+  return FindTarget(target) != nullptr || (HasLapack() && IsLapackCall(target));
+}
+
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kCustomCall>(Operation& op) {
+  const std::string& name = op.instruction.custom_call_target();
+  for (const CustomCallHandler& handler :
+       {op.run.options().custom_call_handler, CustomCallRegistry::Global().Find(name)}) {
+    if (!handler) continue;
+    absl::StatusOr<Value> result = CallHandler(handler, op);
+    if (IsAnswer(result)) return result;
+  }
+  if (const Target* const target = FindTarget(name)) return target->evaluate(op);
+  if (IsLapackCall(name)) return EvaluateLapackCall(op);
+  return UnknownTarget(op);
+}
+
+absl::Status MisusedCustomCall(const Operation& op) {
   return Unimplemented("%s: custom-call to \"%s\" of these shapes: %s", op.instruction.name(),
                        op.instruction.custom_call_target(), op.instruction.ToString());
 }
 
-bool internal::HasArrayOperands(const internal::Operation& op, size_t count) {
+bool HasArrayOperands(const Operation& op, size_t count) {
   return op.operands.size() == count &&
          std::all_of(op.operands.begin(), op.operands.end(), [](const Value& operand) { return operand.is_array(); });
 }
 
-bool internal::HasArrayResult(const internal::Operation& op, PrimitiveType type, absl::Span<const int64_t> dimensions) {
+bool HasArrayResult(const Operation& op, PrimitiveType type, absl::Span<const int64_t> dimensions) {
   return op.instruction.shape().IsArray() && op.result()->element_type() == type &&
          op.result()->dimensions() == dimensions;
 }
 
-absl::StatusOr<Value> internal::MakeTupleResult(const internal::Operation& op, std::vector<Value> values) {
+absl::StatusOr<Value> MakeTupleResult(const Operation& op, std::vector<Value> values) {
   const Shape& shape = op.instruction.shape();
-  if (!shape.IsTuple() || shape.tuple_shapes_size() != static_cast<int>(values.size()))
-    return internal::MisusedCustomCall(op);
+  if (!shape.IsTuple() || shape.tuple_shapes_size() != static_cast<int>(values.size())) return MisusedCustomCall(op);
   for (size_t i = 0; i < values.size(); ++i) {
-    if (!op.result(i) || *op.result(i) != values[i].shape()) return internal::MisusedCustomCall(op);
+    if (!op.result(i) || *op.result(i) != values[i].shape()) return MisusedCustomCall(op);
   }
   return Value::MakeTuple(std::move(values));
 }
+
+}  // namespace kashi::internal
+
+namespace kashi {
 
 CustomCallRegistry& CustomCallRegistry::Global() {
   static auto* const registry = new CustomCallRegistry();
@@ -541,22 +554,6 @@ CustomCallHandler CustomCallRegistry::Find(absl::string_view target) const {
   return found == handlers_.end() ? CustomCallHandler() : found->second;
 }
 
-bool IsKnownCustomCall(absl::string_view target) {
-  return FindTarget(target) != nullptr || (internal::HasLapack() && internal::IsLapackCall(target));
-}
-
-template <>
-absl::StatusOr<Value> internal::Evaluate<HloOpcode::kCustomCall>(internal::Operation& op) {
-  const std::string& name = op.instruction.custom_call_target();
-  for (const CustomCallHandler& handler :
-       {op.run.options().custom_call_handler, CustomCallRegistry::Global().Find(name)}) {
-    if (!handler) continue;
-    absl::StatusOr<Value> result = CallHandler(handler, op);
-    if (IsAnswer(result)) return result;
-  }
-  if (const Target* const target = FindTarget(name)) return target->evaluate(op);
-  if (internal::IsLapackCall(name)) return internal::EvaluateLapackCall(op);
-  return UnknownTarget(op);
-}
+bool IsKnownCustomCall(absl::string_view target) { return internal::IsKnown(target); }
 
 }  // namespace kashi

@@ -25,6 +25,12 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi {
+
+using internal::Device;
+using internal::EvaluationRun;
+using internal::LentBy;
+using internal::OnDevicesAtOnce;
+using internal::RunLimits;
 namespace {
 
 absl::Status CheckArguments(const HloComputation& entry, const std::vector<Literal>& arguments) {
@@ -43,16 +49,15 @@ absl::Status CheckArguments(const HloComputation& entry, const std::vector<Liter
 
 // Arguments in any layout: values have none.
 absl::StatusOr<Literal> RunOnDevice(const HloModule& module, const std::vector<Literal>& arguments,
-                                    EvaluationOptions options, const internal::RunLimits& limits,
-                                    internal::Device* device) {
+                                    EvaluationOptions options, const RunLimits& limits, Device* device) {
   const HloComputation& entry = *module.entry_computation();
   KASHI_RETURN_IF_ERROR(CheckArguments(entry, arguments));
   options.device = device;
-  internal::EvaluationRun run(std::move(options), limits);
+  EvaluationRun run(std::move(options), limits);
   if (device->id() == 0) KASHI_RETURN_IF_ERROR(run.CheckAffordable(entry));
   std::vector<Value> values;
   for (const Literal& argument : arguments) {
-    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget(), internal::LentBy(&argument)));
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget(), LentBy(&argument)));
     values.push_back(std::move(value));
   }
   KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(entry, std::move(values)));
@@ -89,9 +94,9 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
   if (sizes.total() != devices) {
     return InvalidArgument("The program is for %s, and there are arguments for %d", sizes.ToString(), devices);
   }
-  const internal::RunLimits limits(options);
+  const RunLimits limits(options);
   std::vector<Literal> results(devices);
-  KASHI_RETURN_IF_ERROR(internal::OnDevicesAtOnce(sizes, limits, [&](internal::Device& device) -> absl::Status {
+  KASHI_RETURN_IF_ERROR(OnDevicesAtOnce(sizes, limits, [&](Device& device) -> absl::Status {
     KASHI_ASSIGN_OR_RETURN(results[device.id()],
                            RunOnDevice(module, arguments_of_devices[device.id()], options, limits, &device));
     return absl::OkStatus();

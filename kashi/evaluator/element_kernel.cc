@@ -13,7 +13,6 @@
 #include "kashi/evaluator/element_loops.h"
 
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 constexpr int64_t kPortion = 256;  // elements: what is widened stays in the first cache
@@ -106,13 +105,8 @@ absl::StatusOr<PrimitiveType> CommonType(HloOpcode opcode, absl::Span<const Prim
   return common;
 }
 
-}  // namespace internal
-
 namespace {
 
-using internal::ComputationType;
-using internal::ElementLoop;
-using internal::MakeElementKernel;
 
 template <typename... Loops>
 ElementLoop FirstOf(const Loops&... loops) {
@@ -138,20 +132,19 @@ absl::StatusOr<ElementKernel> KernelOf(HloOpcode opcode, const ElementLoop& loop
 
 absl::StatusOr<ElementKernel> FindSelectKernel(PrimitiveType predicate, PrimitiveType on_true, PrimitiveType on_false,
                                                PrimitiveType result) {
-  KASHI_ASSIGN_OR_RETURN(const PrimitiveType type,
-                         internal::CommonType(HloOpcode::kSelect, {on_true, on_false, result}));
+  KASHI_ASSIGN_OR_RETURN(const PrimitiveType type, CommonType(HloOpcode::kSelect, {on_true, on_false, result}));
   if (predicate != PRED) return Unimplemented("select by %s", PrimitiveType_Name(predicate));
   const bool is_mixed = on_true != on_false || on_true != result;
   const PrimitiveType computed = is_mixed ? ComputationType(type) : type;
-  return MakeElementKernel(internal::SelectLoop(computed), {PRED, on_true, on_false}, {PRED, computed, computed},
-                           computed, result);
+  return MakeElementKernel(SelectLoop(computed), {PRED, on_true, on_false}, {PRED, computed, computed}, computed,
+                           result);
 }
 
 // The random bits may have another width than what is computed in; the kernel knows theirs from its input types.
 absl::StatusOr<ElementKernel> FindStochasticConvertKernel(PrimitiveType operand, PrimitiveType random,
                                                           PrimitiveType result) {
-  const ElementLoop loop = internal::StochasticConvertLoop(operand, result);
-  const bool is_random = primitive_util::IsUnsignedIntegralType(random) && !internal::IsNarrowInteger(random) &&
+  const ElementLoop loop = StochasticConvertLoop(operand, result);
+  const bool is_random = primitive_util::IsUnsignedIntegralType(random) && !IsNarrowInteger(random) &&
                          primitive_util::BitWidth(random) <= primitive_util::BitWidth(loop.input == F64 ? U64 : U32);
   if (loop.function == nullptr || !is_random) {
     return Unimplemented("stochastic-convert of %s by %s to %s", PrimitiveType_Name(operand),
@@ -178,29 +171,28 @@ absl::StatusOr<ElementKernel> KernelForInstruction(const HloInstruction& instruc
 
 absl::StatusOr<ElementKernel> FindUnaryKernel(HloOpcode opcode, PrimitiveType operand, PrimitiveType result) {
   if (opcode == HloOpcode::kConvert) return FindConvertKernel(operand, result);
-  const ElementLoop loop = opcode == HloOpcode::kReducePrecision ? internal::ReducePrecisionLoop(operand)
-                                                                 : FirstOf(internal::RealUnaryLoop(opcode, operand),
-                                                                           internal::IntegerUnaryLoop(opcode, operand),
-                                                                           internal::ComplexUnaryLoop(opcode, operand));
+  const ElementLoop loop = opcode == HloOpcode::kReducePrecision
+                               ? ReducePrecisionLoop(operand)
+                               : FirstOf(RealUnaryLoop(opcode, operand), IntegerUnaryLoop(opcode, operand),
+                                         ComplexUnaryLoop(opcode, operand));
   return KernelOf(opcode, loop, operand, {operand}, result);
 }
 
 absl::StatusOr<ElementKernel> FindBinaryKernel(HloOpcode opcode, PrimitiveType lhs, PrimitiveType rhs,
                                                PrimitiveType result) {
   if (opcode == HloOpcode::kStochasticConvert) return FindStochasticConvertKernel(lhs, rhs, result);
-  KASHI_ASSIGN_OR_RETURN(const PrimitiveType type, internal::CommonType(opcode, {lhs, rhs}));
-  const ElementLoop loop = FirstOf(internal::RealBinaryLoop(opcode, type), internal::IntegerBinaryLoop(opcode, type),
-                                   internal::ComplexBinaryLoop(opcode, type));
+  KASHI_ASSIGN_OR_RETURN(const PrimitiveType type, CommonType(opcode, {lhs, rhs}));
+  const ElementLoop loop =
+      FirstOf(RealBinaryLoop(opcode, type), IntegerBinaryLoop(opcode, type), ComplexBinaryLoop(opcode, type));
   return KernelOf(opcode, loop, type, {lhs, rhs}, result);
 }
 
 absl::StatusOr<ElementKernel> FindTernaryKernel(HloOpcode opcode, PrimitiveType a, PrimitiveType b, PrimitiveType c,
                                                 PrimitiveType result) {
   if (opcode == HloOpcode::kSelect) return FindSelectKernel(a, b, c, result);
-  KASHI_ASSIGN_OR_RETURN(const PrimitiveType type, internal::CommonType(opcode, {a, b, c}));
-  const ElementLoop loop = opcode == HloOpcode::kClamp
-                               ? FirstOf(internal::RealClampLoop(type), internal::IntegerClampLoop(type))
-                               : ElementLoop();
+  KASHI_ASSIGN_OR_RETURN(const PrimitiveType type, CommonType(opcode, {a, b, c}));
+  const ElementLoop loop =
+      opcode == HloOpcode::kClamp ? FirstOf(RealClampLoop(type), IntegerClampLoop(type)) : ElementLoop();
   return KernelOf(opcode, loop, type, {a, b, c}, result);
 }
 

@@ -13,7 +13,6 @@
 #include "kashi/evaluator/element_loops.h"
 
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 template <ComparisonDirection>
@@ -136,25 +135,23 @@ ElementFunction SelectLoop(PrimitiveType type) {
   }
 }
 
-}  // namespace internal
-
 absl::StatusOr<ElementKernel> FindCompareKernel(ComparisonDirection direction, Comparison::Order order,
                                                 PrimitiveType lhs, PrimitiveType rhs) {
-  KASHI_ASSIGN_OR_RETURN(const PrimitiveType type, internal::CommonType(HloOpcode::kCompare, {lhs, rhs}));
+  KASHI_ASSIGN_OR_RETURN(const PrimitiveType type, CommonType(HloOpcode::kCompare, {lhs, rhs}));
   if (primitive_util::IsFloatingPointType(type) && order == Comparison::Order::kTotal) {
     if (lhs != rhs) {
       return Unimplemented("compare of %s and %s in total order", primitive_util::LowercasePrimitiveTypeName(lhs),
                            primitive_util::LowercasePrimitiveTypeName(rhs));
     }
-    return internal::TotalOrderKernel(direction, type);
+    return TotalOrderKernel(direction, type);
   }
-  const PrimitiveType computed = internal::ComputationType(type);
-  const internal::ElementFunction loop = internal::CompareLoop(direction, computed);
+  const PrimitiveType computed = ComputationType(type);
+  const ElementFunction loop = CompareLoop(direction, computed);
   if (loop == nullptr) {
     return Unimplemented("compare of %s by %s: complex numbers have no order",
                          primitive_util::LowercasePrimitiveTypeName(type), ComparisonDirectionToString(direction));
   }
-  return internal::MakeElementKernel(loop, {lhs, rhs}, {computed, computed}, PRED, PRED);
+  return MakeElementKernel(loop, {lhs, rhs}, {computed, computed}, PRED, PRED);
 }
 
 }  // namespace kashi::internal

@@ -12,7 +12,6 @@
 #include "kashi/evaluator/element_loops.h"
 
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 // By its parts alone. C's product, and so that of std::complex, makes infinities out of some NaN; XLA's does not.
@@ -128,5 +127,4 @@ ElementLoop ComplexBinaryLoop(HloOpcode opcode, PrimitiveType type) {
   return {FindBinaryLoop<ComplexBinary, complex128>(opcode), type, type};
 }
 
-}  // namespace internal
 }  // namespace kashi::internal

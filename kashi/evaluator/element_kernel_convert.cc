@@ -9,7 +9,6 @@
 #include "kashi/evaluator/element_loops.h"
 
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 // ---- From and to narrow floats. bf16 and f16 have formulas without branches, which become vector code.
@@ -137,13 +136,8 @@ ElementFunction ConvertLoop(PrimitiveType from, PrimitiveType to) {
       [to](auto from_constant) { return LoopFrom<decltype(from_constant)::value>(to); }, from);
 }
 
-}  // namespace internal
-
 namespace {
 
-using internal::ComputationType;
-using internal::ConvertLoop;
-using internal::ElementFunction;
 
 // What a conversion computes between widening and narrowing, a column each:
 //
@@ -161,8 +155,8 @@ ConvertPath PathOf(PrimitiveType from, PrimitiveType to) {
       primitive_util::IsComplexType(from) ? primitive_util::ComplexComponentType(from) : ComputationType(from);
   const bool is_real = primitive_util::IsFloatingPointType(widened);
   if (primitive_util::IsComplexType(to)) return {widened, primitive_util::ComplexComponentType(to)};
-  if (internal::IsNarrowFloat(to)) return {widened, is_real ? widened : F32};
-  if (internal::IsNarrowInteger(to) && !is_real) return {widened, U8};
+  if (IsNarrowFloat(to)) return {widened, is_real ? widened : F32};
+  if (IsNarrowInteger(to) && !is_real) return {widened, U8};
   return {widened, to};
 }
 
@@ -173,10 +167,9 @@ absl::StatusOr<ElementKernel> FindConvertKernel(PrimitiveType from, PrimitiveTyp
     return Unimplemented("convert from %s to %s", primitive_util::LowercasePrimitiveTypeName(from),
                          primitive_util::LowercasePrimitiveTypeName(to));
   }
-  if (from == to) return internal::MakeElementKernel(nullptr, {from}, {from}, to, to);
+  if (from == to) return MakeElementKernel(nullptr, {from}, {from}, to, to);
   const ConvertPath path = PathOf(from, to);
-  return internal::MakeElementKernel(ConvertLoop(path.widened, path.computed), {from}, {path.widened}, path.computed,
-                                     to);
+  return MakeElementKernel(ConvertLoop(path.widened, path.computed), {from}, {path.widened}, path.computed, to);
 }
 
 }  // namespace kashi::internal

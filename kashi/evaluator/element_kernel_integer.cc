@@ -10,7 +10,6 @@
 #include "kashi/evaluator/element_loops.h"
 
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 enum class Domain { kUnsigned, kSigned, kOwn, kOwnIfSigned };
@@ -238,5 +237,4 @@ ElementLoop IntegerClampLoop(PrimitiveType type) {
                 [](auto t) -> ElementFunction { return &TernaryLoop<IntegerClamp, decltype(t)>; });
 }
 
-}  // namespace internal
 }  // namespace kashi::internal

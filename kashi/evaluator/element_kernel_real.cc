@@ -11,7 +11,6 @@
 #include "kashi/evaluator/element_loops.h"
 
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 template <typename T>
@@ -230,5 +229,4 @@ ElementLoop StochasticConvertLoop(PrimitiveType operand, PrimitiveType result) {
   return {StochasticConvertLoopTo<float>(result), F32, result};
 }
 
-}  // namespace internal
 }  // namespace kashi::internal

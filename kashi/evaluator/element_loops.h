@@ -25,7 +25,6 @@
 #include "kashi/evaluator/element_kernel.h"
 
 namespace kashi::internal {
-namespace internal {
 
 // The iterations of the loop below do not depend on each other, though output and input may be the same memory: without
 // this, a compiler looks whether they overlap, and takes the slow way if they do.
@@ -181,7 +180,6 @@ ElementKernel MakeElementKernel(ElementFunction compute, absl::Span<const Primit
                                 absl::Span<const PrimitiveType> computed_inputs, PrimitiveType computed_output,
                                 PrimitiveType output);
 
-}  // namespace internal
 }  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_ELEMENT_LOOPS_H_

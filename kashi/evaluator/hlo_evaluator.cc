@@ -16,6 +16,15 @@
 #include "kashi/hlo/inference/instruction_shape.h"
 
 namespace kashi {
+
+using internal::EvalErrorDetail;
+using internal::Evaluate;
+using internal::EvaluationRun;
+using internal::InferInstructionShape;
+using internal::kEvalErrorDetailUrl;
+using internal::LentBy;
+using internal::PartialEvaluation;
+using internal::TraceProducts;
 namespace {
 
 using OperandList = absl::Span<HloInstruction* const>;
@@ -49,8 +58,8 @@ absl::Status CheckArguments(const HloComputation& computation, absl::Span<const 
 absl::Status DependsOnOutside(const HloInstruction& root) {
   absl::Status status = FailedPrecondition(
       "Failed to evaluate instruction: %s: its value depends on parameters, infeeds or the like", root.name());
-  const auto detail = static_cast<uint32_t>(internal::EvalErrorDetail::kDynamicValueDependence);
-  status.SetPayload(internal::kEvalErrorDetailUrl,
+  const auto detail = static_cast<uint32_t>(EvalErrorDetail::kDynamicValueDependence);
+  status.SetPayload(kEvalErrorDetailUrl,
                     absl::Cord(absl::string_view(reinterpret_cast<const char*>(&detail), sizeof detail)));
   return status;
 }
@@ -94,7 +103,7 @@ EvaluationOptions HloEvaluator::OptionsOfRun() {
   options.on_call = [this](const HloComputation& computation) { OnEvaluateComputation(computation); };
   if (trace_mac_handler_) {
     options.observer = [this](const HloInstruction& instruction, const Value& value) {
-      internal::TraceProducts(instruction, trace_mac_handler_);
+      TraceProducts(instruction, trace_mac_handler_);
       return options_.observer ? options_.observer(instruction, value) : absl::OkStatus();
     };
   }
@@ -104,11 +113,11 @@ EvaluationOptions HloEvaluator::OptionsOfRun() {
 absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloComputation& computation,
                                                absl::Span<const Literal* const> arguments) {
   KASHI_RETURN_IF_ERROR(CheckArguments(computation, arguments));
-  internal::EvaluationRun run(OptionsOfRun());
+  EvaluationRun run(OptionsOfRun());
   KASHI_RETURN_IF_ERROR(run.CheckAffordable(computation));
   std::vector<Value> values;
   for (const Literal* argument : arguments) {
-    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*argument, run.budget(), internal::LentBy(argument)));
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*argument, run.budget(), LentBy(argument)));
     values.push_back(std::move(value));
   }
   KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(computation, std::move(values)));
@@ -118,17 +127,17 @@ absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloComputation& computation
 absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloInstruction* instruction, PrecomputedAnalyses,
                                                bool recursively_evaluate_nonconstant_operands,
                                                const Substitutions& substitutions) {
-  internal::EvaluationRun run(OptionsOfRun());
-  internal::PartialEvaluation evaluation(&run, substitutions, recursively_evaluate_nonconstant_operands);
+  EvaluationRun run(OptionsOfRun());
+  PartialEvaluation evaluation(&run, substitutions, recursively_evaluate_nonconstant_operands);
   KASHI_ASSIGN_OR_RETURN(const Value result, evaluation.Evaluate({instruction, {}}));
-  if (trace_mac_handler_) internal::TraceProducts(*instruction, trace_mac_handler_);
-  if (!internal::PartialEvaluation::IsKnown(result)) return DependsOnOutside(*instruction);
+  if (trace_mac_handler_) TraceProducts(*instruction, trace_mac_handler_);
+  if (!PartialEvaluation::IsKnown(result)) return DependsOnOutside(*instruction);
   return result.ToLiteral(instruction->shape());
 }
 
 bool HloEvaluator::TryEvaluate(const HloInstruction* instruction, Literal* result,
                                bool recursively_evaluate_nonconstant_operands) {
-  absl::StatusOr<Literal> evaluated = internal::Evaluate(instruction, {}, recursively_evaluate_nonconstant_operands);
+  absl::StatusOr<Literal> evaluated = Evaluate(instruction, {}, recursively_evaluate_nonconstant_operands);
   if (!evaluated.ok()) return false;
   *result = *std::move(evaluated);
   return true;
@@ -147,8 +156,8 @@ absl::StatusOr<Literal> HloEvaluator::EvaluateAlone(
     substitutions[pointers.back()] = operands[i];
   }
   const std::unique_ptr<HloInstruction> instruction = create(pointers);
-  KASHI_ASSIGN_OR_RETURN(*instruction->mutable_shape(), internal::InferInstructionShape(*instruction));
-  return internal::Evaluate(instruction.get(), {}, false, substitutions);
+  KASHI_ASSIGN_OR_RETURN(*instruction->mutable_shape(), InferInstructionShape(*instruction));
+  return Evaluate(instruction.get(), {}, false, substitutions);
 }
 
 absl::StatusOr<Literal> HloEvaluator::EvaluateElementwiseUnaryOp(HloOpcode opcode, const Literal& operand) {

@@ -59,26 +59,25 @@ class HloEvaluator {
   // The root of a computation, or of a module's entry, under its shape. INVALID_ARGUMENT if the number of arguments or the
   // shape of one is not the parameter's (of the layout only minor_to_major counts, and not even that if the parameter has
   // no layout); else whatever an operation says.
-  absl::StatusOr<Literal> internal::Evaluate(const HloComputation& computation,
-                                             absl::Span<const Literal* const> arguments);
-  absl::StatusOr<Literal> internal::Evaluate(const HloModule& module, absl::Span<const Literal* const> arguments) {
-    return internal::Evaluate(*module.entry_computation(), arguments);
+  absl::StatusOr<Literal> Evaluate(const HloComputation& computation, absl::Span<const Literal* const> arguments);
+  absl::StatusOr<Literal> Evaluate(const HloModule& module, absl::Span<const Literal* const> arguments) {
+    return Evaluate(*module.entry_computation(), arguments);
   }
   template <typename Dummy = void>
-  absl::StatusOr<Literal> internal::Evaluate(const HloComputation& computation, absl::Span<const Literal> arguments) {
-    return internal::Evaluate(computation, PointersTo(arguments));
+  absl::StatusOr<Literal> Evaluate(const HloComputation& computation, absl::Span<const Literal> arguments) {
+    return Evaluate(computation, PointersTo(arguments));
   }
   template <typename Dummy = void>
-  absl::StatusOr<Literal> internal::Evaluate(const HloModule& module, absl::Span<const Literal> arguments) {
-    return internal::Evaluate(*module.entry_computation(), PointersTo(arguments));
+  absl::StatusOr<Literal> Evaluate(const HloModule& module, absl::Span<const Literal> arguments) {
+    return Evaluate(*module.entry_computation(), PointersTo(arguments));
   }
 
   // One instruction, whose operands must be constants or have a substitution; or, if asked, be computed from such, where
   // parts that it does not need (of a tuple, or of a loop's state) need not be known, and parameters are if there is but one
   // call to give them. FAILED_PRECONDITION, with an EvalErrorDetail, if it depends on others.
-  absl::StatusOr<Literal> internal::Evaluate(const HloInstruction* instruction, PrecomputedAnalyses analyses = {},
-                                             bool recursively_evaluate_nonconstant_operands = false,
-                                             const Substitutions& substitutions = {});
+  absl::StatusOr<Literal> Evaluate(const HloInstruction* instruction, PrecomputedAnalyses analyses = {},
+                                   bool recursively_evaluate_nonconstant_operands = false,
+                                   const Substitutions& substitutions = {});
   // The same without an error to look at. `result` receives the value if there is one.
   bool TryEvaluate(const HloInstruction* instruction, Literal* result,
                    bool recursively_evaluate_nonconstant_operands = false);

@@ -14,6 +14,14 @@
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {
+
+using internal::AllocateBlock;
+using internal::CopyStrided;
+using internal::DefaultMemoryLimit;
+using internal::ElementStrides;
+using internal::FreeBlock;
+using internal::kBlockAlignment;
+using internal::kLargeBlockBytes;
 namespace {
 
 constexpr int64_t kSmallestKept = int64_t{1} << 16;
@@ -49,23 +57,21 @@ DenseShape MakeDenseShape(const Shape& array) { return MakeDenseShape(array.elem
 // Blocks of a power of two, or of three quarters of one, so that those kept fit the next array. Large ones as they are:
 // AllocateBlock has a pool for them.
 int64_t MemoryBudget::CapacityFor(int64_t bytes) {
-  if (bytes >= internal::kLargeBlockBytes) return bytes;
-  int64_t capacity = internal::kBlockAlignment;
+  if (bytes >= kLargeBlockBytes) return bytes;
+  int64_t capacity = kBlockAlignment;
   while (capacity < bytes) capacity *= 2;
   const int64_t three_quarters = capacity / 4 * 3;
-  return three_quarters >= bytes && three_quarters % internal::kBlockAlignment == 0 ? three_quarters : capacity;
+  return three_quarters >= bytes && three_quarters % kBlockAlignment == 0 ? three_quarters : capacity;
 }
 
-bool MemoryBudget::IsKept(int64_t capacity) {
-  return capacity >= kSmallestKept && capacity < internal::kLargeBlockBytes;
-}
+bool MemoryBudget::IsKept(int64_t capacity) { return capacity >= kSmallestKept && capacity < kLargeBlockBytes; }
 
 MemoryBudget::~MemoryBudget() { DropKept(); }
 
 int64_t MemoryBudget::limit() {
   if (limit_.load(std::memory_order_relaxed) <= 0) {
     int64_t unknown = 0;
-    limit_.compare_exchange_strong(unknown, internal::DefaultMemoryLimit());
+    limit_.compare_exchange_strong(unknown, DefaultMemoryLimit());
   }
   return limit_.load(std::memory_order_relaxed);
 }
@@ -99,7 +105,7 @@ void* MemoryBudget::TakeKept(int64_t capacity) {
 
 void MemoryBudget::DropKept() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& [capacity, data] : kept_) internal::FreeBlock(data, capacity);
+  for (const auto& [capacity, data] : kept_) FreeBlock(data, capacity);
   kept_.clear();
   kept_bytes_ = 0;
 }
@@ -108,10 +114,10 @@ void* MemoryBudget::Allocate(int64_t bytes) {
   if (!Take(bytes)) return nullptr;
   const int64_t capacity = CapacityFor(bytes);
   void* data = TakeKept(capacity);
-  if (data == nullptr) data = internal::AllocateBlock(capacity);
+  if (data == nullptr) data = AllocateBlock(capacity);
   if (data == nullptr) {
     DropKept();
-    data = internal::AllocateBlock(capacity);
+    data = AllocateBlock(capacity);
   }
   if (data == nullptr) used_.fetch_sub(bytes, std::memory_order_relaxed);
   return data;
@@ -128,7 +134,7 @@ void MemoryBudget::Free(void* data, int64_t bytes) {
       return;
     }
   }
-  internal::FreeBlock(data, capacity);
+  FreeBlock(data, capacity);
 }
 
 absl::StatusOr<ScratchMemory> ScratchMemory::Reserve(std::shared_ptr<MemoryBudget> budget, int64_t bytes,
@@ -143,7 +149,7 @@ Value::Node::~Node() {
 }
 
 std::shared_ptr<Value::Node> Value::MakeArrayNode(DenseShape shape, int64_t element_count) {
-  auto node = std::make_shared<internal::Node>();
+  auto node = std::make_shared<Node>();
   node->element_count = element_count;
   node->element_bytes = static_cast<int>(ShapeUtil::ByteSizeOfPrimitiveType(shape->element_type()));
   node->shape = std::move(shape);
@@ -154,7 +160,7 @@ absl::StatusOr<Value> Value::MakeArray(DenseShape shape, const std::shared_ptr<M
   const int64_t element_bytes = ShapeUtil::ByteSizeOfPrimitiveType(shape->element_type());
   const int64_t bytes = BytesOrMost(element_bytes, shape->dimensions());
   if (bytes <= kSmallBytes) {
-    std::shared_ptr<internal::Node> node = MakeArrayNode(std::move(shape), bytes / element_bytes);
+    std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), bytes / element_bytes);
     node->data = node->small;
     return Value(std::move(node));
   }
@@ -165,7 +171,7 @@ absl::StatusOr<Value> Value::MakeArray(DenseShape shape, const std::shared_ptr<M
                           bytes == INT64_MAX ? "more than " : "", bytes, budget->used(), budget->limit()),
         LimitKind::kMemory);
   }
-  std::shared_ptr<internal::Node> node = MakeArrayNode(std::move(shape), bytes / element_bytes);
+  std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), bytes / element_bytes);
   node->data = data;
   node->budget = budget;
   return Value(std::move(node));
@@ -174,20 +180,20 @@ absl::StatusOr<Value> Value::MakeArray(DenseShape shape, const std::shared_ptr<M
 Value Value::Borrow(DenseShape shape, const void* data, std::shared_ptr<const void> owner) {
   KASHI_CHECK(owner != nullptr);
   const int64_t element_count = ShapeUtil::ElementsIn(*shape);
-  std::shared_ptr<internal::Node> node = MakeArrayNode(std::move(shape), element_count);
+  std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), element_count);
   node->data = const_cast<void*>(data);  // is_unique() is false for borrowed memory: nobody writes
   node->owner = std::move(owner);
   return Value(std::move(node));
 }
 
 Value Value::MakeTuple(std::vector<Value> elements) {
-  auto node = std::make_shared<internal::Node>();
+  auto node = std::make_shared<Node>();
   node->is_tuple = true;
   node->elements = std::move(elements);
   return Value(std::move(node));
 }
 
-Value Value::MakeToken() { return Value(std::make_shared<internal::Node>()); }
+Value Value::MakeToken() { return Value(std::make_shared<Node>()); }
 
 Value Value::WithShape(Value value, DenseShape shape) {
   KASHI_CHECK(value.is_array());
@@ -222,9 +228,8 @@ absl::StatusOr<Value> ArrayFromLiteral(const LiteralSlice& literal, const std::s
   DenseShape dense = MakeDenseShape(shape.element_type(), sizes);
   if (owner != nullptr && LiesAsValue(shape)) return Value::Borrow(std::move(dense), literal.untyped_data(), owner);
   KASHI_ASSIGN_OR_RETURN(Value value, Value::MakeArray(dense, budget));
-  internal::CopyStrided(sizes, value.element_bytes(),
-                        {static_cast<const char*>(literal.untyped_data()), internal::ElementStrides(shape)},
-                        {value.mutable_bytes(), internal::ElementStrides(*dense)});
+  CopyStrided(sizes, value.element_bytes(), {static_cast<const char*>(literal.untyped_data()), ElementStrides(shape)},
+              {value.mutable_bytes(), ElementStrides(*dense)});
   return value;
 }
 
@@ -261,8 +266,8 @@ void CopyArrayToLiteral(const Value& value, const ShapeIndex& index, Literal* li
     }
   }
   if (!shape.is_static()) std::memset(literal->untyped_data(index), 0, static_cast<size_t>(literal->size_bytes(index)));
-  internal::CopyStrided(sizes, value.element_bytes(), {value.bytes(), internal::ElementStrides(value.shape())},
-                        {static_cast<char*>(literal->untyped_data(index)), internal::ElementStrides(shape)});
+  CopyStrided(sizes, value.element_bytes(), {value.bytes(), ElementStrides(value.shape())},
+              {static_cast<char*>(literal->untyped_data(index)), ElementStrides(shape)});
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int64_t dimension = static_cast<int64_t>(i);
     if (shape.is_dynamic_dimension(dimension))

@@ -170,7 +170,7 @@ class Value {
  private:
   static constexpr int64_t kSmallBytes = 64;
 
-  struct internal::Node {
+  struct Node {
     ~Node();
     DenseShape shape;  // null: no array
     void* data = nullptr;
@@ -182,10 +182,10 @@ class Value {
     std::vector<Value> elements;
     alignas(16) char small[kSmallBytes];
   };
-  explicit Value(std::shared_ptr<internal::Node> node) : node_(std::move(node)) {}
-  static std::shared_ptr<internal::Node> MakeArrayNode(DenseShape shape, int64_t element_count);
+  explicit Value(std::shared_ptr<Node> node) : node_(std::move(node)) {}
+  static std::shared_ptr<Node> MakeArrayNode(DenseShape shape, int64_t element_count);
 
-  std::shared_ptr<internal::Node> node_;
+  std::shared_ptr<Node> node_;
 };
 
 }  // namespace kashi

@@ -23,6 +23,10 @@
 #include "kashi/literal/literal_util.h"
 
 namespace kashi {
+
+using internal::EvaluationRun;
+using internal::IntegerForms;
+using internal::IntegerRange;
 namespace {
 
 // A program that is being built may be anything: limits, beyond which values are dynamic.
@@ -157,7 +161,7 @@ class Inference {
   absl::StatusOr<Known> OfLoop(const HloInstruction& loop, const Known& state);
   absl::StatusOr<Known> OfSetBound(const HloInstruction& call);
   absl::StatusOr<Known> OfSize(const HloInstruction& instruction, Scope& scope);
-  FormId internal::SizeOf(const HloInstruction& array, int64_t dimension, Scope& scope);
+  FormId SizeOf(const HloInstruction& array, int64_t dimension, Scope& scope);
   absl::StatusOr<Known> FoldForms(const HloInstruction& reduce, const Known& operand, const Known& init);
   absl::StatusOr<Known> Either(const Known& a, const Known& b);
 
@@ -166,7 +170,7 @@ class Inference {
 
   // ---- Arrays.
   // The operation on operands of these values, each an array; `type` is that of those that it moves, and of the result.
-  absl::StatusOr<Value> internal::Evaluate(const HloInstruction& instruction, std::vector<Value> operands);
+  absl::StatusOr<Value> Evaluate(const HloInstruction& instruction, std::vector<Value> operands);
   absl::StatusOr<Value> EvaluateAs(PrimitiveType type, const HloInstruction& instruction, std::vector<Value> operands);
   absl::StatusOr<Value> Filled(PrimitiveType type, const Shape& shape, int byte);
   absl::StatusOr<Value> ValueOrZeros(const Known& known, const Shape& shape);
@@ -178,8 +182,8 @@ class Inference {
   // An array of which `forms` is all that is known: those that are constants are values.
   absl::StatusOr<Known> OfForms(const Shape& shape, absl::Span<const FormId> forms);
 
-  internal::EvaluationRun run_;
-  internal::IntegerForms forms_;
+  EvaluationRun run_;
+  IntegerForms forms_;
   absl::flat_hash_map<const HloComputation*, bool> free_computations_;
   int instructions_ = 0;
   int call_depth_ = 0;
@@ -205,17 +209,17 @@ absl::StatusOr<Value> Inference::Dynamic(const Known& known, const Shape& shape)
 
 absl::StatusOr<std::vector<FormId>> Inference::FormsOf(const Known& known) {
   std::vector<FormId> ids;
-  if (!known.value.is_nothing() && internal::IntegerForms::RangeOfType(known.value.element_type()).has_value()) {
+  if (!known.value.is_nothing() && IntegerForms::RangeOfType(known.value.element_type()).has_value()) {
     const bool is_large = known.value.element_type() == U64;
     KASHI_ASSIGN_OR_RETURN(const Value numbers, run_.Convert(known.value, S64));
     for (const int64_t number : numbers.data<int64_t>()) {
-      ids.push_back(is_large && number < 0 ? internal::IntegerForms::kNone : forms_.Constant(number));
+      ids.push_back(is_large && number < 0 ? IntegerForms::kNone : forms_.Constant(number));
     }
   }
   if (known.IsAll()) return ids;
   if (known.forms.is_nothing()) {
     for (size_t i = 0; i < ids.size(); ++i) {
-      if (known.dynamic.data<bool>()[i]) ids[i] = internal::IntegerForms::kNone;
+      if (known.dynamic.data<bool>()[i]) ids[i] = IntegerForms::kNone;
     }
     return ids;
   }
@@ -242,7 +246,7 @@ Known Inference::Tidy(Known known) {
   if (!known.forms.is_nothing()) {
     const auto ids = known.forms.data<FormId>();
     const bool says_something =
-        std::any_of(ids.begin(), ids.end(), [](FormId id) { return id != internal::IntegerForms::kNone; });
+        std::any_of(ids.begin(), ids.end(), [](FormId id) { return id != IntegerForms::kNone; });
     if (!says_something || known.IsAll()) known.forms = Value();
   }
   return known;
@@ -272,7 +276,7 @@ absl::StatusOr<Value> Inference::EvaluateAs(PrimitiveType type, const HloInstruc
   }
   const auto clone =
       instruction.CloneWithNewOperands(ShapeUtil::ChangeElementType(instruction.shape(), type), pointers);
-  return internal::Evaluate(*clone, std::move(operands));
+  return Evaluate(*clone, std::move(operands));
 }
 
 // ---- Operations ----------------------------------------------------------------------------------------------------
@@ -280,7 +284,7 @@ absl::StatusOr<Value> Inference::EvaluateAs(PrimitiveType type, const HloInstruc
 absl::StatusOr<Known> Inference::OfWhole(const HloInstruction& instruction, const std::vector<const Known*>& operands) {
   std::vector<Value> values;
   for (const Known* operand : operands) values.push_back(ValueOf(*operand));
-  KASHI_ASSIGN_OR_RETURN(Value value, internal::Evaluate(instruction, std::move(values)));
+  KASHI_ASSIGN_OR_RETURN(Value value, Evaluate(instruction, std::move(values)));
   return AllOf(std::move(value));
 }
 
@@ -292,7 +296,7 @@ absl::StatusOr<Known> Inference::OfElementwise(const HloInstruction& instruction
   if (std::none_of(operands.begin(), operands.end(), is_none)) {
     std::vector<Value> values;
     for (const Known* operand : operands) values.push_back(operand->value);
-    KASHI_ASSIGN_OR_RETURN(known.value, internal::Evaluate(instruction, std::move(values)));
+    KASHI_ASSIGN_OR_RETURN(known.value, Evaluate(instruction, std::move(values)));
     KASHI_ASSIGN_OR_RETURN(known.dynamic, Filled(PRED, shape, 0));
     const auto dynamic = known.dynamic.mutable_data<bool>();
     for (const Known* operand : operands) {
@@ -301,7 +305,7 @@ absl::StatusOr<Known> Inference::OfElementwise(const HloInstruction& instruction
       for (size_t i = 0; i < dynamic.size(); ++i) dynamic[i] |= mask[mask.size() == 1 ? 0 : i];
     }
   }
-  if (!internal::IntegerForms::RangeOfType(shape.element_type()).has_value()) return Tidy(std::move(known));
+  if (!IntegerForms::RangeOfType(shape.element_type()).has_value()) return Tidy(std::move(known));
   std::vector<std::vector<FormId>> ids;
   for (const Known* operand : operands) {
     KASHI_ASSIGN_OR_RETURN(std::vector<FormId> of_operand, FormsOf(*operand));
@@ -331,14 +335,14 @@ absl::StatusOr<Known> Inference::OfSelect(const HloInstruction& instruction,
   KASHI_ASSIGN_OR_RETURN(const Value false_value, ValueOrZeros(*operands[2], shape));
   KASHI_ASSIGN_OR_RETURN(const Value true_dynamic, Dynamic(*operands[1], shape));
   KASHI_ASSIGN_OR_RETURN(const Value false_dynamic, Dynamic(*operands[2], shape));
-  KASHI_ASSIGN_OR_RETURN(known.value, internal::Evaluate(instruction, {predicate, true_value, false_value}));
+  KASHI_ASSIGN_OR_RETURN(known.value, Evaluate(instruction, {predicate, true_value, false_value}));
   KASHI_ASSIGN_OR_RETURN(known.dynamic, Filled(PRED, shape, 0));
   KASHI_ASSIGN_OR_RETURN(std::vector<FormId> decisions, FormsOf(*operands[0]));
   KASHI_ASSIGN_OR_RETURN(std::vector<FormId> if_true, FormsOf(*operands[1]));
   KASHI_ASSIGN_OR_RETURN(std::vector<FormId> if_false, FormsOf(*operands[2]));
   const auto dynamic = known.dynamic.mutable_data<bool>();
   const auto at = [](const std::vector<FormId>& ids, size_t i) {
-    return ids.empty() ? internal::IntegerForms::kNone : ids[ids.size() == 1 ? 0 : i];
+    return ids.empty() ? IntegerForms::kNone : ids[ids.size() == 1 ? 0 : i];
   };
   std::vector<FormId> ids(dynamic.size());
   for (size_t i = 0; i < dynamic.size(); ++i) {
@@ -347,7 +351,7 @@ absl::StatusOr<Known> Inference::OfSelect(const HloInstruction& instruction,
     dynamic[i] = undecided.data<bool>()[p] || (chosen ? true_dynamic : false_dynamic).data<bool>()[i];
     const FormId decision = at(decisions, i);
     const bool is_open =
-        decision == internal::IntegerForms::kNone || forms_.RangeOf(decision).low != forms_.RangeOf(decision).high;
+        decision == IntegerForms::kNone || forms_.RangeOf(decision).low != forms_.RangeOf(decision).high;
     ids[i] = is_open ? forms_.Either(at(if_true, i), at(if_false, i))
                      : at(forms_.RangeOf(decision).low != 0 ? if_true : if_false, i);
   }
@@ -416,7 +420,7 @@ absl::StatusOr<Known> Inference::OfReduction(const HloInstruction& instruction,
     const auto sum = dynamic.mutable_data<bool>();
     for (size_t k = 0; k < sum.size(); ++k) sum[k] |= mask.data<bool>()[k];
   }
-  KASHI_ASSIGN_OR_RETURN(Value value, internal::Evaluate(instruction, std::move(values)));
+  KASHI_ASSIGN_OR_RETURN(Value value, Evaluate(instruction, std::move(values)));
 
   HloComputation::Builder builder("any");
   const Shape pred = ShapeUtil::MakeShape(PRED, {});
@@ -434,7 +438,7 @@ absl::StatusOr<Known> Inference::OfReduction(const HloInstruction& instruction,
           ? HloInstruction::CreateReduce(shape, mask.get(), init.get(), instruction.dimensions(), any.get())
           : HloInstruction::CreateReduceWindow(shape, mask.get(), init.get(), instruction.window(), any.get());
   KASHI_ASSIGN_OR_RETURN(const Value nothing, Filled(PRED, pred, 0));
-  internal::EvaluationRun apart(Options());  // `any` does not live as long as run_
+  EvaluationRun apart(Options());  // `any` does not live as long as run_
   std::vector<Value> fold_operands = {dynamic, nothing};
   KASHI_ASSIGN_OR_RETURN(const Value result_dynamic, apart.EvaluateInstruction(*fold, absl::MakeSpan(fold_operands)));
 
@@ -488,7 +492,7 @@ absl::StatusOr<Known> Inference::OfSort(const HloInstruction& instruction, const
     KASHI_ASSIGN_OR_RETURN(Value value, ValueOrZeros(*operands[i], instruction.operand(i)->shape()));
     values.push_back(std::move(value));
   }
-  KASHI_ASSIGN_OR_RETURN(Value sorted, internal::Evaluate(instruction, std::move(values)));
+  KASHI_ASSIGN_OR_RETURN(Value sorted, Evaluate(instruction, std::move(values)));
   Known known = AllOf(std::move(sorted));
   for (size_t i = 0; known.is_tuple && i < operands.size(); ++i) {
     if (!operands[i]->IsAll()) known.elements[i] = Known();
@@ -501,23 +505,23 @@ absl::StatusOr<Known> Inference::OfSort(const HloInstruction& instruction, const
 FormId Inference::SizeOf(const HloInstruction& array, int64_t dimension, Scope& scope) {
   const Shape& shape = array.shape();
   if (array.opcode() == HloOpcode::kSetDimensionSize) {
-    if (array.dimension() != dimension) return internal::SizeOf(*array.operand(0), dimension, scope);
+    if (array.dimension() != dimension) return SizeOf(*array.operand(0), dimension, scope);
     const absl::StatusOr<std::vector<FormId>> size = FormsOf(scope.known.at(array.operand(1)));
     const FormId bound = forms_.Constant(array.operand(0)->shape().dimensions(dimension));
     if (size.ok() && size->size() == 1) return forms_.Apply(HloOpcode::kMinimum, S32, {(*size)[0], bound});
   }
-  if (shape.is_unbounded_dynamic_dimension(static_cast<int>(dimension))) return internal::IntegerForms::kNone;
+  if (shape.is_unbounded_dynamic_dimension(static_cast<int>(dimension))) return IntegerForms::kNone;
   const int64_t bound = shape.dimensions(dimension);
   if (!shape.is_dynamic_dimension(static_cast<int>(dimension))) return forms_.Constant(bound);
   FormId& size = scope.sizes[{&array, dimension}];
-  if (size == internal::IntegerForms::kNone) size = forms_.Unknown({0, bound});
+  if (size == IntegerForms::kNone) size = forms_.Unknown({0, bound});
   return size;
 }
 
 absl::StatusOr<Known> Inference::OfSize(const HloInstruction& instruction, Scope& scope) {
-  const FormId size = internal::SizeOf(*instruction.operand(0), instruction.dimension(), scope);
-  if (size == internal::IntegerForms::kNone) return Known();
-  const internal::IntegerRange range = forms_.RangeOf(size);
+  const FormId size = SizeOf(*instruction.operand(0), instruction.dimension(), scope);
+  if (size == IntegerForms::kNone) return Known();
+  const IntegerRange range = forms_.RangeOf(size);
   if (range.low != range.high) return OfForms(instruction.shape(), {size});
   Known known;
   KASHI_ASSIGN_OR_RETURN(known.value, FormArray(instruction.shape(), {static_cast<int32_t>(range.low)}));
@@ -534,9 +538,9 @@ absl::StatusOr<Known> Inference::OfSetBound(const HloInstruction& call) {
   Known known;
   KASHI_ASSIGN_OR_RETURN(known.value, Value::FromLiteral(bound, run_.budget()));
   KASHI_ASSIGN_OR_RETURN(std::vector<FormId> ids, FormsOf(known));
-  const std::optional<internal::IntegerRange> type = internal::IntegerForms::RangeOfType(call.shape().element_type());
+  const std::optional<IntegerRange> type = IntegerForms::RangeOfType(call.shape().element_type());
   for (FormId& id : ids) {
-    if (id != internal::IntegerForms::kNone) id = forms_.Unknown({type->low, forms_.RangeOf(id).high});
+    if (id != IntegerForms::kNone) id = forms_.Unknown({type->low, forms_.RangeOf(id).high});
   }
   if (has_mask) {
     KASHI_ASSIGN_OR_RETURN(known.dynamic, Value::FromLiteral(LiteralSlice(*literal, {1}), run_.budget()));
@@ -747,7 +751,7 @@ absl::StatusOr<Literal> Inference::ValueLiteral(const Known& known, const Shape&
   KASHI_ASSIGN_OR_RETURN(Value bounds, Filled(S64, shape, 0));
   const auto numbers = bounds.mutable_data<int64_t>();
   for (size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] == internal::IntegerForms::kNone) continue;
+    if (ids[i] == IntegerForms::kNone) continue;
     numbers[i] = mode == kUpperBound ? forms_.RangeOf(ids[i]).high : forms_.RangeOf(ids[i]).low;
   }
   KASHI_ASSIGN_OR_RETURN(const Value result, run_.Convert(std::move(bounds), shape.element_type()));
@@ -766,7 +770,7 @@ absl::StatusOr<Literal> Inference::DynamicLiteral(const Known& known, const Shap
     KASHI_ASSIGN_OR_RETURN(const std::vector<FormId> ids, FormsOf(known));
     KASHI_ASSIGN_OR_RETURN(dynamic, Filled(PRED, shape, 0));
     const auto preds = dynamic.mutable_data<bool>();
-    for (size_t i = 0; i < ids.size(); ++i) preds[i] = ids[i] == internal::IntegerForms::kNone;
+    for (size_t i = 0; i < ids.size(); ++i) preds[i] = ids[i] == IntegerForms::kNone;
   }
   return dynamic.ToLiteral(ShapeUtil::ChangeElementType(ShapeUtil::MakeStaticShape(shape), PRED));
 }

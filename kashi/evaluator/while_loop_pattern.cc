@@ -9,6 +9,9 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi {
+
+using internal::EvaluationRun;
+using internal::PartialEvaluation;
 namespace {
 
 // What a loop's code does between its root and what matters is short.
@@ -196,13 +199,13 @@ std::optional<ParsedWhileLoop> PatternMatchParseWhileLoop(const HloInstruction* 
   if (!pattern.has_value()) return std::nullopt;
   EvaluationOptions options;
   options.max_loop_iterations = kMaxIterationsOfOthers;
-  internal::EvaluationRun run(options);
-  internal::PartialEvaluation evaluation(&run, {}, /*goes_deep=*/true);
+  EvaluationRun run(options);
+  PartialEvaluation evaluation(&run, {}, /*goes_deep=*/true);
   std::vector<std::optional<int64_t>> numbers;
-  for (const PartOfInstruction& part : internal::PartialEvaluation::NumbersOf(*pattern)) {
+  for (const PartOfInstruction& part : PartialEvaluation::NumbersOf(*pattern)) {
     absl::StatusOr<Value> value = evaluation.Evaluate(part);
     if (!value.ok()) return std::nullopt;
-    numbers.push_back(internal::PartialEvaluation::NumberIn(*value));
+    numbers.push_back(PartialEvaluation::NumberIn(*value));
   }
   if (std::count(numbers.begin(), numbers.end(), std::nullopt) > 0) return ParsedWhileLoop{};
   const PrimitiveType type = ShapeUtil::GetSubshape(while_op->shape(), {pattern->induction_index}).element_type();

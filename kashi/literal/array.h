@@ -91,7 +91,7 @@ inline bool NextIndex(absl::Span<const int64_t> sizes, absl::Span<int64_t> index
 }
 
 // How far apart, in elements, neighbours along each dimension are.
-inline DimensionVector internal::RowMajorStrides(absl::Span<const int64_t> sizes) {
+inline DimensionVector RowMajorStrides(absl::Span<const int64_t> sizes) {
   DimensionVector strides(sizes.size());
   int64_t stride = 1;
   for (int64_t i = static_cast<int64_t>(sizes.size()) - 1; i >= 0; --i) {
@@ -167,7 +167,7 @@ class Array {
     for (int64_t i = 0; i < num_elements_; ++i) values_[i] = static_cast<T>(static_cast<T>(i) * multiple);
   }
   // Normally distributed. Complex numbers: both parts, the real one drawn first, with abs(stddev).
-  void internal::FillRandom(const T& stddev, double mean = 0.0, int seed = 12345) {
+  void FillRandom(const T& stddev, double mean = 0.0, int seed = 12345) {
     if constexpr (is_complex_v<T>) {
       std::mt19937 engine(seed);
       std::normal_distribution<double> distribution(mean, std::abs(stddev));
@@ -427,11 +427,11 @@ class Array {
     }
     if (sizes_.size() < 2) return;
     Array result(new_sizes, kUninitialized, kUninitialized);
-    if (num_elements_ > 0) internal::CopyStrided(begin(), source_strides, &result);
+    if (num_elements_ > 0) CopyStrided(begin(), source_strides, &result);
     Swap(result);
   }
   // Fills `to` in its order from elements those strides apart. It has at least one dimension and one element.
-  static void internal::CopyStrided(const T* source, absl::Span<const int64_t> strides, Array* to) {
+  static void CopyStrided(const T* source, absl::Span<const int64_t> strides, Array* to) {
     const int64_t row_size = to->sizes_.back();
     DimensionVector row(strides.size() - 1);
     T* out = to->begin();

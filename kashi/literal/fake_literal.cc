@@ -172,7 +172,7 @@ T PlainValue(const FakeOptions& options) {
 }
 
 template <typename T>
-void internal::FillElements(const FakeOptions& options, absl::Span<T> elements) {
+void FillElements(const FakeOptions& options, absl::Span<T> elements) {
   if (options.engine == nullptr) {
     std::fill(elements.begin(), elements.end(), PlainValue<T>(options));
   } else if constexpr (std::is_same_v<T, bool>) {
@@ -196,7 +196,7 @@ absl::StatusOr<Literal> MakeFake(const Shape& shape, const FakeOptions& options)
   ShapeUtil::ForEachLeafShape(shape, [&](const Shape& leaf, const ShapeIndex& index) {
     if (!leaf.IsArray()) return;
     primitive_util::ArrayTypeSwitch<void>(
-        [&](auto type) { internal::FillElements(options, literal.data<primitive_util::NativeTypeOf<type>>(index)); },
+        [&](auto type) { FillElements(options, literal.data<primitive_util::NativeTypeOf<type>>(index)); },
         leaf.element_type());
   });
   return literal;

@@ -6,6 +6,10 @@
 
 namespace kashi {
 
+using internal::ConvertElement;
+using internal::ElementStrides;
+using internal::WalkRowMajor;
+
 using primitive_util::NativeTypeOf;
 
 std::optional<int64_t> LiteralBase::GetFirstInteger() const {
@@ -47,7 +51,7 @@ std::optional<complex128> LiteralBase::GetAsComplex128(absl::Span<const int64_t>
         if constexpr (type == S64 || type == U64 || type == PRED) {
           return std::nullopt;
         } else {
-          return internal::ConvertElement<complex128>(Get<NativeTypeOf<type>>(multi_index));
+          return ConvertElement<complex128>(Get<NativeTypeOf<type>>(multi_index));
         }
       },
       shape().element_type());
@@ -78,11 +82,10 @@ bool LiteralBase::IsZero(absl::Span<const int64_t> multi_index) const { return I
 
 void LiteralBase::EachCellAsString(
     absl::FunctionRef<void(absl::Span<const int64_t> indices, const std::string& value)> per_cell) const {
-  internal::WalkRowMajor(shape().dimensions(), internal::ElementStrides(shape()),
-                         [&](absl::Span<const int64_t> index, int64_t) {
-                           per_cell(index, GetAsString(index));
-                           return true;
-                         });
+  WalkRowMajor(shape().dimensions(), ElementStrides(shape()), [&](absl::Span<const int64_t> index, int64_t) {
+    per_cell(index, GetAsString(index));
+    return true;
+  });
 }
 
 std::string LiteralBase::GetR1U8AsString() const {
@@ -100,7 +103,7 @@ absl::Status MutableLiteralBase::SetIntegralAsS64(absl::Span<const int64_t> mult
       [&](auto type) {
         if constexpr (primitive_util::IsIntegralType(type) || type == PRED) {
           using NativeT = NativeTypeOf<type>;
-          Set<NativeT>(multi_index, internal::ConvertElement<NativeT>(value));
+          Set<NativeT>(multi_index, ConvertElement<NativeT>(value));
         }
       },
       element_type);
@@ -116,7 +119,7 @@ absl::Status MutableLiteralBase::SetFromDouble(absl::Span<const int64_t> multi_i
       [&](auto type) {
         using NativeT = NativeTypeOf<type>;
         if constexpr (primitive_util::IsFloatingPointType(type) || primitive_util::IsComplexType(type)) {
-          Set<NativeT>(multi_index, internal::ConvertElement<NativeT>(value));
+          Set<NativeT>(multi_index, ConvertElement<NativeT>(value));
         }
       },
       element_type);

@@ -24,6 +24,11 @@
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {
+
+using internal::AppendNumber;
+using internal::ElementStrides;
+using internal::WalkRowMajor;
+using internal::WithThousands;
 namespace literal_comparison {
 namespace {
 
@@ -181,12 +186,12 @@ DimensionVector CurrentSizes(const LiteralSlice& literal, const ShapeIndex& leaf
 template <typename T, typename Visit>
 void VisitElements(const LiteralSlice& expected, const LiteralSlice& actual, const ShapeIndex& leaf, Visit&& visit) {
   const DimensionVector sizes = CurrentSizes(expected, leaf);
-  const DimensionVector expected_strides = internal::ElementStrides(ShapeUtil::GetSubshape(expected.shape(), leaf));
-  const DimensionVector actual_strides = internal::ElementStrides(ShapeUtil::GetSubshape(actual.shape(), leaf));
+  const DimensionVector expected_strides = ElementStrides(ShapeUtil::GetSubshape(expected.shape(), leaf));
+  const DimensionVector actual_strides = ElementStrides(ShapeUtil::GetSubshape(actual.shape(), leaf));
   const T* const expected_data = expected.data<T>(leaf).data();
   const T* const actual_data = actual.data<T>(leaf).data();
   const bool same_strides = expected_strides == actual_strides;
-  internal::WalkRowMajor(sizes, expected_strides, [&](absl::Span<const int64_t> index, int64_t position) {
+  WalkRowMajor(sizes, expected_strides, [&](absl::Span<const int64_t> index, int64_t position) {
     int64_t actual_position = position;
     if (!same_strides) {
       actual_position = 0;
@@ -240,10 +245,10 @@ class MismatchReport {
 
   std::string ToString(const Shape& shape, const ShapeIndex& leaf, bool detailed) const {
     std::string text =
-        absl::StrFormat("%s of %s elements (%.4f%%) are wrong in %s%s", internal::WithThousands(count_),
-                        internal::WithThousands(elements_), 100.0 * count_ / std::max<int64_t>(elements_, 1),
-                        ShapeUtil::HumanString(shape), leaf.empty() ? "" : absl::StrCat(" at ", leaf.ToString()));
-    if (nans_ > 0) absl::StrAppend(&text, ", ", internal::WithThousands(nans_), " of them NaN on one side");
+        absl::StrFormat("%s of %s elements (%.4f%%) are wrong in %s%s", WithThousands(count_), WithThousands(elements_),
+                        100.0 * count_ / std::max<int64_t>(elements_, 1), ShapeUtil::HumanString(shape),
+                        leaf.empty() ? "" : absl::StrCat(" at ", leaf.ToString()));
+    if (nans_ > 0) absl::StrAppend(&text, ", ", WithThousands(nans_), " of them NaN on one side");
     absl::StrAppend(&text, "; the first:\n", absl::StrJoin(shown_, "\n"));
     if (detailed) absl::StrAppend(&text, "\nthe worst by relative error:\n", worst_, "\n", BucketText());
     return text;
@@ -253,7 +258,7 @@ class MismatchReport {
   template <typename T>
   static std::string NumberText(T value) {
     std::string text;
-    internal::AppendNumber(value, &text);
+    AppendNumber(value, &text);
     return text;
   }
   static int BucketOf(double error) {
@@ -498,11 +503,11 @@ namespace {
 std::string MatchesText(const CompareStatistics& statistics) {
   std::string text;
   if (statistics.nan_matches > 0) {
-    absl::StrAppend(&text, "; NaN on both sides ", internal::WithThousands(statistics.nan_matches), ", compared ",
-                    internal::WithThousands(statistics.compared()));
+    absl::StrAppend(&text, "; NaN on both sides ", WithThousands(statistics.nan_matches), ", compared ",
+                    WithThousands(statistics.compared()));
   }
   if (statistics.infinite_matches > 0) {
-    absl::StrAppend(&text, "; infinite on both sides ", internal::WithThousands(statistics.infinite_matches));
+    absl::StrAppend(&text, "; infinite on both sides ", WithThousands(statistics.infinite_matches));
   }
   if (statistics.is_constant) absl::StrAppend(&text, "; all elements are the same number");
   return text;
@@ -512,15 +517,15 @@ std::string MatchesText(const CompareStatistics& statistics) {
 
 std::string ToString(const CompareStatistics& statistics) {
   if (statistics.elements == 0) return "no elements: nothing was compared";
-  const std::string elements = internal::WithThousands(statistics.elements);
+  const std::string elements = WithThousands(statistics.elements);
   if (statistics.is_all_nan() && statistics.mismatches == 0) {
     return absl::StrCat(elements, " of ", elements, " elements are NaN on both sides: nothing was compared");
   }
   std::string text =
-      absl::StrCat(internal::WithThousands(statistics.mismatches), " of ", elements, " elements differ; max abs ",
+      absl::StrCat(WithThousands(statistics.mismatches), " of ", elements, " elements differ; max abs ",
                    statistics.max_abs_error, ", max rel ", statistics.max_rel_error, ", max ulp ", statistics.max_ulp);
   if (statistics.nan_mismatches > 0)
-    absl::StrAppend(&text, ", NaN on one side ", internal::WithThousands(statistics.nan_mismatches));
+    absl::StrAppend(&text, ", NaN on one side ", WithThousands(statistics.nan_mismatches));
   if (statistics.mismatches > 0) {
     absl::StrAppend(&text, "; first at ",
                     statistics.first_mismatch_leaf.empty() ? "" : statistics.first_mismatch_leaf.ToString(), "[",
@@ -532,7 +537,7 @@ std::string ToString(const CompareStatistics& statistics) {
 std::string ToStringTruncated(const LiteralSlice& literal) {
   const int64_t elements = ShapeUtil::ElementsInRecursive(literal.shape());
   if (elements < kTruncatedFrom) return literal.ToString();
-  return absl::StrCat(ShapeUtil::HumanString(literal.shape()), " of ", internal::WithThousands(elements), " elements");
+  return absl::StrCat(ShapeUtil::HumanString(literal.shape()), " of ", WithThousands(elements), " elements");
 }
 
 }  // namespace literal_comparison

@@ -8,6 +8,9 @@
 #include "kashi/literal/literal.h"
 
 namespace kashi {
+
+using internal::ConvertElement;
+using internal::ParallelFor;
 namespace {
 
 using primitive_util::NativeTypeOf;
@@ -36,7 +39,7 @@ constexpr PrimitiveType WayPoint(PrimitiveType from) {
 
 template <typename To, typename From>
 void ConvertElements(const From* from, int64_t count, To* to) {
-  std::transform(from, from + count, to, [](From value) { return internal::ConvertElement<To>(value); });
+  std::transform(from, from + count, to, [](From value) { return ConvertElement<To>(value); });
 }
 
 template <PrimitiveType kFrom>
@@ -69,7 +72,7 @@ void ConvertByWayPoint(const void* from, int64_t count, PrimitiveType to_type, v
 template <PrimitiveType kFrom>
 void ConvertFrom(const void* from, int64_t count, PrimitiveType to_type, void* to) {
   const int64_t from_bytes = primitive_util::ByteWidth(kFrom), to_bytes = primitive_util::ByteWidth(to_type);
-  internal::ParallelFor(count, kConvertGrain, [&](int64_t begin, int64_t end, int) {
+  ParallelFor(count, kConvertGrain, [&](int64_t begin, int64_t end, int) {
     const void* source = static_cast<const char*>(from) + begin * from_bytes;
     void* target = static_cast<char*>(to) + begin * to_bytes;
     if constexpr (WayPoint(kFrom) == kFrom) {

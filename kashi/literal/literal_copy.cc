@@ -11,6 +11,10 @@
 #include "kashi/literal/literal.h"
 
 namespace kashi {
+
+using internal::CopyStrided;
+using internal::ElementStrides;
+using internal::VisitPairs;
 namespace {
 
 using internal::LiteralPiece;
@@ -20,8 +24,7 @@ int ElementBytes(const LiteralPiece& piece) { return primitive_util::ByteWidth(p
 // A box of elements, from one place to another. Both are in bounds.
 void CopyBox(absl::Span<const int64_t> sizes, const LiteralPiece& from, absl::Span<const int64_t> from_base,
              const LiteralPiece& to, absl::Span<const int64_t> to_base) {
-  const DimensionVector from_strides = internal::ElementStrides(from.subshape()),
-                        to_strides = internal::ElementStrides(to.subshape());
+  const DimensionVector from_strides = ElementStrides(from.subshape()), to_strides = ElementStrides(to.subshape());
   int64_t from_position = 0, to_position = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0) return;
@@ -29,8 +32,8 @@ void CopyBox(absl::Span<const int64_t> sizes, const LiteralPiece& from, absl::Sp
     to_position += to_base[i] * to_strides[i];
   }
   const int bytes = ElementBytes(from);
-  internal::CopyStrided(sizes, bytes, {from.memory() + from_position * bytes, from_strides},
-                        {to.memory() + to_position * bytes, to_strides});
+  CopyStrided(sizes, bytes, {from.memory() + from_position * bytes, from_strides},
+              {to.memory() + to_position * bytes, to_strides});
 }
 
 void CopyBox(absl::Span<const int64_t> sizes, const LiteralPiece& from, const LiteralPiece& to) {
@@ -91,7 +94,7 @@ bool Overlap(const LiteralPiece& a, const LiteralPiece& b) {
 absl::StatusOr<Literal> LiteralBase::CopyWithShape(const Shape& other_shape) const {
   KASHI_ASSIGN_OR_RETURN(Literal result, Literal::Make(other_shape, /*allocate_arrays=*/false));
   absl::Status status;
-  internal::VisitPairs(*root_, *result.root_, [&](Piece& from, Piece& to) {
+  VisitPairs(*root_, *result.root_, [&](Piece& from, Piece& to) {
     if (!status.ok()) return;
     to.set_state(from.state());
     if (from.buffer() == nullptr) return;
@@ -158,9 +161,8 @@ absl::StatusOr<Literal> LiteralBase::Reshape(absl::Span<const int64_t> dimension
                            shape().ToString(), result_shape.ToString());
   }
   const Shape row_major = ShapeUtil::MakeShapeWithDescendingLayout(shape().element_type(), shape().dimensions());
-  internal::CopyStrided(shape().dimensions(), ElementBytes(*root_),
-                        {root_->memory(), internal::ElementStrides(shape())},
-                        {result.root_->memory(), internal::ElementStrides(row_major)});
+  CopyStrided(shape().dimensions(), ElementBytes(*root_), {root_->memory(), ElementStrides(shape())},
+              {result.root_->memory(), ElementStrides(row_major)});
   return result;
 }
 
@@ -173,7 +175,7 @@ absl::StatusOr<Literal> LiteralBase::Broadcast(const Shape& result_shape, absl::
     return InvalidArgument("Broadcast of %s got %d dimensions", shape().ToString(), dimensions.size());
   }
   KASHI_ASSIGN_OR_RETURN(Literal result, Literal::Make(result_shape));
-  const DimensionVector strides = internal::ElementStrides(shape());
+  const DimensionVector strides = ElementStrides(shape());
   DimensionVector source_strides(result_shape.dimensions_size(), 0);
   std::vector<bool> is_taken(result_shape.dimensions_size(), false);
   for (size_t i = 0; i < dimensions.size(); ++i) {
@@ -189,8 +191,8 @@ absl::StatusOr<Literal> LiteralBase::Broadcast(const Shape& result_shape, absl::
       result.SetDynamicSize(to, GetDynamicSize(static_cast<int64_t>(i)));
     }
   }
-  internal::CopyStrided(result_shape.dimensions(), ElementBytes(*root_), {root_->memory(), source_strides},
-                        {result.root_->memory(), internal::ElementStrides(result.shape())});
+  CopyStrided(result_shape.dimensions(), ElementBytes(*root_), {root_->memory(), source_strides},
+              {result.root_->memory(), ElementStrides(result.shape())});
   return result;
 }
 
@@ -252,7 +254,7 @@ absl::Status MutableLiteralBase::CopyFrom(const LiteralSlice& src_literal, const
                            ShapeUtil::HumanString(to), ShapeUtil::HumanString(from));
   }
   absl::Status status;
-  internal::VisitPairs(source, target, [&](Piece& from_piece, Piece& to_piece) {
+  VisitPairs(source, target, [&](Piece& from_piece, Piece& to_piece) {
     if (!from_piece.subshape().IsArray() || !status.ok()) return;
     status = CopyLeaf(from_piece, &to_piece, only_dynamic_bound);
   });
@@ -305,9 +307,8 @@ void MutableLiteralBase::PopulateFromRowMajor(PrimitiveType type, absl::Span<con
       << "values of dimensions " << VectorString(dimensions) << " for a literal " << shape() << " of current sizes "
       << VectorString(root_->current_sizes());
   const Shape row_major = ShapeUtil::MakeShapeWithDescendingLayout(type, dimensions);
-  internal::CopyStrided(dimensions, ElementBytes(*root_),
-                        {static_cast<const char*>(values), internal::ElementStrides(row_major)},
-                        {root_->memory(), internal::ElementStrides(shape())});
+  CopyStrided(dimensions, ElementBytes(*root_), {static_cast<const char*>(values), ElementStrides(row_major)},
+              {root_->memory(), ElementStrides(shape())});
 }
 
 }  // namespace kashi

@@ -30,6 +30,16 @@
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {
+
+using internal::ElementStrides;
+using internal::Lexer;
+using internal::MakeNonFinite;
+using internal::MaxNanPayload;
+using internal::NonFinite;
+using internal::ParseDecimal;
+using internal::ParseNonFinite;
+using internal::QuoteToken;
+using internal::Token;
 namespace {
 
 using Kind = internal::Token::Kind;
@@ -39,10 +49,10 @@ constexpr int64_t kMaxElementBytes = 16;
 // The text and what is wrong with it. All errors return false, so that a reader can say `return in.Error(...)`. Their
 // terms are those of XLA's reader, so that a search for one finds the other.
 struct Input {
-  internal::Lexer& lexer;
+  Lexer& lexer;
   std::vector<Diagnostic>& diagnostics;
 
-  bool Error(const internal::Token& token, std::string message) {
+  bool Error(const Token& token, std::string message) {
     diagnostics.push_back({Diagnostic::Severity::kError, token.begin, token.end, std::move(message)});
     return false;
   }
@@ -52,16 +62,14 @@ struct Input {
     constexpr absl::string_view kTerm = "unexpected token type in a literal: ";
     const bool is_error = lexer.kind() == Kind::kError;
     if (is_error && absl::ascii_isdigit(lexer.token_text().back())) {
-      return ErrorHere(absl::StrCat(kTerm, internal::QuoteToken(lexer), " does not fit 64 bits"));
+      return ErrorHere(absl::StrCat(kTerm, QuoteToken(lexer), " does not fit 64 bits"));
     }
     if (is_error && absl::EndsWith(lexer.token_text(), "nan")) {
       return ErrorHere(absl::StrCat(kTerm, "a NaN's payload is written (0x1) to (0xfffffffffffff)"));
     }
-    return ErrorHere(absl::StrCat(kTerm, "expected ", what, ", got ", internal::QuoteToken(lexer)));
+    return ErrorHere(absl::StrCat(kTerm, "expected ", what, ", got ", QuoteToken(lexer)));
   }
-  bool ErrorGot(absl::string_view message) {
-    return ErrorHere(absl::StrCat(message, ", got ", internal::QuoteToken(lexer)));
-  }
+  bool ErrorGot(absl::string_view message) { return ErrorHere(absl::StrCat(message, ", got ", QuoteToken(lexer))); }
   // `part` of an element, "value" if it is all of it.
   bool ErrorOutOfRange(absl::string_view part, PrimitiveType type, absl::string_view range) {
     return ErrorHere(absl::StrCat(part, " ", lexer.token_text(), " is out of range for literal's primitive type ",
@@ -75,7 +83,7 @@ absl::string_view TypeText(PrimitiveType type) { return GetPrimitiveTypeInfo(typ
 // Elements
 // ---------------------------------------------------------------------------------------------------------------------
 
-class internal::Elements {
+class Elements {
  public:
   virtual ~Elements() = default;
   // Whether something that could be an element begins where the lexer stands. Else says what is wrong.
@@ -117,20 +125,20 @@ bool FitInteger(int64_t value, T* result) {
 }
 
 // inf, nan and their kind; nullopt if the token is none of them.
-std::optional<internal::NonFinite> NonFiniteOf(const internal::Lexer& lexer) {
+std::optional<NonFinite> NonFiniteOf(const Lexer& lexer) {
   if (lexer.kind() != Kind::kNonFinite && lexer.kind() != Kind::kIdent) return std::nullopt;
-  return internal::ParseNonFinite(lexer.token_text());
+  return ParseNonFinite(lexer.token_text());
 }
 
-bool IsBoolean(const internal::Lexer& lexer) { return lexer.AtIdent("true") || lexer.AtIdent("false"); }
-bool BeginsRealNumber(const internal::Lexer& lexer) {
+bool IsBoolean(const Lexer& lexer) { return lexer.AtIdent("true") || lexer.AtIdent("false"); }
+bool BeginsRealNumber(const Lexer& lexer) {
   return lexer.kind() == Kind::kInt || lexer.kind() == Kind::kDecimal || NonFiniteOf(lexer).has_value();
 }
 
 template <typename T>
-bool ReadNonFinite(Input& in, internal::NonFinite number, T* value) {
+bool ReadNonFinite(Input& in, NonFinite number, T* value) {
   constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
-  constexpr uint64_t kMaxPayload = internal::MaxNanPayload(GetPrimitiveTypeInfo(kType).format);
+  constexpr uint64_t kMaxPayload = MaxNanPayload(GetPrimitiveTypeInfo(kType).format);
   if (number.payload > kMaxPayload) {
     const std::string reason = kMaxPayload == 0
                                    ? absl::StrCat(TypeText(kType), " does not support payloads")
@@ -138,7 +146,7 @@ bool ReadNonFinite(Input& in, internal::NonFinite number, T* value) {
     return in.ErrorHere(absl::StrCat("tries to set NaN payload 0x", absl::Hex(number.payload), " to a literal of ",
                                      TypeText(kType), ", but ", reason));
   }
-  *value = internal::MakeNonFinite<T>(number);
+  *value = MakeNonFinite<T>(number);
   in.lexer.Next();
   return true;
 }
@@ -146,13 +154,13 @@ bool ReadNonFinite(Input& in, internal::NonFinite number, T* value) {
 // The real number that begins here: an element of `type`, or a part of one.
 template <typename T>
 bool ReadReal(Input& in, PrimitiveType type, absl::string_view part, T* value) {
-  if (const std::optional<internal::NonFinite> number = NonFiniteOf(in.lexer)) return ReadNonFinite(in, *number, value);
-  const internal::Token& token = in.lexer.token();
+  if (const std::optional<NonFinite> number = NonFiniteOf(in.lexer)) return ReadNonFinite(in, *number, value);
+  const Token& token = in.lexer.token();
   std::optional<double> number = static_cast<double>(token.int_value);
-  if (token.kind == Kind::kDecimal) number = internal::ParseDecimal(in.lexer.token_text());
+  if (token.kind == Kind::kDecimal) number = ParseDecimal(in.lexer.token_text());
   if (!number.has_value()) {
     return in.ErrorHere(absl::StrCat("Constant is out of range for double (+/-", std::numeric_limits<double>::max(),
-                                     ") and so is unparsable: ", internal::QuoteToken(in.lexer)));
+                                     ") and so is unparsable: ", QuoteToken(in.lexer)));
   }
   if (!FitReal(*number, value)) return in.ErrorOutOfRange(part, type, RangeText<T>());
   in.lexer.Next();
@@ -202,8 +210,8 @@ bool ReadComplex(Input& in, std::complex<T>* value) {
   }
   if (!ReadComplexPart(in, "real part", &real)) return false;
   if (!in.lexer.Match(Kind::kComma)) return in.ErrorGot("expect comma after real part of complex literal");
-  if (const std::optional<internal::NonFinite> non_finite = NonFiniteOf(in.lexer)) {
-    imaginary = static_cast<T>(internal::MakeNonFinite<double>(*non_finite));
+  if (const std::optional<NonFinite> non_finite = NonFiniteOf(in.lexer)) {
+    imaginary = static_cast<T>(MakeNonFinite<double>(*non_finite));
     in.lexer.Next();
   } else if (!ReadComplexPart(in, "imaginary part", &imaginary)) {
     return false;
@@ -244,12 +252,12 @@ const char* ScanPlainNumber(const char* at, const char* end, T* value) {
 }
 
 template <typename T>
-class ElementsOf : public internal::Elements {
+class ElementsOf : public Elements {
  public:
   explicit ElementsOf(Input in) : in_(in) {}
 
   bool CheckBegin() override {
-    const internal::Lexer& lexer = in_.lexer;
+    const Lexer& lexer = in_.lexer;
     if (IsBoolean(lexer) && kType != PRED) {
       return in_.ErrorHere(
           absl::StrCat(PrimitiveType_Name(kType), " is not PRED type: a boolean is no element of ", TypeText(kType)));
@@ -313,7 +321,7 @@ class ElementsOf : public internal::Elements {
 class ArrayReader {
  public:
   // Stores elements in `memory`, laid out as `shape` says; if it is null, nowhere.
-  ArrayReader(Input in, const Shape& shape, internal::Elements* elements, char* memory)
+  ArrayReader(Input in, const Shape& shape, Elements* elements, char* memory)
       : in_(in),
         sizes_(shape.dimensions()),
         rank_(sizes_.size()),
@@ -322,7 +330,7 @@ class ArrayReader {
         strides_(rank_, 0),
         open_(rank_) {
     if (memory == nullptr) return;
-    strides_ = internal::ElementStrides(shape);
+    strides_ = ElementStrides(shape);
     for (int64_t& stride : strides_) stride *= primitive_util::ByteWidth(shape.element_type());
   }
 
@@ -444,7 +452,7 @@ class ArrayReader {
   Input in_;
   const absl::Span<const int64_t> sizes_;
   const size_t rank_;
-  internal::Elements& elements_;
+  Elements& elements_;
   alignas(kMaxElementBytes) char single_[kMaxElementBytes] = {};
   char* const memory_;
   DimensionVector strides_;  // in bytes; zeros if all elements go to one place
@@ -480,7 +488,7 @@ ElementCount CountElements(const Shape& shape) {
 
 class LiteralReader {
  public:
-  LiteralReader(internal::Lexer* lexer, int64_t* unlisted_bytes, std::vector<Diagnostic>* diagnostics)
+  LiteralReader(Lexer* lexer, int64_t* unlisted_bytes, std::vector<Diagnostic>* diagnostics)
       : in_{*lexer, *diagnostics}, unlisted_bytes_(*unlisted_bytes) {}
 
   // Whether what was read elides elements.
@@ -560,8 +568,8 @@ class LiteralReader {
         shape.element_type());
   }
 
-  std::optional<Literal> ReadArray(const Shape& shape, internal::Elements* elements) {
-    const internal::Token first = in_.lexer.token();
+  std::optional<Literal> ReadArray(const Shape& shape, Elements* elements) {
+    const Token first = in_.lexer.token();
     const ElementCount count = CountElements(shape);
     // An element takes a byte of text at least. If there are not so many left, either they are unlisted, or the end of
     // the text will come too soon.
@@ -584,7 +592,7 @@ class LiteralReader {
   }
 
   // For what `text` does not list. Empty arrays cost their braces, which somebody may want to print.
-  absl::StatusOr<Literal> MakeZeros(const Shape& shape, const ElementCount& count, const internal::Token& text) {
+  absl::StatusOr<Literal> MakeZeros(const Shape& shape, const ElementCount& count, const Token& text) {
     const int64_t width = primitive_util::ByteWidth(shape.element_type());
     const int64_t elements = count.elements > 0 ? count.elements : count.rows;
     const int64_t bytes = CheckedMultiply(elements, width).value_or(std::numeric_limits<int64_t>::max());
@@ -609,8 +617,8 @@ class LiteralReader {
 
 }  // namespace
 
-std::optional<Literal> ParseLiteralPrefix(internal::Lexer* lexer, const Shape& shape,
-                                          const LiteralParserOptions& options, std::vector<Diagnostic>* diagnostics) {
+std::optional<Literal> ParseLiteralPrefix(Lexer* lexer, const Shape& shape, const LiteralParserOptions& options,
+                                          std::vector<Diagnostic>* diagnostics) {
   int64_t own_budget = kDefaultUnlistedBytes;
   int64_t* const budget = options.unlisted_bytes != nullptr ? options.unlisted_bytes : &own_budget;
   LiteralReader reader(lexer, budget, diagnostics);
@@ -620,13 +628,13 @@ std::optional<Literal> ParseLiteralPrefix(internal::Lexer* lexer, const Shape& s
 }
 
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape) {
-  internal::Lexer lexer(text);
+  Lexer lexer(text);
   std::vector<Diagnostic> diagnostics;
   std::optional<Literal> literal = ParseLiteralPrefix(&lexer, shape, LiteralParserOptions(), &diagnostics);
   if (literal.has_value() && lexer.kind() == Kind::kEnd) return *std::move(literal);
   if (literal.has_value()) {
     diagnostics.push_back({Diagnostic::Severity::kError, lexer.token().begin, lexer.token().end,
-                           absl::StrCat("unexpected ", internal::QuoteToken(lexer), " behind the literal")});
+                           absl::StrCat("unexpected ", QuoteToken(lexer), " behind the literal")});
   }
   return DiagnosticsToStatus({"literal", text}, diagnostics);
 }

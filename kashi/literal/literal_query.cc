@@ -11,6 +11,11 @@
 #include "kashi/literal/literal.h"
 
 namespace kashi {
+
+using internal::ConvertElement;
+using internal::CopyStrided;
+using internal::ElementStrides;
+using internal::WalkRows;
 namespace {
 
 using internal::LiteralPiece;
@@ -20,12 +25,11 @@ template <typename T>
 bool ValuesEqual(const LiteralPiece& a, const LiteralPiece& b, absl::Span<const int64_t> sizes) {
   const T* left = a.data<T>().data();
   const T* right = b.data<T>().data();
-  const DimensionVector a_strides = internal::ElementStrides(a.subshape()),
-                        b_strides = internal::ElementStrides(b.subshape());
+  const DimensionVector a_strides = ElementStrides(a.subshape()), b_strides = ElementStrides(b.subshape());
   if (a_strides == b_strides && a.subshape().is_static()) return std::equal(left, left + a.element_count(), right);
   const int64_t row = sizes.empty() ? 1 : sizes.back();
   const int64_t a_step = sizes.empty() ? 0 : a_strides.back(), b_step = sizes.empty() ? 0 : b_strides.back();
-  return internal::WalkRows(sizes, a_strides, b_strides, [&](int64_t a_position, int64_t b_position) {
+  return WalkRows(sizes, a_strides, b_strides, [&](int64_t a_position, int64_t b_position) {
     for (int64_t i = 0; i < row; ++i) {
       if (left[a_position + i * a_step] != right[b_position + i * b_step]) return false;
     }
@@ -95,7 +99,7 @@ bool IsIota(absl::Span<const T> elements) {
     if constexpr (is_specialized_integral_v<T>) {
       if (static_cast<int64_t>(elements[i]) != number) return false;
     } else {
-      if (elements[i] != internal::ConvertElement<T>(number)) return false;
+      if (elements[i] != ConvertElement<T>(number)) return false;
     }
   }
   return true;
@@ -128,8 +132,8 @@ std::vector<char> LiteralBase::RowMajorBytes(const Piece& piece, int64_t byte_li
   if (!part.empty()) part[0] = CeilOfRatio(wanted, rest * element_bytes);
   std::vector<char> bytes(Product(part) * element_bytes);
   const Shape row_major = ShapeUtil::MakeShapeWithDescendingLayout(piece.subshape().element_type(), part);
-  internal::CopyStrided(part, element_bytes, {piece.memory(), internal::ElementStrides(piece.subshape())},
-                        {bytes.data(), internal::ElementStrides(row_major)});
+  CopyStrided(part, element_bytes, {piece.memory(), ElementStrides(piece.subshape())},
+              {bytes.data(), ElementStrides(row_major)});
   bytes.resize(wanted);
   if (const std::optional<unsigned char> mask = ValueMask(piece)) {
     for (char& byte : bytes) byte = static_cast<char>(byte & *mask);
@@ -149,7 +153,7 @@ bool LiteralBase::IsAll(int8_t value) const {
   return primitive_util::ArrayTypeSwitch(
       [&](auto type) {
         using NativeT = NativeTypeOf<type>;
-        const NativeT element = internal::ConvertElement<NativeT>(value);
+        const NativeT element = ConvertElement<NativeT>(value);
         if constexpr (primitive_util::IsComplexType(type)) {
           return AllAre(*root_, element);
         } else if constexpr (primitive_util::IsFloatingPointType(type)) {
@@ -165,15 +169,13 @@ bool LiteralBase::IsAll(int8_t value) const {
 bool LiteralBase::IsAllFloat(float value) const {
   if (!primitive_util::IsFloatingPointType(shape().element_type())) return false;
   return primitive_util::FloatingPointTypeSwitch(
-      [&](auto type) { return AllAre(*root_, internal::ConvertElement<NativeTypeOf<type>>(value)); },
-      shape().element_type());
+      [&](auto type) { return AllAre(*root_, ConvertElement<NativeTypeOf<type>>(value)); }, shape().element_type());
 }
 
 bool LiteralBase::IsAllComplex(complex64 value) const {
   if (!primitive_util::IsComplexType(shape().element_type())) return false;
   return primitive_util::ComplexTypeSwitch(
-      [&](auto type) { return AllAre(*root_, internal::ConvertElement<NativeTypeOf<type>>(value)); },
-      shape().element_type());
+      [&](auto type) { return AllAre(*root_, ConvertElement<NativeTypeOf<type>>(value)); }, shape().element_type());
 }
 
 bool LiteralBase::IsAllFirst() const {
@@ -213,14 +215,13 @@ int64_t LiteralBase::CountEqualTo(const CountedValue& value) const {
         const absl::Span<const NativeT> elements = data<NativeT>();
         switch (value.kind) {
           case CountedValue::kSigned:
-            return CountValue(elements, internal::ConvertElement<NativeT>(value.signed_value));
+            return CountValue(elements, ConvertElement<NativeT>(value.signed_value));
           case CountedValue::kUnsigned:
-            return CountValue(elements, internal::ConvertElement<NativeT>(value.unsigned_value));
+            return CountValue(elements, ConvertElement<NativeT>(value.unsigned_value));
           case CountedValue::kReal:
-            return CountValue(elements, internal::ConvertElement<NativeT>(value.real));
+            return CountValue(elements, ConvertElement<NativeT>(value.real));
           case CountedValue::kComplex:
-            if constexpr (is_complex_v<NativeT>)
-              return CountValue(elements, internal::ConvertElement<NativeT>(value.complex));
+            if constexpr (is_complex_v<NativeT>) return CountValue(elements, ConvertElement<NativeT>(value.complex));
             return 0;
         }
         return 0;

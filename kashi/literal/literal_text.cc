@@ -28,6 +28,12 @@
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {
+
+using internal::AppendNumber;
+using internal::ArrayValueState;
+using internal::ElementStrides;
+using internal::kMaxNumberText;
+using internal::WriteNumber;
 namespace {
 
 using internal::LiteralPiece;
@@ -58,8 +64,8 @@ class TextBuffer {
   }
   template <typename T>
   void AppendElement(T value) {
-    char* out = Room(internal::kMaxNumberText);
-    size_ += internal::WriteNumber(value, out) - out;
+    char* out = Room(kMaxNumberText);
+    size_ += WriteNumber(value, out) - out;
   }
 
  private:
@@ -190,7 +196,7 @@ void PrintArray(const LiteralPiece& piece, const TextForm& form, TextBuffer* out
     if (shape.is_dynamic()) out->Append(absl::StrCat("(", absl::StrJoin(sizes, ","), ")"));
     out->Append(" ");
   }
-  const DimensionVector strides = internal::ElementStrides(shape);
+  const DimensionVector strides = ElementStrides(shape);
   primitive_util::ArrayTypeSwitch(
       [&](auto type) {
         using T = primitive_util::NativeTypeOf<type>;
@@ -200,7 +206,7 @@ void PrintArray(const LiteralPiece& piece, const TextForm& form, TextBuffer* out
 }
 
 void PrintLeaf(const LiteralPiece& piece, const TextForm& form, TextBuffer* out) {
-  using State = internal::ArrayValueState;
+  using State = ArrayValueState;
   const Shape& shape = piece.subshape();
   if (shape.IsToken()) return out->Append("token");
   if (shape.IsArray() && piece.state() == State::kKnown) return PrintArray(piece, form, out);
@@ -289,7 +295,7 @@ std::string LiteralBase::GetAsString(absl::Span<const int64_t> multi_index, cons
         const T value = Get<T>(multi_index, shape_index);
         if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
         std::string text;
-        internal::AppendNumber(value, &text);
+        AppendNumber(value, &text);
         return text;
       },
       piece(shape_index).subshape().element_type());

@@ -149,10 +149,10 @@ class LiteralUtil {
   static Literal MakeTuple(absl::Span<const Literal* const> elements);  // copies
   static Literal MakeTupleFromSlices(absl::Span<const LiteralSlice> elements);
   static Literal MakeTupleOwned(std::vector<Literal> elements);  // moves
-  template <typename... internal::Elements,
-            std::enable_if_t<std::conjunction_v<std::is_same<std::decay_t<internal::Elements>, Literal>...>, int> = 0>
-  static Literal MakeTupleOwned(internal::Elements&&... elements) {
-    static_assert((!std::is_lvalue_reference_v<internal::Elements> && ...), "Say std::move: the elements are taken.");
+  template <typename... Elements,
+            std::enable_if_t<std::conjunction_v<std::is_same<std::decay_t<Elements>, Literal>...>, int> = 0>
+  static Literal MakeTupleOwned(Elements&&... elements) {
+    static_assert((!std::is_lvalue_reference_v<Elements> && ...), "Say std::move: the elements are taken.");
     std::vector<Literal> list;
     list.reserve(sizeof...(elements));
     (list.push_back(std::move(elements)), ...);

@@ -19,6 +19,11 @@
 #include "kashi/base/status.h"
 
 namespace kashi {
+
+using internal::Lexer;
+using internal::QuoteToken;
+using internal::Token;
+using internal::UnescapeString;
 namespace {
 
 using Kind = internal::Token::Kind;
@@ -133,13 +138,12 @@ class HeaderReader {
 
  private:
   absl::Status Expected(absl::string_view what) {
-    return InvalidArgument(".npy header, byte %d: expected %s, got %s", lexer_.token().begin, what,
-                           internal::QuoteToken(lexer_));
+    return InvalidArgument(".npy header, byte %d: expected %s, got %s", lexer_.token().begin, what, QuoteToken(lexer_));
   }
 
   absl::StatusOr<std::string> ReadString() {
     std::optional<std::string> text;
-    if (lexer_.kind() == Kind::kString) text = internal::UnescapeString(lexer_.token_text());
+    if (lexer_.kind() == Kind::kString) text = UnescapeString(lexer_.token_text());
     if (!text.has_value()) return Expected("a string");
     lexer_.Next();
     return *text;
@@ -190,7 +194,7 @@ class HeaderReader {
   absl::Status ReadSizes() {
     if (!lexer_.Match(Kind::kLeftParen)) return Expected("`(`");
     while (!lexer_.Match(Kind::kRightParen)) {
-      const internal::Token& token = lexer_.token();
+      const Token& token = lexer_.token();
       if (token.kind != Kind::kInt || token.int_value < 0) return Expected("a size");
       if (header_.sizes.size() == kMaxRank) return InvalidArgument(".npy: more than %d dimensions", kMaxRank);
       header_.sizes.push_back(token.int_value);
@@ -201,7 +205,7 @@ class HeaderReader {
     return absl::OkStatus();
   }
 
-  internal::Lexer lexer_;
+  Lexer lexer_;
   Header header_;
   bool has_descr_ = false;
   bool has_order_ = false;

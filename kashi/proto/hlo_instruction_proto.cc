@@ -31,7 +31,7 @@ HloInstructionProto HloInstruction::ToProto() const {
   for (const HloInstruction* predecessor : control_predecessors()) {
     proto.add_control_predecessor_ids(predecessor->unique_id());
   }
-  proto_internal::WriteFields(*this, &proto);
+  internal::proto_internal::WriteFields(*this, &proto);
 
   ToWire(metadata(), proto.mutable_metadata());
   if (has_backend_config()) proto.set_backend_config(raw_backend_config_string());
@@ -39,7 +39,7 @@ HloInstructionProto HloInstruction::ToProto() const {
   ToWire(statistics_viz(), proto.mutable_statistics_viz());
   if (has_sharding()) ToWire(sharding().ToProto(), proto.mutable_sharding());
   if (original_value() != nullptr)
-    proto_internal::WriteOriginalValue(*original_value(), proto.mutable_original_value());
+    internal::proto_internal::WriteOriginalValue(*original_value(), proto.mutable_original_value());
   if (const auto& replicated = parameter_replicated_at_leaf_buffers()) {
     for (const bool value : *replicated) {
       proto.mutable_parameter_replication()->add_replicated_at_leaf_buffers(value);
@@ -48,7 +48,7 @@ HloInstructionProto HloInstruction::ToProto() const {
   return proto;
 }
 
-namespace proto_internal {
+namespace internal::proto_internal {
 
 // ---- Reading --------------------------------------------------------------------------------------------------------
 
@@ -218,5 +218,5 @@ absl::StatusOr<std::string> HloProtoReader::PayloadBytes(const wire::Payload& pa
   return proto_.payloads(static_cast<int>(payload.id()));
 }
 
-}  // namespace proto_internal
+}  // namespace internal::proto_internal
 }  // namespace kashi

@@ -9,9 +9,12 @@
 #include "absl/status/statusor.h"
 #include "kashi/array/legacy_layout.h"
 
+namespace kashi {
+class LayoutProto;
+}  // namespace kashi
+
 namespace kashi::internal {
 
-class LayoutProto;
 
 // minor_to_major and fields 2 to 5; not validated. A proto without `format` is dense: the oldest had no such field.
 // INVALID_ARGUMENT for a field of the wrong wire type and for a number that its enum does not have.

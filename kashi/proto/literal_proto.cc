@@ -41,6 +41,8 @@
 #endif
 
 namespace kashi {
+
+using internal::ArrayValueState;
 namespace {
 
 using internal::LiteralPiece;
@@ -322,13 +324,14 @@ T TakeNumber(absl::string_view* data) {
 }
 
 template <typename T>
-void internal::AppendNumber(T value, std::string* output) {
+void AppendNumber(T value, std::string* output) {
   output->append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
 }  // namespace
 
-absl::Status proto_internal::CheckLiteral(const LiteralProto& proto, bool prohibit_empty, int64_t* unlisted_bytes) {
+absl::Status internal::proto_internal::CheckLiteral(const LiteralProto& proto, bool prohibit_empty,
+                                                    int64_t* unlisted_bytes) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, Shape::FromProto(proto.shape()));
   return CheckTree(proto, shape, prohibit_empty, unlisted_bytes);
 }
@@ -348,7 +351,7 @@ LiteralProto LiteralBase::ToProto() const {
     const Shape& shape = piece->subshape();
     shape.SetProto(*proto->mutable_shape());
     if (shape.IsArray()) {
-      if (piece->state() != internal::ArrayValueState::kKnown) continue;
+      if (piece->state() != ArrayValueState::kKnown) continue;
       WriteElements(*piece, proto);
       if (!shape.is_dynamic()) continue;
       for (int i = 0; i < shape.dimensions_size(); ++i) proto->add_dynamic_sizes(piece->dynamic_size(i));
@@ -390,14 +393,14 @@ absl::Status LiteralBase::SerializeToString(std::string* output) const {
   const std::string shape_bytes = shape().ToProto().SerializeAsString();
   output->clear();
   output->reserve(size);
-  internal::AppendNumber(static_cast<int64_t>(shape_bytes.size()), output);
+  AppendNumber(static_cast<int64_t>(shape_bytes.size()), output);
   output->append(shape_bytes);
   return ForEachLeaf(const_cast<Piece*>(root_), [&](Piece* piece) {
-    if (piece->state() != internal::ArrayValueState::kKnown)
+    if (piece->state() != ArrayValueState::kKnown)
       return FailedPrecondition("a literal that is not known has no bytes");
     const Shape& leaf = piece->subshape();
     if (leaf.is_dynamic()) {
-      for (int i = 0; i < leaf.dimensions_size(); ++i) internal::AppendNumber(piece->dynamic_size(i), output);
+      for (int i = 0; i < leaf.dimensions_size(); ++i) AppendNumber(piece->dynamic_size(i), output);
     }
     AppendElements(*piece, output);
     return absl::OkStatus();

@@ -6,10 +6,10 @@
 
 #include "kashi/base/status.h"
 
-namespace kashi::proto_internal {
+namespace kashi::internal::proto_internal {
 namespace {
 
-using internal::Node = OriginalValue::Node;
+using Node = OriginalValue::Node;
 
 // The reader of text has the same limit.
 constexpr int kMaxDepth = 200;
@@ -17,10 +17,9 @@ constexpr int kMaxDepth = 200;
 constexpr int64_t kMaxSkippedElements = 10000;
 
 // The node at an index, which is made if it is not there; null if it cannot be.
-internal::Node* MakeNode(internal::Node* tree, const google::protobuf::RepeatedField<int64_t>& index,
-                         int64_t* skipped) {
+Node* MakeNode(Node* tree, const google::protobuf::RepeatedField<int64_t>& index, int64_t* skipped) {
   if (index.size() > kMaxDepth) return nullptr;
-  internal::Node* node = tree;
+  Node* node = tree;
   for (const int64_t i : index) {
     if (node->array.has_value()) return nullptr;
     const int64_t size = static_cast<int64_t>(node->elements.size());
@@ -36,7 +35,7 @@ internal::Node* MakeNode(internal::Node* tree, const google::protobuf::RepeatedF
   return node;
 }
 
-void WriteLeaves(const internal::Node& node, std::vector<int64_t>* index, OriginalValueProto* proto) {
+void WriteLeaves(const Node& node, std::vector<int64_t>* index, OriginalValueProto* proto) {
   if (!node.is_tuple) {
     OriginalValueElementProto* element = proto->add_elements();
     element->mutable_shape_index()->Add(index->begin(), index->end());
@@ -44,7 +43,7 @@ void WriteLeaves(const internal::Node& node, std::vector<int64_t>* index, Origin
     return;
   }
   index->push_back(0);
-  for (const internal::Node& child : node.elements) {
+  for (const Node& child : node.elements) {
     WriteLeaves(child, index, proto);
     ++index->back();
   }
@@ -64,11 +63,11 @@ void WriteOriginalArray(const OriginalArray& array, OriginalArrayProto* proto) {
 
 absl::StatusOr<OriginalValue> ReadOriginalValue(const OriginalValueProto& proto) {
   if (proto.is_synthetic_call()) return OriginalValue::SyntheticCall();
-  internal::Node tree;
+  Node tree;
   tree.is_tuple = proto.elements().empty();
   int64_t skipped = kMaxSkippedElements;
   for (const OriginalValueElementProto& element : proto.elements()) {
-    internal::Node* leaf = MakeNode(&tree, element.shape_index(), &skipped);
+    Node* leaf = MakeNode(&tree, element.shape_index(), &skipped);
     if (leaf == nullptr || leaf->is_tuple || leaf->array.has_value()) {
       return InvalidArgument("original_value is no tree");
     }
@@ -85,18 +84,18 @@ void WriteOriginalValue(const OriginalValue& value, OriginalValueProto* proto) {
   WriteLeaves(value.tree(), &index, proto);
 }
 
-}  // namespace kashi::proto_internal
+}  // namespace kashi::internal::proto_internal
 
 namespace kashi {
 
 OriginalValueProto OriginalValue::ToProto() const {
   OriginalValueProto proto;
-  proto_internal::WriteOriginalValue(*this, &proto);
+  internal::proto_internal::WriteOriginalValue(*this, &proto);
   return proto;
 }
 
 std::shared_ptr<OriginalValue> OriginalValue::FromProto(const OriginalValueProto& proto) {
-  absl::StatusOr<OriginalValue> value = proto_internal::ReadOriginalValue(proto);
+  absl::StatusOr<OriginalValue> value = internal::proto_internal::ReadOriginalValue(proto);
   return value.ok() ? std::make_shared<OriginalValue>(*std::move(value)) : nullptr;
 }
 

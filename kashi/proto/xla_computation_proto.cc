@@ -9,9 +9,11 @@
 #include "kashi/proto/hlo.pb.h"
 
 namespace kashi {
+
+using internal::XlaBuilderFriend;
 namespace {
 
-absl::StatusOr<std::shared_ptr<const HloModule>> internal::ReadModule(const HloModuleProto& proto) {
+absl::StatusOr<std::shared_ptr<const HloModule>> ReadModule(const HloModuleProto& proto) {
   KASHI_ASSIGN_OR_RETURN(const HloModuleConfig config, HloModule::CreateModuleConfigFromProto(proto));
   KASHI_ASSIGN_OR_RETURN(std::shared_ptr<const HloModule> module, HloModule::CreateFromProto(proto, config));
   return module;
@@ -26,7 +28,7 @@ const std::string& ReadName(const HloModuleProto& proto) { return proto.name(); 
 }  // namespace
 
 const XlaComputation::ProtoReaders& XlaComputation::GetProtoReaders() {
-  static const ProtoReaders readers = {internal::ReadModule, ReadProgramShape, ReadName};
+  static const ProtoReaders readers = {ReadModule, ReadProgramShape, ReadName};
   return readers;
 }
 
@@ -55,7 +57,7 @@ absl::StatusOr<std::unique_ptr<HloSnapshot>> XlaComputation::Snapshot() const {
   return snapshot;
 }
 
-HloInstructionProto* internal::XlaBuilderFriend::GetInstruction(XlaOp op) {
+HloInstructionProto* XlaBuilderFriend::GetInstruction(XlaOp op) {
   XlaBuilder* const builder = op.builder();
   const absl::StatusOr<HloInstruction*> instruction = builder->Find(op);
   if (!instruction.ok()) return nullptr;

@@ -19,13 +19,43 @@
 #include "kashi/relayout/strips.h"
 
 namespace kashi {
+
+using internal::Box;
+using internal::BoxesOf;
+using internal::CheckForms;
+using internal::Coalesce;
+using internal::CutTail;
+using internal::Digits;
+using internal::DigitsOf;
+using internal::ElementForm;
+using internal::GridLoop;
+using internal::GroupedDigits;
+using internal::GroupLanes;
+using internal::Groups;
+using internal::GroupsOf;
+using internal::HeadAndTail;
+using internal::kTailTask;
+using internal::Loop;
+using internal::MachineCacheBytes;
+using internal::MakeGroupStep;
+using internal::MakeStep;
+using internal::MakeTailStep;
+using internal::PaddingBoxesOf;
+using internal::ParallelFor;
+using internal::ParallelThreadCount;
+using internal::RunStep;
+using internal::RunStrips;
+using internal::Step;
+using internal::StepContext;
+using internal::Strips;
+using internal::TakeStrips;
 namespace {
 
 constexpr int64_t kTaskBytes = 64 << 10;    // that a thread takes at a time, at least
 constexpr int64_t kPatternBits = 4096 * 8;  // of padding that lies ready
 
 // Bits that an element has of its own; a slot may have more.
-int64_t ElementBits(const internal::ElementForm& form) {
+int64_t ElementBits(const ElementForm& form) {
   return std::min<int64_t>(form.slot_bits, primitive_util::BitWidth(form.type));
 }
 
@@ -49,7 +79,7 @@ void WriteSlot(char* data, int64_t bit, int64_t bits, absl::uint128 value) {
 }
 
 // The element's own bits, extended to the target's slot as RowFunctionFor says.
-absl::uint128 ExtendElement(absl::uint128 slot, const internal::ElementForm& form) {
+absl::uint128 ExtendElement(absl::uint128 slot, const ElementForm& form) {
   const int64_t bits = ElementBits(form);
   if (bits >= 128) return slot;
   const absl::uint128 sign = absl::uint128(1) << (bits - 1);
@@ -67,24 +97,24 @@ int64_t ElementCount(absl::Span<const int64_t> dimensions) {
 }
 
 // Every bit stays where it is.
-bool IsInPlace(const internal::Box& box) {
+bool IsInPlace(const Box& box) {
   bool in_place = box.from_offset == box.to_offset;
-  for (const internal::Loop& loop : box.loops) in_place = in_place && loop.from == loop.to;
+  for (const Loop& loop : box.loops) in_place = in_place && loop.from == loop.to;
   return in_place;
 }
 
 // Whether two steps have the same outermost loop, one long enough to be shared by all threads. (A step that shares bytes with
 // others is run on its own.)
-bool RunsBeside(const internal::Step& a, const internal::Step& b) {
+bool RunsBeside(const Step& a, const Step& b) {
   if (a.grid.empty() || b.grid.empty() || a.shares_bytes || b.shares_bytes) return false;
-  const internal::GridLoop &x = a.grid[0], &y = b.grid[0];
-  return x.count >= 8 * internal::ParallelThreadCount() && x.count == y.count && x.from == y.from && x.to == y.to;
+  const GridLoop &x = a.grid[0], &y = b.grid[0];
+  return x.count >= 8 * ParallelThreadCount() && x.count == y.count && x.from == y.from && x.to == y.to;
 }
 
 // Padding that begins within a byte of each word, and ends with it: all of the words instead, where elements are written later.
 //
 //   5 rows of 8, of 4 bits      | e e e e e p p p | e e e e e p p p |   ->   | p p p p p p p p | p p p p p p p p |
-internal::Box WithWholeWords(internal::Box box, int64_t base, int64_t slot_bits) {
+Box WithWholeWords(Box box, int64_t base, int64_t slot_bits) {
   constexpr int64_t kWordBits = 64;  // at most
   if (slot_bits >= 8 || box.loops.empty()) return box;
   const bool is_run = box.loops.back().to == slot_bits;
@@ -97,7 +127,7 @@ internal::Box WithWholeWords(internal::Box box, int64_t base, int64_t slot_bits)
   box.to_offset -= begin;
   if (is_run) box.loops.pop_back();
   box.loops.push_back({word_bits / slot_bits, 0, slot_bits});
-  internal::Coalesce(&box);
+  Coalesce(&box);
   return box;
 }
 
@@ -110,7 +140,7 @@ absl::Status CheckSides(const Placement& from, const Placement& to, const Relayo
                            to.ToString());
   }
   if (options.threads < 0) return InvalidArgument("%d threads", options.threads);
-  return internal::CheckForms({from.element_type(), from.slot_bits()}, {to.element_type(), to.slot_bits()});
+  return CheckForms({from.element_type(), from.slot_bits()}, {to.element_type(), to.slot_bits()});
 }
 
 }  // namespace
@@ -127,20 +157,20 @@ struct RelayoutPlan::State {
 
   void Plan();
   absl::Status PlanElements();
-  bool PlanGroups(const internal::Digits& from_digits, const internal::Digits& to_digits);
-  bool PlanTail(const internal::Digits& from_digits, const internal::Digits& to_digits, bool fills);
-  internal::GroupLanes LanesOf(const internal::GroupedDigits& grouped) const;
+  bool PlanGroups(const Digits& from_digits, const Digits& to_digits);
+  bool PlanTail(const Digits& from_digits, const Digits& to_digits, bool fills);
+  GroupLanes LanesOf(const GroupedDigits& grouped) const;
   std::vector<char> PaddingBytes(int64_t bytes) const;
   absl::Status PlanPadding();
-  void AddPadding(internal::Box box);
+  void AddPadding(Box box);
   void MakePattern();
   int64_t WrittenWithElements() const;
   bool ClearsPadding() const { return options.padding.has_value() && to.is_whole_buffer(); }
   int64_t PositionsOfTarget() const { return to.map().padded_element_count(); }
 
-  void Run(const std::vector<internal::Step>& some, const char* source, char* target) const;
+  void Run(const std::vector<Step>& some, const char* source, char* target) const;
   void RunAllStrips(const char* source, char* target) const;
-  void RunBesideOneAnother(absl::Span<const internal::Step> beside, const char* source, char* target) const;
+  void RunBesideOneAnother(absl::Span<const Step> beside, const char* source, char* target) const;
   void ClearLastBits(char* target) const;
   void MoveByIndex(const char* source, char* target) const;
   void ClearByIndex(char* target) const;
@@ -148,25 +178,25 @@ struct RelayoutPlan::State {
   Placement from;
   Placement to;
   RelayoutOptions options;
-  internal::StepContext context;
-  internal::StepContext within_caches;  // the same as `context`, for the parts of strips
-  internal::StepContext padding_context;
-  std::optional<internal::Digits> filled_digits;  // of a target of which some padding is written with the elements
-  std::vector<internal::Strips> strips;
-  std::vector<internal::Box> boxes;           // the others
-  std::vector<internal::Step> steps;          // of the boxes
-  std::vector<internal::Step> padding_steps;  // before them; their source is the pattern
-  std::vector<char> pattern;                  // kPatternBits of padding
-  std::string refusal;                        // why everything goes by the index loop, if it does
-  std::string padding_refusal;                // likewise padding
-  bool fills_all = false;                     // padding_steps write elements too
+  StepContext context;
+  StepContext within_caches;  // the same as `context`, for the parts of strips
+  StepContext padding_context;
+  std::optional<Digits> filled_digits;  // of a target of which some padding is written with the elements
+  std::vector<Strips> strips;
+  std::vector<Box> boxes;           // the others
+  std::vector<Step> steps;          // of the boxes
+  std::vector<Step> padding_steps;  // before them; their source is the pattern
+  std::vector<char> pattern;        // kPatternBits of padding
+  std::string refusal;              // why everything goes by the index loop, if it does
+  std::string padding_refusal;      // likewise padding
+  bool fills_all = false;           // padding_steps write elements too
   bool is_identity = false;
 };
 
 void RelayoutPlan::State::Plan() {
   const int64_t elements = ElementCount(from.dimensions());
   const int64_t moved_bytes = elements / 8 * (from.slot_bits() + to.slot_bits());
-  context.streams = padding_context.streams = options.past_caches.value_or(moved_bytes > internal::MachineCacheBytes());
+  context.streams = padding_context.streams = options.past_caches.value_or(moved_bytes > MachineCacheBytes());
   absl::Status status = PlanElements();
   if (!status.ok()) refusal = std::string(status.message());
   is_identity = status.ok() && !context.has_groups() && strips.empty() && from.element_type() == to.element_type() &&
@@ -181,30 +211,30 @@ void RelayoutPlan::State::Plan() {
 
 absl::Status RelayoutPlan::State::PlanElements() {
   if (ElementCount(from.dimensions()) == 0) return absl::OkStatus();
-  KASHI_ASSIGN_OR_RETURN(internal::Digits from_digits, internal::DigitsOf(from));
-  KASHI_ASSIGN_OR_RETURN(internal::Digits to_digits, internal::DigitsOf(to));
+  KASHI_ASSIGN_OR_RETURN(Digits from_digits, DigitsOf(from));
+  KASHI_ASSIGN_OR_RETURN(Digits to_digits, DigitsOf(to));
   if (PlanGroups(from_digits, to_digits)) return absl::OkStatus();
   if (ClearsPadding() && PlanTail(from_digits, to_digits, true)) return absl::OkStatus();
   if (PlanTail(from_digits, to_digits, false)) return absl::OkStatus();
-  KASHI_ASSIGN_OR_RETURN(boxes, internal::BoxesOf(from_digits, to_digits));
-  strips = internal::TakeStrips(context, within_caches, &boxes);
+  KASHI_ASSIGN_OR_RETURN(boxes, BoxesOf(from_digits, to_digits));
+  strips = TakeStrips(context, within_caches, &boxes);
   steps.reserve(boxes.size());
-  for (const internal::Box& box : boxes) steps.push_back(internal::MakeStep(box, context));
+  for (const Box& box : boxes) steps.push_back(MakeStep(box, context));
   return absl::OkStatus();
 }
 
 // Whether all elements can be moved in groups that are padded, as blocks.
-bool RelayoutPlan::State::PlanGroups(const internal::Digits& from_digits, const internal::Digits& to_digits) {
+bool RelayoutPlan::State::PlanGroups(const Digits& from_digits, const Digits& to_digits) {
   if (context.convert) return false;
-  const std::optional<internal::GroupedDigits> grouped = internal::GroupsOf(from_digits, to_digits, ClearsPadding());
+  const std::optional<GroupedDigits> grouped = GroupsOf(from_digits, to_digits, ClearsPadding());
   if (!grouped) return false;
-  absl::StatusOr<std::vector<internal::Box>> grouped_boxes = internal::BoxesOf(grouped->from, grouped->to);
+  absl::StatusOr<std::vector<Box>> grouped_boxes = BoxesOf(grouped->from, grouped->to);
   if (!grouped_boxes.ok()) return false;
   context.from_groups = grouped->from_groups;
   context.to_groups = grouped->to_groups;
   context.lanes = LanesOf(*grouped);
-  for (const internal::Box& box : *grouped_boxes) {
-    std::optional<internal::Step> step = internal::MakeGroupStep(box, context);
+  for (const Box& box : *grouped_boxes) {
+    std::optional<Step> step = MakeGroupStep(box, context);
     if (!step) {
       steps.clear();
       context.from_groups = context.to_groups = {};
@@ -218,34 +248,34 @@ bool RelayoutPlan::State::PlanGroups(const internal::Digits& from_digits, const 
 }
 
 // Whether the last elements of a dimension, which do not fill a word, can be moved with the padding that does.
-bool RelayoutPlan::State::PlanTail(const internal::Digits& from_digits, const internal::Digits& to_digits, bool fills) {
+bool RelayoutPlan::State::PlanTail(const Digits& from_digits, const Digits& to_digits, bool fills) {
   if (context.convert) return false;
-  const std::optional<internal::HeadAndTail> cut = internal::CutTail(from_digits, to_digits, fills);
+  const std::optional<HeadAndTail> cut = CutTail(from_digits, to_digits, fills);
   if (!cut) return false;
-  absl::StatusOr<std::vector<internal::Box>> tails = internal::BoxesOf(cut->tail.first, cut->tail.second);
-  absl::StatusOr<std::vector<internal::Box>> heads = std::vector<internal::Box>();
-  if (cut->head) heads = internal::BoxesOf(cut->head->first, cut->head->second);
+  absl::StatusOr<std::vector<Box>> tails = BoxesOf(cut->tail.first, cut->tail.second);
+  absl::StatusOr<std::vector<Box>> heads = std::vector<Box>();
+  if (cut->head) heads = BoxesOf(cut->head->first, cut->head->second);
   if (!tails.ok() || !heads.ok()) return false;
-  std::vector<internal::Step> tail_steps;
-  for (const internal::Box& box : *tails) {
-    std::optional<internal::Step> step = internal::MakeTailStep(box, context, cut->word_elements, fills);
+  std::vector<Step> tail_steps;
+  for (const Box& box : *tails) {
+    std::optional<Step> step = MakeTailStep(box, context, cut->word_elements, fills);
     if (!step) return false;
     tail_steps.push_back(*std::move(step));
   }
-  strips = internal::TakeStrips(context, within_caches, &*heads);
-  for (const internal::Box& box : *heads) steps.push_back(internal::MakeStep(box, context));
+  strips = TakeStrips(context, within_caches, &*heads);
+  for (const Box& box : *heads) steps.push_back(MakeStep(box, context));
   steps.insert(steps.end(), tail_steps.begin(), tail_steps.end());
   boxes = *std::move(heads);
   boxes.insert(boxes.end(), tails->begin(), tails->end());
   if (!fills) return true;
   filled_digits = cut->filled;
-  context.fill = PaddingBytes(internal::kTailTask);
+  context.fill = PaddingBytes(kTailTask);
   return true;
 }
 
-internal::GroupLanes RelayoutPlan::State::LanesOf(const internal::GroupedDigits& grouped) const {
-  const internal::Groups& groups = grouped.from_groups.any() ? grouped.from_groups : grouped.to_groups;
-  return internal::GroupLanes(groups, PaddingBytes(groups.padded - groups.packed));
+GroupLanes RelayoutPlan::State::LanesOf(const GroupedDigits& grouped) const {
+  const Groups& groups = grouped.from_groups.any() ? grouped.from_groups : grouped.to_groups;
+  return GroupLanes(groups, PaddingBytes(groups.padded - groups.packed));
 }
 
 // Of whole slots.
@@ -280,34 +310,33 @@ absl::Status RelayoutPlan::State::PlanPadding() {
     AddPadding({0, base, {{map.padded_element_count(), 0, slot}}});
     return absl::OkStatus();
   }
-  KASHI_ASSIGN_OR_RETURN(internal::Digits digits, internal::DigitsOf(to));
+  KASHI_ASSIGN_OR_RETURN(Digits digits, DigitsOf(to));
   if (filled_digits) digits = *filled_digits;
-  KASHI_ASSIGN_OR_RETURN(std::vector<internal::Box> padding, internal::PaddingBoxesOf(digits));
+  KASHI_ASSIGN_OR_RETURN(std::vector<Box> padding, PaddingBoxesOf(digits));
   // An array that stays where it is may not be written later.
-  for (internal::Box& box : padding)
-    AddPadding(is_identity ? std::move(box) : WithWholeWords(std::move(box), base, slot));
+  for (Box& box : padding) AddPadding(is_identity ? std::move(box) : WithWholeWords(std::move(box), base, slot));
   const int64_t tail = map.padded_element_count() - map.tiled_element_count();
   if (tail > 0) AddPadding({0, base + map.tiled_element_count() * slot, {{tail, 0, slot}}});
   return absl::OkStatus();
 }
 
 // A run of padding longer than the pattern is copies of it, and a rest.
-void RelayoutPlan::State::AddPadding(internal::Box box) {
+void RelayoutPlan::State::AddPadding(Box box) {
   const int64_t slot = to.slot_bits(), ready = kPatternBits / slot;
-  for (internal::Loop& loop : box.loops) {
+  for (Loop& loop : box.loops) {
     if (loop.to != slot) continue;
     const int64_t copies = loop.extent / ready, rest = loop.extent % ready;
     if (copies > 0 && rest > 0) {
-      internal::Box tail = box;
+      Box tail = box;
       tail.to_offset += copies * ready * slot;
       tail.loops[&loop - box.loops.data()] = {rest, slot, slot};
-      padding_steps.push_back(internal::MakeStep(std::move(tail), padding_context));
+      padding_steps.push_back(MakeStep(std::move(tail), padding_context));
     }
     loop = {copies > 0 ? ready : loop.extent, slot, slot};
     if (copies > 1) box.loops.push_back({copies, 0, ready * slot});
     break;
   }
-  padding_steps.push_back(internal::MakeStep(std::move(box), padding_context));
+  padding_steps.push_back(MakeStep(std::move(box), padding_context));
 }
 
 void RelayoutPlan::State::MakePattern() {
@@ -316,7 +345,7 @@ void RelayoutPlan::State::MakePattern() {
   for (int64_t bit = 0; bit + slot <= kPatternBits; bit += slot) WriteSlot(pattern.data(), bit, slot, *options.padding);
 }
 
-void RelayoutPlan::State::Run(const std::vector<internal::Step>& some, const char* source, char* target) const {
+void RelayoutPlan::State::Run(const std::vector<Step>& some, const char* source, char* target) const {
   for (size_t i = 0; i < some.size();) {
     size_t end = i + 1;
     while (end < some.size() && RunsBeside(some[i], some[end])) ++end;
@@ -326,12 +355,11 @@ void RelayoutPlan::State::Run(const std::vector<internal::Step>& some, const cha
 }
 
 void RelayoutPlan::State::RunAllStrips(const char* source, char* target) const {
-  for (const internal::Strips& some : strips) {
+  for (const Strips& some : strips) {
     const int64_t count = some.Count();
     int64_t grain = std::max<int64_t>(1, kTaskBytes / some.bytes);
     if (options.threads > 0) grain = std::max(grain, CeilOfRatio<int64_t>(count, options.threads));
-    internal::ParallelFor(
-        count, grain, [&](int64_t begin, int64_t end, int) { internal::RunStrips(some, source, target, begin, end); });
+    ParallelFor(count, grain, [&](int64_t begin, int64_t end, int) { RunStrips(some, source, target, begin, end); });
   }
 }
 
@@ -339,28 +367,27 @@ void RelayoutPlan::State::RunAllStrips(const char* source, char* target) const {
 // soon completes, while the line is still in the caches.
 //
 //   ragged rows    |  whole tiles    | rest |  whole tiles    | rest |      two boxes, whose rows alternate in memory
-void RelayoutPlan::State::RunBesideOneAnother(absl::Span<const internal::Step> beside, const char* source,
-                                              char* target) const {
-  const internal::Step& first = beside[0];
+void RelayoutPlan::State::RunBesideOneAnother(absl::Span<const Step> beside, const char* source, char* target) const {
+  const Step& first = beside[0];
   const int64_t iterations = beside.size() > 1 ? first.grid[0].count : first.TaskCount() / first.tasks_together;
   int64_t bytes = 0;  // of an iteration
-  for (const internal::Step& step : beside) {
+  for (const Step& step : beside) {
     bytes += step.TaskBytes() * (step.TaskCount() / iterations);
   }
   const int64_t at_once = std::max<int64_t>(1, kTaskBytes / std::max<int64_t>(1, bytes));
   const auto run = [&](int64_t begin, int64_t end) {
     const int64_t portion = beside.size() > 1 ? at_once : end - begin;
     for (int64_t i = begin; i < end; i += portion) {
-      for (const internal::Step& step : beside) {
+      for (const Step& step : beside) {
         const int64_t tasks = step.TaskCount() / iterations;
-        internal::RunStep(step, source, target, i * tasks, std::min(i + portion, end) * tasks);
+        RunStep(step, source, target, i * tasks, std::min(i + portion, end) * tasks);
       }
     }
   };
   int64_t grain = at_once;
   if (options.threads > 0) grain = std::max(grain, CeilOfRatio<int64_t>(iterations, options.threads));
   if (iterations <= grain || options.threads == 1) return run(0, iterations);
-  internal::ParallelFor(iterations, grain, [&](int64_t begin, int64_t end, int) { run(begin, end); });
+  ParallelFor(iterations, grain, [&](int64_t begin, int64_t end, int) { run(begin, end); });
 }
 
 // Packed elements may not fill the last byte.
@@ -459,8 +486,8 @@ void RelayoutPlan::ExecuteByIndex(const void* source, void* target) const {
 std::string RelayoutPlan::ToString() const {
   const State& state = *state_;
   std::string text = absl::StrCat(state.from.ToString(), " -> ", state.to.ToString(), "\n");
-  const auto add = [&](const std::vector<internal::Step>& steps) {
-    for (const internal::Step& step : steps) absl::StrAppend(&text, "  ", step.ToString(), "\n");
+  const auto add = [&](const std::vector<Step>& steps) {
+    for (const Step& step : steps) absl::StrAppend(&text, "  ", step.ToString(), "\n");
   };
   if (state.is_identity) absl::StrAppend(&text, "identity: every element stays at its place\n");
   if (!state.padding_refusal.empty())
@@ -468,7 +495,7 @@ std::string RelayoutPlan::ToString() const {
   if (!state.padding_steps.empty()) absl::StrAppend(&text, "padding:\n");
   add(state.padding_steps);
   if (!state.refusal.empty()) return absl::StrCat(text, "elements by the index loop: ", state.refusal, "\n");
-  for (const internal::Strips& strips : state.strips) absl::StrAppend(&text, strips.ToString());
+  for (const Strips& strips : state.strips) absl::StrAppend(&text, strips.ToString());
   for (size_t i = 0; i < state.boxes.size(); ++i) {
     absl::StrAppend(&text, "box ", state.boxes[i].ToString(), "\n  ", state.steps[i].ToString(), "\n");
   }

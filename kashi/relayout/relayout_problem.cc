@@ -14,6 +14,9 @@
 #include "kashi/base/status.h"
 
 namespace kashi {
+
+using internal::Lexer;
+using internal::QuoteToken;
 namespace {
 
 using Kind = internal::Token::Kind;
@@ -56,8 +59,7 @@ class SideReader {
     return std::nullopt;
   }
   bool ErrorExpected(absl::string_view what) {
-    Error(lexer_.token().begin, lexer_.token().end,
-          absl::StrCat("expected ", what, ", got ", internal::QuoteToken(lexer_)));
+    Error(lexer_.token().begin, lexer_.token().end, absl::StrCat("expected ", what, ", got ", QuoteToken(lexer_)));
     return false;
   }
 
@@ -154,7 +156,7 @@ class SideReader {
     return true;
   }
 
-  internal::Lexer lexer_;
+  Lexer lexer_;
   const bool strict_;
   std::vector<Diagnostic>* const diagnostics_;
 };

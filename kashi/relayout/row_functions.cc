@@ -21,7 +21,6 @@
 namespace kashi::internal {
 namespace {
 
-using internal::ConvertLoop;
 using Step = RowFunction::Step;
 
 int BitsOf(PrimitiveType type) { return GetPrimitiveTypeInfo(type).bits; }
@@ -85,14 +84,14 @@ bool IsRoundedLater(PrimitiveType to) {
 // The loop from a type to the next one; nullptr where the bytes are the same.
 ConvertLoop LoopOf(PrimitiveType from, PrimitiveType next, PrimitiveType last) {
   if (from == PRED) return nullptr;
-  if (IsNarrowInteger(from)) return internal::ExtendLoop(BitsOf(from), next == S8);
-  if (from == F64 && next == F32 && IsRoundedLater(last)) return internal::RoundToOddLoop();
+  if (IsNarrowInteger(from)) return ExtendLoop(BitsOf(from), next == S8);
+  if (from == F64 && next == F32 && IsRoundedLater(last)) return RoundToOddLoop();
   if (primitive_util::IsIntegralType(from) && primitive_util::IsIntegralType(next)) {
-    if (IsNarrowInteger(next)) return internal::ExtendLoop(BitsOf(next), /*is_signed=*/false);
+    if (IsNarrowInteger(next)) return ExtendLoop(BitsOf(next), /*is_signed=*/false);
     if (BitsOf(from) == BitsOf(next)) return nullptr;
   }
-  if (const ConvertLoop loop = internal::VectorLoop(from, next)) return loop;
-  const ConvertLoop loop = internal::ScalarLoop(from, next);
+  if (const ConvertLoop loop = VectorLoop(from, next)) return loop;
+  const ConvertLoop loop = ScalarLoop(from, next);
   KASHI_CHECK(loop != nullptr) << primitive_util::LowercasePrimitiveTypeName(from) << " to "
                                << primitive_util::LowercasePrimitiveTypeName(next);
   return loop;
@@ -136,28 +135,28 @@ class RowFunctionBuilder {
     const PrimitiveType unsigned_to = primitive_util::UnsignedIntegralTypeForBitWidth(to_slot);
     if (unsigned_from == PRIMITIVE_TYPE_INVALID || unsigned_to == PRIMITIVE_TYPE_INVALID) return nullptr;
     if (from_slot == to_slot || (BitsOf(type) != smaller && smaller != 8)) return nullptr;
-    return internal::VectorLoop(is_signed ? primitive_util::SignedIntegralTypeForBitWidth(from_slot) : unsigned_from,
-                                unsigned_to);
+    return VectorLoop(is_signed ? primitive_util::SignedIntegralTypeForBitWidth(from_slot) : unsigned_from,
+                      unsigned_to);
   }
 
   // Of one type.
   void Move(PrimitiveType type, int from_slot, int to_slot, bool is_signed) {
     if (from_slot == to_slot) {
-      Add(IsPacked(from_slot) ? internal::CopyPackedFunction() : &CopyBytes, from_slot, to_slot, type, is_signed);
+      Add(IsPacked(from_slot) ? CopyPackedFunction() : &CopyBytes, from_slot, to_slot, type, is_signed);
       return;
     }
-    if (IsPacked(from_slot)) Add(internal::UnpackFunction(from_slot, is_signed), from_slot, 8, type, is_signed);
+    if (IsPacked(from_slot)) Add(UnpackFunction(from_slot, is_signed), from_slot, 8, type, is_signed);
     const int from_bytes = std::max(from_slot, 8), to_bytes = std::max(to_slot, 8);
     const bool is_extended = BitsOf(type) < std::min(from_slot, to_slot);
     const ConvertLoop resize = ResizeLoop(type, from_bytes, to_bytes, is_signed);
     if (from_bytes != to_bytes && resize == nullptr) {
       Add(&ResizeSlots, from_bytes, to_bytes, type, is_signed);
     } else {
-      if (is_extended && from_bytes == 8) AddLoop(internal::ExtendLoop(BitsOf(type), is_signed), 8, 8);
+      if (is_extended && from_bytes == 8) AddLoop(ExtendLoop(BitsOf(type), is_signed), 8, 8);
       if (from_bytes != to_bytes) AddLoop(resize, from_bytes, to_bytes);
-      if (is_extended && from_bytes != 8) AddLoop(internal::ExtendLoop(BitsOf(type), is_signed), 8, 8);
+      if (is_extended && from_bytes != 8) AddLoop(ExtendLoop(BitsOf(type), is_signed), 8, 8);
     }
-    if (IsPacked(to_slot)) Add(internal::PackFunction(to_slot), 8, to_slot, type, is_signed);
+    if (IsPacked(to_slot)) Add(PackFunction(to_slot), 8, to_slot, type, is_signed);
   }
 
   void Convert(const ElementForm& from, const ElementForm& to) {

@@ -13,7 +13,6 @@
 #include "kashi/relayout/row_functions.h"
 
 namespace kashi::internal {
-namespace internal {
 
 // Elements of whole native bytes (a NarrowInt: one byte); the addresses need no alignment.
 using ConvertLoop = void (*)(const char* from, char* to, int64_t count);
@@ -35,7 +34,6 @@ ConvertLoop RoundToOddLoop();
 // Bytes whose low `bits` are a number become bytes that are that number; unsigned: the other bits become 0.
 ConvertLoop ExtendLoop(int bits, bool is_signed);
 
-}  // namespace internal
 }  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_ROW_FUNCTIONS_INTERNAL_H_

@@ -21,7 +21,6 @@
 #define KASHI_RELAYOUT_ROW_FUNCTIONS_PACKED_ONCE_
 
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 // 0x…010101 times the byte.
@@ -106,14 +105,12 @@ void PackFew(const char* from, char* to, int phase, int64_t count) {
 }
 
 }  // namespace
-}  // namespace internal
 }  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_ROW_FUNCTIONS_PACKED_ONCE_
 
 HWY_BEFORE_NAMESPACE();
 namespace kashi::internal {
-namespace internal {
 namespace HWY_NAMESPACE {
 namespace {
 
@@ -394,13 +391,11 @@ ConvertLoop ExtendLoopHere(int bits, bool is_signed) {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace internal
 }  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace kashi::internal {
-namespace internal {
 
 HWY_EXPORT(UnpackFunctionHere);
 HWY_EXPORT(PackFunctionHere);
@@ -414,6 +409,5 @@ RowFunction::Step::Function PackFunction(int slot_bits) { return HWY_DYNAMIC_DIS
 RowFunction::Step::Function CopyPackedFunction() { return HWY_DYNAMIC_DISPATCH(CopyPackedFunctionHere)(); }
 ConvertLoop ExtendLoop(int bits, bool is_signed) { return HWY_DYNAMIC_DISPATCH(ExtendLoopHere)(bits, is_signed); }
 
-}  // namespace internal
 }  // namespace kashi::internal
 #endif  // HWY_ONCE

@@ -7,7 +7,6 @@
 #include "kashi/relayout/row_functions_internal.h"
 
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 using primitive_util::NativeTypeOf;
@@ -62,5 +61,4 @@ ConvertLoop ScalarLoop(PrimitiveType from, PrimitiveType to) {
       [to](auto from_constant) { return LoopFrom<decltype(from_constant)::value>(to); }, from);
 }
 
-}  // namespace internal
 }  // namespace kashi::internal

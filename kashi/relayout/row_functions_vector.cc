@@ -17,7 +17,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace kashi::internal {
-namespace internal {
 namespace HWY_NAMESPACE {
 
 namespace {
@@ -518,13 +517,11 @@ ConvertLoop LoopHere(PrimitiveType from, PrimitiveType to) {
 ConvertLoop RoundToOddLoopHere() { return &ConvertRow<RoundToOdd>; }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace internal
 }  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 HWY_EXPORT(LoopHere);
@@ -546,6 +543,5 @@ ConvertLoop VectorLoop(PrimitiveType from, PrimitiveType to) {
 
 ConvertLoop RoundToOddLoop() { return HWY_DYNAMIC_DISPATCH(RoundToOddLoopHere)(); }
 
-}  // namespace internal
 }  // namespace kashi::internal
 #endif  // HWY_ONCE

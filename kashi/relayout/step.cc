@@ -17,13 +17,6 @@
 namespace kashi::internal {
 namespace {
 
-using internal::Candidate;
-using internal::FindLoop;
-using internal::Innermost;
-using internal::IsWhole;
-using internal::kRowChunk;
-using internal::MakeGrid;
-using internal::TakeTaskRows;
 
 constexpr int64_t kLongRow = 512;       // bytes: rows that need no line of their own
 constexpr int64_t kRowTask = 32 << 10;  // bytes of short rows: to find a task takes as long as to copy a KiB
@@ -40,7 +33,7 @@ GridLoop TakeMoreRows(int64_t bytes, GridLoop over_rows, Candidate* candidate) {
   step.outer_row_stride = loops[next];
   loops.erase(loops.begin() + next);
   const Loop& loop = step.outer_row_stride;
-  step.rows = {step.rows.extent, loop.extent, internal::ChunkOf(loop.extent, kRowTask / inner_bytes, 1), {}};
+  step.rows = {step.rows.extent, loop.extent, ChunkOf(loop.extent, kRowTask / inner_bytes, 1), {}};
   return {step.rows.chunk_count(), loop.from * step.rows.chunk, loop.to * step.rows.chunk, GridLoop::Over::kRows};
 }
 
@@ -108,7 +101,7 @@ StepContext::StepContext(const ElementForm& given_from, const ElementForm& given
 }
 
 Step MakeStep(Box box, const StepContext& context) {
-  const int64_t bits = IsSameForm(context) ? internal::WidenElement(&box, context.to.slot_bits) : 0;
+  const int64_t bits = IsSameForm(context) ? WidenElement(&box, context.to.slot_bits) : 0;
   Candidate candidate{box.loops, {}};
   Step& step = candidate.step;
   step.from_offset = box.from_offset;
@@ -121,13 +114,12 @@ Step MakeStep(Box box, const StepContext& context) {
   };
   if (bits != 0) {
     step.element_bytes = bits / 8;
-    if (refused(TryRows(&candidate)) && refused(internal::TryExchange(&candidate)) &&
-        refused(internal::TryInterleave(&candidate)) && refused(internal::TryBlocks(&candidate))) {
+    if (refused(TryRows(&candidate)) && refused(TryExchange(&candidate)) && refused(TryInterleave(&candidate)) &&
+        refused(TryBlocks(&candidate))) {
       TakeElements(&candidate, context);
     }
   } else {
-    if (refused(internal::TryConvert(&candidate, context)) &&
-        refused(internal::TryConvertBlocks(&candidate, context))) {
+    if (refused(TryConvert(&candidate, context)) && refused(TryConvertBlocks(&candidate, context))) {
       TakeElements(&candidate, context);
     }
   }

@@ -11,7 +11,6 @@
 #include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 // Sizes of blocks, in bytes. A block's rows become runs of the target, its columns are runs of the source. Beyond the caches
@@ -262,5 +261,4 @@ void TakeAxes(Candidate* candidate, BlockSize wanted, int64_t from_bits, int64_t
            &step);
 }
 
-}  // namespace internal
 }  // namespace kashi::internal

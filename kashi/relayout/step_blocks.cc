@@ -17,7 +17,6 @@
 #include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 // Sizes of long blocks, in bytes: they have a line of each run of the source.
@@ -173,18 +172,16 @@ const char* TryBlocks(Candidate* candidate) {
   return nullptr;
 }
 
-}  // namespace internal
-
 std::optional<Step> MakeGroupStep(const Box& box, const StepContext& context) {
   Box wide = box;
-  const int64_t bits = internal::WidenElement(&wide, context.to.slot_bits);
-  internal::Candidate candidate{wide.loops, {}};
+  const int64_t bits = WidenElement(&wide, context.to.slot_bits);
+  Candidate candidate{wide.loops, {}};
   Step& step = candidate.step;
   step.from_offset = box.from_offset;
   step.to_offset = box.to_offset;
   step.context = &context;
   step.element_bytes = bits / 8;
-  if (TransposeFunctionFor(step.element_bytes) == nullptr || internal::TryBlocks(&candidate) != nullptr) {
+  if (TransposeFunctionFor(step.element_bytes) == nullptr || TryBlocks(&candidate) != nullptr) {
     return std::nullopt;
   }
   return std::move(candidate.step);

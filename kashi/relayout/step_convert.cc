@@ -10,7 +10,6 @@
 #include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 constexpr int64_t kConvertChunk = 4096;  // elements
@@ -143,5 +142,4 @@ const char* TryConvertBlocks(Candidate* candidate, const StepContext& context) {
   return nullptr;
 }
 
-}  // namespace internal
 }  // namespace kashi::internal

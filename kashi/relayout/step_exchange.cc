@@ -10,7 +10,6 @@
 #include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi::internal {
-namespace internal {
 
 // Words of a few elements on both sides, of which those of the target are full:
 //
@@ -53,8 +52,6 @@ const char* TryExchange(Candidate* candidate) {
   return nullptr;
 }
 
-}  // namespace internal
-
 std::optional<Step> MakeTailStep(const Box& box, const StepContext& context, int64_t word_elements, bool fills_words) {
   int64_t Loop::*const words_side = fills_words ? &Loop::to : &Loop::from;
   int64_t Loop::*const dense_side = fills_words ? &Loop::from : &Loop::to;
@@ -75,31 +72,31 @@ std::optional<Step> MakeTailStep(const Box& box, const StepContext& context, int
     return loop;
   };
   // Where the target runs backwards, so do the elements of a word: it begins with the last of them.
-  const size_t backwards = internal::FindLoop(loops, words_side, -bits);
+  const size_t backwards = FindLoop(loops, words_side, -bits);
   if (backwards < loops.size()) {
     Loop& loop = loops[backwards];
     step.from_offset += (loop.extent - 1) * loop.from;
     step.to_offset += (loop.extent - 1) * loop.to;
     loop = {loop.extent, -loop.from, -loop.to};
   }
-  const size_t elements = internal::FindLoop(loops, words_side, bits);
+  const size_t elements = FindLoop(loops, words_side, bits);
   if (elements < loops.size()) (fills_words ? step.exchanged_sources : step.exchanged_targets) = take(elements);
-  const size_t words = internal::FindLoop(loops, words_side, 8 * word);
+  const size_t words = FindLoop(loops, words_side, 8 * word);
   if (words == loops.size() || loops[words].*dense_side != bits || step.transpose == nullptr) return std::nullopt;
   const Loop run = take(words);
   step.columns = {1, run.extent, std::min(run.extent, kTailTask / word), {}};
-  const size_t next = internal::FindLoop(loops, dense_side, bits * run.extent);
+  const size_t next = FindLoop(loops, dense_side, bits * run.extent);
   if (next < loops.size()) {
     step.row_stride = take(next);
     step.rows = {1, step.row_stride.extent, 1, {}};
     step.rows.chunk = std::clamp<int64_t>(kTailTask / word / run.extent, 1, step.rows.extent);
   }
-  internal::MakeGrid(loops,
-                     {{step.rows.chunk_count(), step.row_stride.from * step.rows.chunk,
-                       step.row_stride.to * step.rows.chunk, GridLoop::Over::kRows},
-                      {step.columns.chunk_count(), run.from * step.columns.chunk, run.to * step.columns.chunk,
-                       GridLoop::Over::kColumns}},
-                     &step);
+  MakeGrid(loops,
+           {{step.rows.chunk_count(), step.row_stride.from * step.rows.chunk, step.row_stride.to * step.rows.chunk,
+             GridLoop::Over::kRows},
+            {step.columns.chunk_count(), run.from * step.columns.chunk, run.to * step.columns.chunk,
+             GridLoop::Over::kColumns}},
+           &step);
   return step;
 }
 

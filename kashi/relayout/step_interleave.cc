@@ -10,7 +10,6 @@
 #include "kashi/relayout/transpose_kernels.h"
 
 namespace kashi::internal {
-namespace internal {
 namespace {
 
 constexpr int64_t kInterleaveTask = 32 << 10;  // bytes
@@ -110,5 +109,4 @@ const char* TryInterleave(Candidate* candidate) {
   return nullptr;
 }
 
-}  // namespace internal
 }  // namespace kashi::internal

@@ -18,7 +18,6 @@
 #include "kashi/relayout/step.h"
 
 namespace kashi::internal {
-namespace internal {
 
 constexpr int64_t kRowChunk = 64 << 10;  // a task of a long row
 
@@ -99,7 +98,6 @@ BlockSize WantedBlock(const Loops& loops, int64_t element_bits_from, int64_t ele
 void TakeAxes(Candidate* candidate, BlockSize wanted, int64_t from_bits, int64_t to_bits, int64_t unit,
               int64_t row_multiple, int64_t column_multiple);
 
-}  // namespace internal
 }  // namespace kashi::internal
 
 #endif  // KASHI_RELAYOUT_STEP_INTERNAL_H_

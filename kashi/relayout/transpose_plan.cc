@@ -30,6 +30,11 @@
 #include "kashi/relayout/ef57.h"
 
 namespace kashi {
+
+using internal::ConvertF64ToEf57;
+using internal::ParallelFor;
+using internal::WrappingMultiply;
+using internal::WrappingRoundUpTo;
 namespace {
 
 using Options = TransposePlan::Options;
@@ -123,7 +128,7 @@ DimensionVector InputStridesOf(const Options& options) {
   int64_t stride = static_cast<int64_t>(options.elem_size_in_bytes);
   for (size_t i = strides.size(); i-- > 0;) {
     strides[i] = stride;
-    stride = internal::WrappingMultiply(stride, options.dims[i]);
+    stride = WrappingMultiply(stride, options.dims[i]);
   }
   return strides;
 }
@@ -138,8 +143,7 @@ int64_t TileSize(absl::Span<const int64_t> tiling, size_t rank, size_t dimension
 int64_t PaddedElements(absl::Span<const int64_t> dims, absl::Span<const int64_t> tiling) {
   int64_t elements = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
-    elements =
-        internal::WrappingMultiply(elements, internal::WrappingRoundUpTo(dims[i], TileSize(tiling, dims.size(), i)));
+    elements = WrappingMultiply(elements, WrappingRoundUpTo(dims[i], TileSize(tiling, dims.size(), i)));
   }
   return elements;
 }
@@ -290,7 +294,7 @@ absl::Status TransposePlan::PlanStages(const Options& options) {
 int64_t TransposePlan::StageCount() const {
   int64_t count = 1;
   for (size_t i = 0; i < stage_sizes_.size(); ++i) {
-    count = internal::WrappingMultiply(count, CeilOfRatio(doubles_->dimensions()[i], stage_sizes_[i]));
+    count = WrappingMultiply(count, CeilOfRatio(doubles_->dimensions()[i], stage_sizes_[i]));
   }
   return count;
 }
@@ -328,7 +332,7 @@ void TransposePlan::Execute(const void* a, void* b,
     return plan_.Execute(from, to);
   }
   if (!schedule_work) {
-    return internal::ParallelFor(tasks_, /*grain=*/1, [&](int64_t begin, int64_t end, int) {
+    return ParallelFor(tasks_, /*grain=*/1, [&](int64_t begin, int64_t end, int) {
       for (int64_t task = begin; task < end; ++task) ExecuteTask(static_cast<int>(task), from, to);
     });
   }
@@ -387,7 +391,7 @@ void TransposePlan::ExecuteStage(absl::Span<const int64_t> starts, const char* a
   RelayoutPlan::Make(doubles_->Slice(begin, sizes).value(), PlaceRowMajor(U64, sizes).value(), OptionsFor(1))
       .value()
       .Execute(a, buffer);
-  internal::ConvertF64ToEf57(buffer, buffer, Product(sizes));
+  ConvertF64ToEf57(buffer, buffer, Product(sizes));
   begin.back() *= 2;
   sizes.back() *= 2;
   RelayoutPlan::Make(PlaceRowMajor(U32, sizes).value(), plan_.to().Slice(begin, sizes).value(), OptionsFor(1))

@@ -10,6 +10,9 @@
 #include "kashi/hlo/attributes/token_reader.h"
 
 namespace kashi {
+
+using internal::Lexer;
+using internal::TokenReader;
 namespace {
 
 using Kind = internal::Token::Kind;
@@ -28,7 +31,7 @@ void PrintGroups(Printer* printer, absl::Span<const ReplicaGroup> groups) {
   printer->Append("}");
 }
 
-bool ReadGroups(internal::TokenReader* reader, std::vector<ReplicaGroup>* groups) {
+bool ReadGroups(TokenReader* reader, std::vector<ReplicaGroup>* groups) {
   return reader->ReadList(Kind::kLeftBrace, Kind::kRightBrace, "the replica groups", [&] {
     RepeatedField<int64_t>* ids = groups->emplace_back().mutable_replica_ids();
     return reader->ReadList(Kind::kLeftBrace, Kind::kRightBrace, "a replica group",
@@ -36,7 +39,7 @@ bool ReadGroups(internal::TokenReader* reader, std::vector<ReplicaGroup>* groups
   });
 }
 
-std::optional<CollectiveDeviceList> ReadIota(internal::TokenReader* reader) {
+std::optional<CollectiveDeviceList> ReadIota(TokenReader* reader) {
   const size_t begin = reader->lexer().token().begin;
   DevicesText devices;
   if (!ReadDevices(reader, &devices)) return std::nullopt;
@@ -55,7 +58,7 @@ std::optional<CollectiveDeviceList> ReadIota(internal::TokenReader* reader) {
   return std::nullopt;
 }
 
-std::optional<CollectiveDeviceList> ReadMeshAxes(internal::TokenReader* reader) {
+std::optional<CollectiveDeviceList> ReadMeshAxes(TokenReader* reader) {
   const size_t begin = reader->lexer().token().begin;
   std::optional<Mesh> mesh = ReadMesh(reader);
   std::vector<AxisRef> axes;
@@ -70,9 +73,9 @@ std::optional<CollectiveDeviceList> ReadMeshAxes(internal::TokenReader* reader) 
 template <typename Read>
 auto ReadWhole(absl::string_view text, const Read& read)
     -> absl::StatusOr<typename decltype(read(nullptr))::value_type> {
-  internal::Lexer lexer(text);
+  Lexer lexer(text);
   std::vector<Diagnostic> diagnostics;
-  internal::TokenReader reader(&lexer, &diagnostics);
+  TokenReader reader(&lexer, &diagnostics);
   auto result = read(&reader);
   if (result.has_value() && lexer.kind() != Kind::kEnd) reader.ErrorHere("unexpected text behind the replica groups");
   if (!diagnostics.empty()) return DiagnosticsToStatus({"replica_groups", text}, diagnostics);
@@ -255,9 +258,9 @@ bool operator==(const CollectiveDeviceList& a, const CollectiveDeviceList& b) {
 // Text
 // ---------------------------------------------------------------------------------------------------------------------
 
-std::optional<CollectiveDeviceList> ParseCollectiveDeviceListPrefix(internal::Lexer* lexer,
+std::optional<CollectiveDeviceList> ParseCollectiveDeviceListPrefix(Lexer* lexer,
                                                                     std::vector<Diagnostic>* diagnostics) {
-  internal::TokenReader reader(lexer, diagnostics);
+  TokenReader reader(lexer, diagnostics);
   if (AtMesh(*lexer)) return ReadMeshAxes(&reader);
   if (reader.kind() == Kind::kLeftSquare) return ReadIota(&reader);
   if (reader.kind() != Kind::kLeftBrace) {
@@ -270,7 +273,7 @@ std::optional<CollectiveDeviceList> ParseCollectiveDeviceListPrefix(internal::Le
 }
 
 absl::StatusOr<std::vector<ReplicaGroup>> ParseReplicaGroupsOnly(absl::string_view text) {
-  return ReadWhole(text, [](internal::TokenReader* reader) -> std::optional<std::vector<ReplicaGroup>> {
+  return ReadWhole(text, [](TokenReader* reader) -> std::optional<std::vector<ReplicaGroup>> {
     std::vector<ReplicaGroup> groups;
     if (!ReadGroups(reader, &groups)) return std::nullopt;
     return groups;
@@ -278,7 +281,7 @@ absl::StatusOr<std::vector<ReplicaGroup>> ParseReplicaGroupsOnly(absl::string_vi
 }
 
 absl::StatusOr<CollectiveDeviceList> ParseCollectiveDeviceListOnly(absl::string_view text) {
-  return ReadWhole(text, [](internal::TokenReader* reader) {
+  return ReadWhole(text, [](TokenReader* reader) {
     return ParseCollectiveDeviceListPrefix(&reader->lexer(), reader->diagnostics());
   });
 }

@@ -15,6 +15,9 @@
 #include "kashi/array/lexer.h"
 
 namespace kashi {
+
+using internal::Lexer;
+using internal::Token;
 namespace {
 
 // `name={1,2}`, after `, ` if it is not the first.
@@ -170,7 +173,7 @@ class WindowParser {
   WindowParser(absl::string_view text, std::string* error) : lexer_(text), error_(error) {}
 
   std::optional<Window> Parse() {
-    while (lexer_.kind() != internal::Token::Kind::kEnd) {
+    while (lexer_.kind() != Token::Kind::kEnd) {
       if (!ParseField()) return std::nullopt;
     }
     if (!HasOneForEachSize("stride", stride_.size()) || !HasOneForEachSize("lhs_dilate", lhs_dilate_.size()) ||
@@ -187,7 +190,7 @@ class WindowParser {
   }
 
   bool ParseField() {
-    if (lexer_.kind() != internal::Token::Kind::kAttributeName) return Fail("expects sub-attributes in window");
+    if (lexer_.kind() != Token::Kind::kAttributeName) return Fail("expects sub-attributes in window");
     absl::string_view name = lexer_.token_text();
     name.remove_suffix(1);
     lexer_.Next();
@@ -217,7 +220,7 @@ class WindowParser {
       }
       if (!IsAt(text, end, 'x') || !IsDigitAt(text, end + 1)) break;
     }
-    lexer_ = internal::Lexer(text, end);
+    lexer_ = Lexer(text, end);
     return true;
   }
 
@@ -230,7 +233,7 @@ class WindowParser {
       return Fail("expects token type kInt or kDxD");
     }
     sizes->push_back(value);
-    lexer_ = internal::Lexer(lexer_.text(), end);
+    lexer_ = Lexer(lexer_.text(), end);
     return true;
   }
 
@@ -242,7 +245,7 @@ class WindowParser {
     for (const DimensionPadding& padding : pad_) {
       if (!padding.fits || padding.count != 2) return Fail("expects padding_low and padding_high separated by '_'");
     }
-    lexer_ = internal::Lexer(lexer_.text(), at);
+    lexer_ = Lexer(lexer_.text(), at);
     return true;
   }
 
@@ -267,7 +270,7 @@ class WindowParser {
     return window;
   }
 
-  internal::Lexer lexer_;
+  Lexer lexer_;
   std::string* error_;
   std::vector<int64_t> size_, stride_, lhs_dilate_, rhs_dilate_, rhs_reversal_;
   std::vector<DimensionPadding> pad_;

@@ -11,6 +11,9 @@
 #include "kashi/base/status.h"
 
 namespace kashi {
+
+using internal::Lexer;
+using internal::Token;
 namespace {
 
 template <typename Enum>
@@ -220,15 +223,15 @@ class ResultAccuracyParser {
 
   std::optional<ResultAccuracy> Parse() {
     ResultAccuracy accuracy;
-    if (!Expect(internal::Token::Kind::kLeftBrace, "expected '{' to start result precision list")) return std::nullopt;
+    if (!Expect(Token::Kind::kLeftBrace, "expected '{' to start result precision list")) return std::nullopt;
     const absl::string_view name = AttributeName();
     if (name == "mode"        ? !ParseMode(&accuracy)
         : name == "tolerance" ? !ParseTolerance(accuracy.mutable_tolerance())
                               : !FailAtName(name)) {
       return std::nullopt;
     }
-    if (!Expect(internal::Token::Kind::kRightBrace, "expected '}' to end result_accuracy") ||
-        !Expect(internal::Token::Kind::kEnd, "unexpected text behind result_accuracy")) {
+    if (!Expect(Token::Kind::kRightBrace, "expected '}' to end result_accuracy") ||
+        !Expect(Token::Kind::kEnd, "unexpected text behind result_accuracy")) {
       return std::nullopt;
     }
     return accuracy;
@@ -243,11 +246,11 @@ class ResultAccuracyParser {
     return Fail(name.empty() ? "expects string for result_accuracy spec"
                              : absl::StrCat("invalid attribute name: ", name));
   }
-  bool Expect(internal::Token::Kind kind, const char* message) { return lexer_.Match(kind) || Fail(message); }
+  bool Expect(Token::Kind kind, const char* message) { return lexer_.Match(kind) || Fail(message); }
 
   // Takes the attribute name, without its `=`; "" if there is none.
   absl::string_view AttributeName() {
-    if (lexer_.kind() != internal::Token::Kind::kAttributeName) return "";
+    if (lexer_.kind() != Token::Kind::kAttributeName) return "";
     absl::string_view name = lexer_.token_text();
     name.remove_suffix(1);
     lexer_.Next();
@@ -255,7 +258,7 @@ class ResultAccuracyParser {
   }
 
   bool ParseMode(ResultAccuracy* accuracy) {
-    if (lexer_.kind() != internal::Token::Kind::kIdent) return Fail("expects ResultAccuracy type");
+    if (lexer_.kind() != Token::Kind::kIdent) return Fail("expects ResultAccuracy type");
     absl::StatusOr<ResultAccuracy::Mode> mode = StringToResultAccuracy(lexer_.token_text());
     if (!mode.ok()) {
       return Fail(absl::StrCat("expects ResultAccuracy type but sees: ", lexer_.token_text(),
@@ -267,28 +270,27 @@ class ResultAccuracyParser {
   }
 
   bool ParseTolerance(ResultAccuracy::Tolerance* tolerance) {
-    if (!Expect(internal::Token::Kind::kLeftBrace, "expected '{' to start result precision list")) return false;
-    if (lexer_.Match(internal::Token::Kind::kRightBrace)) return true;
+    if (!Expect(Token::Kind::kLeftBrace, "expected '{' to start result precision list")) return false;
+    if (lexer_.Match(Token::Kind::kRightBrace)) return true;
     do {
       const absl::string_view name = AttributeName();
       if (name != "atol" && name != "rtol" && name != "ulps") return FailAtName(name);
       // A number that is missing changes nothing.
-      if (lexer_.kind() == internal::Token::Kind::kComma || lexer_.kind() == internal::Token::Kind::kRightBrace)
-        continue;
+      if (lexer_.kind() == Token::Kind::kComma || lexer_.kind() == Token::Kind::kRightBrace) continue;
       std::optional<double> value = ParseNumber();
       if (!value) return Fail("expects decimal or integer");
       if (name == "atol") tolerance->set_atol(*value);
       if (name == "rtol") tolerance->set_rtol(*value);
       if (name == "ulps") tolerance->set_ulps(ToInteger(*value));
-    } while (lexer_.Match(internal::Token::Kind::kComma));
-    return Expect(internal::Token::Kind::kRightBrace, "expects '}' at the end of result precision");
+    } while (lexer_.Match(Token::Kind::kComma));
+    return Expect(Token::Kind::kRightBrace, "expects '}' at the end of result precision");
   }
 
   std::optional<double> ParseNumber() {
     double value = 0;
-    if (lexer_.kind() == internal::Token::Kind::kInt) {
+    if (lexer_.kind() == Token::Kind::kInt) {
       value = static_cast<double>(lexer_.token().int_value);
-    } else if (lexer_.kind() == internal::Token::Kind::kDecimal) {
+    } else if (lexer_.kind() == Token::Kind::kDecimal) {
       // A literal too great for a double is no number here, as in XLA.
       if (!absl::SimpleAtod(lexer_.token_text(), &value) || std::isinf(value)) return std::nullopt;
     } else if (absl::string_view word = lexer_.token_text(); word == "inf" || word == "-inf") {
@@ -307,7 +309,7 @@ class ResultAccuracyParser {
     return value > -0x1p63 && value < 0x1p63 ? static_cast<int64_t>(value) : std::numeric_limits<int64_t>::min();
   }
 
-  internal::Lexer lexer_;
+  Lexer lexer_;
   std::string* error_;
 };
 

@@ -10,6 +10,12 @@
 #include "kashi/hlo/attributes/metadata_text.h"
 
 namespace kashi {
+
+using internal::Lexer;
+using internal::ParseMetadataPrefix;
+using internal::PrintMetadata;
+using internal::Token;
+using internal::TokenReader;
 namespace {
 
 using Kind = internal::Token::Kind;
@@ -19,16 +25,16 @@ constexpr size_t kMaxTileRank = 1024;
 constexpr absl::string_view kIotaReshapeDims = "sharding iota_reshape_dims";
 
 // {…} or {{…}, {…}}; appends.
-bool ReadMetadataList(internal::TokenReader* reader, std::vector<OpMetadata>* list) {
+bool ReadMetadataList(TokenReader* reader, std::vector<OpMetadata>* list) {
   const auto read_one = [&] {
-    return internal::ParseMetadataPrefix(&reader->lexer(), &list->emplace_back(), reader->diagnostics());
+    return ParseMetadataPrefix(&reader->lexer(), &list->emplace_back(), reader->diagnostics());
   };
   if (reader->kind() != Kind::kLeftBrace || reader->lexer().LookAhead().kind != Kind::kLeftBrace) return read_one();
   return reader->ReadList(Kind::kLeftBrace, Kind::kRightBrace, "metadata list", read_one);
 }
 
 // Comma-separated, at least one.
-bool ReadInts(internal::TokenReader* reader, std::vector<int64_t>* values) {
+bool ReadInts(TokenReader* reader, std::vector<int64_t>* values) {
   do {
     if (!reader->ReadInt(&values->emplace_back())) return false;
   } while (reader->Match(Kind::kComma));
@@ -36,7 +42,7 @@ bool ReadInts(internal::TokenReader* reader, std::vector<int64_t>* values) {
 }
 
 // [2,4]; `what` the numbers are.
-bool ReadTileDims(internal::TokenReader* reader, absl::string_view what, std::vector<int64_t>* dims) {
+bool ReadTileDims(TokenReader* reader, absl::string_view what, std::vector<int64_t>* dims) {
   const size_t begin = reader->lexer().token().begin;
   if (!reader->Expect(Kind::kLeftSquare, absl::StrCat("to start ", what)) || !ReadInts(reader, dims)) return false;
   if (dims->size() > kMaxTileRank) {
@@ -46,7 +52,7 @@ bool ReadTileDims(internal::TokenReader* reader, absl::string_view what, std::ve
 }
 
 // T(perm), which stands if there are two dimensions or more, and cannot else.
-bool ReadTransposition(internal::TokenReader* reader, size_t rank, std::vector<int>* perm) {
+bool ReadTransposition(TokenReader* reader, size_t rank, std::vector<int>* perm) {
   if (rank == 1) {
     perm->push_back(0);
     return true;
@@ -55,7 +61,7 @@ bool ReadTransposition(internal::TokenReader* reader, size_t rank, std::vector<i
     return reader->ErrorExpected("'T(' to start sharding devices iota_transpose_perm, the order of the dimensions");
   }
   do {
-    const internal::Token token = reader->lexer().token();
+    const Token token = reader->lexer().token();
     int64_t dim = 0;
     if (!reader->ReadInt(&dim)) return false;
     if (dim < 0 || dim >= static_cast<int64_t>(rank)) {
@@ -70,7 +76,7 @@ bool ReadTransposition(internal::TokenReader* reader, size_t rank, std::vector<i
 }
 
 // (ids) or ([reshape]T(perm)) behind `device_ids=`.
-std::optional<TileAssignment> ReadDeviceIds(internal::TokenReader* reader, absl::Span<const int64_t> sizes) {
+std::optional<TileAssignment> ReadDeviceIds(TokenReader* reader, absl::Span<const int64_t> sizes) {
   const size_t begin = reader->lexer().token().begin;
   const auto fail = [&](absl::string_view message) {
     reader->ErrorSince(begin, std::string(message));
@@ -106,7 +112,7 @@ std::optional<TileAssignment> ReadDeviceIds(internal::TokenReader* reader, absl:
   return devices;
 }
 
-std::optional<Mesh> ReadMaximalMesh(internal::TokenReader* reader) {
+std::optional<Mesh> ReadMaximalMesh(TokenReader* reader) {
   int64_t device = 0;
   if (!reader->Expect(Kind::kLeftSquare, "after maximal_mesh")) return std::nullopt;
   if (!reader->MatchAttribute("device_id")) {
@@ -125,8 +131,8 @@ bool FindAxis(const Mesh& mesh, const std::string& name, int64_t* axis) {
   return absl::SimpleAtoi(name, axis) && *axis >= 0 && *axis < mesh.num_axes();
 }
 
-bool ReadAxis(internal::TokenReader* reader, const Mesh& mesh, std::vector<AxisRef>* axes) {
-  const internal::Token token = reader->lexer().token();
+bool ReadAxis(TokenReader* reader, const Mesh& mesh, std::vector<AxisRef>* axes) {
+  const Token token = reader->lexer().token();
   std::string name;
   int64_t axis = 0;
   if (!reader->ReadString(&name)) return false;
@@ -150,7 +156,7 @@ bool ReadAxis(internal::TokenReader* reader, const Mesh& mesh, std::vector<AxisR
 // Reads one leaf. The members say what has been read of it.
 class LeafReader {
  public:
-  explicit LeafReader(internal::TokenReader* reader) : reader_(*reader) {}
+  explicit LeafReader(TokenReader* reader) : reader_(*reader) {}
   std::optional<HloSharding> Read();
 
  private:
@@ -165,7 +171,7 @@ class LeafReader {
     return std::nullopt;
   }
 
-  internal::TokenReader& reader_;
+  TokenReader& reader_;
   size_t begin_ = 0;
   bool replicated_ = false;
   bool maximal_ = false;
@@ -185,7 +191,7 @@ class LeafReader {
 // Reads what stands behind the mesh in a named leaf.
 class NamedReader {
  public:
-  NamedReader(internal::TokenReader* reader, Mesh mesh) : reader_(*reader), mesh_(std::move(mesh)) {}
+  NamedReader(TokenReader* reader, Mesh mesh) : reader_(*reader), mesh_(std::move(mesh)) {}
   std::optional<HloSharding> Read(size_t begin);
 
  private:
@@ -195,7 +201,7 @@ class NamedReader {
   bool ReadAttribute();
   std::vector<AxisRef> AllAxes() const;
 
-  internal::TokenReader& reader_;
+  TokenReader& reader_;
   const Mesh mesh_;
   std::vector<NamedSharding::DimensionSharding> dimensions_;
   std::vector<AxisRef> replicated_;
@@ -359,7 +365,7 @@ bool NamedReader::ReadMaximal() {
 
 // One word for all axes, [, metadata=…]
 bool NamedReader::ReadShortForm() {
-  const internal::Token word = reader_.lexer().token();
+  const Token word = reader_.lexer().token();
   if (reader_.MatchIdent("manual")) {
     manual_ = AllAxes();
   } else if (reader_.MatchIdent("unreduced")) {
@@ -401,14 +407,14 @@ std::vector<AxisRef> NamedReader::AllAxes() const {
 
 }  // namespace
 
-bool ReadDevices(internal::TokenReader* reader, DevicesText* devices) {
+bool ReadDevices(TokenReader* reader, DevicesText* devices) {
   if (!ReadTileDims(reader, "sharding devices shape", &devices->dims)) return false;
   if (!reader->Match(Kind::kLessEqual)) return ReadInts(reader, &devices->ids);
   return ReadTileDims(reader, kIotaReshapeDims, &devices->reshape_dims) &&
          ReadTransposition(reader, devices->reshape_dims.size(), &devices->transpose_perm);
 }
 
-std::optional<Mesh> ReadMesh(internal::TokenReader* reader) {
+std::optional<Mesh> ReadMesh(TokenReader* reader) {
   const size_t begin = reader->lexer().token().begin;
   if (reader->MatchIdent("maximal_mesh")) return ReadMaximalMesh(reader);
   reader->lexer().Next();
@@ -445,7 +451,7 @@ std::optional<Mesh> ReadMesh(internal::TokenReader* reader) {
   return mesh;
 }
 
-bool ReadAxes(internal::TokenReader* reader, const Mesh& mesh, std::vector<AxisRef>* axes, bool* is_closed) {
+bool ReadAxes(TokenReader* reader, const Mesh& mesh, std::vector<AxisRef>* axes, bool* is_closed) {
   bool may_go_on = true;
   return reader->ReadList(Kind::kLeftBrace, Kind::kRightBrace, "the axes", [&] {
     if (!may_go_on) return reader->ErrorHere("Saw axis ref after '?'");
@@ -456,9 +462,8 @@ bool ReadAxes(internal::TokenReader* reader, const Mesh& mesh, std::vector<AxisR
   });
 }
 
-std::optional<HloSharding> ParseShardingPrefix(internal::Lexer* lexer, const Shape* shape,
-                                               std::vector<Diagnostic>* diagnostics) {
-  internal::TokenReader reader(lexer, diagnostics);
+std::optional<HloSharding> ParseShardingPrefix(Lexer* lexer, const Shape* shape, std::vector<Diagnostic>* diagnostics) {
+  TokenReader reader(lexer, diagnostics);
   if (reader.kind() != Kind::kLeftBrace) {
     reader.ErrorExpected("`{` to start sharding attribute");
     return std::nullopt;
@@ -481,11 +486,11 @@ std::optional<HloSharding> ParseShardingPrefix(internal::Lexer* lexer, const Sha
 }
 
 absl::StatusOr<HloSharding> ParseSharding(absl::string_view text) {
-  internal::Lexer lexer(text);
+  Lexer lexer(text);
   std::vector<Diagnostic> diagnostics;
   std::optional<HloSharding> sharding = ParseShardingPrefix(&lexer, /*shape=*/nullptr, &diagnostics);
   if (sharding.has_value() && lexer.kind() != Kind::kEnd) {
-    internal::TokenReader(&lexer, &diagnostics).ErrorHere("unexpected text behind the sharding");
+    TokenReader(&lexer, &diagnostics).ErrorHere("unexpected text behind the sharding");
   }
   if (!diagnostics.empty()) return DiagnosticsToStatus({"sharding", text}, diagnostics);
   return *std::move(sharding);
@@ -561,7 +566,7 @@ void HloSharding::PrintLeaf(Printer* printer, bool include_metadata) const {
     const bool is_list = metadata().size() > 1;
     printer->Append(is_list ? " metadata={" : " metadata=");
     AppendJoin(printer, metadata(), ", ",
-               [](Printer* out, const OpMetadata& metadata) { internal::PrintMetadata(out, metadata); });
+               [](Printer* out, const OpMetadata& metadata) { PrintMetadata(out, metadata); });
     if (is_list) printer->Append("}");
   }
   printer->Append("}");

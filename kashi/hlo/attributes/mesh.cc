@@ -12,6 +12,8 @@
 #include "kashi/hlo/attributes/metadata_text.h"
 
 namespace kashi {
+
+using internal::PrintMetadata;
 namespace {
 
 constexpr int64_t kInt64Max = std::numeric_limits<int64_t>::max();
@@ -353,7 +355,7 @@ void NamedSharding::Print(Printer* printer, bool include_metadata) const {
   if (include_metadata && !metadata_.empty()) {
     printer->Append(", metadata={");
     AppendJoin(printer, metadata_, ", ",
-               [](Printer* out, const OpMetadata& metadata) { internal::PrintMetadata(out, metadata); });
+               [](Printer* out, const OpMetadata& metadata) { PrintMetadata(out, metadata); });
     printer->Append("}");
   }
   printer->Append("}");

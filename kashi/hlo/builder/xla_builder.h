@@ -49,6 +49,7 @@
 
 namespace kashi {
 namespace internal {
+class XlaLowering;
 struct XlaBuilderFriend;
 }  // namespace internal
 

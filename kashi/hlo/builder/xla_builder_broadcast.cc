@@ -11,11 +11,19 @@
 #include "kashi/hlo/inference/shape_inference.h"
 
 namespace kashi {
+
+using internal::AddDynamicBroadcast;
+using internal::BinaryOperands;
+using internal::Inferred;
+using internal::Lower;
+using internal::Node;
+using internal::NodeOr;
+using internal::Nodes;
+using internal::XlaLowering;
 namespace {
 
 // One broadcast. Its mapped dimensions are dynamic where the operand's are.
-internal::NodeOr AddBroadcast(internal::XlaLowering* to, internal::Node operand, Shape shape,
-                              absl::Span<const int64_t> dimensions) {
+NodeOr AddBroadcast(XlaLowering* to, Node operand, Shape shape, absl::Span<const int64_t> dimensions) {
   for (size_t i = 0; i < dimensions.size(); ++i) {
     shape.set_dynamic_dimension(static_cast<int>(dimensions[i]),
                                 operand->shape().is_dynamic_dimension(static_cast<int>(i)));
@@ -24,8 +32,7 @@ internal::NodeOr AddBroadcast(internal::XlaLowering* to, internal::Node operand,
 }
 
 // Dimension dimensions[i] has the operand's size, the others the result's.
-internal::NodeOr ExpandRank(internal::XlaLowering* to, internal::Node operand, const Shape& result,
-                            absl::Span<const int64_t> dimensions) {
+NodeOr ExpandRank(XlaLowering* to, Node operand, const Shape& result, absl::Span<const int64_t> dimensions) {
   std::vector<int64_t> sizes(result.dimensions().begin(), result.dimensions().end());
   for (size_t i = 0; i < dimensions.size(); ++i) {
     sizes[dimensions[i]] = operand->shape().dimensions(static_cast<int>(i));
@@ -33,15 +40,15 @@ internal::NodeOr ExpandRank(internal::XlaLowering* to, internal::Node operand, c
   return to->BroadcastInDim(operand, sizes, dimensions);
 }
 
-internal::NodeOr FitStatic(internal::XlaLowering* to, internal::Node operand, const Shape& result) {
+NodeOr FitStatic(XlaLowering* to, Node operand, const Shape& result) {
   return ShapeUtil::SameDimensions(operand->shape(), result) ? operand : to->AddBroadcastSequence(result, operand);
 }
 
 // ---- Sizes known at run time only: vectors of s32. -----------------------------------------------------------------
 
-internal::NodeOr AddSizes(internal::XlaLowering* to, internal::Node operand, int64_t ones_in_front) {
+NodeOr AddSizes(XlaLowering* to, Node operand, int64_t ones_in_front) {
   const Shape& shape = operand->shape();
-  std::vector<internal::Node> sizes;
+  std::vector<Node> sizes;
   for (int64_t i = -ones_in_front; i < shape.dimensions_size(); ++i) {
     const int dimension = static_cast<int>(i);
     if (i < 0 || shape.is_static_dimension(dimension)) {
@@ -49,83 +56,78 @@ internal::NodeOr AddSizes(internal::XlaLowering* to, internal::Node operand, int
       KASHI_ASSIGN_OR_RETURN(sizes.emplace_back(), to->AddConstant(LiteralUtil::CreateR1<int32_t>({size})));
       continue;
     }
-    KASHI_ASSIGN_OR_RETURN(const internal::Node size,
-                           to->AddInferred(HloInstruction::CreateGetDimensionSize(internal::Inferred(), operand, i)));
+    KASHI_ASSIGN_OR_RETURN(const Node size,
+                           to->AddInferred(HloInstruction::CreateGetDimensionSize(Inferred(), operand, i)));
     KASHI_ASSIGN_OR_RETURN(sizes.emplace_back(), to->Reshape(size, {1}));
   }
-  return to->AddInferred(HloInstruction::CreateConcatenate(internal::Inferred(), sizes, 0));
+  return to->AddInferred(HloInstruction::CreateConcatenate(Inferred(), sizes, 0));
 }
 
-internal::NodeOr BroadcastScalarLike(internal::XlaLowering* to, internal::Node scalar, internal::Node like) {
-  KASHI_ASSIGN_OR_RETURN(const internal::Node sizes, AddSizes(to, like, /*ones_in_front=*/0));
+NodeOr BroadcastScalarLike(XlaLowering* to, Node scalar, Node like) {
+  KASHI_ASSIGN_OR_RETURN(const Node sizes, AddSizes(to, like, /*ones_in_front=*/0));
   Shape shape = like->shape();
   shape.set_element_type(scalar->shape().element_type());
-  return internal::AddDynamicBroadcast(to, scalar, sizes, {}, shape);
+  return AddDynamicBroadcast(to, scalar, sizes, {}, shape);
 }
 
-internal::NodeOr BroadcastTrailing(internal::XlaLowering* to, internal::Node operand, internal::Node sizes,
-                                   Shape result) {
+NodeOr BroadcastTrailing(XlaLowering* to, Node operand, Node sizes, Shape result) {
   std::vector<int64_t> dimensions(operand->shape().dimensions_size());
   std::iota(dimensions.begin(), dimensions.end(), result.dimensions_size() - operand->shape().dimensions_size());
   result.set_element_type(operand->shape().element_type());
-  return internal::AddDynamicBroadcast(to, operand, sizes, dimensions, result);
+  return AddDynamicBroadcast(to, operand, sizes, dimensions, result);
 }
 
-absl::StatusOr<internal::BinaryOperands> BroadcastUnbounded(internal::XlaLowering* to, internal::Node lhs,
-                                                            internal::Node rhs, Shape result) {
+absl::StatusOr<BinaryOperands> BroadcastUnbounded(XlaLowering* to, Node lhs, Node rhs, Shape result) {
   const bool lhs_is_scalar = ShapeUtil::IsScalar(lhs->shape());
   const bool rhs_is_scalar = ShapeUtil::IsScalar(rhs->shape());
   if (lhs_is_scalar || rhs_is_scalar) {
-    internal::Node& scalar = lhs_is_scalar ? lhs : rhs;
+    Node& scalar = lhs_is_scalar ? lhs : rhs;
     KASHI_ASSIGN_OR_RETURN(scalar, BroadcastScalarLike(to, scalar, lhs_is_scalar ? rhs : lhs));
   } else if (!ShapeUtil::SameDimensions(lhs->shape(), rhs->shape())) {
     const int64_t rank = result.dimensions_size();
-    KASHI_ASSIGN_OR_RETURN(const internal::Node lhs_sizes, AddSizes(to, lhs, rank - lhs->shape().dimensions_size()));
-    KASHI_ASSIGN_OR_RETURN(const internal::Node rhs_sizes, AddSizes(to, rhs, rank - rhs->shape().dimensions_size()));
-    KASHI_ASSIGN_OR_RETURN(
-        const internal::Node sizes,
-        to->AddInferred(HloInstruction::CreateBinary(internal::Inferred(), HloOpcode::kMaximum, lhs_sizes, rhs_sizes)));
+    KASHI_ASSIGN_OR_RETURN(const Node lhs_sizes, AddSizes(to, lhs, rank - lhs->shape().dimensions_size()));
+    KASHI_ASSIGN_OR_RETURN(const Node rhs_sizes, AddSizes(to, rhs, rank - rhs->shape().dimensions_size()));
+    KASHI_ASSIGN_OR_RETURN(const Node sizes, to->AddInferred(HloInstruction::CreateBinary(
+                                                 Inferred(), HloOpcode::kMaximum, lhs_sizes, rhs_sizes)));
     KASHI_ASSIGN_OR_RETURN(lhs, BroadcastTrailing(to, lhs, sizes, result));
     KASHI_ASSIGN_OR_RETURN(rhs, BroadcastTrailing(to, rhs, sizes, result));
   }
-  return internal::BinaryOperands{lhs, rhs, std::move(result)};
+  return BinaryOperands{lhs, rhs, std::move(result)};
 }
 
 }  // namespace
 
 // ---- Of binary and ternary operations ------------------------------------------------------------------------------
 
-absl::StatusOr<internal::BinaryOperands> internal::BroadcastOperands(internal::XlaLowering* to, HloOpcode opcode,
-                                                                     internal::Node lhs, internal::Node rhs,
-                                                                     absl::Span<const int64_t> broadcast_dimensions) {
+absl::StatusOr<BinaryOperands> internal::BroadcastOperands(XlaLowering* to, HloOpcode opcode, Node lhs, Node rhs,
+                                                           absl::Span<const int64_t> broadcast_dimensions) {
   KASHI_ASSIGN_OR_RETURN(Shape result,
                          ShapeInference::InferBinaryOpShape(opcode, lhs->shape(), rhs->shape(), broadcast_dimensions));
   if (lhs->shape().is_unbounded_dynamic() || rhs->shape().is_unbounded_dynamic()) {
     return BroadcastUnbounded(to, lhs, rhs, std::move(result));
   }
-  for (internal::Node* operand : {&lhs, &rhs}) {
+  for (Node* operand : {&lhs, &rhs}) {
     const Shape& shape = (*operand)->shape();
     if (shape.dimensions_size() == result.dimensions_size() || ShapeUtil::IsScalar(shape)) continue;
     KASHI_ASSIGN_OR_RETURN(*operand, ExpandRank(to, *operand, result, broadcast_dimensions));
   }
   KASHI_ASSIGN_OR_RETURN(lhs, FitStatic(to, lhs, result));
   KASHI_ASSIGN_OR_RETURN(rhs, FitStatic(to, rhs, result));
-  return internal::BinaryOperands{lhs, rhs, std::move(result)};
+  return BinaryOperands{lhs, rhs, std::move(result)};
 }
 
-absl::StatusOr<std::vector<internal::Node>> internal::BroadcastScalars(internal::XlaLowering* to,
-                                                                       internal::Nodes operands) {
-  std::vector<internal::Node> fitting(operands.begin(), operands.end());
+absl::StatusOr<std::vector<Node>> internal::BroadcastScalars(XlaLowering* to, Nodes operands) {
+  std::vector<Node> fitting(operands.begin(), operands.end());
   std::vector<Shape> shapes;
-  for (const internal::Node operand : operands) {
+  for (const Node operand : operands) {
     KASHI_RETURN_IF_ERROR(ExpectArray(operand->shape(), "operand of a ternary operation"));
     shapes.push_back(operand->shape());
   }
   KASHI_ASSIGN_OR_RETURN(const std::optional<Shape> sizes, ShapeInference::InferScalarBroadcastShape(shapes));
   if (!sizes) return fitting;
-  const internal::Node like = *std::find_if(operands.begin(), operands.end(),
-                                            [](internal::Node x) { return !ShapeUtil::IsScalar(x->shape()); });
-  for (internal::Node& operand : fitting) {
+  const Node like =
+      *std::find_if(operands.begin(), operands.end(), [](Node x) { return !ShapeUtil::IsScalar(x->shape()); });
+  for (Node& operand : fitting) {
     if (!ShapeUtil::IsScalar(operand->shape())) continue;
     KASHI_ASSIGN_OR_RETURN(operand, sizes->is_unbounded_dynamic() ? BroadcastScalarLike(to, operand, like)
                                                                   : to->BroadcastScalar(operand, *sizes));
@@ -133,10 +135,8 @@ absl::StatusOr<std::vector<internal::Node>> internal::BroadcastScalars(internal:
   return fitting;
 }
 
-internal::NodeOr internal::AddDynamicBroadcast(internal::XlaLowering* to, internal::Node operand,
-                                               internal::Node output_dimensions,
-                                               absl::Span<const int64_t> broadcast_dimensions,
-                                               const Shape& output_shape) {
+NodeOr internal::AddDynamicBroadcast(XlaLowering* to, Node operand, Node output_dimensions,
+                                     absl::Span<const int64_t> broadcast_dimensions, const Shape& output_shape) {
   return to->Add(HloInstruction::CreateCustomCall(
       output_shape, {operand, output_dimensions}, "mhlo.dynamic_broadcast_in_dim",
       absl::StrCat("{broadcast_dimensions=[", absl::StrJoin(broadcast_dimensions, ","), "]}")));
@@ -144,11 +144,11 @@ internal::NodeOr internal::AddDynamicBroadcast(internal::XlaLowering* to, intern
 
 // ---- What lowerings share ------------------------------------------------------------------------------------------
 
-internal::NodeOr internal::XlaLowering::BroadcastScalar(internal::Node scalar, const Shape& sizes) {
+NodeOr XlaLowering::BroadcastScalar(Node scalar, const Shape& sizes) {
   return AddBroadcast(this, scalar, ShapeUtil::MakeShape(scalar->shape().element_type(), sizes.dimensions()), {});
 }
 
-internal::NodeOr internal::XlaLowering::AddBroadcastSequence(const Shape& output_shape, internal::Node operand) {
+NodeOr XlaLowering::AddBroadcastSequence(const Shape& output_shape, Node operand) {
   const Shape& shape = operand->shape();
   if (ShapeUtil::IsScalar(shape)) return BroadcastScalar(operand, output_shape);
   if (shape.dimensions_size() != output_shape.dimensions_size()) {
@@ -170,7 +170,7 @@ internal::NodeOr internal::XlaLowering::AddBroadcastSequence(const Shape& output
           ShapeUtil::HumanString(shape), ShapeUtil::HumanString(output_shape));
     }
   }
-  internal::Node reshaped;
+  Node reshaped;
   {
     // Of another rank than what the sharding is about.
     XlaScopedShardingAssignment none(builder_, std::nullopt);
@@ -180,8 +180,8 @@ internal::NodeOr internal::XlaLowering::AddBroadcastSequence(const Shape& output
   return AddBroadcast(this, reshaped, ShapeUtil::MakeShape(shape.element_type(), output_shape.dimensions()), kept);
 }
 
-internal::NodeOr internal::XlaLowering::BroadcastInDim(internal::Node operand, absl::Span<const int64_t> out_dim_size,
-                                                       absl::Span<const int64_t> broadcast_dimensions) {
+NodeOr XlaLowering::BroadcastInDim(Node operand, absl::Span<const int64_t> out_dim_size,
+                                   absl::Span<const int64_t> broadcast_dimensions) {
   const Shape& shape = operand->shape();
   KASHI_RETURN_IF_ERROR(ExpectArray(shape, "operand of broadcast"));
   KASHI_ASSIGN_OR_RETURN(Shape output_shape, ShapeUtil::MakeValidatedShape(shape.element_type(), out_dim_size));
@@ -205,7 +205,7 @@ internal::NodeOr internal::XlaLowering::BroadcastInDim(internal::Node operand, a
     if (!shape.is_unbounded_dynamic_dimension(i)) in_dim_shape.set_dimensions(dimension, shape.dimensions(i));
   }
   KASHI_RETURN_IF_ERROR(ShapeInference::InferBroadcastShape(shape, output_shape, broadcast_dimensions).status());
-  KASHI_ASSIGN_OR_RETURN(const internal::Node in_dim,
+  KASHI_ASSIGN_OR_RETURN(const Node in_dim,
                          Add(HloInstruction::CreateBroadcast(in_dim_shape, operand, broadcast_dimensions)));
   return ShapeUtil::Equal(in_dim_shape, output_shape) ? in_dim : AddBroadcastSequence(output_shape, in_dim);
 }
@@ -213,7 +213,7 @@ internal::NodeOr internal::XlaLowering::BroadcastInDim(internal::Node operand, a
 // ---- Operations ----------------------------------------------------------------------------------------------------
 
 XlaOp Broadcast(XlaOp operand, absl::Span<const int64_t> broadcast_sizes) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeInference::InferBroadcastShape(x[0]->shape(), broadcast_sizes));
     std::vector<int64_t> dimensions(x[0]->shape().dimensions_size());
     std::iota(dimensions.begin(), dimensions.end(), static_cast<int64_t>(broadcast_sizes.size()));
@@ -223,9 +223,8 @@ XlaOp Broadcast(XlaOp operand, absl::Span<const int64_t> broadcast_sizes) {
 
 XlaOp BroadcastInDim(XlaOp operand, absl::Span<const int64_t> out_dim_size,
                      absl::Span<const int64_t> broadcast_dimensions) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) {
-    return to.BroadcastInDim(x[0], out_dim_size, broadcast_dimensions);
-  });
+  return Lower({operand},
+               [&](XlaLowering& to, Nodes x) { return to.BroadcastInDim(x[0], out_dim_size, broadcast_dimensions); });
 }
 
 namespace {
@@ -255,26 +254,25 @@ absl::Status CheckDynamicBroadcast(const Shape& operand, absl::Span<const int64_
 
 XlaOp MhloDynamicBroadcastInDim(XlaOp operand, XlaOp output_dimensions, absl::Span<const int64_t> broadcast_dimensions,
                                 const Shape& output_shape) {
-  return internal::Lower(
-      {operand, output_dimensions}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-        const Shape& sizes = x[1]->shape();
-        KASHI_RETURN_IF_ERROR(ExpectArray(x[0]->shape(), "operand of mhlo.dynamic_broadcast_in_dim"));
-        KASHI_RETURN_IF_ERROR(ExpectArray(sizes, "output_dimensions of mhlo.dynamic_broadcast_in_dim"));
-        if (!output_shape.IsArray() || output_shape.element_type() != x[0]->shape().element_type()) {
-          return InvalidArgument("mhlo.dynamic_broadcast_in_dim of %s cannot give %s",
-                                 ShapeUtil::HumanString(x[0]->shape()), ShapeUtil::HumanString(output_shape));
-        }
-        if (!primitive_util::IsIntegralType(sizes.element_type()) || sizes.dimensions_size() != 1) {
-          return InvalidArgument("output_dimensions must be a vector of integers, but is %s",
-                                 ShapeUtil::HumanString(sizes));
-        }
-        if (static_cast<int64_t>(broadcast_dimensions.size()) != x[0]->shape().dimensions_size()) {
-          return InvalidArgument("broadcast_dimensions size (%d) does not match operand's rank (%d)",
-                                 broadcast_dimensions.size(), x[0]->shape().dimensions_size());
-        }
-        KASHI_RETURN_IF_ERROR(CheckDynamicBroadcast(x[0]->shape(), broadcast_dimensions, output_shape));
-        return internal::AddDynamicBroadcast(&to, x[0], x[1], broadcast_dimensions, output_shape);
-      });
+  return Lower({operand, output_dimensions}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    const Shape& sizes = x[1]->shape();
+    KASHI_RETURN_IF_ERROR(ExpectArray(x[0]->shape(), "operand of mhlo.dynamic_broadcast_in_dim"));
+    KASHI_RETURN_IF_ERROR(ExpectArray(sizes, "output_dimensions of mhlo.dynamic_broadcast_in_dim"));
+    if (!output_shape.IsArray() || output_shape.element_type() != x[0]->shape().element_type()) {
+      return InvalidArgument("mhlo.dynamic_broadcast_in_dim of %s cannot give %s",
+                             ShapeUtil::HumanString(x[0]->shape()), ShapeUtil::HumanString(output_shape));
+    }
+    if (!primitive_util::IsIntegralType(sizes.element_type()) || sizes.dimensions_size() != 1) {
+      return InvalidArgument("output_dimensions must be a vector of integers, but is %s",
+                             ShapeUtil::HumanString(sizes));
+    }
+    if (static_cast<int64_t>(broadcast_dimensions.size()) != x[0]->shape().dimensions_size()) {
+      return InvalidArgument("broadcast_dimensions size (%d) does not match operand's rank (%d)",
+                             broadcast_dimensions.size(), x[0]->shape().dimensions_size());
+    }
+    KASHI_RETURN_IF_ERROR(CheckDynamicBroadcast(x[0]->shape(), broadcast_dimensions, output_shape));
+    return AddDynamicBroadcast(&to, x[0], x[1], broadcast_dimensions, output_shape);
+  });
 }
 
 }  // namespace kashi

@@ -6,26 +6,33 @@
 #include "kashi/hlo/inference/shape_inference.h"
 
 namespace kashi {
+
+using internal::Inferred;
+using internal::Lower;
+using internal::Node;
+using internal::NodeOr;
+using internal::Nodes;
+using internal::XlaLowering;
 namespace {
 
-using internal::Groups = absl::Span<const ReplicaGroup>;
+using Groups = absl::Span<const ReplicaGroup>;
 
-CollectiveDeviceList DeviceList(internal::Groups groups) { return CollectiveDeviceList(groups); }
+CollectiveDeviceList DeviceList(Groups groups) { return CollectiveDeviceList(groups); }
 
 std::optional<int64_t> ChannelId(const std::optional<ChannelHandle>& channel) {
   return channel ? std::optional<int64_t>(channel->handle()) : std::nullopt;
 }
 
-std::vector<const Shape*> ShapesOf(internal::Nodes operands) {
+std::vector<const Shape*> ShapesOf(Nodes operands) {
   std::vector<const Shape*> shapes;
-  for (const internal::Node operand : operands) shapes.push_back(&operand->shape());
+  for (const Node operand : operands) shapes.push_back(&operand->shape());
   return shapes;
 }
 
 // The elements of a tuple, or the operand itself.
-absl::StatusOr<std::vector<internal::Node>> ElementsOf(internal::XlaLowering& to, internal::Node operand) {
-  if (!operand->shape().IsTuple()) return std::vector<internal::Node>{operand};
-  std::vector<internal::Node> elements;
+absl::StatusOr<std::vector<Node>> ElementsOf(XlaLowering& to, Node operand) {
+  if (!operand->shape().IsTuple()) return std::vector<Node>{operand};
+  std::vector<Node> elements;
   for (int64_t i = 0; i < operand->shape().tuple_shapes_size(); ++i) {
     KASHI_ASSIGN_OR_RETURN(elements.emplace_back(), to.AddElement(operand, i));
   }
@@ -33,9 +40,9 @@ absl::StatusOr<std::vector<internal::Node>> ElementsOf(internal::XlaLowering& to
 }
 
 // One operation reduces them all.
-absl::Status CheckElementsOfReduction(internal::Nodes elements, absl::string_view operation) {
+absl::Status CheckElementsOfReduction(Nodes elements, absl::string_view operation) {
   if (elements.empty()) return Unimplemented("0 element tuple %s is not supported", operation);
-  for (const internal::Node element : elements) {
+  for (const Node element : elements) {
     if (element->shape().element_type() == elements[0]->shape().element_type()) continue;
     return Unimplemented("All the shapes of a tuple input of %s must have the same element type", operation);
   }
@@ -62,10 +69,9 @@ absl::Status ConstrainLayout(const std::optional<Layout>& layout, Shape* shape) 
   return ShapeUtil::ValidateShapeWithOptionalLayout(*shape);
 }
 
-internal::NodeOr AddAllReduce(internal::XlaLowering& to, internal::Nodes operands, const XlaComputationRef& computation,
-                              internal::Groups groups, const std::optional<ChannelHandle>& channel,
-                              const std::optional<Shape>& shape_with_layout,
-                              std::optional<bool> use_global_device_ids) {
+NodeOr AddAllReduce(XlaLowering& to, Nodes operands, const XlaComputationRef& computation, Groups groups,
+                    const std::optional<ChannelHandle>& channel, const std::optional<Shape>& shape_with_layout,
+                    std::optional<bool> use_global_device_ids) {
   KASHI_RETURN_IF_ERROR(CheckElementsOfReduction(operands, "AllReduce"));
   KASHI_ASSIGN_OR_RETURN(Shape shape, ShapeInference::InferAllReduceShape(ShapesOf(operands)));
   if (shape_with_layout) {
@@ -77,9 +83,9 @@ internal::NodeOr AddAllReduce(internal::XlaLowering& to, internal::Nodes operand
                                                 use_global_device_ids.value_or(false)));
 }
 
-internal::NodeOr AddAllGather(internal::XlaLowering& to, internal::Nodes operands, int64_t dimension,
-                              int64_t shard_count, internal::Groups groups, const std::optional<ChannelHandle>& channel,
-                              const std::optional<Layout>& layout, std::optional<bool> use_global_device_ids) {
+NodeOr AddAllGather(XlaLowering& to, Nodes operands, int64_t dimension, int64_t shard_count, Groups groups,
+                    const std::optional<ChannelHandle>& channel, const std::optional<Layout>& layout,
+                    std::optional<bool> use_global_device_ids) {
   KASHI_ASSIGN_OR_RETURN(Shape shape, ShapeInference::InferAllGatherShape(ShapesOf(operands), dimension, shard_count));
   KASHI_RETURN_IF_ERROR(ConstrainLayout(layout, &shape));
   return to.Add(HloInstruction::CreateAllGather(shape, operands, dimension, DeviceList(groups), layout.has_value(),
@@ -89,7 +95,7 @@ internal::NodeOr AddAllGather(internal::XlaLowering& to, internal::Nodes operand
 // ---- All-to-all.
 
 // Without groups, the first `split_count` devices are one.
-CollectiveDeviceList SplitGroups(internal::Groups groups, int64_t split_count) {
+CollectiveDeviceList SplitGroups(Groups groups, int64_t split_count) {
   if (!groups.empty()) return DeviceList(groups);
   ReplicaGroup all;
   for (int64_t i = 0; i < split_count; ++i) all.add_replica_ids(i);
@@ -98,34 +104,32 @@ CollectiveDeviceList SplitGroups(internal::Groups groups, int64_t split_count) {
 
 // ---- Reshapes of what has unbounded dimensions: sizes are values, s32[1] each.
 
-internal::NodeOr AddSize(internal::XlaLowering& to, int64_t size) {
+NodeOr AddSize(XlaLowering& to, int64_t size) {
   return to.AddConstant(LiteralUtil::CreateR1<int32_t>({static_cast<int32_t>(size)}));
 }
 
 // The sizes of an array, whether the program or the run knows them.
-absl::StatusOr<std::vector<internal::Node>> AddSizes(internal::XlaLowering& to, internal::Node array) {
-  std::vector<internal::Node> sizes;
+absl::StatusOr<std::vector<Node>> AddSizes(XlaLowering& to, Node array) {
+  std::vector<Node> sizes;
   for (int i = 0; i < array->shape().dimensions_size(); ++i) {
     if (!array->shape().is_unbounded_dynamic_dimension(i)) {
       KASHI_ASSIGN_OR_RETURN(sizes.emplace_back(), AddSize(to, array->shape().dimensions(i)));
       continue;
     }
-    KASHI_ASSIGN_OR_RETURN(const internal::Node size,
-                           to.AddInferred(HloInstruction::CreateGetDimensionSize(internal::Inferred(), array, i)));
+    KASHI_ASSIGN_OR_RETURN(const Node size,
+                           to.AddInferred(HloInstruction::CreateGetDimensionSize(Inferred(), array, i)));
     KASHI_ASSIGN_OR_RETURN(sizes.emplace_back(), to.Reshape(size, {1}));
   }
   return sizes;
 }
 
-internal::NodeOr AddDynamicReshape(internal::XlaLowering& to, internal::Node array, internal::Nodes sizes,
-                                   const Shape& result) {
-  KASHI_ASSIGN_OR_RETURN(const internal::Node list,
-                         to.AddInferred(HloInstruction::CreateConcatenate(internal::Inferred(), sizes, 0)));
+NodeOr AddDynamicReshape(XlaLowering& to, Node array, Nodes sizes, const Shape& result) {
+  KASHI_ASSIGN_OR_RETURN(const Node list, to.AddInferred(HloInstruction::CreateConcatenate(Inferred(), sizes, 0)));
   return to.Add(HloInstruction::CreateCustomCall(result, {array, list}, "mhlo.dynamic_reshape"));
 }
 
 // The split dimension becomes two: the pieces, and the elements of each.
-internal::NodeOr AddPieces(internal::XlaLowering& to, internal::Node array, int64_t split, int64_t count) {
+NodeOr AddPieces(XlaLowering& to, Node array, int64_t split, int64_t count) {
   const Shape& shape = array->shape();
   std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
   if (sizes[split] != Shape::kUnboundedSize) sizes[split] /= count;
@@ -134,40 +138,38 @@ internal::NodeOr AddPieces(internal::XlaLowering& to, internal::Node array, int6
   std::vector<bool> flags;
   for (int64_t size : sizes) flags.push_back(size == Shape::kUnboundedSize);
   KASHI_ASSIGN_OR_RETURN(const Shape result, ShapeUtil::MakeValidatedShape(shape.element_type(), sizes, flags));
-  KASHI_ASSIGN_OR_RETURN(std::vector<internal::Node> values, AddSizes(to, array));
-  KASHI_ASSIGN_OR_RETURN(const internal::Node factor, AddSize(to, count));
-  KASHI_ASSIGN_OR_RETURN(values[split], to.AddInferred(HloInstruction::CreateBinary(
-                                            internal::Inferred(), HloOpcode::kDivide, values[split], factor)));
+  KASHI_ASSIGN_OR_RETURN(std::vector<Node> values, AddSizes(to, array));
+  KASHI_ASSIGN_OR_RETURN(const Node factor, AddSize(to, count));
+  KASHI_ASSIGN_OR_RETURN(values[split], to.AddInferred(HloInstruction::CreateBinary(Inferred(), HloOpcode::kDivide,
+                                                                                    values[split], factor)));
   values.insert(values.begin() + split, factor);
   return AddDynamicReshape(to, array, values, result);
 }
 
 // From the pieces one behind the other along `split` to one behind the other along `concat`.
-internal::NodeOr MovePieces(internal::XlaLowering& to, internal::Node exchanged, int64_t split, int64_t concat,
-                            int64_t count, const Shape& result) {
+NodeOr MovePieces(XlaLowering& to, Node exchanged, int64_t split, int64_t concat, int64_t count, const Shape& result) {
   const Shape& shape = exchanged->shape();
   std::vector<int64_t> permutation;
   for (int64_t i = 0; i < shape.dimensions_size(); ++i) {
     if (i == concat) permutation.push_back(split);
     permutation.push_back(i < split ? i : i + 1);
   }
-  KASHI_ASSIGN_OR_RETURN(const internal::Node pieces, AddPieces(to, exchanged, split, count));
-  KASHI_ASSIGN_OR_RETURN(const internal::Node moved,
-                         to.AddInferred(HloInstruction::CreateTranspose(internal::Inferred(), pieces, permutation)));
+  KASHI_ASSIGN_OR_RETURN(const Node pieces, AddPieces(to, exchanged, split, count));
+  KASHI_ASSIGN_OR_RETURN(const Node moved,
+                         to.AddInferred(HloInstruction::CreateTranspose(Inferred(), pieces, permutation)));
   if (!result.is_unbounded_dynamic()) return to.Add(result, HloOpcode::kReshape, {moved});
-  KASHI_ASSIGN_OR_RETURN(std::vector<internal::Node> sizes, AddSizes(to, exchanged));
-  const internal::Node parts = sizes[split];
-  KASHI_ASSIGN_OR_RETURN(const internal::Node factor, AddSize(to, count));
-  KASHI_ASSIGN_OR_RETURN(sizes[split], to.AddInferred(HloInstruction::CreateBinary(internal::Inferred(),
-                                                                                   HloOpcode::kDivide, parts, factor)));
-  KASHI_ASSIGN_OR_RETURN(sizes[concat], to.AddInferred(HloInstruction::CreateBinary(
-                                            internal::Inferred(), HloOpcode::kMultiply, sizes[concat], factor)));
+  KASHI_ASSIGN_OR_RETURN(std::vector<Node> sizes, AddSizes(to, exchanged));
+  const Node parts = sizes[split];
+  KASHI_ASSIGN_OR_RETURN(const Node factor, AddSize(to, count));
+  KASHI_ASSIGN_OR_RETURN(sizes[split],
+                         to.AddInferred(HloInstruction::CreateBinary(Inferred(), HloOpcode::kDivide, parts, factor)));
+  KASHI_ASSIGN_OR_RETURN(sizes[concat], to.AddInferred(HloInstruction::CreateBinary(Inferred(), HloOpcode::kMultiply,
+                                                                                    sizes[concat], factor)));
   return AddDynamicReshape(to, moved, sizes, result);
 }
 
-internal::NodeOr AddAllToAllTuple(internal::XlaLowering& to, internal::Nodes operands,
-                                  const CollectiveDeviceList& devices, const std::optional<Layout>& layout,
-                                  const std::optional<ChannelHandle>& channel) {
+NodeOr AddAllToAllTuple(XlaLowering& to, Nodes operands, const CollectiveDeviceList& devices,
+                        const std::optional<Layout>& layout, const std::optional<ChannelHandle>& channel) {
   KASHI_ASSIGN_OR_RETURN(Shape shape, ShapeInference::InferAllToAllTupleShape(ShapesOf(operands)));
   for (int i = 0; layout && i < shape.tuple_shapes_size(); ++i) {
     const Shape& element = shape.tuple_shapes(i);
@@ -180,9 +182,8 @@ internal::NodeOr AddAllToAllTuple(internal::XlaLowering& to, internal::Nodes ope
   return to.Add(HloInstruction::CreateAllToAll(shape, operands, devices, layout.has_value(), ChannelId(channel)));
 }
 
-internal::NodeOr SplitAndExchange(internal::XlaLowering& to, internal::Node operand, int64_t split, int64_t concat,
-                                  int64_t count, internal::Groups groups, const std::optional<Layout>& layout,
-                                  const std::optional<ChannelHandle>& channel) {
+NodeOr SplitAndExchange(XlaLowering& to, Node operand, int64_t split, int64_t concat, int64_t count, Groups groups,
+                        const std::optional<Layout>& layout, const std::optional<ChannelHandle>& channel) {
   const Shape& shape = operand->shape();
   KASHI_RETURN_IF_ERROR(ShapeInference::InferAllToAllShape(shape, split, concat, count).status());
   if (shape.is_unbounded_dynamic()) {
@@ -192,17 +193,16 @@ internal::NodeOr SplitAndExchange(internal::XlaLowering& to, internal::Node oper
   const int64_t piece = shape.dimensions(static_cast<int>(split)) / count;
   std::vector<int64_t> starts(shape.dimensions_size(), 0), strides(shape.dimensions_size(), 1);
   std::vector<int64_t> limits(shape.dimensions().begin(), shape.dimensions().end());
-  std::vector<internal::Node> pieces;
+  std::vector<Node> pieces;
   for (int64_t i = 0; i < count; ++i) {
     starts[split] = i * piece;
     limits[split] = (i + 1) * piece;
-    KASHI_ASSIGN_OR_RETURN(pieces.emplace_back(), to.AddInferred(HloInstruction::CreateSlice(
-                                                      internal::Inferred(), operand, starts, limits, strides)));
+    KASHI_ASSIGN_OR_RETURN(pieces.emplace_back(),
+                           to.AddInferred(HloInstruction::CreateSlice(Inferred(), operand, starts, limits, strides)));
   }
-  KASHI_ASSIGN_OR_RETURN(const internal::Node exchanged,
-                         AddAllToAllTuple(to, pieces, DeviceList(groups), layout, channel));
+  KASHI_ASSIGN_OR_RETURN(const Node exchanged, AddAllToAllTuple(to, pieces, DeviceList(groups), layout, channel));
   KASHI_ASSIGN_OR_RETURN(pieces, ElementsOf(to, exchanged));
-  return to.AddInferred(HloInstruction::CreateConcatenate(internal::Inferred(), pieces, concat));
+  return to.AddInferred(HloInstruction::CreateConcatenate(Inferred(), pieces, concat));
 }
 
 }  // namespace
@@ -231,10 +231,10 @@ XlaOp CrossReplicaSum(XlaOp operand, absl::Span<const ReplicaGroup> replica_grou
 XlaOp AllReduce(XlaOp operand, const XlaComputationRef& computation, absl::Span<const ReplicaGroup> replica_groups,
                 const std::optional<ChannelHandle>& channel_id, const std::optional<Shape>& shape_with_layout,
                 std::optional<bool> use_global_device_ids) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-    KASHI_ASSIGN_OR_RETURN(const std::vector<internal::Node> elements, ElementsOf(to, x[0]));
-    KASHI_ASSIGN_OR_RETURN(const internal::Node sum, AddAllReduce(to, elements, computation, replica_groups, channel_id,
-                                                                  shape_with_layout, use_global_device_ids));
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_ASSIGN_OR_RETURN(const std::vector<Node> elements, ElementsOf(to, x[0]));
+    KASHI_ASSIGN_OR_RETURN(const Node sum, AddAllReduce(to, elements, computation, replica_groups, channel_id,
+                                                        shape_with_layout, use_global_device_ids));
     const bool is_single = x[0]->shape().IsTuple() && !sum->shape().IsTuple();
     return is_single ? to.AddTuple({sum}) : sum;
   });
@@ -244,7 +244,7 @@ XlaOp AllReduceTuple(absl::Span<const XlaOp> operands, const XlaComputationRef& 
                      absl::Span<const ReplicaGroup> replica_groups, const std::optional<ChannelHandle>& channel_id,
                      const std::optional<Shape>& shape_with_layout, std::optional<bool> use_global_device_ids) {
   KASHI_CHECK(!operands.empty());
-  return internal::Lower(operands[0].builder(), operands, [&](internal::XlaLowering& to, internal::Nodes x) {
+  return Lower(operands[0].builder(), operands, [&](XlaLowering& to, Nodes x) {
     return AddAllReduce(to, x, computation, replica_groups, channel_id, shape_with_layout, use_global_device_ids);
   });
 }
@@ -252,8 +252,8 @@ XlaOp AllReduceTuple(absl::Span<const XlaOp> operands, const XlaComputationRef& 
 XlaOp ReduceScatter(XlaOp operand, const XlaComputationRef& computation, int64_t scatter_dimension, int64_t shard_count,
                     absl::Span<const ReplicaGroup> replica_groups, const std::optional<ChannelHandle>& channel_id,
                     const std::optional<Layout>& layout, std::optional<bool> use_global_device_ids) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-    KASHI_ASSIGN_OR_RETURN(const std::vector<internal::Node> elements, ElementsOf(to, x[0]));
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_ASSIGN_OR_RETURN(const std::vector<Node> elements, ElementsOf(to, x[0]));
     KASHI_RETURN_IF_ERROR(CheckElementsOfReduction(elements, "ReduceScatter"));
     KASHI_ASSIGN_OR_RETURN(Shape shape,
                            ShapeInference::InferReduceScatterShape(ShapesOf(elements), scatter_dimension, shard_count));
@@ -270,8 +270,8 @@ XlaOp ReduceScatter(XlaOp operand, const XlaComputationRef& computation, int64_t
 XlaOp AllGather(XlaOp operand, int64_t all_gather_dimension, int64_t shard_count,
                 absl::Span<const ReplicaGroup> replica_groups, const std::optional<ChannelHandle>& channel_id,
                 const std::optional<Layout>& layout, std::optional<bool> use_global_device_ids) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-    KASHI_ASSIGN_OR_RETURN(const std::vector<internal::Node> elements, ElementsOf(to, x[0]));
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_ASSIGN_OR_RETURN(const std::vector<Node> elements, ElementsOf(to, x[0]));
     return AddAllGather(to, elements, all_gather_dimension, shard_count, replica_groups, channel_id, layout,
                         use_global_device_ids);
   });
@@ -281,7 +281,7 @@ XlaOp AllGatherTuple(absl::Span<const XlaOp> operands, int64_t all_gather_dimens
                      absl::Span<const ReplicaGroup> replica_groups, const std::optional<ChannelHandle>& channel_id,
                      const std::optional<Layout>& layout, std::optional<bool> use_global_device_ids) {
   KASHI_CHECK(!operands.empty());
-  return internal::Lower(operands[0].builder(), operands, [&](internal::XlaLowering& to, internal::Nodes x) {
+  return Lower(operands[0].builder(), operands, [&](XlaLowering& to, Nodes x) {
     return AddAllGather(to, x, all_gather_dimension, shard_count, replica_groups, channel_id, layout,
                         use_global_device_ids);
   });
@@ -293,11 +293,11 @@ XlaOp AllToAll(XlaOp operand, int64_t split_dimension, int64_t concat_dimension,
   if (layout) {
     return AllToAllTuple(operand, split_dimension, concat_dimension, split_count, replica_groups, layout, channel_id);
   }
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_ASSIGN_OR_RETURN(const Shape result, ShapeInference::InferAllToAllShape(x[0]->shape(), split_dimension,
                                                                                   concat_dimension, split_count));
     KASHI_ASSIGN_OR_RETURN(
-        const internal::Node exchanged,
+        const Node exchanged,
         to.Add(HloInstruction::CreateAllToAll(x[0]->shape(), x, SplitGroups(replica_groups, split_count),
                                               /*constrain_layout=*/false, ChannelId(channel_id), split_dimension)));
     if (split_dimension == concat_dimension) return exchanged;
@@ -308,7 +308,7 @@ XlaOp AllToAll(XlaOp operand, int64_t split_dimension, int64_t concat_dimension,
 XlaOp AllToAllTuple(absl::Span<const XlaOp> operands, absl::Span<const ReplicaGroup> replica_groups,
                     const std::optional<Layout>& layout, const std::optional<ChannelHandle>& channel_id) {
   KASHI_CHECK(!operands.empty());
-  return internal::Lower(operands[0].builder(), operands, [&](internal::XlaLowering& to, internal::Nodes x) {
+  return Lower(operands[0].builder(), operands, [&](XlaLowering& to, Nodes x) {
     return AddAllToAllTuple(to, x, DeviceList(replica_groups), layout, channel_id);
   });
 }
@@ -316,7 +316,7 @@ XlaOp AllToAllTuple(absl::Span<const XlaOp> operands, absl::Span<const ReplicaGr
 XlaOp AllToAllTuple(XlaOp operand, int64_t split_dimension, int64_t concat_dimension, int64_t split_count,
                     absl::Span<const ReplicaGroup> replica_groups, const std::optional<Layout>& layout,
                     const std::optional<ChannelHandle>& channel_id) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) {
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) {
     return SplitAndExchange(to, x[0], split_dimension, concat_dimension, split_count, replica_groups, layout,
                             channel_id);
   });
@@ -326,18 +326,17 @@ XlaOp RaggedAllToAll(XlaOp input, XlaOp input_offsets, XlaOp send_sizes, XlaOp o
                      XlaOp recv_sizes, absl::Span<const ReplicaGroup> replica_groups,
                      const std::optional<ChannelHandle>& channel_id) {
   // The instruction has the output second.
-  return internal::Lower(
-      {input, output, input_offsets, send_sizes, output_offsets, recv_sizes},
-      [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-        KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeInference::InferRaggedAllToAllShape(ShapesOf(x)));
-        return to.Add(
-            HloInstruction::CreateRaggedAllToAll(shape, x, DeviceList(replica_groups), ChannelId(channel_id)));
-      });
+  return Lower({input, output, input_offsets, send_sizes, output_offsets, recv_sizes},
+               [&](XlaLowering& to, Nodes x) -> NodeOr {
+                 KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeInference::InferRaggedAllToAllShape(ShapesOf(x)));
+                 return to.Add(
+                     HloInstruction::CreateRaggedAllToAll(shape, x, DeviceList(replica_groups), ChannelId(channel_id)));
+               });
 }
 
 XlaOp CollectiveBroadcast(XlaOp operand, absl::Span<const ReplicaGroup> replica_groups,
                           const std::optional<ChannelHandle>& channel_id) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeInference::InferCollectiveBroadcastShape(ShapesOf(x)));
     return to.Add(HloInstruction::CreateCollectiveBroadcast(shape, x, DeviceList(replica_groups),
                                                             /*constrain_layout=*/false, ChannelId(channel_id)));
@@ -353,17 +352,14 @@ XlaOp MultiCollectivePermute(absl::Span<const XlaOp> operands,
                              const std::vector<std::pair<int64_t, int64_t>>& source_target_pairs,
                              const std::optional<ChannelHandle>& channel_id, bool inplace) {
   KASHI_CHECK(!operands.empty());
-  return internal::Lower(
-      operands[0].builder(), operands, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-        KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeInference::InferCollectivePermuteShape(ShapesOf(x), inplace));
-        return to.Add(HloInstruction::CreateCollectivePermute(shape, x, source_target_pairs, ChannelId(channel_id)));
-      });
+  return Lower(operands[0].builder(), operands, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeInference::InferCollectivePermuteShape(ShapesOf(x), inplace));
+    return to.Add(HloInstruction::CreateCollectivePermute(shape, x, source_target_pairs, ChannelId(channel_id)));
+  });
 }
 
 XlaOp ReplicaId(XlaBuilder* builder) {
-  return internal::Lower(builder, {}, [](internal::XlaLowering& to, internal::Nodes) {
-    return to.Add(HloInstruction::CreateReplicaId());
-  });
+  return Lower(builder, {}, [](XlaLowering& to, Nodes) { return to.Add(HloInstruction::CreateReplicaId()); });
 }
 
 }  // namespace kashi

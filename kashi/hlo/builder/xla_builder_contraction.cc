@@ -7,6 +7,15 @@
 #include "kashi/hlo/inference/shape_inference.h"
 
 namespace kashi {
+
+using internal::InferredOf;
+using internal::Lower;
+using internal::LowerInferred;
+using internal::NewInstruction;
+using internal::Node;
+using internal::NodeOr;
+using internal::Nodes;
+using internal::XlaLowering;
 namespace {
 
 using EdgePadding = absl::Span<const std::pair<int64_t, int64_t>>;
@@ -63,26 +72,25 @@ std::vector<int64_t> SizesOf(const Shape& shape, absl::Span<const int64_t> dimen
 }
 
 // With its shape.
-absl::StatusOr<internal::NewInstruction> MakeConvolution(internal::XlaLowering& to, internal::Node lhs,
-                                                         internal::Node rhs, const Convolution& what) {
+absl::StatusOr<NewInstruction> MakeConvolution(XlaLowering& to, Node lhs, Node rhs, const Convolution& what) {
   const ConvolutionDimensionNumbers& numbers = what.dimension_numbers;
   KASHI_RETURN_IF_ERROR(VerifyConvolution(lhs->shape(), rhs->shape(), numbers));
   KASHI_ASSIGN_OR_RETURN(const Window window,
                          ShapeInference::InferWindowFromDimensions(
                              SizesOf(rhs->shape(), numbers.kernel_spatial_dimensions()), what.window_strides,
                              what.padding, what.lhs_dilation, what.rhs_dilation, what.window_reversal));
-  internal::NewInstruction convolution = HloInstruction::CreateConvolve(
-      internal::InferredOf(what.preferred_element_type), lhs, rhs, what.feature_group_count, what.batch_group_count,
-      window, numbers, OrDefault(what.precision_config));
+  NewInstruction convolution =
+      HloInstruction::CreateConvolve(InferredOf(what.preferred_element_type), lhs, rhs, what.feature_group_count,
+                                     what.batch_group_count, window, numbers, OrDefault(what.precision_config));
   KASHI_RETURN_IF_ERROR(to.InferShapeOf(convolution.get()));
   return convolution;
 }
 
 // The custom call of that name with the operands and what the convolution of the last two says.
-internal::NodeOr AddDynamicConvolution(internal::XlaLowering& to, internal::Nodes operands, const char* target,
-                                       PaddingType padding_type, const Convolution& what) {
-  const internal::Nodes last = operands.last(2);
-  KASHI_ASSIGN_OR_RETURN(internal::NewInstruction convolution, MakeConvolution(to, last[0], last[1], what));
+NodeOr AddDynamicConvolution(XlaLowering& to, Nodes operands, const char* target, PaddingType padding_type,
+                             const Convolution& what) {
+  const Nodes last = operands.last(2);
+  KASHI_ASSIGN_OR_RETURN(NewInstruction convolution, MakeConvolution(to, last[0], last[1], what));
   HloFieldList fields = convolution->fields();
   fields.Set<HloField::custom_call_target>(target);
   fields.Set<HloField::padding_type>(padding_type);
@@ -108,25 +116,25 @@ XlaOp Dot(XlaOp lhs, XlaOp rhs, const PrecisionConfig* precision_config,
 
 XlaOp DotGeneral(XlaOp lhs, XlaOp rhs, const DotDimensionNumbers& dimension_numbers,
                  const PrecisionConfig* precision_config, std::optional<PrimitiveType> preferred_element_type) {
-  return internal::LowerInferred({lhs, rhs}, [&](internal::Nodes x) {
-    return HloInstruction::CreateDot(internal::InferredOf(preferred_element_type), x[0], x[1], dimension_numbers,
+  return LowerInferred({lhs, rhs}, [&](Nodes x) {
+    return HloInstruction::CreateDot(InferredOf(preferred_element_type), x[0], x[1], dimension_numbers,
                                      OrDefault(precision_config));
   });
 }
 
 XlaOp ScaledDot(XlaOp lhs, XlaOp rhs, XlaOp lhs_scale, XlaOp rhs_scale, const DotDimensionNumbers& dimension_numbers,
                 const PrecisionConfig* precision_config, std::optional<PrimitiveType> preferred_element_type) {
-  return internal::LowerInferred({lhs, rhs, lhs_scale, rhs_scale}, [&](internal::Nodes x) {
-    return HloInstruction::CreateScaledDot(internal::InferredOf(preferred_element_type), x[0], x[1], x[2], x[3],
+  return LowerInferred({lhs, rhs, lhs_scale, rhs_scale}, [&](Nodes x) {
+    return HloInstruction::CreateScaledDot(InferredOf(preferred_element_type), x[0], x[1], x[2], x[3],
                                            dimension_numbers, OrDefault(precision_config));
   });
 }
 
 XlaOp RaggedDot(XlaOp lhs, XlaOp rhs, XlaOp group_sizes, const RaggedDotDimensionNumbers& dimension_numbers,
                 const PrecisionConfig* precision_config, std::optional<PrimitiveType> preferred_element_type) {
-  return internal::LowerInferred({lhs, rhs, group_sizes}, [&](internal::Nodes x) {
-    return HloInstruction::CreateRaggedDot(internal::InferredOf(preferred_element_type), x[0], x[1], x[2],
-                                           dimension_numbers, OrDefault(precision_config));
+  return LowerInferred({lhs, rhs, group_sizes}, [&](Nodes x) {
+    return HloInstruction::CreateRaggedDot(InferredOf(preferred_element_type), x[0], x[1], x[2], dimension_numbers,
+                                           OrDefault(precision_config));
   });
 }
 
@@ -154,23 +162,23 @@ XlaOp ConvWithGeneralDimensions(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> 
                                 const ConvolutionDimensionNumbers& dimension_numbers, int64_t feature_group_count,
                                 int64_t batch_group_count, const PrecisionConfig* precision_config,
                                 std::optional<PrimitiveType> preferred_element_type) {
-  return internal::Lower({lhs, rhs}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({lhs, rhs}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_RETURN_IF_ERROR(VerifyConvolution(x[0]->shape(), x[1]->shape(), dimension_numbers));
     const auto base = SizesOf(x[0]->shape(), dimension_numbers.input_spatial_dimensions());
     const auto window = SizesOf(x[1]->shape(), dimension_numbers.kernel_spatial_dimensions());
     KASHI_RETURN_IF_ERROR(ValidatePaddingValues(base, window, window_strides));
     const auto edges = MakePadding(base, window, window_strides, padding);
-    KASHI_ASSIGN_OR_RETURN(internal::NewInstruction convolution, MakeConvolution(to, x[0], x[1],
-                                                                                 {window_strides,
-                                                                                  edges,
-                                                                                  {},
-                                                                                  {},
-                                                                                  dimension_numbers,
-                                                                                  feature_group_count,
-                                                                                  batch_group_count,
-                                                                                  precision_config,
-                                                                                  preferred_element_type,
-                                                                                  std::nullopt}));
+    KASHI_ASSIGN_OR_RETURN(NewInstruction convolution, MakeConvolution(to, x[0], x[1],
+                                                                       {window_strides,
+                                                                        edges,
+                                                                        {},
+                                                                        {},
+                                                                        dimension_numbers,
+                                                                        feature_group_count,
+                                                                        batch_group_count,
+                                                                        precision_config,
+                                                                        preferred_element_type,
+                                                                        std::nullopt}));
     return to.Add(std::move(convolution));
   });
 }
@@ -189,9 +197,9 @@ XlaOp ConvGeneralDilated(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_
                          int64_t batch_group_count, const PrecisionConfig* precision_config,
                          std::optional<PrimitiveType> preferred_element_type,
                          std::optional<std::vector<bool>> window_reversal) {
-  return internal::Lower({lhs, rhs}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({lhs, rhs}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_ASSIGN_OR_RETURN(
-        internal::NewInstruction convolution,
+        NewInstruction convolution,
         MakeConvolution(to, x[0], x[1],
                         {window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, feature_group_count,
                          batch_group_count, precision_config, preferred_element_type, window_reversal}));
@@ -211,19 +219,19 @@ XlaOp ConvGeneralDilated(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_
   }
 
 XlaOp DynamicConvForward(XlaOp lhs, XlaOp rhs, KASHI_DYNAMIC_CONVOLUTION_PARAMETERS) {
-  return internal::Lower({lhs, rhs}, [&](internal::XlaLowering& to, internal::Nodes x) {
+  return Lower({lhs, rhs}, [&](XlaLowering& to, Nodes x) {
     return AddDynamicConvolution(to, x, "DynamicConvolutionForward", padding_type, KASHI_DYNAMIC_CONVOLUTION);
   });
 }
 
 XlaOp DynamicConvKernelGrad(XlaOp activations, XlaOp gradients, KASHI_DYNAMIC_CONVOLUTION_PARAMETERS) {
-  return internal::Lower({activations, gradients}, [&](internal::XlaLowering& to, internal::Nodes x) {
+  return Lower({activations, gradients}, [&](XlaLowering& to, Nodes x) {
     return AddDynamicConvolution(to, x, "DynamicConvolutionKernelGrad", padding_type, KASHI_DYNAMIC_CONVOLUTION);
   });
 }
 
 XlaOp DynamicConvInputGrad(XlaOp input_sizes, XlaOp lhs, XlaOp rhs, KASHI_DYNAMIC_CONVOLUTION_PARAMETERS) {
-  return internal::Lower({input_sizes, lhs, rhs}, [&](internal::XlaLowering& to, internal::Nodes x) {
+  return Lower({input_sizes, lhs, rhs}, [&](XlaLowering& to, Nodes x) {
     return AddDynamicConvolution(to, x, "DynamicConvolutionInputGrad", padding_type, KASHI_DYNAMIC_CONVOLUTION);
   });
 }

@@ -8,6 +8,14 @@
 #include "kashi/hlo/builder/xla_lowering.h"
 
 namespace kashi {
+
+using internal::Inferred;
+using internal::Joined;
+using internal::Lower;
+using internal::NewInstruction;
+using internal::NodeOr;
+using internal::Nodes;
+using internal::XlaLowering;
 namespace {
 
 // ---- Conditionals.
@@ -20,19 +28,17 @@ absl::Status CheckSelector(const Shape& shape, PrimitiveType type, absl::string_
 
 XlaOp IndexedConditional(XlaOp branch_index, std::vector<XlaComputationRef> computations,
                          absl::Span<const XlaOp> operands) {
-  return internal::Lower(
-      branch_index.builder(), internal::Joined({branch_index}, operands),
-      [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-        KASHI_RETURN_IF_ERROR(CheckSelector(x[0]->shape(), S32, "indexed"));
-        if (computations.size() != operands.size()) {
-          return InvalidArgument("Conditional has %d branches, but %d operands.", computations.size(), operands.size());
-        }
-        std::vector<HloComputation*> branches;
-        for (const XlaComputationRef& computation : computations) {
-          KASHI_ASSIGN_OR_RETURN(branches.emplace_back(), to.Embed(computation));
-        }
-        return to.AddInferred(HloInstruction::CreateConditional(internal::Inferred(), x[0], branches, x.subspan(1)));
-      });
+  return Lower(branch_index.builder(), Joined({branch_index}, operands), [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_RETURN_IF_ERROR(CheckSelector(x[0]->shape(), S32, "indexed"));
+    if (computations.size() != operands.size()) {
+      return InvalidArgument("Conditional has %d branches, but %d operands.", computations.size(), operands.size());
+    }
+    std::vector<HloComputation*> branches;
+    for (const XlaComputationRef& computation : computations) {
+      KASHI_ASSIGN_OR_RETURN(branches.emplace_back(), to.Embed(computation));
+    }
+    return to.AddInferred(HloInstruction::CreateConditional(Inferred(), x[0], branches, x.subspan(1)));
+  });
 }
 
 // ---- Custom calls.
@@ -66,8 +72,7 @@ absl::Status CheckOperandLayouts(const Shape& shape, size_t operand_count, absl:
 }
 
 // With further fields: operand shapes, window, …
-internal::NodeOr AddCustomCall(internal::XlaLowering& to, internal::Nodes operands, const CustomCallOptions& options,
-                               HloFieldList fields = {}) {
+NodeOr AddCustomCall(XlaLowering& to, Nodes operands, const CustomCallOptions& options, HloFieldList fields = {}) {
   if (absl::StartsWith(options.target, "$")) {
     return InvalidArgument(
         "Invalid custom_call_target \"%s\": Call targets that start with '$' are reserved for internal use.",
@@ -86,8 +91,7 @@ internal::NodeOr AddCustomCall(internal::XlaLowering& to, internal::Nodes operan
   if (options.literal != nullptr) fields.Set<HloField::literal>(SharedLiteral(options.literal->Clone()));
   if (options.schedule != SCHEDULE_NONE) fields.Set<HloField::custom_call_schedule>(options.schedule);
   if (options.api_version != API_VERSION_ORIGINAL) fields.Set<HloField::api_version>(options.api_version);
-  internal::NewInstruction call =
-      HloInstruction::Create(HloOpcode::kCustomCall, options.shape, operands, std::move(fields));
+  NewInstruction call = HloInstruction::Create(HloOpcode::kCustomCall, options.shape, operands, std::move(fields));
   if (!options.opaque.empty()) call->set_raw_backend_config_string(options.opaque);
   return to.Add(std::move(call));
 }
@@ -100,7 +104,7 @@ HloFieldList OperandShapes(absl::Span<const Shape> shapes) {
 
 XlaOp CustomCallOf(XlaBuilder* builder, absl::Span<const XlaOp> operands, const CustomCallOptions& options,
                    const XlaComputationRef* computation, HloFieldList fields) {
-  return internal::Lower(builder, operands, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower(builder, operands, [&](XlaLowering& to, Nodes x) -> NodeOr {
     if (computation != nullptr) {
       KASHI_ASSIGN_OR_RETURN(HloComputation * called, to.Embed(*computation));
       fields.Set<HloField::called_computations>(ComputationVector{called});
@@ -171,16 +175,16 @@ absl::Status CheckManualSharding(const Shape& shape, const OpSharding& sharding,
 // ---- Calls ---------------------------------------------------------------------------------------------------------
 
 XlaOp Call(XlaBuilder* builder, const XlaComputationRef& computation, absl::Span<const XlaOp> operands) {
-  return internal::Lower(builder, operands, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower(builder, operands, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_ASSIGN_OR_RETURN(HloComputation * called, to.Embed(computation));
-    return to.AddInferred(HloInstruction::CreateCall(internal::Inferred(), x, called));
+    return to.AddInferred(HloInstruction::CreateCall(Inferred(), x, called));
   });
 }
 
 XlaOp CompositeCall(XlaBuilder* builder, const XlaComputationRef& computation, absl::Span<const XlaOp> operands,
                     const std::string& name, std::optional<absl::string_view> attributes,
                     std::optional<int64_t> version) {
-  return internal::Lower(builder, operands, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower(builder, operands, [&](XlaLowering& to, Nodes x) -> NodeOr {
     if (name.empty()) return InvalidArgument("a composite call needs a composite.name whose value is non-empty");
     if (attributes.has_value() && attributes->empty()) {
       return InvalidArgument("the composite.attributes of composite call %s must be {} or non-empty", name);
@@ -191,29 +195,26 @@ XlaOp CompositeCall(XlaBuilder* builder, const XlaComputationRef& computation, a
     }
     KASHI_ASSIGN_OR_RETURN(HloComputation * called, to.Embed(computation));
     return to.AddInferred(HloInstruction::CreateCompositeCall(
-        internal::Inferred(), x, called, name, std::string(attributes.value_or("{}")), version.value_or(0)));
+        Inferred(), x, called, name, std::string(attributes.value_or("{}")), version.value_or(0)));
   });
 }
 
 XlaOp While(const XlaComputationRef& condition, const XlaComputationRef& body, XlaOp init) {
-  return internal::Lower({init}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({init}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_ASSIGN_OR_RETURN(HloComputation * body_computation, to.Embed(body));
     KASHI_ASSIGN_OR_RETURN(HloComputation * condition_computation, to.Embed(condition));
-    return to.AddInferred(
-        HloInstruction::CreateWhile(internal::Inferred(), condition_computation, body_computation, x[0]));
+    return to.AddInferred(HloInstruction::CreateWhile(Inferred(), condition_computation, body_computation, x[0]));
   });
 }
 
 XlaOp Conditional(XlaOp predicate, XlaOp true_operand, const XlaComputationRef& true_computation, XlaOp false_operand,
                   const XlaComputationRef& false_computation) {
-  return internal::Lower(
-      {predicate, true_operand, false_operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-        KASHI_RETURN_IF_ERROR(CheckSelector(x[0]->shape(), PRED, "predicated"));
-        KASHI_ASSIGN_OR_RETURN(HloComputation * on_true, to.Embed(true_computation));
-        KASHI_ASSIGN_OR_RETURN(HloComputation * on_false, to.Embed(false_computation));
-        return to.AddInferred(
-            HloInstruction::CreateConditional(internal::Inferred(), x[0], x[1], on_true, x[2], on_false));
-      });
+  return Lower({predicate, true_operand, false_operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_RETURN_IF_ERROR(CheckSelector(x[0]->shape(), PRED, "predicated"));
+    KASHI_ASSIGN_OR_RETURN(HloComputation * on_true, to.Embed(true_computation));
+    KASHI_ASSIGN_OR_RETURN(HloComputation * on_false, to.Embed(false_computation));
+    return to.AddInferred(HloInstruction::CreateConditional(Inferred(), x[0], x[1], on_true, x[2], on_false));
+  });
 }
 
 XlaOp Conditional(XlaOp branch_index, absl::Span<const XlaComputation* const> branch_computations,

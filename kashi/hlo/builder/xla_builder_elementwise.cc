@@ -9,27 +9,37 @@
 #include "kashi/hlo/inference/shape_inference.h"
 
 namespace kashi {
+
+using internal::BinaryOperands;
+using internal::BroadcastOperands;
+using internal::BroadcastScalars;
+using internal::Inferred;
+using internal::Lower;
+using internal::LowerInferred;
+using internal::Node;
+using internal::NodeOr;
+using internal::Nodes;
+using internal::XlaLowering;
 namespace {
 
 XlaOp Unary(HloOpcode opcode, XlaOp operand, const std::optional<ResultAccuracy>& accuracy = std::nullopt) {
-  return internal::LowerInferred({operand}, [&](internal::Nodes x) {
-    return HloInstruction::CreateUnary(internal::Inferred(), opcode, x[0], accuracy);
-  });
+  return LowerInferred({operand},
+                       [&](Nodes x) { return HloInstruction::CreateUnary(Inferred(), opcode, x[0], accuracy); });
 }
 
 XlaOp Binary(HloOpcode opcode, XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions) {
-  return internal::Lower({lhs, rhs}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-    KASHI_ASSIGN_OR_RETURN(const internal::BinaryOperands operands,
-                           internal::BroadcastOperands(&to, opcode, x[0], x[1], broadcast_dimensions));
+  return Lower({lhs, rhs}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_ASSIGN_OR_RETURN(const BinaryOperands operands,
+                           BroadcastOperands(&to, opcode, x[0], x[1], broadcast_dimensions));
     return to.Add(operands.result, opcode, {operands.lhs, operands.rhs});
   });
 }
 
 XlaOp CompareWith(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcast_dimensions, ComparisonDirection direction,
                   std::optional<Comparison::Type> type) {
-  return internal::Lower({lhs, rhs}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-    KASHI_ASSIGN_OR_RETURN(const internal::BinaryOperands operands,
-                           internal::BroadcastOperands(&to, HloOpcode::kCompare, x[0], x[1], broadcast_dimensions));
+  return Lower({lhs, rhs}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_ASSIGN_OR_RETURN(const BinaryOperands operands,
+                           BroadcastOperands(&to, HloOpcode::kCompare, x[0], x[1], broadcast_dimensions));
     return to.Add(HloInstruction::CreateCompare(operands.result, operands.lhs, operands.rhs, direction, type));
   });
 }
@@ -43,31 +53,28 @@ XlaOp CompareTotalOrder(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> broadcas
 }
 
 XlaOp Ternary(HloOpcode opcode, XlaOp first, XlaOp second, XlaOp third) {
-  return internal::Lower({first, second, third}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-    KASHI_ASSIGN_OR_RETURN(const auto operands, internal::BroadcastScalars(&to, x));
-    return to.AddInferred(
-        HloInstruction::CreateTernary(internal::Inferred(), opcode, operands[0], operands[1], operands[2]));
+  return Lower({first, second, third}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_ASSIGN_OR_RETURN(const auto operands, BroadcastScalars(&to, x));
+    return to.AddInferred(HloInstruction::CreateTernary(Inferred(), opcode, operands[0], operands[1], operands[2]));
   });
 }
 
 // The computation that returns its one argument.
-absl::StatusOr<HloComputation*> PassThrough(internal::XlaLowering* to, const Shape& shape) {
+absl::StatusOr<HloComputation*> PassThrough(XlaLowering* to, const Shape& shape) {
   XlaBuilder builder("dummy");
   Parameter(&builder, 0, shape, "p");
   KASHI_ASSIGN_OR_RETURN(const XlaComputation computation, builder.Build());
   return to->Embed(computation);
 }
 
-internal::NodeOr SelectTuple(internal::XlaLowering& to, internal::Node pred, internal::Node on_true,
-                             internal::Node on_false) {
+NodeOr SelectTuple(XlaLowering& to, Node pred, Node on_true, Node on_false) {
   if (!on_true->shape().IsTuple() || !on_false->shape().IsTuple()) {
     return Internal("select of a tuple and another value: %s and %s", ShapeUtil::HumanString(on_true->shape()),
                     ShapeUtil::HumanString(on_false->shape()));
   }
   KASHI_ASSIGN_OR_RETURN(HloComputation * pass_true, PassThrough(&to, on_true->shape()));
   KASHI_ASSIGN_OR_RETURN(HloComputation * pass_false, PassThrough(&to, on_false->shape()));
-  return to.AddInferred(
-      HloInstruction::CreateConditional(internal::Inferred(), pred, on_true, pass_true, on_false, pass_false));
+  return to.AddInferred(HloInstruction::CreateConditional(Inferred(), pred, on_true, pass_true, on_false, pass_false));
 }
 
 }  // namespace
@@ -105,9 +112,7 @@ XlaOp Conj(XlaOp operand) { return Complex(Real(operand), Neg(Imag(operand))); }
 XlaOp Select(XlaOp pred, XlaOp on_true, XlaOp on_false) {
   const absl::StatusOr<const Shape*> shape = on_true.builder()->GetShapePtr(on_true);
   if (!shape.ok() || !(*shape)->IsTuple()) return Ternary(HloOpcode::kSelect, pred, on_true, on_false);
-  return internal::Lower({pred, on_true, on_false}, [](internal::XlaLowering& to, internal::Nodes x) {
-    return SelectTuple(to, x[0], x[1], x[2]);
-  });
+  return Lower({pred, on_true, on_false}, [](XlaLowering& to, Nodes x) { return SelectTuple(to, x[0], x[1], x[2]); });
 }
 
 XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max) { return Ternary(HloOpcode::kClamp, min, operand, max); }
@@ -115,34 +120,33 @@ XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max) { return Ternary(HloOpcode::kCl
 // ---- Conversions ---------------------------------------------------------------------------------------------------
 
 XlaOp ConvertElementType(XlaOp operand, PrimitiveType new_element_type) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-    internal::Node value = x[0];
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    Node value = x[0];
     const bool was_complex = primitive_util::IsComplexType(value->shape().element_type());
     if (was_complex && !primitive_util::IsComplexType(new_element_type)) {
-      KASHI_ASSIGN_OR_RETURN(
-          value, to.AddInferred(HloInstruction::CreateUnary(internal::Inferred(), HloOpcode::kReal, value)));
+      KASHI_ASSIGN_OR_RETURN(value, to.AddInferred(HloInstruction::CreateUnary(Inferred(), HloOpcode::kReal, value)));
     }
     return to.Add(ShapeInference::InferConvertShape(value->shape(), new_element_type), HloOpcode::kConvert, {value});
   });
 }
 
 XlaOp BitcastConvertType(XlaOp operand, PrimitiveType new_element_type) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) {
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) {
     return to.Add(ShapeInference::InferBitcastConvertShape(x[0]->shape(), new_element_type), HloOpcode::kBitcastConvert,
                   x);
   });
 }
 
 XlaOp StochasticConvertType(XlaOp operand, XlaOp random, PrimitiveType new_element_type) {
-  return internal::Lower({operand, random}, [&](internal::XlaLowering& to, internal::Nodes x) {
+  return Lower({operand, random}, [&](XlaLowering& to, Nodes x) {
     return to.Add(ShapeInference::InferStochasticConvertShape(x[0]->shape(), x[1]->shape(), new_element_type),
                   HloOpcode::kStochasticConvert, x);
   });
 }
 
 XlaOp ReducePrecision(XlaOp operand, int exponent_bits, int mantissa_bits) {
-  return internal::LowerInferred({operand}, [&](internal::Nodes x) {
-    return HloInstruction::CreateReducePrecision(internal::Inferred(), x[0], exponent_bits, mantissa_bits);
+  return LowerInferred({operand}, [&](Nodes x) {
+    return HloInstruction::CreateReducePrecision(Inferred(), x[0], exponent_bits, mantissa_bits);
   });
 }
 

@@ -11,8 +11,7 @@ namespace {
 
 // One instruction with the given shape and no fields.
 XlaOp AddPlain(XlaBuilder* builder, HloOpcode opcode, absl::Span<const XlaOp> operands, const Shape& shape) {
-  return internal::Lower(builder, operands,
-                         [&](internal::XlaLowering& to, internal::Nodes x) { return to.Add(shape, opcode, x); });
+  return Lower(builder, operands, [&](XlaLowering& to, Nodes x) { return to.Add(shape, opcode, x); });
 }
 
 std::optional<int64_t> ChannelId(const std::optional<ChannelHandle>& channel) {
@@ -29,11 +28,11 @@ XlaOp XlaBuilderFriend::BuildAllReduceStart(XlaBuilder* builder, XlaOp operand, 
                                             absl::Span<const ReplicaGroup> replica_groups,
                                             const std::optional<ChannelHandle>& channel_id,
                                             std::optional<bool> use_global_device_ids) {
-  return internal::Lower(builder, {operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower(builder, {operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_ASSIGN_OR_RETURN(HloComputation * reducer, to.Embed(computation));
     return to.AddInferred(HloInstruction::CreateAllReduceStart(
-        internal::Inferred(), x, reducer, CollectiveDeviceList(replica_groups), /*constrain_layout=*/false,
-        ChannelId(channel_id), use_global_device_ids.value_or(false)));
+        Inferred(), x, reducer, CollectiveDeviceList(replica_groups), /*constrain_layout=*/false, ChannelId(channel_id),
+        use_global_device_ids.value_or(false)));
   });
 }
 XlaOp XlaBuilderFriend::BuildAllReduceDone(XlaBuilder* builder, XlaOp operand, const Shape& shape) {
@@ -43,7 +42,7 @@ XlaOp XlaBuilderFriend::BuildAllReduceDone(XlaBuilder* builder, XlaOp operand, c
 XlaOp XlaBuilderFriend::BuildAsyncStart(XlaBuilder* builder, absl::Span<const XlaOp> operands,
                                         const std::string& execution_thread,
                                         const XlaComputationRef& called_computation, const Shape& shape) {
-  return internal::Lower(builder, operands, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower(builder, operands, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_ASSIGN_OR_RETURN(HloComputation * called, to.Embed(called_computation));
     return to.Add(HloInstruction::CreateAsyncStart(shape, x, called, execution_thread));
   });
@@ -62,9 +61,9 @@ XlaOp XlaBuilderFriend::BuildBitcast(XlaBuilder* builder, XlaOp operand, const S
 XlaOp XlaBuilderFriend::BuildCollectivePermuteStart(XlaBuilder* builder, XlaOp operand,
                                                     const std::vector<std::pair<int64_t, int64_t>>& source_target_pairs,
                                                     const std::optional<ChannelHandle>& channel_id) {
-  return internal::Lower(builder, {operand}, [&](internal::XlaLowering& to, internal::Nodes x) {
-    return to.AddInferred(HloInstruction::CreateCollectivePermuteStart(internal::Inferred(), x, source_target_pairs,
-                                                                       ChannelId(channel_id)));
+  return Lower(builder, {operand}, [&](XlaLowering& to, Nodes x) {
+    return to.AddInferred(
+        HloInstruction::CreateCollectivePermuteStart(Inferred(), x, source_target_pairs, ChannelId(channel_id)));
   });
 }
 XlaOp XlaBuilderFriend::BuildCollectivePermuteDone(XlaBuilder* builder, XlaOp operand, const Shape& shape) {
@@ -73,8 +72,8 @@ XlaOp XlaBuilderFriend::BuildCollectivePermuteDone(XlaBuilder* builder, XlaOp op
 
 XlaOp XlaBuilderFriend::BuildCopyStart(XlaBuilder* builder, XlaOp operand,
                                        std::optional<int> cross_program_prefetch_index) {
-  return internal::Lower(builder, {operand}, [&](internal::XlaLowering& to, internal::Nodes x) {
-    return to.AddInferred(HloInstruction::CreateCopyStart(internal::Inferred(), x[0], cross_program_prefetch_index));
+  return Lower(builder, {operand}, [&](XlaLowering& to, Nodes x) {
+    return to.AddInferred(HloInstruction::CreateCopyStart(Inferred(), x[0], cross_program_prefetch_index));
   });
 }
 XlaOp XlaBuilderFriend::BuildCopyDone(XlaBuilder* builder, XlaOp operand, const Shape& shape) {
@@ -83,7 +82,7 @@ XlaOp XlaBuilderFriend::BuildCopyDone(XlaBuilder* builder, XlaOp operand, const 
 
 XlaOp XlaBuilderFriend::BuildDomain(XlaBuilder* builder, XlaOp operand, const OpSharding& entry, const OpSharding& exit,
                                     const Shape& shape) {
-  return internal::Lower(builder, {operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower(builder, {operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_ASSIGN_OR_RETURN(HloSharding entry_sharding, HloSharding::FromProto(entry));
     KASHI_ASSIGN_OR_RETURN(HloSharding exit_sharding, HloSharding::FromProto(exit));
     return to.Add(HloInstruction::CreateDomain(shape, x[0], std::move(entry_sharding), std::move(exit_sharding)));
@@ -92,7 +91,7 @@ XlaOp XlaBuilderFriend::BuildDomain(XlaBuilder* builder, XlaOp operand, const Op
 
 XlaOp XlaBuilderFriend::BuildFusion(XlaBuilder* builder, absl::Span<const XlaOp> operands,
                                     absl::string_view fusion_kind, const XlaComputationRef& fused_computation) {
-  return internal::Lower(builder, operands, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower(builder, operands, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_ASSIGN_OR_RETURN(const FusionKind kind, StringToFusionKind(fusion_kind));
     KASHI_ASSIGN_OR_RETURN(HloComputation * fused, to.Embed(fused_computation));
     return to.Add(HloInstruction::CreateFusion(fused->root_instruction()->shape(), kind, x, fused));
@@ -104,7 +103,7 @@ XlaOp XlaBuilderFriend::BuildPartitionId(XlaBuilder* builder, const Shape& shape
 }
 
 XlaOp XlaBuilderFriend::BuildRngGetAndUpdateState(XlaBuilder* builder, int64_t delta, const Shape& shape) {
-  return internal::Lower(builder, {}, [&](internal::XlaLowering& to, internal::Nodes) {
+  return Lower(builder, {}, [&](XlaLowering& to, Nodes) {
     return to.Add(HloInstruction::CreateRngGetAndUpdateState(shape, delta));
   });
 }

@@ -1,4 +1,4 @@
-// Instructions that have no operation of the builder's: those that compilers put in. (XLA's internal::XlaBuilderFriend.) Shapes that nothing else says are given.
+// Instructions that have no operation of the builder's: those that compilers put in. (XLA's XlaBuilderFriend.) Shapes that nothing else says are given.
 #ifndef KASHI_HLO_BUILDER_XLA_BUILDER_FRIEND_H_
 #define KASHI_HLO_BUILDER_XLA_BUILDER_FRIEND_H_
 

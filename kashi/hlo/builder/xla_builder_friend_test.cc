@@ -7,7 +7,7 @@
 namespace kashi::internal {
 namespace {
 
-using Friend = internal::XlaBuilderFriend;
+using Friend = XlaBuilderFriend;
 
 XlaComputation Negation() {
   XlaBuilder builder("negate");

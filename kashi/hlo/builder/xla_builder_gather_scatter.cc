@@ -3,11 +3,18 @@
 
 namespace kashi {
 
+using internal::Inferred;
+using internal::Joined;
+using internal::Lower;
+using internal::LowerInferred;
+using internal::NodeOr;
+using internal::Nodes;
+using internal::XlaLowering;
+
 XlaOp Gather(XlaOp input, XlaOp start_indices, const GatherDimensionNumbers& dimension_numbers,
              absl::Span<const int64_t> slice_sizes, bool indices_are_sorted) {
-  return internal::LowerInferred({input, start_indices}, [&](internal::Nodes x) {
-    return HloInstruction::CreateGather(internal::Inferred(), x[0], x[1], dimension_numbers, slice_sizes,
-                                        indices_are_sorted);
+  return LowerInferred({input, start_indices}, [&](Nodes x) {
+    return HloInstruction::CreateGather(Inferred(), x[0], x[1], dimension_numbers, slice_sizes, indices_are_sorted);
   });
 }
 
@@ -21,19 +28,17 @@ XlaOp Scatter(absl::Span<const XlaOp> inputs, XlaOp scatter_indices, absl::Span<
               const XlaComputationRef& update_computation, const ScatterDimensionNumbers& dimension_numbers,
               bool indices_are_sorted, bool unique_indices) {
   const size_t count = inputs.size();
-  const std::vector<XlaOp> operands = internal::Joined(internal::Joined(inputs, {scatter_indices}), updates);
-  return internal::Lower(
-      scatter_indices.builder(), operands, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-        if (inputs.empty()) return InvalidArgument("Scatter inputs cannot be empty.");
-        if (updates.size() != count) {
-          return InvalidArgument("Scatter should have same number of inputs and updates: %d vs %d.", count,
-                                 updates.size());
-        }
-        KASHI_ASSIGN_OR_RETURN(HloComputation * combiner, to.Embed(update_computation));
-        return to.AddInferred(HloInstruction::CreateScatter(internal::Inferred(), x.first(count), x[count],
-                                                            x.subspan(count + 1), combiner, dimension_numbers,
-                                                            indices_are_sorted, unique_indices));
-      });
+  const std::vector<XlaOp> operands = Joined(Joined(inputs, {scatter_indices}), updates);
+  return Lower(scatter_indices.builder(), operands, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    if (inputs.empty()) return InvalidArgument("Scatter inputs cannot be empty.");
+    if (updates.size() != count) {
+      return InvalidArgument("Scatter should have same number of inputs and updates: %d vs %d.", count, updates.size());
+    }
+    KASHI_ASSIGN_OR_RETURN(HloComputation * combiner, to.Embed(update_computation));
+    return to.AddInferred(HloInstruction::CreateScatter(Inferred(), x.first(count), x[count], x.subspan(count + 1),
+                                                        combiner, dimension_numbers, indices_are_sorted,
+                                                        unique_indices));
+  });
 }
 
 }  // namespace kashi

@@ -3,12 +3,18 @@
 #include "kashi/hlo/builder/xla_lowering.h"
 
 namespace kashi {
+
+using internal::Inferred;
+using internal::Lower;
+using internal::LowerInferred;
+using internal::NodeOr;
+using internal::Nodes;
+using internal::XlaLowering;
 namespace {
 
 XlaOp Rng(RandomDistribution distribution, XlaOp first, XlaOp second, const Shape& shape) {
-  return internal::Lower({first, second}, [&](internal::XlaLowering& to, internal::Nodes x) {
-    return to.Add(HloInstruction::CreateRng(shape, distribution, x));
-  });
+  return Lower({first, second},
+               [&](XlaLowering& to, Nodes x) { return to.Add(HloInstruction::CreateRng(shape, distribution, x)); });
 }
 
 // Bits are unsigned integers, as wide as what is wanted.
@@ -25,9 +31,8 @@ absl::Status MakeUnsigned(Shape* shape) {
 }  // namespace
 
 XlaOp Fft(XlaOp operand, FftType fft_type, absl::Span<const int64_t> fft_length) {
-  return internal::LowerInferred({operand}, [&](internal::Nodes x) {
-    return HloInstruction::CreateFft(internal::Inferred(), x[0], fft_type, fft_length);
-  });
+  return LowerInferred({operand},
+                       [&](Nodes x) { return HloInstruction::CreateFft(Inferred(), x[0], fft_type, fft_length); });
 }
 
 XlaOp TriangularSolve(XlaOp a, XlaOp b, bool left_side, bool lower, bool unit_diagonal,
@@ -37,37 +42,33 @@ XlaOp TriangularSolve(XlaOp a, XlaOp b, bool left_side, bool lower, bool unit_di
   options.set_lower(lower);
   options.set_unit_diagonal(unit_diagonal);
   options.set_transpose_a(transpose_a);
-  return internal::LowerInferred({a, b}, [&](internal::Nodes x) {
-    return HloInstruction::CreateTriangularSolve(internal::Inferred(), x[0], x[1], options);
-  });
+  return LowerInferred({a, b},
+                       [&](Nodes x) { return HloInstruction::CreateTriangularSolve(Inferred(), x[0], x[1], options); });
 }
 
 XlaOp Cholesky(XlaOp a, bool lower) {
   CholeskyOptions options;
   options.set_lower(lower);
-  return internal::LowerInferred(
-      {a}, [&](internal::Nodes x) { return HloInstruction::CreateCholesky(internal::Inferred(), x[0], options); });
+  return LowerInferred({a}, [&](Nodes x) { return HloInstruction::CreateCholesky(Inferred(), x[0], options); });
 }
 
 XlaOp BatchNormTraining(XlaOp operand, XlaOp scale, XlaOp offset, float epsilon, int64_t feature_index) {
-  return internal::LowerInferred({operand, scale, offset}, [&](internal::Nodes x) {
-    return HloInstruction::CreateBatchNormTraining(internal::Inferred(), x[0], x[1], x[2], epsilon, feature_index);
+  return LowerInferred({operand, scale, offset}, [&](Nodes x) {
+    return HloInstruction::CreateBatchNormTraining(Inferred(), x[0], x[1], x[2], epsilon, feature_index);
   });
 }
 
 XlaOp BatchNormInference(XlaOp operand, XlaOp scale, XlaOp offset, XlaOp mean, XlaOp variance, float epsilon,
                          int64_t feature_index) {
-  return internal::LowerInferred({operand, scale, offset, mean, variance}, [&](internal::Nodes x) {
-    return HloInstruction::CreateBatchNormInference(internal::Inferred(), x[0], x[1], x[2], x[3], x[4], epsilon,
-                                                    feature_index);
+  return LowerInferred({operand, scale, offset, mean, variance}, [&](Nodes x) {
+    return HloInstruction::CreateBatchNormInference(Inferred(), x[0], x[1], x[2], x[3], x[4], epsilon, feature_index);
   });
 }
 
 XlaOp BatchNormGrad(XlaOp operand, XlaOp scale, XlaOp batch_mean, XlaOp batch_var, XlaOp grad_output, float epsilon,
                     int64_t feature_index) {
-  return internal::LowerInferred({operand, scale, batch_mean, batch_var, grad_output}, [&](internal::Nodes x) {
-    return HloInstruction::CreateBatchNormGrad(internal::Inferred(), x[0], x[1], x[2], x[3], x[4], epsilon,
-                                               feature_index);
+  return LowerInferred({operand, scale, batch_mean, batch_var, grad_output}, [&](Nodes x) {
+    return HloInstruction::CreateBatchNormGrad(Inferred(), x[0], x[1], x[2], x[3], x[4], epsilon, feature_index);
   });
 }
 
@@ -75,7 +76,7 @@ XlaOp RngNormal(XlaOp mu, XlaOp sigma, const Shape& shape) { return Rng(RNG_NORM
 XlaOp RngUniform(XlaOp a, XlaOp b, const Shape& shape) { return Rng(RNG_UNIFORM, a, b, shape); }
 
 XlaOp RngBitGenerator(RandomAlgorithm algorithm, XlaOp initial_state, const Shape& shape) {
-  return internal::Lower({initial_state}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({initial_state}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     Shape bits = shape;
     KASHI_RETURN_IF_ERROR(MakeUnsigned(&bits));
     const Shape result = ShapeUtil::MakeTupleShape({x[0]->shape(), bits});

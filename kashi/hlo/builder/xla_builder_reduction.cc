@@ -6,6 +6,16 @@
 #include "kashi/hlo/inference/shape_inference.h"
 
 namespace kashi {
+
+using internal::Inferred;
+using internal::Joined;
+using internal::Lower;
+using internal::LowerInferred;
+using internal::NewInstruction;
+using internal::Node;
+using internal::NodeOr;
+using internal::Nodes;
+using internal::XlaLowering;
 namespace {
 
 using Sizes = absl::Span<const int64_t>;
@@ -28,32 +38,30 @@ bool IsDynamicSamePadding(const Shape& shape, Sizes window_dimensions, Padding p
 }
 
 // The same operation as a custom call of that name.
-internal::NewInstruction AsCustomCall(const HloInstruction& operation, absl::string_view target) {
-  internal::NewInstruction call = HloInstruction::CreateCustomCall(operation.shape(), operation.operands(),
-                                                                   operation.called_computations(), target);
+NewInstruction AsCustomCall(const HloInstruction& operation, absl::string_view target) {
+  NewInstruction call = HloInstruction::CreateCustomCall(operation.shape(), operation.operands(),
+                                                         operation.called_computations(), target);
   call->set_window(operation.window());
   return call;
 }
 
-internal::NodeOr AddReduceWindow(internal::XlaLowering& to, internal::Nodes operands_and_inits,
-                                 const XlaComputationRef& computation, const Window& window,
-                                 bool is_dynamic_same_padding) {
+NodeOr AddReduceWindow(XlaLowering& to, Nodes operands_and_inits, const XlaComputationRef& computation,
+                       const Window& window, bool is_dynamic_same_padding) {
   const size_t count = operands_and_inits.size() / 2;
   KASHI_ASSIGN_OR_RETURN(HloComputation * reducer, to.Embed(computation));
-  internal::NewInstruction reduce = HloInstruction::CreateReduceWindow(
-      internal::Inferred(), operands_and_inits.first(count), operands_and_inits.subspan(count), window, reducer);
+  NewInstruction reduce = HloInstruction::CreateReduceWindow(Inferred(), operands_and_inits.first(count),
+                                                             operands_and_inits.subspan(count), window, reducer);
   if (!is_dynamic_same_padding) return to.AddInferred(std::move(reduce));
   KASHI_RETURN_IF_ERROR(to.InferShapeOf(reduce.get()));
   return to.Add(AsCustomCall(*reduce, "DynamicReduceWindowSamePadding"));
 }
 
-internal::NodeOr AddSelectAndScatter(internal::XlaLowering& to, internal::Nodes x, const XlaComputationRef& select,
-                                     const Window& window, const XlaComputationRef& scatter,
-                                     bool is_dynamic_same_padding) {
+NodeOr AddSelectAndScatter(XlaLowering& to, Nodes x, const XlaComputationRef& select, const Window& window,
+                           const XlaComputationRef& scatter, bool is_dynamic_same_padding) {
   KASHI_ASSIGN_OR_RETURN(HloComputation * selector, to.Embed(select));
   KASHI_ASSIGN_OR_RETURN(HloComputation * scatterer, to.Embed(scatter));
-  internal::NewInstruction operation =
-      HloInstruction::CreateSelectAndScatter(internal::Inferred(), x[0], selector, window, x[1], x[2], scatterer);
+  NewInstruction operation =
+      HloInstruction::CreateSelectAndScatter(Inferred(), x[0], selector, window, x[1], x[2], scatterer);
   if (!is_dynamic_same_padding) return to.AddInferred(std::move(operation));
   KASHI_RETURN_IF_ERROR(to.InferShapeOf(operation.get()));
   return to.Add(AsCustomCall(*operation, "DynamicSelectAndScatterSamePadding"));
@@ -70,13 +78,11 @@ XlaOp Reduce(XlaOp operand, XlaOp init_value, const XlaComputationRef& computati
 
 XlaOp Reduce(XlaBuilder* builder, absl::Span<const XlaOp> operands, absl::Span<const XlaOp> init_values,
              const XlaComputationRef& computation, absl::Span<const int64_t> dimensions_to_reduce) {
-  return internal::Lower(
-      builder, internal::Joined(operands, init_values),
-      [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-        KASHI_ASSIGN_OR_RETURN(HloComputation * reducer, to.Embed(computation));
-        return to.AddInferred(HloInstruction::CreateReduce(internal::Inferred(), x.first(operands.size()),
-                                                           x.subspan(operands.size()), dimensions_to_reduce, reducer));
-      });
+  return Lower(builder, Joined(operands, init_values), [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_ASSIGN_OR_RETURN(HloComputation * reducer, to.Embed(computation));
+    return to.AddInferred(HloInstruction::CreateReduce(Inferred(), x.first(operands.size()), x.subspan(operands.size()),
+                                                       dimensions_to_reduce, reducer));
+  });
 }
 
 XlaOp ReduceAll(XlaOp operand, XlaOp init_value, const XlaComputationRef& computation) {
@@ -103,15 +109,13 @@ XlaOp ReduceWindow(absl::Span<const XlaOp> operands, absl::Span<const XlaOp> ini
                    const XlaComputationRef& computation, absl::Span<const int64_t> window_dimensions,
                    absl::Span<const int64_t> window_strides, Padding padding) {
   KASHI_CHECK(!operands.empty());
-  return internal::Lower(
-      operands[0].builder(), internal::Joined(operands, init_values),
-      [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-        const Shape& shape = x[0]->shape();
-        KASHI_ASSIGN_OR_RETURN(const EdgePadding edges, PaddingFor(shape, window_dimensions, window_strides, padding));
-        KASHI_ASSIGN_OR_RETURN(const Window window, ShapeInference::InferWindowFromDimensions(
-                                                        window_dimensions, window_strides, edges, {}, {}));
-        return AddReduceWindow(to, x, computation, window, IsDynamicSamePadding(shape, window_dimensions, padding));
-      });
+  return Lower(operands[0].builder(), Joined(operands, init_values), [&](XlaLowering& to, Nodes x) -> NodeOr {
+    const Shape& shape = x[0]->shape();
+    KASHI_ASSIGN_OR_RETURN(const EdgePadding edges, PaddingFor(shape, window_dimensions, window_strides, padding));
+    KASHI_ASSIGN_OR_RETURN(const Window window,
+                           ShapeInference::InferWindowFromDimensions(window_dimensions, window_strides, edges, {}, {}));
+    return AddReduceWindow(to, x, computation, window, IsDynamicSamePadding(shape, window_dimensions, padding));
+  });
 }
 
 XlaOp ReduceWindowWithGeneralPadding(XlaOp operand, XlaOp init_value, const XlaComputationRef& computation,
@@ -130,27 +134,24 @@ XlaOp ReduceWindowWithGeneralPadding(absl::Span<const XlaOp> operands, absl::Spa
                                      absl::Span<const int64_t> window_dilations,
                                      absl::Span<const std::pair<int64_t, int64_t>> padding) {
   KASHI_CHECK(!operands.empty());
-  return internal::Lower(operands[0].builder(), internal::Joined(operands, init_values),
-                         [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-                           KASHI_ASSIGN_OR_RETURN(const Window window, ShapeInference::InferWindowFromDimensions(
-                                                                           window_dimensions, window_strides, padding,
-                                                                           base_dilations, window_dilations));
-                           return AddReduceWindow(to, x, computation, window, /*is_dynamic_same_padding=*/false);
-                         });
+  return Lower(operands[0].builder(), Joined(operands, init_values), [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_ASSIGN_OR_RETURN(const Window window,
+                           ShapeInference::InferWindowFromDimensions(window_dimensions, window_strides, padding,
+                                                                     base_dilations, window_dilations));
+    return AddReduceWindow(to, x, computation, window, /*is_dynamic_same_padding=*/false);
+  });
 }
 
 XlaOp SelectAndScatter(XlaOp operand, const XlaComputationRef& select, absl::Span<const int64_t> window_dimensions,
                        absl::Span<const int64_t> window_strides, Padding padding, XlaOp source, XlaOp init_value,
                        const XlaComputationRef& scatter) {
-  return internal::Lower(
-      {operand, source, init_value}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-        const Shape& shape = x[0]->shape();
-        KASHI_ASSIGN_OR_RETURN(const EdgePadding edges, PaddingFor(shape, window_dimensions, window_strides, padding));
-        KASHI_ASSIGN_OR_RETURN(const Window window, ShapeInference::InferWindowFromDimensions(
-                                                        window_dimensions, window_strides, edges, {}, {}));
-        return AddSelectAndScatter(to, x, select, window, scatter,
-                                   IsDynamicSamePadding(shape, window_dimensions, padding));
-      });
+  return Lower({operand, source, init_value}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    const Shape& shape = x[0]->shape();
+    KASHI_ASSIGN_OR_RETURN(const EdgePadding edges, PaddingFor(shape, window_dimensions, window_strides, padding));
+    KASHI_ASSIGN_OR_RETURN(const Window window,
+                           ShapeInference::InferWindowFromDimensions(window_dimensions, window_strides, edges, {}, {}));
+    return AddSelectAndScatter(to, x, select, window, scatter, IsDynamicSamePadding(shape, window_dimensions, padding));
+  });
 }
 
 XlaOp SelectAndScatterWithGeneralPadding(XlaOp operand, const XlaComputationRef& select,
@@ -158,27 +159,26 @@ XlaOp SelectAndScatterWithGeneralPadding(XlaOp operand, const XlaComputationRef&
                                          absl::Span<const int64_t> window_strides,
                                          absl::Span<const std::pair<int64_t, int64_t>> padding, XlaOp source,
                                          XlaOp init_value, const XlaComputationRef& scatter) {
-  return internal::Lower(
-      {operand, source, init_value}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-        KASHI_ASSIGN_OR_RETURN(const Window window, ShapeInference::InferWindowFromDimensions(
-                                                        window_dimensions, window_strides, padding, {}, {}));
-        return AddSelectAndScatter(to, x, select, window, scatter, /*is_dynamic_same_padding=*/false);
-      });
+  return Lower({operand, source, init_value}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_ASSIGN_OR_RETURN(const Window window, ShapeInference::InferWindowFromDimensions(
+                                                    window_dimensions, window_strides, padding, {}, {}));
+    return AddSelectAndScatter(to, x, select, window, scatter, /*is_dynamic_same_padding=*/false);
+  });
 }
 
 // ---- Maps and sorting ----------------------------------------------------------------------------------------------
 
 XlaOp Map(XlaBuilder* builder, absl::Span<const XlaOp> operands, const XlaComputationRef& computation,
           absl::Span<const int64_t> dimensions, absl::Span<const XlaOp> static_operands) {
-  return internal::Lower(builder, operands, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower(builder, operands, [&](XlaLowering& to, Nodes x) -> NodeOr {
     if (!static_operands.empty()) return Unimplemented("static_operands is not supported in Map");
     KASHI_ASSIGN_OR_RETURN(HloComputation * function, to.Embed(computation));
     std::vector<const Shape*> shapes;
-    for (const internal::Node operand : x) shapes.push_back(&operand->shape());
+    for (const Node operand : x) shapes.push_back(&operand->shape());
     KASHI_ASSIGN_OR_RETURN(const Shape shape,
                            ShapeInference::InferMapShape(shapes, function->ComputeProgramShape(), dimensions));
-    std::vector<internal::Node> fitting(x.begin(), x.end());
-    for (internal::Node& operand : fitting) {
+    std::vector<Node> fitting(x.begin(), x.end());
+    for (Node& operand : fitting) {
       if (ShapeUtil::SameDimensions(operand->shape(), shape)) continue;
       KASHI_ASSIGN_OR_RETURN(operand, to.AddBroadcastSequence(shape, operand));
     }
@@ -188,19 +188,17 @@ XlaOp Map(XlaBuilder* builder, absl::Span<const XlaOp> operands, const XlaComput
 
 XlaOp Sort(absl::Span<const XlaOp> operands, const XlaComputationRef& comparator, int64_t dimension, bool is_stable) {
   KASHI_CHECK(!operands.empty());
-  return internal::Lower(
-      operands[0].builder(), operands, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-        KASHI_ASSIGN_OR_RETURN(HloComputation * compare, to.Embed(comparator));
-        const Shape& keys = x[0]->shape();
-        if (!keys.IsArray()) return InvalidArgument("Sort of %s, which is no array", ShapeUtil::HumanString(keys));
-        const int64_t along = dimension == -1 ? keys.dimensions_size() - 1 : dimension;
-        return to.AddInferred(HloInstruction::CreateSort(internal::Inferred(), along, x, compare, is_stable));
-      });
+  return Lower(operands[0].builder(), operands, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_ASSIGN_OR_RETURN(HloComputation * compare, to.Embed(comparator));
+    const Shape& keys = x[0]->shape();
+    if (!keys.IsArray()) return InvalidArgument("Sort of %s, which is no array", ShapeUtil::HumanString(keys));
+    const int64_t along = dimension == -1 ? keys.dimensions_size() - 1 : dimension;
+    return to.AddInferred(HloInstruction::CreateSort(Inferred(), along, x, compare, is_stable));
+  });
 }
 
 XlaOp TopK(XlaOp operand, int64_t k, bool largest) {
-  return internal::LowerInferred(
-      {operand}, [&](internal::Nodes x) { return HloInstruction::CreateTopK(internal::Inferred(), x[0], k, largest); });
+  return LowerInferred({operand}, [&](Nodes x) { return HloInstruction::CreateTopK(Inferred(), x[0], k, largest); });
 }
 
 }  // namespace kashi

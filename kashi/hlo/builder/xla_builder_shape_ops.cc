@@ -8,13 +8,23 @@
 #include "kashi/hlo/inference/shape_inference.h"
 
 namespace kashi {
+
+using internal::Inferred;
+using internal::Joined;
+using internal::Lower;
+using internal::LowerInferred;
+using internal::NewInstruction;
+using internal::Node;
+using internal::NodeOr;
+using internal::Nodes;
+using internal::XlaLowering;
 namespace {
 
 XlaOp MakeParameter(XlaBuilder* builder, int64_t number, const Shape& shape, const std::string& name,
                     const std::vector<bool>* replicated) {
-  return internal::Lower(builder, {}, [&](internal::XlaLowering& to, internal::Nodes) -> internal::NodeOr {
+  return Lower(builder, {}, [&](XlaLowering& to, Nodes) -> NodeOr {
     KASHI_RETURN_IF_ERROR(to.RegisterParameter(number, name));
-    internal::NewInstruction parameter = HloInstruction::CreateParameter(number, shape, name);
+    NewInstruction parameter = HloInstruction::CreateParameter(number, shape, name);
     if (replicated != nullptr) {
       const int64_t leaves = ShapeUtil::GetLeafCount(shape);
       if (static_cast<int64_t>(replicated->size()) != leaves) {
@@ -28,7 +38,7 @@ XlaOp MakeParameter(XlaBuilder* builder, int64_t number, const Shape& shape, con
 }
 
 // An s32 scalar that lowering needs.
-internal::NodeOr AddSize(internal::XlaLowering& to, int64_t size) {
+NodeOr AddSize(XlaLowering& to, int64_t size) {
   return to.AddConstant(LiteralUtil::CreateR0<int32_t>(static_cast<int32_t>(size)));
 }
 
@@ -50,12 +60,12 @@ XlaOp Parameter(XlaBuilder* builder, int64_t parameter_number, const Shape& shap
 }
 
 XlaOp ConstantLiteral(XlaBuilder* builder, const LiteralSlice& literal) {
-  return internal::Lower(builder, {}, [&](internal::XlaLowering& to, internal::Nodes) -> internal::NodeOr {
+  return Lower(builder, {}, [&](XlaLowering& to, Nodes) -> NodeOr {
     const Shape& shape = literal.shape();
     if (!shape.IsArray() || literal.element_count() < 2 || !literal.IsAllFirst()) {
       return to.AddConstant(literal.Clone());
     }
-    internal::Node scalar;
+    Node scalar;
     {
       // The sharding is the array's.
       XlaScopedShardingAssignment none(builder, std::nullopt);
@@ -66,7 +76,7 @@ XlaOp ConstantLiteral(XlaBuilder* builder, const LiteralSlice& literal) {
 }
 
 XlaOp Iota(XlaBuilder* builder, const Shape& shape, int64_t iota_dimension) {
-  return internal::Lower(builder, {}, [&](internal::XlaLowering& to, internal::Nodes) -> internal::NodeOr {
+  return Lower(builder, {}, [&](XlaLowering& to, Nodes) -> NodeOr {
     if (!shape.is_static()) {
       return InvalidArgument("The output of iota must not have dynamic dimensions: %s", ShapeUtil::HumanString(shape));
     }
@@ -80,8 +90,7 @@ XlaOp Iota(XlaBuilder* builder, PrimitiveType type, int64_t size) {
 
 // ---- Reshapes ------------------------------------------------------------------------------------------------------
 
-internal::NodeOr internal::XlaLowering::Reshape(internal::Node operand, absl::Span<const int64_t> dimensions,
-                                                int64_t inferred_dimension) {
+NodeOr XlaLowering::Reshape(Node operand, absl::Span<const int64_t> dimensions, int64_t inferred_dimension) {
   if (std::find(dimensions.begin(), dimensions.end(), Shape::kUnboundedSize) != dimensions.end()) {
     return InvalidArgument("reshape to unbounded dimensions is not supported");
   }
@@ -95,12 +104,10 @@ XlaOp Reshape(XlaOp operand, absl::Span<const int64_t> dimensions) {
   return ReshapeWithInferredDimension(operand, dimensions, /*inferred_dimension=*/-1);
 }
 XlaOp ReshapeWithInferredDimension(XlaOp operand, absl::Span<const int64_t> dimensions, int64_t inferred_dimension) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) {
-    return to.Reshape(x[0], dimensions, inferred_dimension);
-  });
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) { return to.Reshape(x[0], dimensions, inferred_dimension); });
 }
 XlaOp Reshape(const Shape& shape, XlaOp operand) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_RETURN_IF_ERROR(ExpectArray(x[0]->shape(), "operand of reshape"));
     KASHI_RETURN_IF_ERROR(ExpectArray(shape, "result of reshape"));
     if (shape.is_unbounded_dynamic()) {
@@ -117,45 +124,43 @@ XlaOp Reshape(const Shape& shape, XlaOp operand) {
 
 XlaOp DynamicReshape(XlaOp operand, absl::Span<const XlaOp> dim_sizes, absl::Span<const int64_t> new_size_bounds,
                      const std::vector<bool>& dims_are_dynamic) {
-  return internal::Lower(
-      operand.builder(), internal::Joined({operand}, dim_sizes), [&](internal::XlaLowering& to, internal::Nodes x) {
-        std::vector<const Shape*> sizes;
-        for (const internal::Node size : x.subspan(1)) sizes.push_back(&size->shape());
-        return to.Add(ShapeInference::InferDynamicReshapeShape(x[0]->shape(), sizes, new_size_bounds, dims_are_dynamic),
-                      HloOpcode::kDynamicReshape, x);
-      });
+  return Lower(operand.builder(), Joined({operand}, dim_sizes), [&](XlaLowering& to, Nodes x) {
+    std::vector<const Shape*> sizes;
+    for (const Node size : x.subspan(1)) sizes.push_back(&size->shape());
+    return to.Add(ShapeInference::InferDynamicReshapeShape(x[0]->shape(), sizes, new_size_bounds, dims_are_dynamic),
+                  HloOpcode::kDynamicReshape, x);
+  });
 }
 
 XlaOp MhloDynamicReshape(XlaOp operand, XlaOp output_shape, const Shape& shape) {
-  return internal::Lower(
-      {operand, output_shape}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-        const Shape& sizes = x[1]->shape();
-        KASHI_RETURN_IF_ERROR(ExpectArray(shape, "result of mhlo.dynamic_reshape"));
-        KASHI_RETURN_IF_ERROR(ExpectArray(sizes, "output_shape of mhlo.dynamic_reshape"));
-        if (x[0]->shape().element_type() != shape.element_type()) {
-          return InvalidArgument("Element type of operand %s and output %s must match",
-                                 ShapeUtil::HumanString(x[0]->shape()), ShapeUtil::HumanString(shape));
-        }
-        const Shape& from = x[0]->shape();
-        if (from.is_static() && shape.is_static() && ShapeUtil::ElementsIn(from) != ShapeUtil::ElementsIn(shape)) {
-          return InvalidArgument("mhlo.dynamic_reshape has mismatched element counts: from=%d (%s) to=%d (%s)",
-                                 ShapeUtil::ElementsIn(from), ShapeUtil::HumanString(from),
-                                 ShapeUtil::ElementsIn(shape), ShapeUtil::HumanString(shape));
-        }
-        if (sizes.dimensions_size() != 1 || !primitive_util::IsIntegralType(sizes.element_type())) {
-          return InvalidArgument("output_shape must be a vector of integers, but is %s", ShapeUtil::HumanString(sizes));
-        }
-        if (sizes.dimensions(0) != shape.dimensions_size()) {
-          return InvalidArgument("output_shape dimension size=%d (%s) and rank of shape=%d (%s) must match",
-                                 sizes.dimensions(0), ShapeUtil::HumanString(sizes), shape.dimensions_size(),
-                                 ShapeUtil::HumanString(shape));
-        }
-        return to.Add(HloInstruction::CreateCustomCall(shape, x, "mhlo.dynamic_reshape"));
-      });
+  return Lower({operand, output_shape}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    const Shape& sizes = x[1]->shape();
+    KASHI_RETURN_IF_ERROR(ExpectArray(shape, "result of mhlo.dynamic_reshape"));
+    KASHI_RETURN_IF_ERROR(ExpectArray(sizes, "output_shape of mhlo.dynamic_reshape"));
+    if (x[0]->shape().element_type() != shape.element_type()) {
+      return InvalidArgument("Element type of operand %s and output %s must match",
+                             ShapeUtil::HumanString(x[0]->shape()), ShapeUtil::HumanString(shape));
+    }
+    const Shape& from = x[0]->shape();
+    if (from.is_static() && shape.is_static() && ShapeUtil::ElementsIn(from) != ShapeUtil::ElementsIn(shape)) {
+      return InvalidArgument("mhlo.dynamic_reshape has mismatched element counts: from=%d (%s) to=%d (%s)",
+                             ShapeUtil::ElementsIn(from), ShapeUtil::HumanString(from), ShapeUtil::ElementsIn(shape),
+                             ShapeUtil::HumanString(shape));
+    }
+    if (sizes.dimensions_size() != 1 || !primitive_util::IsIntegralType(sizes.element_type())) {
+      return InvalidArgument("output_shape must be a vector of integers, but is %s", ShapeUtil::HumanString(sizes));
+    }
+    if (sizes.dimensions(0) != shape.dimensions_size()) {
+      return InvalidArgument("output_shape dimension size=%d (%s) and rank of shape=%d (%s) must match",
+                             sizes.dimensions(0), ShapeUtil::HumanString(sizes), shape.dimensions_size(),
+                             ShapeUtil::HumanString(shape));
+    }
+    return to.Add(HloInstruction::CreateCustomCall(shape, x, "mhlo.dynamic_reshape"));
+  });
 }
 
 XlaOp Collapse(XlaOp operand, absl::Span<const int64_t> dimensions) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     if (dimensions.size() <= 1) return x[0];
     for (size_t i = 1; i < dimensions.size(); ++i) {
       if (dimensions[i] - 1 != dimensions[i - 1]) {
@@ -180,44 +185,39 @@ XlaOp Collapse(XlaOp operand, absl::Span<const int64_t> dimensions) {
 // ---- Moving --------------------------------------------------------------------------------------------------------
 
 XlaOp Transpose(XlaOp operand, absl::Span<const int64_t> permutation) {
-  return internal::LowerInferred({operand}, [&](internal::Nodes x) {
-    return HloInstruction::CreateTranspose(internal::Inferred(), x[0], permutation);
-  });
+  return LowerInferred({operand},
+                       [&](Nodes x) { return HloInstruction::CreateTranspose(Inferred(), x[0], permutation); });
 }
 
 XlaOp Rev(XlaOp operand, absl::Span<const int64_t> dimensions) {
-  return internal::LowerInferred({operand}, [&](internal::Nodes x) {
-    return HloInstruction::CreateReverse(internal::Inferred(), x[0], dimensions);
-  });
+  return LowerInferred({operand}, [&](Nodes x) { return HloInstruction::CreateReverse(Inferred(), x[0], dimensions); });
 }
 
 XlaOp Pad(XlaOp operand, XlaOp padding_value, const PaddingConfig& padding_config) {
-  return internal::LowerInferred({operand, padding_value}, [&](internal::Nodes x) {
-    return HloInstruction::CreatePad(internal::Inferred(), x[0], x[1], padding_config);
-  });
+  return LowerInferred({operand, padding_value},
+                       [&](Nodes x) { return HloInstruction::CreatePad(Inferred(), x[0], x[1], padding_config); });
 }
 
 XlaOp PadInDim(XlaOp operand, XlaOp padding_value, int64_t dimno, int64_t pad_lo, int64_t pad_hi) {
-  return internal::Lower({operand, padding_value},
-                         [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-                           KASHI_RETURN_IF_ERROR(CheckDimension(x[0]->shape(), dimno));
-                           PaddingConfig config;
-                           for (int i = 0; i < x[0]->shape().dimensions_size(); ++i) config.add_dimensions();
-                           config.mutable_dimensions(static_cast<int>(dimno))->set_edge_padding_low(pad_lo);
-                           config.mutable_dimensions(static_cast<int>(dimno))->set_edge_padding_high(pad_hi);
-                           return to.AddInferred(HloInstruction::CreatePad(internal::Inferred(), x[0], x[1], config));
-                         });
+  return Lower({operand, padding_value}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_RETURN_IF_ERROR(CheckDimension(x[0]->shape(), dimno));
+    PaddingConfig config;
+    for (int i = 0; i < x[0]->shape().dimensions_size(); ++i) config.add_dimensions();
+    config.mutable_dimensions(static_cast<int>(dimno))->set_edge_padding_low(pad_lo);
+    config.mutable_dimensions(static_cast<int>(dimno))->set_edge_padding_high(pad_hi);
+    return to.AddInferred(HloInstruction::CreatePad(Inferred(), x[0], x[1], config));
+  });
 }
 
 XlaOp Slice(XlaOp operand, absl::Span<const int64_t> start_indices, absl::Span<const int64_t> limit_indices,
             absl::Span<const int64_t> strides) {
-  return internal::LowerInferred({operand}, [&](internal::Nodes x) {
-    return HloInstruction::CreateSlice(internal::Inferred(), x[0], start_indices, limit_indices, strides);
+  return LowerInferred({operand}, [&](Nodes x) {
+    return HloInstruction::CreateSlice(Inferred(), x[0], start_indices, limit_indices, strides);
   });
 }
 
 XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_t stride, int64_t dimno) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     const Shape& shape = x[0]->shape();
     KASHI_RETURN_IF_ERROR(CheckDimension(shape, dimno));
     std::vector<int64_t> starts(shape.dimensions_size(), 0), strides(shape.dimensions_size(), 1);
@@ -225,56 +225,52 @@ XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_
     starts[dimno] = start_index;
     limits[dimno] = limit_index;
     strides[dimno] = stride;
-    return to.AddInferred(HloInstruction::CreateSlice(internal::Inferred(), x[0], starts, limits, strides));
+    return to.AddInferred(HloInstruction::CreateSlice(Inferred(), x[0], starts, limits, strides));
   });
 }
 
 XlaOp DynamicSlice(XlaOp operand, absl::Span<const XlaOp> start_indices, absl::Span<const int64_t> slice_sizes) {
-  return internal::Lower(
-      operand.builder(), internal::Joined({operand}, start_indices), [&](internal::XlaLowering& to, internal::Nodes x) {
-        return to.AddInferred(
-            HloInstruction::CreateDynamicSlice(internal::Inferred(), x[0], x.subspan(1), slice_sizes));
-      });
+  return Lower(operand.builder(), Joined({operand}, start_indices), [&](XlaLowering& to, Nodes x) {
+    return to.AddInferred(HloInstruction::CreateDynamicSlice(Inferred(), x[0], x.subspan(1), slice_sizes));
+  });
 }
 
 XlaOp DynamicUpdateSlice(XlaOp operand, XlaOp update, absl::Span<const XlaOp> start_indices) {
-  return internal::Lower(
-      operand.builder(), internal::Joined({operand, update}, start_indices),
-      [&](internal::XlaLowering& to, internal::Nodes x) {
-        return to.AddInferred(HloInstruction::CreateDynamicUpdateSlice(internal::Inferred(), x[0], x[1], x.subspan(2)));
-      });
+  return Lower(operand.builder(), Joined({operand, update}, start_indices), [&](XlaLowering& to, Nodes x) {
+    return to.AddInferred(HloInstruction::CreateDynamicUpdateSlice(Inferred(), x[0], x[1], x.subspan(2)));
+  });
 }
 
 XlaOp ConcatInDim(XlaBuilder* builder, absl::Span<const XlaOp> operands, int64_t dimension) {
-  return internal::Lower(builder, operands, [&](internal::XlaLowering& to, internal::Nodes x) {
-    return to.AddInferred(HloInstruction::CreateConcatenate(internal::Inferred(), x, dimension));
+  return Lower(builder, operands, [&](XlaLowering& to, Nodes x) {
+    return to.AddInferred(HloInstruction::CreateConcatenate(Inferred(), x, dimension));
   });
 }
 
 // ---- Dynamic sizes -------------------------------------------------------------------------------------------------
 
 XlaOp GetDimensionSize(XlaOp operand, int64_t dimension) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_RETURN_IF_ERROR(ShapeInference::InferGetDimensionSizeShape(x[0]->shape(), dimension).status());
     if (x[0]->shape().is_static_dimension(static_cast<int>(dimension))) {
       return AddSize(to, x[0]->shape().dimensions(static_cast<int>(dimension)));
     }
-    return to.AddInferred(HloInstruction::CreateGetDimensionSize(internal::Inferred(), x[0], dimension));
+    return to.AddInferred(HloInstruction::CreateGetDimensionSize(Inferred(), x[0], dimension));
   });
 }
 
 XlaOp SetDimensionSize(XlaOp operand, XlaOp val, int64_t dimension) {
-  return internal::LowerInferred({operand, val}, [&](internal::Nodes x) {
-    return HloInstruction::CreateSetDimensionSize(internal::Inferred(), x[0], x[1], dimension);
+  return LowerInferred({operand, val}, [&](Nodes x) {
+    return HloInstruction::CreateSetDimensionSize(Inferred(), x[0], x[1], dimension);
   });
 }
 
 XlaOp RemoveDynamicDimension(XlaOp operand, int64_t dimension) {
-  return internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_RETURN_IF_ERROR(CheckDimension(x[0]->shape(), dimension));
     Shape shape = x[0]->shape();
     shape.set_dynamic_dimension(static_cast<int>(dimension), false);
-    KASHI_ASSIGN_OR_RETURN(const internal::Node size, AddSize(to, shape.dimensions(static_cast<int>(dimension))));
+    KASHI_ASSIGN_OR_RETURN(const Node size, AddSize(to, shape.dimensions(static_cast<int>(dimension))));
     return to.Add(HloInstruction::CreateSetDimensionSize(shape, x[0], size, dimension));
   });
 }
@@ -282,12 +278,11 @@ XlaOp RemoveDynamicDimension(XlaOp operand, int64_t dimension) {
 // ---- Tuples --------------------------------------------------------------------------------------------------------
 
 XlaOp Tuple(XlaBuilder* builder, absl::Span<const XlaOp> elements) {
-  return internal::Lower(builder, elements,
-                         [](internal::XlaLowering& to, internal::Nodes x) { return to.AddTuple(x); });
+  return Lower(builder, elements, [](XlaLowering& to, Nodes x) { return to.AddTuple(x); });
 }
 
 XlaOp GetTupleElement(XlaOp tuple_data, int64_t index) {
-  return internal::Lower({tuple_data}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({tuple_data}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     const Shape& shape = x[0]->shape();
     if (!shape.IsTuple()) {
       return InvalidArgument("Operand to GetTupleElement() is not a tuple; got %s", ShapeUtil::HumanString(shape));

@@ -5,6 +5,13 @@
 #include "kashi/hlo/builder/xla_lowering.h"
 
 namespace kashi {
+
+using internal::Lower;
+using internal::NewInstruction;
+using internal::Node;
+using internal::NodeOr;
+using internal::Nodes;
+using internal::XlaLowering;
 namespace {
 
 absl::Status CheckChannel(const ChannelHandle& handle, ChannelHandle::ChannelType type, absl::string_view operation,
@@ -19,7 +26,7 @@ absl::Status CheckLayout(const Shape& shape, absl::string_view operation) {
 }
 
 // Tokens are on device 0, whatever devices the data beside them are on.
-std::optional<OpSharding> ShardingOfToken(const internal::XlaLowering& to) {
+std::optional<OpSharding> ShardingOfToken(const XlaLowering& to) {
   return to.builder()->sharding() ? std::make_optional(sharding_builder::AssignDevice(0)) : std::nullopt;
 }
 
@@ -35,10 +42,9 @@ OpSharding WithToken(const OpSharding& sharding) {
   return both;
 }
 
-internal::NodeOr AddToken(internal::XlaLowering& to) { return to.Add(HloInstruction::CreateToken()); }
+NodeOr AddToken(XlaLowering& to) { return to.Add(HloInstruction::CreateToken()); }
 
-internal::NodeOr AddOutfeed(internal::XlaLowering& to, internal::Node operand, internal::Node token, const Shape& shape,
-                            const std::string& config) {
+NodeOr AddOutfeed(XlaLowering& to, Node operand, Node token, const Shape& shape, const std::string& config) {
   KASHI_RETURN_IF_ERROR(CheckLayout(shape, "Outfeed"));
   if (!ShapeUtil::Compatible(operand->shape(), shape)) {
     return InvalidArgument("Outfeed shape %s must be compatible with operand shape %s",
@@ -47,8 +53,7 @@ internal::NodeOr AddOutfeed(internal::XlaLowering& to, internal::Node operand, i
   return to.Add(HloInstruction::CreateOutfeed(shape, operand, token, config));
 }
 
-internal::NodeOr AddInfeed(internal::XlaLowering& to, internal::Node token, const Shape& shape,
-                           const std::string& config) {
+NodeOr AddInfeed(XlaLowering& to, Node token, const Shape& shape, const std::string& config) {
   KASHI_RETURN_IF_ERROR(CheckLayout(shape, "Infeed"));
   const std::optional<OpSharding>& sharding = to.builder()->sharding();
   if (sharding && sharding->type() == OpSharding::REPLICATED) {
@@ -60,17 +65,15 @@ internal::NodeOr AddInfeed(internal::XlaLowering& to, internal::Node token, cons
   return to.Add(HloInstruction::CreateInfeed(shape, token, config));
 }
 
-internal::NodeOr AddSend(internal::XlaLowering& to, internal::Node operand, internal::Node token,
-                         const ChannelHandle& handle) {
+NodeOr AddSend(XlaLowering& to, Node operand, Node token, const ChannelHandle& handle) {
   KASHI_RETURN_IF_ERROR(CheckChannel(handle, ChannelHandle::DEVICE_TO_DEVICE, "Send", "device-to-device"));
-  KASHI_ASSIGN_OR_RETURN(const internal::Node send, to.Add(HloInstruction::CreateSend(operand, token, handle.handle(),
-                                                                                      /*is_host_transfer=*/false)));
+  KASHI_ASSIGN_OR_RETURN(const Node send, to.Add(HloInstruction::CreateSend(operand, token, handle.handle(),
+                                                                            /*is_host_transfer=*/false)));
   return to.Add(HloInstruction::CreateSendDone(send, handle.handle(), /*is_host_transfer=*/false));
 }
 
-internal::NodeOr AddRecv(internal::XlaLowering& to, internal::Node token, const Shape& shape,
-                         const ChannelHandle& handle, bool is_host_transfer) {
-  KASHI_ASSIGN_OR_RETURN(const internal::Node recv,
+NodeOr AddRecv(XlaLowering& to, Node token, const Shape& shape, const ChannelHandle& handle, bool is_host_transfer) {
+  KASHI_ASSIGN_OR_RETURN(const Node recv,
                          to.Add(HloInstruction::CreateRecv(shape, token, handle.handle(), is_host_transfer)));
   return to.Add(HloInstruction::CreateRecvDone(recv, handle.handle(), is_host_transfer));
 }
@@ -80,11 +83,11 @@ internal::NodeOr AddRecv(internal::XlaLowering& to, internal::Node token, const 
 // ---- Tokens --------------------------------------------------------------------------------------------------------
 
 XlaOp CreateToken(XlaBuilder* builder) {
-  return internal::Lower(builder, {}, [](internal::XlaLowering& to, internal::Nodes) { return AddToken(to); });
+  return Lower(builder, {}, [](XlaLowering& to, Nodes) { return AddToken(to); });
 }
 
 XlaOp AfterAll(XlaBuilder* builder, absl::Span<const XlaOp> tokens) {
-  return internal::Lower(builder, tokens, [](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower(builder, tokens, [](XlaLowering& to, Nodes x) -> NodeOr {
     if (x.empty()) return InvalidArgument("AfterAll requires at least one operand");
     for (size_t i = 0; i < x.size(); ++i) {
       if (x[i]->shape().IsToken()) continue;
@@ -98,33 +101,32 @@ XlaOp AfterAll(XlaBuilder* builder, absl::Span<const XlaOp> tokens) {
 // ---- Infeed and outfeed --------------------------------------------------------------------------------------------
 
 XlaOp Infeed(XlaBuilder* builder, const Shape& shape, const std::string& config) {
-  return internal::Lower(builder, {}, [&](internal::XlaLowering& to, internal::Nodes) -> internal::NodeOr {
+  return Lower(builder, {}, [&](XlaLowering& to, Nodes) -> NodeOr {
     // Infeeds run in the order in which they were asked for: each takes the token of the one before.
     const auto token = [&] {
       XlaScopedShardingAssignment assign(to.builder(), ShardingOfToken(to));
       return to.last_infeed() == nullptr ? AddToken(to) : to.AddElement(to.last_infeed(), 1);
     };
-    const auto infeed = [&](internal::Node after) {
+    const auto infeed = [&](Node after) {
       std::optional<OpSharding> sharding = to.builder()->sharding();
       if (sharding && sharding->type() == OpSharding::TUPLE) sharding = WithToken(*sharding);
       XlaScopedShardingAssignment assign(to.builder(), sharding);
       return AddInfeed(to, after, shape, config);
     };
-    KASHI_ASSIGN_OR_RETURN(const internal::Node after, token());
+    KASHI_ASSIGN_OR_RETURN(const Node after, token());
     KASHI_ASSIGN_OR_RETURN(to.last_infeed(), infeed(after));
     return to.AddElement(to.last_infeed(), 0);
   });
 }
 
 XlaOp InfeedWithToken(XlaOp token, const Shape& shape, const std::string& config) {
-  return internal::Lower(
-      {token}, [&](internal::XlaLowering& to, internal::Nodes x) { return AddInfeed(to, x[0], shape, config); });
+  return Lower({token}, [&](XlaLowering& to, Nodes x) { return AddInfeed(to, x[0], shape, config); });
 }
 
 // Its callers expect the result of a program that ends so to be the empty tuple.
 void Outfeed(XlaOp operand, const Shape& shape_with_layout, const std::string& outfeed_config) {
-  internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-    internal::Node token = to.last_outfeed_token();
+  Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    Node token = to.last_outfeed_token();
     if (token == nullptr) {
       XlaScopedShardingAssignment assign(to.builder(), ShardingOfToken(to));
       KASHI_ASSIGN_OR_RETURN(token, AddToken(to));
@@ -141,43 +143,41 @@ void Outfeed(XlaOp operand, const Shape& shape_with_layout, const std::string& o
 }
 
 XlaOp OutfeedWithToken(XlaOp operand, XlaOp token, const Shape& shape_with_layout, const std::string& outfeed_config) {
-  return internal::Lower({operand, token}, [&](internal::XlaLowering& to, internal::Nodes x) {
-    return AddOutfeed(to, x[0], x[1], shape_with_layout, outfeed_config);
-  });
+  return Lower({operand, token},
+               [&](XlaLowering& to, Nodes x) { return AddOutfeed(to, x[0], x[1], shape_with_layout, outfeed_config); });
 }
 
 // ---- Channels ------------------------------------------------------------------------------------------------------
 
 void Send(XlaOp operand, const ChannelHandle& handle) {
-  internal::Lower({operand}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
-    KASHI_ASSIGN_OR_RETURN(const internal::Node token, AddToken(to));
+  Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
+    KASHI_ASSIGN_OR_RETURN(const Node token, AddToken(to));
     return AddSend(to, x[0], token, handle);
   });
 }
 
 XlaOp SendWithToken(XlaOp operand, XlaOp token, const ChannelHandle& handle) {
-  return internal::Lower({operand, token},
-                         [&](internal::XlaLowering& to, internal::Nodes x) { return AddSend(to, x[0], x[1], handle); });
+  return Lower({operand, token}, [&](XlaLowering& to, Nodes x) { return AddSend(to, x[0], x[1], handle); });
 }
 
 XlaOp Recv(XlaBuilder* builder, const Shape& shape, const ChannelHandle& handle) {
-  return internal::Lower(builder, {}, [&](internal::XlaLowering& to, internal::Nodes) -> internal::NodeOr {
+  return Lower(builder, {}, [&](XlaLowering& to, Nodes) -> NodeOr {
     KASHI_RETURN_IF_ERROR(CheckChannel(handle, ChannelHandle::DEVICE_TO_DEVICE, "Recv", "device-to-device"));
-    KASHI_ASSIGN_OR_RETURN(const internal::Node token, AddToken(to));
-    KASHI_ASSIGN_OR_RETURN(const internal::Node done, AddRecv(to, token, shape, handle, /*is_host_transfer=*/false));
+    KASHI_ASSIGN_OR_RETURN(const Node token, AddToken(to));
+    KASHI_ASSIGN_OR_RETURN(const Node done, AddRecv(to, token, shape, handle, /*is_host_transfer=*/false));
     return to.AddElement(done, 0);
   });
 }
 
 XlaOp RecvWithToken(XlaOp token, const Shape& shape, const ChannelHandle& handle) {
-  return internal::Lower({token}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({token}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_RETURN_IF_ERROR(CheckChannel(handle, ChannelHandle::DEVICE_TO_DEVICE, "Recv", "device-to-device"));
     return AddRecv(to, x[0], shape, handle, /*is_host_transfer=*/false);
   });
 }
 
 XlaOp SendToHost(XlaOp operand, XlaOp token, const Shape& shape_with_layout, const ChannelHandle& handle) {
-  return internal::Lower({operand, token}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({operand, token}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_RETURN_IF_ERROR(CheckLayout(shape_with_layout, "SendToHost"));
     if (!ShapeUtil::Compatible(x[0]->shape(), shape_with_layout)) {
       return InvalidArgument("SendToHost shape %s must be compatible with operand shape %s",
@@ -188,15 +188,15 @@ XlaOp SendToHost(XlaOp operand, XlaOp token, const Shape& shape_with_layout, con
       return InvalidArgument("SendToHost only supports array shapes, shape: %s", ShapeUtil::HumanString(x[0]->shape()));
     }
     KASHI_RETURN_IF_ERROR(CheckChannel(handle, ChannelHandle::DEVICE_TO_HOST, "SendToHost", "device-to-host"));
-    internal::NewInstruction send = HloInstruction::CreateSend(x[0], x[1], handle.handle(), /*is_host_transfer=*/true);
+    NewInstruction send = HloInstruction::CreateSend(x[0], x[1], handle.handle(), /*is_host_transfer=*/true);
     *send->mutable_shape()->mutable_tuple_shapes(0) = shape_with_layout;
-    KASHI_ASSIGN_OR_RETURN(const internal::Node sent, to.Add(std::move(send)));
+    KASHI_ASSIGN_OR_RETURN(const Node sent, to.Add(std::move(send)));
     return to.Add(HloInstruction::CreateSendDone(sent, handle.handle(), /*is_host_transfer=*/true));
   });
 }
 
 XlaOp RecvFromHost(XlaOp token, const Shape& shape, const ChannelHandle& handle) {
-  return internal::Lower({token}, [&](internal::XlaLowering& to, internal::Nodes x) -> internal::NodeOr {
+  return Lower({token}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_RETURN_IF_ERROR(CheckLayout(shape, "RecvFromHost"));
     if (!shape.IsArray()) {
       return InvalidArgument("RecvFromHost only supports array shapes, shape: %s", ShapeUtil::HumanString(shape));

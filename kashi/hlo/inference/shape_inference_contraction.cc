@@ -14,12 +14,14 @@
 #include "kashi/hlo/ir/dimension_set.h"
 
 namespace kashi {
+
+using internal::DimensionSet;
 namespace {
 
-using shape_inference::AllUnique;
-using shape_inference::CompatibleSizes;
-using shape_inference::HigherPrecision;
-using shape_inference::ResultDimensions;
+using internal::shape_inference::AllUnique;
+using internal::shape_inference::CompatibleSizes;
+using internal::shape_inference::HigherPrecision;
+using internal::shape_inference::ResultDimensions;
 
 using DimensionList = absl::Span<const int64_t>;
 
@@ -87,7 +89,7 @@ absl::Status CheckDotSizes(const Shape& lhs, const Shape& rhs, const DotDimensio
   return absl::OkStatus();
 }
 
-void AddAllBut(const internal::DimensionSet& left_out, const Shape& shape, ResultDimensions* result) {
+void AddAllBut(const DimensionSet& left_out, const Shape& shape, ResultDimensions* result) {
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (!left_out.contains(d)) result->AddFrom(shape, d);
   }
@@ -97,11 +99,9 @@ void AddAllBut(const internal::DimensionSet& left_out, const Shape& shape, Resul
 void AddDotDimensions(const Shape& lhs, const Shape& rhs, const DotDimensionNumbers& dnums, DimensionList rhs_group,
                       ResultDimensions* result) {
   for (int64_t d : dnums.lhs_batch_dimensions()) result->AddFrom(lhs, d);
-  AddAllBut(internal::DimensionSet(lhs.rank(), {dnums.lhs_contracting_dimensions(), dnums.lhs_batch_dimensions()}), lhs,
-            result);
-  AddAllBut(
-      internal::DimensionSet(rhs.rank(), {dnums.rhs_contracting_dimensions(), dnums.rhs_batch_dimensions(), rhs_group}),
-      rhs, result);
+  AddAllBut(DimensionSet(lhs.rank(), {dnums.lhs_contracting_dimensions(), dnums.lhs_batch_dimensions()}), lhs, result);
+  AddAllBut(DimensionSet(rhs.rank(), {dnums.rhs_contracting_dimensions(), dnums.rhs_batch_dimensions(), rhs_group}),
+            rhs, result);
 }
 
 // ---- Ragged dot ----------------------------------------------------------------------------------------------------
@@ -142,8 +142,7 @@ std::vector<int64_t> GroupPrefix(const Shape& lhs, const DotDimensionNumbers& dn
       AppendUntil(dnums.lhs_contracting_dimensions(), ragged, &prefix);
       break;
     case RaggedMode::kFree: {
-      const internal::DimensionSet not_free(lhs.rank(),
-                                            {dnums.lhs_batch_dimensions(), dnums.lhs_contracting_dimensions()});
+      const DimensionSet not_free(lhs.rank(), {dnums.lhs_batch_dimensions(), dnums.lhs_contracting_dimensions()});
       for (int64_t d = 0; d < ragged; ++d) {
         if (!not_free.contains(d)) prefix.push_back(d);
       }
@@ -358,7 +357,7 @@ absl::StatusOr<Shape> SpatialOutput(const Shape& lhs, const Window& window, cons
     base.Add(size, /*is_dynamic=*/size == Shape::kUnboundedSize);
   }
   KASHI_ASSIGN_OR_RETURN(const Shape base_shape, base.Make(lhs.element_type()));
-  return shape_inference::InferWindowOutputShape(base_shape, window, lhs.element_type());
+  return internal::shape_inference::InferWindowOutputShape(base_shape, window, lhs.element_type());
 }
 
 }  // namespace

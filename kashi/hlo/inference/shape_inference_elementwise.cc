@@ -11,10 +11,10 @@
 namespace kashi {
 namespace {
 
-using shape_inference::TypeName;
+using internal::shape_inference::TypeName;
 
 bool IsFloating(const Shape& shape) { return ShapeUtil::ElementIsFloating(shape); }
-bool IsFloatingOrComplex(const Shape& shape) { return IsFloating(shape) || ShapeUtil::ElementIsComplex(shape); }
+using internal::shape_inference::IsFloatingOrComplex;
 bool IsSignedOrComplex(const Shape& shape) {
   return ShapeUtil::ElementIsSigned(shape) || ShapeUtil::ElementIsComplex(shape);
 }
@@ -82,30 +82,30 @@ constexpr UnaryRule kUnaryRules[] = {
 // Binary
 // ---------------------------------------------------------------------------------------------------------------------
 
-enum class internal::BinaryOperands { kAny, kArithmetic, kLogical, kComplexParts };
+enum class BinaryOperands { kAny, kArithmetic, kLogical, kComplexParts };
 struct BinaryRule {
   HloOpcode opcode;
-  internal::BinaryOperands operands;
+  BinaryOperands operands;
 };
 constexpr BinaryRule kBinaryRules[] = {
-    {HloOpcode::kAdd, internal::BinaryOperands::kAny},
-    {HloOpcode::kAnd, internal::BinaryOperands::kLogical},
-    {HloOpcode::kAtan2, internal::BinaryOperands::kArithmetic},
-    {HloOpcode::kCompare, internal::BinaryOperands::kAny},
-    {HloOpcode::kComplex, internal::BinaryOperands::kComplexParts},
-    {HloOpcode::kDivide, internal::BinaryOperands::kArithmetic},
-    {HloOpcode::kMaximum, internal::BinaryOperands::kAny},
-    {HloOpcode::kMinimum, internal::BinaryOperands::kAny},
-    {HloOpcode::kMulhi, internal::BinaryOperands::kAny},
-    {HloOpcode::kMultiply, internal::BinaryOperands::kAny},
-    {HloOpcode::kOr, internal::BinaryOperands::kLogical},
-    {HloOpcode::kPower, internal::BinaryOperands::kArithmetic},
-    {HloOpcode::kRemainder, internal::BinaryOperands::kArithmetic},
-    {HloOpcode::kShiftLeft, internal::BinaryOperands::kArithmetic},
-    {HloOpcode::kShiftRightArithmetic, internal::BinaryOperands::kArithmetic},
-    {HloOpcode::kShiftRightLogical, internal::BinaryOperands::kArithmetic},
-    {HloOpcode::kSubtract, internal::BinaryOperands::kArithmetic},
-    {HloOpcode::kXor, internal::BinaryOperands::kLogical},
+    {HloOpcode::kAdd, BinaryOperands::kAny},
+    {HloOpcode::kAnd, BinaryOperands::kLogical},
+    {HloOpcode::kAtan2, BinaryOperands::kArithmetic},
+    {HloOpcode::kCompare, BinaryOperands::kAny},
+    {HloOpcode::kComplex, BinaryOperands::kComplexParts},
+    {HloOpcode::kDivide, BinaryOperands::kArithmetic},
+    {HloOpcode::kMaximum, BinaryOperands::kAny},
+    {HloOpcode::kMinimum, BinaryOperands::kAny},
+    {HloOpcode::kMulhi, BinaryOperands::kAny},
+    {HloOpcode::kMultiply, BinaryOperands::kAny},
+    {HloOpcode::kOr, BinaryOperands::kLogical},
+    {HloOpcode::kPower, BinaryOperands::kArithmetic},
+    {HloOpcode::kRemainder, BinaryOperands::kArithmetic},
+    {HloOpcode::kShiftLeft, BinaryOperands::kArithmetic},
+    {HloOpcode::kShiftRightArithmetic, BinaryOperands::kArithmetic},
+    {HloOpcode::kShiftRightLogical, BinaryOperands::kArithmetic},
+    {HloOpcode::kSubtract, BinaryOperands::kArithmetic},
+    {HloOpcode::kXor, BinaryOperands::kLogical},
 };
 
 template <typename Rule, size_t n>
@@ -116,21 +116,21 @@ const Rule* FindRule(const Rule (&rules)[n], HloOpcode opcode) {
 
 absl::Status CheckBinaryOperands(const BinaryRule& rule, const Shape& lhs, const Shape& rhs) {
   switch (rule.operands) {
-    case internal::BinaryOperands::kAny:
+    case BinaryOperands::kAny:
       break;
-    case internal::BinaryOperands::kArithmetic:
+    case BinaryOperands::kArithmetic:
       if (lhs.element_type() == PRED || rhs.element_type() == PRED) {
         return InvalidArgument("Expected element type in shape to be arithmetic type for operation %s; got PRED.",
                                HloOpcodeString(rule.opcode));
       }
       break;
-    case internal::BinaryOperands::kLogical:
+    case BinaryOperands::kLogical:
       if (!IsPredOrIntegral(lhs)) {
         return InvalidArgument("Expected pred or integral type in argument to and/or operation; got %s.",
                                TypeName(lhs));
       }
       break;
-    case internal::BinaryOperands::kComplexParts:
+    case BinaryOperands::kComplexParts:
       if (!IsFloating(lhs)) {
         return InvalidArgument("Expected element type in shape to be floating for complex compose operation; got %s.",
                                TypeName(lhs));

@@ -10,11 +10,13 @@
 #include "kashi/hlo/ir/dimension_set.h"
 
 namespace kashi {
+
+using internal::DimensionSet;
 namespace {
 
-using shape_inference::AllUnique;
-using shape_inference::CompatibleSizes;
-using shape_inference::ResultDimensions;
+using internal::shape_inference::AllUnique;
+using internal::shape_inference::CompatibleSizes;
+using internal::shape_inference::ResultDimensions;
 
 using IndexedDimensions = absl::Span<const int64_t>;
 
@@ -167,8 +169,8 @@ absl::StatusOr<Shape> GatherResult(const Shape& input, const Shape& indices, con
                                    IndexedDimensions slice_sizes) {
   const int64_t batch_rank = indices.rank() - (dnums.index_vector_dim() == indices.rank() ? 0 : 1);
   const int64_t rank = dnums.offset_dims_size() + batch_rank;
-  const internal::DimensionSet offsets(rank, {dnums.offset_dims()});
-  const internal::DimensionSet left_out(input.rank(), {dnums.collapsed_slice_dims(), dnums.operand_batching_dims()});
+  const DimensionSet offsets(rank, {dnums.offset_dims()});
+  const DimensionSet left_out(input.rank(), {dnums.collapsed_slice_dims(), dnums.operand_batching_dims()});
   ResultDimensions result;
   int64_t input_dim = 0;
   int64_t index_dim = 0;
@@ -252,7 +254,7 @@ absl::Status CheckScatterBatchingDims(int64_t operand_rank, int64_t indices_rank
 
 // The window dimensions of updates are no longer than those of the operand, where no dimension is left out.
 absl::Status CheckUpdateWindow(const Shape& operand, const Shape& updates, const ScatterDimensionNumbers& dnums) {
-  const internal::DimensionSet left_out(operand.rank(), {dnums.inserted_window_dims(), dnums.input_batching_dims()});
+  const DimensionSet left_out(operand.rank(), {dnums.inserted_window_dims(), dnums.input_batching_dims()});
   std::vector<int64_t> bounds;
   for (int64_t d = 0; d < operand.rank(); ++d) {
     if (left_out.contains(d)) continue;
@@ -275,7 +277,7 @@ absl::Status CheckUpdateWindow(const Shape& operand, const Shape& updates, const
 // The other dimensions of updates are those of the indices, but for the one of the index vectors.
 absl::Status CheckUpdateScatterDims(const Shape& updates, IndexedDimensions indices,
                                     const ScatterDimensionNumbers& dnums) {
-  const internal::DimensionSet window(updates.rank(), {dnums.update_window_dims()});
+  const DimensionSet window(updates.rank(), {dnums.update_window_dims()});
   int64_t index_dim = 0;
   for (int i = 0; i < updates.dimensions_size(); ++i) {
     if (window.contains(i)) continue;
@@ -313,7 +315,8 @@ absl::Status CheckScatterReducer(const ProgramShape& to_apply, absl::Span<const 
     init_values.push_back(std::move(init_value));
     update_types.push_back(updates[i]->element_type());
   }
-  return shape_inference::CheckReducer(to_apply, shape_inference::PointersTo(init_values), update_types);
+  return internal::shape_inference::CheckReducer(to_apply, internal::shape_inference::PointersTo(init_values),
+                                                 update_types);
 }
 
 }  // namespace
@@ -371,7 +374,7 @@ absl::StatusOr<Shape> ShapeInference::InferScatterShape(absl::Span<const Shape* 
     KASHI_RETURN_IF_ERROR(CheckScatterOperand(*operands[i], *updates[i], indices, dnums));
   }
   KASHI_RETURN_IF_ERROR(CheckScatterReducer(to_apply_shape, operands, updates));
-  return shape_inference::MaybeTuple(shape_inference::CopyShapes(operands));
+  return internal::shape_inference::MaybeTuple(internal::shape_inference::CopyShapes(operands));
 }
 
 }  // namespace kashi

@@ -19,6 +19,10 @@
 namespace kashi::internal {
 namespace shape_inference {
 
+inline bool IsFloatingOrComplex(const Shape& shape) {
+  return ShapeUtil::ElementIsFloating(shape) || ShapeUtil::ElementIsComplex(shape);
+}
+
 // The dimensions of a result while they are put together. Sizes need not be valid before Make.
 class ResultDimensions {
  public:

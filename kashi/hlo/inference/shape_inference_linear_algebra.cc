@@ -9,8 +9,8 @@
 namespace kashi {
 namespace {
 
-using shape_inference::CompatibleSizes;
-using shape_inference::TypeName;
+using internal::shape_inference::CompatibleSizes;
+using internal::shape_inference::TypeName;
 
 // ---- Fourier transforms --------------------------------------------------------------------------------------------
 
@@ -80,10 +80,6 @@ absl::StatusOr<Shape> InferInverseRealFftShape(const Shape& in, absl::Span<const
 
 // ---- Triangular matrices -------------------------------------------------------------------------------------------
 
-bool IsFloatingOrComplex(const Shape& shape) {
-  return ShapeUtil::ElementIsFloating(shape) || ShapeUtil::ElementIsComplex(shape);
-}
-
 absl::Status CheckMatrices(const Shape& a, absl::string_view operation) {
   if (a.rank() >= 2) return absl::OkStatus();
   return InvalidArgument("The 'a' argument to %s must have rank >= 2, got shape %s", operation,
@@ -120,7 +116,7 @@ absl::StatusOr<Shape> ShapeInference::InferFftShape(const Shape& in, FftType fft
 
 absl::StatusOr<Shape> ShapeInference::InferTriangularSolveShape(const Shape& a, const Shape& b,
                                                                 const TriangularSolveOptions& options) {
-  if (!IsFloatingOrComplex(a) || a.element_type() != b.element_type()) {
+  if (!internal::shape_inference::IsFloatingOrComplex(a) || a.element_type() != b.element_type()) {
     return InvalidArgument(
         "Expected element types in shape to be floating or complex and identical for TriangularSolve; got %s and %s.",
         TypeName(a), TypeName(b));
@@ -149,7 +145,7 @@ absl::StatusOr<Shape> ShapeInference::InferTriangularSolveShape(const Shape& a, 
 }
 
 absl::StatusOr<Shape> ShapeInference::InferCholeskyShape(const Shape& a) {
-  if (!IsFloatingOrComplex(a)) {
+  if (!internal::shape_inference::IsFloatingOrComplex(a)) {
     return InvalidArgument("Expected element type in shape to be floating or complex for Cholesky; got %s.",
                            TypeName(a));
   }

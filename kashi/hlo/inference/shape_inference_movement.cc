@@ -15,11 +15,11 @@
 namespace kashi {
 namespace {
 
-using shape_inference::AllUnique;
-using shape_inference::CompatibleSizes;
-using shape_inference::HigherPrecision;
-using shape_inference::ResultDimensions;
-using shape_inference::TypeName;
+using internal::shape_inference::AllUnique;
+using internal::shape_inference::CompatibleSizes;
+using internal::shape_inference::HigherPrecision;
+using internal::shape_inference::ResultDimensions;
+using internal::shape_inference::TypeName;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Start indices of dynamic slices. `what` is "Dynamic slice" or "Dynamic update slice".

@@ -9,9 +9,9 @@
 namespace kashi {
 namespace {
 
-using shape_inference::CheckReducer;
-using shape_inference::InferWindowOutputShape;
-using shape_inference::ResultDimensions;
+using internal::shape_inference::CheckReducer;
+using internal::shape_inference::InferWindowOutputShape;
+using internal::shape_inference::ResultDimensions;
 
 std::string JoinedShapes(absl::Span<const Shape* const> shapes) {
   return absl::StrJoin(

@@ -11,6 +11,8 @@
 
 namespace kashi {
 
+using internal::Arena;
+
 // ---- Building ------------------------------------------------------------------------------------------------------
 
 // The last first: an instruction that nobody uses any more goes at once.
@@ -126,7 +128,7 @@ void HloComputation::SpreadExecutionThread(absl::string_view thread, absl::flat_
   }
 }
 
-HloInstruction* HloComputation::AddInArena(internal::Arena* arena, HloOpcode opcode, SharedShape shape,
+HloInstruction* HloComputation::AddInArena(Arena* arena, HloOpcode opcode, SharedShape shape,
                                            absl::Span<HloInstruction* const> operands, HloFieldList fields,
                                            absl::string_view name) {
   void* const memory = arena->Allocate(sizeof(HloInstruction), alignof(HloInstruction));

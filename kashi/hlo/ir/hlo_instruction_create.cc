@@ -71,15 +71,15 @@ WithFlag<HloField::constrain_layout> ConstrainLayout(bool value) { return {value
 WithFlag<HloField::is_host_transfer> HostTransfer(bool value) { return {value, false}; }
 WithFlag<HloField::indices_are_sorted> Sorted(bool value) { return {value, false}; }
 WithOptional<HloField::channel_id> Channel(const std::optional<int64_t>& channel_id) { return {channel_id}; }
-With<HloField::replica_groups> internal::Groups(const CollectiveDeviceList& list) { return {list}; }
+With<HloField::replica_groups> Groups(const CollectiveDeviceList& list) { return {list}; }
 
-Operands internal::Joined(absl::Span<HloInstruction* const> first, absl::Span<HloInstruction* const> second) {
+Operands Joined(absl::Span<HloInstruction* const> first, absl::Span<HloInstruction* const> second) {
   Operands joined(first.begin(), first.end());
   joined.insert(joined.end(), second.begin(), second.end());
   return joined;
 }
-Operands internal::Joined(HloInstruction* first, absl::Span<HloInstruction* const> second) {
-  return internal::Joined(absl::MakeConstSpan(&first, 1), second);
+Operands Joined(HloInstruction* first, absl::Span<HloInstruction* const> second) {
+  return Joined(absl::MakeConstSpan(&first, 1), second);
 }
 
 // Dies unless the opcode takes so many operands and can do without attributes.
@@ -202,7 +202,7 @@ Instruction HloInstruction::CreateReshape(const Shape& shape, HloInstruction* op
 
 Instruction HloInstruction::CreateDynamicReshape(const Shape& shape, HloInstruction* data_operand,
                                                  absl::Span<HloInstruction* const> dim_sizes) {
-  return Create(HloOpcode::kDynamicReshape, shape, internal::Joined(data_operand, dim_sizes));
+  return Create(HloOpcode::kDynamicReshape, shape, Joined(data_operand, dim_sizes));
 }
 
 Instruction HloInstruction::CreateTranspose(const Shape& shape, HloInstruction* operand,
@@ -239,14 +239,14 @@ Instruction HloInstruction::CreateSlice(const Shape& shape, HloInstruction* oper
 Instruction HloInstruction::CreateDynamicSlice(const Shape& shape, HloInstruction* operand,
                                                absl::Span<HloInstruction* const> start_indices,
                                                absl::Span<const int64_t> slice_sizes) {
-  return Create(HloOpcode::kDynamicSlice, shape, internal::Joined(operand, start_indices),
+  return Create(HloOpcode::kDynamicSlice, shape, Joined(operand, start_indices),
                 Fields(With<HloField::dynamic_slice_sizes>{Int64List(slice_sizes)}));
 }
 
 Instruction HloInstruction::CreateDynamicUpdateSlice(const Shape& shape, HloInstruction* operand,
                                                      HloInstruction* update,
                                                      absl::Span<HloInstruction* const> start_indices) {
-  return Create(HloOpcode::kDynamicUpdateSlice, shape, internal::Joined({operand, update}, start_indices));
+  return Create(HloOpcode::kDynamicUpdateSlice, shape, Joined({operand, update}, start_indices));
 }
 
 Instruction HloInstruction::CreateGather(const Shape& shape, HloInstruction* operand, HloInstruction* start_indices,
@@ -270,7 +270,7 @@ Instruction HloInstruction::CreateScatter(const Shape& shape, absl::Span<HloInst
                                           HloComputation* update_computation,
                                           const ScatterDimensionNumbers& dimension_numbers, bool indices_are_sorted,
                                           bool unique_indices) {
-  return Create(HloOpcode::kScatter, shape, internal::Joined(operands, internal::Joined(scatter_indices, updates)),
+  return Create(HloOpcode::kScatter, shape, Joined(operands, Joined(scatter_indices, updates)),
                 Fields(With<HloField::scatter_dimension_numbers>{dimension_numbers}, Sorted(indices_are_sorted),
                        WithFlag<HloField::unique_indices>{unique_indices, false}, Calls(update_computation)));
 }
@@ -295,7 +295,7 @@ Instruction HloInstruction::CreateReduce(const Shape& shape, HloInstruction* ope
 Instruction HloInstruction::CreateReduce(const Shape& shape, absl::Span<HloInstruction* const> operands,
                                          absl::Span<HloInstruction* const> init_values,
                                          absl::Span<const int64_t> dimensions, HloComputation* reduce_computation) {
-  return Create(HloOpcode::kReduce, shape, internal::Joined(operands, init_values),
+  return Create(HloOpcode::kReduce, shape, Joined(operands, init_values),
                 Fields(Dimensions(dimensions), Calls(reduce_computation)));
 }
 
@@ -308,7 +308,7 @@ Instruction HloInstruction::CreateReduceWindow(const Shape& shape, HloInstructio
 Instruction HloInstruction::CreateReduceWindow(const Shape& shape, absl::Span<HloInstruction* const> operands,
                                                absl::Span<HloInstruction* const> init_values, const Window& window,
                                                HloComputation* reduce_computation) {
-  return Create(HloOpcode::kReduceWindow, shape, internal::Joined(operands, init_values),
+  return Create(HloOpcode::kReduceWindow, shape, Joined(operands, init_values),
                 Fields(With<HloField::window>{window}, Calls(reduce_computation)));
 }
 
@@ -438,7 +438,7 @@ Instruction HloInstruction::CreateConditional(const Shape& shape, HloInstruction
                                               absl::Span<HloComputation* const> branches,
                                               absl::Span<HloInstruction* const> operands) {
   KASHI_CHECK_EQ(branches.size(), operands.size());
-  return Create(HloOpcode::kConditional, shape, internal::Joined(branch_index, operands), Fields(Calls(branches)));
+  return Create(HloOpcode::kConditional, shape, Joined(branch_index, operands), Fields(Calls(branches)));
 }
 
 Instruction HloInstruction::CreateCall(const Shape& shape, absl::Span<HloInstruction* const> operands,
@@ -507,8 +507,8 @@ Instruction HloInstruction::CreateAllGather(const Shape& shape, absl::Span<HloIn
                                             bool constrain_layout, const std::optional<int64_t>& channel_id,
                                             bool use_global_device_ids) {
   return Create(HloOpcode::kAllGather, shape, operands,
-                Fields(Dimension(all_gather_dimension), internal::Groups(device_list),
-                       ConstrainLayout(constrain_layout), Channel(channel_id), GlobalDeviceIds(use_global_device_ids)));
+                Fields(Dimension(all_gather_dimension), Groups(device_list), ConstrainLayout(constrain_layout),
+                       Channel(channel_id), GlobalDeviceIds(use_global_device_ids)));
 }
 
 Instruction HloInstruction::CreateAllGatherStart(const Shape& shape, absl::Span<HloInstruction* const> operands,
@@ -516,8 +516,8 @@ Instruction HloInstruction::CreateAllGatherStart(const Shape& shape, absl::Span<
                                                  bool constrain_layout, const std::optional<int64_t>& channel_id,
                                                  bool use_global_device_ids) {
   return Create(HloOpcode::kAllGatherStart, shape, operands,
-                Fields(Dimension(all_gather_dimension), internal::Groups(device_list),
-                       ConstrainLayout(constrain_layout), Channel(channel_id), GlobalDeviceIds(use_global_device_ids)));
+                Fields(Dimension(all_gather_dimension), Groups(device_list), ConstrainLayout(constrain_layout),
+                       Channel(channel_id), GlobalDeviceIds(use_global_device_ids)));
 }
 
 Instruction HloInstruction::CreateAllReduce(const Shape& shape, absl::Span<HloInstruction* const> operands,
@@ -525,7 +525,7 @@ Instruction HloInstruction::CreateAllReduce(const Shape& shape, absl::Span<HloIn
                                             bool constrain_layout, const std::optional<int64_t>& channel_id,
                                             bool use_global_device_ids) {
   return Create(HloOpcode::kAllReduce, shape, operands,
-                Fields(internal::Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id),
+                Fields(Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id),
                        GlobalDeviceIds(use_global_device_ids), Calls(reduce_computation)));
 }
 
@@ -534,7 +534,7 @@ Instruction HloInstruction::CreateAllReduceStart(const Shape& shape, absl::Span<
                                                  const CollectiveDeviceList& device_list, bool constrain_layout,
                                                  const std::optional<int64_t>& channel_id, bool use_global_device_ids) {
   return Create(HloOpcode::kAllReduceStart, shape, operands,
-                Fields(internal::Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id),
+                Fields(Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id),
                        GlobalDeviceIds(use_global_device_ids), Calls(reduce_computation)));
 }
 
@@ -545,7 +545,7 @@ Instruction HloInstruction::CreateReduceScatter(const Shape& shape, absl::Span<H
                                                 int64_t scatter_dimension) {
   return Create(
       HloOpcode::kReduceScatter, shape, operands,
-      Fields(internal::Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id),
+      Fields(Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id),
              GlobalDeviceIds(use_global_device_ids), Dimension(scatter_dimension), Calls(reduce_computation)));
 }
 
@@ -553,7 +553,7 @@ Instruction HloInstruction::CreateAllToAll(const Shape& shape, absl::Span<HloIns
                                            const CollectiveDeviceList& device_list, bool constrain_layout,
                                            const std::optional<int64_t>& channel_id,
                                            const std::optional<int64_t>& split_dimension) {
-  HloFieldList fields = Fields(internal::Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id));
+  HloFieldList fields = Fields(Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id));
   if (split_dimension) Dimension(*split_dimension).AddTo(&fields);
   return Create(HloOpcode::kAllToAll, shape, operands, std::move(fields));
 }
@@ -561,15 +561,14 @@ Instruction HloInstruction::CreateAllToAll(const Shape& shape, absl::Span<HloIns
 Instruction HloInstruction::CreateRaggedAllToAll(const Shape& shape, absl::Span<HloInstruction* const> operands,
                                                  const CollectiveDeviceList& device_list,
                                                  const std::optional<int64_t>& channel_id) {
-  return Create(HloOpcode::kRaggedAllToAll, shape, operands,
-                Fields(internal::Groups(device_list), Channel(channel_id)));
+  return Create(HloOpcode::kRaggedAllToAll, shape, operands, Fields(Groups(device_list), Channel(channel_id)));
 }
 
 Instruction HloInstruction::CreateCollectiveBroadcast(const Shape& shape, absl::Span<HloInstruction* const> operands,
                                                       const CollectiveDeviceList& device_list, bool constrain_layout,
                                                       const std::optional<int64_t>& channel_id) {
   return Create(HloOpcode::kCollectiveBroadcast, shape, operands,
-                Fields(internal::Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id)));
+                Fields(Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id)));
 }
 
 Instruction HloInstruction::CreateCollectivePermute(const Shape& shape, HloInstruction* operand,

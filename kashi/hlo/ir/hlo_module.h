@@ -236,7 +236,7 @@ class HloModule {
   }
   void clear_schedule() { schedule_.reset(); }
   // The schedule's order, or else the post-order.
-  std::vector<HloInstruction*> internal::InstructionOrder(const HloComputation& computation) const;
+  std::vector<HloInstruction*> InstructionOrder(const HloComputation& computation) const;
 
   const HloInputOutputAliasConfig& input_output_alias_config() const { return alias_config_; }
   HloInputOutputAliasConfig& input_output_alias_config() { return alias_config_; }

@@ -9,6 +9,8 @@
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
+
+using internal::Arena;
 namespace {
 
 HloFieldList WithOtherCallees(HloFieldList fields, const HloComputationMap& computations) {
@@ -40,7 +42,7 @@ T* Mapped(T* original, const std::vector<HloInstruction*>& copies) {
 
 // Links are copied in a second round, when all copies are there: so they need no order, and keep theirs.
 std::vector<HloInstruction*> HloComputation::CopyInstructionsTo(
-    HloComputation* to, internal::Arena* arena, absl::FunctionRef<std::string(absl::string_view)> name_of_copy,
+    HloComputation* to, Arena* arena, absl::FunctionRef<std::string(absl::string_view)> name_of_copy,
     const HloComputationMap& computations) const {
   std::vector<HloInstruction*> copies(instructions_.size());
   for (const HloInstruction* original : instructions()) {

@@ -97,7 +97,7 @@ class HloPrintOptions {
         .set_canonicalize_instruction_names(true);
   }
   // Canonical, and without what may differ between equal computations.
-  static constexpr HloPrintOptions internal::Fingerprint() {
+  static constexpr HloPrintOptions Fingerprint() {
     return Canonical()
         .set_print_infeed_outfeed_config(false)
         .set_print_only_essential_constants(true)
@@ -105,9 +105,7 @@ class HloPrintOptions {
         .set_canonicalize_computations(true)
         .set_print_full_replica_group_list(true);
   }
-  static constexpr HloPrintOptions ModuleFingerprint() {
-    return internal::Fingerprint().set_print_operand_shape(false);
-  }
+  static constexpr HloPrintOptions ModuleFingerprint() { return Fingerprint().set_print_operand_shape(false); }
 };
 
 }  // namespace kashi

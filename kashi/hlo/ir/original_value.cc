@@ -76,7 +76,7 @@ Leaves OriginalValue::original_arrays() const {
 }
 
 const std::optional<OriginalArray>& OriginalValue::original_array(ShapeIndexView index) const {
-  const internal::Node* node = &tree_;
+  const Node* node = &tree_;
   for (const int64_t i : index) {
     KASHI_CHECK(i >= 0 && i < static_cast<int64_t>(node->elements.size()))
         << "no node " << ShapeIndex(index).ToString();

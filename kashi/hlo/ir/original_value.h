@@ -25,17 +25,17 @@ class OriginalValue {
  public:
   using ArrayTree = TupleTree<std::optional<OriginalArray>>;
 
-  struct internal::Node {
+  struct Node {
     std::optional<OriginalArray> array;  // of a leaf
     bool is_tuple = false;
-    std::vector<internal::Node> elements;  // of a tuple
-    friend bool operator==(const internal::Node& a, const internal::Node& b) {
+    std::vector<Node> elements;  // of a tuple
+    friend bool operator==(const Node& a, const Node& b) {
       return a.array == b.array && a.is_tuple == b.is_tuple && a.elements == b.elements;
     }
   };
 
   OriginalValue() = default;
-  explicit OriginalValue(internal::Node tree) : tree_(std::move(tree)) {}
+  explicit OriginalValue(Node tree) : tree_(std::move(tree)) {}
   // XLA's ways to say it: a tree, a tree written down, or one like a shape whose leaves name nothing yet.
   explicit OriginalValue(const ArrayTree& tree);
   explicit OriginalValue(const ArrayTree::Node& tree);
@@ -47,7 +47,7 @@ class OriginalValue {
   }
 
   bool is_synthetic_call() const { return is_synthetic_call_; }
-  const internal::Node& tree() const { return tree_; }
+  const Node& tree() const { return tree_; }
   // The leaves in pre-order, each with its index.
   std::vector<std::pair<ShapeIndex, std::optional<OriginalArray>>> original_arrays() const;
   // Of a leaf; both die if there is no leaf at that index.
@@ -69,7 +69,7 @@ class OriginalValue {
 
  private:
   bool is_synthetic_call_ = false;
-  internal::Node tree_;
+  Node tree_;
 };
 
 // `"name" {0,1}`, without braces around.

@@ -119,8 +119,8 @@ KASHI_INSTANTIATE(Shape, ShapePattern)
 KASHI_INSTANTIATE(HloInstruction, HloInstructionPattern)
 #undef KASHI_INSTANTIATE
 
-HloInstructionPattern internal::Operation(HloOpcode opcode, const HloInstruction** captured,
-                                          absl::Span<const HloInstructionPattern> operands) {
+HloInstructionPattern Operation(HloOpcode opcode, const HloInstruction** captured,
+                                absl::Span<const HloInstructionPattern> operands) {
   HloInstructionPattern pattern = HloInstructionPattern().Capturing(captured).WithOpcode(opcode);
   if (!operands.empty() && HloOpcodeIsVariadic(opcode)) {
     pattern = pattern.WithNumOperands(static_cast<int64_t>(operands.size()));

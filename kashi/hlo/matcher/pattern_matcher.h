@@ -247,8 +247,8 @@ P AnyOfList(std::vector<P> patterns);
 template <typename P>
 P AllOfList(std::vector<P> patterns);
 
-HloInstructionPattern internal::Operation(HloOpcode opcode, const HloInstruction** captured,
-                                          absl::Span<const HloInstructionPattern> operands);
+HloInstructionPattern Operation(HloOpcode opcode, const HloInstruction** captured,
+                                absl::Span<const HloInstructionPattern> operands);
 HloInstructionPattern OperationAnyOrder(HloOpcode opcode, const HloInstruction** captured,
                                         const HloInstructionPattern& a, const HloInstructionPattern& b);
 
@@ -268,16 +268,16 @@ inline const HloInstruction** Captured(HloInstruction** captured) {
   return const_cast<const HloInstruction**>(captured);
 }
 
-inline HloInstructionPattern Make(HloOpcode opcode) { return internal::Operation(opcode, nullptr, {}); }
+inline HloInstructionPattern Make(HloOpcode opcode) { return Operation(opcode, nullptr, {}); }
 template <typename... Operands>
 HloInstructionPattern Make(HloOpcode opcode, const HloInstructionPattern& first, const Operands&... rest) {
   const std::initializer_list<HloInstructionPattern> list = {first, HloInstructionPattern(rest)...};
-  return internal::Operation(opcode, nullptr, absl::MakeConstSpan(list.begin(), list.size()));
+  return Operation(opcode, nullptr, absl::MakeConstSpan(list.begin(), list.size()));
 }
 template <typename Instruction, typename... Operands>
 HloInstructionPattern Make(HloOpcode opcode, Instruction** captured, const Operands&... operands) {
   const std::initializer_list<HloInstructionPattern> list = {HloInstructionPattern(operands)...};
-  return internal::Operation(opcode, Captured(captured), absl::MakeConstSpan(list.begin(), list.size()));
+  return Operation(opcode, Captured(captured), absl::MakeConstSpan(list.begin(), list.size()));
 }
 inline HloInstructionPattern MakeAnyOrder(HloOpcode opcode, const HloInstructionPattern& a,
                                           const HloInstructionPattern& b) {

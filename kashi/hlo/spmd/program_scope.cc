@@ -17,6 +17,10 @@
 #include "kashi/hlo/spmd/shard_grid.h"
 
 namespace kashi {
+
+using internal::ParseSdyShardings;
+using internal::SdyMeshes;
+using internal::SdyMeshesOf;
 namespace {
 
 constexpr std::array<absl::string_view, 9> kShardingTargets = {
@@ -61,7 +65,7 @@ int64_t DevicesOf(const HloSharding& sharding) {
 
 int64_t DevicesOfMeshes(const HloModule& module) {
   int64_t devices = 1;
-  const absl::StatusOr<internal::SdyMeshes> meshes = internal::SdyMeshesOf(module);
+  const absl::StatusOr<SdyMeshes> meshes = SdyMeshesOf(module);
   if (!meshes.ok()) return devices;
   for (const auto& [name, mesh] : *meshes) devices = std::max(devices, SaturatingProduct(mesh.axis_sizes()));
   return devices;
@@ -145,9 +149,9 @@ std::optional<LeafShardings> SdyLeaves(const HloInstruction& instruction) {
   for (const char* name : {"xla.sdy.sharding", "xla.sdy.out_shardings"}) {
     const auto found = attributes.find(name);
     if (found == attributes.end()) continue;
-    const absl::StatusOr<internal::SdyMeshes> meshes = internal::SdyMeshesOf(*instruction.GetModule());
+    const absl::StatusOr<SdyMeshes> meshes = SdyMeshesOf(*instruction.GetModule());
     if (!meshes.ok()) return std::nullopt;
-    const absl::StatusOr<std::vector<NamedSharding>> named = internal::ParseSdyShardings(found->second, *meshes);
+    const absl::StatusOr<std::vector<NamedSharding>> named = ParseSdyShardings(found->second, *meshes);
     if (!named.ok() || static_cast<int64_t>(named->size()) != ShardingLeafCount(instruction.shape()))
       return std::nullopt;
     LeafShardings leaves;

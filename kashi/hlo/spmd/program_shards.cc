@@ -16,6 +16,9 @@
 #include "kashi/hlo/spmd/sharded_literal.h"
 
 namespace kashi {
+
+using internal::SdyMeshes;
+using internal::SdyMeshesOf;
 namespace {
 
 absl::Status AtArgument(size_t i, const absl::Status& status) {
@@ -221,7 +224,7 @@ std::vector<HloSharding> PossibleShardings(absl::Span<const int64_t> whole, absl
 // The finest cut of the devices that a sharding of a parameter has, unless there is a mesh.
 std::vector<int64_t> MeshAxesOf(const HloModule& module, int64_t num_devices) {
   std::vector<int64_t> best = {num_devices};
-  const absl::StatusOr<internal::SdyMeshes> meshes = internal::SdyMeshesOf(module);
+  const absl::StatusOr<SdyMeshes> meshes = SdyMeshesOf(module);
   if (meshes.ok()) {
     for (const auto& [name, mesh] : *meshes) {
       if (ProductOf(mesh.axis_sizes()) != num_devices) continue;

@@ -57,7 +57,7 @@ class ShardGrid {
   // False for the devices of a maximal sharding that are not the one.
   bool Holds(int64_t device) const { return holder_ < 0 || device == holder_; }
   // Devices of one group share an array; 0 for all unless the sharding is manual.
-  int64_t internal::GroupOf(int64_t device) const { return groups_[device]; }
+  int64_t GroupOf(int64_t device) const { return groups_[device]; }
   // For each device the first of its group that holds the same part: itself unless there are copies.
   std::vector<int64_t> FirstHolders() const;
 

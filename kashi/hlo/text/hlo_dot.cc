@@ -16,6 +16,8 @@
 #include "kashi/literal/literal.h"
 
 namespace kashi {
+
+using internal::WithThousands;
 namespace {
 
 // Text between quotes in DOT.
@@ -209,14 +211,13 @@ class DotWriter {
     };
     std::string text;
     const auto say = [&text](int64_t count, absl::string_view what) {
-      if (count > 0)
-        absl::StrAppend(&text, "\n", internal::WithThousands(count), " ", what, count == 1 ? "" : "s", " not shown");
+      if (count > 0) absl::StrAppend(&text, "\n", WithThousands(count), " ", what, count == 1 ? "" : "s", " not shown");
     };
     say(count_hidden(instruction.operands()), "operand");
     say(count_hidden(instruction.users()), "user");
     for (const HloComputation* called : instruction.called_computations()) {
       if (IsShown(called)) continue;
-      absl::StrAppend(&text, "\ncalls ", called->name(), " (", internal::WithThousands(called->instruction_count()),
+      absl::StrAppend(&text, "\ncalls ", called->name(), " (", WithThousands(called->instruction_count()),
                       called->instruction_count() == 1 ? " instruction)" : " instructions)");
     }
     return text;
@@ -260,8 +261,7 @@ HloDot HloModuleToDot(const HloModule& module, const HloDotOptions& options) {
   result.wanted = selection.offered();
   std::string note;
   if (result.shown < result.wanted) {
-    note = absl::StrCat(internal::WithThousands(result.shown), " of ", internal::WithThousands(result.wanted),
-                        " instructions");
+    note = absl::StrCat(WithThousands(result.shown), " of ", WithThousands(result.wanted), " instructions");
   }
   result.text = DotWriter(module, selection.shown()).Write(note);
   return result;

@@ -8,19 +8,22 @@
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
+
+using internal::Fingerprint;
+using internal::FingerprintBuilder;
 namespace {
 
 // Takes text for its fingerprint only.
 class FingerprintPrinter : public Printer {
  public:
   void Append(const absl::AlphaNum& text) override { builder_.Append(text.Piece()); }
-  internal::Fingerprint Finish() const { return builder_.Finish(); }
+  Fingerprint Finish() const { return builder_.Finish(); }
 
  private:
-  internal::FingerprintBuilder builder_;
+  FingerprintBuilder builder_;
 };
 
-internal::Fingerprint internal::FingerprintOf(const HloModule& module, const HloPrintOptions& options) {
+Fingerprint FingerprintOfText(const HloModule& module, const HloPrintOptions& options) {
   FingerprintPrinter printer;
   module.Print(&printer, options);
   return printer.Finish();
@@ -29,11 +32,11 @@ internal::Fingerprint internal::FingerprintOf(const HloModule& module, const Hlo
 }  // namespace
 
 uint64_t HloModule::ToFingerprint(const HloPrintOptions& options) const {
-  return internal::FingerprintOf(*this, options).low;
+  return FingerprintOfText(*this, options).low;
 }
 
 std::string HloModule::GetFingerprint128(const HloPrintOptions& options) const {
-  return internal::FingerprintOf(*this, options).ToString();
+  return FingerprintOfText(*this, options).ToString();
 }
 
 }  // namespace kashi

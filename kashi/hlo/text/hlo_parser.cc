@@ -12,11 +12,13 @@
 
 namespace kashi {
 
+using internal::HloReader;
+
 absl::StatusOr<std::unique_ptr<HloModule>> ParseAndReturnUnverifiedModule(absl::string_view text,
                                                                           const HloModuleConfig& config,
                                                                           const HloParserOptions& options,
                                                                           std::vector<Diagnostic>* diagnostics) {
-  internal::HloReader reader(text, config, options);
+  HloReader reader(text, config, options);
   std::unique_ptr<HloModule> module = reader.ReadModule();
   if (diagnostics != nullptr) *diagnostics = reader.diagnostics();
   if (module != nullptr) {
@@ -38,7 +40,7 @@ absl::StatusOr<T> ToStatus(std::optional<T> value, absl::string_view what, const
 template <typename T>
 absl::StatusOr<T> ParseWhole(absl::string_view text) {
   const HloParserOptions options;
-  internal::HloReader reader(text, HloModuleConfig(), options);
+  HloReader reader(text, HloModuleConfig(), options);
   T value;
   if (reader.ReadWhole(&value)) return value;
   return DiagnosticsToStatus(SourceText{options.source_name(), text}, reader.diagnostics());

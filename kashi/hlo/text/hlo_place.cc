@@ -15,6 +15,8 @@
 #include "kashi/hlo/text/text_scanner.h"
 
 namespace kashi {
+
+using internal::TextScanner;
 namespace {
 
 constexpr absl::string_view kPayload = "kashi/hlo_place";
@@ -35,7 +37,7 @@ std::optional<size_t> FindOffset(absl::string_view text, HloTextPlace place) {
 
 size_t NameEnd(absl::string_view text, size_t begin) {
   size_t end = begin + (text[begin] == '%' ? 1 : 0);
-  while (end < text.size() && internal::TextScanner::IsIdentByte(text[end])) ++end;
+  while (end < text.size() && TextScanner::IsIdentByte(text[end])) ++end;
   return end;
 }
 

@@ -18,6 +18,12 @@
 #include "kashi/literal/literal.h"
 
 namespace kashi {
+
+using internal::AppendCEscaped;
+using internal::CEscaped;
+using internal::IsMetadataPrinted;
+using internal::PrintMetadata;
+using internal::TextScanner;
 namespace {
 
 // Constants of more elements print as {...} by default.
@@ -25,7 +31,7 @@ constexpr int64_t kMostElementsPrinted = 10;
 
 bool IsJsonDict(absl::string_view text) {
   if (text.empty() || text[0] != '{') return false;
-  internal::TextScanner scan(text);
+  TextScanner scan(text);
   return scan.ReadBraced().size() == text.size();
 }
 
@@ -41,7 +47,7 @@ void PrintFrontendAttributes(const FrontendAttributes& attributes, TextBuffer* o
       out->Add(value);
     } else {
       out->Add("=\"");
-      internal::AppendCEscaped(out, value);
+      AppendCEscaped(out, value);
       out->Add('"');
     }
   }
@@ -312,13 +318,13 @@ void HloTextPrinter::PrintMetadataAttribute(const HloInstruction& instruction) {
   if (options_.print_metadata_only_op_name()) {
     if (metadata.op_name().empty()) return;
     out_.Add(", metadata={op_name=\"");
-    internal::AppendCEscaped(&out_, metadata.op_name());
+    AppendCEscaped(&out_, metadata.op_name());
     out_.Add("\"}");
     return;
   }
-  if (metadata.stack_frame_id() == 0 && !internal::IsMetadataPrinted(metadata)) return;
+  if (metadata.stack_frame_id() == 0 && !IsMetadataPrinted(metadata)) return;
   out_.Add(", metadata=");
-  internal::PrintMetadata(&out_, metadata);
+  PrintMetadata(&out_, metadata);
 }
 
 void HloTextPrinter::PrintBackendConfig(const HloInstruction& instruction) {
@@ -329,7 +335,7 @@ void HloTextPrinter::PrintBackendConfig(const HloInstruction& instruction) {
     out_.Add(config);
   } else {
     out_.Add('"');
-    internal::AppendCEscaped(&out_, config);
+    AppendCEscaped(&out_, config);
     out_.Add('"');
   }
 }
@@ -482,11 +488,10 @@ void HloTextPrinter::PrintTables(const HloModule& module) {
   if (index.empty()) return;
   int64_t number = 0;
   out_.Add("FileNames\n");
-  for (const std::string& name : index.file_names) AppendCat(&out_, ++number, " \"", internal::CEscaped(name), "\"\n");
+  for (const std::string& name : index.file_names) AppendCat(&out_, ++number, " \"", CEscaped(name), "\"\n");
   number = 0;
   out_.Add("\nFunctionNames\n");
-  for (const std::string& name : index.function_names)
-    AppendCat(&out_, ++number, " \"", internal::CEscaped(name), "\"\n");
+  for (const std::string& name : index.function_names) AppendCat(&out_, ++number, " \"", CEscaped(name), "\"\n");
   number = 0;
   out_.Add("\nFileLocations\n");
   for (const StackFrameIndex::FileLocation& location : index.file_locations) {

@@ -13,6 +13,8 @@
 
 namespace kashi {
 
+using internal::AppendCEscaped;
+
 void HloTextPrinter::Begin(HloAttribute attribute) {
   out_.Add(", ");
   out_.Add(HloAttributeName(attribute));
@@ -88,7 +90,7 @@ KASHI_PRINT(String) {
   }
   Begin(entry.attribute);
   out_.Add('"');
-  internal::AppendCEscaped(&out_, *value);
+  AppendCEscaped(&out_, *value);
   out_.Add('"');
 }
 

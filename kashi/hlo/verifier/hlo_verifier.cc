@@ -15,7 +15,7 @@
 #include "kashi/hlo/verifier/hlo_verifier_internal.h"
 
 namespace kashi {
-namespace hlo_verifier {
+namespace internal::hlo_verifier {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Verification
@@ -176,20 +176,21 @@ void VerifyComputation(const HloComputation& computation, Verification* v) {
 }
 
 }  // namespace
-}  // namespace hlo_verifier
+}  // namespace internal::hlo_verifier
 
 std::vector<HloFinding> VerifyHlo(const HloModule& module, const HloVerifierOpts& opts) {
-  hlo_verifier::Verification v(module, opts);
-  if (hlo_verifier::VerifyStructure(&v)) {
-    hlo_verifier::FindMalformed(&v);
-    hlo_verifier::VerifyAsyncPairs(&v);
-    hlo_verifier::VerifyChannels(&v);
-    hlo_verifier::VerifyNames(&v);
-    for (const HloComputation* computation : module.computations()) hlo_verifier::VerifyComputation(*computation, &v);
-    hlo_verifier::VerifyAsyncComputations(&v);
-    hlo_verifier::VerifyBuffers(&v);
-    hlo_verifier::VerifyModuleWide(&v);
-    if (opts.verify_no_collective_deadlocks) hlo_verifier::VerifyDeadlocks(&v);
+  internal::hlo_verifier::Verification v(module, opts);
+  if (internal::hlo_verifier::VerifyStructure(&v)) {
+    internal::hlo_verifier::FindMalformed(&v);
+    internal::hlo_verifier::VerifyAsyncPairs(&v);
+    internal::hlo_verifier::VerifyChannels(&v);
+    internal::hlo_verifier::VerifyNames(&v);
+    for (const HloComputation* computation : module.computations())
+      internal::hlo_verifier::VerifyComputation(*computation, &v);
+    internal::hlo_verifier::VerifyAsyncComputations(&v);
+    internal::hlo_verifier::VerifyBuffers(&v);
+    internal::hlo_verifier::VerifyModuleWide(&v);
+    if (opts.verify_no_collective_deadlocks) internal::hlo_verifier::VerifyDeadlocks(&v);
   }
   return std::move(v.findings());
 }
