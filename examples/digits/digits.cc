@@ -31,15 +31,15 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/hlo_evaluator.h"
-#include "kashi/hlo/ir/hlo_computation.h"
-#include "kashi/hlo/ir/hlo_module.h"
-#include "kashi/hlo/text/hlo_parser.h"
-#include "kashi/hlo/verifier/hlo_verifier.h"
+#include "kashi/hlo/hlo_computation.h"
+#include "kashi/hlo/hlo_module.h"
+#include "kashi/hlo/hlo_parser.h"
+#include "kashi/hlo/hlo_verifier.h"
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_util.h"
 #include "kashi/literal/npy.h"
 
-namespace kashi::internal {
+namespace kashi {
 namespace {
 
 constexpr int kClasses = 10;
@@ -320,7 +320,7 @@ absl::Status Show(const std::string& folder) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi
 
 int main(int argc, char** argv) {
   if (argc != 2) {
