@@ -279,6 +279,13 @@ class ReadmeTest(unittest.TestCase):
         for line in self.block("cmake"):
             self.assertIn(line, compiled)
 
+    def test_its_figures_are_those_of_the_page_of_figures(self):
+        table = (ROOT / "README.md").read_text().partition("## How fast")[2].partition("\n## ")[0]
+        figures = re.findall(r"(?<![\d.])\d+(?:[.,]\d+)*", "".join(re.findall(r"^\|.*\|$", table, re.M)))
+        self.assertGreater(len(figures), 10)
+        known = (ROOT / "docs/performance.md").read_text()
+        self.assertEqual([figure for figure in figures if not re.search(rf"(?<![\d.]){figure}(?![\d])", known)], [])
+
     def test_versions_agree(self):
         version = re.search(r"project\(kashi VERSION (\S+) ", (ROOT / "CMakeLists.txt").read_text())[1]
         self.assertIn(f"## {version} (", (ROOT / "CHANGELOG.md").read_text())
