@@ -279,6 +279,14 @@ class ReadmeTest(unittest.TestCase):
         for line in self.block("cmake"):
             self.assertIn(line, compiled)
 
+    def test_the_examples_of_the_api_are_compiled(self):
+        blocks = documents_test.find_blocks((ROOT / "docs/api.md").read_text().split("\n"))
+        examples = [block.lines for block in blocks if block.information == "cpp"]
+        self.assertGreater(len(examples), 4)
+        compiled = (ROOT / "tests/install/api.cc").read_text()
+        for lines in examples:
+            self.assertIn("\n".join("  " + line if line else "" for line in lines), compiled)
+
     def test_its_figures_are_those_of_the_page_of_figures(self):
         table = (ROOT / "README.md").read_text().partition("## How fast")[2].partition("\n## ")[0]
         figures = re.findall(r"(?<![\d.])\d+(?:[.,]\d+)*", "".join(re.findall(r"^\|.*\|$", table, re.M)))
