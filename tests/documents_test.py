@@ -16,6 +16,9 @@ continues the command on the next one. A command that shows output ends with sta
 A file that a command writes to a path that the repository has, such as docs/figures/x.svg, must be equal to the file
 there. A block below the line `<!-- not run: REASON -->` is skipped.
 
+An option that a document names in backticks must be one of a verb, or of a script of this repository. After `kashi VERB` it
+must be one of that verb.
+
     tests/documents_test.py --kashi build/kashi                 all documents: "N passed, N failed"
     tests/documents_test.py --kashi build/kashi concepts        only those that have "concepts" in their path
     tests/documents_test.py --kashi build/kashi --update        writes what the commands print now
@@ -83,6 +86,14 @@ def find_blocks(lines):
     if fence is not None:
         raise FormatError(f"line {blocks[-1].begin}: this block has no end")
     return blocks
+
+
+def prose_lines(text):
+    """What stands outside of fenced blocks."""
+    lines, fenced = text.split("\n"), set()
+    for block in find_blocks(lines):
+        fenced.update(range(block.begin - 1, block.begin + len(block.lines) + 1))
+    return [line for number, line in enumerate(lines) if number not in fenced]
 
 
 def find_commands(block):
@@ -179,10 +190,42 @@ def update(path, outcomes):
     path.write_text("\n".join(lines))
 
 
-def check_document(path, options):
+def flags_in(text):
+    return re.findall(r"(?<![\w-])--[a-z][\w-]*", text)
+
+
+def read_flags(kashi, root):
+    """The options of each verb; under "" those of all verbs and scripts."""
+    def help_of(*words):
+        return subprocess.run([kashi, *words, "--help"], stdout=subprocess.PIPE, env=environment(), text=True,
+                              timeout=TIMEOUT_S, check=False).stdout
+
+    verbs = re.findall(r"^  ([a-z]+) {2,}\S", help_of().partition("Options:")[0], re.M)
+    flags = {verb: set(flags_in(help_of(verb))) for verb in verbs}
+    scripts = [root / "dev", *(path for folder in ("scripts", "bench", "tests", "examples")
+                               for path in (root / folder).rglob("*.py"))]
+    texts = [path.read_text() for path in scripts if path.is_file()] + [help_of()]
+    flags[""] = set().union(*flags.values(), *(flags_in(text) for text in texts))
+    return flags
+
+
+def check_flags(lines, flags):
+    """Complaints about options that the document names and that do not exist."""
+    complaints = []
+    for code in re.findall(r"`([^`]+)`", " ".join(line.strip() for line in lines)):
+        verb = re.match(r"kashi ([a-z]+)\b", code)
+        known = flags.get(verb[1] if verb else "", flags[""])
+        complaints += [f"`{code}`: there is no option {flag}" for flag in flags_in(code)
+                       if flag not in known and not flag.startswith("--xla_")]
+    return complaints
+
+
+def check_document(path, options, flags):
     """(how many commands passed, how many things are wrong); prints the latter."""
     name = path.relative_to(options.root)
     outcomes, complaints = run_document(path, options.kashi, options.root)
+    if "docs/spec" not in str(name):
+        complaints += check_flags(prose_lines(path.read_text()), flags)
     if options.update:
         update(path, outcomes)
     failed = [(command, complaint) for command, _, complaint in outcomes if complaint]
@@ -200,11 +243,12 @@ def main(arguments=None):
     parser.add_argument("--update", action="store_true", help="write what the commands print now")
     parser.add_argument("filter", nargs="?", default="", help="a part of the path of the documents to check")
     options = parser.parse_args(arguments)
+    flags = read_flags(options.kashi, options.root)
     passed = failed = 0
     for path in find_documents(options.root):
         if options.filter in str(path.relative_to(options.root)):
             try:
-                good, bad = check_document(path, options)
+                good, bad = check_document(path, options, flags)
             except (FormatError, ValueError, OSError, subprocess.TimeoutExpired) as error:
                 print(f"FAILED {path.relative_to(options.root)}: {error}\n")
                 good, bad = 0, 1

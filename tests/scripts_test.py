@@ -228,6 +228,13 @@ class DocumentsTest(unittest.TestCase):
         with self.assertRaises(documents_test.FormatError):
             self.findings("```\n$ kashi echo\n")
 
+    def test_options_that_do_not_exist(self):
+        flags = {"draw": {"--dark"}, "run": {"--as"}, "": {"--dark", "--as", "--all"}}
+        self.assertEqual(documents_test.check_flags(["`kashi draw --dark`, `kashi run --as", "global`, `./dev tidy --all`,"
+                                                     " --gone, `--xla_dump_to`, `kashi FILE --dark`"], flags), [])
+        self.assertEqual(documents_test.check_flags(["`kashi draw --as x`, `--gone`"], flags),
+                         ["`kashi draw --as x`: there is no option --as", "`--gone`: there is no option --gone"])
+
     def test_dots_stand_for_any_lines(self):
         for shown, printed, want in [("... b", "a b", True), ("a ...", "a", True), ("a ... c", "a b", False),
                                      ("a ... c ...", "a x y c d", True), ("", "a", False), ("a", "", False)]:
