@@ -1,4 +1,4 @@
-// Completions for shells and the manual page, made of the same table as --help.
+// Completions for shells and the manual page, made from the same table as --help.
 #ifndef KASHI_CLI_COMPLETIONS_H_
 #define KASHI_CLI_COMPLETIONS_H_
 
@@ -8,7 +8,7 @@
 
 namespace kashi::cli {
 
-// A script for the shell that completes verbs, options, their words and files.
+// A shell script that completes verbs, options, their values and file names.
 std::string BashCompletions(const Command& command);
 std::string ZshCompletions(const Command& command);
 std::string FishCompletions(const Command& command);

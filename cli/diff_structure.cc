@@ -190,7 +190,7 @@ std::string InstructionTitle(const HloInstruction& a, const HloInstruction& b) {
 
 std::string StructureText(const HloModule& a, const HloModule& b, const ModuleDiff& diff, bool all) {
   std::string text =
-      diff.size() == 0 ? "structure: the same" : absl::StrCat("structure: ", Count(diff.size(), "difference"));
+      diff.size() == 0 ? "structure: equal" : absl::StrCat("structure: ", Count(diff.size(), "difference"));
   if (diff.renamed > 0) {
     absl::StrAppend(&text, ", ", Count(diff.renamed, "instruction"),
                     diff.renamed == 1 ? " under another name" : " under other names");

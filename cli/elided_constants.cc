@@ -108,8 +108,8 @@ std::string ElidedText(const std::vector<std::string>& names) {
   const auto add = [](std::string* out, const std::string& name) { absl::StrAppend(out, "`", name, "`"); };
   const std::string rest = shown < names.size() ? absl::StrCat(" and ", names.size() - shown, " more") : "";
   return absl::StrCat(Count(static_cast<int64_t>(names.size()), "constant"), names.size() == 1 ? " is" : " are",
-                      " elided, `{...}`: ", names.size() == 1 ? "its value is" : "their values are",
-                      " not in the file (", absl::StrJoin(absl::MakeConstSpan(names).first(shown), ", ", add), rest,
+                      " elided, `{...}`: the file lacks ", names.size() == 1 ? "its value (" : "their values (",
+                      absl::StrJoin(absl::MakeConstSpan(names).first(shown), ", ", add), rest,
                       "); use the .pb of the dump, or dump again with --xla_dump_hlo_print_large_constants");
 }
 

@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<HloSharding>> ShardingsOfArguments(const HloModule& w
   const std::vector<Shape> wholes = ParameterShapes(whole);
   const std::vector<Shape> shards = ParameterShapes(partitioned);
   if (wholes.size() != shards.size()) {
-    return InvalidArgument("the global program has %d parameters, the partitioned one %d", wholes.size(),
+    return InvalidArgument("the global program has %d parameters, but the partitioned program has %d", wholes.size(),
                            shards.size());
   }
   std::vector<HloSharding> shardings = ParameterShardings(whole);
@@ -54,8 +54,9 @@ absl::StatusOr<std::vector<HloSharding>> ShardingsOfArguments(const HloModule& w
     if (fits(shardings[i])) continue;
     shardings[i] = kept[i];
     if (fits(kept[i])) continue;
-    return InvalidArgument("parameter %d is %s in the global program and %s on each device: no sharding says how", i,
-                           ShapeUtil::HumanString(wholes[i]), ShapeUtil::HumanString(shards[i]));
+    return InvalidArgument(
+        "parameter %d is %s in the global program and %s on each device, and no sharding explains this", i,
+        ShapeUtil::HumanString(wholes[i]), ShapeUtil::HumanString(shards[i]));
   }
   return shardings;
 }
@@ -92,7 +93,7 @@ absl::StatusOr<PartitionedOutput> CompareSharded(const Literal& whole, absl::Spa
   }
   if (best.has_value()) return *std::move(best);
   return InvalidArgument(
-      "it is %s in the global program and %s on each of %d devices: no sharding over the mesh gives that",
+      "the shape is %s in the global program and %s on each of %d devices, and no sharding over the mesh explains this",
       ShapeUtil::HumanString(whole.shape()), ShapeUtil::HumanString(shards[0].shape()), shards.size());
 }
 
@@ -105,7 +106,7 @@ absl::StatusOr<Arguments> ReadShardedArguments(const HloModule& module, const Pr
   KASHI_ASSIGN_OR_RETURN(const std::vector<Shape> shapes, ShardShapes(wholes, shardings, scope.partitions));
   KASHI_ASSIGN_OR_RETURN(const std::vector<Arguments> by_device, ReadDeviceArguments(module, directory, shapes));
   if (static_cast<int64_t>(by_device.size()) != scope.partitions) {
-    return InvalidArgument("%s holds arguments for %d devices, and the program is over %d", directory, by_device.size(),
+    return InvalidArgument("%s has arguments for %d devices, but the program is for %d", directory, by_device.size(),
                            scope.partitions);
   }
   return JoinArguments(by_device, shardings, wholes);
@@ -117,9 +118,8 @@ absl::StatusOr<std::vector<Literal>> SplitResult(const HloModule& module, const 
   std::vector<HloSharding> shardings;
   for (size_t i = 0; i < known.size(); ++i) {
     if (!known[i].has_value()) {
-      return AtOutput(i,
-                      InvalidArgument("the module does not say how it lies on devices (the partitioner chooses), so it "
-                                      "cannot be split"));
+      return AtOutput(
+          i, InvalidArgument("cannot be split: the module has no sharding for it (the partitioner chooses one)"));
     }
     shardings.push_back(*known[i]);
   }
@@ -144,7 +144,7 @@ absl::StatusOr<std::vector<PartitionedOutput>> CompareWithPartitioned(const HloM
   std::vector<std::vector<Literal>> shards;
   for (Literal& of_device : results) shards.push_back(FlattenResult(std::move(of_device)));
   if (shards[0].size() != outputs.size()) {
-    return InvalidArgument("the global program has %d outputs, the partitioned one %d", outputs.size(),
+    return InvalidArgument("the global program has %d outputs, but the partitioned program has %d", outputs.size(),
                            shards[0].size());
   }
   const std::vector<std::optional<HloSharding>> known = ResultShardings(whole);

@@ -60,8 +60,7 @@ absl::StatusOr<pid_t> StartDot(std::FILE* in, std::FILE* out, std::FILE* err) {
   posix_spawn_file_actions_destroy(&actions);
   if (error == ENOENT) {
     return NotFound(
-        "an SVG of a graph is made by Graphviz's `dot`, which is not installed here (Debian: graphviz); "
-        "--to dot writes its input");
+        "SVG needs `dot` of Graphviz, which is not installed (Debian: graphviz); --to dot writes the input of `dot`");
   }
   if (error != 0) return Unavailable("cannot start dot: %s", std::strerror(error));
   return pid;

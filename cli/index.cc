@@ -54,7 +54,7 @@ std::optional<int64_t> ParseEntry(absl::string_view text, absl::string_view entr
                                   Diagnostic* error) {
   int64_t index = 0;
   if (!absl::SimpleAtoi(entry, &index)) {
-    *error = ErrorAt(text, entry, "`", entry, "` is no integer; write one number a dimension, such as 2,3");
+    *error = ErrorAt(text, entry, "`", entry, "` is not an integer; write one number per dimension, such as 2,3");
     return std::nullopt;
   }
   const int64_t size = map.dimensions()[dimension];
@@ -221,7 +221,7 @@ int IndexVerb::RunShape(const SourceText& source) {
   if (!shape.ok()) return FailAt(source, diagnostics);
   answers_.Warn(source, diagnostics);
   if (!is_linear_ && options_.indices.empty() && !ShapeUtil::IsScalar(*shape)) {
-    return FailUsage("say an index, such as 2,3, or --linear and a position");
+    return FailUsage("give an index, such as 2,3, or --linear and a position");
   }
   const absl::StatusOr<IndexMap> map = IndexMap::Make(*shape);
   return map.ok() ? RunQueries(*map) : FailAt(source, ErrorAboutAll(source, map.status()));
@@ -236,14 +236,22 @@ int IndexVerb::Run() {
 
 void AddIndexVerb(Command* command) {
   auto options = std::make_shared<IndexOptions>();
-  Verb* verb =
-      command->AddVerb("index", "Tell where an element lies in memory, or what lies at a position",
-                       "  kashi index 'f32[3,5]{1,0:T(2,2)}' 2,3             17  byte 68\n"
-                       "  kashi index 'f32[3,5]{1,0:T(2,2)}' --linear 17     2,3\n"
-                       "  kashi index 's4[4096]{0:T(1024)E(4)}' 9            9  byte 4, bits 4 to 7\n\n"
-                       "Keys of --json: index, linear (position in elements), byte_offset, bit_offset (the element's\n"
-                       "first bit within that byte, 0 to 7, lowest first); with --linear: linear, padding, index.",
-                       [options] { return IndexVerb(*options).Run(); });
+  VerbHelp help;
+  help.group = kArrayVerbs;
+  help.summary = "Convert between logical indices and positions in memory";
+  help.examples =
+      "  kashi index 'f32[3,5]{1,0:T(2,2)}' 2,3             17  byte 68\n"
+      "  kashi index 'f32[3,5]{1,0:T(2,2)}' --linear 17     2,3\n"
+      "  kashi index 's4[4096]{0:T(1024)E(4)}' 9            9  byte 4, bits 4 to 7";
+  help.sections = {{"Keys of --json",
+                    "",
+                    {{"index", "The logical index"},
+                     {"linear", "The position in memory, in elements"},
+                     {"byte_offset", "The byte that holds the first bit of the element"},
+                     {"bit_offset", "The first bit of the element in that byte: 0 (lowest) to 7"},
+                     {"padding", "With --linear: whether the position holds padding; then there is no index"}}}};
+  help.failure = "The shape, an index or a position is bad, or the output cannot be written";
+  Verb* verb = command->AddVerb("index", help, [options] { return IndexVerb(*options).Run(); });
   verb->AddOption("SHAPE", &options->shape,
                   "A shape with its layout; `-` reads it from the first line of standard input")
       ->Required();
@@ -251,13 +259,14 @@ void AddIndexVerb(Command* command) {
       "INDEX", &options->indices,
       "Logical indices, such as 2,3: one number per dimension; `-` reads one per line from standard input");
   verb->AddOption("--linear", &options->positions,
-                  "Print the index at this position in memory, counted in elements; may be repeated; `-` as for INDEX")
+                  "Print the logical index at this position in memory, in elements; may be repeated; `-` reads one per "
+                  "line from standard input")
       ->Value("POSITION")
       ->OneEach()
       ->Excludes(indices);
-  AddJsonFlag(verb, &options->json);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write to this file");
+  AddJsonFlag(verb, &options->json);
 }
 
 }  // namespace kashi::cli

@@ -20,7 +20,7 @@ constexpr char kGzipMagic[] = "\x1f\x8b";
 constexpr char kMlirBytecodeMagic[] = "ML\xefR";
 
 // How StableHLO and other programs of frameworks become HLO.
-constexpr char kDumpRemedy[] = "XLA writes the HLO that it makes of a program where XLA_FLAGS=--xla_dump_to=DIR is set";
+constexpr char kDumpRemedy[] = "run the program with XLA_FLAGS=--xla_dump_to=DIR, and XLA writes its HLO there";
 
 // ---- Text ------------------------------------------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class Inflater {
 absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes) {
   constexpr size_t kChunk = 1 << 18;
   Inflater inflater;
-  if (!inflater.is_ready()) return ResourceExhausted("no memory to unpack gzip");
+  if (!inflater.is_ready()) return ResourceExhausted("not enough memory to unpack the gzip file");
   z_stream& stream = inflater.stream();
   std::string unpacked;
   while (true) {
@@ -194,15 +194,15 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes)
     const int result = inflate(&stream, Z_NO_FLUSH);
     unpacked.resize(unpacked.size() - stream.avail_out);
     if (unpacked.size() > static_cast<uint64_t>(limit_bytes)) {
-      return ResourceExhausted("gzip holds more than %s", HumanBytes(limit_bytes));
+      return ResourceExhausted("the gzip file unpacks to more than %s", HumanBytes(limit_bytes));
     }
     const bool is_more = stream.avail_in > 0 || !bytes.empty();
     if (result == Z_STREAM_END) {
       if (!is_more) return unpacked;
-      if (inflateReset(&stream) != Z_OK) return InvalidArgument("the gzip is damaged");  // members behind one another
+      if (inflateReset(&stream) != Z_OK) return InvalidArgument("the gzip file is damaged");  // in a further member
     } else if (result != Z_OK) {
       const bool is_cut = result == Z_BUF_ERROR && !is_more;
-      return InvalidArgument("the gzip is %s", is_cut ? "cut off" : "damaged");
+      return InvalidArgument("the gzip file is %s", is_cut ? "cut off" : "damaged");
     }
   }
 }
@@ -220,22 +220,23 @@ bool BeginsLikeHloText(absl::string_view bytes) {
 
 std::string DescribeOtherKind(absl::string_view bytes) {
   if (absl::StartsWith(bytes, kMlirBytecodeMagic)) {
-    return absl::StrCat("this is MLIR bytecode, such as StableHLO, and not HLO: ", kDumpRemedy);
+    return absl::StrCat("this is MLIR bytecode, such as StableHLO, not HLO: ", kDumpRemedy);
   }
   if (LooksLikeMlir(bytes)) {
-    return absl::StrCat("this is MLIR, such as StableHLO, and not HLO: ", kDumpRemedy);
+    return absl::StrCat("this is MLIR, such as StableHLO, not HLO: ", kDumpRemedy);
   }
   if (LooksLikeMemoryReport(bytes)) {
-    return "this is what XLA reports of a module's memory, not the module: that stands beside it, its name ends where "
-           "this one has `-buffer-assignment` or the like; `kashi memory MODULE` reads both";
+    return "this is XLA's report about the memory of a module, not a module: give the module file beside it, whose "
+           "name "
+           "lacks `-buffer-assignment` or the like; `kashi memory` then reads this report too";
   }
   if (LooksLikeProfile(bytes)) {
     return absl::StrCat("this is a profile (xplane), not a program: ", kDumpRemedy);
   }
   if (LooksLikeTensorFlow(bytes)) {
     return absl::StrCat(
-        "this is a graph of TensorFlow, not HLO: tf.function(jit_compile=True) has it as HLO, "
-        "f.experimental_get_compiler_ir(x)(stage='hlo'); and ",
+        "this is a TensorFlow graph, not HLO: for f = tf.function(jit_compile=True), "
+        "f.experimental_get_compiler_ir(x)(stage='hlo') gives HLO; or ",
         kDumpRemedy);
   }
   return "";

@@ -1,4 +1,4 @@
-// Ctrl-C while something long goes on.
+// Ctrl-C during long work.
 #ifndef KASHI_CLI_INTERRUPT_H_
 #define KASHI_CLI_INTERRUPT_H_
 
@@ -8,11 +8,11 @@
 
 namespace kashi::cli {
 
-// What a shell reports of a process that SIGINT has ended.
+// The status that a shell reports for a process killed by SIGINT.
 inline constexpr int kInterrupted = 130;
 
-// While it lives, the first Ctrl-C sets flag(), and the work has to end itself; a second one ends the process at once.
-// One at a time.
+// During its lifetime the first Ctrl-C sets flag(), which the work must check; the second one ends the process at once.
+// One object at a time.
 class Interrupt {
  public:
   Interrupt();

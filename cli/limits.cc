@@ -55,18 +55,18 @@ std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const LimitOptio
 
 void AddLimitOptions(Verb* verb, LimitOptions* limits) {
   verb->AddSizeOption("--memory-limit", &limits->memory_limit,
-                      "Most bytes of values on all devices together, such as 500M (default: 7/8 of what the "
-                      "machine and its container have available)");
+                      "Most memory for values, all devices together, such as 500M (default: 7/8 of what is available "
+                      "on the machine and in its container)");
   verb->AddOption(
           "--max-work", [limits](const std::string& text) { return SetWork(text, &limits->max_work); },
-          "Most operations on elements, as docs/limits.md counts them; 0 means no limit (default: 1e16)")
+          "Most element operations, counted as in docs/limits.md; 0 means no limit (default: 1e16)")
       ->Value("N");
   verb->AddOption("--max-iterations", &limits->max_iterations,
                   "Most iterations of one loop; 0 means no limit (default: 0)")
       ->Within(0, std::numeric_limits<int64_t>::max());
   verb->AddOption(
           "--timeout", [limits](const std::string& text) { return SetSeconds(text, &limits->timeout_seconds); },
-          "Most seconds to run; 0 means no limit (default: 1800)")
+          "Longest time to run; 0 means no limit (default: 1800)")
       ->Value("SECONDS");
 }
 

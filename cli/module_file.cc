@@ -77,7 +77,7 @@ uint64_t InputLimit() {
 }
 
 absl::Status IsTooLarge(const std::string& path, uint64_t limit) {
-  return ResourceExhausted("%s has more than %d bytes; --input-limit sets the limit", path == "-" ? "<stdin>" : path,
+  return ResourceExhausted("%s has more than %d bytes (--input-limit sets the limit)", path == "-" ? "<stdin>" : path,
                            limit);
 }
 
@@ -109,7 +109,7 @@ ModuleFile::~ModuleFile() = default;
 void AddInputLimitOption(Verb* verb) {
   verb->AddSizeOption(
       "--input-limit", &input_limit,
-      "Most bytes to read from a file, such as 500M (default: 4G, or half of the available memory if less)");
+      "Largest file to read, such as 500M (default: 4G, or half of the available memory if that is less)");
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
@@ -206,7 +206,7 @@ absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& pat
   }
   if (error) return InvalidArgument("cannot read %s: %s", path, error.message());
   if (files.empty())
-    return InvalidArgument("%s holds no module: no file of a dump (module_0000.*.txt, *.hlo.pb)", path);
+    return InvalidArgument("%s has no module: no file of a dump, such as module_0000.*.txt or *.hlo.pb", path);
   std::sort(files.begin(), files.end());
   return files;
 }

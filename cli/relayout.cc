@@ -79,7 +79,7 @@ absl::StatusOr<Literal> ParseNumber(const std::string& text, PrimitiveType type)
   std::vector<Diagnostic> diagnostics;
   std::optional<Literal> literal = ParseLiteralPrefix(&lexer, scalar, {}, &diagnostics);
   if (literal.has_value() && lexer.kind() == Token::Kind::kEnd) return *std::move(literal);
-  const std::string why = diagnostics.empty() ? "more than a number" : diagnostics.front().message;
+  const std::string why = diagnostics.empty() ? "text follows the number" : diagnostics.front().message;
   return InvalidArgument("--pad %s: %s", text, why);
 }
 
@@ -178,23 +178,24 @@ std::string RelayoutVerb::UsageError() const {
   if (options_.problems.empty()) return UsageErrorOfFiles();
   if (!reports()) return "--problems needs --plan, --check or --bench";
   if (!options_.in.empty() || !options_.from.empty() || !options_.to.empty()) {
-    return "--problems says what is moved: no IN, OUT, --from, --to";
+    return "--problems cannot be used with IN, OUT, --from or --to";
   }
   return "";
 }
 
 std::string RelayoutVerb::UsageErrorOfFiles() const {
-  if (options_.out.empty() && !reports()) return "say IN and OUT; or --plan, --check or --bench, which need no files";
-  if (options_.in.empty() && options_.from.empty()) return "say --from: the shape and layout of the source";
+  if (options_.out.empty() && !reports())
+    return "give IN and OUT, or one of --plan, --check and --bench, which need no files";
+  if (options_.in.empty() && options_.from.empty()) return "give --from: the shape and layout of the source";
   if (options_.to.empty() && (options_.out.empty() || !writes_npy())) {
-    return "say --to: the shape and layout of the target (only an .npy file can do without)";
+    return "give --to: the shape and layout of the target (only an .npy file needs none)";
   }
   if (options_.out.empty()) return "";
-  if (options_.bench) return "--bench writes nothing: no OUT";
+  if (options_.bench) return "--bench writes no file: leave out OUT";
   if (!IsFile(options_.out)) {
     if (reports() || options_.json)
-      return "standard output is either for the array or for what --plan, --check, --json say";
-    if (options_.pad == kKeepPadding) return "--pad keep needs a file that is there already";
+      return "OUT is standard output, where --plan, --check and --json print: give a file";
+    if (options_.pad == kKeepPadding) return "--pad keep needs an OUT that is an existing file";
   }
   return "";
 }
@@ -217,7 +218,7 @@ bool RelayoutVerb::ReadSide(const char* name, const std::string& text, const Rel
 absl::StatusOr<std::optional<ArrayFile>> RelayoutVerb::ReadTarget(const RelayoutSide& to) {
   const bool keeps_padding = options_.pad == kKeepPadding && !writes_npy();
   if (options_.out.empty() || (!to.is_part && !keeps_padding)) return std::nullopt;
-  if (!IsFile(options_.out)) return InvalidArgument("only a part of --to is written: OUT must be a file");
+  if (!IsFile(options_.out)) return InvalidArgument("--to is a part of an array: OUT must be a file");
   return ReadTargetFile(options_.out, to, memory_limit());
 }
 
@@ -306,7 +307,7 @@ int RelayoutVerb::RunProblems() {
 absl::StatusOr<RelayoutPlan> RelayoutVerb::MakePlan(const Job& job) const {
   const PrimitiveType from = job.from.element_type(), to = job.to.element_type();
   if (from != to && !options_.convert) {
-    return InvalidArgument("the element types differ, %s and %s: --convert converts the elements",
+    return InvalidArgument("the element types differ: %s and %s (--convert converts the elements)",
                            primitive_util::LowercasePrimitiveTypeName(from),
                            primitive_util::LowercasePrimitiveTypeName(to));
   }
@@ -434,60 +435,90 @@ std::string CheckSeconds(const std::string& value) {
   double seconds = 0;
   return absl::SimpleAtod(value, &seconds) && seconds >= 0 && seconds <= 3600
              ? ""
-             : absl::StrCat(value, " is no number of seconds from 0 to 3600");
+             : absl::StrCat(value, " is not a number of seconds from 0 to 3600");
 }
 
 void AddReportOptions(Verb* verb, RelayoutVerbOptions* options) {
   verb->AddFlag("--plan", &options->plan, "Print the plan");
   verb->AddFlag("--check", &options->check,
-                "Compare all bytes with those of the index loop; exit status 1 if they differ");
+                "Compare every byte with the result of the index loop (exit status 1 if one differs)");
   verb->AddFlag("--bench", &options->bench,
-                "Measure the speed, beside that of a copy of as many bytes by as many threads");
+                "Measure the speed, and that of a copy of the same number of bytes by as many threads");
   verb->AddOption("--problems", &options->problems,
                   "Plan, check or measure each line `[name: ]FROM -> TO` of this file; `-` is standard input")
       ->File();
-  verb->AddOption("--min-time", &options->min_seconds, "Least seconds of each measurement of --bench (default: 0.5)")
+  verb->AddOption("--min-time", &options->min_seconds, "Seconds per measurement of --bench, at least (default: 0.5)")
       ->Check(CheckSeconds);
-  verb->AddOption("--seed", &options->seed, "Seed of the random data that stands in for IN (default: 42)");
+  verb->AddOption("--seed", &options->seed,
+                  "Seed of the random data that --check and --bench use without IN (default: 42)");
+}
+
+std::vector<HelpSection> RelayoutSections() {
+  return {
+      {"",
+       "SHAPE is a shape with its layout. `[begin:end,...] of SHAPE` is a part of an array. --to also takes a layout "
+       "alone, for the shape of --from. If --to is a part, the rest of an existing OUT stays as it is.",
+       {}},
+      {"", "The contents of IN decide whether it is .npy or raw bytes. OUT is .npy if its name ends in .npy.", {}},
+      {"Keys of --json",
+       "",
+       {{"name, from, to", "The problem"},
+        {"plan", "The plan, as text"},
+        {"equal", "Whether --check found no difference"},
+        {"checked_bytes", "The number of bytes that --check compared"},
+        {"difference", "The first difference"},
+        {"gbps, copy_gbps", "The speed of the relayout and of the copy, in 10^9 bytes per second"},
+        {"ratio", "gbps / copy_gbps"},
+        {"bytes", "bytes_read + bytes_written"},
+        {"bytes_read", "The bytes of the elements that are read"},
+        {"bytes_written", "The bytes that are written, including filled padding"},
+        {"threads, copy_threads", "The threads of the relayout and of the copy (1 if that copies faster)"},
+        {"runs", "The number of runs"},
+        {"execute_ns, copy_ns", "The median times"},
+        {"execute_ns_min, copy_ns_min", "The shortest times"},
+        {"plan_ns", "The time to make the plan"},
+        {"error, column", "For a bad problem: the error and its place"}}}};
 }
 
 }  // namespace
 
 void AddRelayoutVerb(Command* command) {
   auto options = std::make_shared<RelayoutVerbOptions>();
-  const std::string examples =
+  VerbHelp help;
+  help.group = kArrayVerbs;
+  help.summary = "Copy an array from one layout to another";
+  help.examples =
       "  kashi relayout x.npy x.bin --to 'bf16[512,6144]{1,0:T(8,128)(2,1)}'      an array as a device stores it\n"
       "  kashi relayout x.bin x.npy --from 'bf16[512,6144]{1,0:T(8,128)(2,1)}'    and back\n"
       "  kashi relayout x.bin y.bin --from 'f32[64,3,224,224]' --to '{1,3,2,0}'   the same array in another order\n"
       "  kashi relayout x.bin y.npy --from '[0:8,128:256] of f32[8,1024]{1,0:T(8,128)}'\n"
       "  kashi relayout x.npy y.bin --to 'bf16[1000]{0:T(1024)}' --convert --pad nan\n"
       "  kashi relayout --from 'f32[1000,1001]' --to '{1,0:T(8,128)}' --plan --check --bench\n"
-      "  kashi relayout --bench --json --problems problems.txt\n\n"
-      "A side is a shape, or `[begin:end,...] of` a shape for a part of an array; --to may also be a layout\n"
-      "alone, for the same array. If only a part of OUT is written, the rest of the file stays. The contents of\n"
-      "IN tell whether it is raw bytes or .npy; OUT is .npy if its name ends in .npy. Without IN, --check and\n"
-      "--bench use random data.\n\n"
-      "Keys of --json: name, from, to; plan; equal, checked_bytes, difference; gbps, copy_gbps, ratio, bytes\n"
-      "(the sum of the next two), bytes_read (elements), bytes_written (with filled padding), threads,\n"
-      "copy_threads (one, if that copies faster), runs, execute_ns and copy_ns (medians), execute_ns_min,\n"
-      "copy_ns_min, plan_ns; or error, column. Exit status 130 after Ctrl-C.";
-  Verb* verb = command->AddVerb("relayout", "Move an array from one layout into another", examples,
-                                [options] { return RelayoutVerb(*options).Run(); });
-  verb->AddOption("IN", &options->in, "Raw bytes or .npy; `-` is standard input")->File();
+      "  kashi relayout --bench --json --problems problems.txt";
+  help.sections = RelayoutSections();
+  help.failure = "The input is bad, --check found a difference, or OUT cannot be written";
+  help.stops_at_interrupt = true;
+  Verb* verb = command->AddVerb("relayout", help, [options] { return RelayoutVerb(*options).Run(); });
+  verb->AddOption("IN", &options->in, "The array to read, raw bytes or .npy; `-` is standard input")->File();
   verb->AddOption("OUT", &options->out, "The file to write; `-` is standard output")->File();
-  verb->AddOption("--from", &options->from, "Shape and layout of IN; an .npy file needs none")->Value("SHAPE");
-  verb->AddOption("--to", &options->to, "Shape and layout of OUT; an .npy file without it is row-major")
+  verb->BeginGroup("Layouts");
+  verb->AddOption("--from", &options->from, "Shape and layout of IN (an .npy file needs none)")->Value("SHAPE");
+  verb->AddOption("--to", &options->to, "Shape and layout of OUT (default for an .npy file: row-major)")
       ->Value("SHAPE");
-  verb->AddFlag("--convert", &options->convert, "Convert elements where the types differ");
+  verb->AddFlag("--convert", &options->convert, "Convert the elements if the element types differ");
   verb->AddOption("--pad", &options->pad,
-                  "Padding of OUT: a number, bits such as 0x7fc0, or `keep` to leave it as it is (default: 0)");
-  verb->AddFlag("--npy", &options->npy, "Write OUT as .npy, whatever its name");
-  AddDurableFlag(verb);
+                  "Value of the padding of OUT: a number, bits such as 0x7fc0, or `keep` to leave it as it is "
+                  "(default: 0)");
+  verb->BeginGroup("Checks and measurements");
   AddReportOptions(verb, options.get());
+  verb->BeginGroup("Limits");
   verb->AddOption("--threads", &options->threads, "Most threads (default: one per processor)")->Within(0, 1024);
   verb->AddSizeOption("--memory-limit", &options->memory_limit,
-                      "Most bytes of arrays, such as 500M (default: 7/8 of what is available)");
+                      "Most memory for arrays, such as 500M (default: 7/8 of what is available)");
+  verb->BeginGroup("Input and output");
   AddStrictFlag(verb, &options->strict);
+  verb->AddFlag("--npy", &options->npy, "Write OUT as .npy whatever its name is");
+  AddDurableFlag(verb);
   verb->AddFlag("--json", &options->json, "Print one JSON object per relayout");
 }
 

@@ -55,7 +55,7 @@ absl::StatusOr<FileBytes> ReadAll(int descriptor, int64_t expected_size, const R
   KASHI_RETURN_IF_ERROR(Grow(&bytes, expected_size + 1, limits.memory));  // the end needs room to be seen
   while (true) {
     if (bytes.size > limits.most) {
-      return InvalidArgument("more than %s bytes, which is more than the array takes", WithThousands(limits.most));
+      return InvalidArgument("the file has more than the %s bytes of the array", WithThousands(limits.most));
     }
     if (bytes.size == bytes.memory.size()) KASHI_RETURN_IF_ERROR(Grow(&bytes, 2 * bytes.size, limits.memory));
     const ssize_t got = read(descriptor, bytes.memory.data() + bytes.size, bytes.memory.size() - bytes.size);
@@ -175,7 +175,7 @@ absl::StatusOr<ArrayFile> RawArray(FileBytes bytes, const RelayoutSide& side) {
   if (!placement.ok()) return placement.status();
   const int64_t wanted = placement->map().byte_size();
   if (bytes.size != wanted) {
-    return InvalidArgument("%s bytes; %s takes %s", WithThousands(bytes.size),
+    return InvalidArgument("the file has %s bytes, but %s has %s", WithThousands(bytes.size),
                            placement->shape().ToString(/*print_layout=*/true), WithThousands(wanted));
   }
   return ArrayFile{*std::move(placement), std::move(bytes.memory), 0, bytes.size};
@@ -185,8 +185,7 @@ absl::StatusOr<ArrayFile> NpyTarget(FileBytes bytes, const RelayoutSide& to) {
   KASHI_ASSIGN_OR_RETURN(const NpyElements elements,
                          FindNpyElements(bytes.text(), Shape(to.shape.element_type(), to.shape.dimensions())));
   KASHI_RETURN_IF_ERROR(CheckLayout(to.shape, elements.shape));
-  if (elements.is_big_endian)
-    return InvalidArgument("its numbers have their bytes in another order than the machine's");
+  if (elements.is_big_endian) return InvalidArgument("the byte order is not that of this machine");
   KASHI_ASSIGN_OR_RETURN(Placement placement, PlacementOf(elements, to));
   const int64_t header_bytes = elements.bytes.data() - bytes.memory.data();
   return ArrayFile{std::move(placement), std::move(bytes.memory), header_bytes, bytes.size};
@@ -197,7 +196,8 @@ absl::StatusOr<ArrayFile> NpyTarget(FileBytes bytes, const RelayoutSide& to) {
 absl::Status CheckMemory(double bytes, int64_t memory_limit) {
   const int64_t limit = memory_limit > 0 ? memory_limit : DefaultMemoryLimit();
   if (bytes <= static_cast<double>(limit)) return absl::OkStatus();
-  return ResourceExhausted("this takes %.0f bytes of memory; the limit is %d (--memory-limit sets it)", bytes, limit);
+  return ResourceExhausted("this needs %.0f bytes of memory, more than the limit of %d (--memory-limit sets the limit)",
+                           bytes, limit);
 }
 
 absl::StatusOr<ArrayFile> ReadSourceFile(const std::string& path, const std::optional<RelayoutSide>& from,
@@ -205,7 +205,7 @@ absl::StatusOr<ArrayFile> ReadSourceFile(const std::string& path, const std::opt
   const std::string name = path == "-" ? "<stdin>" : path;
   KASHI_ASSIGN_OR_RETURN(FileBytes bytes,
                          ReadBytes(path, {memory_limit, from.has_value() ? MostBytesOf(*from) : INT64_MAX}));
-  absl::StatusOr<ArrayFile> array = InvalidArgument("raw bytes: say --from, the shape and layout that they have");
+  absl::StatusOr<ArrayFile> array = InvalidArgument("the file is raw bytes: give their shape and layout with --from");
   if (IsNpy(bytes.text())) {
     array = ReadNpySource(std::move(bytes), from, to, numbers);
   } else if (from.has_value()) {
@@ -229,7 +229,7 @@ absl::StatusOr<ArrayFile> MakeTargetFile(const Placement& to, bool is_npy) {
     const absl::Status status = WriteNpyHeader(to.shape(), &header);
     if (!status.ok() || !IsPlain(to.shape().layout(), to.element_type())) {
       return InvalidArgument(
-          ".npy files have rows or columns one after the other, which %s has not: leave --to out, or write raw bytes",
+          "an .npy file is row-major or column-major, but %s is not: leave out --to, or write raw bytes",
           to.shape().ToString(/*print_layout=*/true));
     }
   }

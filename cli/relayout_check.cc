@@ -40,9 +40,9 @@ void CleanSlots(char* data, int64_t count, int64_t slot_bytes, int type_bits, bo
 std::string DescribeBit(const Placement& to, int64_t bit) {
   const IndexMap& map = to.map();
   bit -= 8 * map.prefix_bytes();
-  if (bit < 0) return "in front of the array";
+  if (bit < 0) return "before the array";
   const int64_t position = bit / to.slot_bits();
-  if (position >= map.padded_element_count()) return "behind the array";
+  if (position >= map.padded_element_count()) return "after the array";
   DimensionVector index(map.rank());
   if (!map.PhysicalToLogical(position, absl::MakeSpan(index))) return "padding";
   return absl::StrCat("element [", absl::StrJoin(index, ","), "]");

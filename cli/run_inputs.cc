@@ -121,13 +121,13 @@ std::vector<std::string> InputFilesOf(const std::filesystem::path& folder) {
 absl::Status CheckSnapshotArguments(const HloModule& module, const Arguments& arguments) {
   const HloComputation& entry = *module.entry_computation();
   if (arguments.size() != static_cast<size_t>(entry.num_parameters())) {
-    return InvalidArgument("the snapshot has %d arguments, the program %d parameters", arguments.size(),
+    return InvalidArgument("the snapshot has %d arguments, but the program has %d parameters", arguments.size(),
                            entry.num_parameters());
   }
   for (const HloInstruction* parameter : entry.parameter_instructions()) {
     const Shape& actual = arguments[parameter->parameter_number()].shape();
     if (ShapeUtil::Compatible(parameter->shape(), actual)) continue;
-    return InvalidArgument("%s is %s, and %s in the snapshot", DescribeLeaf(*parameter, {}),
+    return InvalidArgument("%s is %s in the program, but %s in the snapshot", DescribeLeaf(*parameter, {}),
                            ShapeUtil::HumanString(parameter->shape()), ShapeUtil::HumanString(actual));
   }
   return absl::OkStatus();
@@ -137,8 +137,8 @@ absl::StatusOr<Arguments> ReadArgumentsOf(const HloModule& module, const std::ve
                                           absl::Span<const Shape> shapes) {
   const int64_t wanted = CountArrays(module);
   if (static_cast<int64_t>(paths.size()) != wanted) {
-    return InvalidArgument("%s takes %d input arrays; files given: %d%s", module.entry_computation()->name(), wanted,
-                           paths.size(), DescribeParameters(module));
+    return InvalidArgument("%s needs %d input arrays, but %d files are given%s", module.entry_computation()->name(),
+                           wanted, paths.size(), DescribeParameters(module));
   }
   Arguments arguments;
   absl::Span<const std::string> rest = paths;
@@ -167,7 +167,7 @@ absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& modu
     if (!arguments.ok()) return Prefix(folder.string(), arguments.status());
     all.push_back(*std::move(arguments));
   }
-  if (all.empty()) return InvalidArgument("%s holds no folder dev0 with in0.npy, in1.npy ...", directory);
+  if (all.empty()) return InvalidArgument("%s has no directory dev0 with in0.npy, in1.npy ...", directory);
   return all;
 }
 
@@ -185,7 +185,7 @@ absl::StatusOr<RandomRule> ParseRandomRule(absl::string_view text) {
   if (equals != absl::string_view::npos) {
     rule.parameter.emplace();
     if (!absl::SimpleAtoi(text.substr(0, equals), &*rule.parameter) || *rule.parameter < 0) {
-      return InvalidArgument("%s is no number of a parameter", text.substr(0, equals));
+      return InvalidArgument("`%s` is not the number of a parameter", text.substr(0, equals));
     }
     text.remove_prefix(equals + 1);
   }
@@ -266,14 +266,14 @@ absl::StatusOr<std::optional<Literal>> SnapshotResult(const ModuleFile& file) {
 
 void SayRandom(uint64_t seed, const ChosenArguments& chosen) {
   constexpr int kMostLines = 12;
-  std::string note = absl::StrCat("kashi: no --input: random numbers, --seed ", seed, "\n");
+  std::string note = absl::StrCat("kashi: no --input: using random arguments, --seed ", seed, "\n");
   const std::vector<absl::string_view> lines = absl::StrSplit(chosen.text, '\n', absl::SkipEmpty());
   for (size_t i = 0; i < lines.size() && i < kMostLines; ++i) {
     absl::StrAppend(&note, lines[i], "\n");
   }
   if (lines.size() > kMostLines) {
     absl::StrAppend(&note, "  and ", Count(static_cast<int64_t>(lines.size() - kMostLines), "more input"),
-                    " (--json tells all)\n");
+                    " (--json lists all)\n");
   }
   PrintNote(note);
 }
@@ -288,7 +288,7 @@ absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const st
   if (random.rules.empty()) {
     KASHI_ASSIGN_OR_RETURN(std::optional<Arguments> from_snapshot, SnapshotArguments(file));
     if (from_snapshot.has_value()) {
-      PrintNote("kashi: no --input: the arguments of the snapshot\n");
+      PrintNote("kashi: no --input: using the arguments of the snapshot\n");
       chosen.arguments = *std::move(from_snapshot);
       return chosen;
     }

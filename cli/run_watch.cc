@@ -78,8 +78,8 @@ absl::Status Tracer::WriteArray(const HloInstruction& instruction, const Value& 
   const int64_t bytes_on_disk = RoundUpTo(array.byte_count() + kNpyHeaderBytes, kDiskBlockBytes);
   if (bytes_on_disk > limit_bytes_ - written_bytes_) {
     is_full_ = true;
-    PrintWarning(absl::StrCat("the trace ends before `", instruction.name(), "`: more than ", HumanBytes(limit_bytes_),
-                              " (--trace-limit)"));
+    PrintWarning(absl::StrCat("the trace stops before `", instruction.name(), "`: it would exceed ",
+                              HumanBytes(limit_bytes_), " (--trace-limit sets the limit)"));
     return absl::OkStatus();
   }
   written_bytes_ += bytes_on_disk;
@@ -113,7 +113,7 @@ absl::StatusOr<const HloInstruction*> FindInstruction(const HloModule& module, a
   }
   constexpr size_t kMost = 5;
   const std::vector<std::string> similar = SimilarWords(name, names, kMost);
-  return NotFound("there is no instruction `%s`%s", name,
+  return NotFound("the module has no instruction `%s`%s", name,
                   similar.empty() ? "" : absl::StrCat("; did you mean ", absl::StrJoin(similar, ", "), "?"));
 }
 

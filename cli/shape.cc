@@ -73,7 +73,7 @@ absl::StatusOr<DeviceSize> AddChecked(const DeviceSize& a, const DeviceSize& b) 
   const std::optional<int64_t> unpadded_bytes = CheckedAdd(a.unpadded_bytes, b.unpadded_bytes);
   const std::optional<int64_t> padding_bytes = CheckedAdd(a.padding_bytes, b.padding_bytes);
   if (!bytes || !unpadded_bytes || !padding_bytes) {
-    return InvalidArgumentStrCat("the bytes of the tuple do not fit 64 bits");
+    return InvalidArgumentStrCat("the size of the tuple exceeds 64 bits");
   }
   DeviceSize sum;
   sum.bytes = *bytes;
@@ -210,28 +210,32 @@ void AddTargetOption(Verb* verb, std::optional<TpuGeneration>* target) {
   const auto set = [target](const std::string& name) {
     *target = ParseTpuGeneration(name);
     if (target->has_value()) return std::string();
-    return absl::StrCat("no TPU generation `", name, "`; there are: ", TargetNames());
+    return absl::StrCat("unknown TPU generation `", name, "`; the generations are: ", TargetNames());
   };
   verb->AddOption("--target", set,
-                  absl::StrCat("Give shapes without tiles the layout of a TPU generation (", TargetNames(), ")"));
+                  absl::StrCat("Give shapes without tiles the layout of this TPU generation: ", TargetNames()));
 }
 
 }  // namespace
 
 void AddShapeVerb(Command* command) {
   auto options = std::make_shared<ShapeOptions>();
-  Verb* verb = command->AddVerb("shape", "Explain shapes: canonical text, layout, bytes, padding",
-                                "  kashi shape 'bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}'\n"
-                                "  kashi shape --target v5e 'f32[1000,3]'\n"
-                                "  kashi shape --json 'f32[3,5]{1,0:T(2,2)}' '(s32[], pred[4])'\n"
-                                "  grep -oE '[a-z][a-z0-9]*\\[[0-9,]*\\]\\{[^{}]*\\}' dump.txt | kashi shape --json -",
-                                [options] { return ShapeVerb(*options).Run(); });
+  VerbHelp help;
+  help.group = kArrayVerbs;
+  help.summary = "Explain shapes: canonical text, layout, bytes and padding";
+  help.examples =
+      "  kashi shape 'bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}'\n"
+      "  kashi shape --target v5e 'f32[1000,3]'\n"
+      "  kashi shape --json 'f32[3,5]{1,0:T(2,2)}' '(s32[], pred[4])'\n"
+      "  grep -oE '[a-z][a-z0-9]*\\[[0-9,]*\\]\\{[^{}]*\\}' dump.txt | kashi shape --json -";
+  help.failure = "A shape is bad, or the output cannot be written";
+  Verb* verb = command->AddVerb("shape", help, [options] { return ShapeVerb(*options).Run(); });
   verb->AddOption("SHAPE", &options->shapes, "Shapes as XLA writes them; `-` reads one per line from standard input")
       ->Required();
-  AddJsonFlag(verb, &options->json);
-  AddStrictFlag(verb, &options->strict);
   AddTargetOption(verb, &options->target);
+  AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write to this file");
+  AddJsonFlag(verb, &options->json);
 }
 
 }  // namespace kashi::cli

@@ -107,14 +107,14 @@ absl::Status WriteFile(const std::string& path, Pieces pieces) {
 }  // namespace
 
 void AddJsonFlag(Verb* verb, bool* json) {
-  verb->AddFlag("--json", json, "Print one JSON object per line; a bad or blank input gives one with `error`");
+  verb->AddFlag("--json", json, "Print one JSON object per input; for a bad or blank input it has the key `error`");
 }
 
 void AddStrictFlag(Verb* verb, bool* strict) {
-  static bool lenient = true;  // the default has a name, for scripts that want to be plain
-  Option* const flag = verb->AddFlag("--lenient", &lenient, "Read sloppy and newer text with a warning (the default)");
-  verb->AddFlag("--strict", strict, "Refuse sloppy text that XLA reads, and text of compilers that XLA refuses")
-      ->Excludes(flag);
+  static bool lenient = true;  // the default has an option too: a script can state it
+  Option* const flag =
+      verb->AddFlag("--lenient", &lenient, "Accept sloppy and newer text with a warning (the default)");
+  verb->AddFlag("--strict", strict, "Treat warnings about the text as errors")->Excludes(flag);
 }
 
 void AddOutputOption(Verb* verb, std::string* path, const std::string& description) {
@@ -123,7 +123,7 @@ void AddOutputOption(Verb* verb, std::string* path, const std::string& descripti
 }
 
 void AddDurableFlag(Verb* verb) {
-  verb->AddFlag("--durable", &is_durable, "Wait until written files are on the disk (about 10 ms per file)");
+  verb->AddFlag("--durable", &is_durable, "Wait until the written files are on the disk (about 10 ms per file)");
 }
 
 namespace {
@@ -177,7 +177,7 @@ void PrintNote(absl::string_view lines) {
 
 int FailUsage(absl::string_view message) {
   PrintError(message);
-  PrintNote("Run with --help for more information.\n");
+  PrintNote("--help prints the options and examples.\n");
   return kBadUsage;
 }
 
@@ -210,7 +210,7 @@ bool InputLines::Next() {
 
 bool InputLines::is_blank() const { return absl::StripAsciiWhitespace(line().text).empty(); }
 
-absl::Status NoShapeInInput() { return InvalidArgument("standard input holds no shape"); }
+absl::Status NoShapeInInput() { return InvalidArgument("standard input has no shape"); }
 
 absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vector<Diagnostic>* diagnostics) {
   ShapeParserOptions options;

@@ -24,7 +24,7 @@ bool IsFileAt(const std::string& path) {
 }
 
 void Warn(const std::string& path, const absl::Status& status) {
-  PrintWarning(absl::StrCat(path, " is not used: ", status.message()));
+  PrintWarning(absl::StrCat(path, " is ignored: ", status.message()));
 }
 
 // nullopt, and a warning, for what is no such file.

@@ -93,11 +93,11 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(err, "kashi: error: cut.gz: the gzip is cut off\n")
         # another checksum than that of the contents
         _, err = self.run_kashi("verify", "bad.gz", files={"bad.gz": packed[:-8] + bytes(4) + packed[-4:]}, status=1)
-        self.assertEqual(err, "kashi: error: bad.gz: the gzip is damaged\n")
+        self.assertEqual(err, "kashi: error: bad.gz: the gzip file is damaged\n")
 
     def test_gzip_keeps_the_input_limit(self):
         _, err = self.run_kashi("verify", "--input-limit", "1M", "big.gz", files={"big.gz": gzip.compress(bytes(3 << 20))}, status=1)
-        self.assertEqual(err, "kashi: error: big.gz: gzip holds more than 1 MiB\n")
+        self.assertEqual(err, "kashi: error: big.gz: the gzip file unpacks to more than 1 MiB\n")
 
     def test_other_kinds(self):
         for content, kind in {
@@ -138,16 +138,16 @@ class CommandTest(unittest.TestCase):
     def test_a_device_without_end_is_read_up_to_the_limit(self):
         for arguments in (["convert"], ["verify"], ["memory"], ["cost"], ["run"], ["convert", "--to", "pb", "-o", "out"]):
             _, err = self.run_kashi(*arguments, "--input-limit", "1M", "/dev/zero", status=1)
-            self.assertEqual(err, "kashi: error: /dev/zero has more than 1048576 bytes; --input-limit sets the limit\n")
+            self.assertEqual(err, "kashi: error: /dev/zero has more than 1048576 bytes (--input-limit sets the limit)\n")
         _, err = self.run_kashi("diff", "--input-limit", "1M", "m", "/dev/zero", files={"m": MODULE}, status=1)
         self.assertIn("/dev/zero has more than", err)
         self.assertEqual(sorted(os.listdir(self.path)), ["m"])
 
     def test_an_array_without_end_is_read_up_to_what_it_takes(self):
         _, err = self.run_kashi("relayout", "/dev/zero", "out", "--from", "f32[2,3]", "--to", "{0,1}", status=1)
-        self.assertRegex(err, r"^kashi: error: /dev/zero: more than [0-9,]+ bytes, which is more than the array takes\n$")
+        self.assertRegex(err, r"^kashi: error: /dev/zero: the file has more than the [0-9,]+ bytes of the array\n$")
         _, err = self.run_kashi("relayout", "/dev/zero", "out", "--to", "{0,1}", "--memory-limit", "1M", status=1)
-        self.assertRegex(err, r"^kashi: error: /dev/zero: .*; the limit is 1048576 \(--memory-limit sets it\)\n$")
+        self.assertRegex(err, r"^kashi: error: /dev/zero: .*, more than the limit of 1048576 \(--memory-limit sets the limit\)\n$")
         _, err = self.run_kashi("run", "m", "--input", "/dev/zero", "--input-limit", "1M", files={"m": MODULE}, status=1)
         self.assertIn("/dev/zero has more than 1048576 bytes", err)
         self.assertEqual(sorted(os.listdir(self.path)), ["m"])
