@@ -8,8 +8,8 @@
 
 namespace kashi::cli {
 
-// `a` and `b` are attributes as in HLO text, `name=value, name=value`. The result has the attributes that differ. In a list
-// `{"key":value,…}` it has only the keys that differ:
+// `a` and `b` are attributes as in HLO text, `name=value, name=value`. The result has the attributes that differ. In a
+// list `{"key":value,…}` it has only the keys that differ:
 //
 //   dimensions={0} -> {1}; backend_config.window.count 3 -> 4
 //

@@ -4,8 +4,8 @@
 
 namespace kashi::cli {
 
-// Runs the command line and returns the exit status. Ignores argv[0]. Reads `stdin` and writes `stdout` and `stderr`. One
-// call at a time; --durable and --input-limit stay set for later calls.
+// Runs the command line and returns the exit status. Ignores argv[0]. Reads `stdin` and writes `stdout` and `stderr`.
+// One call at a time; --durable and --input-limit stay set for later calls.
 int RunCommandLine(int argc, const char* const* argv);
 
 }  // namespace kashi::cli

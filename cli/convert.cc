@@ -80,7 +80,7 @@ absl::StatusOr<std::string> Convert(const ModuleFile& file, const std::string& f
   return bytes;
 }
 
-// ---- --bench -----------------------------------------------------------------------------------------------------------
+// ---- --bench --------------------------------------------------------------------------------------------------------
 
 // Seconds of the fastest of several runs.
 template <typename Work>
@@ -133,7 +133,7 @@ void Bench(const ModuleFile& file, Answers* answers) {
   }
 }
 
-// ---- Files ---------------------------------------------------------------------------------------------------------------
+// ---- Files ----------------------------------------------------------------------------------------------------------
 
 // What --json tells of a conversion: where it went, or the text itself.
 Json ConversionJson(const ModuleFile& file, const std::string& format, const std::string& converted,
@@ -151,7 +151,8 @@ Json ConversionJson(const ModuleFile& file, const std::string& format, const std
   return json;
 }
 
-// Writes one module to `output`, standard output if that is empty. `answers` receives errors, and the records of --json.
+// Writes one module to `output`, standard output if that is empty. `answers` receives errors, and the records of
+// --json.
 void ConvertOne(const std::string& path, const std::string& output, const ConvertOptions& options, Answers* answers) {
   const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
   if (!file.has_value()) return;
@@ -184,8 +185,8 @@ std::string NameWithoutEndings(const std::string& path) {
   return name;
 }
 
-// Names of files to write in a directory. Of modules whose names differ in their endings only, as the text and the proto of
-// one module in a dump, the later ones keep the endings: x.hlo, x.hlo.pb.hlo.
+// Names of files to write in a directory. Of modules whose names differ in their endings only, as the text and the
+// proto of one module in a dump, the later ones keep the endings: x.hlo, x.hlo.pb.hlo.
 class OutputNames {
  public:
   OutputNames(std::string directory, std::string ending)

@@ -5,8 +5,8 @@
 //   call.txt               the instruction as HLO text: its shape, backend_config …
 //   in0.npy, in1.npy, …    the operands, tuples flattened
 //
-// The command writes out0.npy, out1.npy, … there, with the types and sizes of the result. Any language that can read and
-// write .npy will do.
+// The command writes out0.npy, out1.npy, … there, with the types and sizes of the result. Any language that can read
+// and write .npy will do.
 #ifndef KASHI_CLI_CUSTOM_CALL_COMMAND_H_
 #define KASHI_CLI_CUSTOM_CALL_COMMAND_H_
 

@@ -49,7 +49,8 @@ class PairDiff {
   // The options and the interrupt must outlive this.
   PairDiff(const DiffOptions& options, const Interrupt& interrupt) : options_(options), interrupt_(interrupt) {}
 
-  // Reads, checks and compares. False if a module is bad (`answers` has received the errors), or a program does not run:
+  // Reads, checks and compares. False if a module is bad (`answers` has received the errors), or a program does not
+  // run:
   // `error`, and which one.
   bool Compare(const std::string& a, const std::string& b, Answers* answers);
 

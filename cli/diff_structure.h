@@ -16,8 +16,8 @@ namespace kashi::cli {
 // "dot.3", or "dot.3 (in B dot.5)".
 std::string InstructionTitle(const HloInstruction& a, const HloInstruction& b);
 
-// The number of differences, a table of the operations whose counts differ, and the differences. Unless `all` is set, a long
-// list is cut to the most important differences, in their order, and the counts of the other kinds.
+// The number of differences, a table of the operations whose counts differ, and the differences. Unless `all` is set, a
+// long list is cut to the most important differences, in their order, and the counts of the other kinds.
 std::string StructureText(const HloModule& a, const HloModule& b, const ModuleDiff& diff, bool all);
 
 // All differences.

@@ -16,9 +16,9 @@
 
 namespace kashi::cli {
 
-// Keeps the values of A, compares the values of B with them during the run of B, and keeps the first difference in A's order.
-// The n-th value of an instruction is compared with the n-th value of its counterpart. NaN on both sides is counted, but is
-// not a difference.
+// Keeps the values of A, compares the values of B with them during the run of B, and keeps the first difference in A's
+// order. The n-th value of an instruction is compared with the n-th value of its counterpart. NaN on both sides is
+// counted, but is not a difference.
 class ValueComparer {
  public:
   struct Disagreement {
@@ -45,7 +45,8 @@ class ValueComparer {
   const std::optional<Disagreement>& first() const { return first_; }
   // The number of values with compared elements.
   int64_t compared() const { return compared_ - all_nan_; }
-  // The number of values that are all NaN on both sides, so that nothing is compared, and the first of them in A's order.
+  // The number of values that are all NaN on both sides, so that nothing is compared, and the first of them in A's
+  // order.
   int64_t all_nan() const { return all_nan_; }
   const std::optional<NanValue>& first_nan() const { return first_nan_; }
   int64_t not_kept() const { return not_kept_; }

@@ -1,5 +1,5 @@
-// Programs that are not partitioned yet (kashi/hlo/program_scope.h): their arguments and results for each device, and the
-// comparison with the partitioned program.
+// Programs that are not partitioned yet (kashi/hlo/program_scope.h): their arguments and results for each device, and
+// the comparison with the partitioned program.
 #ifndef KASHI_CLI_GLOBAL_PROGRAM_H_
 #define KASHI_CLI_GLOBAL_PROGRAM_H_
 
@@ -37,8 +37,8 @@ struct PartitionedOutput {
   OutputComparison comparison;  // of the copy that is farthest off
 };
 
-// Runs the global program with `arguments` and the partitioned one with their shards, and joins the outputs of its devices.
-// After an error, `running` is the module that it is about.
+// Runs the global program with `arguments` and the partitioned one with their shards, and joins the outputs of its
+// devices. After an error, `running` is the module that it is about.
 absl::StatusOr<std::vector<PartitionedOutput>> CompareWithPartitioned(const HloModule& whole, const ProgramScope& scope,
                                                                       const HloModule& partitioned,
                                                                       const Arguments& arguments, Tolerance tolerance,

@@ -23,8 +23,8 @@ struct GraphOptions {
 
 void AddGraphOptions(Verb* verb, GraphOptions* options);
 
-// DOT, or SVG by Graphviz. Prints a note to standard error if instructions are left out. Errors: NOT_FOUND for an unknown
-// name; those of RenderSvg.
+// DOT, or SVG by Graphviz. Prints a note to standard error if instructions are left out. Errors: NOT_FOUND for an
+// unknown name; those of RenderSvg.
 absl::StatusOr<std::string> DrawGraph(const ModuleFile& file, bool as_svg, const GraphOptions& options);
 
 }  // namespace kashi::cli

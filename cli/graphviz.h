@@ -10,8 +10,8 @@
 
 namespace kashi::cli {
 
-// Runs `dot` on a graph in DOT and returns the SVG document. Errors: NOT_FOUND if `dot` is not installed; DEADLINE_EXCEEDED
-// if it takes longer than `limit` (it is killed then); INTERNAL with its message if it fails.
+// Runs `dot` on a graph in DOT and returns the SVG document. Errors: NOT_FOUND if `dot` is not installed;
+// DEADLINE_EXCEEDED if it takes longer than `limit` (it is killed then); INTERNAL with its message if it fails.
 absl::StatusOr<std::string> RenderSvg(absl::string_view dot_text, std::chrono::seconds limit);
 
 }  // namespace kashi::cli

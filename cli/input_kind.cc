@@ -22,7 +22,7 @@ constexpr char kMlirBytecodeMagic[] = "ML\xefR";
 // How StableHLO and other programs of frameworks become HLO.
 constexpr char kDumpRemedy[] = "run the program with XLA_FLAGS=--xla_dump_to=DIR, and XLA writes its HLO there";
 
-// ---- Text ------------------------------------------------------------------------------------------------------------------
+// ---- Text -----------------------------------------------------------------------------------------------------------
 
 // What stands behind white space and comments that begin with `//`.
 absl::string_view SkipComments(absl::string_view text) {
@@ -56,7 +56,7 @@ bool LooksLikeMemoryReport(absl::string_view text) {
   return false;
 }
 
-// ---- Protos ----------------------------------------------------------------------------------------------------------------
+// ---- Protos ---------------------------------------------------------------------------------------------------------
 
 // Reads the fields of a message, as the wire format has them.
 class WireFields {
@@ -148,7 +148,7 @@ bool LooksLikeTensorFlow(absl::string_view bytes) {
 
 }  // namespace
 
-// ---- gzip ------------------------------------------------------------------------------------------------------------------
+// ---- gzip -----------------------------------------------------------------------------------------------------------
 
 bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, kGzipMagic); }
 
@@ -207,7 +207,7 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes)
   }
 }
 
-// ---- Kinds -----------------------------------------------------------------------------------------------------------------
+// ---- Kinds ----------------------------------------------------------------------------------------------------------
 
 bool BeginsLikeHloText(absl::string_view bytes) {
   if (BeginsWithWord(SkipComments(bytes), "HloModule")) return true;

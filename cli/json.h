@@ -18,8 +18,9 @@ namespace kashi::cli {
 
 struct JsonMember;
 
-// null, a boolean, a number (int64_t, uint64_t or double), a string, an array, or an object whose members keep the order in
-// which they were added. An operation on the wrong kind aborts: it is an error of the program, never of its input.
+// null, a boolean, a number (int64_t, uint64_t or double), a string, an array, or an object whose members keep the
+// order in which they were added. An operation on the wrong kind aborts: it is an error of the program, never of its
+// input.
 class Json {
  public:
   using Array = std::vector<Json>;
@@ -49,8 +50,8 @@ class Json {
   static Json array();   // []
   static Json object();  // {}
 
-  // The member of an object; a missing one is added at the end as null. null becomes an object. O(members). The reference is
-  // valid until the next member is added.
+  // The member of an object; a missing one is added at the end as null. null becomes an object. O(members). The
+  // reference is valid until the next member is added.
   Json& operator[](absl::string_view key);
   // Appends the members of another object. A key that exists already gets the new value.
   void update(const Json& object);
@@ -61,8 +62,8 @@ class Json {
 
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
 
-  // On one line, without spaces. Bytes that are not UTF-8 become U+FFFD; NaN and infinities become null. A double has the
-  // fewest digits that read back the same.
+  // On one line, without spaces. Bytes that are not UTF-8 become U+FFFD; NaN and infinities become null. A double has
+  // the fewest digits that read back the same.
   std::string dump() const;
 
  private:

@@ -1,5 +1,5 @@
-// The options that limit the cost of a run: --memory-limit, --max-work, --max-iterations and --timeout. The defaults allow
-// every real program and stop hostile ones (docs/limits.md).
+// The options that limit the cost of a run: --memory-limit, --max-work, --max-iterations and --timeout. The defaults
+// allow every real program and stop hostile ones (docs/limits.md).
 #ifndef KASHI_CLI_LIMITS_H_
 #define KASHI_CLI_LIMITS_H_
 

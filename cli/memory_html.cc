@@ -196,8 +196,8 @@ void PageData::AddBuffers() {
   AddNumbers("unpadded", buffers, [](const MemoryBuffer& buffer) { return buffer.unpadded_bytes; });
   AddNumbers("first", buffers, [](const MemoryBuffer& buffer) { return buffer.first_step; });
   AddNumbers("lasts", buffers, [](const MemoryBuffer& buffer) { return buffer.last_step - buffer.first_step; });
-  // Resident everywhere, or a temporary of the entry's steps, or of a computation with several callers, or in the place of
-  // another buffer.
+  // Resident everywhere, or a temporary of the entry's steps, or of a computation with several callers, or in the place
+  // of another buffer.
   const auto entry_region = static_cast<int32_t>(memory_.sequences.size()) - 1;
   AddNumbers("lives", buffers, [&](const MemoryBuffer& buffer) {
     if (buffer.kind != MemoryBuffer::Kind::kTemporary) return 0;

@@ -1,8 +1,8 @@
 // The page of `kashi memory --html`: the memory of a module, for a browser, with search.
 //
-// A page is one file that loads nothing else. It is made of memory_page.html, .css and .js of this folder, which the build
-// embeds into the program as text, and of the facts about the module: tables, which do not need JavaScript, and data for the
-// script, which are arrays of numbers by step and by buffer, and each text once.
+// A page is one file that loads nothing else. It is made of memory_page.html, .css and .js of this folder, which the
+// build embeds into the program as text, and of the facts about the module: tables, which do not need JavaScript, and
+// data for the script, which are arrays of numbers by step and by buffer, and each text once.
 #ifndef KASHI_CLI_MEMORY_HTML_H_
 #define KASHI_CLI_MEMORY_HTML_H_
 

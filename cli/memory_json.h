@@ -20,13 +20,13 @@ namespace kashi::cli {
 Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, const std::string& file,
                 const std::string& xla_file, int64_t top);
 
-// The facts of MemoryComparison for the files `before` and `after`: "spaces" with both peaks, and all "buffers" that differ,
-// the largest differences first.
+// The facts of MemoryComparison for the files `before` and `after`: "spaces" with both peaks, and all "buffers" that
+// differ, the largest differences first.
 Json MemoryComparisonJson(const MemoryAnalysis& a, const MemoryAnalysis& b, const std::string& before,
                           const std::string& after);
 
-// As XLA's output_size_in_bytes, with the table of pointers of a tuple result. The table of a TPU depends on the generation,
-// so it is left out if the generation is a guess.
+// As XLA's output_size_in_bytes, with the table of pointers of a tuple result. The table of a TPU depends on the
+// generation, so it is left out if the generation is a guess.
 int64_t OutputBytes(const MemoryAnalysis& memory);
 
 // "HBM", "VMEM", …; "" for a number without a name.

@@ -13,18 +13,18 @@ struct MemoryAnalysis;
 
 namespace kashi::cli {
 
-// The totals, a table of the memory spaces, the `top` largest buffers of `memory_space` in the form of XLA's out-of-memory
-// message, and the padding, worst first, with suggestions.
+// The totals, a table of the memory spaces, the `top` largest buffers of `memory_space` in the form of XLA's
+// out-of-memory message, and the padding, worst first, with suggestions.
 // xla_file: XLA's file about memory that the figures are from; "" if there is none.
 std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, const std::string& xla_file,
                          int64_t top, int64_t memory_space);
 
-// The buffers that grew, shrank or moved to another memory space from a to b. Buffers are paired by the name of a common
-// value.
+// The buffers that grew, shrank or moved to another memory space from a to b. Buffers are paired by the name of a
+// common value.
 std::string MemoryComparison(const MemoryAnalysis& a, const MemoryAnalysis& b, int64_t top);
 
-// Aligned columns: the first and the last to the left, the others to the right. Pre: at least one row; all rows have the
-// same length.
+// Aligned columns: the first and the last to the left, the others to the right. Pre: at least one row; all rows have
+// the same length.
 std::string TableText(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace kashi::cli

@@ -31,8 +31,8 @@ SourceText TextOf(const ModuleFile& file) {
 
 HloVerifierOpts VerifierOptionsFor(const HloModule& module) {
   HloVerifierOpts opts;
-  // Where arrays are tiled, the target knows best: for TPU, bitcasts look into padding and the indices of a scatter have
-  // layouts of their own.
+  // Where arrays are tiled, the target knows best: for TPU, bitcasts look into padding and the indices of a scatter
+  // have layouts of their own.
   const bool is_tiled = HasTiles(module);
   opts.allow_bitcast_to_have_different_size = is_tiled;
   if (!is_tiled) opts.instruction_can_change_layout = InstructionMayChangeLayout;

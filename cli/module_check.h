@@ -14,20 +14,21 @@ namespace kashi::cli {
 // The rules that modules written by XLA obey.
 HloVerifierOpts VerifierOptionsFor(const HloModule& module);
 
-// The finding with its place in the text, the source line and a caret; for a module without text, with the instruction or the
-// name of the computation.
+// The finding with its place in the text, the source line and a caret; for a module without text, with the instruction
+// or the name of the computation.
 std::string FindingText(const ModuleFile& file, const HloFinding& finding);
 
-// Adds an error about the module, with the place of the instruction that it is about, if there is one. Without a text, the
-// message names the instruction and the computation.
+// Adds an error about the module, with the place of the instruction that it is about, if there is one. Without a text,
+// the message names the instruction and the computation.
 void AddModuleError(const ModuleFile& file, const absl::Status& status, Answers* answers);
 
 // {"rule", "instruction", "line", "column", "computation", "message"}; null for what the finding or the module does not
 // have.
 Json FindingJson(const HloFinding& finding);
 
-// For verbs that run the module: operands may mix precisions, and layouts are ignored. Returns false if there are findings,
-// and prints them to standard error or, with --json, adds {"file", "error": the first finding, "findings"} to `answers`.
+// For verbs that run the module: operands may mix precisions, and layouts are ignored. Returns false if there are
+// findings, and prints them to standard error or, with --json, adds {"file", "error": the first finding, "findings"} to
+// `answers`.
 bool CheckModule(const ModuleFile& file, Answers* answers);
 
 }  // namespace kashi::cli

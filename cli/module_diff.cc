@@ -35,7 +35,7 @@ std::string AttributesOf(const HloInstruction& instruction) {
   return end == std::string::npos ? "none" : text.substr(end + 3);
 }
 
-// ---- Instructions ----------------------------------------------------------------------------------------------------------
+// ---- Instructions ---------------------------------------------------------------------------------------------------
 
 class ComputationMatcher {
  public:
@@ -203,7 +203,7 @@ ComputationDiff ComputationMatcher::Collect() const {
   return diff;
 }
 
-// ---- Computations ----------------------------------------------------------------------------------------------------------
+// ---- Computations ---------------------------------------------------------------------------------------------------
 
 class ModuleMatcher {
  public:

@@ -1,7 +1,7 @@
 // The structural differences of two modules, instruction by instruction, for `kashi diff`.
 //
-// Computations are paired if paired instructions call them, beginning at ENTRY; the rest by name. The instructions of paired
-// computations are paired by the first of these rules that finds a partner:
+// Computations are paired if paired instructions call them, beginning at ENTRY; the rest by name. The instructions of
+// paired computations are paired by the first of these rules that finds a partner:
 //
 //   same parameter number
 //   same operation (opcode, shape, attributes, value of a constant), same operands, same name
@@ -11,8 +11,8 @@
 //   the root
 //   same name
 //
-// So new names or another order are no difference. A changed instruction is one difference, and its users are none. Metadata
-// and control dependencies are ignored.
+// So new names or another order are no difference. A changed instruction is one difference, and its users are none.
+// Metadata and control dependencies are ignored.
 #ifndef KASHI_CLI_MODULE_DIFF_H_
 #define KASHI_CLI_MODULE_DIFF_H_
 

@@ -33,8 +33,8 @@ absl::Status CannotRead(const std::string& path) {
   return InvalidArgument("cannot read %s: %s", path, std::strerror(errno));
 }
 
-// By its name. The name of a program is in it, and of a GPU's generation (sm_9.0a_gpu_after_optimizations.txt), so that only
-// the end tells what XLA writes into a dump directory beside modules.
+// By its name. The name of a program is in it, and of a GPU's generation (sm_9.0a_gpu_after_optimizations.txt), so that
+// only the end tells what XLA writes into a dump directory beside modules.
 bool IsModuleName(absl::string_view name) {
   const auto is_ending = [&name](absl::string_view ending) { return absl::ConsumeSuffix(&name, ending); };
   constexpr absl::string_view kEndings[] = {".txt", ".hlo", ".pbtxt", ".pb", ".hlo_text"};

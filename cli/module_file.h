@@ -26,12 +26,12 @@ inline constexpr char kModuleOrDirectory[] = "A module, a dump directory, or `-`
 // --input-limit: the most bytes that ReadFile reads. Default: 4 GiB, or half of the available memory if that is less.
 void AddInputLimitOption(Verb* verb);
 
-// The contents of a file, or of standard input if the path is "-". RESOURCE_EXHAUSTED if they exceed --input-limit: a device
-// may have no end.
+// The contents of a file, or of standard input if the path is "-". RESOURCE_EXHAUSTED if they exceed --input-limit: a
+// device may have no end.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-// A file and its module. The contents decide the kind of the file, not its name: HLO text, or HloModuleProto, HloProto or
-// HloSnapshot in binary, text or JSON form; each may be packed by gzip.
+// A file and its module. The contents decide the kind of the file, not its name: HLO text, or HloModuleProto, HloProto
+// or HloSnapshot in binary, text or JSON form; each may be packed by gzip.
 struct ModuleFile {
   ModuleFile();
   ModuleFile(ModuleFile&&) noexcept;
@@ -52,8 +52,8 @@ struct ModuleReaderOptions {
 // Reads a module. After an error, adds it to `answers` and returns nullopt. Prints warnings to standard error.
 std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options, Answers* answers);
 
-// The module files of an argument: the file itself, or all files of an --xla_dump_to directory that hold modules, sorted by
-// name. INVALID_ARGUMENT for a directory without modules.
+// The module files of an argument: the file itself, or all files of an --xla_dump_to directory that hold modules,
+// sorted by name. INVALID_ARGUMENT for a directory without modules.
 absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& path);
 // The files of all arguments, in order. Adds errors to `answers`.
 std::vector<std::string> ExpandModulePaths(const std::vector<std::string>& paths, Answers* answers);

@@ -19,8 +19,8 @@ struct ModulePairs {
   std::vector<std::string> only_b;
 };
 
-// Pairs files of the same name, then files whose names differ only in the number of the module, which changes from run to
-// run: module_0003.jit_f.cpu_after_optimizations.txt. Several files of such a name are paired in order.
+// Pairs files of the same name, then files whose names differ only in the number of the module, which changes from run
+// to run: module_0003.jit_f.cpu_after_optimizations.txt. Several files of such a name are paired in order.
 ModulePairs PairModules(const std::vector<std::string>& a, const std::vector<std::string>& b);
 
 }  // namespace kashi::cli

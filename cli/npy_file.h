@@ -1,4 +1,5 @@
-// Reads and writes .npy files for the verbs. Elements are read into the literal and written from it without another copy.
+// Reads and writes .npy files for the verbs. Elements are read into the literal and written from it without another
+// copy.
 #ifndef KASHI_CLI_NPY_FILE_H_
 #define KASHI_CLI_NPY_FILE_H_
 

@@ -16,7 +16,7 @@
 namespace kashi::cli {
 namespace {
 
-// ---- Checks of values -------------------------------------------------------------------------------------------------------
+// ---- Checks of values -----------------------------------------------------------------------------------------------
 
 std::string CheckWhole(const std::string& text, int64_t min, int64_t max) {
   int64_t number = 0;
@@ -50,7 +50,7 @@ OptionInfo WithValue(const std::string& value) {
   return info;
 }
 
-// ---- Help ------------------------------------------------------------------------------------------------------------------
+// ---- Help -----------------------------------------------------------------------------------------------------------
 
 constexpr size_t kHelpWidth = 100;
 constexpr size_t kHelpIndent = 26;  // of descriptions
@@ -113,7 +113,7 @@ constexpr char kHelpName[] = "-h, --help";
 
 }  // namespace
 
-// ---- Options ---------------------------------------------------------------------------------------------------------------
+// ---- Options --------------------------------------------------------------------------------------------------------
 
 Option* Option::Required() {
   option_->required();
@@ -162,7 +162,7 @@ Option* Option::Excludes(const Option* other) {
   return this;
 }
 
-// ---- Verbs -----------------------------------------------------------------------------------------------------------------
+// ---- Verbs ----------------------------------------------------------------------------------------------------------
 
 Verb::Verb(CLI::App* app, VerbHelp help, std::function<int()> run)
     : app_(app), help_(std::move(help)), run_(std::move(run)) {}
@@ -281,7 +281,7 @@ std::string Verb::UnexpectedArguments() const {
   return absl::StrCat("`kashi ", name(), "` has no option `", given, "`", DidYouMean(given, names));
 }
 
-// ---- The command -----------------------------------------------------------------------------------------------------------
+// ---- The command ----------------------------------------------------------------------------------------------------
 
 Command::Command(const std::string& description, const std::string& footer, const std::string& version)
     : app_(std::make_unique<CLI::App>(description, "kashi")),

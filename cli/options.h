@@ -1,4 +1,5 @@
-// The command line: `kashi VERB …` with options and positional arguments. Only options.cc knows the library that reads it.
+// The command line: `kashi VERB …` with options and positional arguments. Only options.cc knows the library that reads
+// it.
 //
 //   VerbHelp help;
 //   help.group = kProgramVerbs;
@@ -9,8 +10,8 @@
 //   verb->BeginGroup("Report");
 //   verb->AddOption("--top", &options->top, "How many …")->Within(0, 100);
 //
-// A name without dashes is that of a positional argument. A pointer to a value must be valid as long as the command. The
-// value holds the default before parsing, and changes only if the option is given.
+// A name without dashes is that of a positional argument. A pointer to a value must be valid as long as the command.
+// The value holds the default before parsing, and changes only if the option is given.
 #ifndef KASHI_CLI_OPTIONS_H_
 #define KASHI_CLI_OPTIONS_H_
 

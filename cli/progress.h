@@ -2,8 +2,8 @@
 //
 //   kashi: 12 s, pair 3 of 20: step.hlo, instruction 18 of 340, last dot.3 in main
 //
-// All verbs show it by one rule: only if standard error is a terminal that can erase the line; first after one second, then
-// at most ten times per second. It is erased before any other output, and at the end.
+// All verbs show it by one rule: only if standard error is a terminal that can erase the line; first after one second,
+// then at most ten times per second. It is erased before any other output, and at the end.
 #ifndef KASHI_CLI_PROGRESS_H_
 #define KASHI_CLI_PROGRESS_H_
 
@@ -16,8 +16,8 @@
 
 namespace kashi::cli {
 
-// A part of the line. Parts that exist at the same time are joined, the oldest first; the time is that of the oldest. One
-// thread creates and destroys all of them.
+// A part of the line. Parts that exist at the same time are joined, the oldest first; the time is that of the oldest.
+// One thread creates and destroys all of them.
 class Progress {
  public:
   using Describe = std::function<std::string()>;
@@ -35,8 +35,8 @@ class Progress {
   const Describe describe_;
 };
 
-// The part about items that are processed in turn: "module 3 of 120: step.hlo", "run 2 of 10"; for a single item only its
-// name.
+// The part about items that are processed in turn: "module 3 of 120: step.hlo", "run 2 of 10"; for a single item only
+// its name.
 class ItemProgress {
  public:
   ItemProgress(absl::string_view noun, size_t count) : noun_(noun), count_(count) {}

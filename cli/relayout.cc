@@ -54,7 +54,7 @@ struct RelayoutVerbOptions {
 
 constexpr char kKeepPadding[] = "keep";
 
-// ---- Padding -------------------------------------------------------------------------------------------------------------
+// ---- Padding --------------------------------------------------------------------------------------------------------
 
 // "0x7fc0": bits.
 std::optional<absl::uint128> ParseBits(absl::string_view text) {
@@ -98,7 +98,7 @@ absl::StatusOr<std::optional<absl::uint128>> ParsePadding(const std::string& tex
   return bits & mask;
 }
 
-// ---- Sides ---------------------------------------------------------------------------------------------------------------
+// ---- Sides ----------------------------------------------------------------------------------------------------------
 
 RelayoutSide SideOf(const Placement& placement) {
   RelayoutSide side;
@@ -129,7 +129,7 @@ struct Job {
   std::optional<ArrayFile> target;  // what OUT holds already, if that matters
 };
 
-// ---- The verb ------------------------------------------------------------------------------------------------------------
+// ---- The verb -------------------------------------------------------------------------------------------------------
 
 class RelayoutVerb {
  public:
@@ -255,7 +255,7 @@ int RelayoutVerb::RunFiles() {
   return Finish();
 }
 
-// ---- Many problems -------------------------------------------------------------------------------------------------------
+// ---- Many problems --------------------------------------------------------------------------------------------------
 
 void RelayoutVerb::RunProblem(const SourceText& line) {
   std::vector<Diagnostic> diagnostics;
@@ -302,7 +302,7 @@ int RelayoutVerb::RunProblems() {
   return Finish();
 }
 
-// ---- One relayout --------------------------------------------------------------------------------------------------------
+// ---- One relayout ---------------------------------------------------------------------------------------------------
 
 absl::StatusOr<RelayoutPlan> RelayoutVerb::MakePlan(const Job& job) const {
   const PrimitiveType from = job.from.element_type(), to = job.to.element_type();

@@ -30,8 +30,8 @@ struct ArrayFile {
 // RESOURCE_EXHAUSTED if `bytes` exceeds the limit; the limit 0 is the memory of the machine.
 absl::Status CheckMemory(double bytes, int64_t memory_limit);
 
-// Reads IN; "-" is standard input. Raw bytes need `from`, which gives their layout and number. An .npy file has both in its
-// header, except for types that NumPy lacks: `from`, or else `to`, gives such a type.
+// Reads IN; "-" is standard input. Raw bytes need `from`, which gives their layout and number. An .npy file has both in
+// its header, except for types that NumPy lacks: `from`, or else `to`, gives such a type.
 // `numbers`: if both the type of the header and that of `to` are possible (u2 for bf16), the header decides.
 absl::StatusOr<ArrayFile> ReadSourceFile(const std::string& path, const std::optional<RelayoutSide>& from,
                                          const std::optional<RelayoutSide>& to, bool numbers, int64_t memory_limit);
@@ -39,8 +39,8 @@ absl::StatusOr<ArrayFile> ReadSourceFile(const std::string& path, const std::opt
 // Reads an existing OUT, of which a part will be replaced.
 absl::StatusOr<ArrayFile> ReadTargetFile(const std::string& path, const RelayoutSide& to, int64_t memory_limit);
 
-// Memory for a new file, with its header. The array is not initialized. INVALID_ARGUMENT for an .npy file if NumPy has no
-// such layout.
+// Memory for a new file, with its header. The array is not initialized. INVALID_ARGUMENT for an .npy file if NumPy has
+// no such layout.
 absl::StatusOr<ArrayFile> MakeTargetFile(const Placement& to, bool is_npy);
 
 }  // namespace kashi::cli

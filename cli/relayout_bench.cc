@@ -29,8 +29,8 @@ double NanosecondsOf(int64_t repeat, Work work) {
   return NanosecondsSince(begin) / static_cast<double>(repeat);
 }
 
-// How often work is to be repeated so that a run takes long enough. It is done twice before the clock starts: that touches
-// all pages and wakes the threads.
+// How often work is to be repeated so that a run takes long enough. It is done twice before the clock starts: that
+// touches all pages and wakes the threads.
 template <typename Work>
 int64_t RepeatsOf(Work work) {
   constexpr double kRunNs = 2e5;

@@ -12,8 +12,8 @@
 
 namespace kashi::cli {
 
-// The bytes that any plan must move: the elements of the source, without padding; the elements of the target and its padding
-// if that is filled.
+// The bytes that any plan must move: the elements of the source, without padding; the elements of the target and its
+// padding if that is filled.
 struct RelayoutTraffic {
   int64_t read = 0;
   int64_t written = 0;
@@ -50,9 +50,9 @@ struct RelayoutBench {
   double Gbps(double ns) const { return ns > 0 ? static_cast<double>(traffic.read + traffic.written) / ns : 0; }
 };
 
-// Runs relayouts and copies in turns for `min_seconds`, so that other load on the machine affects both. Both go from `source`
-// to `target`, whose sizes are at least those of the plan's buffers and of the copy. The contents of the target are not
-// defined afterwards. Ends early if `*cancelled`.
+// Runs relayouts and copies in turns for `min_seconds`, so that other load on the machine affects both. Both go from
+// `source` to `target`, whose sizes are at least those of the plan's buffers and of the copy. The contents of the
+// target are not defined afterwards. Ends early if `*cancelled`.
 RelayoutBench MeasureRelayout(const RelayoutPlan& plan, const char* source, char* target, double min_seconds,
                               const std::atomic<bool>& cancelled);
 

@@ -97,7 +97,7 @@ struct Times {
   }
 };
 
-// ---- One run after the other ----------------------------------------------------------------------------------------------
+// ---- One run after the other ----------------------------------------------------------------------------------------
 
 class RunVerb {
  public:
@@ -356,7 +356,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::Execute() {
   return results;
 }
 
-// ---- What it gave ---------------------------------------------------------------------------------------------------------
+// ---- What it gave ---------------------------------------------------------------------------------------------------
 
 int RunVerb::FailRun(const absl::Status& status) {
   if (interrupt_.flag().load()) return SayInterrupted();

@@ -65,7 +65,8 @@ absl::StatusOr<Literal> ReadArray(const std::string& path, const Shape& shape) {
   return literal;
 }
 
-// Reads files from the front of `paths` and takes them away. `declared`: the parameter's shape, or that of a shard of it.
+// Reads files from the front of `paths` and takes them away. `declared`: the parameter's shape, or that of a shard of
+// it.
 absl::StatusOr<Literal> ReadArgument(const HloInstruction& parameter, const Shape& declared,
                                      absl::Span<const std::string>* paths) {
   const Shape shape = RowMajor(declared);
@@ -137,8 +138,8 @@ absl::StatusOr<Arguments> ReadArgumentsOf(const HloModule& module, const std::ve
                                           absl::Span<const Shape> shapes) {
   const int64_t wanted = CountArrays(module);
   if (static_cast<int64_t>(paths.size()) != wanted) {
-    return InvalidArgument("%s needs %d input arrays, but %d files are given%s", module.entry_computation()->name(),
-                           wanted, paths.size(), DescribeParameters(module));
+    return InvalidArgument("%s needs %d input arrays, not %d%s", module.entry_computation()->name(), wanted,
+                           paths.size(), DescribeParameters(module));
   }
   Arguments arguments;
   absl::Span<const std::string> rest = paths;

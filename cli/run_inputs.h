@@ -22,12 +22,12 @@ namespace kashi::cli {
 // The arguments of ENTRY, in the order of its parameters.
 using Arguments = std::vector<Literal>;
 
-// Reads .npy files, one per array: the arrays of a tuple parameter follow one another, and a token has none. An error names
-// the file, the parameter, the expected and the actual type; or the expected number of files.
+// Reads .npy files, one per array: the arrays of a tuple parameter follow one another, and a token has none. An error
+// names the file, the parameter, the expected and the actual type; or the expected number of files.
 absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vector<std::string>& paths);
 
-// Reads in0.npy, in1.npy … from dev0, dev1 … of `directory`. `shapes`: the shapes of the arguments of a device, if they are
-// shards of the parameters.
+// Reads in0.npy, in1.npy … from dev0, dev1 … of `directory`. `shapes`: the shapes of the arguments of a device, if they
+// are shards of the parameters.
 absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory,
                                                            absl::Span<const Shape> shapes = {});
 
@@ -50,8 +50,8 @@ struct ChosenArguments {
   std::string text;  // the same as lines, of those that are not of the type's default
 };
 
-// Random arguments that suit the program, or follow the rules (kashi/analysis/fake_arguments.h). The same options give the
-// same arguments.
+// Random arguments that suit the program, or follow the rules (kashi/analysis/fake_arguments.h). The same options give
+// the same arguments.
 absl::StatusOr<ChosenArguments> MakeRandomArguments(const HloModule& module, const RandomOptions& options);
 
 // The arguments of a snapshot; nullopt for other files, and for a snapshot without arguments.

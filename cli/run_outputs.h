@@ -19,8 +19,8 @@ namespace kashi::cli {
 // The arrays of a result in flattened order. A dynamic array has its valid elements only.
 std::vector<Literal> FlattenResult(Literal result);
 
-// The largest error of a floating point number, absolute and relative. Other numbers must be equal. The default depends on
-// the type: f64 1e-9, f32 1e-4, f16 1e-2, narrower types 5e-2; complex types as their parts.
+// The largest error of a floating point number, absolute and relative. Other numbers must be equal. The default depends
+// on the type: f64 1e-9, f32 1e-4, f16 1e-2, narrower types 5e-2; complex types as their parts.
 struct Tolerance {
   std::optional<double> given;
   bool allow_nan = false;  // an output that is all NaN on both sides agrees

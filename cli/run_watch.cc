@@ -21,7 +21,7 @@
 
 namespace kashi::cli {
 
-// ---- Tracer ---------------------------------------------------------------------------------------------------------------
+// ---- Tracer ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -93,7 +93,7 @@ absl::Status Tracer::WriteArray(const HloInstruction& instruction, const Value& 
   return absl::OkStatus();
 }
 
-// ---- Until ----------------------------------------------------------------------------------------------------------------
+// ---- Until ----------------------------------------------------------------------------------------------------------
 
 absl::Status Until::See(const HloInstruction& instruction, const Value& value) {
   if (&instruction != instruction_) return absl::OkStatus();
@@ -117,7 +117,7 @@ absl::StatusOr<const HloInstruction*> FindInstruction(const HloModule& module, a
                   similar.empty() ? "" : absl::StrCat("; did you mean ", absl::StrJoin(similar, ", "), "?"));
 }
 
-// ---- NanCheck -------------------------------------------------------------------------------------------------------------
+// ---- NanCheck -------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -177,7 +177,7 @@ void NanCheck::Describe(const HloInstruction& instruction, const ValueSummary& s
   if (!source.empty()) absl::StrAppend(&finding_, "  source ", source, "\n");
 }
 
-// ---- RunProgress ----------------------------------------------------------------------------------------------------------
+// ---- RunProgress ----------------------------------------------------------------------------------------------------
 
 RunProgress::RunProgress(const HloModule& module, int64_t devices, std::string label)
     : label_(std::move(label)),

@@ -70,9 +70,9 @@ class Until : public Watcher {
 // The instruction with this name, with or without `%`. NOT_FOUND with similar names.
 absl::StatusOr<const HloInstruction*> FindInstruction(const HloModule& module, absl::string_view name);
 
-// Ends the run at the first instruction that makes a NaN from operands without NaN, or an infinity from operands without NaN
-// and infinity. Parameters and constants are not checked. For an instruction that calls computations, those are checked
-// instead.
+// Ends the run at the first instruction that makes a NaN from operands without NaN, or an infinity from operands
+// without NaN and infinity. Parameters and constants are not checked. For an instruction that calls computations, those
+// are checked instead.
 class NanCheck : public Watcher {
  public:
   absl::Status See(const HloInstruction& instruction, const Value& value) override;

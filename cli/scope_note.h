@@ -11,8 +11,8 @@
 
 namespace kashi::cli {
 
-// The scope by --as: "global" or "per-device"; "auto" decides by the module. INVALID_ARGUMENT for `global` if the number of
-// devices is unknown.
+// The scope by --as: "global" or "per-device"; "auto" decides by the module. INVALID_ARGUMENT for `global` if the
+// number of devices is unknown.
 absl::StatusOr<ProgramScope> ChooseScope(const HloModule& module, const std::string& as);
 
 // "not partitioned yet: one global program over 4 devices (p has a sharding)"

@@ -177,7 +177,7 @@ void PrintNote(absl::string_view lines) {
 
 int FailUsage(absl::string_view message) {
   PrintError(message);
-  PrintNote("--help prints the options and examples.\n");
+  PrintNote("Run with --help for more information.\n");
   return kBadUsage;
 }
 

@@ -1,8 +1,8 @@
 // What the verbs of the command share: how they are added, how they read text, and how they print answers and errors.
 //
-// A verb has one file, which defines its Add…Verb function, and one row in cli/verbs.def. Add…Verb adds the verb with its
-// options, its help and the function that runs it. That function returns the exit status: 0 for success, 1 for bad input.
-// Wrong usage ends with 2.
+// A verb has one file, which defines its Add…Verb function, and one row in cli/verbs.def. Add…Verb adds the verb with
+// its options, its help and the function that runs it. That function returns the exit status: 0 for success, 1 for bad
+// input. Wrong usage ends with 2.
 #ifndef KASHI_CLI_VERB_H_
 #define KASHI_CLI_VERB_H_
 
@@ -92,9 +92,9 @@ absl::Status NoShapeInInput();
 // Reads one shape. `diagnostics` receives warnings or, after a failure, at least one error.
 absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vector<Diagnostic>* diagnostics);
 
-// Writes a file, or standard output if `path` is empty, "-" or "/dev/stdout". A file appears complete or not at all: it is
-// written to a temporary file beside it, which is then renamed. An existing file keeps its mode. A symbolic link stays, and
-// its target is replaced.
+// Writes a file, or standard output if `path` is empty, "-" or "/dev/stdout". A file appears complete or not at all: it
+// is written to a temporary file beside it, which is then renamed. An existing file keeps its mode. A symbolic link
+// stays, and its target is replaced.
 absl::Status WriteOutput(const std::string& path, absl::string_view text);
 // The same for several pieces, which follow one another.
 absl::Status WriteOutput(const std::string& path, absl::Span<const absl::string_view> pieces);
@@ -120,8 +120,8 @@ class Answers {
   void AddBlankLine();
   // Pre: errors is not empty. --json has the first one.
   void AddError(const SourceText& source, const std::vector<Diagnostic>& errors);
-  // An error about a file. --json: {"file":…,"error":…}, with "line" and "column" if the error has a place; text: printed to
-  // standard error after the answers so far. Warnings are always printed to standard error.
+  // An error about a file. --json: {"file":…,"error":…}, with "line" and "column" if the error has a place; text:
+  // printed to standard error after the answers so far. Warnings are always printed to standard error.
   void AddFileError(const std::string& file, const absl::Status& status);
   void AddFileError(const SourceText& source, const std::vector<Diagnostic>& diagnostics);
   // Sets exit status 1: an answer reports something bad.
@@ -133,8 +133,8 @@ class Answers {
   // Standard output cannot be written any more. Further answers are dropped.
   bool is_broken() const { return is_broken_; }
 
-  // Writes the remaining answers and returns the exit status. `input` is the status of reading the inputs: after an error, no
-  // file is written, because answers are missing.
+  // Writes the remaining answers and returns the exit status. `input` is the status of reading the inputs: after an
+  // error, no file is written, because answers are missing.
   int Finish(const absl::Status& input = absl::OkStatus());
 
  private:

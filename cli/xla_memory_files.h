@@ -13,8 +13,8 @@ struct XlaMemoryFile {
   XlaMemoryFacts facts;
 };
 
-// Reads the buffer assignment of a module, or else its memory usage report. Prints a warning about a file that cannot be read,
-// and ignores it.
+// Reads the buffer assignment of a module, or else its memory usage report. Prints a warning about a file that cannot
+// be read, and ignores it.
 XlaMemoryFile ReadXlaMemoryFile(const std::string& module_path);
 
 // A dump holds a module in several forms and at several stages:

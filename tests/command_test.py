@@ -90,7 +90,7 @@ class CommandTest(unittest.TestCase):
     def test_damaged_gzip(self):
         packed = gzip.compress(MODULE)
         _, err = self.run_kashi("verify", "cut.gz", files={"cut.gz": packed[:-12]}, status=1)
-        self.assertEqual(err, "kashi: error: cut.gz: the gzip is cut off\n")
+        self.assertEqual(err, "kashi: error: cut.gz: the gzip file is cut off\n")
         # another checksum than that of the contents
         _, err = self.run_kashi("verify", "bad.gz", files={"bad.gz": packed[:-8] + bytes(4) + packed[-4:]}, status=1)
         self.assertEqual(err, "kashi: error: bad.gz: the gzip file is damaged\n")
@@ -103,9 +103,9 @@ class CommandTest(unittest.TestCase):
         for content, kind in {
             b"ML\xefR\x0d": "MLIR bytecode",
             field(1, b"\x08\x01" + field(2, b"/device:TPU:0")): "a profile (xplane)",
-            field(1, field(1, b"x") + field(2, b"Placeholder")): "a graph of TensorFlow",
-            b"\x08\x01" + field(2, field(1, b"\x08\x01")): "a graph of TensorFlow",
-            b'node {\n  name: "x"\n  op: "Placeholder"\n}\n': "a graph of TensorFlow",
+            field(1, field(1, b"x") + field(2, b"Placeholder")): "a TensorFlow graph",
+            b"\x08\x01" + field(2, field(1, b"\x08\x01")): "a TensorFlow graph",
+            b'node {\n  name: "x"\n  op: "Placeholder"\n}\n': "a TensorFlow graph",
         }.items():
             _, err = self.run_kashi("verify", "input", files={"input": content}, status=1)
             self.assertIn(f"input: this is {kind}", err)
@@ -114,7 +114,7 @@ class CommandTest(unittest.TestCase):
     def test_reports_of_memory(self):
         for content in (b"BufferAssignment:\nallocation 0: size 8:\n", b"Memory Space: default (color=0)\n"):
             _, err = self.run_kashi("verify", "m-report.txt", files={"m-report.txt": content}, status=1)
-            self.assertIn("this is what XLA reports of a module's memory, not the module", err)
+            self.assertIn("this is XLA's report about the memory of a module, not a module", err)
 
     def test_other_text_in_a_dump(self):
         modules = ["m.jit_config.before_optimizations.txt", "m.sm_9.0a_gpu_after_optimizations.txt", "m.txt"]

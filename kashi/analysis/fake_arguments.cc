@@ -241,7 +241,8 @@ absl::Status CheckRule(const HloInstruction& parameter, const FakeRule& rule) {
 absl::Status CheckOptions(const HloComputation& entry, const FakeArgumentOptions& options) {
   for (const auto& [number, rule] : options.rules) {
     if (number < 0 || number >= entry.num_parameters()) {
-      return InvalidArgument("there is no parameter %d: %s has %d parameters", number, entry.name(), entry.num_parameters());
+      return InvalidArgument("there is no parameter %d: %s has %d parameters", number, entry.name(),
+                             entry.num_parameters());
     }
     KASHI_RETURN_IF_ERROR(CheckRule(*entry.parameter_instruction(number), rule));
   }
@@ -258,7 +259,8 @@ absl::Status CheckOptions(const HloComputation& entry, const FakeArgumentOptions
 
 absl::Status NoRule(absl::string_view text) {
   return InvalidArgument(
-      "`%s` is not a rule for random numbers; the rules are auto, normal, normal:MEAN,DEVIATION, uniform:A,B, positive, ones, "
+      "`%s` is not a rule for random numbers; the rules are auto, normal, normal:MEAN,DEVIATION, uniform:A,B, "
+      "positive, ones, "
       "integers:A,B",
       text);
 }

@@ -216,8 +216,7 @@ class Analyzer {
       for (const XlaBufferAssignment::Value& value : allocation.values) {
         const auto found = buffers.find(value.name);
         if (value.bytes == 0) continue;  // a token, or a table that the program does without
-        if (found == buffers.end())
-          return IsAboutAnother("the module has no value `%s`", value.name);
+        if (found == buffers.end()) return IsAboutAnother("the module has no value `%s`", value.name);
         if (found->second.second != value.bytes) {
           return IsAboutAnother("value `%s` has %d bytes there, but %d bytes in this module", value.name, value.bytes,
                                 found->second.second);

@@ -196,8 +196,8 @@ absl::StatusOr<std::vector<XlaMemoryUsage>> ParseXlaMemoryUsageReport(absl::stri
     KASHI_RETURN_IF_ERROR(line.status());
   }
   if (result.empty() || !has_total) {
-    return InvalidArgument("%s: the file has no `Memory Space:` and `Total bytes:` lines, so it is not a memory usage report",
-                           name);
+    return InvalidArgument(
+        "%s: the file has no `Memory Space:` and `Total bytes:` lines, so it is not a memory usage report", name);
   }
   return result;
 }

@@ -462,7 +462,8 @@ TEST(IndexMapTest, RefusesWhatHasNoPositions) {
   EXPECT_THAT(MapError("f32[2]{0:T()}"), HasSubstr("invalid tiles"));
   EXPECT_THAT(
       MapError("f32[2,3]{1,0:T(2,*)}"),
-      HasSubstr("tile (2,*) of f32[2,3]{1,0:T(2,*)} ends with `*`, but there is no more minor dimension to merge with"));
+      HasSubstr(
+          "tile (2,*) of f32[2,3]{1,0:T(2,*)} ends with `*`, but there is no more minor dimension to merge with"));
   EXPECT_THAT(MapError("f32[2]{0:T(*)}"), HasSubstr("ends with `*`"));
   EXPECT_THAT(MapError("f32[2]{0:E(-3)}"), HasSubstr("negative"));
   EXPECT_FALSE(IndexMap::Make(Shape()).ok());

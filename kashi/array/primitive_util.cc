@@ -18,7 +18,8 @@ namespace internal {
 
 void DieOfType(const char* function, PrimitiveType type) {
   const std::string& name = PrimitiveType_Name(type);
-  KASHI_LOG_FATAL() << function << " does not take " << (name.empty() ? "a number that is not a primitive type: " : name)
+  KASHI_LOG_FATAL() << function << " does not take "
+                    << (name.empty() ? "a number that is not a primitive type: " : name)
                     << (name.empty() ? std::to_string(type) : "");
   __builtin_unreachable();
 }

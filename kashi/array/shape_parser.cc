@@ -136,7 +136,8 @@ bool ShapeReader::ReadInt(int64_t* value) {
   const Token& token = lexer_.token();
   if (token.kind != Kind::kInt) return ErrorHere(absl::StrCat("expects integer, got ", QuoteToken(lexer_)));
   if (token.wrapped) {
-    ErrorHere(absl::StrCat(lexer_.token_text(), " does not fit in a signed 64-bit integer; XLA reads it as ", token.int_value));
+    ErrorHere(absl::StrCat(lexer_.token_text(), " does not fit in a signed 64-bit integer; XLA reads it as ",
+                           token.int_value));
   }
   *value = token.int_value;
   lexer_.Next();
@@ -382,7 +383,8 @@ bool ShapeReader::ReadTiles(std::vector<Tile>* tiles) {
     });
     if (!complete) return false;
     if (!tile->dimensions().empty() && tile->dimensions().back() == Tile::kCombineDimension) {
-      Error(last.begin, last.end, "the last entry of a tile is `*`, but there is no more minor dimension to merge with");
+      Error(last.begin, last.end,
+            "the last entry of a tile is `*`, but there is no more minor dimension to merge with");
     }
   } while (lexer_.kind() == Kind::kLeftParen);
   return true;

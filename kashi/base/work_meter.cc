@@ -40,8 +40,9 @@ absl::Status WorkMeter::Spend(int64_t work) {
 
 absl::Status WorkMeter::CheckCanSpend(int64_t work) const {
   if (limits_.max_work <= 0 || work <= limits_.max_work - spent()) return absl::OkStatus();
-  return WithLimitKind(ResourceExhausted("the run needs more than the limit of %d element operations", limits_.max_work),
-                       LimitKind::kWork);
+  return WithLimitKind(
+      ResourceExhausted("the run needs more than the limit of %d element operations", limits_.max_work),
+      LimitKind::kWork);
 }
 
 bool WorkMeter::IsPastDeadline() const { return limits_.deadline.has_value() && RoughNow() >= *limits_.deadline; }

@@ -367,8 +367,7 @@ std::string ExplainShape(const Shape& shape, std::optional<TpuGeneration> target
   if (shape.IsToken()) return absl::StrCat(title, "  a token: it orders side effects and takes no memory\n");
   if (shape.IsOpaque()) return absl::StrCat(title, "  an opaque value: only the backend knows its contents\n");
   if (shape.IsBuffer()) {
-    return absl::StrCat(title, "  a buffer: a reference to this array:\n",
-                        ExplainArray(shape.buffer_shape(), target));
+    return absl::StrCat(title, "  a buffer: a reference to this array:\n", ExplainArray(shape.buffer_shape(), target));
   }
   return absl::StrCat(title, ExplainArray(shape, target));
 }

@@ -156,8 +156,7 @@ absl::StatusOr<Literal> LiteralBase::ConvertToShape(const Shape& dest_shape) con
 
 absl::StatusOr<Literal> LiteralBase::BitcastConvert(const Shape& dest_shape) const {
   if (!shape().IsArray() || !dest_shape.IsArray()) {
-    return InvalidArgument("bitcast_convert needs arrays, not %s and %s", shape().ToString(),
-                           dest_shape.ToString());
+    return InvalidArgument("bitcast_convert needs arrays, not %s and %s", shape().ToString(), dest_shape.ToString());
   }
   if (shape().is_dynamic() || dest_shape.is_dynamic()) {
     return InvalidArgument("bitcast_convert does not support dynamic shapes: %s, %s", shape().ToString(),

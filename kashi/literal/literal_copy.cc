@@ -164,8 +164,8 @@ absl::StatusOr<Literal> LiteralBase::Reshape(absl::Span<const int64_t> dimension
 
 absl::StatusOr<Literal> LiteralBase::Broadcast(const Shape& result_shape, absl::Span<const int64_t> dimensions) const {
   if (!shape().IsArray() || !result_shape.IsArray() || shape().element_type() != result_shape.element_type()) {
-    return InvalidArgument("Broadcast needs arrays of the same element type, not %s from %s",
-                           result_shape.ToString(), shape().ToString());
+    return InvalidArgument("Broadcast needs arrays of the same element type, not %s from %s", result_shape.ToString(),
+                           shape().ToString());
   }
   if (dimensions.size() != shape().dimensions().size()) {
     return InvalidArgument("Broadcast of %s got %d dimensions", shape().ToString(), dimensions.size());

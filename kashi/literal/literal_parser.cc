@@ -249,8 +249,8 @@ class ElementsOf : public Elements {
   bool CheckBegin() override {
     const Lexer& lexer = in_.lexer;
     if (IsBoolean(lexer) && kType != PRED) {
-      return in_.ErrorHere(
-          absl::StrCat(PrimitiveType_Name(kType), " is not PRED type: a boolean is not an element of ", TypeText(kType)));
+      return in_.ErrorHere(absl::StrCat(PrimitiveType_Name(kType), " is not PRED type: a boolean is not an element of ",
+                                        TypeText(kType)));
     }
     if (IsBoolean(lexer) || BeginsRealNumber(lexer)) return true;
     if (lexer.kind() != Kind::kLeftParen) return in_.ErrorUnexpected(kType == PRED ? "true or false" : "a number");

@@ -179,7 +179,8 @@ class HeaderReader {
       return InvalidArgument(".npy: an element cannot have %d bytes", dtype.bytes);
     }
     for (char c : rest) {
-      if (!absl::ascii_isalnum(c) && c != '_') return InvalidArgument(".npy: the dtype is not that of an array of numbers");
+      if (!absl::ascii_isalnum(c) && c != '_')
+        return InvalidArgument(".npy: the dtype is not that of an array of numbers");
     }
     dtype.name = std::string(rest.substr(0, 40));
     return absl::OkStatus();

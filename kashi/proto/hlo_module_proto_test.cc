@@ -309,7 +309,8 @@ TEST(HloModuleProtoTest, RefusesBrokenModules) {
   });
   ExpectModuleRefused("root 9 does not exist", [](Module* m) { m->mutable_computations(1)->set_root_id(9); });
   ExpectModuleRefused("two computations have id", [](Module* m) { m->mutable_computations(0)->set_id(1); });
-  ExpectModuleRefused("two computations have the name", [](Module* m) { m->mutable_computations(0)->set_name("main"); });
+  ExpectModuleRefused("two computations have the name",
+                      [](Module* m) { m->mutable_computations(0)->set_name("main"); });
   ExpectModuleRefused("has id -1", [](Module* m) { m->mutable_computations(0)->set_id(-1); });
   ExpectModuleRefused("two parameters 0",
                       [](Module* m) { m->mutable_computations(0)->mutable_instructions(1)->set_parameter_number(0); });

@@ -198,7 +198,8 @@ absl::Status CheckArray(const LiteralProto& proto, const Shape& shape, bool proh
   if (bytes.has_value() && *bytes == held) return absl::OkStatus();
   if (held == 0 && !prohibit_empty) {
     if (!bytes.has_value() || *bytes > *unlisted_bytes) {
-      return ResourceExhausted("LiteralProto of %s has no values and is too large to fill with zeros", shape.ToString());
+      return ResourceExhausted("LiteralProto of %s has no values and is too large to fill with zeros",
+                               shape.ToString());
     }
     *unlisted_bytes -= *bytes;
     return absl::OkStatus();
