@@ -44,7 +44,7 @@ struct ConvertOptions {
   GraphOptions graph;
 };
 
-// What the name of the output says, if the command line says nothing.
+// --to, or else the format for the name of the output.
 std::string FormatOf(const ConvertOptions& options) {
   if (!options.to.empty()) return options.to;
   const std::string extension = std::filesystem::path(options.output).extension().string();
@@ -82,7 +82,7 @@ absl::StatusOr<std::string> Convert(const ModuleFile& file, const std::string& f
 
 // ---- --bench --------------------------------------------------------------------------------------------------------
 
-// Seconds of the fastest of several runs.
+// The time of the fastest of several runs, in seconds.
 template <typename Work>
 double BestSeconds(Work work) {
   using Clock = std::chrono::steady_clock;
@@ -105,7 +105,7 @@ void Bench(const ModuleFile& file, Answers* answers) {
   const double parse_seconds = BestSeconds([&] {
     const Clock::time_point begin = Clock::now();
     const auto module = ParseAndReturnUnverifiedModule(text);
-    return since(begin);  // the module is destroyed behind the clock
+    return since(begin);  // the module is destroyed after the clock is read
   });
   size_t printed_size = 0;
   const double print_seconds = BestSeconds([&] {
@@ -135,7 +135,7 @@ void Bench(const ModuleFile& file, Answers* answers) {
 
 // ---- Files ----------------------------------------------------------------------------------------------------------
 
-// What --json tells of a conversion: where it went, or the text itself.
+// The record of --json: the output file, or the text itself.
 Json ConversionJson(const ModuleFile& file, const std::string& format, const std::string& converted,
                     const std::string& output) {
   Json json = {{"file", file.name},
@@ -151,8 +151,8 @@ Json ConversionJson(const ModuleFile& file, const std::string& format, const std
   return json;
 }
 
-// Writes one module to `output`, standard output if that is empty. `answers` receives errors, and the records of
-// --json.
+// Writes one module to `output`, or to standard output if that is empty. Adds errors and the records of --json to
+// `answers`.
 void ConvertOne(const std::string& path, const std::string& output, const ConvertOptions& options, Answers* answers) {
   const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
   if (!file.has_value()) return;
@@ -171,7 +171,7 @@ void ConvertOne(const std::string& path, const std::string& output, const Conver
   }
 }
 
-// "x" of x.hlo.pb.gz: without all endings that say what kind of module file it is.
+// "x" of x.hlo.pb.gz: removes all endings of module files.
 std::string NameWithoutEndings(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   for (bool found = true; found;) {
@@ -185,8 +185,8 @@ std::string NameWithoutEndings(const std::string& path) {
   return name;
 }
 
-// Names of files to write in a directory. Of modules whose names differ in their endings only, as the text and the
-// proto of one module in a dump, the later ones keep the endings: x.hlo, x.hlo.pb.hlo.
+// Names of files to write in a directory. If the names of modules differ only in their endings, as for the text and the
+// proto of one module in a dump, the later ones keep their endings: x.hlo, x.hlo.pb.hlo.
 class OutputNames {
  public:
   OutputNames(std::string directory, std::string ending)
@@ -209,7 +209,7 @@ class OutputNames {
   std::set<std::string> taken_;
 };
 
-// Many modules: one file each in the output directory; without one, text behind one another under their names.
+// Several modules: one file each in the output directory; without one, the texts under their names.
 int ConvertMany(const std::vector<std::string>& paths, const ConvertOptions& options, Answers* answers) {
   const std::string format = FormatOf(options);
   if (options.output.empty() && format != "text" && !options.bench && !options.json) {

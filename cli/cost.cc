@@ -43,13 +43,14 @@ struct OpcodeCost {
 
 struct CostReport {
   CostAnalysis costs;
-  std::vector<OpcodeCost> opcodes;  // the dearest first
-  // Those that run by themselves, the dearest first: not what is in fusions, nor the calls of what stands here anyway.
+  std::vector<OpcodeCost> opcodes;  // the most expensive first
+  // Instructions that run, the most expensive first. Without the instructions in fusions, and without calls of
+  // computations whose instructions are here.
   std::vector<std::pair<const HloInstruction*, Cost>> instructions;
   int64_t loops = 0;
 };
 
-// The most flops first, of equals the most bytes; or the other way round.
+// Orders by flops, then by bytes; with `by_bytes` the other way round.
 bool CostsMore(const Cost& a, const Cost& b, bool by_bytes) {
   const double flops_a = a.flops + a.transcendentals, flops_b = b.flops + b.transcendentals;
   const bool is_decided_by_bytes = by_bytes ? a.bytes_accessed != b.bytes_accessed : flops_a == flops_b;
@@ -126,7 +127,7 @@ Json ReportJson(const ModuleFile& file, const CostReport& report) {
   return json;
 }
 
-// To the last digit up to 10^15.
+// All digits up to 10^15.
 std::string CostText(const Cost& cost) {
   return absl::StrFormat("%18.15g%18.15g%18.15g", cost.flops, cost.transcendentals, cost.bytes_accessed);
 }

@@ -21,7 +21,7 @@
 namespace kashi::cli {
 namespace {
 
-// A directory of our own that goes with us.
+// A temporary directory, removed by the destructor.
 class ScratchDirectory {
  public:
   ScratchDirectory() = default;

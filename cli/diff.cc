@@ -53,7 +53,7 @@ int DiffVerb::RunFiles() {
   return answers_.Finish();
 }
 
-// A line a pair; what is below it is indented.
+// One line per pair; with --details the report below it.
 void DiffVerb::ShowPair(const ModulePair& pair) {
   PairDiff diff(options_, interrupt_);
   const bool is_compared = diff.Compare(pair.a, pair.b, &answers_);

@@ -67,7 +67,7 @@ void PairDiff::CompareStructure() {
   text_ = StructureText(*a_->module, *b_->module, diff_, options_.all);
 }
 
-// Which constants have no values; "" if all have.
+// Names the constants without values; "" if there are none.
 std::string PairDiff::ElidedInEither() const {
   std::string text;
   for (const auto* file : {&a_, &b_}) {
@@ -125,7 +125,7 @@ absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
   };
   if (ScopeOf(file).is_global()) evaluation.global_devices = ScopeOf(file).partitions;
   EvaluationRun run(std::move(evaluation));
-  failed_ = &file;  // until it has succeeded
+  failed_ = &file;  // reset after success
   const HloComputation& entry = *file.module->entry_computation();
   KASHI_RETURN_IF_ERROR(run.CheckAffordable(entry));
   KASHI_ASSIGN_OR_RETURN(const Value value, run.Call(entry, arguments));
@@ -253,7 +253,7 @@ bool PairDiff::Compare(const std::string& a, const std::string& b, Answers* answ
   if (!elided.empty()) {
     json_["elided_constants"] = {{"a", ElidedNames(*a_->module)}, {"b", ElidedNames(*b_->module)}};
     absl::StrAppend(&text_, elided, "\n");
-    differs_ |= partitioned.has_value() || !options_.allow_elided;  // nobody knows
+    differs_ |= partitioned.has_value() || !options_.allow_elided;  // unknown
   }
   not_run_ = WhyNotRun(partitioned.has_value(), !elided.empty());
   if (!not_run_.empty()) {

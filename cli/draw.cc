@@ -86,7 +86,7 @@ Json AxesJson(const LayoutFigure& figure) {
   return axes;
 }
 
-// The lines that are shown, as places along their axis.
+// The positions of the shown lines along their axis.
 Json PositionsJson(const std::vector<LayoutFigure::Line>& lines) {
   Json positions = Json::array();
   for (const LayoutFigure::Line& line : lines) {
@@ -164,7 +164,7 @@ bool DrawVerb::Draw(const SourceText& source) {
   return true;
 }
 
-// A file that held no figure would be none of the kind that its name says.
+// After an error no file is written: a file without a figure would not be a valid SVG.
 int DrawVerb::RunOne(const SourceText& source) {
   const bool drawn = Draw(source);
   return drawn || options_.json ? answers_.Finish() : kBadInput;
@@ -189,7 +189,7 @@ int DrawVerb::RunLines() {
   return answers_.Finish(input.status());
 }
 
-// A picture of another kind must not come out as SVG under its name.
+// Refuses names such as x.png: the file would be SVG all the same.
 int RunDraw(const DrawOptions& options) {
   const std::string extension = std::filesystem::path(options.output).extension().string();
   const bool is_known = extension.empty() || extension == ".svg" || extension == ".txt";

@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMostNames = 5;
 
-// Pairs of which one at least is elided; either may be null.
+// At least one of the two is elided; either may be null.
 struct Pair {
   HloInstruction* a;
   HloInstruction* b;
@@ -46,7 +46,7 @@ class Pairing {
     }
     for (HloInstruction* y : ElidedConstants(*b)) {
       HloInstruction* x = Counterpart(*y, counterparts_of_b, constants_of_a);
-      if (x != nullptr && IsElidedConstant(*x)) continue;  // has it already
+      if (x != nullptr && IsElidedConstant(*x)) continue;  // it has a value
       pairs_.push_back({x == nullptr ? TakeAlike(*y, &alone) : x, y});
     }
     for (HloInstruction* x : alone) pairs_.push_back({x, nullptr});
@@ -66,7 +66,7 @@ class Pairing {
     }
     return constants;
   }
-  // The constant of the same shape that corresponds; null if none does.
+  // The next constant of the same shape without a counterpart; null if there is none.
   static HloInstruction* Counterpart(
       const HloInstruction& constant,
       const absl::flat_hash_map<const HloInstruction*, const HloInstruction*>& counterparts,
@@ -90,7 +90,7 @@ class Pairing {
   std::vector<Pair> pairs_;
 };
 
-// In the layout that the constant has.
+// Sets the value in the layout of the constant.
 void Give(HloInstruction* constant, const Literal& value) {
   if (constant != nullptr) SetConstant(constant, value.Relayout(constant->literal().shape()));
 }

@@ -35,7 +35,7 @@ absl::StatusOr<Literal> RunWhole(const HloModule& module, const ProgramScope& sc
   return result.ToLiteral(shape);
 }
 
-// How the arguments are to be cut: as the whole program says, or as the partitioned one still does.
+// The shardings of the arguments: those of the global program, or those that the partitioned program still has.
 absl::StatusOr<std::vector<HloSharding>> ShardingsOfArguments(const HloModule& whole, const HloModule& partitioned,
                                                               int64_t devices) {
   const std::vector<Shape> wholes = ParameterShapes(whole);
@@ -76,7 +76,7 @@ absl::StatusOr<PartitionedOutput> CompareUnder(const HloSharding& sharding, cons
   return PartitionedOutput{whole.shape(), sharding, false, static_cast<int64_t>(copies.size()), *std::move(worst)};
 }
 
-// Under the first of the possible shardings with which the values agree; if they do under none, under the first.
+// Compares under the first possible sharding with which the values agree, or else under the first one.
 absl::StatusOr<PartitionedOutput> CompareSharded(const Literal& whole, absl::Span<const LiteralSlice> shards,
                                                  const std::optional<HloSharding>& known,
                                                  absl::Span<const int64_t> mesh_axes, const Tolerance& tolerance) {

@@ -25,7 +25,7 @@ namespace {
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
-// A file without a name, gone when it is closed.
+// A file without a name, deleted when it is closed.
 using ScratchFile = std::unique_ptr<std::FILE, CloseFile>;
 
 absl::StatusOr<ScratchFile> MakeScratchFile(absl::string_view content) {
@@ -66,7 +66,7 @@ absl::StatusOr<pid_t> StartDot(std::FILE* in, std::FILE* out, std::FILE* err) {
   return pid;
 }
 
-// The status that waitpid gives; DEADLINE_EXCEEDED after `limit`.
+// The status of waitpid; DEADLINE_EXCEEDED after `limit`.
 absl::StatusOr<int> WaitFor(pid_t pid, std::chrono::seconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   int status = 0;

@@ -30,7 +30,7 @@ struct IndexOptions {
   std::string output;
 };
 
-// What is wrong with `part` of `text`.
+// An error about `part` of `text`.
 template <typename... Args>
 Diagnostic ErrorAt(absl::string_view text, absl::string_view part, const Args&... message) {
   Diagnostic error;
@@ -40,7 +40,7 @@ Diagnostic ErrorAt(absl::string_view text, absl::string_view part, const Args&..
   return error;
 }
 
-// The numbers between the brackets, if there are any: "2,3", "(2,3)" or "{2,3}".
+// The text without its brackets, if it has any: "2,3", "(2,3)" or "{2,3}".
 std::optional<absl::string_view> StripBrackets(absl::string_view text, Diagnostic* error) {
   absl::string_view list = absl::StripAsciiWhitespace(text);
   const char* closing = absl::ConsumePrefix(&list, "(") ? ")" : absl::ConsumePrefix(&list, "{") ? "}" : "";
@@ -49,7 +49,7 @@ std::optional<absl::string_view> StripBrackets(absl::string_view text, Diagnosti
   return std::nullopt;
 }
 
-// One dimension's number.
+// The index in one dimension.
 std::optional<int64_t> ParseEntry(absl::string_view text, absl::string_view entry, int dimension, const IndexMap& map,
                                   Diagnostic* error) {
   int64_t index = 0;
@@ -119,7 +119,7 @@ Json JsonOfIndex(const IndexMap& map, const std::vector<int64_t>& index) {
   return answer;
 }
 
-// nullopt: padding.
+// The index of the element at a position; nullopt for padding.
 std::optional<std::vector<int64_t>> ElementAt(const IndexMap& map, int64_t position) {
   std::vector<int64_t> index(map.rank());
   if (!map.PhysicalToLogical(position, absl::MakeSpan(index))) return std::nullopt;

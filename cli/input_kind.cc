@@ -19,12 +19,12 @@ namespace {
 constexpr char kGzipMagic[] = "\x1f\x8b";
 constexpr char kMlirBytecodeMagic[] = "ML\xefR";
 
-// How StableHLO and other programs of frameworks become HLO.
+// How to get HLO from StableHLO and other programs of frameworks.
 constexpr char kDumpRemedy[] = "run the program with XLA_FLAGS=--xla_dump_to=DIR, and XLA writes its HLO there";
 
 // ---- Text -----------------------------------------------------------------------------------------------------------
 
-// What stands behind white space and comments that begin with `//`.
+// The text after white space and `//` comments.
 absl::string_view SkipComments(absl::string_view text) {
   while (true) {
     text = absl::StripLeadingAsciiWhitespace(text);
@@ -33,7 +33,7 @@ absl::string_view SkipComments(absl::string_view text) {
   }
 }
 
-// Whether a word stands first, and white space behind it.
+// Whether the text begins with this word, followed by white space.
 bool BeginsWithWord(absl::string_view text, absl::string_view word) {
   return absl::ConsumePrefix(&text, word) && !text.empty() && absl::ascii_isspace(text[0]);
 }
@@ -47,7 +47,7 @@ bool LooksLikeMlir(absl::string_view text) {
          BeginsWithWord(text, "\"builtin.module\"") || absl::StartsWith(text, "\"builtin.module\"(");
 }
 
-// What XLA dumps beside a module: its buffer assignment, the values in it, its live ranges, its memory usage.
+// Reports that XLA dumps beside a module: buffer assignment, live ranges, memory usage.
 bool LooksLikeMemoryReport(absl::string_view text) {
   text = absl::StripLeadingAsciiWhitespace(text);
   for (const absl::string_view head : {"BufferAssignment:", "Total bytes used:", "HloLiveRange", "Memory Space:"}) {
@@ -58,12 +58,12 @@ bool LooksLikeMemoryReport(absl::string_view text) {
 
 // ---- Protos ---------------------------------------------------------------------------------------------------------
 
-// Reads the fields of a message, as the wire format has them.
+// Reads the fields of a proto message from its wire format.
 class WireFields {
  public:
   explicit WireFields(absl::string_view bytes) : bytes_(bytes) {}
 
-  // False at the end, and where the bytes are no message.
+  // False at the end, and if the bytes are not a message.
   bool Next() {
     const std::optional<uint64_t> tag = ReadVarint();
     if (!tag.has_value()) return false;
@@ -73,7 +73,7 @@ class WireFields {
   }
   uint64_t number() const { return number_; }
   bool is_bytes() const { return wire_type_ == 2; }
-  // Of a string, bytes or a message.
+  // The contents of a string, bytes or a message.
   absl::string_view bytes() const { return value_; }
   uint64_t varint() const { return varint_; }
   bool is_varint() const { return wire_type_ == 0; }
@@ -111,7 +111,7 @@ class WireFields {
   absl::string_view value_;
 };
 
-// The text in a field of a message, "" if it has none.
+// The text in a field of a message; "" if the field is missing.
 absl::string_view TextField(absl::string_view message, uint64_t number) {
   for (WireFields fields(message); fields.Next();) {
     if (fields.number() == number && fields.is_bytes()) return fields.bytes();
@@ -127,7 +127,7 @@ bool LooksLikeProfile(absl::string_view bytes) {
   return absl::StartsWith(name, "/host:") || absl::StartsWith(name, "/device:") || name == "Task Environment";
 }
 
-// Of a NodeDef: a name in field 1, an operation such as MatMul in field 2.
+// NodeDef: a name in field 1, an operation such as MatMul in field 2.
 bool LooksLikeNode(absl::string_view message) {
   const absl::string_view name = TextField(message, 1);
   const absl::string_view operation = TextField(message, 2);
@@ -154,7 +154,7 @@ bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, kGzipMagic
 
 namespace {
 
-// Frees what zlib holds.
+// Frees the memory of zlib.
 class Inflater {
  public:
   Inflater() { is_ready_ = inflateInit2(&stream_, kWindowBits) == Z_OK; }
@@ -211,7 +211,7 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes)
 
 bool BeginsLikeHloText(absl::string_view bytes) {
   if (BeginsWithWord(SkipComments(bytes), "HloModule")) return true;
-  // A proto begins with field 1, a newline, and then anything can follow; none begins with these.
+  // A proto begins with a newline, the tag of field 1, and any bytes can follow. No proto begins with these.
   if (bytes.empty() || bytes[0] == '\n') return false;
   const absl::string_view text = absl::StripLeadingAsciiWhitespace(bytes);
   return BeginsWithWord(text, "ENTRY") || absl::StartsWith(text, "%") || absl::StartsWith(text, "//") ||

@@ -16,7 +16,7 @@ Interrupt::Interrupt() {
   interrupted.store(false);
   struct sigaction action = {};
   action.sa_handler = &NoteInterrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;  // the second Ctrl-C does what it always does
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;  // the second Ctrl-C ends the process
   sigaction(SIGINT, &action, &before_);
 }
 

@@ -12,7 +12,7 @@
 namespace kashi::cli {
 namespace {
 
-// Nobody writes 16 digits: 1e16 is a number of operations too.
+// Accepts 1e16 too: nobody writes 16 digits.
 std::string SetWork(const std::string& text, int64_t* work) {
   double number = 0;
   if (absl::SimpleAtoi(text, work) && *work >= 0) return "";
@@ -24,7 +24,7 @@ std::string SetWork(const std::string& text, int64_t* work) {
 }
 
 std::string SetSeconds(const std::string& text, double* seconds) {
-  // Larger numbers would be beyond the clock.
+  // Larger numbers would overflow the clock.
   if (absl::SimpleAtod(text, seconds) && *seconds >= 0 && *seconds <= 1e9) return "";
   return absl::StrCat("`", text, "` is not a number of seconds up to 1e9; 0 means no limit");
 }

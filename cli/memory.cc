@@ -45,14 +45,14 @@ struct MemoryOptions {
   bool json = false;
 };
 
-// A module and what is known of its memory, which points into it.
+// A module and the analysis of its memory, which points into the module.
 struct Measured {
   ModuleFile file;
-  std::string xla_file;  // that figures are from; empty: none
+  std::string xla_file;  // the file of XLA that the figures are from; may be empty
   MemoryAnalysis memory;
 };
 
-// `answers` receives errors.
+// Adds errors to `answers`.
 std::optional<Measured> Measure(const std::string& path, const MemoryOptions& options, Answers* answers) {
   std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
   if (!file.has_value()) return std::nullopt;
@@ -86,7 +86,8 @@ int Compare(const MemoryOptions& options, Answers* answers) {
   return answers->Finish();
 }
 
-// Of a directory, where one module is there as text and as a proto, the text. `answers` receives errors.
+// The modules of a file or directory. A module that exists as text and as a proto is taken as text. Adds errors to
+// `answers`.
 std::vector<std::string> ModulesOf(const std::string& path, Answers* answers) {
   std::vector<std::string> paths = ExpandModulePaths({path}, answers);
   return paths.size() > 1 ? WithoutRepeatedModules(paths) : paths;
@@ -105,7 +106,7 @@ ModuleMemoryRow RowOf(const std::string& path, const Measured& measured) {
           space.temp_bytes};
 }
 
-// A table, and how to see more.
+// The table of the modules, and how to see more.
 int Overview(const std::vector<std::string>& paths, const MemoryOptions& options, Answers* answers) {
   std::vector<ModuleMemoryRow> rows;
   ItemProgress progress("module", paths.size());
@@ -122,7 +123,7 @@ int Overview(const std::vector<std::string>& paths, const MemoryOptions& options
   return answers->Finish();
 }
 
-// "", or why --space makes no sense for this module.
+// An error message if the module does not use the memory space of --space; else "".
 std::string WrongSpace(const MemoryAnalysis& memory, int64_t memory_space) {
   std::vector<int64_t> spaces;
   for (const MemorySpaceUsage& space : memory.spaces) spaces.push_back(space.memory_space);
@@ -153,7 +154,7 @@ int Report(const MemoryOptions& options, Answers* answers) {
   return answers->Finish();
 }
 
-// When the file was last changed: "2026-11-22 23:44 UTC"; "" if that is not known.
+// The modification time of a file: "2026-11-22 23:44 UTC"; "" if it is unknown.
 std::string DateOf(const std::string& path) {
   struct stat facts;
   std::tm date;
@@ -167,7 +168,7 @@ std::string PageOf(const std::string& path, const Measured& measured) {
   return MemoryHtml(*measured.file.module, measured.memory, {measured.file.name, DateOf(path), measured.xla_file});
 }
 
-// "report.html" for an index, beside it "report-module_0008.jit_f.cpu_after_optimizations.html" for each module.
+// Writes the index "report.html" and a page per module, "report-module_0008.jit_f.cpu_after_optimizations.html".
 int WritePages(const std::vector<std::string>& paths, const MemoryOptions& options, Answers* answers) {
   std::vector<MemoryIndexRow> rows;
   const std::filesystem::path index = options.html;

@@ -14,7 +14,7 @@
 namespace kashi::cli {
 namespace {
 
-// Text says most and needs no schema: it comes first, then protos.
+// The preference among files of one module: text first, then protos.
 int Preference(absl::string_view path) {
   if (absl::EndsWith(path, ".txt")) return 0;
   if (absl::EndsWith(path, ".hlo")) return 1;

@@ -30,7 +30,7 @@ const MemorySpaceUsage* FindSpace(const MemoryAnalysis& memory, int64_t number) 
   return found == memory.spaces.end() ? nullptr : &*found;
 }
 
-// What is there when the space is fullest, the largest first.
+// The buffers at the peak of a memory space, the largest first.
 std::vector<int32_t> BuffersAtPeak(const MemoryAnalysis& memory, const MemorySpaceUsage& space) {
   std::vector<int32_t> numbers = space.temporaries;
   for (int32_t i = 0; i < memory.buffers.size(); ++i) {
@@ -56,7 +56,7 @@ std::string OperatorText(const HloInstruction& instruction) {
   return text;
 }
 
-// A tuple's buffer has pointers only, and its text can be as long as a module.
+// The buffer of a tuple has only pointers, and the text of its shape can be very long.
 std::string BufferShapeText(const Shape& shape) {
   if (shape.IsTuple()) return absl::StrCat("table of a tuple of ", shape.tuple_shapes_size());
   return shape.ToString(/*print_layout=*/true);
@@ -105,7 +105,7 @@ bool HasTemporaries(const MemoryAnalysis& memory) {
                         [](const MemoryBuffer& buffer) { return buffer.kind == MemoryBuffer::Kind::kTemporary; });
 }
 
-// Where the bytes of the temporaries come from.
+// Explains the source of the figures about temporaries.
 void AppendBasis(const MemoryAnalysis& memory, const std::string& xla_file, std::string* text) {
   switch (memory.basis) {
     case MemoryBasis::kXlaAssignment:

@@ -33,8 +33,8 @@ absl::Status CannotRead(const std::string& path) {
   return InvalidArgument("cannot read %s: %s", path, std::strerror(errno));
 }
 
-// By its name. The name of a program is in it, and of a GPU's generation (sm_9.0a_gpu_after_optimizations.txt), so that
-// only the end tells what XLA writes into a dump directory beside modules.
+// Decides by the end of the name whether a file of a dump directory may be a module. Other parts of the name are the
+// name of the program and the generation of a GPU (sm_9.0a_gpu_after_optimizations.txt).
 bool IsModuleName(absl::string_view name) {
   const auto is_ending = [&name](absl::string_view ending) { return absl::ConsumeSuffix(&name, ending); };
   constexpr absl::string_view kEndings[] = {".txt", ".hlo", ".pbtxt", ".pb", ".hlo_text"};
@@ -43,7 +43,8 @@ bool IsModuleName(absl::string_view name) {
   return !absl::c_any_of(kOthers, is_ending);
 }
 
-// XLA's backends write other text beside modules. A file that cannot be read may be a module.
+// XLA's backends write other texts beside modules. An unreadable file counts as a module, so that its error is
+// reported.
 bool IsOtherText(const std::filesystem::path& path) {
   if (path.extension() != ".txt") return false;
   char beginning[1024];
@@ -54,7 +55,7 @@ bool IsOtherText(const std::filesystem::path& path) {
   return size > 0 && !BeginsLikeHloText({beginning, size});
 }
 
-// Protos have bytes that text has by accident only, or begin with one of their fields: `name: "…"`.
+// Protos have bytes that text does not have, or begin with a field: `name: "…"`.
 bool LooksLikeProto(absl::string_view bytes) {
   if (BeginsLikeHloText(bytes)) return false;
   bool text_format = false;
@@ -67,7 +68,7 @@ bool LooksLikeProto(absl::string_view bytes) {
   });
 }
 
-// --input-limit; 0: not given.
+// --input-limit; 0 if it is not given.
 uint64_t input_limit = 0;
 
 uint64_t InputLimit() {
@@ -81,7 +82,7 @@ absl::Status IsTooLarge(const std::string& path, uint64_t limit) {
                            limit);
 }
 
-// `expected_size` may be 0: only the end of a pipe or a device tells its size.
+// `expected_size` is 0 for a pipe or a device, whose size is unknown.
 absl::StatusOr<std::string> ReadUpTo(uint64_t limit, std::FILE* file, const std::string& path, uint64_t expected_size) {
   if (expected_size > limit) return IsTooLarge(path, limit);
   std::string bytes;

@@ -43,7 +43,7 @@ std::string AttributesOf(const HloOpcodeInfo& info, absl::string_view quote) {
 
 bool CanEvaluate(HloOpcode opcode) { return FindEvaluation(opcode) != nullptr; }
 
-// What Kashi infers of the result's shape.
+// Whether Kashi infers the shape of the result.
 std::string Inference(const HloOpcodeInfo& info) {
   if (info.Has(HloOpcodeFlags::kInferable)) return "yes";
   return info.shape_rule == HloShapeRule::kNone ? "" : "checked";
@@ -66,7 +66,7 @@ Json OpJson(HloOpcode opcode) {
   return json;
 }
 
-// Reader, printer and verifier know every operation of the table.
+// The reader, the printer and the verifier support every operation.
 std::string MarkdownRow(HloOpcode opcode) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode);
   return absl::StrCat("| `", info.name, "` | ", OperandsOf(info), " | ", AttributesOf(info, "`"),

@@ -56,7 +56,7 @@ constexpr char kKeepPadding[] = "keep";
 
 // ---- Padding --------------------------------------------------------------------------------------------------------
 
-// "0x7fc0": bits.
+// Parses "0x7fc0".
 std::optional<absl::uint128> ParseBits(absl::string_view text) {
   constexpr size_t kMostDigits = 32;
   if (!absl::ConsumePrefix(&text, "0x") || text.empty() || text.size() > kMostDigits) return std::nullopt;
@@ -69,7 +69,7 @@ std::optional<absl::uint128> ParseBits(absl::string_view text) {
   return bits;
 }
 
-// Of a complex type also a real number.
+// For a complex type, a real number is accepted too.
 absl::StatusOr<Literal> ParseNumber(const std::string& text, PrimitiveType type) {
   const bool is_real = !absl::StartsWith(absl::StripLeadingAsciiWhitespace(text), "(");
   if (primitive_util::IsComplexType(type) && is_real) return ParseNumber(absl::StrCat("(", text, ", 0)"), type);
@@ -109,7 +109,7 @@ RelayoutSide SideOf(const Placement& placement) {
   return side;
 }
 
-// Row-major, all elements of a side and nothing else.
+// A row-major array with the elements of a side.
 RelayoutSide RowMajorOf(const RelayoutSide& side) {
   RelayoutSide whole;
   whole.shape = Shape(side.shape.element_type(), side.sizes);
@@ -120,13 +120,13 @@ RelayoutSide RowMajorOf(const RelayoutSide& side) {
 
 bool IsLayoutAlone(absl::string_view text) { return absl::StartsWith(absl::StripLeadingAsciiWhitespace(text), "{"); }
 
-// One relayout and the files that are about it.
+// One relayout and its files.
 struct Job {
   std::string name;
   Placement from;
   Placement to;
-  std::optional<ArrayFile> source;  // else random data
-  std::optional<ArrayFile> target;  // what OUT holds already, if that matters
+  std::optional<ArrayFile> source;  // nullopt: random data
+  std::optional<ArrayFile> target;  // the existing OUT, if some of it stays
 };
 
 // ---- The verb -------------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ class RelayoutVerb {
   void RunProblem(const SourceText& line);
   int RunFiles();
   absl::Status RunFilesFrom(const std::optional<RelayoutSide>& from);
-  // False after an error, which has been shown.
+  // Prints an error and returns false if the side is bad.
   bool ReadSide(const char* name, const std::string& text, const RelayoutSide* other,
                 std::optional<RelayoutSide>* side);
   absl::StatusOr<std::optional<ArrayFile>> ReadTarget(const RelayoutSide& to);
@@ -168,10 +168,10 @@ class RelayoutVerb {
   const RelayoutVerbOptions& options_;
   Answers answers_;
   std::optional<Interrupt> interrupt_;
-  std::atomic<const char*> stage_{"reading"};  // what is going on, for the progress line
+  std::atomic<const char*> stage_{"reading"};  // for the progress line
   Json json_;                                  // the answer to the current problem
-  bool is_shown_ = false;                      // errors of the command line
-  bool is_different_ = false;                  // some check found a difference
+  bool is_shown_ = false;                      // an error about --from or --to was printed
+  bool is_different_ = false;                  // a check found a difference
 };
 
 std::string RelayoutVerb::UsageError() const {
@@ -214,7 +214,7 @@ bool RelayoutVerb::ReadSide(const char* name, const std::string& text, const Rel
   return false;
 }
 
-// What OUT holds, where not all of it is written.
+// Reads the existing OUT if only a part of it is replaced.
 absl::StatusOr<std::optional<ArrayFile>> RelayoutVerb::ReadTarget(const RelayoutSide& to) {
   const bool keeps_padding = options_.pad == kKeepPadding && !writes_npy();
   if (options_.out.empty() || (!to.is_part && !keeps_padding)) return std::nullopt;
@@ -271,7 +271,7 @@ void RelayoutVerb::RunProblem(const SourceText& line) {
   if (!status.ok()) answers_.AddError(line, ErrorAboutAll(line, status));
 }
 
-// Those that are not blank.
+// The lines that are not blank.
 std::vector<SourceText> LinesOf(const std::string& name, absl::string_view text) {
   std::vector<SourceText> lines;
   size_t number = 0;
@@ -324,7 +324,7 @@ absl::StatusOr<ArrayFile> RelayoutVerb::RandomSource(const Placement& from) cons
   return source;
 }
 
-// Gives the target other bytes than the result has, and returns a copy of them for the index loop.
+// Fills a new target with random bytes, and returns a copy of the target for the index loop.
 absl::StatusOr<PageBuffer> RelayoutVerb::PrepareCheck(const RelayoutPlan& plan, bool is_fresh,
                                                       ArrayFile* target) const {
   if (is_fresh) FillRandom(target->array(), plan.target_bytes(), options_.seed + 1);
@@ -333,7 +333,7 @@ absl::StatusOr<PageBuffer> RelayoutVerb::PrepareCheck(const RelayoutPlan& plan, 
   return wanted;
 }
 
-// What lies before the first and behind the last position no plan writes: zeros in a new file.
+// Sets the bytes before the first and after the last position to zero in a new file: no plan writes them.
 void ClearMargins(const Placement& to, char* array) {
   const IndexMap& map = to.map();
   std::memset(array, 0, map.prefix_bytes());

@@ -43,16 +43,16 @@ absl::Status Grow(FileBytes* bytes, int64_t capacity, int64_t memory_limit) {
   return absl::OkStatus();
 }
 
-// What reading needs to know ahead.
+// The limits of reading a file.
 struct ReadLimits {
-  int64_t memory;            // beyond it reading is refused
-  int64_t most = INT64_MAX;  // more bytes than any array that is wanted has: a pipe may have no end
+  int64_t memory;            // most bytes of memory
+  int64_t most = INT64_MAX;  // most bytes of the file: a pipe may have no end
 };
 
-// `expected_size` is where reading begins to need more memory; how much there is only the end tells.
+// `expected_size` is a guess: the size of a pipe is unknown.
 absl::StatusOr<FileBytes> ReadAll(int descriptor, int64_t expected_size, const ReadLimits& limits) {
   FileBytes bytes;
-  KASHI_RETURN_IF_ERROR(Grow(&bytes, expected_size + 1, limits.memory));  // the end needs room to be seen
+  KASHI_RETURN_IF_ERROR(Grow(&bytes, expected_size + 1, limits.memory));  // one byte more, to see the end
   while (true) {
     if (bytes.size > limits.most) {
       return InvalidArgument("the file has more than the %s bytes of the array", WithThousands(limits.most));
@@ -78,7 +78,7 @@ absl::StatusOr<FileBytes> ReadBytes(const std::string& path, const ReadLimits& l
   if (descriptor < 0) return CannotRead(path);
   struct stat info;
   const bool is_known = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
-  // The whole size of a file is told where it is wrong, so that much is read of it.
+  // A regular file is read as a whole even if it is too large, so that the error can give its size.
   const ReadLimits own = is_known ? ReadLimits{limits.memory} : limits;
   absl::StatusOr<FileBytes> bytes =
       NameInput(path, ReadAll(descriptor, is_known ? int64_t{info.st_size} : kFirstBytes, own));
@@ -86,7 +86,7 @@ absl::StatusOr<FileBytes> ReadBytes(const std::string& path, const ReadLimits& l
   return bytes;
 }
 
-// What a file may hold that has the array, raw or as .npy.
+// The most bytes of a file with the array, raw or as .npy.
 int64_t MostBytesOf(const RelayoutSide& side) {
   constexpr int64_t kMostHeaderBytes = 1 << 17;  // of .npy
   const absl::StatusOr<Placement> placement = side.ToPlacement();
@@ -99,14 +99,14 @@ int64_t MostBytesOf(const RelayoutSide& side) {
 
 bool IsNpy(absl::string_view bytes) { return absl::StartsWith(bytes, "\x93NUMPY"); }
 
-// Whether the elements follow one another, each in bytes of its own.
+// Whether the elements are contiguous and each has its own bytes.
 bool IsPlain(const Layout& layout, PrimitiveType type) {
   const int64_t bits = layout.element_size_in_bits();
   return layout.tiles().empty() && (bits == 0 || bits == 8 * primitive_util::ByteWidth(type)) &&
          layout.dynamic_shape_metadata_prefix_bytes() <= 0 && layout.tail_padding_alignment_in_elements() == 1;
 }
 
-// A layout that the command line gives an .npy file must be the one it has.
+// The layout on the command line must be that of the .npy file.
 absl::Status CheckLayout(const Shape& written, const Shape& file) {
   if (!written.has_layout()) return absl::OkStatus();
   if (IsPlain(written.layout(), written.element_type()) &&
@@ -117,7 +117,8 @@ absl::Status CheckLayout(const Shape& written, const Shape& file) {
                          written.ToString(/*print_layout=*/true));
 }
 
-// The elements as the first of these types that fits; nullopt: what the header says. The first error, if none does.
+// Reads the elements as the first of these types that fits; nullopt is the type of the header. Returns the first error
+// if none fits.
 absl::StatusOr<NpyElements> FindAsOneOf(absl::string_view bytes,
                                         const std::vector<std::optional<PrimitiveType>>& types) {
   KASHI_ASSIGN_OR_RETURN(const DimensionVector sizes, ReadNpySizes(bytes));
@@ -152,7 +153,7 @@ absl::StatusOr<Placement> PlacementOf(const NpyElements& elements, const std::op
   return in_file.ToPlacement();
 }
 
-// Elements of these types may have bits that mean nothing.
+// Elements of these types may have unused bits.
 bool NeedsCleaning(PrimitiveType type) { return type == PRED || primitive_util::IsSubByteNonPredType(type); }
 
 absl::StatusOr<ArrayFile> ReadNpySource(FileBytes bytes, const std::optional<RelayoutSide>& from,

@@ -15,7 +15,7 @@
 namespace kashi::cli {
 namespace {
 
-// SplitMix64: the n-th number of a seed is a function of n, so that any thread can make any part.
+// SplitMix64. The n-th number of a seed is a function of n, so that any thread can make any part.
 uint64_t RandomBits(uint64_t seed, uint64_t n) {
   uint64_t bits = seed + (n + 1) * 0x9e3779b97f4a7c15;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
@@ -23,7 +23,7 @@ uint64_t RandomBits(uint64_t seed, uint64_t n) {
   return bits ^ (bits >> 31);
 }
 
-// Bits above those of the type in each of `count` slots of whole bytes: its sign, or zeros.
+// Sets the bits above those of the type in each of `count` slots of whole bytes: to the sign, or to zero.
 void CleanSlots(char* data, int64_t count, int64_t slot_bytes, int type_bits, bool is_signed) {
   const int top_bit = type_bits % 8;
   for (int64_t i = 0; i < count; ++i, data += slot_bytes) {

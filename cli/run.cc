@@ -80,11 +80,11 @@ int64_t PeakRssBytes() {
 }
 
 struct Times {
-  double compile_ms = 0;       // of the verifier: the evaluator compiles nothing
-  std::vector<double> run_ms;  // of each run
+  double compile_ms = 0;       // the verifier; the evaluator compiles nothing
+  std::vector<double> run_ms;  // the time of each run
   int64_t peak_rss_bytes = 0;
 
-  // The runs behind the first; if there are none, that.
+  // The runs after the first, sorted; if there is only one, that.
   std::vector<double> Later() const {
     std::vector<double> later(run_ms.begin() + (run_ms.size() > 1 ? 1 : 0), run_ms.end());
     std::sort(later.begin(), later.end());
@@ -116,7 +116,7 @@ class RunVerb {
   EvaluationOptions Evaluation();
   absl::Status See(const HloInstruction& instruction, const Value& value);
 
-  // One result a device.
+  // Each returns one result per device.
   absl::StatusOr<std::vector<Literal>> Execute();
   absl::StatusOr<std::vector<Literal>> ExecuteOnDevices();
   absl::StatusOr<std::vector<Literal>> ExecuteAlone();
@@ -131,7 +131,7 @@ class RunVerb {
   std::string TimesText() const;
   void AddTimes(Json* json) const;
   int Show(std::vector<Literal> results);
-  // Whether each device has arguments of its own, and whether it has outputs of its own.
+  // Whether each device has its own arguments, and whether it has its own outputs.
   bool has_devices() const { return !scope_.is_global() && (arguments_.size() > 1 || !options_.devices_dir.empty()); }
   bool splits_outputs() const {
     return scope_.is_global() && (options_.split_outputs || !options_.expect_devices.empty());
@@ -141,11 +141,11 @@ class RunVerb {
   const RunOptions& options_;
   Answers answers_;
   Interrupt interrupt_;
-  const WorkMeter meter_{WorkLimitsOf(options_.limits, &interrupt_.flag())};  // of what is done before a run
+  const WorkMeter meter_{WorkLimitsOf(options_.limits, &interrupt_.flag())};  // for the work before a run
   std::optional<ModuleFile> file_;
   ProgramScope scope_;
-  std::vector<Arguments> arguments_;        // of each device; of a global program one list
-  std::optional<Literal> snapshot_result_;  // what comes of the snapshot's arguments
+  std::vector<Arguments> arguments_;        // per device; one list for a global program
+  std::optional<Literal> snapshot_result_;  // the result in the snapshot, to compare with
   std::unique_ptr<Tracer> tracer_;
   std::unique_ptr<Until> until_;
   std::unique_ptr<NanCheck> nan_check_;
@@ -169,7 +169,7 @@ std::optional<int> RunVerb::CheckUsage() const {
   return std::nullopt;
 }
 
-// Values that are not in the file stand in nobody's way, but what comes of others in their place proves nothing.
+// A program with elided constants can run with random values, but a comparison of its outputs needs --allow-elided.
 absl::Status RunVerb::FillElided() {
   const std::vector<std::string> names = ElidedNames(*file_->module);
   if (names.empty()) return absl::OkStatus();
@@ -261,7 +261,7 @@ absl::Status RunVerb::PrepareWatchers() {
     return InvalidArgument("--trace, --until and --check-nan need a program for one device; this one is for %d",
                            arguments_.size());
   }
-  if (options_.repeat == 1 && Progress::IsShown()) {  // several runs are measured: nothing else takes time then
+  if (options_.repeat == 1 && Progress::IsShown()) {  // not for several runs, which are measured
     progress_ = std::make_unique<RunProgress>(*file_->module, std::max<int64_t>(1, arguments_.size()), "");
     watchers_.push_back(progress_.get());
   }
@@ -313,7 +313,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
   absl::StatusOr<Value> first;
   ItemProgress progress("run", options_.repeat);
   for (int i = 0; i < options_.repeat; ++i) {
-    if (i > 0 && !run.CheckStopped().ok()) break;  // a small program does not look at the deadline itself
+    if (i > 0 && !run.CheckStopped().ok()) break;  // a small program does not check the deadline itself
     progress.Next();
     const Clock::time_point begin = Clock::now();
     absl::StatusOr<Value> value = run.Call(*file_->module->entry_computation(), arguments);

@@ -24,7 +24,7 @@
 namespace kashi::cli {
 namespace {
 
-// In the order in which elements lie in files.
+// The shape in the element order of .npy files.
 Shape RowMajor(Shape shape) {
   LayoutUtil::SetToDefaultLayout(&shape);
   return shape;
@@ -40,11 +40,11 @@ absl::Status Prefix(absl::string_view prefix, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(prefix, ": ", status.message()));
 }
 
-// An array with dynamic dimensions takes any sizes up to its bounds.
+// Reads an array with dynamic dimensions: its sizes may be smaller than the bounds.
 absl::StatusOr<Literal> ReadDynamicArray(absl::string_view bytes, const Shape& shape) {
   KASHI_ASSIGN_OR_RETURN(const DimensionVector sizes, ReadNpySizes(bytes));
   KASHI_ASSIGN_OR_RETURN(Shape actual, ShapeUtil::MakeValidatedShape(shape.element_type(), shape.dimensions()));
-  if (sizes.size() != shape.dimensions().size()) return ReadNpy(bytes, actual);  // says what is wrong
+  if (sizes.size() != shape.dimensions().size()) return ReadNpy(bytes, actual);  // returns the error
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int64_t dimension = static_cast<int64_t>(i);
     if (shape.is_dynamic_dimension(dimension) &&
@@ -65,8 +65,8 @@ absl::StatusOr<Literal> ReadArray(const std::string& path, const Shape& shape) {
   return literal;
 }
 
-// Reads files from the front of `paths` and takes them away. `declared`: the parameter's shape, or that of a shard of
-// it.
+// Reads the first files of `paths` and removes them from the list. `declared` is the shape of the parameter or of its
+// shard.
 absl::StatusOr<Literal> ReadArgument(const HloInstruction& parameter, const Shape& declared,
                                      absl::Span<const std::string>* paths) {
   const Shape shape = RowMajor(declared);
@@ -87,7 +87,7 @@ absl::StatusOr<Literal> ReadArgument(const HloInstruction& parameter, const Shap
   return argument;
 }
 
-// One a line: what the program takes.
+// One line per input array of the program.
 std::string DescribeParameters(const HloModule& module) {
   std::string text;
   for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
@@ -108,7 +108,7 @@ int64_t CountArrays(const HloModule& module) {
   return count;
 }
 
-// in0.npy, in1.npy … as many as there are.
+// in0.npy, in1.npy … up to the first missing one.
 std::vector<std::string> InputFilesOf(const std::filesystem::path& folder) {
   std::vector<std::string> paths;
   std::error_code error;
@@ -174,7 +174,7 @@ absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& modu
 
 namespace {
 
-// The rule, and the number of the parameter that it is for, if it is for one.
+// A rule for all parameters, or for one parameter.
 struct RandomRule {
   std::optional<int64_t> parameter;
   FakeRule rule;

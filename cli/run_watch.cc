@@ -28,7 +28,7 @@ namespace {
 constexpr int64_t kNpyHeaderBytes = 128;
 constexpr int64_t kDiskBlockBytes = 4096;
 
-// Protos may call instructions what no file can be called.
+// The name of an instruction in a proto may have characters that a file name cannot have.
 std::string FileNamePart(absl::string_view name) {
   constexpr size_t kLongest = 100;
   std::string part(name.substr(0, kLongest));
@@ -121,7 +121,7 @@ absl::StatusOr<const HloInstruction*> FindInstruction(const HloModule& module, a
 
 namespace {
 
-// What it calls is watched itself.
+// Whether the observer also sees the instructions of the called computations.
 bool CallsWatched(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kFusion:
@@ -183,7 +183,7 @@ RunProgress::RunProgress(const HloModule& module, int64_t devices, std::string l
     : label_(std::move(label)),
       entry_(module.entry_computation()),
       instructions_(entry_->instruction_count() * devices) {
-  if (devices > 1) return;  // each device turns its loops by itself
+  if (devices > 1) return;  // each device runs its own loops
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() == HloOpcode::kWhile) iterations_of_[instruction->while_body()->root_instruction()] = 0;

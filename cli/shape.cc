@@ -39,7 +39,7 @@ Json DimensionsJson(const Shape& shape) {
   return dimensions;
 }
 
-// Also where there is no index map: null if a dimension is unbounded or the product does not fit.
+// null if a dimension is unbounded or the product overflows. Needs no index map.
 Json ElementsJson(const Shape& shape) {
   if (shape.is_unbounded_dynamic()) return Json();
   if (absl::c_linear_search(shape.dimensions(), 0)) return 0;
@@ -52,7 +52,7 @@ Json ElementsJson(const Shape& shape) {
   return elements;
 }
 
-// Returns the sizes: they come from the same index map.
+// Returns the sizes too: they need the same index map.
 absl::StatusOr<DeviceSize> AddArrayFacts(const Shape& shape, Json* facts) {
   (*facts)["dimensions"] = DimensionsJson(shape);
   if (shape.is_dynamic()) (*facts)["dynamic_dimensions"] = shape.dynamic_dimensions();
@@ -67,7 +67,7 @@ absl::StatusOr<DeviceSize> AddArrayFacts(const Shape& shape, Json* facts) {
   return GetDeviceSize(shape, *map);
 }
 
-// Of the bytes that --json shows.
+// The sum of the sizes that --json prints.
 absl::StatusOr<DeviceSize> AddChecked(const DeviceSize& a, const DeviceSize& b) {
   const std::optional<int64_t> bytes = CheckedAdd(a.bytes, b.bytes);
   const std::optional<int64_t> unpadded_bytes = CheckedAdd(a.unpadded_bytes, b.unpadded_bytes);
@@ -82,7 +82,7 @@ absl::StatusOr<DeviceSize> AddChecked(const DeviceSize& a, const DeviceSize& b) 
   return sum;
 }
 
-// `bytes` and the like; null where there is no size.
+// `bytes` and the other sizes; null if there is no size.
 void AddSizes(const absl::StatusOr<DeviceSize>& size, Json* facts) {
   if (!size.ok()) {
     for (const char* key : {"unpadded_bytes", "bytes", "padding_bytes", "expansion"}) (*facts)[key] = nullptr;
@@ -98,7 +98,7 @@ void AddSizes(const absl::StatusOr<DeviceSize>& size, Json* facts) {
 
 absl::StatusOr<DeviceSize> AddFacts(const Shape& shape, bool is_root, Json* facts);
 
-// Puts the facts of each element into `children` and returns their sum.
+// Adds the facts of each element to `children` and returns the sum of the sizes.
 absl::StatusOr<DeviceSize> AddElementFacts(const Shape& tuple, Json* children) {
   absl::StatusOr<DeviceSize> sum = DeviceSize();
   for (const Shape& element : tuple.tuple_shapes()) {
@@ -109,8 +109,7 @@ absl::StatusOr<DeviceSize> AddElementFacts(const Shape& tuple, Json* children) {
   return sum;
 }
 
-// Text that a tuple's elements are in is made once, at the root: doing so at every node of a deep tuple would cost its
-// square.
+// Only the root of a tuple has its text: the text of every node of a deep tuple would take quadratic time.
 absl::StatusOr<DeviceSize> AddFacts(const Shape& shape, bool is_root, Json* facts) {
   const bool has_text = is_root || !shape.IsTuple();
   if (has_text) (*facts)["shape"] = shape.ToString(/*print_layout=*/true);
@@ -128,7 +127,7 @@ absl::StatusOr<DeviceSize> AddFacts(const Shape& shape, bool is_root, Json* fact
   return size;
 }
 
-// Gives every array without tiles the layout that the generation would choose for it.
+// Sets the layout of every array without tiles to the one that XLA chooses for the generation.
 absl::Status ApplyTarget(TpuGeneration target, Shape* shape) {
   return ShapeUtil::ForEachMutableLeafShapeWithStatus(shape, [&](Shape* leaf, const ShapeIndex&) -> absl::Status {
     if (!leaf->IsArray() || (leaf->has_layout() && !leaf->layout().tiles().empty())) return absl::OkStatus();

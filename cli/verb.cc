@@ -32,7 +32,7 @@ namespace {
 // --durable
 bool is_durable = false;
 
-// The mode that a new file gets: mkstemp's own is narrower.
+// The mode of a new file. The mode of mkstemp is narrower.
 mode_t NewFileMode() {
   const mode_t mask = umask(0);
   umask(mask);
@@ -41,7 +41,7 @@ mode_t NewFileMode() {
 
 absl::Status CannotWrite(const std::string& path) { return Unknown("cannot write %s: %s", path, std::strerror(errno)); }
 
-// What a file is to hold, piece after piece.
+// The contents of a file.
 using Pieces = absl::Span<const absl::string_view>;
 
 absl::Status WriteAll(std::FILE* file, Pieces pieces, const std::string& name) {
@@ -52,12 +52,12 @@ absl::Status WriteAll(std::FILE* file, Pieces pieces, const std::string& name) {
   return written && std::fflush(file) == 0 ? absl::OkStatus() : CannotWrite(name);
 }
 
-// A link of the system to a file that is open already.
+// A path of the system for an open file.
 bool IsOpenFile(absl::string_view path) {
   return absl::StartsWith(path, "/dev/fd/") || absl::StartsWith(path, "/dev/std") || absl::StartsWith(path, "/proc/");
 }
 
-// A device, a pipe or an open file cannot be renamed over. What an open file holds already stays.
+// Appends to a device, a pipe or an open file: a rename cannot replace them.
 absl::Status WriteSpecialFile(const std::string& path, Pieces pieces) {
   std::FILE* file = std::fopen(path.c_str(), "a");
   if (file == nullptr) return CannotWrite(path);
@@ -66,9 +66,9 @@ absl::Status WriteSpecialFile(const std::string& path, Pieces pieces) {
   return status;
 }
 
-// What the symbolic links at `path` lead to, whether it exists or not.
+// The target of the symbolic links at `path`; it need not exist.
 std::string FollowLinks(const std::string& path) {
-  constexpr int kMaxLinks = 40;  // as Linux has it; stat has refused more
+  constexpr int kMaxLinks = 40;  // the limit of Linux; stat has refused more
   std::filesystem::path place = path;
   std::error_code error;
   for (int i = 0; i < kMaxLinks; ++i) {
@@ -142,7 +142,7 @@ void PrintError(absl::string_view message) {
   PrintNote(absl::StrCat("kashi: ", Coloured("error:", kErrorColour), " ", message, "\n"));
 }
 
-// Of "name:line:column: error: …", the source and the carets: the kind, and the carets, which are the last line.
+// Colours the word `error:` or `warning:`, and the carets, which are the last line.
 std::string ColourDiagnostic(const std::string& text, Diagnostic::Severity severity) {
   if (!StderrTakesColour()) return text;
   const bool is_error = severity == Diagnostic::Severity::kError;
@@ -199,7 +199,7 @@ bool InputLines::Next() {
   errno = 0;
   const ssize_t size = getline(&buffer_, &capacity_, stdin);
   if (size < 0) {
-    // The end of the file leaves errno alone; memory that runs out sets it too.
+    // The end of the file does not set errno; an error does, also a lack of memory.
     if (errno != 0) status_ = Unknown("cannot read standard input: %s", std::strerror(errno));
     return false;
   }

@@ -11,7 +11,7 @@
 namespace kashi::cli {
 namespace {
 
-// What the processor offers; the array model needs none of it.
+// The instruction sets of the processor that the kernels use. None of them is required.
 std::vector<std::string> CpuCapabilities() {
   std::vector<std::string> names;
 #if defined(__x86_64__)
@@ -21,7 +21,7 @@ std::vector<std::string> CpuCapabilities() {
   return names;
 }
 
-// The verbs, without those about the command itself, and the libraries that are built in only on wish.
+// The verbs without those about the command itself, and the optional libraries that are built in.
 std::vector<std::string> Features(const Command& command) {
   std::vector<std::string> names;
   for (const std::unique_ptr<Verb>& verb : command.verbs()) {

@@ -27,7 +27,7 @@ void Warn(const std::string& path, const absl::Status& status) {
   PrintWarning(absl::StrCat(path, " is ignored: ", status.message()));
 }
 
-// nullopt, and a warning, for what is no such file.
+// Prints a warning and returns nullopt if the file is not valid.
 template <typename Facts>
 std::optional<Facts> Read(const std::string& path,
                           absl::StatusOr<Facts> (*parse)(absl::string_view text, absl::string_view name)) {
