@@ -9,11 +9,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 constexpr size_t kLong = 80;
-constexpr size_t kContext = 16;  // characters shown on each side of what differs
+constexpr size_t kContext = 16;  // characters shown on each side of a difference
 constexpr int kMostDepth = 32;
 
 struct Member {
@@ -21,7 +21,7 @@ struct Member {
   absl::string_view value;
 };
 
-// Where the part that begins at `begin` ends: at a separator that stands in no brackets and no string.
+// The end of the part that begins at `begin`: the next separator outside of brackets and strings.
 size_t EndOfPart(absl::string_view text, size_t begin, absl::string_view separators) {
   int depth = 0;
   bool in_string = false;
@@ -59,7 +59,7 @@ std::optional<std::vector<Member>> Members(absl::string_view text) {
   return members;
 }
 
-// Without its braces; nullopt if it has none.
+// The text between the braces; nullopt if there are none.
 std::optional<absl::string_view> Inside(absl::string_view text) {
   if (text.size() < 2 || text.front() != '{' || text.back() != '}') return std::nullopt;
   return text.substr(1, text.size() - 2);
@@ -86,7 +86,7 @@ std::string ValueChange(absl::string_view a, absl::string_view b) {
 
 class Changes {
  public:
-  // Of two lists of members.
+  // The differences of two lists of members.
   void AddMembers(const std::vector<Member>& a, const std::vector<Member>& b, const std::string& path, int depth) {
     for (const Member& member : a) {
       const Member* other = Find(b, member.key);
@@ -143,4 +143,4 @@ std::string AttributeDifference(absl::string_view a, absl::string_view b) {
   return changes.text().empty() ? ValueChange(a, b) : changes.text();
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

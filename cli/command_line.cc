@@ -11,7 +11,7 @@
 #include "cli/verb.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 int Print(const std::string& text) {
@@ -21,10 +21,11 @@ int Print(const std::string& text) {
 
 int FailUnknownVerb(const Command& command, const std::string& given) {
   const std::vector<std::string> verbs = command.verb_names();
-  if (given.empty()) return FailUsage(absl::StrCat("say a verb: ", absl::StrJoin(verbs, ", ")));
+  if (given.empty()) return FailUsage(absl::StrCat("a verb is missing; the verbs are: ", absl::StrJoin(verbs, ", ")));
   const std::string similar = DidYouMean(given, verbs);
-  return FailUsage(absl::StrCat("there is no verb `", given, "`",
-                                similar.empty() ? absl::StrCat("; there are: ", absl::StrJoin(verbs, ", ")) : similar));
+  return FailUsage(
+      absl::StrCat("unknown verb `", given, "`",
+                   similar.empty() ? absl::StrCat("; the verbs are: ", absl::StrJoin(verbs, ", ")) : similar));
 }
 
 int RunHelp(const Command& command, const std::string& name) {
@@ -35,26 +36,18 @@ int RunHelp(const Command& command, const std::string& name) {
 
 void AddHelpVerb(Command* command) {
   auto name = std::make_shared<std::string>();
-  Verb* verb = command->AddVerb("help", "Print this help, or that of a verb", "  kashi help shape",
-                                [command, name] { return RunHelp(*command, *name); });
+  VerbHelp help;
+  help.group = kOwnVerbs;
+  help.summary = "Print the help of the command or of a verb";
+  help.examples = "  kashi help shape";
+  help.failure = "Standard output cannot be written";
+  Verb* verb = command->AddVerb("help", help, [command, name] { return RunHelp(*command, *name); });
   verb->AddOption("VERB", name.get(), "The verb to explain");
 }
 
 void AddVerbs(Command* command) {
-  AddShapeVerb(command);
-  AddIndexVerb(command);
-  AddDrawVerb(command);
-  AddConvertVerb(command);
-  AddOpsVerb(command);
-  AddVerifyVerb(command);
-  AddRunVerb(command);
-  AddDiffVerb(command);
-  AddRelayoutVerb(command);
-  AddMemoryVerb(command);
-  AddCostVerb(command);
-  AddVersionVerb(command);
-  AddCompletionsVerb(command);
-  AddManVerb(command);
+#define KASHI_VERB(Name) Add##Name##Verb(command);
+#include "cli/verbs.def"
   AddHelpVerb(command);
 }
 
@@ -64,10 +57,9 @@ int Answer(const Command& command, const Command::Request& request, const std::s
       return request.verb->Run();
     case Command::Request::Kind::kPrint:
       return Print(request.text);
-    case Command::Request::Kind::kLacking:
+    case Command::Request::Kind::kMissing:
       if (request.verb == nullptr) return FailUnknownVerb(command, first_argument);
-      return FailUsage(absl::StrCat("`kashi ", request.verb->name(), "` lacks an argument: see kashi ",
-                                    request.verb->name(), " --help"));
+      return FailUsage(absl::StrCat("an argument is missing; usage: ", request.verb->Usage()));
     case Command::Request::Kind::kWrong:
       break;
   }
@@ -77,8 +69,9 @@ int Answer(const Command& command, const Command::Request& request, const std::s
 }  // namespace
 
 int RunCommandLine(int argc, const char* const* argv) {
-  Command command("Reads, checks, explains and converts XLA's programs, shapes and layouts, exact about every byte.",
-                  "kashi VERB --help tells more, with examples. Exit status: 0 success, 1 bad input, 2 bad usage.",
+  Command command("Read, check, run and explain XLA programs, array shapes and layouts",
+                  "`kashi VERB --help` prints the options of a verb, with examples.\n"
+                  "Exit status: 0 success, 1 bad input, 2 bad usage.",
                   KASHI_VERSION);
   AddVerbs(&command);
   try {
@@ -88,4 +81,4 @@ int RunCommandLine(int argc, const char* const* argv) {
   }
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -2,12 +2,12 @@
 #ifndef KASHI_CLI_COMMAND_LINE_H_
 #define KASHI_CLI_COMMAND_LINE_H_
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// Does what `kashi VERB …` asks for and returns the exit status. argv[0] is not looked at. Reads and writes what `stdin`,
-// `stdout` and `stderr` are at the time. One call at a time; --durable and --input-limit hold for later calls too.
+// Runs the command line and returns the exit status. Ignores argv[0]. Reads `stdin` and writes `stdout` and `stderr`.
+// One call at a time; --durable and --input-limit stay set for later calls.
 int RunCommandLine(int argc, const char* const* argv);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_COMMAND_LINE_H_

@@ -11,10 +11,10 @@
 #include "absl/strings/strip.h"
 #include "cli/verb.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
-// ---- What all shells are told ----------------------------------------------------------------------------------------------
+// ---- What all shells are told ---------------------------------------------------------------------------------------
 
 std::vector<OptionInfo> OptionsOf(const Verb& verb) {
   std::vector<OptionInfo> options;
@@ -52,7 +52,7 @@ std::string NamesOf(const std::vector<OptionInfo>& options) {
 
 }  // namespace
 
-// ---- bash ------------------------------------------------------------------------------------------------------------------
+// ---- bash -----------------------------------------------------------------------------------------------------------
 
 std::string BashCompletions(const Command& command) {
   std::string verbs;
@@ -93,7 +93,7 @@ complete -o filenames -F _kashi kashi
 )");
 }
 
-// ---- zsh -------------------------------------------------------------------------------------------------------------------
+// ---- zsh ------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -129,7 +129,7 @@ std::string ZshCompletions(const Command& command) {
   std::string verbs;
   std::string cases;
   for (const std::unique_ptr<Verb>& verb : command.verbs()) {
-    absl::StrAppend(&verbs, "    ", ShellQuoted(absl::StrCat(verb->name(), ":", ZshText(verb->description()))), "\n");
+    absl::StrAppend(&verbs, "    ", ShellQuoted(absl::StrCat(verb->name(), ":", ZshText(verb->summary()))), "\n");
     absl::StrAppend(&cases, "    ", verb->name(), ")\n      _arguments", ZshArguments(command, *verb), " ;;\n");
   }
   return absl::StrCat(R"(#compdef kashi
@@ -154,7 +154,7 @@ if [ "$funcstack[1]" = _kashi ]; then _kashi "$@"; else compdef _kashi kashi; fi
 )");
 }
 
-// ---- fish ------------------------------------------------------------------------------------------------------------------
+// ---- fish -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -181,7 +181,7 @@ std::string FishCompletions(const Command& command) {
       "complete -c kashi -n __fish_use_subcommand -f\n";
   for (const std::unique_ptr<Verb>& verb : command.verbs()) {
     absl::StrAppend(&text, "complete -c kashi -n __fish_use_subcommand -f -a ", verb->name(), " -d ",
-                    FishQuoted(verb->description()), "\n");
+                    FishQuoted(verb->summary()), "\n");
     const std::string condition = FishQuoted(absl::StrCat("__fish_seen_subcommand_from ", verb->name()));
     const std::vector<std::string> words = ArgumentWords(command, *verb);
     if (!TakesFiles(*verb)) absl::StrAppend(&text, "complete -c kashi -n ", condition, " -f\n");
@@ -193,11 +193,11 @@ std::string FishCompletions(const Command& command) {
   return text;
 }
 
-// ---- man -------------------------------------------------------------------------------------------------------------------
+// ---- man ------------------------------------------------------------------------------------------------------------
 
 namespace {
 
-// Text as roff sets it: no escapes, no requests.
+// The text with roff's escapes and requests quoted.
 std::string Roff(const std::string& text) {
   std::string escaped;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -208,17 +208,37 @@ std::string Roff(const std::string& text) {
   return escaped;
 }
 
+// A paragraph with a hanging tag. `tag` and `text` are roff already.
+std::string ManItem(const std::string& tag, const std::string& text) {
+  return absl::StrCat(".TP\n", tag, "\n", text, ".\n");
+}
+
 std::string ManOption(const OptionInfo& option) {
   const std::string value =
       option.value.empty() || option.is_positional() ? "" : absl::StrCat(" \\fI", option.value, "\\fR");
-  return absl::StrCat(".TP\n\\fB", Roff(absl::StrJoin(option.names, ", ")), "\\fR", value, "\n",
-                      Roff(option.description), ".\n");
+  return ManItem(absl::StrCat("\\fB", Roff(absl::StrJoin(option.names, ", ")), "\\fR", value),
+                 Roff(option.description));
+}
+
+std::string ManSection(const HelpSection& section) {
+  std::string text = ".PP\n";
+  if (!section.title.empty()) absl::StrAppend(&text, Roff(section.title), ":\n");
+  if (!section.text.empty()) absl::StrAppend(&text, Roff(section.text), "\n");
+  for (const auto& [name, meaning] : section.rows) absl::StrAppend(&text, ManItem(Roff(name), Roff(meaning)));
+  return text;
 }
 
 std::string ManVerb(const Verb& verb) {
-  std::string text = absl::StrCat(".SS ", Roff(verb.Usage()), "\n", Roff(verb.description()), ".\n");
-  for (const std::unique_ptr<Option>& option : verb.options()) absl::StrAppend(&text, ManOption(option->info()));
-  return absl::StrCat(text, ".PP\nExamples:\n.PP\n.nf\n", Roff(verb.examples()), "\n.fi\n");
+  std::string text = absl::StrCat(".SS ", Roff(verb.Usage()), "\n", Roff(verb.summary()), ".\n");
+  std::string group;
+  for (const std::unique_ptr<Option>& option : verb.options()) {
+    if (option->info().group != group) absl::StrAppend(&text, ".PP\n", Roff(option->info().group), ":\n");
+    group = option->info().group;
+    absl::StrAppend(&text, ManOption(option->info()));
+  }
+  absl::StrAppend(&text, ".PP\nExamples:\n.PP\n.nf\n", Roff(verb.help().examples), "\n.fi\n");
+  for (const HelpSection& section : verb.help().sections) absl::StrAppend(&text, ManSection(section));
+  return absl::StrCat(text, ManSection({"Exit status", "", verb.ExitStatuses()}));
 }
 
 }  // namespace
@@ -230,11 +250,11 @@ std::string ManPage(const Command& command) {
   for (const std::unique_ptr<Verb>& verb : command.verbs()) absl::StrAppend(&text, ManVerb(*verb));
   return absl::StrCat(text,
                       ".SH EXIT STATUS\n0 success, 1 bad input, 2 bad usage, 130 after an interrupt.\n"
-                      ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf it is set and not empty, no output has colour.\n"
-                      ".TP\n.B TERM\nIf it is not set or says dumb, no output has colour.\n");
+                      ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf it is set and not empty, the output has no colour.\n"
+                      ".TP\n.B TERM\nIf it is not set or is `dumb`, the output has no colour.\n");
 }
 
-// ---- The verbs -------------------------------------------------------------------------------------------------------------
+// ---- The verbs ------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -253,22 +273,29 @@ std::string CompletionsFor(const std::string& shell, const Command& command) {
 void AddCompletionsVerb(Command* command) {
   auto shell = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
-  Verb* verb =
-      command->AddVerb("completions", "Print a script that makes a shell complete kashi commands",
-                       "  source <(kashi completions bash)                                   in ~/.bashrc\n"
-                       "  kashi completions zsh -o ~/.zfunc/_kashi                           in a directory of $fpath\n"
-                       "  kashi completions fish -o ~/.config/fish/completions/kashi.fish",
-                       [command, shell, output] { return Print(CompletionsFor(*shell, *command), *output); });
+  VerbHelp help;
+  help.group = kOwnVerbs;
+  help.summary = "Print the completion script of kashi for a shell";
+  help.examples =
+      "  source <(kashi completions bash)                                   in ~/.bashrc\n"
+      "  kashi completions zsh -o ~/.zfunc/_kashi                           in a directory of $fpath\n"
+      "  kashi completions fish -o ~/.config/fish/completions/kashi.fish";
+  help.failure = "The output cannot be written";
+  Verb* verb = command->AddVerb("completions", help,
+                                [command, shell, output] { return Print(CompletionsFor(*shell, *command), *output); });
   verb->AddOption("SHELL", shell.get(), "The shell: bash, zsh or fish")->OneOf({"bash", "zsh", "fish"})->Required();
   AddOutputOption(verb, output.get(), "Write to this file");
 }
 
 void AddManVerb(Command* command) {
   auto output = std::make_shared<std::string>();
-  Verb* verb =
-      command->AddVerb("man", "Print the manual page, in roff", "  kashi man | man -l -\n  kashi man -o kashi.1",
-                       [command, output] { return Print(ManPage(*command), *output); });
+  VerbHelp help;
+  help.group = kOwnVerbs;
+  help.summary = "Print the manual page in roff";
+  help.examples = "  kashi man | man -l -\n  kashi man -o kashi.1";
+  help.failure = "The output cannot be written";
+  Verb* verb = command->AddVerb("man", help, [command, output] { return Print(ManPage(*command), *output); });
   AddOutputOption(verb, output.get(), "Write to this file");
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

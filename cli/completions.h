@@ -1,4 +1,4 @@
-// Completions for shells and the manual page, made of the same table as --help.
+// Completions for shells and the manual page, made from the same table as --help.
 #ifndef KASHI_CLI_COMPLETIONS_H_
 #define KASHI_CLI_COMPLETIONS_H_
 
@@ -6,9 +6,9 @@
 
 #include "cli/options.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// A script for the shell that completes verbs, options, their words and files.
+// A shell script that completes verbs, options, their values and file names.
 std::string BashCompletions(const Command& command);
 std::string ZshCompletions(const Command& command);
 std::string FishCompletions(const Command& command);
@@ -16,6 +16,6 @@ std::string FishCompletions(const Command& command);
 // kashi(1), in the man macros of roff.
 std::string ManPage(const Command& command);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_COMPLETIONS_H_

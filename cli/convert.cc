@@ -23,7 +23,9 @@
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::HumanBytes;
 namespace {
 
 struct ConvertOptions {
@@ -44,7 +46,7 @@ struct ConvertOptions {
   GraphOptions graph;
 };
 
-// What the name of the output says, if the command line says nothing.
+// --to, or else the format for the name of the output.
 std::string FormatOf(const ConvertOptions& options) {
   if (!options.to.empty()) return options.to;
   const std::string extension = std::filesystem::path(options.output).extension().string();
@@ -80,9 +82,9 @@ absl::StatusOr<std::string> Convert(const ModuleFile& file, const std::string& f
   return bytes;
 }
 
-// ---- --bench -----------------------------------------------------------------------------------------------------------
+// ---- --bench --------------------------------------------------------------------------------------------------------
 
-// Seconds of the fastest of several runs.
+// The time of the fastest of several runs, in seconds.
 template <typename Work>
 double BestSeconds(Work work) {
   using Clock = std::chrono::steady_clock;
@@ -105,7 +107,7 @@ void Bench(const ModuleFile& file, Answers* answers) {
   const double parse_seconds = BestSeconds([&] {
     const Clock::time_point begin = Clock::now();
     const auto module = ParseAndReturnUnverifiedModule(text);
-    return since(begin);  // the module is destroyed behind the clock
+    return since(begin);  // the module is destroyed after the clock is read
   });
   size_t printed_size = 0;
   const double print_seconds = BestSeconds([&] {
@@ -133,9 +135,9 @@ void Bench(const ModuleFile& file, Answers* answers) {
   }
 }
 
-// ---- Files ---------------------------------------------------------------------------------------------------------------
+// ---- Files ----------------------------------------------------------------------------------------------------------
 
-// What --json tells of a conversion: where it went, or the text itself.
+// The record of --json: the output file, or the text itself.
 Json ConversionJson(const ModuleFile& file, const std::string& format, const std::string& converted,
                     const std::string& output) {
   Json json = {{"file", file.name},
@@ -151,7 +153,8 @@ Json ConversionJson(const ModuleFile& file, const std::string& format, const std
   return json;
 }
 
-// Writes one module to `output`, standard output if that is empty. `answers` receives errors, and the records of --json.
+// Writes one module to `output`, or to standard output if that is empty. Adds errors and the records of --json to
+// `answers`.
 void ConvertOne(const std::string& path, const std::string& output, const ConvertOptions& options, Answers* answers) {
   const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
   if (!file.has_value()) return;
@@ -170,7 +173,7 @@ void ConvertOne(const std::string& path, const std::string& output, const Conver
   }
 }
 
-// "x" of x.hlo.pb.gz: without all endings that say what kind of module file it is.
+// "x" of x.hlo.pb.gz: removes all endings of module files.
 std::string NameWithoutEndings(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   for (bool found = true; found;) {
@@ -184,8 +187,8 @@ std::string NameWithoutEndings(const std::string& path) {
   return name;
 }
 
-// Names of files to write in a directory. Of modules whose names differ in their endings only, as the text and the proto of
-// one module in a dump, the later ones keep the endings: x.hlo, x.hlo.pb.hlo.
+// Names of files to write in a directory. If the names of modules differ only in their endings, as for the text and the
+// proto of one module in a dump, the later ones keep their endings: x.hlo, x.hlo.pb.hlo.
 class OutputNames {
  public:
   OutputNames(std::string directory, std::string ending)
@@ -208,16 +211,16 @@ class OutputNames {
   std::set<std::string> taken_;
 };
 
-// Many modules: one file each in the output directory; without one, text behind one another under their names.
+// Several modules: one file each in the output directory; without one, the texts under their names.
 int ConvertMany(const std::vector<std::string>& paths, const ConvertOptions& options, Answers* answers) {
   const std::string format = FormatOf(options);
   if (options.output.empty() && format != "text" && !options.bench && !options.json) {
-    return FailUsage(absl::StrCat("several modules as ", format, " need a directory: -o DIR"));
+    return FailUsage(absl::StrCat("to write several modules as ", format, ", give a directory: -o DIR"));
   }
   if (!options.output.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.output, error);
-    if (error) return Fail(InvalidArgument("cannot make the directory %s: %s", options.output, error.message()));
+    if (error) return Fail(InvalidArgument("cannot create the directory %s: %s", options.output, error.message()));
   }
   ItemProgress progress("module", paths.size());
   OutputNames names(options.output, format == "text" ? "hlo" : format);
@@ -233,10 +236,10 @@ int ConvertMany(const std::vector<std::string>& paths, const ConvertOptions& opt
 
 int RunConvert(const ConvertOptions& options) {
   if (options.graph.chooses_a_part() && !IsGraph(FormatOf(options))) {
-    return FailUsage("--computation and --around are for graphs: --to dot or --to svg");
+    return FailUsage("--computation and --around need --to dot or --to svg");
   }
   if (options.json && !options.bench && FormatOf(options) == "pb" && !IsFile(options.output)) {
-    return FailUsage("bytes cannot stand in JSON: --json with --to pb needs -o");
+    return FailUsage("--json cannot print a binary proto: give a file with -o");
   }
   Answers answers("", options.json);
   const std::vector<std::string> paths = ExpandModulePaths(options.inputs, &answers);
@@ -252,42 +255,58 @@ int RunConvert(const ConvertOptions& options) {
 
 }  // namespace
 
-void AddConvertVerb(Command* command) {
-  auto options = std::make_shared<ConvertOptions>();
-  const std::string examples =
-      "  kashi convert module.hlo                        canonical text, as XLA prints it\n"
-      "  kashi convert before.pb --large-constants       a proto as text, with all its data\n"
-      "  kashi convert module.hlo -o module.pb           text to HloModuleProto; also .pbtxt, .json, .dot\n"
-      "  kashi convert module.hlo -o graph.svg --around dot.3 --depth 2   a picture of what is near an instruction\n"
-      "  kashi convert dump_dir -o out --to pb           every module of an --xla_dump_to directory\n"
-      "  kashi convert module.hlo --bench --json         how fast reading and printing are here\n\n"
-      "The contents of a file tell its kind, not its name: HLO text, or HloModuleProto, HloProto or HloSnapshot\n"
-      "in binary, text or JSON form. The module is not verified: see kashi verify.";
-  Verb* verb = command->AddVerb("convert", "Convert HLO between text, protos and JSON, or draw it as a graph", examples,
-                                [options] { return RunConvert(*options); });
-  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-` for standard input")
-      ->File()
-      ->Required();
-  verb->AddOption("--to", &options->to,
-                  "What to write: text, pb, pbtxt, json, dot or svg (default: what the ending of -o says, or text); "
-                  "svg needs Graphviz")
-      ->OneOf({"text", "pb", "pbtxt", "json", "dot", "svg"});
-  AddOutputOption(verb, &options->output, "Write to this file, or for several modules to this directory");
-  AddInputLimitOption(verb);
-  AddStrictFlag(verb, &options->strict);
+namespace {
+
+void AddTextOptions(Verb* verb, ConvertOptions* options) {
   verb->AddFlag("--large-constants", &options->large_constants, "Print all elements of constants");
   verb->AddFlag("--short", &options->short_form,
                 "Print short text that can be read back: no %, no signatures, no metadata");
-  verb->AddFlag("--canonical", &options->canonical, "Print text without names, equal for equal computations");
-  verb->AddFlag("--fingerprint", &options->fingerprint, "Print the text from which fingerprints are computed");
-  verb->AddFlag("--no-metadata", &options->no_metadata, "Leave metadata out");
+  verb->AddFlag("--canonical", &options->canonical, "Print text without names: equal computations have equal text");
+  verb->AddFlag("--fingerprint", &options->fingerprint, "Print the text from which XLA computes a fingerprint");
+  verb->AddFlag("--no-metadata", &options->no_metadata, "Leave out metadata");
   verb->AddFlag("--no-percent", &options->no_percent, "Print names without %");
-  verb->AddFlag("--no-backend-config", &options->no_backend_config, "Leave backend configs out");
-  verb->AddFlag("--operand-shapes", &options->operand_shapes, "Print the shapes of operands too");
-  verb->AddFlag("--bench", &options->bench,
-                "Write nothing; measure how fast reading and printing are (the fastest of several runs, one core)");
-  AddGraphOptions(verb, &options->graph);
-  AddJsonFlag(verb, &options->json);
+  verb->AddFlag("--no-backend-config", &options->no_backend_config, "Leave out backend configs");
+  verb->AddFlag("--operand-shapes", &options->operand_shapes, "Print the shapes of operands");
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace
+
+void AddConvertVerb(Command* command) {
+  auto options = std::make_shared<ConvertOptions>();
+  VerbHelp help;
+  help.group = kProgramVerbs;
+  help.summary = "Convert modules between text, protos and JSON, or draw them as graphs";
+  help.examples =
+      "  kashi convert module.hlo                        canonical text, as XLA prints it\n"
+      "  kashi convert before.pb --large-constants       a proto as text, with all its data\n"
+      "  kashi convert module.hlo -o module.pb           text to HloModuleProto; also .pbtxt, .json, .dot\n"
+      "  kashi convert module.hlo -o graph.svg --around dot.3 --depth 2   the neighbours of an instruction\n"
+      "  kashi convert dump_dir -o out --to pb           every module of an --xla_dump_to directory\n"
+      "  kashi convert module.hlo --bench --json         the speed of reading and printing";
+  help.sections = {{"",
+                    "The contents of a file decide its kind, not its name: HLO text, or HloModuleProto, HloProto or "
+                    "HloSnapshot in binary, text or JSON form; gzip is unpacked. The module is not verified: see "
+                    "`kashi verify`.",
+                    {}}};
+  help.failure = "A module cannot be read or converted, or the output cannot be written";
+  Verb* verb = command->AddVerb("convert", help, [options] { return RunConvert(*options); });
+  verb->AddOption("FILE", &options->inputs, kModuleOrDirectory)->File()->Required();
+  verb->BeginGroup("Output");
+  verb->AddOption("--to", &options->to,
+                  "Format to write: text, pb, pbtxt, json, dot or svg, which needs Graphviz (default: by the ending of "
+                  "-o, or text)")
+      ->OneOf({"text", "pb", "pbtxt", "json", "dot", "svg"});
+  AddOutputOption(verb, &options->output, "Write to this file, or several modules to this directory");
+  AddJsonFlag(verb, &options->json);
+  verb->AddFlag("--bench", &options->bench,
+                "Measure reading and printing instead of writing: the fastest of several runs on one core");
+  verb->BeginGroup("Text");
+  AddTextOptions(verb, options.get());
+  verb->BeginGroup("Graphs");
+  AddGraphOptions(verb, &options->graph);
+  verb->BeginGroup("Input");
+  AddInputLimitOption(verb);
+  AddStrictFlag(verb, &options->strict);
+}
+
+}  // namespace kashi::cli

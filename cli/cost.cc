@@ -23,7 +23,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 struct CostOptions {
@@ -43,13 +43,14 @@ struct OpcodeCost {
 
 struct CostReport {
   CostAnalysis costs;
-  std::vector<OpcodeCost> opcodes;  // the dearest first
-  // Those that run by themselves, the dearest first: not what is in fusions, nor the calls of what stands here anyway.
+  std::vector<OpcodeCost> opcodes;  // the most expensive first
+  // Instructions that run, the most expensive first. Without the instructions in fusions, and without calls of
+  // computations whose instructions are here.
   std::vector<std::pair<const HloInstruction*, Cost>> instructions;
   int64_t loops = 0;
 };
 
-// The most flops first, of equals the most bytes; or the other way round.
+// Orders by flops, then by bytes; with `by_bytes` the other way round.
 bool CostsMore(const Cost& a, const Cost& b, bool by_bytes) {
   const double flops_a = a.flops + a.transcendentals, flops_b = b.flops + b.transcendentals;
   const bool is_decided_by_bytes = by_bytes ? a.bytes_accessed != b.bytes_accessed : flops_a == flops_b;
@@ -126,7 +127,7 @@ Json ReportJson(const ModuleFile& file, const CostReport& report) {
   return json;
 }
 
-// To the last digit up to 10^15.
+// All digits up to 10^15.
 std::string CostText(const Cost& cost) {
   return absl::StrFormat("%18.15g%18.15g%18.15g", cost.flops, cost.transcendentals, cost.bytes_accessed);
 }
@@ -154,11 +155,11 @@ std::string ReportText(const HloModule& module, const CostReport& report, int64_
     absl::StrAppendFormat(&text, "  %-30s%8d%s\n", HloOpcodeString(each.opcode), each.count, CostText(each.cost));
   }
   if (total.unknown > 0) {
-    absl::StrAppend(&text, "The cost of ", Count(static_cast<int64_t>(total.unknown), "custom call"),
-                    " is not known and not counted.\n");
+    absl::StrAppend(&text, "The totals do not include ", Count(static_cast<int64_t>(total.unknown), "custom call"),
+                    " of unknown cost.\n");
   }
   if (report.loops > 0) {
-    absl::StrAppend(&text, "One iteration of each loop is counted (", Count(report.loops, "loop"), ").\n");
+    absl::StrAppend(&text, "Each loop counts as one iteration (", Count(report.loops, "loop"), ").\n");
   }
   return absl::StrCat(text, DearestText(report, top));
 }
@@ -191,25 +192,33 @@ int RunCost(const CostOptions& options) {
 
 void AddCostVerb(Command* command) {
   auto options = std::make_shared<CostOptions>();
-  const std::string examples =
-      "  kashi cost module.hlo                 totals, by operation, and the most expensive instructions\n"
-      "  kashi cost module.hlo --sort bytes    instructions that read and write the most come first\n"
-      "  kashi cost --json module.hlo          the same for scripts: all instructions, bytes by operand\n"
-      "  kashi cost dump_directory             each module of a dump\n\n"
-      "Costs are those of XLA's cost analysis: a product and a sum are two flops, each operand is read once, a\n"
-      "fusion only reads its operands and writes its results, and padding does not count. Each loop counts with\n"
-      "one iteration. The total has only the most expensive branch of a conditional; the list has all branches.";
-  Verb* verb = command->AddVerb("cost", "Count flops, transcendentals and bytes of a module", examples,
-                                [options] { return RunCost(*options); });
-  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-`")->File()->Required();
-  verb->AddOption("--top", &options->top, "How many instructions to show (default: 10)")
+  VerbHelp help;
+  help.group = kProgramVerbs;
+  help.summary = "Count the flops, transcendentals and bytes of a module";
+  help.examples =
+      "  kashi cost module.hlo                 the totals, the sums per operation, the most expensive instructions\n"
+      "  kashi cost module.hlo --sort bytes    the instructions that read and write the most bytes come first\n"
+      "  kashi cost --json module.hlo          all instructions, with the bytes of each operand\n"
+      "  kashi cost dump_directory             each module of a dump";
+  help.sections = {{"",
+                    "The rules are those of XLA's cost analysis. A multiplication and an addition are two flops. Each "
+                    "operand is read once. A fusion only reads its operands and writes its results. Padding does not "
+                    "count. A loop counts as one iteration. The total includes the most expensive branch of a "
+                    "conditional only; the list includes all branches.",
+                    {}}};
+  help.failure = "A module cannot be read or analyzed, or the output cannot be written";
+  Verb* verb = command->AddVerb("cost", help, [options] { return RunCost(*options); });
+  verb->AddOption("FILE", &options->inputs, kModuleOrDirectory)->File()->Required();
+  verb->BeginGroup("Report");
+  verb->AddOption("--top", &options->top, "Number of instructions to show (default: 10)")
       ->Within(0, std::numeric_limits<int64_t>::max());
   verb->AddOption("--sort", &options->sort, "Sort by flops and transcendentals, or by bytes (default: flops)")
       ->OneOf({"flops", "bytes"});
-  AddOutputOption(verb, &options->output, "Write to this file");
+  verb->BeginGroup("Input and output");
   AddInputLimitOption(verb);
   AddStrictFlag(verb, &options->strict);
+  AddOutputOption(verb, &options->output, "Write to this file");
   AddJsonFlag(verb, &options->json);
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -18,10 +18,10 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
-// A directory of our own that goes with us.
+// A temporary directory, removed by the destructor.
 class ScratchDirectory {
  public:
   ScratchDirectory() = default;
@@ -34,7 +34,7 @@ class ScratchDirectory {
   absl::Status Make() {
     std::error_code error;
     std::string path = (std::filesystem::temp_directory_path(error) / "kashi-call-XXXXXX").string();
-    if (error || mkdtemp(path.data()) == nullptr) return Unavailable("cannot make a temporary directory %s", path);
+    if (error || mkdtemp(path.data()) == nullptr) return Unavailable("cannot create the temporary directory %s", path);
     path_ = std::move(path);
     return absl::OkStatus();
   }
@@ -88,7 +88,7 @@ absl::StatusOr<Literal> RunCommand(const std::string& command, const HloInstruct
   absl::StatusOr<Literal> result = ReadResult(call.shape(), directory);
   if (!result.ok()) {
     return absl::Status(result.status().code(),
-                        absl::StrCat(call.name(), ": what `", command, "` wrote: ", result.status().message()));
+                        absl::StrCat(call.name(), ": the output of `", command, "`: ", result.status().message()));
   }
   return result;
 }
@@ -98,7 +98,7 @@ absl::StatusOr<Literal> RunCommand(const std::string& command, const HloInstruct
 absl::Status RegisterCustomCallCommand(const std::string& target_and_command) {
   const size_t equals = target_and_command.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == target_and_command.size()) {
-    return InvalidArgument("--custom-call wants TARGET=COMMAND, not '%s'", target_and_command);
+    return InvalidArgument("--custom-call needs TARGET=COMMAND, not `%s`", target_and_command);
   }
   const std::string command = target_and_command.substr(equals + 1);
   CustomCallRegistry::Global().Register(
@@ -109,4 +109,4 @@ absl::Status RegisterCustomCallCommand(const std::string& target_and_command) {
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -1,11 +1,12 @@
-// Custom calls that a program of the user's computes: `kashi run --custom-call TARGET=COMMAND`.
+// Custom calls that a command of the user computes: `kashi run --custom-call TARGET=COMMAND`.
 //
-// The command is run by the shell with one more argument, a directory that holds
+// The shell runs the command with one more argument, a directory with the files
 //
 //   call.txt               the instruction as HLO text: its shape, backend_config …
 //   in0.npy, in1.npy, …    the operands, tuples flattened
 //
-// and into which it writes out0.npy, out1.npy, … of the result's types and sizes. It may be in any language that has .npy.
+// The command writes out0.npy, out1.npy, … there, with the types and sizes of the result. Any language that can read
+// and write .npy will do.
 #ifndef KASHI_CLI_CUSTOM_CALL_COMMAND_H_
 #define KASHI_CLI_CUSTOM_CALL_COMMAND_H_
 
@@ -13,11 +14,11 @@
 
 #include "absl/status/status.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 // Registers the command for the target, for this process. INVALID_ARGUMENT unless the text is TARGET=COMMAND.
 absl::Status RegisterCustomCallCommand(const std::string& target_and_command);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_CUSTOM_CALL_COMMAND_H_

@@ -18,7 +18,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 class DiffVerb {
@@ -53,7 +53,7 @@ int DiffVerb::RunFiles() {
   return answers_.Finish();
 }
 
-// A line a pair; what is below it is indented.
+// One line per pair; with --details the report below it.
 void DiffVerb::ShowPair(const ModulePair& pair) {
   PairDiff diff(options_, interrupt_);
   const bool is_compared = diff.Compare(pair.a, pair.b, &answers_);
@@ -99,66 +99,93 @@ int DiffVerb::RunDirectories() {
   if (!options_.json) {
     answers_.Add(absl::StrCat(Count(static_cast<int64_t>(pairs.pairs.size()), "pair"), ", ", differing_, " differ",
                               failed_ > 0 ? absl::StrCat(", ", failed_, " failed") : "", "; ",
-                              Count(static_cast<int64_t>(alone), "module"), " without partner\n"));
+                              Count(static_cast<int64_t>(alone), "module"), " without a counterpart\n"));
   }
   const bool is_same = failed_ == 0 && differing_ == 0 && alone == 0;
   return std::max(answers_.Finish(), is_same ? kSuccess : kBadInput);
 }
 
 int DiffVerb::Run() {
-  if (options_.a == "-" && options_.b == "-") return FailUsage("only one of the two can be standard input");
+  if (options_.a == "-" && options_.b == "-")
+    return FailUsage("only one of the two modules can be read from standard input");
   if (!options_.inputs.empty() && !options_.random.empty()) {
-    return FailUsage("--random is for inputs that are not given");
+    return FailUsage("--random cannot be used with --input");
   }
   std::error_code error;
   const bool a_is_directory = std::filesystem::is_directory(options_.a, error);
   const bool b_is_directory = std::filesystem::is_directory(options_.b, error);
-  if (a_is_directory != b_is_directory) return FailUsage("a directory and a file: give two of the same kind");
+  if (a_is_directory != b_is_directory)
+    return FailUsage("one is a directory and one a file: give two directories or two files");
   return a_is_directory ? RunDirectories() : RunFiles();
+}
+
+}  // namespace
+
+namespace {
+
+void AddDiffRunOptions(Verb* verb, DiffOptions* options) {
+  verb->BeginGroup("Runs");
+  verb->AddFlag("--no-run", &options->no_run, "Compare the structure only");
+  verb->AddOption("--input", &options->inputs,
+                  "Read an argument from this .npy file; repeat it for each array, in parameter order (default: random "
+                  "arguments)")
+      ->File()
+      ->OneEach();
+  verb->AddOption("--random", &options->random, "Rule for random arguments: RULE or NUMBER=RULE, as in `kashi run`")
+      ->Value("RULE")
+      ->OneEach()
+      ->Check(CheckRandomRule);
+  verb->AddOption("--seed", &options->seed, "Seed of the random numbers (default: 42)");
+  verb->AddOption("--tolerance", &options->tolerance,
+                  "Largest difference of floating point numbers, absolute and relative (default: as in `kashi run`)")
+      ->Check(CheckTolerance);
+  verb->AddFlag("--allow-nan", &options->allow_nan, "Accept outputs whose elements are all NaN on both sides");
+  verb->AddFlag("--allow-elided", &options->allow_elided,
+                "Run even if the text leaves out values of constants, `{...}`; the same random values replace them in "
+                "both programs");
+  verb->BeginGroup("Limits");
+  AddLimitOptions(verb, &options->limits);
+  AddInputLimitOption(verb);
 }
 
 }  // namespace
 
 void AddDiffVerb(Command* command) {
   auto options = std::make_shared<DiffOptions>();
-  const std::string examples =
-      "  kashi diff before.hlo after.hlo                 what changed, and where the values differ first\n"
-      "  kashi diff before.hlo partitioned.hlo           a program and what XLA's partitioner made of it\n"
+  VerbHelp help;
+  help.group = kProgramVerbs;
+  help.summary = "Compare two programs: their instructions, then their values";
+  help.examples =
+      "  kashi diff before.hlo after.hlo                 the instructions that changed, the first values that differ\n"
+      "  kashi diff before.hlo partitioned.hlo           a program before and after XLA's partitioner\n"
       "  kashi diff a.hlo b.hlo --input x.npy --tolerance 0\n"
-      "  kashi diff a.hlo b.hlo --no-run --json          the structure alone, for a script\n"
-      "  kashi diff dump1 dump2                          two directories of --xla_dump_to: one line per pair\n\n"
-      "Instructions correspond by what they do and on what, then by name: new names and a new order are no\n"
-      "difference, and one changed instruction is one difference. Then both programs run on the same inputs.\n"
-      "The report names the first instruction of A whose value differs from that of its counterpart in B, with\n"
-      "its source line. Values that are NaN everywhere on both sides are not compared. Inputs are made up as in\n"
-      "kashi run. Modules of directories are paired by name, without the number of the module. Exit status 1 if\n"
-      "anything differs, or if parts could not be compared.";
-  Verb* verb = command->AddVerb("diff", "Show how two programs differ, and where their values differ first", examples,
-                                [options] { return DiffVerb(*options).Run(); });
-  verb->AddOption("A", &options->a, "A module in any form, `-`, or a directory of modules")->File()->Required();
+      "  kashi diff a.hlo b.hlo --no-run --json          only the structure, for a script\n"
+      "  kashi diff dump1 dump2                          two --xla_dump_to directories: one line per pair";
+  help.sections = {
+      {"",
+       "Instructions are paired by opcode and operands, then by name. New names and another order are no difference; a "
+       "changed instruction is one difference, also if others use it.",
+       {}},
+      {"",
+       "Then both programs run with the same arguments. The report names the first instruction of A whose value "
+       "differs "
+       "from the value of its counterpart in B, with its source line. Values that are all NaN on both sides are not "
+       "compared.",
+       {}},
+      {"", "The modules of two directories are paired by name, without the number of the module.", {}}};
+  help.failure = "Something differs or could not be compared, or the output cannot be written";
+  help.stops_at_interrupt = true;
+  Verb* verb = command->AddVerb("diff", help, [options] { return DiffVerb(*options).Run(); });
+  verb->AddOption("A", &options->a, "A module, `-` for standard input, or a directory of modules")->File()->Required();
   verb->AddOption("B", &options->b, "The module or directory to compare with")->File()->Required();
-  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated (default: random inputs)")
-      ->File()
-      ->OneEach();
-  verb->AddOption("--random", &options->random, "How to make up inputs: RULE or NUMBER=RULE, as in kashi run")
-      ->Value("RULE")
-      ->OneEach()
-      ->Check(CheckRandomRule);
-  verb->AddOption("--seed", &options->seed, "Seed of the random numbers (default: 42)");
-  verb->AddOption("--tolerance", &options->tolerance,
-                  "Largest difference of real numbers, absolute and relative (default: as in kashi run)")
-      ->Check(CheckTolerance);
-  AddLimitOptions(verb, &options->limits);
-  AddInputLimitOption(verb);
-  verb->AddFlag("--allow-nan", &options->allow_nan, "Accept outputs that are NaN everywhere on both sides");
-  verb->AddFlag("--allow-elided", &options->allow_elided,
-                "Run even if constants are elided, `{...}`; random values, the same in both, stand in for them");
-  verb->AddFlag("--no-run", &options->no_run, "Compare the structure only");
+  verb->BeginGroup("Structure");
   verb->AddFlag("--ignore-layouts", &options->ignore_layouts, "Ignore differences of layouts");
-  verb->AddFlag("--all", &options->all, "Show all structural differences, not only those that matter most");
-  verb->AddFlag("--details", &options->details, "For directories: show each pair that differs in full");
+  verb->AddFlag("--all", &options->all, "Print all structural differences, not only the most important ones");
+  AddDiffRunOptions(verb, options.get());
+  verb->BeginGroup("Output");
+  verb->AddFlag("--details", &options->details, "For directories: print the full report of each pair that differs");
   AddOutputOption(verb, &options->output, "Write the report to this file");
-  verb->AddFlag("--json", &options->json, "Print one JSON object; for directories, one line per pair");
+  verb->AddFlag("--json", &options->json, "Print one JSON object; for directories, one per pair");
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

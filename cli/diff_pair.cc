@@ -23,7 +23,9 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal_comparison.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::EvaluationRun;
 namespace {
 
 std::string SideText(const char* side, const HloInstruction& instruction, const ValueSummary& summary) {
@@ -67,7 +69,7 @@ void PairDiff::CompareStructure() {
   text_ = StructureText(*a_->module, *b_->module, diff_, options_.all);
 }
 
-// Which constants have no values; "" if all have.
+// Names the constants without values; "" if there are none.
 std::string PairDiff::ElidedInEither() const {
   std::string text;
   for (const auto* file : {&a_, &b_}) {
@@ -82,17 +84,17 @@ std::string PairDiff::ElidedInEither() const {
 std::string PairDiff::WhyNotComparable() const {
   const HloComputation& a = *a_->module->entry_computation();
   const HloComputation& b = *b_->module->entry_computation();
-  if (a.num_parameters() != b.num_parameters()) return "they take different parameters";
+  if (a.num_parameters() != b.num_parameters()) return "the programs have different numbers of parameters";
   for (int64_t i = 0; i < a.num_parameters(); ++i) {
     if (!ShapeUtil::Compatible(a.parameter_instruction(i)->shape(), b.parameter_instruction(i)->shape())) {
-      return absl::StrCat("parameter ", i, " is ", ShapeUtil::HumanString(a.parameter_instruction(i)->shape()), " and ",
-                          ShapeUtil::HumanString(b.parameter_instruction(i)->shape()));
+      return absl::StrCat("parameter ", i, " differs: ", ShapeUtil::HumanString(a.parameter_instruction(i)->shape()),
+                          " and ", ShapeUtil::HumanString(b.parameter_instruction(i)->shape()));
     }
   }
   for (const auto* file : {&a_, &b_}) {
     if (ScopeOf(**file).is_global()) continue;
     const absl::StatusOr<DeviceCounts> counts = DeviceCountsOf(*(*file)->module);
-    if (!counts.ok() || counts->total() > 1) return "they are for several devices";
+    if (!counts.ok() || counts->total() > 1) return "a program is for several devices";
   }
   return "";
 }
@@ -125,7 +127,7 @@ absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
   };
   if (ScopeOf(file).is_global()) evaluation.global_devices = ScopeOf(file).partitions;
   EvaluationRun run(std::move(evaluation));
-  failed_ = &file;  // until it has succeeded
+  failed_ = &file;  // reset after success
   const HloComputation& entry = *file.module->entry_computation();
   KASHI_RETURN_IF_ERROR(run.CheckAffordable(entry));
   KASHI_ASSIGN_OR_RETURN(const Value value, run.Call(entry, arguments));
@@ -157,7 +159,7 @@ void PairDiff::ShowOutputs(const std::vector<Literal>& a, const std::vector<Lite
 void PairDiff::ShowAgreement(const ValueComparer& comparer) {
   absl::StrAppend(&text_, "instructions: ", Count(comparer.compared(), "value"),
                   comparer.compared() == 1 ? " agrees" : " agree",
-                  comparer.not_kept() > 0 ? ", the others were too many to keep" : "", "\n");
+                  comparer.not_kept() > 0 ? "; the others did not fit in memory" : "", "\n");
 }
 
 void PairDiff::ShowFirst(const ValueComparer& comparer) {
@@ -173,7 +175,7 @@ void PairDiff::ShowFirst(const ValueComparer& comparer) {
     json["b"] = SideJson(*first->b, first->summary_b);
     absl::StrAppend(&text_, "first disagreement: ", InstructionTitle(*first->a, *first->b), " in ",
                     first->a->parent()->name(),
-                    first->occurrence > 1 ? absl::StrCat(", its value number ", first->occurrence) : "", ": ",
+                    first->occurrence > 1 ? absl::StrCat(", value ", first->occurrence) : "", ": ",
                     literal_comparison::ToString(first->comparison.statistics), "\n",
                     SideText("A", *first->a, first->summary_a), SideText("B", *first->b, first->summary_b));
   } else {
@@ -212,7 +214,7 @@ absl::Status PairDiff::ComparePartitioned(const PartitionedPair& pair) {
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
-  const Progress progress([] { return std::string("running the whole program and its partitions"); });
+  const Progress progress([] { return std::string("running the global and the partitioned program"); });
   const HloModule* running = nullptr;
   const absl::StatusOr<PartitionedDiff> diff =
       DiffPartitioned(pair, chosen.arguments, Tolerance{options_.tolerance, options_.allow_nan}, evaluation, &running);
@@ -226,13 +228,13 @@ absl::Status PairDiff::ComparePartitioned(const PartitionedPair& pair) {
 }
 
 std::string PairDiff::WhyNotRun(bool is_partitioned, bool is_elided) const {
-  if (options_.no_run) return is_partitioned ? "--no-run, and one of them is partitioned" : "--no-run";
+  if (options_.no_run) return is_partitioned ? "--no-run, and one program is partitioned" : "--no-run";
   if (is_elided && is_partitioned) {
-    return "constants are elided, and a device may have any part of one: give the .pb, or dump with "
+    return "constants are elided, and the part of each device is unknown: use the .pb, or dump again with "
            "--xla_dump_hlo_print_large_constants";
   }
   if (is_elided && !options_.allow_elided) {
-    return "constants are elided; with --allow-elided random values, the same in both, stand in for them";
+    return "constants are elided; --allow-elided replaces them by random values, the same in both programs";
   }
   return is_partitioned ? "" : WhyNotComparable();
 }
@@ -253,7 +255,7 @@ bool PairDiff::Compare(const std::string& a, const std::string& b, Answers* answ
   if (!elided.empty()) {
     json_["elided_constants"] = {{"a", ElidedNames(*a_->module)}, {"b", ElidedNames(*b_->module)}};
     absl::StrAppend(&text_, elided, "\n");
-    differs_ |= partitioned.has_value() || !options_.allow_elided;  // nobody knows
+    differs_ |= partitioned.has_value() || !options_.allow_elided;  // unknown
   }
   not_run_ = WhyNotRun(partitioned.has_value(), !elided.empty());
   if (!not_run_.empty()) {
@@ -272,4 +274,4 @@ std::string PairDiff::Summary() const {
   return absl::StrCat(structure, *outputs_agree_ ? "; outputs agree" : "; outputs DIFFER");
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

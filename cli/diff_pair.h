@@ -1,4 +1,4 @@
-// Two modules compared: structure, outputs, values.
+// `kashi diff` of two modules: structure, outputs, values.
 #ifndef KASHI_CLI_DIFF_PAIR_H_
 #define KASHI_CLI_DIFF_PAIR_H_
 
@@ -24,7 +24,7 @@
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 struct DiffOptions {
   std::string a;
@@ -49,11 +49,12 @@ class PairDiff {
   // The options and the interrupt must outlive this.
   PairDiff(const DiffOptions& options, const Interrupt& interrupt) : options_(options), interrupt_(interrupt) {}
 
-  // Reads, checks and compares. False if a module is bad (`answers` has received the errors), or a program does not run:
+  // Reads, checks and compares. False if a module is bad (`answers` has received the errors), or a program does not
+  // run:
   // `error`, and which one.
   bool Compare(const std::string& a, const std::string& b, Answers* answers);
 
-  // Something differs, or nobody can tell whether it does.
+  // Something differs, or could not be compared.
   bool differs() const { return differs_; }
   const absl::Status& error() const { return error_; }
   const ModuleFile& failed() const { return *failed_; }
@@ -64,14 +65,14 @@ class PairDiff {
 
  private:
   bool Read(const std::string& a, const std::string& b, Answers* answers);
-  // Why the programs are not run; "" if they are.
+  // The reason why the programs are not run; "" if they are.
   std::string WhyNotRun(bool is_partitioned, bool is_elided) const;
   void CompareStructure();
-  // Why the programs cannot be run on the same inputs; "" if they can.
+  // The reason why the programs cannot be run with the same arguments; "" if they can.
   std::string WhyNotComparable() const;
   std::string ElidedInEither() const;
   absl::Status CompareRuns();
-  // A whole program and what the partitioner made of it: their structures have nothing in common.
+  // For a global and a partitioned program, whose structures have nothing in common.
   absl::Status ComparePartitioned(const PartitionedPair& pair);
   const ProgramScope& ScopeOf(const ModuleFile& file) const { return &file == &*a_ ? scope_a_ : scope_b_; }
   absl::StatusOr<std::vector<Literal>> RunModule(
@@ -99,6 +100,6 @@ class PairDiff {
   const ModuleFile* failed_ = nullptr;  // which one the error is of
 };
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_DIFF_PAIR_H_

@@ -9,7 +9,7 @@
 #include "kashi/base/status.h"
 #include "kashi/literal/literal_comparison.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 bool ArePair(const ProgramScope& whole, const ProgramScope& partitioned) {
@@ -59,4 +59,4 @@ absl::StatusOr<PartitionedDiff> DiffPartitioned(const PartitionedPair& pair, con
   return diff;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -1,4 +1,4 @@
-// `kashi diff` of a program and what the partitioner made of it: one is global, the other of one device.
+// `kashi diff` of a global program and the partitioned program of each device.
 #ifndef KASHI_CLI_DIFF_PARTITIONED_H_
 #define KASHI_CLI_DIFF_PARTITIONED_H_
 
@@ -13,7 +13,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 struct PartitionedPair {
   const HloModule* whole;
@@ -25,7 +25,7 @@ struct ScopedModule {
   const HloModule& module;
   const ProgramScope& scope;
 };
-// Nothing unless one of the two is global and the other of one device among as many.
+// nullopt unless one of the two is global and the other is the program of one device, for the same number of devices.
 std::optional<PartitionedPair> FindPartitionedPair(const ScopedModule& a, const ScopedModule& b);
 
 struct PartitionedDiff {
@@ -33,12 +33,12 @@ struct PartitionedDiff {
   Json json;  // "global", "partitions", "outputs" with "sharding", "is_inferred" and "copies"
   bool differs;
 };
-// Runs both on the same arguments, those of the whole program, and compares the outputs. `running` receives the module that
-// an error is of.
+// Runs both with the same arguments, given for the global program, and compares the outputs. After an error, `running`
+// is the module that it is about.
 absl::StatusOr<PartitionedDiff> DiffPartitioned(const PartitionedPair& pair, const Arguments& arguments,
                                                 Tolerance tolerance, const EvaluationOptions& options,
                                                 const HloModule** running);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_DIFF_PARTITIONED_H_

@@ -17,11 +17,13 @@
 #include "kashi/base/text.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::WithThousands;
 namespace {
 
 constexpr size_t kMostLines = 60;
-constexpr size_t kMostImportantLines = 30;  // where there are more than kMostLines
+constexpr size_t kMostImportantLines = 30;  // if there are more than kMostLines
 constexpr size_t kMostOpcodes = 12;
 
 std::string ComputationTitle(const HloComputation& a, const HloComputation& b) {
@@ -36,7 +38,7 @@ struct OpcodeCount {
   int64_t b = 0;
 };
 
-// Those that differ, the largest difference first.
+// The opcodes whose counts differ, the largest difference first.
 std::vector<OpcodeCount> OpcodeCounts(const HloModule& a, const HloModule& b) {
   std::map<absl::string_view, OpcodeCount> counts;
   const auto count = [&](const HloModule& module, int64_t OpcodeCount::*side) {
@@ -79,15 +81,15 @@ std::string OpcodeTable(const std::vector<OpcodeCount>& counts, bool all) {
 
 // ---- Differences ----------------------------------------------------------------------------------------------------
 
-// A line of the text.
+// One line of the report.
 struct Difference {
   std::string computation;
   std::string text;
-  std::string kind;  // as it is counted: "operands", "only in A"
-  int weight = 0;    // the larger the more it matters
+  std::string kind;  // for the counts of lines that are not shown: "operands", "only in A"
+  int weight = 0;    // larger is more important
 };
 
-// Whether an operation computes something, or only moves and names values.
+// Whether an operation computes values, or only moves them.
 bool Computes(const HloInstruction& x) {
   switch (x.opcode()) {
     case HloOpcode::kBitcast:
@@ -148,7 +150,7 @@ std::vector<Difference> DifferencesOf(const ModuleDiff& diff) {
   return differences;
 }
 
-// Which of them are shown: all, or those of the largest weights.
+// The differences that are shown: all, or those with the largest weights.
 std::vector<bool> Choose(const std::vector<Difference>& differences, bool all) {
   std::vector<bool> is_shown(differences.size(), true);
   if (all || differences.size() <= kMostLines) return is_shown;
@@ -190,7 +192,7 @@ std::string InstructionTitle(const HloInstruction& a, const HloInstruction& b) {
 
 std::string StructureText(const HloModule& a, const HloModule& b, const ModuleDiff& diff, bool all) {
   std::string text =
-      diff.size() == 0 ? "structure: the same" : absl::StrCat("structure: ", Count(diff.size(), "difference"));
+      diff.size() == 0 ? "structure: equal" : absl::StrCat("structure: ", Count(diff.size(), "difference"));
   if (diff.renamed > 0) {
     absl::StrAppend(&text, ", ", Count(diff.renamed, "instruction"),
                     diff.renamed == 1 ? " under another name" : " under other names");
@@ -231,4 +233,4 @@ Json StructureJson(const ModuleDiff& diff) {
   return list;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

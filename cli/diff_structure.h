@@ -11,23 +11,20 @@ namespace kashi {
 class HloModule;
 }  // namespace kashi
 
-namespace kashi::internal {
-}  // namespace kashi::internal
-
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 // "dot.3", or "dot.3 (in B dot.5)".
 std::string InstructionTitle(const HloInstruction& a, const HloInstruction& b);
 
-// How many differences; if numbers of operations differ, a table of them; the differences. Without `all`, of many those that
-// matter most, in their order, and how many others there are of each kind.
+// The number of differences, a table of the operations whose counts differ, and the differences. Unless `all` is set, a
+// long list is cut to the most important differences, in their order, and the counts of the other kinds.
 std::string StructureText(const HloModule& a, const HloModule& b, const ModuleDiff& diff, bool all);
 
 // All differences.
 Json StructureJson(const ModuleDiff& diff);
-// Of each operation whose numbers differ: {"opcode", "a", "b"}.
+// The operations whose counts differ: {"opcode", "a", "b"}.
 Json OpcodesJson(const HloModule& a, const HloModule& b);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_DIFF_STRUCTURE_H_

@@ -6,7 +6,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_comparison.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 const HloInstruction* ValueComparer::CounterpartOf(const HloInstruction& instruction) const {
   for (const auto* map : {&diff_.counterparts, &diff_.namesakes}) {
@@ -65,4 +65,4 @@ void ValueComparer::NoteNan(const Kept& kept) {
   if (!first_nan_.has_value() || kept.place < first_nan_->place) first_nan_ = NanValue{kept.place, kept.instruction};
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -1,4 +1,4 @@
-// The values of two programs side by side, as they are made: `kashi diff` names the first that disagrees.
+// Compares the values of two programs during their runs: `kashi diff` prints the first one that differs.
 #ifndef KASHI_CLI_DIFF_VALUES_H_
 #define KASHI_CLI_DIFF_VALUES_H_
 
@@ -14,11 +14,11 @@
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// Remembers the values that A made, compares B's with them as they come, and keeps the first disagreement in A's order.
-// The n-th value of an instruction is compared with the n-th of its counterpart. NaN on both sides is no disagreement, but
-// counted.
+// Keeps the values of A, compares the values of B with them during the run of B, and keeps the first difference in A's
+// order. The n-th value of an instruction is compared with the n-th value of its counterpart. NaN on both sides is
+// counted, but is not a difference.
 class ValueComparer {
  public:
   struct Disagreement {
@@ -36,16 +36,17 @@ class ValueComparer {
   absl::Status SeeA(const HloInstruction& instruction, const Value& value);
   absl::Status SeeB(const HloInstruction& instruction, const Value& value);
 
-  // An instruction whose value is NaN everywhere in A and in B.
+  // An instruction whose value is all NaN in A and in B.
   struct NanValue {
     int64_t place;
     const HloInstruction* a;
   };
 
   const std::optional<Disagreement>& first() const { return first_; }
-  // Values of which elements were compared.
+  // The number of values with compared elements.
   int64_t compared() const { return compared_ - all_nan_; }
-  // Values that are NaN everywhere on both sides: nobody knows whether they agree; and the first of them in A's order.
+  // The number of values that are all NaN on both sides, so that nothing is compared, and the first of them in A's
+  // order.
   int64_t all_nan() const { return all_nan_; }
   const std::optional<NanValue>& first_nan() const { return first_nan_; }
   int64_t not_kept() const { return not_kept_; }
@@ -76,6 +77,6 @@ class ValueComparer {
   std::optional<NanValue> first_nan_;
 };
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_DIFF_VALUES_H_

@@ -15,7 +15,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/draw/layout_figure.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 constexpr int kWidthWithoutTerminal = 100;
@@ -86,7 +86,7 @@ Json AxesJson(const LayoutFigure& figure) {
   return axes;
 }
 
-// The lines that are shown, as places along their axis.
+// The positions of the shown lines along their axis.
 Json PositionsJson(const std::vector<LayoutFigure::Line>& lines) {
   Json positions = Json::array();
   for (const LayoutFigure::Line& line : lines) {
@@ -164,7 +164,7 @@ bool DrawVerb::Draw(const SourceText& source) {
   return true;
 }
 
-// A file that held no figure would be none of the kind that its name says.
+// After an error no file is written: a file without a figure would not be a valid SVG.
 int DrawVerb::RunOne(const SourceText& source) {
   const bool drawn = Draw(source);
   return drawn || options_.json ? answers_.Finish() : kBadInput;
@@ -181,7 +181,7 @@ int DrawVerb::RunLines() {
       continue;
     }
     if (++shapes > 1 && takes_one) {
-      return FailUsage("-o takes one figure, and standard input holds several shapes; --json takes all");
+      return FailUsage("-o writes one figure, but standard input has several shapes; --json accepts several");
     }
     Draw(input.line());
   }
@@ -189,20 +189,20 @@ int DrawVerb::RunLines() {
   return answers_.Finish(input.status());
 }
 
-// A picture of another kind must not come out as SVG under its name.
+// Refuses names such as x.png: the file would be SVG all the same.
 int RunDraw(const DrawOptions& options) {
   const std::string extension = std::filesystem::path(options.output).extension().string();
   const bool is_known = extension.empty() || extension == ".svg" || extension == ".txt";
   if (!is_known && !options.svg && !options.json) {
     return FailUsage(absl::StrCat("-o writes svg or txt, not ", extension.substr(1), ": ", options.output,
-                                  "; --svg writes SVG whatever the name"));
+                                  "; --svg writes SVG whatever the name is"));
   }
   return DrawVerb(options).Run();
 }
 
 void AddCutOption(Verb* verb, const std::string& lines, int* value) {
-  const std::string description =
-      absl::StrCat("Show at most this many ", lines, " (1 to ", kMaxFigureLines, "; default: as many as look good)");
+  const std::string description = absl::StrCat("Show at most this many ", lines, " (1 to ", kMaxFigureLines,
+                                               "; default: chosen by the size of the figure)");
   verb->AddOption(absl::StrCat("--", lines), value, description)->Within(1, kMaxFigureLines);
 }
 
@@ -210,32 +210,44 @@ void AddCutOption(Verb* verb, const std::string& lines, int* value) {
 
 void AddDrawVerb(Command* command) {
   auto options = std::make_shared<DrawOptions>();
-  const std::string examples = absl::StrCat(
+  VerbHelp help;
+  help.group = kArrayVerbs;
+  help.summary = "Draw how a layout places the elements of an array in memory";
+  help.examples =
       "  kashi draw 'f32[3,5]{1,0:T(2,2)}'                 in the terminal\n"
       "  kashi draw 'f32[4,8]{1,0:T(2,4)(2,1)}' -o x.svg   for a document\n"
-      "  kashi draw --json 'f32[3,5]{1,0:T(2,2)}'          for a script\n\n"
-      "A figure has at most ",
-      kMaxFigureCells,
-      " cells; slices beyond that are left out.\n"
-      "Keys of --json: shape, summary, axes, cut (whether anything is left out), rows and columns (those shown),\n"
-      "slices. A slice has cells: row, column, physical (position in memory), padding, index (logical, or null).");
-  Verb* verb = command->AddVerb("draw", "Draw how a layout puts an array into memory", examples,
-                                [options] { return RunDraw(*options); });
+      "  kashi draw --json 'f32[3,5]{1,0:T(2,2)}'          for a script";
+  help.sections = {
+      {"",
+       absl::StrCat("A figure shows at most ", kMaxFigureCells, " cells. It leaves out the slices that exceed this."),
+       {}},
+      {"Keys of --json",
+       "",
+       {{"shape, summary, axes", "The texts above the figure"},
+        {"cut", "Whether rows, columns or slices are left out"},
+        {"rows, columns", "The rows and columns that are shown"},
+        {"slices",
+         "The slices that are shown. Each has cells, with row, column, physical (the position in memory), "
+         "padding (true or false) and index (the logical index, or null)"}}}};
+  help.failure = "The shape is bad, or the output cannot be written";
+  Verb* verb = command->AddVerb("draw", help, [options] { return RunDraw(*options); });
   verb->AddOption("SHAPE", &options->shape,
                   "An array shape with its layout; `-` reads one per line from standard input")
       ->Required();
-  AddJsonFlag(verb, &options->json);
-  AddStrictFlag(verb, &options->strict);
-  AddOutputOption(verb, &options->output, "Write SVG to this file (text if its name ends in .txt)");
-  verb->AddFlag("--svg", &options->svg, "Print SVG to standard output");
-  verb->AddFlag("--ascii", &options->ascii, "Draw with ASCII characters only");
-  verb->AddFlag("--logical", &options->logical, "Number the cells by logical index, not by position in memory");
-  verb->AddFlag("--no-title", &options->no_title, "Leave out the shape, its summary and its axes above the figure");
-  verb->AddFlag("--no-legend", &options->no_legend, "Leave out the legend below the figure");
-  verb->AddFlag("--dark", &options->dark, "Draw SVG for a dark page");
+  verb->BeginGroup("Figure");
+  verb->AddFlag("--logical", &options->logical, "Label the cells by logical index, not by position in memory");
   AddCutOption(verb, "rows", &options->figure.max_rows);
   AddCutOption(verb, "columns", &options->figure.max_columns);
   AddCutOption(verb, "slices", &options->figure.max_slices);
+  verb->AddFlag("--no-title", &options->no_title, "Leave out the shape, the summary and the axes above the figure");
+  verb->AddFlag("--no-legend", &options->no_legend, "Leave out the legend below the figure");
+  verb->AddFlag("--ascii", &options->ascii, "Use ASCII characters only");
+  verb->AddFlag("--dark", &options->dark, "Use colours for a dark page (SVG)");
+  verb->BeginGroup("Input and output");
+  AddStrictFlag(verb, &options->strict);
+  AddOutputOption(verb, &options->output, "Write SVG to this file, or text if its name ends in .txt");
+  verb->AddFlag("--svg", &options->svg, "Print SVG to standard output");
+  AddJsonFlag(verb, &options->json);
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

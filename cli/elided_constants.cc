@@ -17,12 +17,17 @@
 #include "kashi/hlo/ir/elided_constant.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::ElidedConstants;
+using internal::IsElidedConstant;
+using internal::SetConstant;
+using internal::ValueConstraints;
 namespace {
 
 constexpr size_t kMostNames = 5;
 
-// Pairs of which one at least is elided; either may be null.
+// At least one of the two is elided; either may be null.
 struct Pair {
   HloInstruction* a;
   HloInstruction* b;
@@ -46,7 +51,7 @@ class Pairing {
     }
     for (HloInstruction* y : ElidedConstants(*b)) {
       HloInstruction* x = Counterpart(*y, counterparts_of_b, constants_of_a);
-      if (x != nullptr && IsElidedConstant(*x)) continue;  // has it already
+      if (x != nullptr && IsElidedConstant(*x)) continue;  // it has a value
       pairs_.push_back({x == nullptr ? TakeAlike(*y, &alone) : x, y});
     }
     for (HloInstruction* x : alone) pairs_.push_back({x, nullptr});
@@ -66,7 +71,7 @@ class Pairing {
     }
     return constants;
   }
-  // The constant of the same shape that corresponds; null if none does.
+  // The next constant of the same shape without a counterpart; null if there is none.
   static HloInstruction* Counterpart(
       const HloInstruction& constant,
       const absl::flat_hash_map<const HloInstruction*, const HloInstruction*>& counterparts,
@@ -90,7 +95,7 @@ class Pairing {
   std::vector<Pair> pairs_;
 };
 
-// In the layout that the constant has.
+// Sets the value in the layout of the constant.
 void Give(HloInstruction* constant, const Literal& value) {
   if (constant != nullptr) SetConstant(constant, value.Relayout(constant->literal().shape()));
 }
@@ -108,8 +113,8 @@ std::string ElidedText(const std::vector<std::string>& names) {
   const auto add = [](std::string* out, const std::string& name) { absl::StrAppend(out, "`", name, "`"); };
   const std::string rest = shown < names.size() ? absl::StrCat(" and ", names.size() - shown, " more") : "";
   return absl::StrCat(Count(static_cast<int64_t>(names.size()), "constant"), names.size() == 1 ? " is" : " are",
-                      " elided, `{...}`: ", names.size() == 1 ? "its value is" : "their values are",
-                      " not in the file (", absl::StrJoin(absl::MakeConstSpan(names).first(shown), ", ", add), rest,
+                      " elided, `{...}`: the file lacks ", names.size() == 1 ? "its value (" : "their values (",
+                      absl::StrJoin(absl::MakeConstSpan(names).first(shown), ", ", add), rest,
                       "); use the .pb of the dump, or dump again with --xla_dump_hlo_print_large_constants");
 }
 
@@ -141,4 +146,4 @@ absl::Status FillElidedAlike(const ModuleDiff& diff, HloModule* a, HloModule* b,
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -13,7 +13,9 @@
 #include "kashi/hlo/spmd/program_shards.h"
 #include "kashi/hlo/spmd/sharded_literal.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::EvaluationRun;
 namespace {
 
 absl::Status AtOutput(size_t i, const absl::Status& status) {
@@ -35,13 +37,13 @@ absl::StatusOr<Literal> RunWhole(const HloModule& module, const ProgramScope& sc
   return result.ToLiteral(shape);
 }
 
-// How the arguments are to be cut: as the whole program says, or as the partitioned one still does.
+// The shardings of the arguments: those of the global program, or those that the partitioned program still has.
 absl::StatusOr<std::vector<HloSharding>> ShardingsOfArguments(const HloModule& whole, const HloModule& partitioned,
                                                               int64_t devices) {
   const std::vector<Shape> wholes = ParameterShapes(whole);
   const std::vector<Shape> shards = ParameterShapes(partitioned);
   if (wholes.size() != shards.size()) {
-    return InvalidArgument("the global program has %d parameters, the partitioned one %d", wholes.size(),
+    return InvalidArgument("the global program has %d parameters, but the partitioned program has %d", wholes.size(),
                            shards.size());
   }
   std::vector<HloSharding> shardings = ParameterShardings(whole);
@@ -54,8 +56,9 @@ absl::StatusOr<std::vector<HloSharding>> ShardingsOfArguments(const HloModule& w
     if (fits(shardings[i])) continue;
     shardings[i] = kept[i];
     if (fits(kept[i])) continue;
-    return InvalidArgument("parameter %d is %s in the global program and %s on each device: no sharding says how", i,
-                           ShapeUtil::HumanString(wholes[i]), ShapeUtil::HumanString(shards[i]));
+    return InvalidArgument(
+        "parameter %d is %s in the global program and %s on each device, and no sharding explains this", i,
+        ShapeUtil::HumanString(wholes[i]), ShapeUtil::HumanString(shards[i]));
   }
   return shardings;
 }
@@ -75,7 +78,7 @@ absl::StatusOr<PartitionedOutput> CompareUnder(const HloSharding& sharding, cons
   return PartitionedOutput{whole.shape(), sharding, false, static_cast<int64_t>(copies.size()), *std::move(worst)};
 }
 
-// Under the first of the possible shardings with which the values agree; if they do under none, under the first.
+// Compares under the first possible sharding with which the values agree, or else under the first one.
 absl::StatusOr<PartitionedOutput> CompareSharded(const Literal& whole, absl::Span<const LiteralSlice> shards,
                                                  const std::optional<HloSharding>& known,
                                                  absl::Span<const int64_t> mesh_axes, const Tolerance& tolerance) {
@@ -92,7 +95,7 @@ absl::StatusOr<PartitionedOutput> CompareSharded(const Literal& whole, absl::Spa
   }
   if (best.has_value()) return *std::move(best);
   return InvalidArgument(
-      "it is %s in the global program and %s on each of %d devices: no sharding over the mesh gives that",
+      "the shape is %s in the global program and %s on each of %d devices, and no sharding over the mesh explains this",
       ShapeUtil::HumanString(whole.shape()), ShapeUtil::HumanString(shards[0].shape()), shards.size());
 }
 
@@ -105,7 +108,7 @@ absl::StatusOr<Arguments> ReadShardedArguments(const HloModule& module, const Pr
   KASHI_ASSIGN_OR_RETURN(const std::vector<Shape> shapes, ShardShapes(wholes, shardings, scope.partitions));
   KASHI_ASSIGN_OR_RETURN(const std::vector<Arguments> by_device, ReadDeviceArguments(module, directory, shapes));
   if (static_cast<int64_t>(by_device.size()) != scope.partitions) {
-    return InvalidArgument("%s holds arguments for %d devices, and the program is over %d", directory, by_device.size(),
+    return InvalidArgument("%s has arguments for %d devices, but the program is for %d", directory, by_device.size(),
                            scope.partitions);
   }
   return JoinArguments(by_device, shardings, wholes);
@@ -117,9 +120,8 @@ absl::StatusOr<std::vector<Literal>> SplitResult(const HloModule& module, const 
   std::vector<HloSharding> shardings;
   for (size_t i = 0; i < known.size(); ++i) {
     if (!known[i].has_value()) {
-      return AtOutput(i,
-                      InvalidArgument("the module does not say how it lies on devices (the partitioner chooses), so it "
-                                      "cannot be split"));
+      return AtOutput(
+          i, InvalidArgument("cannot be split: the module has no sharding for it (the partitioner chooses one)"));
     }
     shardings.push_back(*known[i]);
   }
@@ -144,7 +146,7 @@ absl::StatusOr<std::vector<PartitionedOutput>> CompareWithPartitioned(const HloM
   std::vector<std::vector<Literal>> shards;
   for (Literal& of_device : results) shards.push_back(FlattenResult(std::move(of_device)));
   if (shards[0].size() != outputs.size()) {
-    return InvalidArgument("the global program has %d outputs, the partitioned one %d", outputs.size(),
+    return InvalidArgument("the global program has %d outputs, but the partitioned program has %d", outputs.size(),
                            shards[0].size());
   }
   const std::vector<std::optional<HloSharding>> known = ResultShardings(whole);
@@ -166,4 +168,4 @@ std::string DescribeSharding(const PartitionedOutput& output) {
                       output.copies > 1 ? absl::StrCat(", on each of ", output.copies, " copies") : "");
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

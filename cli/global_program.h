@@ -1,5 +1,5 @@
-// What the command does with programs that are not partitioned yet (kashi/hlo/spmd/program_scope.h), and with pairs of a program
-// and what the partitioner made of it.
+// Programs that are not partitioned yet (kashi/hlo/spmd/program_scope.h): their arguments and results for each device, and
+// the comparison with the partitioned program.
 #ifndef KASHI_CLI_GLOBAL_PROGRAM_H_
 #define KASHI_CLI_GLOBAL_PROGRAM_H_
 
@@ -18,17 +18,17 @@
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// The arguments of the whole program from those of each device, in the folders of --devices-dir.
+// The arguments of the global program, joined from those of each device in the directories of --devices-dir.
 absl::StatusOr<Arguments> ReadShardedArguments(const HloModule& module, const ProgramScope& scope,
                                                const std::string& directory);
 
-// The result of the whole program as each device has it. INVALID_ARGUMENT where the module does not say how an output lies.
+// The result of the global program, split for each device. INVALID_ARGUMENT if an output has no sharding.
 absl::StatusOr<std::vector<Literal>> SplitResult(const HloModule& module, const ProgramScope& scope,
                                                  const Literal& result);
 
-// An output of a whole program, and what the devices of the partitioned one made of it.
+// An output of the global program, compared with the outputs of the devices.
 struct PartitionedOutput {
   Shape shape;
   HloSharding sharding;
@@ -37,8 +37,8 @@ struct PartitionedOutput {
   OutputComparison comparison;  // of the copy that is farthest off
 };
 
-// Runs the whole program on `arguments` and the partitioned one on their shards, and joins what its devices give. `running`
-// receives the module that an error is of.
+// Runs the global program with `arguments` and the partitioned one with their shards, and joins the outputs of its
+// devices. After an error, `running` is the module that it is about.
 absl::StatusOr<std::vector<PartitionedOutput>> CompareWithPartitioned(const HloModule& whole, const ProgramScope& scope,
                                                                       const HloModule& partitioned,
                                                                       const Arguments& arguments, Tolerance tolerance,
@@ -47,6 +47,6 @@ absl::StatusOr<std::vector<PartitionedOutput>> CompareWithPartitioned(const HloM
 // "{devices=[4,1]<=[4]}, inferred, 4 devices"
 std::string DescribeSharding(const PartitionedOutput& output);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_GLOBAL_PROGRAM_H_

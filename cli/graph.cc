@@ -12,7 +12,9 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::WithThousands;
 namespace {
 
 constexpr std::chrono::seconds kLongestLayout(60);
@@ -23,7 +25,7 @@ absl::StatusOr<HloDotOptions> DotOptionsOf(const HloModule& module, const GraphO
   dot.max_nodes = options.max_nodes;
   if (!options.computation.empty()) {
     dot.computation = module.GetComputationWithName(options.computation);
-    if (dot.computation == nullptr) return NotFound("there is no computation named %s", options.computation);
+    if (dot.computation == nullptr) return NotFound("the module has no computation `%s`", options.computation);
   }
   if (!options.around.empty()) {
     KASHI_ASSIGN_OR_RETURN(dot.around, FindInstruction(module, options.around));
@@ -35,16 +37,16 @@ absl::StatusOr<HloDotOptions> DotOptionsOf(const HloModule& module, const GraphO
 
 void AddGraphOptions(Verb* verb, GraphOptions* options) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  Option* computation =
-      verb->AddOption("--computation", &options->computation, "Graphs: draw only this computation and what it calls")
-          ->Value("NAME");
-  verb->AddOption("--around", &options->around, "Graphs: draw only what is near this instruction")
+  Option* computation = verb->AddOption("--computation", &options->computation,
+                                        "Draw only this computation and the computations that it calls")
+                            ->Value("NAME");
+  verb->AddOption("--around", &options->around, "Draw only instructions near this one")
       ->Value("NAME")
       ->Excludes(computation);
-  verb->AddOption("--depth", &options->depth, "Graphs: how many edges to follow from the instruction of --around")
+  verb->AddOption("--depth", &options->depth, "Follow this many edges from the instruction of --around")
       ->Within(0, kMost);
   verb->AddOption("--max-nodes", &options->max_nodes,
-                  "Graphs: draw at most this many instructions, those nearest to the root; 0 draws all")
+                  "Draw at most this many instructions, those nearest to the root; 0 draws all")
       ->Within(0, kMost);
 }
 
@@ -59,4 +61,4 @@ absl::StatusOr<std::string> DrawGraph(const ModuleFile& file, bool as_svg, const
   return std::move(dot.text);
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -10,7 +10,7 @@
 #include "cli/options.h"
 #include "kashi/hlo/text/hlo_dot.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 struct GraphOptions {
   std::string computation;  // empty: all of them
@@ -23,10 +23,10 @@ struct GraphOptions {
 
 void AddGraphOptions(Verb* verb, GraphOptions* options);
 
-// DOT, or the SVG that Graphviz makes of it. Says on standard error if it had to leave instructions out. Errors: NOT_FOUND
-// for an unknown name; those of RenderSvg.
+// DOT, or SVG by Graphviz. Prints a note to standard error if instructions are left out. Errors: NOT_FOUND for an
+// unknown name; those of RenderSvg.
 absl::StatusOr<std::string> DrawGraph(const ModuleFile& file, bool as_svg, const GraphOptions& options);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_GRAPH_H_

@@ -19,13 +19,13 @@
 
 extern char** environ;
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
-// A file without a name, gone when it is closed.
+// A file without a name, deleted when it is closed.
 using ScratchFile = std::unique_ptr<std::FILE, CloseFile>;
 
 absl::StatusOr<ScratchFile> MakeScratchFile(absl::string_view content) {
@@ -60,14 +60,13 @@ absl::StatusOr<pid_t> StartDot(std::FILE* in, std::FILE* out, std::FILE* err) {
   posix_spawn_file_actions_destroy(&actions);
   if (error == ENOENT) {
     return NotFound(
-        "an SVG of a graph is made by Graphviz's `dot`, which is not installed here (Debian: graphviz); "
-        "--to dot writes its input");
+        "SVG needs `dot` of Graphviz, which is not installed (Debian: graphviz); --to dot writes the input of `dot`");
   }
   if (error != 0) return Unavailable("cannot start dot: %s", std::strerror(error));
   return pid;
 }
 
-// The status that waitpid gives; DEADLINE_EXCEEDED after `limit`.
+// The status of waitpid; DEADLINE_EXCEEDED after `limit`.
 absl::StatusOr<int> WaitFor(pid_t pid, std::chrono::seconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   int status = 0;
@@ -99,4 +98,4 @@ absl::StatusOr<std::string> RenderSvg(absl::string_view dot_text, std::chrono::s
   return ReadAll(out.get());
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

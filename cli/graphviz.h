@@ -1,4 +1,4 @@
-// Pictures of graphs, by Graphviz's own program `dot`, where it is installed.
+// Graphs as SVG, by the program `dot` of Graphviz.
 #ifndef KASHI_CLI_GRAPHVIZ_H_
 #define KASHI_CLI_GRAPHVIZ_H_
 
@@ -8,12 +8,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// The SVG document that `dot` makes of a graph in DOT. Errors: NOT_FOUND where there is no `dot`; DEADLINE_EXCEEDED where
-// it takes longer than `limit` (it is ended then); INTERNAL, with what it says, where it fails.
+// Runs `dot` on a graph in DOT and returns the SVG document. Errors: NOT_FOUND if `dot` is not installed;
+// DEADLINE_EXCEEDED if it takes longer than `limit` (it is killed then); INTERNAL with its message if it fails.
 absl::StatusOr<std::string> RenderSvg(absl::string_view dot_text, std::chrono::seconds limit);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_GRAPHVIZ_H_

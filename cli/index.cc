@@ -18,7 +18,9 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::DimensionName;
 namespace {
 
 struct IndexOptions {
@@ -30,7 +32,7 @@ struct IndexOptions {
   std::string output;
 };
 
-// What is wrong with `part` of `text`.
+// An error about `part` of `text`.
 template <typename... Args>
 Diagnostic ErrorAt(absl::string_view text, absl::string_view part, const Args&... message) {
   Diagnostic error;
@@ -40,7 +42,7 @@ Diagnostic ErrorAt(absl::string_view text, absl::string_view part, const Args&..
   return error;
 }
 
-// The numbers between the brackets, if there are any: "2,3", "(2,3)" or "{2,3}".
+// The text without its brackets, if it has any: "2,3", "(2,3)" or "{2,3}".
 std::optional<absl::string_view> StripBrackets(absl::string_view text, Diagnostic* error) {
   absl::string_view list = absl::StripAsciiWhitespace(text);
   const char* closing = absl::ConsumePrefix(&list, "(") ? ")" : absl::ConsumePrefix(&list, "{") ? "}" : "";
@@ -49,12 +51,12 @@ std::optional<absl::string_view> StripBrackets(absl::string_view text, Diagnosti
   return std::nullopt;
 }
 
-// One dimension's number.
+// The index in one dimension.
 std::optional<int64_t> ParseEntry(absl::string_view text, absl::string_view entry, int dimension, const IndexMap& map,
                                   Diagnostic* error) {
   int64_t index = 0;
   if (!absl::SimpleAtoi(entry, &index)) {
-    *error = ErrorAt(text, entry, "`", entry, "` is no integer; write one number a dimension, such as 2,3");
+    *error = ErrorAt(text, entry, "`", entry, "` is not an integer; write one number per dimension, such as 2,3");
     return std::nullopt;
   }
   const int64_t size = map.dimensions()[dimension];
@@ -119,7 +121,7 @@ Json JsonOfIndex(const IndexMap& map, const std::vector<int64_t>& index) {
   return answer;
 }
 
-// nullopt: padding.
+// The index of the element at a position; nullopt for padding.
 std::optional<std::vector<int64_t>> ElementAt(const IndexMap& map, int64_t position) {
   std::vector<int64_t> index(map.rank());
   if (!map.PhysicalToLogical(position, absl::MakeSpan(index))) return std::nullopt;
@@ -221,7 +223,7 @@ int IndexVerb::RunShape(const SourceText& source) {
   if (!shape.ok()) return FailAt(source, diagnostics);
   answers_.Warn(source, diagnostics);
   if (!is_linear_ && options_.indices.empty() && !ShapeUtil::IsScalar(*shape)) {
-    return FailUsage("say an index, such as 2,3, or --linear and a position");
+    return FailUsage("give an index, such as 2,3, or --linear and a position");
   }
   const absl::StatusOr<IndexMap> map = IndexMap::Make(*shape);
   return map.ok() ? RunQueries(*map) : FailAt(source, ErrorAboutAll(source, map.status()));
@@ -236,14 +238,22 @@ int IndexVerb::Run() {
 
 void AddIndexVerb(Command* command) {
   auto options = std::make_shared<IndexOptions>();
-  Verb* verb =
-      command->AddVerb("index", "Tell where an element lies in memory, or what lies at a position",
-                       "  kashi index 'f32[3,5]{1,0:T(2,2)}' 2,3             17  byte 68\n"
-                       "  kashi index 'f32[3,5]{1,0:T(2,2)}' --linear 17     2,3\n"
-                       "  kashi index 's4[4096]{0:T(1024)E(4)}' 9            9  byte 4, bits 4 to 7\n\n"
-                       "Keys of --json: index, linear (position in elements), byte_offset, bit_offset (the element's\n"
-                       "first bit within that byte, 0 to 7, lowest first); with --linear: linear, padding, index.",
-                       [options] { return IndexVerb(*options).Run(); });
+  VerbHelp help;
+  help.group = kArrayVerbs;
+  help.summary = "Convert between logical indices and positions in memory";
+  help.examples =
+      "  kashi index 'f32[3,5]{1,0:T(2,2)}' 2,3             17  byte 68\n"
+      "  kashi index 'f32[3,5]{1,0:T(2,2)}' --linear 17     2,3\n"
+      "  kashi index 's4[4096]{0:T(1024)E(4)}' 9            9  byte 4, bits 4 to 7";
+  help.sections = {{"Keys of --json",
+                    "",
+                    {{"index", "The logical index"},
+                     {"linear", "The position in memory, in elements"},
+                     {"byte_offset", "The byte that holds the first bit of the element"},
+                     {"bit_offset", "The first bit of the element in that byte: 0 (lowest) to 7"},
+                     {"padding", "With --linear: whether the position holds padding; then there is no index"}}}};
+  help.failure = "The shape, an index or a position is bad, or the output cannot be written";
+  Verb* verb = command->AddVerb("index", help, [options] { return IndexVerb(*options).Run(); });
   verb->AddOption("SHAPE", &options->shape,
                   "A shape with its layout; `-` reads it from the first line of standard input")
       ->Required();
@@ -251,13 +261,14 @@ void AddIndexVerb(Command* command) {
       "INDEX", &options->indices,
       "Logical indices, such as 2,3: one number per dimension; `-` reads one per line from standard input");
   verb->AddOption("--linear", &options->positions,
-                  "Print the index at this position in memory, counted in elements; may be repeated; `-` as for INDEX")
+                  "Print the logical index at this position in memory, in elements; may be repeated; `-` reads one per "
+                  "line from standard input")
       ->Value("POSITION")
       ->OneEach()
       ->Excludes(indices);
-  AddJsonFlag(verb, &options->json);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write to this file");
+  AddJsonFlag(verb, &options->json);
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -13,18 +13,20 @@
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::HumanBytes;
 namespace {
 
 constexpr char kGzipMagic[] = "\x1f\x8b";
 constexpr char kMlirBytecodeMagic[] = "ML\xefR";
 
-// How StableHLO and other programs of frameworks become HLO.
-constexpr char kDumpRemedy[] = "XLA writes the HLO that it makes of a program where XLA_FLAGS=--xla_dump_to=DIR is set";
+// How to get HLO from StableHLO and other programs of frameworks.
+constexpr char kDumpRemedy[] = "run the program with XLA_FLAGS=--xla_dump_to=DIR, and XLA writes its HLO there";
 
-// ---- Text ------------------------------------------------------------------------------------------------------------------
+// ---- Text -----------------------------------------------------------------------------------------------------------
 
-// What stands behind white space and comments that begin with `//`.
+// The text after white space and `//` comments.
 absl::string_view SkipComments(absl::string_view text) {
   while (true) {
     text = absl::StripLeadingAsciiWhitespace(text);
@@ -33,7 +35,7 @@ absl::string_view SkipComments(absl::string_view text) {
   }
 }
 
-// Whether a word stands first, and white space behind it.
+// Whether the text begins with this word, followed by white space.
 bool BeginsWithWord(absl::string_view text, absl::string_view word) {
   return absl::ConsumePrefix(&text, word) && !text.empty() && absl::ascii_isspace(text[0]);
 }
@@ -47,7 +49,7 @@ bool LooksLikeMlir(absl::string_view text) {
          BeginsWithWord(text, "\"builtin.module\"") || absl::StartsWith(text, "\"builtin.module\"(");
 }
 
-// What XLA dumps beside a module: its buffer assignment, the values in it, its live ranges, its memory usage.
+// Reports that XLA dumps beside a module: buffer assignment, live ranges, memory usage.
 bool LooksLikeMemoryReport(absl::string_view text) {
   text = absl::StripLeadingAsciiWhitespace(text);
   for (const absl::string_view head : {"BufferAssignment:", "Total bytes used:", "HloLiveRange", "Memory Space:"}) {
@@ -56,14 +58,14 @@ bool LooksLikeMemoryReport(absl::string_view text) {
   return false;
 }
 
-// ---- Protos ----------------------------------------------------------------------------------------------------------------
+// ---- Protos ---------------------------------------------------------------------------------------------------------
 
-// Reads the fields of a message, as the wire format has them.
+// Reads the fields of a proto message from its wire format.
 class WireFields {
  public:
   explicit WireFields(absl::string_view bytes) : bytes_(bytes) {}
 
-  // False at the end, and where the bytes are no message.
+  // False at the end, and if the bytes are not a message.
   bool Next() {
     const std::optional<uint64_t> tag = ReadVarint();
     if (!tag.has_value()) return false;
@@ -73,7 +75,7 @@ class WireFields {
   }
   uint64_t number() const { return number_; }
   bool is_bytes() const { return wire_type_ == 2; }
-  // Of a string, bytes or a message.
+  // The contents of a string, bytes or a message.
   absl::string_view bytes() const { return value_; }
   uint64_t varint() const { return varint_; }
   bool is_varint() const { return wire_type_ == 0; }
@@ -111,7 +113,7 @@ class WireFields {
   absl::string_view value_;
 };
 
-// The text in a field of a message, "" if it has none.
+// The text in a field of a message; "" if the field is missing.
 absl::string_view TextField(absl::string_view message, uint64_t number) {
   for (WireFields fields(message); fields.Next();) {
     if (fields.number() == number && fields.is_bytes()) return fields.bytes();
@@ -127,7 +129,7 @@ bool LooksLikeProfile(absl::string_view bytes) {
   return absl::StartsWith(name, "/host:") || absl::StartsWith(name, "/device:") || name == "Task Environment";
 }
 
-// Of a NodeDef: a name in field 1, an operation such as MatMul in field 2.
+// NodeDef: a name in field 1, an operation such as MatMul in field 2.
 bool LooksLikeNode(absl::string_view message) {
   const absl::string_view name = TextField(message, 1);
   const absl::string_view operation = TextField(message, 2);
@@ -148,13 +150,13 @@ bool LooksLikeTensorFlow(absl::string_view bytes) {
 
 }  // namespace
 
-// ---- gzip ------------------------------------------------------------------------------------------------------------------
+// ---- gzip -----------------------------------------------------------------------------------------------------------
 
 bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, kGzipMagic); }
 
 namespace {
 
-// Frees what zlib holds.
+// Frees the memory of zlib.
 class Inflater {
  public:
   Inflater() { is_ready_ = inflateInit2(&stream_, kWindowBits) == Z_OK; }
@@ -177,7 +179,7 @@ class Inflater {
 absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes) {
   constexpr size_t kChunk = 1 << 18;
   Inflater inflater;
-  if (!inflater.is_ready()) return ResourceExhausted("no memory to unpack gzip");
+  if (!inflater.is_ready()) return ResourceExhausted("not enough memory to unpack the gzip file");
   z_stream& stream = inflater.stream();
   std::string unpacked;
   while (true) {
@@ -194,24 +196,24 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes)
     const int result = inflate(&stream, Z_NO_FLUSH);
     unpacked.resize(unpacked.size() - stream.avail_out);
     if (unpacked.size() > static_cast<uint64_t>(limit_bytes)) {
-      return ResourceExhausted("gzip holds more than %s", HumanBytes(limit_bytes));
+      return ResourceExhausted("the gzip file unpacks to more than %s", HumanBytes(limit_bytes));
     }
     const bool is_more = stream.avail_in > 0 || !bytes.empty();
     if (result == Z_STREAM_END) {
       if (!is_more) return unpacked;
-      if (inflateReset(&stream) != Z_OK) return InvalidArgument("the gzip is damaged");  // members behind one another
+      if (inflateReset(&stream) != Z_OK) return InvalidArgument("the gzip file is damaged");  // in a further member
     } else if (result != Z_OK) {
       const bool is_cut = result == Z_BUF_ERROR && !is_more;
-      return InvalidArgument("the gzip is %s", is_cut ? "cut off" : "damaged");
+      return InvalidArgument("the gzip file is %s", is_cut ? "cut off" : "damaged");
     }
   }
 }
 
-// ---- Kinds -----------------------------------------------------------------------------------------------------------------
+// ---- Kinds ----------------------------------------------------------------------------------------------------------
 
 bool BeginsLikeHloText(absl::string_view bytes) {
   if (BeginsWithWord(SkipComments(bytes), "HloModule")) return true;
-  // A proto begins with field 1, a newline, and then anything can follow; none begins with these.
+  // A proto begins with a newline, the tag of field 1, and any bytes can follow. No proto begins with these.
   if (bytes.empty() || bytes[0] == '\n') return false;
   const absl::string_view text = absl::StripLeadingAsciiWhitespace(bytes);
   return BeginsWithWord(text, "ENTRY") || absl::StartsWith(text, "%") || absl::StartsWith(text, "//") ||
@@ -220,25 +222,26 @@ bool BeginsLikeHloText(absl::string_view bytes) {
 
 std::string DescribeOtherKind(absl::string_view bytes) {
   if (absl::StartsWith(bytes, kMlirBytecodeMagic)) {
-    return absl::StrCat("this is MLIR bytecode, such as StableHLO, and not HLO: ", kDumpRemedy);
+    return absl::StrCat("this is MLIR bytecode, such as StableHLO, not HLO: ", kDumpRemedy);
   }
   if (LooksLikeMlir(bytes)) {
-    return absl::StrCat("this is MLIR, such as StableHLO, and not HLO: ", kDumpRemedy);
+    return absl::StrCat("this is MLIR, such as StableHLO, not HLO: ", kDumpRemedy);
   }
   if (LooksLikeMemoryReport(bytes)) {
-    return "this is what XLA reports of a module's memory, not the module: that stands beside it, its name ends where "
-           "this one has `-buffer-assignment` or the like; `kashi memory MODULE` reads both";
+    return "this is XLA's report about the memory of a module, not a module: give the module file beside it, whose "
+           "name "
+           "lacks `-buffer-assignment` or the like; `kashi memory` then reads this report too";
   }
   if (LooksLikeProfile(bytes)) {
     return absl::StrCat("this is a profile (xplane), not a program: ", kDumpRemedy);
   }
   if (LooksLikeTensorFlow(bytes)) {
     return absl::StrCat(
-        "this is a graph of TensorFlow, not HLO: tf.function(jit_compile=True) has it as HLO, "
-        "f.experimental_get_compiler_ir(x)(stage='hlo'); and ",
+        "this is a TensorFlow graph, not HLO: for f = tf.function(jit_compile=True), "
+        "f.experimental_get_compiler_ir(x)(stage='hlo') gives HLO; or ",
         kDumpRemedy);
   }
   return "";
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -2,7 +2,7 @@
 
 #include "cli/verb.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 std::atomic<bool> interrupted{false};
@@ -16,7 +16,7 @@ Interrupt::Interrupt() {
   interrupted.store(false);
   struct sigaction action = {};
   action.sa_handler = &NoteInterrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;  // the second Ctrl-C does what it always does
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;  // the second Ctrl-C ends the process
   sigaction(SIGINT, &action, &before_);
 }
 
@@ -29,4 +29,4 @@ int SayInterrupted() {
   return kInterrupted;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

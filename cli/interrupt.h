@@ -1,4 +1,4 @@
-// Ctrl-C while something long goes on.
+// Ctrl-C during long work.
 #ifndef KASHI_CLI_INTERRUPT_H_
 #define KASHI_CLI_INTERRUPT_H_
 
@@ -6,13 +6,13 @@
 
 #include <atomic>
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// What a shell reports of a process that SIGINT has ended.
+// The status that a shell reports for a process killed by SIGINT.
 inline constexpr int kInterrupted = 130;
 
-// While it lives, the first Ctrl-C sets flag(), and the work has to end itself; a second one ends the process at once.
-// One at a time.
+// During its lifetime the first Ctrl-C sets flag(), which the work must check; the second one ends the process at once.
+// One object at a time.
 class Interrupt {
  public:
   Interrupt();
@@ -29,6 +29,6 @@ class Interrupt {
 // "kashi: interrupted" to standard error. Returns kInterrupted.
 int SayInterrupted();
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_INTERRUPT_H_

@@ -6,10 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
-// The library's text of one number or string: short numbers and what to do about bad UTF-8 are its craft.
+// The library prints single numbers and strings: it knows the shortest digits and how to replace bad UTF-8.
 template <typename Leaf>
 void AppendLeaf(const Leaf& leaf, std::string* out) {
   out->append(nlohmann::json(leaf).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -102,4 +102,4 @@ std::string Json::dump() const {
   return text;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

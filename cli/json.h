@@ -1,4 +1,4 @@
-// A JSON value: what the verbs write with --json. It knows nothing of the library that it is written by (json.cc).
+// A JSON value, for --json. Only json.cc knows the library that prints it.
 #ifndef KASHI_CLI_JSON_H_
 #define KASHI_CLI_JSON_H_
 
@@ -14,12 +14,13 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 struct JsonMember;
 
-// null, a boolean, a number (int64_t, uint64_t or double), a string, an array, or an object whose members keep the order in
-// which they came. Operations that want another kind abort: the kind is the program's doing, never the input's.
+// null, a boolean, a number (int64_t, uint64_t or double), a string, an array, or an object whose members keep the
+// order in which they were added. An operation on the wrong kind aborts: it is an error of the program, never of its
+// input.
 class Json {
  public:
   using Array = std::vector<Json>;
@@ -49,20 +50,20 @@ class Json {
   static Json array();   // []
   static Json object();  // {}
 
-  // The member of an object, null and last if it was not there; null becomes an object. O(members). The reference holds
-  // until the next member is added.
+  // The member of an object; a missing one is added at the end as null. null becomes an object. O(members). The
+  // reference is valid until the next member is added.
   Json& operator[](absl::string_view key);
-  // Appends the members of another object; one whose key is there already replaces its value.
+  // Appends the members of another object. A key that exists already gets the new value.
   void update(const Json& object);
 
-  // Appends to an array; null becomes one. The reference holds until the next one is appended.
+  // Appends to an array; null becomes an array. The reference is valid until the next append.
   Json& push_back(Json value);
   Json& emplace_back(Json value = Json()) { return push_back(std::move(value)); }
 
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
 
-  // On one line, without spaces. Bytes of strings that are no UTF-8 become U+FFFD, numbers that JSON lacks (NaN,
-  // infinities) null; a double is as short as reads back.
+  // On one line, without spaces. Bytes that are not UTF-8 become U+FFFD; NaN and infinities become null. A double has
+  // the fewest digits that read back the same.
   std::string dump() const;
 
  private:
@@ -86,12 +87,12 @@ class Json {
   std::variant<std::nullptr_t, bool, int64_t, uint64_t, double, std::string, Array, Object> value_;
 };
 
-// A member as initializer lists write it.
+// A member of an object in an initializer list.
 struct JsonMember {
   absl::string_view key;
   Json value;
 };
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_JSON_H_

@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/work_meter.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
-// Nobody writes 16 digits: 1e16 is a number of operations too.
+// Accepts 1e16 too: nobody writes 16 digits.
 std::string SetWork(const std::string& text, int64_t* work) {
   double number = 0;
   if (absl::SimpleAtoi(text, work) && *work >= 0) return "";
@@ -24,7 +24,7 @@ std::string SetWork(const std::string& text, int64_t* work) {
 }
 
 std::string SetSeconds(const std::string& text, double* seconds) {
-  // Larger numbers would be beyond the clock.
+  // Larger numbers would overflow the clock.
   if (absl::SimpleAtod(text, seconds) && *seconds >= 0 && *seconds <= 1e9) return "";
   return absl::StrCat("`", text, "` is not a number of seconds up to 1e9; 0 means no limit");
 }
@@ -55,18 +55,18 @@ std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const LimitOptio
 
 void AddLimitOptions(Verb* verb, LimitOptions* limits) {
   verb->AddSizeOption("--memory-limit", &limits->memory_limit,
-                      "Most bytes of values on all devices together, such as 500M (default: 7/8 of what the "
-                      "machine and its container have available)");
+                      "Most memory for values, all devices together, such as 500M (default: 7/8 of what is available "
+                      "on the machine and in its container)");
   verb->AddOption(
           "--max-work", [limits](const std::string& text) { return SetWork(text, &limits->max_work); },
-          "Most operations on elements, as docs/limits.md counts them; 0 means no limit (default: 1e16)")
+          "Most element operations, counted as in docs/limits.md; 0 means no limit (default: 1e16)")
       ->Value("N");
   verb->AddOption("--max-iterations", &limits->max_iterations,
                   "Most iterations of one loop; 0 means no limit (default: 0)")
       ->Within(0, std::numeric_limits<int64_t>::max());
   verb->AddOption(
           "--timeout", [limits](const std::string& text) { return SetSeconds(text, &limits->timeout_seconds); },
-          "Most seconds to run; 0 means no limit (default: 1800)")
+          "Longest time to run; 0 means no limit (default: 1800)")
       ->Value("SECONDS");
 }
 
@@ -89,4 +89,4 @@ absl::Status NameLimitOption(const absl::Status& error) {
                            : WithMessage(error, absl::StrCat(error.message(), " (", option, " sets the limit)"));
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -4,6 +4,6 @@
 #include "cli/command_line.h"
 
 int main(int argc, char** argv) {
-  signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` writing then fails like any other
+  signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` then fails with an error
   return kashi::cli::RunCommandLine(argc, argv);
 }

@@ -29,7 +29,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 struct MemoryOptions {
@@ -45,14 +45,14 @@ struct MemoryOptions {
   bool json = false;
 };
 
-// A module and what is known of its memory, which points into it.
+// A module and the analysis of its memory, which points into the module.
 struct Measured {
   ModuleFile file;
-  std::string xla_file;  // that figures are from; empty: none
+  std::string xla_file;  // the file of XLA that the figures are from; may be empty
   MemoryAnalysis memory;
 };
 
-// `answers` receives errors.
+// Adds errors to `answers`.
 std::optional<Measured> Measure(const std::string& path, const MemoryOptions& options, Answers* answers) {
   std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
   if (!file.has_value()) return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<Measured> Measure(const std::string& path, const MemoryOptions& op
   if (!options.ignores_xla) xla_file = ReadXlaMemoryFile(path);
   absl::StatusOr<MemoryAnalysis> memory = AnalyzeMemory(*file->module, options.target, xla_file.facts);
   if (memory.status().code() == absl::StatusCode::kFailedPrecondition) {
-    PrintWarning(absl::StrCat(xla_file.path, " is not used: ", memory.status().message()));
+    PrintWarning(absl::StrCat(xla_file.path, " is ignored: ", memory.status().message()));
     xla_file = XlaMemoryFile();
     memory = AnalyzeMemory(*file->module, options.target);
   }
@@ -86,7 +86,8 @@ int Compare(const MemoryOptions& options, Answers* answers) {
   return answers->Finish();
 }
 
-// Of a directory, where one module is there as text and as a proto, the text. `answers` receives errors.
+// The modules of a file or directory. A module that exists as text and as a proto is taken as text. Adds errors to
+// `answers`.
 std::vector<std::string> ModulesOf(const std::string& path, Answers* answers) {
   std::vector<std::string> paths = ExpandModulePaths({path}, answers);
   return paths.size() > 1 ? WithoutRepeatedModules(paths) : paths;
@@ -105,7 +106,7 @@ ModuleMemoryRow RowOf(const std::string& path, const Measured& measured) {
           space.temp_bytes};
 }
 
-// A table, and how to see more.
+// The table of the modules, and how to see more.
 int Overview(const std::vector<std::string>& paths, const MemoryOptions& options, Answers* answers) {
   std::vector<ModuleMemoryRow> rows;
   ItemProgress progress("module", paths.size());
@@ -115,18 +116,19 @@ int Overview(const std::vector<std::string>& paths, const MemoryOptions& options
     if (measured) rows.push_back(RowOf(path, *measured));
   }
   if (!rows.empty()) {
-    answers->Add(absl::StrCat(ModuleTable(rows), "\nThe figures are of memory space S(0). More of one: kashi memory ",
-                              rows.front().file, "\nMore of all: --details\n"));
+    answers->Add(absl::StrCat(ModuleTable(rows),
+                              "\nThe figures are for memory space S(0). For one module: kashi memory ",
+                              rows.front().file, "\nFor all of them: --details\n"));
   }
   return answers->Finish();
 }
 
-// "", or why --space makes no sense for this module.
+// An error message if the module does not use the memory space of --space; else "".
 std::string WrongSpace(const MemoryAnalysis& memory, int64_t memory_space) {
   std::vector<int64_t> spaces;
   for (const MemorySpaceUsage& space : memory.spaces) spaces.push_back(space.memory_space);
   if (memory_space == 0 || absl::c_linear_search(spaces, memory_space)) return "";
-  return absl::StrCat("--space: the module uses no memory space ", memory_space, "; it uses ",
+  return absl::StrCat("--space: the module does not use memory space ", memory_space, "; it uses ",
                       absl::StrJoin(spaces, ", "));
 }
 
@@ -152,7 +154,7 @@ int Report(const MemoryOptions& options, Answers* answers) {
   return answers->Finish();
 }
 
-// When the file was last changed: "2026-11-22 23:44 UTC"; "" if that is not known.
+// The modification time of a file: "2026-11-22 23:44 UTC"; "" if it is unknown.
 std::string DateOf(const std::string& path) {
   struct stat facts;
   std::tm date;
@@ -166,7 +168,7 @@ std::string PageOf(const std::string& path, const Measured& measured) {
   return MemoryHtml(*measured.file.module, measured.memory, {measured.file.name, DateOf(path), measured.xla_file});
 }
 
-// "report.html" for an index, beside it "report-module_0008.jit_f.cpu_after_optimizations.html" for each module.
+// Writes the index "report.html" and a page per module, "report-module_0008.jit_f.cpu_after_optimizations.html".
 int WritePages(const std::vector<std::string>& paths, const MemoryOptions& options, Answers* answers) {
   std::vector<MemoryIndexRow> rows;
   const std::filesystem::path index = options.html;
@@ -199,14 +201,13 @@ int WritePage(const MemoryOptions& options) {
 }
 
 int RunMemory(const MemoryOptions& options) {
-  if (options.inputs.size() > 2) return FailUsage("kashi memory takes one module, or two to compare");
+  if (options.inputs.size() > 2) return FailUsage("give one module, or two modules to compare");
   if (options.inputs == std::vector<std::string>{"-", "-"}) {
-    return FailUsage("standard input can be read once, and both modules are to come from it");
+    return FailUsage("only one of the two modules can be read from standard input");
   }
   if (!options.html.empty()) {
-    if (options.inputs.size() == 2) return FailUsage("--html is for one module");
-    if (options.json || !options.output.empty())
-      return FailUsage("--html writes a page: no --json and no -o beside it");
+    if (options.inputs.size() == 2) return FailUsage("--html cannot compare two modules");
+    if (options.json || !options.output.empty()) return FailUsage("--html cannot be used with --json or -o");
     return WritePage(options);
   }
   Answers answers(options.output, options.json);
@@ -221,50 +222,68 @@ void AddTargetOption(Verb* verb, std::optional<MemoryTarget>* target) {
   const auto set = [target, names](const std::string& name) {
     *target = ParseMemoryTarget(name);
     if (target->has_value()) return std::string();
-    return absl::StrCat("no target `", name, "`; there are: ", names);
+    return absl::StrCat("unknown target `", name, "`; the targets are: ", names);
   };
-  verb->AddOption("--target", set, absl::StrCat("The device: ", names, " (default: guessed from the layouts)"));
+  verb->AddOption("--target", set,
+                  absl::StrCat("The device: ", names, " (default: the device that the layouts suggest)"));
 }
 
 }  // namespace
 
 void AddMemoryVerb(Command* command) {
   auto options = std::make_shared<MemoryOptions>();
-  const std::string examples =
-      "  kashi memory module.hlo                  peak by memory space, largest buffers, padding\n"
-      "  kashi memory module.hlo --space 1        the largest buffers of the vector memory, S(1)\n"
-      "  kashi memory --target v5p module.hlo     for this generation of TPU, which the layouts do not tell\n"
-      "  kashi memory dump                        a table of the modules in a dump directory\n"
-      "  kashi memory before.hlo after.hlo        what grew, what moved to another memory space\n"
-      "  kashi memory --json module.hlo           totals, spaces, all buffers, padding\n"
-      "  kashi memory --html report.html module.hlo\n"
-      "                                           a page for the browser: memory over the schedule, search, layouts\n\n"
-      "The schedule of the module tells when each buffer is needed. If there is no schedule, kashi chooses an\n"
-      "order, and the report says so. The peak is the sum of arguments, outputs, constants and the temporaries\n"
-      "that are alive at once; on a TPU, gaps between buffers do not count. If XLA has written a file about\n"
-      "memory beside the module (*-buffer-assignment.txt, *-memory-usage-report.txt), kashi uses it, and the\n"
-      "report names it.";
-  Verb* verb = command->AddVerb("memory", "Explain where the memory of a module goes", examples,
-                                [options] { return RunMemory(*options); });
-  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-`; or two modules to compare")
+  VerbHelp help;
+  help.group = kProgramVerbs;
+  help.summary = "Explain the memory use of a module: peak, buffers and padding";
+  help.examples =
+      "  kashi memory module.hlo                  the peak per memory space, the largest buffers, the padding\n"
+      "  kashi memory module.hlo --space 1        the largest buffers of memory space S(1), the vector memory\n"
+      "  kashi memory --target v5p module.hlo     for this TPU generation\n"
+      "  kashi memory dump                        a table of the modules of a dump directory\n"
+      "  kashi memory before.hlo after.hlo        the buffers that grew or moved to another memory space\n"
+      "  kashi memory --html page.html m.hlo      a page: memory over the schedule, search, layouts";
+  help.sections = {
+      {"",
+       "The schedule of the module decides how long each buffer lives. If the module has no schedule, Kashi chooses an "
+       "order, and the report says so. The peak is the sum of the arguments, the outputs, the constants and the "
+       "temporaries that live at the same time. On a TPU, gaps between buffers do not count.",
+       {}},
+      {"",
+       "XLA may have written a file about memory beside the module (*-buffer-assignment.txt or "
+       "*-memory-usage-report.txt). Kashi then uses its figures, and the report names the file.",
+       {}},
+      {"Main keys of --json",
+       "",
+       {{"argument_bytes", "The size of the arguments. All of these are about memory space S(0)"},
+        {"output_bytes", "The size of the outputs"},
+        {"alias_bytes", "The part of the outputs that shares the memory of arguments"},
+        {"temp_bytes", "The size of the temporaries"},
+        {"peak_bytes", "The peak"},
+        {"spaces", "The same for each memory space"},
+        {"buffers", "All buffers"}}}};
+  help.failure = "A module cannot be read or analyzed, or the output cannot be written";
+  Verb* verb = command->AddVerb("memory", help, [options] { return RunMemory(*options); });
+  verb->AddOption("FILE", &options->inputs,
+                  "A module, a dump directory, or `-` for standard input; or two modules to compare")
       ->File()
       ->Required();
   AddTargetOption(verb, &options->target);
-  verb->AddOption("--top", &options->top, "How many buffers and shapes to show (default: 10)")
+  verb->AddFlag("--no-xla", &options->ignores_xla, "Do not use XLA's files about memory beside the module");
+  verb->BeginGroup("Report");
+  verb->AddOption("--top", &options->top, "Number of buffers and shapes to show (default: 10)")
       ->Within(0, std::numeric_limits<int64_t>::max());
-  verb->AddOption("--space", &options->memory_space, "The memory space whose largest buffers to show (default: 0)");
-  AddOutputOption(verb, &options->output, "Write to this file");
-  verb->AddOption("--html", &options->html,
-                  "Write a page for any browser to this file, and no report. For a directory, write an index to this "
-                  "file, and a page for each module beside it")
+  verb->AddOption("--space", &options->memory_space, "Memory space of the largest buffers to show (default: 0)");
+  verb->AddFlag("--details", &options->details, "For a directory: print a report per module instead of a table");
+  verb->AddOption(
+          "--html", &options->html,
+          "Write a page for the browser to this file instead of a report. For a directory: write an index to this "
+          "file, and a page per module beside it")
       ->File();
+  verb->BeginGroup("Input and output");
   AddInputLimitOption(verb);
-  verb->AddFlag("--details", &options->details,
-                "For a directory: print a report for each module, not a table of modules");
-  verb->AddFlag("--no-xla", &options->ignores_xla,
-                "Do not read the files about memory that XLA has written beside the module");
   AddStrictFlag(verb, &options->strict);
+  AddOutputOption(verb, &options->output, "Write the report to this file");
   AddJsonFlag(verb, &options->json);
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -1,4 +1,4 @@
-// What changed between the memory of two modules.
+// The comparison of the memory of two modules.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -16,10 +16,12 @@
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/base/text.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::HumanBytes;
 namespace {
 
-// A buffer of a and the one of b that corresponds; one of them may be null.
+// A buffer of a and its counterpart in b; one of them may be null.
 struct BufferPair {
   const MemoryBuffer* a;
   const MemoryBuffer* b;
@@ -61,7 +63,7 @@ std::string SideText(const MemoryBuffer* buffer) {
                       buffer->main_value().shape->ToString(/*print_layout=*/true));
 }
 
-// By memory space, before and after.
+// The peaks before and after, by memory space.
 std::map<int64_t, std::pair<int64_t, int64_t>> Peaks(const MemoryAnalysis& a, const MemoryAnalysis& b) {
   std::map<int64_t, std::pair<int64_t, int64_t>> peaks;
   for (const MemorySpaceUsage& space : a.spaces) peaks[space.memory_space].first = space.peak_bytes;
@@ -78,7 +80,7 @@ void AppendSpaces(const MemoryAnalysis& a, const MemoryAnalysis& b, std::string*
   }
 }
 
-// Those that differ, the largest differences first.
+// The pairs that differ, the largest differences first.
 std::vector<BufferPair> Changes(const MemoryAnalysis& a, const MemoryAnalysis& b) {
   std::vector<BufferPair> pairs = PairUp(a, b);
   pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [](const BufferPair& pair) { return !pair.is_change(); }),
@@ -92,7 +94,7 @@ std::vector<BufferPair> Changes(const MemoryAnalysis& a, const MemoryAnalysis& b
   return pairs;
 }
 
-// null for a buffer that is not there.
+// null for a missing buffer.
 Json SideJson(const MemoryBuffer* buffer) {
   if (buffer == nullptr) return Json();
   Json json;
@@ -147,4 +149,4 @@ Json MemoryComparisonJson(const MemoryAnalysis& a, const MemoryAnalysis& b, cons
   return json;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -11,10 +11,12 @@
 #include "cli/xla_memory_files.h"
 #include "kashi/base/text.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::HumanBytes;
 namespace {
 
-// Text says most and needs no schema: it comes first, then protos.
+// The preference among files of one module: text first, then protos.
 int Preference(absl::string_view path) {
   if (absl::EndsWith(path, ".txt")) return 0;
   if (absl::EndsWith(path, ".hlo")) return 1;
@@ -67,4 +69,4 @@ std::string ModuleTable(const std::vector<ModuleMemoryRow>& rows) {
   return TableText(table);
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

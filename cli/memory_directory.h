@@ -1,4 +1,4 @@
-// The modules of a directory beside one another.
+// The table of `kashi memory DIRECTORY`.
 #ifndef KASHI_CLI_MEMORY_DIRECTORY_H_
 #define KASHI_CLI_MEMORY_DIRECTORY_H_
 
@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// A row of the table: a module at one stage of its compiling.
+// A row of the table: a module at one stage of compilation.
 struct ModuleMemoryRow {
   std::string file;   // as given
   std::string basis;  // MemoryBasisName, and ", global" of what is not per device
@@ -20,19 +20,19 @@ struct ModuleMemoryRow {
   int64_t temp_bytes = 0;
 };
 
-// Of the files of a dump, those that hold different modules: where one is there as text and as a proto, the text.
+// The files of a dump without repeated modules: if a module exists as text and as a proto, the text.
 std::vector<std::string> WithoutRepeatedModules(const std::vector<std::string>& paths);
 
-// "module_0008.jit_f" and "cpu_after_optimizations" of a name that XLA gives its files; of any other name all, and "".
+// Splits a file name of XLA into "module_0008.jit_f" and "cpu_after_optimizations"; any other name into itself and "".
 struct ModuleStage {
   std::string module;
   std::string stage;
 };
 ModuleStage StageOf(const std::string& path);
 
-// One line a module and stage, in their order, under a line of headings.
+// A heading and one line per module and stage, in order.
 std::string ModuleTable(const std::vector<ModuleMemoryRow>& rows);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_MEMORY_DIRECTORY_H_

@@ -24,11 +24,14 @@
 #include "kashi/draw/layout_figure.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::HumanBytes;
+using internal::WithThousands;
 namespace {
 
 constexpr size_t kPaddingRows = 10;
-// What figures may add to the page, about: some 130 of them.
+// The most bytes of figures in the page: about 130 figures.
 constexpr size_t kMaxFigureBytes = 4 << 20;
 
 std::string EscapeHtml(absl::string_view text) {
@@ -58,7 +61,7 @@ std::string SpaceText(const MemoryTarget& target, int64_t memory_space) {
   return absl::StrCat("S(", memory_space, ")", name.empty() ? "" : " ", name);
 }
 
-// What a device of this generation has in HBM, as its maker says it of a chip, by the devices of a chip; 0: not known.
+// The HBM of a device in bytes: the published size of a chip, divided by the devices of a chip. 0 if unknown.
 int64_t CapacityOf(const MemoryTarget& target, int64_t memory_space) {
   constexpr int64_t kGiB = int64_t{1} << 30;
   if (!target.is_tpu() || memory_space != 0) return 0;
@@ -79,7 +82,7 @@ int64_t CapacityOf(const MemoryTarget& target, int64_t memory_space) {
   return 0;
 }
 
-// Each text once; everything else names it by its number. Number 0 is "".
+// The table of texts, each of them once. Other data refer to a text by its number. Number 0 is "".
 class Texts {
  public:
   Texts() { Number(""); }
@@ -92,7 +95,7 @@ class Texts {
     }
     return found->second;
   }
-  // What stands between the brackets of an array.
+  // The elements of a JSON array, without its brackets.
   const std::string& json() const { return json_; }
 
  private:
@@ -100,7 +103,7 @@ class Texts {
   std::string json_;
 };
 
-// The data of the page as one JSON object. Names of arrays and what they hold: memory_page.js.
+// The data of the page as one JSON object. memory_page.js explains its arrays.
 class PageData {
  public:
   PageData(const HloModule& module, const MemoryAnalysis& memory) : memory_(memory) {
@@ -122,7 +125,7 @@ class PageData {
     AppendString(text, &json_);
     absl::StrAppend(&json_, ",\n");
   }
-  // An array of one number for each element of `elements`.
+  // An array with one number for each element of `elements`.
   template <typename Elements, typename NumberOf>
   void AddNumbers(absl::string_view key, const Elements& elements, NumberOf number_of) {
     absl::StrAppend(&json_, "\"", key, "\":[");
@@ -196,8 +199,8 @@ void PageData::AddBuffers() {
   AddNumbers("unpadded", buffers, [](const MemoryBuffer& buffer) { return buffer.unpadded_bytes; });
   AddNumbers("first", buffers, [](const MemoryBuffer& buffer) { return buffer.first_step; });
   AddNumbers("lasts", buffers, [](const MemoryBuffer& buffer) { return buffer.last_step - buffer.first_step; });
-  // Resident everywhere, or a temporary of the entry's steps, or of a computation with several callers, or in the place of
-  // another buffer.
+  // The buffer is resident, a temporary of the entry's steps, a temporary of a computation with several callers, or
+  // placed in another buffer.
   const auto entry_region = static_cast<int32_t>(memory_.sequences.size()) - 1;
   AddNumbers("lives", buffers, [&](const MemoryBuffer& buffer) {
     if (buffer.kind != MemoryBuffer::Kind::kTemporary) return 0;
@@ -276,7 +279,7 @@ void PageData::AddFigures() {
   absl::StrAppend(&json_, "},\n");
 }
 
-// However long the text is, it leaves room for the others.
+// A long text is cut, so that the other columns have room.
 std::string Clamped(absl::string_view text) {
   return absl::StrCat("<div class=\"clamped\">", EscapeHtml(text), "</div>");
 }
@@ -351,7 +354,7 @@ std::string FileText(const MemoryPageHead& head) {
                       "; ");
 }
 
-// What stands between the head of the table and its end.
+// The rows of the table.
 std::string IndexRows(const std::vector<MemoryIndexRow>& rows) {
   std::string html;
   for (const MemoryIndexRow& row : rows) {
@@ -403,7 +406,7 @@ std::string MemoryIndexHtml(const std::string& directory, const std::vector<Memo
                                      {"{{rows}}", IndexRows(rows)}});
 }
 
-// Replaced in one pass: what is put in is not searched again.
+// One pass replaces all names, so that inserted text is not searched.
 std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory, const MemoryPageHead& head) {
   const PageData data(module, memory);
   const std::string about = absl::StrCat(EscapeHtml(memory.target.name()), memory.target.is_guess ? " (guessed)" : "",
@@ -421,4 +424,4 @@ std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory, co
                               {"{{data}}", data.json()}});
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

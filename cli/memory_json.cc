@@ -9,7 +9,7 @@
 #include "kashi/analysis/source_location.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 std::string ShapeText(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
@@ -59,7 +59,7 @@ Json BufferJson(const MemoryAnalysis& memory, const MemoryBuffer& buffer) {
   json["last_step"] = buffer.last_step;
   if (buffer.lies_in >= 0) json["lies_in"] = memory.buffers[buffer.lies_in].main_value().name;
   if (buffer.offset >= 0) json["offset"] = buffer.offset;
-  // Steps are the entry's, unless this says that they are those of a computation with several callers.
+  // The steps are those of the entry computation, or those of this computation, which has several callers.
   if (buffer.region + 1 != memory.sequences.size()) json["region"] = buffer.region;
   if (!source.op_name.empty()) json["op_name"] = source.op_name;
   if (!source.file.empty()) json["source"] = absl::StrCat(source.file, ":", source.line);
@@ -144,4 +144,4 @@ Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, const std
   return json;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -1,4 +1,4 @@
-// What `kashi memory --json` prints.
+// The output of `kashi memory --json`.
 #ifndef KASHI_CLI_MEMORY_JSON_H_
 #define KASHI_CLI_MEMORY_JSON_H_
 
@@ -13,28 +13,25 @@ struct MemoryAnalysis;
 struct MemoryTarget;
 }  // namespace kashi
 
-namespace kashi::internal {
-}  // namespace kashi::internal
+namespace kashi::cli {
 
-namespace kashi::internal::cli {
-
-// Totals (of the default memory space), "spaces", "buffers" and "padding", the worst `top` shapes.
-// xla_file: where figures come from that XLA itself has written; "" if there are none.
+// The totals of the default memory space, "spaces", "buffers", and "padding" of the `top` worst shapes.
+// xla_file: XLA's file about memory that the figures are from; "" if there is none.
 Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, const std::string& file,
                 const std::string& xla_file, int64_t top);
 
-// What MemoryComparison tells, of the files `before` and `after`: "spaces" with both peaks, and all "buffers" that differ, the
-// largest differences first.
+// The facts of MemoryComparison for the files `before` and `after`: "spaces" with both peaks, and all "buffers" that
+// differ, the largest differences first.
 Json MemoryComparisonJson(const MemoryAnalysis& a, const MemoryAnalysis& b, const std::string& before,
                           const std::string& after);
 
-// As XLA's output_size_in_bytes: with the table of pointers of a result that is a tuple. A TPU's depends on the
-// generation, so it is left out as long as that is only guessed.
+// As XLA's output_size_in_bytes, with the table of pointers of a tuple result. The table of a TPU depends on the
+// generation, so it is left out if the generation is a guess.
 int64_t OutputBytes(const MemoryAnalysis& memory);
 
 // "HBM", "VMEM", …; "" for a number without a name.
 std::string MemorySpaceName(const MemoryTarget& target, int64_t memory_space);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_MEMORY_JSON_H_

@@ -15,7 +15,9 @@
 #include "kashi/base/text.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::HumanBytes;
 namespace {
 
 // "S(1) VMEM"
@@ -30,7 +32,7 @@ const MemorySpaceUsage* FindSpace(const MemoryAnalysis& memory, int64_t number) 
   return found == memory.spaces.end() ? nullptr : &*found;
 }
 
-// What is there when the space is fullest, the largest first.
+// The buffers at the peak of a memory space, the largest first.
 std::vector<int32_t> BuffersAtPeak(const MemoryAnalysis& memory, const MemorySpaceUsage& space) {
   std::vector<int32_t> numbers = space.temporaries;
   for (int32_t i = 0; i < memory.buffers.size(); ++i) {
@@ -56,7 +58,7 @@ std::string OperatorText(const HloInstruction& instruction) {
   return text;
 }
 
-// A tuple's buffer has pointers only, and its text can be as long as a module.
+// The buffer of a tuple has only pointers, and the text of its shape can be very long.
 std::string BufferShapeText(const Shape& shape) {
   if (shape.IsTuple()) return absl::StrCat("table of a tuple of ", shape.tuple_shapes_size());
   return shape.ToString(/*print_layout=*/true);
@@ -65,8 +67,8 @@ std::string BufferShapeText(const Shape& shape) {
 std::string LifeText(const MemoryAnalysis& memory, const MemoryBuffer& buffer) {
   if (buffer.kind != MemoryBuffer::Kind::kTemporary) return "the whole program";
   const auto& sequence = memory.sequences[buffer.region];
-  return absl::StrCat("steps ", buffer.first_step, " to ", buffer.last_step, " of ", sequence.size(),
-                      ", last needed by ", sequence[buffer.last_step]->name());
+  return absl::StrCat("steps ", buffer.first_step, " to ", buffer.last_step, " of ", sequence.size(), ", last user ",
+                      sequence[buffer.last_step]->name());
 }
 
 void AppendBuffer(const MemoryAnalysis& memory, const MemoryBuffer& buffer, size_t rank, std::string* text) {
@@ -80,7 +82,7 @@ void AppendBuffer(const MemoryAnalysis& memory, const MemoryBuffer& buffer, size
                     "\n");
   }
   absl::StrAppend(text, "     XLA label: ", value.name);
-  if (buffer.values.size() > 1) absl::StrAppend(text, " and ", buffer.values.size() - 1, " more in its place");
+  if (buffer.values.size() > 1) absl::StrAppend(text, " and ", buffer.values.size() - 1, " more in the same place");
   absl::StrAppend(text, "\n     Allocation type: ", MemoryBufferKindName(buffer.kind), ", ", LifeText(memory, buffer),
                   "\n");
 }
@@ -105,7 +107,7 @@ bool HasTemporaries(const MemoryAnalysis& memory) {
                         [](const MemoryBuffer& buffer) { return buffer.kind == MemoryBuffer::Kind::kTemporary; });
 }
 
-// Where the bytes of the temporaries come from.
+// Explains the source of the figures about temporaries.
 void AppendBasis(const MemoryAnalysis& memory, const std::string& xla_file, std::string* text) {
   switch (memory.basis) {
     case MemoryBasis::kXlaAssignment:
@@ -122,7 +124,7 @@ void AppendBasis(const MemoryAnalysis& memory, const std::string& xla_file, std:
       break;
     case MemoryBasis::kEstimate:
       if (memory.is_scheduled && HasTemporaries(memory))
-        absl::StrAppend(text, "The temporaries are an estimate: what is alive at once.\n");
+        absl::StrAppend(text, "The temporaries are an estimate: the sum of those that are alive at the same time.\n");
       break;
     case MemoryBasis::kSchedule:
       break;
@@ -134,35 +136,34 @@ void AppendBasis(const MemoryAnalysis& memory, const std::string& xla_file, std:
     bytes += buffer.bytes;
   }
   if (count > 0) {
-    absl::StrAppend(text, Count(count, "more buffer"), " for temporaries, ", HumanBytes(bytes), " in all, ",
-                    count == 1 ? "lies" : "lie", " in the memory of outputs while the outputs do not need it.\n");
+    absl::StrAppend(text, Count(count, "more buffer"), " for temporaries (", HumanBytes(bytes), ") ",
+                    count == 1 ? "uses" : "use", " the memory of outputs while the outputs do not need it.\n");
   }
   for (const MemorySpaceUsage& space : memory.spaces) {
     if (space.gap_bytes > 0 && space.memory_space == memory.default_space().memory_space) {
-      absl::StrAppend(text, "The peak has ", HumanBytes(space.gap_bytes), " of gaps between temporaries.\n");
+      absl::StrAppend(text, "The peak includes ", HumanBytes(space.gap_bytes), " of gaps between temporaries.\n");
     }
   }
 }
 
 void AppendNotes(const MemoryAnalysis& memory, std::string* text) {
   if (!memory.is_scheduled) {
-    absl::StrAppend(
-        text,
-        "The module has no schedule. Kashi chose the order of its instructions to need little memory, and the "
-        "bytes of temporaries are an estimate.\n");
+    absl::StrAppend(text,
+                    "The module has no schedule. Kashi chose an order of its instructions that needs little memory, so "
+                    "the bytes of "
+                    "temporaries are an estimate.\n");
   }
   if (memory.target.is_guess && memory.target.is_tpu()) {
-    absl::StrAppend(text, "The generation of TPU was guessed; --target sets it.\n");
+    absl::StrAppend(text, "The TPU generation is a guess; --target sets it.\n");
   }
   for (const MemorySpaceUsage& space : memory.spaces) {
     if (space.unused_donor_bytes > 0) {
       absl::StrAppend(text, "Arguments of ", HumanBytes(space.unused_donor_bytes), " in ",
-                      SpaceText(memory.target, space.memory_space),
-                      " are given away, but no result takes their memory.\n");
+                      SpaceText(memory.target, space.memory_space), " are donated, but no output uses their memory.\n");
     }
     if (space.scratch_bytes == 0) continue;
-    absl::StrAppend(text, "One instruction uses up to ", HumanBytes(space.scratch_bytes), " more of ",
-                    SpaceText(memory.target, space.memory_space), " as scratch while it runs.\n");
+    absl::StrAppend(text, "An instruction needs up to ", HumanBytes(space.scratch_bytes), " of scratch memory in ",
+                    SpaceText(memory.target, space.memory_space), " while it runs.\n");
   }
 }
 
@@ -170,12 +171,12 @@ void AppendLargest(const MemoryAnalysis& memory, int64_t top, int64_t memory_spa
   const MemorySpaceUsage* space = FindSpace(memory, memory_space);
   const std::vector<int32_t> buffers = space == nullptr ? std::vector<int32_t>() : BuffersAtPeak(memory, *space);
   if (buffers.empty()) {
-    absl::StrAppend(text, "\nThere is nothing in ", SpaceText(memory.target, memory_space), ".\n");
+    absl::StrAppend(text, "\nNo buffer is in ", SpaceText(memory.target, memory_space), ".\n");
     return;
   }
   if (top == 0) return;
-  absl::StrAppend(text, "\nLargest of ", Count(static_cast<int64_t>(buffers.size()), "buffer"), " in ",
-                  SpaceText(memory.target, memory_space), " when it is fullest:\n");
+  absl::StrAppend(text, "\nLargest of ", Count(static_cast<int64_t>(buffers.size()), "buffer"), " at the peak of ",
+                  SpaceText(memory.target, memory_space), ":\n");
   for (size_t i = 0; i < buffers.size() && i < top; ++i) {
     AppendBuffer(memory, memory.buffers[buffers[i]], i + 1, text);
   }
@@ -229,4 +230,4 @@ std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, 
   return text;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -12,7 +12,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_place.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 bool HasTiles(const HloModule& module) {
@@ -31,12 +31,12 @@ SourceText TextOf(const ModuleFile& file) {
 
 HloVerifierOpts VerifierOptionsFor(const HloModule& module) {
   HloVerifierOpts opts;
-  // Where arrays are tiled, the target knows best: for TPU, bitcasts look into padding and the indices of a scatter have
-  // layouts of their own.
+  // Tiled arrays come from a compiler for TPUs: there, bitcasts may read padding, and the indices of a scatter have
+  // other layouts.
   const bool is_tiled = HasTiles(module);
   opts.allow_bitcast_to_have_different_size = is_tiled;
   if (!is_tiled) opts.instruction_can_change_layout = InstructionMayChangeLayout;
-  // Compilers mix precisions where they please; a module with a schedule comes from one.
+  // Compilers mix precisions, and only compilers make schedules.
   opts.allow_mixed_precision = module.has_schedule();
   return opts;
 }
@@ -95,4 +95,4 @@ bool CheckModule(const ModuleFile& file, Answers* answers) {
   return false;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -1,4 +1,4 @@
-// Whether a module keeps HLO's rules: what `kashi verify` tells, and what other verbs ask before they use a module.
+// The verifier for the verbs: `kashi verify` prints its findings, and other verbs check modules before they use them.
 #ifndef KASHI_CLI_MODULE_CHECK_H_
 #define KASHI_CLI_MODULE_CHECK_H_
 
@@ -9,26 +9,28 @@
 #include "cli/module_file.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// What modules that XLA itself wrote comply with.
+// The rules that modules written by XLA obey.
 HloVerifierOpts VerifierOptionsFor(const HloModule& module);
 
-// Under its place in the text, source line and caret; of a module without text the instruction or the computation below it.
+// The finding with its place in the text, the source line and a caret; for a module without text, with the instruction
+// or the name of the computation.
 std::string FindingText(const ModuleFile& file, const HloFinding& finding);
 
-// An error of something that was done with the module: under the place of the instruction that it is about, if it has one.
-// Without a text, the message names the instruction and the computation.
+// Adds an error about the module, with the place of the instruction that it is about, if there is one. Without a text,
+// the message names the instruction and the computation.
 void AddModuleError(const ModuleFile& file, const absl::Status& status, Answers* answers);
 
-// {"rule", "instruction", "line", "column", "computation", "message"}; null where a finding is about no instruction or
-// computation, or the module has no text.
+// {"rule", "instruction", "line", "column", "computation", "message"}; null for what the finding or the module does not
+// have.
 Json FindingJson(const HloFinding& finding);
 
-// For verbs that are about to run the module: operands may mix precisions, layouts do not matter. False if there are findings,
-// which go to standard error, or, with --json, to `answers` as {"file", "error": the first, "findings"}.
+// For verbs that run the module: operands may mix precisions, and layouts are ignored. Returns false if there are
+// findings, and prints them to standard error or, with --json, adds {"file", "error": the first finding, "findings"} to
+// `answers`.
 bool CheckModule(const ModuleFile& file, Answers* answers);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_MODULE_CHECK_H_

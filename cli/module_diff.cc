@@ -10,12 +10,14 @@
 #include "kashi/hlo/ir/elided_constant.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::IsElidedConstant;
 namespace {
 
 using InstructionMap = absl::flat_hash_map<const HloInstruction*, const HloInstruction*>;
 
-// What an instruction does, without names: "dot(, ), lhs_contracting_dims={1}, …".
+// The operation without names: "dot(, ), lhs_contracting_dims={1}, …".
 std::string OperationText(const HloInstruction& instruction) {
   static const HloPrintOptions options =
       HloPrintOptions::Canonical()
@@ -28,18 +30,18 @@ std::string OperationText(const HloInstruction& instruction) {
   return instruction.ToString(options);
 }
 
-// Behind the operands, which have no names there.
+// The attributes: the text after the operands, which have no names there.
 std::string AttributesOf(const HloInstruction& instruction) {
   const std::string text = OperationText(instruction);
   const size_t end = text.find("), ");
   return end == std::string::npos ? "none" : text.substr(end + 3);
 }
 
-// ---- Instructions ----------------------------------------------------------------------------------------------------------
+// ---- Instructions ---------------------------------------------------------------------------------------------------
 
 class ComputationMatcher {
  public:
-  // `counterparts` gets the pairs.
+  // Adds the pairs to `counterparts`.
   ComputationMatcher(const HloComputation& a, const HloComputation& b, bool with_layouts, InstructionMap* counterparts)
       : a_(a), b_(b), with_layouts_(with_layouts), counterparts_(*counterparts) {
     for (const HloInstruction* x : a.MakeInstructionPostOrder()) order_a_.push_back(x);
@@ -92,7 +94,7 @@ class ComputationMatcher {
 
 std::string ComputationMatcher::OperationOf(const HloInstruction& x) const {
   std::string text = absl::StrCat(ShapeText(x), " ", OperationText(x));
-  // Text leaves out the values of large constants.
+  // The text lacks the values of large constants.
   if (IsElidedConstant(x)) {
     absl::StrAppend(&text, "#elided");
   } else if (x.IsConstant()) {
@@ -203,7 +205,7 @@ ComputationDiff ComputationMatcher::Collect() const {
   return diff;
 }
 
-// ---- Computations ----------------------------------------------------------------------------------------------------------
+// ---- Computations ---------------------------------------------------------------------------------------------------
 
 class ModuleMatcher {
  public:
@@ -227,7 +229,7 @@ class ModuleMatcher {
   ModuleDiff diff_;
 };
 
-// Does nothing if either has its partner.
+// Does nothing if one of them has a counterpart already.
 void ModuleMatcher::Pair(const HloComputation* x, const HloComputation* y) {
   if (counterparts_.count(x) > 0 || taken_.count(y) > 0) return;
   counterparts_[x] = y;
@@ -245,7 +247,7 @@ void ModuleMatcher::PairCalleesOf(const HloComputation& computation) {
   }
 }
 
-// What corresponding instructions call must correspond.
+// The computations that paired instructions call must be paired.
 void ModuleMatcher::AddCallChanges() {
   const auto names = [](absl::Span<HloComputation* const> callees) {
     return absl::StrJoin(callees, ", ", [](std::string* out, const auto* c) { absl::StrAppend(out, c->name()); });
@@ -287,7 +289,7 @@ void ModuleMatcher::CountRenamed() {
 
 ModuleDiff ModuleMatcher::Match() {
   Pair(a_.entry_computation(), b_.entry_computation());
-  // The list grows while callees are found.
+  // The list grows during the loop.
   for (size_t i = 0; i < diff_.computations.size(); ++i) PairCalleesOf(*diff_.computations[i].a);
   absl::flat_hash_map<absl::string_view, const HloComputation*> by_name;
   for (const HloComputation* y : b_.computations()) by_name[y->name()] = y;
@@ -319,4 +321,4 @@ ModuleDiff DiffModules(const HloModule& a, const HloModule& b, bool with_layouts
   return ModuleMatcher(a, b, with_layouts).Match();
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -1,9 +1,9 @@
-// In what two modules differ, instruction by instruction: `kashi diff`'s structural half.
+// The structural differences of two modules, instruction by instruction, for `kashi diff`.
 //
-// Computations correspond if corresponding instructions call them, beginning at ENTRY; the rest by name. Instructions of
-// corresponding computations correspond, each to at most one, by the first of these that finds a partner:
+// Computations are paired if paired instructions call them, beginning at ENTRY; the rest by name. The instructions of
+// paired computations are paired by the first of these rules that finds a partner:
 //
-//   parameters of one number
+//   same parameter number
 //   same operation (opcode, shape, attributes, value of a constant), same operands, same name
 //   same operation, same operands
 //   same name, same opcode
@@ -11,8 +11,8 @@
 //   the root
 //   same name
 //
-// So neither new names nor a new order is a difference, and one changed instruction is one difference, not one for each
-// that uses it. Metadata and control dependencies do not count.
+// So new names or another order are no difference. A changed instruction is one difference, and its users are none.
+// Metadata and control dependencies are ignored.
 #ifndef KASHI_CLI_MODULE_DIFF_H_
 #define KASHI_CLI_MODULE_DIFF_H_
 
@@ -23,9 +23,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// Corresponding instructions that are not the same.
+// A pair of instructions that differ.
 struct InstructionChange {
   const HloInstruction* a;
   const HloInstruction* b;
@@ -49,17 +49,18 @@ struct ModuleDiff {
   std::vector<const HloComputation*> only_a;
   std::vector<const HloComputation*> only_b;
   absl::flat_hash_map<const HloInstruction*, const HloInstruction*> counterparts;  // of a's instructions in b
-  // Of those without a counterpart: instructions of any computation of b with the same name, opcode and op_name. Compilers
-  // move instructions into fusions and leave them their names.
+  // For instructions of a without a counterpart: the instruction in any computation of b with the same name, opcode and
+  // op_name. Compilers move instructions into fusions and keep their names.
   absl::flat_hash_map<const HloInstruction*, const HloInstruction*> namesakes;
   int64_t renamed = 0;
 
   int64_t size() const;  // number of differences
 };
 
-// `with_layouts`: other layouts are other shapes. The result is valid as long as the modules. O(size of both), expected.
+// `with_layouts`: a different layout is a different shape. The result is valid as long as the modules. O(size of both),
+// expected.
 ModuleDiff DiffModules(const HloModule& a, const HloModule& b, bool with_layouts);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_MODULE_DIFF_H_

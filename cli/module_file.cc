@@ -26,15 +26,17 @@
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::AvailableMemoryBytes;
 namespace {
 
 absl::Status CannotRead(const std::string& path) {
   return InvalidArgument("cannot read %s: %s", path, std::strerror(errno));
 }
 
-// By its name. The name of a program is in it, and of a GPU's generation (sm_9.0a_gpu_after_optimizations.txt), so that only
-// the end tells what XLA writes into a dump directory beside modules.
+// Decides by the end of the name whether a file of a dump directory may be a module. Other parts of the name are the
+// name of the program and the generation of a GPU (sm_9.0a_gpu_after_optimizations.txt).
 bool IsModuleName(absl::string_view name) {
   const auto is_ending = [&name](absl::string_view ending) { return absl::ConsumeSuffix(&name, ending); };
   constexpr absl::string_view kEndings[] = {".txt", ".hlo", ".pbtxt", ".pb", ".hlo_text"};
@@ -43,7 +45,8 @@ bool IsModuleName(absl::string_view name) {
   return !absl::c_any_of(kOthers, is_ending);
 }
 
-// XLA's backends write other text beside modules. A file that cannot be read may be a module.
+// XLA's backends write other texts beside modules. An unreadable file counts as a module, so that its error is
+// reported.
 bool IsOtherText(const std::filesystem::path& path) {
   if (path.extension() != ".txt") return false;
   char beginning[1024];
@@ -54,7 +57,7 @@ bool IsOtherText(const std::filesystem::path& path) {
   return size > 0 && !BeginsLikeHloText({beginning, size});
 }
 
-// Protos have bytes that text has by accident only, or begin with one of their fields: `name: "…"`.
+// Protos have bytes that text does not have, or begin with a field: `name: "…"`.
 bool LooksLikeProto(absl::string_view bytes) {
   if (BeginsLikeHloText(bytes)) return false;
   bool text_format = false;
@@ -67,7 +70,7 @@ bool LooksLikeProto(absl::string_view bytes) {
   });
 }
 
-// --input-limit; 0: not given.
+// --input-limit; 0 if it is not given.
 uint64_t input_limit = 0;
 
 uint64_t InputLimit() {
@@ -77,11 +80,11 @@ uint64_t InputLimit() {
 }
 
 absl::Status IsTooLarge(const std::string& path, uint64_t limit) {
-  return ResourceExhausted("%s has more than %d bytes; --input-limit sets the limit", path == "-" ? "<stdin>" : path,
+  return ResourceExhausted("%s has more than %d bytes (--input-limit sets the limit)", path == "-" ? "<stdin>" : path,
                            limit);
 }
 
-// `expected_size` may be 0: only the end of a pipe or a device tells its size.
+// `expected_size` is 0 for a pipe or a device, whose size is unknown.
 absl::StatusOr<std::string> ReadUpTo(uint64_t limit, std::FILE* file, const std::string& path, uint64_t expected_size) {
   if (expected_size > limit) return IsTooLarge(path, limit);
   std::string bytes;
@@ -109,7 +112,7 @@ ModuleFile::~ModuleFile() = default;
 void AddInputLimitOption(Verb* verb) {
   verb->AddSizeOption(
       "--input-limit", &input_limit,
-      "Most bytes to read from a file, such as 500M (default: 4G, or half of the available memory if less)");
+      "Largest file to read, such as 500M (default: 4G, or half of the available memory if that is less)");
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
@@ -206,7 +209,7 @@ absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& pat
   }
   if (error) return InvalidArgument("cannot read %s: %s", path, error.message());
   if (files.empty())
-    return InvalidArgument("%s holds no module: no file of a dump (module_0000.*.txt, *.hlo.pb)", path);
+    return InvalidArgument("%s has no module: no file of a dump, such as module_0000.*.txt or *.hlo.pb", path);
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -224,4 +227,4 @@ std::vector<std::string> ExpandModulePaths(const std::vector<std::string>& paths
   return files;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

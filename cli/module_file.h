@@ -1,4 +1,4 @@
-// Modules from files: what the verbs that take an HLO module share.
+// Modules from files, for the verbs that take an HLO module.
 #ifndef KASHI_CLI_MODULE_FILE_H_
 #define KASHI_CLI_MODULE_FILE_H_
 
@@ -15,23 +15,23 @@ class HloModule;
 struct HloProtoFile;
 }  // namespace kashi
 
-namespace kashi::internal {
-}  // namespace kashi::internal
-
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 class Answers;
 class Verb;
 
-// --input-limit: what ReadFile may read. By default 4 GiB, or half of the memory that is available if that is less.
+// What the help says about a FILE argument.
+inline constexpr char kModuleOrDirectory[] = "A module, a dump directory, or `-` for standard input";
+
+// --input-limit: the most bytes that ReadFile reads. Default: 4 GiB, or half of the available memory if that is less.
 void AddInputLimitOption(Verb* verb);
 
-// The contents of a file, or of standard input if the path is "-". RESOURCE_EXHAUSTED beyond --input-limit: a device may
-// have no end.
+// The contents of a file, or of standard input if the path is "-". RESOURCE_EXHAUSTED if they exceed --input-limit: a
+// device may have no end.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-// A file and the module that it holds. The contents tell the kind of file, not the name: HLO text, or HloModuleProto,
-// HloProto or HloSnapshot in binary, text or JSON form; each also packed by gzip.
+// A file and its module. The contents decide the kind of the file, not its name: HLO text, or HloModuleProto, HloProto
+// or HloSnapshot in binary, text or JSON form; each may be packed by gzip.
 struct ModuleFile {
   ModuleFile();
   ModuleFile(ModuleFile&&) noexcept;
@@ -42,22 +42,22 @@ struct ModuleFile {
   std::string bytes;  // as read
   bool is_text = false;
   std::unique_ptr<HloModule> module;
-  std::unique_ptr<HloProtoFile> proto;  // of a proto: what it holds besides the module; never null
+  std::unique_ptr<HloProtoFile> proto;  // the contents of a proto without the module; never null
 };
 
 struct ModuleReaderOptions {
   bool strict = false;  // warnings are errors
 };
 
-// Reads a module. nullopt after an error, which `answers` has received; warnings go to standard error under their place.
+// Reads a module. After an error, adds it to `answers` and returns nullopt. Prints warnings to standard error.
 std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options, Answers* answers);
 
-// The module files that an argument means: itself, or, of a directory that `--xla_dump_to` wrote, all that hold modules, in
-// the order of their names. INVALID_ARGUMENT for a directory without any.
+// The module files of an argument: the file itself, or all files of an --xla_dump_to directory that hold modules,
+// sorted by name. INVALID_ARGUMENT for a directory without modules.
 absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& path);
-// Those of all arguments, in their order. `answers` receives the errors.
+// The files of all arguments, in order. Adds errors to `answers`.
 std::vector<std::string> ExpandModulePaths(const std::vector<std::string>& paths, Answers* answers);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_MODULE_FILE_H_

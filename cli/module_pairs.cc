@@ -8,7 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/strip.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 std::string FileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
@@ -23,7 +23,7 @@ std::string WithoutNumber(const std::string& path) {
   return std::string(rest.substr(digits + 1));
 }
 
-// Takes those with equal keys out of `a` and `b`.
+// Moves the files with equal keys from `a` and `b` to pairs.
 void PairBy(const std::function<std::string(const std::string&)>& key, std::vector<std::string>* a,
             std::vector<std::string>* b, std::map<std::string, std::string>* partners) {
   std::map<std::string, std::deque<std::string>> waiting;
@@ -59,4 +59,4 @@ ModulePairs PairModules(const std::vector<std::string>& a, const std::vector<std
   return result;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -1,11 +1,11 @@
-// Which modules of two directories belong together.
+// Pairs the modules of two directories.
 #ifndef KASHI_CLI_MODULE_PAIRS_H_
 #define KASHI_CLI_MODULE_PAIRS_H_
 
 #include <string>
 #include <vector>
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 struct ModulePair {
   std::string name;  // of the file in A, without directories
@@ -19,10 +19,10 @@ struct ModulePairs {
   std::vector<std::string> only_b;
 };
 
-// Files of the same name; of the rest those of dumps whose names are alike but for the number of the module, which each run
-// of a program gives anew: module_0003.jit_f.cpu_after_optimizations.txt. Several alike are paired in their order.
+// Pairs files of the same name, then files whose names differ only in the number of the module, which changes from run
+// to run: module_0003.jit_f.cpu_after_optimizations.txt. Several files of such a name are paired in order.
 ModulePairs PairModules(const std::vector<std::string>& a, const std::vector<std::string>& b);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_MODULE_PAIRS_H_

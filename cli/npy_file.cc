@@ -14,7 +14,7 @@
 #include "kashi/base/status.h"
 #include "kashi/literal/npy.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 absl::StatusOr<Literal> NameFile(const std::string& path, absl::StatusOr<Literal> literal) {
@@ -22,7 +22,7 @@ absl::StatusOr<Literal> NameFile(const std::string& path, absl::StatusOr<Literal
   return absl::Status(literal.status().code(), absl::StrCat(path, ": ", literal.status().message()));
 }
 
-// A file of unknown size, such as a pipe, or one that is not there.
+// Reads a file of unknown size, such as a pipe. Also reports a missing file.
 absl::StatusOr<Literal> ReadWhole(const std::string& path, const Shape& expected) {
   KASHI_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   return NameFile(path, ReadNpy(bytes, expected));
@@ -55,8 +55,8 @@ absl::Status WriteNpyFile(const std::string& path, const LiteralSlice& literal) 
     }
     return WriteOutput(path, {beginning, elements});
   }
-  KASHI_RETURN_IF_ERROR(WriteNpy(literal, &beginning));  // rearranges elements, or says what is wrong
+  KASHI_RETURN_IF_ERROR(WriteNpy(literal, &beginning));  // rearranges the elements, or returns an error
   return WriteOutput(path, beginning);
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

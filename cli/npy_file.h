@@ -1,5 +1,5 @@
-// Arrays in .npy files: what the verbs that read and write them share. Elements go from the file into the literal, and from
-// the literal into the file, without a copy of them between the two.
+// Reads and writes .npy files for the verbs. Elements are read into the literal and written from it without another
+// copy.
 #ifndef KASHI_CLI_NPY_FILE_H_
 #define KASHI_CLI_NPY_FILE_H_
 
@@ -10,14 +10,14 @@
 #include "kashi/array/shape.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// As ReadNpy (kashi/literal/npy.h) of the file, or of standard input if the path is "-". Errors name the path.
+// ReadNpy (kashi/literal/npy.h) of a file, or of standard input if the path is "-". Errors name the path.
 absl::StatusOr<Literal> ReadNpyFile(const std::string& path, const Shape& expected);
 
-// As WriteOutput (cli/verb.h) of the bytes that WriteNpy makes.
+// Writes the bytes of WriteNpy with WriteOutput (cli/verb.h).
 absl::Status WriteNpyFile(const std::string& path, const LiteralSlice& literal);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_NPY_FILE_H_

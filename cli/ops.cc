@@ -11,7 +11,9 @@
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::FindEvaluation;
 namespace {
 
 struct OpsOptions {
@@ -44,7 +46,7 @@ std::string AttributesOf(const HloOpcodeInfo& info, absl::string_view quote) {
 
 bool CanEvaluate(HloOpcode opcode) { return FindEvaluation(opcode) != nullptr; }
 
-// What Kashi infers of the result's shape.
+// Whether Kashi infers the shape of the result.
 std::string Inference(const HloOpcodeInfo& info) {
   if (info.Has(HloOpcodeFlags::kInferable)) return "yes";
   return info.shape_rule == HloShapeRule::kNone ? "" : "checked";
@@ -67,7 +69,7 @@ Json OpJson(HloOpcode opcode) {
   return json;
 }
 
-// Reader, printer and verifier know every operation of the table.
+// The reader, the printer and the verifier support every operation.
 std::string MarkdownRow(HloOpcode opcode) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode);
   return absl::StrCat("| `", info.name, "` | ", OperandsOf(info), " | ", AttributesOf(info, "`"),
@@ -94,7 +96,7 @@ int RunOps(const OpsOptions& options) {
   for (const std::string& name : options.names.empty() ? all : options.names) {
     const std::optional<HloOpcode> opcode = FindHloOpcode(name);
     if (!opcode.has_value()) {
-      const std::string error = absl::StrCat("there is no operation `", name, "`", DidYouMean(name, all));
+      const std::string error = absl::StrCat("unknown operation `", name, "`", DidYouMean(name, all));
       answers.AddError({"<argument>", name}, ErrorAboutAll({"<argument>", name}, absl::InvalidArgumentError(error)));
     } else if (options.json) {
       answers.AddLine(OpJson(*opcode));
@@ -109,15 +111,19 @@ int RunOps(const OpsOptions& options) {
 
 void AddOpsVerb(Command* command) {
   auto options = std::make_shared<OpsOptions>();
-  const std::string examples =
-      "  kashi ops gather scatter        operands and attributes of two operations\n"
+  VerbHelp help;
+  help.group = kProgramVerbs;
+  help.summary = "List the operations of HLO with their operands and attributes";
+  help.examples =
+      "  kashi ops gather scatter        two operations\n"
+      "  kashi ops                       all operations\n"
       "  kashi ops --json                all operations, one object per line";
-  Verb* verb = command->AddVerb("ops", "List the operations of HLO, their operands and attributes", examples,
-                                [options] { return RunOps(*options); });
+  help.failure = "An operation does not exist, or the output cannot be written";
+  Verb* verb = command->AddVerb("ops", help, [options] { return RunOps(*options); });
   verb->AddOption("NAME", &options->names, "Operations (default: all)");
-  AddJsonFlag(verb, &options->json);
-  verb->AddFlag("--markdown", &options->markdown, "Print a table in Markdown");
+  verb->AddFlag("--markdown", &options->markdown, "Print a Markdown table");
   AddOutputOption(verb, &options->output, "Write to this file");
+  AddJsonFlag(verb, &options->json);
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -13,10 +13,10 @@
 #include "absl/strings/str_split.h"
 #include "cli/suggest.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
-// ---- What values may be ----------------------------------------------------------------------------------------------------
+// ---- Checks of values -----------------------------------------------------------------------------------------------
 
 std::string CheckWhole(const std::string& text, int64_t min, int64_t max) {
   int64_t number = 0;
@@ -37,10 +37,12 @@ std::string CheckInteger(const std::string& text) {
 
 std::string CheckReal(const std::string& text) {
   double number = 0;
-  return absl::SimpleAtod(text, &number) ? "" : absl::StrCat("`", text, "` is no number");
+  return absl::SimpleAtod(text, &number) ? "" : absl::StrCat("`", text, "` is not a number");
 }
 
-std::string CheckFileName(const std::string& name) { return name.empty() ? "an empty name names no file" : ""; }
+std::string CheckFileName(const std::string& name) {
+  return name.empty() ? "the name of a file must not be empty" : "";
+}
 
 OptionInfo WithValue(const std::string& value) {
   OptionInfo info;
@@ -48,32 +50,37 @@ OptionInfo WithValue(const std::string& value) {
   return info;
 }
 
-// ---- Help ------------------------------------------------------------------------------------------------------------------
+// ---- Help -----------------------------------------------------------------------------------------------------------
 
 constexpr size_t kHelpWidth = 100;
 constexpr size_t kHelpIndent = 26;  // of descriptions
 
-// Appends words behind what the line has already; further lines are indented.
-void AppendWrapped(absl::string_view words, std::string* text) {
-  const size_t line_break = text->rfind('\n');
-  size_t column = text->size() - (line_break == std::string::npos ? 0 : line_break + 1);
-  if (column + 1 > kHelpIndent) {
-    text->push_back('\n');
-    column = 0;
-  }
-  text->append(kHelpIndent - column, ' ');
-  column = kHelpIndent;
+// Appends words from column `indent` on, in lines of at most kHelpWidth. All lines but the first are indented here.
+void AppendWrapped(absl::string_view words, size_t indent, std::string* text) {
+  size_t column = indent;
   for (const absl::string_view word : absl::StrSplit(words, ' ')) {
-    const bool is_first = column == kHelpIndent;
+    const bool is_first = column == indent;
     if (!is_first && column + 1 + word.size() > kHelpWidth) {
-      absl::StrAppend(text, "\n", std::string(kHelpIndent, ' '), word);
-      column = kHelpIndent + word.size();
+      absl::StrAppend(text, "\n", std::string(indent, ' '), word);
+      column = indent + word.size();
     } else {
       absl::StrAppend(text, is_first ? "" : " ", word);
       column += word.size() + (is_first ? 0 : 1);
     }
   }
   text->push_back('\n');
+}
+
+// "  --top N                 How many …": the description on a line of its own if the name is too long.
+void AppendRow(const std::string& name, const std::string& description, std::string* text) {
+  absl::StrAppend(text, "  ", name);
+  const bool is_long = name.size() + 2 >= kHelpIndent;
+  absl::StrAppend(text, is_long ? "\n" : "", std::string(is_long ? kHelpIndent : kHelpIndent - name.size() - 2, ' '));
+  AppendWrapped(description, kHelpIndent, text);
+}
+
+void AppendRows(const std::vector<std::pair<std::string, std::string>>& rows, std::string* text) {
+  for (const auto& [name, description] : rows) AppendRow(name, description, text);
 }
 
 std::string ValueText(const OptionInfo& info) { return info.value.empty() ? "" : absl::StrCat(" ", info.value); }
@@ -84,12 +91,14 @@ std::string NamesText(const OptionInfo& info) {
   return absl::StrCat(absl::StrJoin(info.names, ", "), ValueText(info));
 }
 
-void AppendHelp(const std::string& names, const std::string& description, std::string* text) {
-  absl::StrAppend(text, "  ", names);
-  AppendWrapped(description, text);
+void AppendSection(const HelpSection& section, std::string* text) {
+  text->push_back('\n');
+  if (!section.title.empty()) absl::StrAppend(text, section.title, ":\n");
+  if (!section.text.empty()) AppendWrapped(section.text, 0, text);
+  AppendRows(section.rows, text);
 }
 
-// In our words what the library says of an option whose value lacks, or that takes none.
+// Our words for CLI11's error about an option without its value, or a flag with a value.
 std::string MismatchText(const std::string& text) {
   const std::string name = text.substr(0, text.find_first_of(": "));
   if (absl::StrContains(text, "flag override")) return absl::StrCat("--", name, " takes no value");
@@ -104,7 +113,7 @@ constexpr char kHelpName[] = "-h, --help";
 
 }  // namespace
 
-// ---- Options ---------------------------------------------------------------------------------------------------------------
+// ---- Options --------------------------------------------------------------------------------------------------------
 
 Option* Option::Required() {
   option_->required();
@@ -153,18 +162,25 @@ Option* Option::Excludes(const Option* other) {
   return this;
 }
 
-// ---- Verbs -----------------------------------------------------------------------------------------------------------------
+// ---- Verbs ----------------------------------------------------------------------------------------------------------
 
-Verb::Verb(CLI::App* app, std::string examples, std::function<int()> run)
-    : app_(app), examples_(std::move(examples)), run_(std::move(run)) {}
+Verb::Verb(CLI::App* app, VerbHelp help, std::function<int()> run)
+    : app_(app), help_(std::move(help)), run_(std::move(run)) {}
 Verb::~Verb() = default;
 
 std::string Verb::name() const { return app_->get_name(); }
-std::string Verb::description() const { return app_->get_description(); }
+
+std::vector<std::pair<std::string, std::string>> Verb::ExitStatuses() const {
+  std::vector<std::pair<std::string, std::string>> statuses = {
+      {"0", "Success"}, {"1", help_.failure}, {"2", "The command line is wrong"}};
+  if (help_.stops_at_interrupt) statuses.emplace_back("130", "Stopped by Ctrl-C");
+  return statuses;
+}
 
 Option* Verb::Own(CLI::Option* option, OptionInfo info) {
   info.names = absl::StrSplit(option->get_name(/*positional=*/false, /*all_options=*/true), ',');
   info.description = option->get_description();
+  info.group = group_;
   return options_.emplace_back(std::make_unique<Option>(option, std::move(info))).get();
 }
 
@@ -229,16 +245,25 @@ std::string Verb::Usage() const {
 std::string Verb::Help() const {
   std::string arguments;
   std::string options;
+  std::string group = "\n";  // no group has this name
   for (const std::unique_ptr<Option>& option : options_) {
     const OptionInfo& info = option->info();
-    AppendHelp(NamesText(info), info.description, info.is_positional() ? &arguments : &options);
+    if (!info.is_positional() && info.group != group) {
+      group = info.group;
+      absl::StrAppend(&options, "\n", group.empty() ? "Options" : group, ":\n");
+    }
+    AppendRow(NamesText(info), info.description, info.is_positional() ? &arguments : &options);
   }
-  AppendHelp(kHelpName, "Print this help", &options);
-  return absl::StrCat(description(), ".\n\nUsage: ", Usage(), "\n", arguments.empty() ? "" : "\nArguments:\n",
-                      arguments, "\nOptions:\n", options, "\nExamples:\n", examples_, "\n");
+  if (options.empty()) options = "\nOptions:\n";
+  AppendRow(kHelpName, "Print this help", &options);
+  std::string text = absl::StrCat(summary(), ".\n\nUsage: ", Usage(), "\n", arguments.empty() ? "" : "\nArguments:\n",
+                                  arguments, options, "\nExamples:\n", help_.examples, "\n");
+  for (const HelpSection& section : help_.sections) AppendSection(section, &text);
+  AppendSection({"Exit status", "", ExitStatuses()}, &text);
+  return text;
 }
 
-// What the command line has too much.
+// An error message about the arguments that the verb does not know.
 std::string Verb::UnexpectedArguments() const {
   const std::vector<std::string> unexpected = app_->remaining();
   const auto is_option = [](const std::string& text) { return text.size() > 1 && text[0] == '-'; };
@@ -256,7 +281,7 @@ std::string Verb::UnexpectedArguments() const {
   return absl::StrCat("`kashi ", name(), "` has no option `", given, "`", DidYouMean(given, names));
 }
 
-// ---- The command -----------------------------------------------------------------------------------------------------------
+// ---- The command ----------------------------------------------------------------------------------------------------
 
 Command::Command(const std::string& description, const std::string& footer, const std::string& version)
     : app_(std::make_unique<CLI::App>(description, "kashi")),
@@ -268,10 +293,9 @@ Command::Command(const std::string& description, const std::string& footer, cons
 }
 Command::~Command() = default;
 
-Verb* Command::AddVerb(const std::string& name, const std::string& description, const std::string& examples,
-                       std::function<int()> run) {
-  CLI::App* app = app_->add_subcommand(name, description);
-  return verbs_.emplace_back(std::make_unique<Verb>(app, examples, std::move(run))).get();
+Verb* Command::AddVerb(const std::string& name, VerbHelp help, std::function<int()> run) {
+  CLI::App* app = app_->add_subcommand(name, help.summary);
+  return verbs_.emplace_back(std::make_unique<Verb>(app, std::move(help), std::move(run))).get();
 }
 
 const Verb* Command::FindVerb(const std::string& name) const {
@@ -288,11 +312,16 @@ std::vector<std::string> Command::verb_names() const {
 }
 
 std::string Command::Help() const {
-  std::string text = absl::StrCat(description_, "\n\nUsage: kashi VERB [OPTIONS] ...\n\nVerbs:\n");
-  for (const std::unique_ptr<Verb>& verb : verbs_) AppendHelp(verb->name(), verb->description(), &text);
+  std::string text = absl::StrCat(description_, ".\n\nUsage: kashi VERB [OPTIONS] ...\n");
+  std::string group;
+  for (const std::unique_ptr<Verb>& verb : verbs_) {
+    if (verb->help().group != group) absl::StrAppend(&text, "\n", verb->help().group, ":\n");
+    group = verb->help().group;
+    AppendRow(verb->name(), verb->summary(), &text);
+  }
   absl::StrAppend(&text, "\nOptions:\n");
-  AppendHelp(kHelpName, "Print this help", &text);
-  AppendHelp("--version", "Print the version; `kashi version` tells more", &text);
+  AppendRow(kHelpName, "Print this help", &text);
+  AppendRow("--version", "Print the version (more: `kashi version`)", &text);
   return absl::StrCat(text, "\n", footer_, "\n");
 }
 
@@ -313,7 +342,7 @@ Command::Request Command::Parse(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return {Kind::kPrint, nullptr, absl::StrCat("kashi ", version_, "\n")};
   } catch (const CLI::RequiredError& error) {
-    return {Kind::kLacking, ChosenVerb(), error.what()};
+    return {Kind::kMissing, ChosenVerb(), error.what()};
   } catch (const CLI::ExtrasError& error) {
     const Verb* verb = ChosenVerb();
     const bool is_of_verb = verb != nullptr && !verb->app_->remaining().empty();
@@ -326,4 +355,4 @@ Command::Request Command::Parse(int argc, const char* const* argv) {
   return {Kind::kRun, ChosenVerb(), ""};
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -1,11 +1,17 @@
-// The command line: `kashi VERB …` with options and positional arguments. Only options.cc knows the library that reads it.
+// The command line: `kashi VERB …` with options and positional arguments. Only options.cc knows the library that reads
+// it.
 //
-//   Verb* verb = command->AddVerb("cost", "Count flops …", examples, [options] { return RunCost(*options); });
+//   VerbHelp help;
+//   help.group = kProgramVerbs;
+//   help.summary = "Count flops …";
+//   help.examples = "  kashi cost module.hlo";
+//   Verb* verb = command->AddVerb("cost", help, [options] { return RunCost(*options); });
 //   verb->AddOption("FILE", &options->inputs, "A module, …")->Required();
+//   verb->BeginGroup("Report");
 //   verb->AddOption("--top", &options->top, "How many …")->Within(0, 100);
 //
-// A name without dashes is that of a positional argument. What a value points to must live as long as the command; it
-// holds the default before, and is set only where the option was given.
+// A name without dashes is that of a positional argument. A pointer to a value must be valid as long as the command.
+// The value holds the default before parsing, and changes only if the option is given.
 #ifndef KASHI_CLI_OPTIONS_H_
 #define KASHI_CLI_OPTIONS_H_
 
@@ -22,17 +28,18 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// Returns what is wrong with an option's text, empty if nothing is.
+// Returns an error message about an option's text; empty if the text is valid.
 using OptionCheck = std::function<std::string(const std::string& text)>;
 
-// What the help, the completions and the man page tell about an option or a positional argument.
+// The facts about an option or a positional argument that the help, the completions and the man page print.
 struct OptionInfo {
   std::vector<std::string> names;  // {"-o", "--output"}, or {"FILE"}
-  std::string value;               // stands for the value: "N"; empty for a flag
+  std::string value;               // placeholder of the value: "N"; empty for a flag
   std::string description;
-  std::vector<std::string> words;  // the values, where they are few
+  std::string group;               // heading in the help; empty: "Options"
+  std::vector<std::string> words;  // all values that are allowed, if the option has a list of them
   bool is_required = false;
   bool is_list = false;
   bool is_file = false;  // of the file system: files are offered as values
@@ -50,16 +57,16 @@ class Option {
   Option* Required();
   // One of these words.
   Option* OneOf(const std::vector<std::string>& words);
-  // From min to max, an upper bound of int64_t's largest being none.
+  // From min to max; the largest int64_t means no upper bound.
   Option* Within(int64_t min, int64_t max);
   Option* Check(OptionCheck check);
-  // Names a file or a directory: an empty name is refused. `value` stands for it in the help.
+  // Names a file or a directory: an empty name is refused. `value` is the placeholder in the help.
   Option* File(const std::string& value = "FILE");
-  // What stands for the value in the help: "RULE".
+  // The placeholder of the value in the help: "RULE".
   Option* Value(const std::string& value);
-  // Of a list: each value has the option's name in front, `--input a --input b`.
+  // For a list: each value follows the option's name, `--input a --input b`.
   Option* OneEach();
-  // Not together with the other one.
+  // The two cannot be given together.
   Option* Excludes(const Option* other);
 
  private:
@@ -67,23 +74,45 @@ class Option {
   OptionInfo info_;
 };
 
+// A part of a verb's help below the examples: a paragraph, a table of names and their meanings, or both.
+struct HelpSection {
+  std::string title;  // "Keys of --json"; empty for a plain paragraph
+  std::string text;
+  std::vector<std::pair<std::string, std::string>> rows;
+};
+
+// The help of a verb without its options.
+struct VerbHelp {
+  std::string group;     // heading in the help of the whole command
+  std::string summary;   // one sentence without its full stop
+  std::string examples;  // lines, printed as they are
+  std::vector<HelpSection> sections;
+  std::string failure = "The input is bad, or the output cannot be written";  // meaning of exit status 1
+  bool stops_at_interrupt = false;  // Ctrl-C ends the verb with exit status 130
+};
+
 class Verb {
  public:
   // `run` returns the exit status.
-  Verb(CLI::App* app, std::string examples, std::function<int()> run);
+  Verb(CLI::App* app, VerbHelp help, std::function<int()> run);
   ~Verb();
   Verb(const Verb&) = delete;
   Verb& operator=(const Verb&) = delete;
 
   std::string name() const;
-  std::string description() const;
-  const std::string& examples() const { return examples_; }
+  const VerbHelp& help() const { return help_; }
+  const std::string& summary() const { return help_.summary; }
+  // {"0", "Success"}, …
+  std::vector<std::pair<std::string, std::string>> ExitStatuses() const;
   // Positional arguments in their order, and options.
   const std::vector<std::unique_ptr<Option>>& options() const { return options_; }
   // "kashi index [OPTIONS] SHAPE [INDEX...]"
   std::string Usage() const;
   std::string Help() const;
   int Run() const { return run_(); }
+
+  // The options that are added from here on stand under this heading in the help.
+  void BeginGroup(const std::string& heading) { group_ = heading; }
 
   // `names`: "FILE", "--top" or "-o,--output". A list takes all values that follow, unless OneEach.
   Option* AddOption(const std::string& names, std::string* value, const std::string& description);
@@ -93,9 +122,9 @@ class Verb {
   Option* AddOption(const std::string& names, uint64_t* value, const std::string& description);
   Option* AddOption(const std::string& names, double* value, const std::string& description);
   Option* AddOption(const std::string& names, std::optional<double>* value, const std::string& description);
-  // `set` takes the text, or returns what is wrong with it.
+  // `set` parses the text and stores the value, or returns an error message.
   Option* AddOption(const std::string& names, OptionCheck set, const std::string& description);
-  // A number of bytes: 500M, 4G; of 1024 each.
+  // A number of bytes: 500M, 4G. The units are powers of 1024.
   Option* AddSizeOption(const std::string& names, uint64_t* bytes, const std::string& description);
   // Takes no value: `--json=false` is refused.
   Option* AddFlag(const std::string& names, bool* value, const std::string& description);
@@ -106,7 +135,8 @@ class Verb {
   std::string UnexpectedArguments() const;
 
   CLI::App* app_;
-  std::string examples_;
+  VerbHelp help_;
+  std::string group_;  // of the next option
   std::function<int()> run_;
   std::vector<std::unique_ptr<Option>> options_;
 };
@@ -116,11 +146,10 @@ class Command {
   Command(const std::string& description, const std::string& footer, const std::string& version);
   ~Command();
 
-  // `description`: one sentence without its full stop. `examples` are lines that the verb's help shows as they are.
-  Verb* AddVerb(const std::string& name, const std::string& description, const std::string& examples,
-                std::function<int()> run);
+  Verb* AddVerb(const std::string& name, VerbHelp help, std::function<int()> run);
+  // In the order in which they were added. Verbs of one group stand together.
   const std::vector<std::unique_ptr<Verb>>& verbs() const { return verbs_; }
-  // Null if there is none of that name.
+  // Null if no verb has this name.
   const Verb* FindVerb(const std::string& name) const;
   std::vector<std::string> verb_names() const;
   const std::string& description() const { return description_; }
@@ -128,13 +157,13 @@ class Command {
   // The help of the whole command.
   std::string Help() const;
 
-  // What a command line asks for.
+  // The meaning of a command line.
   struct Request {
     enum class Kind {
-      kRun,      // `verb`
-      kPrint,    // `text`: help or version
-      kLacking,  // no verb, or none that exists (`verb` is null), or `verb` lacks an argument
-      kWrong,    // `text` says what is wrong
+      kRun,      // run `verb`
+      kPrint,    // print `text`: help or version
+      kMissing,  // `verb` is null: no verb is given, or an unknown one. Otherwise `verb` needs another argument
+      kWrong,    // print the error message `text`
     };
     Kind kind;
     const Verb* verb = nullptr;
@@ -153,6 +182,6 @@ class Command {
   std::vector<std::unique_ptr<Verb>> verbs_;
 };
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_OPTIONS_H_

@@ -18,7 +18,9 @@
 #include "cli/verb.h"
 #include "kashi/base/text.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::WithThousands;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -33,7 +35,8 @@ size_t TerminalWidth() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
-// What fits one line: a line that wraps cannot be erased. Names of a hostile proto may hold control characters.
+// Cuts the text to one line, because a wrapped line cannot be erased, and removes control characters: a hostile proto
+// may have them in names.
 std::string FittedTo(size_t width, std::string text) {
   constexpr unsigned char kContinuation = 0x80;  // of UTF-8, in the two upper bits
   for (char& c : text) {
@@ -45,7 +48,7 @@ std::string FittedTo(size_t width, std::string text) {
   return text;
 }
 
-// The line of this process.
+// The progress line of this process.
 class ProgressLine {
  public:
   static ProgressLine& Get() {
@@ -60,7 +63,7 @@ class ProgressLine {
     begin_ = Clock::now();
     try {
       thread_ = std::thread([this] { ShowUntilOver(); });
-    } catch (const std::system_error&) {  // no thread is left: the work goes on without a line
+    } catch (const std::system_error&) {  // no thread available: the work continues without a line
     }
   }
 
@@ -107,7 +110,7 @@ class ProgressLine {
     shown_.clear();
   }
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable over_;
   std::vector<const Progress::Describe*> parts_;
   Clock::time_point begin_;
@@ -146,4 +149,4 @@ std::string ItemProgress::Text() const {
 ProgressPause::ProgressPause() { ProgressLine::Get().Pause(); }
 ProgressPause::~ProgressPause() { ProgressLine::Get().Resume(); }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -29,7 +29,11 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_problem.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::Lexer;
+using internal::PageBuffer;
+using internal::Token;
 namespace {
 
 struct RelayoutVerbOptions {
@@ -54,9 +58,9 @@ struct RelayoutVerbOptions {
 
 constexpr char kKeepPadding[] = "keep";
 
-// ---- Padding -------------------------------------------------------------------------------------------------------------
+// ---- Padding --------------------------------------------------------------------------------------------------------
 
-// "0x7fc0": bits.
+// Parses "0x7fc0".
 std::optional<absl::uint128> ParseBits(absl::string_view text) {
   constexpr size_t kMostDigits = 32;
   if (!absl::ConsumePrefix(&text, "0x") || text.empty() || text.size() > kMostDigits) return std::nullopt;
@@ -69,7 +73,7 @@ std::optional<absl::uint128> ParseBits(absl::string_view text) {
   return bits;
 }
 
-// Of a complex type also a real number.
+// For a complex type, a real number is accepted too.
 absl::StatusOr<Literal> ParseNumber(const std::string& text, PrimitiveType type) {
   const bool is_real = !absl::StartsWith(absl::StripLeadingAsciiWhitespace(text), "(");
   if (primitive_util::IsComplexType(type) && is_real) return ParseNumber(absl::StrCat("(", text, ", 0)"), type);
@@ -79,7 +83,7 @@ absl::StatusOr<Literal> ParseNumber(const std::string& text, PrimitiveType type)
   std::vector<Diagnostic> diagnostics;
   std::optional<Literal> literal = ParseLiteralPrefix(&lexer, scalar, {}, &diagnostics);
   if (literal.has_value() && lexer.kind() == Token::Kind::kEnd) return *std::move(literal);
-  const std::string why = diagnostics.empty() ? "more than a number" : diagnostics.front().message;
+  const std::string why = diagnostics.empty() ? "text follows the number" : diagnostics.front().message;
   return InvalidArgument("--pad %s: %s", text, why);
 }
 
@@ -98,7 +102,7 @@ absl::StatusOr<std::optional<absl::uint128>> ParsePadding(const std::string& tex
   return bits & mask;
 }
 
-// ---- Sides ---------------------------------------------------------------------------------------------------------------
+// ---- Sides ----------------------------------------------------------------------------------------------------------
 
 RelayoutSide SideOf(const Placement& placement) {
   RelayoutSide side;
@@ -109,7 +113,7 @@ RelayoutSide SideOf(const Placement& placement) {
   return side;
 }
 
-// Row-major, all elements of a side and nothing else.
+// A row-major array with the elements of a side.
 RelayoutSide RowMajorOf(const RelayoutSide& side) {
   RelayoutSide whole;
   whole.shape = Shape(side.shape.element_type(), side.sizes);
@@ -120,16 +124,16 @@ RelayoutSide RowMajorOf(const RelayoutSide& side) {
 
 bool IsLayoutAlone(absl::string_view text) { return absl::StartsWith(absl::StripLeadingAsciiWhitespace(text), "{"); }
 
-// One relayout and the files that are about it.
+// One relayout and its files.
 struct Job {
   std::string name;
   Placement from;
   Placement to;
-  std::optional<ArrayFile> source;  // else random data
-  std::optional<ArrayFile> target;  // what OUT holds already, if that matters
+  std::optional<ArrayFile> source;  // nullopt: random data
+  std::optional<ArrayFile> target;  // the existing OUT, if some of it stays
 };
 
-// ---- The verb ------------------------------------------------------------------------------------------------------------
+// ---- The verb -------------------------------------------------------------------------------------------------------
 
 class RelayoutVerb {
  public:
@@ -149,7 +153,7 @@ class RelayoutVerb {
   void RunProblem(const SourceText& line);
   int RunFiles();
   absl::Status RunFilesFrom(const std::optional<RelayoutSide>& from);
-  // False after an error, which has been shown.
+  // Prints an error and returns false if the side is bad.
   bool ReadSide(const char* name, const std::string& text, const RelayoutSide* other,
                 std::optional<RelayoutSide>* side);
   absl::StatusOr<std::optional<ArrayFile>> ReadTarget(const RelayoutSide& to);
@@ -168,33 +172,34 @@ class RelayoutVerb {
   const RelayoutVerbOptions& options_;
   Answers answers_;
   std::optional<Interrupt> interrupt_;
-  std::atomic<const char*> stage_{"reading"};  // what is going on, for the progress line
+  std::atomic<const char*> stage_{"reading"};  // for the progress line
   Json json_;                                  // the answer to the current problem
-  bool is_shown_ = false;                      // errors of the command line
-  bool is_different_ = false;                  // some check found a difference
+  bool is_shown_ = false;                      // an error about --from or --to was printed
+  bool is_different_ = false;                  // a check found a difference
 };
 
 std::string RelayoutVerb::UsageError() const {
   if (options_.problems.empty()) return UsageErrorOfFiles();
   if (!reports()) return "--problems needs --plan, --check or --bench";
   if (!options_.in.empty() || !options_.from.empty() || !options_.to.empty()) {
-    return "--problems says what is moved: no IN, OUT, --from, --to";
+    return "--problems cannot be used with IN, OUT, --from or --to";
   }
   return "";
 }
 
 std::string RelayoutVerb::UsageErrorOfFiles() const {
-  if (options_.out.empty() && !reports()) return "say IN and OUT; or --plan, --check or --bench, which need no files";
-  if (options_.in.empty() && options_.from.empty()) return "say --from: the shape and layout of the source";
+  if (options_.out.empty() && !reports())
+    return "give IN and OUT, or one of --plan, --check and --bench, which need no files";
+  if (options_.in.empty() && options_.from.empty()) return "give --from: the shape and layout of the source";
   if (options_.to.empty() && (options_.out.empty() || !writes_npy())) {
-    return "say --to: the shape and layout of the target (only an .npy file can do without)";
+    return "give --to: the shape and layout of the target (only an .npy file needs none)";
   }
   if (options_.out.empty()) return "";
-  if (options_.bench) return "--bench writes nothing: no OUT";
+  if (options_.bench) return "--bench writes no file: leave out OUT";
   if (!IsFile(options_.out)) {
     if (reports() || options_.json)
-      return "standard output is either for the array or for what --plan, --check, --json say";
-    if (options_.pad == kKeepPadding) return "--pad keep needs a file that is there already";
+      return "OUT is standard output, where --plan, --check and --json print: give a file";
+    if (options_.pad == kKeepPadding) return "--pad keep needs an OUT that is an existing file";
   }
   return "";
 }
@@ -213,11 +218,11 @@ bool RelayoutVerb::ReadSide(const char* name, const std::string& text, const Rel
   return false;
 }
 
-// What OUT holds, where not all of it is written.
+// Reads the existing OUT if only a part of it is replaced.
 absl::StatusOr<std::optional<ArrayFile>> RelayoutVerb::ReadTarget(const RelayoutSide& to) {
   const bool keeps_padding = options_.pad == kKeepPadding && !writes_npy();
   if (options_.out.empty() || (!to.is_part && !keeps_padding)) return std::nullopt;
-  if (!IsFile(options_.out)) return InvalidArgument("only a part of --to is written: OUT must be a file");
+  if (!IsFile(options_.out)) return InvalidArgument("--to is a part of an array: OUT must be a file");
   return ReadTargetFile(options_.out, to, memory_limit());
 }
 
@@ -254,7 +259,7 @@ int RelayoutVerb::RunFiles() {
   return Finish();
 }
 
-// ---- Many problems -------------------------------------------------------------------------------------------------------
+// ---- Many problems --------------------------------------------------------------------------------------------------
 
 void RelayoutVerb::RunProblem(const SourceText& line) {
   std::vector<Diagnostic> diagnostics;
@@ -270,7 +275,7 @@ void RelayoutVerb::RunProblem(const SourceText& line) {
   if (!status.ok()) answers_.AddError(line, ErrorAboutAll(line, status));
 }
 
-// Those that are not blank.
+// The lines that are not blank.
 std::vector<SourceText> LinesOf(const std::string& name, absl::string_view text) {
   std::vector<SourceText> lines;
   size_t number = 0;
@@ -301,12 +306,12 @@ int RelayoutVerb::RunProblems() {
   return Finish();
 }
 
-// ---- One relayout --------------------------------------------------------------------------------------------------------
+// ---- One relayout ---------------------------------------------------------------------------------------------------
 
 absl::StatusOr<RelayoutPlan> RelayoutVerb::MakePlan(const Job& job) const {
   const PrimitiveType from = job.from.element_type(), to = job.to.element_type();
   if (from != to && !options_.convert) {
-    return InvalidArgument("the element types differ, %s and %s: --convert converts the elements",
+    return InvalidArgument("the element types differ: %s and %s (--convert converts the elements)",
                            primitive_util::LowercasePrimitiveTypeName(from),
                            primitive_util::LowercasePrimitiveTypeName(to));
   }
@@ -323,7 +328,7 @@ absl::StatusOr<ArrayFile> RelayoutVerb::RandomSource(const Placement& from) cons
   return source;
 }
 
-// Gives the target other bytes than the result has, and returns a copy of them for the index loop.
+// Fills a new target with random bytes, and returns a copy of the target for the index loop.
 absl::StatusOr<PageBuffer> RelayoutVerb::PrepareCheck(const RelayoutPlan& plan, bool is_fresh,
                                                       ArrayFile* target) const {
   if (is_fresh) FillRandom(target->array(), plan.target_bytes(), options_.seed + 1);
@@ -332,7 +337,7 @@ absl::StatusOr<PageBuffer> RelayoutVerb::PrepareCheck(const RelayoutPlan& plan, 
   return wanted;
 }
 
-// What lies before the first and behind the last position no plan writes: zeros in a new file.
+// Sets the bytes before the first and after the last position to zero in a new file: no plan writes them.
 void ClearMargins(const Placement& to, char* array) {
   const IndexMap& map = to.map();
   std::memset(array, 0, map.prefix_bytes());
@@ -434,61 +439,91 @@ std::string CheckSeconds(const std::string& value) {
   double seconds = 0;
   return absl::SimpleAtod(value, &seconds) && seconds >= 0 && seconds <= 3600
              ? ""
-             : absl::StrCat(value, " is no number of seconds from 0 to 3600");
+             : absl::StrCat(value, " is not a number of seconds from 0 to 3600");
 }
 
 void AddReportOptions(Verb* verb, RelayoutVerbOptions* options) {
   verb->AddFlag("--plan", &options->plan, "Print the plan");
   verb->AddFlag("--check", &options->check,
-                "Compare all bytes with those of the index loop; exit status 1 if they differ");
+                "Compare every byte with the result of the index loop (exit status 1 if one differs)");
   verb->AddFlag("--bench", &options->bench,
-                "Measure the speed, beside that of a copy of as many bytes by as many threads");
+                "Measure the speed, and that of a copy of the same number of bytes by as many threads");
   verb->AddOption("--problems", &options->problems,
                   "Plan, check or measure each line `[name: ]FROM -> TO` of this file; `-` is standard input")
       ->File();
-  verb->AddOption("--min-time", &options->min_seconds, "Least seconds of each measurement of --bench (default: 0.5)")
+  verb->AddOption("--min-time", &options->min_seconds, "Seconds per measurement of --bench, at least (default: 0.5)")
       ->Check(CheckSeconds);
-  verb->AddOption("--seed", &options->seed, "Seed of the random data that stands in for IN (default: 42)");
+  verb->AddOption("--seed", &options->seed,
+                  "Seed of the random data that --check and --bench use without IN (default: 42)");
+}
+
+std::vector<HelpSection> RelayoutSections() {
+  return {
+      {"",
+       "SHAPE is a shape with its layout. `[begin:end,...] of SHAPE` is a part of an array. --to also takes a layout "
+       "alone, for the shape of --from. If --to is a part, the rest of an existing OUT stays as it is.",
+       {}},
+      {"", "The contents of IN decide whether it is .npy or raw bytes. OUT is .npy if its name ends in .npy.", {}},
+      {"Keys of --json",
+       "",
+       {{"name, from, to", "The problem"},
+        {"plan", "The plan, as text"},
+        {"equal", "Whether --check found no difference"},
+        {"checked_bytes", "The number of bytes that --check compared"},
+        {"difference", "The first difference"},
+        {"gbps, copy_gbps", "The speed of the relayout and of the copy, in 10^9 bytes per second"},
+        {"ratio", "gbps / copy_gbps"},
+        {"bytes", "bytes_read + bytes_written"},
+        {"bytes_read", "The bytes of the elements that are read"},
+        {"bytes_written", "The bytes that are written, including filled padding"},
+        {"threads, copy_threads", "The threads of the relayout and of the copy (1 if that copies faster)"},
+        {"runs", "The number of runs"},
+        {"execute_ns, copy_ns", "The median times"},
+        {"execute_ns_min, copy_ns_min", "The shortest times"},
+        {"plan_ns", "The time to make the plan"},
+        {"error, column", "For a bad problem: the error and its place"}}}};
 }
 
 }  // namespace
 
 void AddRelayoutVerb(Command* command) {
   auto options = std::make_shared<RelayoutVerbOptions>();
-  const std::string examples =
+  VerbHelp help;
+  help.group = kArrayVerbs;
+  help.summary = "Copy an array from one layout to another";
+  help.examples =
       "  kashi relayout x.npy x.bin --to 'bf16[512,6144]{1,0:T(8,128)(2,1)}'      an array as a device stores it\n"
       "  kashi relayout x.bin x.npy --from 'bf16[512,6144]{1,0:T(8,128)(2,1)}'    and back\n"
       "  kashi relayout x.bin y.bin --from 'f32[64,3,224,224]' --to '{1,3,2,0}'   the same array in another order\n"
       "  kashi relayout x.bin y.npy --from '[0:8,128:256] of f32[8,1024]{1,0:T(8,128)}'\n"
       "  kashi relayout x.npy y.bin --to 'bf16[1000]{0:T(1024)}' --convert --pad nan\n"
       "  kashi relayout --from 'f32[1000,1001]' --to '{1,0:T(8,128)}' --plan --check --bench\n"
-      "  kashi relayout --bench --json --problems problems.txt\n\n"
-      "A side is a shape, or `[begin:end,...] of` a shape for a part of an array; --to may also be a layout\n"
-      "alone, for the same array. If only a part of OUT is written, the rest of the file stays. The contents of\n"
-      "IN tell whether it is raw bytes or .npy; OUT is .npy if its name ends in .npy. Without IN, --check and\n"
-      "--bench use random data.\n\n"
-      "Keys of --json: name, from, to; plan; equal, checked_bytes, difference; gbps, copy_gbps, ratio, bytes\n"
-      "(the sum of the next two), bytes_read (elements), bytes_written (with filled padding), threads,\n"
-      "copy_threads (one, if that copies faster), runs, execute_ns and copy_ns (medians), execute_ns_min,\n"
-      "copy_ns_min, plan_ns; or error, column. Exit status 130 after Ctrl-C.";
-  Verb* verb = command->AddVerb("relayout", "Move an array from one layout into another", examples,
-                                [options] { return RelayoutVerb(*options).Run(); });
-  verb->AddOption("IN", &options->in, "Raw bytes or .npy; `-` is standard input")->File();
+      "  kashi relayout --bench --json --problems problems.txt";
+  help.sections = RelayoutSections();
+  help.failure = "The input is bad, --check found a difference, or OUT cannot be written";
+  help.stops_at_interrupt = true;
+  Verb* verb = command->AddVerb("relayout", help, [options] { return RelayoutVerb(*options).Run(); });
+  verb->AddOption("IN", &options->in, "The array to read, raw bytes or .npy; `-` is standard input")->File();
   verb->AddOption("OUT", &options->out, "The file to write; `-` is standard output")->File();
-  verb->AddOption("--from", &options->from, "Shape and layout of IN; an .npy file needs none")->Value("SHAPE");
-  verb->AddOption("--to", &options->to, "Shape and layout of OUT; an .npy file without it is row-major")
+  verb->BeginGroup("Layouts");
+  verb->AddOption("--from", &options->from, "Shape and layout of IN (an .npy file needs none)")->Value("SHAPE");
+  verb->AddOption("--to", &options->to, "Shape and layout of OUT (default for an .npy file: row-major)")
       ->Value("SHAPE");
-  verb->AddFlag("--convert", &options->convert, "Convert elements where the types differ");
+  verb->AddFlag("--convert", &options->convert, "Convert the elements if the element types differ");
   verb->AddOption("--pad", &options->pad,
-                  "Padding of OUT: a number, bits such as 0x7fc0, or `keep` to leave it as it is (default: 0)");
-  verb->AddFlag("--npy", &options->npy, "Write OUT as .npy, whatever its name");
-  AddDurableFlag(verb);
+                  "Value of the padding of OUT: a number, bits such as 0x7fc0, or `keep` to leave it as it is "
+                  "(default: 0)");
+  verb->BeginGroup("Checks and measurements");
   AddReportOptions(verb, options.get());
+  verb->BeginGroup("Limits");
   verb->AddOption("--threads", &options->threads, "Most threads (default: one per processor)")->Within(0, 1024);
   verb->AddSizeOption("--memory-limit", &options->memory_limit,
-                      "Most bytes of arrays, such as 500M (default: 7/8 of what is available)");
+                      "Most memory for arrays, such as 500M (default: 7/8 of what is available)");
+  verb->BeginGroup("Input and output");
   AddStrictFlag(verb, &options->strict);
+  verb->AddFlag("--npy", &options->npy, "Write OUT as .npy whatever its name is");
+  AddDurableFlag(verb);
   verb->AddFlag("--json", &options->json, "Print one JSON object per relayout");
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -19,7 +19,11 @@
 #include "kashi/base/text.h"
 #include "kashi/literal/npy.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::DefaultMemoryLimit;
+using internal::PageBuffer;
+using internal::WithThousands;
 namespace {
 
 struct FileBytes {
@@ -43,19 +47,19 @@ absl::Status Grow(FileBytes* bytes, int64_t capacity, int64_t memory_limit) {
   return absl::OkStatus();
 }
 
-// What reading needs to know ahead.
+// The limits of reading a file.
 struct ReadLimits {
-  int64_t memory;            // beyond it reading is refused
-  int64_t most = INT64_MAX;  // more bytes than any array that is wanted has: a pipe may have no end
+  int64_t memory;            // most bytes of memory
+  int64_t most = INT64_MAX;  // most bytes of the file: a pipe may have no end
 };
 
-// `expected_size` is where reading begins to need more memory; how much there is only the end tells.
+// `expected_size` is a guess: the size of a pipe is unknown.
 absl::StatusOr<FileBytes> ReadAll(int descriptor, int64_t expected_size, const ReadLimits& limits) {
   FileBytes bytes;
-  KASHI_RETURN_IF_ERROR(Grow(&bytes, expected_size + 1, limits.memory));  // the end needs room to be seen
+  KASHI_RETURN_IF_ERROR(Grow(&bytes, expected_size + 1, limits.memory));  // one byte more, to see the end
   while (true) {
     if (bytes.size > limits.most) {
-      return InvalidArgument("more than %s bytes, which is more than the array takes", WithThousands(limits.most));
+      return InvalidArgument("the file has more than the %s bytes of the array", WithThousands(limits.most));
     }
     if (bytes.size == bytes.memory.size()) KASHI_RETURN_IF_ERROR(Grow(&bytes, 2 * bytes.size, limits.memory));
     const ssize_t got = read(descriptor, bytes.memory.data() + bytes.size, bytes.memory.size() - bytes.size);
@@ -78,7 +82,7 @@ absl::StatusOr<FileBytes> ReadBytes(const std::string& path, const ReadLimits& l
   if (descriptor < 0) return CannotRead(path);
   struct stat info;
   const bool is_known = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
-  // The whole size of a file is told where it is wrong, so that much is read of it.
+  // A regular file is read as a whole even if it is too large, so that the error can give its size.
   const ReadLimits own = is_known ? ReadLimits{limits.memory} : limits;
   absl::StatusOr<FileBytes> bytes =
       NameInput(path, ReadAll(descriptor, is_known ? int64_t{info.st_size} : kFirstBytes, own));
@@ -86,7 +90,7 @@ absl::StatusOr<FileBytes> ReadBytes(const std::string& path, const ReadLimits& l
   return bytes;
 }
 
-// What a file may hold that has the array, raw or as .npy.
+// The most bytes of a file with the array, raw or as .npy.
 int64_t MostBytesOf(const RelayoutSide& side) {
   constexpr int64_t kMostHeaderBytes = 1 << 17;  // of .npy
   const absl::StatusOr<Placement> placement = side.ToPlacement();
@@ -99,14 +103,14 @@ int64_t MostBytesOf(const RelayoutSide& side) {
 
 bool IsNpy(absl::string_view bytes) { return absl::StartsWith(bytes, "\x93NUMPY"); }
 
-// Whether the elements follow one another, each in bytes of its own.
+// Whether the elements are contiguous and each has its own bytes.
 bool IsPlain(const Layout& layout, PrimitiveType type) {
   const int64_t bits = layout.element_size_in_bits();
   return layout.tiles().empty() && (bits == 0 || bits == 8 * primitive_util::ByteWidth(type)) &&
          layout.dynamic_shape_metadata_prefix_bytes() <= 0 && layout.tail_padding_alignment_in_elements() == 1;
 }
 
-// A layout that the command line gives an .npy file must be the one it has.
+// The layout on the command line must be that of the .npy file.
 absl::Status CheckLayout(const Shape& written, const Shape& file) {
   if (!written.has_layout()) return absl::OkStatus();
   if (IsPlain(written.layout(), written.element_type()) &&
@@ -117,7 +121,8 @@ absl::Status CheckLayout(const Shape& written, const Shape& file) {
                          written.ToString(/*print_layout=*/true));
 }
 
-// The elements as the first of these types that fits; nullopt: what the header says. The first error, if none does.
+// Reads the elements as the first of these types that fits; nullopt is the type of the header. Returns the first error
+// if none fits.
 absl::StatusOr<NpyElements> FindAsOneOf(absl::string_view bytes,
                                         const std::vector<std::optional<PrimitiveType>>& types) {
   KASHI_ASSIGN_OR_RETURN(const DimensionVector sizes, ReadNpySizes(bytes));
@@ -152,7 +157,7 @@ absl::StatusOr<Placement> PlacementOf(const NpyElements& elements, const std::op
   return in_file.ToPlacement();
 }
 
-// Elements of these types may have bits that mean nothing.
+// Elements of these types may have unused bits.
 bool NeedsCleaning(PrimitiveType type) { return type == PRED || primitive_util::IsSubByteNonPredType(type); }
 
 absl::StatusOr<ArrayFile> ReadNpySource(FileBytes bytes, const std::optional<RelayoutSide>& from,
@@ -175,7 +180,7 @@ absl::StatusOr<ArrayFile> RawArray(FileBytes bytes, const RelayoutSide& side) {
   if (!placement.ok()) return placement.status();
   const int64_t wanted = placement->map().byte_size();
   if (bytes.size != wanted) {
-    return InvalidArgument("%s bytes; %s takes %s", WithThousands(bytes.size),
+    return InvalidArgument("the file has %s bytes, but %s has %s", WithThousands(bytes.size),
                            placement->shape().ToString(/*print_layout=*/true), WithThousands(wanted));
   }
   return ArrayFile{*std::move(placement), std::move(bytes.memory), 0, bytes.size};
@@ -185,8 +190,7 @@ absl::StatusOr<ArrayFile> NpyTarget(FileBytes bytes, const RelayoutSide& to) {
   KASHI_ASSIGN_OR_RETURN(const NpyElements elements,
                          FindNpyElements(bytes.text(), Shape(to.shape.element_type(), to.shape.dimensions())));
   KASHI_RETURN_IF_ERROR(CheckLayout(to.shape, elements.shape));
-  if (elements.is_big_endian)
-    return InvalidArgument("its numbers have their bytes in another order than the machine's");
+  if (elements.is_big_endian) return InvalidArgument("the byte order is not that of this machine");
   KASHI_ASSIGN_OR_RETURN(Placement placement, PlacementOf(elements, to));
   const int64_t header_bytes = elements.bytes.data() - bytes.memory.data();
   return ArrayFile{std::move(placement), std::move(bytes.memory), header_bytes, bytes.size};
@@ -197,7 +201,8 @@ absl::StatusOr<ArrayFile> NpyTarget(FileBytes bytes, const RelayoutSide& to) {
 absl::Status CheckMemory(double bytes, int64_t memory_limit) {
   const int64_t limit = memory_limit > 0 ? memory_limit : DefaultMemoryLimit();
   if (bytes <= static_cast<double>(limit)) return absl::OkStatus();
-  return ResourceExhausted("this takes %.0f bytes of memory; the limit is %d (--memory-limit sets it)", bytes, limit);
+  return ResourceExhausted("this needs %.0f bytes of memory, more than the limit of %d (--memory-limit sets the limit)",
+                           bytes, limit);
 }
 
 absl::StatusOr<ArrayFile> ReadSourceFile(const std::string& path, const std::optional<RelayoutSide>& from,
@@ -205,7 +210,7 @@ absl::StatusOr<ArrayFile> ReadSourceFile(const std::string& path, const std::opt
   const std::string name = path == "-" ? "<stdin>" : path;
   KASHI_ASSIGN_OR_RETURN(FileBytes bytes,
                          ReadBytes(path, {memory_limit, from.has_value() ? MostBytesOf(*from) : INT64_MAX}));
-  absl::StatusOr<ArrayFile> array = InvalidArgument("raw bytes: say --from, the shape and layout that they have");
+  absl::StatusOr<ArrayFile> array = InvalidArgument("the file is raw bytes: give their shape and layout with --from");
   if (IsNpy(bytes.text())) {
     array = ReadNpySource(std::move(bytes), from, to, numbers);
   } else if (from.has_value()) {
@@ -229,7 +234,7 @@ absl::StatusOr<ArrayFile> MakeTargetFile(const Placement& to, bool is_npy) {
     const absl::Status status = WriteNpyHeader(to.shape(), &header);
     if (!status.ok() || !IsPlain(to.shape().layout(), to.element_type())) {
       return InvalidArgument(
-          ".npy files have rows or columns one after the other, which %s has not: leave --to out, or write raw bytes",
+          "an .npy file is row-major or column-major, but %s is not: leave out --to, or write raw bytes",
           to.shape().ToString(/*print_layout=*/true));
     }
   }
@@ -240,4 +245,4 @@ absl::StatusOr<ArrayFile> MakeTargetFile(const Placement& to, bool is_npy) {
   return ArrayFile{to, std::move(memory), header_bytes, bytes};
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

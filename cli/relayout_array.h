@@ -1,4 +1,4 @@
-// Arrays of `kashi relayout`: from files into memory and back.
+// The arrays of `kashi relayout`: reading and writing files.
 #ifndef KASHI_CLI_RELAYOUT_ARRAY_H_
 #define KASHI_CLI_RELAYOUT_ARRAY_H_
 
@@ -13,12 +13,12 @@
 #include "kashi/relayout/placement.h"
 #include "kashi/relayout/relayout_problem.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// The bytes of a file, or those it will have, and the array in them.
+// The bytes of a file, or of a file to write, and the array in them.
 struct ArrayFile {
   Placement placement;
-  PageBuffer memory;
+  internal::PageBuffer memory;
   int64_t header_bytes;  // what stands in front of the array: the header of an .npy file
   int64_t bytes;         // of the file, header included
 
@@ -27,22 +27,22 @@ struct ArrayFile {
   absl::string_view content() const { return {memory.data(), static_cast<size_t>(bytes)}; }
 };
 
-// RESOURCE_EXHAUSTED where so many bytes are more than the limit; 0: the machine's memory.
+// RESOURCE_EXHAUSTED if `bytes` exceeds the limit; the limit 0 is the memory of the machine.
 absl::Status CheckMemory(double bytes, int64_t memory_limit);
 
-// Reads IN; "-" is standard input. Raw bytes need `from`, which tells their layout and so their number. Of an .npy file the
-// header tells all, but for types that NumPy lacks: then `from`, or else `to` says which it is.
-// `numbers`: where the header and `to` may both be right (u2 for bf16), the header is.
+// Reads IN; "-" is standard input. Raw bytes need `from`, which gives their layout and number. An .npy file has both in
+// its header, except for types that NumPy lacks: `from`, or else `to`, gives such a type.
+// `numbers`: if both the type of the header and that of `to` are possible (u2 for bf16), the header decides.
 absl::StatusOr<ArrayFile> ReadSourceFile(const std::string& path, const std::optional<RelayoutSide>& from,
                                          const std::optional<RelayoutSide>& to, bool numbers, int64_t memory_limit);
 
-// Reads the array that is there already, of which a part will be written.
+// Reads an existing OUT, of which a part will be replaced.
 absl::StatusOr<ArrayFile> ReadTargetFile(const std::string& path, const RelayoutSide& to, int64_t memory_limit);
 
-// Memory for a new file, its header written. The array is not initialized. INVALID_ARGUMENT for an .npy file of an array with
-// a layout that NumPy has not.
+// Memory for a new file, with its header. The array is not initialized. INVALID_ARGUMENT for an .npy file if NumPy has
+// no such layout.
 absl::StatusOr<ArrayFile> MakeTargetFile(const Placement& to, bool is_npy);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_RELAYOUT_ARRAY_H_

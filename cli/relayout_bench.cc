@@ -12,7 +12,11 @@
 #include "kashi/base/parallel.h"
 #include "kashi/base/text.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::HumanBytes;
+using internal::ParallelFor;
+using internal::ParallelThreadCount;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -21,7 +25,7 @@ double NanosecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
 
-// The mean of this many in a row: a clock takes longer than the smallest relayouts.
+// The mean time of `repeats` runs in a row: reading the clock takes longer than a small relayout.
 template <typename Work>
 double NanosecondsOf(int64_t repeat, Work work) {
   const Clock::time_point begin = Clock::now();
@@ -29,8 +33,8 @@ double NanosecondsOf(int64_t repeat, Work work) {
   return NanosecondsSince(begin) / static_cast<double>(repeat);
 }
 
-// How often work is to be repeated so that a run takes long enough. It is done twice before the clock starts: that touches
-// all pages and wakes the threads.
+// The number of repeats for a run of sufficient length. Two runs before the measurement touch all pages and wake the
+// threads.
 template <typename Work>
 int64_t RepeatsOf(Work work) {
   constexpr double kRunNs = 2e5;
@@ -51,7 +55,7 @@ int ThreadsOf(const RelayoutOptions& options) {
   return options.threads > 0 ? std::min(options.threads, ParallelThreadCount()) : ParallelThreadCount();
 }
 
-// A contiguous piece for each thread.
+// Each thread copies a contiguous piece.
 void Copy(char* to, const char* from, int64_t bytes, int threads) {
   if (bytes == 0) return;
   if (threads == 1) {
@@ -156,4 +160,4 @@ void AddTo(const RelayoutBench& bench, Json* json) {
   to["plan_ns"] = bench.plan.Median();
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

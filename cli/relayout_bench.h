@@ -1,4 +1,4 @@
-// `kashi relayout --bench`: how fast a plan is, beside a copy of as many bytes.
+// `kashi relayout --bench`: the speed of a plan, and of a copy of the same number of bytes.
 #ifndef KASHI_CLI_RELAYOUT_BENCH_H_
 #define KASHI_CLI_RELAYOUT_BENCH_H_
 
@@ -10,10 +10,10 @@
 #include "cli/json.h"
 #include "kashi/relayout/relayout_plan.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// Bytes that a plan has to move, whatever it does: elements of the source, without padding; what the target gets of
-// elements, and of padding where it is filled.
+// The bytes that any plan must move: the elements of the source, without padding; the elements of the target and its
+// padding if that is filled.
 struct RelayoutTraffic {
   int64_t read = 0;
   int64_t written = 0;
@@ -21,7 +21,7 @@ struct RelayoutTraffic {
 };
 RelayoutTraffic TrafficOf(const RelayoutPlan& plan);
 
-// Nanoseconds of each run.
+// The time of each run in nanoseconds.
 class RunTimes {
  public:
   void Add(double ns) { ns_.push_back(ns); }
@@ -50,15 +50,15 @@ struct RelayoutBench {
   double Gbps(double ns) const { return ns > 0 ? static_cast<double>(traffic.read + traffic.written) / ns : 0; }
 };
 
-// Relayouts and copies in turns, so that what else goes on in the machine hits both, for `min_seconds` in all. Both go from
-// `source` to `target`, which are as large as the plan's buffers and as what is copied; the target becomes meaningless.
-// Ends early once `*cancelled`.
+// Runs relayouts and copies in turns for `min_seconds`, so that other load on the machine affects both. Both go from
+// `source` to `target`, whose sizes are at least those of the plan's buffers and of the copy. The contents of the
+// target are not defined afterwards. Ends early if `*cancelled`.
 RelayoutBench MeasureRelayout(const RelayoutPlan& plan, const char* source, char* target, double min_seconds,
                               const std::atomic<bool>& cancelled);
 
 std::string ToText(const RelayoutBench& bench);
 void AddTo(const RelayoutBench& bench, Json* json);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_RELAYOUT_BENCH_H_

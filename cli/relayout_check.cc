@@ -12,10 +12,13 @@
 #include "kashi/base/parallel.h"
 #include "kashi/base/text.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::ParallelFor;
+using internal::WithThousands;
 namespace {
 
-// SplitMix64: the n-th number of a seed is a function of n, so that any thread can make any part.
+// SplitMix64. The n-th number of a seed is a function of n, so that any thread can make any part.
 uint64_t RandomBits(uint64_t seed, uint64_t n) {
   uint64_t bits = seed + (n + 1) * 0x9e3779b97f4a7c15;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
@@ -23,7 +26,7 @@ uint64_t RandomBits(uint64_t seed, uint64_t n) {
   return bits ^ (bits >> 31);
 }
 
-// Bits above those of the type in each of `count` slots of whole bytes: its sign, or zeros.
+// Sets the bits above those of the type in each of `count` slots of whole bytes: to the sign, or to zero.
 void CleanSlots(char* data, int64_t count, int64_t slot_bytes, int type_bits, bool is_signed) {
   const int top_bit = type_bits % 8;
   for (int64_t i = 0; i < count; ++i, data += slot_bytes) {
@@ -40,9 +43,9 @@ void CleanSlots(char* data, int64_t count, int64_t slot_bytes, int type_bits, bo
 std::string DescribeBit(const Placement& to, int64_t bit) {
   const IndexMap& map = to.map();
   bit -= 8 * map.prefix_bytes();
-  if (bit < 0) return "in front of the array";
+  if (bit < 0) return "before the array";
   const int64_t position = bit / to.slot_bits();
-  if (position >= map.padded_element_count()) return "behind the array";
+  if (position >= map.padded_element_count()) return "after the array";
   DimensionVector index(map.rank());
   if (!map.PhysicalToLogical(position, absl::MakeSpan(index))) return "padding";
   return absl::StrCat("element [", absl::StrJoin(index, ","), "]");
@@ -97,4 +100,4 @@ void AddTo(const CheckResult& result, Json* json) {
   (*json)["difference"] = {{"byte", result.byte}, {"place", result.place}, {"got", result.got}, {"want", result.want}};
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -37,7 +37,11 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::DefaultMemoryLimit;
+using internal::EvaluationRun;
+using internal::HumanBytes;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -80,11 +84,11 @@ int64_t PeakRssBytes() {
 }
 
 struct Times {
-  double compile_ms = 0;       // of the verifier: the evaluator compiles nothing
-  std::vector<double> run_ms;  // of each run
+  double compile_ms = 0;       // the verifier; the evaluator compiles nothing
+  std::vector<double> run_ms;  // the time of each run
   int64_t peak_rss_bytes = 0;
 
-  // The runs behind the first; if there are none, that.
+  // The runs after the first, sorted; if there is only one, that.
   std::vector<double> Later() const {
     std::vector<double> later(run_ms.begin() + (run_ms.size() > 1 ? 1 : 0), run_ms.end());
     std::sort(later.begin(), later.end());
@@ -97,7 +101,7 @@ struct Times {
   }
 };
 
-// ---- One run after the other ----------------------------------------------------------------------------------------------
+// ---- One run after the other ----------------------------------------------------------------------------------------
 
 class RunVerb {
  public:
@@ -116,7 +120,7 @@ class RunVerb {
   EvaluationOptions Evaluation();
   absl::Status See(const HloInstruction& instruction, const Value& value);
 
-  // One result a device.
+  // Each returns one result per device.
   absl::StatusOr<std::vector<Literal>> Execute();
   absl::StatusOr<std::vector<Literal>> ExecuteOnDevices();
   absl::StatusOr<std::vector<Literal>> ExecuteAlone();
@@ -131,7 +135,7 @@ class RunVerb {
   std::string TimesText() const;
   void AddTimes(Json* json) const;
   int Show(std::vector<Literal> results);
-  // Whether each device has arguments of its own, and whether it has outputs of its own.
+  // Whether each device has its own arguments, and whether it has its own outputs.
   bool has_devices() const { return !scope_.is_global() && (arguments_.size() > 1 || !options_.devices_dir.empty()); }
   bool splits_outputs() const {
     return scope_.is_global() && (options_.split_outputs || !options_.expect_devices.empty());
@@ -141,11 +145,11 @@ class RunVerb {
   const RunOptions& options_;
   Answers answers_;
   Interrupt interrupt_;
-  const WorkMeter meter_{WorkLimitsOf(options_.limits, &interrupt_.flag())};  // of what is done before a run
+  const WorkMeter meter_{WorkLimitsOf(options_.limits, &interrupt_.flag())};  // for the work before a run
   std::optional<ModuleFile> file_;
   ProgramScope scope_;
-  std::vector<Arguments> arguments_;        // of each device; of a global program one list
-  std::optional<Literal> snapshot_result_;  // what comes of the snapshot's arguments
+  std::vector<Arguments> arguments_;        // per device; one list for a global program
+  std::optional<Literal> snapshot_result_;  // the result in the snapshot, to compare with
   std::unique_ptr<Tracer> tracer_;
   std::unique_ptr<Until> until_;
   std::unique_ptr<NanCheck> nan_check_;
@@ -158,27 +162,27 @@ class RunVerb {
 
 std::optional<int> RunVerb::CheckUsage() const {
   const bool watches = !options_.trace.empty() || !options_.until.empty() || options_.check_nan;
-  if (options_.repeat > 1 && watches) return FailUsage("--repeat does not go with --trace, --until, --check-nan");
+  if (options_.repeat > 1 && watches) return FailUsage("--repeat cannot be used with --trace, --until or --check-nan");
   const bool has_inputs = !options_.devices_dir.empty() || !options_.inputs.empty();
-  if (has_inputs && !options_.random.empty()) return FailUsage("--random is for inputs that are not given");
-  if (!options_.devices_dir.empty() && !options_.inputs.empty()) return FailUsage("--devices-dir or --input, not both");
+  if (has_inputs && !options_.random.empty()) return FailUsage("--random cannot be used with --input or --devices-dir");
+  if (!options_.devices_dir.empty() && !options_.inputs.empty())
+    return FailUsage("--devices-dir and --input cannot be used together");
   if (!options_.expect.empty() && !options_.expect_devices.empty()) {
-    return FailUsage("--expect or --expect-devices, not both");
+    return FailUsage("--expect and --expect-devices cannot be used together");
   }
   return std::nullopt;
 }
 
-// Values that are not in the file stand in nobody's way, but what comes of others in their place proves nothing.
+// A program with elided constants can run with random values, but a comparison of its outputs needs --allow-elided.
 absl::Status RunVerb::FillElided() {
   const std::vector<std::string> names = ElidedNames(*file_->module);
   if (names.empty()) return absl::OkStatus();
   json_["elided_constants"] = names;
   const bool compares = !options_.expect.empty() || !options_.expect_devices.empty();
   if (compares && !options_.allow_elided) {
-    return InvalidArgument("%s: %s; with --allow-elided random values stand in for them", file_->name,
-                           ElidedText(names));
+    return InvalidArgument("%s: %s; --allow-elided replaces them by random values", file_->name, ElidedText(names));
   }
-  WarnOfElided(file_->name, names, "; random values stand in for them");
+  WarnOfElided(file_->name, names, "; random values replace them");
   return FillElidedConstants(file_->module.get(), options_.seed);
 }
 
@@ -200,7 +204,7 @@ absl::Status RunVerb::MakeUpInputs(int64_t devices) {
 
 absl::Status RunVerb::ChooseGlobalInputs() {
   if (file_->module->config().replica_count() > 1) {
-    return Unimplemented("a program that is not partitioned yet and has %d replicas cannot be run",
+    return Unimplemented("cannot run a program that is not partitioned yet and has %d replicas",
                          file_->module->config().replica_count());
   }
   PrintNote(absl::StrCat("kashi: ", file_->name, ": ", ScopeText(scope_), "\n"));
@@ -227,8 +231,7 @@ absl::Status RunVerb::ChooseInputs() {
   KASHI_ASSIGN_OR_RETURN(scope_, ChooseScope(*file_->module, options_.as));
   if (scope_.is_global()) return ChooseGlobalInputs();
   if (options_.split_outputs) {
-    return InvalidArgument(
-        "--split-outputs is for programs that are not partitioned yet, and this one is of one device");
+    return InvalidArgument("--split-outputs needs a program that is not partitioned yet; this one is for one device");
   }
   if (!options_.devices_dir.empty()) {
     KASHI_ASSIGN_OR_RETURN(arguments_, ReadDeviceArguments(*file_->module, options_.devices_dir));
@@ -237,7 +240,7 @@ absl::Status RunVerb::ChooseInputs() {
   KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_->module));
   if (counts.total() == 1) return ChooseInputsOfOneDevice();
   if (!options_.inputs.empty()) {
-    return InvalidArgument("a program for %s takes its inputs from --devices-dir", counts.ToString());
+    return InvalidArgument("this program is for %s: give its inputs with --devices-dir", counts.ToString());
   }
   return MakeUpInputs(counts.total());
 }
@@ -259,9 +262,10 @@ absl::Status RunVerb::PrepareWatchers() {
     watchers_.push_back(nan_check_.get());
   }
   if (has_devices() && !watchers_.empty()) {
-    return InvalidArgument("--trace, --until and --check-nan are for one device, not for %d", arguments_.size());
+    return InvalidArgument("--trace, --until and --check-nan need a program for one device; this one is for %d",
+                           arguments_.size());
   }
-  if (options_.repeat == 1 && Progress::IsShown()) {  // several runs are measured: nothing else takes time then
+  if (options_.repeat == 1 && Progress::IsShown()) {  // not for several runs, which are measured
     progress_ = std::make_unique<RunProgress>(*file_->module, std::max<int64_t>(1, arguments_.size()), "");
     watchers_.push_back(progress_.get());
   }
@@ -292,7 +296,7 @@ absl::StatusOr<Literal> RunVerb::ResultOf(const absl::StatusOr<Value>& value) co
   if (!is_reached) {
     KASHI_RETURN_IF_ERROR(value.status());
     if (until_ != nullptr) {
-      return NotFound("%s, in %s, is never reached", until_->instruction().name(),
+      return NotFound("the run never reached %s in %s", until_->instruction().name(),
                       until_->instruction().parent()->name());
     }
   }
@@ -313,7 +317,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
   absl::StatusOr<Value> first;
   ItemProgress progress("run", options_.repeat);
   for (int i = 0; i < options_.repeat; ++i) {
-    if (i > 0 && !run.CheckStopped().ok()) break;  // a small program does not look at the deadline itself
+    if (i > 0 && !run.CheckStopped().ok()) break;  // a small program does not check the deadline itself
     progress.Next();
     const Clock::time_point begin = Clock::now();
     absl::StatusOr<Value> value = run.Call(*file_->module->entry_computation(), arguments);
@@ -356,7 +360,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::Execute() {
   return results;
 }
 
-// ---- What it gave ---------------------------------------------------------------------------------------------------------
+// ---- What it gave ---------------------------------------------------------------------------------------------------
 
 int RunVerb::FailRun(const absl::Status& status) {
   if (interrupt_.flag().load()) return SayInterrupted();
@@ -395,7 +399,7 @@ absl::StatusOr<std::vector<std::optional<OutputComparison>>> RunVerb::Compare(
   KASHI_ASSIGN_OR_RETURN(const std::vector<Literal> expected, Expected(device, outputs));
   if (expected.empty()) return comparisons;
   if (expected.size() != outputs.size()) {
-    return InvalidArgument("the snapshot has %d results, the program %d", expected.size(), outputs.size());
+    return InvalidArgument("the snapshot has %d results, but the program has %d", expected.size(), outputs.size());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     KASHI_ASSIGN_OR_RETURN(comparisons[i],
@@ -436,7 +440,7 @@ void RunVerb::AddTimes(Json* json) const {
 }
 
 std::string RunVerb::TimesText() const {
-  return absl::StrFormat("%d runs: first %.3g ms, of the others the fastest %.3g ms, the median %.3g ms; memory %s\n",
+  return absl::StrFormat("%d runs: first %.3g ms; others: fastest %.3g ms, median %.3g ms; memory %s\n",
                          times_.run_ms.size(), times_.run_ms.front(), times_.Min(), times_.Median(),
                          HumanBytes(times_.peak_rss_bytes));
 }
@@ -477,7 +481,7 @@ int RunVerb::Run() {
   }
   const std::vector<std::string> paths = ExpandModulePaths({options_.file}, &answers_);
   if (paths.size() > 1) {
-    answers_.AddFileError(options_.file, InvalidArgument("%s holds %s: say which to run", options_.file,
+    answers_.AddFileError(options_.file, InvalidArgument("%s has %s: give the one to run", options_.file,
                                                          Count(static_cast<int64_t>(paths.size()), "module")));
   }
   if (paths.size() != 1) return answers_.Finish();
@@ -494,98 +498,148 @@ int RunVerb::Run() {
   return results.ok() ? Show(*std::move(results)) : FailRun(results.status());
 }
 
-void AddWatchOptions(Verb* verb, RunOptions* options) {
-  verb->AddOption("--trace", &options->trace,
-                  "Write the value of every instruction as .npy into this directory; index.tsv lists the files")
+void AddInputOptions(Verb* verb, RunOptions* options) {
+  verb->BeginGroup("Inputs");
+  verb->AddOption("--input", &options->inputs,
+                  "Read an argument from this .npy file; repeat it for each array, in parameter order (default: random "
+                  "arguments, or those of the snapshot)")
+      ->File()
+      ->OneEach();
+  verb->AddOption("--random", &options->random,
+                  "Rule for random arguments: RULE for all parameters, NUMBER=RULE for one; may be repeated (default: "
+                  "auto)")
+      ->Value("RULE")
+      ->OneEach()
+      ->Check(CheckRandomRule);
+  verb->AddOption("--seed", &options->seed, "Seed of the random numbers (default: 42)");
+  verb->AddOption("--devices-dir", &options->devices_dir,
+                  "Read argument i of device k from DIR/dev<k>/in<i>.npy. For a program that is not partitioned yet, "
+                  "these are the shards of its parameters")
       ->File("DIR");
-  verb->AddSizeOption("--trace-limit", &options->trace_limit, "Most bytes of these files (default: 1G)");
-  verb->AddOption("--until", &options->until, "Run until this instruction has a value, and take it as the output")
-      ->Value("NAME");
-  verb->AddFlag("--check-nan", &options->check_nan,
-                "Stop at the first instruction that makes a NaN or an infinity, and describe it; exit status 1");
+  verb->AddOption("--as", &options->as,
+                  "Treat the module as global (not partitioned yet) or per-device; auto decides by its shardings "
+                  "(default: auto)")
+      ->OneOf({"auto", "global", "per-device"});
 }
 
-void AddDeviceOptions(Verb* verb, RunOptions* options) {
-  verb->AddOption("--custom-call", &options->custom_calls,
-                  "Let this command compute the custom calls of the target; examples/custom_call.py is one")
-      ->Value("TARGET=COMMAND")
-      ->OneEach();
-  verb->AddOption("--devices-dir", &options->devices_dir,
-                  "Inputs of several devices, DIR/dev<k>/in<i>.npy; --output-dir gets dev<k>/out<i>.npy. For a program "
-                  "that is not partitioned yet, the inputs are joined along the shardings of its parameters")
-      ->File("DIR");
-  verb->AddOption("--expect-devices", &options->expect_devices, "Compare the outputs with DIR/dev<k>/out<i>.npy")
+void AddOutputOptions(Verb* verb, RunOptions* options) {
+  verb->BeginGroup("Outputs");
+  verb->AddOption("--output-dir", &options->output_dir,
+                  "Write out0.npy, out1.npy ... to this directory; for several devices, dev<k>/out<i>.npy")
       ->File("DIR");
   verb->AddFlag("--split-outputs", &options->split_outputs,
-                "Split the outputs of a program that is not partitioned yet along its shardings, one part per device");
-  verb->AddOption(
-          "--as", &options->as,
-          "Take the module as global (not partitioned yet) or per-device (default: auto, what the module looks like)")
-      ->OneOf({"auto", "global", "per-device"});
+                "Split the outputs of a program that is not partitioned yet into the shards of the devices");
+  AddOutputOption(verb, &options->output, "Write the report to this file");
+  verb->AddFlag("--json", &options->json, "Print one JSON object");
+}
+
+void AddComparisonOptions(Verb* verb, RunOptions* options) {
+  verb->BeginGroup("Comparison");
+  verb->AddOption("--expect", &options->expect,
+                  "Compare an output with this .npy file; repeat it for each output, in order")
+      ->File()
+      ->OneEach();
+  verb->AddOption("--expect-devices", &options->expect_devices,
+                  "Compare output i of device k with DIR/dev<k>/out<i>.npy")
+      ->File("DIR");
+  verb->AddOption("--tolerance", &options->tolerance,
+                  "Largest error of a floating point number, absolute and relative (default: f64 1e-9, f32 1e-4, f16 "
+                  "1e-2, others 5e-2)")
+      ->Check(CheckTolerance);
+  verb->AddFlag("--allow-nan", &options->allow_nan,
+                "Accept an output whose elements are all NaN, if those of the expected output are too");
+  verb->AddFlag("--allow-elided", &options->allow_elided,
+                "Compare even if the text leaves out values of constants, `{...}`; random values replace them");
+}
+
+void AddDebuggingOptions(Verb* verb, RunOptions* options) {
+  verb->BeginGroup("Debugging");
+  verb->AddFlag("--check-nan", &options->check_nan,
+                "Stop at the first instruction that makes a NaN or an infinity from operands without one, and describe "
+                "it (exit status 1)");
+  verb->AddOption("--until", &options->until, "Stop after this instruction; its value is the output")->Value("NAME");
+  verb->AddOption("--trace", &options->trace,
+                  "Write the value of every instruction to this directory as .npy; index.tsv lists the files")
+      ->File("DIR");
+  verb->AddSizeOption("--trace-limit", &options->trace_limit, "Most bytes for the files of --trace (default: 1G)");
+}
+
+void AddExecutionOptions(Verb* verb, RunOptions* options) {
+  verb->BeginGroup("Execution");
+  verb->AddOption("--repeat", &options->repeat, "Run N times and report the times")->Within(1, 1000000);
+  verb->AddOption("--engine", &options->engine, "The engine; so far there is only the evaluator")->OneOf({"evaluator"});
+  verb->AddOption("--custom-call", &options->custom_calls,
+                  "Compute the custom calls of TARGET by this command (an example: examples/custom_call.py)")
+      ->Value("TARGET=COMMAND")
+      ->OneEach();
+  verb->BeginGroup("Limits");
+  AddLimitOptions(verb, &options->limits);
+  AddInputLimitOption(verb);
+  verb->BeginGroup("Module text");
+  AddStrictFlag(verb, &options->strict);
+}
+
+std::vector<HelpSection> RunSections() {
+  return {
+      {"",
+       "Arguments are in parameter order; the arrays of a tuple follow one another. Arrays of types that NumPy lacks, "
+       "such as bf16, hold raw bits.",
+       {}},
+      {"",
+       "Elements that are NaN on both sides are counted, but not compared. An output without any compared element "
+       "counts as different.",
+       {}},
+      {"Rules of --random",
+       "",
+       {{"auto",
+         "By use. Real numbers: [-1, 1); [0.1, 1.1) if they reach rsqrt, sqrt, log or a divisor; smaller for factors "
+         "of "
+         "long sums. Integers: 0 to 127; indices within their array; small loop counts; any bits for keys of random "
+         "number generators. Initial values of reductions: the neutral element"},
+        {"normal, normal:MEAN,DEVIATION",
+         "Real numbers of this normal distribution (default: 0,1). Integers as in auto"},
+        {"uniform:A,B", "Real numbers in [A, B). Integers as in auto"},
+        {"positive", "Real numbers in [0.1, 1.1), integers from 1 to 127, indices as in auto"},
+        {"ones", "1 everywhere"},
+        {"integers:A,B", "Whole numbers from A to B"}}},
+      {"Keys of --json",
+       "",
+       {{"file, engine", "The module and the engine"},
+        {"elided_constants", "Constants whose values the text leaves out"},
+        {"inputs", "How each random argument was made"},
+        {"compile_ms", "The time of the verifier"},
+        {"first_ms", "The time of the first run"},
+        {"run_ms_min, run_ms_median", "The times of the runs after the first"},
+        {"peak_rss_bytes", "The peak memory of the process"},
+        {"outputs", "Per output: shape, elements, min, max, mean, nan, inf, value or beginning, comparison"},
+        {"devices", "For several devices, instead of outputs: the outputs of each device"}}}};
 }
 
 }  // namespace
 
 void AddRunVerb(Command* command) {
   auto options = std::make_shared<RunOptions>();
-  const std::string examples =
-      "  kashi run module.hlo                                       on random inputs; shows the outputs\n"
+  VerbHelp help;
+  help.group = kProgramVerbs;
+  help.summary = "Run a program and print its outputs";
+  help.examples =
+      "  kashi run module.hlo                                       with random arguments\n"
       "  kashi run module.hlo --input x.npy --input y.npy --output-dir out\n"
-      "  kashi run module.hlo --input x.npy --expect want.npy       exit status 1 if it differs\n"
-      "  kashi run module.hlo --random normal --random 2=integers:0,9    parameter 2 from 0 to 9, the others normal\n"
-      "  kashi run snapshot.pb                                      a snapshot on its own arguments\n"
-      "  kashi run module.hlo --check-nan                           which instruction makes the first NaN\n"
-      "  kashi run module.hlo --repeat 10 --json                    how long it takes\n\n"
-      "Inputs are arrays in the order of the parameters; the arrays of a tuple stand one behind the other.\n"
-      "Arrays of types that NumPy lacks hold raw bits.\n\n"
-      "Rules of --random: auto, normal, normal:MEAN,DEVIATION, uniform:A,B, positive, ones, integers:A,B. auto\n"
-      "makes values that the program can use: real numbers in [-1, 1), but in [0.1, 1.1) if they reach rsqrt,\n"
-      "sqrt, log or a divisor, and smaller ones for factors of long sums; integers from 0 to 127, but indices\n"
-      "within their array, few iterations for loops, and any bits for random number keys; the neutral element\n"
-      "for initial values of reductions.\n\n"
-      "Elements that are NaN on both sides are counted, not compared. An output without any compared element is\n"
-      "not as expected.\n\n"
-      "Keys of --json: file, engine, elided_constants, inputs (how each array was made up), compile_ms (the\n"
-      "verifier), first_ms, run_ms_min and run_ms_median (of the runs after the first), peak_rss_bytes, outputs\n"
-      "(shape, elements, min, max, mean, nan, inf, value or beginning, comparison); for several devices,\n"
-      "devices with the outputs of each. Exit status 130 after Ctrl-C.";
-  Verb* verb =
-      command->AddVerb("run", "Run a program on values", examples, [options] { return RunVerb(*options).Run(); });
-  verb->AddOption("FILE", &options->file, "A module in any form, or `-` for standard input")->File()->Required();
-  verb->AddOption("--input", &options->inputs, "An .npy file; may be repeated (default: random inputs)")
-      ->File()
-      ->OneEach();
-  verb->AddOption("--output-dir", &options->output_dir, "Write out0.npy, out1.npy ... into this directory")
-      ->File("DIR");
-  verb->AddOption("--expect", &options->expect, "Compare an output with this .npy file; may be repeated")
-      ->File()
-      ->OneEach();
-  verb->AddOption("--tolerance", &options->tolerance,
-                  "Largest error of a real number, absolute and relative (default: f64 1e-9, f32 1e-4, f16 1e-2, "
-                  "others 5e-2)")
-      ->Check(CheckTolerance);
-  verb->AddFlag("--allow-nan", &options->allow_nan,
-                "Accept an output that is NaN everywhere if the expected one is too");
-  verb->AddFlag("--allow-elided", &options->allow_elided,
-                "Compare even if constants are elided, `{...}`; random values stand in for them");
-  verb->AddOption(
-          "--random", &options->random,
-          "How to make up inputs: RULE for all of them, NUMBER=RULE for one parameter; may be repeated (default: auto)")
-      ->Value("RULE")
-      ->OneEach()
-      ->Check(CheckRandomRule);
-  verb->AddOption("--seed", &options->seed, "Seed of the random numbers (default: 42)");
-  verb->AddOption("--repeat", &options->repeat, "Run this many times, and report how long it takes")
-      ->Within(1, 1000000);
-  verb->AddOption("--engine", &options->engine, "The engine that computes; evaluator is the only one so far")
-      ->OneOf({"evaluator"});
-  AddLimitOptions(verb, &options->limits);
-  AddInputLimitOption(verb);
-  AddDeviceOptions(verb, options.get());
-  AddWatchOptions(verb, options.get());
-  AddOutputOption(verb, &options->output, "Write the report to this file");
-  AddStrictFlag(verb, &options->strict);
-  verb->AddFlag("--json", &options->json, "Print one JSON object");
+      "  kashi run module.hlo --input x.npy --expect want.npy       exit status 1 if the output differs\n"
+      "  kashi run module.hlo --random normal --random 2=integers:0,9   parameter 2: integers; others: normal\n"
+      "  kashi run snapshot.pb                                      with the arguments of the snapshot\n"
+      "  kashi run module.hlo --check-nan                           find the instruction that makes the first NaN\n"
+      "  kashi run module.hlo --repeat 10 --json                    measure the time";
+  help.sections = RunSections();
+  help.failure = "The input is bad, the run failed, an output differs, or the output cannot be written";
+  help.stops_at_interrupt = true;
+  Verb* verb = command->AddVerb("run", help, [options] { return RunVerb(*options).Run(); });
+  verb->AddOption("FILE", &options->file, "A module or a snapshot, or `-` for standard input")->File()->Required();
+  AddInputOptions(verb, options.get());
+  AddOutputOptions(verb, options.get());
+  AddComparisonOptions(verb, options.get());
+  AddDebuggingOptions(verb, options.get());
+  AddExecutionOptions(verb, options.get());
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -21,10 +21,10 @@
 #include "kashi/literal/npy.h"
 #include "kashi/proto/hlo_proto_io.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
-// In the order in which elements lie in files.
+// The shape in the element order of .npy files.
 Shape RowMajor(Shape shape) {
   LayoutUtil::SetToDefaultLayout(&shape);
   return shape;
@@ -40,11 +40,11 @@ absl::Status Prefix(absl::string_view prefix, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(prefix, ": ", status.message()));
 }
 
-// An array with dynamic dimensions takes any sizes up to its bounds.
+// Reads an array with dynamic dimensions: its sizes may be smaller than the bounds.
 absl::StatusOr<Literal> ReadDynamicArray(absl::string_view bytes, const Shape& shape) {
   KASHI_ASSIGN_OR_RETURN(const DimensionVector sizes, ReadNpySizes(bytes));
   KASHI_ASSIGN_OR_RETURN(Shape actual, ShapeUtil::MakeValidatedShape(shape.element_type(), shape.dimensions()));
-  if (sizes.size() != shape.dimensions().size()) return ReadNpy(bytes, actual);  // says what is wrong
+  if (sizes.size() != shape.dimensions().size()) return ReadNpy(bytes, actual);  // returns the error
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int64_t dimension = static_cast<int64_t>(i);
     if (shape.is_dynamic_dimension(dimension) &&
@@ -65,7 +65,8 @@ absl::StatusOr<Literal> ReadArray(const std::string& path, const Shape& shape) {
   return literal;
 }
 
-// Reads files from the front of `paths` and takes them away. `declared`: the parameter's shape, or that of a shard of it.
+// Reads the first files of `paths` and removes them from the list. `declared` is the shape of the parameter or of its
+// shard.
 absl::StatusOr<Literal> ReadArgument(const HloInstruction& parameter, const Shape& declared,
                                      absl::Span<const std::string>* paths) {
   const Shape shape = RowMajor(declared);
@@ -86,7 +87,7 @@ absl::StatusOr<Literal> ReadArgument(const HloInstruction& parameter, const Shap
   return argument;
 }
 
-// One a line: what the program takes.
+// One line per input array of the program.
 std::string DescribeParameters(const HloModule& module) {
   std::string text;
   for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
@@ -107,7 +108,7 @@ int64_t CountArrays(const HloModule& module) {
   return count;
 }
 
-// in0.npy, in1.npy … as many as there are.
+// in0.npy, in1.npy … up to the first missing one.
 std::vector<std::string> InputFilesOf(const std::filesystem::path& folder) {
   std::vector<std::string> paths;
   std::error_code error;
@@ -121,13 +122,13 @@ std::vector<std::string> InputFilesOf(const std::filesystem::path& folder) {
 absl::Status CheckSnapshotArguments(const HloModule& module, const Arguments& arguments) {
   const HloComputation& entry = *module.entry_computation();
   if (arguments.size() != static_cast<size_t>(entry.num_parameters())) {
-    return InvalidArgument("the snapshot has %d arguments, the program %d parameters", arguments.size(),
+    return InvalidArgument("the snapshot has %d arguments, but the program has %d parameters", arguments.size(),
                            entry.num_parameters());
   }
   for (const HloInstruction* parameter : entry.parameter_instructions()) {
     const Shape& actual = arguments[parameter->parameter_number()].shape();
     if (ShapeUtil::Compatible(parameter->shape(), actual)) continue;
-    return InvalidArgument("%s is %s, and %s in the snapshot", DescribeLeaf(*parameter, {}),
+    return InvalidArgument("%s is %s in the program, but %s in the snapshot", DescribeLeaf(*parameter, {}),
                            ShapeUtil::HumanString(parameter->shape()), ShapeUtil::HumanString(actual));
   }
   return absl::OkStatus();
@@ -137,7 +138,7 @@ absl::StatusOr<Arguments> ReadArgumentsOf(const HloModule& module, const std::ve
                                           absl::Span<const Shape> shapes) {
   const int64_t wanted = CountArrays(module);
   if (static_cast<int64_t>(paths.size()) != wanted) {
-    return InvalidArgument("%s takes %d input arrays; files given: %d%s", module.entry_computation()->name(), wanted,
+    return InvalidArgument("%s needs %d input arrays, not %d%s", module.entry_computation()->name(), wanted,
                            paths.size(), DescribeParameters(module));
   }
   Arguments arguments;
@@ -167,13 +168,13 @@ absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& modu
     if (!arguments.ok()) return Prefix(folder.string(), arguments.status());
     all.push_back(*std::move(arguments));
   }
-  if (all.empty()) return InvalidArgument("%s holds no folder dev0 with in0.npy, in1.npy ...", directory);
+  if (all.empty()) return InvalidArgument("%s has no directory dev0 with in0.npy, in1.npy ...", directory);
   return all;
 }
 
 namespace {
 
-// The rule, and the number of the parameter that it is for, if it is for one.
+// A rule for all parameters, or for one parameter.
 struct RandomRule {
   std::optional<int64_t> parameter;
   FakeRule rule;
@@ -185,7 +186,7 @@ absl::StatusOr<RandomRule> ParseRandomRule(absl::string_view text) {
   if (equals != absl::string_view::npos) {
     rule.parameter.emplace();
     if (!absl::SimpleAtoi(text.substr(0, equals), &*rule.parameter) || *rule.parameter < 0) {
-      return InvalidArgument("%s is no number of a parameter", text.substr(0, equals));
+      return InvalidArgument("`%s` is not the number of a parameter", text.substr(0, equals));
     }
     text.remove_prefix(equals + 1);
   }
@@ -266,14 +267,14 @@ absl::StatusOr<std::optional<Literal>> SnapshotResult(const ModuleFile& file) {
 
 void SayRandom(uint64_t seed, const ChosenArguments& chosen) {
   constexpr int kMostLines = 12;
-  std::string note = absl::StrCat("kashi: no --input: random numbers, --seed ", seed, "\n");
+  std::string note = absl::StrCat("kashi: no --input: using random arguments, --seed ", seed, "\n");
   const std::vector<absl::string_view> lines = absl::StrSplit(chosen.text, '\n', absl::SkipEmpty());
   for (size_t i = 0; i < lines.size() && i < kMostLines; ++i) {
     absl::StrAppend(&note, lines[i], "\n");
   }
   if (lines.size() > kMostLines) {
     absl::StrAppend(&note, "  and ", Count(static_cast<int64_t>(lines.size() - kMostLines), "more input"),
-                    " (--json tells all)\n");
+                    " (--json lists all)\n");
   }
   PrintNote(note);
 }
@@ -288,7 +289,7 @@ absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const st
   if (random.rules.empty()) {
     KASHI_ASSIGN_OR_RETURN(std::optional<Arguments> from_snapshot, SnapshotArguments(file));
     if (from_snapshot.has_value()) {
-      PrintNote("kashi: no --input: the arguments of the snapshot\n");
+      PrintNote("kashi: no --input: using the arguments of the snapshot\n");
       chosen.arguments = *std::move(from_snapshot);
       return chosen;
     }
@@ -298,4 +299,4 @@ absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const st
   return chosen;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

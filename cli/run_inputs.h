@@ -1,4 +1,4 @@
-// What a program is run on: .npy files, a snapshot's arguments, or made-up numbers.
+// The arguments of a run: .npy files, the arguments of a snapshot, or random numbers.
 #ifndef KASHI_CLI_RUN_INPUTS_H_
 #define KASHI_CLI_RUN_INPUTS_H_
 
@@ -17,21 +17,21 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 // The arguments of ENTRY, in the order of its parameters.
 using Arguments = std::vector<Literal>;
 
-// From .npy files, one an array: those of a tuple parameter one behind the other, tokens none. An error names the file, the
-// parameter, what it wants and what it gets; or how many files are wanted.
+// Reads .npy files, one per array: the arrays of a tuple parameter follow one another, and a token has none. An error
+// names the file, the parameter, the expected and the actual type; or the expected number of files.
 absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vector<std::string>& paths);
 
-// From in0.npy, in1.npy … in the folders dev0, dev1 … of `directory`. `shapes`: what the arguments of each device are, where
-// they are not the parameters but shards of them.
+// Reads in0.npy, in1.npy … from dev0, dev1 … of `directory`. `shapes`: the shapes of the arguments of a device, if they
+// are shards of the parameters.
 absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory,
                                                            absl::Span<const Shape> shapes = {});
 
-// How arguments are made up where there are none: --random, --seed.
+// How random arguments are made: --random, --seed.
 struct RandomOptions {
   std::vector<std::string>
       rules;  // "RULE" for all parameters, "NUMBER=RULE" for one; the last one for a parameter holds
@@ -39,32 +39,33 @@ struct RandomOptions {
   uint64_t memory_limit = 0;         // bytes; 0: the machine's memory
   const WorkMeter* meter = nullptr;  // says when to stop; must outlive the making
 };
-// What is wrong with a rule; "" if nothing is.
+// An error message about a rule; "" if it is valid.
 std::string CheckRandomRule(const std::string& text);
 
-// Arguments that were made up, or found.
+// Arguments, and how the random ones were made.
 struct ChosenArguments {
   Arguments arguments;
-  // One for each array that was made up: parameter, name, leaf, shape, rule, first, last, for. Null if none was.
+  // One object per random array: parameter, name, leaf, shape, rule, first, last, for. Null if there is none.
   Json made_up;
   std::string text;  // the same as lines, of those that are not of the type's default
 };
 
-// As the program can use them, or by the rules (kashi/analysis/fake_arguments.h). Equal for equal options.
+// Random arguments that suit the program, or follow the rules (kashi/analysis/fake_arguments.h). The same options give
+// the same arguments.
 absl::StatusOr<ChosenArguments> MakeRandomArguments(const HloModule& module, const RandomOptions& options);
 
-// What a snapshot was made with; nullopt for other files, and for a snapshot without arguments.
+// The arguments of a snapshot; nullopt for other files, and for a snapshot without arguments.
 absl::StatusOr<std::optional<Arguments>> SnapshotArguments(const ModuleFile& file);
-// What it gave then; nullopt likewise.
+// The result of a snapshot; nullopt for other files, and for a snapshot without a result.
 absl::StatusOr<std::optional<Literal>> SnapshotResult(const ModuleFile& file);
 
-// How --input, --random, --seed and the file together decide. Says on standard error if the numbers are made up.
+// Chooses arguments by --input, --random, --seed and the file. Prints a note to standard error about random ones.
 absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const std::vector<std::string>& paths,
                                                 const RandomOptions& random);
 
-// "kashi: no --input: random numbers, --seed 42", and how those of `chosen` were made, to standard error.
+// Prints "kashi: no --input: using random arguments, --seed 42" and how they were made to standard error.
 void SayRandom(uint64_t seed, const ChosenArguments& chosen);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_RUN_INPUTS_H_

@@ -11,7 +11,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 std::vector<Literal> FlattenResult(Literal result) {
   std::vector<Literal> outputs;
@@ -46,7 +46,7 @@ double Tolerance::For(PrimitiveType type) const {
 
 std::string CheckTolerance(const std::string& value) {
   double number = 0;
-  return absl::SimpleAtod(value, &number) && number >= 0 ? "" : absl::StrCat(value, " is no number from 0 up");
+  return absl::SimpleAtod(value, &number) && number >= 0 ? "" : absl::StrCat("`", value, "` is not a number from 0 up");
 }
 
 absl::StatusOr<OutputComparison> CompareOutput(const Literal& expected, const Literal& actual,
@@ -69,18 +69,19 @@ const char* VerdictText(const OutputComparison& comparison) {
 std::string ToText(const OutputComparison& comparison) {
   const bool lacks_permission = !comparison.agrees && comparison.statistics.mismatches == 0;
   return absl::StrCat(literal_comparison::ToString(comparison.statistics),
-                      lacks_permission ? " (--allow-nan takes that for agreement)" : "");
+                      lacks_permission ? " (--allow-nan accepts this)" : "");
 }
 
 absl::StatusOr<std::vector<Literal>> ReadExpected(const std::vector<std::string>& paths,
                                                   const std::vector<Literal>& outputs) {
   if (paths.size() != outputs.size()) {
-    return InvalidArgument("%d files to compare with; the program gives %d arrays", paths.size(), outputs.size());
+    return InvalidArgument("%d files are given to compare with, but the program has %d outputs", paths.size(),
+                           outputs.size());
   }
   std::vector<Literal> all;
   for (size_t i = 0; i < paths.size(); ++i) {
     absl::StatusOr<Literal> expected = ReadNpyFile(paths[i], outputs[i].shape());
-    if (!expected.ok()) return InvalidArgument("for out%d: %s", i, expected.status().message());
+    if (!expected.ok()) return InvalidArgument("expected value of out%d: %s", i, expected.status().message());
     all.push_back(*std::move(expected));
   }
   return all;
@@ -90,7 +91,7 @@ absl::Status MakeDirectory(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (!error) return absl::OkStatus();
-  return InvalidArgument("cannot make the directory %s: %s", path, error.message());
+  return InvalidArgument("cannot create the directory %s: %s", path, error.message());
 }
 
 absl::Status WriteOutputs(const std::string& directory, const std::vector<Literal>& outputs,
@@ -139,4 +140,4 @@ Json OutputJson(const Literal& output, const std::optional<OutputComparison>& co
   return json;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

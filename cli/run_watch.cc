@@ -19,16 +19,19 @@
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// ---- Tracer ---------------------------------------------------------------------------------------------------------------
+using internal::HumanBytes;
+using internal::WithThousands;
+
+// ---- Tracer ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
 constexpr int64_t kNpyHeaderBytes = 128;
 constexpr int64_t kDiskBlockBytes = 4096;
 
-// Protos may call instructions what no file can be called.
+// The name of an instruction in a proto may have characters that a file name cannot have.
 std::string FileNamePart(absl::string_view name) {
   constexpr size_t kLongest = 100;
   std::string part(name.substr(0, kLongest));
@@ -78,8 +81,8 @@ absl::Status Tracer::WriteArray(const HloInstruction& instruction, const Value& 
   const int64_t bytes_on_disk = RoundUpTo(array.byte_count() + kNpyHeaderBytes, kDiskBlockBytes);
   if (bytes_on_disk > limit_bytes_ - written_bytes_) {
     is_full_ = true;
-    PrintWarning(absl::StrCat("the trace ends before `", instruction.name(), "`: more than ", HumanBytes(limit_bytes_),
-                              " (--trace-limit)"));
+    PrintWarning(absl::StrCat("the trace stops before `", instruction.name(), "`: it would exceed ",
+                              HumanBytes(limit_bytes_), " (--trace-limit sets the limit)"));
     return absl::OkStatus();
   }
   written_bytes_ += bytes_on_disk;
@@ -93,7 +96,7 @@ absl::Status Tracer::WriteArray(const HloInstruction& instruction, const Value& 
   return absl::OkStatus();
 }
 
-// ---- Until ----------------------------------------------------------------------------------------------------------------
+// ---- Until ----------------------------------------------------------------------------------------------------------
 
 absl::Status Until::See(const HloInstruction& instruction, const Value& value) {
   if (&instruction != instruction_) return absl::OkStatus();
@@ -113,15 +116,15 @@ absl::StatusOr<const HloInstruction*> FindInstruction(const HloModule& module, a
   }
   constexpr size_t kMost = 5;
   const std::vector<std::string> similar = SimilarWords(name, names, kMost);
-  return NotFound("there is no instruction `%s`%s", name,
+  return NotFound("the module has no instruction `%s`%s", name,
                   similar.empty() ? "" : absl::StrCat("; did you mean ", absl::StrJoin(similar, ", "), "?"));
 }
 
-// ---- NanCheck -------------------------------------------------------------------------------------------------------------
+// ---- NanCheck -------------------------------------------------------------------------------------------------------
 
 namespace {
 
-// What it calls is watched itself.
+// Whether the observer also sees the instructions of the called computations.
 bool CallsWatched(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kFusion:
@@ -177,13 +180,13 @@ void NanCheck::Describe(const HloInstruction& instruction, const ValueSummary& s
   if (!source.empty()) absl::StrAppend(&finding_, "  source ", source, "\n");
 }
 
-// ---- RunProgress ----------------------------------------------------------------------------------------------------------
+// ---- RunProgress ----------------------------------------------------------------------------------------------------
 
 RunProgress::RunProgress(const HloModule& module, int64_t devices, std::string label)
     : label_(std::move(label)),
       entry_(module.entry_computation()),
       instructions_(entry_->instruction_count() * devices) {
-  if (devices > 1) return;  // each device turns its loops by itself
+  if (devices > 1) return;  // each device runs its own loops
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() == HloOpcode::kWhile) iterations_of_[instruction->while_body()->root_instruction()] = 0;
@@ -209,4 +212,4 @@ std::string RunProgress::Text() const {
   return absl::StrCat(text, ", last ", last->name(), " in ", last->parent()->name());
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

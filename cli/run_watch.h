@@ -1,5 +1,4 @@
-// What looks at every value of a run as it is made: `kashi run --trace`, `--until`, `--check-nan`, and the line that shows
-// how far a long run is.
+// Observers of every value of a run: `kashi run --trace`, `--until`, `--check-nan`, and the progress line.
 #ifndef KASHI_CLI_RUN_WATCH_H_
 #define KASHI_CLI_RUN_WATCH_H_
 
@@ -17,25 +16,25 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// An error from See ends the run.
+// See is called with each value. An error ends the run.
 class Watcher {
  public:
   virtual ~Watcher() = default;
   virtual absl::Status See(const HloInstruction& instruction, const Value& value) = 0;
 };
 
-// Writes every array as .npy into a directory: of tuples each element. index.tsv says what the files are:
+// Writes every array to a directory as .npy; a tuple element by element. index.tsv lists the files:
 //
 //   file                 instruction  computation  occurrence  leaf  shape
 //   000002.dot.3.npy     dot.3        main         1           {}    f32[2,2]
 class Tracer : public Watcher {
  public:
-  // Stops writing, and says so, where the files would take more than `limit_bytes` on a disk.
+  // Stops writing with a warning before the files exceed `limit_bytes` on the disk.
   Tracer(std::string directory, int64_t limit_bytes) : directory_(std::move(directory)), limit_bytes_(limit_bytes) {}
 
-  // Makes the directory and shows that it can be written.
+  // Creates the directory and checks that it can be written.
   absl::Status Begin();
   absl::Status See(const HloInstruction& instruction, const Value& value) override;
   // Writes index.tsv.
@@ -60,7 +59,7 @@ class Until : public Watcher {
   explicit Until(const HloInstruction* instruction) : instruction_(instruction) {}
   absl::Status See(const HloInstruction& instruction, const Value& value) override;
   const HloInstruction& instruction() const { return *instruction_; }
-  // Nothing if the run never came there.
+  // Nothing if the run did not reach the instruction.
   const Value& value() const { return value_; }
 
  private:
@@ -68,15 +67,16 @@ class Until : public Watcher {
   Value value_;
 };
 
-// The instruction of that name, with or without `%`. NOT_FOUND, with names that are like it.
+// The instruction with this name, with or without `%`. NOT_FOUND with similar names.
 absl::StatusOr<const HloInstruction*> FindInstruction(const HloModule& module, absl::string_view name);
 
-// Ends the run at the first instruction that makes a NaN though no operand has one, or an infinity though no operand has
-// either. Parameters and constants make nothing; of instructions that call computations, what they call is checked instead.
+// Ends the run at the first instruction that makes a NaN from operands without NaN, or an infinity from operands
+// without NaN and infinity. Parameters and constants are not checked. For an instruction that calls computations, those
+// are checked instead.
 class NanCheck : public Watcher {
  public:
   absl::Status See(const HloInstruction& instruction, const Value& value) override;
-  // What was found: instruction, computation, operands, source; "" if nothing was.
+  // The description: instruction, computation, operands, source; "" if there is none.
   const std::string& finding() const { return finding_; }
 
  private:
@@ -86,12 +86,12 @@ class NanCheck : public Watcher {
   std::string finding_;
 };
 
-// The part of the progress line about a run: "instruction 18 of 340, iteration 44, last dot.3 in body". Counted are the
-// instructions of the entry computation; what they call is seen in the iteration and the last instruction. Several devices
-// may call See at once, and are counted together.
+// The part of the progress line about a run: "instruction 18 of 340, iteration 44, last dot.3 in body". It counts the
+// instructions of the entry computation. The iteration and the last instruction may be in called computations. Several
+// devices may call See at the same time; they are counted together.
 class RunProgress : public Watcher {
  public:
-  // `label` says which run it is; "" if there is only one. The module must outlive this.
+  // `label` names the run; "" if there is only one. The module must outlive this object.
   RunProgress(const HloModule& module, int64_t devices, std::string label);
   absl::Status See(const HloInstruction& instruction, const Value& value) override;
 
@@ -108,6 +108,6 @@ class RunProgress : public Watcher {
   const Progress progress_{[this] { return Text(); }};                             // reads the others
 };
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_RUN_WATCH_H_

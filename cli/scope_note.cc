@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 absl::StatusOr<ProgramScope> ChooseScope(const HloModule& module, const std::string& as) {
   ProgramScope scope = ProgramScopeOf(module);
@@ -11,7 +11,7 @@ absl::StatusOr<ProgramScope> ChooseScope(const HloModule& module, const std::str
   scope.kind = as == "global" ? ProgramScope::Kind::kGlobal : ProgramScope::Kind::kPerDevice;
   scope.reason = absl::StrCat("--as ", as);
   if (scope.is_global() && scope.partitions == 1) {
-    return InvalidArgument("--as global: neither the head of the module nor a sharding says over how many devices");
+    return InvalidArgument("--as global: neither the module header nor a sharding gives the number of devices");
   }
   return scope;
 }
@@ -34,4 +34,4 @@ std::string GlobalNote(const HloModule& module) {
   return absl::StrCat("Global, not per device: the module is ", ScopeText(scope), ".");
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

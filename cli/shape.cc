@@ -20,7 +20,7 @@
 #include "kashi/base/status.h"
 #include "kashi/draw/shape_explanation.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 struct ShapeOptions {
@@ -39,7 +39,7 @@ Json DimensionsJson(const Shape& shape) {
   return dimensions;
 }
 
-// Also where there is no index map: null if a dimension is unbounded or the product does not fit.
+// null if a dimension is unbounded or the product overflows. Needs no index map.
 Json ElementsJson(const Shape& shape) {
   if (shape.is_unbounded_dynamic()) return Json();
   if (absl::c_linear_search(shape.dimensions(), 0)) return 0;
@@ -52,7 +52,7 @@ Json ElementsJson(const Shape& shape) {
   return elements;
 }
 
-// Returns the sizes: they come from the same index map.
+// Returns the sizes too: they need the same index map.
 absl::StatusOr<DeviceSize> AddArrayFacts(const Shape& shape, Json* facts) {
   (*facts)["dimensions"] = DimensionsJson(shape);
   if (shape.is_dynamic()) (*facts)["dynamic_dimensions"] = shape.dynamic_dimensions();
@@ -67,13 +67,13 @@ absl::StatusOr<DeviceSize> AddArrayFacts(const Shape& shape, Json* facts) {
   return GetDeviceSize(shape, *map);
 }
 
-// Of the bytes that --json shows.
+// The sum of the sizes that --json prints.
 absl::StatusOr<DeviceSize> AddChecked(const DeviceSize& a, const DeviceSize& b) {
   const std::optional<int64_t> bytes = CheckedAdd(a.bytes, b.bytes);
   const std::optional<int64_t> unpadded_bytes = CheckedAdd(a.unpadded_bytes, b.unpadded_bytes);
   const std::optional<int64_t> padding_bytes = CheckedAdd(a.padding_bytes, b.padding_bytes);
   if (!bytes || !unpadded_bytes || !padding_bytes) {
-    return InvalidArgumentStrCat("the bytes of the tuple do not fit 64 bits");
+    return InvalidArgumentStrCat("the size of the tuple exceeds 64 bits");
   }
   DeviceSize sum;
   sum.bytes = *bytes;
@@ -82,7 +82,7 @@ absl::StatusOr<DeviceSize> AddChecked(const DeviceSize& a, const DeviceSize& b) 
   return sum;
 }
 
-// `bytes` and the like; null where there is no size.
+// `bytes` and the other sizes; null if there is no size.
 void AddSizes(const absl::StatusOr<DeviceSize>& size, Json* facts) {
   if (!size.ok()) {
     for (const char* key : {"unpadded_bytes", "bytes", "padding_bytes", "expansion"}) (*facts)[key] = nullptr;
@@ -98,7 +98,7 @@ void AddSizes(const absl::StatusOr<DeviceSize>& size, Json* facts) {
 
 absl::StatusOr<DeviceSize> AddFacts(const Shape& shape, bool is_root, Json* facts);
 
-// Puts the facts of each element into `children` and returns their sum.
+// Adds the facts of each element to `children` and returns the sum of the sizes.
 absl::StatusOr<DeviceSize> AddElementFacts(const Shape& tuple, Json* children) {
   absl::StatusOr<DeviceSize> sum = DeviceSize();
   for (const Shape& element : tuple.tuple_shapes()) {
@@ -109,8 +109,7 @@ absl::StatusOr<DeviceSize> AddElementFacts(const Shape& tuple, Json* children) {
   return sum;
 }
 
-// Text that a tuple's elements are in is made once, at the root: doing so at every node of a deep tuple would cost its
-// square.
+// Only the root of a tuple has its text: the text of every node of a deep tuple would take quadratic time.
 absl::StatusOr<DeviceSize> AddFacts(const Shape& shape, bool is_root, Json* facts) {
   const bool has_text = is_root || !shape.IsTuple();
   if (has_text) (*facts)["shape"] = shape.ToString(/*print_layout=*/true);
@@ -128,7 +127,7 @@ absl::StatusOr<DeviceSize> AddFacts(const Shape& shape, bool is_root, Json* fact
   return size;
 }
 
-// Gives every array without tiles the layout that the generation would choose for it.
+// Sets the layout of every array without tiles to the one that XLA chooses for the generation.
 absl::Status ApplyTarget(TpuGeneration target, Shape* shape) {
   return ShapeUtil::ForEachMutableLeafShapeWithStatus(shape, [&](Shape* leaf, const ShapeIndex&) -> absl::Status {
     if (!leaf->IsArray() || (leaf->has_layout() && !leaf->layout().tiles().empty())) return absl::OkStatus();
@@ -210,28 +209,32 @@ void AddTargetOption(Verb* verb, std::optional<TpuGeneration>* target) {
   const auto set = [target](const std::string& name) {
     *target = ParseTpuGeneration(name);
     if (target->has_value()) return std::string();
-    return absl::StrCat("no TPU generation `", name, "`; there are: ", TargetNames());
+    return absl::StrCat("unknown TPU generation `", name, "`; the generations are: ", TargetNames());
   };
   verb->AddOption("--target", set,
-                  absl::StrCat("Give shapes without tiles the layout of a TPU generation (", TargetNames(), ")"));
+                  absl::StrCat("Give shapes without tiles the layout of this TPU generation: ", TargetNames()));
 }
 
 }  // namespace
 
 void AddShapeVerb(Command* command) {
   auto options = std::make_shared<ShapeOptions>();
-  Verb* verb = command->AddVerb("shape", "Explain shapes: canonical text, layout, bytes, padding",
-                                "  kashi shape 'bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}'\n"
-                                "  kashi shape --target v5e 'f32[1000,3]'\n"
-                                "  kashi shape --json 'f32[3,5]{1,0:T(2,2)}' '(s32[], pred[4])'\n"
-                                "  grep -oE '[a-z][a-z0-9]*\\[[0-9,]*\\]\\{[^{}]*\\}' dump.txt | kashi shape --json -",
-                                [options] { return ShapeVerb(*options).Run(); });
+  VerbHelp help;
+  help.group = kArrayVerbs;
+  help.summary = "Explain shapes: canonical text, layout, bytes and padding";
+  help.examples =
+      "  kashi shape 'bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}'\n"
+      "  kashi shape --target v5e 'f32[1000,3]'\n"
+      "  kashi shape --json 'f32[3,5]{1,0:T(2,2)}' '(s32[], pred[4])'\n"
+      "  grep -oE '[a-z][a-z0-9]*\\[[0-9,]*\\]\\{[^{}]*\\}' dump.txt | kashi shape --json -";
+  help.failure = "A shape is bad, or the output cannot be written";
+  Verb* verb = command->AddVerb("shape", help, [options] { return ShapeVerb(*options).Run(); });
   verb->AddOption("SHAPE", &options->shapes, "Shapes as XLA writes them; `-` reads one per line from standard input")
       ->Required();
-  AddJsonFlag(verb, &options->json);
-  AddStrictFlag(verb, &options->strict);
   AddTargetOption(verb, &options->target);
+  AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write to this file");
+  AddJsonFlag(verb, &options->json);
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -8,12 +8,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
-constexpr size_t kLongest = 64;  // of the letters that are compared
+constexpr size_t kLongest = 64;  // letters that are compared
 
-// How many letters must be put in, taken out or exchanged to make one of the other.
+// The edit distance: the number of insertions, deletions and replacements.
 size_t EditDistance(absl::string_view a, absl::string_view b) {
   std::vector<size_t> row(b.size() + 1);  // row[j]: between the first i letters of a and the first j of b
   std::iota(row.begin(), row.end(), size_t{0});
@@ -28,7 +28,7 @@ size_t EditDistance(absl::string_view a, absl::string_view b) {
   return row[b.size()];
 }
 
-// 0: one contains the other, which says most from three letters on.
+// 0 or 1 if one word contains the other, which has at least three letters; otherwise the edit distance.
 size_t Distance(absl::string_view given, absl::string_view word) {
   constexpr size_t kTelling = 3;
   if (given.size() >= kTelling && absl::StrContains(word, given)) return 0;
@@ -57,4 +57,4 @@ std::string DidYouMean(absl::string_view given, const std::vector<std::string>& 
   return best.empty() ? "" : absl::StrCat("; did you mean `", best[0], "`?");
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -1,4 +1,4 @@
-// "Did you mean …?" for words that are wrong.
+// "Did you mean …?" for unknown words.
 #ifndef KASHI_CLI_SUGGEST_H_
 #define KASHI_CLI_SUGGEST_H_
 
@@ -8,15 +8,15 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// The words that are closest to the given one, closest first, at most `most`: those that contain it, then by the letters
-// to put in, take out or exchange. Only words that are close enough to be meant. O(letters of all words * letters of one).
+// At most `most` words that are similar to the given one, the most similar first: words that contain it, then by edit
+// distance. O(letters of all words * letters of one).
 std::vector<std::string> SimilarWords(absl::string_view given, const std::vector<std::string>& words, size_t most);
 
-// "; did you mean `shape`?", or "" if no word is close.
+// "; did you mean `shape`?", or "" if no word is similar.
 std::string DidYouMean(absl::string_view given, const std::vector<std::string>& words);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_SUGGEST_H_

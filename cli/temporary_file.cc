@@ -15,17 +15,17 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
 
-// What a signal handler may use: no memory that anybody allocates.
+// For the signal handler, which must not allocate memory.
 char name_to_remove[PATH_MAX];
 volatile sig_atomic_t has_name_to_remove = 0;
 std::array<struct sigaction, kSignals.size()> actions_before;
 
-// Removes the file; then the signal does what it does by itself.
+// Removes the file, then lets the signal end the process.
 void RemoveAndEnd(int signal_number) {
   if (has_name_to_remove != 0) unlink(name_to_remove);
   struct sigaction action = {};
@@ -42,7 +42,7 @@ void RemoveAtSignal(const std::string& name) {
   action.sa_handler = &RemoveAndEnd;
   for (size_t i = 0; i < kSignals.size(); ++i) {
     sigaction(kSignals[i], nullptr, &actions_before[i]);
-    // Under nohup, say, SIGHUP ends nothing.
+    // An ignored signal, such as SIGHUP under nohup, stays ignored.
     if (actions_before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
   }
 }
@@ -55,12 +55,12 @@ void RemoveNothingAtSignal() {
 
 absl::Status SystemError(const std::string& path) { return Unknown("cannot write %s: %s", path, std::strerror(errno)); }
 
-// A name is on the disk when its directory is.
+// Flushing the directory puts the name on the disk.
 absl::Status SyncDirectoryOf(const std::string& path) {
   const std::string directory = std::filesystem::path(path).parent_path().string();
   const int descriptor = open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return SystemError(path);
-  // Some file systems cannot, and say so by EINVAL.
+  // Some file systems cannot do this and return EINVAL.
   const bool failed = fsync(descriptor) != 0 && errno != EINVAL;
   const absl::Status status = failed ? SystemError(path) : absl::OkStatus();
   close(descriptor);
@@ -71,7 +71,7 @@ absl::Status SyncDirectoryOf(const std::string& path) {
 
 absl::StatusOr<TemporaryFile> TemporaryFile::Make(const std::string& path) {
   std::string name = absl::StrCat(path, ".XXXXXX");
-  // Signals wait, so that none comes between the file and the note of its name.
+  // Blocks signals until the name of the new file is noted.
   sigset_t signals, before;
   sigemptyset(&signals);
   for (int signal_number : kSignals) sigaddset(&signals, signal_number);
@@ -108,4 +108,4 @@ absl::Status TemporaryFile::Become(const std::string& path, bool durable) {
   return durable ? SyncDirectoryOf(path) : absl::OkStatus();
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

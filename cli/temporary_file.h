@@ -1,5 +1,5 @@
-// A file that is written beside the one that it shall become, and renamed when it is complete. What is left of it goes when
-// that fails, and also when SIGINT, SIGTERM or SIGHUP ends the process meanwhile.
+// A file that is written beside its final name and renamed when it is complete. It is removed after an error, and when
+// SIGINT, SIGTERM or SIGHUP ends the process.
 //
 //   KASHI_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::Make("out.npy"));
 //   … write to file.descriptor() …
@@ -12,19 +12,19 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
-// One at a time.
+// One object at a time.
 class TemporaryFile {
  public:
-  // `PATH.XXXXXX`, open for writing, for nobody but its owner. UNKNOWN where the system makes none.
+  // Opens `PATH.XXXXXX` for writing, readable by its owner only. UNKNOWN if the system refuses.
   static absl::StatusOr<TemporaryFile> Make(const std::string& path);
   TemporaryFile(TemporaryFile&& other) noexcept;
   TemporaryFile& operator=(TemporaryFile&&) = delete;
   ~TemporaryFile();
 
   int descriptor() const { return descriptor_; }
-  // Closes and renames it. With `durable` its bytes and its name are on the disk before this returns.
+  // Closes and renames the file. With `durable`, its bytes and its name are on the disk before this returns.
   absl::Status Become(const std::string& path, bool durable);
 
  private:
@@ -35,6 +35,6 @@ class TemporaryFile {
   std::string name_;  // empty: there is none any more
 };
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_TEMPORARY_FILE_H_

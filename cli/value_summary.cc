@@ -13,13 +13,15 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::WithThousands;
 namespace {
 
 constexpr int64_t kSmall = 32;
 constexpr int64_t kBeginning = 8;
 
-// Adds up a value, array by array.
+// Collects the summary, array by array.
 class Summary {
  public:
   void AddArray(PrimitiveType type, const void* data, int64_t count) {
@@ -75,7 +77,7 @@ class Summary {
   double sum_ = 0;
 };
 
-// The place in the tables of the module that metadata may name instead of a file.
+// The source place by the stack frame table of the module, which metadata may use instead of a file name.
 std::string FramePlace(const HloInstruction& instruction) {
   const HloModule* module = instruction.GetModule();
   const auto at = [](const auto& table, int32_t id) {
@@ -158,4 +160,4 @@ std::string SourceOf(const HloInstruction& instruction) {
   return place;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -1,4 +1,4 @@
-// Values in a few numbers, as `kashi run` and `kashi diff` show them.
+// Summaries of values for `kashi run` and `kashi diff`.
 #ifndef KASHI_CLI_VALUE_SUMMARY_H_
 #define KASHI_CLI_VALUE_SUMMARY_H_
 
@@ -13,17 +13,14 @@ class Literal;
 class Value;
 }  // namespace kashi
 
-namespace kashi::internal {
-}  // namespace kashi::internal
+namespace kashi::cli {
 
-namespace kashi::internal::cli {
-
-// Of complex numbers it is the magnitude that is large or small; one with a NaN part is a NaN.
+// A complex number counts by its magnitude, and as NaN if a part is NaN.
 struct ValueSummary {
   int64_t elements = 0;
   int64_t nans = 0;
   int64_t infinities = 0;
-  // Of the finite ones; 0 if there is none.
+  // Of the finite elements; 0 if there are none.
   double min = 0;
   double max = 0;
   double mean = 0;
@@ -31,7 +28,7 @@ struct ValueSummary {
   int64_t finite() const { return elements - nans - infinities; }
 };
 
-// Of arrays of any kind; of a tuple, over all its arrays. O(elements).
+// The summary of an array, or of all arrays of a tuple. O(elements).
 ValueSummary Summarize(const Value& value);
 // Pre: a static array.
 ValueSummary Summarize(const Literal& array);
@@ -40,7 +37,7 @@ ValueSummary Summarize(const Literal& array);
 std::string ToText(const ValueSummary& summary);
 Json ToJson(const ValueSummary& summary);
 
-// Up to 32 elements: the whole value; of more, the first ones. Pre: a static array.
+// All elements of an array of at most 32, otherwise the first ones. Pre: a static array.
 std::string BeginningOf(const Literal& array);
 bool IsSmall(const Literal& array);
 
@@ -50,6 +47,6 @@ std::string SourceOf(const HloInstruction& instruction);
 // The instruction without metadata and backend configuration.
 std::string ShortText(const HloInstruction& instruction);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_VALUE_SUMMARY_H_

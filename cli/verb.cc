@@ -26,13 +26,15 @@
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::WithThousands;
 namespace {
 
 // --durable
 bool is_durable = false;
 
-// The mode that a new file gets: mkstemp's own is narrower.
+// The mode of a new file. The mode of mkstemp is narrower.
 mode_t NewFileMode() {
   const mode_t mask = umask(0);
   umask(mask);
@@ -41,7 +43,7 @@ mode_t NewFileMode() {
 
 absl::Status CannotWrite(const std::string& path) { return Unknown("cannot write %s: %s", path, std::strerror(errno)); }
 
-// What a file is to hold, piece after piece.
+// The contents of a file.
 using Pieces = absl::Span<const absl::string_view>;
 
 absl::Status WriteAll(std::FILE* file, Pieces pieces, const std::string& name) {
@@ -52,12 +54,12 @@ absl::Status WriteAll(std::FILE* file, Pieces pieces, const std::string& name) {
   return written && std::fflush(file) == 0 ? absl::OkStatus() : CannotWrite(name);
 }
 
-// A link of the system to a file that is open already.
+// A path of the system for an open file.
 bool IsOpenFile(absl::string_view path) {
   return absl::StartsWith(path, "/dev/fd/") || absl::StartsWith(path, "/dev/std") || absl::StartsWith(path, "/proc/");
 }
 
-// A device, a pipe or an open file cannot be renamed over. What an open file holds already stays.
+// Appends to a device, a pipe or an open file: a rename cannot replace them.
 absl::Status WriteSpecialFile(const std::string& path, Pieces pieces) {
   std::FILE* file = std::fopen(path.c_str(), "a");
   if (file == nullptr) return CannotWrite(path);
@@ -66,9 +68,9 @@ absl::Status WriteSpecialFile(const std::string& path, Pieces pieces) {
   return status;
 }
 
-// What the symbolic links at `path` lead to, whether it exists or not.
+// The target of the symbolic links at `path`; it need not exist.
 std::string FollowLinks(const std::string& path) {
-  constexpr int kMaxLinks = 40;  // as Linux has it; stat has refused more
+  constexpr int kMaxLinks = 40;  // the limit of Linux; stat has refused more
   std::filesystem::path place = path;
   std::error_code error;
   for (int i = 0; i < kMaxLinks; ++i) {
@@ -107,14 +109,14 @@ absl::Status WriteFile(const std::string& path, Pieces pieces) {
 }  // namespace
 
 void AddJsonFlag(Verb* verb, bool* json) {
-  verb->AddFlag("--json", json, "Print one JSON object per line; a bad or blank input gives one with `error`");
+  verb->AddFlag("--json", json, "Print one JSON object per input; for a bad or blank input it has the key `error`");
 }
 
 void AddStrictFlag(Verb* verb, bool* strict) {
-  static bool lenient = true;  // the default has a name, for scripts that want to be plain
-  Option* const flag = verb->AddFlag("--lenient", &lenient, "Read sloppy and newer text with a warning (the default)");
-  verb->AddFlag("--strict", strict, "Refuse sloppy text that XLA reads, and text of compilers that XLA refuses")
-      ->Excludes(flag);
+  static bool lenient = true;  // the default has an option too: a script can state it
+  Option* const flag =
+      verb->AddFlag("--lenient", &lenient, "Accept sloppy and newer text with a warning (the default)");
+  verb->AddFlag("--strict", strict, "Treat warnings about the text as errors")->Excludes(flag);
 }
 
 void AddOutputOption(Verb* verb, std::string* path, const std::string& description) {
@@ -123,7 +125,7 @@ void AddOutputOption(Verb* verb, std::string* path, const std::string& descripti
 }
 
 void AddDurableFlag(Verb* verb) {
-  verb->AddFlag("--durable", &is_durable, "Wait until written files are on the disk (about 10 ms per file)");
+  verb->AddFlag("--durable", &is_durable, "Wait until the written files are on the disk (about 10 ms per file)");
 }
 
 namespace {
@@ -142,7 +144,7 @@ void PrintError(absl::string_view message) {
   PrintNote(absl::StrCat("kashi: ", Coloured("error:", kErrorColour), " ", message, "\n"));
 }
 
-// Of "name:line:column: error: …", the source and the carets: the kind, and the carets, which are the last line.
+// Colours the word `error:` or `warning:`, and the carets, which are the last line.
 std::string ColourDiagnostic(const std::string& text, Diagnostic::Severity severity) {
   if (!StderrTakesColour()) return text;
   const bool is_error = severity == Diagnostic::Severity::kError;
@@ -199,7 +201,7 @@ bool InputLines::Next() {
   errno = 0;
   const ssize_t size = getline(&buffer_, &capacity_, stdin);
   if (size < 0) {
-    // The end of the file leaves errno alone; memory that runs out sets it too.
+    // The end of the file does not set errno; an error does, also a lack of memory.
     if (errno != 0) status_ = Unknown("cannot read standard input: %s", std::strerror(errno));
     return false;
   }
@@ -210,7 +212,7 @@ bool InputLines::Next() {
 
 bool InputLines::is_blank() const { return absl::StripAsciiWhitespace(line().text).empty(); }
 
-absl::Status NoShapeInInput() { return InvalidArgument("standard input holds no shape"); }
+absl::Status NoShapeInInput() { return InvalidArgument("standard input has no shape"); }
 
 absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vector<Diagnostic>* diagnostics) {
   ShapeParserOptions options;
@@ -346,4 +348,4 @@ std::string ShellQuoted(const std::string& text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

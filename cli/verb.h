@@ -1,7 +1,8 @@
-// What the verbs of the command share: registering themselves, where text comes from and where it goes.
+// What the verbs of the command share: how they are added, how they read text, and how they print answers and errors.
 //
-// A verb is a file that defines one Add…Verb function: it adds a verb with its options, examples and a function that runs
-// it and returns the exit status: 0 all well, 1 something in the input was bad. Usage errors end with 2; main.cc shows them.
+// A verb has one file, which defines its Add…Verb function, and one row in cli/verbs.def. Add…Verb adds the verb with
+// its options, its help and the function that runs it. That function returns the exit status: 0 for success, 1 for bad
+// input. Wrong usage ends with 2.
 #ifndef KASHI_CLI_VERB_H_
 #define KASHI_CLI_VERB_H_
 
@@ -23,51 +24,42 @@ namespace kashi {
 class Shape;
 }  // namespace kashi
 
-namespace kashi::internal {
-}  // namespace kashi::internal
-
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 inline constexpr int kSuccess = 0;
 inline constexpr int kBadInput = 1;
 inline constexpr int kBadUsage = 2;
 
-void AddShapeVerb(Command* command);
-void AddIndexVerb(Command* command);
-void AddDrawVerb(Command* command);
-void AddConvertVerb(Command* command);
-void AddOpsVerb(Command* command);
-void AddVerifyVerb(Command* command);
-void AddRunVerb(Command* command);
-void AddDiffVerb(Command* command);
-void AddRelayoutVerb(Command* command);
-void AddMemoryVerb(Command* command);
-void AddCostVerb(Command* command);
-void AddVersionVerb(Command* command);
-void AddCompletionsVerb(Command* command);
-void AddManVerb(Command* command);
+// AddShapeVerb(Command* command), and so on.
+#define KASHI_VERB(Name) void Add##Name##Verb(Command* command);
+#include "cli/verbs.def"
+
+// The groups of verbs in the help of the whole command.
+inline constexpr char kArrayVerbs[] = "Shapes and layouts";
+inline constexpr char kProgramVerbs[] = "Programs (HLO modules)";
+inline constexpr char kOwnVerbs[] = "The command itself";
 
 // Options that several verbs have.
 void AddJsonFlag(Verb* verb, bool* json);
 void AddStrictFlag(Verb* verb, bool* strict);  // and --lenient, the default
-// -o, and --durable.
+// -o and --durable.
 void AddOutputOption(Verb* verb, std::string* path, const std::string& description);
 void AddDurableFlag(Verb* verb);
 
-// For an error that has no place in a text: "kashi: error: …" to standard error. Returns kBadInput.
+// Prints an error without a place in a text, "kashi: error: …", to standard error. Returns kBadInput.
 int Fail(const absl::Status& status);
-// Shows errors under their place. Returns kBadInput.
+// Prints errors with their places to standard error. Returns kBadInput.
 int Fail(const SourceText& source, const std::vector<Diagnostic>& errors);
-// For a command line whose options do not go together. Returns kBadUsage.
+// Prints an error about the command line. Returns kBadUsage.
 int FailUsage(absl::string_view message);
-// "kashi: warning: …" to standard error; of files the message begins with the name.
+// Prints "kashi: warning: …" to standard error. A message about a file begins with its name.
 void PrintWarning(absl::string_view message);
-// Lines to standard error as they are.
+// Prints lines to standard error as they are.
 void PrintNote(absl::string_view lines);
-// Warnings or errors, to standard error.
+// Prints warnings or errors with their places to standard error.
 void PrintDiagnostics(const SourceText& source, const std::vector<Diagnostic>& diagnostics);
 
-// An error that is about all of a text, as Fail and Answers take it.
+// An error about a whole text.
 std::vector<Diagnostic> ErrorAboutAll(const SourceText& source, const absl::Status& status);
 
 // Standard input, line by line.
@@ -78,11 +70,11 @@ class InputLines {
   InputLines(const InputLines&) = delete;
   InputLines& operator=(const InputLines&) = delete;
 
-  // False at the end, and where input cannot be read: `status` tells which.
+  // False at the end and after an error, see `status`.
   bool Next();
-  // The line under its name and number, without its newline; until the next Next().
+  // The line with its name and number, without the newline. Valid until the next Next().
   SourceText line() const;
-  // Nothing but white space.
+  // The line has only white space.
   bool is_blank() const;
   const absl::Status& status() const { return status_; }
 
@@ -94,31 +86,31 @@ class InputLines {
   absl::Status status_;
 };
 
-// For a verb that needs a shape where all lines are blank.
+// The error if a verb needs a shape and all lines are blank.
 absl::Status NoShapeInInput();
 
-// Reads one shape. `diagnostics` receives warnings or, after a failure, the errors: at least one.
+// Reads one shape. `diagnostics` receives warnings or, after a failure, at least one error.
 absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vector<Diagnostic>* diagnostics);
 
-// Writes to standard output, or whole to a file: through a temporary file beside it that is renamed, so that the file
-// appears complete or not at all. A file that exists keeps its mode; a symbolic link stays, and its target is replaced.
-// `path` empty, "-" or "/dev/stdout": standard output.
+// Writes a file, or standard output if `path` is empty, "-" or "/dev/stdout". A file appears complete or not at all: it
+// is written to a temporary file beside it, which is then renamed. An existing file keeps its mode. A symbolic link
+// stays, and its target is replaced.
 absl::Status WriteOutput(const std::string& path, absl::string_view text);
-// The same of several pieces, one behind the other.
+// The same for several pieces, which follow one another.
 absl::Status WriteOutput(const std::string& path, absl::Span<const absl::string_view> pieces);
 // Whether WriteOutput would write a file.
 bool IsFile(const std::string& path);
 
-// The answers of a verb, one a question, in the order of the questions, and the exit status that they add up to.
+// The output of a verb, one answer per input, in the order of the inputs, and the exit status.
 //
-//               good answer       bad question                          blank line
-//   text        as it is          to standard error, behind the others  nothing
-//   --json      a line            {"error":…,"column":…} in its place   {"error":"blank line"}; no failure
+//               answer            bad input                             blank line
+//   text        as it is          error to standard error               nothing
+//   --json      a line            a line {"error":…,"column":…}         a line {"error":"blank line"}; not a failure
 //
-// Of files the error has more: AddFileError.
+// The error of a file has more keys: see AddFileError.
 //
-// Standard output receives them as they come; a file is written whole by Finish, also where some questions were bad. Where
-// all were, and nothing is to be told of them, the file stays as it was.
+// Answers for standard output are written soon; a file is written as a whole by Finish, also if inputs were bad. If all
+// inputs were bad and there is no answer, an existing file stays as it is.
 class Answers {
  public:
   Answers(std::string path, bool json) : path_(std::move(path)), json_(json) {}
@@ -126,23 +118,23 @@ class Answers {
   void Add(absl::string_view text);
   void AddLine(const Json& object);
   void AddBlankLine();
-  // Pre: errors is not empty. --json tells the first one.
+  // Pre: errors is not empty. --json has the first one.
   void AddError(const SourceText& source, const std::vector<Diagnostic>& errors);
-  // An input, a file as a rule, has no answer. --json: {"file":…,"error":…}, with "line" and "column" where the error has
-  // a place; else to standard error, behind the answers so far. Warnings go to standard error in any case.
+  // An error about a file. --json: {"file":…,"error":…}, with "line" and "column" if the error has a place; text:
+  // printed to standard error after the answers so far. Warnings are always printed to standard error.
   void AddFileError(const std::string& file, const absl::Status& status);
   void AddFileError(const SourceText& source, const std::vector<Diagnostic>& diagnostics);
-  // An answer that was added says that something is bad.
+  // Sets exit status 1: an answer reports something bad.
   void SetBad() { exit_status_ = kBadInput; }
   bool json() const { return json_; }
-  // To standard error, behind the answers so far.
+  // Prints warnings to standard error after the answers so far.
   void Warn(const SourceText& source, const std::vector<Diagnostic>& warnings);
 
-  // Standard output takes no more: further answers would be lost.
+  // Standard output cannot be written any more. Further answers are dropped.
   bool is_broken() const { return is_broken_; }
 
-  // Writes what waits and returns the exit status. `input`: how reading the questions ended; after an error no file is
-  // written, for answers would be missing.
+  // Writes the remaining answers and returns the exit status. `input` is the status of reading the inputs: after an
+  // error, no file is written, because answers are missing.
   int Finish(const absl::Status& input = absl::OkStatus());
 
  private:
@@ -155,19 +147,19 @@ class Answers {
   int exit_status_ = kSuccess;
 };
 
-// Whether it is a terminal that follows escape sequences: TERM is set and not `dumb`.
+// Whether the descriptor is a terminal with escape sequences: TERM is set and is not `dumb`.
 bool IsCapableTerminal(int descriptor);
 
-// Colour is for such terminals, whose user has not refused it: NO_COLOR is not set, or empty.
+// Whether to use colour: on such a terminal, if NO_COLOR is not set or is empty.
 bool StdoutTakesColour();
 bool StderrTakesColour();
 
-// "1 buffer", "2 buffers", "1,024 buffers". Nouns take an s.
+// "1 buffer", "2 buffers", "1,024 buffers". The plural of `noun` has an s.
 std::string Count(int64_t count, absl::string_view noun);
 
-// As one word of a shell: in single quotes.
+// The text in single quotes, as one word for a shell.
 std::string ShellQuoted(const std::string& text);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_VERB_H_

@@ -14,7 +14,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 struct VerifyOptions {
@@ -69,27 +69,33 @@ int RunVerify(const VerifyOptions& options) {
 
 void AddVerifyVerb(Command* command) {
   auto options = std::make_shared<VerifyOptions>();
-  const std::string examples =
-      "  kashi verify module.hlo                         `module.hlo: ok`, or what is wrong with it\n"
+  VerbHelp help;
+  help.group = kProgramVerbs;
+  help.summary = "Check modules against the rules of HLO";
+  help.examples =
+      "  kashi verify module.hlo                         `module.hlo: ok`, or the findings\n"
       "  kashi verify dump_dir                           every module of an --xla_dump_to directory\n"
-      "  kashi verify after.hlo --layout-sensitive       layouts must agree too: for modules after layout assignment\n"
-      "  kashi verify a.hlo b.pb --json                  a line for each file: {\"file\", \"ok\", \"findings\"}\n\n"
-      "A finding gives its place, the rule and what is wrong; the instruction stands below it. All findings are\n"
-      "shown, not only the first. Operands with different floating point precisions are a finding, except in a\n"
-      "scheduled module: compilers mix precisions. Exit status 1 if there is a finding.";
-  Verb* verb = command->AddVerb("verify", "Check that modules keep the rules of HLO", examples,
-                                [options] { return RunVerify(*options); });
-  verb->AddOption("FILE", &options->inputs, "A module, a directory of a dump, or `-` for standard input")
-      ->File()
-      ->Required();
+      "  kashi verify after.hlo --layout-sensitive       compare layouts too: for modules after layout assignment\n"
+      "  kashi verify a.hlo b.pb --json                  one object per file: {\"file\", \"ok\", \"findings\"}";
+  help.sections = {
+      {"",
+       "All findings are printed, not only the first. A finding names its place and the rule, and shows the "
+       "instruction. Operands with different floating point precisions are a finding, but not in a scheduled "
+       "module: compilers mix precisions.",
+       {}}};
+  help.failure = "A module breaks a rule or cannot be read, or the output cannot be written";
+  Verb* verb = command->AddVerb("verify", help, [options] { return RunVerify(*options); });
+  verb->AddOption("FILE", &options->inputs, kModuleOrDirectory)->File()->Required();
+  verb->BeginGroup("Rules");
   verb->AddFlag("--layout-sensitive", &options->layout_sensitive, "Layouts must agree too");
   verb->AddFlag("--allow-mixed-precision", &options->allow_mixed_precision,
-                "Operands may have different floating point precisions (always so in scheduled modules)");
+                "Accept operands with different floating point precisions (always accepted in scheduled modules)");
   verb->AddFlag("--allow-unbounded", &options->allow_unbounded_dynamism, "Accept dimensions of unknown size");
-  AddOutputOption(verb, &options->output, "Write to this file");
+  verb->BeginGroup("Input and output");
   AddInputLimitOption(verb);
   AddStrictFlag(verb, &options->strict);
+  AddOutputOption(verb, &options->output, "Write to this file");
   AddJsonFlag(verb, &options->json);
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

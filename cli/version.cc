@@ -8,10 +8,12 @@
 #include "cli/verb.h"
 #include "kashi/evaluator/lapack_call.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
+
+using internal::HasLapack;
 namespace {
 
-// What the processor offers; the array model needs none of it.
+// The instruction sets of the processor that the kernels use. None of them is required.
 std::vector<std::string> CpuCapabilities() {
   std::vector<std::string> names;
 #if defined(__x86_64__)
@@ -21,24 +23,27 @@ std::vector<std::string> CpuCapabilities() {
   return names;
 }
 
-std::vector<std::string> Features() {
-  std::vector<std::string> names = {"shape", "index", "draw",     "convert", "verify", "ops",
-                                    "run",   "diff",  "relayout", "memory",  "cost"};
+// The verbs without those about the command itself, and the optional libraries that are built in.
+std::vector<std::string> Features(const Command& command) {
+  std::vector<std::string> names;
+  for (const std::unique_ptr<Verb>& verb : command.verbs()) {
+    if (verb->help().group != kOwnVerbs) names.push_back(verb->name());
+  }
   if (HasLapack()) names.push_back("lapack");
   return names;
 }
 
-std::string VersionText() {
-  return absl::StrCat("kashi ", KASHI_VERSION, "\nfeatures: ", absl::StrJoin(Features(), " "),
+std::string VersionText(const Command& command) {
+  return absl::StrCat("kashi ", KASHI_VERSION, "\nfeatures: ", absl::StrJoin(Features(command), " "),
                       "\nCPU: ", absl::StrJoin(CpuCapabilities(), " "), "\n");
 }
 
-int RunVersion(bool json) {
+int RunVersion(const Command& command, bool json) {
   Answers answers("", json);
   if (json) {
-    answers.AddLine({{"version", KASHI_VERSION}, {"features", Features()}, {"cpu", CpuCapabilities()}});
+    answers.AddLine({{"version", KASHI_VERSION}, {"features", Features(command)}, {"cpu", CpuCapabilities()}});
   } else {
-    answers.Add(VersionText());
+    answers.Add(VersionText(command));
   }
   return answers.Finish();
 }
@@ -47,9 +52,18 @@ int RunVersion(bool json) {
 
 void AddVersionVerb(Command* command) {
   auto json = std::make_shared<bool>(false);
-  Verb* verb = command->AddVerb("version", "Print the version, the built-in features and the capabilities of the CPU",
-                                "  kashi version\n  kashi version --json", [json] { return RunVersion(*json); });
+  VerbHelp help;
+  help.group = kOwnVerbs;
+  help.summary = "Print the version, the features of this build and the CPU capabilities";
+  help.examples = "  kashi version\n  kashi version --json";
+  help.sections = {{"Keys of --json",
+                    "",
+                    {{"version", "The version"},
+                     {"features", "The verbs, and `lapack` if it is built in"},
+                     {"cpu", "The instruction sets that are used and that this processor has"}}}};
+  help.failure = "Standard output cannot be written";
+  Verb* verb = command->AddVerb("version", help, [command, json] { return RunVersion(*command, *json); });
   verb->AddFlag("--json", json.get(), "Print one JSON object");
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -15,7 +15,7 @@
 #include "cli/verb.h"
 #include "kashi/analysis/xla_buffer_assignment.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 namespace {
 
 bool IsFileAt(const std::string& path) {
@@ -24,10 +24,10 @@ bool IsFileAt(const std::string& path) {
 }
 
 void Warn(const std::string& path, const absl::Status& status) {
-  PrintWarning(absl::StrCat(path, " is not used: ", status.message()));
+  PrintWarning(absl::StrCat(path, " is ignored: ", status.message()));
 }
 
-// nullopt, and a warning, for what is no such file.
+// Prints a warning and returns nullopt if the file is not valid.
 template <typename Facts>
 std::optional<Facts> Read(const std::string& path,
                           absl::StatusOr<Facts> (*parse)(absl::string_view text, absl::string_view name)) {
@@ -65,4 +65,4 @@ XlaMemoryFile ReadXlaMemoryFile(const std::string& module_path) {
   return file;
 }
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli

@@ -1,4 +1,4 @@
-// What XLA wrote of a module's memory beside it, in a directory of --xla_dump_to: xla_buffer_assignment.h.
+// XLA's files about the memory of a module, beside the module in an --xla_dump_to directory (xla_buffer_assignment.h).
 #ifndef KASHI_CLI_XLA_MEMORY_FILES_H_
 #define KASHI_CLI_XLA_MEMORY_FILES_H_
 
@@ -6,15 +6,15 @@
 
 #include "kashi/analysis/memory_analysis.h"
 
-namespace kashi::internal::cli {
+namespace kashi::cli {
 
 struct XlaMemoryFile {
   std::string path;  // empty: there is none
   XlaMemoryFacts facts;
 };
 
-// The buffer assignment of a module, or else its memory usage report. A file that cannot be read is a warning on standard
-// error, and is as if it were not there.
+// Reads the buffer assignment of a module, or else its memory usage report. Prints a warning about a file that cannot
+// be read, and ignores it.
 XlaMemoryFile ReadXlaMemoryFile(const std::string& module_path);
 
 // A dump holds a module in several forms and at several stages:
@@ -26,6 +26,6 @@ XlaMemoryFile ReadXlaMemoryFile(const std::string& module_path);
 // Without the ending, the part that all files about this module at this stage begin with.
 std::string ModuleStem(const std::string& module_path);
 
-}  // namespace kashi::internal::cli
+}  // namespace kashi::cli
 
 #endif  // KASHI_CLI_XLA_MEMORY_FILES_H_

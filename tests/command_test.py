@@ -90,22 +90,22 @@ class CommandTest(unittest.TestCase):
     def test_damaged_gzip(self):
         packed = gzip.compress(MODULE)
         _, err = self.run_kashi("verify", "cut.gz", files={"cut.gz": packed[:-12]}, status=1)
-        self.assertEqual(err, "kashi: error: cut.gz: the gzip is cut off\n")
+        self.assertEqual(err, "kashi: error: cut.gz: the gzip file is cut off\n")
         # another checksum than that of the contents
         _, err = self.run_kashi("verify", "bad.gz", files={"bad.gz": packed[:-8] + bytes(4) + packed[-4:]}, status=1)
-        self.assertEqual(err, "kashi: error: bad.gz: the gzip is damaged\n")
+        self.assertEqual(err, "kashi: error: bad.gz: the gzip file is damaged\n")
 
     def test_gzip_keeps_the_input_limit(self):
         _, err = self.run_kashi("verify", "--input-limit", "1M", "big.gz", files={"big.gz": gzip.compress(bytes(3 << 20))}, status=1)
-        self.assertEqual(err, "kashi: error: big.gz: gzip holds more than 1 MiB\n")
+        self.assertEqual(err, "kashi: error: big.gz: the gzip file unpacks to more than 1 MiB\n")
 
     def test_other_kinds(self):
         for content, kind in {
             b"ML\xefR\x0d": "MLIR bytecode",
             field(1, b"\x08\x01" + field(2, b"/device:TPU:0")): "a profile (xplane)",
-            field(1, field(1, b"x") + field(2, b"Placeholder")): "a graph of TensorFlow",
-            b"\x08\x01" + field(2, field(1, b"\x08\x01")): "a graph of TensorFlow",
-            b'node {\n  name: "x"\n  op: "Placeholder"\n}\n': "a graph of TensorFlow",
+            field(1, field(1, b"x") + field(2, b"Placeholder")): "a TensorFlow graph",
+            b"\x08\x01" + field(2, field(1, b"\x08\x01")): "a TensorFlow graph",
+            b'node {\n  name: "x"\n  op: "Placeholder"\n}\n': "a TensorFlow graph",
         }.items():
             _, err = self.run_kashi("verify", "input", files={"input": content}, status=1)
             self.assertIn(f"input: this is {kind}", err)
@@ -114,7 +114,7 @@ class CommandTest(unittest.TestCase):
     def test_reports_of_memory(self):
         for content in (b"BufferAssignment:\nallocation 0: size 8:\n", b"Memory Space: default (color=0)\n"):
             _, err = self.run_kashi("verify", "m-report.txt", files={"m-report.txt": content}, status=1)
-            self.assertIn("this is what XLA reports of a module's memory, not the module", err)
+            self.assertIn("this is XLA's report about the memory of a module, not a module", err)
 
     def test_other_text_in_a_dump(self):
         modules = ["m.jit_config.before_optimizations.txt", "m.sm_9.0a_gpu_after_optimizations.txt", "m.txt"]
@@ -138,16 +138,16 @@ class CommandTest(unittest.TestCase):
     def test_a_device_without_end_is_read_up_to_the_limit(self):
         for arguments in (["convert"], ["verify"], ["memory"], ["cost"], ["run"], ["convert", "--to", "pb", "-o", "out"]):
             _, err = self.run_kashi(*arguments, "--input-limit", "1M", "/dev/zero", status=1)
-            self.assertEqual(err, "kashi: error: /dev/zero has more than 1048576 bytes; --input-limit sets the limit\n")
+            self.assertEqual(err, "kashi: error: /dev/zero has more than 1048576 bytes (--input-limit sets the limit)\n")
         _, err = self.run_kashi("diff", "--input-limit", "1M", "m", "/dev/zero", files={"m": MODULE}, status=1)
         self.assertIn("/dev/zero has more than", err)
         self.assertEqual(sorted(os.listdir(self.path)), ["m"])
 
     def test_an_array_without_end_is_read_up_to_what_it_takes(self):
         _, err = self.run_kashi("relayout", "/dev/zero", "out", "--from", "f32[2,3]", "--to", "{0,1}", status=1)
-        self.assertRegex(err, r"^kashi: error: /dev/zero: more than [0-9,]+ bytes, which is more than the array takes\n$")
+        self.assertRegex(err, r"^kashi: error: /dev/zero: the file has more than the [0-9,]+ bytes of the array\n$")
         _, err = self.run_kashi("relayout", "/dev/zero", "out", "--to", "{0,1}", "--memory-limit", "1M", status=1)
-        self.assertRegex(err, r"^kashi: error: /dev/zero: .*; the limit is 1048576 \(--memory-limit sets it\)\n$")
+        self.assertRegex(err, r"^kashi: error: /dev/zero: .*, more than the limit of 1048576 \(--memory-limit sets the limit\)\n$")
         _, err = self.run_kashi("run", "m", "--input", "/dev/zero", "--input-limit", "1M", files={"m": MODULE}, status=1)
         self.assertIn("/dev/zero has more than 1048576 bytes", err)
         self.assertEqual(sorted(os.listdir(self.path)), ["m"])

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
-"""Tests of the scripts that judge everything else: the golden runner, the case counter, the include arrows."""
+"""Tests of the scripts that judge everything else: the golden runner, the runner of documents, the case counter, the
+include arrows, the references of documents. The documents of this repository are held to them here, too."""
+import contextlib
+import io
 import json
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
@@ -15,10 +19,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
 sys.dont_write_bytecode = True
 
+import check_documents  # noqa: E402
 import check_headers  # noqa: E402
 import check_includes  # noqa: E402
 import check_tidy  # noqa: E402
 import count_tests  # noqa: E402
+import documents_test  # noqa: E402
 import golden  # noqa: E402
 
 # Stands in for the command: `echo WORDS`, `cat` (standard input), `copy FROM TO`, `fail`.
@@ -141,6 +147,167 @@ class CountTest(unittest.TestCase):
         self.assertEqual(program("Ran 5 tests in 0.1s\n\nOK (skipped=1)\n"), (4, 0, 1))
         self.assertEqual(program("Ran 5 tests in 0.1s\n\nFAILED (failures=2, errors=1)\n", "fail"), (2, 3, 0))
         self.assertEqual(program("fine\n"), (1, 0, 0))
+
+
+DOCUMENT = r"""# What a document can hold
+```
+$ kashi echo 'two  blanks'  # a comment
+two  blanks
+
+$ kashi echo a \
+    b
+a b
+$ kashi copy in.txt figure.txt
+$ other command
+```
+
+```text in.txt
+first
+```
+
+```
+$ kashi copy in.txt figure.txt
+$ kashi fail
+...
+```
+
+<!-- not run: it cannot -->
+
+```
+$ kashi fail
+```
+"""
+
+
+class DocumentsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.kashi = self.root / "kashi"
+        self.kashi.write_text(FAKE_KASHI)
+        self.kashi.chmod(self.kashi.stat().st_mode | stat.S_IXUSR)
+        (self.root / "figure.txt").write_text("first\n")
+
+    def findings(self, text):
+        """What is wrong with each command, and what is wrong with files."""
+        path = self.root / "README.md"
+        path.write_text(text)
+        outcomes, complaints = documents_test.run_document(path, str(self.kashi), self.root)
+        return [complaint for _, _, complaint in outcomes], complaints
+
+    def count(self, text):
+        commands, files = self.findings(text)
+        return sum(complaint != "" for complaint in commands) + len(files)
+
+    def test_a_document(self):
+        text = DOCUMENT.replace("$ kashi copy in.txt figure.txt\n$ other", "$ other")
+        self.assertEqual(self.findings(text), ([""] * 4, []))
+
+    def test_each_wrong_document_is_seen(self):
+        self.assertEqual(self.count(DOCUMENT), 1)  # the first copy: there is no in.txt yet
+        text = DOCUMENT.replace("$ kashi copy in.txt figure.txt\n$ other", "$ other")
+        for right, wrong in [("two  blanks\n\n", "two blanks\n\n"), ("a b\n", "a b\nc\n"),
+                             ("first", "second"), ("in.txt figure.txt\n", "out.txt figure.txt\n"), ("...", "no verb\n..."),
+                             ("<!-- not run: it cannot -->", "")]:
+            with self.subTest(wrong=wrong):
+                self.assertIn(right, text)
+                self.assertEqual(self.count(text.replace(right, wrong, 1)), 1)
+
+    def test_update_writes_what_is_printed(self):
+        path = self.root / "README.md"
+        path.write_text("```\n$ kashi echo a \\\n  b\n?\n?\n\n$ kashi echo c\nc\n```\n")
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(documents_test.main(["--kashi", str(self.kashi), "--root", str(self.root), "--update"]), 1)
+        self.assertEqual(path.read_text(), "```\n$ kashi echo a \\\n  b\na b\n\n$ kashi echo c\nc\n```\n")
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            self.assertEqual(documents_test.main(["--kashi", str(self.kashi), "--root", str(self.root)]), 0)
+        self.assertEqual(printed.getvalue(), "2 passed, 0 failed\n")
+
+    def test_a_block_without_end_is_an_error(self):
+        with self.assertRaises(documents_test.FormatError):
+            self.findings("```\n$ kashi echo\n")
+
+    def test_options_that_do_not_exist(self):
+        flags = {"draw": {"--dark"}, "run": {"--as"}, "": {"--dark", "--as", "--all"}}
+        self.assertEqual(documents_test.check_flags(["`kashi draw --dark`, `kashi run --as", "global`, `./dev tidy --all`,"
+                                                     " --gone, `--xla_dump_to`, `kashi FILE --dark`"], flags), [])
+        self.assertEqual(documents_test.check_flags(["`kashi draw --as x`, `--gone`"], flags),
+                         ["`kashi draw --as x`: there is no option --as", "`--gone`: there is no option --gone"])
+
+    def test_dots_stand_for_any_lines(self):
+        for shown, printed, want in [("... b", "a b", True), ("a ...", "a", True), ("a ... c", "a b", False),
+                                     ("a ... c ...", "a x y c d", True), ("", "a", False), ("a", "", False)]:
+            self.assertEqual(documents_test.agree(shown.split(), printed.split()), want, (shown, printed))
+
+
+class ReferencesTest(unittest.TestCase):
+    def findings(self, text, name="docs/a.md"):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            files = {name: text, "docs/b.md": "# One Thing: `x` and more\n", "kashi/array/shape.h": "", "compat/xla/types.h": ""}
+            for path, content in files.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(content)
+            return check_documents.check(root)
+
+    def test_what_is_right(self):
+        self.assertEqual(self.findings("[b](b.md#one-thing-x-and-more) [there](../kashi/array) [web](https://x.org/y)\n"
+                                       "`kashi/array/shape.h`, `shape.h`, `array/shape.h`, `xla/types.h`, `app.cc`, `x_test.cc`\n"
+                                       "```\n`kashi/array/gone.h`\n```\n| " + "x" * 200 + " |\n"), [])
+
+    def test_what_is_wrong(self):
+        for text, part in [("[b](c.md)", "leads nowhere"), ("[b](b.md#two)", "no such heading"), ("`gone.h`", "no file gone.h"),
+                           ("[b](../../..)", "leads nowhere"), ("x `kashi/gone/shape.h` y", "no file"), ("x" * 121, "121 columns")]:
+            with self.subTest(text=text):
+                found = self.findings("\n" + text + "\n")
+                self.assertEqual(len(found), 1, found)
+                self.assertTrue(found[0].startswith("docs/a.md:2: "), found)
+                self.assertIn(part, found[0])
+
+    def test_pages_of_facts(self):
+        self.assertEqual(self.findings("`gone.h` f[x](int) " + "x" * 120 + "\n", "docs/spec/a.md"), [])
+        self.assertEqual(len(self.findings("`kashi/gone.h` [b](gone.md)\n", "docs/spec/a.md")), 2)
+
+    def test_the_documents_of_this_repository(self):
+        self.assertEqual([finding for finding in check_documents.check(ROOT) if "columns" not in finding], [])
+
+
+class ReadmeTest(unittest.TestCase):
+    def block(self, language):
+        blocks = documents_test.find_blocks((ROOT / "README.md").read_text().split("\n"))
+        found = [block.lines for block in blocks if block.information == language]
+        self.assertEqual(len(found), 1, language)
+        return found[0]
+
+    def test_its_program_is_the_one_that_is_compiled(self):
+        self.assertEqual("\n".join(self.block("cpp")) + "\n", (ROOT / "tests/install/app.cc").read_text())
+        compiled = (ROOT / "tests/install/CMakeLists.txt").read_text().split("\n")
+        for line in self.block("cmake"):
+            self.assertIn(line, compiled)
+
+    def test_the_examples_of_the_api_are_compiled(self):
+        blocks = documents_test.find_blocks((ROOT / "docs/api.md").read_text().split("\n"))
+        examples = [block.lines for block in blocks if block.information == "cpp"]
+        self.assertGreater(len(examples), 4)
+        compiled = (ROOT / "tests/install/api.cc").read_text()
+        for lines in examples:
+            self.assertIn("\n".join("  " + line if line else "" for line in lines), compiled)
+
+    def test_its_figures_are_those_of_the_page_of_figures(self):
+        table = (ROOT / "README.md").read_text().partition("## How fast")[2].partition("\n## ")[0]
+        figures = re.findall(r"(?<![\d.])\d+(?:[.,]\d+)*", "".join(re.findall(r"^\|.*\|$", table, re.M)))
+        self.assertGreater(len(figures), 10)
+        known = (ROOT / "docs/performance.md").read_text()
+        self.assertEqual([figure for figure in figures if not re.search(rf"(?<![\d.]){figure}(?![\d])", known)], [])
+
+    def test_versions_agree(self):
+        version = re.search(r"project\(kashi VERSION (\S+) ", (ROOT / "CMakeLists.txt").read_text())[1]
+        self.assertIn(f"## {version} (", (ROOT / "CHANGELOG.md").read_text())
+        for name in ("README.md", "docs/building.md"):
+            self.assertEqual(set(re.findall(r"kashi[_-](\d+\.\d+\.\d+)", (ROOT / name).read_text())), {version}, name)
+        needed = re.search(r"find_package\(kashi (\S+) ", (ROOT / "README.md").read_text())[1]
+        self.assertTrue(version.startswith(needed + "."))
 
 
 class IncludesTest(unittest.TestCase):

@@ -108,7 +108,7 @@ class BestFit {
       for (int32_t member : placement->members) {
         *looks -= chunks_.Find(intervals_[member].first, intervals_[member].last, &in_the_way);
       }
-      if (*looks < 0) return ResourceExhausted("too many buffers are alive at once to place them");
+      if (*looks < 0) return ResourceExhausted("too many buffers are alive at the same time to place them");
       Commit(*placement, SmallestGap(&in_the_way, placement->max_bytes));
     }
     return std::move(layout_);

@@ -230,7 +230,7 @@ double BytesOfParameters(const HloComputation& entry) {
 absl::Status CheckArrays(const HloInstruction& parameter) {
   return ShapeUtil::ForEachLeafShapeWithStatus(parameter.shape(), [&](const Shape& leaf, const ShapeIndex&) {
     if (leaf.IsToken() || (leaf.IsArray() && !leaf.is_unbounded_dynamic())) return absl::OkStatus();
-    return Unimplemented("%s: no numbers can be made up for %s", NameOf(parameter), ShapeUtil::HumanString(leaf));
+    return Unimplemented("%s: there are no random values for %s", NameOf(parameter), ShapeUtil::HumanString(leaf));
   });
 }
 
@@ -241,14 +241,15 @@ absl::Status CheckRule(const HloInstruction& parameter, const FakeRule& rule) {
     fits |= leaf.IsArray() && ByRule(rule, leaf.element_type(), ValueConstraint()).has_value();
   });
   if (fits) return absl::OkStatus();
-  return InvalidArgument("%s is %s: the rule for it is for other types", NameOf(parameter),
+  return InvalidArgument("%s is %s: the rule does not apply to this type", NameOf(parameter),
                          ShapeUtil::HumanString(parameter.shape()));
 }
 
 absl::Status CheckOptions(const HloComputation& entry, const FakeArgumentOptions& options) {
   for (const auto& [number, rule] : options.rules) {
     if (number < 0 || number >= entry.num_parameters()) {
-      return InvalidArgument("there is no parameter %d: %s has %d", number, entry.name(), entry.num_parameters());
+      return InvalidArgument("there is no parameter %d: %s has %d parameters", number, entry.name(),
+                             entry.num_parameters());
     }
     KASHI_RETURN_IF_ERROR(CheckRule(*entry.parameter_instruction(number), rule));
   }
@@ -257,7 +258,7 @@ absl::Status CheckOptions(const HloComputation& entry, const FakeArgumentOptions
       static_cast<double>(options.memory_limit_bytes > 0 ? options.memory_limit_bytes : DefaultMemoryLimit());
   const double bytes = BytesOfParameters(entry);
   if (bytes <= limit) return absl::OkStatus();
-  return WithLimitKind(ResourceExhausted("the inputs take %.0f bytes; the limit is %.0f", bytes, limit),
+  return WithLimitKind(ResourceExhausted("the inputs need %.0f bytes, more than the limit of %.0f", bytes, limit),
                        LimitKind::kMemory);
 }
 
@@ -265,7 +266,8 @@ absl::Status CheckOptions(const HloComputation& entry, const FakeArgumentOptions
 
 absl::Status NoRule(absl::string_view text) {
   return InvalidArgument(
-      "%s is no rule for random numbers; there are auto, normal, normal:MEAN,DEVIATION, uniform:A,B, positive, ones, "
+      "`%s` is not a rule for random numbers; the rules are auto, normal, normal:MEAN,DEVIATION, uniform:A,B, "
+      "positive, ones, "
       "integers:A,B",
       text);
 }
@@ -290,9 +292,9 @@ absl::StatusOr<FakeRule> ParseFakeRule(absl::string_view text) {
   if (!has_numbers || !ParsePair(parts.second, &rule.a, &rule.b)) return NoRule(text);
   if (parts.first == "normal") {
     rule.kind = FakeRule::Kind::kNormal;
-    return rule.b >= 0 ? absl::StatusOr<FakeRule>(rule) : InvalidArgument("%s: a negative deviation", text);
+    return rule.b >= 0 ? absl::StatusOr<FakeRule>(rule) : InvalidArgument("%s: the deviation is negative", text);
   }
-  if (rule.a > rule.b) return InvalidArgument("%s: the first number is the larger one", text);
+  if (rule.a > rule.b) return InvalidArgument("%s: the first number is larger than the second", text);
   if (parts.first == "uniform") {
     rule.kind = FakeRule::Kind::kUniform;
     return rule;

@@ -114,7 +114,7 @@ TEST(FakeArgumentsTest, RulesAreChecked) {
   EXPECT_THAT(ErrorOf(kSquareRoot, options).message(), HasSubstr("there is no parameter 2: e has 2"));
   options.rules = {{1, ParseFakeRule("normal").value()}};
   EXPECT_THAT(ErrorOf(kSquareRoot, options).message(),
-              HasSubstr("parameter 1 (n) is s32[]: the rule for it is for other types"));
+              HasSubstr("parameter 1 (n) is s32[]: the rule does not apply to this type"));
   options.rules.clear();
   options.memory_limit_bytes = 100;
   EXPECT_EQ(ErrorOf(kSquareRoot, options).code(), absl::StatusCode::kResourceExhausted);

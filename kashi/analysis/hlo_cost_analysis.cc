@@ -140,7 +140,7 @@ Properties HloCostAnalysis::PropertiesOf(const HloInstruction& instruction, cons
 
 absl::StatusOr<HloCostAnalysis::KnownMap> HloCostAnalysis::Analyze(const HloComputation* in_module) const {
   if (in_module == nullptr || in_module->parent() == nullptr) {
-    return InvalidArgument("what is to be analysed is in no module");
+    return InvalidArgument("the computation or instruction is not in a module");
   }
   const auto size = [this](const Shape& shape) { return static_cast<double>(options_.shape_size(shape)); };
   KASHI_ASSIGN_OR_RETURN(const CostAnalysis costs, CostAnalysis::Run(*in_module->parent(), {size, kUnknownCost}));
@@ -155,7 +155,7 @@ absl::StatusOr<HloCostAnalysis::KnownMap> HloCostAnalysis::Analyze(const HloComp
       sum += known.properties;
       numbers += known.properties.size();
       if (numbers > kMaxNumbers) {
-        return AtInstruction(ResourceExhausted("calls of computations with too many operands to sum up"), *instruction);
+        return AtInstruction(ResourceExhausted("the called computations have too many operands"), *instruction);
       }
       all.emplace(instruction, std::move(known));
     }

@@ -292,7 +292,7 @@ class Assigner {
         result_.places[group].owner = HostBufferAssignment::kTemporaries;
       }
     }
-    if (looks_ < 0) return ResourceExhausted("too many temporaries and outputs to try each in each");
+    if (looks_ < 0) return ResourceExhausted("too many temporaries and outputs to place them");
     return absl::OkStatus();
   }
   void MakePlace(int32_t group) {

@@ -225,10 +225,9 @@ class Analyzer {
       for (const XlaBufferAssignment::Value& value : allocation.values) {
         const auto found = buffers.find(value.name);
         if (value.bytes == 0) continue;  // a token, or a table that the program does without
-        if (found == buffers.end())
-          return IsAboutAnother("it names the value `%s`, which the module does not have", value.name);
+        if (found == buffers.end()) return IsAboutAnother("the module has no value `%s`", value.name);
         if (found->second.second != value.bytes) {
-          return IsAboutAnother("of the value %s it says %d bytes, and here it has %d", value.name, value.bytes,
+          return IsAboutAnother("value `%s` has %d bytes there, but %d bytes in this module", value.name, value.bytes,
                                 found->second.second);
         }
         placed.emplace_back(found->second.first, value.offset);
@@ -263,7 +262,7 @@ class Analyzer {
       }
       for (const auto& [number, bytes] : arguments) {
         if (Space(number).argument_bytes == bytes) continue;
-        return IsAboutAnother("its arguments in S(%d) have %d bytes, and here they have %d", number, bytes,
+        return IsAboutAnother("the arguments in S(%d) have %d bytes there, but %d bytes in this module", number, bytes,
                               Space(number).argument_bytes);
       }
       return absl::OkStatus();
@@ -276,8 +275,8 @@ class Analyzer {
                                   (usage.memory_space == Layout::kDefaultMemorySpace ? result_.thread_local_bytes : 0);
       if (temporaries < 0) {
         return absl::FailedPreconditionError(absl::StrFormat(
-            "XLA's memory usage report is about another module: in S(%d) it counts %d bytes, and arguments, "
-            "outputs and constants have %d here",
+            "XLA's memory usage report is about another module: S(%d) has %d bytes there, but the arguments, "
+            "outputs and constants of this module alone have %d",
             usage.memory_space, usage.bytes, usage.bytes - temporaries));
       }
       space.gap_bytes = std::max<int64_t>(space.gap_bytes + temporaries - space.temp_bytes, 0);

@@ -73,7 +73,7 @@ absl::StatusOr<ShapeNodes> ShapeNodes::Make(const Shape& shape, const MemoryTarg
     result.first_elements_.push_back(static_cast<int32_t>(result.elements_.size()));
     if (next.parent >= 0) result.elements_[result.first_elements_[next.parent] + next.number] = place;
     if (!next.shape->IsTuple()) continue;
-    if (next.depth == kMaxDepth) return ResourceExhausted("more than %d tuples in one another", kMaxDepth);
+    if (next.depth == kMaxDepth) return ResourceExhausted("tuples are nested more than %d deep", kMaxDepth);
     const int count = next.shape->tuple_shapes_size();
     if (nodes.size() + rest.size() + count > kMaxNodes) {
       return ResourceExhausted("a tuple has more than %d elements", kMaxNodes);

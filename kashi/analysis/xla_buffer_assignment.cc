@@ -43,7 +43,7 @@ class LineReader {
     LineReader before = *this;
     const int64_t bytes = TakeNumber();
     if (status_.ok() && !AddToTotalBytes(bytes, total).ok()) {
-      before.Fail("the sizes are more than 2^60 bytes in all");
+      before.Fail("the sum of the sizes exceeds 2^60 bytes");
       status_ = before.status_;
     }
     return bytes;
@@ -62,7 +62,7 @@ class LineReader {
   absl::string_view TakeTo(size_t at, absl::string_view end) {
     if (!status_.ok()) return {};
     if (at == absl::string_view::npos) {
-      Fail(absl::StrCat("expected `", end, "` behind this"));
+      Fail(absl::StrCat("expected `", end, "` after this"));
       return {};
     }
     const absl::string_view taken = rest_.substr(0, at);
@@ -116,7 +116,7 @@ XlaBufferAssignment::Allocation ReadAllocation(LineReader* line, int64_t* total)
       allocation.is_temporary = true;
     } else {
       line->Fail(
-          "expected what is known of an allocation: color, parameter, shape, constant, thread-local, output shape, "
+          "expected a fact about an allocation: color, parameter, shape, constant, thread-local, output shape, "
           "maybe-live-out or preallocated-temp");
     }
   }
@@ -139,7 +139,7 @@ XlaBufferAssignment::Value ReadValue(const XlaBufferAssignment::Allocation& allo
   line->Take(",offset=");
   value.offset = line->TakeNumber();
   if (value.bytes > allocation.bytes || value.offset > allocation.bytes - value.bytes) {
-    line->Fail(absl::StrCat("the value does not lie within its allocation of ", allocation.bytes, " bytes"));
+    line->Fail(absl::StrCat("the value exceeds its allocation of ", allocation.bytes, " bytes"));
   }
   line->Take(")");
   return value;
@@ -196,8 +196,8 @@ absl::StatusOr<std::vector<XlaMemoryUsage>> ParseXlaMemoryUsageReport(absl::stri
     KASHI_RETURN_IF_ERROR(line.status());
   }
   if (result.empty() || !has_total) {
-    return InvalidArgument("%s: a memory usage report has `Memory Space:` and `Total bytes:` lines, and this has none",
-                           name);
+    return InvalidArgument(
+        "%s: the file has no `Memory Space:` and `Total bytes:` lines, so it is not a memory usage report", name);
   }
   return result;
 }

@@ -86,7 +86,7 @@ TEST(XlaBufferAssignment, TheSumOfAllSizesIsLimited) {
   for (int i = 0; i < 4; ++i) absl::StrAppend(&text, "allocation ", i, ": size 4611686018427387904:\n");
   const absl::Status status = ParseXlaBufferAssignment(text, "a.txt").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(status.message(), HasSubstr("a.txt:2:20: error: the sizes are more than 2^60 bytes in all"));
+  EXPECT_THAT(status.message(), HasSubstr("a.txt:2:20: error: the sum of the sizes exceeds 2^60 bytes"));
 }
 
 // Every beginning of the text, and every text with one byte changed: an answer or an error.
@@ -123,7 +123,7 @@ TEST(XlaMemoryUsageReport, BrokenTextIsAnError) {
   EXPECT_FALSE(ParseXlaMemoryUsageReport("Memory Space: default (color=0)\nTotal bytes: many\n", "u.txt").ok());
   const std::string space = "Memory Space: default (color=0)\nTotal bytes: 1152921504606846976\n";
   EXPECT_THAT(ParseXlaMemoryUsageReport(absl::StrCat(space, space), "u.txt").status().message(),
-              HasSubstr("u.txt:4:14: error: the sizes are more than 2^60 bytes in all"));
+              HasSubstr("u.txt:4:14: error: the sum of the sizes exceeds 2^60 bytes"));
 }
 
 }  // namespace

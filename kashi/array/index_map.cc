@@ -92,7 +92,7 @@ class IndexMapBuilder {
 
 absl::StatusOr<IndexMap> IndexMap::Make(const Shape& shape) {
   if (!shape.IsArray()) {
-    return InvalidArgumentStrCat("only an array has positions in memory, not ", shape.ToString());
+    return InvalidArgumentStrCat("only an array has positions in memory: ", shape.ToString());
   }
   const Shape& array = shape.IsBuffer() ? shape.buffer_shape() : shape;
   if (!array.has_layout()) return InvalidArgumentStrCat("shape ", array.ToString(), " does not have a layout");
@@ -120,7 +120,7 @@ absl::Status IndexMapBuilder::StartWithDimensions() {
   for (int i = 0; i < rank(); ++i) {
     if (shape_.is_unbounded_dynamic_dimension(i)) {
       return InvalidArgumentStrCat("dimension ", i, " of ", shape_.ToString(),
-                                   " is unbounded: it has no positions in memory");
+                                   " is unbounded, so it has no positions in memory");
     }
     if (shape_.dimensions(i) < 0) {
       return InvalidArgumentStrCat("dimension ", i, " of ", shape_.ToString(), " is negative");
@@ -158,7 +158,7 @@ absl::Status IndexMapBuilder::ApplyTile(const Tile& tile, bool is_first) {
     while (sizes[i] == Tile::kCombineDimension) {
       if (++i == sizes.size()) {
         return InvalidArgumentStrCat("tile ", tile.ToString(), " of ", shape_.ToString(/*print_layout=*/true),
-                                     " ends with `*`: there is no more minor dimension to merge into");
+                                     " ends with `*`, but there is no more minor dimension to merge with");
       }
     }
     if (sizes[i] <= 0) return InvalidArgumentStrCat("tile dimension must be positive or `*`, got ", sizes[i]);
@@ -221,8 +221,7 @@ void IndexMapBuilder::Split(const Digit& digit, int64_t tile_size, bool is_first
 
 absl::Status IndexMapBuilder::SetSizes(IndexMap* map) const {
   const auto too_large = [this] {
-    return InvalidArgumentStrCat("the size of ", shape_.ToString(/*print_layout=*/true),
-                                 " in bytes does not fit 63 bits");
+    return InvalidArgumentStrCat("the size of ", shape_.ToString(/*print_layout=*/true), " in bytes exceeds 63 bits");
   };
   const auto product = [](absl::Span<const int64_t> sizes) -> std::optional<int64_t> {
     if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return 0;

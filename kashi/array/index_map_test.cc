@@ -454,7 +454,7 @@ TEST(IndexMapTest, DivisionIsExactUpTo63Bits) {
 // ------------------------------------------------------------------------------------------------------------ errors
 
 TEST(IndexMapTest, RefusesWhatHasNoPositions) {
-  EXPECT_THAT(MapError("(f32[2])"), HasSubstr("only an array has positions in memory, not (f32[2])"));
+  EXPECT_THAT(MapError("(f32[2])"), HasSubstr("only an array has positions in memory: (f32[2])"));
   EXPECT_THAT(MapError("token[]"), HasSubstr("only an array"));
   EXPECT_THAT(MapError("f32[2,?]"), HasSubstr("dimension 1 of f32[2,?] is unbounded"));
   EXPECT_THAT(MapError("f32[2,3]{1,1}"), HasSubstr("duplicate values"));
@@ -462,7 +462,8 @@ TEST(IndexMapTest, RefusesWhatHasNoPositions) {
   EXPECT_THAT(MapError("f32[2]{0:T()}"), HasSubstr("invalid tiles"));
   EXPECT_THAT(
       MapError("f32[2,3]{1,0:T(2,*)}"),
-      HasSubstr("tile (2,*) of f32[2,3]{1,0:T(2,*)} ends with `*`: there is no more minor dimension to merge into"));
+      HasSubstr(
+          "tile (2,*) of f32[2,3]{1,0:T(2,*)} ends with `*`, but there is no more minor dimension to merge with"));
   EXPECT_THAT(MapError("f32[2]{0:T(*)}"), HasSubstr("ends with `*`"));
   EXPECT_THAT(MapError("f32[2]{0:E(-3)}"), HasSubstr("negative"));
   EXPECT_FALSE(IndexMap::Make(Shape()).ok());

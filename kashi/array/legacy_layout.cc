@@ -76,7 +76,7 @@ absl::StatusOr<Geometry> MakeGeometry(const LegacyLayout& layout, const Shape& s
     geometry.widths = layout.padded_dimensions;
   }
   const std::optional<int64_t> count = CheckedProduct(geometry.widths);
-  if (!count) return InvalidArgumentStrCat("the padded elements of ", shape.ToString(), " do not fit 63 bits");
+  if (!count) return InvalidArgumentStrCat("the padded elements of ", shape.ToString(), " exceed 63 bits");
   geometry.count = *count;
   geometry.strides.assign(geometry.widths.size(), 0);  // without positions all stay 0
   int64_t stride = 1;
@@ -141,7 +141,7 @@ absl::StatusOr<int64_t> LegacyPaddedElementCount(const LegacyLayout& layout, con
 absl::StatusOr<int64_t> LegacyByteSize(const LegacyLayout& layout, const Shape& shape) {
   KASHI_ASSIGN_OR_RETURN(const int64_t count, LegacyPaddedElementCount(layout, shape));
   const std::optional<int64_t> bytes = CheckedMultiply(count, GetPrimitiveTypeInfo(shape.element_type()).bytes);
-  if (!bytes) return InvalidArgumentStrCat("the padded bytes of ", shape.ToString(), " do not fit 63 bits");
+  if (!bytes) return InvalidArgumentStrCat("the padded bytes of ", shape.ToString(), " exceed 63 bits");
   return *bytes;
 }
 
@@ -149,7 +149,7 @@ absl::StatusOr<int64_t> LegacyLinearIndex(const LegacyLayout& layout, const Shap
                                           absl::Span<const int64_t> index) {
   KASHI_ASSIGN_OR_RETURN(const Geometry geometry, MakeGeometry(layout, shape));
   const auto out_of_bounds = [&] {
-    return InvalidArgumentStrCat("index (", absl::StrJoin(index, ","), ") is not one of ", shape.ToString());
+    return InvalidArgumentStrCat("index (", absl::StrJoin(index, ","), ") is out of bounds for ", shape.ToString());
   };
   if (index.size() != geometry.widths.size()) return out_of_bounds();
   int64_t linear = 0;
@@ -164,7 +164,7 @@ absl::StatusOr<std::vector<int64_t>> LegacyPicture(const LegacyLayout& layout, c
   constexpr int64_t kMaxPositions = int64_t{1} << 28;
   KASHI_ASSIGN_OR_RETURN(const Geometry geometry, MakeGeometry(layout, shape));
   if (geometry.count > kMaxPositions) {
-    return ResourceExhausted("a picture of %d positions is too large; the limit is %d", geometry.count, kMaxPositions);
+    return ResourceExhausted("a figure of %d positions is too large; the limit is %d", geometry.count, kMaxPositions);
   }
   std::vector<int64_t> picture(static_cast<size_t>(geometry.count), kLegacyPadding);
   const std::optional<int64_t> elements = CheckedProduct(shape.dimensions());  // at most geometry.count
@@ -193,7 +193,7 @@ absl::StatusOr<Layout> ToModernLayout(const LegacyLayout& layout, const Shape& s
   const absl::Span<const int64_t> sizes = shape.dimensions();
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
     return InvalidArgumentStrCat(shape.ToString(), " padded to ", geometry.count,
-                                 " positions has no modern layout: tiles give an array without elements no positions");
+                                 " positions has no tiled layout: an array without elements has no positions there");
   }
   *modern.add_tiles() = std::move(tile);
   return modern;

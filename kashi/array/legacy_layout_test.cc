@@ -103,7 +103,7 @@ TEST(LegacyLayoutTest, Validation) {
 TEST(LegacyLayoutTest, RefusesWhatDoesNotFit) {
   const int64_t huge = int64_t{1} << 62;
   EXPECT_THAT(LegacyPaddedElementCount(MakeLegacy({1, 0}, {huge, 3}), TwoByThree()).status().message(),
-              HasSubstr("do not fit 63 bits"));
+              HasSubstr("exceed 63 bits"));
   EXPECT_EQ(*LegacyPaddedElementCount(MakeLegacy({0}, {huge}), Shape(F32, {2})), huge);
   EXPECT_THAT(LegacyByteSize(MakeLegacy({0}, {huge}), Shape(F32, {2})).status().message(), HasSubstr("do not fit"));
   EXPECT_EQ(LegacyPicture(MakeLegacy({0}, {huge}), Shape(F32, {2})).status().code(),

@@ -18,7 +18,8 @@ namespace internal {
 
 void DieOfType(const char* function, PrimitiveType type) {
   const std::string& name = PrimitiveType_Name(type);
-  KASHI_LOG_FATAL() << function << " does not take " << (name.empty() ? "a number that is no primitive type: " : name)
+  KASHI_LOG_FATAL() << function << " does not take "
+                    << (name.empty() ? "a number that is not a primitive type: " : name)
                     << (name.empty() ? std::to_string(type) : "");
   __builtin_unreachable();
 }
@@ -106,7 +107,7 @@ PrimitiveType HigherPrecisionType(PrimitiveType a, PrimitiveType b) {
   }
   const PrimitiveType result = TryHigherPrecisionType(a, b);
   KASHI_CHECK(result != PRIMITIVE_TYPE_INVALID)
-      << "neither of " << PrimitiveType_Name(a) << " and " << PrimitiveType_Name(b) << " has the higher precision";
+      << "neither " << PrimitiveType_Name(a) << " nor " << PrimitiveType_Name(b) << " has the higher precision";
   return result;
 }
 

@@ -52,7 +52,7 @@ class ShapeReader {
   std::optional<ProgramShape> ReadProgramShape();
   bool ExpectEnd(absl::string_view behind_what) {
     if (lexer_.kind() == Kind::kEnd) return true;
-    return ErrorHere(absl::StrCat("unexpected text behind the ", behind_what));
+    return ErrorHere(absl::StrCat("unexpected text after the ", behind_what));
   }
 
  private:
@@ -141,7 +141,8 @@ bool ShapeReader::ReadInt(int64_t* value) {
   const Token& token = lexer_.token();
   if (token.kind != Kind::kInt) return ErrorHere(absl::StrCat("expects integer, got ", QuoteToken(lexer_)));
   if (token.wrapped) {
-    ErrorHere(absl::StrCat(lexer_.token_text(), " does not fit 64 signed bits; XLA reads it as ", token.int_value));
+    ErrorHere(absl::StrCat(lexer_.token_text(), " does not fit in a signed 64-bit integer; XLA reads it as ",
+                           token.int_value));
   }
   *value = token.int_value;
   lexer_.Next();
@@ -248,7 +249,7 @@ bool ShapeReader::ReadDimensions(DimensionVector* sizes, std::vector<bool>* dyna
         return Error(begin, end, absl::StrCat("a dimension must have a size of 0 or more, got ", size));
       }
       if (size == Shape::kUnboundedSize) {
-        Error(begin, end, "this bound reads as the mark of an unbounded dimension, which is written `?`");
+        Error(begin, end, "this bound is the number that marks an unbounded dimension; write `?`");
       }
     }
     sizes->push_back(size);
@@ -305,7 +306,7 @@ bool ShapeReader::CheckTupleElement(const Shape& element, size_t begin, size_t e
 void ShapeReader::CheckArray(const Shape& shape, size_t begin, size_t end) {
   if (!shape.IsArray()) return;
   absl::Status status = ShapeUtil::ValidateShapeWithOptionalLayout(shape);
-  if (!status.ok()) Error(begin, end, absl::StrCat("XLA reads this shape but refuses to use it: ", status.message()));
+  if (!status.ok()) Error(begin, end, absl::StrCat("XLA parses this shape, but refuses to use it: ", status.message()));
 }
 
 std::optional<Layout> ShapeReader::ReadLayout() {
@@ -332,7 +333,7 @@ bool ShapeReader::ReadLayoutAttributes(LayoutFields* fields) {
   };
   if (const Token token = lexer_.token(); match_letter("D")) {
     ReadDimLevelTypes();
-    Error(token.begin, token.end, "dimension level types (D) are a retired encoding; XLA drops them");
+    Error(token.begin, token.end, "dimension level types (D) are an obsolete encoding; XLA ignores them");
   }
   if (match_letter("T")) ReadTiles(&fields->tiles);
   if (match_letter("L")) {
@@ -351,7 +352,7 @@ bool ShapeReader::ReadLayoutAttributes(LayoutFields* fields) {
     const int64_t read = Layout().set_memory_space(fields->memory_space).memory_space();
     if (read != fields->memory_space) {
       Error(value.begin, value.end,
-            absl::StrCat("memory space ", fields->memory_space, " does not fit 8 bits; XLA reads it as ", read));
+            absl::StrCat("memory space ", fields->memory_space, " does not fit in 8 bits; XLA reads it as ", read));
     }
   }
   if (match_letter("SC")) ReadSplitConfigs(&fields->split_configs);
@@ -359,7 +360,7 @@ bool ShapeReader::ReadLayoutAttributes(LayoutFields* fields) {
   if (match_letter("M")) {
     const Token value = lexer_.LookAhead();
     ReadIntAttribute("the metadata prefix", &fields->metadata_prefix);
-    if (fields->metadata_prefix < 0) Error(value.begin, value.end, "XLA drops a negative metadata prefix");
+    if (fields->metadata_prefix < 0) Error(value.begin, value.end, "XLA ignores a negative metadata prefix");
   }
   return true;
 }
@@ -387,7 +388,8 @@ bool ShapeReader::ReadTiles(std::vector<Tile>* tiles) {
     });
     if (!complete) return false;
     if (!tile->dimensions().empty() && tile->dimensions().back() == Tile::kCombineDimension) {
-      Error(last.begin, last.end, "the last entry of a tile is `*`, with no more minor dimension to merge into");
+      Error(last.begin, last.end,
+            "the last entry of a tile is `*`, but there is no more minor dimension to merge with");
     }
   } while (lexer_.kind() == Kind::kLeftParen);
   return true;
@@ -413,7 +415,7 @@ bool ShapeReader::ReadIntAttribute(absl::string_view what, int64_t* value) {
 bool ShapeReader::ReadSparseType(PrimitiveType* type) {
   bool complete = Expect(Kind::kLeftParen, "before the type");
   complete = ReadPrimitiveType(type) && complete;
-  return Expect(Kind::kRightParen, "behind the type") && complete;
+  return Expect(Kind::kRightParen, "after the type") && complete;
 }
 
 bool ShapeReader::ReadSplitConfigs(std::vector<SplitConfig>* configs) {

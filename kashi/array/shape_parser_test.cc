@@ -86,7 +86,7 @@ TEST(ShapeParserTest, ErrorsNameThePlace) {
   EXPECT_EQ(Reprint("(f32[2],\n bf32[3])"),
             "shape:2:2: error: expected an element type such as f32, got `bf32`\n bf32[3])\n ^~~~");
   EXPECT_THAT(Reprint("f32[-1]"), HasSubstr("shape:1:5: error: a dimension must have a size of 0 or more, got -1"));
-  EXPECT_THAT(Reprint("f32[2] {0} x"), HasSubstr("shape:1:12: error: unexpected text behind the shape"));
+  EXPECT_THAT(Reprint("f32[2] {0} x"), HasSubstr("shape:1:12: error: unexpected text after the shape"));
   EXPECT_THAT(Reprint("f32[2,3]{0}"), HasSubstr("Dimensions size is 2, but minor to major size is 1."));
   EXPECT_THAT(Reprint("f32[2]{0:T(-1)}"), HasSubstr("tile dimension must be positive or `*`, got -1"));
   EXPECT_THAT(Reprint("f32[2]{0:L(0)}"), HasSubstr("tail padding alignment must be at least 1, got 0"));
@@ -123,7 +123,7 @@ TEST(ShapeParserTest, WarnsOfWhatXlaTakesAllTheSame) {
   EXPECT_THAT(Warnings("f32[2]{0:T(2}"), ElementsAre(HasSubstr("expected `)` to end a tile")));
   EXPECT_THAT(Warnings("f32[2]{0:E}"), ElementsAre(HasSubstr("expected `(` before the element size")));
   EXPECT_THAT(Warnings("f32[2]{0:D(D)}"), ElementsAre(HasSubstr("retired")));
-  EXPECT_THAT(Warnings("f32[2]{0:S(257)}"), ElementsAre(HasSubstr("does not fit 8 bits; XLA reads it as 1")));
+  EXPECT_THAT(Warnings("f32[2]{0:S(257)}"), ElementsAre(HasSubstr("does not fit in 8 bits; XLA reads it as 1")));
   EXPECT_THAT(Warnings("f32[2]{0:M(-8)}"), ElementsAre(HasSubstr("negative metadata prefix")));
   EXPECT_THAT(Warnings("f32[2]{1}"), ElementsAre(HasSubstr("out-of-bounds value")));
   EXPECT_THAT(Warnings("f32[2,2]{1,0:T(2,*)}"), ElementsAre(HasSubstr("no more minor dimension to merge into")));

@@ -160,7 +160,7 @@ absl::Status ShapeUtil::ByteStrides(const Shape& shape, absl::Span<int64_t> stri
   KASHI_RETURN_IF_ERROR(LayoutUtil::ValidateLayoutForShape(shape.layout(), shape));
   const int64_t bits = ElementSizeInBits(shape);
   if (bits % CHAR_BIT != 0) {
-    return InvalidArgument("elements of shape %s are no whole number of bytes", shape.ToString(/*print_layout=*/true));
+    return InvalidArgument("the elements of shape %s do not fill whole bytes", shape.ToString(/*print_layout=*/true));
   }
   int64_t stride = bits / CHAR_BIT;
   for (int64_t dimension : shape.layout().minor_to_major()) {

@@ -61,10 +61,10 @@ std::optional<TpuGeneration> ParseTpuGeneration(absl::string_view name) {
 }
 
 absl::StatusOr<Layout> ChooseTpuLayout(const Shape& shape, TpuGeneration generation) {
-  if (!shape.IsArray()) return InvalidArgumentStrCat("only an array has tiles, not ", shape.ToString());
+  if (!shape.IsArray()) return InvalidArgumentStrCat("only an array has tiles: ", shape.ToString());
   const Shape& array = shape.IsBuffer() ? shape.buffer_shape() : shape;
   if (array.is_unbounded_dynamic()) {
-    return InvalidArgumentStrCat("the tile of ", array.ToString(), " depends on a size that is not known");
+    return InvalidArgumentStrCat("the tile of ", array.ToString(), " depends on an unknown size");
   }
   Layout layout = array.has_layout() ? array.layout() : LayoutUtil::GetDefaultLayoutForShape(array);
   layout.clear_tiles();

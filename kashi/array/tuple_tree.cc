@@ -19,7 +19,7 @@ TupleTreeForm::TupleTreeForm(std::vector<int64_t> arities) : arities_(std::move(
   KASHI_CHECK(!arities_.empty());
   first_child_.reserve(arities_.size());
   for (int64_t node = 0; node < size(); ++node) {
-    KASHI_CHECK(node == 0 || !open.empty()) << "nodes behind the end of the tree";
+    KASHI_CHECK(node == 0 || !open.empty()) << "nodes after the end of the tree";
     if (!open.empty()) {
       OpenTuple& parent = open.back();
       children_[first_child_[parent.node] + arities_[parent.node] - parent.missing] = node;

@@ -40,8 +40,9 @@ absl::Status WorkMeter::Spend(int64_t work) {
 
 absl::Status WorkMeter::CheckCanSpend(int64_t work) const {
   if (limits_.max_work <= 0 || work <= limits_.max_work - spent()) return absl::OkStatus();
-  return WithLimitKind(ResourceExhausted("more than %d operations on elements, which is the limit", limits_.max_work),
-                       LimitKind::kWork);
+  return WithLimitKind(
+      ResourceExhausted("the run needs more than the limit of %d element operations", limits_.max_work),
+      LimitKind::kWork);
 }
 
 bool WorkMeter::IsPastDeadline() const { return limits_.deadline.has_value() && RoughNow() >= *limits_.deadline; }
@@ -50,7 +51,7 @@ absl::Status WorkMeter::WhyOver() const {
   if (limits_.cancelled != nullptr && limits_.cancelled->load(std::memory_order_relaxed)) {
     return Cancelled("The run was interrupted");
   }
-  if (!IsPastDeadline()) return Cancelled("The run was ended");
+  if (!IsPastDeadline()) return Cancelled("The run was stopped");
   const double seconds = std::chrono::duration<double>(*limits_.deadline - limits_.start).count();
   const char* const unit = seconds == 1 ? "second" : "seconds";
   return WithLimitKind(absl::DeadlineExceededError(absl::StrFormat("The run took longer than %.6g %s", seconds, unit)),

@@ -203,7 +203,7 @@ class FigureBuilder {
       if (geometry_.IsBroken(level)) {
         absl::StrAppend(&tile.description, "merged with other cells by a later `*`, not outlined");
       } else if (!is_rectangle) {
-        absl::StrAppend(&tile.description, "groups cells that are no neighbours here, not outlined");
+        absl::StrAppend(&tile.description, "groups cells that are not adjacent here, not outlined");
       } else if (!tile.is_outlined) {
         absl::StrAppend(&tile.description, "a tile is a single cell, not outlined");
       } else {
@@ -230,7 +230,7 @@ class FigureBuilder {
       if (!tile.is_outlined || !later.is_outlined || (later.rows <= tile.rows && later.columns <= tile.columns))
         continue;
       tile.is_outlined = false;
-      absl::StrAppend(&tile.description, ", not outlined: later ones lie across");
+      absl::StrAppend(&tile.description, ", not outlined: later tiles cross them");
     }
   }
 
@@ -390,7 +390,7 @@ class FigureBuilder {
     if (coarsest_level_ == 0 && map_.tile_element_count() > 0) {
       limit = map_.tile_element_count();
       absl::StrAppend(&figure_.path_description, ": the first tile",
-                      SlicesOfTile(0) > 1 ? ", as far as it lies in this slice" : "");
+                      SlicesOfTile(0) > 1 ? ", the part in this slice" : "");
     } else if (limit < map_.tiled_element_count()) {
       absl::StrAppend(&figure_.path_description, ": the first ", Plural(limit, "position"));
     }
@@ -447,13 +447,13 @@ class FigureBuilder {
                                                                     : "slices: ";
     std::string text(role);
     if (axis.dimensions.empty()) {
-      absl::StrAppend(&text, "a dimension that only a tile has, size 1");
+      absl::StrAppend(&text, "a dimension that only the tile has, size 1");
     } else {
       const bool is_merged = axis.dimensions.size() > 1;
       absl::StrAppend(&text, is_merged ? "dimensions " : "dimension ", absl::StrJoin(axis.dimensions, "*"));
       if (map_.rank() <= 4) absl::StrAppend(&text, " (", axis.name, ")");
       if (is_mixed) {
-        return absl::StrCat(text, ", mixed with others by a later tile's `*`; ", Plural(axis.positions, "position"));
+        return absl::StrCat(text, ", merged with others by a later tile's `*`; ", Plural(axis.positions, "position"));
       }
       absl::StrAppend(&text, is_merged ? " merged by the tile's `*`, size " : ", size ", SizeText(axis));
     }
@@ -498,8 +498,8 @@ std::string Summarize(const IndexMap& map) {
 std::vector<std::string> MakeNotes(const Shape& shape, const IndexMap& map) {
   std::vector<std::string> notes;
   const Layout& layout = shape.layout();
-  if (map.element_count() == 0) notes.push_back("a dimension has size 0: nothing lies in memory");
-  if (shape.is_dynamic()) notes.push_back("<=n: a dynamic dimension counts with its bound");
+  if (map.element_count() == 0) notes.push_back("a dimension has size 0: the array takes no memory");
+  if (shape.is_dynamic()) notes.push_back("<=n: the bound of a dynamic dimension is drawn");
   if (map.padded_element_count() > map.tiled_element_count()) {
     notes.push_back(absl::StrCat("L(", layout.tail_padding_alignment_in_elements(),
                                  "): ", Plural(map.padded_element_count() - map.tiled_element_count(), "position"),
@@ -511,7 +511,7 @@ std::vector<std::string> MakeNotes(const Shape& shape, const IndexMap& map) {
   }
   if (map.prefix_bytes() > 0) {
     notes.push_back(
-        absl::StrCat("M(", map.prefix_bytes(), "): ", Plural(map.prefix_bytes(), "byte"), " lie before position 0"));
+        absl::StrCat("M(", map.prefix_bytes(), "): ", Plural(map.prefix_bytes(), "byte"), " precede position 0"));
   }
   return notes;
 }
@@ -527,7 +527,7 @@ bool LayoutFigure::is_cut() const {
 
 absl::StatusOr<LayoutFigure> MakeLayoutFigure(const Shape& shape, const LayoutFigureOptions& options) {
   if (shape.IsTuple()) {
-    return InvalidArgument("a figure shows one array, and %s is a tuple of %s: draw its arrays one by one",
+    return InvalidArgument("a figure shows one array, but %s is a tuple of %s: draw its arrays one by one",
                            shape.ToString(), Plural(shape.tuple_shapes_size(), "shape"));
   }
   KASHI_ASSIGN_OR_RETURN(const IndexMap map, IndexMap::Make(shape));

@@ -183,7 +183,7 @@ TEST(LayoutFigureTest, RanksZeroAndOne) {
   // A tile of a higher rank than the array.
   const LayoutFigure figure = Figure("f32[5]{0:T(2,4)}");
   EXPECT_EQ(Cells(figure), "0 1 2 3 8 . . . / . . . . . . . .");
-  EXPECT_EQ(figure.axes[0].description, "rows: a dimension that only a tile has, size 1, padded to 2; most major");
+  EXPECT_EQ(figure.axes[0].description, "rows: a dimension that only the tile has, size 1, padded to 2; most major");
   EXPECT_EQ(Labels(figure.columns), "0 1 2 3 4 - - -");
 }
 
@@ -194,7 +194,7 @@ TEST(LayoutFigureTest, RankOneIsWrappedAtItsTiles) {
   EXPECT_EQ(Labels(figure.columns), "+0 +1 +2 +3");
   EXPECT_EQ(figure.axes[0].description, "rows: the same dimension, wrapped after 4 positions");
   EXPECT_EQ(figure.levels[1].description,
-            "(4): inner tiles of 1 row and 4 columns, not outlined: later ones lie across");
+            "(4): inner tiles of 1 row and 4 columns, not outlined: later tiles cross them");
   EXPECT_EQ(Borders(figure.rows), "1 0 1 0 1 0 1");
   EXPECT_EQ(Borders(figure.columns), "1 3 3 3 1");
   // Too long for one row.
@@ -253,12 +253,12 @@ TEST(LayoutFigureTest, LaterTilesThatPadOrCross) {
   // The second tile takes rows of two of the first.
   const LayoutFigure crossing = Figure("f32[8,8]{1,0:T(2,4)(2,1,1,1)}");
   EXPECT_EQ(crossing.slices[0].cells[6 * 8 + 5].physical, 51);
-  EXPECT_EQ(crossing.levels[1].description, "(2,1,1,1): groups cells that are no neighbours here, not outlined");
+  EXPECT_EQ(crossing.levels[1].description, "(2,1,1,1): groups cells that are not adjacent here, not outlined");
   EXPECT_EQ(Borders(crossing.columns), "1 0 0 0 1 0 0 0 1");
   // A later `*` merges rows with columns.
   const LayoutFigure mixed = Figure("f32[2,4]{1,0:T(2,2)(*,2)}");
   EXPECT_EQ(mixed.axes[1].description,
-            "columns: dimension 1 (x), mixed with others by a later tile's `*`; 8 positions; most minor");
+            "columns: dimension 1 (x), merged with others by a later tile's `*`; 8 positions; most minor");
   EXPECT_EQ(Labels(mixed.columns), "- - - - - - - -");
 }
 
@@ -329,9 +329,9 @@ TEST(LayoutFigureTest, OptionsAreKeptExactly) {
 
 TEST(LayoutFigureTest, NotesSayWhatIsNotDrawn) {
   const LayoutFigure figure = Figure("f32[<=5,7]{1,0:T(2,4)L(64)E(16)M(16)}");
-  EXPECT_THAT(figure.notes, ElementsAre("<=n: a dynamic dimension counts with its bound",
+  EXPECT_THAT(figure.notes, ElementsAre("<=n: the bound of a dynamic dimension is drawn",
                                         "L(64): 16 positions of padding follow at the end, not drawn",
-                                        "E(16): a position takes 16 bits", "M(16): 16 bytes lie before position 0"));
+                                        "E(16): a position takes 16 bits", "M(16): 16 bytes precede position 0"));
   EXPECT_THAT(figure.axes[0].description, HasSubstr("size <=5, padded to 6"));
 }
 
@@ -348,7 +348,7 @@ TEST(LayoutFigureTest, NothingToDraw) {
 
 TEST(LayoutFigureTest, Errors) {
   EXPECT_EQ(ErrorOf("(f32[2], s32[])"),
-            "a figure shows one array, and (f32[2], s32[]) is a tuple of 2 shapes: draw its arrays one by one");
+            "a figure shows one array, but (f32[2], s32[]) is a tuple of 2 shapes: draw its arrays one by one");
   EXPECT_THAT(ErrorOf("token[]"), Not(IsEmpty()));
   EXPECT_THAT(ErrorOf("f32[?]"), Not(IsEmpty()));
   EXPECT_THAT(ErrorOf("f32[3]{0:T(*)}"), Not(IsEmpty()));

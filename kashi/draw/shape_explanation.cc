@@ -91,14 +91,14 @@ std::string TypeText(const Shape& shape) {
       break;
     case PrimitiveClass::kInvalid:
     case PrimitiveClass::kNonArray:
-      kind = "no array type";
+      kind = "not an array type";
       break;
   }
   const int64_t stored = primitive_util::ByteWidth(type);
-  std::string width = absl::StrCat(Count(stored, "byte"), " an element");
+  std::string width = absl::StrCat(Count(stored, "byte"), " per element");
   if (shape.has_layout() && shape.layout().element_size_in_bits() > 0) {
     const int64_t element_size = shape.layout().element_size_in_bits();
-    width = absl::StrCat(Count(element_size, "bit"), " an element, as E(", element_size, ") says");
+    width = absl::StrCat(Count(element_size, "bit"), " per element: E(", element_size, ")");
   }
   return absl::StrCat(name, ", ", kind, "; ", width);
 }
@@ -118,8 +118,8 @@ std::string DimensionsText(const Shape& shape) {
   std::string text = absl::StrJoin(parts, ", ");
   const int64_t true_rank = ShapeUtil::TrueNumDimensions(shape);
   if (true_rank != rank) absl::StrAppend(&text, "; rank ", rank, ", true rank ", true_rank, " (sizes other than 1)");
-  if (shape.is_bounded_dynamic()) absl::StrAppend(&text, "\n<= is a bound: the real size comes at run time");
-  if (shape.is_unbounded_dynamic()) absl::StrAppend(&text, "\n? is a size that only run time knows");
+  if (shape.is_bounded_dynamic()) absl::StrAppend(&text, "\n<= is a bound: the size is known at run time");
+  if (shape.is_unbounded_dynamic()) absl::StrAppend(&text, "\n? is a size that is known only at run time");
   return text;
 }
 
@@ -184,7 +184,7 @@ std::string ApplyTile(const Tile& tile, std::vector<ExplainedAxis>* axes) {
   }
   next.insert(next.end(), inner.begin(), inner.end());
   *axes = std::move(next);
-  return texts.empty() ? "leaves everything as it is" : absl::StrJoin(texts, ",  ");
+  return texts.empty() ? "changes nothing" : absl::StrJoin(texts, ",  ");
 }
 
 // The layouts of TPU memory put the rows that share a 32-bit word side by side.
@@ -249,12 +249,12 @@ void AddOtherFields(const Layout& layout, Sections* sections) {
   for (const SplitConfig& split : layout.split_configs()) {
     sections->Add("split",
                   absl::StrCat("SC", split.ToString(), ": physical dimension ", split.dimension(),
-                               " (0 is the most major) is cut before ", absl::StrJoin(split.split_indices(), ", "),
-                               ", between memories: bytes below are those of the largest piece"));
+                               " (0 is the most major) is split before ", absl::StrJoin(split.split_indices(), ", "),
+                               ", across memories; the bytes below are for the largest piece"));
   }
   if (layout.dynamic_shape_metadata_prefix_bytes() > 0) {
     const int64_t bytes = layout.dynamic_shape_metadata_prefix_bytes();
-    sections->Add("prefix", absl::StrCat("M(", bytes, "): ", bytes, " bytes in front hold the run-time sizes"));
+    sections->Add("prefix", absl::StrCat("M(", bytes, "): ", bytes, " bytes before the array hold the run-time sizes"));
   }
 }
 
@@ -265,7 +265,7 @@ std::string PaddingText(const DeviceSize& size) {
   return absl::StrFormat(
       "%s, %.1f %% of the buffer%s", BytesText(size.padding_bytes),
       100.0 * static_cast<double>(size.padding_bytes) / static_cast<double>(size.bytes),
-      size.prefix_bytes > 0 ? absl::StrCat("; ", Count(size.prefix_bytes, "byte"), " of it in front") : "");
+      size.prefix_bytes > 0 ? absl::StrCat("; ", Count(size.prefix_bytes, "byte"), " of it before the array") : "");
 }
 
 std::string AdviceText(const PaddingAdvice& advice, int64_t present_bytes) {
@@ -305,7 +305,7 @@ std::string ExplainArray(const Shape& shape, std::optional<TpuGeneration> target
   sections.Add("type", TypeText(shape));
   sections.Add("dimensions", DimensionsText(shape));
   if (!shape.has_layout()) {
-    sections.Add("layout", "none given");
+    sections.Add("layout", "none");
     return sections.Take();
   }
   const absl::Status valid = LayoutUtil::ValidateLayoutForShape(shape.layout(), shape);
@@ -316,7 +316,7 @@ std::string ExplainArray(const Shape& shape, std::optional<TpuGeneration> target
   sections.Add("layout", OrderText(shape));
   const absl::StatusOr<IndexMap> map = IndexMap::Make(shape);
   if (!map.ok()) {
-    sections.Add("physical", absl::StrCat("no place in memory: ", map.status().message()));
+    sections.Add("physical", absl::StrCat("no positions in memory: ", map.status().message()));
     return sections.Take();
   }
   if (!shape.layout().tiles().empty()) AddTiles(shape, &sections);
@@ -359,7 +359,7 @@ std::string ExplainTuple(const Shape& shape) {
   if (leaves.size() > rows.size()) absl::StrAppend(&out, "    ... and ", leaves.size() - rows.size(), " more\n");
   const absl::StatusOr<DeviceSize> total = GetDeviceSize(shape);
   absl::StrAppend(&out, "  all leaves  ", total.ok() ? BytesText(total->bytes) : std::string(total.status().message()),
-                  ", the table of pointers not counted\n");
+                  ", without the table of pointers\n");
   return out;
 }
 
@@ -368,11 +368,10 @@ std::string ExplainTuple(const Shape& shape) {
 std::string ExplainShape(const Shape& shape, std::optional<TpuGeneration> target) {
   const std::string title = absl::StrCat(shape.ToString(/*print_layout=*/true), "\n");
   if (shape.IsTuple()) return absl::StrCat(title, ExplainTuple(shape));
-  if (shape.IsToken()) return absl::StrCat(title, "  a token: orders side effects, takes no memory\n");
-  if (shape.IsOpaque()) return absl::StrCat(title, "  an opaque value: only the backend knows what it holds\n");
+  if (shape.IsToken()) return absl::StrCat(title, "  a token: it orders side effects and takes no memory\n");
+  if (shape.IsOpaque()) return absl::StrCat(title, "  an opaque value: only the backend knows its contents\n");
   if (shape.IsBuffer()) {
-    return absl::StrCat(title, "  a buffer: an array behind a reference; the array:\n",
-                        ExplainArray(shape.buffer_shape(), target));
+    return absl::StrCat(title, "  a buffer: a reference to this array:\n", ExplainArray(shape.buffer_shape(), target));
   }
   return absl::StrCat(title, ExplainArray(shape, target));
 }

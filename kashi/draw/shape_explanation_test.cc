@@ -31,8 +31,8 @@ TEST(ShapeExplanationTest, InvalidLayoutsAreExplainedAsFarAsTheyGo) {
   EXPECT_THAT(Explain("s32[2,3]{0,4}"),
               HasSubstr("layout      invalid: layout minor_to_major field has out-of-bounds"));
   EXPECT_THAT(Explain("s32[2]{0:T(0)}"), HasSubstr("invalid: layout has invalid tiles"));
-  EXPECT_THAT(Explain("s32[2,3]{1,0:T(2,*)}"), HasSubstr("no place in memory"));
-  EXPECT_THAT(Explain("f32[9223372036854775807,9]"), HasSubstr("no place in memory"));
+  EXPECT_THAT(Explain("s32[2,3]{1,0:T(2,*)}"), HasSubstr("no positions in memory"));
+  EXPECT_THAT(Explain("f32[9223372036854775807,9]"), HasSubstr("no positions in memory"));
 }
 
 TEST(ShapeExplanationTest, NumbersThatDoNotFitAreNotMultiplied) {

@@ -107,7 +107,6 @@ absl::StatusOr<PrimitiveType> CommonType(HloOpcode opcode, absl::Span<const Prim
 
 namespace {
 
-
 template <typename... Loops>
 ElementLoop FirstOf(const Loops&... loops) {
   ElementLoop found;

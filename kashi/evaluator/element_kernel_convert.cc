@@ -138,7 +138,6 @@ ElementFunction ConvertLoop(PrimitiveType from, PrimitiveType to) {
 
 namespace {
 
-
 // What a conversion computes between widening and narrowing, a column each:
 //
 //   f16 -> s4       f16 -> f32    f32 -> s4

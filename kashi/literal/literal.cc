@@ -167,7 +167,7 @@ std::ostream& operator<<(std::ostream& out, const LiteralBase& literal) { return
 // -------------------------------------------------------------------------------------------------- MutableLiteralBase
 
 Shape* MutableLiteralBase::mutable_shape_do_not_use() {
-  KASHI_CHECK(root_ != &NilPiece()) << "an empty tuple without memory of its own has no shape to change";
+  KASHI_CHECK(root_ != &NilPiece()) << "the shape of an empty tuple without memory of its own cannot change";
   return const_cast<Shape*>(&shape());
 }
 
@@ -198,7 +198,7 @@ absl::Status MutableLiteralBase::PrepareToPopulate() {
 }
 absl::Status MutableLiteralBase::PrepareToPopulate(PrimitiveType type) {
   if (shape().IsArray() && shape().element_type() != type) {
-    return InvalidArgument("elements of %s cannot be made as %s", shape().ToString(),
+    return InvalidArgument("elements of %s cannot be created as %s", shape().ToString(),
                            primitive_util::LowercasePrimitiveTypeName(type));
   }
   return PrepareToPopulate();

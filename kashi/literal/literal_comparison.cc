@@ -249,8 +249,8 @@ class MismatchReport {
                         100.0 * count_ / std::max<int64_t>(elements_, 1), ShapeUtil::HumanString(shape),
                         leaf.empty() ? "" : absl::StrCat(" at ", leaf.ToString()));
     if (nans_ > 0) absl::StrAppend(&text, ", ", WithThousands(nans_), " of them NaN on one side");
-    absl::StrAppend(&text, "; the first:\n", absl::StrJoin(shown_, "\n"));
-    if (detailed) absl::StrAppend(&text, "\nthe worst by relative error:\n", worst_, "\n", BucketText());
+    absl::StrAppend(&text, "; the first ones:\n", absl::StrJoin(shown_, "\n"));
+    if (detailed) absl::StrAppend(&text, "\nlargest relative errors:\n", worst_, "\n", BucketText());
     return text;
   }
 
@@ -318,7 +318,7 @@ std::string ReportLeaf(const LiteralSlice& expected, const LiteralSlice& actual,
 
 absl::Status CheckComparable(const LiteralSlice& expected, const LiteralSlice& actual) {
   KASHI_RETURN_IF_ERROR(EqualShapes(expected.shape(), actual.shape()));
-  if (!expected.IsKnown() || !actual.IsKnown()) return InvalidArgument("a value that is not known cannot be compared");
+  if (!expected.IsKnown() || !actual.IsKnown()) return InvalidArgument("an unknown value cannot be compared");
   return ShapeUtil::ForEachLeafShapeWithStatus(expected.shape(), [&](const Shape& shape, const ShapeIndex& leaf) {
     if (!shape.IsArray() || CurrentSizes(expected, leaf) == CurrentSizes(actual, leaf)) return absl::OkStatus();
     return InvalidArgument("current sizes differ at %s: expected (%s), actual (%s)", leaf.ToString(),
@@ -509,7 +509,7 @@ std::string MatchesText(const CompareStatistics& statistics) {
   if (statistics.infinite_matches > 0) {
     absl::StrAppend(&text, "; infinite on both sides ", WithThousands(statistics.infinite_matches));
   }
-  if (statistics.is_constant) absl::StrAppend(&text, "; all elements are the same number");
+  if (statistics.is_constant) absl::StrAppend(&text, "; all elements are equal");
   return text;
 }
 

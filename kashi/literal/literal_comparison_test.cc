@@ -161,8 +161,7 @@ TEST(LiteralComparisonTest, StatisticsTellWhatWasNotCompared) {
 TEST(LiteralComparisonTest, StatisticsTellConstantsAndNoElements) {
   const CompareStatistics zeros = Statistics(L("(f32[2],s8[1])", "({0,0},{0})"), L("(f32[2],s8[1])", "({0,0},{0})"));
   EXPECT_TRUE(zeros.is_constant);
-  EXPECT_EQ(ToString(zeros),
-            "0 of 3 elements differ; max abs 0, max rel 0, max ulp 0; all elements are the same number");
+  EXPECT_EQ(ToString(zeros), "0 of 3 elements differ; max abs 0, max rel 0, max ulp 0; all elements are equal");
   EXPECT_FALSE(Statistics(L("f32[2]", "{0,1}"), L("f32[2]", "{0,1}")).is_constant);
   EXPECT_FALSE(Statistics(L("f32[1]", "{0}"), L("f32[1]", "{0}")).is_constant);
   EXPECT_FALSE(Statistics(L("f32[2]", "{1,1}"), L("f32[2]", "{1,2}")).is_constant);

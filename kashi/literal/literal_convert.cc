@@ -106,7 +106,7 @@ void NormalizePreds(absl::Span<char> bytes) {
 }  // namespace
 
 absl::StatusOr<Literal> LiteralBase::Convert(PrimitiveType primitive_dest_type) const {
-  if (!shape().IsArray()) return InvalidArgument("Convert does not take %s: not an array", shape().ToString());
+  if (!shape().IsArray()) return InvalidArgument("Convert needs an array, not %s", shape().ToString());
   const PrimitiveType type = shape().element_type();
   if (type == primitive_dest_type) return Clone();
   const bool loses_imaginary_part =
@@ -132,7 +132,7 @@ absl::StatusOr<Literal> LiteralBase::Convert(PrimitiveType primitive_dest_type) 
 absl::StatusOr<Literal> LiteralBase::ConvertToShape(const Shape& dest_shape) const {
   if (!dest_shape.IsTuple()) return Convert(dest_shape.element_type());
   if (!ShapeUtil::EqualStructure(shape(), dest_shape)) {
-    return InvalidArgument("a literal of %s cannot be converted to %s: other tuples", shape().ToString(),
+    return InvalidArgument("a literal of %s cannot be converted to %s: the tuples differ", shape().ToString(),
                            dest_shape.ToString());
   }
   Shape result_shape = shape();
@@ -159,8 +159,7 @@ absl::StatusOr<Literal> LiteralBase::ConvertToShape(const Shape& dest_shape) con
 
 absl::StatusOr<Literal> LiteralBase::BitcastConvert(const Shape& dest_shape) const {
   if (!shape().IsArray() || !dest_shape.IsArray()) {
-    return InvalidArgument("bitcast_convert takes and makes arrays only, not %s and %s", shape().ToString(),
-                           dest_shape.ToString());
+    return InvalidArgument("bitcast_convert needs arrays, not %s and %s", shape().ToString(), dest_shape.ToString());
   }
   if (shape().is_dynamic() || dest_shape.is_dynamic()) {
     return InvalidArgument("bitcast_convert does not support dynamic shapes: %s, %s", shape().ToString(),

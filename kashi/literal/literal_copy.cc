@@ -152,7 +152,7 @@ Literal LiteralBase::ToBoundedDynamic(const Shape& bounded_shape) const {
 }
 
 absl::StatusOr<Literal> LiteralBase::Reshape(absl::Span<const int64_t> dimensions) const {
-  if (!shape().IsArray()) return InvalidArgument("Reshape takes arrays only, not %s", shape().ToString());
+  if (!shape().IsArray()) return InvalidArgument("Reshape needs an array, not %s", shape().ToString());
   if (shape().is_dynamic()) return Unimplemented("Reshape of a dynamic shape: %s", shape().ToString());
   KASHI_ASSIGN_OR_RETURN(const Shape result_shape, ShapeUtil::MakeValidatedShape(shape().element_type(), dimensions));
   KASHI_ASSIGN_OR_RETURN(Literal result, Literal::Make(result_shape));
@@ -168,8 +168,8 @@ absl::StatusOr<Literal> LiteralBase::Reshape(absl::Span<const int64_t> dimension
 
 absl::StatusOr<Literal> LiteralBase::Broadcast(const Shape& result_shape, absl::Span<const int64_t> dimensions) const {
   if (!shape().IsArray() || !result_shape.IsArray() || shape().element_type() != result_shape.element_type()) {
-    return InvalidArgument("Broadcast makes an array of an array of the same type, not %s of %s",
-                           result_shape.ToString(), shape().ToString());
+    return InvalidArgument("Broadcast needs arrays of the same element type, not %s from %s", result_shape.ToString(),
+                           shape().ToString());
   }
   if (dimensions.size() != shape().dimensions().size()) {
     return InvalidArgument("Broadcast of %s got %d dimensions", shape().ToString(), dimensions.size());
@@ -263,10 +263,10 @@ absl::Status MutableLiteralBase::CopyFrom(const LiteralSlice& src_literal, const
 
 absl::Status MutableLiteralBase::PrepareToCopy(const LiteralSlice& from) {
   if (!shape().IsArray() || !from.shape().IsArray() || shape().element_type() != from.shape().element_type()) {
-    return InvalidArgument("elements go from an array to an array of the same type, not from %s to %s",
+    return InvalidArgument("elements can be copied between arrays of the same element type, not from %s to %s",
                            from.shape().ToString(), shape().ToString());
   }
-  if (from.root_->buffer() == nullptr) return InvalidArgument("the elements of %s are not known", from.ToString());
+  if (from.root_->buffer() == nullptr) return InvalidArgument("the elements of %s are unknown", from.ToString());
   return MakeKnown();
 }
 

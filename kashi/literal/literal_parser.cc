@@ -62,10 +62,10 @@ struct Input {
     constexpr absl::string_view kTerm = "unexpected token type in a literal: ";
     const bool is_error = lexer.kind() == Kind::kError;
     if (is_error && absl::ascii_isdigit(lexer.token_text().back())) {
-      return ErrorHere(absl::StrCat(kTerm, QuoteToken(lexer), " does not fit 64 bits"));
+      return ErrorHere(absl::StrCat(kTerm, QuoteToken(lexer), " does not fit in 64 bits"));
     }
     if (is_error && absl::EndsWith(lexer.token_text(), "nan")) {
-      return ErrorHere(absl::StrCat(kTerm, "a NaN's payload is written (0x1) to (0xfffffffffffff)"));
+      return ErrorHere(absl::StrCat(kTerm, "write the payload of a NaN as (0x1) to (0xfffffffffffff)"));
     }
     return ErrorHere(absl::StrCat(kTerm, "expected ", what, ", got ", QuoteToken(lexer)));
   }
@@ -259,8 +259,8 @@ class ElementsOf : public Elements {
   bool CheckBegin() override {
     const Lexer& lexer = in_.lexer;
     if (IsBoolean(lexer) && kType != PRED) {
-      return in_.ErrorHere(
-          absl::StrCat(PrimitiveType_Name(kType), " is not PRED type: a boolean is no element of ", TypeText(kType)));
+      return in_.ErrorHere(absl::StrCat(PrimitiveType_Name(kType), " is not PRED type: a boolean is not an element of ",
+                                        TypeText(kType)));
     }
     if (IsBoolean(lexer) || BeginsRealNumber(lexer)) return true;
     if (lexer.kind() != Kind::kLeftParen) return in_.ErrorUnexpected(kType == PRED ? "true or false" : "a number");
@@ -508,10 +508,10 @@ class LiteralReader {
   static absl::Status MakeConstantLeaf(Shape* shape) {
     if (shape->IsBuffer()) *shape = Shape(shape->buffer_shape());
     if (!shape->IsArray()) {
-      return InvalidArgument("a constant is an array or a tuple of arrays; %s is none", shape->ToString());
+      return InvalidArgument("a constant is an array or a tuple of arrays, not %s", shape->ToString());
     }
     if (shape->is_unbounded_dynamic()) {
-      return InvalidArgument("a constant has a size in every dimension; %s has not", shape->ToString());
+      return InvalidArgument("a constant needs a size in every dimension, unlike %s", shape->ToString());
     }
     shape->clear_dynamic_dimensions();
     if (!shape->has_layout()) LayoutUtil::SetToDefaultLayout(shape);
@@ -597,7 +597,7 @@ class LiteralReader {
     const int64_t elements = count.elements > 0 ? count.elements : count.rows;
     const int64_t bytes = CheckedMultiply(elements, width).value_or(std::numeric_limits<int64_t>::max());
     if (bytes > unlisted_bytes_) {
-      in_.Error(text, absl::StrCat(shape.ToString(), " would take ", bytes, " bytes for elements that are not listed; ",
+      in_.Error(text, absl::StrCat(shape.ToString(), " needs ", bytes, " bytes for elements that are not listed; ",
                                    unlisted_bytes_, " are allowed"));
       return absl::ResourceExhaustedError("");
     }
@@ -634,7 +634,7 @@ absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape)
   if (literal.has_value() && lexer.kind() == Kind::kEnd) return *std::move(literal);
   if (literal.has_value()) {
     diagnostics.push_back({Diagnostic::Severity::kError, lexer.token().begin, lexer.token().end,
-                           absl::StrCat("unexpected ", QuoteToken(lexer), " behind the literal")});
+                           absl::StrCat("unexpected ", QuoteToken(lexer), " after the literal")});
   }
   return DiagnosticsToStatus({"literal", text}, diagnostics);
 }

@@ -123,7 +123,7 @@ TEST(LiteralParserTest, MessagesTellWhatWasExpected) {
        "1:1: error: expects nested array in rank 1, but sees 0: elements stand in one brace for each dimension"},
       {{"s32[2,2]", "{{...}}"}, "1:3: error: expects `...` at nest level 1, but sees it at nest level 2"},
       {{"f32[]", "}"}, "1:1: error: unexpected '}' token: expected a literal"},
-      {{"f32[]", "true"}, "1:1: error: F32 is not PRED type: a boolean is no element of f32"},
+      {{"f32[]", "true"}, "1:1: error: F32 is not PRED type: a boolean is not an element of f32"},
       {{"s32[]", "1.5"}, "1:1: error: expects integer for primitive type: S32, got `1.5`"},
       {{"f32[2]", "{1,abc}"}, "1:4: error: unexpected token type in a literal: expected a number, got `abc`"},
       {{"pred[]", "yes"}, "1:1: error: unexpected token type in a literal: expected true or false, got `yes`"},
@@ -133,7 +133,7 @@ TEST(LiteralParserTest, MessagesTellWhatWasExpected) {
       {{"f8e4m3fn[]", "nan(0x1)"},
        "1:1: error: tries to set NaN payload 0x1 to a literal of f8e4m3fn, but f8e4m3fn does not support payloads"},
       {{"s64[]", "18446744073709551616"},
-       "1:1: error: unexpected token type in a literal: `18446744073709551616` does not fit 64 bits"},
+       "1:1: error: unexpected token type in a literal: `18446744073709551616` does not fit in 64 bits"},
       {{"c64[]", "1"},
        "1:1: error: unsupported primitive type C64 of a real number: expected `(` to begin a complex one, got `1`"},
       {{"c64[]", "(1 2)"}, "1:4: error: expect comma after real part of complex literal, got `2`"},
@@ -149,7 +149,7 @@ TEST(LiteralParserTest, MessagesTellWhatWasExpected) {
   for (const auto& [input, message] : cases) {
     EXPECT_EQ(Reprint(input.first, input.second), absl::StrCat("literal:", message));
   }
-  EXPECT_EQ(Reprint("f32[]", "1 2"), "literal:1:3: error: unexpected `2` behind the literal");
+  EXPECT_EQ(Reprint("f32[]", "1 2"), "literal:1:3: error: unexpected `2` after the literal");
 }
 
 TEST(LiteralParserTest, UnlistedElementsAreZeros) {

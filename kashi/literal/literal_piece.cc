@@ -30,7 +30,7 @@ absl::Status LiteralPiece::Allocate() {
   } else {
     void* memory = bytes >= kMaxBytes ? nullptr : AllocateBlock(bytes);
     if (memory == nullptr) {
-      return ResourceExhausted("no memory for the %d bytes of a literal %s", bytes, subshape_->ToString());
+      return ResourceExhausted("not enough memory for the %d bytes of a literal %s", bytes, subshape_->ToString());
     }
     buffer_ = static_cast<char*>(memory);
     owned_bytes_ = bytes;
@@ -99,8 +99,8 @@ void LiteralPiece::MakeDynamicSizes() {
 }
 
 void LiteralPiece::DieWithoutMemory() const {
-  KASHI_LOG_FATAL() << "no elements are there for " << *subshape_
-                    << (state_ == ArrayValueState::kKnown ? "" : ", which is not known");
+  KASHI_LOG_FATAL() << "there are no elements of " << *subshape_
+                    << (state_ == ArrayValueState::kKnown ? "" : ", which is unknown");
   std::abort();
 }
 

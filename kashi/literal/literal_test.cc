@@ -97,7 +97,7 @@ TEST(LiteralTest, MakeRefusesWhatCannotBe) {
 TEST(LiteralTest, WithoutMemory) {
   const Literal literal(S("(f32[2], token[])"), /*allocate_arrays=*/false);
   EXPECT_TRUE(literal.IsKnown());
-  EXPECT_DEATH(literal.data<float>({0}), "no elements are there for f32\\[2\\]");
+  EXPECT_DEATH(literal.data<float>({0}), "there are no elements of f32\\[2\\]");
 }
 
 TEST(LiteralTest, UnknownAndUndetermined) {

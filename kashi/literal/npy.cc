@@ -99,8 +99,8 @@ absl::StatusOr<PrimitiveType> TypeOf(const Dtype& dtype) {
   });
   if (result != PRIMITIVE_TYPE_INVALID) return result;
   if (dtype.kind == 'V')
-    return InvalidArgument(".npy: elements of dtype %s may be of several types; say which", DtypeText(dtype));
-  return InvalidArgument(".npy: no element type for dtype %s", DtypeText(dtype));
+    return InvalidArgument(".npy: dtype %s stands for several element types; give the type", DtypeText(dtype));
+  return InvalidArgument(".npy: dtype %s has no element type", DtypeText(dtype));
 }
 
 // Whether a file of this dtype can be read as elements of `type`.
@@ -177,14 +177,15 @@ class HeaderReader {
     if (!dtype.big_endian && !rest.empty() && (rest[0] == '<' || rest[0] == '|' || rest[0] == '='))
       rest.remove_prefix(1);
     if (rest.size() < 2 || !absl::ascii_isalpha(rest[0]))
-      return InvalidArgument(".npy: no dtype for one array of numbers");
+      return InvalidArgument(".npy: the dtype is not that of an array of numbers");
     if (absl::SimpleAtoi(rest.substr(1), &dtype.bytes)) {
       dtype.kind = rest[0];
       if (dtype.bytes > 0 && dtype.bytes <= 16) return absl::OkStatus();
-      return InvalidArgument(".npy: elements of %d bytes", dtype.bytes);
+      return InvalidArgument(".npy: an element cannot have %d bytes", dtype.bytes);
     }
     for (char c : rest) {
-      if (!absl::ascii_isalnum(c) && c != '_') return InvalidArgument(".npy: no dtype for one array of numbers");
+      if (!absl::ascii_isalnum(c) && c != '_')
+        return InvalidArgument(".npy: the dtype is not that of an array of numbers");
     }
     dtype.name = std::string(rest.substr(0, 40));
     return absl::OkStatus();
@@ -216,15 +217,15 @@ class HeaderReader {
 absl::Status SplitFile(absl::string_view bytes, absl::string_view* header, absl::string_view* elements) {
   if (!absl::ConsumePrefix(&bytes, absl::string_view(kMagic, kMagicSize))) return InvalidArgument("not an .npy file");
   const int major = bytes.empty() ? 0 : static_cast<unsigned char>(bytes[0]);
-  if (major < 1 || major > 3) return InvalidArgument(".npy of version %d; known are 1 to 3", major);
+  if (major < 1 || major > 3) return InvalidArgument(".npy: unknown version %d; versions 1 to 3 are known", major);
   const size_t length_at = 2;
   const size_t length_size = major == 1 ? 2 : 4;
-  if (bytes.size() < length_at + length_size) return InvalidArgument(".npy ends in its header");
+  if (bytes.size() < length_at + length_size) return InvalidArgument(".npy: the file ends within its header");
   uint32_t length = 0;
   std::memcpy(&length, bytes.data() + length_at, length_size);
   bytes.remove_prefix(length_at + length_size);
   if (length > bytes.size()) {
-    return InvalidArgument(".npy ends in its header, which claims %d bytes; there are %d", length, bytes.size());
+    return InvalidArgument(".npy: the header should have %d bytes, but the file ends after %d", length, bytes.size());
   }
   *header = bytes.substr(0, length);
   *elements = bytes.substr(length);
@@ -239,7 +240,7 @@ absl::Status CheckSizes(const Header& header, int64_t width, size_t bytes) {
     if (wanted.has_value()) wanted = CheckedMultiply(*wanted, size);
   }
   if (wanted == static_cast<int64_t>(bytes)) return absl::OkStatus();
-  return InvalidArgument(".npy of sizes (%s) with elements of %d bytes has %d bytes of them",
+  return InvalidArgument(".npy: sizes (%s) with elements of %d bytes, but the file has %d bytes of elements",
                          absl::StrJoin(header.sizes, ","), width, bytes);
 }
 
@@ -293,7 +294,7 @@ bool LiesAs(const Shape& shape, bool fortran_order) {
 absl::StatusOr<PrimitiveType> ElementType(const Header& header, const std::optional<Shape>& expected) {
   if (!expected.has_value()) return TypeOf(header.dtype);
   if (!expected->IsArrayExcludingBuffer() || expected->is_dynamic()) {
-    return InvalidArgument(".npy holds a static array; %s is none", expected->ToString());
+    return InvalidArgument(".npy holds a static array, not %s", expected->ToString());
   }
   if (!Fits(header.dtype, expected->element_type()) ||
       !std::equal(header.sizes.begin(), header.sizes.end(), expected->dimensions().begin(),
@@ -371,13 +372,13 @@ absl::StatusOr<DimensionVector> ReadNpySizes(absl::string_view bytes) {
 
 absl::Status WriteNpyHeader(const Shape& shape, std::string* bytes) {
   if (!shape.IsArrayExcludingBuffer() || shape.is_dynamic()) {
-    return InvalidArgument(".npy holds a static array; %s is none", shape.ToString());
+    return InvalidArgument(".npy holds a static array, not %s", shape.ToString());
   }
   const size_t rank = shape.dimensions().size();
   if (rank > kMaxRank) return InvalidArgument(".npy holds arrays of at most %d dimensions, not %d", kMaxRank, rank);
   const bool fortran_order = rank > 1 && LiesAs(shape, /*fortran_order=*/true);
   if (!fortran_order && !LiesAs(shape, /*fortran_order=*/false)) {
-    return InvalidArgument(".npy has its first or its last dimension outermost; %s does not", shape.ToString(true));
+    return InvalidArgument(".npy is row-major or column-major, but %s is not", shape.ToString(true));
   }
   // NumPy ends headers at a multiple of 64 and leaves room for the first size (in fortran_order: the last) to grow.
   const char kind = DtypeKind(shape.element_type());
@@ -403,7 +404,7 @@ absl::Status WriteNpyHeader(const Shape& shape, std::string* bytes) {
 
 absl::Status WriteNpy(const LiteralSlice& literal, std::string* bytes) {
   if (!literal.shape().IsArray() || !literal.IsKnown()) {
-    return InvalidArgument(".npy holds an array; %s is none, or is not known", literal.shape().ToString());
+    return InvalidArgument(".npy holds an array; %s is not an array, or is unknown", literal.shape().ToString());
   }
   const Shape& shape = literal.shape();
   if (shape.is_dynamic()) return WriteNpy(literal.ToStatic(), bytes);

@@ -21,7 +21,7 @@ absl::StatusOr<CollectiveDeviceList> ReadIota(const IotaReplicaGroupListProto& p
   const int64_t dimensions[] = {proto.num_replica_groups(), proto.num_devices_per_group()};
   std::optional<IotaTileAssignment> tiles =
       IotaTileAssignment::TryCreate(dimensions, proto.iota_reshape_dims(), proto.iota_transpose_perm());
-  if (!tiles.has_value()) return InvalidArgument("iota_collective_device_list: the dimensions do not fit each other");
+  if (!tiles.has_value()) return InvalidArgument("iota_collective_device_list: the dimensions do not match");
   return CollectiveDeviceList(IotaReplicaGroupList(*std::move(tiles)));
 }
 

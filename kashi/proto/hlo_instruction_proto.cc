@@ -62,7 +62,7 @@ absl::Status HloProtoReader::MakeInstruction(const HloInstructionProto& proto, H
   const std::optional<HloOpcode> opcode = FindHloOpcode(proto.opcode());
   if (!opcode.has_value()) return InvalidArgument("unknown opcode");
   if (proto.id() < 0) return InvalidArgument("negative id %d", proto.id());
-  if (instructions_.contains(proto.id())) return InvalidArgument("another instruction has id %d, too", proto.id());
+  if (instructions_.contains(proto.id())) return InvalidArgument("another instruction also has id %d", proto.id());
   KASHI_ASSIGN_OR_RETURN(const absl::string_view name, ReadName(proto));
   KASHI_ASSIGN_OR_RETURN(SharedShape shape, ReadShape(proto.shape()));
 
@@ -90,7 +90,7 @@ absl::Status HloProtoReader::MakeInstruction(const HloInstructionProto& proto, H
   instructions_.emplace(proto.id(), instruction);
   for (const int64_t id : proto.control_predecessor_ids()) {
     KASHI_ASSIGN_OR_RETURN(HloInstruction * predecessor, FindInstruction(id, computation, "control predecessor"));
-    if (predecessor == instruction) return InvalidArgument("is its own control predecessor");
+    if (predecessor == instruction) return InvalidArgument("the instruction is its own control predecessor");
     KASHI_RETURN_IF_ERROR(predecessor->AddControlDependencyTo(instruction));
   }
   return ReadExtras(proto, instruction);
@@ -108,7 +108,7 @@ absl::StatusOr<HloInstruction*> HloProtoReader::FindInstruction(int64_t id, cons
 absl::StatusOr<absl::string_view> HloProtoReader::ReadName(const HloInstructionProto& proto) {
   if (proto.name().empty()) return InvalidArgument("no name");
   const absl::string_view name = module_->arena()->Copy(SanitizeName(proto.name()));
-  if (!instruction_names_.insert(name).second) return InvalidArgument("another instruction is called %s, too", name);
+  if (!instruction_names_.insert(name).second) return InvalidArgument("another instruction also has the name %s", name);
   module_->instruction_name_uniquer().GetUniqueName(name);  // nobody else gets it
   return name;
 }

@@ -25,7 +25,7 @@ absl::StatusOr<std::string> HloModuleToJson(const HloModule& module) {
   options.preserve_proto_field_names = true;
   std::string json;
   const auto status = google::protobuf::util::MessageToJsonString(module.ToProto(), &json, options);
-  if (!status.ok()) return InvalidArgument("the module has no JSON: %s", std::string(status.message()));
+  if (!status.ok()) return InvalidArgument("the module cannot be written as JSON: %s", std::string(status.message()));
   ModuleSettingsFile file;
   *file.mutable_kashi_settings() = internal::proto_internal::SettingsOf(module.config());
   if (file.kashi_settings().ByteSizeLong() == 0) return json;

@@ -205,7 +205,7 @@ absl::Status HloProtoReader::IndexComputations() {
       return InvalidArgument("two computations have id %d: %s and another", computation.id(), computation.name());
     }
     const std::string name = SanitizeName(computation.name());
-    if (!names.insert(name).second) return InvalidArgument("two computations are called %s", name);
+    if (!names.insert(name).second) return InvalidArgument("two computations have the name %s", name);
     module_->computation_name_uniquer().GetUniqueName(name);  // nobody else gets it
   }
   return absl::OkStatus();
@@ -271,7 +271,7 @@ absl::StatusOr<int> HloProtoReader::FindEntry() const {
   for (int i = 0; i < proto_.computations_size(); ++i) {
     if (proto_.computations(i).name() == proto_.entry_computation_name()) return i;
   }
-  return InvalidArgument("no computation is the entry: id %d, name \"%s\"", proto_.entry_computation_id(),
+  return InvalidArgument("there is no entry computation: id %d, name \"%s\"", proto_.entry_computation_id(),
                          proto_.entry_computation_name());
 }
 

@@ -250,9 +250,9 @@ TEST(HloModuleProtoTest, RefusesBrokenInstructions) {
   ExpectRefused(negate, "computation main: instruction r (nope): unknown opcode",
                 [](auto*, Instruction* r) { r->set_opcode("nope"); });
   ExpectRefused(negate, "no name", [](auto*, Instruction* r) { r->clear_name(); });
-  ExpectRefused(negate, "another instruction is called p, too", [](auto*, Instruction* r) { r->set_name("p"); });
+  ExpectRefused(negate, "another instruction also has the name p", [](auto*, Instruction* r) { r->set_name("p"); });
   ExpectRefused(negate, "negative id -5", [](auto*, Instruction* r) { r->set_id(-5); });
-  ExpectRefused(negate, "another instruction has id", [](auto*, Instruction* r) { r->set_id(r->operand_ids(0)); });
+  ExpectRefused(negate, "another instruction also has id", [](auto*, Instruction* r) { r->set_id(r->operand_ids(0)); });
   ExpectRefused(negate, "operand 99 does not exist, or comes later",
                 [](auto*, Instruction* r) { r->set_operand_ids(0, 99); });
   ExpectRefused(negate, "operand 0 is in another computation", [](auto*, Instruction* r) { r->set_operand_ids(0, 0); });
@@ -265,9 +265,9 @@ TEST(HloModuleProtoTest, RefusesBrokenInstructions) {
   ExpectRefused(negate, "payload",
                 [](auto*, Instruction* r) { r->mutable_metadata()->mutable_metadata_payload()->set_id(-1); });
   ExpectRefused(negate, "only a parameter", [](auto*, Instruction* r) { r->mutable_parameter_replication(); });
-  ExpectRefused(negate, "original_value is no tree",
+  ExpectRefused(negate, "original_value is not a tree",
                 [](auto*, Instruction* r) { r->mutable_original_value()->add_elements()->add_shape_index(1 << 20); });
-  ExpectRefused(negate, "7 is no value of OpSharding::Type",
+  ExpectRefused(negate, "7 is not a value of OpSharding::Type",
                 [](auto*, Instruction* r) { r->mutable_sharding()->set_type(static_cast<wire::OpSharding::Type>(7)); });
   ExpectRefused(negate, "called computation 99 does not exist",
                 [](auto*, Instruction* r) { r->add_called_computation_ids(99); });
@@ -279,7 +279,7 @@ TEST(HloModuleProtoTest, RefusesBrokenFields) {
   using Instruction = HloInstructionProto;
   ExpectRefused(Module("pred[4] compare(p, p), direction=LT"), "",
                 [](auto*, Instruction* r) { r->set_comparison_direction("XX"); });
-  ExpectRefused(Module("c64[3] fft(p), fft_type=RFFT, fft_length={4}"), "9 is no value of FftType",
+  ExpectRefused(Module("c64[3] fft(p), fft_type=RFFT, fft_length={4}"), "9 is not a value of FftType",
                 [](auto*, Instruction* r) { r->set_fft_type(static_cast<wire::FftType>(9)); });
   ExpectRefused(Module("f32[4] all-reduce(p), replica_groups={}, to_apply=add"), "0 called computations instead of 1",
                 [](auto*, Instruction* r) { r->clear_called_computation_ids(); });
@@ -309,7 +309,8 @@ TEST(HloModuleProtoTest, RefusesBrokenModules) {
   });
   ExpectModuleRefused("root 9 does not exist", [](Module* m) { m->mutable_computations(1)->set_root_id(9); });
   ExpectModuleRefused("two computations have id", [](Module* m) { m->mutable_computations(0)->set_id(1); });
-  ExpectModuleRefused("two computations are called", [](Module* m) { m->mutable_computations(0)->set_name("main"); });
+  ExpectModuleRefused("two computations have the name",
+                      [](Module* m) { m->mutable_computations(0)->set_name("main"); });
   ExpectModuleRefused("has id -1", [](Module* m) { m->mutable_computations(0)->set_id(-1); });
   ExpectModuleRefused("two parameters 0",
                       [](Module* m) { m->mutable_computations(0)->mutable_instructions(1)->set_parameter_number(0); });

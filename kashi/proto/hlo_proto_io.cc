@@ -134,7 +134,7 @@ absl::Status ParseBytes(absl::string_view bytes, Message* message) {
                                                 static_cast<int>(bytes.size()));
   stream.SetRecursionLimit(kMaxNesting);
   if (message->ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage()) return absl::OkStatus();
-  return InvalidArgument("these bytes are no %s", message->GetDescriptor()->name());
+  return InvalidArgument("the bytes are not a valid %s", message->GetDescriptor()->name());
 }
 
 // Protobuf writes to standard error about what is wrong with its input.
@@ -193,8 +193,8 @@ HloProtoKind GuessHloProtoKind(absl::string_view bytes, bool* text_format) {
 
 absl::StatusOr<std::unique_ptr<HloModule>> ReadHloProto(absl::string_view bytes, HloProtoFile* file,
                                                         bool prohibit_empty_literal) {
-  if (bytes.empty()) return InvalidArgument("an empty file is no HloModuleProto");
-  if (bytes.size() > std::numeric_limits<int>::max()) return ResourceExhausted("protos have less than 2 GiB");
+  if (bytes.empty()) return InvalidArgument("the file is empty");
+  if (bytes.size() > std::numeric_limits<int>::max()) return ResourceExhausted("a proto must be smaller than 2 GiB");
   HloProtoFile own_file;
   if (file == nullptr) file = &own_file;
   *file = HloProtoFile();

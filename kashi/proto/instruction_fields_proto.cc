@@ -438,7 +438,7 @@ absl::StatusOr<Literal> MakeZeros(const Shape& shape, int64_t* unlisted_bytes) {
     bytes += std::max(leaf_bytes, 0.0);
   });
   if (bytes > static_cast<double>(*unlisted_bytes)) {
-    return ResourceExhausted("a constant of %s without values: too large", shape.ToString());
+    return ResourceExhausted("a constant of %s has no values and is too large to fill with zeros", shape.ToString());
   }
   *unlisted_bytes -= static_cast<int64_t>(bytes);
   KASHI_ASSIGN_OR_RETURN(Literal literal, Literal::Make(shape));

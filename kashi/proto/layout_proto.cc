@@ -24,7 +24,7 @@ absl::StatusOr<Tile> Tile::FromProto(const TileProto& proto) {
     if (dimension >= 0) continue;
     return internal::proto_internal::RetCheckFailure(
         "TileProto.dimensions", "dimension >= 0 (entry ", i, " is ",
-        dimension == kCombineDimension ? "`*`, which a proto cannot carry" : absl::StrCat(dimension), ")");
+        dimension == kCombineDimension ? "`*`, which a proto cannot represent" : absl::StrCat(dimension), ")");
   }
   return Tile(proto.dimensions());
 }

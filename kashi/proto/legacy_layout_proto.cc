@@ -49,7 +49,7 @@ absl::Status ReadEnum(const UnknownField& field, const char* name, Enum last, En
   int64_t number = 0;
   KASHI_RETURN_IF_ERROR(ReadInteger(field, name, &number));
   if (number < 0 || number > static_cast<int64_t>(last)) {
-    return InvalidArgument("Malformed layout proto: %d is no value of %s.", number, name);
+    return InvalidArgument("Malformed layout proto: %d is not a value of %s.", number, name);
   }
   *value = static_cast<Enum>(number);
   return absl::OkStatus();

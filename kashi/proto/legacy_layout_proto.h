@@ -15,7 +15,6 @@ class LayoutProto;
 
 namespace kashi::internal {
 
-
 // minor_to_major and fields 2 to 5; not validated. A proto without `format` is dense: the oldest had no such field.
 // INVALID_ARGUMENT for a field of the wrong wire type and for a number that its enum does not have.
 absl::StatusOr<LegacyLayout> ReadLegacyLayout(const LayoutProto& proto);

@@ -61,8 +61,9 @@ TEST(ReadLegacyLayout, SparseFormat) {
 
 TEST(ReadLegacyLayout, RefusesBrokenFields) {
   EXPECT_EQ(ReadLegacyLayout(FromHex("1806")).status().message(),
-            "Malformed layout proto: 6 is no value of padding_value.");
-  EXPECT_EQ(ReadLegacyLayout(FromHex("2003")).status().message(), "Malformed layout proto: 3 is no value of format.");
+            "Malformed layout proto: 6 is not a value of padding_value.");
+  EXPECT_EQ(ReadLegacyLayout(FromHex("2003")).status().message(),
+            "Malformed layout proto: 3 is not a value of format.");
   EXPECT_EQ(ReadLegacyLayout(FromHex("12020580")).status().message(),
             "Malformed layout proto: padded_dimensions ends within a number.");
   EXPECT_EQ(ReadLegacyLayout(FromHex("1500000000")).status().message(),

@@ -200,7 +200,8 @@ absl::Status CheckArray(const LiteralProto& proto, const Shape& shape, bool proh
   if (bytes.has_value() && *bytes == held) return absl::OkStatus();
   if (held == 0 && !prohibit_empty) {
     if (!bytes.has_value() || *bytes > *unlisted_bytes) {
-      return ResourceExhausted("LiteralProto without values for %s: too large", shape.ToString());
+      return ResourceExhausted("LiteralProto of %s has no values and is too large to fill with zeros",
+                               shape.ToString());
     }
     *unlisted_bytes -= *bytes;
     return absl::OkStatus();
@@ -396,8 +397,7 @@ absl::Status LiteralBase::SerializeToString(std::string* output) const {
   AppendNumber(static_cast<int64_t>(shape_bytes.size()), output);
   output->append(shape_bytes);
   return ForEachLeaf(const_cast<Piece*>(root_), [&](Piece* piece) {
-    if (piece->state() != ArrayValueState::kKnown)
-      return FailedPrecondition("a literal that is not known has no bytes");
+    if (piece->state() != ArrayValueState::kKnown) return FailedPrecondition("an unknown literal has no bytes");
     const Shape& leaf = piece->subshape();
     if (leaf.is_dynamic()) {
       for (int i = 0; i < leaf.dimensions_size(); ++i) AppendNumber(piece->dynamic_size(i), output);
@@ -424,7 +424,7 @@ absl::StatusOr<Literal> Literal::DeserializeFromString(absl::string_view data) {
   if (!LayoutUtil::HasLayout(shape)) return InvalidArgument("a serialized literal has no layout");
   KASHI_ASSIGN_OR_RETURN(const int64_t expected_size, ShapeUtil::SerializedSizeWithProto(shape, proto_size));
   if (expected_size != size) {
-    return InvalidArgument("a serialized literal of shape %s takes %d bytes, not %d", shape.ToString(), expected_size,
+    return InvalidArgument("a serialized literal of shape %s has %d bytes, not %d", shape.ToString(), expected_size,
                            size);
   }
   KASHI_ASSIGN_OR_RETURN(Literal literal, Make(shape));

@@ -69,7 +69,7 @@ absl::StatusOr<OriginalValue> ReadOriginalValue(const OriginalValueProto& proto)
   for (const OriginalValueElementProto& element : proto.elements()) {
     Node* leaf = MakeNode(&tree, element.shape_index(), &skipped);
     if (leaf == nullptr || leaf->is_tuple || leaf->array.has_value()) {
-      return InvalidArgument("original_value is no tree");
+      return InvalidArgument("original_value is not a tree");
     }
     if (element.has_original_array()) leaf->array = ReadOriginalArray(element.original_array());
   }

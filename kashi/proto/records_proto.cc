@@ -11,7 +11,7 @@
 namespace kashi {
 
 absl::Status BadEnumNumber(const char* name, int number) {
-  return InvalidArgument("%d is no value of %s", number, name);
+  return InvalidArgument("%d is not a value of %s", number, name);
 }
 
 namespace {

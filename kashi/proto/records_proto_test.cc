@@ -88,7 +88,7 @@ TEST(RecordsProtoTest, NumbersThatAreNoEnumeratorsAreRefused) {
   OpSharding record;
   const absl::Status status = FromWire(message, &record);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("7 is no value of OpSharding::Type"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("7 is not a value of OpSharding::Type"));
 }
 
 TEST(RecordsProtoTest, RecordsAreBytesAndTextAsMessagesAre) {

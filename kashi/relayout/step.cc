@@ -17,7 +17,6 @@
 namespace kashi::internal {
 namespace {
 
-
 constexpr int64_t kLongRow = 512;       // bytes: rows that need no line of their own
 constexpr int64_t kRowTask = 32 << 10;  // bytes of short rows: to find a task takes as long as to copy a KiB
 constexpr int64_t kElementsChunk = 64;  // along either axis
