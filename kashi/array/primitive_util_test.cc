@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi {
 namespace primitive_util {
 namespace {
 
@@ -311,4 +311,4 @@ TEST(PackTest, BadSizesDie) {
 
 }  // namespace
 }  // namespace primitive_util
-}  // namespace kashi::internal
+}  // namespace kashi

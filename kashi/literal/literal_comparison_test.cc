@@ -9,7 +9,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi::internal {
+namespace kashi {
 namespace literal_comparison {
 namespace {
 
@@ -210,4 +210,4 @@ TEST(LiteralComparisonTest, LongLiteralsAreNotPrinted) {
 
 }  // namespace
 }  // namespace literal_comparison
-}  // namespace kashi::internal
+}  // namespace kashi

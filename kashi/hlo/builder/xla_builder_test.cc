@@ -113,7 +113,7 @@ TEST(XlaBuilderTest, ABuilderIsSpentOnceBuilt) {
 // ---- Embedded computations -----------------------------------------------------------------------------------------
 
 TEST(XlaBuilderTest, CalledComputationsAreCopiedAndNumberedAnew) {
-  const XlaComputation add = ScalarFunction(Add, "f32[]");
+  const XlaComputation add = ScalarFunction(kashi::Add, "f32[]");
   XlaBuilder builder("b");
   const XlaOp x = Param(&builder, 0, "f32[]");
   Call(&builder, add, {Call(&builder, add, {x, x}), x});
@@ -152,7 +152,7 @@ TEST(XlaBuilderTest, SubBuilders) {
 
 TEST(XlaBuilderTest, WhatASubBuilderMayNot) {
   XlaBuilder builder("b");
-  const XlaComputationId id = builder.AddSubComputation(ScalarFunction(Add, "f32[]"));
+  const XlaComputationId id = builder.AddSubComputation(ScalarFunction(kashi::Add, "f32[]"));
   EXPECT_TRUE(id.valid());
   const auto sub = builder.CreateSubBuilder("sub");
   const XlaOp x = Param(sub.get(), 0, "f32[]");
@@ -337,7 +337,7 @@ TEST(XlaBuilderTest, BuildConstantSubGraph) {
 TEST(XlaBuilderTest, BuildConstantSubGraphWithCallees) {
   XlaBuilder builder("b");
   const XlaOp zero = ConstantR0<float>(&builder, 0);
-  const XlaOp sum = Reduce(ConstantR1<float>(&builder, {1, 2}), zero, ScalarFunction(Add, "f32[]"), {0});
+  const XlaOp sum = Reduce(ConstantR1<float>(&builder, {1, 2}), zero, ScalarFunction(kashi::Add, "f32[]"), {0});
   const XlaComputation constant = builder.BuildConstantSubGraph(sum).value();
   EXPECT_EQ(constant.module().computation_count(), 2);
   const std::string text = constant.module().ToString();
