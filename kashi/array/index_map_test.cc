@@ -473,14 +473,14 @@ TEST(IndexMapTest, RefusesWhatHasNoPositions) {
 }
 
 TEST(IndexMapTest, RefusesWhatDoesNotFit) {
-  EXPECT_THAT(MapError("f32[4294967296,4294967296]"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(MapError("s16[4611686018427387904]"), HasSubstr("does not fit 63 bits"));  // 2^63 bytes
+  EXPECT_THAT(MapError("f32[4294967296,4294967296]"), HasSubstr("does not fit in 63 bits"));
+  EXPECT_THAT(MapError("s16[4611686018427387904]"), HasSubstr("does not fit in 63 bits"));  // 2^63 bytes
   EXPECT_EQ(MapOf("s8[1152921504606846975]").byte_size(), 1152921504606846975);
-  EXPECT_THAT(MapError("f32[3]{0:T(4611686018427387904,4611686018427387904)}"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(MapError("f32[3]{0:T(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(MapError("f32[3]{0:T(2)L(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(MapError("f32[9]{0:E(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(MapError("f32[3]{0:M(9223372036854775807)}"), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(MapError("f32[3]{0:T(4611686018427387904,4611686018427387904)}"), HasSubstr("does not fit in 63 bits"));
+  EXPECT_THAT(MapError("f32[3]{0:T(9223372036854775807)}"), HasSubstr("does not fit in 63 bits"));
+  EXPECT_THAT(MapError("f32[3]{0:T(2)L(9223372036854775807)}"), HasSubstr("does not fit in 63 bits"));
+  EXPECT_THAT(MapError("f32[9]{0:E(9223372036854775807)}"), HasSubstr("does not fit in 63 bits"));
+  EXPECT_THAT(MapError("f32[3]{0:M(9223372036854775807)}"), HasSubstr("does not fit in 63 bits"));
   EXPECT_THAT(MapError("f32[4294967296,4294967296]{1,0:T(*,2)}"), HasSubstr("merges have more than 2^63-1 elements"));
   EXPECT_EQ(MapOf("f32[4294967296,0,4294967296]{2,1,0:T(4611686018427387904,8)}").padded_element_count(), 0);
 }
@@ -496,7 +496,7 @@ TEST(IndexMapTest, TakesHostileLayoutsInLinearTime) {
   for (int i = 0; i < 30; ++i) ragged += "(3)(2)";  // each pair makes 2 of every 3 cells 4
   EXPECT_EQ(MapOf(ragged + "}").LogicalToPhysical({0}), 0);
   for (int i = 0; i < 30000; ++i) ragged += "(3)(2)";
-  EXPECT_THAT(MapError(ragged + "}"), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(MapError(ragged + "}"), HasSubstr("does not fit in 63 bits"));
 
   std::string rank_1000 = "f32[2";
   for (int i = 1; i < 1000; ++i) rank_1000 += i < 40 ? ",2" : ",1";

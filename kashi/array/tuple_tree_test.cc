@@ -140,7 +140,7 @@ TEST(TupleTreeTest, Subtrees) {
 TEST(TupleTreeTest, FormsThatAreNoTrees) {
   EXPECT_DEATH(internal::TupleTreeForm({}), "");
   EXPECT_DEATH(internal::TupleTreeForm({2, -1}), "missing");
-  EXPECT_DEATH(internal::TupleTreeForm({-1, -1}), "behind the end");
+  EXPECT_DEATH(internal::TupleTreeForm({-1, -1}), "after the end");
 }
 
 }  // namespace
