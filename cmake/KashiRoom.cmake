@@ -68,21 +68,27 @@ function(kashi_unity target alone)
   endforeach()
 endfunction()
 
-# kashi_room(NAME [LONG_TESTS] [DEPENDS room…] [LIBRARIES target…] [ALONE regex])
+# kashi_room(NAME [LONG_TESTS] [FOLDERS folder…] [DEPENDS room…] [LIBRARIES target…] [ALONE regex])
 #
 # Makes the library kashi_NAME (alias kashi::NAME) of the folder's *.cc files. Beside a file x.cc may stand
 #   x_test.cc    a unit test:       all of a room's tests are one program, kashi_NAME_test
 #   x_bench.cc   a micro benchmark: all of a room's benchmarks are one program, kashi_NAME_bench
-# so that adding a file to a room needs no edit here. LONG_TESTS says that its tests loop for long: they are optimised,
+# so that adding a file to a room needs no edit here. FOLDERS: folders within the room's that have files of it, too. LONG_TESTS says that its tests loop for long: they are optimised,
 # and ctest starts them first. ALONE: see kashi_unity.
 # Kernels that unroll by vectors: with all of a fuzzer's instrumentation a compiler takes ten minutes for one. What can go wrong
 # there is an access beyond an array, which is left.
-set(KASHI_UNROLLED_KERNELS interleave_kernel.cc streamed_transpose.cc transpose_kernels.cc)
+set(KASHI_UNROLLED_KERNELS kernels/interleave_kernel.cc kernels/streamed_transpose.cc kernels/transpose_kernels.cc)
 
 function(kashi_room name)
-  cmake_parse_arguments(ROOM "LONG_TESTS" "ALONE" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "LONG_TESTS" "ALONE" "FOLDERS;DEPENDS;LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.h)
+  foreach(folder IN LISTS ROOM_FOLDERS)
+    file(GLOB folder_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${folder}/*.cc)
+    file(GLOB folder_headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${folder}/*.h)
+    list(APPEND sources ${folder_sources})
+    list(APPEND headers ${folder_headers})
+  endforeach()
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   set(benches ${sources})

@@ -17,21 +17,11 @@
 #include "kashi/array/index_map_oracle_testing.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/sanitizers.h"
 
 // Counts for QueriesDoNotAllocate; for the other tests of this program nothing changes. Sanitizers have an operator new
 // of their own, and need it. Not inlined: GCC takes the parts of an inlined pair for a mismatch.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KASHI_COUNTS_ALLOCATIONS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define KASHI_COUNTS_ALLOCATIONS 0
-#endif
-#endif
-#ifndef KASHI_COUNTS_ALLOCATIONS
-#define KASHI_COUNTS_ALLOCATIONS 1
-#endif
-
-#if KASHI_COUNTS_ALLOCATIONS
+#if !KASHI_SANITIZED
 static std::atomic<int64_t> allocation_count{0};
 __attribute__((noinline)) void* operator new(std::size_t size) {
   allocation_count.fetch_add(1, std::memory_order_relaxed);
@@ -519,7 +509,7 @@ TEST(IndexMapTest, TakesHostileLayoutsInLinearTime) {
   EXPECT_FALSE(long_map.PhysicalToLogical(3, absl::MakeSpan(one)));
 }
 
-#if KASHI_COUNTS_ALLOCATIONS
+#if !KASHI_SANITIZED
 TEST(IndexMapTest, QueriesDoNotAllocate) {
   for (const char* text :
        {"f32[8,16,32,64]", "bf16[8,1,128,256]{3,2,0,1:T(8,128)(2,1)}", "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}",

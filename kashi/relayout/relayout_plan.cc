@@ -12,13 +12,16 @@
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
-#include "kashi/relayout/boxes.h"
-#include "kashi/relayout/digits.h"
-#include "kashi/relayout/groups.h"
-#include "kashi/relayout/step.h"
-#include "kashi/relayout/strips.h"
+#include "kashi/relayout/plan/boxes.h"
+#include "kashi/relayout/plan/digits.h"
+#include "kashi/relayout/plan/groups.h"
+#include "kashi/relayout/plan/step.h"
+#include "kashi/relayout/plan/strips.h"
 
 namespace kashi {
+
+using namespace internal;  // NOLINT(build/namespaces)
+
 namespace {
 
 constexpr int64_t kTaskBytes = 64 << 10;    // that a thread takes at a time, at least
