@@ -73,7 +73,7 @@ absl::StatusOr<DeviceSize> AddChecked(const DeviceSize& a, const DeviceSize& b) 
   const std::optional<int64_t> unpadded_bytes = CheckedAdd(a.unpadded_bytes, b.unpadded_bytes);
   const std::optional<int64_t> padding_bytes = CheckedAdd(a.padding_bytes, b.padding_bytes);
   if (!bytes || !unpadded_bytes || !padding_bytes) {
-    return InvalidArgumentStrCat("the size of the tuple exceeds 64 bits");
+    return InvalidArgumentStrCat("the size of the tuple does not fit in 64 bits");
   }
   DeviceSize sum;
   sum.bytes = *bytes;

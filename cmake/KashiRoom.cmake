@@ -75,24 +75,31 @@ function(kashi_unity target alone parts)
   endforeach()
 endfunction()
 
-# kashi_room(NAME [LONG_TESTS] [DEPENDS room…] [LIBRARIES target…] [ALONE regex] [PARTS letters…])
+# kashi_room(NAME [LONG_TESTS] [FOLDERS folder…] [DEPENDS room…] [LIBRARIES target…] [ALONE regex] [PARTS letters…])
 #
 # Makes the library kashi_NAME (alias kashi::NAME) of the *.cc files of the folder NAME. A room in a folder of rooms is named
 # FOLDER/NAME: its library is kashi_FOLDER_NAME, alias kashi::FOLDER_NAME. Beside a file x.cc may stand
 #   x_test.cc    a unit test:       all of a room's tests are one program, kashi_NAME_test; those of a folder of rooms too
 #   x_bench.cc   a micro benchmark: all of a room's benchmarks are one program, kashi_NAME_bench
-# so that adding a file to a room needs no edit here. LONG_TESTS says that its tests loop for long: they are optimised,
-# and ctest starts them first. ALONE, PARTS: see kashi_unity.
+# so that adding a file to a room needs no edit here. FOLDERS: folders of the room's that hold more of its files. LONG_TESTS
+# says that its tests loop for long: they are optimised, and ctest starts them first. ALONE, PARTS: see kashi_unity.
 # Kernels that unroll by vectors: with all of a fuzzer's instrumentation a compiler takes ten minutes for one. What can go wrong
 # there is an access beyond an array, which is left.
-set(KASHI_UNROLLED_KERNELS interleave_kernel.cc streamed_transpose.cc transpose_kernels.cc)
+set(KASHI_UNROLLED_KERNELS kernels/interleave_kernel.cc kernels/streamed_transpose.cc kernels/transpose_kernels.cc)
 
-function(kashi_room folder)
-  cmake_parse_arguments(ROOM "LONG_TESTS" "ALONE" "DEPENDS;LIBRARIES;PARTS" ${ARGN})
-  string(REPLACE / _ name ${folder})
-  string(REGEX REPLACE "/.*" "" house ${folder})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
-  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.h)
+function(kashi_room place)
+  cmake_parse_arguments(ROOM "LONG_TESTS" "ALONE" "FOLDERS;DEPENDS;LIBRARIES;PARTS" ${ARGN})
+  string(REPLACE / _ name ${place})
+  string(REGEX REPLACE "/.*" "" house ${place})
+  set(sources)
+  set(headers)
+  list(TRANSFORM ROOM_FOLDERS PREPEND ${place}/ OUTPUT_VARIABLE folders)
+  foreach(folder IN LISTS place folders)
+    file(GLOB folder_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
+    file(GLOB folder_headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.h)
+    list(APPEND sources ${folder_sources})
+    list(APPEND headers ${folder_headers})
+  endforeach()
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   set(benches ${sources})
@@ -102,7 +109,7 @@ function(kashi_room folder)
   foreach(sanitizer undefined fuzzer-no-link)
     if(KASHI_SANITIZE MATCHES ${sanitizer})
       set(kernels ${KASHI_UNROLLED_KERNELS})
-      list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/)
+      list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${place}/)
       set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=${sanitizer})
       set_property(SOURCE ${kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # those have the target's options
     endif()

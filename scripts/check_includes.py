@@ -71,7 +71,7 @@ def read_rooms(cmake_lists):
     rooms = {}
     for match in re.finditer(r'\bkashi_room\(((?:"[^"]*"|[^")])*)\)', text):
         words = re.sub(r"\$\{(\w+)\}", lambda use: variables.get(use[1], ""), match[1]).split()
-        parts = {"": [], "DEPENDS": [], "LIBRARIES": [], "ALONE": [], "PARTS": []}
+        parts = {"": [], "FOLDERS": [], "DEPENDS": [], "LIBRARIES": [], "ALONE": [], "PARTS": []}
         key = ""
         for word in words:
             if word in parts:

@@ -83,10 +83,14 @@ def _judge(text, ends_with_brace):
     return (match[1], "variable", False) if match and " " in plain else None
 
 
+def blank_noise(text):
+    """The text with comments, strings and preprocessor lines blank; line numbers stay."""
+    return _PREPROCESSOR.sub(_blank, _NOISE.sub(_blank, text))
+
+
 def declarations(text):
     """Every declaration in named namespaces; what stands in namespaces without a name is left out."""
-    text = _NOISE.sub(_blank, text)
-    text = _PREPROCESSOR.sub(_blank, text)
+    text = blank_noise(text)
     scopes = []  # names of namespaces; None for any other brace
     start = 0
     depth_of_parentheses = 0

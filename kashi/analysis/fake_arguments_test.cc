@@ -130,7 +130,7 @@ TEST(FakeArgumentsTest, RulesFromText) {
         "integers:0.5,1", "integers:0,1e300", "normal:0,-1", "ones:1", "positive:", "uniform:0,inf"}) {
     EXPECT_EQ(ParseFakeRule(wrong).status().code(), absl::StatusCode::kInvalidArgument) << wrong;
   }
-  EXPECT_THAT(ParseFakeRule("gauss").status().message(), HasSubstr("there are auto, normal"));
+  EXPECT_THAT(ParseFakeRule("gauss").status().message(), HasSubstr("the rules are auto, normal"));
 }
 
 TEST(FakeArgumentsTest, TuplesTokensAndDynamicSizes) {

@@ -63,14 +63,14 @@ TEST(XlaBufferAssignment, BrokenTextIsAnErrorWithItsPlace) {
       {"allocation x: size 4:\n", "a.txt:2:12: error: expected a number"},
       {"allocation 0: size -4:\n", "a.txt:2:20: error: expected a number"},
       {"allocation 0: size 99999999999999999999:\n", "a.txt:2:20: error: expected a number below 2^63"},
-      {"allocation 0: size 4, huge:\n", "a.txt:2:23: error: expected what is known of an allocation"},
+      {"allocation 0: size 4, huge:\n", "a.txt:2:23: error: expected a fact about an allocation"},
       {"allocation 0: size 4", "a.txt:2:21: error: expected `:`"},
       {"allocation 0: size 4, parameter 0, shape |f32[]\n", "expected `|`"},
       {" value: <1 a @0> (size=4,offset=0): f32[]\n", "expected an allocation before its values"},
-      {"allocation 0: size 4:\n value: <1 a @0> (size=8,offset=0): f32[2]\n",
-       "does not lie within its allocation of 4 bytes"},
-      {"allocation 0: size 4:\n value: <1 a @0> (size=4,offset=9223372036854775807): f32[]\n", "does not lie within"},
-      {"allocation 0: size 4:\n value: <1 a> (size=4,offset=0): f32[]\n", "expected ` @` behind this"},
+      {"allocation 0: size 4:\n value: <1 a @0> (size=8,offset=0): f32[2]\n", "exceeds its allocation of 4 bytes"},
+      {"allocation 0: size 4:\n value: <1 a @0> (size=4,offset=9223372036854775807): f32[]\n",
+       "exceeds its allocation"},
+      {"allocation 0: size 4:\n value: <1 a> (size=4,offset=0): f32[]\n", "expected ` @` after this"},
   };
   for (const Broken& broken : cases) {
     const auto assignment = ParseXlaBufferAssignment(absl::StrCat("BufferAssignment:\n", broken.lines), "a.txt");

@@ -96,7 +96,7 @@ absl::Status Add(const DeviceSize& part, DeviceSize* sum) {
        {&DeviceSize::bytes, &DeviceSize::unpadded_bytes, &DeviceSize::padding_bytes, &DeviceSize::tile_padding_bytes,
         &DeviceSize::tail_padding_bytes, &DeviceSize::prefix_bytes}) {
     const std::optional<int64_t> total = CheckedAdd(sum->*field, part.*field);
-    if (!total) return InvalidArgument("the size of the tuple exceeds 63 bits");
+    if (!total) return InvalidArgument("the size of the tuple does not fit in 63 bits");
     sum->*field = *total;
   }
   return absl::OkStatus();

@@ -108,7 +108,7 @@ TEST(DeviceSizeTest, RefusesWhatHasNoSize) {
   EXPECT_THAT(ErrorOf("(u8[1152921504606846975], u8[1152921504606846975], u8[1152921504606846975], "
                       "u8[1152921504606846975], u8[1152921504606846975], u8[1152921504606846975], "
                       "u8[1152921504606846975], u8[1152921504606846975], u8[1152921504606846975])"),
-              HasSubstr("do not fit"));
+              HasSubstr("does not fit"));
   Shape no_layout = ShapeUtil::MakeShape(F32, {2});
   no_layout.clear_layout();
   EXPECT_THAT(GetDeviceSize(no_layout).status().message(), HasSubstr("does not have a layout"));

@@ -221,7 +221,8 @@ void IndexMapBuilder::Split(const Digit& digit, int64_t tile_size, bool is_first
 
 absl::Status IndexMapBuilder::SetSizes(IndexMap* map) const {
   const auto too_large = [this] {
-    return InvalidArgumentStrCat("the size of ", shape_.ToString(/*print_layout=*/true), " in bytes exceeds 63 bits");
+    return InvalidArgumentStrCat("the size of ", shape_.ToString(/*print_layout=*/true),
+                                 " in bytes does not fit in 63 bits");
   };
   const auto product = [](absl::Span<const int64_t> sizes) -> std::optional<int64_t> {
     if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return 0;

@@ -76,7 +76,7 @@ absl::StatusOr<Geometry> MakeGeometry(const LegacyLayout& layout, const Shape& s
     geometry.widths = layout.padded_dimensions;
   }
   const std::optional<int64_t> count = CheckedProduct(geometry.widths);
-  if (!count) return InvalidArgumentStrCat("the padded elements of ", shape.ToString(), " exceed 63 bits");
+  if (!count) return InvalidArgumentStrCat("the padded elements of ", shape.ToString(), " do not fit in 63 bits");
   geometry.count = *count;
   geometry.strides.assign(geometry.widths.size(), 0);  // without positions all stay 0
   int64_t stride = 1;
@@ -141,7 +141,7 @@ absl::StatusOr<int64_t> LegacyPaddedElementCount(const LegacyLayout& layout, con
 absl::StatusOr<int64_t> LegacyByteSize(const LegacyLayout& layout, const Shape& shape) {
   KASHI_ASSIGN_OR_RETURN(const int64_t count, LegacyPaddedElementCount(layout, shape));
   const std::optional<int64_t> bytes = CheckedMultiply(count, GetPrimitiveTypeInfo(shape.element_type()).bytes);
-  if (!bytes) return InvalidArgumentStrCat("the padded bytes of ", shape.ToString(), " exceed 63 bits");
+  if (!bytes) return InvalidArgumentStrCat("the padded bytes of ", shape.ToString(), " do not fit in 63 bits");
   return *bytes;
 }
 

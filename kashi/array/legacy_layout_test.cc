@@ -103,7 +103,7 @@ TEST(LegacyLayoutTest, Validation) {
 TEST(LegacyLayoutTest, RefusesWhatDoesNotFit) {
   const int64_t huge = int64_t{1} << 62;
   EXPECT_THAT(LegacyPaddedElementCount(MakeLegacy({1, 0}, {huge, 3}), TwoByThree()).status().message(),
-              HasSubstr("exceed 63 bits"));
+              HasSubstr("do not fit in 63 bits"));
   EXPECT_EQ(*LegacyPaddedElementCount(MakeLegacy({0}, {huge}), Shape(F32, {2})), huge);
   EXPECT_THAT(LegacyByteSize(MakeLegacy({0}, {huge}), Shape(F32, {2})).status().message(), HasSubstr("do not fit"));
   EXPECT_EQ(LegacyPicture(MakeLegacy({0}, {huge}), Shape(F32, {2})).status().code(),
@@ -119,7 +119,7 @@ TEST(LegacyLayoutTest, PaddedArraysWithoutElements) {
   const LegacyLayout padded = MakeLegacy({1, 0}, {2, 4});
   EXPECT_EQ(*LegacyPaddedElementCount(padded, empty), 8);
   EXPECT_EQ(Letters(padded, empty, "."), ". . . . . . . .");
-  EXPECT_THAT(ToModernLayout(padded, empty).status().message(), HasSubstr("has no modern layout"));
+  EXPECT_THAT(ToModernLayout(padded, empty).status().message(), HasSubstr("has no tiled layout"));
   EXPECT_EQ(ToModernLayout(MakeLegacy({1, 0}), empty)->ToString(), "{1,0}");
   EXPECT_EQ(ToModernLayout(MakeLegacy({1, 0}, {0, 4}), empty)->ToString(), "{1,0}");
 }

@@ -55,7 +55,7 @@ TEST(PrimitiveUtilTest, Widths) {
   EXPECT_EQ(ByteWidth(TOKEN), 0);
   EXPECT_DEATH(BitWidth(TUPLE), "BitWidth does not take TUPLE");
   EXPECT_DEATH(ByteWidth(OPAQUE_TYPE), "ByteWidth does not take OPAQUE_TYPE");
-  EXPECT_DEATH(ByteWidth(static_cast<PrimitiveType>(99)), "no primitive type: 99");
+  EXPECT_DEATH(ByteWidth(static_cast<PrimitiveType>(99)), "not a primitive type: 99");
   for (PrimitiveType type : AllTypes()) {
     if (!IsArrayType(type)) continue;
     ArrayTypeSwitch([](auto t) { EXPECT_EQ(sizeof(NativeTypeOf<t>), ByteWidth(t)); }, type);
@@ -228,7 +228,7 @@ TEST(PrimitiveUtilTest, Names) {
   EXPECT_EQ(LowercasePrimitiveTypeName(F8E4M3B11FNUZ), "f8e4m3b11fnuz");
   EXPECT_EQ(LowercasePrimitiveTypeName(OPAQUE_TYPE), "opaque");
   EXPECT_EQ(LowercasePrimitiveTypeName(PRIMITIVE_TYPE_INVALID), "primitive_type_invalid");
-  EXPECT_DEATH(LowercasePrimitiveTypeName(static_cast<PrimitiveType>(99)), "no primitive type: 99");
+  EXPECT_DEATH(LowercasePrimitiveTypeName(static_cast<PrimitiveType>(99)), "not a primitive type: 99");
   for (PrimitiveType type : AllTypes()) {
     if (type == PRIMITIVE_TYPE_INVALID) continue;
     EXPECT_EQ(*StringToPrimitiveType(LowercasePrimitiveTypeName(type)), type);

@@ -126,9 +126,9 @@ TEST(ShapeParserTest, WarnsOfWhatXlaTakesAllTheSame) {
   EXPECT_THAT(Warnings("f32[2]{0:S(257)}"), ElementsAre(HasSubstr("does not fit in 8 bits; XLA reads it as 1")));
   EXPECT_THAT(Warnings("f32[2]{0:M(-8)}"), ElementsAre(HasSubstr("negative metadata prefix")));
   EXPECT_THAT(Warnings("f32[2]{1}"), ElementsAre(HasSubstr("out-of-bounds value")));
-  EXPECT_THAT(Warnings("f32[2,2]{1,0:T(2,*)}"), ElementsAre(HasSubstr("no more minor dimension to merge into")));
+  EXPECT_THAT(Warnings("f32[2,2]{1,0:T(2,*)}"), ElementsAre(HasSubstr("no more minor dimension to merge with")));
   EXPECT_THAT(Warnings("f32[<=9223372036854775808]"),
-              ElementsAre(HasSubstr("XLA reads it as -9223372036854775808"), HasSubstr("written `?`")));
+              ElementsAre(HasSubstr("XLA reads it as -9223372036854775808"), HasSubstr("write `?`")));
   EXPECT_THAT(Warnings("f32[4611686018427387904,8]"), ElementsAre(HasSubstr("overflow")));
 }
 

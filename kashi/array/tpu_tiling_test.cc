@@ -60,7 +60,8 @@ TEST(TpuTilingTest, Rule) {
 TEST(TpuTilingTest, Refuses) {
   EXPECT_THAT(ChooseTpuLayout(*ParseShape("(f32[2])"), TpuGeneration::kV4).status().message(),
               HasSubstr("only an array"));
-  EXPECT_THAT(ChooseTpuLayout(*ParseShape("f32[?,2]"), TpuGeneration::kV4).status().message(), HasSubstr("not known"));
+  EXPECT_THAT(ChooseTpuLayout(*ParseShape("f32[?,2]"), TpuGeneration::kV4).status().message(),
+              HasSubstr("unknown size"));
   EXPECT_THAT(ChooseTpuLayout(*ParseShape("f32[2]{1}"), TpuGeneration::kV4).status().message(),
               HasSubstr("out-of-bounds"));
 }

@@ -138,9 +138,9 @@ TEST(TupleTreeTest, Subtrees) {
 }
 
 TEST(TupleTreeTest, FormsThatAreNoTrees) {
-  EXPECT_DEATH(TupleTreeForm({}), "");
-  EXPECT_DEATH(TupleTreeForm({2, -1}), "missing");
-  EXPECT_DEATH(TupleTreeForm({-1, -1}), "behind the end");
+  EXPECT_DEATH(kashi::internal::TupleTreeForm({}), "");
+  EXPECT_DEATH(kashi::internal::TupleTreeForm({2, -1}), "missing");
+  EXPECT_DEATH(kashi::internal::TupleTreeForm({-1, -1}), "after the end");
 }
 
 }  // namespace

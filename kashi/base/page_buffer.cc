@@ -8,17 +8,11 @@
 
 #include "kashi/base/machine.h"
 #include "kashi/base/math.h"
+#include "kashi/base/sanitizers.h"
 #include "kashi/base/status.h"
 
 // Large blocks come from the system where it has pages to map, and no sanitizer is to watch them.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KASHI_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define KASHI_SANITIZED 1
-#endif
-#endif
-#if __has_include(<sys/mman.h>) && !defined(KASHI_SANITIZED)
+#if __has_include(<sys/mman.h>) && !KASHI_SANITIZED
 #define KASHI_MAPS_PAGES 1
 #include <sys/mman.h>
 #endif

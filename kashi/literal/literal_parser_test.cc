@@ -97,7 +97,7 @@ TEST(LiteralParserTest, ElementsLieAsTheLayoutSays) {
 TEST(LiteralParserTest, ShapesOfConstants) {
   EXPECT_EQ(Parse("(b(s4[2]{0:E(4)}),f32[<=1,1]{0,1:T(8,128)})", "({1,2},{{3}})")->shape(),
             S("(s4[2]{0},f32[1,1]{0,1:T(8,128)})"));
-  EXPECT_THAT(Reprint("f32[?]", "{1}"), HasSubstr("has a size in every dimension"));
+  EXPECT_THAT(Reprint("f32[?]", "{1}"), HasSubstr("needs a size in every dimension"));
   EXPECT_THAT(Reprint("(s32[],token[])", "(1,())"), HasSubstr("array or a tuple of arrays"));
   EXPECT_THAT(Reprint("s32[2]{1}", "{1,2}"), HasSubstr("literal:1:1: error: "));
 }
@@ -178,7 +178,7 @@ TEST(LiteralParserTest, SaysWhetherElementsAreElided) {
 }
 
 TEST(LiteralParserTest, UnlistedElementsHaveABudget) {
-  EXPECT_THAT(Reprint("f32[1000000000]", "{...}"), HasSubstr("would take 4000000000 bytes"));
+  EXPECT_THAT(Reprint("f32[1000000000]", "{...}"), HasSubstr("needs 4000000000 bytes"));
   EXPECT_THAT(Reprint("f32[1000000000000,1000000000000]", "7"), HasSubstr("not listed"));
   EXPECT_THAT(Reprint("f32[1000000000000,0]", "{...}"), HasSubstr("not listed"));
   EXPECT_EQ(Reprint("f32[0,1000000000000]", "{...}"), "{  }");

@@ -109,7 +109,7 @@ TEST(LiteralTest, UnknownAndUndetermined) {
   const Literal undetermined = Literal::CreateFromShapeWithUndeterminedLeafArrays(S("f32[2]"));
   EXPECT_FALSE(undetermined.IsKnown());
   EXPECT_FALSE(undetermined.IsDetermined());
-  EXPECT_DEATH(undetermined.Get<float>({0}), "not known");
+  EXPECT_DEATH(undetermined.Get<float>({0}), "unknown");
   const Shape huge = S("f32[1099511627776]");
   EXPECT_EQ(Literal::CreateFromShapeWithUnknownLeafArrays(huge).shape(), huge) << "needs no memory";
   EXPECT_NE(unknown, undetermined);

@@ -303,7 +303,7 @@ void ExpectModuleRefused(const std::string& part, Change change) {
 TEST(HloModuleProtoTest, RefusesBrokenModules) {
   using Module = HloModuleProto;
   ExpectModuleRefused("No program shape found in the proto", [](Module* m) { m->clear_host_program_shape(); });
-  ExpectModuleRefused("no computation is the entry", [](Module* m) {
+  ExpectModuleRefused("there is no entry computation", [](Module* m) {
     m->set_entry_computation_id(77);
     m->set_entry_computation_name("x");
   });

@@ -77,10 +77,10 @@ TEST(HloProtoIoTest, TextFormatMayBeginWithComments) {
 }
 
 TEST(HloProtoIoTest, RefusesWhatIsNone) {
-  EXPECT_THAT(Read(""), HasSubstr("an empty file"));
+  EXPECT_THAT(Read(""), HasSubstr("the file is empty"));
   EXPECT_THAT(Read(kText), HasSubstr("INVALID_ARGUMENT: the bytes are not a valid HloModuleProto"));
   EXPECT_THAT(Read("name: \"m\"\nnope: 3\n"), HasSubstr("HloModuleProto: 2:5: error: Message type"));
-  EXPECT_THAT(Read("\xff\xff\xff"), HasSubstr("no HloModuleProto"));
+  EXPECT_THAT(Read("\xff\xff\xff"), HasSubstr("not a valid HloModuleProto"));
   EXPECT_THAT(Read("hlo_module { name: 3 }"), HasSubstr("HloProto: 1:20: error: Expected string"));
   EXPECT_THAT(Read("hlo_module { name: \"m\" }"), HasSubstr("No program shape"));
   std::string bytes;

@@ -9,7 +9,7 @@
 //
 // KASHI_TEST_SCOPE=full takes every pair of tile lists at rank 3, many more at rank 4, and runs for minutes.
 // A failure is made smaller, and printed as one line that says it all.
-#include "kashi/relayout/highway_targets.h"  // before Highway
+#include "kashi/relayout/kernels/highway_targets.h"  // before Highway
 
 #include <hwy/highway.h>
 
@@ -27,10 +27,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "kashi/base/sanitizers.h"
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi::internal {
+namespace kashi {
 namespace {
 
 using namespace relayout_testing;  // NOLINT(build/namespaces)
@@ -41,17 +42,7 @@ bool IsFullScope() {
 }
 
 // Sanitizers make all this ten times slower: a share of it must do.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kShare = 10;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-constexpr int kShare = 10;
-#else
-constexpr int kShare = 1;
-#endif
-#else
-constexpr int kShare = 1;
-#endif
+constexpr int kShare = KASHI_SANITIZED ? 10 : 1;
 
 // ---------------------------------------------------------------------------------------------------- targets of Highway
 
@@ -357,4 +348,4 @@ TEST_F(RelayoutRandomTest, LargeArraysEqualTheIndexLoop) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi

@@ -12,43 +12,16 @@
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
-#include "kashi/relayout/boxes.h"
-#include "kashi/relayout/digits.h"
-#include "kashi/relayout/groups.h"
-#include "kashi/relayout/step.h"
-#include "kashi/relayout/strips.h"
+#include "kashi/relayout/plan/boxes.h"
+#include "kashi/relayout/plan/digits.h"
+#include "kashi/relayout/plan/groups.h"
+#include "kashi/relayout/plan/step.h"
+#include "kashi/relayout/plan/strips.h"
 
 namespace kashi {
 
-using internal::Box;
-using internal::BoxesOf;
-using internal::CheckForms;
-using internal::Coalesce;
-using internal::CutTail;
-using internal::Digits;
-using internal::DigitsOf;
-using internal::ElementForm;
-using internal::GridLoop;
-using internal::GroupedDigits;
-using internal::GroupLanes;
-using internal::Groups;
-using internal::GroupsOf;
-using internal::HeadAndTail;
-using internal::kTailTask;
-using internal::Loop;
-using internal::MachineCacheBytes;
-using internal::MakeGroupStep;
-using internal::MakeStep;
-using internal::MakeTailStep;
-using internal::PaddingBoxesOf;
-using internal::ParallelFor;
-using internal::ParallelThreadCount;
-using internal::RunStep;
-using internal::RunStrips;
-using internal::Step;
-using internal::StepContext;
-using internal::Strips;
-using internal::TakeStrips;
+using namespace internal;  // NOLINT(build/namespaces)
+
 namespace {
 
 constexpr int64_t kTaskBytes = 64 << 10;    // that a thread takes at a time, at least

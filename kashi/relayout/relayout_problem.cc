@@ -14,12 +14,9 @@
 #include "kashi/base/status.h"
 
 namespace kashi {
-
-using internal::Lexer;
-using internal::QuoteToken;
 namespace {
 
-using Kind = internal::Token::Kind;
+using Kind = Token::Kind;
 
 // One range of a part as it is written.
 struct Range {

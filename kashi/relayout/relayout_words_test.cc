@@ -1,6 +1,6 @@
 // Words of a few elements of which one side has only a part, or other partners: each plan equals the index loop over all small
 // sizes, on every target of Highway, within the caches and past them; and which kernel does it.
-#include "kashi/relayout/highway_targets.h"  // before Highway
+#include "kashi/relayout/kernels/highway_targets.h"  // before Highway
 
 #include <hwy/highway.h>
 
@@ -14,7 +14,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi::internal {
+namespace kashi {
 namespace {
 
 using relayout_testing::Runner;
@@ -173,4 +173,4 @@ TEST_F(WordsTest, WhichKernel) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi

@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "kashi/array/layout.h"
 #include "kashi/array/permutation_util.h"
+#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
@@ -27,16 +28,12 @@
 #include "kashi/base/status.h"
 #include "kashi/base/util.h"
 #include "kashi/base/wrapping.h"
-#include "kashi/relayout/ef57.h"
+#include "kashi/relayout/kernels/ef57.h"
 
 namespace kashi {
-
-using internal::ConvertF64ToEf57;
-using internal::ParallelFor;
-using internal::WrappingMultiply;
-using internal::WrappingRoundUpTo;
 namespace {
 
+using internal::ConvertF64ToEf57;
 using Options = TransposePlan::Options;
 using Tiling = TransposePlan::Tiling;
 using Striding = TransposePlan::Striding;
@@ -92,17 +89,9 @@ absl::Status CheckOptions(const Options& options) {
 }
 
 absl::StatusOr<PrimitiveType> TypeOfSize(size_t bytes) {
-  switch (bytes) {
-    case 1:
-      return U8;
-    case 2:
-      return U16;
-    case 4:
-      return U32;
-    case 8:
-      return U64;
-    case 16:
-      return C128;
+  constexpr PrimitiveType kTypes[] = {U8, U16, U32, U64, C128};
+  for (PrimitiveType type : kTypes) {
+    if (primitive_util::ByteWidth(type) == bytes) return type;
   }
   return InvalidArgument("elem_size_in_bytes must be 1, 2, 4, 8 or 16, got %d", bytes);
 }

@@ -20,9 +20,9 @@
 #include "gtest/gtest.h"
 #include "kashi/base/math.h"
 #include "kashi/base/util.h"
-#include "kashi/relayout/ef57.h"
+#include "kashi/relayout/kernels/ef57.h"
 
-namespace kashi::internal {
+namespace kashi {
 namespace {
 
 using ::testing::ElementsAre;
@@ -133,7 +133,7 @@ std::string Element(const Problem& problem, const char* input, Numbers index) {
   const int64_t half = index.back() % 2;
   index.back() -= half;
   char pair[8];
-  ConvertF64ToEf57(input + InputOffset(problem, index), pair, 1);
+  internal::ConvertF64ToEf57(input + InputOffset(problem, index), pair, 1);
   return std::string(pair + 4 * half, 4);
 }
 
@@ -505,4 +505,4 @@ TEST(TransposePlanCacheTest, KeysTellAllOptionsApart) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi

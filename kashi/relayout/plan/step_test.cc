@@ -1,0 +1,111 @@
+#include "kashi/relayout/plan/step.h"
+
+#include <random>
+
+#include "gtest/gtest.h"
+#include "kashi/relayout/plan/digits.h"
+#include "kashi/relayout/relayout_trial_testing.h"
+
+namespace kashi::internal {
+namespace {
+
+using relayout_testing::Trial;
+
+// What all tasks of a step move: elements if it converts, else bytes.
+int64_t MovedByTasks(const Step& step) {
+  int64_t count = step.converts ? 1 : step.element_bytes;
+  if (step.kernel == Kernel::kExchange) count *= step.exchanged_sources.extent * step.exchanged_targets.extent;
+  for (const GridLoop& loop : step.grid) {
+    if (loop.over == GridLoop::Over::kOuter) count *= loop.count;
+  }
+  for (const Axis* axis : {&step.rows, &step.columns}) {
+    int64_t of_axis = 0;
+    for (int64_t chunk = 0; chunk < axis->chunk_count(); ++chunk) of_axis += axis->BlockAt(chunk);
+    count *= of_axis;
+  }
+  return count;
+}
+
+// Whatever the kernel, its tasks together have all of the box: sizes large enough for axes of several loops and chunks.
+TEST(StepTest, TasksHaveAllOfTheBox) {
+  std::mt19937_64 random(20261123);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+  };
+  relayout_testing::TrialLimits limits;
+  limits.max_size = 700;
+  limits.max_elements = 10'000'000;
+  int steps = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const Trial trial = DrawTrial(pick, limits);
+    const auto from = relayout_testing::PlacementOf(trial.from), to = relayout_testing::PlacementOf(trial.to);
+    if (!from.ok() || !to.ok()) continue;
+    const auto from_digits = DigitsOf(*from), to_digits = DigitsOf(*to);
+    if (!from_digits.ok() || !to_digits.ok()) continue;
+    const auto boxes = BoxesOf(*from_digits, *to_digits);
+    if (!boxes.ok()) continue;
+    for (const bool streams : {false, true}) {
+      StepContext context({from->element_type(), from->slot_bits()}, {to->element_type(), to->slot_bits()});
+      context.streams = streams;
+      for (const Box& box : *boxes) {
+        const Step step = MakeStep(box, context);
+        ++steps;
+        const int64_t unit = step.converts ? 1 : to->slot_bits();
+        ASSERT_EQ(MovedByTasks(step) * (step.converts ? 1 : 8), box.ElementCount() * unit) << ToString(trial) << "\n"
+                                                                                           << box.ToString() << "\n"
+                                                                                           << step.ToString();
+      }
+    }
+  }
+  EXPECT_GT(steps, 3000);
+}
+
+// Tasks that different threads may run write no byte in common. Ones are written over zeros.
+TEST(StepTest, TasksOfSeveralThreadsShareNoBytes) {
+  std::mt19937_64 random(20261124);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+  };
+  constexpr PrimitiveType kTypes[] = {S4, U4, U2, S1};
+  relayout_testing::TrialLimits limits;
+  limits.max_rank = 4;
+  limits.max_size = 60;
+  int steps = 0, shared = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const PrimitiveType type = kTypes[pick(0, 3)];
+    const auto sizes = DrawSizes(pick, limits);
+    const auto from = relayout_testing::PlacementOf(DrawSide(pick, type, sizes, /*is_source=*/true, limits));
+    const auto to = relayout_testing::PlacementOf(DrawSide(pick, type, sizes, /*is_source=*/false, limits));
+    if (!from.ok() || !to.ok() || !from->has_layout() || !to->has_layout()) continue;
+    const auto from_digits = DigitsOf(*from), to_digits = DigitsOf(*to);
+    if (!from_digits.ok() || !to_digits.ok()) continue;
+    const auto boxes = BoxesOf(*from_digits, *to_digits);
+    if (!boxes.ok()) continue;
+    const StepContext context({type, from->slot_bits()}, {type, to->slot_bits()});
+    const std::vector<char> source(from->map().byte_size(), '\xff');
+    for (const Box& box : *boxes) {
+      const Step step = MakeStep(box, context);
+      ++steps;
+      shared += step.tasks_together > 1;
+      ASSERT_EQ(step.TaskCount() % step.tasks_together, 0);
+      std::vector<bool> is_written(to->map().byte_size());
+      for (int64_t task = 0; task < step.TaskCount(); task += step.tasks_together) {
+        std::vector<char> target(is_written.size());
+        RunStep(step, source.data(), target.data(), task, task + step.tasks_together);
+        for (size_t at = 0; at < target.size(); ++at) {
+          if (target[at] == 0) continue;
+          ASSERT_FALSE(is_written[at]) << "byte " << at << ", task " << task << "\n"
+                                       << from->ToString() << " -> " << to->ToString() << "\n"
+                                       << box.ToString() << "\n"
+                                       << step.ToString();
+          is_written[at] = true;
+        }
+      }
+    }
+  }
+  EXPECT_GT(steps, 1000);
+  EXPECT_GT(shared, 50);
+}
+
+}  // namespace
+}  // namespace kashi::internal

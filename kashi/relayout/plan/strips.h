@@ -1,0 +1,43 @@
+// Past the caches, rows that are put together from several boxes and share cache lines with their neighbours: a strip of the
+// target at a time in scratch memory, which then is written in whole lines.
+//
+//   target, ragged rows of tiles     | tile | tile | rest | tile | tile | rest | …
+//   cache lines                      |    |    |    |    |    |    |    |    |
+//   strip                            [                    ][                   ]     as many rows as a tile has
+//
+// The last line of a strip waits for the next one, which begins in it.
+#ifndef KASHI_RELAYOUT_PLAN_STRIPS_H_
+#define KASHI_RELAYOUT_PLAN_STRIPS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kashi/relayout/plan/boxes.h"
+#include "kashi/relayout/plan/step.h"
+
+namespace kashi::internal {
+
+struct Strips {
+  std::vector<Box> boxes;   // the elements of all strips
+  Loops outer;              // from strip to strip, outermost first
+  int64_t to_offset;        // bits
+  int64_t bytes;            // of a strip, which has no gaps
+  std::vector<Step> parts;  // of the first strip, where the target begins at 0; steps within the caches
+  int64_t from_begin;       // bytes: what a strip reads, gaps included
+  int64_t from_end;
+
+  int64_t Count() const;
+  std::string ToString() const;
+};
+
+// Takes those boxes that are better moved in strips than each by itself. `within_caches`: the same as `context` but for
+// `streams`; must outlive the result.
+std::vector<Strips> TakeStrips(const StepContext& context, const StepContext& within_caches, std::vector<Box>* boxes);
+
+// Runs strips begin .. end - 1.
+void RunStrips(const Strips& strips, const char* from, char* to, int64_t begin, int64_t end);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_RELAYOUT_PLAN_STRIPS_H_

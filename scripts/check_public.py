@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Holds the boundary between what users of the library see and what is ours.
+
+kashi/public_headers.txt names the headers that users include. They, and the headers that those include, are installed; nothing
+else is. Every other header puts its names into kashi::internal. What the public headers declare in namespace kashi is
+listed in kashi/public_names.txt, so that a new name there is a decision: --update writes that list anew.
+
+--installed FOLDER compiles each public header alone, as it is installed there (a folder that has include/).
+"""
+import argparse
+import concurrent.futures
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from declared_names import declarations
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"(kashi/[^"]+)"', re.M)
+FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-Wno-sign-compare", "-Wno-unused-function", "-Werror", "-O0"]
+
+
+def public_headers(root):
+    lines = (root / "kashi" / "public_headers.txt").read_text().splitlines()
+    return [f"kashi/{line.strip()}" for line in lines if line.strip() and not line.startswith("#")]
+
+
+def included_by(root, headers):
+    """The headers, and all of ours that they include."""
+    found, todo = set(), list(headers)
+    while todo:
+        path = todo.pop()
+        if path not in found and (root / path).is_file():
+            found.add(path)
+            todo += INCLUDE.findall((root / path).read_text())
+    return found
+
+
+def names_of(root, path):
+    """Names that the header defines in namespace kashi itself; what it announces (`class X;`) is another header's."""
+    return sorted({d.name for d in declarations((root / path).read_text())
+                   if d.namespace == "kashi" and not d.is_forward and "::" not in d.name})
+
+
+def check_headers(root, public):
+    """Findings about headers that are not public, or are listed and missing."""
+    for path in public:
+        if not (root / path).is_file():
+            yield f"kashi/public_headers.txt: there is no {path}"
+    for path in sorted(root.glob("kashi/**/*.h")):
+        name = path.relative_to(root).as_posix()
+        if name in public:
+            continue
+        for found in names_of(root, name):
+            yield f"{name}: {found} stands in namespace kashi, and the header is not public: put it into kashi::internal"
+
+
+def list_of_names(root, public):
+    lines = ["# What namespace kashi holds for users, by header. Written by scripts/check_public.py --update."]
+    for path in public:
+        names = names_of(root, path)
+        if names:
+            lines += [f"{path.removeprefix('kashi/')}:", *(f"  {name}" for name in names)]
+    return "\n".join(lines) + "\n"
+
+
+def compile_alone(include, header, flags):
+    """What the compiler says of a file that only includes the header; "" when it compiles."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "alone.cc"
+        source.write_text(f'#include "{header}"\n#include "{header}"\n')
+        launcher = ["ccache"] if shutil.which("ccache") else []
+        command = [*launcher, "g++", *FLAGS, *flags, f"-I{include}", "-c", "alone.cc", "-o", "alone.o"]
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        return result.stderr if result.returncode else ""
+
+
+def check_installed(prefix, public, jobs):
+    include = (prefix / "include").resolve()
+    flags = subprocess.run(["pkg-config", "--cflags", "absl_base", "libhwy", "protobuf"], capture_output=True, text=True).stdout.split()
+    present = [header for header in public if (include / header).is_file()]
+    for header in sorted(set(public) - set(present)):
+        yield f"{header} is public and not installed"
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for header, errors in zip(present, pool.map(lambda header: compile_alone(include, header, flags), present)):
+            if errors:
+                yield f"{header} does not compile alone:\n{errors}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--installed", type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    public = public_headers(options.root)
+    names = options.root / "kashi" / "public_names.txt"
+    if options.update:
+        names.write_text(list_of_names(options.root, public))
+    findings = list(check_headers(options.root, public))
+    if not names.is_file() or names.read_text() != list_of_names(options.root, public):
+        findings.append("kashi/public_names.txt is not what the public headers declare: see what changed with --update")
+    if options.installed:
+        findings += check_installed(options.installed, public, options.jobs)
+    for finding in findings:
+        print(finding)
+    shared = included_by(options.root, public) - set(public)
+    print(f"{len(public)} public headers, {len(shared)} files that they include: {len(findings) or 'no'} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
