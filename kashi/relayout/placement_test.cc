@@ -11,7 +11,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using testing::ElementsAre;
@@ -194,4 +194,4 @@ TEST(PlacementTest, SlicesMayBeEmptyButNotOutside) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -31,7 +31,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using namespace relayout_testing;  // NOLINT(build/namespaces)
@@ -348,4 +348,4 @@ TEST_F(RelayoutRandomTest, LargeArraysEqualTheIndexLoop) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -26,7 +26,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using primitive_util::NativeTypeOf;
@@ -627,4 +627,4 @@ TEST(RelayoutPlanTest, ConversionsOfRandomPlacementsEqualBruteForce) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

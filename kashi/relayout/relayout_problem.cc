@@ -14,6 +14,10 @@
 #include "kashi/base/status.h"
 
 namespace kashi {
+
+using internal::Lexer;
+using internal::QuoteToken;
+using internal::Token;
 namespace {
 
 using Kind = Token::Kind;

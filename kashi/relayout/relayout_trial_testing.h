@@ -37,7 +37,7 @@
 #include "kashi/relayout/placement.h"
 #include "kashi/relayout/relayout_plan.h"
 
-namespace kashi::relayout_testing {
+namespace kashi::internal::relayout_testing {
 
 using Index = std::vector<int64_t>;
 using TileList = std::vector<Index>;
@@ -639,6 +639,6 @@ inline Trial Shrink(Trial trial, absl::FunctionRef<bool(const Trial&)> fails) {
   return trial;
 }
 
-}  // namespace kashi::relayout_testing
+}  // namespace kashi::internal::relayout_testing
 
 #endif  // KASHI_RELAYOUT_RELAYOUT_TRIAL_TESTING_H_

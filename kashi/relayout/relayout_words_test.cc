@@ -14,7 +14,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using relayout_testing::Runner;
@@ -173,4 +173,4 @@ TEST_F(WordsTest, WhichKernel) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

@@ -31,6 +31,10 @@
 #include "kashi/relayout/kernels/ef57.h"
 
 namespace kashi {
+
+using internal::ParallelFor;
+using internal::WrappingMultiply;
+using internal::WrappingRoundUpTo;
 namespace {
 
 using internal::ConvertF64ToEf57;

@@ -22,7 +22,7 @@
 #include "kashi/base/util.h"
 #include "kashi/relayout/kernels/ef57.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -505,4 +505,4 @@ TEST(TransposePlanCacheTest, KeysTellAllOptionsApart) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
