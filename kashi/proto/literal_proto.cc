@@ -334,7 +334,7 @@ absl::Status proto_internal::CheckLiteral(const LiteralProto& proto, bool prohib
   return CheckTree(proto, shape, prohibit_empty, unlisted_bytes);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- protos
+// ---------------------------------------------------------------------------------------------------------------- prot
 
 LiteralProto LiteralBase::ToProto() const {
   struct Task {
@@ -378,7 +378,7 @@ absl::StatusOr<Literal> MutableLiteralBase::CreateFromProto(const LiteralProto& 
   return literal;
 }
 
-// --------------------------------------------------------------------------------------------------------- serialization
+// --------------------------------------------------------------------------------------------------------- serializati
 
 absl::StatusOr<std::string> LiteralBase::SerializeAsString() const {
   std::string bytes;
