@@ -3,9 +3,9 @@
 
     bench/evaluate.py --kashi build/kashi [--rounds 3] [--repeat 5] [--only sort] [FILE...]
 
-Without files: the digits example, programs of tests/data/corpus, and small ones that stress one operation each. Prints a
-table: milliseconds a run of each, best of all rounds, and the ratio. XLA compiles a module before it runs (not counted
-here, see the last column); Kashi evaluates the instructions one by one.
+Without files: the digits example, programs of tests/data/corpus, and small ones that stress one operation each. Prints
+a table: milliseconds a run of each, best of all rounds, and the ratio. XLA compiles a module before it runs (not
+counted here, see the last column); Kashi evaluates the instructions one by one.
 """
 import argparse
 import json

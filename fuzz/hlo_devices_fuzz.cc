@@ -1,7 +1,7 @@
-// Any bytes as HLO text of a program of 2 to 8 devices, whose head says how many; a head that says nothing is for two. The
-// devices run at once and meet at collective operations. Each gives a value of the shape of the root, or the run has an error;
-// a second run gives the same, for threads may not change what comes out. Devices that wait for each other for ever
-// are found out: libFuzzer's -timeout.
+// Any bytes as HLO text of a program of 2 to 8 devices, whose head says how many; a head that says nothing is for two.
+// The devices run at once and meet at collective operations. Each gives a value of the shape of the root, or the run
+// has an error; a second run gives the same, for threads may not change what comes out. Devices that wait for each
+// other for ever are found out: libFuzzer's -timeout.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

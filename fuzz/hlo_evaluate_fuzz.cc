@@ -1,5 +1,6 @@
-// Any bytes as HLO text: what the reader and the verifier take, the evaluator runs on made-up arguments, or refuses. What it
-// gives has the shape of the root. A run that takes too long is cancelled, and must then end soon: libFuzzer's -timeout.
+// Any bytes as HLO text: what the reader and the verifier take, the evaluator runs on made-up arguments, or refuses.
+// What it gives has the shape of the root. A run that takes too long is cancelled, and must then end soon: libFuzzer's
+// -timeout.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
-// Well-formed HLO text made from the op table: every opcode, every attribute that it may have, values by the codec of the
-// attribute. What reads must print a text that reads back and prints the same.
+// Well-formed HLO text made from the op table: every opcode, every attribute that it may have, values by the codec of
+// the attribute. What reads must print a text that reads back and prints the same.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,6 @@
 // Any bytes as the file of a snapshot, binary or text format: a module with its arguments and its result. What reads is
-// written again, which reads as the same; its literals are made, or refused, and the program runs on them where they fit.
+// written again, which reads as the same; its literals are made, or refused, and the program runs on them where they
+// fit.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

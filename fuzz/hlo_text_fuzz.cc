@@ -1,4 +1,5 @@
-// Any bytes as HLO text: reading never ends the process, whatever reads prints, and printing what was printed is stable.
+// Any bytes as HLO text: reading never ends the process, whatever reads prints, and printing what was printed is
+// stable.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
-// Mutations of HLO text for libFuzzer. One byte changed breaks nearly every module; one type, size or operation replaced
-// everywhere leaves what its instructions say of each other true, so that many such modules still pass the verifier.
-// tests/mutation_test.py changes modules in the same ways.
+// Mutations of HLO text for libFuzzer. One byte changed breaks nearly every module; one type, size or operation
+// replaced everywhere leaves what its instructions say of each other true, so that many such modules still pass the
+// verifier. tests/mutation_test.py changes modules in the same ways.
 //
 //   extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
 //     return kashi::MutateHloText(data, size, max_size, seed);

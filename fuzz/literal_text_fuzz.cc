@@ -1,5 +1,6 @@
-// Any bytes as literal text; the first byte chooses the shape. Reading never ends the process, and what prints reads back
-// as the same bytes, but for what XLA's text loses: `-0` reads as 0, and NaN payloads of imaginary parts lose bits.
+// Any bytes as literal text; the first byte chooses the shape. Reading never ends the process, and what prints reads
+// back as the same bytes, but for what XLA's text loses: `-0` reads as 0, and NaN payloads of imaginary parts lose
+// bits.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,7 @@
-// A header of an .npy file that is as it should be, and any bytes as the elements, as many as it says or not. The array is
-// the same whether the file is in memory or read piece by piece, and whether its elements are taken from the file or copied.
-// Cut into shards by a sharding that the input says, and put together again, it is what it was, also by way of files.
+// A header of an .npy file that is as it should be, and any bytes as the elements, as many as it says or not. The array
+// is the same whether the file is in memory or read piece by piece, and whether its elements are taken from the file or
+// copied. Cut into shards by a sharding that the input says, and put together again, it is what it was, also by way of
+// files.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

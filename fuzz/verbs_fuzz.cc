@@ -4,8 +4,8 @@
 //   byte 1    how the second file is made of the first one, if the input has but one: by which changes; 0: by none
 //   the rest  the first file, or both with a line "====" between them
 //
-// Whatever the file: the exit status is one of the contract's, a failure says something, each line of --json is JSON, a graph
-// has as many ends as beginnings, and nothing of the file comes into a page but as text.
+// Whatever the file: the exit status is one of the contract's, a failure says something, each line of --json is JSON, a
+// graph has as many ends as beginnings, and nothing of the file comes into a page but as text.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,8 +35,8 @@
 namespace kashi::internal {
 namespace {
 
-// {a} and {b} are the files, {devices} is a folder in which each input of each device is {b}; {limits} what a run may cost.
-// Standard input is {a} too.
+// {a} and {b} are the files, {devices} is a folder in which each input of each device is {b}; {limits} what a run may
+// cost. Standard input is {a} too.
 constexpr const char* kLines[] = {
     "verify {a}",
     "verify --json --strict {a} {b}",

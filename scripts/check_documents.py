@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Finds references of Markdown files that lead nowhere, and long lines.
+"""Finds broken references and long lines in Markdown files.
 
-    scripts/check_documents.py          prints what it finds; exit status 1 if there is something
+    scripts/check_documents.py          prints the findings; exit status 1 if there are any
 
-A relative link must lead to a file or folder, and its anchor to a heading of that document. A file that is named in
-backticks (`kashi/array/shape.h`, `shape.h`, `tests/golden.py`) must exist: seen from the repository's root, from the
-document's folder, from compat/, or, where the name has no folder, anywhere. Examples are named `app.cc`, `x.cc`,
+A relative link must lead to a file or folder, and its anchor to a heading of that document. A file name in
+backticks (`kashi/array/shape.h`, `shape.h`, `tests/golden.py`) must exist relative to the repository's root, to the
+document's folder or to compat/; a name without a folder may be anywhere. Examples are named `app.cc`, `x.cc`,
 `x_test.cc` and the like. Lines have 120 columns at most; rows of tables and fenced blocks may be longer. Pages in
-docs/spec speak of XLA's files and signatures: there only names that begin with `kashi/` and links to Markdown files count.
+docs/spec name XLA's files: there, only names that begin with `kashi/` and links to Markdown files are checked.
 """
 import pathlib
 import re
@@ -22,7 +22,7 @@ FILE_NAME = re.compile(r"[\w./-]*\w\.(?:h|cc|def|proto|py|md|cmake|txt|sh)")
 
 
 def tracked_files(root):
-    """Files that git knows or does not ignore; all of them where there is no git."""
+    """The files that git tracks or does not ignore; all files without git."""
     listed = subprocess.run(["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard"],
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
     names = listed.stdout.splitlines() if listed.returncode == 0 else [
@@ -31,7 +31,7 @@ def tracked_files(root):
 
 
 def prose_lines(text):
-    """(number, line) of what stands outside of fenced blocks."""
+    """(number, line) of the lines outside of fenced blocks."""
     fence = None
     for number, line in enumerate(text.split("\n"), 1):
         mark = re.match(r"\s*(`{3,})", line)
@@ -50,13 +50,13 @@ def anchors_of(text):
 
 
 def check_link(target, document, root):
-    """What is wrong with a link of the document; empty when nothing is."""
+    """An error message about a link of the document; empty if it is valid."""
     if re.match(r"[a-z]+:", target):
         return ""
     name, _, anchor = target.partition("#")
     path = (document.parent / name).resolve() if name else document
     if not path.is_relative_to(root) or not path.exists():
-        return f"the link {target} leads nowhere"
+        return f"the link {target} has no target"
     if anchor and path.suffix == ".md" and anchor not in anchors_of(path.read_text()):
         return f"the link {target}: there is no such heading"
     return ""
@@ -101,7 +101,7 @@ def check(root):
 
 def main():
     findings = check(pathlib.Path(__file__).resolve().parent.parent)
-    print("\n".join(findings) if findings else "all references of documents lead somewhere")
+    print("\n".join(findings) if findings else "all references of the documents are valid")
     return 1 if findings else 0
 
 

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Compiles each header of kashi/, cli/ and compat/ alone, and each source of kashi/ and cli/, with the compiler and include
-paths of a build folder.
+"""Compiles each header of kashi/, cli/ and compat/ alone, and each source of kashi/ and cli/, with the compiler and
+include paths of a build folder.
 
-What stands before a header in a file, or before a source in a group of a unity build, cannot help it then. --recent N looks at
-what differs from the commit N commits ago only; when git does not have that commit, as in a shallow clone, at all headers.
+So each file must include what it uses. --recent N checks only files that differ from the commit N commits ago; if git
+does not have that commit, as in a shallow clone, it checks all headers.
 """
-import argparse
 import concurrent.futures
 import json
 import pathlib
@@ -13,10 +12,10 @@ import shlex
 import subprocess
 import sys
 
-from check_tidy import files_changed, flags_of_all
+from check_tidy import files_changed, flags_of_all, parse_options
 
 FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-Wno-sign-compare", "-Wno-unused-function", "-Werror", "-fsyntax-only"]
-FOR_HEADERS = ['-DKASHI_TEST_DATA=""']  # headers for tests name the folder of tests/data
+FOR_HEADERS = ['-DKASHI_TEST_DATA=""']  # headers for tests use the folder of tests/data
 INCLUDE_FLAGS = ("-I", "-isystem", "-iquote")
 
 
@@ -33,7 +32,7 @@ def include_flags(words):
 
 
 def read_build(folder):
-    """The compiler of the build, and every include flag that any of its files has, once."""
+    """The compiler of the build, and the include flags of all its files."""
     commands = json.loads((folder / "compile_commands.json").read_text())
     words = [shlex.split(command["command"]) for command in commands]
     flags = dict.fromkeys(flag for line in words for flag in include_flags(line))
@@ -55,7 +54,7 @@ def compile_alone(root, file, compiler, flags):
 
 
 def all_files(root, built):
-    """All headers, and the sources that are built: benchmarks need a library that check does without."""
+    """All headers, and the sources in the build: benchmarks are not, because they need another library."""
     return sorted([path for folder in ("kashi", "cli", "compat") for path in (root / folder).rglob("*.h")] +
                   [path for folder in ("kashi", "cli") for path in (root / folder).rglob("*.cc") if path in built])
 
@@ -71,19 +70,17 @@ def choose_files(root, everything, recent):
 
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, default=root / "build", help="a folder with compile_commands.json")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--recent", type=int, metavar="COMMITS", help="only what differs from that many commits ago")
-    parser.add_argument("files", nargs="*", type=pathlib.Path, help="only these; all if none is named")
-    options = parser.parse_args()
+    options = parse_options(__doc__, root, "only these files (default: all)")
     compiler, flags = read_build(options.build)
     flags_of_source = flags_of_all(options.build)
     everything = all_files(root, flags_of_source)
     files = [file.resolve() for file in options.files] or choose_files(root, everything, options.recent)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        errors = list(pool.map(lambda file: compile_alone(root, file, compiler, flags_of_source.get(file, [*flags, *FOR_HEADERS])),
-                               files))
+        errors = list(
+            pool.map(
+                lambda file: compile_alone(
+                    root, file, compiler, flags_of_source.get(file, [*flags, *FOR_HEADERS])),
+                files))
     bad = [(file, error) for file, error in zip(files, errors) if error]
     for file, error in bad:
         print(f"{file.relative_to(root)} does not compile alone:\n{error}")

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Runs clang-tidy on the sources of kashi/ and cli/ with the compile commands of a build folder.
 
-Nearly all of clang-tidy's time goes into the headers that every file includes: ten seconds a file, and less than one for
-the file itself. So files that have the same flags are looked at many at a time, written one after the other into one file;
-files that define a name twice between them are put into different groups. What such a file of many says counts for nothing
-but to find the files to blame; those are looked at alone, and the others once more together.
+clang-tidy spends most of its time on the headers that every file includes: ten seconds per file, and less than one on
+the file itself. So files with the same flags are checked in groups, as one file that contains them all. Files that
+define the same name go into different groups. A finding in a group only tells which files to check: these are checked
+alone, and the others once more as a group.
 
---recent N looks at what differs from the commit N commits ago, edits without a commit among it: at the sources, and for
-each header at its own source or one that includes it. It looks at all sources when .clang-tidy differs, and when git does
-not have that commit, as in a shallow clone.
+--recent N checks the files that differ from the commit N commits ago, including uncommitted edits: the sources, and for
+a header its own source or one that includes it. All sources are checked if .clang-tidy differs, and if git does not
+have that commit, as in a shallow clone.
 """
 import argparse
 import bisect
@@ -33,14 +33,14 @@ DEFINITION = re.compile(
 
 
 def flags_of(command):
-    """What clang-tidy needs of a compile command; `-isystem X` is two words."""
+    """The flags of a compile command that clang-tidy needs; `-isystem X` is two words."""
     words = shlex.split(command)
     return tuple(word for before, word in zip(["", *words], words)
                  if before == "-isystem" or word.startswith(("-I", "-D", "-std", "-isystem")))
 
 
 def sources_of(file):
-    """The file itself, or what CMake's file of a unity build includes."""
+    """The file itself, or the files that a file of a unity build includes."""
     if file.parent.name != "Unity":
         return [file]
     return [pathlib.Path(name) for name in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)]
@@ -68,23 +68,25 @@ def all_sources(root):
 
 
 def files_changed(root, commits):
-    """What differs from the commit that many commits ago, files that git does not know yet among it; deleted files are not.
+    """The files that differ from the commit that many commits ago, also files that git does not know yet. No deleted
+    files.
 
-    None when git cannot tell: there is no such commit in this clone, no repository, or no git.
+    None if git cannot answer: this clone lacks the commit, there is no repository, or no git.
     """
     def ask(*words):
         return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True).stdout
 
     try:
         base = ask("rev-parse", "--verify", f"HEAD~{commits}^{{commit}}").strip()
-        names = ask("diff", "--name-only", "-z", "--diff-filter=d", base) + ask("ls-files", "-z", "--others", "--exclude-standard")
+        names = ask("diff", "--name-only", "-z", "--diff-filter=d",
+                    base) + ask("ls-files", "-z", "--others", "--exclude-standard")
     except (OSError, subprocess.CalledProcessError):
         return None
     return [root / name for name in names.split("\0") if name]
 
 
 def source_that_includes(header, sources, root):
-    """The source of the same name, else the first that includes the header; None when only tests include it."""
+    """The source of the same name, else the first that includes the header; None if only tests include it."""
     include = re.compile(r'^#include "%s"' % re.escape(str(header.relative_to(root))), re.MULTILINE)
     own = header.with_suffix(".cc")
     return next((source for source in sorted(sources, key=lambda source: source != own)
@@ -92,7 +94,7 @@ def source_that_includes(header, sources, root):
 
 
 def sources_to_look_at(changed, sources, root):
-    """Of these sources the ones that the changed files call for."""
+    """The sources to check for these changed files."""
     if root / ".clang-tidy" in changed:
         return sources
     chosen = {source_that_includes(file, sources, root) for file in changed if file.suffix in INCLUDED}
@@ -100,30 +102,30 @@ def sources_to_look_at(changed, sources, root):
 
 
 def choose_sources(options, root):
-    """What the command line asks for, and says which of all it is."""
-    if options.sources:
-        return [source.resolve() for source in options.sources]
+    """The sources to check by the command line; prints how many."""
+    if options.files:
+        return [source.resolve() for source in options.files]
     sources = all_sources(root)
     if options.recent is None:
         return sources
     changed = files_changed(root, options.recent)
     if changed is None:
-        print(f"all {len(sources)} files: this is no clone that knows what was {options.recent} commits ago")
+        print(f"all {len(sources)} files: this clone does not have the commit {options.recent} commits ago")
         return sources
     chosen = sources_to_look_at(changed, sources, root)
-    print(f"{len(chosen)} of {len(sources)} files: what differs from {options.recent} commits ago (--all looks at all)")
+    print(f"{len(chosen)} of {len(sources)} files: those that differ from {options.recent} commits ago (--all checks all)")
     return chosen
 
 
 def names_in(source):
-    """The names that two files of a group must not both define. A macro that the file undefines is none."""
+    """The names that only one file of a group may define. A macro that the file undefines does not count."""
     text = source.read_text()
     names = {next(filter(None, match)) for match in DEFINITION.findall(text)}
     return {name for name in names if text.rfind(f"\n#undef {name}\n") <= text.find(f"\n#define {name}")}
 
 
 def make_groups(commands):
-    """Lists of files: with the same flags, no name twice."""
+    """Groups of files with the same flags, without a name that two of them define."""
     groups = []
     for source, flags in commands.items():
         names = names_in(source)
@@ -145,14 +147,14 @@ def run_one(source, flags):
 
 
 def files_to_blame(report, name, files):
-    """The files that warnings and errors lie in, given as lines of all files one after the other in the file of that name."""
+    """The files that have the findings of a report about the joined file."""
     ends = list(itertools.accumulate(len(file.read_text().splitlines()) for file in files))
     lines = re.findall(rf"^{re.escape(name)}:(\d+):\d+: (?:warning|error)", report, re.MULTILINE)
     return {files[bisect.bisect_left(ends, int(line))] for line in lines}
 
 
 def run_together(files, flags, root):
-    """Whether anything is found in all of them at once, and the files to blame: none when it lies in a header."""
+    """Whether the group has findings, and the files with findings: none if they are in a header."""
     with tempfile.NamedTemporaryFile("w", suffix=".cc") as joined:
         joined.writelines(line + "\n" for file in files for line in file.read_text().splitlines())
         joined.flush()
@@ -162,7 +164,7 @@ def run_together(files, flags, root):
 
 
 def check_group(files, commands, root):
-    """The reports of the files that have findings. Where nobody is to blame, the group is halved."""
+    """The reports of the files with findings. If no file is known to have them, the group is halved."""
     if len(files) == 1:
         report = run_one(files[0], commands[files[0]])
         return [report] if report else []
@@ -176,14 +178,21 @@ def check_group(files, commands, root):
     return [report for part in parts if part for report in check_group(part, commands, root)]
 
 
+def parse_options(description, root, which_files):
+    """The command line: --build, --jobs, --recent and files. `which_files` is the help about the files."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=root / "build",
+                        help="a folder with compile_commands.json")
+    parser.add_argument("--jobs", type=int, default=2, help="the number of processes at a time")
+    parser.add_argument("--recent", type=int, metavar="COMMITS",
+                        help="only files that differ from that many commits ago")
+    parser.add_argument("files", nargs="*", type=pathlib.Path, help=which_files)
+    return parser.parse_args()
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, default=root / "build", help="a folder with compile_commands.json")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--recent", type=int, metavar="COMMITS", help="only what differs from that many commits ago")
-    parser.add_argument("sources", nargs="*", type=pathlib.Path, help="only these; all but tests if none is named")
-    options = parser.parse_args()
+    options = parse_options(__doc__, root, "only these sources (default: all but tests)")
     build = options.build.resolve()
     sources = choose_sources(options, root)
     commands = read_commands(build, sources)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Counts test cases, not test programs: reads the JUnit file of a ctest run, prints "N passed, N failed" last.
+"""Counts test cases, not test programs: reads the JUnit file of a ctest run and prints "N passed, N failed" as its last
+line.
 
-ctest runs programs. Each program tells in its output how many cases it has: GoogleTest, Python's unittest, and
-tests/golden.py (which prints the same line as this script). A program that tells nothing counts as one case; one that
-failed without a failing case of its own (it crashed, or ran out of time) adds one failed case, whatever it printed.
+ctest runs programs. The output of a program has the number of its cases: GoogleTest, Python's unittest, and
+tests/golden.py (which prints the same line as this script). A program without such a number counts as one case. A
+program that failed without a failing case (it crashed, or ran out of time) adds one failed case.
 """
 import argparse
 import re
@@ -32,7 +33,7 @@ def count_unittest(text):
 
 
 def count_cases(text):
-    """(passed, failed, skipped) as the output of one program tells, or None when it tells nothing."""
+    """(passed, failed, skipped) by the output of one program; None if the output has no numbers."""
     if "[==========]" in text:
         return total(GTEST_PASSED, text), len(GTEST_FAILED.findall(text)), total(GTEST_SKIPPED, text)
     golden = GOLDEN.findall(text)

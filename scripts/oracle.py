@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Asks real XLA and Kashi the same random questions and prints where they differ: shape text, sloppy and broken text too.
+"""Compares Kashi with real XLA on random shape texts, also sloppy and broken ones, and prints the differences.
 
   .venv/bin/python scripts/oracle.py --kashi build/kashi [--count 20000] [--seed 1]
 
-Needs a Python with jax (`./dev oracle` makes one in .venv). XLA is asked in forked children, because it may abort; an abort
-must be an error of ours. Every run names its seed."""
+Needs a Python with jax (`./dev oracle` makes one in .venv). XLA runs in forked children, because it may abort; Kashi
+must report an error for such a text. Every run prints its seed."""
 import argparse
 import json
 import os
@@ -24,7 +24,7 @@ ALPHABET = "()[]{}:,<=?*#+~-TLESMPDSCb0123456789f32us/ \t."
 
 
 class Shapes:
-    """Random shape texts: right ones of every kind, then some with a mutation."""
+    """Random shape texts: valid ones of every kind, some of them mutated."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -42,7 +42,8 @@ class Shapes:
         return ",".join(make() for _ in range(self.random.randint(low, high)))
 
     def dimension(self):
-        return self.random.choice(["", "", "", "<="]) + self.number(0.05) if self.chance(0.85) else self.random.choice("?0")
+        return self.random.choice(
+            ["", "", "", "<="]) +self.number(0.05) if self.chance(0.85) else self.random.choice("?0")
 
     def tile(self):
         return "(" + self.items(lambda: "*" if self.chance(0.15) else self.number(0.05), 0, 3) + ")"
@@ -115,7 +116,8 @@ class Shapes:
 
 
 def ask_xla(texts):
-    """The canonical text of each, or None. A child answers until it dies; the text it died of is None, and the next goes on."""
+    """The canonical text of each, or None. A child answers until it dies. The text that killed it gets None, and
+    another child continues."""
     import jaxlib._hlo as hlo
 
     answers = []
@@ -142,8 +144,10 @@ def ask_xla(texts):
 
 
 def ask_kashi(kashi, texts):
-    process = subprocess.run([kashi, "shape", "--json", "-"], input="".join(text + "\n" for text in texts), capture_output=True,
-                             text=True, check=False)
+    process = subprocess.run(
+        [kashi, "shape", "--json", "-"],
+        input="".join(text +"\n" for text in texts),
+        capture_output=True, text=True, check=False)
     return [json.loads(line).get("shape") for line in process.stdout.splitlines()]
 
 

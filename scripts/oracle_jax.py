@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Lowers ordinary JAX functions to HLO, runs each through JAX (real XLA) and through `kashi run`, and prints where they differ.
+"""Lowers ordinary JAX functions to HLO, runs each through JAX (real XLA) and through `kashi run`, and prints the
+differences.
 
   .venv/bin/python scripts/oracle_jax.py --kashi build/kashi [--rounds 3] [--seed 1] [--only cumsum] [--keep DIR]
   .venv/bin/python scripts/oracle_jax.py --only linalg- --store tests/data/evaluator/linear_algebra.txt
   .venv/bin/python scripts/oracle_jax.py --only custom- --store tests/data/evaluator/custom_calls.txt
   old/bin/python scripts/oracle_jax.py --only linalg- --older --store tests/data/evaluator/linear_algebra_old.txt
 
-Needs a Python with jax (`./dev oracle` makes one in .venv). Inputs are small and random; every round draws new ones. What
-random programs miss is what frameworks write: comparators of sorts, loops of solvers, windows of cumulative sums, calls.
-Versions of JAX call LAPACK in ways of their own: `old` above has JAX 0.4.20 (and numpy before 2).
---store writes functions, inputs and JAX's outputs as text: the sample that the unit tests run."""
+Needs a Python with jax (`./dev oracle` makes one in .venv). Inputs are small and random; every round has new ones.
+These programs have what random programs lack: comparators of sorts, loops of solvers, windows of cumulative sums,
+calls. Versions of JAX call LAPACK differently: `old` above has JAX 0.4.20 (and numpy before 2).
+--store writes functions, inputs and JAX's outputs as text, for the unit tests."""
 import argparse
 import os
 import re
@@ -203,13 +204,15 @@ def functions():
     }
     for name in ("exp", "log1p", "expm1", "sin", "cos", "tan", "tanh", "sqrt", "cbrt", "arctan", "sinh", "square", "reciprocal"):
         for kind, draw in (("f32", f), ("f64", d), ("bf16", b), ("f16", h)):
-            table[f"{name}-{kind}"] = (lambda x, g=getattr(jnp, name): g(jnp.abs(x) + 0.5) if g in (jnp.sqrt, jnp.log1p) else g(x), [draw(40)])
+            table[f"{name}-{kind}"] = (lambda x, g=getattr(jnp, name): g(jnp.abs(x) + 0.5)
+                                       if g in (jnp.sqrt, jnp.log1p) else g(x), [draw(40)])
     return table
 
 
 def linear_algebra():
-    """name -> (function, inputs) of what calls LAPACK on a CPU, and of custom- what calls other functions. A factor that is not unique (eigenvectors, singular vectors) is
-    multiplied out; those that LAPACK's conventions make unique (Householder, pivots) are told as they are."""
+    """name -> (function, inputs) of functions that call LAPACK on a CPU, and custom-… of functions that call others. A
+    factor that
+    is not unique (eigenvectors, singular vectors) is     multiplied out; those that LAPACK's conventions make unique (Householder, pivots) are told as they are."""
     la, ll, sl, geqrf = jnp.linalg, lax.linalg, jax.scipy.linalg, jax._src.lax.linalg.geqrf  # which has no public name
 
     def eigh(x):
@@ -229,7 +232,9 @@ def linear_algebra():
 
     def left_eig(x):
         w, left, right = ll.eig(x)
-        return jnp.abs(jnp.swapaxes(left, -1, -2).conj() @ x - w[..., :, None] * jnp.swapaxes(left, -1, -2).conj()) < 1e-3, jnp.abs(la.det(right))
+        return jnp.abs(
+            jnp.swapaxes(left, -1, -2).conj() @x -w[...,:, None] *jnp.swapaxes(left, -1, -2).conj()) <1e-3, jnp.abs(
+            la.det(right))
 
     def schur(x):
         t, q = sl.schur(x)
@@ -247,7 +252,8 @@ def linear_algebra():
     table = {}
     for kind in ("f32", "c64", "s32", "s64"):
         dtype = dtype_of(kind)
-        table[f"custom-sparse-{kind}"] = (sparse, [matrix(dtype), lambda n, t=dtype: np.round(4 * n.normal(size=(4, 3))).astype(t)])
+        table[f"custom-sparse-{kind}"] = (sparse, [matrix(dtype), lambda n,
+                                          t=dtype: np.round(4 * n.normal(size=(4, 3))).astype(t)])
     for kind, real in (("f32", True), ("f64", True), ("c64", False), ("c128", False)):
         dtype = dtype_of(kind)
         a = lambda *s, t=dtype, r=real: lambda n: (n.normal(size=s) + (0 if r else 1j * n.normal(size=s))).astype(t)
@@ -287,7 +293,8 @@ def linear_algebra():
                            [lambda n, t=dtype: np.full((3, 3), np.nan, t)]),
         }
         table[f"custom-tridiagonal-singular-{kind}"] = (
-            # The last one has pivots of 0, whose sign decides; of complex numbers it hangs on how two zeros are divided.
+            # The last one has pivots of 0, whose sign decides; of complex numbers it hangs on how two zeros are
+            # divided.
             lambda d, y, r=real: [ll.tridiagonal_solve(*t, y, perturb_singular=True) for t in (
                 (d[0], d[1], d[2]), (jnp.zeros_like(d[0]), d[1].at[2].set(0), d[2]), (jnp.round(d[0]), jnp.zeros_like(d[1]), jnp.round(d[2])))[:3 if r else 2]],
             [a(3, 6), a(6, 2)])
@@ -314,10 +321,12 @@ def main():
     parser.add_argument("--kashi", default="build/kashi")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="functions whose name contains one of these words, commas between")
+    parser.add_argument("--only", default="",
+                        help="functions whose names contain one of these words, separated by commas")
     parser.add_argument("--keep", help="folder for functions that differ")
-    parser.add_argument("--operations", action="store_true", help="operations in place of calls of LAPACK, as a TPU gets them")
-    parser.add_argument("--older", action="store_true", help="this is an older JAX: what it lacks is passed over")
+    parser.add_argument("--operations", action="store_true",
+                        help="use operations instead of calls of LAPACK, as on a TPU")
+    parser.add_argument("--older", action="store_true", help="for an older JAX: functions that it lacks are skipped")
     parser.add_argument("--store", help="write the functions and JAX's outputs to this file instead of asking Kashi")
     a = parser.parse_args()
     if a.store:
@@ -339,7 +348,8 @@ def main():
                 continue
             program = lowered.as_text("hlo")
             if a.operations and "lapack_" in program:
-                program = jax.jit(as_tuple, keep_unused=True).trace(*values).lower(lowering_platforms=("tpu",)).as_text("hlo")
+                program = jax.jit(as_tuple, keep_unused=True).trace(
+                    *values).lower(lowering_platforms=("tpu",)).as_text("hlo")
             wants = [np.asarray(x) for x in jax.tree_util.tree_leaves(lowered.compile()(*values))]
             if a.store:
                 with open(a.store, "a") as file:
@@ -352,8 +362,9 @@ def main():
                 for i, x in enumerate(values):
                     np.save(f"{folder}/in{i}.npy", x if x.dtype.isbuiltin == 1 else x.view(f"V{x.itemsize}"))
                     arguments += ["--input", f"{folder}/in{i}.npy"]
-                ours = subprocess.run([a.kashi, "run", f"{folder}/module.hlo", *arguments, "--output-dir", f"{folder}/ours"],
-                                      capture_output=True, text=True, timeout=120)
+                ours = subprocess.run(
+                    [a.kashi, "run", f"{folder}/module.hlo", *arguments, "--output-dir", f"{folder}/ours"],
+                    capture_output=True, text=True, timeout=120)
                 why = [f"exit {ours.returncode}: {ours.stderr.strip()[-300:]}"] if ours.returncode else []
                 for i, want in enumerate(wants if not why else []):
                     got = load(f"{folder}/ours/out{i}.npy", want.dtype.name)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles programs of real size with JAX for the CPU, and compares what `kashi memory` says of the compiled modules with the buffer
-assignment that XLA writes beside them.
+"""Compiles programs of real size with JAX for the CPU, and compares `kashi memory` of the compiled modules with the
+buffer assignment that XLA writes beside them.
 
   .venv/bin/python scripts/oracle_memory.py --kashi build/kashi [--only lstm] [--keep DIR]
 
-Needs a Python with jax (`./dev oracle` makes one in .venv). Nothing is run. `kashi memory --no-xla` does not see XLA's answer."""
+Needs a Python with jax (`./dev oracle` makes one in .venv). The programs are not run. `kashi memory --no-xla` does not
+read XLA's files."""
 import argparse
 import json
 import os
@@ -20,7 +21,7 @@ MAX_MEDIAN_DEVIATION = 0.05
 
 
 def compile_programs(only):
-    """In a child, whose XLA_FLAGS say where to write."""
+    """Runs in a child process, whose XLA_FLAGS name the dump directory."""
     import jax
     import oracle_memory_programs
 
@@ -48,7 +49,7 @@ class XlasAnswer:
         self.temporaries = sum(size for size, flags, _ in self.allocations if "preallocated-temp" in flags)
 
     def places(self):
-        """value -> its offset in the block of temporaries, or the values that lie in its allocation."""
+        """value -> its offset in the block of temporaries, or the values in its allocation."""
         for _, flags, values in self.allocations:
             if "thread-local" not in flags:
                 for value, offset in values.items():
@@ -56,7 +57,7 @@ class XlasAnswer:
 
 
 def misplaced(answer, xlas):
-    """How many temporaries do not lie where XLA puts them."""
+    """The number of temporaries that are not in XLA's place."""
     buffers = {}
     for buffer in answer["buffers"]:
         for value in [buffer, *buffer.get("other_values", [])]:
@@ -68,7 +69,8 @@ def misplaced(answer, xlas):
             count += 1
         elif buffer["kind"] == "temporary":
             inside = buffer.get("lies_in")
-            count += (inside not in place) if isinstance(place, set) else (inside is not None or buffer["offset"] != place)
+            count += (inside not in place) if isinstance(place,
+                      set) else (inside is not None or buffer["offset"] != place)
     return count
 
 
@@ -84,8 +86,9 @@ def compare(kashi, module):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kashi", default="build/kashi")
-    parser.add_argument("--only", default="", help="programs whose names have this")
-    parser.add_argument("--keep", type=pathlib.Path, help="leave the dumps in this directory, and use those that are there")
+    parser.add_argument("--only", default="", help="programs whose names contain this")
+    parser.add_argument("--keep", type=pathlib.Path,
+                        help="keep the dumps in this directory, and use dumps that exist there")
     parser.add_argument("--compile", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.compile:
@@ -104,7 +107,8 @@ def main():
     for module in modules():
         total, xlas_total, temp, xlas_temp, wrong = compare(options.kashi, module)
         deviations.append((total - xlas_total) / max(xlas_total, 1))
-        print(f"{module.name.split('.')[1][4:]:34}{xlas_total:12}{total:12}{deviations[-1]:+8.1%}{xlas_temp:12}{temp:12}  {wrong}")
+        print(
+            f"{module.name.split('.')[1][4:]:34}{xlas_total:12}{total:12}{deviations[-1]:+8.1%}{xlas_temp:12}{temp:12}  {wrong}")
     if not deviations:
         sys.exit("no program was compiled")
     median = statistics.median(map(abs, deviations))

@@ -1,4 +1,5 @@
-"""Training steps and other programs of real size, for scripts/oracle_memory.py: each is compiled by JAX, none is run."""
+"""Training steps and other programs of real size, for scripts/oracle_memory.py: JAX compiles them, but does not run
+them."""
 import jax
 import jax.numpy as jnp
 from jax import lax, nn

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs random small programs through real XLA (its CPU compiler) and through `kashi run`, and prints where they differ.
+"""Runs random small programs through real XLA (its CPU compiler) and through `kashi run`, and prints the differences.
 
   .venv/bin/python scripts/oracle_programs.py --kashi build/kashi [--count 500] [--seed 1] [--only dot] [--keep DIR]
   .venv/bin/python scripts/oracle_programs.py --store tests/data/evaluator/programs.txt --count 400
 
-Needs a Python with jax (`./dev oracle` makes one in .venv). Each program is one to six operations on fresh or earlier values;
-every operation of the op table that XLA's CPU compiler takes has a maker in oracle_makers/. XLA is asked in a child process,
-because it may abort. Where XLA's compiled code differs from IEEE on purpose (docs/fidelity.md), makers avoid the inputs that show it.
---store writes programs, inputs and XLA's outputs as text: the sample that the unit tests run."""
+Needs a Python with jax (`./dev oracle` makes one in .venv). Each program is one to six operations on fresh or earlier
+values; every operation of the op table that XLA's CPU compiler supports has a maker in oracle_makers/. XLA runs in a
+child process, because it may abort. Where XLA's compiled code differs from IEEE on purpose (docs/fidelity.md), the
+makers avoid such inputs. --store writes programs, inputs and XLA's outputs as text, for the unit tests."""
 import argparse
 import os
 import random
@@ -30,7 +30,7 @@ def make(seed, only):
 
 
 def literal_text(array, kind):
-    """The array as HLO text has literals."""
+    """The array as a literal in HLO text."""
     def one(x):
         if kind == "pred":
             return str(bool(x)).lower()
@@ -52,7 +52,7 @@ def kind_of(dtype):
 
 
 def stored_text(seed, p, wants):
-    """The program, its inputs and outputs as programs_test.cc reads them; nothing if they are large."""
+    """The program, its inputs and outputs in the format of programs_test.cc; empty if they are large."""
     kinds = [kind_of(x.dtype) for x in p.inputs + wants]
     # Text has no NaN as a real part that leaves the imaginary part alone.
     has_nan = any(x.dtype.kind == "c" and np.isnan(x).any() for x in p.inputs + wants)
@@ -70,7 +70,7 @@ def main():
     parser.add_argument("--kashi", default="build/kashi")
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    parser.add_argument("--only", default="", help="makers whose name contains one of these words, commas between")
+    parser.add_argument("--only", default="", help="makers whose names contain one of these words, separated by commas")
     parser.add_argument("--keep", help="folder for programs that differ")
     parser.add_argument("--store", help="write the programs and XLA's outputs to this file instead of asking Kashi")
     parser.add_argument("--show", type=int, default=20)

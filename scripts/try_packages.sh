@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# try_packages.sh FOLDER: uses the .deb and the tar.gz in FOLDER in a bare Debian 12 each, as somebody who has just fetched
-# them. Needs root and debootstrap. `./dev package --try` calls it.
+# try_packages.sh FOLDER: tries the .deb and the tar.gz of FOLDER, each in a bare Debian 12, like a new user.
+# Needs root and debootstrap. `./dev package --try` calls it.
 set -euo pipefail
 packages=$(realpath "$1")
 tests=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../tests/install")
@@ -67,7 +67,7 @@ use_command kashi
 in_debian test -s /usr/share/man/man1/kashi.1 -o -s /usr/share/man/man1/kashi.1.gz
 in_debian test -s /usr/share/bash-completion/completions/kashi
 
-printf -- '\n-- a program of somebody else'"'"'s, with the libraries of the .deb\n'
+printf -- '\n-- a program that uses the libraries of the .deb\n'
 in_debian apt-get -yq install --no-install-recommends g++ cmake ninja-build pkgconf libabsl-dev libhwy-dev libprotobuf-dev \
   protobuf-compiler liblapack-dev libblas-dev >>"$scratch/log" 2>&1 || { tail -n 20 "$scratch/log" >&2; exit 1; }
 cp -r "$tests" "$scratch/debian/program"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the command does that golden tests cannot hold: inputs of bytes, colour and progress on a terminal, completions in a shell.
+"""Tests of the command that golden files cannot hold: binary inputs, colour and progress on a terminal, shell
+completions.
 
     tests/command_test.py --kashi build/kashi [unittest's arguments]
 """
@@ -13,12 +14,13 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-KASHI = ""
+import kashi_testing
+from kashi_testing import FolderTest
+
 TIMEOUT_S = 60
 MODULE = b"HloModule m\n\nENTRY e {\n  a = f32[2]{0} parameter(0)\n  ROOT r = f32[2]{0} negate(a)\n}\n"
 ENDLESS = b"""HloModule endless
@@ -49,7 +51,7 @@ def field(number, content):
 
 
 def has_pseudo_terminal():
-    """Not where /dev/pts is not mounted, as in some changed roots."""
+    """False if /dev/pts is not mounted, as in some chroots."""
     try:
         ends = pty.openpty()
     except OSError:
@@ -62,17 +64,13 @@ def has_pseudo_terminal():
 needs_terminal = unittest.skipUnless(has_pseudo_terminal(), "no pseudo-terminal here")
 
 
-class CommandTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.path = pathlib.Path(self.folder.name)
-
+class CommandTest(FolderTest):
     def run_kashi(self, *arguments, files=None, status=0):
         for name, content in (files or {}).items():
-            (self.path / name).parent.mkdir(exist_ok=True)
-            (self.path / name).write_bytes(content)
-        done = subprocess.run([KASHI, *arguments], cwd=self.path, capture_output=True, timeout=TIMEOUT_S)
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).write_bytes(content)
+        done = subprocess.run([kashi_testing.KASHI, *arguments], cwd=self.folder,
+                              capture_output=True, timeout=TIMEOUT_S)
         self.assertEqual(done.returncode, status, done)
         return done.stdout.decode(), done.stderr.decode()
 
@@ -84,7 +82,7 @@ class CommandTest(unittest.TestCase):
         out, err = self.run_kashi("verify", "m.hlo.gz", "two.gz", files=files)
         self.assertEqual((out, err), ("m.hlo.gz: ok\ntwo.gz: ok\n", ""))
         self.run_kashi("convert", "m.hlo.gz", "-o", "m.pb")
-        (self.path / "m.pb.gz").write_bytes(gzip.compress((self.path / "m.pb").read_bytes()))
+        (self.folder / "m.pb.gz").write_bytes(gzip.compress((self.folder / "m.pb").read_bytes()))
         self.assertEqual(self.run_kashi("verify", "m.pb.gz")[0], "m.pb.gz: ok\n")
 
     def test_damaged_gzip(self):
@@ -96,7 +94,8 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(err, "kashi: error: bad.gz: the gzip file is damaged\n")
 
     def test_gzip_keeps_the_input_limit(self):
-        _, err = self.run_kashi("verify", "--input-limit", "1M", "big.gz", files={"big.gz": gzip.compress(bytes(3 << 20))}, status=1)
+        _, err = self.run_kashi("verify", "--input-limit", "1M", "big.gz",
+                                files={"big.gz": gzip.compress(bytes(3 << 20))}, status=1)
         self.assertEqual(err, "kashi: error: big.gz: the gzip file unpacks to more than 1 MiB\n")
 
     def test_other_kinds(self):
@@ -136,97 +135,123 @@ class CommandTest(unittest.TestCase):
     # ---- What has no end
 
     def test_a_device_without_end_is_read_up_to_the_limit(self):
-        for arguments in (["convert"], ["verify"], ["memory"], ["cost"], ["run"], ["convert", "--to", "pb", "-o", "out"]):
+        for arguments in (
+            ["convert"],
+            ["verify"],
+            ["memory"],
+            ["cost"],
+            ["run"],
+            ["convert", "--to", "pb", "-o", "out"]):
             _, err = self.run_kashi(*arguments, "--input-limit", "1M", "/dev/zero", status=1)
             self.assertEqual(err, "kashi: error: /dev/zero has more than 1048576 bytes (--input-limit sets the limit)\n")
         _, err = self.run_kashi("diff", "--input-limit", "1M", "m", "/dev/zero", files={"m": MODULE}, status=1)
         self.assertIn("/dev/zero has more than", err)
-        self.assertEqual(sorted(os.listdir(self.path)), ["m"])
+        self.assertEqual(sorted(os.listdir(self.folder)), ["m"])
 
     def test_an_array_without_end_is_read_up_to_what_it_takes(self):
         _, err = self.run_kashi("relayout", "/dev/zero", "out", "--from", "f32[2,3]", "--to", "{0,1}", status=1)
         self.assertRegex(err, r"^kashi: error: /dev/zero: the file has more than the [0-9,]+ bytes of the array\n$")
         _, err = self.run_kashi("relayout", "/dev/zero", "out", "--to", "{0,1}", "--memory-limit", "1M", status=1)
-        self.assertRegex(err, r"^kashi: error: /dev/zero: .*, more than the limit of 1048576 \(--memory-limit sets the limit\)\n$")
-        _, err = self.run_kashi("run", "m", "--input", "/dev/zero", "--input-limit", "1M", files={"m": MODULE}, status=1)
+        self.assertRegex(
+            err, r"^kashi: error: /dev/zero: .*, more than the limit of 1048576 \(--memory-limit sets the limit\)\n$")
+        _, err = self.run_kashi("run", "m", "--input", "/dev/zero", "--input-limit",
+                                "1M", files={"m": MODULE}, status=1)
         self.assertIn("/dev/zero has more than 1048576 bytes", err)
-        self.assertEqual(sorted(os.listdir(self.path)), ["m"])
+        self.assertEqual(sorted(os.listdir(self.folder)), ["m"])
 
     # ---- Files are written whole or not at all
 
     def end_while_writing(self, signal_number, megabytes):
-        """Sends the signal when OUT.XXXXXX is there. The exit status, or None: it was written too fast."""
-        process = subprocess.Popen([KASHI, "relayout", "in", "out", "--from", f"s8[{megabytes << 20}]", "--to", "{0}"],
-                                   cwd=self.path, stderr=subprocess.DEVNULL)
+        """Sends the signal when OUT.XXXXXX exists. Returns the exit status, or None if the file was written too
+        fast."""
+        process = subprocess.Popen(
+            [kashi_testing.KASHI, "relayout", "in", "out", "--from", f"s8[{megabytes << 20}]", "--to", "{0}"],
+            cwd=self.folder, stderr=subprocess.DEVNULL)
         while process.poll() is None:
-            names = os.listdir(self.path)
+            names = os.listdir(self.folder)
             if "out" in names:
                 break
             if any(name.startswith("out.") for name in names):
                 process.send_signal(signal_number)
                 break
         status = process.wait(TIMEOUT_S)
-        return None if os.path.exists(self.path / "out") else status
+        return None if os.path.exists(self.folder / "out") else status
 
     def test_a_signal_leaves_nothing_behind(self):
         for signal_number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             for megabytes in (32, 64, 128, 256):
-                with open(self.path / "in", "wb") as file:
+                with open(self.folder / "in", "wb") as file:
                     file.truncate(megabytes << 20)
                 status = self.end_while_writing(signal_number, megabytes)
                 if status is not None:
                     break
-                os.remove(self.path / "out")
+                os.remove(self.folder / "out")
             else:
                 self.skipTest("files are written too fast here to come between")
             self.assertEqual(status, -signal_number)
-            self.assertEqual(os.listdir(self.path), ["in"])
+            self.assertEqual(os.listdir(self.folder), ["in"])
 
     def test_a_limit_on_the_size_of_files_is_an_ordinary_error(self):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
         def run_limited(*arguments, stdout=subprocess.PIPE):
-            return subprocess.run([KASHI, *arguments], cwd=self.path, stdout=stdout, stderr=subprocess.PIPE,
-                                  timeout=TIMEOUT_S, preexec_fn=limit)
+            return subprocess.run(
+                [kashi_testing.KASHI, *arguments],
+                cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE, timeout=TIMEOUT_S, preexec_fn=limit)
 
         files = {"m": MODULE.replace(b"f32[2]", b"f32[2000]"), "in": bytes(65536), "out": b"as it was"}
         for name, content in files.items():
-            (self.path / name).write_bytes(content)
+            (self.folder / name).write_bytes(content)
         for arguments in (["memory", "m", "--html", "out"], ["completions", "bash", "-o", "out"],
                           ["relayout", "in", "out", "--from", "s8[65536]", "--to", "{0}"]):
             done = run_limited(*arguments)
-            self.assertEqual((done.returncode, done.stderr), (1, b"kashi: error: cannot write out: File too large\n"), arguments)
+            self.assertEqual(
+                (done.returncode, done.stderr),
+                (1, b"kashi: error: cannot write out: File too large\n"),
+                arguments)
         done = run_limited("run", "m", "--output-dir", ".")
         self.assertEqual(done.returncode, 1, done)
         self.assertIn(b"out0.npy: File too large", done.stderr)
-        self.assertEqual({name: (self.path / name).read_bytes() for name in os.listdir(self.path)}, files)
+        self.assertEqual({name: (self.folder / name).read_bytes() for name in os.listdir(self.folder)}, files)
         with tempfile.TemporaryFile() as stdout:
             done = run_limited("completions", "bash", stdout=stdout)
-        self.assertEqual((done.returncode, done.stderr), (1, b"kashi: error: cannot write standard output: File too large\n"))
+        self.assertEqual(
+            (done.returncode, done.stderr),
+            (1, b"kashi: error: cannot write standard output: File too large\n"))
 
     def test_a_file_stays_what_it_was_where_there_is_no_answer(self):
         files = {"m": MODULE, "out": b"as it was"}
-        for arguments in (["run", "nothing", "-o", "out"], ["memory", "nothing", "-o", "out"], ["cost", "out", "-o", "out"],
-                          ["diff", "m", "nothing", "-o", "out"], ["convert", "nothing", "-o", "out"],
-                          ["run", "m", "--max-work", "1", "-o", "out"], ["shape", "f32[2", "-o", "out"]):
+        for arguments in (
+            ["run", "nothing", "-o", "out"],
+            ["memory", "nothing", "-o", "out"],
+            ["cost", "out", "-o", "out"],
+            ["diff", "m", "nothing", "-o", "out"],
+            ["convert", "nothing", "-o", "out"],
+            ["run", "m", "--max-work", "1", "-o", "out"],
+            ["shape", "f32[2", "-o", "out"]):
             self.run_kashi(*arguments, files=files, status=1)
-            self.assertEqual((self.path / "out").read_bytes(), b"as it was", arguments)
+            self.assertEqual((self.folder / "out").read_bytes(), b"as it was", arguments)
 
     @unittest.skipUnless(shutil.which("strace"), "no strace here")
     def test_durable_waits_for_the_disk(self):
-        (self.path / "m").write_bytes(MODULE)
-        (self.path / "in").write_bytes(bytes(24))
+        (self.folder / "m").write_bytes(MODULE)
+        (self.folder / "in").write_bytes(bytes(24))
         # LeakSanitizer does not work below strace.
         environment = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
-        for arguments in (["convert", "m", "-o", "out"], ["relayout", "in", "out", "--from", "f32[2,3]", "--to", "{0,1}"],
-                          ["memory", "m", "--html", "out"], ["run", "m", "--output-dir", "."]):
+        for arguments in (
+            ["convert", "m", "-o", "out"],
+            ["relayout", "in", "out", "--from", "f32[2,3]", "--to", "{0,1}"],
+            ["memory", "m", "--html", "out"],
+            ["run", "m", "--output-dir", "."]):
             calls = []
             for durable in ([], ["--durable"]):
-                done = subprocess.run(["strace", "-f", "-e", "trace=fsync,rename", "-o", "calls", KASHI, *arguments, *durable],
-                                      cwd=self.path, capture_output=True, timeout=TIMEOUT_S, env=environment)
+                done = subprocess.run(
+                    ["strace", "-f", "-e", "trace=fsync,rename", "-o", "calls", kashi_testing.KASHI, *arguments, *
+                     durable],
+                    cwd=self.folder, capture_output=True, timeout=TIMEOUT_S, env=environment)
                 self.assertEqual(done.returncode, 0, done)
-                calls.append(re.findall(r" (fsync|rename)\(", (self.path / "calls").read_text()))
+                calls.append(re.findall(r" (fsync|rename)\(", (self.folder / "calls").read_text()))
             self.assertEqual(calls, [["rename"], ["fsync", "rename", "fsync"]], arguments)
 
     def test_errors_of_diff_name_the_module_that_failed(self):
@@ -246,8 +271,8 @@ class CommandTest(unittest.TestCase):
     def error_on_terminal(self, **environment):
         master, slave = pty.openpty()
         variables = {k: v for k, v in os.environ.items() if k not in ("TERM", "NO_COLOR")}
-        subprocess.run([KASHI, "shape", "f32[2"], stderr=slave, stdout=subprocess.DEVNULL, timeout=TIMEOUT_S,
-                       env={**variables, **environment})
+        subprocess.run([kashi_testing.KASHI, "shape", "f32[2"], stderr=slave,
+                       stdout=subprocess.DEVNULL, timeout=TIMEOUT_S, env={**variables, **environment})
         os.close(slave)
         text = os.read(master, 4096).decode()
         os.close(master)
@@ -263,16 +288,16 @@ class CommandTest(unittest.TestCase):
     # ---- Progress
 
     def on_terminal(self, *arguments, fifo=None, term="xterm"):
-        """What a terminal shows of standard error, and in how many seconds. A named fifo is an input that takes its time."""
+        """The standard error on a terminal, and the seconds. A named fifo is a slow input."""
         begin = time.monotonic()
         if fifo:
-            os.mkfifo(self.path / fifo)
+            os.mkfifo(self.folder / fifo)
         master, slave = pty.openpty()
-        process = subprocess.Popen([KASHI, *arguments], cwd=self.path, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([kashi_testing.KASHI, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=slave, env={**os.environ, "TERM": term})
         os.close(slave)
         if fifo:
-            with open(self.path / fifo, "wb") as writer:
+            with open(self.folder / fifo, "wb") as writer:
                 time.sleep(1.4)
                 writer.write(MODULE)
         text = b""
@@ -287,13 +312,14 @@ class CommandTest(unittest.TestCase):
 
     @needs_terminal
     def test_progress(self):
-        big = b"ENTRY e { ROOT r = f32[1000000] iota(), iota_dimension=0 }"  # a million runs take minutes on any machine
+        # a million runs take minutes on any machine
+        big = b"ENTRY e { ROOT r = f32[1000000] iota(), iota_dimension=0 }"
         for name, content in {"m.hlo": MODULE, "big.hlo": big, "loop.hlo": ENDLESS, "x.bin": b""}.items():
-            (self.path / name).write_bytes(content)
+            (self.folder / name).write_bytes(content)
         for folder in ("one", "two"):
-            (self.path / folder).mkdir()
-            (self.path / folder / "loop.hlo").write_bytes(ENDLESS)
-            (self.path / folder / "m.hlo").write_bytes(MODULE)
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "loop.hlo").write_bytes(ENDLESS)
+            (self.folder / folder / "m.hlo").write_bytes(MODULE)
         limit = ("--timeout", "1.6")
         expected = {
             ("run", "loop.hlo", *limit): (None, r"loop\.hlo, instruction 2 of 2, iteration [\d,]+, last \w+ in \w+"),
@@ -321,14 +347,14 @@ class CommandTest(unittest.TestCase):
 
     @needs_terminal
     def test_progress_is_erased_before_an_error(self):
-        (self.path / "loop.hlo").write_bytes(ENDLESS)
+        (self.folder / "loop.hlo").write_bytes(ENDLESS)
         text, _ = self.on_terminal("run", "loop.hlo", "--timeout", "1.3")
         self.assertIn("took longer than 1.3 seconds", text)
         self.assertRegex(text, re.escape(ERASE) + r"loop\.hlo:\d+:\d+: (\x1b\[[\d;]*m)*error:")
 
     @needs_terminal
     def test_no_progress_elsewhere(self):
-        (self.path / "loop.hlo").write_bytes(ENDLESS)
+        (self.folder / "loop.hlo").write_bytes(ENDLESS)
         for err in (self.on_terminal("run", "loop.hlo", "--timeout", "1.3", term="dumb")[0],
                     self.run_kashi("run", "loop.hlo", "--timeout", "1.3", status=1)[1]):
             self.assertNotIn(ERASE, err)
@@ -337,17 +363,17 @@ class CommandTest(unittest.TestCase):
     # ---- Completions
 
     def complete(self, *words):
-        """What bash offers behind these words, of which the last one is being typed."""
+        """The completions of bash for the last of these words."""
         script, _ = self.run_kashi("completions", "bash")
         line = " ".join(f"'{word}'" for word in words)
         script += f'COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _kashi; printf "%s\\n" "${{COMPREPLY[@]}}"\n'
-        done = subprocess.run(["bash", "-c", script], cwd=self.path, capture_output=True, timeout=TIMEOUT_S)
+        done = subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True, timeout=TIMEOUT_S)
         self.assertEqual(done.stderr, b"")
         return done.stdout.decode().split()
 
     @unittest.skipUnless(shutil.which("bash"), "no bash here")
     def test_bash_completions(self):
-        (self.path / "module.hlo").touch()
+        (self.folder / "module.hlo").touch()
         self.assertEqual(self.complete("kashi", "ve"), ["verify", "version"])
         self.assertEqual(self.complete("kashi", "verify", "--lay"), ["--layout-sensitive"])
         self.assertEqual(self.complete("kashi", "convert", "--to", "pb"), ["pb", "pbtxt"])
@@ -375,9 +401,4 @@ class CommandTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if "--kashi" not in sys.argv:
-        sys.exit("command_test.py: say --kashi PATH")
-    at = sys.argv.index("--kashi")
-    KASHI = os.path.abspath(sys.argv[at + 1])
-    del sys.argv[at : at + 2]
-    unittest.main()
+    kashi_testing.main(__doc__)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The modules of tests/data/corpus through the command: text and protos in, the text that real XLA prints out.
+"""Runs the command on the modules of tests/data/corpus, text and protos: it must print the text of real XLA.
 
     tests/corpus.py --kashi build/kashi [NAME…]
 
@@ -27,7 +27,7 @@ def run(kashi, *arguments, data=None):
 
 
 def check(kashi, name, expected):
-    """What is wrong with one file, as a list of lines."""
+    """Error messages about one file."""
     path = DATA / name
     try:
         printed = run(kashi, "convert", path)
@@ -43,10 +43,11 @@ def check(kashi, name, expected):
                 run(kashi, "convert", path, "-o", file)
                 if run(kashi, "convert", "--large-constants", file) != full:
                     wrong.append(f"{name}: text, {kind}, text is not the identity")
-        # Tables of stack frames are in the order of the text that was read, so the first print may move them (as XLA's does).
+        # Tables of stack frames are in the order of the text that was read, so the first print may move them (as XLA's
+        # does).
         second = run(kashi, "convert", "--large-constants", "-", data=full)
         if run(kashi, "convert", "--large-constants", "-", data=second) != second:
-            wrong.append(f"{name}: what was printed prints differently")
+            wrong.append(f"{name}: the printed text prints differently")
         run(kashi, "verify", path)
         return wrong
     except (RuntimeError, subprocess.TimeoutExpired) as error:

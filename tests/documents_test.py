@@ -16,8 +16,8 @@ continues the command on the next one. A command that shows output ends with sta
 A file that a command writes to a path that the repository has, such as docs/figures/x.svg, must be equal to the file
 there. A block below the line `<!-- not run: REASON -->` is skipped.
 
-An option that a document names in backticks must be one of a verb, or of a script of this repository. After `kashi VERB` it
-must be one of that verb.
+An option that a document names in backticks must be one of a verb, or of a script of this repository. After `kashi
+VERB` it must be one of that verb.
 
     tests/documents_test.py --kashi build/kashi                 all documents: "N passed, N failed"
     tests/documents_test.py --kashi build/kashi concepts        only those that have "concepts" in their path

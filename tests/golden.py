@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-r"""Golden tests of the command: what goes in and what must come out stand in one text file, tests/golden/**/*.txt.
+r"""Golden tests of the command: a file of tests/golden/**/*.txt has commands, their inputs and their expected outputs.
 
     # Lines before the first command are a comment.
     $ kashi shape 'f32[2'
@@ -11,21 +11,21 @@ r"""Golden tests of the command: what goes in and what must come out stand in on
     --- file out.svg
     <svg …
 
-A file holds one or more commands. Below a command stands its standard output, then, in any order, the sections
+A file has one or more commands. A command is followed by its standard output, then, in any order, the sections
 
-    --- stdin         what the command reads from standard input
-    --- input NAME    a file that is there before the command starts
+    --- stdin         its standard input
+    --- input NAME    a file that exists before the command starts
     --- stderr        its standard error (absent: nothing)
     --- exit N        its exit status (absent: 0)
     --- file NAME     a file that it writes
 
-Each command runs in an empty folder of its own, split into words as a shell would, but without a shell. One blank line
-before a command is not part of what stands above it. Where text itself begins with `$ `, `--- ` or a backslash, it has
-a backslash in front; text without a newline at its end is followed by the line `\ no newline`.
+Each command runs in its own empty folder. It is split into words as by a shell, but without a shell. One blank line
+before a command is not part of the text above it. A line of text that begins with `$ `, `--- ` or a backslash gets a
+backslash in front. Text without a newline at its end is followed by the line `\ no newline`.
 
     tests/golden.py --kashi build/kashi              runs all, shows differences, prints "N passed, N failed"
     tests/golden.py --kashi build/kashi draw         only the files that have "draw" in their path
-    tests/golden.py --kashi build/kashi --update     rewrites the files to what the command prints now
+    tests/golden.py --kashi build/kashi --update     writes the present outputs to the files
 """
 import argparse
 import concurrent.futures
@@ -139,7 +139,7 @@ def environment():
 
 
 def run(case, kashi):
-    """The case as it would stand in the file if what happens now were right."""
+    """The case with the present outputs of the command."""
     words = shlex.split(case.command)
     if words[0] != "kashi":
         raise FormatError(f"a command begins with 'kashi', not with '{words[0]}'")
@@ -176,7 +176,7 @@ def write_text(path, text):
 
 
 def difference(expected, actual):
-    """Text that shows what differs; empty when nothing does. The order of sections says nothing."""
+    """A text with the differences; empty if there are none. The order of sections does not matter."""
     if {**expected.sections, ("exit", "0"): ""} == {**actual.sections, ("exit", "0"): ""}:
         return ""
     order = list(expected.sections)
@@ -188,7 +188,7 @@ def difference(expected, actual):
 
 
 def try_case(case, kashi):
-    """(the case as it is now, the difference): a difference also when the command could not be run to its end."""
+    """(the case with the present outputs, the difference). There is a difference too if the command did not finish."""
     try:
         actual = run(case, kashi)
         return actual, difference(case, actual)
@@ -224,8 +224,8 @@ def main():
     here = pathlib.Path(__file__).resolve().parent
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kashi", required=True, type=os.path.abspath, help="the command under test")
-    parser.add_argument("--folder", default=here / "golden", type=pathlib.Path, help="where the golden files are")
-    parser.add_argument("--update", action="store_true", help="rewrite the files to what the command prints now")
+    parser.add_argument("--folder", default=here / "golden", type=pathlib.Path, help="the folder of the golden files")
+    parser.add_argument("--update", action="store_true", help="write the present outputs to the files")
     parser.add_argument("filter", nargs="?", default=os.environ.get("KASHI_GOLDEN_FILTER", ""),
                         help="a part of the path of the files to run (or KASHI_GOLDEN_FILTER)")
     options = parser.parse_args()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the numbers of docs/limits.md against the code, and those of the options against --help.
+"""Compares the numbers of docs/limits.md with the code, and those of the options with --help.
 
   limits_test.py --kashi build/kashi
 """
@@ -55,11 +55,11 @@ def main():
             continue
         checked += 1
         if not os.path.exists(os.path.join(ROOT, path)):
-            complaints.append('%s: %s is no file' % (what, path))
+            complaints.append('%s: there is no file %s' % (what, path))
         elif value not in constants_of(os.path.join(ROOT, path)):
             complaints.append('%s: %s has no constant of %s' % (what, path, number))
     if checked < 10:
-        complaints.append('only %d rows with a number and a file: the tables have changed their form' % checked)
+        complaints.append('only %d rows with a number and a file: the form of the tables has changed' % checked)
     for option, number in re.findall(r'^\| `(--[\w-]+) [^`]*`[^|]*\| ([\d.e]+) \|', text, re.M):
         for verb in ('run', 'diff'):
             help_text = subprocess.run([arguments.kashi, verb, '--help'], capture_output=True, text=True).stdout

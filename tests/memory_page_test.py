@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The page of `kashi memory --html`: what is in the file, and what headless Chromium shows of it.
+"""The page of `kashi memory --html`: the contents of the file, and the page in headless Chromium.
 
     tests/memory_page_test.py --kashi build/kashi [--chromium /usr/bin/chromium]
 
-Where there is no Chromium, the tests that need it are skipped, and the last line says how many. One Chromium is started
-for all of them and spoken to in its DevTools protocol, over a pipe: a test opens a page, moves the mouse, presses real
-keys, and asks the page what it shows. There is no waiting for a time: each call ends when Chromium answers.
+Without Chromium the tests that need it are skipped, and the last line has their number. One Chromium runs for all
+tests. They talk to it in the DevTools protocol over a pipe: a test opens a page, moves the mouse, presses real keys,
+and asks the page what it shows. No test waits for a fixed time: each call ends when Chromium answers.
 """
 import argparse
 import html.parser
@@ -82,8 +82,9 @@ ENTRY e {
   ROOT two = f32[1024]{0:T(1024)} call(one), to_apply=f
 }
 """
-EVIL = ("""</script><script>document.title="owned"</script><!--<script><img src=x onerror='document.title="owned"'>&amp; """
-        "{{data}} 日本 \u202e\u2028")
+EVIL = (
+    """</script><script>document.title="owned"</script><!--<script><img src=x onerror='document.title="owned"'>&amp; """
+    "{{data}} 日本 \u202e\u2028")
 QUOTED = EVIL.replace("\\", "\\\\").replace('"', '\\"')
 EVIL_MODULE = PADDED.replace("jit(f)/transpose", QUOTED).replace("model.py", QUOTED)
 HANDED_THROUGH = """HloModule handed_through, is_scheduled=true
@@ -118,7 +119,7 @@ def large_module():
 
 
 class StaticPage(html.parser.HTMLParser):
-    """What there is without JavaScript: the cells of each table by its id, and the names of all elements."""
+    """The page without JavaScript: the cells of each table by its id, and the names of all elements."""
 
     def __init__(self, text):
         super().__init__()
@@ -167,7 +168,7 @@ class Pages(unittest.TestCase):
         return self.pages[name]
 
     def json(self, name, module):
-        """What the command says of it with --json."""
+        """The output of the command with --json."""
         self.page(name, module)
         process = subprocess.run([OPTIONS.kashi, "memory", "--target", "v5e", "--json", self.root / f"{name}.hlo"],
                                  capture_output=True, check=True, timeout=TIMEOUT_S)
@@ -180,8 +181,9 @@ class FileTest(Pages):
         data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
         texts = data.pop("texts")
         figures = data.pop("figures")
-        for key in ("step_names", "step_operators", "step_op_names", "values", "operators", "shapes", "kinds", "op_names",
-                    "sources"):
+        for key in (
+            "step_names", "step_operators", "step_op_names", "values", "operators", "shapes", "kinds", "op_names",
+            "sources"):
             data[key] = [texts[number] for number in data[key]]
         self.assertEqual([texts[int(number)] for number in figures],
                          ["f32[2048]{0:T(1024)}", "f32[1024]{0:T(1024)}", "f32[1024]{0:T(1024)S(1)}"])
@@ -253,13 +255,13 @@ class FileTest(Pages):
 
 
 class Browser:
-    """A Chromium that answers calls of the DevTools protocol: messages in JSON, each with a zero byte behind it."""
+    """A Chromium that answers calls of the DevTools protocol: JSON messages, each followed by a zero byte."""
 
     def __init__(self, program, folder):
         self.log = tempfile.TemporaryFile(dir=folder)
         profile = tempfile.mkdtemp(dir=folder)
-        # --no-sandbox: for root, and machines without user namespaces; the pages are our own. The protocol uses the file
-        # descriptors 3 and 4.
+        # --no-sandbox: for root, and machines without user namespaces; the pages are our own. The protocol uses the
+        # file descriptors 3 and 4.
         self.process = subprocess.Popen(
             ["sh", "-c", 'exec "$0" "$@" 3<&0 4>&1 </dev/null >&2', program, "--headless=new", "--no-sandbox",
              "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
@@ -344,7 +346,7 @@ class Tab:
         self.browser.call("Target.closeTarget", targetId=self.target)
 
     def open(self, url):
-        """Returns when the page is loaded, and with it its script at its end."""
+        """Returns when the page is loaded and its script has run."""
         self.browser.events.clear()
         self.call("Page.navigate", url=url)
         is_loaded = lambda each: each.get("method") == "Page.loadEventFired" and each.get("sessionId") == self.session
@@ -352,7 +354,7 @@ class Tab:
             self.browser.wait(is_loaded, url)
 
     def complaints(self):
-        """Errors of the script, what the console says, and whatever was asked for beside the page itself."""
+        """Errors of the script, messages of the console, and requests for anything but the page."""
         found = []
         for event in self.browser.events:
             params = event["params"]
@@ -366,7 +368,7 @@ class Tab:
         return found
 
     def ask(self, script):
-        """What `script`, the body of an async function, returns in the page. It has $(id)."""
+        """The result of `script`, the body of an async function, in the page. It has $(id)."""
         answer = self.call("Runtime.evaluate", returnByValue=True, awaitPromise=True, expression=
                            f"(async () => {{ const $ = (id) => document.getElementById(id); {script} }})()")
         if "exceptionDetails" in answer:
@@ -374,7 +376,7 @@ class Tab:
         return answer["result"].get("value")
 
     def settle(self):
-        """The page does its work for the mouse before it is drawn next."""
+        """Waits until the page has handled the mouse: it does so before the next frame."""
         self.ask("await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));")
 
     def resize(self, width, height):
@@ -395,7 +397,7 @@ class Tab:
         self.settle()
 
     def place(self, selector, share=0.5, number=0):
-        """A point in the element: so much of its width from its left side."""
+        """A point in the element, at this fraction of its width."""
         return self.ask(f"""
             const element = document.querySelectorAll({json.dumps(selector)})[{number}];
             element.scrollIntoView({{block: "nearest"}});
@@ -522,15 +524,16 @@ class BrowserTest(Pages):
 
     @staticmethod
     def is_little(cell):
-        """Below 64 KiB: such a space has no chart beside large ones."""
+        """Below 64 KiB: such a space has no chart if others are large."""
         number, unit = cell.split()
         return unit in ("byte", "bytes") or unit == "KiB" and float(number) < 64
 
     def test_temporaries_by_scope_and_alone(self):
-        module = ("HloModule scopes, is_scheduled=true\nENTRY e {\n  a = f32[4096]{0:T(1024)} parameter(0)\n"
-                  '  b = f32[2048]{0:T(1024)} custom-call(a), custom_call_target="x", metadata={op_name="jit(f)/layer_0/dot"}\n'
-                  '  c = f32[1024]{0:T(1024)} custom-call(b), custom_call_target="x", metadata={op_name="jit(f)/layer_1/dot"}\n'
-                  '  ROOT r = f32[1024]{0:T(1024)} custom-call(b, c), custom_call_target="x"\n}\n')
+        module = (
+            "HloModule scopes, is_scheduled=true\nENTRY e {\n  a = f32[4096]{0:T(1024)} parameter(0)\n"
+            '  b = f32[2048]{0:T(1024)} custom-call(a), custom_call_target="x", metadata={op_name="jit(f)/layer_0/dot"}\n'
+            '  c = f32[1024]{0:T(1024)} custom-call(b), custom_call_target="x", metadata={op_name="jit(f)/layer_1/dot"}\n'
+            '  ROOT r = f32[1024]{0:T(1024)} custom-call(b, c), custom_call_target="x"\n}\n')
         tab = self.show(self.page("scopes", module))
         self.assertEqual(tab.text("scopes").split("\n")[-1].strip()[-5:], "4 KiB")
         self.assertIn("layer_0", tab.text("scopes"))
@@ -574,8 +577,11 @@ class BrowserTest(Pages):
                 break
             stops.append(stop)
             outlines.add(outline)
-        self.assertEqual(stops, ["zoom-in", "zoom-out", "zoom-all", "only-temporaries", "by-scope", "name", "to-peak", "plot",
-                                 "name", "to-peak", "plot", "search", "rows", "size", "padding", "b", "enlarge"], "the list is one stop")
+        self.assertEqual(
+            stops,
+            ["zoom-in", "zoom-out", "zoom-all", "only-temporaries", "by-scope", "name", "to-peak", "plot", "name",
+             "to-peak", "plot", "search", "rows", "size", "padding", "b", "enlarge"],
+            "the list is one stop")
         self.assertEqual(outlines, {"solid 3px"})
 
     def test_arrows_walk_through_the_list(self):
@@ -668,7 +674,8 @@ class BrowserTest(Pages):
     def test_a_window_of_any_width(self):
         for width in (360, 760, 1151, 2400):
             tab = self.show(self.page("padded", PADDED), width=width)
-            beside = tab.ask("const {scrollWidth, clientWidth} = document.documentElement; return scrollWidth - clientWidth;")
+            beside = tab.ask(
+                "const {scrollWidth, clientWidth} = document.documentElement; return scrollWidth - clientWidth;")
             self.assertEqual(beside, 0, f"nothing to scroll to, {width} wide")
 
     def test_light_and_dark(self):
@@ -709,14 +716,14 @@ class BrowserTest(Pages):
 
 
 def at_the_end(stop, stops):
-    """Whether Tab has left the page, or begun again."""
+    """Whether Tab has left the page or started again."""
     return stop.strip().startswith("Memory of") or stop == stops[0]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kashi", required=True)
-    parser.add_argument("--chromium", default="", help="found by itself where it is in the PATH")
+    parser.add_argument("--chromium", default="", help="default: found in the PATH")
     _, rest = parser.parse_known_args(namespace=OPTIONS)
     OPTIONS.chromium = next(filter(None, map(shutil.which, (OPTIONS.chromium, "chromium", "chromium-browser"))), "")
     result = unittest.main(argv=[sys.argv[0], *rest], exit=False).result

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What `kashi memory` says of the modules of tests/data/corpus, beside what XLA's own compilers said of them.
+"""Compares `kashi memory` with XLA's compilers for the modules of tests/data/corpus.
 
     tests/memory_test.py --kashi build/kashi            checks, prints the figures
     tests/memory_test.py --kashi build/kashi --table    prints the table of docs/memory.md
-    tests/memory_test.py --kashi build/kashi --far 15   lists modules that are further off than 15 % in one of them
+    tests/memory_test.py --kashi build/kashi --far 15   lists modules with a deviation of more than 15 %
 
     … --cases DIR    the same for the larger corpus that tests/data/corpus is taken from, by its case.json and *.buffers.tsv
 
@@ -48,7 +48,7 @@ def values_of(answer):
 
 
 class StoredFacts:
-    """What XLA said of tests/data/corpus: memory_totals.tsv and memory_values.tsv."""
+    """XLA's figures for tests/data/corpus: memory_totals.tsv and memory_values.tsv."""
 
     def totals(self):
         return rows(TEST_DATA / "memory_totals.tsv")
@@ -58,7 +58,7 @@ class StoredFacts:
 
 
 class CaseFacts:
-    """The same of a corpus with its case.json and *.buffers.tsv."""
+    """The same for a corpus with case.json and *.buffers.tsv."""
 
     KEYS = {"argument": "argument_size_in_bytes", "output": "output_size_in_bytes", "alias": "alias_size_in_bytes",
             "temp": "temp_size_in_bytes", "peak": "peak_memory_in_bytes"}
@@ -67,7 +67,7 @@ class CaseFacts:
         self.folder = folder
 
     def modules(self):
-        """(file, target, what its compiler says)."""
+        """(file, target, the figures of its compiler)."""
         for path in sorted(self.folder.glob("*/case.json")):
             case = json.loads(path.read_text(encoding="utf-8"))
             name = path.parent.name
@@ -137,7 +137,8 @@ def peak(row, answer):
 
 
 def with_temporaries(row, answer):
-    """Arguments, outputs and temporaries of a host: what XLA:CPU really needs, and does not call its peak."""
+    """The sum of arguments, outputs and temporaries of a host: the memory that XLA:CPU needs, which is not its reported
+    peak."""
     resident = int(row["argument"]) + int(row["output"]) - int(row["alias"])
     return resident + answer["temp_bytes"], resident + int(row["temp"])
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""One promise, end to end: what `kashi verify` accepts, every verb answers with a value or an error, soon.
+"""Tests a promise: every verb answers every module that `kashi verify` accepts with a value or an error, in short time.
 
   mutation_test.py --kashi build/kashi [--count 40] [--seed 1] [--modules PATH…] [--keep FOLDER] [--jobs N]
 
-Takes modules, changes one type, one size or one operation in them everywhere (which many modules survive: what their
-instructions say of each other still holds), the number of devices, all layouts, or one number or one operand somewhere, and
-gives each to the verbs. A mutant that verify refuses goes to some of them too: they also answer what it would not pass. A
-process that dies of a signal is a failure, as is one beyond the limits of time or memory, an exit status that the contract
-does not know, and a run whose error is empty. A failure prints the mutant's file; the seed, printed at the end, gives the same
-mutants again. Without --modules the seeds are those of the fuzzers.
+It mutates modules and runs the verbs on the mutants. A mutation changes one type, one size or one operation everywhere
+in a module (many modules stay valid then), the number of devices, all layouts, or a single number or operand. Some
+verbs also get mutants that verify refuses. These are failures: a process that dies by a signal, that exceeds the limits
+of time or memory, that has an exit status outside of the contract, or that fails without an error message. A failure
+prints the file of the mutant. The seed, printed at the end, gives the same mutants again. The default modules are the
+seeds of the fuzzers.
 By hand:  mutation_test.py --kashi build/kashi --count 20000 --seed 7 --modules FOLDER
 """
 import argparse
@@ -28,10 +28,11 @@ SEEDS = [os.path.join(HERE, '..', 'fuzz', 'corpus', name)
          for name in ('hlo_evaluate_fuzz', 'hlo_verify_fuzz', 'hlo_memory_fuzz')]
 LARGEST_MODULE = 100_000
 
-TYPES = ['pred', 's1', 's2', 's4', 's8', 's16', 's32', 's64', 'u1', 'u2', 'u4', 'u8', 'u16', 'u32', 'u64', 'f16', 'bf16', 'f32',
-         'f64', 'f8e3m4', 'f8e4m3', 'f8e4m3b11fnuz', 'f8e4m3fn', 'f8e4m3fnuz', 'f8e5m2', 'f8e5m2fnuz', 'f8e8m0fnu', 'f6e2m3fn',
-         'f6e3m2fn', 'f4e2m1fn', 'c64', 'c128', 'token', 'opaque']
-SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 16, 17, 64, 100, 255, 1000, 65536, 2**31 - 1, 2**31, 2**32, 2**40, 2**61, 2**62, 2**63 - 1]
+TYPES = ['pred', 's1', 's2', 's4', 's8', 's16', 's32', 's64', 'u1', 'u2', 'u4', 'u8', 'u16', 'u32', 'u64', 'f16',
+          'bf16', 'f32', 'f64', 'f8e3m4', 'f8e4m3', 'f8e4m3b11fnuz', 'f8e4m3fn', 'f8e4m3fnuz', 'f8e5m2', 'f8e5m2fnuz',
+         'f8e8m0fnu', 'f6e2m3fn', 'f6e3m2fn', 'f4e2m1fn', 'c64', 'c128', 'token', 'opaque']
+SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 16, 17, 64, 100, 255, 1000,
+    65536, 2**31 - 1, 2**31, 2**32, 2**40, 2**61, 2**62, 2**63 - 1]
 
 # What each verb is asked; {in} is the mutant, {out} a file that may be written.
 LIMITS = ['--memory-limit', '64M', '--max-work', '1000000000', '--timeout', '5']
@@ -83,7 +84,7 @@ def replace_type(text, rng):
 
 
 def replace_size(text, rng):
-    """One size, in the dimensions of all shapes and in attributes that are written alike."""
+    """Changes one size in the dimensions of all shapes and in attributes that have the same form."""
     found = sorted(set(re.findall(r'(?<=[\[,])\d+(?=[\],])', text)))
     if not found:
         return text
@@ -112,15 +113,16 @@ def replace_operand(text, rng):
 
 
 class Opcodes:
-    """The operations of `kashi ops`, by the number of their operands; -1 where any number will do."""
+    """The operations of `kashi ops` by the number of their operands; -1 for any number."""
 
     def __init__(self, kashi):
         lines = subprocess.run([kashi, 'ops', '--json'], capture_output=True, text=True, check=True).stdout.splitlines()
         self.operands = {op['name']: op['operands'] for op in map(json.loads, lines)}
 
     def replace(self, text, rng):
-        """One operation by another one everywhere, as a rule by one of as many operands."""
-        found = sorted(set(re.findall(r' ([a-z][a-z0-9-]*)\(', text)) & self.operands.keys() - {'parameter', 'constant'})
+        """Replaces one operation everywhere, usually by one with the same number of operands."""
+        found = sorted(set(re.findall(r' ([a-z][a-z0-9-]*)\(', text)) &
+                       self.operands.keys() - {'parameter', 'constant'})
         if not found:
             return text
         old = rng.choice(found)
@@ -130,7 +132,7 @@ class Opcodes:
 
 
 def replace_one_type(text, rng):
-    """The type of one shape. Modules with a schedule may mix precisions."""
+    """Changes the type of one shape. Modules with a schedule may mix precisions."""
     found = list(re.finditer(r'\b(%s)(?=\[)' % '|'.join(TYPES), text))
     if not found:
         return text
@@ -140,20 +142,22 @@ def replace_one_type(text, rng):
 
 
 def replace_devices(text, rng):
-    """The number of devices, in the header."""
+    """Changes the number of devices in the header."""
     text = re.sub(r', (replica_count|num_partitions)=\d+', '', text, 2)
-    counts = [rng.choice(['', ', %s=%d' % (word, rng.choice([2, 3, 4, 8]))]) for word in ('replica_count', 'num_partitions')]
+    counts = [rng.choice(['', ', %s=%d' % (word, rng.choice([2, 3, 4, 8]))])
+                         for word in ('replica_count', 'num_partitions')]
     return re.sub(r'^(HloModule [^\s,]+)', lambda match: match.group(1) + ''.join(counts), text, 1, re.M)
 
 
 def replace_layouts(text, rng):
-    """All layouts of two dimensions by another one or by none, or just their tiles."""
-    layout = rng.choice(['', '{1,0}', '{0,1}', '{1,0:T(8,128)}', '{1,0:T(2,128)(2,1)S(1)}', '{0,1:E(4)}', '{1,0:L(16)}'])
+    """Changes or removes all layouts of two dimensions, or only their tiles."""
+    layout = rng.choice(['', '{1,0}', '{0,1}', '{1,0:T(8,128)}',
+                        '{1,0:T(2,128)(2,1)S(1)}', '{0,1:E(4)}', '{1,0:L(16)}'])
     return re.sub(r'\{[01],[01](?::[^{}]*)?\}(?=[ ,)])', lambda _: layout, text)
 
 
 def replace_dynamic(text, rng):
-    """One size by a bound, or by none at all."""
+    """Makes one size dynamic, with or without a bound."""
     sizes = sorted(set(re.findall(r'(?<=[\[,])\d+(?=[\],])', text)))
     if not sizes:
         return text
@@ -162,15 +166,15 @@ def replace_dynamic(text, rng):
 
 
 def mutate(text, opcodes, rng):
-    rules = [replace_type, replace_one_type, replace_size, replace_size, replace_number, replace_operand, opcodes.replace,
-             opcodes.replace, replace_devices, replace_layouts, replace_dynamic]
+    rules = [replace_type, replace_one_type, replace_size, replace_size, replace_number, replace_operand,
+        opcodes.replace, opcodes.replace, replace_devices, replace_layouts, replace_dynamic]
     for _ in range(rng.choice([1, 1, 1, 2, 2, 3])):
         text = rng.choice(rules)(text, rng)
     return text
 
 
 def run(command):
-    """The exit status, or what is wrong with the process, and what it wrote to standard error."""
+    """The exit status, or an error message about the process, and its standard error."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)
         timer = threading.Timer(SECONDS, process.kill)
@@ -189,7 +193,7 @@ def run(command):
 
 
 def judge(kashi, mutant, seed, out, rng):
-    """The complaints about one mutant, and whether verify took it."""
+    """The error messages about one mutant, and whether verify accepted it."""
     status, errors = run([kashi, 'verify', mutant])
     if status not in STATUSES:
         return ['verify: %s\n%s' % (status, errors.decode(errors='replace')[-500:])], False
@@ -209,8 +213,8 @@ def main():
     parser.add_argument('--count', type=int, default=40)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--modules', nargs='*', default=SEEDS)
-    parser.add_argument('--keep', help='where mutants that fail are kept', default='.')
-    parser.add_argument('--jobs', type=int, default=os.cpu_count(), help='how many mutants at a time')
+    parser.add_argument('--keep', help='the folder for mutants that fail', default='.')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count(), help='the number of mutants at a time')
     arguments = parser.parse_args()
     opcodes = Opcodes(arguments.kashi)
     modules = read_modules(arguments.modules)
@@ -241,10 +245,10 @@ def main():
         results = list(pool.map(one, range(arguments.count)))
     shutil.rmtree(folder)
     failed, taken = sum(r[0] for r in results), sum(r[1] for r in results)
-    print('seed %d: %d mutants of %d modules, %d taken by verify, %d failed' %
+    print('seed %d: %d mutants of %d modules, %d accepted by verify, %d failed' %
           (arguments.seed, len(results), len(modules), taken, failed))
     if taken == 0 and arguments.count >= 20:
-        sys.exit('verify took none: nothing was tested')
+        sys.exit('verify accepted none: nothing was tested')
     sys.exit(1 if failed else 0)
 
 

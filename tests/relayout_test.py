@@ -1,30 +1,22 @@
 #!/usr/bin/env python3
-"""`kashi relayout` on files that golden tests cannot hold: .npy files, random bytes, numbers that differ from run to run.
+"""`kashi relayout` on files that golden tests cannot hold: .npy files, random bytes, numbers that differ from run to
+run.
 
     tests/relayout_test.py --kashi build/kashi [unittest's arguments]
 """
 import json
 import os
-import pathlib
 import random
 import signal
 import stat
 import struct
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-KASHI = ""
+import kashi_testing
+from kashi_testing import FolderTest, npy
+
 TIMEOUT_S = 120
-
-
-def npy(dtype, sizes, data, fortran_order=False):
-    """The bytes of an .npy file; `data` those of its elements."""
-    shape = "(" + "".join(f"{size}," for size in sizes) + ")"
-    header = f"{{'descr': '{dtype}', 'fortran_order': {fortran_order}, 'shape': {shape}, }}".ljust(117) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
 
 
 def header_and_elements(content):
@@ -33,7 +25,7 @@ def header_and_elements(content):
 
 
 def tiled(data, rows, columns, tile_rows, tile_columns, padding):
-    """The bytes of a row-major array of bytes in tiles, by the definition."""
+    """The bytes of a row-major array of bytes, stored in tiles, by the definition."""
     out = bytearray()
     for row in range(0, rows, tile_rows):
         for column in range(0, columns, tile_columns):
@@ -43,12 +35,7 @@ def tiled(data, rows, columns, tile_rows, tile_columns, padding):
     return bytes(out)
 
 
-class RelayoutTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class RelayoutTest(FolderTest):
     def write(self, name, content):
         (self.folder / name).write_bytes(content)
 
@@ -56,8 +43,8 @@ class RelayoutTest(unittest.TestCase):
         return (self.folder / name).read_bytes()
 
     def kashi(self, *arguments, status=0, stdin=b""):
-        process = subprocess.run([KASHI, "relayout", *arguments], cwd=self.folder, capture_output=True, input=stdin,
-                                 timeout=TIMEOUT_S, check=False)
+        process = subprocess.run([kashi_testing.KASHI, "relayout", *arguments], cwd=self.folder,
+                                 capture_output=True, input=stdin, timeout=TIMEOUT_S, check=False)
         self.assertEqual(process.returncode, status, process.stdout + process.stderr)
         return process.stdout if status == 0 else process.stdout + process.stderr
 
@@ -186,14 +173,15 @@ class RelayoutTest(unittest.TestCase):
 
     def test_memory_limit(self):
         self.write("x", bytes(24))
-        self.assertIn(b"more than the limit of", self.kashi("x", "y", "--from", "f32[2,3]", "--to", "{0,1:T(1000,1000)}",
-                                                  "--memory-limit", "1M", status=1))
-        self.assertIn(b"more than the limit of", self.kashi("-", "y", "--from", "f32[2,3]", "--to", "{0,1}", "--memory-limit",
-                                                  "10", status=1, stdin=bytes(24)))
+        self.assertIn(b"more than the limit of", self.kashi("x", "y", "--from",
+                      "f32[2,3]", "--to", "{0,1:T(1000,1000)}", "--memory-limit", "1M", status=1))
+        self.assertIn(b"more than the limit of", self.kashi("-", "y", "--from",
+                      "f32[2,3]", "--to", "{0,1}", "--memory-limit", "10", status=1, stdin=bytes(24)))
 
     def test_interrupt(self):
-        process = subprocess.Popen([KASHI, "relayout", "--bench", "--min-time", "60", "--from", "f32[64]", "--to", "{0}"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            [kashi_testing.KASHI, "relayout", "--bench", "--min-time", "60", "--from", "f32[64]", "--to", "{0}"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         time.sleep(1)
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=TIMEOUT_S)
@@ -201,13 +189,5 @@ class RelayoutTest(unittest.TestCase):
         self.assertIn(b"interrupted", stderr)
 
 
-def main():
-    global KASHI
-    if len(sys.argv) < 3 or sys.argv[1] != "--kashi":
-        sys.exit(__doc__)
-    KASHI = os.path.abspath(sys.argv[2])
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
-
-
 if __name__ == "__main__":
-    main()
+    kashi_testing.main(__doc__)

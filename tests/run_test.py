@@ -1,28 +1,19 @@
 #!/usr/bin/env python3
-"""`kashi run` and `kashi diff` on files that golden tests cannot hold: .npy files, snapshots, folders of devices, Ctrl-C.
+"""`kashi run` and `kashi diff` on files that golden tests cannot hold: .npy files, snapshots, folders of devices,
+Ctrl-C.
 
     tests/run_test.py --kashi build/kashi [unittest's arguments]
 """
 import json
-import os
-import pathlib
 import signal
 import struct
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-KASHI = ""
+import kashi_testing
+from kashi_testing import FolderTest, npy
+
 TIMEOUT_S = 120
-
-
-def npy(dtype, sizes, data):
-    """The bytes of an .npy file; `data` those of its elements."""
-    shape = "(" + "".join(f"{size}," for size in sizes) + ")"
-    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
 
 
 def f32(*values, sizes=None):
@@ -36,12 +27,7 @@ def elements(path, form):
     return list(struct.unpack(f"<{len(data) // struct.calcsize(form)}{form}", data))
 
 
-class RunTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class RunTest(FolderTest):
     def write(self, **files):
         for name, content in files.items():
             path = self.folder / name.replace("__", "/").replace("_", ".")
@@ -49,7 +35,7 @@ class RunTest(unittest.TestCase):
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
     def kashi(self, *arguments, status=0):
-        process = subprocess.run([KASHI, *arguments], cwd=self.folder, capture_output=True, text=True,
+        process = subprocess.run([kashi_testing.KASHI, *arguments], cwd=self.folder, capture_output=True, text=True,
                                  timeout=TIMEOUT_S, check=False)
         self.assertEqual(process.returncode, status, process.stdout + process.stderr)
         return process.stdout if status == 0 else process.stdout + process.stderr
@@ -207,8 +193,8 @@ class RunTest(unittest.TestCase):
               zero = s32[] constant(0)
               ROOT r = s32[] while(zero), condition=forever, body=body
             }""")
-        process = subprocess.Popen([KASHI, "run", "m.hlo", "--output-dir", "o"], cwd=self.folder, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen([kashi_testing.KASHI, "run", "m.hlo", "--output-dir", "o"],
+                                   cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         time.sleep(1)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=TIMEOUT_S)
@@ -216,13 +202,5 @@ class RunTest(unittest.TestCase):
         self.assertEqual(list((self.folder / "o").iterdir()), [])
 
 
-def main():
-    global KASHI
-    if len(sys.argv) < 3 or sys.argv[1] != "--kashi":
-        sys.exit(__doc__)
-    KASHI = os.path.abspath(sys.argv[2])
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
-
-
 if __name__ == "__main__":
-    main()
+    kashi_testing.main(__doc__)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of the scripts that judge everything else: the golden runner, the runner of documents, the case counter, the
-include arrows, the references of documents. The documents of this repository are held to them here, too."""
+"""Tests of the scripts that check everything else: the golden runner, the runner of documents, the case counter, the
+include arrows, the references of documents. The documents of this repository are checked here too."""
 import contextlib
 import io
 import json
@@ -190,7 +190,7 @@ class DocumentsTest(unittest.TestCase):
         (self.root / "figure.txt").write_text("first\n")
 
     def findings(self, text):
-        """What is wrong with each command, and what is wrong with files."""
+        """The findings about each command, and about files."""
         path = self.root / "README.md"
         path.write_text(text)
         outcomes, complaints = documents_test.run_document(path, str(self.kashi), self.root)
@@ -207,9 +207,13 @@ class DocumentsTest(unittest.TestCase):
     def test_each_wrong_document_is_seen(self):
         self.assertEqual(self.count(DOCUMENT), 1)  # the first copy: there is no in.txt yet
         text = DOCUMENT.replace("$ kashi copy in.txt figure.txt\n$ other", "$ other")
-        for right, wrong in [("two  blanks\n\n", "two blanks\n\n"), ("a b\n", "a b\nc\n"),
-                             ("first", "second"), ("in.txt figure.txt\n", "out.txt figure.txt\n"), ("...", "no verb\n..."),
-                             ("<!-- not run: it cannot -->", "")]:
+        for right, wrong in [
+            ("two  blanks\n\n", "two blanks\n\n"),
+            ("a b\n", "a b\nc\n"),
+            ("first", "second"),
+            ("in.txt figure.txt\n", "out.txt figure.txt\n"),
+            ("...", "no verb\n..."),
+            ("<!-- not run: it cannot -->", "")]:
             with self.subTest(wrong=wrong):
                 self.assertIn(right, text)
                 self.assertEqual(self.count(text.replace(right, wrong, 1)), 1)
@@ -230,8 +234,13 @@ class DocumentsTest(unittest.TestCase):
 
     def test_options_that_do_not_exist(self):
         flags = {"draw": {"--dark"}, "run": {"--as"}, "": {"--dark", "--as", "--all"}}
-        self.assertEqual(documents_test.check_flags(["`kashi draw --dark`, `kashi run --as", "global`, `./dev tidy --all`,"
-                                                     " --gone, `--xla_dump_to`, `kashi FILE --dark`"], flags), [])
+        self.assertEqual(
+            documents_test.check_flags(
+                ["`kashi draw --dark`, `kashi run --as",
+                 "global`, `./dev tidy --all`,"
+                 " --gone, `--xla_dump_to`, `kashi FILE --dark`"],
+                flags),
+            [])
         self.assertEqual(documents_test.check_flags(["`kashi draw --as x`, `--gone`"], flags),
                          ["`kashi draw --as x`: there is no option --as", "`--gone`: there is no option --gone"])
 
@@ -245,20 +254,29 @@ class ReferencesTest(unittest.TestCase):
     def findings(self, text, name="docs/a.md"):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder).resolve()
-            files = {name: text, "docs/b.md": "# One Thing: `x` and more\n", "kashi/array/shape.h": "", "compat/xla/types.h": ""}
+            files = {name: text, "docs/b.md": "# One Thing: `x` and more\n",
+                "kashi/array/shape.h": "", "compat/xla/types.h": ""}
             for path, content in files.items():
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text(content)
             return check_documents.check(root)
 
     def test_what_is_right(self):
-        self.assertEqual(self.findings("[b](b.md#one-thing-x-and-more) [there](../kashi/array) [web](https://x.org/y)\n"
-                                       "`kashi/array/shape.h`, `shape.h`, `array/shape.h`, `xla/types.h`, `app.cc`, `x_test.cc`\n"
-                                       "```\n`kashi/array/gone.h`\n```\n| " + "x" * 200 + " |\n"), [])
+        self.assertEqual(
+            self.findings(
+                "[b](b.md#one-thing-x-and-more) [there](../kashi/array) [web](https://x.org/y)\n"
+                "`kashi/array/shape.h`, `shape.h`, `array/shape.h`, `xla/types.h`, `app.cc`, `x_test.cc`\n"
+                "```\n`kashi/array/gone.h`\n```\n| " +"x" * 200 +" |\n"),
+            [])
 
     def test_what_is_wrong(self):
-        for text, part in [("[b](c.md)", "leads nowhere"), ("[b](b.md#two)", "no such heading"), ("`gone.h`", "no file gone.h"),
-                           ("[b](../../..)", "leads nowhere"), ("x `kashi/gone/shape.h` y", "no file"), ("x" * 121, "121 columns")]:
+        for text, part in [
+            ("[b](c.md)", "has no target"),
+            ("[b](b.md#two)", "no such heading"),
+            ("`gone.h`", "no file gone.h"),
+            ("[b](../../..)", "has no target"),
+            ("x `kashi/gone/shape.h` y", "no file"),
+            ("x" * 121, "121 columns")]:
             with self.subTest(text=text):
                 found = self.findings("\n" + text + "\n")
                 self.assertEqual(len(found), 1, found)
@@ -355,11 +373,12 @@ kashi_room(draw ALONE "a_(b|(c|d)_e)|array" DEPENDS array)
         self.assert_finding("kashi/array/x.h", "#ifndef X\nusing namespace std;\n", "using namespace")
         self.assert_finding("kashi/array/x.h", "int x;\n", "include guard")
         self.assert_finding("kashi/array/x.cc", '#include "kashi/base/gone.h"\n', "no such file")
-        self.assert_finding("kashi/attic/x.cc", "", "no room")
+        self.assert_finding("kashi/attic/x.cc", "", "room of kashi/CMakeLists.txt")
 
 
     def test_the_table_says_what_cmake_says(self):
-        self.assert_finding("ARCHITECTURE.md", self.TABLE.replace("`array` |\n", "`base` |\n"), "draw may use ['array']")
+        self.assert_finding("ARCHITECTURE.md", self.TABLE.replace(
+            "`array` |\n", "`base` |\n"), "draw may use ['array']")
         self.assert_finding("ARCHITECTURE.md", self.TABLE + "| `kashi/attic` | x | – |\n", "no room attic")
         self.assert_finding("ARCHITECTURE.md", self.TABLE.replace("kashi/draw", "draw"), "no room draw")
 
@@ -392,8 +411,9 @@ class TidyTest(unittest.TestCase):
     def test_names_that_may_stand_twice(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "a.cc"
-            file.write_text("using shape_inference::Infer;\nusing Sizes = int;\n#define KASHI_ROW(x) x\n#undef KASHI_ROW\n"
-                            "#undef HWY_TARGET_INCLUDE\n#define HWY_TARGET_INCLUDE \"a.cc\"\n")
+            file.write_text(
+                "using shape_inference::Infer;\nusing Sizes = int;\n#define KASHI_ROW(x) x\n#undef KASHI_ROW\n"
+                "#undef HWY_TARGET_INCLUDE\n#define HWY_TARGET_INCLUDE \"a.cc\"\n")
             self.assertEqual(check_tidy.names_in(file), {"Sizes", "HWY_TARGET_INCLUDE"})
 
     def test_files_of_a_unity_build_have_the_flags_of_their_group(self):
@@ -402,7 +422,8 @@ class TidyTest(unittest.TestCase):
             (root / "Unity").mkdir()
             group = root / "Unity" / "unity_a-c_cxx.cxx"
             group.write_text(f'/* made */\n\n#include "{root}/x.cc"\n\n#include "{root}/y.cc"\n')
-            entries = [{"file": str(group), "command": "g++ -DX -O3"}, {"file": str(root / "z.cc"), "command": "g++ -DZ"}]
+            entries = [{"file": str(group), "command": "g++ -DX -O3"},
+                                    {"file": str(root / "z.cc"), "command": "g++ -DZ"}]
             (root / "compile_commands.json").write_text(json.dumps(entries))
             x, y, z = (root / name for name in ("x.cc", "y.cc", "z.cc"))
             self.assertEqual(check_tidy.read_commands(root, [x, y, z]), {x: ("-DX",), y: ("-DX",), z: ("-DZ",)})
@@ -412,7 +433,7 @@ class TidyTest(unittest.TestCase):
                          ("-DX=1", "-I/a", "-isystem", "/b", "-std=gnu++17"))
 
     def check_group(self, files, blamed):
-        """The reports of a group in which x is bad, and what was looked at together."""
+        """The reports of a group in which x is bad, and the files that were checked together."""
         asked = []
 
         def run_together(group, *_):
@@ -443,8 +464,8 @@ class TidyTest(unittest.TestCase):
 
 @unittest.skipUnless(shutil.which("git"), "no git here")
 class TidyOfWhatChangedTest(unittest.TestCase):
-    FILES = {".clang-tidy": "", "kashi/a.cc": '#include "kashi/b.h"\n', "kashi/c.h": "", "kashi/c.cc": "", "kashi/b.h": "",
-             "kashi/d.cc": "", "kashi/d_test.cc": ""}
+    FILES = {".clang-tidy": "", "kashi/a.cc": '#include "kashi/b.h"\n', "kashi/c.h": "",
+        "kashi/c.cc": "", "kashi/b.h": "", "kashi/d.cc": "", "kashi/d_test.cc": ""}
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -465,7 +486,7 @@ class TidyOfWhatChangedTest(unittest.TestCase):
         self.git("commit", "-q", "--allow-empty", "-m", "x")
 
     def chosen(self, commits):
-        """The names of the sources that --recent looks at; None when git cannot tell."""
+        """The names of the sources that --recent checks; None if git cannot answer."""
         changed = check_tidy.files_changed(self.root, commits)
         if changed is None:
             return None

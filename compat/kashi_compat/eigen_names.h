@@ -1,5 +1,5 @@
-// Eigen::half and Eigen::bfloat16 as names of ours, where Eigen itself is not installed. Where it is, Eigen's own classes
-// have these names, and they are not xla::half and xla::bfloat16.
+// Eigen::half and Eigen::bfloat16 as names of ours, where Eigen itself is not installed. Where it is, Eigen's own
+// classes have these names, and they are not xla::half and xla::bfloat16.
 #ifndef KASHI_COMPAT_KASHI_COMPAT_EIGEN_NAMES_H_
 #define KASHI_COMPAT_KASHI_COMPAT_EIGEN_NAMES_H_
 

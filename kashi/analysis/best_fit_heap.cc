@@ -21,8 +21,8 @@ struct Chunk {
   bool operator<(const Chunk& other) const { return offset != other.offset ? offset < other.offset : end < other.end; }
 };
 
-// Which chunks are there at some time between two: those that are there at the first, and those that begin later. For the
-// first, each stands at the O(log n) nodes of a tree over time that together are its life.
+// Which chunks are there at some time between two: those that are there at the first, and those that begin later. For
+// the first, each stands at the O(log n) nodes of a tree over time that together are its life.
 class ChunksInTime {
  public:
   explicit ChunksInTime(int32_t times)

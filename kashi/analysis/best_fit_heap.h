@@ -1,8 +1,9 @@
-// Offsets for buffers that come and go, as XLA's heap simulator (GlobalDecreasingSizeBestFitHeap) gives them.
+// Offsets for buffers with live ranges, as XLA's heap simulator (GlobalDecreasingSizeBestFitHeap) computes them.
 //
-// All buffers are known before any is placed. They are placed one by one, the hardest first: by size, then by how long
-// they live, or by how long, then by size; both orders are tried, and the smaller heap is taken. Each goes into the smallest gap that is large enough between
-// what is there at any time of its life, of equal gaps the lowest; where there is none, above all that.
+// All buffers are known in advance. They are placed one by one, sorted by size and then by length of life, or by length
+// of life and then by size. Both orders are tried, and the smaller heap wins. A buffer goes into the smallest
+// sufficient gap between the buffers that are alive during its life, the lowest of equal gaps. If there is none, it
+// goes above them.
 //
 //   time ->   aaaaaaaa            a  offset 0        c lives while a and b do,
 //             bbbb  ddd           b  offset 64       d takes the gap that b leaves
@@ -33,9 +34,9 @@ struct HeapLayout {
   std::vector<int64_t> offsets;  // by interval
 };
 
-// Offsets are multiples of `alignment`. Intervals of 0 bytes lie at 0 and are in nobody's way. RESOURCE_EXHAUSTED for more
-// than 2^20 intervals, and if it takes more than 2^25 looks at what is in the way. Pre: times are not negative; the sum of the
-// bytes, each rounded up, is below 2^62.
+// Offsets are multiples of `alignment`. Intervals of 0 bytes get offset 0 and conflict with nothing. RESOURCE_EXHAUSTED
+// for more than 2^20 intervals, and if it takes more than 2^25 looks at what is in the way. Pre: times are not
+// negative; the sum of the bytes, each rounded up, is below 2^62.
 absl::StatusOr<HeapLayout> PlaceByBestFit(absl::Span<const HeapInterval> intervals, int64_t alignment);
 
 }  // namespace kashi::internal

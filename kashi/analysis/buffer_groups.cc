@@ -284,8 +284,8 @@ class Grouping {
       if (MayChange(*instruction.operand(i))) JoinRanges(Operand(instruction, i), result);
     }
   }
-  // A TPU's compiler says where it has put a result in place of an operand that dies. As XLA's HeapSimulator does it, that
-  // is the first one, and neither shares its buffer with other values for reasons above.
+  // A TPU's compiler says where it has put a result in place of an operand that dies. As XLA's HeapSimulator does it,
+  // that is the first one, and neither shares its buffer with other values for reasons above.
   void ShareAsDecided() {
     if (!module_.has_schedule()) return;
     DisjointSets before = sets_;

@@ -1,22 +1,22 @@
-// Which values share a buffer.
+// The groups of values that share a buffer.
 //
 // Every position (value_positions.h) belongs to one group; the positions of a group are one buffer of the compiled
 // program. Groups come from the rules of HLO, by union-find over positions, in near linear time:
 //
-//   handed on       tuple elements, get-tuple-element, bitcast, copy-done, optimization-barrier, the sources that
-//                   asynchronous starts repeat …: the position holds no value of its own
+//   forwarded       tuple elements, get-tuple-element, bitcast, copy-done, optimization-barrier, the sources that
+//                   asynchronous starts repeat …: the position has no value of its own
 //   one place       the init, the parameters, the root and the result of a while; operands, parameters, roots and
 //                   results of calls, conditionals and async-starts; also the tables of tuples
-//   in place        in_place.h: what the operation says, and what the TPU compiler has decided
-//   one buffer      outputs that input_output_alias names with their parameter; what ConcatBitcast puts together
+//   in place        in_place.h: by the operation, and by the decision of the TPU compiler
+//   one buffer      outputs with their parameter by input_output_alias; the operands of ConcatBitcast
 //
-// A module that is scheduled has been through its compiler, which has put copies where two of these would meet, so all
-// of them hold. In any other module a wish that would join two buffers of which both must stay as they are is refused:
-// then the compiler will copy. These are parameters of the entry, constants, what different loops change of their states,
-// and operands that an operation would change although they have other users.
+// In a scheduled module, the compiler has already inserted copies, so all of these rules hold. In any other module, a
+// rule does not apply if it would join two buffers that must both keep their values: the compiler will insert a copy.
+// Such buffers are parameters of the entry, constants, states that different loops change, and operands that an
+// operation would change although they have other users.
 //
-// A computation with several callers by control flow has buffers of its own: what its callers give it and take from it
-// is `borrowed` there.
+// A computation with several callers by control flow has its own buffers. The values that it shares with its callers
+// are `borrowed` there.
 #ifndef KASHI_ANALYSIS_BUFFER_GROUPS_H_
 #define KASHI_ANALYSIS_BUFFER_GROUPS_H_
 
@@ -44,8 +44,9 @@ class BufferGroups {
   // In the order of the groups' first positions.
   int32_t GroupOf(int32_t position) const { return groups_[position]; }
   PositionKind KindOf(int32_t position) const { return kinds_[position]; }
-  // The position whose value this one holds: itself, or if it is handed on, where the value was made. What nobody made,
-  // in a module that was not verified, has some position of those that hand it to one another.
+  // The position whose value this one holds: itself, or, for a forwarded value, the position where the value was made.
+  // A value that no instruction makes, in a module that was not verified, has some position of those that hand it to
+  // one another.
   int32_t ValueOf(int32_t position) const { return values_[position]; }
   // By group: given by, or given to, the several callers of a computation.
   bool IsBorrowed(int32_t group) const { return is_borrowed_[group]; }

@@ -1,10 +1,10 @@
-// Which computation calls which, and in what manner.
+// The calls between computations, and their kinds.
 //
-//   kControlFlow   while, conditional, call, async-start: what the callee makes lives in buffers of its own
+//   kControlFlow   while, conditional, call, async-start: the values of the callee have buffers
 //   kEmbedded      fusion, reduce, sort, map …: the callee works on elements and has no buffers
 //
-// Built once from a module; the module must outlive it and not change. Recursion, which HLO does not have, is an error
-// here, so walks to callees end.
+// The graph is built once from a module, which must outlive it and must not change. Recursion is not valid HLO and an
+// error here, so walks to callees end.
 #ifndef KASHI_ANALYSIS_CALL_GRAPH_H_
 #define KASHI_ANALYSIS_CALL_GRAPH_H_
 
@@ -29,7 +29,7 @@ class CallGraph {
     std::vector<const HloInstruction*> control_flow_callers;
     // The entry, and what it reaches by control flow alone: the computations that have buffers.
     bool has_buffers = false;
-    bool is_reached = false;  // the entry, and all that it calls in whatever manner
+    bool is_reached = false;  // the entry, and all that it calls in any manner
   };
 
   // INVALID_ARGUMENT for a module without an entry, for recursion, and for operands or roots that are not of their

@@ -78,9 +78,9 @@ bool IsTranscendental(HloOpcode opcode) {
   }
 }
 
-// How often the computation of a reduce-window runs, into a result of so many elements. XLA knows one form of
-// cumulative sums, in which the window is as long as all that any element may look back to and forth, and counts those
-// as if each element were added once.
+// The number of times that the computation of a reduce-window runs, for this number of result elements. XLA knows one
+// form of cumulative sums, in which the window is as long as all that any element may look back to and forth, and
+// counts those as if each element were added once.
 double ReduceWindowRuns(const Window& window, const Shape& result) {
   std::vector<int64_t> sizes;
   int wide = -1, wide_count = 0, padded_count = 0;

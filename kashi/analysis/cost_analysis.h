@@ -1,18 +1,18 @@
-// What a program costs, in the manner in which XLA's cost analysis counts (docs/spec/hlo-ops.md 0.4, docs/spec/hlo.md
-// 5.1).
+// The cost of a program by the rules of XLA's cost analysis (docs/spec/hlo-ops.md 0.4, docs/spec/hlo.md 5.1).
 //
-//   flops             arithmetic on elements: one each; a product and a sum, as in dot, two. Integers count, too.
-//   transcendentals   exp, log, tanh, pow, … : one for each element, and then no flop
-//   bytes_accessed    operands read and results written, once each, as if there were no cache; padding does not
-//                     count. What only looks at a part of an operand (slice, gather, update) counts that part twice:
-//                     read and written. An operand that is a tuple counts as its table, a result with all its arrays.
+//   flops             one per element of an arithmetic operation; a multiplication and an addition, as in dot, are two.
+//                     Integers count too.
+//   transcendentals   exp, log, tanh, pow, … : one per element, which is then not a flop
+//   bytes_accessed    operands read and results written, once each, as if there were no cache, without padding. An
+//                     operation that only uses a part of an operand (slice, gather, update) counts that part twice:
+//                     read and written. A tuple operand counts as its table, a tuple result with all its arrays.
 //
-// Control flow: one turn of a loop's body and one of its condition; of a conditional's branches the most of each. A
-// fusion reads its operands and writes its results, and nothing in between. What a custom call costs nobody knows: here
-// 0, and it is counted as unknown; XLA takes -1 off its sums for each.
+// Control flow: a loop counts as one iteration of its body and condition; a conditional as the maximum of its branches.
+// A fusion reads its operands and writes its results only. The cost of a custom call is unknown: it is 0 here, and the
+// call is counted as unknown; XLA adds -1 to its sums for each of them.
 //
-// hlo_cost_analysis.h has the same under XLA's names, with seconds; how near the numbers come to XLA's own, and where
-// they differ on purpose: docs/cost.md.
+// hlo_cost_analysis.h has the same with XLA's names, and seconds. docs/cost.md compares the numbers with XLA's, and
+// lists the intended differences.
 #ifndef KASHI_ANALYSIS_COST_ANALYSIS_H_
 #define KASHI_ANALYSIS_COST_ANALYSIS_H_
 
@@ -37,7 +37,7 @@ struct Cost {
   double flops = 0;
   double transcendentals = 0;
   double bytes_accessed = 0;
-  double unknown = 0;  // custom calls that nobody knows the cost of
+  double unknown = 0;  // custom calls of unknown cost
 
   Cost& operator+=(const Cost& other);
   friend Cost operator+(Cost a, const Cost& b) { return a += b; }
@@ -67,7 +67,7 @@ struct InstructionCost {
   std::vector<OperandCost> operands;
   double result_bytes = 0;
   // Whether the cost of what it calls is in this one's: of control flow and fusions, but not of those that stand for
-  // one gather or scatter. A reduce and its like add the cost of so many runs instead.
+  // one gather or scatter. A reduce and similar operations add the cost of all runs instead.
   bool counts_called = false;
   // Only where XLA tells parts apart, in fusions and of infeed and outfeed; else null. Shared by the fusions of one
   // computation.

@@ -1,17 +1,17 @@
-// What a fused computation reads of its parameters and writes, whoever calls it (docs/spec/hlo-ops.md, fusion).
+// The bytes that a fused computation reads from its parameters and writes (docs/spec/hlo-ops.md, fusion).
 //
-// Of each parameter, and of each array in one that is a tuple, its users tell what is read:
+// The users of a parameter, or of an array in a tuple parameter, decide how much of it is read:
 //
-//   slice, dynamic-slice     of what they cut: their result, each user for itself
-//   dynamic-update-slice     of what they update in place: nothing
-//   broadcast, reshape       all, each user for itself
-//   fusion in the fusion     what that reads of its parameter; nothing if nobody uses it, also where it is the root, as
-//                            XLA has it
-//   all others               all, once for the lot of them
+//   slice, dynamic-slice     the size of their result, per user
+//   dynamic-update-slice     nothing of the array that they update in place
+//   broadcast, reshape       all, per user
+//   fusion in the fusion     the bytes that it reads from its parameter; nothing if the parameter has no user, also if it
+//                            is the root, as in XLA
+//   all others               all, once for all of these users
 //
-// Dead users count. The arrays of a tuple are followed through get-tuple-element, the first of each element; an array,
-// or a tuple, that no get-tuple-element takes out is read as the table of pointers that it stands in, once for each
-// array. Results are written whole, but of a dynamic-update-slice only the update.
+// Dead users count. The arrays of a tuple are found through get-tuple-element, the first one of each element. An array
+// or tuple without a get-tuple-element counts as the table of pointers that contains it, once per array. Results are
+// written as a whole, but a dynamic-update-slice only writes its update.
 #ifndef KASHI_ANALYSIS_COST_ANALYSIS_FUSION_H_
 #define KASHI_ANALYSIS_COST_ANALYSIS_FUSION_H_
 
@@ -36,7 +36,7 @@ struct FusedCost {
 };
 using FusedCosts = absl::flat_hash_map<const HloComputation*, FusedCost>;
 
-// All below the root of a result of which nothing special is known; nothing if it is no tuple.
+// All nodes below the root of a result without special rules; nothing if it is not a tuple.
 void AddResultParts(const Shape& result, const ShapeIndex& at, const SizeFunction& size,
                     std::vector<PartCosts::Part>* parts);
 

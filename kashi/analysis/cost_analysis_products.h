@@ -1,4 +1,4 @@
-// Flops of products of matrices and of convolutions: a product and the addition that follows it are two.
+// Flops of products of matrices and of convolutions: a multiplication and the addition after it are two.
 #ifndef KASHI_ANALYSIS_COST_ANALYSIS_PRODUCTS_H_
 #define KASHI_ANALYSIS_COST_ANALYSIS_PRODUCTS_H_
 
@@ -18,7 +18,7 @@ double DotFlops(const Shape& lhs, const Shape& result, const DotDimensionNumbers
 double RaggedDotFlops(const HloInstruction& ragged_dot);
 
 // Only products with elements of the input, none with its padding nor with the holes that dilation makes. Windows with
-// numbers beyond 2^31, or of which more than 64 kernel positions in a row fall differently on the holes, count as if
+// numbers beyond 2^31, or with more than 64 successive kernel positions that meet the holes differently, count as if
 // all products were with elements.
 double ConvolutionFlops(const HloInstruction& convolution, const Shape& input, const Shape& result);
 double ConvolutionFlops(const HloInstruction& convolution);  // of its own shapes; 0 without two operands

@@ -1,6 +1,5 @@
-// Elements and bytes of shapes as cost analysis counts them: in doubles, because the sizes of a hostile module, and
-// their products, may be beyond any integer; and in finite ones, because infinities make NaNs. Nothing here dies or
-// recurses.
+// Elements and bytes of shapes for cost analysis, as finite doubles: the sizes of a hostile module and their products
+// may overflow any integer, and infinities would make NaNs. These functions never die or recurse.
 #ifndef KASHI_ANALYSIS_COST_ANALYSIS_SIZES_H_
 #define KASHI_ANALYSIS_COST_ANALYSIS_SIZES_H_
 
@@ -19,7 +18,7 @@ namespace kashi::internal {
 
 inline double Saturate(double count) { return std::min(count, std::numeric_limits<double>::max()); }
 
-// Of dimensions that may be negative where nobody knows them: those count as empty.
+// Dimensions may be negative if they are unknown: those count as empty.
 inline double ProductOfSizes(absl::Span<const int64_t> sizes) {
   double product = 1;
   for (int64_t size : sizes) product = Saturate(product * static_cast<double>(std::max<int64_t>(size, 0)));

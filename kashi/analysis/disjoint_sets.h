@@ -1,4 +1,4 @@
-// Numbers 0 to n-1 in disjoint sets that are joined step by step: union by size, paths halved, so near O(1) a call.
+// Disjoint sets of the numbers 0 to n-1, with union by size and path halving: nearly O(1) per call.
 #ifndef KASHI_ANALYSIS_DISJOINT_SETS_H_
 #define KASHI_ANALYSIS_DISJOINT_SETS_H_
 

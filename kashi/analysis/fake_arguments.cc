@@ -64,8 +64,8 @@ Distribution RealsWithin(const ValueConstraint& wish) {
   return min > 0 ? Uniform(min, std::min(max, min + 1)) : Uniform(std::max(min, max - 1), max);
 }
 
-// Whether the wish is about real numbers that the integers become, and of all integers only 0 grants it: quantized weights
-// of a dot that wants small factors. Zeros would make its result say nothing.
+// Whether the wish is about real numbers that the integers become, and of all integers only 0 grants it: quantized
+// weights of a dot that wants small factors. Zeros would make its result say nothing.
 bool IsGrantedByZeroAlone(const ValueConstraint& wish) {
   return !wish.is_index && wish.min > -1 && wish.max < 1 && wish.min <= 0 && wish.max >= 0 && wish.min < wish.max;
 }

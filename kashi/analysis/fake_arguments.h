@@ -1,11 +1,11 @@
-// Made-up arguments for a program, and made-up values for constants that were elided: random numbers that the program can
-// do something with (value_constraints.h), the same ones for the same seed.
+// Random arguments for a program, and random values for elided constants. The values suit the program
+// (value_constraints.h). The same seed gives the same values.
 //
 //   rule            real and complex numbers     integers                          pred
-//   auto            [-1, 1), or as wished        [0, 127], or as wished            false or true
+//   auto            [-1, 1), or by constraint     [0, 127], or by constraint        false or true
 //   normal[:m,s]    mean 0, deviation 1          as auto                           as auto
 //   uniform:a,b     [a, b)                       as auto                           as auto
-//   positive        [0.1, 1.1)                   [1, 127], or indices as wished    as auto
+//   positive        [0.1, 1.1)                   [1, 127], or indices as auto      as auto
 //   ones            1                            1                                 true
 //   integers:a,b    whole numbers in [a, b]      [a, b]                            as auto
 #ifndef KASHI_ANALYSIS_FAKE_ARGUMENTS_H_
@@ -31,20 +31,20 @@ namespace kashi {
 struct FakeRule {
   enum class Kind { kAuto, kNormal, kUniform, kPositive, kOnes, kIntegers };
   Kind kind = Kind::kAuto;
-  double a = 0;  // of kNormal the mean
-  double b = 1;  // and the standard deviation
+  double a = 0;  // kNormal: the mean
+  double b = 1;  // kNormal: the standard deviation
 };
-// As in the table above. INVALID_ARGUMENT that says what there is.
+// Parses a rule of the table above. INVALID_ARGUMENT lists the rules.
 absl::StatusOr<FakeRule> ParseFakeRule(absl::string_view text);
 
-// An array that was made up, and how.
+// A random array, and how it was made.
 struct FakeArray {
   ShapeIndex index;  // in the parameter
   Shape shape;
   std::string rule;  // uniform, normal, whole, bits, constant
   double first = 0;  // the interval; mean and deviation; the constant
   double last = 0;
-  std::string user;  // the instruction that wants it so; "" if none does
+  std::string user;  // the instruction that has this constraint; "" if there is none
   // "[0.1, 1.1) for rsqrt.3"
   std::string ToString() const;
 };
@@ -56,24 +56,24 @@ struct FakeArgument {
 
 struct FakeArgumentOptions {
   uint64_t seed = 42;
-  FakeRule rule;                      // of all parameters
-  std::map<int64_t, FakeRule> rules;  // of single ones, by number; these win
+  FakeRule rule;                      // for all parameters
+  std::map<int64_t, FakeRule> rules;  // for single parameters, by number; they have priority
   int64_t memory_limit_bytes = 0;     // 0: the machine's memory
-  const WorkMeter* meter = nullptr;   // its errors end the making; must outlive it
+  const WorkMeter* meter = nullptr;   // an error of the meter stops the work; must outlive the call
 };
 
-// One for each parameter of the entry computation, with default layouts. Those of a parameter do not depend on the rules
-// of others. INVALID_ARGUMENT for a rule for a parameter that does not exist or has no array that the rule is for;
-// RESOURCE_EXHAUSTED where they take more than the limit; UNIMPLEMENTED for parameters that are neither arrays nor tokens;
-// CANCELLED.
+// One argument per parameter of the entry computation, with default layouts. An argument does not depend on the rules
+// of other parameters. INVALID_ARGUMENT for a rule whose parameter does not exist or has no array of the rule's types;
+// RESOURCE_EXHAUSTED if the arguments exceed the limit; UNIMPLEMENTED for parameters that are neither arrays nor
+// tokens; CANCELLED.
 absl::StatusOr<std::vector<FakeArgument>> MakeFakeArguments(const HloModule& module,
                                                             const FakeArgumentOptions& options = {});
 
 // Values for an elided constant, in its layout.
 absl::StatusOr<Literal> MakeElidedValue(const HloInstruction& constant, const internal::ValueConstraints& constraints,
                                         uint64_t seed);
-// Gives all elided constants such values: the n-th of a module gets those of the n-th of any other with as many of the same
-// shapes.
+// Gives all elided constants such values: the n-th of a module gets those of the n-th of any other with as many of the
+// same shapes.
 absl::Status FillElidedConstants(HloModule* module, uint64_t seed);
 
 }  // namespace kashi

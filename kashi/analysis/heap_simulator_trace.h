@@ -1,16 +1,16 @@
-// The temporaries of a program as XLA counts them for its peak_memory_in_bytes.
+// The temporaries of a program, counted as for XLA's peak_memory_in_bytes.
 //
-// That number is read off the traces (HeapSimulatorTrace) which placing the buffers leaves behind, one for each memory
-// space. They tell of values, not of buffers, and of arrays only: a tuple's table of pointers is not counted. Where
-// several values take turns in one buffer
+// XLA computes this number from the traces (HeapSimulatorTrace) of its buffer assignment, one per memory space. The
+// traces have values, not buffers, and arrays only: the table of pointers of a tuple is not counted. If several values
+// use one buffer one after another
 //
 //   p = … parameter(0)              p  ----------
 //   u = … dynamic-update-slice(p)            u  ---------
 //
-// the trace of most spaces counts the buffer while any of them lives, and not in between. The trace of the vector
-// memory, S(1), of v4 S(3), is written by the pass that moves values there, and counts both in the step where one changes
-// the other in place: the peak is then more than what is ever reserved. (Not so where a loop or a conditional hands on
-// its state, nor where the instruction states its aliases itself, as asynchronous collectives do.)
+// the trace of most spaces counts the buffer while one of them is alive, and not in between. The trace of the vector
+// memory, S(1), or S(3) of v4, is written by the pass that moves values there. It counts both values in the step where
+// one updates the other in place, so the peak is larger than the reserved memory. (It does not do so if a loop or a
+// conditional forwards its state, or if the instruction names its aliases itself, as asynchronous collectives do.)
 //
 // Source: the rules give peak_memory_in_bytes of all 253 TPU modules that they were compared with (docs/memory.md).
 #ifndef KASHI_ANALYSIS_HEAP_SIMULATOR_TRACE_H_

@@ -2,16 +2,16 @@
 //
 //   HloCostAnalysis analysis(options);                        // or HloCostAnalysis analysis;
 //   KASHI_RETURN_IF_ERROR(module->entry_computation()->Accept(&analysis));
-//   analysis.flop_count();                                    // of all; in XLA's float
-//   analysis.bytes_accessed(*instruction);                    // of one
+//   analysis.flop_count();                                    // the total; XLA's float
+//   analysis.bytes_accessed(*instruction);                    // of one instruction
 //   analysis.operand_bytes_accessed(*instruction, 0);
 //
-// cost_analysis.h says what is counted, and is the better choice for new code: its numbers are doubles, it takes no
-// notice of seconds, and what nobody knows it calls unknown. Here a custom call, of which nobody knows what it costs,
-// counts -1, as with XLA. The most seconds that any property of an instruction takes at its rate are the instruction's
-// optimal seconds; a call, a loop and a conditional have those of what they call.
+// cost_analysis.h defines the counts, and is better for new code: its numbers are doubles, it has no seconds, and it
+// marks unknown costs. Here a custom call, whose cost is unknown, counts as -1, as in XLA. The optimal seconds of an
+// instruction are the maximum over its properties of the value divided by its rate. A call, a loop and a conditional
+// have those of the computations that they call.
 //
-// Accept calls Visit; there is nothing else to override or visit, and no GPU or CPU variant.
+// Accept calls Visit. There are no other functions to override, and no GPU or CPU variants.
 #ifndef KASHI_ANALYSIS_HLO_COST_ANALYSIS_H_
 #define KASHI_ANALYSIS_HLO_COST_ANALYSIS_H_
 
@@ -107,7 +107,7 @@ class HloCostAnalysis {
                                  const ShapeIndex& index = {}) const;
   float operand_utilization(const HloInstruction& instruction, int64_t operand, const ShapeIndex& index = {}) const;
   int64_t output_bytes_accessed(const HloInstruction& instruction, const ShapeIndex& index = {}) const;
-  // The sum over the arrays in the operands, or in the result, of which something is known by themselves; only those in
+  // The sum over the arrays in the operands, or in the result, that have their own properties; only those in
   // a memory space if one is named.
   int64_t GetBytesRead(const HloInstruction& instruction, std::optional<int64_t> memory_space = std::nullopt) const;
   int64_t GetBytesWritten(const HloInstruction& instruction, std::optional<int64_t> memory_space = std::nullopt) const;

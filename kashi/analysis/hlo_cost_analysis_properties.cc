@@ -22,7 +22,7 @@ int64_t WholeOperand(absl::string_view rest) {
   return operand >= 0 && absl::StrCat(operand) == rest ? operand : -1;
 }
 
-// Which number of which operand a key names.
+// The property and the operand that a key names.
 struct OperandKey {
   int64_t operand = -1;  // none
   bool is_utilization = false;

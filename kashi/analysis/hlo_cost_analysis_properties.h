@@ -1,13 +1,14 @@
-// What XLA's cost analysis knows of an instruction, or sums up of many: numbers by key (docs/spec/xla-api.md 29.3).
+// The properties of XLA's cost analysis, for an instruction or summed over several: numbers by key
+// (docs/spec/xla-api.md 29.3).
 //
 //   "flops"  "transcendentals"  "bytes accessed"  "optimal_seconds"  "utilization"
 //   "bytes accessed0{}"     of operand 0; "bytes accessed1{0,2}": of a part of operand 1
 //   "bytes accessedout{}"   of the result; "bytes accessedout{1}": of a part of it
-//   "utilization0{}"        the part of operand 0 that is looked at
+//   "utilization0{}"        the fraction of operand 0 that is used
 //
-// Any other key may be set, too. One that was not reads 0, and one that is 0 counts as not set. Numbers are XLA's
-// floats. Those of whole operands and of the result lie in plain vectors, so that sums over many instructions are
-// quick.
+// Any other key may be set too. A key that is not set reads as 0, and a key with the value 0 counts as not set. The
+// numbers are floats, as in XLA. Those of whole operands and of the result are in vectors, so that sums over many
+// instructions are fast.
 #ifndef KASHI_ANALYSIS_HLO_COST_ANALYSIS_PROPERTIES_H_
 #define KASHI_ANALYSIS_HLO_COST_ANALYSIS_PROPERTIES_H_
 

@@ -342,8 +342,8 @@ class Assigner {
   // Whether nothing is in the way of the value.
   bool IsFree(int32_t number, const Allocation& allocation) {
     const HostValue& value = values_.values()[number];
-    // Those that begin while the value is there, and the one before: what began earlier has ended before that one, or where
-    // that one begins.
+    // Those that begin while the value is there, and the one before: what began earlier has ended before that one, or
+    // where that one begins.
     auto it = allocation.values.upper_bound(value.last);
     while (it != allocation.values.begin()) {
       --it;
@@ -443,8 +443,8 @@ class Assigner {
     const Buffer& buffer = buffers_[owner];
     return buffer.is_table && !buffer.lives_out && !buffer.is_argument && !buffer.is_constant;
   }
-  // The tables of tuples that the caller does not see, and the heap, one after the other. Their order is what std::partition
-  // leaves of the order in which they were made, before what lies in no memory of the program's.
+  // The tables of tuples that the caller does not see, and the heap, one after the other. Their order is what
+  // std::partition leaves of the order in which they were made, before what lies in no memory of the program's.
   void PlaceInBlock(const std::vector<int32_t>& order, const HeapLayout& heap) {
     std::vector<int32_t> owners = std::move(owners_);
     if (!order.empty()) owners.push_back(HostBufferAssignment::kTemporaries);

@@ -1,15 +1,15 @@
-// Where XLA's host compiler places each buffer of a program.
+// The buffer assignment of XLA's host compiler.
 //
-// It goes through the buffers from the largest to the smallest. Arguments, constants and tables of tuples have places of
-// their own. Any other buffer goes where it can lie without being in the way:
+// Buffers are placed from the largest to the smallest. Arguments, constants and tables of tuples have their own
+// allocations. Any other buffer goes to the first of these places:
 //
-//   1  where an operand of one of its values lies, if the result may be written over it (operand_sharing.h)
-//   2  where an output lies that is large enough, the smallest first: before the output is written, or after what lay there
-//   3  an output that finds none: a place of its own
-//   4  all others: in one block of temporaries, by best fit (best_fit_heap.h)
+//   1  the place of an operand of one of its values, if the result may overwrite it (operand_sharing.h)
+//   2  the place of a sufficiently large output, the smallest first, while it does not hold the output
+//   3  an output without such a place: its own allocation
+//   4  all others: one block of temporaries, by best fit (best_fit_heap.h)
 //
-// Donated arguments that outputs take (input_output_alias) are outputs in this. Everything in the block begins at a multiple
-// of 64 bytes. Offsets and sizes are equal to XLA's (docs/memory.md says how near).
+// A donated argument that an output uses (input_output_alias) counts as an output. Every buffer in the block begins at
+// a multiple of 64 bytes. docs/memory.md compares the offsets and sizes with XLA's.
 #ifndef KASHI_ANALYSIS_HOST_BUFFER_ASSIGNMENT_H_
 #define KASHI_ANALYSIS_HOST_BUFFER_ASSIGNMENT_H_
 
@@ -27,8 +27,8 @@ namespace kashi::internal {
 
 struct HostBufferAssignment {
   struct Place {
-    // A group: the one that the place was made for. Groups with the same owner share a place. kTemporaries: the block of
-    // temporaries. kNowhere: nobody makes what is in it.
+    // A group: the one that the place was made for. Groups with the same owner share a place. kTemporaries: the block
+    // of temporaries. kNowhere: no instruction makes its value.
     int32_t owner = kNowhere;
     int64_t offset = 0;
   };
@@ -39,10 +39,10 @@ struct HostBufferAssignment {
   int64_t temp_bytes = 0;     // of the block of temporaries
 };
 
-// Of a module that is scheduled and in which every computation with buffers has one caller: hosts' compilers leave it so.
-// alignment: of temporaries within their block, in bytes (MemoryTarget::buffer_alignment).
-// thread_local_count: of the values of computations that work on elements; XLA has places for them too, which changes the order
-// of what it puts together.
+// Of a module that is scheduled and in which every computation with buffers has one caller: hosts' compilers leave it
+// so. alignment: of temporaries within their block, in bytes (MemoryTarget::buffer_alignment).
+// thread_local_count: of the values of computations that work on elements; XLA has places for them too, which changes
+// the order of what it puts together.
 // RESOURCE_EXHAUSTED where it would take too long (more than 2^25 looks at what lies in outputs; best_fit_heap.h).
 absl::StatusOr<HostBufferAssignment> AssignHostBuffers(const HloModule& module, const CallGraph& graph,
                                                        const ValuePositions& positions, const BufferGroups& groups,

@@ -1,4 +1,5 @@
-// Places of buffers against what XLA's host compiler said: tests/data/host_dumps, and small modules that show one rule each.
+// Places of buffers against what XLA's host compiler said: tests/data/host_dumps, and small modules that show one rule
+// each.
 #include "kashi/analysis/host_buffer_assignment.h"
 
 #include <filesystem>

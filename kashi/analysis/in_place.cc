@@ -65,7 +65,7 @@ void AddStated(const HloInstruction& instruction, std::vector<InPlacePair>* pair
   }
 }
 
-// False for what is no array: nobody has verified the module.
+// False for other shapes than arrays: the module may not be verified.
 bool HasSizesOfOperand(const HloInstruction& instruction) {
   if (instruction.operand_count() < 1) return false;
   const Shape &result = instruction.shape(), &operand = instruction.operand(0)->shape();

@@ -1,16 +1,16 @@
-// Which results of an instruction must lie where an operand lies, because the operation changes it in place.
+// The results of an instruction that must use the buffer of an operand, because the operation updates it in place.
 //
 //   dynamic-update-slice, scatter, set-dimension-size     result in operand 0 (scatter: each result in its operand)
 //   ragged-all-to-all                                     result in operand 1
 //   all-reduce-start, collective-permute-start            results in operands, see in_place.cc
-//   fusion, custom-call, call, async-start                as output_to_operand_aliasing says
-//   fusion                                                also where its root, or an element of its root tuple, is one
-//                                                         of these, changing a parameter of the fusion
+//   fusion, custom-call, call, async-start                by output_to_operand_aliasing
+//   fusion                                                also if its root, or an element of its root tuple, is one of
+//                                                         these and updates a parameter of the fusion
 //
-// Each result has one operand at most; of what a file says besides, the first is taken.
+// A result has at most one operand. If a file names several, the first one counts.
 //
-// A compiler that has scheduled a module has put copies where the operand is needed afterwards; in a module without a
-// schedule these are only wishes.
+// In a scheduled module the compiler has inserted copies of operands that are needed later. In a module without a
+// schedule, an in-place update may need such a copy.
 #ifndef KASHI_ANALYSIS_IN_PLACE_H_
 #define KASHI_ANALYSIS_IN_PLACE_H_
 
@@ -46,8 +46,8 @@ class InPlacePairs {
 };
 
 // In which operand's place the TPU compiler may have put a result, by its backend config (tpu_backend_config.h): those
-// above, and also such as nobody needs any more. It lists operands that live on, too; in the buffer assignments those have
-// places of their own. Not for tuples as operands: how they are numbered is not known. In the order of the lists.
+// above, and also such as nobody needs any more. It lists operands that live on, too; in the buffer assignments those
+// have places of their own. Not for tuples as operands: how they are numbered is not known. In the order of the lists.
 std::vector<InPlacePair> DecidedPairs(const HloInstruction& instruction);
 
 }  // namespace kashi::internal

@@ -12,7 +12,7 @@
 namespace kashi::internal {
 namespace {
 
-// Whether a sequence is one that could run. What a file says of its schedule nobody has checked.
+// Whether a sequence is a valid order. The schedule of a file is not verified.
 bool IsWhole(const HloComputation& computation, const std::vector<HloInstruction*>& sequence) {
   if (static_cast<int64_t>(sequence.size()) != computation.instruction_count()) return false;
   std::vector<bool> has_run;
@@ -49,7 +49,7 @@ class ListScheduler {
   }
 
  private:
-  // Beyond so many uses of buffers, which tuples with many users can have, post-order has to do.
+  // With more uses of buffers, as in tuples with many users, post-order is used.
   static constexpr int64_t kMaxUses = int64_t{1} << 24;
 
   struct Step {
@@ -161,7 +161,7 @@ class ListScheduler {
       }
       for (int32_t buffer : steps_[step].used) {
         if (--uses_left[buffer] != 1) continue;
-        for (int32_t user : users_[buffer]) {  // whoever is left would free it now
+        for (int32_t user : users_[buffer]) {  // the remaining user would free it now
           if (has_run[user]) continue;
           gains[user] += bytes_[buffer];
           enter_if_ready(user);

@@ -1,5 +1,5 @@
-// In which order the instructions of each computation run: the module's schedule, or one that is made here to need
-// little memory.
+// The order of the instructions of each computation: the module's schedule, or one that is computed here to need little
+// memory.
 #ifndef KASHI_ANALYSIS_INSTRUCTION_ORDER_H_
 #define KASHI_ANALYSIS_INSTRUCTION_ORDER_H_
 

@@ -170,7 +170,7 @@ LiveRanges LiveRanges::Compute(const HloModule& module, const CallGraph& graph, 
         Extend(region, INT32_MAX, last_use, &group);
         Extend(region, INT32_MAX, last_use, &value);
         if (groups.KindOf(position) == PositionKind::kHandedOn) continue;
-        // A result is there for a moment, even if nobody wants it.
+        // A result without users is alive for one step.
         Extend(region, step, step, &group);
         Extend(region, StepOfMaking(instruction, step, layout), step, &value);
       }

@@ -1,8 +1,8 @@
-// From when to when each buffer is needed, in the steps of a program.
+// The live range of each buffer, in steps of the program.
 //
-// Time is counted in instructions. The entry and all that is inline in it (call_graph.h) run as one sequence: what an
-// instruction calls comes before the instruction itself, a loop's condition and body once, in this order: XLA's
-// HloLiveRange does the same. A computation with several callers has a sequence, and a time, of its own: a region.
+// A step is an instruction. The entry and all inline computations (call_graph.h) are one sequence, as in XLA's
+// HloLiveRange: the computations that an instruction calls come before the instruction; a loop has its condition and
+// its body once, in this order. A computation with several callers has its own sequence and steps: a region.
 //
 //   0 x   1 i   2 init   [3 p   4 a   5 lt] condition   [6 q   7 b   8 t] body   9 while   10 y
 #ifndef KASHI_ANALYSIS_LIVE_RANGES_H_
@@ -20,7 +20,7 @@
 
 namespace kashi {
 
-// Steps of a region, both included. What nobody makes has none: first > last.
+// Steps of a region, both included. A value that no instruction makes has none: first > last.
 struct LiveRange {
   int32_t region = 0;
   int32_t first = INT32_MAX;
@@ -45,7 +45,7 @@ class LiveRanges {
   const Span& SpanOf(const HloComputation* computation) const { return spans_.at(computation); }
   // By group. A group of several regions is a borrowed one; its range says nothing.
   const LiveRange& RangeOf(int32_t group) const { return ranges_[group]; }
-  // By position: of the value that it makes, to the last use of that value, whatever else is in its buffer. A
+  // By position: of the value that it makes, to the last use of that value, without the other values of its buffer. A
   // parameter's begins with the computation. None for positions that hold the value of another one.
   const LiveRange& RangeOfValue(int32_t position) const { return value_ranges_[position]; }
   // The region of a computation that is not inline.

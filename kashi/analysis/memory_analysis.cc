@@ -115,8 +115,8 @@ class Analyzer {
       is_temporary_group_[group] = KindOf(facts[group]) == MemoryBuffer::Kind::kTemporary;
     }
   }
-  // Of computations that work on elements, such as a sort's comparison. Their constants lie in memory, as all do but those of
-  // fusions, which are in the code. What else they make is a thread's own.
+  // Of computations that work on elements, such as a sort's comparison. Their constants lie in memory, as all do but
+  // those of fusions, which are in the code. What else they make is a thread's own.
   absl::Status AddElements(const CallGraph& graph, int64_t total_bytes, int32_t entry_region) {
     for (const CallGraph::Node& node : graph.nodes()) {
       if (!node.is_reached || node.has_buffers || node.computation->IsFusionComputation()) continue;
@@ -156,8 +156,8 @@ class Analyzer {
         result_.thread_local_bytes += nodes.total_bytes();
     }
   }
-  // An untiled scalar that is a constant of a compiled TPU program takes as much as a whole vector register, 4096 bytes;
-  // elsewhere those of 32 bits take four (device_size.h).
+  // An untiled scalar that is a constant of a compiled TPU program takes as much as a whole vector register, 4096
+  // bytes; elsewhere those of 32 bits take four (device_size.h).
   int64_t BytesOf(const ShapeNode& node, const HloInstruction& instruction) const {
     const Shape& shape = *node.shape;
     const bool is_untiled_scalar = instruction.IsConstant() && shape.IsArray() && shape.dimensions_size() == 0 &&
@@ -386,7 +386,8 @@ class Analyzer {
     return absl::OkStatus();
   }
 
-  // What is written over an operand that dies has its place: in that step the two count once. By use, the numbers of buffers.
+  // What is written over an operand that dies has its place: in that step the two count once. By use, the numbers of
+  // buffers.
   void CountSharedPlacesOnce(const std::vector<int32_t>& buffers, std::vector<MemoryUse>* uses) const {
     std::vector<size_t> order(uses->size());
     std::iota(order.begin(), order.end(), 0);

@@ -1,13 +1,12 @@
-// Where every byte of a program's memory goes: its buffers, from when to when each is needed, and the peak of each
-// memory space.
+// The memory of a program: its buffers, their live ranges, and the peak of each memory space.
 //
 //   absl::StatusOr<MemoryAnalysis> memory = AnalyzeMemory(*module);
 //   for (const MemorySpaceUsage& space : memory->spaces) … space.memory_space, space.peak_bytes …
 //
-// Resident, because they are there from the first step to the last, are arguments, outputs and constants; temporaries
-// come and go. The peak of a space is what is resident in it and the most that its temporaries take at any one step.
-// On a TPU gaps between buffers are not counted: they are packed as if they had no addresses. On a host temporaries lie in one
-// block, gaps included, or in outputs that are not written yet, as XLA's compiler places them.
+// Arguments, outputs and constants are resident from the first step to the last; temporaries have live ranges. The peak
+// of a space is the sum of its resident buffers and the maximum over all steps of its temporaries. On a TPU gaps
+// between buffers are not counted, as if buffers had no addresses. On a host, temporaries are placed as by XLA's
+// compiler, in one block with gaps or in outputs that are not written yet.
 #ifndef KASHI_ANALYSIS_MEMORY_ANALYSIS_H_
 #define KASHI_ANALYSIS_MEMORY_ANALYSIS_H_
 
@@ -55,7 +54,8 @@ struct MemoryBuffer {
   int32_t region = 0;
   int32_t first_step = 0;
   int32_t last_step = 0;
-  // Of a temporary, where MemoryAnalysis::has_places: the buffer in whose place it lies, an output or a donated argument;
+  // Of a temporary, where MemoryAnalysis::has_places: the buffer in whose place it lies, an output or a donated
+  // argument;
   // -1: the block of temporaries, at this offset.
   int32_t lies_in = -1;
   int64_t offset = -1;  // -1: not known
@@ -102,7 +102,7 @@ absl::string_view MemoryBasisName(MemoryBasis basis);
 struct MemoryAnalysis {
   MemoryTarget target;
   MemoryBasis basis = MemoryBasis::kEstimate;
-  bool is_scheduled = false;  // by whoever wrote the module; otherwise the order of steps was made here
+  bool is_scheduled = false;  // by the module; otherwise the order of steps is computed here
   // Buffers have `lies_in` and `offset`: on a host with a schedule, and where XLA's buffer assignment was read.
   bool has_places = false;
   // Of values in computations that work on elements, such as a reduction's: XLA's reports of a host count them too.
@@ -120,7 +120,7 @@ struct MemoryAnalysis {
   // The most temporaries in any one space, as XLA counts them (heap_simulator_trace.h). 0 on a host, where it counts
   // none.
   int64_t xla_temp_bytes = 0;
-  // What XLA calls peak_memory_in_bytes: all that is resident, in whatever space, and xla_temp_bytes.
+  // What XLA calls peak_memory_in_bytes: all resident buffers of all spaces, and xla_temp_bytes.
   int64_t XlaPeakBytes() const;
 };
 
@@ -130,10 +130,11 @@ struct XlaMemoryFacts {
   std::optional<std::vector<XlaMemoryUsage>> usage;  // looked at only without an assignment
 };
 
-// nullopt as a target: what GuessMemoryTarget says, or, where that contradicts `facts`, the first later TPU that fits them. The module must outlive the result. INVALID_ARGUMENT for modules
-// that do not hang together (call_graph.h), RESOURCE_EXHAUSTED for such as are too large (value_positions.h,
-// shape_nodes.h) or have temporaries in too many spaces (memory_peaks.h), FAILED_PRECONDITION if what XLA wrote is about another
-// module. O(n log n), n = instructions, operands and elements of tuples; on a host also what placing takes.
+// nullopt as a target: what GuessMemoryTarget says, or, where that contradicts `facts`, the first later TPU that fits
+// them. The module must outlive the result. INVALID_ARGUMENT for modules that do not hang together (call_graph.h),
+// RESOURCE_EXHAUSTED for such as are too large (value_positions.h, shape_nodes.h) or have temporaries in too many
+// spaces (memory_peaks.h), FAILED_PRECONDITION if what XLA wrote is about another module. O(n log n), n = instructions,
+// operands and elements of tuples; on a host also what placing takes.
 absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module,
                                              const std::optional<MemoryTarget>& target = std::nullopt,
                                              const XlaMemoryFacts& facts = {});

@@ -1,7 +1,7 @@
-// The most that things which come and go take at once, in each memory space.
+// The peak of intervals with sizes, in each memory space.
 //
-// They are swept over the steps of a region (live_ranges.h). A step that calls another region needs in each space what
-// that region needs at its own peak: it is measured once and counted at each call, so there is no exponential growth.
+// The peak is found by a sweep over the steps of a region (live_ranges.h). A step that calls another region adds the
+// peak of that region, which is computed once, so the cost is not exponential.
 #ifndef KASHI_ANALYSIS_MEMORY_PEAKS_H_
 #define KASHI_ANALYSIS_MEMORY_PEAKS_H_
 
@@ -36,8 +36,9 @@ struct MemoryPeak {
   std::vector<int32_t> uses;  // numbers of what is there then, also in the regions that run in this step
 };
 
-// Of the entry, by memory space. RESOURCE_EXHAUSTED for more than 64 spaces: no device has so many, and a peak is kept
-// for each space and region. Pre: the sum of all bytes is below 2^61. O(n log n + calls * spaces), n = uses.
+// The peaks of the entry by memory space. RESOURCE_EXHAUSTED for more than 64 spaces: no device has that many, and a
+// peak is kept for each space and region. Pre: the sum of all bytes is below 2^61. O(n log n + calls * spaces), n =
+// uses.
 absl::StatusOr<std::map<int64_t, MemoryPeak>> FindMemoryPeaks(absl::Span<const MemoryUse> uses, const CallGraph& graph,
                                                               const LiveRanges& ranges);
 

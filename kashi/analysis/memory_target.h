@@ -1,7 +1,7 @@
-// Whose memory a module's values lie in: it decides what padding and tables of pointers take.
+// The device of a module, which decides the size of padding and of tables of pointers.
 //
-//   a TPU      tiles pad; a tuple's table has 4 bytes an entry, rounded up by generation (kashi/array/tpu_tiling.h)
-//   a host     no padding beside that of layouts; a table has 8 bytes an entry
+//   a TPU      tiles pad; a tuple's table has 4 bytes per entry, rounded up by generation (kashi/array/tpu_tiling.h)
+//   a host     only the padding of layouts; a table has 8 bytes per entry
 //   a GPU      as a host; buffers within a block begin at multiples of 256 bytes, not of 64
 #ifndef KASHI_ANALYSIS_MEMORY_TARGET_H_
 #define KASHI_ANALYSIS_MEMORY_TARGET_H_
@@ -19,7 +19,7 @@ namespace kashi {
 
 struct MemoryTarget {
   std::optional<TpuGeneration> tpu;  // nullopt: a host or a GPU
-  bool is_guess = false;             // nobody has said it
+  bool is_guess = false;             // not given by the caller
   bool is_gpu = false;
 
   bool is_tpu() const { return tpu.has_value(); }
@@ -29,7 +29,7 @@ struct MemoryTarget {
   // Where a TPU keeps what it computes with: S(3) on v4, S(1) on all others.
   int64_t vector_memory_space() const { return tpu == TpuGeneration::kV4 ? 3 : 1; }
   DeviceSizeOptions size_options() const { return {/*pad_untiled=*/is_tpu()}; }
-  // Of a tuple with so many elements. Pre: 0 <= elements < 2^31.
+  // The size of the table of a tuple with this number of elements. Pre: 0 <= elements < 2^31.
   int64_t TableBytes(int64_t elements) const { return tpu ? TupleTableBytes(elements, *tpu) : 8 * elements; }
 };
 

@@ -1,7 +1,7 @@
 // Entry points: WantOfOperands, HandToOperands. Below each, one function for a family of operations.
 //
-// A wish "positive" is the interval from 0 up: it stays that when it goes through additions and products. Code that draws
-// numbers keeps away from 0 itself.
+// A wish "positive" is the interval from 0 up: it stays that when it goes through additions and products. Code that
+// draws numbers keeps away from 0 itself.
 #include "kashi/analysis/operand_constraints.h"
 
 #include <algorithm>
@@ -155,8 +155,8 @@ void WantStarts(const HloInstruction& slice, int64_t first, const Shape& window,
   if (start->shape().rank() == 1) sink(start, Index(slice, least));
 }
 
-// `lasts`: of each part of an index vector the largest value. Where the vectors are put together of columns, each column
-// gets its own.
+// `lasts`: of each part of an index vector the largest value. Where the vectors are put together of columns, each
+// column gets its own.
 void WantIndexVectors(const HloInstruction& user, int64_t vector_dimension, absl::Span<const int64_t> lasts,
                       ConstraintSink sink) {
   const HloInstruction* indices = Operand(user, 1);

@@ -1,12 +1,12 @@
-// Whether XLA's host compiler may write a result over an operand that nobody needs any more.
+// Whether XLA's host compiler may write a result over an operand after its last use.
 //
 //   in place            in_place.h: dynamic-update-slice, scatter, fusions around them …
-//   element by element  add, tanh …, and loop fusions in which the operand is used element by element all the way
-//   a dot and an add    an output fusion: what is added to the product
-//   sort                each result over its own operand
-//   while, conditional  what they are given
+//   element by element  add, tanh …, and loop fusions that use the operand element by element only
+//   a dot and an add    an output fusion: the addend
+//   sort                each result over its operand
+//   while, conditional  their operands
 //
-// Both must have the same shape and layout. Source: what its buffer assignments show (scripts/oracle_memory.py).
+// Both must have the same shape and layout. Source: its buffer assignments (scripts/oracle_memory.py).
 #ifndef KASHI_ANALYSIS_OPERAND_SHARING_H_
 #define KASHI_ANALYSIS_OPERAND_SHARING_H_
 
@@ -30,8 +30,8 @@ class OperandSharing {
     ShapeIndex index;
   };
 
-  // False unless operand.instruction is an operand of result.instruction. What in_place.h names is not looked at: that lies
-  // in one buffer anyway. The size of a fusion is walked once for each of its parameters, and not again.
+  // False unless operand.instruction is an operand of result.instruction. What in_place.h names is not looked at: that
+  // lies in one buffer anyway. The size of a fusion is walked once for each of its parameters, and not again.
   bool MayShare(const Part& operand, const Part& result);
 
  private:

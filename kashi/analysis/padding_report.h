@@ -1,4 +1,4 @@
-// Which arrays of a program are mostly padding, and what would make them smaller.
+// The arrays of a program with the most padding, and suggestions to make them smaller.
 //
 //   f32[256,512,128,2]{3,2,1,0:T(8,128)}    8 GiB for 128 MiB of data
 //     another order                         f32[256,512,128,2]{2,3,1,0:T(2,128)}   128 MiB
@@ -16,8 +16,8 @@
 
 namespace kashi {
 
-// A shape that takes fewer bytes: measured, with tiles that the target's compiler would choose. All but the last kind hold
-// the same data.
+// A shape that takes fewer bytes: measured, with tiles that the target's compiler would choose. All but the last kind
+// hold the same data.
 struct PaddingSuggestion {
   enum class Kind {
     kDimensionOrder,

@@ -1,4 +1,4 @@
-// The nodes of a shape's tuple tree as a flat list, with what each takes on the device.
+// The nodes of a shape's tuple tree as a flat list, with their sizes on the device.
 //
 //   (f32[2], (s8[], pred[]))     0 (…)   1 f32[2]   2 (…)   3 s8[]   4 pred[]
 //
@@ -34,15 +34,15 @@ struct ShapeNode {
 
 class ShapeNodes {
  public:
-  // RESOURCE_EXHAUSTED for more than 2^24 nodes, 64 tuples in one another, or 2^63 - 1 bytes. What nobody knows takes
-  // nothing: an unbounded dimension, an invalid layout of a module that was not verified. Without a layout the default
-  // one counts.
+  // RESOURCE_EXHAUSTED for more than 2^24 nodes, tuples nested more than 64 deep, or 2^63 - 1 bytes. A node of unknown
+  // size takes nothing: an unbounded dimension, an invalid layout of a module that was not verified. Without a layout
+  // the default one counts.
   static absl::StatusOr<ShapeNodes> Make(const Shape& shape, const MemoryTarget& target);
 
   // In pre-order: the root first.
   absl::Span<const ShapeNode> nodes() const { return nodes_; }
   int32_t size() const { return static_cast<int32_t>(nodes_.size()); }
-  // Where an element of a tuple's node stands; nullopt unless the node is a tuple with so many elements. O(1).
+  // The node of a tuple element; nullopt unless the node is a tuple with this element. O(1).
   std::optional<int32_t> Element(int32_t node, int64_t number) const;
   // The same down a path.
   std::optional<int32_t> Find(ShapeIndexView index) const;

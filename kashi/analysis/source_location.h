@@ -1,4 +1,4 @@
-// Where in the user's program an instruction comes from.
+// The source location of an instruction in the user's program.
 #ifndef KASHI_ANALYSIS_SOURCE_LOCATION_H_
 #define KASHI_ANALYSIS_SOURCE_LOCATION_H_
 
@@ -11,7 +11,7 @@ namespace kashi {
 
 struct SourceLocation {
   std::string op_name;  // "jit(f)/dot_general"
-  std::string file;     // "" if nobody says
+  std::string file;     // "" if unknown
   int32_t line = 0;
 };
 

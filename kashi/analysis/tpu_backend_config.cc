@@ -10,7 +10,7 @@
 namespace kashi::internal {
 namespace {
 
-// What stands between `begin` and the next `end`, and takes all of it off the text; nullopt if there is none.
+// Returns the text between `begin` and the next `end`, and removes it from the input; nullopt if there is none.
 std::optional<absl::string_view> TakeBetween(absl::string_view begin, char end, absl::string_view* text) {
   const size_t at = text->find(begin);
   if (at == absl::string_view::npos) return std::nullopt;
@@ -30,7 +30,7 @@ std::optional<int64_t> NumberOf(absl::string_view key, absl::string_view object)
   return number;
 }
 
-// The numbers of `"0","2"`; empty if one of them is none.
+// The numbers of `"0","2"`; empty if one of them is not a number.
 std::vector<int64_t> NumbersOf(absl::string_view list) {
   std::vector<int64_t> numbers;
   for (absl::string_view each : absl::StrSplit(list, ',')) {

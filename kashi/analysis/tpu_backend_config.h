@@ -1,10 +1,10 @@
-// What the TPU compiler writes of memory into an instruction's backend config, as JSON:
+// The facts about memory that the TPU compiler writes to the backend config of an instruction, as JSON:
 //
 //   "used_scoped_memory_configs":[{"memory_space":"1","offset":"0","size":"16384"}]    scratch, while it runs
-//   "aliasing_operands":{"lists":[{"indices":["0","2"]}]}                              what lies in one place
+//   "aliasing_operands":{"lists":[{"indices":["0","2"]}]}                              operands and results in the same place
 //
-// Both are read by looking for these keys as the compiler spells them: it writes no spaces, and a JSON reader would
-// take longer than all else that is done with a module.
+// Both are found by a search for these keys as the compiler writes them, without spaces. A JSON parser would take
+// longer than the rest of the analysis.
 #ifndef KASHI_ANALYSIS_TPU_BACKEND_CONFIG_H_
 #define KASHI_ANALYSIS_TPU_BACKEND_CONFIG_H_
 

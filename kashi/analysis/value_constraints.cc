@@ -1,6 +1,6 @@
-// Entry point: ValueConstraints::Build. Every place of a value (an instruction, and a node of its shape's tuple tree) has a
-// number. A place whose wish has changed waits in a queue until the wish has been handed to the places that its value is
-// made of; what operations on arrays do is operand_constraints.h, what moves tuples and what calls is here.
+// Entry point: ValueConstraints::Build. Every place of a value (an instruction, and a node of its shape's tuple tree)
+// has a number. A place whose wish has changed waits in a queue until the wish has been handed to the places that its
+// value is made of; what operations on arrays do is operand_constraints.h, what moves tuples and what calls is here.
 #include "kashi/analysis/value_constraints.h"
 
 #include <algorithm>

@@ -1,15 +1,15 @@
-// What a program wants of values that it does not make itself, so that it computes something worth looking at: indices
-// within what they index, positive numbers under a square root, few iterations. For those that make up arguments
-// (fake_arguments.h), and values for constants that were elided.
+// Constraints on the inputs of a program, so that its results are meaningful: indices within their array, positive
+// numbers under a square root, few iterations. They are used for random arguments (fake_arguments.h) and for elided
+// constants.
 //
 //   p = f32[64] parameter(1)                  p: in [0.1, ...], for rsqrt
 //   b = f32[8,64] broadcast(p), …             |
-//   s = f32[8,64] add(b, epsilon)             | handed back by what moves, converts and adds
-//   r = f32[8,64] rsqrt(s)                    wants a positive operand
+//   s = f32[8,64] add(b, epsilon)             | passed through moves, conversions and additions
+//   r = f32[8,64] rsqrt(s)                    needs a positive operand
 //
-// Wishes are handed from each operation to its operands, and on, until nothing changes: through tuples, calls, fusions,
-// loops, conditionals and asynchronous operations, as far as the operation's inverse is known. A guide, not a proof: where
-// wishes contradict each other the first one holds, and indices win over other wishes.
+// A constraint is passed from an operation to its operands, and further until nothing changes: through tuples, calls,
+// fusions, loops, conditionals and asynchronous operations, as far as the inverse of the operation is known. This is a
+// heuristic: of contradicting constraints the first one holds, but indices have priority.
 #ifndef KASHI_ANALYSIS_VALUE_CONSTRAINTS_H_
 #define KASHI_ANALYSIS_VALUE_CONSTRAINTS_H_
 
@@ -51,7 +51,7 @@ class ValueConstraints {
   // go round a few times. The module must outlive this.
   static absl::StatusOr<ValueConstraints> Build(const HloModule& module);
 
-  // Of the array at `index` in what the instruction makes. Free if nobody wants anything of it.
+  // The constraint on the array at `index` of the result of the instruction; free if there is none.
   ValueConstraint Of(const HloInstruction* instruction, const ShapeIndex& index) const;
 
  private:

@@ -1,5 +1,5 @@
-// Numbers for all places in which values stand: each instruction of a computation that has buffers (call_graph.h), and
-// each node of its shape's tuple tree. What is computed per place is then a plain vector.
+// Numbers for the positions of values: a position is a node of the shape of an instruction, in a computation that has
+// buffers (call_graph.h). Facts per position are then vectors.
 //
 //   p = (f32[2], s32[]) parameter(0)        4 p{}   5 p{0}   6 p{1}
 //   g = f32[2] get-tuple-element(p) …       7 g
@@ -28,7 +28,7 @@ struct PositionRange {
   const internal::ShapeNodes* nodes = nullptr;
 
   int32_t size() const { return nodes->nodes()[node].subtree_size; }
-  // nullopt unless this is a tuple with so many elements.
+  // nullopt unless this is a tuple with this element.
   std::optional<PositionRange> Element(int64_t number) const;
   std::optional<PositionRange> Find(ShapeIndexView index) const;
 };

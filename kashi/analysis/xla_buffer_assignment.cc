@@ -15,7 +15,8 @@
 namespace kashi {
 namespace {
 
-// The rest of a line, from which pieces are taken. The first piece that is not there makes an error; nothing is taken then.
+// The rest of a line, from which pieces are taken. The first piece that is not there makes an error; nothing is taken
+// then.
 class LineReader {
  public:
   LineReader(const SourceText& source, absl::string_view line) : source_(source), rest_(line) {}
@@ -92,7 +93,8 @@ void SkipShape(LineReader* line) {
   line->TakeUntil("}");
 }
 
-// "allocation 0: size 4, color 1, parameter 0, shape |f32[]| at ShapeIndex {}, maybe-live-out:". Unknown flags are skipped.
+// "allocation 0: size 4, color 1, parameter 0, shape |f32[]| at ShapeIndex {}, maybe-live-out:". Unknown flags are
+// skipped.
 XlaBufferAssignment::Allocation ReadAllocation(LineReader* line, int64_t* total) {
   XlaBufferAssignment::Allocation allocation;
   line->TakeNumber();

@@ -1,7 +1,7 @@
-// Reads what XLA itself says of a module's memory: the files beside the module in a dump (--xla_dump_to).
+// Reads XLA's files about the memory of a module, beside the module in a dump (--xla_dump_to).
 //
 //   module_0008.jit_f.cpu_after_optimizations.txt                          the module
-//   module_0008.jit_f.cpu_after_optimizations-buffer-assignment.txt        where each value lies
+//   module_0008.jit_f.cpu_after_optimizations-buffer-assignment.txt        the place of each value
 //   module_0008.jit_f.cpu_after_optimizations-memory-usage-report.txt      totals by memory space
 //
 //   BufferAssignment:
@@ -10,7 +10,7 @@
 //    value: <42 while.5{1} (phi) @0> (size=32768,offset=0): f32[64,128]{1,0}
 //   allocation 1: size 4, parameter 0, shape |f32[]| at ShapeIndex {}:
 //
-// Source: what jaxlib 0.10.2 writes.
+// Source: the files of jaxlib 0.10.2.
 #ifndef KASHI_ANALYSIS_XLA_BUFFER_ASSIGNMENT_H_
 #define KASHI_ANALYSIS_XLA_BUFFER_ASSIGNMENT_H_
 
@@ -43,17 +43,17 @@ struct XlaBufferAssignment {
   std::vector<Allocation> allocations;
 };
 
-// Text after the allocations, which some versions write, is not read. INVALID_ARGUMENT with name:line:column, the line and a
-// caret for what is no such text: numbers that are negative or too large, sizes that are beyond 2^60 in all, values outside of
-// their allocation among it. O(text).
+// Text after the allocations, which some versions write, is not read. INVALID_ARGUMENT with name:line:column, the line
+// and a caret for what is no such text: numbers that are negative or too large, sizes that are beyond 2^60 in all,
+// values outside of their allocation among it. O(text).
 absl::StatusOr<XlaBufferAssignment> ParseXlaBufferAssignment(absl::string_view text, absl::string_view name);
 
 struct XlaMemoryUsage {
   int64_t memory_space = 0;
   int64_t bytes = 0;  // of all allocations
 };
-// "Memory Space: default (color=0)" and "Total bytes: 112680 (110.0KiB)", once for each space; other lines are not read.
-// INVALID_ARGUMENT as above, and for a text without such lines.
+// "Memory Space: default (color=0)" and "Total bytes: 112680 (110.0KiB)", once for each space; other lines are not
+// read. INVALID_ARGUMENT as above, and for a text without such lines.
 absl::StatusOr<std::vector<XlaMemoryUsage>> ParseXlaMemoryUsageReport(absl::string_view text, absl::string_view name);
 
 }  // namespace kashi

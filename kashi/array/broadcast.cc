@@ -45,7 +45,7 @@ bool IsIota(absl::Span<const int64_t> values) {
   return true;
 }
 
-// XLA dies of two types of which neither is the more precise, such as f8e4m3 and f8e4m3fnuz.
+// XLA dies if neither of the two types is more precise, such as f8e4m3 and f8e4m3fnuz.
 absl::StatusOr<PrimitiveType> HigherPrecision(const Shape& lhs, const Shape& rhs) {
   const PrimitiveType type = primitive_util::TryHigherPrecisionType(lhs.element_type(), rhs.element_type());
   if (type != PRIMITIVE_TYPE_INVALID) return type;

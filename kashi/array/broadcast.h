@@ -1,14 +1,14 @@
-// The shape rules of element-wise operations: how operands of different sizes and ranks fit together.
-// (array-model.md, 7; select's layout as real XLA gives it)
+// The shape rules of elementwise operations: how operands of different sizes and ranks are combined.
+// (array-model.md, 7; the layout of select is that of real XLA)
 //
-//   f32[2,1] with f32[1,3]                      -> f32[2,3]       degenerate: a 1 gives way
+//   f32[2,1] with f32[1,3]                      -> f32[2,3]       degenerate: a size of 1 is expanded
 //   f32[]    with f32[2,3]                      -> f32[2,3]       scalar
 //   f32[3]   with f32[2,3], dimensions={1}      -> f32[2,3]       in-dim: dimension i of the smaller is dimension d[i]
 //   f32[4]   with f32[1,2], dimensions={0}      -> f32[4,2]       in-dim, then degenerate
-//   f32[?]   with f32[<=3]                      -> f32[<=3]       an unbounded size learns from the other
+//   f32[?]   with f32[<=3]                      -> f32[<=3]       an unbounded size takes the other size
 //
-// Pure functions: shapes in, the result's shape or INVALID_ARGUMENT out, checks and texts in upstream's order. What only
-// one opcode asks for (arithmetic rejects PRED, …) stands with the opcode's own shape rule.
+// These functions return the shape of the result or INVALID_ARGUMENT. The checks and their texts have XLA's order.
+// Checks of single opcodes (arithmetic rejects PRED, …) are in the shape rules of these opcodes.
 #ifndef KASHI_ARRAY_BROADCAST_H_
 #define KASHI_ARRAY_BROADCAST_H_
 
@@ -34,13 +34,13 @@ absl::StatusOr<Shape> InferDegenerateDimensionBroadcastShape(const Shape& lhs, c
 absl::StatusOr<Shape> InferInDimBroadcastShape(const Shape& smaller, const Shape& larger,
                                                absl::Span<const int64_t> broadcast_dimensions);
 
-// The result of a binary element-wise operation (`operation` is its text name). Element types must agree, floating ones up
-// to precision: the higher wins. Where the sizes agree already, the result keeps lhs' layout.
+// The result of a binary element-wise operation (`operation` is its text name). Element types must agree, floating ones
+// up to precision: the higher wins. Where the sizes agree already, the result keeps lhs' layout.
 absl::StatusOr<Shape> InferElementwiseBinaryShape(absl::string_view operation, const Shape& lhs, const Shape& rhs,
                                                   absl::Span<const int64_t> broadcast_dimensions);
 
-// No broadcasting but of a scalar `pred`. The layout is that of `pred`, or of `on_true` if `pred` is a scalar; how many bits
-// an element takes is always on_true's.
+// No broadcasting but of a scalar `pred`. The layout is that of `pred`, or of `on_true` if `pred` is a scalar; how many
+// bits an element takes is always on_true's.
 absl::StatusOr<Shape> InferSelectShape(const Shape& pred, const Shape& on_true, const Shape& on_false);
 
 // The result is `operand`; each bound is a scalar or has its sizes.

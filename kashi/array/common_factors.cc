@@ -30,7 +30,7 @@ Cuts CommonFactors(absl::Span<const int64_t> a, absl::Span<const int64_t> b) {
     cuts.emplace_back(i, j);
     return cuts;
   }
-  // A size 0 makes the products equal whatever follows it: {0,10} and {0,10,3} do not line up behind the 10.
+  // A size 0 makes the products equal for any later sizes: {0,10} and {0,10,3} do not match after the 10.
   const int64_t rest = Product(a.subspan(i));
   if (rest != Product(b.subspan(j)) || (rest != 0 && !(ProductFits(a.subspan(i)) && ProductFits(b.subspan(j))))) {
     return {{0, 0}, {a_size, b_size}};

@@ -1,5 +1,5 @@
-// How two lists of sizes with the same product line up: the finest cuts such that each piece of one list has the same
-// product as the matching piece of the other. This is what a reshape merges, splits or leaves alone.
+// Cuts two lists of sizes with the same product into as many pieces as possible, so that matching pieces have the same
+// product. A reshape merges, splits or keeps the dimensions of each piece.
 //
 //   CommonFactors({2,5,1,3}, {1,10,3,1}) == {(0,0), (0,1), (2,2), (3,2), (4,3), (4,4)}
 //     pieces: {} and {1}, {2,5} and {10}, {1} and {}, {3} and {3}, {} and {1}

@@ -1,22 +1,23 @@
-// How many bytes a value takes in a device's memory, and where they go.
+// The bytes of a value in the memory of a device: data, padding in tiles, padding at the tail, prefix.
 //
 //   f32[3,5]{1,0:T(2,2)}      60 unpadded, 96 on the device: 36 in tiles
 //   s32[5]{0:T(4)L(16)}       20 unpadded, 64 on the device: 12 in tiles, 32 at the tail
-//   s4[9]{0:E(4)M(64)}         5 unpadded, 69 on the device: 64 in front
+//   s4[9]{0:E(4)M(64)}         5 unpadded, 69 on the device: 64 before the array
 //
-// An array takes the positions of its layout (IndexMap::padded_element_count) times the element's bits, in whole bytes:
-// E if given, else 8 times the type's bytes (an s4 without E(4) takes a byte). The TPU compiler does the same, and
-// differs where the memory space says more than the layout does. These rules and the one above give every measured size
-// of tests/data/tpu_shapes.tsv (6,058 sizes of seven generations of TPU, by the TPU compiler's own count):
+// The size of an array is the number of positions in its layout (IndexMap::padded_element_count) times the bits of an
+// element, rounded up to whole bytes. The bits are E if given, else 8 times the bytes of the type (an s4 without E(4)
+// takes a byte). The TPU compiler does the same, except where the memory space matters. With the rules below this gives
+// every measured size of tests/data/tpu_shapes.tsv (6,058 sizes on seven TPU generations, as the TPU compiler reports
+// them):
 //
 //   without a tile: a scalar of less than 32 bits in S(0), or any array in
 //   S(1), S(3), S(4), S(6)                                                     padded as if it had T(8,128)
-//   S(2), the synchronisation flags                                            not padded, whatever its tile
-//   a layout with split configs, SC(..)                                        one core's share: the largest piece
+//   S(2), the synchronisation flags                                            not padded, even with a tile
+//   a layout with split configs, SC(..)                                        the part of one core: the largest piece
 //
-// The first rule is about TPU programs (a bf16[] in one takes 2048 bytes); `pad_untiled` turns it off for other
-// devices. Only the first tile pads in those layouts. Where a later one pads too, as in f32[4,6]{1,0:T(3)(2)}, the size
-// here holds all positions (128 bytes); XLA's own ShapeUtil::ArraySize counts the first tile only (96).
+// The first rule is for TPU programs (there a bf16[] takes 2048 bytes); `pad_untiled` turns it off for other devices.
+// Only the first tile pads in those layouts. If a later tile pads too, as in f32[4,6]{1,0:T(3)(2)}, the size here
+// includes all positions (128 bytes); XLA's ShapeUtil::ArraySize only counts the padding of the first tile (96).
 #ifndef KASHI_ARRAY_DEVICE_SIZE_H_
 #define KASHI_ARRAY_DEVICE_SIZE_H_
 

@@ -1,4 +1,4 @@
-// What the documents call the dimensions of small arrays: x; y, x; z, y, x; p, z, y, x (dimension 0 first).
+// The names of the dimensions of small arrays: x; y, x; z, y, x; p, z, y, x (dimension 0 first).
 #ifndef KASHI_ARRAY_DIMENSION_NAMES_H_
 #define KASHI_ARRAY_DIMENSION_NAMES_H_
 

@@ -1,4 +1,4 @@
-// A list with room for one number a dimension. Ranks up to InlineRank() need no allocation.
+// A list with one number per dimension. Ranks up to InlineRank() need no allocation.
 #ifndef KASHI_ARRAY_DIMENSION_VECTOR_H_
 #define KASHI_ARRAY_DIMENSION_VECTOR_H_
 

@@ -1,4 +1,4 @@
-// One element of one native type from one of another, by the rules of XLA's convert operation (hlo-ops.md, 1.5):
+// Converts an element from one native type to another by the rules of XLA's convert operation (hlo-ops.md, 1.5):
 //
 //   from \ to    PRED      integer              real               complex
 //   PRED         -         0, 1                 0, 1               (0 or 1, 0)
@@ -7,7 +7,7 @@
 //                          NaN is 0
 //   complex      x != 0    of the real part     of the real part   part by part
 //
-// Only the literal and the evaluator know that complex to non-complex is not done by itself; here it has a meaning.
+// Literals and the evaluator refuse complex to non-complex without an explicit operation. Here it is defined.
 #ifndef KASHI_ARRAY_ELEMENT_CONVERT_H_
 #define KASHI_ARRAY_ELEMENT_CONVERT_H_
 

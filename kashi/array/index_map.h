@@ -12,23 +12,22 @@
 //   //   16  17  18  19        |  24   -   -   -
 //   //    -   -   -   -        |   -   -   -   -
 //
-// An IndexMap is built once from a shape (cost: about a microsecond, proportional to rank and tile entries) and then
-// answers in a few nanoseconds, without allocation: for rank plus intermediate values up to 64; beyond that a query
-// takes its scratch from the heap. It is immutable and may be shared between threads. Split configs (SC) do not move
-// elements.
+// Making an IndexMap from a shape takes about a microsecond, proportional to the rank and the tile entries. A query
+// then takes a few nanoseconds. It allocates no memory if rank plus intermediate values are at most 64. An IndexMap is
+// immutable and can be shared between threads. Split configs (SC) do not change positions.
 //
 //   Post: for all logical i: PhysicalToLogical(LogicalToPhysical(i)) gives i
 //   Post: every p in [0, padded_element_count()) is exactly one element, or padding
 //
-// How: every digit of the number system is floor(v / d) mod m of an index v. That is floor(v/d) - m * floor(v/(d*m)),
-// and so a position is a sum of quotients of the index, and an index a sum of digits of the position:
+// Method: every digit of the number system is floor(v / d) mod m for an index v. This equals floor(v/d) - m *
+// floor(v/(d*m)). So a position is a sum of quotients of the index, and an index is a sum of digits of the position:
 //
 //   physical = i0*4 + i1 + i0/2*8 + i1/4*4            i0 = p/16*2 + p/4%2        padding unless i0 < 3
 //                                                     i1 = p/8%2*4 + p%4         padding unless i1 < 5
 //
-// with one multiplication for a quotient. Where the digits do not nest (T(3)(2): 2 does not divide 3) or are merged
-// (`*`), the value between the two tiles is computed first; on the way back it is checked against its bound, for values
-// beyond that are padding too. ToString() shows all this.
+// A quotient takes one multiplication. If the digits do not nest (T(3)(2): 2 does not divide 3) or are merged (`*`),
+// the value between the two tiles is computed first. In the other direction this value is compared with its bound,
+// because values beyond it are padding too. ToString() prints all of this.
 #ifndef KASHI_ARRAY_INDEX_MAP_H_
 #define KASHI_ARRAY_INDEX_MAP_H_
 
@@ -75,8 +74,8 @@ class IndexMap {
   // there is padding (what `index` then holds is unspecified). Pre: 0 <= physical < padded_element_count().
   bool PhysicalToLogical(int64_t physical, absl::Span<int64_t> index) const;
 
-  // The byte, counted from the start of the buffer with the prefix included, that holds the first bit of the element at a
-  // position, and that bit within it: packed elements fill a byte from its lowest bit upwards.
+  // The byte, counted from the start of the buffer with the prefix included, that holds the first bit of the element at
+  // a position, and that bit within it: packed elements fill a byte from its lowest bit upwards.
   int64_t ByteOffset(int64_t physical) const { return prefix_bytes_ + static_cast<int64_t>(BitsBefore(physical) / 8); }
   int BitInByte(int64_t physical) const { return static_cast<int>(BitsBefore(physical) % 8); }
 

@@ -1,5 +1,5 @@
-// Index arithmetic of dense arrays, as XLA's IndexUtil has it: by minor_to_major and plain bounds. Tiles and padding are
-// not looked at (array-model.md, 4.2 and 6); IndexMap (index_map.h) is the exact one.
+// Index arithmetic of dense arrays, as in XLA's IndexUtil: by minor_to_major and bounds. It ignores tiles and padding
+// (array-model.md, 4.2 and 6). IndexMap (index_map.h) is exact.
 #ifndef KASHI_ARRAY_INDEX_UTIL_H_
 #define KASHI_ARRAY_INDEX_UTIL_H_
 
@@ -22,7 +22,7 @@ class IndexUtil {
   // The inverse. `linear_index` must be in [0, elements).
   static DimensionVector LinearIndexToMultidimensionalIndex(const Shape& shape, int64_t linear_index);
 
-  // Steps to the next index in logical row-major order (the last dimension fastest), whatever the layout.
+  // Steps to the next index in logical row-major order (the last dimension fastest), for any layout.
   // False at the end; the indices are then as they were.
   static bool BumpIndices(const Shape& shape, absl::Span<int64_t> indices);
 

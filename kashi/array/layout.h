@@ -1,12 +1,12 @@
-// How the elements of an array shape lie in memory: `Layout`, and its parts `Tile` and `SplitConfig`.
+// The placement of the elements of an array in memory: `Layout`, with its parts `Tile` and `SplitConfig`.
 //
 //   {1,0:T(8,128)(2,1)E(4)S(1)}
 //    ^^^ minor_to_major: the fastest-varying logical dimension first; a permutation of [0, rank)
-//        ^^^^^^^^^^^^^^ tiles, applied left to right, each to what the one before left (array-model.md, 4.1)
-//                      E: bits an element takes, when not its natural width    S: memory space
+//        ^^^^^^^^^^^^^^ tiles, applied from left to right, each to the result of the one before (array-model.md, 4.1)
+//                      E: bits per element, if not the natural width    S: memory space
 //
-// The classes have XLA's names and signatures. Like XLA's they hold what they are given: text and validation accept more
-// than has a meaning. ValidateLayoutForShape (layout_util.h) judges; IndexMap (index_map.h) is exact about positions.
+// The classes have XLA's names and signatures. Like XLA's, they accept values without a meaning. ValidateLayoutForShape
+// (layout_util.h) checks a layout as XLA does; IndexMap (index_map.h) gives exact positions.
 #ifndef KASHI_ARRAY_LAYOUT_H_
 #define KASHI_ARRAY_LAYOUT_H_
 
@@ -31,7 +31,8 @@ class TileProto;
 class SplitConfigProto;
 class LayoutProto;
 
-// One level of tiling: the sizes of a tile, most major first. It covers the most minor dimensions of what it is applied to.
+// One level of tiling: the sizes of a tile, most major first. It covers the most minor dimensions of what it is applied
+// to.
 class Tile {
  public:
   // An entry of this value merges its dimension into the next more minor one before tiling; printed `*`.

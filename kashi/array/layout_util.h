@@ -1,7 +1,7 @@
-// Making, checking, changing and reading layouts: XLA's LayoutUtil. The door; the work stands in
-//   layout_make.cc        making and defaults        layout_validate.cc   the checks, in upstream's order
+// Functions to make, check, change and query layouts: XLA's LayoutUtil. The implementation is in
+//   layout_make.cc        making and defaults        layout_validate.cc   the checks, in XLA's order
 //   layout_change.cc      clearing, copying, moving  layout_query.cc      order, splits, linear index
-// Functions that take a layout of a shape without one die, as XLA's do.
+// Functions that need the layout of a shape die if it has none, as XLA's do.
 #ifndef KASHI_ARRAY_LAYOUT_UTIL_H_
 #define KASHI_ARRAY_LAYOUT_UTIL_H_
 

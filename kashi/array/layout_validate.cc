@@ -1,7 +1,7 @@
 // LayoutUtil: is this layout one for this shape? Entry points: ValidateLayoutForShape and, over a tuple tree,
-// ValidateLayoutInShape. Texts and order of the checks are upstream's (array-model.md, 3.3); the numbers in comments are
-// those of its list. Not judged, as in XLA: tiles of higher rank than the array, `*` at a tile's end, S, M, and whether E
-// goes with the element type.
+// ValidateLayoutInShape. Texts and order of the checks are upstream's (array-model.md, 3.3); the numbers in comments
+// are those of its list. Not judged, as in XLA: tiles of higher rank than the array, `*` at a tile's end, S, M, and
+// whether E goes with the element type.
 
 #include <string>
 

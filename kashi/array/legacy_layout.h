@@ -1,20 +1,20 @@
 // The layouts of XLA's older documents: Layout { minor_to_major = 1; padded_dimensions = 2; padding_value = 3 }.
 //
-// Padding is written down per *logical* dimension, at its high end; the padded array then lies in memory by
-// minor_to_major with the padded widths as bounds. There are no tiles. [2,3] with the elements a b c / d e f:
+// Padding is given per *logical* dimension, at its high end. The padded array is stored by minor_to_major with the
+// padded widths as bounds. There are no tiles. [2,3] with the elements a b c / d e f:
 //
 //   minor_to_major {0,1}                          a d b e c f
 //   minor_to_major {0,1}, padded [3,5], ZERO      a d 0 b e 0 c f 0 0 0 0 0 0 0
 //   minor_to_major {1,0}, padded [3,5], ZERO      a b c 0 0 d e f 0 0 0 0 0 0 0
 //
-// XLA's modern proto takes fields 2 to 5 and forgets them, and its text never showed them. So a Layout (layout.h)
-// cannot hold them; those that want them ask for a LegacyLayout. (XLA's own index helpers of that time used
-// the bounds without padding; the documents' picture, above, is the definition here.)
+// XLA's present proto ignores fields 2 to 5, and its text never had them. So a Layout (layout.h) does not have them;
+// use a LegacyLayout for them. (XLA's index helpers of that time used the bounds without padding. The definition here
+// is the example above, which is that of the old documents.)
 //
 // ToModernLayout is exact: legacy padding is one tile of full rank whose entries are the padded widths in physical
-// order, [2,3] {0,1} padded [3,5] = {0,1:T(5,3)}. Two things do not survive: the fill value (tile padding holds nothing
-// defined), and shapes with a dimension of size 0: a tiled array of these has no positions, a legacy one has
-// product(padded) of them.
+// order, [2,3] {0,1} padded [3,5] = {0,1:T(5,3)}. Two things are lost: the fill value (the contents of tile padding are
+// not defined), and the positions of shapes with a dimension of size 0: a tiled array has none, a legacy array has
+// product(padded).
 #ifndef KASHI_ARRAY_LEGACY_LAYOUT_H_
 #define KASHI_ARRAY_LEGACY_LAYOUT_H_
 

@@ -1,10 +1,9 @@
 // The tokens of XLA's texts, one at a time, without copies. (array-model.md, 2.1)
 //
-// Space, tab, line feed, carriage return and the comments /* … */ and // … separate tokens. An identifier that is followed
-// at once by `:` or `=` is a name (`p0:`) or an attribute name (`dims=`): so `T:` is never the identifier T.
+// Space, tab, line feed, carriage return and the comments /* … */ and // … separate tokens. An identifier directly
+// before `:` or `=` is a name (`p0:`) or an attribute name (`dims=`): so `T:` is never the identifier T.
 //
-// `inf`, `nan`, `true` and `false` are identifiers here; what of a literal is no identifier (`-inf`, `nan(0x1)`, `...`)
-// is a token of its own.
+// `inf`, `nan`, `true` and `false` are identifiers. `-inf`, `nan(0x1)` and `...` are tokens of their own.
 #ifndef KASHI_ARRAY_LEXER_H_
 #define KASHI_ARRAY_LEXER_H_
 
@@ -50,12 +49,13 @@ struct Token {
   Kind kind = Kind::kEnd;
   size_t begin = 0;  // bytes [begin, end) of the text
   size_t end = 0;
-  // Of kInt. As XLA reads it: 2^63 and above is the same 64 bits as a negative number; `wrapped` then says so.
+  // The value of kInt, as XLA reads it: 2^63 and above gives the negative number of the same 64 bits, and sets
+  // `wrapped`.
   int64_t int_value = 0;
   bool wrapped = false;
 };
 
-// What a token of kind kString stands for: without the quotes, C's escapes undone. Nothing if an escape is none of C's.
+// The value of a token of kind kString, without quotes and with C's escapes decoded. nullopt if an escape is not C's.
 std::optional<std::string> UnescapeString(absl::string_view token_text);
 
 // "`]`", "an integer", "end of text": what a message calls a kind.

@@ -5,11 +5,11 @@
 //   float8_e4m3fn(1.75f)   0 0111 110   = 2^(7 - 7) * (1 + 6/8)          rep() == 0x3e
 //   float8_e4m3fn(0.01f)   0 0000 101   = 2^(1 - 7) * 5/8 = 0.009765625  rep() == 0x05
 //
-// From float, a value is rounded to the nearest, ties to even; back to float it is exact. From double too, at once, if
-// the type has at most 8 bits; half and bfloat16 round to float first: half(1 + 0x1p-11 + 0x1p-40) is 1, not the next
-// number. Integers also become floats first. Arithmetic is that of float, rounded (for + - * / that is the correctly
-// rounded result, float having more than twice the bits). All this agrees, code for code, with Eigen and ml_dtypes, and
-// so with XLA's constants and conversions:
+// A conversion from float rounds to nearest, ties to even; a conversion to float is exact. A conversion from double
+// rounds once for types of at most 8 bits; for half and bfloat16 it rounds to float first: half(1 + 0x1p-11 + 0x1p-40)
+// is 1, not the next number. Integers are converted to float first. Arithmetic is that of float, rounded (for + - * /
+// that is the correctly rounded result, float having more than twice the bits). All this agrees, code for code, with
+// Eigen and ml_dtypes, and so with XLA's constants and conversions:
 //
 //   format   too large, infinity      NaN                                                          example
 //   Ieee     infinity                 quiet NaN of the same sign, payload dropped                  half, float8_e5m2
@@ -18,9 +18,8 @@
 //   Finite   largest, same sign       zero of the *other* sign (there is no NaN; odd, but theirs)  float4_e2m1fn
 //   E8m0     NaN                      NaN; so do zero and negative numbers                         float8_e8m0fnu
 //
-// E8m0 has no mantissa bit that could be even: 1.5 * 2^n is a tie and goes up. Positive numbers below its smallest,
-// 2^-127, become that; but all between 2^-127 and 2^-126 become 2^-126, be they as near to 2^-127 as they like (seen in
-// ml_dtypes and in XLA).
+// E8m0 has no mantissa bit: 1.5 * 2^n is a tie and is rounded up. Positive numbers below 2^-127, the smallest number,
+// become 2^-127. All numbers between 2^-127 and 2^-126 become 2^-126 (observed in ml_dtypes and in XLA).
 //
 // There are no mixed operators: bfloat16 + float is a float, by the implicit conversion, which also gives comparisons.
 
@@ -180,7 +179,7 @@ class NarrowFloat {
     return (value + (Bits{1} << (shift - 1)) - 1 + odd) >> shift;
   }
 
-  // `Bits` is the image of the IEEE format `Source` with so many mantissa bits and that bias: float or double.
+  // `Bits` are the bits of the IEEE format `Source` (float or double) with this number of mantissa bits and this bias.
   template <typename Bits, int kSourceMantissaBits, int kSourceBias, typename Source>
   static constexpr Rep Encode(Source value) {
     constexpr int kSourceBits = sizeof(Bits) * 8;

@@ -3,11 +3,11 @@
 //   s4(7) + s4(1) == s4(-8)      arithmetic wraps
 //   s4(0x0e) == s4(-2)           only the low bits count
 //
-// In memory the high bits are 0: s4(-2) is the byte 0x0e, as in XLA, in its protos and in ml_dtypes' NumPy arrays. A
-// byte that was made elsewhere may have anything there; it is not read.
+// In memory the high bits are 0: s4(-2) is the byte 0x0e, as in XLA, in its protos and in ml_dtypes' NumPy arrays. The
+// high bits of a byte from elsewhere are ignored.
 //
-// Conversions are explicit both ways; comparisons with ordinary integers are there. Division by zero is as undefined as
-// that of int. Packed arrays (two s4 in a byte) are PackIntN's business, see primitive_util.h.
+// Conversions are explicit in both directions. Comparisons with ordinary integers exist. Division by zero is undefined,
+// as for int. For packed arrays (two s4 in a byte) see PackIntN in primitive_util.h.
 
 #ifndef KASHI_ARRAY_NARROW_INT_H_
 #define KASHI_ARRAY_NARROW_INT_H_

@@ -14,7 +14,8 @@ namespace {
 constexpr size_t kMaxMovedDimensions = 24;
 
 // minor_to_major lists in which each choice of `covered` dimensions stands at the minor end and the others keep their
-// order behind it: what the tiles do not cover is not padded, so its order does not matter. The present one comes first.
+// order behind it: what the tiles do not cover is not padded, so its order does not matter. The present one comes
+// first.
 //
 //   covered = 2, {3,2,1,0}:  {3,2,1,0} {3,1,2,0} {3,0,2,1} {2,3,1,0} …
 std::vector<DimensionVector> DimensionOrders(absl::Span<const int64_t> minor_to_major, size_t covered) {

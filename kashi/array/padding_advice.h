@@ -1,6 +1,5 @@
-// Cheaper layouts for an array whose padding costs much. Every proposal has been measured: its bytes are those that
-// GetDeviceSize (device_size.h) gives for the shape that is proposed, and its tiles are such as a TPU's compiler would give
-// that order of dimensions (tpu_tiling.h).
+// Suggests layouts with less padding. The size of each suggestion is that of GetDeviceSize (device_size.h). Its tiles
+// are those that a TPU compiler chooses for this order of dimensions (tpu_tiling.h).
 //
 //   f32[256,512,128,2]{3,2,1,0:T(8,128)}  8 GiB, 64 times the data: x = 2 is padded to 128
 //     another order  f32[256,512,128,2]{2,3,1,0:T(2,128)}  128 MiB
@@ -27,10 +26,11 @@ struct PaddingAdvice {
   int64_t bytes;  // on the device, fewer than those of the shape asked about
 };
 
-// The cheapest of each kind, cheapest first; among equals the one whose order changes least. Empty if nothing costs less or
-// the layout has no tiles. Tried is every choice of the two (at rank 1: one) most minor dimensions, each with the tiles that
-// `target` would choose. Without a target these are the generations that would have chosen the shape's own tiles; and if
-// none would, all of them, and the shape's own tiles as well. INVALID_ARGUMENT if the shape has no size on a device.
+// The cheapest of each kind, cheapest first; among equals the one whose order changes least. Empty if nothing costs
+// less or the layout has no tiles. Tried is every choice of the two (at rank 1: one) most minor dimensions, each with
+// the tiles that `target` would choose. Without a target these are the generations that would have chosen the shape's
+// own tiles; and if none would, all of them, and the shape's own tiles as well. INVALID_ARGUMENT if the shape has no
+// size on a device.
 absl::StatusOr<std::vector<PaddingAdvice>> AdviseOnPadding(const Shape& shape,
                                                            std::optional<TpuGeneration> target = std::nullopt);
 

@@ -5,8 +5,8 @@
 //   InversePermutation(p)[p[i]]  == i
 //   ComposePermutations(a, b)[i] == a[b[i]]
 //
-// All die on a `p` that is no permutation of the right size (ComposePermutations: on entries out of range only, as in XLA).
-// Results are vectors; all but Permute make another container when asked: InversePermutation<DimensionVector>(p).
+// All die if `p` is not a permutation of the right size (ComposePermutations: only on entries out of range, as in XLA).
+// Results are vectors. All but Permute can return another container: InversePermutation<DimensionVector>(p).
 #ifndef KASHI_ARRAY_PERMUTATION_UTIL_H_
 #define KASHI_ARRAY_PERMUTATION_UTIL_H_
 

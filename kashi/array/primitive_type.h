@@ -1,11 +1,11 @@
 // PrimitiveType: the element types of XLA's arrays, and the few kinds that are not arrays.
 //
 // In `bf16[8,128]{1,0}` the primitive type is BF16: number 16 in protos, `bf16` in text, 16 bits, two bytes in memory.
-// The enum and the functions that begin with PrimitiveType_ have the names, values and behaviour of what protoc makes
-// from XLA's xla_data.proto, without needing protobuf; what protoc makes for Kashi's own protos uses this enum.
-// GetPrimitiveTypeInfo() gives all columns of primitive_types.def. What to ask of a type stands in primitive_util.h.
+// The enum and the functions that begin with PrimitiveType_ have the names, values and behaviour of protoc's code for
+// XLA's xla_data.proto, but do not need protobuf. protoc's code for Kashi's own protos uses this enum.
+// GetPrimitiveTypeInfo() returns all columns of primitive_types.def. primitive_util.h has the queries about types.
 //
-// A PrimitiveType that came from a proto may hold any int: all functions here accept that.
+// A PrimitiveType from a proto may hold any int. All functions here accept that.
 
 #ifndef KASHI_ARRAY_PRIMITIVE_TYPE_H_
 #define KASHI_ARRAY_PRIMITIVE_TYPE_H_

@@ -34,7 +34,7 @@ const FloatFormat& FormatOf(const char* function, PrimitiveType type) {
   return GetPrimitiveTypeInfo(type).format;
 }
 
-// The type of the class with so many bits, PRIMITIVE_TYPE_INVALID if there is none.
+// The type of the class with this number of bits; PRIMITIVE_TYPE_INVALID if there is none.
 PrimitiveType FindType(PrimitiveClass type_class, int64_t bits) {
   for (const PrimitiveTypeInfo& info : kInfos) {
     if (info.type_class == type_class && info.bits == bits) return info.type;

@@ -1,13 +1,13 @@
-// Questions about primitive types, under XLA's names: what class a type is of, how wide, which numbers it holds, which
-// native C++ type it has, its name in text.
+// Queries about primitive types, with XLA's names: the class of a type, its width, its range, its native C++ type, its
+// name in text.
 //
 //   primitive_util::BitWidth(S4) == 4                    primitive_util::ByteWidth(S4) == 1   (in memory, not packed)
 //   primitive_util::LowercasePrimitiveTypeName(BF16) == "bf16"
 //   primitive_util::CastPreservesValues(S8, BF16)        every s8 is a bf16; false for S16
 //   primitive_util::ArrayTypeSwitch([&](auto type) { using T = primitive_util::NativeTypeOf<type>; ... }, F8E4M3FN)
 //
-// All answers come from primitive_types.def. Where it says "dies", the caller has broken a rule, as in XLA: check with
-// IsArrayType() and its like before, and use StringToPrimitiveType() for names from outside.
+// The source of all answers is primitive_types.def. "Dies" means that the caller has broken a rule, as in XLA: check
+// with IsArrayType() and similar functions before, and use StringToPrimitiveType() for names from outside.
 
 #ifndef KASHI_ARRAY_PRIMITIVE_UTIL_H_
 #define KASHI_ARRAY_PRIMITIVE_UTIL_H_
@@ -165,7 +165,7 @@ constexpr bool Includes(const ValueSet& to, const ValueSet& from) {
 }  // namespace internal
 
 // Whether every value of `from` (each part, if complex; NaN, infinity and -0 too) is a value of `to`. PRED stands for 0
-// and 1, but nothing else becomes a PRED unharmed. False for two different types of which one is no array type.
+// and 1, but no other type converts to PRED without loss. False for two different types if one is not an array type.
 constexpr bool CastPreservesValues(PrimitiveType from, PrimitiveType to) {
   if (from == to) return true;
   if (!IsArrayType(from) || !IsArrayType(to) || to == PRED) return false;
@@ -185,7 +185,7 @@ bool FitsInIntegralType(int64_t x, PrimitiveType type);
 
 // "f8e4m3fn"; "opaque" for OPAQUE_TYPE. Dies for a number that is no type.
 const std::string& LowercasePrimitiveTypeName(PrimitiveType type);
-// The inverse; case matters. "tuple", "opaque", "token" and "buffer" are names, "primitive_type_invalid" is none.
+// The inverse; case matters. "tuple", "opaque", "token" and "buffer" are names, "primitive_type_invalid" is not.
 absl::StatusOr<PrimitiveType> StringToPrimitiveType(absl::string_view name);
 bool IsPrimitiveTypeName(absl::string_view name);
 

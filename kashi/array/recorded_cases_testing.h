@@ -26,7 +26,8 @@ inline std::string UnescapeField(const std::string& field) {
   return text;
 }
 
-// The rows of tests/data/`name`, fields unescaped; lines that begin with # are comments. Fails the test if there are none.
+// The rows of tests/data/`name`, fields unescaped; lines that begin with # are comments. Fails the test if there are
+// none.
 inline std::vector<std::vector<std::string>> ReadTestData(const std::string& name) {
   std::ifstream file(absl::StrCat(KASHI_TEST_DATA, "/", name));
   std::vector<std::vector<std::string>> rows;

@@ -1,11 +1,13 @@
-// The type of a value: an array, a tuple of shapes, a token, an opaque value, or a buffer (one array behind a reference).
+// The type of a value: an array, a tuple of shapes, a token, an opaque value, or a buffer (one array behind a
+// reference).
 //
 //   f32[2,<=3,?]{2,1,0}      array: element type, dimensions (static, bounded dynamic, unbounded dynamic), layout
 //   (s32[], (pred[4]{0}))    tuple      token[]  opaque[]      b(f32[8]{0})  buffer
 //
-// The class has XLA's names, signatures and meanings (array-model.md, 2). Its accessors are a programmer's door: asking an
-// array for its tuple elements, or a tuple for its dimensions, dies. A buffer answers array questions for its element.
-// ParseShape (shape_parser.h) reads text; ShapeUtil (shape_util.h) does everything else.
+// The class has XLA's names, signatures and meanings (array-model.md, 2). An accessor dies if the shape does not have
+// the part:
+// the tuple elements of an array, the dimensions of a tuple. The array accessors of a buffer return the facts of its
+// array. ParseShape (shape_parser.h) reads text; ShapeUtil (shape_util.h) has all other functions.
 #ifndef KASHI_ARRAY_SHAPE_H_
 #define KASHI_ARRAY_SHAPE_H_
 
@@ -68,7 +70,7 @@ class Shape {
   bool IsBuffer() const { return element_type_ == BUFFER; }
   bool IsToken() const { return element_type_ == TOKEN; }
   bool IsOpaque() const { return element_type_ == OPAQUE_TYPE; }
-  // All leaves of the tuple tree are arrays of integers; PRED is none.
+  // All leaves of the tuple tree are arrays of integers; PRED is not one.
   bool AreAllLeavesIntegers() const;
 
   // Dynamism; of a tuple: of any leaf.

@@ -14,7 +14,8 @@ using internal::WrappingAdd;
 using internal::WrappingMultiply;
 namespace {
 
-// How far apart neighbours along each dimension are when minor_to_major[0] varies fastest. Wraps around like ElementsIn.
+// How far apart neighbours along each dimension are when minor_to_major[0] varies fastest. Wraps around like
+// ElementsIn.
 DimensionVector Strides(const Shape& shape, absl::Span<const int64_t> minor_to_major) {
   KASHI_CHECK_EQ(minor_to_major.size(), shape.dimensions_size()) << shape;
   KASHI_CHECK(IsPermutation(minor_to_major)) << shape;
@@ -35,7 +36,7 @@ DimensionVector LogicalStrides(const Shape& shape) {
 
 // Every index of `from` with a single 1 has the same physical position as the index of `to` that is the same element of
 // the reshape. Positions are linear in an index as long as no digit carries, so this on both sides decides for all
-// elements: rank² work, whatever the sizes.
+// elements: rank² work for any sizes.
 bool UnitIndicesStay(const Shape& from, const Shape& to) {
   const DimensionVector from_logical = LogicalStrides(from);
   const DimensionVector from_physical = PhysicalStrides(from);

@@ -10,8 +10,9 @@
 namespace kashi::internal {
 namespace {
 
-// Which functions call a pair of shapes equal, Y or -, in this order: Equal, EqualIgnoringElementType, EqualIgnoringFpPrecision,
-// Compatible, CompatibleIgnoringElementType, CompatibleIgnoringFpPrecision, CompatibleKind. All are symmetric.
+// Which functions call a pair of shapes equal, Y or -, in this order: Equal, EqualIgnoringElementType,
+// EqualIgnoringFpPrecision, Compatible, CompatibleIgnoringElementType, CompatibleIgnoringFpPrecision, CompatibleKind.
+// All are symmetric.
 struct Row {
   const char* lhs;
   const char* rhs;

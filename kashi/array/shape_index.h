@@ -1,4 +1,4 @@
-// Where a subshape stands in a tree of tuples: the list of tuple element numbers on the way down. `{}` is the root.
+// The path to a subshape in a tree of tuples: the tuple element numbers from the root on. `{}` is the root.
 #ifndef KASHI_ARRAY_SHAPE_INDEX_H_
 #define KASHI_ARRAY_SHAPE_INDEX_H_
 

@@ -47,7 +47,7 @@ class IndexLoop {
     }
   }
 
-  // Saturates: nobody gets to the end of such a loop.
+  // Saturates: such a loop never reaches its end.
   int64_t steps() const {
     if (!has_steps_) return 0;
     int64_t steps = 1;

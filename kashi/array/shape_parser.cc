@@ -105,7 +105,7 @@ class ShapeReader {
   Lexer& lexer_;
   const ShapeParserOptions& options_;
   std::vector<Diagnostic>& diagnostics_;
-  const size_t first_;  // diagnostics before this one are somebody else's
+  const size_t first_;  // earlier diagnostics belong to the caller
   bool fatal_ = false;
 };
 

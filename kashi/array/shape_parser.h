@@ -1,11 +1,11 @@
-// Shape text in: `f32[8,<=128]{1,0:T(8,128)}`, `(s32[], token[])`, … (array-model.md, 2.1–2.3).
+// Reads shape text: `f32[8,<=128]{1,0:T(8,128)}`, `(s32[], token[])`, … (array-model.md, 2.1–2.3).
 //
-// Two ways to read:
-//   lax (the default)  takes whatever real XLA takes, sloppy text included, and says in warnings what was sloppy and what
-//                      ShapeUtil::ValidateShape would refuse. What ends XLA's process is an error here.
-//   strict             refuses all that.
-// Errors are INVALID_ARGUMENT, rendered `name:line:column: error: …` with the line and a caret (base/diagnostic.h).
-// One pass, no recursion: tuples may nest kMaxTupleDepth deep.
+// Two modes:
+//   lax (the default)  accepts all text that real XLA accepts, also sloppy text. It warns about sloppy text and about shapes
+//                      that ShapeUtil::ValidateShape refuses. Text that ends XLA's process is an error here.
+//   strict             treats these warnings as errors.
+// Errors are INVALID_ARGUMENT, printed as `name:line:column: error: …` with the line and a caret (base/diagnostic.h).
+// One pass without recursion: tuples may be nested kMaxTupleDepth deep.
 #ifndef KASHI_ARRAY_SHAPE_PARSER_H_
 #define KASHI_ARRAY_SHAPE_PARSER_H_
 

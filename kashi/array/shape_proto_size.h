@@ -1,5 +1,5 @@
-// How many bytes a shape takes as a serialized ShapeProto, without protobuf: the array room does not use it, but the size of
-// a serialized literal (ShapeUtil::SerializedSize) counts its proto.
+// The size of a shape as a serialized ShapeProto in bytes, computed without protobuf. ShapeUtil::SerializedSize needs
+// it: a serialized literal includes this proto.
 #ifndef KASHI_ARRAY_SHAPE_PROTO_SIZE_H_
 #define KASHI_ARRAY_SHAPE_PROTO_SIZE_H_
 

@@ -1,5 +1,6 @@
-// ShapeUtil: how many elements, how many bytes. The table of what counts in which function stands in array-model.md, 4.3.
-// Products wrap on overflow, as upstream's do (ValidateShape and the MakeValidated… functions detect it beforehand).
+// ShapeUtil: how many elements, how many bytes. The table of what counts in which function stands in array-model.md,
+// 4.3. Products wrap on overflow, as upstream's do (ValidateShape and the MakeValidated… functions detect it
+// beforehand).
 
 #include <algorithm>
 #include <climits>
@@ -28,9 +29,9 @@ int64_t BytesOfElements(const Shape& shape, int64_t elements) {
   return WrappingMultiply(elements, ShapeUtil::ByteSizeOfPrimitiveType(shape.element_type()));
 }
 
-// What the first tile pads a dimension to, by position from the minor end. A `*` merges its dimension into the next more
-// minor one; upstream does not follow that through but takes the second tile's entry at the same position, or else the
-// number of elements that share 32 bits.
+// What the first tile pads a dimension to, by position from the minor end. A `*` merges its dimension into the next
+// more minor one; upstream does not follow that through but takes the second tile's entry at the same position, or else
+// the number of elements that share 32 bits.
 int64_t PaddingUnit(const Shape& shape, int64_t minor) {
   const auto entry_at = [minor](const Tile& tile) {
     const int64_t rank = static_cast<int64_t>(tile.dimensions().size());

@@ -4,8 +4,8 @@
 //   *live.mutable_element({1, 0}) = true;
 //   for (const auto& [index, value] : live) ...      // {} {0} {1} {1,0} {1,1}
 //
-// A TupleTree (tuple_tree.h: its costs are these, too) and the shape; made from a `const Shape*`, the shape belongs to the
-// caller and must outlive the tree.
+// A TupleTree (tuple_tree.h, with the same costs) and the shape. A tree made from a `const Shape*` does not own the
+// shape, which must outlive the tree.
 #ifndef KASHI_ARRAY_SHAPE_TREE_H_
 #define KASHI_ARRAY_SHAPE_TREE_H_
 

@@ -1,17 +1,17 @@
-// Everything that is done with shapes, under XLA's names: ShapeUtil. The door; each topic's work stands in its own file:
+// Functions on shapes, with XLA's names: ShapeUtil. The implementation is split by topic:
 //
 //   shape_make.cc        making shapes               shape_dimensions.cc  changing dimensions and their order
 //   shape_validate.cc    the checks                  shape_tuples.cc      tuple trees and walks through them
 //   shape_compare.cc     comparing                   shape_iteration.cc   loops over the indices of an array
-//   shape_query.cc       asking                      shape_bitcast.cc     reshape and transpose as bitcasts
+//   shape_query.cc       queries                     shape_bitcast.cc     reshape and transpose as bitcasts
 //   shape_sizes.cc       element counts and bytes
 //
-// Behaviour is upstream's, also where its helper is only an approximation: byte sizes here ignore tiles (ArraySize: knows
-// the first one only), bitcast tests look at minor_to_major alone (array-model.md, 4.2 and 6). Exact positions are
-// IndexMap's (index_map.h), exact bytes on a device DeviceByteSize's (device_size.h).
+// The behaviour is XLA's, also where XLA's helper is only an approximation: byte sizes ignore tiles (ArraySize uses the
+// first tile only), and bitcast tests use minor_to_major only (array-model.md, 4.2 and 6). IndexMap (index_map.h) gives
+// exact positions, DeviceByteSize (device_size.h) exact bytes on a device.
 //
-// "Dies" below means a KASHI_CHECK: these are programmers' doors. Functions that return a status never die for the reason
-// they name. `shape` arguments that are arrays may be buffers; then their array is meant.
+// "Dies" below means a KASHI_CHECK. A function that returns a status never dies for the reason that it documents. An
+// array argument `shape` may also be a buffer: then its array is used.
 #ifndef KASHI_ARRAY_SHAPE_UTIL_H_
 #define KASHI_ARRAY_SHAPE_UTIL_H_
 
@@ -45,7 +45,7 @@ class ShapeUtil {
   using DynamicSizeType = int32_t;
   using IndexedShape = ::kashi::IndexedShape;
 
-  // ---------------------------------------------------------------------------------------------- sizes (shape_sizes.cc)
+  // ---------------------------------------------------------------------------------------------- sizes (shape_sizes.c
 
   // Product of the dimensions (bounds count as sizes) and whether it overflowed. With kBoundedDynamicOk, unbounded
   // dimensions are left out.
@@ -55,8 +55,8 @@ class ShapeUtil {
   static int64_t ElementsIn(const Shape& shape);  // of an array; dies for other kinds; wraps on overflow as XLA does
   static int64_t ElementsInRecursive(const Shape& shape);
 
-  // Bytes of the top-level buffer: of an array ByteSizeOfElements, of a tuple `pointer_size` an element (dies if that is
-  // not positive), of a token 0, of an opaque value `pointer_size`.
+  // Bytes of the top-level buffer: of an array ByteSizeOfElements, of a tuple `pointer_size` an element (dies if that
+  // is not positive), of a token 0, of an opaque value `pointer_size`.
   static int64_t ByteSizeOf(const Shape& shape, int64_t pointer_size = -1);
   static int64_t ByteSizeOfPrimitiveType(PrimitiveType type);
   static int64_t ByteSizeOfTupleIndexTable(const Shape& shape, int64_t pointer_size);
@@ -79,7 +79,7 @@ class ShapeUtil {
   // Recursive: E becomes the bit width of sub-byte types if `pack_subbyte_types`, else 0.
   static void UpdateElementSizeInBits(Shape* shape, bool pack_subbyte_types);
 
-  // ------------------------------------------------------------------------------------------- questions (shape_query.cc)
+  // ------------------------------------------------------------------------------------------- questions (shape_query.
 
   static bool IsScalar(const Shape& shape) { return shape.IsArray() && shape.dimensions_size() == 0; }
   static bool IsEffectiveScalar(const Shape& shape) { return shape.IsArray() && TrueNumDimensions(shape) == 0; }
@@ -116,7 +116,7 @@ class ShapeUtil {
   static void PrintHumanStringWithLayout(Printer* printer, const Shape& shape);
   static void PrintHumanString(Printer* printer, const ProgramShape& program_shape);
 
-  // ----------------------------------------------------------------------------------------- comparing (shape_compare.cc)
+  // ----------------------------------------------------------------------------------------- comparing (shape_compare.
 
   static bool Equal(const Shape& lhs, const Shape& rhs);
   static bool EqualIgnoringElementType(const Shape& lhs, const Shape& rhs);
@@ -137,7 +137,7 @@ class ShapeUtil {
   static bool DynamicShapeIsCompatible(const Shape& dynamic_shape, const Shape& bounded_shape);
   static bool DynamicArrayShapeIsCompatible(const Shape& dynamic_shape, const Shape& bounded_shape);
 
-  // --------------------------------------------------------------------------------------------- making (shape_make.cc)
+  // --------------------------------------------------------------------------------------------- making (shape_make.cc
 
   // Make… die on a bad argument, MakeValidated… return INVALID_ARGUMENT. The layout is the default one; a size of
   // Shape::kUnboundedSize makes the dimension dynamic.
@@ -197,12 +197,12 @@ class ShapeUtil {
 
   // Text: ParseShape (shape_parser.h).
 
-  // ---------------------------------------------------------------------------------------- checking (shape_validate.cc)
+  // ---------------------------------------------------------------------------------------- checking (shape_validate.c
 
   static absl::Status ValidateShape(const Shape& shape);  // every array needs a layout
   static absl::Status ValidateShapeWithOptionalLayout(const Shape& shape);
 
-  // --------------------------------------------------------------------------------------- changing (shape_dimensions.cc)
+  // --------------------------------------------------------------------------------------- changing (shape_dimensions.
 
   // Recursive. The element size becomes 0 unless the new type is narrower than a byte.
   static Shape ChangeElementType(const Shape& original, PrimitiveType type);
@@ -217,7 +217,8 @@ class ShapeUtil {
   static void AppendMajorDimension(int bound, Shape* shape);       // new last logical dimension, physically most major
   static void AppendMinorDimension(int bound, Shape* shape);       // new last logical dimension, physically most minor
   static Shape PrependMajorDimension(int64_t bound, Shape shape);  // new dimension 0, most major; flags are lost
-  // New dimensions stand before logical dimension `index`, next more major than it; at the end: most minor. Flags are lost.
+  // New dimensions stand before logical dimension `index`, next more major than it; at the end: most minor. Flags are
+  // lost.
   static Shape InsertDimensionAtIndex(Shape shape, int64_t index, int64_t bound);
   static Shape InsertDimensionsAtIndex(Shape shape, int64_t index, absl::Span<const int64_t> bounds);
   static Shape DeleteDimension(int64_t dim_to_delete, Shape shape);
@@ -232,7 +233,7 @@ class ShapeUtil {
   // … with the layout as it was: it now says something else.
   static Shape PermuteDimensionsIgnoringLayout(absl::Span<const int64_t> permutation, const Shape& shape);
 
-  // ------------------------------------------------------------------------------------------- tuples (shape_tuples.cc)
+  // ------------------------------------------------------------------------------------------- tuples (shape_tuples.cc
 
   static bool IsNestedTuple(const Shape& shape);
   static bool IsEmptyTuple(const Shape& shape);
@@ -247,8 +248,8 @@ class ShapeUtil {
   static const Shape& GetSubshape(const Shape& shape, ShapeIndexView index);  // dies if there is none
   static absl::StatusOr<const Shape*> TryGetSubshape(const Shape& shape, ShapeIndexView index);
   static Shape* GetMutableSubshape(Shape* shape, ShapeIndexView index);
-  // The tuple tree of `prefix` is a beginning of that of `shape`: an empty tuple of any; another tuple of a tuple with at
-  // least as many elements, element by element; what is no tuple only of an equal shape.
+  // The tuple tree of `prefix` is a beginning of that of `shape`: an empty tuple of any; another tuple of a tuple with
+  // at least as many elements, element by element; what is no tuple only of an equal shape.
   static bool IsPrefix(const Shape& prefix, const Shape& shape);
   static std::vector<const Shape*> FlattenTupleShape(const Shape& shape);
   static void FlattenTupleShape(const Shape& shape, std::vector<const Shape*>& flattened);
@@ -305,12 +306,13 @@ class ShapeUtil {
     return WalkMutable(shape, fn, kLeaves);
   }
 
-  // -------------------------------------------------------------------------------------- iteration (shape_iteration.cc)
+  // -------------------------------------------------------------------------------------- iteration (shape_iteration.c
 
   // Loops over the indices base <= index < base + count (extents, not numbers of steps) by incr, in the order of
-  // minor_to_major (its first dimension fastest; needs a layout). An array without elements: no call; a scalar: one call
-  // with an empty index; a count of 0: that dimension is visited at its base all the same. A visitor that returns false or
-  // an error ends the loop. An incr below 0 dies; with 0 only the visitor can end the loop (the parallel forms die).
+  // minor_to_major (its first dimension fastest; needs a layout). An array without elements: no call; a scalar: one
+  // call with an empty index; a count of 0: that dimension is visited at its base all the same. A visitor that returns
+  // false or an error ends the loop. An incr below 0 dies; with 0 only the visitor can end the loop (the parallel forms
+  // die).
   using ForEachVisitorFunction = absl::FunctionRef<absl::StatusOr<bool>(absl::Span<const int64_t>)>;
   using ForEachVisitorFunctionNoStatus = absl::FunctionRef<bool(absl::Span<const int64_t>)>;
   using ForEachParallelVisitorFunction = absl::FunctionRef<absl::StatusOr<bool>(absl::Span<const int64_t>, int)>;
@@ -345,7 +347,7 @@ class ShapeUtil {
   static absl::Status ForEachIndexParallelWithStatus(const Shape& shape, ForEachParallelVisitorFunction visitor);
   static int GetForEachIndexParallelThreadCount();
 
-  // ----------------------------------------------------------------------------------------- bitcasts (shape_bitcast.cc)
+  // ----------------------------------------------------------------------------------------- bitcasts (shape_bitcast.c
 
   // Where two shapes differ only by dimensions of size 1: which those are, on either side.
   struct ShapeEqualityDescriptor {
@@ -385,14 +387,14 @@ class ShapeUtil {
   };
   using BitcastDecomposition =
       std::optional<std::variant<BitcastDecompositionReshape, BitcastDecompositionTranspose, BitcastDecompositionTrt>>;
-  // Arrays with as many elements, of whatever type.
+  // Arrays with the same number of elements, of any types.
   static bool IsDecomposableBitcast(const Shape& a, const Shape& b);
   // The simplest of the three that takes the input to the output; nullopt if it is not decomposable. Needs layouts.
   static BitcastDecomposition DecomposeBitcast(const Shape& input_shape, const Shape& output_shape);
   static std::optional<BitcastDecompositionTrt> DecomposeBitcastToTrt(const Shape& input_shape,
                                                                       const Shape& output_shape);
-  // `output_shape` with a layout that makes the reshape of `input_shape` to it a bitcast, if there is one. Dimensions of
-  // size 1 become most major, in descending order.
+  // `output_shape` with a layout that makes the reshape of `input_shape` to it a bitcast, if there is one. Dimensions
+  // of size 1 become most major, in descending order.
   static std::optional<Shape> AlignLayouts(const Shape& input_shape, const Shape& output_shape);
   // Sizes of the result of a transpose with neighbours that stay together merged and 1s dropped, for a transpose of
   // descending layouts; `permutation` becomes the one of the merged dimensions.

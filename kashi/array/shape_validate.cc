@@ -1,5 +1,5 @@
-// ShapeUtil: the checks of shapes. Texts and order are upstream's (array-model.md, 2.6): first everything but layouts over
-// the whole tuple tree, then the layouts (layout_validate.cc).
+// ShapeUtil: the checks of shapes. Texts and order are upstream's (array-model.md, 2.6): first everything but layouts
+// over the whole tuple tree, then the layouts (layout_validate.cc).
 
 #include "absl/strings/str_format.h"
 #include "kashi/array/shape_util.h"

@@ -1,12 +1,12 @@
-// The tiles that the TPU compiler gives an array when it may choose, for each generation of TPU.
+// The tiles that the TPU compiler chooses for an array, for each TPU generation.
 //
 //   bf16[8,1,1280,16384]{3,2,0,1} on v5e       T(8,128)(2,1)
 //   f32[3,5]{1,0}                 on v3, v5e   T(4,128)
 //   s4[100]{0}                    on v5e, v3   T(1024)(128)(8,1)E(4), T(1024)(128)(4,1)
 //
 // A vector register holds 8 sublanes by 128 lanes of 32-bit words. Narrower elements are packed: p = 32 / bits of them
-// share a word, one below the other, which is the last tile, (p,1). (Types wider than 32 bits count as 32.) With
-// w = the fewest words tall that a tile may be: 1, or 2 for v2 and v3, and pow2(n) = the next power of two,
+// are packed along the sublanes into a word, which is the last tile, (p,1). (Types wider than 32 bits count as 32.)
+// With w = the smallest height of a tile in words: 1, or 2 for v2 and v3, and pow2(n) = the next power of two,
 //
 //   rank 0     T(128*p*w)
 //   rank 1     T(clamp(pow2(size), 128*p*w, 1024)), then (128)(p,1) if p > 1
@@ -18,8 +18,9 @@
 // Source: the layouts that the compiler chose in modules compiled ahead of time (tests/data/tpu_shapes.tsv). The rule
 // gives all tiles of 100 % of the shapes in HBM and vector memory for v2 and v3, 99.8 % for v4, 99.4 % v5e, 99.1 % v5p,
 // 99.2 % v6e, 97.9 % tpu7x. The rest are values inside programs: T(16,128)(2,1) for 16 bits on tpu7x, and T(8,128)(4,1)
-// for 8 bits where the rule says T(32,128)(4,1). Which order of dimensions the compiler would like is not known here:
-// minor_to_major is taken as given.
+// for 8 bits where the rule gives T(32,128)(4,1). The order of dimensions that the compiler would choose is not known
+// here:
+// minor_to_major stays as it is.
 #ifndef KASHI_ARRAY_TPU_TILING_H_
 #define KASHI_ARRAY_TPU_TILING_H_
 

@@ -1,12 +1,12 @@
-// A tree of values along nested tuples: one value for each node, the tuples' own nodes included. XLA's TupleTree.
+// A tree of values for nested tuples: one value per node, also for tuple nodes. XLA's TupleTree.
 //
 //   TupleTree<int>::Node leaf = TupleTree<int>::Node::Leaf(7);
 //   TupleTree<int> tree({TupleTree<int>::Node::Leaf(1), TupleTree<int>::Node::Tuple({leaf, leaf})});   // (1, (7, 7))
 //   *tree.mutable_element({1, 0}) = 8;
 //   for (auto& [index, value] : tree.leaves()) ...     // {0} 1, {1,0} 8, {1,1} 7
 //
-// Nodes stand in one vector in pre-order; a node by its index costs one step a level. An index that leads nowhere dies. An
-// empty tuple is no leaf. Nothing here recurses but Node, which is as deep as whoever wrote it down.
+// The nodes are one vector in pre-order. Finding a node by its index takes one step per level; an invalid index dies.
+// An empty tuple is not a leaf. Only Node recurses, as deep as it is nested in the program.
 #ifndef KASHI_ARRAY_TUPLE_TREE_H_
 #define KASHI_ARRAY_TUPLE_TREE_H_
 

@@ -1,4 +1,4 @@
-// The native C++ type of one element of each primitive type, and what templates may ask of such a type.
+// The native C++ type of an element of each primitive type, and traits of these types.
 //
 //   half bfloat16   float8_e5m2 float8_e4m3 float8_e4m3fn float8_e4m3b11fnuz float8_e5m2fnuz float8_e4m3fnuz
 //   float8_e3m4 float8_e8m0fnu   float6_e2m3fn float6_e3m2fn float4_e2m1fn     see narrow_float.h
@@ -6,7 +6,7 @@
 //   complex64 complex128
 //
 // bool, int8_t ... uint64_t, float and double are as they are. Narrow types take a whole byte in memory, float4 too.
-// primitive_util::NativeTypeOf<F8E4M3FN> and NativeToPrimitiveType<float8_e4m3fn>() go from one to the other.
+// primitive_util::NativeTypeOf<F8E4M3FN> and NativeToPrimitiveType<float8_e4m3fn>() convert between the two.
 
 #ifndef KASHI_ARRAY_TYPES_H_
 #define KASHI_ARRAY_TYPES_H_

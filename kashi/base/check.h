@@ -1,10 +1,10 @@
-// Assertions for our own bugs and for programmers' errors at doors where XLA dies too. Nothing that a user's bytes can
-// reach ends here: those return absl::Status (see status.h).
+// Assertions for our own bugs, and for programmers' errors in functions where XLA dies too. A user's input never
+// reaches them: functions that read it return absl::Status (see status.h).
 //
 //   KASHI_CHECK(rank >= 0) << "rank " << rank;     prints file:line, the condition, both values, the text; then aborts
 //   KASHI_DCHECK(...)                              the same, in debug builds only
 //
-// Debian 12's abseil has no absl/log; compat/absl/log gives XLA's spellings (CHECK, LOG) in terms of these.
+// The abseil of Debian 12 has no absl/log; compat/absl/log defines XLA's macros (CHECK, LOG) by these.
 #ifndef KASHI_BASE_CHECK_H_
 #define KASHI_BASE_CHECK_H_
 

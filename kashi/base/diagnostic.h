@@ -1,10 +1,10 @@
-// What is wrong with a text, as data, and the one function that shows it to a person.
+// Errors and warnings about a text, and the function that prints them.
 //
 //   m.hlo:4:46: error: tile dimension must be positive or `*`, got -1
 //     ROOT t = f32[8,128]{1,0:T(-1)} add(p, q)
 //                               ^~
 //
-// Readers collect diagnostics with byte offsets only; line and column are found when one is shown.
+// Readers collect diagnostics with byte offsets; line and column are computed for printing.
 #ifndef KASHI_BASE_DIAGNOSTIC_H_
 #define KASHI_BASE_DIAGNOSTIC_H_
 
@@ -26,7 +26,8 @@ struct Diagnostic {
   std::string message;
 };
 
-// A text under a name, for messages. Borrows both. `first_line`: the number of its first line, where it is a part of more.
+// A text under a name, for messages. Borrows both. `first_line`: the number of its first line, where it is a part of
+// more.
 struct SourceText {
   absl::string_view name;
   absl::string_view text;

@@ -1,6 +1,6 @@
 // A 128-bit hash of bytes: SipHash-2-4 with the 128-bit output and the key zero (Aumasson, Bernstein: "SipHash: a fast
-// short-input PRF", 2012). The same on every machine and in every version. No protection against whoever wants two texts to
-// collide, since everybody knows the key.
+// short-input PRF", 2012). It is the same on every machine and in every version. It does not protect against deliberate
+// collisions, because the key is public.
 #ifndef KASHI_BASE_FINGERPRINT_H_
 #define KASHI_BASE_FINGERPRINT_H_
 

@@ -1,5 +1,5 @@
-// Integer arithmetic that cannot be silently wrong: products and sums of sizes that came from outside go through the
-// checked forms, which say so when a value does not fit int64_t.
+// Integer arithmetic with overflow checks, for sizes from outside: the checked functions return nullopt if the result
+// does not fit in int64_t.
 #ifndef KASHI_BASE_MATH_H_
 #define KASHI_BASE_MATH_H_
 
@@ -42,8 +42,8 @@ constexpr std::optional<int64_t> CheckedRoundUpTo(int64_t value, int64_t divisor
   return CheckedMultiply(CeilOfRatio(value, divisor), divisor);
 }
 
-// Bytes that `count` values of `bits` bits each take when packed, for count and bits >= 0: the product may need more than 64
-// bits where the bytes do not.
+// Bytes that `count` values of `bits` bits each take when packed, for count and bits >= 0: the product may need more
+// than 64 bits where the bytes do not.
 constexpr std::optional<int64_t> CheckedPackedBytes(int64_t count, int64_t bits) {
   const unsigned __int128 total = static_cast<unsigned __int128>(count) * static_cast<uint64_t>(bits);
   const unsigned __int128 bytes = total / 8 + (total % 8 != 0 ? 1 : 0);

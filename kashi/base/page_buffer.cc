@@ -42,8 +42,9 @@ constexpr size_t kMostPooledBlocks = 64;
 // Pages of the system
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What a large block really has: whole huge pages, and not more than 8 sizes between a power of two and the next, so that
-// arrays of about one size find each other's blocks. Huge pages wholly behind the array are never touched: no memory.
+// What a large block really has: whole huge pages, and not more than 8 sizes between a power of two and the next, so
+// that arrays of about one size find each other's blocks. Huge pages wholly behind the array are never touched: no
+// memory.
 int64_t CapacityFor(int64_t bytes) {
   int64_t step = kHugePageBytes;
   while (step * 16 <= bytes) step *= 2;
@@ -70,7 +71,7 @@ char* MapPages(int64_t capacity) {
   return begin + before;
 }
 
-// Says that nobody needs the content: under pressure the system takes such pages instead of others.
+// Tells the system that the contents are not needed: under memory pressure it takes such pages first.
 void OfferPages(char* begin, int64_t capacity) {
 #ifdef MADV_FREE
   madvise(begin, static_cast<size_t>(capacity), MADV_FREE);  // refused: the pool is bounded all the same

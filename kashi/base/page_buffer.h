@@ -1,14 +1,14 @@
-// Memory for large arrays. A fresh page costs a fault and the clearing of it when it is first written, which takes several
-// times as long as the write itself (docs/performance.md). So blocks from kLargeBlockBytes on
-//   - lie in huge pages where the system has them: one fault every 2 MiB instead of every 4 KiB;
-//   - go, when they are freed, into one bounded pool of the process, where the next array of about that size finds pages
-//     that are there already.
-// Smaller blocks are plain aligned ones: the allocator of the process keeps their pages by itself.
+// Memory for large arrays. The first write to a page causes a page fault, and the system clears the page: this takes
+// several times as long as the write (docs/performance.md). So blocks of at least kLargeBlockBytes
+//   - use huge pages if the system has them: one fault per 2 MiB instead of one per 4 KiB;
+//   - go to a bounded pool of the process when they are freed. The next array of about that size reuses their pages.
+// Smaller blocks are aligned allocations: the allocator of the process keeps their pages.
 //
 //   KASHI_ASSIGN_OR_RETURN(PageBuffer buffer, PageBuffer::Make(bytes));
 //   plan.Execute(source, buffer.data());
 //
-// With sanitizers every block is a plain one and the pool is off, so that they see each use after the end and beyond it.
+// With sanitizers every block is an ordinary allocation and the pool is off, so that they detect each use after free
+// and each overflow.
 #ifndef KASHI_BASE_PAGE_BUFFER_H_
 #define KASHI_BASE_PAGE_BUFFER_H_
 
@@ -30,15 +30,16 @@ enum class BlockContent {
   kZeros,  // costs a pass over the memory, unless the system gives fresh pages, which are zero
 };
 
-// For owners that keep address and size themselves; others take a PageBuffer. `bytes` of memory, or null if there is not so
-// much or `bytes` is negative; an address also for 0 bytes. Thread-safe.
+// For owners that keep address and size themselves; others take a PageBuffer. `bytes` of memory, or null if there is
+// not so much or `bytes` is negative; an address also for 0 bytes. Thread-safe.
 void* AllocateBlock(int64_t bytes, BlockContent content = BlockContent::kUninitialized);
-// What AllocateBlock gave for so many bytes; null is nothing. Thread-safe.
+// Frees a block that AllocateBlock returned for this number of bytes; null is allowed. Thread-safe.
 void FreeBlock(void* block, int64_t bytes);
 
-// Bytes in blocks that wait in the pool, and the most there may be: 1 GiB, or an eighth of the machine's memory if that is
-// less; 0 with sanitizers and where there are no pages to keep. Beyond it those that waited longest go. Blocks wait until
-// the process ends, yet the system may take their pages when it has none left (and then they are zero, and faults again).
+// Bytes in blocks that wait in the pool, and the most there may be: 1 GiB, or an eighth of the machine's memory if that
+// is less; 0 with sanitizers and where there are no pages to keep. Beyond it those that waited longest go. Blocks wait
+// until the process ends, yet the system may take their pages when it has none left (and then they are zero, and faults
+// again).
 int64_t PooledBlockBytes();
 int64_t PooledBlockLimit();
 // Gives all that wait back to the system.

@@ -1,5 +1,5 @@
-// What the first write of an array costs (`bytes_per_second`, those written): into pages that are there, and into memory
-// that is fresh each time. The argument is MiB.
+// What the first write of an array costs (`bytes_per_second`, those written): into pages that are there, and into
+// memory that is fresh each time. The argument is MiB.
 #include <cstdlib>
 #include <cstring>
 

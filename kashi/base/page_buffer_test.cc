@@ -12,7 +12,8 @@
 namespace kashi::internal {
 namespace {
 
-// Each test begins with an empty pool. Where it has no room (with sanitizers, or without pages) blocks do not come back.
+// Each test begins with an empty pool. Where it has no room (with sanitizers, or without pages) blocks do not come
+// back.
 class PageBufferTest : public testing::Test {
  protected:
   PageBufferTest() { ReleasePooledBlocks(); }

@@ -1,6 +1,6 @@
 // Entry point: ParallelFor. A loop is a Job on its caller's stack: the caller lists it, works on it itself until its
-// ranges are used up, takes it off the list and waits for those workers that are still inside. A job therefore ends even
-// if no worker ever comes (as in a forked child), and workers keep no pointer to it.
+// ranges are used up, takes it off the list and waits for those workers that are still inside. A job therefore ends
+// even if no worker ever comes (as in a forked child), and workers keep no pointer to it.
 #include "kashi/base/parallel.h"
 
 #ifdef __linux__
@@ -24,8 +24,8 @@ namespace {
 
 using Body = absl::FunctionRef<void(int64_t, int64_t, int)>;
 
-// Threads look for so long before they sleep: waking one costs some tens of microseconds, and the system may wake it on the
-// processor of the caller, where it waits for its turn.
+// Threads look for so long before they sleep: waking one costs some tens of microseconds, and the system may wake it on
+// the processor of the caller, where it waits for its turn.
 constexpr std::chrono::microseconds kLook(200);
 
 template <class Condition>
@@ -43,8 +43,8 @@ int ThisProcessor() {
 #endif
 }
 
-// Moves this thread to another processor if it runs on this one. Not every system does so by itself, however idle the others
-// are: then two threads take turns for minutes (seen in virtual machines).
+// Moves this thread to another processor if it runs on this one. Not every system does so by itself, however idle the
+// others are: then two threads take turns for minutes (seen in virtual machines).
 void LeaveProcessor([[maybe_unused]] int processor) {
 #ifdef __linux__
   cpu_set_t allowed;
@@ -59,7 +59,7 @@ void LeaveProcessor([[maybe_unused]] int processor) {
 // This thread's number while it runs a range of a split loop, else -1.
 thread_local int current_thread = -1;
 
-// Ranges that nobody has begun, those from `begin` to `end` - 1. A cache line of its own.
+// The ranges that no thread has begun: `begin` to `end` - 1. Each has its own cache line.
 class alignas(64) Share {
  public:
   void Set(uint32_t begin, uint32_t end) { ends_.store(Pack(begin, end), std::memory_order_relaxed); }
@@ -89,8 +89,9 @@ class alignas(64) Share {
   std::atomic<uint64_t> ends_{0};
 };
 
-// Each thread has a share of the ranges that follow one another, the same in every loop of the same length: what it finds in
-// its caches then is what it worked on before. Threads that are done help the others, from the far ends of their shares.
+// Each thread has a share of the ranges that follow one another, the same in every loop of the same length: what it
+// finds in its caches then is what it worked on before. Threads that are done help the others, from the far ends of
+// their shares.
 struct Job {
   Job(int64_t n, int64_t range, int threads, Body body)
       : n(n), range(range), body(body), ranges(CeilOfRatio(n, range)), shares(threads) {
@@ -125,7 +126,7 @@ class Pool {
  public:
   explicit Pool(int workers) {
     try {
-      // Detached, and the pool is never destroyed: nothing is left to go wrong at exit, whoever calls it from where.
+      // Detached, and the pool is never destroyed: so exit() is safe in any thread.
       for (int i = 1; i <= workers; ++i) std::thread([this, i] { Work(i); }).detach();
     } catch (const std::system_error&) {
       // The system gives no more threads: those there are, at worst the caller alone, do the work.
@@ -167,7 +168,7 @@ class Pool {
     }
   }
 
-  // The job has no ranges left, so nobody needs to find it any more.
+  // The job has no ranges left, so no thread needs to find it.
   void TakeOff(Job* job) {
     jobs_.erase(std::remove(jobs_.begin(), jobs_.end(), job), jobs_.end());
     listed_.store(jobs_.size(), std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// Where text is written to while it is made: XLA's Printer. Types print themselves through `Print(Printer*)`, so a large
+// The destination of printed text: XLA's Printer. Types print themselves by `Print(Printer*)`, so a large
 // module can go to a string, a file or a hash without a copy of its text.
 #ifndef KASHI_BASE_PRINTER_H_
 #define KASHI_BASE_PRINTER_H_

@@ -1,4 +1,4 @@
-// SharedValue<T>: an immutable value that many share, in the space of one pointer. Counting is thread-safe.
+// SharedValue<T>: a shared immutable value with a reference count, of the size of one pointer. Counting is thread-safe.
 #ifndef KASHI_BASE_SHARED_VALUE_H_
 #define KASHI_BASE_SHARED_VALUE_H_
 

@@ -1,4 +1,4 @@
-// absl::Status, with printf-like constructors and the two macros that hand an error up.
+// Functions that make an absl::Status from a format string, and the two macros that return an error to the caller.
 //
 //   KASHI_RETURN_IF_ERROR(ValidateShape(shape));
 //   KASHI_ASSIGN_OR_RETURN(Shape shape, ParseShape(text));

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Numbers formatted for people.
 #ifndef KASHI_BASE_TEXT_H_
 #define KASHI_BASE_TEXT_H_
 

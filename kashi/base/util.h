@@ -1,5 +1,5 @@
-// Small helpers over containers, numbers and bits that XLA's users know under these names (xla/util.h). Header only.
-// Arithmetic on sizes that must not overflow silently is math.h's.
+// Small helpers for containers, numbers and bits, with XLA's names (xla/util.h). Header only. For arithmetic on sizes
+// with overflow checks see math.h.
 #ifndef KASHI_BASE_UTIL_H_
 #define KASHI_BASE_UTIL_H_
 
@@ -134,8 +134,8 @@ constexpr std::pair<T, T> FloorDivMod(T dividend, T divisor) {
   return {quotient, rest};
 }
 
-// The digits of n in a number system where position i counts bounds[i], most significant first: 7 in {2,3,4} is {0,1,3}.
-// What does not fit stays in the first digit. Dies if a bound is not positive.
+// The digits of n in a number system where position i counts bounds[i], most significant first: 7 in {2,3,4} is
+// {0,1,3}. What does not fit stays in the first digit. Dies if a bound is not positive.
 template <typename Container = std::vector<int64_t>>
 Container ToMixedRadix(int64_t n, absl::Span<const int64_t> bounds) {
   Container digits(bounds.begin(), bounds.end());

@@ -1,17 +1,17 @@
-// WorkMeter: what somebody else's program may cost. It counts work, looks at a deadline and at an interrupt, and says when
-// to stop.
+// WorkMeter: the limits of a program that a user runs. It counts work, checks a deadline and a cancellation flag, and
+// returns an error when the program must stop.
 //
 //   WorkLimits limits;
 //   limits.max_work = 1'000'000'000;
 //   limits.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
 //   WorkMeter meter(limits);
 //   KASHI_RETURN_IF_ERROR(meter.Spend(elements));       // before each piece of work
-//   if (meter.IsOver()) return;                         // now and then within long ones, in every thread
+//   if (meter.IsOver()) return;                         // regularly during long work, in every thread
 //   …
-//   KASHI_RETURN_IF_ERROR(meter.Check());               // behind them: what a stopped loop has made is of no use
+//   KASHI_RETURN_IF_ERROR(meter.Check());               // after it: the result of a stopped loop is not complete
 //
-// A unit of work is about one operation on one element; the spender says what exactly. All of it may be called by several
-// threads at once. A question costs some nanoseconds: ask every few thousand operations.
+// A unit of work is about one operation on one element; the caller defines it. All functions are thread-safe. A check
+// costs some nanoseconds: check once per few thousand operations.
 #ifndef KASHI_BASE_WORK_METER_H_
 #define KASHI_BASE_WORK_METER_H_
 
@@ -45,8 +45,8 @@ class WorkMeter {
   WorkMeter(const WorkMeter&) = delete;
   WorkMeter& operator=(const WorkMeter&) = delete;
 
-  // Counts work that is about to be done (at least 0; the count stays at INT64_MAX). RESOURCE_EXHAUSTED beyond the limit,
-  // else as Check.
+  // Counts work that is about to be done (at least 0; the count stays at INT64_MAX). RESOURCE_EXHAUSTED beyond the
+  // limit, else as Check.
   absl::Status Spend(int64_t work);
   // RESOURCE_EXHAUSTED if that much more would be beyond the limit. Counts nothing.
   absl::Status CheckCanSpend(int64_t work) const;
@@ -71,12 +71,13 @@ class WorkMeter {
   std::atomic<bool> ended_{false};
 };
 
-// What long loops of others ask now and then, where they know of no meter: true ends them, and what they have made is of no
-// use. Cheap.
+// What long loops of others ask now and then, where they know of no meter: true ends them, and what they have made is
+// of no use. Cheap.
 using StopFunction = absl::FunctionRef<bool()>;
 inline bool NeverStopped() { return false; }
 
-// Which limit an error is about, kept with it as a payload: so that code that knows how the limit was given can name the option.
+// Which limit an error is about, kept with it as a payload: so that code that knows how the limit was given can name
+// the option.
 enum class LimitKind { kNone, kWork, kTime, kIterations, kMemory };
 absl::Status WithLimitKind(absl::Status error, LimitKind kind);
 LimitKind LimitKindOf(const absl::Status& error);

@@ -1,7 +1,7 @@
-// int64 arithmetic that wraps around as two's complement hardware does, without undefined behaviour.
+// int64 arithmetic that wraps around in two's complement, without undefined behaviour.
 //
-// XLA's size helpers multiply dimensions without looking for overflow; ours of the same name must give the same numbers,
-// also for shapes nobody validated. Everything else uses the checked forms of math.h.
+// XLA's size helpers multiply dimensions without overflow checks. Our functions of the same names must return the same
+// numbers, also for shapes that were not validated. All other code uses the checked functions of math.h.
 #ifndef KASHI_BASE_WRAPPING_H_
 #define KASHI_BASE_WRAPPING_H_
 

@@ -1,7 +1,7 @@
-// Figures of array layouts: where each element of an array lies in memory, which cells are padding, where tiles end.
+// Figures of array layouts: the position of each element in memory, the padding, and the borders of tiles.
 //
-// A cell stands at its place in the picture of the *physical dimensions*: columns are the most minor dimension
-// (neighbours in memory, but for tiles), rows the next one, both filled up to whole tiles. A cell shows its position in
+// The axes of a figure are the *physical dimensions*: the columns are the most minor dimension (adjacent in memory,
+// apart from tiles), the rows are the next one, both padded to whole tiles. The number in a cell is its position in
 // memory.
 //
 //   f32[3,5]{1,0:T(2,2)}
@@ -14,17 +14,18 @@
 //       | -- -- | -- -- | -- -- |
 //       +=======+=======+=======+
 //
-// What is special:
-//   `*` entries          dimensions that the first tile merges are one axis, and its description says so
-//   rank above 2         slices, one for each index of the other dimensions
-//   a tile longer than   the dimension that is missing becomes an axis without a name (its size is 1 before padding)
+// Special cases:
+//   `*` entries          dimensions that the first tile merges are one axis; its description names them
+//   rank above 2         one slice per index of the other dimensions
+//   a tile longer than   the missing dimension becomes an axis without a name (its size is 1 before padding)
 //     the rank
 //   rank 1               one row; wrapped where a tile ends if later tiles have two dimensions, or the row is too long
-//   large arrays         cut: rows, columns and slices are left out where they tell least; the first tile border and
-//                        the edge of the padding stay. A figure has at most kMaxFigureCells cells, whatever the shape;
-//                        its cost is bounded by that, not by the array's size
+//   large arrays         rows, columns and slices are left out; the first tile border and
+//                        the edge of the padding stay. A figure has at most kMaxFigureCells cells for any shape, which
+//                        also bounds its cost
 //
-// MakeLayoutFigure makes data; ToSvg and ToTerminal show it. Neither depends on the locale or on the screen.
+// MakeLayoutFigure makes the figure as data; ToSvg and ToTerminal print it. They do not depend on the locale or the
+// screen.
 #ifndef KASHI_DRAW_LAYOUT_FIGURE_H_
 #define KASHI_DRAW_LAYOUT_FIGURE_H_
 

@@ -366,8 +366,8 @@ class SvgRenderer {
     double y;
   };
 
-  // The corners of a way between two cells that follow each other in memory. Neighbours, corner to corner too, are joined
-  // directly. Other ways take the borders between cells, so that they cross no number:
+  // The corners of a way between two cells that follow each other in memory. Neighbours, corner to corner too, are
+  // joined directly. Other ways take the borders between cells, so that they cross no number:
   //
   //    | 0-> 1-> 2-> 3 |            back to the next row: down to the border, along it, down into the cell
   //    | .-----------' |

@@ -1,4 +1,4 @@
-// INTERNAL to kashi/draw. What both renderers say in the same words.
+// INTERNAL to kashi/draw. The legend, for both renderers.
 #ifndef KASHI_DRAW_LEGEND_H_
 #define KASHI_DRAW_LEGEND_H_
 

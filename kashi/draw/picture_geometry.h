@@ -1,13 +1,13 @@
-// INTERNAL to kashi/draw. The arithmetic behind a figure: which physical dimension runs along which axis of it.
+// INTERNAL to kashi/draw. The geometry of a figure: the axis of each physical dimension.
 //
-// Tiles are applied as in array-model.md, 4.1, but to *digits*. Each keeps the axis on which it is drawn:
+// Tiles are applied as in array-model.md, 4.1, but to *digits*. Each digit stays on its axis:
 //
 //   // f32[3,5]{1,0:T(2,2)}   before: 3 (row axis), 5 (column axis)
 //   //                        after:  2 (row), 3 (column), 2 (row), 2 (column)      <- physical dimensions, major first
 //   // row axis: digits 2,2, four positions      column axis: digits 3,2, six positions
 //
-// A position along an axis is the number that the axis' digits spell; a position in memory is what all digits spell in
-// physical order. So each of the two gives the other by additions only, padding cells included.
+// The digits of an axis form a position along the axis. All digits, in physical order, form a position in memory. So
+// each can be computed from the other by additions only, also for padding cells.
 #ifndef KASHI_DRAW_PICTURE_GEOMETRY_H_
 #define KASHI_DRAW_PICTURE_GEOMETRY_H_
 

@@ -140,8 +140,8 @@ std::string OrderText(const Shape& shape) {
 
 // ---- tiles
 
-// Merges each run of `*` of the tile, and the entry behind it, into one axis; afterwards every entry has its own axis at
-// the end of `axes`. Returns the entries that are left.
+// Merges each run of `*` of the tile, and the entry behind it, into one axis; afterwards every entry has its own axis
+// at the end of `axes`. Returns the entries that are left.
 DimensionVector MergeCombined(const Tile& tile, std::vector<ExplainedAxis>* axes) {
   while (axes->size() < tile.dimensions().size()) axes->insert(axes->begin(), ExplainedAxis{std::string(kNoName), 1});
   std::vector<ExplainedAxis> merged(axes->begin(), axes->end() - tile.dimensions().size());

@@ -1,11 +1,11 @@
-// A shape told to a person: what each part of its text means, where its bytes go, and what would cost less.
+// Explains a shape: the meaning of each part of its text, its bytes, and layouts that take fewer bytes.
 //
 //   bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}
-//     type        bf16: float, 1 sign, 8 exponent and 7 mantissa bits; 2 bytes an element
+//     type        bf16: float, 1 sign, 8 exponent and 7 mantissa bits; 2 bytes per element
 //     dimensions  p = 8, z = 1, y = 1280, x = 16384: …
 //     …
 //
-// Text of some twenty lines, 120 columns at most where names allow it, every line ended by a newline.
+// The text has about twenty lines of at most 120 columns, except for long names. Every line ends with a newline.
 #ifndef KASHI_DRAW_SHAPE_EXPLANATION_H_
 #define KASHI_DRAW_SHAPE_EXPLANATION_H_
 

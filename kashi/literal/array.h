@@ -1,13 +1,14 @@
-// Array<T>: the values of an array in the memory of the host, row-major, with as many dimensions as it was made with. For
-// tests, for constants and for device assignments; Literal is what carries a layout and a primitive type.
+// Array<T>: a row-major array in host memory with any number of dimensions. It is for tests, constants and device
+// assignments. A Literal has a layout and a primitive type too.
 //
 //   Array<int> a({{1, 2, 3}, {4, 5, 6}});     // 2x3
 //   a(1, 2) == 6;  a.dim(0) == 2;  a.ToString() == "[[1, 2, 3],\n [4, 5, 6]]"
 //   Array<float> b({2, 3}, 1.5f);             // sizes, and the value of all elements
 //   Array<half> c({{1.0f, 2.0f}});            // nested lists of float serve all floating-point types
 //
-// A value: copies copy the elements; what was moved from has no dimensions and no elements. Programmers' errors (ragged
-// lists, sizes that do not match) end the process. Array2D, Array3D and Array4D (array2d.h, …) fix the rank.
+// An Array is a value: a copy copies the elements. A moved-from array has no dimensions and no elements. Programmers'
+// errors (ragged lists, sizes that do not match) end the process. Array2D, Array3D and Array4D (array2d.h, …) have a
+// fixed rank.
 #ifndef KASHI_LITERAL_ARRAY_H_
 #define KASHI_LITERAL_ARRAY_H_
 
@@ -40,7 +41,8 @@ namespace kashi {
 
 namespace array_impl {
 
-// Lists of float are taken for elements of any floating-point type: the narrow ones have no implicit conversion from float.
+// Lists of float are taken for elements of any floating-point type: the narrow ones have no implicit conversion from
+// float.
 template <typename T, typename T2>
 using overload_for_float = std::enable_if_t<is_specialized_floating_point_v<T> && std::is_same_v<T2, float>, bool>;
 
@@ -226,8 +228,8 @@ class Array {
     return VisitIndicesStatus([&](absl::Span<const int64_t> index, int64_t i) { return f(index, values_[i]); });
   }
 
-  // Elements. The form with one argument a dimension is checked in debug builds only; the other always checks that there
-  // are as many indices as dimensions.
+  // Elements. The form with one argument a dimension is checked in debug builds only; the other always checks that
+  // there are as many indices as dimensions.
 
   template <typename... Dims>
   std::enable_if_t<std::conjunction_v<std::is_convertible<Dims, int64_t>...>, const T&> operator()(Dims... dims) const {
@@ -272,8 +274,8 @@ class Array {
     return H::combine(H::combine_contiguous(std::move(h), array.begin(), array.num_elements_), array.dimensions());
   }
 
-  // The elements with starts <= index < limits. Limits beyond the array need a value for what lies outside; dies otherwise,
-  // and of starts that are negative or beyond the limits.
+  // The elements with starts <= index < limits. Limits beyond the array need a value for what lies outside; dies
+  // otherwise, and of starts that are negative or beyond the limits.
   Array Slice(absl::Span<const int64_t> starts, absl::Span<const int64_t> limits,
               std::optional<T> out_of_bounds_value = std::nullopt) const {
     KASHI_CHECK_EQ(starts.size(), sizes_.size());
@@ -302,7 +304,7 @@ class Array {
     CopyBox(from, DimensionVector(sizes_.size()), start_indices, from.sizes_, this);
   }
 
-  // Other sizes for the same elements, of which there must be as many.
+  // Other sizes for the same elements. Their product must be the same.
   void Reshape(absl::Span<const int64_t> new_dimensions) {
     KASHI_CHECK_EQ(CountElements(new_dimensions), num_elements_);
     sizes_.assign(new_dimensions.begin(), new_dimensions.end());
@@ -327,8 +329,8 @@ class Array {
   }
 
  private:
-  // Told apart from the public constructors by their number of arguments alone: a list in braces, empty or not, is easily
-  // taken for some other type.
+  // Told apart from the public constructors by their number of arguments alone: a list in braces, empty or not, is
+  // easily taken for some other type.
   enum Uninitialized { kUninitialized };
   enum FromList { kFromList };
   Array(absl::Span<const int64_t> sizes, Uninitialized, Uninitialized)
@@ -441,7 +443,7 @@ class Array {
     } while (array_impl::NextIndex(absl::MakeConstSpan(to->sizes_).first(row.size()), absl::MakeSpan(row)));
   }
 
-  // Recurses to the rank, which somebody wrote down in a program.
+  // Recurses to the rank, which is a constant of the program.
   // A size of 0 has one entry, without a value, as in XLA: [2,0] is "[[],\n []]", [0,2] is "[[, ]]".
   void AppendBrackets(size_t dimension, const T** next, std::string* text) const {
     text->push_back('[');

@@ -1,4 +1,5 @@
-// Array4D<T>: an Array of four dimensions: planes (n1, often called p), depth (n2, z), height (n3, y) and width (n4, x).
+// Array4D<T>: an Array of four dimensions: planes (n1, often called p), depth (n2, z), height (n3, y) and width (n4,
+// x).
 #ifndef KASHI_LITERAL_ARRAY4D_H_
 #define KASHI_LITERAL_ARRAY4D_H_
 
@@ -43,8 +44,8 @@ class Array4D : public Array<T> {
   int64_t height() const { return this->dim(2); }
   int64_t width() const { return this->dim(3); }
 
-  // The same matrix everywhere, along the two dimensions named: YX means that its rows are y and its columns x. Die unless
-  // the sizes match.
+  // The same matrix everywhere, along the two dimensions named: YX means that its rows are y and its columns x. Die
+  // unless the sizes match.
   void FillWithYX(const Array2D<T>& value) { FillWithMatrix(2, 3, value); }
   void FillWithZY(const Array2D<T>& value) { FillWithMatrix(1, 2, value); }
   void FillWithPZ(const Array2D<T>& value) { FillWithMatrix(0, 1, value); }

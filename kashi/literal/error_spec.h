@@ -1,4 +1,4 @@
-// How far apart two numbers may be and still count as the same: XLA's ErrorSpec.
+// The largest difference of two numbers that count as equal: XLA's ErrorSpec.
 #ifndef KASHI_LITERAL_ERROR_SPEC_H_
 #define KASHI_LITERAL_ERROR_SPEC_H_
 

@@ -1,4 +1,4 @@
-// Literals full of made-up numbers, to feed to a module whose inputs do not matter.
+// Literals of random numbers, as inputs for a module.
 #ifndef KASHI_LITERAL_FAKE_LITERAL_H_
 #define KASHI_LITERAL_FAKE_LITERAL_H_
 
@@ -13,16 +13,16 @@
 
 namespace kashi {
 
-// Any shape of arrays, tokens and tuples of these; UNIMPLEMENTED for others. With `pseudo_random` the numbers are the same
-// in every run: integers from the whole range of their type, real numbers from [-0.1, 0.2), or, with `use_large_range`,
-// finite ones whose exponents are equally frequent. Without it all numbers of an array are one and the same. Which numbers
-// they are is not XLA's choice.
+// Any shape of arrays, tokens and tuples of these; UNIMPLEMENTED for others. With `pseudo_random` the numbers are the
+// same in every run: integers from the whole range of their type, real numbers from [-0.1, 0.2), or, with
+// `use_large_range`, finite ones whose exponents are equally frequent. Without it all numbers of an array are one and
+// the same. Which numbers they are is not XLA's choice.
 absl::StatusOr<Literal> MakeFakeLiteral(const Shape& shape, bool pseudo_random = true, bool use_large_range = false);
 
 // With an engine of the caller's (null: as without pseudo_random), and wishes:
 //   limit                   integers from [first, second] only, as far as the type goes
 //   is_sorted               ascending integers, in storage order
-//   no_duplicates           no number twice, as far as the type and `limit` have so many; not for half, narrower floats, complex
+//   no_duplicates           no number twice, if the type and `limit` have enough numbers; not for half, narrower floats, complex
 //   max_bits_of_precision   significant bits that a number has at most; for integers, of its absolute value
 absl::StatusOr<Literal> MakeFakeLiteral(const Shape& shape, std::minstd_rand0* engine,
                                         std::optional<std::pair<int64_t, int64_t>> limit, bool is_sorted,

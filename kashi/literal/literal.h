@@ -1,10 +1,10 @@
 // Literal: the value of an array, a token, or a tuple of values, in host memory. The classes, names and meanings are
 // XLA's.
 //
-//   LiteralBase                    reading; never made by itself
+//   LiteralBase                    reading; abstract
 //     MutableLiteralBase           writing
 //       Literal                    owns its memory; moves, is not copied (Clone())
-//       MutableBorrowingLiteral    writes into memory of others
+//       MutableBorrowingLiteral    writes into borrowed memory
 //     LiteralSlice                 a view of a literal or of an element of it
 //     BorrowingLiteral             a view of raw memory
 //
@@ -15,18 +15,18 @@
 //
 // A literal is a tree of pieces along its tuple shape. A leaf that is an array has its elements in the physical order
 // of its layout: minor_to_major counts, tiles stay in the shape but are not applied, every element takes the whole
-// bytes of its native type (an s4 one byte, whatever E says). Memory is aligned to 64 bytes; up to 24 bytes stand in
-// the piece. A leaf is known (has elements), unknown, or undetermined; the latter two have no memory.
+// bytes of its native type (an s4 takes one byte, also with E(4)). Memory is aligned to 64 bytes; up to 24 bytes are
+// stored in the piece itself. A leaf is known (has elements), unknown, or undetermined; the latter two have no memory.
 //
-// Dynamic dimensions: memory is laid out for the bound; beside it stands the current size of each dimension (at first
-// the bound). "Valid elements" are those below the current sizes.
+// Dynamic dimensions: memory is laid out for the bound. The literal also has the current size of each dimension, which
+// is the bound at first. "Valid elements" are those below the current sizes.
 //
-// "Dies" means a KASHI_CHECK: these are programmers' doors. A wrong shape index, a wrong native type, and access to a
-// leaf without memory die. Nothing here is thread-safe while somebody writes. Costs are those of the elements touched.
+// "Dies" means a KASHI_CHECK. A wrong shape index, a wrong native type, and access to a leaf without memory die.
+// Reading is thread-safe, writing is not. The cost of an operation is proportional to the elements that it touches.
 //
-// The work stands in files by topic: literal.cc (memory, moves), literal_access.cc (single elements), literal_query.cc
-// (comparing, IsAll...), literal_copy.cc (copies, new layouts and shapes), literal_convert.cc (element types),
-// literal_text.cc (ToString and friends); protos and serialization in kashi/proto.
+// The implementation is split by topic: literal.cc (memory, moves), literal_access.cc (single elements),
+// literal_query.cc (comparing, IsAll...), literal_copy.cc (copies, new layouts and shapes), literal_convert.cc (element
+// types), literal_text.cc (ToString and friends); protos and serialization in kashi/proto.
 #ifndef KASHI_LITERAL_LITERAL_H_
 #define KASHI_LITERAL_LITERAL_H_
 
@@ -140,7 +140,7 @@ class LiteralBase {
     KASHI_CHECK(!elements.empty()) << shape();
     return elements[0];
   }
-  // nullopt: not an array of integers (PRED is none), empty, or beyond int64.
+  // nullopt: not an array of integers (PRED is not one), empty, or beyond int64.
   std::optional<int64_t> GetFirstInteger() const;
   // As ToString prints it. (literal_text.cc)
   std::string GetAsString(absl::Span<const int64_t> multi_index, const ShapeIndex& shape_index = {}) const;
@@ -181,8 +181,8 @@ class LiteralBase {
   bool operator==(const LiteralBase& other) const { return Equal(other); }
   bool operator!=(const LiteralBase& other) const { return !Equal(other); }
 
-  // All elements have the bits of `scalar`; of types narrower than a byte, the low bits count. False for what is no array
-  // or not known, true for an empty one. Dies unless the element types agree. So do the next ones.
+  // All elements have the bits of `scalar`; of types narrower than a byte, the low bits count. False for what is no
+  // array or not known, true for an empty one. Dies unless the element types agree. So do the next ones.
   bool IsAll(const Literal& scalar) const;
   // False if `value` is not exactly a value of the type. PRED: 0 and 1.
   bool IsAll(int8_t value) const;

@@ -1,4 +1,4 @@
-// Single elements of a literal, whatever their type.
+// Single elements of a literal of any type.
 #include <limits>
 
 #include "kashi/array/element_convert.h"

@@ -1,8 +1,8 @@
-// Whether a computed value is the expected one, and if not, how far off and where.
+// Compares a value with the expected one, and reports the differences.
 //
-// Equal wants the same values: floating-point numbers bit by bit, so a NaN equals itself and -0 is not 0. Near wants
-// real and complex floating-point numbers within bounds, and all other types equal. Both want the same element types
-// and sizes, current ones where they are dynamic, and do not look at layouts.
+// Equal requires the same values: floating-point numbers bit by bit, so a NaN equals itself and -0 is not 0. Near
+// requires real and complex floating-point numbers within bounds, and equal values of all other types. Both require the
+// same element types and sizes, for dynamic dimensions the current sizes, and ignore layouts.
 #ifndef KASHI_LITERAL_LITERAL_COMPARISON_H_
 #define KASHI_LITERAL_LITERAL_COMPARISON_H_
 
@@ -73,15 +73,15 @@ struct CompareStatistics {
   // There are elements, and all of them are NaN on both sides: no mismatch, and no agreement either.
   bool is_all_nan() const { return elements > 0 && nan_matches == elements; }
 };
-// INVALID_ARGUMENT if the shapes or current sizes differ. With ErrorSpec(0), a mismatch is whatever is not ==, but that
-// NaNs are the same.
+// INVALID_ARGUMENT if the shapes or current sizes differ. With ErrorSpec(0), a mismatch is a pair that is not ==,
+// except that NaNs are the same.
 absl::StatusOr<CompareStatistics> Compare(const LiteralSlice& expected, const LiteralSlice& actual,
                                           const ErrorSpec& error);
-// "3 of 1,024 elements differ; max abs 0.5, max rel 0.1, max ulp 1024; first at {0}[1,2]". Tells NaNs and infinities that
-// both sides have, and "320 of 320 elements are NaN on both sides: nothing was compared".
+// "3 of 1,024 elements differ; max abs 0.5, max rel 0.1, max ulp 1024; first at {0}[1,2]". Tells NaNs and infinities
+// that both sides have, and "320 of 320 elements are NaN on both sides: nothing was compared".
 std::string ToString(const CompareStatistics& statistics);
 
-// Literal text, or, for 1000 elements and more, that they are so many.
+// The literal as text; for 1000 elements and more only their number.
 std::string ToStringTruncated(const LiteralSlice& literal);
 
 }  // namespace literal_comparison

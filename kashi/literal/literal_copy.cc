@@ -49,8 +49,8 @@ void CopyDynamicSizes(const LiteralPiece& from, LiteralPiece* to) {
   }
 }
 
-// An array leaf of the same element type and rank. The current sizes are already known to fit. A leaf that is not known makes
-// the other one so; one that is known makes the other one known.
+// An array leaf of the same element type and rank. The current sizes are already known to fit. A leaf that is not known
+// makes the other one so; one that is known makes the other one known.
 absl::Status CopyLeaf(const LiteralPiece& from, LiteralPiece* to, bool only_dynamic_bound) {
   if (from.buffer() == nullptr) to->Free();
   to->set_state(from.state());

@@ -124,7 +124,7 @@ bool FitInteger(int64_t value, T* result) {
   }
 }
 
-// inf, nan and their kind; nullopt if the token is none of them.
+// inf, nan and similar tokens; nullopt for any other token.
 std::optional<NonFinite> NonFiniteOf(const Lexer& lexer) {
   if (lexer.kind() != Kind::kNonFinite && lexer.kind() != Kind::kIdent) return std::nullopt;
   return ParseNonFinite(lexer.token_text());
@@ -364,7 +364,7 @@ class ArrayReader {
       case Kind::kDots:
         return ReadDots();
       case Kind::kComma:
-        unlisted_ |= nest_ == 0;  // where a single element could stand, a comma is none, and all there is
+        unlisted_ |= nest_ == 0;  // in the place of a single element a comma is no element, and the text has no others
         in_.lexer.Next();
         return true;
       default:
@@ -571,7 +571,7 @@ class LiteralReader {
   std::optional<Literal> ReadArray(const Shape& shape, Elements* elements) {
     const Token first = in_.lexer.token();
     const ElementCount count = CountElements(shape);
-    // An element takes a byte of text at least. If there are not so many left, either they are unlisted, or the end of
+    // An element takes at least one byte of text. If fewer are left, the elements are unlisted, or the end of
     // the text will come too soon.
     const bool may_be_listed = static_cast<uint64_t>(count.elements) <= in_.lexer.text().size() - first.begin;
     absl::StatusOr<Literal> literal = Literal();
@@ -591,7 +591,7 @@ class LiteralReader {
     return *std::move(literal);
   }
 
-  // For what `text` does not list. Empty arrays cost their braces, which somebody may want to print.
+  // For elements that `text` does not list. Empty arrays cost their braces, because they may be printed.
   absl::StatusOr<Literal> MakeZeros(const Shape& shape, const ElementCount& count, const Token& text) {
     const int64_t width = primitive_util::ByteWidth(shape.element_type());
     const int64_t elements = count.elements > 0 ? count.elements : count.rows;

@@ -1,17 +1,17 @@
 // Literals from text, as XLA reads them in `shape constant(LITERAL)` (array-model.md, 8.1):
 //
-//   f32[2,2]           {{1, 2.5}, {-inf, nan(0x1)}}        commas between elements may be missing or many
+//   f32[2,2]           {{1, 2.5}, {-inf, nan(0x1)}}        commas between elements may be missing or repeated
 //   c64[]              (1, -2)
 //   (s32[], pred[2])   (3, {true, 0})
-//   f32[4096,4096]     {...}                               elements nobody wrote down: zeros here (XLA makes up others)
+//   f32[4096,4096]     {...}                               elided elements: zeros here (XLA chooses other values)
 //   s32[2]             7                                   means {7, 0}
 //
-// Values stand in logical row-major order whatever the layout; the literal has the layout of the shape.
-// What XLA takes is taken, and means the same, oddities included: `-0` is +0, `nan` as a real part makes the imaginary
-// part the same NaN, 18446744073709551615 is -1 for s64. What ends XLA's process is an error.
+// The text has the values in logical row-major order for any layout; the literal has the layout of the shape. Text that
+// XLA accepts is accepted with the same meaning, also where it is odd: `-0` is +0, `nan` as a real part makes the
+// imaginary part the same NaN, 18446744073709551615 is -1 for s64. Text that ends XLA's process is an error.
 //
-// Time and memory are proportional to the text: memory is only taken for elements that the rest of the text has room
-// for, but for `{...}` and its like, which have a budget. No recursion.
+// Time and memory are proportional to the text: memory is allocated only for elements that the rest of the text can
+// contain. Elements that are not listed, as in `{...}`, have a budget. There is no recursion.
 #ifndef KASHI_LITERAL_LITERAL_PARSER_H_
 #define KASHI_LITERAL_LITERAL_PARSER_H_
 
@@ -35,7 +35,7 @@ struct LiteralParserOptions {
   // Bytes of elements that texts which do not list them may ask for. What a literal uses of them is taken off, so
   // literals that share the counter share the budget. Null: each literal has kDefaultUnlistedBytes.
   int64_t* unlisted_bytes = nullptr;
-  // Set to true where the text elides elements by `...`; otherwise left alone. Null: nobody asks.
+  // Set to true if the text elides elements by `...`; otherwise not changed. May be null.
   bool* is_elided = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// Where a literal's elements are: the tree of pieces behind literal.h, with the memory that they own or borrow.
+// The storage of a literal: the tree of pieces of literal.h, with the memory that they own or borrow.
 #ifndef KASHI_LITERAL_LITERAL_PIECE_H_
 #define KASHI_LITERAL_LITERAL_PIECE_H_
 
@@ -70,7 +70,8 @@ class LiteralPiece {
     return data<NativeT>()[LinearIndex(multi_index)];
   }
 
-  // RESOURCE_EXHAUSTED if there is not so much memory. Uninitialised; aligned to 64 bytes, if it is more than kInlineBytes.
+  // RESOURCE_EXHAUSTED if there is not so much memory. Uninitialised; aligned to 64 bytes, if it is more than
+  // kInlineBytes.
   absl::Status Allocate();
   // Memory of others, `bytes` as laid out above; behind the elements of a dynamic shape, at the next multiple of 4,
   // stand the current sizes, one DynamicSizeType a dimension.
@@ -105,7 +106,7 @@ class LiteralPiece {
   bool owns_dynamic_sizes_ = false;
   union {
     alignas(8) char inline_[kInlineBytes];
-    int64_t owned_bytes_;  // of our own memory, whatever becomes of the shape
+    int64_t owned_bytes_;  // of our own memory, also if the shape changes
   };
 };
 

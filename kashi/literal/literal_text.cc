@@ -3,7 +3,7 @@
 //   rank 1    {1, 2}      {5}    {}
 //   rank 2    { { 1, 2 }, { 3, 4 } }      one line           { {5} }    { {}, {} }    {  }
 //             {                           several lines: a line for each row; its two spaces are the only ones that are
-//               { 1, 2 },                 put in front of anything, whatever the rank
+//               { 1, 2 },                 before any line, for any rank
 //               { 3, 4 }
 //             }
 //   rank > 3  braces between the outermost and the rows say which element of what is around them they are:

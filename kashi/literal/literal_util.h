@@ -1,12 +1,12 @@
-// LiteralUtil: ways to make literals, and small things done with them, under XLA's names. All static.
+// LiteralUtil: static functions to make and change literals, with XLA's names.
 //
 //   LiteralUtil::CreateR0<float>(42)                              // f32[] 42
 //   LiteralUtil::CreateR1<int32_t>({1, 2, 3})                     // s32[3] {1, 2, 3}
 //   LiteralUtil::CreateR2<float>({{1, 2}, {3, 4}})                // f32[2,2]
 //   LiteralUtil::MakeTuple({&a, &b})                              // copies; MakeTupleOwned(std::move(a), …) moves
 //
-// Without "WithLayout", layouts are the default ones: descending, row-major; of a layout given, minor_to_major is taken.
-// Lists that are ragged die, as do layouts of another rank. docs/spec/xla-api.md, section 14.
+// Without "WithLayout", literals have the default layout: descending, row-major. Of a given layout only minor_to_major
+// is used. Ragged lists and layouts of another rank die. docs/spec/xla-api.md, section 14.
 #ifndef KASHI_LITERAL_LITERAL_UTIL_H_
 #define KASHI_LITERAL_LITERAL_UTIL_H_
 
@@ -121,8 +121,8 @@ class LiteralUtil {
   template <typename NativeT>
   static Literal CreateFingerprintMatixR2(int64_t m, int64_t n, NativeT scale = 1);
 
-  // Elements from a function of the index, called in storage order. INVALID_ARGUMENT unless `shape` is an array of `type`.
-  // (common_type_t: so that T is not deduced from a lambda, which it could not be.)
+  // Elements from a function of the index, called in storage order. INVALID_ARGUMENT unless `shape` is an array of
+  // `type`. (common_type_t: so that T is not deduced from a lambda, which it could not be.)
   template <PrimitiveType type, typename T = primitive_util::NativeTypeOf<type>>
   static absl::StatusOr<Literal> CreateLiteralWithGenerator(
       const Shape& shape, absl::FunctionRef<std::common_type_t<T>(absl::Span<const int64_t>)> generator);
@@ -180,7 +180,7 @@ class LiteralUtil {
   static Literal ConvertF32ToF8E4M3FNUZ(const LiteralSlice& literal);
   static Literal ConvertF32ToF8E5M2FNUZ(const LiteralSlice& literal);
 
-  // ---------------------------------------------------------------------------------------------------- single elements
+  // ---------------------------------------------------------------------------------------------------- single element
 
   // Scalars of an element: the first in storage, that of an index. Die for what is no array, or has no element.
   static Literal GetFirstScalarLiteral(const LiteralSlice& literal);

@@ -232,7 +232,7 @@ absl::Status SplitFile(absl::string_view bytes, absl::string_view* header, absl:
   return absl::OkStatus();
 }
 
-// Whether there are exactly as many bytes as the sizes say. With a size of 0 that is none, whatever the other sizes are.
+// Whether the number of bytes is exactly that of the sizes. If a size is 0, it is 0 for any other sizes.
 absl::Status CheckSizes(const Header& header, int64_t width, size_t bytes) {
   const bool is_empty = std::find(header.sizes.begin(), header.sizes.end(), 0) != header.sizes.end();
   std::optional<int64_t> wanted = is_empty ? 0 : width;
@@ -305,7 +305,7 @@ absl::StatusOr<PrimitiveType> ElementType(const Header& header, const std::optio
   return expected->element_type();
 }
 
-// What stands in the beginning of a file, of which `missing_bytes` follow; `bytes` are the elements that are there.
+// The beginning of a file; `missing_bytes` follow it. `bytes` are the elements in the beginning.
 absl::StatusOr<NpyElements> FindElements(absl::string_view beginning, int64_t missing_bytes,
                                          const std::optional<Shape>& expected) {
   absl::string_view header_text;

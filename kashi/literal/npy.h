@@ -3,8 +3,7 @@
 // and the elements.
 //
 // Types that NumPy lacks (bf16, f8..., s4, ...) are written as ml_dtypes writes them: void of the width in memory,
-// '<V2'.
-// Such an array is read by saying what it is; its dtype may be void, unsigned, or have the ml_dtypes name.
+// '<V2'. To read such an array, give its type; its dtype may be void, unsigned, or the ml_dtypes name.
 #ifndef KASHI_LITERAL_NPY_H_
 #define KASHI_LITERAL_NPY_H_
 
@@ -22,14 +21,14 @@
 namespace kashi {
 
 // Versions 1 to 3, both byte orders, at most 64 dimensions. With `expected`, a static array, the file must have its
-// dimensions and type (PRED: also unsigned bytes, of which all but 0 are true), and the literal gets its layout, if it
+// dimensions and type (PRED: also unsigned bytes; all but 0 are true), and the literal gets its layout, if it
 // has one. Else the literal's layout is the file's: {...,1,0}, or {0,1,...} for fortran_order.
 // INVALID_ARGUMENT: all else, such as files with fewer bytes than their header claims, or with more.
 absl::StatusOr<Literal> ReadNpy(absl::string_view bytes, const std::optional<Shape>& expected = std::nullopt);
 
-// The same, of a file of so many bytes that is not in memory: its elements go straight into the literal. Headers end within
-// the first 65545 bytes, more than any array needs. `read` puts the next `size` bytes of the file at `to`; what it fails
-// with is handed up.
+// The same for a file of this size that is not in memory: its elements are read directly into the literal. Headers end
+// within the first 65545 bytes, more than any array needs. `read` puts the next `size` bytes of the file at `to`; what
+// it fails with is handed up.
 using NpySource = absl::FunctionRef<absl::Status(char* to, int64_t size)>;
 absl::StatusOr<Literal> ReadNpy(int64_t file_bytes, NpySource read,
                                 const std::optional<Shape>& expected = std::nullopt);
@@ -43,8 +42,8 @@ struct NpyElements {
   absl::string_view bytes;     // within the file
   bool is_big_endian = false;  // the bytes of each number are in the other order
 };
-// As ReadNpy, but for the layout of `expected`, which says nothing here. Bits above those of a narrow type, and bytes of a
-// PRED, may be anything.
+// As ReadNpy, but for the layout of `expected`, which says nothing here. Bits above those of a narrow type, and bytes
+// of a PRED, may be anything.
 absl::StatusOr<NpyElements> FindNpyElements(absl::string_view bytes,
                                             const std::optional<Shape>& expected = std::nullopt);
 

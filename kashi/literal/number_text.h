@@ -7,11 +7,11 @@
 //   narrower floats        %.Ng, N = ceil(1 + p log10 2)   f16 0.099976  bf16 3.141  f8e5m2 5.7e+04
 //   complex                (re, im)                        (1, -2.5)
 //
-// "else": if the shorter text does not read back as the same number. Infinities are inf and -inf. A NaN is nan or -nan;
-// if its mantissa is not just the quiet bit, the mantissa follows: nan(0x1). Types that have one NaN a sign print no
-// mantissa.
+// "else" applies if the shorter text does not read back as the same number. Infinities are inf and -inf. A NaN is nan
+// or -nan; if its mantissa is not just the quiet bit, the mantissa follows: nan(0x1). Types that have one NaN a sign
+// print no mantissa.
 //
-// Nothing here looks at the locale.
+// The locale has no effect.
 #ifndef KASHI_LITERAL_NUMBER_TEXT_H_
 #define KASHI_LITERAL_NUMBER_TEXT_H_
 

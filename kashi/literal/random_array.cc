@@ -142,7 +142,8 @@ absl::Status CheckAt(size_t i, const WorkMeter* meter) {
 template <typename T>
 absl::Status FillDifferent(const RandomDistributionSpec& spec, const WorkMeter* meter, Bits* bits,
                            absl::Span<T> elements) {
-  // Floyd's way to draw: for each of the last numbers of the interval, one that is not larger; if that is taken, itself.
+  // Floyd's way to draw: for each of the last numbers of the interval, one that is not larger; if that is taken,
+  // itself.
   const auto range = RangeOf<T>(spec);
   const uint64_t count = elements.size();
   absl::flat_hash_set<uint64_t> seen;

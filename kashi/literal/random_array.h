@@ -1,4 +1,4 @@
-// Arrays of random numbers of a distribution: the same ones for the same seed, on every machine.
+// Arrays of random numbers of a distribution. The same seed gives the same numbers on every machine.
 #ifndef KASHI_LITERAL_RANDOM_ARRAY_H_
 #define KASHI_LITERAL_RANDOM_ARRAY_H_
 
@@ -16,20 +16,20 @@ struct RandomDistributionSpec {
     kConstant,  // all are `first`
     kUniform,   // [first, last), of integers [first, last]
     kNormal,    // mean `first`, standard deviation `last`; integers are rounded
-    kWhole,     // whole numbers of [first, last], whatever the type
+    kWhole,     // whole numbers of [first, last], for any type
     kBits,      // any bits: for integers; others as kUniform
   };
   Kind kind = Kind::kUniform;
   double first = 0;
   double last = 1;
-  bool no_duplicates = false;  // integers only, as far as the interval has so many
+  bool no_duplicates = false;  // integers only, if the interval has enough of them
   bool is_sorted = false;      // ascending in storage order; integers and real numbers
 };
 
-// Fills the array at `index`. Numbers beyond the type's range become its largest or least; complex numbers get both parts
-// from the distribution; of pred, a constant decides by being 0, and whatever else is true or false alike. Looks at `meter`,
-// if given, every 2^20 elements, and returns its error with part of the elements filled. Pre: an array with memory,
-// first <= last or kNormal, both finite or kConstant.
+// Fills the array at `index`. Numbers beyond the type's range become its largest or least; complex numbers get both
+// parts from the distribution; for pred, a constant 0 is false and any other constant true; other rules give true and
+// false equally often. Looks at `meter`, if given, every 2^20 elements, and returns its error with part of the elements
+// filled. Pre: an array with memory, first <= last or kNormal, both finite or kConstant.
 absl::Status FillRandom(const RandomDistributionSpec& spec, uint64_t seed, Literal* literal, const ShapeIndex& index,
                         const WorkMeter* meter = nullptr);
 

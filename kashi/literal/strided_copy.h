@@ -1,4 +1,4 @@
-// CopyStrided (strided_walk.h) for those that may have to end it early.
+// CopyStrided (strided_walk.h) with cancellation.
 #ifndef KASHI_LITERAL_STRIDED_COPY_H_
 #define KASHI_LITERAL_STRIDED_COPY_H_
 

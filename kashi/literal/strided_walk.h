@@ -1,6 +1,6 @@
-// Walks over the elements of dense arrays that keep the storage position by adding strides, never by multiplying out an
-// index. Positions and strides count elements; where elements lie is minor_to_major's business alone (array-model.md,
-// 8: literals do not apply tiles).
+// Walks over the elements of dense arrays. A walk updates the storage position by adding strides, without
+// multiplications. Positions and strides count elements; only minor_to_major decides positions (array-model.md, 8:
+// literals do not apply tiles).
 #ifndef KASHI_LITERAL_STRIDED_WALK_H_
 #define KASHI_LITERAL_STRIDED_WALK_H_
 

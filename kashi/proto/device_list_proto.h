@@ -1,5 +1,5 @@
-// Internal to kashi/proto: the groups of a collective. Which of three fields of the instruction's proto they stand in is
-// their form (CollectiveDeviceList).
+// Internal to kashi/proto: the groups of a collective. The instruction's proto has three fields for them, one per form
+// (CollectiveDeviceList).
 #ifndef KASHI_PROTO_DEVICE_LIST_PROTO_H_
 #define KASHI_PROTO_DEVICE_LIST_PROTO_H_
 

@@ -42,8 +42,8 @@ bool OperandsHaveSmallerIds(const InstructionList& instructions) {
   });
 }
 
-// The order of the ids, which is that of the text that the proto was made of; the proto has them in post-order. The order
-// decides in which order instructions print. Ids that do not put operands first are left alone.
+// The order of the ids, which is that of the text that the proto was made of; the proto has them in post-order. The
+// order decides in which order instructions print. Ids that do not put operands first are left alone.
 InstructionList InOrderOfIds(const HloComputationProto& proto) {
   InstructionList instructions;
   instructions.reserve(proto.instructions_size());

@@ -109,7 +109,7 @@ absl::StatusOr<absl::string_view> HloProtoReader::ReadName(const HloInstructionP
   if (proto.name().empty()) return InvalidArgument("no name");
   const absl::string_view name = module_->arena()->Copy(SanitizeName(proto.name()));
   if (!instruction_names_.insert(name).second) return InvalidArgument("another instruction also has the name %s", name);
-  module_->instruction_name_uniquer().GetUniqueName(name);  // nobody else gets it
+  module_->instruction_name_uniquer().GetUniqueName(name);  // reserves the name
   return name;
 }
 

@@ -14,8 +14,8 @@ namespace kashi {
 // Whether the text begins as a JSON object does, which no HLO text does. O(1) but for white space in front.
 bool LooksLikeHloJson(absl::string_view text);
 
-// Indented. 64-bit numbers are strings and bytes are base64, as protobuf has it. INVALID_ARGUMENT for a module with a string
-// that is no UTF-8.
+// Indented. 64-bit numbers are strings and bytes are base64, as protobuf has it. INVALID_ARGUMENT for a module with a
+// string that is no UTF-8.
 absl::StatusOr<std::string> HloModuleToJson(const HloModule& module);
 
 // INVALID_ARGUMENT for what is no such JSON; otherwise the errors of HloModule::CreateFromProto.

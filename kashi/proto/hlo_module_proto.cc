@@ -1,8 +1,9 @@
 // HloModule and HloModuleProto: ToProto, CreateFromProto, CreateModuleConfigFromProto.
 //
 // What a proto has and a module has not is kept as bytes (HloModule::other_proto_fields) and comes back with ToProto.
-// What a module has and a proto has not (replica and partition counts, and what else the config says besides layouts) is
-// not in ToProto, as in XLA's; files have it (module_settings_proto.h). Payloads come back in the places that name them.
+// What a module has and a proto has not (replica and partition counts, and what else the config says besides layouts)
+// is not in ToProto, as in XLA's; files have it (module_settings_proto.h). Payloads come back in the places that name
+// them.
 
 #include <algorithm>
 #include <limits>
@@ -206,7 +207,7 @@ absl::Status HloProtoReader::IndexComputations() {
     }
     const std::string name = SanitizeName(computation.name());
     if (!names.insert(name).second) return InvalidArgument("two computations have the name %s", name);
-    module_->computation_name_uniquer().GetUniqueName(name);  // nobody else gets it
+    module_->computation_name_uniquer().GetUniqueName(name);  // reserves the name
   }
   return absl::OkStatus();
 }

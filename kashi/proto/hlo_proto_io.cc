@@ -23,7 +23,8 @@ namespace {
 
 using google::protobuf::Message;
 
-// Messages within messages. Protobuf's own limit of 100 stops tuples within tuples early; every level is recursion there.
+// Messages within messages. Protobuf's own limit of 100 stops tuples within tuples early; every level is recursion
+// there.
 constexpr int kMaxNesting = 1000;
 
 // ---- What the bytes are ---------------------------------------------------------------------------------------------
@@ -34,7 +35,7 @@ bool HasControlByte(absl::string_view text, absl::string_view allowed) {
   });
 }
 
-// The first word behind white space and comments; empty if it is none, or not followed by `:`, `{` or `<`.
+// The first word after white space and comments; empty if there is none, or if it is not followed by `:`, `{` or `<`.
 absl::string_view FirstFieldName(absl::string_view text) {
   while (true) {
     text = absl::StripLeadingAsciiWhitespace(text);

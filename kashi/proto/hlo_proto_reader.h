@@ -1,12 +1,12 @@
-// Internal to kashi/proto: makes an HloModule of an HloModuleProto.
+// Internal to kashi/proto: converts an HloModuleProto to an HloModule.
 //
-//   hlo_module_proto.cc        the order in which computations are read; schedule, aliases, tables
+//   hlo_module_proto.cc        the order of computations; schedule, aliases, tables
 //   hlo_computation_proto.cc   a computation, and the order of its instructions
-//   hlo_instruction_proto.cc   an instruction, with what any instruction may have
-//   instruction_fields_proto.cc   what single operations have
+//   hlo_instruction_proto.cc   an instruction: fields that any instruction may have
+//   instruction_fields_proto.cc   fields of single operations
 //
-// Protos come from anywhere: nothing in one ends the process, recursion does not follow it, and nothing is allocated that
-// it only claims. Errors name the computation and the instruction.
+// Protos may be hostile: they never end the process, cause no recursion, and a claimed size allocates no memory. Errors
+// name the computation and the instruction.
 #ifndef KASHI_PROTO_HLO_PROTO_READER_H_
 #define KASHI_PROTO_HLO_PROTO_READER_H_
 

@@ -448,7 +448,7 @@ absl::StatusOr<Literal> MakeZeros(const Shape& shape, int64_t* unlisted_bytes) {
   return literal;
 }
 
-// A constant without a literal is one whose values somebody took out: `constant({...})`.
+// A constant without a literal is an elided one: `constant({...})`.
 KASHI_READ(literal) {
   if (in.proto.has_literal()) {
     if (!in.prohibit_empty_literal) {

@@ -1,8 +1,8 @@
-// The retired fields of LayoutProto: what the documents of XLA's first years kept there.
+// The obsolete fields of LayoutProto, of XLA's first years.
 //
 //   2 padded_dimensions   3 padding_value   4 format   5 max_sparse_elements
 //
-// Layout::FromProto skips them, as XLA does. For protos of that age ask here, and get what legacy_layout.h works on.
+// Layout::FromProto ignores them, as XLA does. These functions read them for legacy_layout.h.
 #ifndef KASHI_PROTO_LEGACY_LAYOUT_PROTO_H_
 #define KASHI_PROTO_LEGACY_LAYOUT_PROTO_H_
 

@@ -337,7 +337,7 @@ absl::Status internal::proto_internal::CheckLiteral(const LiteralProto& proto, b
   return CheckTree(proto, shape, prohibit_empty, unlisted_bytes);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- protos
+// ---------------------------------------------------------------------------------------------------------------- prot
 
 LiteralProto LiteralBase::ToProto() const {
   struct Task {
@@ -381,7 +381,7 @@ absl::StatusOr<Literal> MutableLiteralBase::CreateFromProto(const LiteralProto& 
   return literal;
 }
 
-// --------------------------------------------------------------------------------------------------------- serialization
+// --------------------------------------------------------------------------------------------------------- serializati
 
 absl::StatusOr<std::string> LiteralBase::SerializeAsString() const {
   std::string bytes;

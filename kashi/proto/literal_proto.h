@@ -1,4 +1,4 @@
-// Internal to kashi/proto: literals that many instructions of one file have.
+// Internal to kashi/proto: literals shared by the instructions of a file.
 #ifndef KASHI_PROTO_LITERAL_PROTO_H_
 #define KASHI_PROTO_LITERAL_PROTO_H_
 
@@ -9,8 +9,8 @@
 
 namespace kashi::internal::proto_internal {
 
-// What Literal::CreateFromProto checks before it allocates. Arrays without values, unless they are prohibited, take their
-// bytes off `*unlisted_bytes`: RESOURCE_EXHAUSTED if those are too few.
+// What Literal::CreateFromProto checks before it allocates. Arrays without values, unless they are prohibited, take
+// their bytes off `*unlisted_bytes`: RESOURCE_EXHAUSTED if those are too few.
 absl::Status CheckLiteral(const LiteralProto& proto, bool prohibit_empty, int64_t* unlisted_bytes);
 
 }  // namespace kashi::internal::proto_internal

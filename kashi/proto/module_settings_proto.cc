@@ -64,7 +64,7 @@ ModuleSettings SettingsIn(const HloModuleProto& proto) {
     const google::protobuf::UnknownField& field = fields.field(i);
     const bool is_settings = field.number() == ModuleSettingsFile::kKashiSettingsFieldNumber &&
                              field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED;
-    // Bytes that are no settings are somebody else's field.
+    // Bytes that are not settings are a field of another program.
     if (is_settings && !settings.ParseFromString(field.length_delimited())) settings.Clear();
   }
   return settings;
@@ -85,7 +85,7 @@ ModuleSettings SettingsInComment(absl::string_view text) {
   ModuleSettingsFile file;
   if (!absl::ConsumePrefix(&text, kComment)) return file.kashi_settings();
   const absl::string_view line = text.substr(0, text.find('\n'));
-  // Any other comment is none of ours.
+  // Other comments are ignored.
   const google::protobuf::LogSilencer silencer;
   if (!google::protobuf::TextFormat::ParseFromString(std::string(line), &file)) file.Clear();
   return file.kashi_settings();

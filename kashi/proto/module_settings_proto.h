@@ -1,7 +1,7 @@
-// The settings of module_settings.proto: where a file keeps them in each of its forms.
+// The settings of module_settings.proto, and their place in each form of a file.
 //
-//   binary   field 73217 of HloModuleProto, which other readers keep as unknown or skip
-//   text     a comment in the first line, `# kashi_settings { … }`: other readers refuse fields that they do not know
+//   binary   field 73217 of HloModuleProto, which other readers keep as unknown or ignore
+//   text     a comment in the first line, `# kashi_settings { … }`: other readers refuse unknown fields
 //   JSON     the member "kashi_settings" of the module
 #ifndef KASHI_PROTO_MODULE_SETTINGS_PROTO_H_
 #define KASHI_PROTO_MODULE_SETTINGS_PROTO_H_

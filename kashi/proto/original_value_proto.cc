@@ -13,7 +13,8 @@ using Node = OriginalValue::Node;
 
 // The reader of text has the same limit.
 constexpr int kMaxDepth = 200;
-// A place in a tuple may be more than the next one: elements that are empty tuples have no leaves. All of them together:
+// A place in a tuple may be more than the next one: elements that are empty tuples have no leaves. All of them
+// together:
 constexpr int64_t kMaxSkippedElements = 10000;
 
 // The node at an index, which is made if it is not there; null if it cannot be.

@@ -141,7 +141,7 @@ KASHI_DESCRIBE(AxisRefProto, NUMBER(mesh_axis_index) RECORD(sub_axis_info))
 KASHI_DESCRIBE(NamedShardingProto::DimensionSharding, RECORDS(axes) NUMBER(is_closed))
 KASHI_DESCRIBE(NamedShardingProto, RECORD(mesh) RECORDS(dim_shardings) RECORDS(replicated_axes) RECORDS(unreduced_axes)
                                        RECORDS(manual_axes) RECORDS(metadata))
-// Without `tile_shape`, which nobody reads any more.
+// Without `tile_shape`, which is no longer read.
 KASHI_DESCRIBE(OpSharding,
                ENUM(OpSharding::Type, type) NUMBERS(tile_assignment_dimensions) NUMBERS(tile_assignment_devices)
                    RECORDS(tuple_shardings) NUMBER(replicate_on_last_tile_dim) RECORDS(metadata)

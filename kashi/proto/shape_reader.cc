@@ -11,7 +11,7 @@
 namespace kashi::internal::proto_internal {
 namespace {
 
-// Null if there is none. A layout of a buffer itself wins over that of its array, as in XLA.
+// Null if there is none. The layout of a buffer itself has priority over that of its array, as in XLA.
 const LayoutProto* LayoutOf(const ShapeProto& proto) {
   if (proto.has_layout()) return &proto.layout();
   const bool has_array_with_layout = proto.element_type() == BUFFER && proto.tuple_shapes(0).has_layout();

@@ -1,6 +1,6 @@
-// Internal to kashi/proto: FromProto of Shape and of Layout, either of which may hold the other. A work list instead of
-// recursion, so that no proto can exhaust the stack. Trees deeper than kMaxTupleDepth are refused all the same: they would
-// end the process later, when somebody copies or destroys them.
+// Internal to kashi/proto: FromProto of Shape and of Layout, each of which may contain the other. A work list replaces
+// recursion, so that no proto can exhaust the stack. Trees deeper than kMaxTupleDepth are refused, because a copy or
+// the destructor would exhaust the stack.
 #ifndef KASHI_PROTO_SHAPE_READER_H_
 #define KASHI_PROTO_SHAPE_READER_H_
 

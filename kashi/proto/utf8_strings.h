@@ -1,5 +1,5 @@
-// Internal to kashi/proto: strings of a message that are not UTF-8. Protobuf writes such strings, with a word to standard
-// error, and then does not read them.
+// Internal to kashi/proto: strings of a message that are not UTF-8. Protobuf writes such strings with a warning to
+// standard error, and cannot read them back.
 #ifndef KASHI_PROTO_UTF8_STRINGS_H_
 #define KASHI_PROTO_UTF8_STRINGS_H_
 
@@ -11,7 +11,7 @@ namespace kashi::internal::proto_internal {
 
 bool IsUtf8(absl::string_view text);
 
-// A field, perhaps of a message within, that has a string which is not UTF-8; null if there is none. Looks only where
+// A field, possibly of a nested message, with a string that is not UTF-8; null if there is none. Looks only where
 // there can be strings; recursion is as deep as the message.
 const google::protobuf::FieldDescriptor* FindStringThatIsNotUtf8(const google::protobuf::Message& message);
 

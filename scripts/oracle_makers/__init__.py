@@ -1,4 +1,5 @@
-"""What scripts/oracle_programs.py makes random programs of. The order of the imports is that of MAKERS, which a seed chooses from."""
+"""What scripts/oracle_programs.py makes random programs of. The order of the imports is that of MAKERS, which a seed
+chooses from."""
 from oracle_makers import elementwise
 from oracle_makers import data_movement
 from oracle_makers import reductions

@@ -50,7 +50,9 @@ def convolution(p, op):
         if p.chance(0.3):
             reversal = " rhs_reversal=" + "x".join(p.pick("01") for _ in range(rank))
             window = window[:-1] + reversal + "}"
-    lhs = {"b": n * (groups if by_batch else 1), "f": i * (1 if by_batch else groups), **{str(d): s for d, s in enumerate(spatial)}}
+    lhs = {"b": n * (groups if by_batch else 1),
+           "f": i * (1 if by_batch else groups),
+           **{str(d): s for d, s in enumerate(spatial)}}
     rhs = {"i": i, "o": o * groups, **{str(d): s for d, s in enumerate(kernel)}}
     result = {"b": n, "f": o * groups, **{str(d): s for d, s in enumerate(out)}}
     texts = []
@@ -62,5 +64,6 @@ def convolution(p, op):
     w = p.parameter(kind, [rhs[c] for c in texts[1]], "whole")
     extra = "" if groups == 1 else f", {'batch' if by_batch else 'feature'}_group_count={groups}"
     p.loosen(LOOSE)
-    p.emit(kind, [result[c] for c in texts[2]],
-           f"convolution({x.name}, {w.name}), {window + ', ' if window else ''}dim_labels={texts[0]}_{texts[1]}->{texts[2]}{extra}")
+    p.emit(
+        kind, [result[c] for c in texts[2]],
+        f"convolution({x.name}, {w.name}), {window + ', ' if window else ''}dim_labels={texts[0]}_{texts[1]}->{texts[2]}{extra}")

@@ -24,9 +24,12 @@ def while_(p, op):
 @maker("conditional")
 def conditional(p, op):
     x = p.operand(["s32", "f32"], 0, 2)
-    branches = [p.computation([x.text], [f"r = {x.text} {name}(a0)"], "r") for name in p.random.sample(["negate", "abs", "copy"], 3)]
+    branches = [p.computation([x.text], [f"r = {x.text} {name}(a0)"], "r")
+                              for name in p.random.sample(["negate", "abs", "copy"], 3)]
     index = p.parameter("s32", [], array=np.int32(p.random.randint(-2, 4)))
-    p.emit(x.kind, x.sizes, f"conditional({index.name}, {x.name}, {x.name}, {x.name}), branch_computations={{{', '.join(branches)}}}")
+    p.emit(
+        x.kind, x.sizes,
+        f"conditional({index.name}, {x.name}, {x.name}, {x.name}), branch_computations={{{', '.join(branches)}}}")
 
 
 @maker("call")

@@ -9,15 +9,20 @@ def while_update(p, _):
     """What a scan becomes: a row a turn, written into the state."""
     kind, n, m = p.pick(["s32", "f32", "s64"]), p.random.randint(1, 9), p.random.randint(1, 6)
     shape = f"(s32[], {kind}[{m}], {kind}[{n},{m}], {kind}[{n},{m}])"
-    condition = p.computation([shape], ["i = s32[] get-tuple-element(a0), index=0", f"n = s32[] constant({n})", "r = pred[] compare(i, n), direction=LT"], "r")
-    body = p.computation([shape], [
-        "i = s32[] get-tuple-element(a0), index=0", f"c = {kind}[{m}] get-tuple-element(a0), index=1",
-        f"xs = {kind}[{n},{m}] get-tuple-element(a0), index=2", f"ys = {kind}[{n},{m}] get-tuple-element(a0), index=3",
-        "zero = s32[] constant(0)", "one = s32[] constant(1)", f"x = {kind}[1,{m}] dynamic-slice(xs, i, zero), dynamic_slice_sizes={{1,{m}}}",
-        f"row = {kind}[{m}] reshape(x)", f"d = {kind}[{m}] subtract(row, c)", f"y = {kind}[1,{m}] reshape(d)",
-        f"out = {kind}[{n},{m}] dynamic-update-slice(ys, y, i, zero)", "j = s32[] add(i, one)", f"r = {shape} tuple(j, d, xs, out)"], "r")
-    i, c, xs, ys = (p.parameter("s32", [], array=np.int32(p.below(2))), p.parameter(kind, [m], "whole"), p.parameter(kind, [n, m], "whole"),
-                    p.parameter(kind, [n, m], "whole"))
+    condition = p.computation([shape], ["i = s32[] get-tuple-element(a0), index=0",
+                              f"n = s32[] constant({n})", "r = pred[] compare(i, n), direction=LT"], "r")
+    body = p.computation(
+        [shape],
+        ["i = s32[] get-tuple-element(a0), index=0", f"c = {kind}[{m}] get-tuple-element(a0), index=1",
+         f"xs = {kind}[{n},{m}] get-tuple-element(a0), index=2", f"ys = {kind}[{n},{m}] get-tuple-element(a0), index=3",
+         "zero = s32[] constant(0)", "one = s32[] constant(1)",
+         f"x = {kind}[1,{m}] dynamic-slice(xs, i, zero), dynamic_slice_sizes={{1,{m}}}",
+          f"row = {kind}[{m}] reshape(x)", f"d = {kind}[{m}] subtract(row, c)", f"y = {kind}[1,{m}] reshape(d)",
+         f"out = {kind}[{n},{m}] dynamic-update-slice(ys, y, i, zero)", "j = s32[] add(i, one)",
+         f"r = {shape} tuple(j, d, xs, out)"],
+        "r")
+    i, c, xs, ys = (p.parameter("s32", [], array=np.int32(p.below(2))), p.parameter(kind, [m], "whole"),
+                    p.parameter(kind, [n, m], "whole"), p.parameter(kind, [n, m], "whole"))
     name = f"v{len(p.lines)}"
     p.lines.append(f"{name}t = {shape} tuple({i.name}, {c.name}, {xs.name}, {ys.name})")
     p.lines.append(f"{name} = {shape} while({name}t), condition={condition}, body={body}")
@@ -31,17 +36,29 @@ def while_nested(p, _):
     m = p.random.randint(1, 5)
     shape = f"(s32[], s32[], s32[{m}])"
     def loop(index, limit, inner):
-        condition = p.computation([shape], [f"i = s32[] get-tuple-element(a0), index={index}", f"n = s32[] constant({limit})", "r = pred[] compare(i, n), direction=LT"], "r")
-        get = [f"i = s32[] get-tuple-element(s), index=0", "j = s32[] get-tuple-element(s), index=1", f"x = s32[{m}] get-tuple-element(s), index=2",
-               "one = s32[] constant(1)", "zero = s32[] constant(0)"]
+        condition = p.computation(
+            [shape],
+            [f"i = s32[] get-tuple-element(a0), index={index}", f"n = s32[] constant({limit})",
+             "r = pred[] compare(i, n), direction=LT"],
+            "r")
+        get = [
+            f"i = s32[] get-tuple-element(s), index=0", "j = s32[] get-tuple-element(s), index=1",
+            f"x = s32[{m}] get-tuple-element(s), index=2", "one = s32[] constant(1)", "zero = s32[] constant(0)"]
         if inner:
-            lines = [f"s = {shape} while(a0), condition={inner[0]}, body={inner[1]}"] + get + ["k = s32[] add(i, one)", f"r = {shape} tuple(k, zero, x)"]
+            lines = [f"s = {shape} while(a0), condition={inner[0]}, body={inner[1]}"] + get + [
+                                         "k = s32[] add(i, one)", f"r = {shape} tuple(k, zero, x)"]
         else:
-            lines = [f"s = {shape} copy(a0)"] + get + [f"b = s32[{m}] broadcast(i), dimensions={{}}", f"t = s32[{m}] add(x, x)", f"y = s32[{m}] subtract(t, b)",
-                                                      "k = s32[] add(j, one)", f"r = {shape} tuple(i, k, y)"]
+            lines = [f"s = {shape} copy(a0)"] +get +[f"b = s32[{m}] broadcast(i), dimensions={{}}",
+                f"t = s32[{m}] add(x, x)", f"y = s32[{m}] subtract(t, b)", "k = s32[] add(j, one)",
+                f"r = {shape} tuple(i, k, y)"]
         return condition, p.computation([shape], lines, "r")
     condition, body = loop(0, p.random.randint(0, 3), loop(1, p.random.randint(0, 3), None))
-    i, j, x = p.parameter("s32", [], array=np.int32(0)), p.parameter("s32", [], array=np.int32(p.below(2))), p.parameter("s32", [m])
+    i, j, x = p.parameter(
+        "s32", [],
+        array=np.int32(0)), p.parameter(
+        "s32", [],
+        array=np.int32(p.below(2))), p.parameter(
+        "s32", [m])
     name = f"v{len(p.lines)}"
     p.lines.append(f"{name}t = {shape} tuple({i.name}, {j.name}, {x.name})")
     p.lines.append(f"{name} = {shape} while({name}t), condition={condition}, body={body}")
@@ -55,26 +72,35 @@ def conditional_tuple(p, _):
     shape = f"(s32[{n}], f32[])"
     branches = []
     for op in p.random.sample(["add", "subtract", "multiply"], 2):
-        branches.append(p.computation([shape], [f"x = s32[{n}] get-tuple-element(a0), index=0", "y = f32[] get-tuple-element(a0), index=1",
-                                                f"z = s32[{n}] {op}(x, x)", f"w = f32[] {op}(y, y)", f"r = {shape} tuple(z, w)"], "r"))
+        branches.append(
+            p.computation(
+                [shape],
+                [f"x = s32[{n}] get-tuple-element(a0), index=0", "y = f32[] get-tuple-element(a0), index=1",
+                 f"z = s32[{n}] {op}(x, x)", f"w = f32[] {op}(y, y)", f"r = {shape} tuple(z, w)"],
+                "r"))
     condition, x, y = p.parameter("pred", []), p.parameter("s32", [n]), p.parameter("f32", [])
     name = f"v{len(p.lines)}"
     p.lines.append(f"{name}t = {shape} tuple({x.name}, {y.name})")
-    p.emit_tuple([("s32", [n]), ("f32", [])],
-                 f"conditional({condition.name}, {name}t, {name}t), true_computation={branches[0]}, false_computation={branches[1]}")
+    p.emit_tuple(
+        [("s32", [n]),
+         ("f32", [])],
+        f"conditional({condition.name}, {name}t, {name}t), true_computation={branches[0]}, false_computation={branches[1]}")
 
 
 @maker("nested-tuple")
 def nested_tuple(p, _):
     x, y = p.parameter("s32", p.sizes()), p.parameter("f32", p.sizes())
     inner, outer = f"({y.text}, {x.text})", f"({x.text}, ({y.text}, {x.text}))"
-    f = p.computation([outer], [f"x = {x.text} get-tuple-element(a0), index=0", f"t = {inner} get-tuple-element(a0), index=1",
-                                f"z = {x.text} get-tuple-element(t), index=1", f"y = {y.text} get-tuple-element(t), index=0",
-                                f"s = {x.text} subtract(z, x)", f"t2 = {inner} tuple(y, s)", f"r = {outer} tuple(z, t2)"], "r")
+    f = p.computation(
+        [outer],
+        [f"x = {x.text} get-tuple-element(a0), index=0", f"t = {inner} get-tuple-element(a0), index=1",
+         f"z = {x.text} get-tuple-element(t), index=1", f"y = {y.text} get-tuple-element(t), index=0",
+         f"s = {x.text} subtract(z, x)", f"t2 = {inner} tuple(y, s)", f"r = {outer} tuple(z, t2)"],
+        "r")
     name = f"v{len(p.lines)}"
-    p.lines += [f"{name}n = {x.text} negate({x.name})", f"{name}i = {inner} tuple({y.name}, {name}n)", f"{name}o = {outer} tuple({x.name}, {name}i)",
-                f"{name}c = {outer} call({name}o), to_apply={f}", f"{name}b = {outer} opt-barrier({name}c)",
-                f"{name}t = {inner} get-tuple-element({name}b), index=1"]
+    p.lines +=[f"{name}n = {x.text} negate({x.name})", f"{name}i = {inner} tuple({y.name}, {name}n)",
+               f"{name}o = {outer} tuple({x.name}, {name}i)", f"{name}c = {outer} call({name}o), to_apply={f}",
+               f"{name}b = {outer} opt-barrier({name}c)", f"{name}t = {inner} get-tuple-element({name}b), index=1"]
     p.emit(x.kind, x.sizes, f"get-tuple-element({name}b), index=0")
     p.emit(x.kind, x.sizes, f"get-tuple-element({name}t), index=1")
     p.emit(y.kind, y.sizes, f"get-tuple-element({name}t), index=0")
@@ -85,12 +111,19 @@ def dynamic(p, _):
     """A bounded array, something on it, and what a sum and its size say."""
     n, m, kind = p.random.randint(1, 7), p.random.randint(1, 4), p.pick(["s32", "f32"])
     size = p.random.randint(0, n)
-    x, s, zero = p.parameter(kind, [n, m], "finite"), p.parameter("s32", [], array=np.int32(size)), p.parameter(kind, [], array=np.zeros([]))
+    x, s, zero = p.parameter(
+        kind, [n, m],
+        "finite"), p.parameter(
+        "s32", [],
+        array=np.int32(size)), p.parameter(
+        kind, [],
+        array=np.zeros([]))
     name = f"v{len(p.lines)}"
     shape = f"{kind}[<={n},{m}]"
     line = lambda text: p.lines.append(f"{name}{text}")
     line(f"d = {shape} set-dimension-size({x.name}, {s.name}), dimensions={{0}}")
-    which = p.pick(["none", "negate", "reverse", "pad", "concatenate", "slice", "transpose", "broadcast", "sort", "dot", "select", "reshape"])
+    which = p.pick(["none", "negate", "reverse", "pad", "concatenate", "slice",
+                   "transpose", "broadcast", "sort", "dot", "select", "reshape"])
     out, axis, rank = shape, 0, 2
     if which == "negate":
         line(f"e = {shape} negate({name}d)")

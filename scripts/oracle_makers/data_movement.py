@@ -124,8 +124,10 @@ def gather(p, op):
     for d in range(out_rank):
         sizes.append(slices[next(w)] if d in offsets else next(b))
     join = lambda items: "{" + ",".join(map(str, items)) + "}"
-    p.emit(x.kind, sizes, f"gather({x.name}, {indices.name}), offset_dims={join(offsets)}, collapsed_slice_dims={join(collapsed)}, "
-           f"start_index_map={join(mapped)}, index_vector_dim={vector_dim}, slice_sizes={join(slices)}")
+    p.emit(
+        x.kind, sizes,
+        f"gather({x.name}, {indices.name}), offset_dims={join(offsets)}, collapsed_slice_dims={join(collapsed)}, "
+        f"start_index_map={join(mapped)}, index_vector_dim={vector_dim}, slice_sizes={join(slices)}")
 
 
 @maker("scatter")
@@ -147,5 +149,7 @@ def scatter(p, op):
     updates = p.parameter(x.kind, sizes, "whole")
     f = p.scalar_function(p.pick(["add", "multiply", "maximum", "minimum"]), x.kind)
     join = lambda items: "{" + ",".join(map(str, items)) + "}"
-    p.emit(x.kind, x.sizes, f"scatter({x.name}, {indices.name}, {updates.name}), update_window_dims={join(places)}, "
-           f"inserted_window_dims={join(inserted)}, scatter_dims_to_operand_dims={join(mapped)}, index_vector_dim={vector_dim}, to_apply={f}")
+    p.emit(
+        x.kind, x.sizes,
+        f"scatter({x.name}, {indices.name}, {updates.name}), update_window_dims={join(places)}, "
+        f"inserted_window_dims={join(inserted)}, scatter_dims_to_operand_dims={join(mapped)}, index_vector_dim={vector_dim}, to_apply={f}")

@@ -14,8 +14,8 @@ def rounding(p, op):
     p.emit(x.kind, x.sizes, f"{op}({x.name})")
 
 
-@maker("exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "sqrt", "rsqrt", "cbrt", "sine", "cosine", "tan",
-       "tanh", "erf")
+@maker("exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "sqrt", "rsqrt", "cbrt", "sine",
+       "cosine", "tan", "tanh", "erf")
 def transcendental(p, op):
     complex_too = ["c64"] if op in ("exponential", "log", "sqrt", "sine", "cosine", "tanh") and not p.special else []
     x = p.operand(FLOATS + complex_too) if op != "log" else p.parameter(p.pick(FLOATS + complex_too), p.sizes())
@@ -94,7 +94,9 @@ def shift(p, op):
 def compare(p, op):
     x = p.operand(NUMBERS + ["pred"])
     order = ", type=TOTALORDER" if x.kind in FLOATS and p.chance(0.3) else ""
-    p.emit("pred", x.sizes, f"compare({x.name}, {p.like(x).name}), direction={p.pick(['EQ', 'NE', 'LT', 'LE', 'GT', 'GE'])}{order}")
+    p.emit(
+        "pred", x.sizes,
+        f"compare({x.name}, {p.like(x).name}), direction={p.pick(['EQ', 'NE', 'LT', 'LE', 'GT', 'GE'])}{order}")
 
 
 @maker("select")
@@ -139,4 +141,6 @@ def bitcast_convert(p, op):
 @maker("reduce-precision")
 def reduce_precision(p, op):
     x = p.operand(["f32", "bf16", "f64"])
-    p.emit(x.kind, x.sizes, f"reduce-precision({x.name}), exponent_bits={p.pick([2, 5, 8])}, mantissa_bits={p.pick([1, 3, 7, 10])}")
+    p.emit(
+        x.kind, x.sizes,
+        f"reduce-precision({x.name}), exponent_bits={p.pick([2, 5, 8])}, mantissa_bits={p.pick([1, 3, 7, 10])}")

@@ -8,7 +8,11 @@ from oracle_makers.program import COMPLEX, FLOAT_KINDS, INTEGER_KINDS, LOOSE, dt
 def big_elementwise(p, _):
     kind = p.pick(FLOAT_KINDS + INTEGER_KINDS)
     sizes = [p.pick([3, 17]), p.random.randint(17, 300)]
-    x, y, r = p.parameter(kind, sizes, "whole"), p.parameter(kind, sizes, "whole"), p.parameter(kind, [sizes[1]], "whole")
+    x, y, r = p.parameter(
+        kind, sizes, "whole"), p.parameter(
+        kind, sizes, "whole"), p.parameter(
+        kind, [sizes[1]],
+        "whole")
     b = p.emit(kind, sizes, f"broadcast({r.name}), dimensions={{1}}")
     m = p.emit(kind, sizes, f"multiply({x.name}, {b.name})")
     a = p.emit(kind, sizes, f"{p.pick(['add', 'subtract'])}({m.name}, {y.name})")
@@ -32,11 +36,14 @@ def big_moves(p, _):
 @maker("big-reduce")
 def big_reduce(p, _):
     kind = p.pick(INTEGER_KINDS + FLOAT_KINDS + COMPLEX)
-    op = p.pick(["add"] + (["maximum", "minimum"] if kind not in COMPLEX else []) + (["multiply", "xor", "and", "or"] if kind in INTEGER_KINDS else []))
-    sizes = p.pick([[p.random.randint(300, 4000)], [p.random.randint(2, 70), p.random.randint(17, 300)], [5, p.random.randint(2, 40), 17]])
+    op = p.pick(["add"] +(["maximum", "minimum"] if kind not in COMPLEX else[]) +
+                (["multiply", "xor", "and", "or"] if kind in INTEGER_KINDS else[]))
+    sizes = p.pick([[p.random.randint(300, 4000)], [p.random.randint(2, 70),
+                   p.random.randint(17, 300)], [5, p.random.randint(2, 40), 17]])
     x = p.parameter(kind, sizes, array=p.numbers.integers(0 if kind[0] == "u" else -2, 3, sizes).astype(dtype_of(kind)))
     # XLA's compiler starts every piece of a long reduction from the initial value: only neutral ones agree.
-    neutral = {"add": 0, "xor": 0, "or": 0, "multiply": 1, "maximum": -2 if kind[0] != "u" else 0, "minimum": 2, "and": -1 if kind[0] == "s" else 0}[op]
+    neutral = {"add": 0, "xor": 0, "or": 0, "multiply": 1,
+        "maximum": -2 if kind[0] != "u" else 0, "minimum": 2, "and": -1 if kind[0] == "s" else 0}[op]
     init = p.parameter(kind, [], array=np.asarray(neutral).astype(dtype_of(kind)))
     which = sorted(p.random.sample(range(len(sizes)), p.random.randint(1, len(sizes))))
     p.emit(kind, [n for d, n in enumerate(sizes) if d not in which],
@@ -48,7 +55,10 @@ def big_sort(p, _):
     kind = p.pick(INTEGER_KINDS + FLOAT_KINDS)
     sizes = p.pick([[p.random.randint(100, 700)], [3, p.random.randint(20, 300)], [p.random.randint(20, 300), 3]])
     x, i = p.parameter(kind, sizes, "whole"), p.parameter("s32", sizes, array=np.arange(np.prod(sizes)).reshape(sizes))
-    f = p.computation([kind, kind, "s32", "s32"], [f"r = pred[] compare({p.pick(['a0, a1', 'a1, a0'])}), direction={p.pick(['LT', 'GT'])}"], "r")
+    f = p.computation(
+        [kind, kind, "s32", "s32"],
+        [f"r = pred[] compare({p.pick(['a0, a1', 'a1, a0'])}), direction={p.pick(['LT', 'GT'])}"],
+        "r")
     p.emit_tuple([(kind, sizes), ("s32", sizes)],
                  f"sort({x.name}, {i.name}), dimensions={{{p.below(len(sizes))}}}, is_stable=true, to_apply={f}")
 
@@ -71,10 +81,20 @@ def big_dot(p, _):
 
 @maker("dot-kinds")
 def dot_kinds(p, _):
-    kind, other, out = p.pick([("s8", "u8", "s32"), ("s8", "s8", "s64"), ("u8", "u8", "u8"), ("s16", "s16", "s32"), ("u32", "u32", "u32"),
-                               ("f16", "f16", "f32"), ("f8e4m3fn", "f8e5m2", "f32"), ("bf16", "f32", "f32"), ("f32", "f32", "f64"),
-                               ("c128", "c128", "c128"), ("pred", "pred", "pred"), ("f8e5m2", "f8e5m2", "f8e5m2"),
-                               ("u64", "u64", "u64")])
+    kind, other, out = p.pick(
+        [("s8", "u8", "s32"),
+         ("s8", "s8", "s64"),
+         ("u8", "u8", "u8"),
+         ("s16", "s16", "s32"),
+         ("u32", "u32", "u32"),
+         ("f16", "f16", "f32"),
+         ("f8e4m3fn", "f8e5m2", "f32"),
+         ("bf16", "f32", "f32"),
+         ("f32", "f32", "f64"),
+         ("c128", "c128", "c128"),
+         ("pred", "pred", "pred"),
+         ("f8e5m2", "f8e5m2", "f8e5m2"),
+         ("u64", "u64", "u64")])
     m, k, n = (p.random.randint(1, 9) for _ in range(3))
     x, y = p.parameter(kind, [m, k], "whole"), p.parameter(other, [k, n], "whole")
     p.loosen(LOOSE)
@@ -83,9 +103,26 @@ def dot_kinds(p, _):
 
 @maker("convolution-kinds")
 def convolution_kinds(p, _):
-    kind, out = p.pick([("s8", "s32"), ("u8", "u32"), ("s32", "s32"), ("s64", "s64"), ("f16", "f16"), ("f16", "f32"), ("bf16", "f32"), ("c64", "c64"),
-                        ("c128", "c128"), ("f64", "f64"), ("f32", "f32"), ("u8", "s32"), ("f8e5m2", "f32")])
-    n, h, w, i, o, g = 1, p.random.randint(5, 20), p.random.randint(5, 20), p.random.randint(1, 9), p.random.randint(1, 9), p.pick([1, 1, 1, 4])
+    kind, out = p.pick(
+        [("s8", "s32"),
+         ("u8", "u32"),
+         ("s32", "s32"),
+         ("s64", "s64"),
+         ("f16", "f16"),
+         ("f16", "f32"),
+         ("bf16", "f32"),
+         ("c64", "c64"),
+         ("c128", "c128"),
+         ("f64", "f64"),
+         ("f32", "f32"),
+         ("u8", "s32"),
+         ("f8e5m2", "f32")])
+    n, h, w, i, o, g = 1, p.random.randint(
+        5, 20), p.random.randint(
+        5, 20), p.random.randint(
+        1, 9), p.random.randint(
+        1, 9), p.pick(
+        [1, 1, 1, 4])
     a, b, s = p.random.randint(1, 4), p.random.randint(1, 4), p.random.randint(1, 2)
     x, y = p.parameter(kind, [n, h, w, i * g], "whole"), p.parameter(kind, [a, b, i, o * g], "whole")
     p.loosen(LOOSE)

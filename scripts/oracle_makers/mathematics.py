@@ -35,8 +35,10 @@ def triangular_solve(p, op):
     a = p.parameter(kind, [n, n], array=p.numbers.normal(size=[n, n]) + 4 * np.eye(n))
     b = p.parameter(kind, [n, m] if left else [m, n], "whole")
     p.loosen(LOOSE)
-    p.emit(kind, b.sizes, f"triangular-solve({a.name}, {b.name}), left_side={str(left).lower()}, lower={p.pick(['true', 'false'])}, "
-           f"unit_diagonal={p.pick(['true', 'false'])}, transpose_a={p.pick(['NO_TRANSPOSE', 'TRANSPOSE', 'ADJOINT'])}")
+    p.emit(
+        kind, b.sizes,
+        f"triangular-solve({a.name}, {b.name}), left_side={str(left).lower()}, lower={p.pick(['true', 'false'])}, "
+        f"unit_diagonal={p.pick(['true', 'false'])}, transpose_a={p.pick(['NO_TRANSPOSE', 'TRANSPOSE', 'ADJOINT'])}")
 
 
 @maker("rng-bit-generator")

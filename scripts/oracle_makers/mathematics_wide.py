@@ -6,13 +6,17 @@ from oracle_makers.program import COMPLEX, LOOSE, maker
 
 @maker("fft-wide")
 def fft_wide(p, _):
-    kind, n, b = p.pick(["FFT", "IFFT", "RFFT", "IRFFT"]), p.pick([1, 2, 7, 16, 17, 30, 64, 97, 128, 360]), p.random.randint(1, 3)
+    kind, n, b = p.pick(
+        ["FFT", "IFFT", "RFFT", "IRFFT"]), p.pick(
+        [1, 2, 7, 16, 17, 30, 64, 97, 128, 360]), p.random.randint(
+        1, 3)
     p.special = False
     real, full = p.pick([("f32", "c64"), ("f64", "c128")])
     half = [b, n // 2 + 1]
     x = p.parameter(real if kind == "RFFT" else full, half if kind == "IRFFT" else [b, n])
     p.loosen(LOOSE)
-    p.emit(real if kind == "IRFFT" else full, half if kind == "RFFT" else [b, n], f"fft({x.name}), fft_type={kind}, fft_length={{{n}}}")
+    p.emit(real if kind == "IRFFT" else full, half if kind == "RFFT" else [
+           b, n], f"fft({x.name}), fft_type={kind}, fft_length={{{n}}}")
 
 
 @maker("cholesky-wide")
@@ -35,16 +39,20 @@ def triangular_solve_wide(p, _):
     a = p.parameter(kind, batch + [n, n], array=draw(batch + [n, n]) / n + 4 * np.eye(n))
     b = p.parameter(kind, batch + ([n, m] if left else [m, n]), array=draw(batch + ([n, m] if left else [m, n])))
     p.loosen(LOOSE)
-    p.emit(kind, b.sizes, f"triangular-solve({a.name}, {b.name}), left_side={str(left).lower()}, lower={p.pick(['true', 'false'])}, "
-           f"unit_diagonal={p.pick(['true', 'false'])}, transpose_a={p.pick(['NO_TRANSPOSE', 'TRANSPOSE', 'ADJOINT'])}")
+    p.emit(
+        kind, b.sizes,
+        f"triangular-solve({a.name}, {b.name}), left_side={str(left).lower()}, lower={p.pick(['true', 'false'])}, "
+        f"unit_diagonal={p.pick(['true', 'false'])}, transpose_a={p.pick(['NO_TRANSPOSE', 'TRANSPOSE', 'ADJOINT'])}")
 
 
 @maker("rng-bit-generator-kinds")
 def rng_bit_generator_kinds(p, _):
     algorithm = p.pick(["rng_three_fry", "rng_philox", "rng_default"])
     n = 2 if algorithm == "rng_three_fry" else p.pick([2, 3])
-    state = p.parameter("u64", [n], array=p.numbers.integers(0, 2**63, [n], dtype=np.uint64) * np.uint64(2) + np.uint64(p.below(2)))
-    out = (p.pick(["u8", "u16", "u32", "u64", "u4", "u2"]), p.pick([[], [1], [5], [17], [3, 4], [4, 3], [7, 3], [2, 3, 5], [300], [0]]))
+    state = p.parameter("u64", [n], array=p.numbers.integers(
+        0, 2**63, [n], dtype=np.uint64) * np.uint64(2) + np.uint64(p.below(2)))
+    out = (p.pick(["u8", "u16", "u32", "u64", "u4", "u2"]), p.pick(
+        [[], [1], [5], [17], [3, 4], [4, 3], [7, 3], [2, 3, 5], [300], [0]]))
     p.emit_tuple([("u64", [n]), out], f"rng-bit-generator({state.name}), algorithm={algorithm}")
 
 

@@ -58,8 +58,11 @@ def wide_binary(p, _):
 def wide_special(p, _):
     op = p.pick(["atan2", "divide", "remainder", "power", "multiply", "add", "subtract"])
     kind, sizes = p.pick(FLOAT_KINDS), [40]
-    x, y = (p.parameter(kind, sizes, array=p.numbers.choice([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 2.0, -2.0, 0.5, 3.0, -3.0], sizes)
-                        .astype(dtype_of(kind))) for _ in range(2))
+    x, y = (
+        p.parameter(
+            kind, sizes, array=p.numbers.choice(
+                [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 2.0, -2.0, 0.5, 3.0, -3.0],
+                sizes).astype(dtype_of(kind))) for _ in range(2))
     p.loosen(NEAR)
     p.emit(kind, sizes, f"{op}({x.name}, {y.name})")
 
@@ -67,9 +70,9 @@ def wide_special(p, _):
 @maker("wide-integer")
 def wide_integer(p, _):
     kind = p.pick(INTEGER_KINDS + SUB_BYTE)
-    op = p.pick(["add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor", "shift-left",
-                 "shift-right-arithmetic", "shift-right-logical", "not", "negate", "abs", "sign", "popcnt", "count-leading-zeros",
-                 "power", "clamp", "compare"])
+    op = p.pick(["add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor",
+                 "shift-left", "shift-right-arithmetic", "shift-right-logical", "not", "negate", "abs", "sign",
+                  "popcnt", "count-leading-zeros", "power", "clamp", "compare"])
     if kind[0] == "u" and op in ("abs", "sign") or kind[0] == "s" and op == "power":
         op = "negate"
     if kind in SUB_BYTE and op in ("popcnt", "count-leading-zeros"):
@@ -77,8 +80,8 @@ def wide_integer(p, _):
     x = wide(p, kind)
     others = {"clamp": 2}.get(op, 0 if op in ("not", "negate", "abs", "sign", "popcnt", "count-leading-zeros") else 1)
     most = 63 if op == "power" else None  # compiled code reads the low six bits of an exponent
-    ys = [p.parameter(kind, x.sizes, array=np.minimum(extremes(p, kind, x.sizes), most) if most else extremes(p, kind, x.sizes)).name
-          for _ in range(others)]
+    ys = [p.parameter(kind, x.sizes, array=np.minimum(extremes(p, kind, x.sizes), most)
+                      if most else extremes(p, kind, x.sizes)).name for _ in range(others)]
     if op == "clamp":
         p.emit(kind, x.sizes, f"clamp({ys[0]}, {x.name}, {ys[1]})")
     elif op == "compare":
@@ -104,23 +107,28 @@ def wide_convert(p, _):
 def wide_reduce_precision(p, _):
     x = wide(p, p.pick(FLOAT_KINDS))
     p.loosen(FLUSHED)
-    p.emit(x.kind, x.sizes, f"reduce-precision({x.name}), exponent_bits={p.random.randint(1, 11)}, mantissa_bits={p.random.randint(1, 52)}")
+    p.emit(
+        x.kind, x.sizes,
+        f"reduce-precision({x.name}), exponent_bits={p.random.randint(1, 11)}, mantissa_bits={p.random.randint(1, 52)}")
 
 
 @maker("wide-compare")
 def wide_compare(p, _):
     kind = p.pick(FLOAT_KINDS + EIGHT_BIT_FLOATS)
-    x, y = (p.parameter(kind, [64], array=p.numbers.choice([0.0, -0.0, 1.0, -1.0, np.nan, 2.0, np.inf, -np.inf], [64]).astype(dtype_of(kind)))
-            for _ in range(2))
+    x, y = (p.parameter(kind, [64], array=p.numbers.choice([0.0, -0.0, 1.0, -1.0, np.nan,
+            2.0, np.inf, -np.inf], [64]).astype(dtype_of(kind))) for _ in range(2))
     order = p.pick(["", ", type=TOTALORDER"]) if kind in FLOAT_KINDS else ""
-    p.emit("pred", [64], f"compare({x.name}, {y.name}), direction={p.pick(['EQ', 'NE', 'LT', 'LE', 'GT', 'GE'])}{order}")
+    p.emit(
+        "pred", [64],
+        f"compare({x.name}, {y.name}), direction={p.pick(['EQ', 'NE', 'LT', 'LE', 'GT', 'GE'])}{order}")
 
 
 @maker("wide-complex")
 def wide_complex(p, _):
     kind = p.pick(COMPLEX)
-    op = p.pick(["exponential", "log", "sqrt", "rsqrt", "tanh", "sine", "cosine", "log-plus-one", "exponential-minus-one", "logistic",
-                 "tan", "sign", "negate", "abs", "power", "divide", "atan2", "multiply", "real", "imag"])
+    op = p.pick(["exponential", "log", "sqrt", "rsqrt", "tanh", "sine", "cosine", "log-plus-one",
+                 "exponential-minus-one", "logistic", "tan", "sign", "negate", "abs", "power", "divide", "atan2",
+                 "multiply", "real", "imag"])
     sizes = [p.pick([7, 33])]
     def draw():
         x = p.numbers.normal(size=sizes) * 2.0 ** p.numbers.integers(-6, 4, sizes)
@@ -134,7 +142,8 @@ def wide_complex(p, _):
 @maker("narrow-arithmetic")
 def narrow_arithmetic(p, _):
     kind = p.pick(EIGHT_BIT_FLOATS)
-    op = p.pick(["add", "subtract", "multiply", "divide", "negate", "abs", "exponential", "tanh", "sign", "floor", "sqrt", "is-finite"])
+    op = p.pick(["add", "subtract", "multiply", "divide", "negate", "abs",
+                "exponential", "tanh", "sign", "floor", "sqrt", "is-finite"])
     x, y = (wide(p, kind) for _ in range(2))
     y = p.parameter(kind, x.sizes, array=extremes(p, kind, x.sizes))
     binary = op in ("add", "subtract", "multiply", "divide")
@@ -158,8 +167,17 @@ def narrow_moves(p, _):
 
 @maker("narrow-bitcast")
 def narrow_bitcast(p, _):
-    one, many, ratio = p.pick([("u8", "u4", 2), ("s8", "s4", 2), ("u16", "s4", 4), ("f32", "u4", 8), ("f16", "u8", 2), ("f64", "s16", 4),
-                               ("u8", "f8e5m2", 1), ("u16", "f8e5m2", 2), ("u8", "u2", 4), ("f32", "bf16", 2)])
+    one, many, ratio = p.pick(
+        [("u8", "u4", 2),
+         ("s8", "s4", 2),
+         ("u16", "s4", 4),
+         ("f32", "u4", 8),
+         ("f16", "u8", 2),
+         ("f64", "s16", 4),
+         ("u8", "f8e5m2", 1),
+         ("u16", "f8e5m2", 2),
+         ("u8", "u2", 4),
+         ("f32", "bf16", 2)])
     sizes = p.sizes(0, 2, zero=0)
     if p.chance(0.5):
         x = p.parameter(one, sizes, array=extremes(p, one, sizes))

@@ -15,7 +15,8 @@ SUB_BYTE = ["s2", "u2", "s4", "u4"]
 EIGHT_BIT_FLOATS = ["f8e4m3fn", "f8e5m2", "f8e4m3b11fnuz", "f8e4m3fnuz", "f8e5m2fnuz", "f8e3m4", "f8e4m3"]
 FLOAT_KINDS = ["f16", "bf16", "f32", "f64"]
 INTEGER_KINDS = ["s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64"]
-# FLUSHED: as EXACT, but denormal numbers and 0 are the same. NEAR: so many units in the last place, however small the number.
+# FLUSHED: as EXACT, but denormal numbers and 0 are the same. NEAR: so many units in the last place, however small the
+# number.
 EXACT, FLUSHED, NEAR, ULP, LOOSE = "exact", "flushed", "near", "ulp", "loose"
 RANK = {EXACT: 0, FLUSHED: 1, NEAR: 2, ULP: 3, LOOSE: 4}
 
@@ -30,7 +31,10 @@ def dtype_of(name):
         return np.dtype(("int" if name[0] == "s" else "uint") + name[1:])
     if name in ("f16", "f32", "f64"):
         return np.dtype("float" + name[1:])
-    return np.dtype(getattr(ml_dtypes, {"bf16": "bfloat16", "s2": "int2", "u2": "uint2", "s4": "int4", "u4": "uint4"}.get(name, "float8_" + name[2:])))
+    return np.dtype(
+        getattr(
+            ml_dtypes, {"bf16": "bfloat16", "s2": "int2", "u2": "uint2", "s4": "int4", "u4": "uint4"}.get(
+                name, "float8_" +name[2:])))
 
 
 class Value:
@@ -101,11 +105,12 @@ class Program:
             return np.abs(x) + 0.25 if values == "positive" else x
         with np.errstate(all="ignore"):
             x = real() + 1j * real() if kind in COMPLEX else real()
-            return np.asarray(np.asarray(x).astype(np.float32).astype(d) if kind not in COMPLEX + ["f64"] else np.asarray(x).astype(d), d)
+            return np.asarray(np.asarray(x).astype(np.float32).astype(d)
+                              if kind not in COMPLEX +["f64"] else np.asarray(x).astype(d), d)
 
     def distinct(self, sizes):
-        """None for a vector. Of several dimensions, numbers without ties: XLA:CPU visits the elements of some padded windows
-        by columns, so that the tie of a compare is decided otherwise (docs/fidelity.md)."""
+        """None for a vector. Of several dimensions, numbers without ties: XLA:CPU visits the elements of some padded
+        windows by columns, so that the tie of a compare is decided otherwise (docs/fidelity.md)."""
         return None if len(sizes) < 2 else 20 + self.numbers.permutation(int(np.prod(sizes))).reshape(sizes)
 
     def parameter(self, kind, sizes, values="any", array=None):
@@ -116,7 +121,8 @@ class Program:
 
     def operand(self, kinds, low=0, high=3, values="any", top=6, zero=0.03):
         """An earlier value of one of these types, or a new parameter."""
-        fitting = [v for v in self.values if v.kind in kinds and low <= len(v.sizes) <= high and (zero or 0 not in v.sizes)]
+        fitting = [v for v in self.values if v.kind in kinds and low <=
+            len(v.sizes) <= high and (zero or 0 not in v.sizes)]
         if fitting and values == "any" and self.chance(0.7):
             return self.reuse(fitting)
         return self.parameter(self.pick(kinds), self.sizes(low, high, top, zero), values)

@@ -40,8 +40,10 @@ def reduce_variadic(p, op):
     if x.sizes[which[0]] == 1:
         return
     sizes = [n for d, n in enumerate(x.sizes) if d not in which]
-    p.emit_tuple([(k, sizes), ("s32", sizes)],
-                 f"reduce({x.name}, {i.name}, {inits[0].name}, {inits[1].name}), dimensions={{{which[0]}}}, to_apply={f}")
+    p.emit_tuple(
+        [(k, sizes),
+         ("s32", sizes)],
+        f"reduce({x.name}, {i.name}, {inits[0].name}, {inits[1].name}), dimensions={{{which[0]}}}, to_apply={f}")
 
 
 def window_text(p, sizes, allow_dilation=True):
@@ -85,7 +87,8 @@ def select_and_scatter(p, op):
     source, init = p.parameter(x.kind, out, "whole"), p.parameter(x.kind, [], "whole")
     s = p.computation([x.kind, x.kind], [f"r = pred[] compare(a0, a1), direction={p.pick(['GE', 'LE', 'GT'])}"], "r")
     f = p.scalar_function("add", x.kind)
-    p.emit(x.kind, x.sizes, f"select-and-scatter({x.name}, {source.name}, {init.name}), {window}, select={s}, scatter={f}")
+    p.emit(x.kind, x.sizes,
+           f"select-and-scatter({x.name}, {source.name}, {init.name}), {window}, select={s}, scatter={f}")
 
 
 @maker("map")
@@ -93,7 +96,9 @@ def map_(p, op):
     x = p.operand(["s32", "f32"], 1)
     f = p.computation([x.kind, x.kind], [f"m = {x.kind}[] multiply(a0, a1)", f"r = {x.kind}[] subtract(m, a0)"], "r")
     p.loosen(ULP)
-    p.emit(x.kind, x.sizes, f"map({x.name}, {p.like(x).name}), dimensions={{{','.join(map(str, range(len(x.sizes))))}}}, to_apply={f}")
+    p.emit(
+        x.kind, x.sizes,
+        f"map({x.name}, {p.like(x).name}), dimensions={{{','.join(map(str, range(len(x.sizes))))}}}, to_apply={f}")
 
 
 @maker("sort")
@@ -107,7 +112,10 @@ def sort(p, op):
 def sort_pairs(p, op):
     x = p.operand(["s32", "s8"], 1)
     y = p.parameter("f32", x.sizes)
-    f = p.computation([x.kind, x.kind, "f32", "f32"], [f"r = pred[] compare(a{p.pick(['0, a1', '1, a0'])}), direction=LT"], "r")
+    f = p.computation(
+        [x.kind, x.kind, "f32", "f32"],
+        [f"r = pred[] compare(a{p.pick(['0, a1', '1, a0'])}), direction=LT"],
+        "r")
     p.emit_tuple([(x.kind, x.sizes), ("f32", x.sizes)],
                  f"sort({x.name}, {y.name}), dimensions={{{p.below(len(x.sizes))}}}, is_stable=true, to_apply={f}")
 

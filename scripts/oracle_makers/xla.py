@@ -21,14 +21,15 @@ def difference(want, got, tolerance):
     x, y = want.astype(wide), got.astype(wide)
     with np.errstate(all="ignore"):
         same = (x == y) | (np.isnan(x) & np.isnan(y))
-        eps = {"float64": 2.3e-16, "complex128": 2.3e-16, "float32": 1.2e-7, "complex64": 1.2e-7, "float16": 1e-3, "bfloat16": 8e-3}.get(
-            want.dtype.name, 0.13)
+        eps = {"float64": 2.3e-16, "complex128": 2.3e-16, "float32": 1.2e-7,
+            "complex64": 1.2e-7, "float16": 1e-3, "bfloat16": 8e-3}.get( want.dtype.name, 0.13)
         k = {EXACT: 0, FLUSHED: 0, NEAR: 64, ULP: 64, LOOSE: 4096}[tolerance]
         k = min(k, 2 if tolerance == NEAR else 16) if eps > 1e-4 else k
         scale = np.nanmax(np.where(np.isfinite(x), np.abs(x), 0), initial=0) if tolerance in (ULP, LOOSE) else 0
         if tolerance in (FLUSHED, NEAR):
             tiny = {"float64": 2.3e-308, "complex128": 2.3e-308, "float16": 6.2e-5}.get(want.dtype.name, 1.2e-38)
-            parts = [(np.where(np.abs(z.real) < tiny, 0, z.real), np.where(np.abs(z.imag) < tiny, 0, z.imag)) for z in (x, y)]
+            parts = [(np.where(np.abs(z.real) < tiny, 0, z.real), np.where(np.abs(z.imag) < tiny, 0, z.imag))
+                      for z in (x, y)]
             same |= (parts[0][0] == parts[1][0]) & (parts[0][1] == parts[1][1])
         same |= np.abs(x - y) <= k * eps * (np.abs(x) + 0.05 * scale)
     n = int((~same).sum())
@@ -68,8 +69,9 @@ for line in sys.stdin:
     def run(self, folder, count):
         """The types of the outputs, or why there are none."""
         if self.child is None:
-            self.child = subprocess.Popen([sys.executable, "-c", self.CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                          stderr=subprocess.DEVNULL, text=True)
+            self.child = subprocess.Popen(
+                [sys.executable, "-c", self.CHILD],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.child.stdin.write(json.dumps([folder, count]) + "\n")
         self.child.stdin.flush()
         answer = self.child.stdout.readline()

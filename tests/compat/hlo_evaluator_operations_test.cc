@@ -1,4 +1,5 @@
-// Operations one by one, built and checked in the manner of upstream's hlo_evaluator_test.cc; some in F32 and again in BF16.
+// Operations one by one, built and checked in the manner of upstream's hlo_evaluator_test.cc; some in F32 and again in
+// BF16.
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,5 @@
-// What an evaluator finds out without arguments: parts of tuples, arguments of calls, loops that count; and what it tells.
+// What an evaluator finds out without arguments: parts of tuples, arguments of calls, loops that count; and what it
+// tells.
 #include <array>
 #include <cstdint>
 #include <memory>

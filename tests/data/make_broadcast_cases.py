@@ -38,7 +38,8 @@ def cases():
     odd = ['token[]', '(f32[2])', '()', 'b(f32[2])', 'opaque[]', 'f32[2]']
     for a, b in itertools.product(odd, odd):
         yield 'add', [a, b]
-    layouts = ['f32[2,3]', 'f32[2,3]{0,1}', 'f32[2,3]{1,0:T(2,2)E(32)}', 'bf16[2,3]{0,1:S(1)}', 'f32[2,1]{0,1}', 'f32[]', 'f32[3]']
+    layouts = ['f32[2,3]', 'f32[2,3]{0,1}',
+        'f32[2,3]{1,0:T(2,2)E(32)}', 'bf16[2,3]{0,1:S(1)}', 'f32[2,1]{0,1}', 'f32[]', 'f32[3]']
     for a, b in itertools.product(layouts, layouts):
         yield 'add', [a, b]
     rng = random.Random(7)
@@ -46,17 +47,24 @@ def cases():
         rank = rng.randint(0, 4)
         def shape(t): return f"{t}[{','.join(rng.choice(SIZES[:3] + SIZES[4:]) for _ in range(rank))}]"
         yield 'add', [shape('f32'), shape(rng.choice(['f32', 'f32', 'bf16']))]
-    for p, a, b in itertools.product(['2', '<=2', '?', '1', '<=1', None], ['2', '<=2', '?', '1'], ['2', '<=2', '?', '1']):
+    for p, a, b in itertools.product(
+        ['2', '<=2', '?', '1', '<=1', None],
+        ['2', '<=2', '?', '1'],
+        ['2', '<=2', '?', '1']):
         yield 'select', [f'pred[{p or ""}]', f'f32[{a}]', f'f32[{b}]']
-    for shapes in itertools.product(['pred[2,3]', 'pred[2,3]{0,1}', 'pred[]', 's32[2,3]', 'token[]'],
-                                    ['f32[2,3]{0,1:T(2,2)}', 'bf16[2,3]', 'b(f32[2,3])'], ['f32[2,3]', 'f16[2,3]{0,1}', '()']):
+    for shapes in itertools.product(
+        ['pred[2,3]', 'pred[2,3]{0,1}', 'pred[]', 's32[2,3]', 'token[]'],
+        ['f32[2,3]{0,1:T(2,2)}', 'bf16[2,3]', 'b(f32[2,3])'],
+        ['f32[2,3]', 'f16[2,3]{0,1}', '()']):
         yield 'select', list(shapes)
-    clamp = ['f32[2]', 'f32[]', 'f32[<=2]', 'f32[?]', 'bf16[2]', 's32[2]', 'f32[3]', 'token[]', 'b(f32[2])', 'f32[2]{0:T(2)}']
+    clamp = ['f32[2]', 'f32[]', 'f32[<=2]', 'f32[?]', 'bf16[2]',
+        's32[2]', 'f32[3]', 'token[]', 'b(f32[2])', 'f32[2]{0:T(2)}']
     for shapes in itertools.product(clamp, clamp, clamp[:8]):
         yield 'clamp', list(shapes)
 
 
-print(f'# Element-wise operations, and the shape (with layout) or the error that real XLA (jaxlib {jaxlib.__version__}) infers.')
+print(
+    f'# Element-wise operations, and the shape (with layout) or the error that real XLA (jaxlib {jaxlib.__version__}) infers.')
 print('# Made by make_broadcast_cases.py. Tab separated: operation, verdict, result or error, operands.')
 for op, shapes in cases():
     verdict, text = infer(op, shapes)

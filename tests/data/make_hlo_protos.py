@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Recomputes hlo_protos.tsv with real XLA (a Python with jaxlib): the columns behind the text are made from it.
 
-Columns, separated by tabs: name; HLO text; hex of the HloModuleProto that XLA makes of it, without `id`; what XLA prints of
-that proto. Texts have \\n for a newline, \\t for a tab and \\\\ for a backslash. New rows: name and text are enough.
+Columns, separated by tabs: name; HLO text; hex of the HloModuleProto that XLA makes of it, without `id`; what XLA
+prints of that proto. Texts have \\n for a newline, \\t for a tab and \\\\ for a backslash. New rows: name and text are
+enough.
 """
 import os
 import pathlib

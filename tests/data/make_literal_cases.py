@@ -52,16 +52,18 @@ def random_cases(rng):
     for type_name in FLOATS:
         for _ in range(20):
             e = rng.choice([0, 0, 1, 2, 3, 5, 9, 30, 200]) * rng.choice([-1, 1])
-            number = rng.choice([f'{rng.uniform(-9, 9):.{rng.randint(1, 20)}f}e{e}', f'{rng.randint(-300, 300)}',
-                                 f'{rng.uniform(-500, 500):.{rng.randint(1, 5)}f}', f'{rng.randint(0, 64)}.{rng.choice("05")}',
-                                 f'{rng.uniform(0, 2):.17g}' + rng.choice(['', 'e-3', 'e-5', 'e-40'])])
+            number = rng.choice(
+                [f'{rng.uniform(-9, 9):.{rng.randint(1, 20)}f}e{e}', f'{rng.randint(-300, 300)}',
+                 f'{rng.uniform(-500, 500):.{rng.randint(1, 5)}f}', f'{rng.randint(0, 64)}.{rng.choice("05")}',
+                 f'{rng.uniform(0, 2):.17g}' +rng.choice(['', 'e-3', 'e-5', 'e-40'])])
             yield f'{type_name}[] constant({number})'
     for type_name in INTEGERS:
         bits = int(type_name[1:])
         for _ in range(6):
             yield f'{type_name}[] constant({rng.randint(-2 ** (bits - 1) - 1, 2 ** bits)})'
     for _ in range(30):
-        part = lambda: rng.choice([f'{rng.uniform(-9, 9):.10g}', 'inf', '-inf', 'nan', '-nan', '-0.0', '-0', 'nan(0x7)'])
+        part = lambda: rng.choice([f'{rng.uniform(-9, 9):.10g}', 'inf', '-inf',
+                                  'nan', '-nan', '-0.0', '-0', 'nan(0x7)'])
         yield f'{rng.choice(["c64", "c128"])}[] constant(({part()}, {part()}))'
 
 
@@ -69,7 +71,8 @@ def main():
     with open(sys.argv[1], encoding='utf-8') as file:
         inputs = [line.rstrip('\n').split('\t')[0] for line in file if line.strip() and not line.startswith('#')]
     inputs += random_cases(random.Random(1))
-    print(f'# Constants as the right side of an HLO instruction, and what real XLA (jaxlib {jaxlib.__version__}) makes of them.')
+    print(
+        f'# Constants as the right side of an HLO instruction, and what real XLA (jaxlib {jaxlib.__version__}) makes of them.')
     print('# Made by make_literal_cases.py. Tab separated: input, verdict (ok, error, abort: the process died), reprint with')
     print('# large constants, byte of the input where the first error is.')
     for text in dict.fromkeys(inputs):

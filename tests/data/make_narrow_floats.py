@@ -1,7 +1,7 @@
 """Writes narrow_floats.txt: what ml_dtypes (numpy for f16) makes of every code of at most 8 bits, and of corner cases.
 
-A line `f8e4m3fn decode 0 0.00195312 ...` holds the numbers of codes 0, 1, 2 ...; a line `f8e4m3fn encode 3f800000=38 ...`
-holds pairs of a float (its bits, hexadecimal) and the code that it becomes. kashi/array/types_test.cc reads it.
+A line `f8e4m3fn decode 0 0.00195312 ...` holds the numbers of codes 0, 1, 2 ...; a line `f8e4m3fn encode 3f800000=38
+...` holds pairs of a float (its bits, hexadecimal) and the code that it becomes. kashi/array/types_test.cc reads it.
 Run: python make_narrow_floats.py > narrow_floats.txt
 """
 

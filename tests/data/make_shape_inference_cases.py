@@ -342,7 +342,8 @@ MIX = ([unary] * 6 + [binary] * 8 + [ternary] * 4 + [tuple_, sort, reverse, tran
 UNSTABLE = ('RET_CHECK', 'Window ', 'Bad StatusOr', 'overflow', 'The rank of the operand and the padding',
             "Mapped computation's parameter type")
 
-print(f'''# Operations, and the shape (with layout) or the error that real XLA (jaxlib {jaxlib.__version__}) infers; abort: XLA
+print(
+    f'''# Operations, and the shape (with layout) or the error that real XLA (jaxlib {jaxlib.__version__}) infers; abort: XLA
 # dies. Made by make_shape_inference_cases.py. Tab separated: operation, verdict, shape or error (or nothing), operands
 # a|b, attributes name=value, computations a|b->result joined by &. Window: size,stride,low,high,base and window
 # dilation of each dimension; padding: low_high_interior.''')

@@ -1,8 +1,8 @@
 """Asks real XLA (jaxlib) again about the inputs in sharding_cases.tsv: python3 make_sharding_cases.py < old > new
 
 A row is a kind, an input, XLA's verdict (ok, error, or abort: the process died) and what XLA prints. Kinds: `sharding`;
-`groups`, replica_groups of a collective; `metadata`, inside a sharding, where XLA prints all of it. The verdict `unsafe` is
-kept: XLA took the text by luck, reading or writing where nothing is, or let a number wrap around.
+`groups`, replica_groups of a collective; `metadata`, inside a sharding, where XLA prints all of it. The verdict
+`unsafe` is kept: XLA took the text by luck, reading or writing where nothing is, or let a number wrap around.
 """
 import os
 import sys

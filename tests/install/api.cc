@@ -1,4 +1,5 @@
-// The examples of docs/api.md: each block there is a part of this file, without its indentation (tests/scripts_test.py).
+// The examples of docs/api.md: each block there is a part of this file, without its indentation
+// (tests/scripts_test.py).
 #include <cstdint>
 #include <iostream>
 #include <memory>

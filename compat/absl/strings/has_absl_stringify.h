@@ -1,4 +1,5 @@
-// abseil's own header where it has one; else a HasAbslStringify that says no, as an abseil without it knows no AbslStringify.
+// abseil's own header where it has one; else a HasAbslStringify that says no, as an abseil without it knows no
+// AbslStringify.
 #ifndef KASHI_COMPAT_ABSL_STRINGS_HAS_ABSL_STRINGIFY_H_
 #define KASHI_COMPAT_ABSL_STRINGS_HAS_ABSL_STRINGIFY_H_
 

@@ -1,5 +1,6 @@
-// XLA's DynamicDimensionInference, as far as HloEvaluator takes one: a table of which instruction holds the size of which
-// dimension. Run enters what set-dimension-size says, and nothing that follows from it: values know their sizes themselves.
+// XLA's DynamicDimensionInference, as far as HloEvaluator takes one: a table of which instruction holds the size of
+// which dimension. Run enters what set-dimension-size says, and nothing that follows from it: values know their sizes
+// themselves.
 #ifndef KASHI_COMPAT_XLA_SERVICE_DYNAMIC_DIMENSION_INFERENCE_H_
 #define KASHI_COMPAT_XLA_SERVICE_DYNAMIC_DIMENSION_INFERENCE_H_
 

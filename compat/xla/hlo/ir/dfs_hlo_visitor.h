@@ -9,9 +9,9 @@
 //   Counter counter;
 //   absl::Status status = computation->Accept(&counter);
 //
-// Like XLA's, a visitor keeps which instructions it has seen, and goes to each once; ResetVisitStates forgets it. The first error
-// ends the visit. No recursion. A handler that is not overridden gives UNIMPLEMENTED; those of elementwise operations of one and of
-// two operands ask HandleElementwiseUnary and HandleElementwiseBinary.
+// Like XLA's, a visitor keeps which instructions it has seen, and goes to each once; ResetVisitStates forgets it. The
+// first error ends the visit. No recursion. A handler that is not overridden gives UNIMPLEMENTED; those of elementwise
+// operations of one and of two operands ask HandleElementwiseUnary and HandleElementwiseBinary.
 #ifndef KASHI_COMPAT_XLA_HLO_IR_DFS_HLO_VISITOR_H_
 #define KASHI_COMPAT_XLA_HLO_IR_DFS_HLO_VISITOR_H_
 

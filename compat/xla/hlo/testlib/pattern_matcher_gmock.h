@@ -1,5 +1,5 @@
-// EXPECT_THAT(instruction, GmockMatch(m::Add(m::Parameter(0), m::Op()))): patterns as matchers of gmock, for HloInstruction,
-// Shape and Layout, by reference and by pointer.
+// EXPECT_THAT(instruction, GmockMatch(m::Add(m::Parameter(0), m::Op()))): patterns as matchers of gmock, for
+// HloInstruction, Shape and Layout, by reference and by pointer.
 #ifndef KASHI_COMPAT_XLA_HLO_TESTLIB_PATTERN_MATCHER_GMOCK_H_
 #define KASHI_COMPAT_XLA_HLO_TESTLIB_PATTERN_MATCHER_GMOCK_H_
 

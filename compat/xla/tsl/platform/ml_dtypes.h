@@ -1,5 +1,5 @@
-// The narrow number types under the names that tsl and ml_dtypes give them. (Nothing of ml_dtypes itself is needed; where
-// its headers are installed, its namespace is left to it.)
+// The narrow number types under the names that tsl and ml_dtypes give them. (Nothing of ml_dtypes itself is needed;
+// where its headers are installed, its namespace is left to it.)
 #ifndef KASHI_COMPAT_XLA_TSL_PLATFORM_ML_DTYPES_H_
 #define KASHI_COMPAT_XLA_TSL_PLATFORM_ML_DTYPES_H_
 

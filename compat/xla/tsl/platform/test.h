@@ -12,8 +12,8 @@
 #include "xla/tsl/platform/types.h"
 
 #if defined(ABSL_HAVE_STD_STRING_VIEW) && !defined(ABSL_USES_STD_STRING_VIEW)
-// gtest's ContainsRegex and MatchesRegex know std::string_view; where abseil has a class of its own, g++ cannot turn that
-// into the const std::string& they fall back on. EXPECT_THAT(status.message(), ContainsRegex("…")) needs it.
+// gtest's ContainsRegex and MatchesRegex know std::string_view; where abseil has a class of its own, g++ cannot turn
+// that into the const std::string& they fall back on. EXPECT_THAT(status.message(), ContainsRegex("…")) needs it.
 template <>
 inline bool testing::internal::MatchesRegexMatcher::MatchAndExplain<absl::string_view>(
     const absl::string_view& text, MatchResultListener* listener) const {

@@ -1,4 +1,5 @@
-// Google Benchmark as testing::benchmark (link benchmark::benchmark). Where it is not installed, benchmarks compile and never run.
+// Google Benchmark as testing::benchmark (link benchmark::benchmark). Where it is not installed, benchmarks compile and
+// never run.
 #ifndef KASHI_COMPAT_XLA_TSL_PLATFORM_TEST_BENCHMARK_H_
 #define KASHI_COMPAT_XLA_TSL_PLATFORM_TEST_BENCHMARK_H_
 

@@ -17,7 +17,8 @@
 
 namespace xla {
 
-// Operands are converted before each operation, and results behind it, so that the shapes of the module stay as they are.
+// Operands are converted before each operation, and results behind it, so that the shapes of the module stay as they
+// are.
 class HloElementTypeConverter : public HloModulePass {
  public:
   HloElementTypeConverter(PrimitiveType eliminate, PrimitiveType replace_with)

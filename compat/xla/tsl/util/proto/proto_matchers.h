@@ -1,5 +1,6 @@
-// tsl::proto_testing::EqualsProto(text or message), and Partially(…), which looks only at the fields that are set there. The
-// small records (Window, OpSharding, …), which are plain values here, are compared as the messages that they stand for.
+// tsl::proto_testing::EqualsProto(text or message), and Partially(…), which looks only at the fields that are set
+// there. The small records (Window, OpSharding, …), which are plain values here, are compared as the messages that they
+// stand for.
 #ifndef KASHI_COMPAT_XLA_TSL_UTIL_PROTO_PROTO_MATCHERS_H_
 #define KASHI_COMPAT_XLA_TSL_UTIL_PROTO_PROTO_MATCHERS_H_
 
