@@ -135,7 +135,7 @@ class RelayoutVerb {
   absl::Status Move(const RelayoutPlan& plan, Job* job);
   absl::StatusOr<PageBuffer> PrepareCheck(const RelayoutPlan& plan, bool is_fresh, ArrayFile* target) const;
   absl::Status Bench(const RelayoutPlan& plan, const Job& job);
-  void Say(absl::string_view text) {
+  void AddText(absl::string_view text) {
     if (!options_.json) answers_.Add(text);
   }
   int Finish();
@@ -199,7 +199,7 @@ int RelayoutVerb::RunFiles() {
   if (!options_.from.empty() && !ReadSide("--from", options_.from, nullptr, &from)) return Finish();
   const Progress stage([this] { return std::string(stage_.load()); });
   const absl::Status status = RunFilesFrom(from);
-  if (interrupt_.has_value() && interrupt_->flag().load()) return SayInterrupted();
+  if (interrupt_.has_value() && interrupt_->flag().load()) return PrintInterrupted();
   if (!status.ok()) answers_.AddFileError(options_.in.empty() ? "--from" : options_.in, status);
   return Finish();
 }
@@ -217,7 +217,7 @@ void RelayoutVerb::RunProblem(const SourceText& line) {
     return RunJob({problem->name, from, to, std::nullopt, std::nullopt});
   };
   const absl::Status status = run();
-  if (!status.ok()) answers_.AddError(line, ErrorAboutAll(line, status));
+  if (!status.ok()) answers_.AddError(line, ErrorAboutText(line, status));
 }
 
 // The lines that are not blank.
@@ -245,7 +245,7 @@ int RelayoutVerb::RunProblems() {
   for (const SourceText& line : lines) {
     progress.Next(line.text);
     RunProblem(line);
-    if (interrupt_->flag().load()) return SayInterrupted();
+    if (interrupt_->flag().load()) return PrintInterrupted();
     if (answers_.is_broken()) break;
   }
   return Finish();
@@ -312,7 +312,7 @@ absl::Status RelayoutVerb::Move(const RelayoutPlan& plan, Job* job) {
   if (options_.check) {
     stage_ = "checking";
     const CheckResult result = CheckByIndex(plan, job->source->array(), target.array(), wanted.data());
-    Say(ToText(result));
+    AddText(ToText(result));
     AddTo(result, &json_);
     is_different_ |= !result.is_equal;
     if (!result.is_equal) return absl::OkStatus();
@@ -341,7 +341,7 @@ absl::Status RelayoutVerb::Bench(const RelayoutPlan& plan, const Job& job) {
   }
   const RelayoutBench bench =
       MeasureRelayout(plan, source.data(), target.data(), options_.min_seconds, interrupt_->flag());
-  Say(ToText(bench));
+  AddText(ToText(bench));
   AddTo(bench, &json_);
   return absl::OkStatus();
 }
@@ -353,12 +353,12 @@ absl::Status RelayoutVerb::RunJob(Job job) {
   if (!job.name.empty()) json_["name"] = job.name;
   json_["from"] = plan.from().ToString();
   json_["to"] = plan.to().ToString();
-  if (!job.name.empty()) Say(absl::StrCat(job.name, ": "));
+  if (!job.name.empty()) AddText(absl::StrCat(job.name, ": "));
   if (options_.plan) {
-    Say(plan.ToString());  // begins with the sides
+    AddText(plan.ToString());  // begins with the sides
     json_["plan"] = plan.ToString();
   } else if (!options_.problems.empty()) {
-    Say(absl::StrCat(plan.from().ToString(), " -> ", plan.to().ToString(), "\n"));
+    AddText(absl::StrCat(plan.from().ToString(), " -> ", plan.to().ToString(), "\n"));
   }
   if (options_.check || !options_.out.empty()) {
     KASHI_RETURN_IF_ERROR(Move(plan, &job));

@@ -87,7 +87,7 @@ class RunVerb {
   absl::Status ChooseInputsOfOneDevice();
   absl::Status PrepareWatchers();
   EvaluationOptions Evaluation();
-  absl::Status See(const HloInstruction& instruction, const Value& value);
+  absl::Status OnValue(const HloInstruction& instruction, const Value& value);
 
   // Each returns one result per device.
   absl::StatusOr<std::vector<Literal>> Execute();
@@ -150,7 +150,7 @@ absl::Status RunVerb::MakeUpInputs(int64_t devices) {
         ChosenArguments chosen,
         MakeRandomArguments(*file_->module, {options_.random, options_.seed + device, limit_of_each, &meter_}));
     if (device == 0) {
-      SayRandom(options_.seed, chosen);
+      PrintRandomNote(options_.seed, chosen);
       json_["inputs"] = chosen.made_up;
     }
     arguments_.push_back(std::move(chosen.arguments));
@@ -228,8 +228,8 @@ absl::Status RunVerb::PrepareWatchers() {
   return absl::OkStatus();
 }
 
-absl::Status RunVerb::See(const HloInstruction& instruction, const Value& value) {
-  for (Watcher* watcher : watchers_) KASHI_RETURN_IF_ERROR(watcher->See(instruction, value));
+absl::Status RunVerb::OnValue(const HloInstruction& instruction, const Value& value) {
+  for (Watcher* watcher : watchers_) KASHI_RETURN_IF_ERROR(watcher->OnValue(instruction, value));
   return absl::OkStatus();
 }
 
@@ -241,7 +241,7 @@ EvaluationOptions RunVerb::Evaluation() {
   evaluation.cancelled = &interrupt_.flag();
   if (!watchers_.empty()) {
     evaluation.observer = [this](const HloInstruction& instruction, const Value& value) {
-      return See(instruction, value);
+      return OnValue(instruction, value);
     };
   }
   return evaluation;
@@ -319,7 +319,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::Execute() {
 // ---- What it gave ---------------------------------------------------------------------------------------------------
 
 int RunVerb::FailRun(const absl::Status& status) {
-  if (interrupt_.flag().load()) return SayInterrupted();
+  if (interrupt_.flag().load()) return PrintInterrupted();
   if (nan_check_ == nullptr || nan_check_->finding().empty()) {
     AddModuleError(*file_, NameLimitOption(status), &answers_);
     return answers_.Finish();
