@@ -14,11 +14,6 @@
 namespace kashi::cli {
 namespace {
 
-int Print(const std::string& text) {
-  const absl::Status written = WriteOutput("", text);
-  return written.ok() ? kSuccess : Fail(written);
-}
-
 int FailUnknownVerb(const Command& command, const std::string& given) {
   const std::vector<std::string> verbs = command.verb_names();
   if (given.empty()) return FailUsage(absl::StrCat("a verb is missing; the verbs are: ", absl::StrJoin(verbs, ", ")));
@@ -29,9 +24,9 @@ int FailUnknownVerb(const Command& command, const std::string& given) {
 }
 
 int RunHelp(const Command& command, const std::string& name) {
-  if (name.empty()) return Print(command.Help());
+  if (name.empty()) return WriteResult("", command.Help());
   const Verb* verb = command.FindVerb(name);
-  return verb != nullptr ? Print(verb->Help()) : FailUnknownVerb(command, name);
+  return verb != nullptr ? WriteResult("", verb->Help()) : FailUnknownVerb(command, name);
 }
 
 void AddHelpVerb(Command* command) {
@@ -56,7 +51,7 @@ int Answer(const Command& command, const Command::Request& request, const std::s
     case Command::Request::Kind::kRun:
       return request.verb->Run();
     case Command::Request::Kind::kPrint:
-      return Print(request.text);
+      return WriteResult("", request.text);
     case Command::Request::Kind::kMissing:
       if (request.verb == nullptr) return FailUnknownVerb(command, first_argument);
       return FailUsage(absl::StrCat("an argument is missing; usage: ", request.verb->Usage()));

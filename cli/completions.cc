@@ -258,11 +258,6 @@ std::string ManPage(const Command& command) {
 
 namespace {
 
-int Print(const std::string& text, const std::string& path) {
-  const absl::Status written = WriteOutput(path, text);
-  return written.ok() ? kSuccess : Fail(written);
-}
-
 std::string CompletionsFor(const std::string& shell, const Command& command) {
   if (shell == "bash") return BashCompletions(command);
   return shell == "zsh" ? ZshCompletions(command) : FishCompletions(command);
@@ -281,8 +276,8 @@ void AddCompletionsVerb(Command* command) {
       "  kashi completions zsh -o ~/.zfunc/_kashi                           in a directory of $fpath\n"
       "  kashi completions fish -o ~/.config/fish/completions/kashi.fish";
   help.failure = "The output cannot be written";
-  Verb* verb = command->AddVerb("completions", help,
-                                [command, shell, output] { return Print(CompletionsFor(*shell, *command), *output); });
+  Verb* verb = command->AddVerb(
+      "completions", help, [command, shell, output] { return WriteResult(*output, CompletionsFor(*shell, *command)); });
   verb->AddOption("SHELL", shell.get(), "The shell: bash, zsh or fish")->OneOf({"bash", "zsh", "fish"})->Required();
   AddOutputOption(verb, output.get(), "Write to this file");
 }
@@ -294,7 +289,7 @@ void AddManVerb(Command* command) {
   help.summary = "Print the manual page in roff";
   help.examples = "  kashi man | man -l -\n  kashi man -o kashi.1";
   help.failure = "The output cannot be written";
-  Verb* verb = command->AddVerb("man", help, [command, output] { return Print(ManPage(*command), *output); });
+  Verb* verb = command->AddVerb("man", help, [command, output] { return WriteResult(*output, ManPage(*command)); });
   AddOutputOption(verb, output.get(), "Write to this file");
 }
 

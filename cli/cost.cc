@@ -132,7 +132,7 @@ std::string CostText(const Cost& cost) {
   return absl::StrFormat("%18.15g%18.15g%18.15g", cost.flops, cost.transcendentals, cost.bytes_accessed);
 }
 
-std::string DearestText(const CostReport& report, int64_t top) {
+std::string MostExpensiveText(const CostReport& report, int64_t top) {
   std::string text;
   for (size_t i = 0; i < report.instructions.size() && i < top; ++i) {
     const auto& [instruction, cost] = report.instructions[i];
@@ -161,7 +161,7 @@ std::string ReportText(const HloModule& module, const CostReport& report, int64_
   if (report.loops > 0) {
     absl::StrAppend(&text, "Each loop counts as one iteration (", Count(report.loops, "loop"), ").\n");
   }
-  return absl::StrCat(text, DearestText(report, top));
+  return absl::StrCat(text, MostExpensiveText(report, top));
 }
 
 int RunCost(const CostOptions& options) {

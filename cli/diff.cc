@@ -44,7 +44,7 @@ int DiffVerb::RunFiles() {
   progress.Next(absl::StrCat(options_.a, " and ", options_.b));
   PairDiff pair(options_, interrupt_);
   const bool is_compared = pair.Compare(options_.a, options_.b, &answers_);
-  if (interrupt_.flag().load()) return SayInterrupted();
+  if (interrupt_.flag().load()) return PrintInterrupted();
   if (!options_.json) answers_.Add(pair.text());
   if (!pair.error().ok()) AddModuleError(pair.failed(), NameLimitOption(pair.error()), &answers_);
   if (!is_compared) return answers_.Finish();
@@ -90,7 +90,7 @@ int DiffVerb::RunDirectories() {
   for (const ModulePair& pair : pairs.pairs) {
     progress.Next(pair.name);
     ShowPair(pair);
-    if (interrupt_.flag().load()) return SayInterrupted();
+    if (interrupt_.flag().load()) return PrintInterrupted();
     if (answers_.is_broken()) break;
   }
   ShowAlone("a", pairs.only_a);

@@ -122,7 +122,7 @@ absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
   ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
   evaluation.observer = [&](const HloInstruction& instruction, const Value& value) {
-    KASHI_RETURN_IF_ERROR(progress.See(instruction, value));
+    KASHI_RETURN_IF_ERROR(progress.OnValue(instruction, value));
     return see(instruction, value);
   };
   if (ScopeOf(file).is_global()) evaluation.global_devices = ScopeOf(file).partitions;
@@ -195,11 +195,11 @@ absl::Status PairDiff::CompareRuns() {
   ValueComparer comparer(diff_, Tolerance{options_.tolerance});
   KASHI_ASSIGN_OR_RETURN(const std::vector<Literal> a,
                          RunModule(*a_, arguments, [&](const HloInstruction& instruction, const Value& value) {
-                           return comparer.SeeA(instruction, value);
+                           return comparer.OnValueOfA(instruction, value);
                          }));
   KASHI_ASSIGN_OR_RETURN(const std::vector<Literal> b,
                          RunModule(*b_, arguments, [&](const HloInstruction& instruction, const Value& value) {
-                           return comparer.SeeB(instruction, value);
+                           return comparer.OnValueOfB(instruction, value);
                          }));
   ShowOutputs(a, b);
   ShowFirst(comparer);

@@ -90,7 +90,7 @@ struct Difference {
 };
 
 // Whether an operation computes values, or only moves them.
-bool Computes(const HloInstruction& x) {
+bool ComputesValues(const HloInstruction& x) {
   switch (x.opcode()) {
     case HloOpcode::kBitcast:
     case HloOpcode::kBroadcast:
@@ -113,7 +113,7 @@ bool Computes(const HloInstruction& x) {
 int WeightOf(const InstructionChange& change) {
   if (change.what == "value" || change.what == "opcode" || change.what == "root") return 5;
   if (change.what == "attributes") return 4;
-  if (change.what == "shape" || change.what == "operands") return Computes(*change.a) ? 3 : 1;
+  if (change.what == "shape" || change.what == "operands") return ComputesValues(*change.a) ? 3 : 1;
   return 2;  // calls
 }
 
@@ -128,7 +128,7 @@ void AddDifferences(const ComputationDiff& diff, std::vector<Difference>* differ
   }
   const auto add_only = [&](const char* where, const std::vector<const HloInstruction*>& instructions) {
     for (const HloInstruction* x : instructions) {
-      differences->push_back({title, absl::StrCat(where, "  ", ShortText(*x)), where, Computes(*x) ? 3 : 0});
+      differences->push_back({title, absl::StrCat(where, "  ", ShortText(*x)), where, ComputesValues(*x) ? 3 : 0});
     }
   };
   add_only("only in A", diff.only_a);
@@ -151,7 +151,7 @@ std::vector<Difference> DifferencesOf(const ModuleDiff& diff) {
 }
 
 // The differences that are shown: all, or those with the largest weights.
-std::vector<bool> Choose(const std::vector<Difference>& differences, bool all) {
+std::vector<bool> ChooseShown(const std::vector<Difference>& differences, bool all) {
   std::vector<bool> is_shown(differences.size(), true);
   if (all || differences.size() <= kMostLines) return is_shown;
   std::vector<size_t> order(differences.size());
@@ -163,7 +163,7 @@ std::vector<bool> Choose(const std::vector<Difference>& differences, bool all) {
 }
 
 std::string DifferenceText(const std::vector<Difference>& differences, bool all) {
-  const std::vector<bool> is_shown = Choose(differences, all);
+  const std::vector<bool> is_shown = ChooseShown(differences, all);
   std::string text;
   std::string title;
   std::map<std::string, int64_t> others;

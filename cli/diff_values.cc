@@ -16,7 +16,7 @@ const HloInstruction* ValueComparer::CounterpartOf(const HloInstruction& instruc
   return nullptr;
 }
 
-absl::Status ValueComparer::SeeA(const HloInstruction& instruction, const Value& value) {
+absl::Status ValueComparer::OnValueOfA(const HloInstruction& instruction, const Value& value) {
   ++places_;
   const HloInstruction* counterpart = CounterpartOf(instruction);
   if (counterpart == nullptr || !value.is_array()) return absl::OkStatus();
@@ -37,7 +37,7 @@ LiteralSlice AsLiteral(const Value& value, std::optional<BorrowingLiteral>* hold
 
 }  // namespace
 
-absl::Status ValueComparer::SeeB(const HloInstruction& instruction, const Value& value) {
+absl::Status ValueComparer::OnValueOfB(const HloInstruction& instruction, const Value& value) {
   const auto waiting = kept_.find(&instruction);
   if (waiting == kept_.end() || waiting->second.empty()) return absl::OkStatus();
   const int64_t occurrence = ++occurrences_[&instruction];

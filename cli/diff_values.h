@@ -33,8 +33,8 @@ class ValueComparer {
 
   ValueComparer(const ModuleDiff& diff, Tolerance tolerance) : diff_(diff), tolerance_(tolerance) {}
 
-  absl::Status SeeA(const HloInstruction& instruction, const Value& value);
-  absl::Status SeeB(const HloInstruction& instruction, const Value& value);
+  absl::Status OnValueOfA(const HloInstruction& instruction, const Value& value);
+  absl::Status OnValueOfB(const HloInstruction& instruction, const Value& value);
 
   // An instruction whose value is all NaN in A and in B.
   struct NanValue {

@@ -154,7 +154,7 @@ bool DrawVerb::Draw(const SourceText& source) {
   const absl::StatusOr<Shape> shape = ReadShape(source, options_.strict, &diagnostics);
   if (!shape.ok()) return answers_.AddError(source, diagnostics), false;
   const absl::StatusOr<LayoutFigure> figure = MakeLayoutFigure(*shape, options_.figure);
-  if (!figure.ok()) return answers_.AddError(source, ErrorAboutAll(source, figure.status())), false;
+  if (!figure.ok()) return answers_.AddError(source, ErrorAboutText(source, figure.status())), false;
   if (options_.json) {
     answers_.AddLine(FigureJson(*figure, diagnostics));
   } else {

@@ -52,7 +52,7 @@ class Pairing {
     for (HloInstruction* y : ElidedConstants(*b)) {
       HloInstruction* x = Counterpart(*y, counterparts_of_b, constants_of_a);
       if (x != nullptr && IsElidedConstant(*x)) continue;  // it has a value
-      pairs_.push_back({x == nullptr ? TakeAlike(*y, &alone) : x, y});
+      pairs_.push_back({x == nullptr ? TakeOfSameShape(*y, &alone) : x, y});
     }
     for (HloInstruction* x : alone) pairs_.push_back({x, nullptr});
   }
@@ -82,7 +82,7 @@ class Pairing {
     if (found == constants.end()) return nullptr;
     return ShapeUtil::Compatible(found->second->shape(), constant.shape()) ? found->second : nullptr;
   }
-  static HloInstruction* TakeAlike(const HloInstruction& constant, std::deque<HloInstruction*>* alone) {
+  static HloInstruction* TakeOfSameShape(const HloInstruction& constant, std::deque<HloInstruction*>* alone) {
     for (auto each = alone->begin(); each != alone->end(); ++each) {
       if (!ShapeUtil::Compatible((*each)->shape(), constant.shape())) continue;
       HloInstruction* taken = *each;
@@ -96,7 +96,7 @@ class Pairing {
 };
 
 // Sets the value in the layout of the constant.
-void Give(HloInstruction* constant, const Literal& value) {
+void SetValue(HloInstruction* constant, const Literal& value) {
   if (constant != nullptr) SetConstant(constant, value.Relayout(constant->literal().shape()));
 }
 
@@ -132,15 +132,15 @@ absl::Status FillElidedAlike(const ModuleDiff& diff, HloModule* a, HloModule* b,
     const bool has_a = pair.a != nullptr && !IsElidedConstant(*pair.a);
     const bool has_b = pair.b != nullptr && !IsElidedConstant(*pair.b);
     if (has_a) {
-      Give(pair.b, pair.a->literal());
+      SetValue(pair.b, pair.a->literal());
     } else if (has_b) {
-      Give(pair.a, pair.b->literal());
+      SetValue(pair.a, pair.b->literal());
     } else {
       const HloInstruction& either = pair.a != nullptr ? *pair.a : *pair.b;
       const ValueConstraints& constraints = pair.a != nullptr ? constraints_a : constraints_b;
       KASHI_ASSIGN_OR_RETURN(const Literal value, MakeElidedValue(either, constraints, ++seed));
-      Give(pair.a, value);
-      Give(pair.b, value);
+      SetValue(pair.a, value);
+      SetValue(pair.b, value);
     }
   }
   return absl::OkStatus();

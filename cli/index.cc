@@ -226,7 +226,7 @@ int IndexVerb::RunShape(const SourceText& source) {
     return FailUsage("give an index, such as 2,3, or --linear and a position");
   }
   const absl::StatusOr<IndexMap> map = IndexMap::Make(*shape);
-  return map.ok() ? RunQueries(*map) : FailAt(source, ErrorAboutAll(source, map.status()));
+  return map.ok() ? RunQueries(*map) : FailAt(source, ErrorAboutText(source, map.status()));
 }
 
 int IndexVerb::Run() {

@@ -24,7 +24,7 @@ Interrupt::~Interrupt() { sigaction(SIGINT, &before_, nullptr); }
 
 const std::atomic<bool>& Interrupt::flag() const { return interrupted; }
 
-int SayInterrupted() {
+int PrintInterrupted() {
   PrintNote("kashi: interrupted\n");
   return kInterrupted;
 }

@@ -27,7 +27,7 @@ class Interrupt {
 };
 
 // "kashi: interrupted" to standard error. Returns kInterrupted.
-int SayInterrupted();
+int PrintInterrupted();
 
 }  // namespace kashi::cli
 

@@ -124,7 +124,7 @@ int Overview(const std::vector<std::string>& paths, const MemoryOptions& options
 }
 
 // An error message if the module does not use the memory space of --space; else "".
-std::string WrongSpace(const MemoryAnalysis& memory, int64_t memory_space) {
+std::string SpaceError(const MemoryAnalysis& memory, int64_t memory_space) {
   std::vector<int64_t> spaces;
   for (const MemorySpaceUsage& space : memory.spaces) spaces.push_back(space.memory_space);
   if (memory_space == 0 || absl::c_linear_search(spaces, memory_space)) return "";
@@ -141,7 +141,7 @@ int Report(const MemoryOptions& options, Answers* answers) {
     progress.Next(path);
     const std::optional<Measured> measured = Measure(path, options, answers);
     if (!measured) continue;
-    const std::string wrong_space = WrongSpace(measured->memory, options.memory_space);
+    const std::string wrong_space = SpaceError(measured->memory, options.memory_space);
     if (paths.size() == 1 && !wrong_space.empty()) return FailUsage(wrong_space);
     const HloModule& module = *measured->file.module;
     if (options.json) {

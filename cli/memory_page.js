@@ -74,7 +74,8 @@
   // A space that is empty, or next to nothing beside the others, has no chart; the table has its numbers.
   const most = Math.max(...data.spaces.map((space) => space.peak));
   const hasChart = (space) => space.peak > 0 && space.peak >= Math.min(most / 1000, 64 * 1024);
-  const drawn = data.spaces.filter(hasChart), undrawn = data.spaces.filter((space) => space.peak > 0 && !hasChart(space));
+  const drawn = data.spaces.filter(hasChart);
+  const undrawn = data.spaces.filter((space) => space.peak > 0 && !hasChart(space));
   const spaces = (drawn.length > 0 ? drawn : data.spaces.slice(0, 1)).map(makeSpace);
 
   // What is shown. `moment` is a step; while nothing is pinned it follows the pointer.
@@ -92,8 +93,8 @@
 
   // ---- who makes the temporaries ------------------------------------------------------------------------------------
 
-  // A tree of the scopes in op_names: "jit(step)/layer_3/attention/dot_general" is in jit(step), layer_3, attention. The open
-  // nodes are seen as their children; those that are not are the bands of the charts.
+  // A tree of the scopes in op_names: "jit(step)/layer_3/attention/dot_general" is in jit(step), layer_3, attention.
+  // The open nodes are seen as their children; those that are not are the bands of the charts.
   const MAX_BANDS = 7;
   const palette = Array.from({length: MAX_BANDS}, (_, i) => `--band-${i}`);
   const scopesOf = (words) => words.split(";")[0].split("/").slice(0, -1).filter((each) => each !== "");
@@ -148,7 +149,8 @@
   const bandsOf = new Map();
   function bands(space) {
     if (bandsOf.has(space)) return bandsOf.get(space);
-    const sorted = leaves(space), made = sorted.slice(0, MAX_BANDS).map(({node}, i) => ({nodes: [node], color: palette[i]}));
+    const sorted = leaves(space);
+    const made = sorted.slice(0, MAX_BANDS).map(({node}, i) => ({nodes: [node], color: palette[i]}));
     if (sorted.length > MAX_BANDS) made.push({nodes: sorted.slice(MAX_BANDS).map(({node}) => node), color: "--muted"});
     for (const band of made) {
       band.sums = new Float64Array(steps + 1);
@@ -166,7 +168,8 @@
     const space = spaces[state.space], list = element("scopes"), colors = new Map();
     for (const band of bands(space)) for (const node of band.nodes) colors.set(pathOf(node), band.color);
     const item = (node, depth) => {
-      const made = make("li"), toggle = make("button", "toggle", node.isOpen ? "−" : "+"), isOpen = node.isOpen && canOpen(node);
+      const made = make("li"), toggle = make("button", "toggle", node.isOpen ? "−" : "+");
+      const isOpen = node.isOpen && canOpen(node);
       made.style.paddingLeft = `${depth * 16}px`;
       toggle.type = "button";
       toggle.disabled = !canOpen(node);
@@ -244,8 +247,8 @@
     const names = undrawn.map((space) => `${space.name} (${human(space.peak)})`).join(", ");
     element("charts").append(make("p", "note", `Too little to be drawn: ${names}.`));
   }
-  // What the bottom and the top of a chart stand for: all that is there, or the temporaries alone. The device's memory is seen
-  // where a good part of it is used.
+  // What the bottom and the top of a chart stand for: all that is there, or the temporaries alone. The device's memory
+  // is seen where a good part of it is used.
   const onlyTemporaries = () => element("only-temporaries").checked;
   const bottomOf = (space) => onlyTemporaries() ? space.resident : 0;
   const showsCapacity = (space) => space.capacity > 0 && space.peak >= space.capacity / 4;
@@ -253,7 +256,8 @@
   const rangeOf = (space) => Math.max((onlyTemporaries() ? space.peak : topOf(space)) - bottomOf(space), 1);
   // Round numbers of bytes, at most four of them, and the peak.
   function showScale(number) {
-    const space = spaces[number], {scale, levels, plot} = charts[number], range = rangeOf(space), peak = space.peak - bottomOf(space);
+    const space = spaces[number], {scale, levels, plot} = charts[number];
+    const range = rangeOf(space), peak = space.peak - bottomOf(space);
     const unit = 1024 ** Math.max(Math.floor(Math.log2(range) / 10), 0);
     let step = unit;
     levels.splice(0).forEach((each) => each.remove());
@@ -553,7 +557,8 @@
   }
   // What is there and is none of the module's buffers, or has a time of its own.
   function unlisted(space, bytes) {
-    const inCalls = bytes - space.copies, notes = [], copies = "of arguments that are results, of results that come twice";
+    const inCalls = bytes - space.copies, notes = [];
+    const copies = "of arguments that are results, of results that come twice";
     if (space.copies > 0) notes.push(note(space.copies, `in copies: ${copies}`));
     if (inCalls > 0) notes.push(note(inCalls, "in called computations"));
     return notes;
@@ -598,7 +603,7 @@
   }
   function figure(shape) {
     const drawings = data.figures[shape];
-    if (text(shape).startsWith("(")) return make("p", "note", "A table of pointers, one for each element of the tuple.");
+    if (text(shape).startsWith("(")) return make("p", "note", "A table of pointers, one per element of the tuple.");
     if (drawings === undefined) {
       const made = make("p", "note", "This page has no drawing of this layout. To see one: ");
       made.append(make("code", "", `kashi draw '${text(shape)}'`));

@@ -97,7 +97,7 @@ int RunOps(const OpsOptions& options) {
     const std::optional<HloOpcode> opcode = FindHloOpcode(name);
     if (!opcode.has_value()) {
       const std::string error = absl::StrCat("unknown operation `", name, "`", DidYouMean(name, all));
-      answers.AddError({"<argument>", name}, ErrorAboutAll({"<argument>", name}, absl::InvalidArgumentError(error)));
+      answers.AddError({"<argument>", name}, ErrorAboutText({"<argument>", name}, absl::InvalidArgumentError(error)));
     } else if (options.json) {
       answers.AddLine(OpJson(*opcode));
     } else {

@@ -20,6 +20,7 @@
 #include "cli/relayout_array.h"
 #include "cli/relayout_bench.h"
 #include "cli/relayout_check.h"
+#include "cli/relayout_options.h"
 #include "cli/verb.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/lexer.h"
@@ -35,28 +36,6 @@ using internal::Lexer;
 using internal::PageBuffer;
 using internal::Token;
 namespace {
-
-struct RelayoutVerbOptions {
-  std::string in;
-  std::string out;
-  std::string from;
-  std::string to;
-  std::string problems;
-  std::string pad = "0";
-  bool convert = false;
-  bool npy = false;
-  bool check = false;
-  bool plan = false;
-  bool bench = false;
-  int threads = 0;
-  double min_seconds = 0.5;
-  uint64_t seed = 42;
-  uint64_t memory_limit = 0;
-  bool strict = false;
-  bool json = false;
-};
-
-constexpr char kKeepPadding[] = "keep";
 
 // ---- Padding --------------------------------------------------------------------------------------------------------
 
@@ -141,10 +120,6 @@ class RelayoutVerb {
   int Run();
 
  private:
-  std::string UsageError() const;
-  std::string UsageErrorOfFiles() const;
-  bool reports() const { return options_.plan || options_.check || options_.bench; }
-  bool writes_npy() const { return options_.npy || absl::EndsWith(options_.out, ".npy"); }
   int64_t memory_limit() const {
     return static_cast<int64_t>(std::min<uint64_t>(options_.memory_limit, std::numeric_limits<int64_t>::max()));
   }
@@ -164,7 +139,7 @@ class RelayoutVerb {
   absl::Status Move(const RelayoutPlan& plan, Job* job);
   absl::StatusOr<PageBuffer> PrepareCheck(const RelayoutPlan& plan, bool is_fresh, ArrayFile* target) const;
   absl::Status Bench(const RelayoutPlan& plan, const Job& job);
-  void Say(absl::string_view text) {
+  void AddText(absl::string_view text) {
     if (!options_.json) answers_.Add(text);
   }
   int Finish();
@@ -177,32 +152,6 @@ class RelayoutVerb {
   bool is_shown_ = false;                      // an error about --from or --to was printed
   bool is_different_ = false;                  // a check found a difference
 };
-
-std::string RelayoutVerb::UsageError() const {
-  if (options_.problems.empty()) return UsageErrorOfFiles();
-  if (!reports()) return "--problems needs --plan, --check or --bench";
-  if (!options_.in.empty() || !options_.from.empty() || !options_.to.empty()) {
-    return "--problems cannot be used with IN, OUT, --from or --to";
-  }
-  return "";
-}
-
-std::string RelayoutVerb::UsageErrorOfFiles() const {
-  if (options_.out.empty() && !reports())
-    return "give IN and OUT, or one of --plan, --check and --bench, which need no files";
-  if (options_.in.empty() && options_.from.empty()) return "give --from: the shape and layout of the source";
-  if (options_.to.empty() && (options_.out.empty() || !writes_npy())) {
-    return "give --to: the shape and layout of the target (only an .npy file needs none)";
-  }
-  if (options_.out.empty()) return "";
-  if (options_.bench) return "--bench writes no file: leave out OUT";
-  if (!IsFile(options_.out)) {
-    if (reports() || options_.json)
-      return "OUT is standard output, where --plan, --check and --json print: give a file";
-    if (options_.pad == kKeepPadding) return "--pad keep needs an OUT that is an existing file";
-  }
-  return "";
-}
 
 bool RelayoutVerb::ReadSide(const char* name, const std::string& text, const RelayoutSide* other,
                             std::optional<RelayoutSide>* side) {
@@ -220,7 +169,7 @@ bool RelayoutVerb::ReadSide(const char* name, const std::string& text, const Rel
 
 // Reads the existing OUT if only a part of it is replaced.
 absl::StatusOr<std::optional<ArrayFile>> RelayoutVerb::ReadTarget(const RelayoutSide& to) {
-  const bool keeps_padding = options_.pad == kKeepPadding && !writes_npy();
+  const bool keeps_padding = options_.pad == kKeepPadding && !options_.writes_npy();
   if (options_.out.empty() || (!to.is_part && !keeps_padding)) return std::nullopt;
   if (!IsFile(options_.out)) return InvalidArgument("--to is a part of an array: OUT must be a file");
   return ReadTargetFile(options_.out, to, memory_limit());
@@ -254,7 +203,7 @@ int RelayoutVerb::RunFiles() {
   if (!options_.from.empty() && !ReadSide("--from", options_.from, nullptr, &from)) return Finish();
   const Progress stage([this] { return std::string(stage_.load()); });
   const absl::Status status = RunFilesFrom(from);
-  if (interrupt_.has_value() && interrupt_->flag().load()) return SayInterrupted();
+  if (interrupt_.has_value() && interrupt_->flag().load()) return PrintInterrupted();
   if (!status.ok()) answers_.AddFileError(options_.in.empty() ? "--from" : options_.in, status);
   return Finish();
 }
@@ -272,7 +221,7 @@ void RelayoutVerb::RunProblem(const SourceText& line) {
     return RunJob({problem->name, from, to, std::nullopt, std::nullopt});
   };
   const absl::Status status = run();
-  if (!status.ok()) answers_.AddError(line, ErrorAboutAll(line, status));
+  if (!status.ok()) answers_.AddError(line, ErrorAboutText(line, status));
 }
 
 // The lines that are not blank.
@@ -300,7 +249,7 @@ int RelayoutVerb::RunProblems() {
   for (const SourceText& line : lines) {
     progress.Next(line.text);
     RunProblem(line);
-    if (interrupt_->flag().load()) return SayInterrupted();
+    if (interrupt_->flag().load()) return PrintInterrupted();
     if (answers_.is_broken()) break;
   }
   return Finish();
@@ -356,7 +305,7 @@ absl::Status RelayoutVerb::Move(const RelayoutPlan& plan, Job* job) {
   const bool is_fresh = !job->target.has_value();
   stage_ = "moving";
   if (is_fresh) {
-    KASHI_ASSIGN_OR_RETURN(job->target, MakeTargetFile(plan.to(), !options_.out.empty() && writes_npy()));
+    KASHI_ASSIGN_OR_RETURN(job->target, MakeTargetFile(plan.to(), !options_.out.empty() && options_.writes_npy()));
   }
   ArrayFile& target = *job->target;
   PageBuffer wanted;
@@ -367,7 +316,7 @@ absl::Status RelayoutVerb::Move(const RelayoutPlan& plan, Job* job) {
   if (options_.check) {
     stage_ = "checking";
     const CheckResult result = CheckByIndex(plan, job->source->array(), target.array(), wanted.data());
-    Say(ToText(result));
+    AddText(ToText(result));
     AddTo(result, &json_);
     is_different_ |= !result.is_equal;
     if (!result.is_equal) return absl::OkStatus();
@@ -396,7 +345,7 @@ absl::Status RelayoutVerb::Bench(const RelayoutPlan& plan, const Job& job) {
   }
   const RelayoutBench bench =
       MeasureRelayout(plan, source.data(), target.data(), options_.min_seconds, interrupt_->flag());
-  Say(ToText(bench));
+  AddText(ToText(bench));
   AddTo(bench, &json_);
   return absl::OkStatus();
 }
@@ -408,12 +357,12 @@ absl::Status RelayoutVerb::RunJob(Job job) {
   if (!job.name.empty()) json_["name"] = job.name;
   json_["from"] = plan.from().ToString();
   json_["to"] = plan.to().ToString();
-  if (!job.name.empty()) Say(absl::StrCat(job.name, ": "));
+  if (!job.name.empty()) AddText(absl::StrCat(job.name, ": "));
   if (options_.plan) {
-    Say(plan.ToString());  // begins with the sides
+    AddText(plan.ToString());  // begins with the sides
     json_["plan"] = plan.ToString();
   } else if (!options_.problems.empty()) {
-    Say(absl::StrCat(plan.from().ToString(), " -> ", plan.to().ToString(), "\n"));
+    AddText(absl::StrCat(plan.from().ToString(), " -> ", plan.to().ToString(), "\n"));
   }
   if (options_.check || !options_.out.empty()) {
     KASHI_RETURN_IF_ERROR(Move(plan, &job));
@@ -430,100 +379,17 @@ absl::Status RelayoutVerb::RunJob(Job job) {
 int RelayoutVerb::Finish() { return std::max(answers_.Finish(), is_different_ || is_shown_ ? kBadInput : kSuccess); }
 
 int RelayoutVerb::Run() {
-  const std::string usage_error = UsageError();
+  const std::string usage_error = RelayoutUsageError(options_);
   if (!usage_error.empty()) return FailUsage(usage_error);
   return options_.problems.empty() ? RunFiles() : RunProblems();
-}
-
-std::string CheckSeconds(const std::string& value) {
-  double seconds = 0;
-  return absl::SimpleAtod(value, &seconds) && seconds >= 0 && seconds <= 3600
-             ? ""
-             : absl::StrCat(value, " is not a number of seconds from 0 to 3600");
-}
-
-void AddReportOptions(Verb* verb, RelayoutVerbOptions* options) {
-  verb->AddFlag("--plan", &options->plan, "Print the plan");
-  verb->AddFlag("--check", &options->check,
-                "Compare every byte with the result of the index loop (exit status 1 if one differs)");
-  verb->AddFlag("--bench", &options->bench,
-                "Measure the speed, and that of a copy of the same number of bytes by as many threads");
-  verb->AddOption("--problems", &options->problems,
-                  "Plan, check or measure each line `[name: ]FROM -> TO` of this file; `-` is standard input")
-      ->File();
-  verb->AddOption("--min-time", &options->min_seconds, "Seconds per measurement of --bench, at least (default: 0.5)")
-      ->Check(CheckSeconds);
-  verb->AddOption("--seed", &options->seed,
-                  "Seed of the random data that --check and --bench use without IN (default: 42)");
-}
-
-std::vector<HelpSection> RelayoutSections() {
-  return {
-      {"",
-       "SHAPE is a shape with its layout. `[begin:end,...] of SHAPE` is a part of an array. --to also takes a layout "
-       "alone, for the shape of --from. If --to is a part, the rest of an existing OUT stays as it is.",
-       {}},
-      {"", "The contents of IN decide whether it is .npy or raw bytes. OUT is .npy if its name ends in .npy.", {}},
-      {"Keys of --json",
-       "",
-       {{"name, from, to", "The problem"},
-        {"plan", "The plan, as text"},
-        {"equal", "Whether --check found no difference"},
-        {"checked_bytes", "The number of bytes that --check compared"},
-        {"difference", "The first difference"},
-        {"gbps, copy_gbps", "The speed of the relayout and of the copy, in 10^9 bytes per second"},
-        {"ratio", "gbps / copy_gbps"},
-        {"bytes", "bytes_read + bytes_written"},
-        {"bytes_read", "The bytes of the elements that are read"},
-        {"bytes_written", "The bytes that are written, including filled padding"},
-        {"threads, copy_threads", "The threads of the relayout and of the copy (1 if that copies faster)"},
-        {"runs", "The number of runs"},
-        {"execute_ns, copy_ns", "The median times"},
-        {"execute_ns_min, copy_ns_min", "The shortest times"},
-        {"plan_ns", "The time to make the plan"},
-        {"error, column", "For a bad problem: the error and its place"}}}};
 }
 
 }  // namespace
 
 void AddRelayoutVerb(Command* command) {
   auto options = std::make_shared<RelayoutVerbOptions>();
-  VerbHelp help;
-  help.group = kArrayVerbs;
-  help.summary = "Copy an array from one layout to another";
-  help.examples =
-      "  kashi relayout x.npy x.bin --to 'bf16[512,6144]{1,0:T(8,128)(2,1)}'      an array as a device stores it\n"
-      "  kashi relayout x.bin x.npy --from 'bf16[512,6144]{1,0:T(8,128)(2,1)}'    and back\n"
-      "  kashi relayout x.bin y.bin --from 'f32[64,3,224,224]' --to '{1,3,2,0}'   the same array in another order\n"
-      "  kashi relayout x.bin y.npy --from '[0:8,128:256] of f32[8,1024]{1,0:T(8,128)}'\n"
-      "  kashi relayout x.npy y.bin --to 'bf16[1000]{0:T(1024)}' --convert --pad nan\n"
-      "  kashi relayout --from 'f32[1000,1001]' --to '{1,0:T(8,128)}' --plan --check --bench\n"
-      "  kashi relayout --bench --json --problems problems.txt";
-  help.sections = RelayoutSections();
-  help.failure = "The input is bad, --check found a difference, or OUT cannot be written";
-  help.stops_at_interrupt = true;
-  Verb* verb = command->AddVerb("relayout", help, [options] { return RelayoutVerb(*options).Run(); });
-  verb->AddOption("IN", &options->in, "The array to read, raw bytes or .npy; `-` is standard input")->File();
-  verb->AddOption("OUT", &options->out, "The file to write; `-` is standard output")->File();
-  verb->BeginGroup("Layouts");
-  verb->AddOption("--from", &options->from, "Shape and layout of IN (an .npy file needs none)")->Value("SHAPE");
-  verb->AddOption("--to", &options->to, "Shape and layout of OUT (default for an .npy file: row-major)")
-      ->Value("SHAPE");
-  verb->AddFlag("--convert", &options->convert, "Convert the elements if the element types differ");
-  verb->AddOption("--pad", &options->pad,
-                  "Value of the padding of OUT: a number, bits such as 0x7fc0, or `keep` to leave it as it is "
-                  "(default: 0)");
-  verb->BeginGroup("Checks and measurements");
-  AddReportOptions(verb, options.get());
-  verb->BeginGroup("Limits");
-  verb->AddOption("--threads", &options->threads, "Most threads (default: one per processor)")->Within(0, 1024);
-  verb->AddSizeOption("--memory-limit", &options->memory_limit,
-                      "Most memory for arrays, such as 500M (default: 7/8 of what is available)");
-  verb->BeginGroup("Input and output");
-  AddStrictFlag(verb, &options->strict);
-  verb->AddFlag("--npy", &options->npy, "Write OUT as .npy whatever its name is");
-  AddDurableFlag(verb);
-  verb->AddFlag("--json", &options->json, "Print one JSON object per relayout");
+  Verb* verb = command->AddVerb("relayout", RelayoutHelp(), [options] { return RelayoutVerb(*options).Run(); });
+  AddRelayoutOptions(verb, options.get());
 }
 
 }  // namespace kashi::cli

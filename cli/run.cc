@@ -22,6 +22,7 @@
 #include "cli/module_file.h"
 #include "cli/progress.h"
 #include "cli/run_inputs.h"
+#include "cli/run_options.h"
 #include "cli/run_outputs.h"
 #include "cli/run_watch.h"
 #include "cli/scope_note.h"
@@ -45,33 +46,6 @@ using internal::HumanBytes;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-struct RunOptions {
-  std::string file;
-  std::vector<std::string> inputs;
-  std::string output_dir;
-  std::string engine = "evaluator";
-  std::vector<std::string> expect;
-  std::string expect_devices;
-  std::optional<double> tolerance;
-  bool allow_nan = false;
-  bool allow_elided = false;
-  std::vector<std::string> random;
-  uint64_t seed = 42;
-  int repeat = 1;
-  std::string devices_dir;
-  std::string as = "auto";
-  bool split_outputs = false;
-  std::vector<std::string> custom_calls;
-  std::string trace;
-  uint64_t trace_limit = uint64_t{1} << 30;
-  std::string until;
-  bool check_nan = false;
-  LimitOptions limits;
-  std::string output;
-  bool strict = false;
-  bool json = false;
-};
 
 double MillisecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
@@ -109,7 +83,6 @@ class RunVerb {
   int Run();
 
  private:
-  std::optional<int> CheckUsage() const;
   absl::Status Prepare();
   absl::Status FillElided();
   absl::Status ChooseInputs();
@@ -118,7 +91,7 @@ class RunVerb {
   absl::Status ChooseInputsOfOneDevice();
   absl::Status PrepareWatchers();
   EvaluationOptions Evaluation();
-  absl::Status See(const HloInstruction& instruction, const Value& value);
+  absl::Status OnValue(const HloInstruction& instruction, const Value& value);
 
   // Each returns one result per device.
   absl::StatusOr<std::vector<Literal>> Execute();
@@ -160,19 +133,6 @@ class RunVerb {
   bool is_as_expected_ = true;
 };
 
-std::optional<int> RunVerb::CheckUsage() const {
-  const bool watches = !options_.trace.empty() || !options_.until.empty() || options_.check_nan;
-  if (options_.repeat > 1 && watches) return FailUsage("--repeat cannot be used with --trace, --until or --check-nan");
-  const bool has_inputs = !options_.devices_dir.empty() || !options_.inputs.empty();
-  if (has_inputs && !options_.random.empty()) return FailUsage("--random cannot be used with --input or --devices-dir");
-  if (!options_.devices_dir.empty() && !options_.inputs.empty())
-    return FailUsage("--devices-dir and --input cannot be used together");
-  if (!options_.expect.empty() && !options_.expect_devices.empty()) {
-    return FailUsage("--expect and --expect-devices cannot be used together");
-  }
-  return std::nullopt;
-}
-
 // A program with elided constants can run with random values, but a comparison of its outputs needs --allow-elided.
 absl::Status RunVerb::FillElided() {
   const std::vector<std::string> names = ElidedNames(*file_->module);
@@ -194,7 +154,7 @@ absl::Status RunVerb::MakeUpInputs(int64_t devices) {
         ChosenArguments chosen,
         MakeRandomArguments(*file_->module, {options_.random, options_.seed + device, limit_of_each, &meter_}));
     if (device == 0) {
-      SayRandom(options_.seed, chosen);
+      PrintRandomNote(options_.seed, chosen);
       json_["inputs"] = chosen.made_up;
     }
     arguments_.push_back(std::move(chosen.arguments));
@@ -272,8 +232,8 @@ absl::Status RunVerb::PrepareWatchers() {
   return absl::OkStatus();
 }
 
-absl::Status RunVerb::See(const HloInstruction& instruction, const Value& value) {
-  for (Watcher* watcher : watchers_) KASHI_RETURN_IF_ERROR(watcher->See(instruction, value));
+absl::Status RunVerb::OnValue(const HloInstruction& instruction, const Value& value) {
+  for (Watcher* watcher : watchers_) KASHI_RETURN_IF_ERROR(watcher->OnValue(instruction, value));
   return absl::OkStatus();
 }
 
@@ -285,7 +245,7 @@ EvaluationOptions RunVerb::Evaluation() {
   evaluation.cancelled = &interrupt_.flag();
   if (!watchers_.empty()) {
     evaluation.observer = [this](const HloInstruction& instruction, const Value& value) {
-      return See(instruction, value);
+      return OnValue(instruction, value);
     };
   }
   return evaluation;
@@ -363,7 +323,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::Execute() {
 // ---- What it gave ---------------------------------------------------------------------------------------------------
 
 int RunVerb::FailRun(const absl::Status& status) {
-  if (interrupt_.flag().load()) return SayInterrupted();
+  if (interrupt_.flag().load()) return PrintInterrupted();
   if (nan_check_ == nullptr || nan_check_->finding().empty()) {
     AddModuleError(*file_, NameLimitOption(status), &answers_);
     return answers_.Finish();
@@ -474,7 +434,8 @@ absl::Status RunVerb::Prepare() {
 }
 
 int RunVerb::Run() {
-  if (const std::optional<int> failed = CheckUsage()) return *failed;
+  const std::string usage_error = RunUsageError(options_);
+  if (!usage_error.empty()) return FailUsage(usage_error);
   for (const std::string& custom_call : options_.custom_calls) {
     const absl::Status registered = RegisterCustomCallCommand(custom_call);
     if (!registered.ok()) return FailUsage(registered.message());
@@ -498,148 +459,12 @@ int RunVerb::Run() {
   return results.ok() ? Show(*std::move(results)) : FailRun(results.status());
 }
 
-void AddInputOptions(Verb* verb, RunOptions* options) {
-  verb->BeginGroup("Inputs");
-  verb->AddOption("--input", &options->inputs,
-                  "Read an argument from this .npy file; repeat it for each array, in parameter order (default: random "
-                  "arguments, or those of the snapshot)")
-      ->File()
-      ->OneEach();
-  verb->AddOption("--random", &options->random,
-                  "Rule for random arguments: RULE for all parameters, NUMBER=RULE for one; may be repeated (default: "
-                  "auto)")
-      ->Value("RULE")
-      ->OneEach()
-      ->Check(CheckRandomRule);
-  verb->AddOption("--seed", &options->seed, "Seed of the random numbers (default: 42)");
-  verb->AddOption("--devices-dir", &options->devices_dir,
-                  "Read argument i of device k from DIR/dev<k>/in<i>.npy. For a program that is not partitioned yet, "
-                  "these are the shards of its parameters")
-      ->File("DIR");
-  verb->AddOption("--as", &options->as,
-                  "Treat the module as global (not partitioned yet) or per-device; auto decides by its shardings "
-                  "(default: auto)")
-      ->OneOf({"auto", "global", "per-device"});
-}
-
-void AddOutputOptions(Verb* verb, RunOptions* options) {
-  verb->BeginGroup("Outputs");
-  verb->AddOption("--output-dir", &options->output_dir,
-                  "Write out0.npy, out1.npy ... to this directory; for several devices, dev<k>/out<i>.npy")
-      ->File("DIR");
-  verb->AddFlag("--split-outputs", &options->split_outputs,
-                "Split the outputs of a program that is not partitioned yet into the shards of the devices");
-  AddOutputOption(verb, &options->output, "Write the report to this file");
-  verb->AddFlag("--json", &options->json, "Print one JSON object");
-}
-
-void AddComparisonOptions(Verb* verb, RunOptions* options) {
-  verb->BeginGroup("Comparison");
-  verb->AddOption("--expect", &options->expect,
-                  "Compare an output with this .npy file; repeat it for each output, in order")
-      ->File()
-      ->OneEach();
-  verb->AddOption("--expect-devices", &options->expect_devices,
-                  "Compare output i of device k with DIR/dev<k>/out<i>.npy")
-      ->File("DIR");
-  verb->AddOption("--tolerance", &options->tolerance,
-                  "Largest error of a floating point number, absolute and relative (default: f64 1e-9, f32 1e-4, f16 "
-                  "1e-2, others 5e-2)")
-      ->Check(CheckTolerance);
-  verb->AddFlag("--allow-nan", &options->allow_nan,
-                "Accept an output whose elements are all NaN, if those of the expected output are too");
-  verb->AddFlag("--allow-elided", &options->allow_elided,
-                "Compare even if the text leaves out values of constants, `{...}`; random values replace them");
-}
-
-void AddDebuggingOptions(Verb* verb, RunOptions* options) {
-  verb->BeginGroup("Debugging");
-  verb->AddFlag("--check-nan", &options->check_nan,
-                "Stop at the first instruction that makes a NaN or an infinity from operands without one, and describe "
-                "it (exit status 1)");
-  verb->AddOption("--until", &options->until, "Stop after this instruction; its value is the output")->Value("NAME");
-  verb->AddOption("--trace", &options->trace,
-                  "Write the value of every instruction to this directory as .npy; index.tsv lists the files")
-      ->File("DIR");
-  verb->AddSizeOption("--trace-limit", &options->trace_limit, "Most bytes for the files of --trace (default: 1G)");
-}
-
-void AddExecutionOptions(Verb* verb, RunOptions* options) {
-  verb->BeginGroup("Execution");
-  verb->AddOption("--repeat", &options->repeat, "Run N times and report the times")->Within(1, 1000000);
-  verb->AddOption("--engine", &options->engine, "The engine; so far there is only the evaluator")->OneOf({"evaluator"});
-  verb->AddOption("--custom-call", &options->custom_calls,
-                  "Compute the custom calls of TARGET by this command (an example: examples/custom_call.py)")
-      ->Value("TARGET=COMMAND")
-      ->OneEach();
-  verb->BeginGroup("Limits");
-  AddLimitOptions(verb, &options->limits);
-  AddInputLimitOption(verb);
-  verb->BeginGroup("Module text");
-  AddStrictFlag(verb, &options->strict);
-}
-
-std::vector<HelpSection> RunSections() {
-  return {
-      {"",
-       "Arguments are in parameter order; the arrays of a tuple follow one another. Arrays of types that NumPy lacks, "
-       "such as bf16, hold raw bits.",
-       {}},
-      {"",
-       "Elements that are NaN on both sides are counted, but not compared. An output without any compared element "
-       "counts as different.",
-       {}},
-      {"Rules of --random",
-       "",
-       {{"auto",
-         "By use. Real numbers: [-1, 1); [0.1, 1.1) if they reach rsqrt, sqrt, log or a divisor; smaller for factors "
-         "of "
-         "long sums. Integers: 0 to 127; indices within their array; small loop counts; any bits for keys of random "
-         "number generators. Initial values of reductions: the neutral element"},
-        {"normal, normal:MEAN,DEVIATION",
-         "Real numbers of this normal distribution (default: 0,1). Integers as in auto"},
-        {"uniform:A,B", "Real numbers in [A, B). Integers as in auto"},
-        {"positive", "Real numbers in [0.1, 1.1), integers from 1 to 127, indices as in auto"},
-        {"ones", "1 everywhere"},
-        {"integers:A,B", "Whole numbers from A to B"}}},
-      {"Keys of --json",
-       "",
-       {{"file, engine", "The module and the engine"},
-        {"elided_constants", "Constants whose values the text leaves out"},
-        {"inputs", "How each random argument was made"},
-        {"compile_ms", "The time of the verifier"},
-        {"first_ms", "The time of the first run"},
-        {"run_ms_min, run_ms_median", "The times of the runs after the first"},
-        {"peak_rss_bytes", "The peak memory of the process"},
-        {"outputs", "Per output: shape, elements, min, max, mean, nan, inf, value or beginning, comparison"},
-        {"devices", "For several devices, instead of outputs: the outputs of each device"}}}};
-}
-
 }  // namespace
 
 void AddRunVerb(Command* command) {
   auto options = std::make_shared<RunOptions>();
-  VerbHelp help;
-  help.group = kProgramVerbs;
-  help.summary = "Run a program and print its outputs";
-  help.examples =
-      "  kashi run module.hlo                                       with random arguments\n"
-      "  kashi run module.hlo --input x.npy --input y.npy --output-dir out\n"
-      "  kashi run module.hlo --input x.npy --expect want.npy       exit status 1 if the output differs\n"
-      "  kashi run module.hlo --random normal --random 2=integers:0,9   parameter 2: integers; others: normal\n"
-      "  kashi run snapshot.pb                                      with the arguments of the snapshot\n"
-      "  kashi run module.hlo --check-nan                           find the instruction that makes the first NaN\n"
-      "  kashi run module.hlo --repeat 10 --json                    measure the time";
-  help.sections = RunSections();
-  help.failure = "The input is bad, the run failed, an output differs, or the output cannot be written";
-  help.stops_at_interrupt = true;
-  Verb* verb = command->AddVerb("run", help, [options] { return RunVerb(*options).Run(); });
-  verb->AddOption("FILE", &options->file, "A module or a snapshot, or `-` for standard input")->File()->Required();
-  AddInputOptions(verb, options.get());
-  AddOutputOptions(verb, options.get());
-  AddComparisonOptions(verb, options.get());
-  AddDebuggingOptions(verb, options.get());
-  AddExecutionOptions(verb, options.get());
+  Verb* verb = command->AddVerb("run", RunHelp(), [options] { return RunVerb(*options).Run(); });
+  AddRunOptions(verb, options.get());
 }
 
 }  // namespace kashi::cli

@@ -265,7 +265,7 @@ absl::StatusOr<std::optional<Literal>> SnapshotResult(const ModuleFile& file) {
   return result;
 }
 
-void SayRandom(uint64_t seed, const ChosenArguments& chosen) {
+void PrintRandomNote(uint64_t seed, const ChosenArguments& chosen) {
   constexpr int kMostLines = 12;
   std::string note = absl::StrCat("kashi: no --input: using random arguments, --seed ", seed, "\n");
   const std::vector<absl::string_view> lines = absl::StrSplit(chosen.text, '\n', absl::SkipEmpty());
@@ -295,7 +295,7 @@ absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const st
     }
   }
   KASHI_ASSIGN_OR_RETURN(chosen, MakeRandomArguments(*file.module, random));
-  if (CountArrays(*file.module) > 0) SayRandom(random.seed, chosen);
+  if (CountArrays(*file.module) > 0) PrintRandomNote(random.seed, chosen);
   return chosen;
 }
 

@@ -64,7 +64,7 @@ absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const st
                                                 const RandomOptions& random);
 
 // Prints "kashi: no --input: using random arguments, --seed 42" and how they were made to standard error.
-void SayRandom(uint64_t seed, const ChosenArguments& chosen);
+void PrintRandomNote(uint64_t seed, const ChosenArguments& chosen);
 
 }  // namespace kashi::cli
 

@@ -57,7 +57,7 @@ absl::Status Tracer::Finish() {
   return WriteOutput((std::filesystem::path(directory_) / "index.tsv").string(), index_);
 }
 
-absl::Status Tracer::See(const HloInstruction& instruction, const Value& value) {
+absl::Status Tracer::OnValue(const HloInstruction& instruction, const Value& value) {
   if (is_full_) return absl::OkStatus();
   ++values_;
   ++occurrences_[&instruction];
@@ -98,7 +98,7 @@ absl::Status Tracer::WriteArray(const HloInstruction& instruction, const Value& 
 
 // ---- Until ----------------------------------------------------------------------------------------------------------
 
-absl::Status Until::See(const HloInstruction& instruction, const Value& value) {
+absl::Status Until::OnValue(const HloInstruction& instruction, const Value& value) {
   if (&instruction != instruction_) return absl::OkStatus();
   value_ = value;
   return Cancelled("%s has its value", instruction.name());
@@ -125,36 +125,26 @@ absl::StatusOr<const HloInstruction*> FindInstruction(const HloModule& module, a
 namespace {
 
 // Whether the observer also sees the instructions of the called computations.
-bool CallsWatched(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kFusion:
-    case HloOpcode::kCall:
-    case HloOpcode::kWhile:
-    case HloOpcode::kConditional:
-    case HloOpcode::kAsyncStart:
-    case HloOpcode::kAsyncUpdate:
-    case HloOpcode::kAsyncDone:
-      return true;
-    default:
-      return false;
-  }
+bool CallsObserved(HloOpcode opcode) {
+  const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode);
+  return opcode == HloOpcode::kFusion || info.Has(HloOpcodeFlags::kControlFlow) || info.Has(HloOpcodeFlags::kAsync);
 }
 
 bool IsInput(const HloInstruction& instruction) {
   return instruction.opcode() == HloOpcode::kParameter && instruction.parent()->IsEntryComputation();
 }
 
-bool MakesNothing(HloOpcode opcode) { return opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant; }
+bool HasGivenValue(HloOpcode opcode) { return opcode == HloOpcode::kParameter || opcode == HloOpcode::kConstant; }
 
 }  // namespace
 
-absl::Status NanCheck::See(const HloInstruction& instruction, const Value& value) {
+absl::Status NanCheck::OnValue(const HloInstruction& instruction, const Value& value) {
   const ValueSummary summary = Summarize(value);
   summaries_[&instruction] = summary;
   if (IsInput(instruction) && summary.finite() < summary.elements) {
     PrintWarning(absl::StrCat("parameter `", instruction.name(), "` is not finite: ", ToText(summary)));
   }
-  if (MakesNothing(instruction.opcode()) || CallsWatched(instruction.opcode())) return absl::OkStatus();
+  if (HasGivenValue(instruction.opcode()) || CallsObserved(instruction.opcode())) return absl::OkStatus();
   int64_t nans_before = 0;
   int64_t infinities_before = 0;
   for (const HloInstruction* operand : instruction.operands()) {
@@ -194,7 +184,7 @@ RunProgress::RunProgress(const HloModule& module, int64_t devices, std::string l
   }
 }
 
-absl::Status RunProgress::See(const HloInstruction& instruction, const Value&) {
+absl::Status RunProgress::OnValue(const HloInstruction& instruction, const Value&) {
   const auto body = iterations_of_.find(&instruction);
   if (body != iterations_of_.end()) iterations_.store(++body->second);
   if (instruction.parent() == entry_) seen_.fetch_add(1);

@@ -18,11 +18,11 @@
 
 namespace kashi::cli {
 
-// See is called with each value. An error ends the run.
+// OnValue is called with each value. An error ends the run.
 class Watcher {
  public:
   virtual ~Watcher() = default;
-  virtual absl::Status See(const HloInstruction& instruction, const Value& value) = 0;
+  virtual absl::Status OnValue(const HloInstruction& instruction, const Value& value) = 0;
 };
 
 // Writes every array to a directory as .npy; a tuple element by element. index.tsv lists the files:
@@ -36,7 +36,7 @@ class Tracer : public Watcher {
 
   // Creates the directory and checks that it can be written.
   absl::Status Begin();
-  absl::Status See(const HloInstruction& instruction, const Value& value) override;
+  absl::Status OnValue(const HloInstruction& instruction, const Value& value) override;
   // Writes index.tsv.
   absl::Status Finish();
 
@@ -57,7 +57,7 @@ class Tracer : public Watcher {
 class Until : public Watcher {
  public:
   explicit Until(const HloInstruction* instruction) : instruction_(instruction) {}
-  absl::Status See(const HloInstruction& instruction, const Value& value) override;
+  absl::Status OnValue(const HloInstruction& instruction, const Value& value) override;
   const HloInstruction& instruction() const { return *instruction_; }
   // Nothing if the run did not reach the instruction.
   const Value& value() const { return value_; }
@@ -75,7 +75,7 @@ absl::StatusOr<const HloInstruction*> FindInstruction(const HloModule& module, a
 // are checked instead.
 class NanCheck : public Watcher {
  public:
-  absl::Status See(const HloInstruction& instruction, const Value& value) override;
+  absl::Status OnValue(const HloInstruction& instruction, const Value& value) override;
   // The description: instruction, computation, operands, source; "" if there is none.
   const std::string& finding() const { return finding_; }
 
@@ -88,12 +88,12 @@ class NanCheck : public Watcher {
 
 // The part of the progress line about a run: "instruction 18 of 340, iteration 44, last dot.3 in body". It counts the
 // instructions of the entry computation. The iteration and the last instruction may be in called computations. Several
-// devices may call See at the same time; they are counted together.
+// devices may call OnValue at the same time; they are counted together.
 class RunProgress : public Watcher {
  public:
   // `label` names the run; "" if there is only one. The module must outlive this object.
   RunProgress(const HloModule& module, int64_t devices, std::string label);
-  absl::Status See(const HloInstruction& instruction, const Value& value) override;
+  absl::Status OnValue(const HloInstruction& instruction, const Value& value) override;
 
  private:
   std::string Text() const;

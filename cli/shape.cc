@@ -167,7 +167,7 @@ void ShapeVerb::Answer(const SourceText& source) {
   if (!shape.ok()) return answers_.AddError(source, diagnostics);
   if (options_.target.has_value()) {
     const absl::Status status = ApplyTarget(*options_.target, &*shape);
-    if (!status.ok()) return answers_.AddError(source, ErrorAboutAll(source, status));
+    if (!status.ok()) return answers_.AddError(source, ErrorAboutText(source, status));
   }
   if (options_.json) return AnswerJson(*shape, diagnostics);
   answers_.Warn(source, diagnostics);

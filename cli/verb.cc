@@ -189,7 +189,7 @@ void PrintDiagnostics(const SourceText& source, const std::vector<Diagnostic>& d
   }
 }
 
-std::vector<Diagnostic> ErrorAboutAll(const SourceText& source, const absl::Status& status) {
+std::vector<Diagnostic> ErrorAboutText(const SourceText& source, const absl::Status& status) {
   return {{Diagnostic::Severity::kError, 0, source.text.size(), std::string(status.message())}};
 }
 
@@ -220,7 +220,7 @@ absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vect
   options.source_name = source.name;
   options.first_line = source.first_line;
   absl::StatusOr<Shape> shape = ParseShape(source.text, options, diagnostics);
-  if (!shape.ok() && diagnostics->empty()) *diagnostics = ErrorAboutAll(source, shape.status());
+  if (!shape.ok() && diagnostics->empty()) *diagnostics = ErrorAboutText(source, shape.status());
   return shape;
 }
 
@@ -231,6 +231,11 @@ absl::Status WriteOutput(const std::string& path, absl::Span<const absl::string_
   if (IsFile(path)) return WriteFile(path, pieces);
   const ProgressPause pause;
   return WriteAll(stdout, pieces, "standard output");
+}
+
+int WriteResult(const std::string& path, absl::string_view text) {
+  const absl::Status written = WriteOutput(path, text);
+  return written.ok() ? kSuccess : Fail(written);
 }
 
 bool IsFile(const std::string& path) { return !path.empty() && path != "-" && path != "/dev/stdout"; }

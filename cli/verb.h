@@ -60,7 +60,7 @@ void PrintNote(absl::string_view lines);
 void PrintDiagnostics(const SourceText& source, const std::vector<Diagnostic>& diagnostics);
 
 // An error about a whole text.
-std::vector<Diagnostic> ErrorAboutAll(const SourceText& source, const absl::Status& status);
+std::vector<Diagnostic> ErrorAboutText(const SourceText& source, const absl::Status& status);
 
 // Standard input, line by line.
 class InputLines {
@@ -98,6 +98,8 @@ absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vect
 absl::Status WriteOutput(const std::string& path, absl::string_view text);
 // The same for several pieces, which follow one another.
 absl::Status WriteOutput(const std::string& path, absl::Span<const absl::string_view> pieces);
+// Writes the only output of a verb to `path` and returns the exit status of the verb.
+int WriteResult(const std::string& path, absl::string_view text);
 // Whether WriteOutput would write a file.
 bool IsFile(const std::string& path);
 

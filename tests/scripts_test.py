@@ -288,7 +288,10 @@ class ReferencesTest(unittest.TestCase):
         self.assertEqual(len(self.findings("`kashi/gone.h` [b](gone.md)\n", "docs/spec/a.md")), 2)
 
     def test_the_documents_of_this_repository(self):
-        self.assertEqual([finding for finding in check_documents.check(ROOT) if "columns" not in finding], [])
+        still_long = ("ARCHITECTURE.md:", "CONTRIBUTING.md:", "kashi/relayout/README.md:")  # to be rewritten
+        found = [finding for finding in check_documents.check(ROOT)
+                 if not (finding.endswith("at most") and finding.startswith(still_long))]
+        self.assertEqual(found, [])
 
 
 class ReadmeTest(unittest.TestCase):

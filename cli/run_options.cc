@@ -1,0 +1,173 @@
+#include "cli/run_options.h"
+
+#include <utility>
+
+#include "cli/module_file.h"
+#include "cli/run_inputs.h"
+#include "cli/run_outputs.h"
+#include "cli/verb.h"
+
+namespace kashi::cli {
+namespace {
+
+void AddInputOptions(Verb* verb, RunOptions* options) {
+  verb->BeginGroup("Inputs");
+  verb->AddOption("--input", &options->inputs,
+                  "Read an argument from this .npy file; repeat it for each array, in parameter order (default: random "
+                  "arguments, or those of the snapshot)")
+      ->File()
+      ->OneEach();
+  verb->AddOption("--random", &options->random,
+                  "Rule for random arguments: RULE for all parameters, NUMBER=RULE for one; may be repeated (default: "
+                  "auto)")
+      ->Value("RULE")
+      ->OneEach()
+      ->Check(CheckRandomRule);
+  verb->AddOption("--seed", &options->seed, "Seed of the random numbers (default: 42)");
+  verb->AddOption("--devices-dir", &options->devices_dir,
+                  "Read argument i of device k from DIR/dev<k>/in<i>.npy. For a program that is not partitioned yet, "
+                  "these are the shards of its parameters")
+      ->File("DIR");
+  verb->AddOption("--as", &options->as,
+                  "Treat the module as global (not partitioned yet) or per-device; auto decides by its shardings "
+                  "(default: auto)")
+      ->OneOf({"auto", "global", "per-device"});
+}
+
+void AddOutputOptions(Verb* verb, RunOptions* options) {
+  verb->BeginGroup("Outputs");
+  verb->AddOption("--output-dir", &options->output_dir,
+                  "Write out0.npy, out1.npy ... to this directory; for several devices, dev<k>/out<i>.npy")
+      ->File("DIR");
+  verb->AddFlag("--split-outputs", &options->split_outputs,
+                "Split the outputs of a program that is not partitioned yet into the shards of the devices");
+  AddOutputOption(verb, &options->output, "Write the report to this file");
+  verb->AddFlag("--json", &options->json, "Print one JSON object");
+}
+
+void AddComparisonOptions(Verb* verb, RunOptions* options) {
+  verb->BeginGroup("Comparison");
+  verb->AddOption("--expect", &options->expect,
+                  "Compare an output with this .npy file; repeat it for each output, in order")
+      ->File()
+      ->OneEach();
+  verb->AddOption("--expect-devices", &options->expect_devices,
+                  "Compare output i of device k with DIR/dev<k>/out<i>.npy")
+      ->File("DIR");
+  verb->AddOption("--tolerance", &options->tolerance,
+                  "Largest error of a floating point number, absolute and relative (default: f64 1e-9, f32 1e-4, f16 "
+                  "1e-2, others 5e-2)")
+      ->Check(CheckTolerance);
+  verb->AddFlag("--allow-nan", &options->allow_nan,
+                "Accept an output whose elements are all NaN, if those of the expected output are too");
+  verb->AddFlag("--allow-elided", &options->allow_elided,
+                "Compare even if the text leaves out values of constants, `{...}`; random values replace them");
+}
+
+void AddDebuggingOptions(Verb* verb, RunOptions* options) {
+  verb->BeginGroup("Debugging");
+  verb->AddFlag("--check-nan", &options->check_nan,
+                "Stop at the first instruction that makes a NaN or an infinity from operands without one, and describe "
+                "it (exit status 1)");
+  verb->AddOption("--until", &options->until, "Stop after this instruction; its value is the output")->Value("NAME");
+  verb->AddOption("--trace", &options->trace,
+                  "Write the value of every instruction to this directory as .npy; index.tsv lists the files")
+      ->File("DIR");
+  verb->AddSizeOption("--trace-limit", &options->trace_limit, "Most bytes for the files of --trace (default: 1G)");
+}
+
+void AddExecutionOptions(Verb* verb, RunOptions* options) {
+  verb->BeginGroup("Execution");
+  verb->AddOption("--repeat", &options->repeat, "Run N times and report the times")->Within(1, 1000000);
+  verb->AddOption("--engine", &options->engine, "The engine; so far there is only the evaluator")->OneOf({"evaluator"});
+  verb->AddOption("--custom-call", &options->custom_calls,
+                  "Compute the custom calls of TARGET by this command (an example: examples/custom_call.py)")
+      ->Value("TARGET=COMMAND")
+      ->OneEach();
+  verb->BeginGroup("Limits");
+  AddLimitOptions(verb, &options->limits);
+  AddInputLimitOption(verb);
+  verb->BeginGroup("Module text");
+  AddStrictFlag(verb, &options->strict);
+}
+
+std::vector<HelpSection> RunSections() {
+  return {
+      {"",
+       "Arguments are in parameter order; the arrays of a tuple follow one another. Arrays of types that NumPy lacks, "
+       "such as bf16, hold raw bits.",
+       {}},
+      {"",
+       "Elements that are NaN on both sides are counted, but not compared. An output without any compared element "
+       "counts as different.",
+       {}},
+      {"Rules of --random",
+       "",
+       {{"auto",
+         "By use. Real numbers: [-1, 1); [0.1, 1.1) if they reach rsqrt, sqrt, log or a divisor; smaller for factors "
+         "of "
+         "long sums. Integers: 0 to 127; indices within their array; small loop counts; any bits for keys of random "
+         "number generators. Initial values of reductions: the neutral element"},
+        {"normal, normal:MEAN,DEVIATION",
+         "Real numbers of this normal distribution (default: 0,1). Integers as in auto"},
+        {"uniform:A,B", "Real numbers in [A, B). Integers as in auto"},
+        {"positive", "Real numbers in [0.1, 1.1), integers from 1 to 127, indices as in auto"},
+        {"ones", "1 everywhere"},
+        {"integers:A,B", "Whole numbers from A to B"}}},
+      {"Keys of --json",
+       "",
+       {{"file, engine", "The module and the engine"},
+        {"elided_constants", "Constants whose values the text leaves out"},
+        {"inputs", "How each random argument was made"},
+        {"compile_ms", "The time of the verifier"},
+        {"first_ms", "The time of the first run"},
+        {"run_ms_min, run_ms_median", "The times of the runs after the first"},
+        {"peak_rss_bytes", "The peak memory of the process"},
+        {"outputs", "Per output: shape, elements, min, max, mean, nan, inf, value or beginning, comparison"},
+        {"devices", "For several devices, instead of outputs: the outputs of each device"}}}};
+}
+
+}  // namespace
+
+VerbHelp RunHelp() {
+  VerbHelp help;
+  help.group = kProgramVerbs;
+  help.summary = "Run a program and print its outputs";
+  help.examples =
+      "  kashi run module.hlo                                       with random arguments\n"
+      "  kashi run module.hlo --input x.npy --input y.npy --output-dir out\n"
+      "  kashi run module.hlo --input x.npy --expect want.npy       exit status 1 if the output differs\n"
+      "  kashi run module.hlo --random normal --random 2=integers:0,9   parameter 2: integers; others: normal\n"
+      "  kashi run snapshot.pb                                      with the arguments of the snapshot\n"
+      "  kashi run module.hlo --check-nan                           find the instruction that makes the first NaN\n"
+      "  kashi run module.hlo --repeat 10 --json                    measure the time";
+  help.sections = RunSections();
+  help.failure = "The input is bad, the run failed, an output differs, or the output cannot be written";
+  help.stops_at_interrupt = true;
+  return help;
+}
+
+void AddRunOptions(Verb* verb, RunOptions* options) {
+  verb->AddOption("FILE", &options->file, "A module or a snapshot, or `-` for standard input")->File()->Required();
+  AddInputOptions(verb, options);
+  AddOutputOptions(verb, options);
+  AddComparisonOptions(verb, options);
+  AddDebuggingOptions(verb, options);
+  AddExecutionOptions(verb, options);
+}
+
+std::string RunUsageError(const RunOptions& options) {
+  const bool watches = !options.trace.empty() || !options.until.empty() || options.check_nan;
+  if (options.repeat > 1 && watches) return "--repeat cannot be used with --trace, --until or --check-nan";
+  const bool has_inputs = !options.devices_dir.empty() || !options.inputs.empty();
+  if (has_inputs && !options.random.empty()) return "--random cannot be used with --input or --devices-dir";
+  if (!options.devices_dir.empty() && !options.inputs.empty()) {
+    return "--devices-dir and --input cannot be used together";
+  }
+  if (!options.expect.empty() && !options.expect_devices.empty()) {
+    return "--expect and --expect-devices cannot be used together";
+  }
+  return "";
+}
+
+}  // namespace kashi::cli

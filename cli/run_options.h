@@ -1,0 +1,50 @@
+// The options of `kashi run` and its help.
+#ifndef KASHI_CLI_RUN_OPTIONS_H_
+#define KASHI_CLI_RUN_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/limits.h"
+#include "cli/options.h"
+
+namespace kashi::cli {
+
+struct RunOptions {
+  std::string file;
+  std::vector<std::string> inputs;
+  std::string output_dir;
+  std::string engine = "evaluator";
+  std::vector<std::string> expect;
+  std::string expect_devices;
+  std::optional<double> tolerance;
+  bool allow_nan = false;
+  bool allow_elided = false;
+  std::vector<std::string> random;
+  uint64_t seed = 42;
+  int repeat = 1;
+  std::string devices_dir;
+  std::string as = "auto";
+  bool split_outputs = false;
+  std::vector<std::string> custom_calls;
+  std::string trace;
+  uint64_t trace_limit = uint64_t{1} << 30;
+  std::string until;
+  bool check_nan = false;
+  LimitOptions limits;
+  std::string output;
+  bool strict = false;
+  bool json = false;
+};
+
+VerbHelp RunHelp();
+void AddRunOptions(Verb* verb, RunOptions* options);
+
+// An error message about options that cannot be used together; "" if there is none.
+std::string RunUsageError(const RunOptions& options);
+
+}  // namespace kashi::cli
+
+#endif  // KASHI_CLI_RUN_OPTIONS_H_
