@@ -109,7 +109,7 @@ TEST(PrimitiveUtilTest, HigherPrecisionType) {
   EXPECT_EQ(HigherPrecisionType(S8, U8), S8);
   EXPECT_EQ(HigherPrecisionType(S8, U16), U16);
   EXPECT_EQ(HigherPrecisionType(PRED, S1), S1);
-  EXPECT_DEATH(HigherPrecisionType(F8E5M2, F8E5M2FNUZ), "F8E5M2 and F8E5M2FNUZ");
+  EXPECT_DEATH(HigherPrecisionType(F8E5M2, F8E5M2FNUZ), "neither F8E5M2 nor F8E5M2FNUZ");
   EXPECT_DEATH(HigherPrecisionType(TUPLE, TUPLE), "HigherPrecisionType does not take TUPLE");
   // The ties are those that the header names.
   for (PrimitiveType a : AllTypes()) {

@@ -122,7 +122,7 @@ TEST(ShapeParserTest, WarnsOfWhatXlaTakesAllTheSame) {
   EXPECT_THAT(Warnings("f32[2,3]{1,0:T(8,128)E(32)S(1)}"), IsEmpty());
   EXPECT_THAT(Warnings("f32[2]{0:T(2}"), ElementsAre(HasSubstr("expected `)` to end a tile")));
   EXPECT_THAT(Warnings("f32[2]{0:E}"), ElementsAre(HasSubstr("expected `(` before the element size")));
-  EXPECT_THAT(Warnings("f32[2]{0:D(D)}"), ElementsAre(HasSubstr("retired")));
+  EXPECT_THAT(Warnings("f32[2]{0:D(D)}"), ElementsAre(HasSubstr("obsolete")));
   EXPECT_THAT(Warnings("f32[2]{0:S(257)}"), ElementsAre(HasSubstr("does not fit in 8 bits; XLA reads it as 1")));
   EXPECT_THAT(Warnings("f32[2]{0:M(-8)}"), ElementsAre(HasSubstr("negative metadata prefix")));
   EXPECT_THAT(Warnings("f32[2]{1}"), ElementsAre(HasSubstr("out-of-bounds value")));
