@@ -138,13 +138,15 @@ class RoutePlanner {
   std::optional<absl::StatusOr<std::vector<Box>>> boxes_;  // of the routes kStrips and kBoxes
 };
 
-MovePlan WithPadding(const RelayoutTask& task, const PlanChoice& choice, Elements elements) {
+// `refusal`: why the elements go by the index loop, if they do.
+MovePlan WithPadding(const RelayoutTask& task, const PlanChoice& choice, Elements elements, std::string refusal = "") {
   MovePlan plan;
+  plan.refusal = std::move(refusal);
   plan.choice = choice;
   plan.context = elements.context;
   plan.strips = std::move(elements.strips);
   plan.steps = std::move(elements.steps);
-  plan.is_identity = !plan.context->has_groups() && plan.strips.empty() &&
+  plan.is_identity = plan.refusal.empty() && !plan.context->has_groups() && plan.strips.empty() &&
                      task.from.element_type() == task.to.element_type() &&
                      task.from.slot_bits() == task.to.slot_bits() &&
                      std::all_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return IsInPlace(s.box); });
@@ -157,10 +159,7 @@ MovePlan WithPadding(const RelayoutTask& task, const PlanChoice& choice, Element
 // A plan that moves elements by the index loop, or has none to move.
 MovePlan WithoutSteps(const RelayoutTask& task, const PlanChoice& choice, std::string refusal) {
   Elements none = {std::make_shared<PlanContext>(task.from_form(), task.to_form(), task.caches(), choice), {}, {}, {}};
-  MovePlan plan = WithPadding(task, choice, std::move(none));
-  plan.is_identity = plan.is_identity && refusal.empty();
-  plan.refusal = std::move(refusal);
-  return plan;
+  return WithPadding(task, choice, std::move(none), std::move(refusal));
 }
 
 }  // namespace
