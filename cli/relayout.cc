@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/status.h"
 #include "kashi/literal/literal_parser.h"
+#include "kashi/relayout/cache_model.h"
+#include "kashi/relayout/relayout_measurements.h"
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_problem.h"
 
@@ -143,6 +146,8 @@ class RelayoutVerb {
     if (!options_.json) answers_.Add(text);
   }
   int Finish();
+  absl::Status ReadMeasurements();
+  int WriteMeasurements() const;
 
   const RelayoutVerbOptions& options_;
   Answers answers_;
@@ -150,6 +155,7 @@ class RelayoutVerb {
   std::atomic<const char*> stage_{"reading"};  // for the progress line
   Json json_;                                  // the answer to the current problem
   bool is_shown_ = false;                      // an error about --from or --to was printed
+  int64_t known_measurements_ = 0;             // that --measure-file has
   bool is_different_ = false;                  // a check found a difference
 };
 
@@ -267,7 +273,15 @@ absl::StatusOr<RelayoutPlan> RelayoutVerb::MakePlan(const Job& job) const {
   RelayoutOptions relayout;
   relayout.convert = options_.convert;
   relayout.threads = options_.threads;
+  if (!options_.caches.empty()) {
+    KASHI_ASSIGN_OR_RETURN(relayout.caches, ParseCacheModel(options_.caches));
+  }
   KASHI_ASSIGN_OR_RETURN(relayout.padding, ParsePadding(options_.pad, to));
+  KASHI_ASSIGN_OR_RETURN(const RelayoutPlan plan, RelayoutPlan::Make(job.from, job.to, relayout));
+  if (!options_.measure && options_.measure_file.empty()) return plan;
+  const double bytes = static_cast<double>(plan.source_bytes()) + static_cast<double>(plan.target_bytes());
+  KASHI_RETURN_IF_ERROR(CheckMemory(bytes, memory_limit()));
+  relayout.measure = true;
   return RelayoutPlan::Make(job.from, job.to, relayout);
 }
 
@@ -376,11 +390,36 @@ absl::Status RelayoutVerb::RunJob(Job job) {
   return absl::OkStatus();
 }
 
-int RelayoutVerb::Finish() { return std::max(answers_.Finish(), is_different_ || is_shown_ ? kBadInput : kSuccess); }
+int RelayoutVerb::Finish() {
+  const int status = std::max(answers_.Finish(), is_different_ || is_shown_ ? kBadInput : kSuccess);
+  return std::max(status, WriteMeasurements());
+}
+
+int FailOfFile(const std::string& file, const absl::Status& status) {
+  return Fail(absl::Status(status.code(), absl::StrCat(file, ": ", status.message())));
+}
+
+// --measure-file: what earlier runs have measured. A file that is not there is an empty one.
+absl::Status RelayoutVerb::ReadMeasurements() {
+  if (options_.measure_file.empty()) return absl::OkStatus();
+  if (!std::filesystem::exists(options_.measure_file)) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(const std::string text, ReadFile(options_.measure_file));
+  KASHI_RETURN_IF_ERROR(AddRelayoutMeasurements(text));
+  known_measurements_ = RelayoutMeasurementCount();
+  return absl::OkStatus();
+}
+
+// The file again, with what this run has measured.
+int RelayoutVerb::WriteMeasurements() const {
+  if (options_.measure_file.empty() || RelayoutMeasurementCount() == known_measurements_) return kSuccess;
+  const absl::Status status = WriteOutput(options_.measure_file, RelayoutMeasurementsToText());
+  return status.ok() ? kSuccess : FailOfFile(options_.measure_file, status);
+}
 
 int RelayoutVerb::Run() {
   const std::string usage_error = RelayoutUsageError(options_);
   if (!usage_error.empty()) return FailUsage(usage_error);
+  if (const absl::Status status = ReadMeasurements(); !status.ok()) return FailOfFile(options_.measure_file, status);
   return options_.problems.empty() ? RunFiles() : RunProblems();
 }
 

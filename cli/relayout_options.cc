@@ -2,16 +2,23 @@
 
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "cli/verb.h"
+#include "kashi/relayout/cache_model.h"
 
 namespace kashi::cli {
 
 bool RelayoutVerbOptions::writes_npy() const { return npy || absl::EndsWith(out, ".npy"); }
 
 namespace {
+
+std::string CheckCaches(const std::string& value) {
+  const absl::Status status = ParseCacheModel(value).status();
+  return status.ok() ? "" : std::string(status.message());
+}
 
 std::string CheckSeconds(const std::string& value) {
   double seconds = 0;
@@ -114,6 +121,15 @@ void AddRelayoutOptions(Verb* verb, RelayoutVerbOptions* options) {
   AddReportOptions(verb, options);
   verb->BeginGroup("Limits");
   verb->AddOption("--threads", &options->threads, "Most threads (default: one per processor)")->Within(0, 1024);
+  verb->AddFlag("--measure", &options->measure,
+                "Run the best few plans, and keep the fastest; this takes memory for both arrays");
+  verb->AddOption("--measure-file", &options->measure_file,
+                  "The same; read from this file what earlier runs have measured, and add what this run measures")
+      ->File();
+  verb->AddOption("--caches", &options->caches,
+                  "Plan for these caches: L1/WAYS,L2/WAYS,LARGEST, such as 32K/8,512K/8,32M (default: this machine's)")
+      ->Value("CACHES")
+      ->Check(CheckCaches);
   verb->AddSizeOption("--memory-limit", &options->memory_limit,
                       "Most memory for arrays, such as 500M (default: 7/8 of what is available)");
   verb->BeginGroup("Input and output");
@@ -124,6 +140,7 @@ void AddRelayoutOptions(Verb* verb, RelayoutVerbOptions* options) {
 }
 
 std::string RelayoutUsageError(const RelayoutVerbOptions& options) {
+  if (!options.measure_file.empty() && !IsFile(options.measure_file)) return "--measure-file needs a file";
   if (options.problems.empty()) return UsageErrorOfFiles(options);
   if (!options.reports()) return "--problems needs --plan, --check or --bench";
   if (!options.in.empty() || !options.from.empty() || !options.to.empty()) {

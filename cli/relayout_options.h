@@ -22,6 +22,9 @@ struct RelayoutVerbOptions {
   bool plan = false;
   bool bench = false;
   int threads = 0;
+  std::string caches;
+  bool measure = false;
+  std::string measure_file;
   double min_seconds = 0.5;
   uint64_t seed = 42;
   uint64_t memory_limit = 0;

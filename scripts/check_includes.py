@@ -24,8 +24,9 @@ LIBRARY_INCLUDES = {
 SYSTEM_INCLUDES = {
     "kashi/base/parallel.cc": ("sched.h",),  # which processor a thread runs on
     "kashi/base/page_buffer.cc": ("sys/mman.h",),
+    "kashi/relayout/cache_model.cc": ("unistd.h",),  # sysconf
     "kashi/relayout/relayout_plan_test.cc": ("sys/mman.h",),  # address space without memory
-    "kashi/relayout/relayout_trial_testing.h": ("sys/mman.h",),  # pages that may not be touched
+    "kashi/relayout/relayout_runner_testing.h": ("sys/mman.h",),  # pages that may not be touched
 }
 TEST_INCLUDES = {"_test": ("gtest/", "gmock/"), "_testing": ("gtest/", "gmock/"), "_bench": ("benchmark/",)}
 OPEN_FOLDERS = ("cli", "compat", "examples", "fuzz", "tests")  # may include every room

@@ -178,6 +178,31 @@ class RelayoutTest(FolderTest):
         self.assertIn(b"more than the limit of", self.kashi("-", "y", "--from",
                       "f32[2,3]", "--to", "{0,1}", "--memory-limit", "10", status=1, stdin=bytes(24)))
 
+    def test_measure_file(self):
+        sides = ("--from", "f32[150,200]", "--to", "{0,1}", "--threads", "1")
+        self.kashi("--measure-file", "m", "--check", *sides)
+        first = self.read("m").decode()
+        self.assertRegex(first, r"^kashi relayout measurements 1\nmachine .*\n\w[-\w]* (stream|cache) x\S+ skip=\d+\tf32\[150,200\]")
+        # What is known is not measured again, and the file stays; what is new is added.
+        self.kashi("--measure-file", "m", "--check", *sides)
+        self.assertEqual(self.read("m").decode(), first)
+        self.kashi("--measure-file", "m", "--check", "--from", "f32[30,20]", "--to", "{0,1}")
+        self.assertEqual(len(self.read("m").decode().splitlines()), len(first.splitlines()) + 1)
+        # A file of something else, or of another machine, stays what it is.
+        for content, why in ((b"f32[2]\n", b"m: line 1: expected `kashi relayout measurements 1`"),
+                             (b"kashi relayout measurements 1\nmachine other\n", b"m: line 2: measured on another machine"),
+                             (first.encode() + b"nonsense\n", b"m: line 4: expected a choice"), (bytes(range(256)), b"m: line 1")):
+            self.write("m", content)
+            self.assertIn(why, self.kashi("--measure-file", "m", "--check", *sides, status=1))
+            self.assertEqual(self.read("m"), content)
+        self.assertIn(b"--measure-file needs a file", self.kashi("--measure-file", "-", "--plan", *sides, status=2))
+
+    def test_measured_plans_move_what_others_do(self):
+        for sides in (("f32[300,70]", "{0,1}"), ("bf16[3,97,300]{2,1,0:T(8,128)(2,1)}", "{2,1,0}"), ("s4[64,100]", "{0,1:E(4)}")):
+            self.kashi("--measure", "--check", "--from", sides[0], "--to", sides[1])
+        self.assertIn(b"memory", self.kashi("--measure", "--plan", "--from", "u8[1000000,1000]", "--to", "{0,1}",
+                                            "--memory-limit", "1M", status=1))
+
     def test_interrupt(self):
         process = subprocess.Popen(
             [kashi_testing.KASHI, "relayout", "--bench", "--min-time", "60", "--from", "f32[64]", "--to", "{0}"],

@@ -158,7 +158,7 @@ class SmallScope {
     trial.to.shape = MakeShape(form.type, named_sizes, order, UsualTileLists()[pair % kTileLists], form.to_bits,
                                kTails[tails_.Deal(&random_)], kPrefixes[prefixes_.Deal(&random_)]);
     trial.options.threads = 1;
-    trial.options.past_caches = random_() % 2 == 1;
+    trial.options.non_temporal_stores = random_() % 2 == 1;
     trial.options.padding = DrawPadding([&](int64_t low, int64_t high) { return Deal(low, high); }, trial.to);
     trial.from_shift = kShifts[shifts_.Deal(&random_)];
     trial.to_shift = kShifts[shifts_.Deal(&random_)];
@@ -304,7 +304,7 @@ Trial DrawTrialOfWords(Pick pick, const TrialLimits& limits) {
   side.shape = MakeShape(type, whole, minor_to_major, PickOf(pick, words), 4);
   trial.options.padding = DrawPadding(pick, trial.to);
   trial.options.threads = static_cast<int>(pick(0, 2));
-  trial.options.past_caches = pick(0, 1) == 1;
+  trial.options.non_temporal_stores = pick(0, 1) == 1;
   trial.from_shift = DrawShift(pick);
   trial.to_shift = DrawShift(pick);
   return trial;

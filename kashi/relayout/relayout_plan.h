@@ -7,11 +7,11 @@
 //
 // How:
 //
-//   digits of both sides (digits.h)                        r/8  r%8   c/128  c%128
-//     -> boxes: loop nests with one stride a side (boxes.h)   ragged edges are boxes of their own
-//     (groups.h: padding that fills words is moved with them)
-//     -> a kernel for each box, the first that can (steps.h)   rows, blocks, elements
-//     -> blocks that fit the caches, whole lines streamed past them, threads
+//   digits of both sides (plan/digits.h)                      r/8  r%8   c/128  c%128
+//     -> boxes: loop nests with one stride a side (plan/boxes.h) ragged edges are boxes of their own
+//     (plan/groups.h: padding that fills words is moved with them)
+//     -> a kernel for each box, the first that takes it (kernels/)   rows, blocks, elements
+//     -> blocks that fit the caches, whole lines by non-temporal stores, threads
 //
 // Two sides that no loop nest relates (a tile that does not divide the tile around it; `*`) go through the index loop: element
 // by element, by the formula of the layout. It is also what every kernel is tested against.
@@ -26,6 +26,7 @@
 #include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "kashi/array/shape.h"
+#include "kashi/relayout/cache_model.h"
 #include "kashi/relayout/placement.h"
 
 namespace kashi {
@@ -39,9 +40,17 @@ struct RelayoutOptions {
   // Threads that Execute may use; 0: all of the machine. Small arrays are moved by the caller alone.
   int threads = 0;
 
-  // Whether the target is written past the caches. nullopt: if both sides together are larger than they are, as such a target
-  // would drive out everything else, itself included.
-  std::optional<bool> past_caches;
+  // Whether whole cache lines of the target are written with non-temporal stores, which leave the caches alone. nullopt: if both
+  // sides together are larger than the largest cache, as such a target would drive out everything else, itself included.
+  std::optional<bool> non_temporal_stores;
+
+  // The caches that blocks are made for. nullopt: this machine's.
+  std::optional<CacheModel> caches;
+
+  // The best few plans are run, and the fastest is kept; the process remembers it for the next plan of the same problem
+  // (relayout_measurements.h). For plans that run often: Make then takes memory for both sides and the time of some dozens of
+  // runs, and uses the caches and all threads meanwhile. Otherwise a cost function chooses.
+  bool measure = false;
 
   // The element types may differ: elements are converted as by XLA's convert (docs/spec/hlo-ops.md 1.5). Otherwise a
   // difference is an error.
@@ -50,8 +59,9 @@ struct RelayoutOptions {
 
 class RelayoutPlan {
  public:
-  // INVALID_ARGUMENT unless both sides have the same dimensions, and the same element type or `convert`.
-  // Cost: some microseconds. Takes no memory that grows with the arrays.
+  // INVALID_ARGUMENT unless both sides have the same dimensions, and the same element type or `convert`; and for caches that
+  // ParseCacheModel would refuse. RESOURCE_EXHAUSTED if there is no memory to `measure`.
+  // Cost, unless it is to measure: some microseconds, and no memory that grows with the arrays.
   static absl::StatusOr<RelayoutPlan> Make(const Placement& from, const Placement& to,
                                            const RelayoutOptions& options = {});
   static absl::StatusOr<RelayoutPlan> Make(const Shape& from, const Shape& to, const RelayoutOptions& options = {});

@@ -35,7 +35,7 @@ class WordsTest : public testing::Test {
       trial.from.shape = ParseShape(is_back ? tiled : dense).value();
       trial.to.shape = ParseShape(is_back ? dense : tiled).value();
       trial.options.threads = 1;
-      trial.options.past_caches = runs_ / 2 % 2 == 0;
+      trial.options.non_temporal_stores = runs_ / 2 % 2 == 0;
       trial.options.padding = std::nullopt;
       if (runs_ / 4 % 5 != 0) trial.options.padding = kPadding[runs_ / 4 % 2];
       trial.from_shift = runs_ % 3 == 0 ? relayout_testing::kAtEnd : runs_ % 7;
@@ -76,14 +76,14 @@ TEST_F(WordsTest, ChannelsOfImages) {
 // The last row of a word is the first in memory. Nothing behind the source's last word may be read.
 TEST_F(WordsTest, LastRowsBackwards) {
   for (const auto& [rows, tile] : {std::pair<int64_t, int64_t>{6, 4}, {7, 4}, {5, 2}, {11, 8}}) {
-    for (const bool past_caches : {false, true}) {
+    for (const bool non_temporal_stores : {false, true}) {
       Trial trial;
       trial.from.shape = ParseShape(absl::StrCat("u16[", rows, ",520]{1,0:T(", tile, ",1)}")).value();
       trial.from.sizes = trial.to.sizes = {rows, 520};
       trial.to.shape = ParseShape(absl::StrCat("u16[", rows, ",520]")).value();
       trial.to.byte_strides = relayout_testing::Index{-1040, 2};
       trial.from_shift = relayout_testing::kAtEnd;
-      trial.options.past_caches = past_caches;
+      trial.options.non_temporal_stores = non_temporal_stores;
       trial.options.threads = 1;
       EXPECT_EQ(Run(trial), "") << ToString(trial);
     }
@@ -140,14 +140,14 @@ TEST_F(WordsTest, MinorDimensionsChangePlaces) {
 }
 
 TEST_F(WordsTest, WhichKernel) {
-  RelayoutOptions within_caches, past_caches;
-  within_caches.past_caches = false;
-  past_caches.past_caches = true;
+  RelayoutOptions within_caches, non_temporal_stores;
+  within_caches.non_temporal_stores = false;
+  non_temporal_stores.non_temporal_stores = true;
   const char* const pairs = "bf16[512,1024]{1,0:T(8,128)(2,1)}";
   const char* const other_pairs = "bf16[512,1024]{0,1:T(8,128)(2,1)}";
   EXPECT_THAT(Plan(pairs, other_pairs, within_caches),
               AllOf(HasSubstr("shuffled"), HasSubstr("in tiles of whole lines")));
-  EXPECT_THAT(Plan(pairs, other_pairs, past_caches), AllOf(HasSubstr("shuffled"), Not(HasSubstr("in tiles"))));
+  EXPECT_THAT(Plan(pairs, other_pairs, non_temporal_stores), AllOf(HasSubstr("shuffled"), Not(HasSubstr("in tiles"))));
   EXPECT_THAT(Plan("f32[512,512]", "f32[512,512]{0,1}", within_caches), Not(HasSubstr("in tiles")));
   EXPECT_THAT(Plan("f32[512,512]{1,0}", "f32[512,512]{1,0:T(8,128)}"), HasSubstr("rows of 512 bytes, 32 at a time"));
   EXPECT_THAT(Plan("bf16[192,256,1024]{2,1,0:T(8,128)(2,1)}", "bf16[192,256,1024]{2,0,1:T(8,128)(2,1)}"),

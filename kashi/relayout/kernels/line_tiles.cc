@@ -18,6 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
+constexpr int64_t kLineBytes = 64;
+
 template <int W>
 void MoveOrderedElements(const TransposeBlock& given, const uint8_t* order) {
   const TransposeBlock block = given;  // so that no store can change it
@@ -55,7 +57,7 @@ struct InOrder {
 // A lane of columns of up to a line of rows; the last vector overlaps those before. Pre: there are rows for a vector.
 template <int W, class D, class Change>
 HWY_INLINE void LaneOfTile(D d, const TransposeBlock& block, int64_t row, int64_t column, const Change& change) {
-  constexpr int64_t kRows = kVectorBytes<D> / W, kLineRows = kCacheLine / W;
+  constexpr int64_t kRows = kVectorBytes<D> / W, kLineRows = kLineBytes / W;
   char* to[kLaneBytes / W];
   HWY_UNROLL(16)
   for (int i = 0; i < kLaneBytes / W; ++i) to[i] = block.to + block.to_offsets[column + i];
@@ -78,7 +80,7 @@ void LineTilesOf(const TransposeBlock& given, const Change& given_change) {
   const TransposeBlock block = given;  // so that no store can change it
   const Change change = given_change;
   constexpr int64_t kColumns = kLaneBytes / W;
-  for (int64_t r = 0; r < block.rows; r += kCacheLine / W) {
+  for (int64_t r = 0; r < block.rows; r += kLineBytes / W) {
     for (int64_t c = 0; c < block.columns; c += kColumns) {
       LaneOfTile<W>(Long(), block, r, std::min(c, block.columns - kColumns), change);
     }

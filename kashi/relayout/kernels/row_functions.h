@@ -66,6 +66,13 @@ struct ElementForm {
 //                     of the native type). Other slots: as above
 RowFunction RowFunctionFor(const ElementForm& from, const ElementForm& to);
 
+// Calls it for addresses and bits of any sign: row functions count bits from an address upwards; where a side has negative strides,
+// its bits are counted downwards.
+inline void CallRowFunction(const RowFunction& function, const char* from, int64_t from_bit, char* to, int64_t to_bit,
+                            int64_t count) {
+  function(from + (from_bit >> 3), from_bit & 7, to + (to_bit >> 3), to_bit & 7, count);
+}
+
 // INVALID_ARGUMENT: a type that has no elements (tuple, token, opaque), a slot that is too small for its type, or of a size
 // that is neither 1, 2, 4 nor a multiple of 8 up to 128 bits.
 absl::Status CheckForms(const ElementForm& from, const ElementForm& to);

@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-#include "kashi/relayout/run/prefetcher.h"
+#include "kashi/relayout/kernels/prefetcher.h"
 
 namespace kashi::internal {
 

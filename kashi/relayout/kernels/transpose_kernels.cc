@@ -465,27 +465,8 @@ TransposeFunction FunctionFor(int64_t element_bytes) {
 }  // namespace kashi::internal
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
 namespace kashi::internal {
-
-namespace {
-constexpr int64_t kCachePeriod = 4096;
-}  // namespace
-
-bool LinesCollide(const int64_t* offsets, int64_t count, int64_t ways) {
-  uint16_t rows_of_line[kCachePeriod / kCacheLine] = {};
-  for (int64_t i = 0; i < count; ++i) {
-    if (++rows_of_line[(offsets[i] & (kCachePeriod - 1)) / kCacheLine] > ways) return true;
-  }
-  return false;
-}
-
-bool LinesCollide(int64_t pitch, int64_t count) {
-  const int64_t power = std::min(pitch & -pitch, kCachePeriod);
-  return power >= kCacheLine && count * power > kFirstCacheWays * kCachePeriod;
-}
 
 KASHI_EXPORT(TransposeFunction, TransposeFunctionFor, (int64_t element_bytes), FunctionFor, (element_bytes))
 
 }  // namespace kashi::internal
-#endif  // HWY_ONCE

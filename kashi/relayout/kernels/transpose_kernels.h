@@ -27,18 +27,10 @@ struct TransposeBlock {
   // to_offsets[c] == c * rows * bytes. They allow faster ways for narrow blocks (interleaving a few rows).
   bool from_is_dense;
   bool to_is_dense;
-  // LinesCollide of the source's rows, and of the target's. Only speed depends on them.
+  // LinesCollide (plan/block_sizes.h) of the source's rows, and of the target's. Only speed depends on them.
   bool from_collides = false;
   bool to_collides = false;
 };
-
-constexpr int64_t kCacheLine = 64;  // bytes
-
-// Whether the nearest cache has no room for a line of each of so many rows: it has 8 for all addresses that are the same modulo
-// 4096, of which rows may take `ways`. Rows at these offsets; rows that are `pitch` apart.
-constexpr int64_t kFirstCacheWays = 8;
-bool LinesCollide(const int64_t* offsets, int64_t count, int64_t ways = kFirstCacheWays);
-bool LinesCollide(int64_t pitch, int64_t count);
 
 // Moves a block of elements of 1, 2, 4, 8 or 16 bytes. Reads and writes no byte but those of its elements. Source and target
 // do not overlap, nor do the target's rows.

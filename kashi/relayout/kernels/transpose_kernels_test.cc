@@ -187,22 +187,6 @@ TEST(TransposeFunctionForTest, OtherSizesHaveNone) {
   for (int64_t bytes : {-1, 0, 3, 5, 7, 12, 32}) EXPECT_EQ(TransposeFunctionFor(bytes), nullptr) << bytes;
 }
 
-TEST(LinesCollideTest, MoreLinesOfASetThanItHasWays) {
-  EXPECT_FALSE(LinesCollide(4096, 8));
-  EXPECT_TRUE(LinesCollide(4096, 9));
-  EXPECT_TRUE(LinesCollide(1 << 20, 9));
-  EXPECT_FALSE(LinesCollide(2048, 16));
-  EXPECT_TRUE(LinesCollide(2048, 17));
-  EXPECT_FALSE(LinesCollide(4096 + 64, 64));
-  EXPECT_FALSE(LinesCollide(1001, 1000));
-  const int64_t pairs[] = {0, 64, 4096, 4160, 8192, 8256, 12288, 12352};
-  EXPECT_FALSE(LinesCollide(pairs, 8));
-  EXPECT_FALSE(LinesCollide(pairs, 8, /*ways=*/4));
-  EXPECT_TRUE(LinesCollide(pairs, 8, /*ways=*/3));
-  const int64_t down[] = {0, -4096, -8192, -12288};
-  EXPECT_TRUE(LinesCollide(down, 4, /*ways=*/3));
-}
-
 TEST(TransposeFunctionForTest, EachTargetHasItsOwn) {
   std::vector<TransposeFunction> functions;
   for (int64_t target : hwy::SupportedAndGeneratedTargets()) {

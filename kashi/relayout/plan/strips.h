@@ -1,4 +1,4 @@
-// Past the caches, rows that are put together from several boxes and share cache lines with their neighbours: a strip of the
+// In a streamed target, rows that are put together from several boxes and share cache lines with their neighbours: a strip of the
 // target at a time in scratch memory, which then is written in whole lines.
 //
 //   target, ragged rows of tiles     | tile | tile | rest | tile | tile | rest | …
@@ -18,6 +18,8 @@
 
 namespace kashi::internal {
 
+constexpr int64_t kMostStrip = 32 << 10;  // bytes; stays in the nearest caches
+
 struct Strips {
   std::vector<Box> boxes;   // the elements of all strips
   Loops outer;              // from strip to strip, outermost first
@@ -31,11 +33,12 @@ struct Strips {
   std::string ToString() const;
 };
 
-// Takes those boxes that are better moved in strips than each by itself. `within_caches`: the same as `context` but for
-// `streams`; must outlive the result.
-std::vector<Strips> TakeStrips(const StepContext& context, const StepContext& within_caches, std::vector<Box>* boxes);
+// Takes those boxes that are better moved in strips than each by itself. `within_caches`: the same as `context`, but it does not
+// stream.
+std::vector<Strips> TakeStrips(const SharedContext& context, const SharedContext& within_caches,
+                               std::vector<Box>* boxes);
 
-// Runs strips begin .. end - 1.
+// Runs strips begin .. end - 1 (run/run_strips.cc).
 void RunStrips(const Strips& strips, const char* from, char* to, int64_t begin, int64_t end);
 
 }  // namespace kashi::internal

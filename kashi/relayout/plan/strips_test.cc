@@ -1,8 +1,10 @@
 // Plans whose few rows are interleaved, and whose ragged rows go in strips, against the index loop.
 #include "kashi/relayout/plan/strips.h"
 
+#include <memory>
 #include <random>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -36,7 +38,7 @@ class RandomPick {
 
 std::string PlanOf(PrimitiveType type, const Index& sizes, const TileList& from, const TileList& to) {
   RelayoutOptions options;
-  options.past_caches = true;
+  options.non_temporal_stores = true;
   const Index order = {2, 1, 0};
   return RelayoutPlan::Make(MakeShape(type, sizes, order, from), MakeShape(type, sizes, order, to), options)
       ->ToString();
@@ -55,7 +57,7 @@ TEST(Strips, OfRaggedRowsOnly) {
 
 // Runs a trial; what is wrong, or "".
 std::string RunWithOptions(const RandomPick& pick, Runner* runner, Trial trial) {
-  trial.options.past_caches = pick(0, 3) > 0;
+  trial.options.non_temporal_stores = pick(0, 3) > 0;
   trial.options.threads = static_cast<int>(pick(0, 2));
   trial.options.padding = DrawPadding(pick, trial.to);
   trial.from_shift = DrawShift(pick);
@@ -85,15 +87,17 @@ TEST(Interleave, TransposesOfFewRowsEqualTheIndexLoop) {
 
 // Kernels read no less than a vector.
 TEST(Interleave, EachChunkHasALineOfColumns) {
-  StepContext context({U8, 8}, {U8, 8});
-  context.streams = true;
+  PlanChoice choice;
+  choice.streams = true;
+  const auto context = std::make_shared<PlanContext>(ElementForm{U8, 8}, ElementForm{U8, 8}, CacheModel(), choice);
   for (const int64_t rows : {2, 7, 8}) {
     for (int64_t columns = 64; columns < 60000; columns += columns < 20000 ? 1 : 77) {
       const Box rows_to_run = {0, 0, {{columns, 8, rows * 8}, {rows, columns * 8, 8}}};
-      const Step step = MakeStep(rows_to_run, context);
-      ASSERT_EQ(step.kernel, Kernel::kInterleave);
-      ASSERT_GE(step.columns.BlockAt(step.columns.chunk_count() - 1), 64) << rows << " x " << columns;
-      ASSERT_GT(step.columns.BlockAt(0), 0);
+      const Step step = MakeStep(context, rows_to_run);
+      const Axis& axis = step.grid.columns;
+      ASSERT_TRUE(std::holds_alternative<InterleavePlan>(step.kernel));
+      ASSERT_GE(axis.BlockAt(axis.chunk_count() - 1), 64) << rows << " x " << columns;
+      ASSERT_GT(axis.BlockAt(0), 0);
     }
   }
 }

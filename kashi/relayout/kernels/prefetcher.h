@@ -1,7 +1,7 @@
 // Asks for the source of the next block, line by line, while this one is worked on. Where rows begin within lines, their first
 // line is also the last of the block before, which is this one: only the others are asked for.
-#ifndef KASHI_RELAYOUT_RUN_PREFETCHER_H_
-#define KASHI_RELAYOUT_RUN_PREFETCHER_H_
+#ifndef KASHI_RELAYOUT_KERNELS_PREFETCHER_H_
+#define KASHI_RELAYOUT_KERNELS_PREFETCHER_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -61,4 +61,4 @@ class Prefetcher {
 
 }  // namespace kashi::internal
 
-#endif  // KASHI_RELAYOUT_RUN_PREFETCHER_H_
+#endif  // KASHI_RELAYOUT_KERNELS_PREFETCHER_H_

@@ -1,4 +1,4 @@
-// Entry point: RunWordBlock. Blocks of elements of 4 bits of which one side has words:
+// RunNibbleWords. Blocks of elements of 4 bits of which one side has words:
 //
 //   8 rows, of many columns      -> interleave ->      words of the target, in runs
 //   words of the source          -> deinterleave ->    8 runs of the target, of many rows
@@ -8,10 +8,10 @@
 #include <cstring>
 
 #include "kashi/base/math.h"
+#include "kashi/relayout/kernels/convert_blocks.h"
 #include "kashi/relayout/kernels/copy_rows.h"
 #include "kashi/relayout/kernels/nibble_words.h"
-#include "kashi/relayout/kernels/transpose_kernels.h"
-#include "kashi/relayout/run/run_block.h"
+#include "kashi/relayout/kernels/scratch.h"
 
 namespace kashi::internal {
 namespace {
@@ -25,16 +25,16 @@ constexpr int64_t kNoBits = 0;
 NibbleWordRuns OneRun(int64_t words) { return {&kNoBits, words, words}; }
 
 // Words of an axis that follow one another.
-int64_t RunOfWords(const Axis& axis) { return axis.stride == kNibbleWordBits ? axis.stretch : 1; }
+int64_t RunOfWords(const Offsets& axis) { return axis.stride == kNibbleWordBits ? axis.stretch : 1; }
 
 // Asks for the source of the next block, line by line, while this one is worked on.
 class NextSource {
  public:
-  NextSource(const Step& step, const Block& next, const char* from, int64_t portions)
-      : offsets_(step.rows.offsets.data()), from_(from), begin_(next.from), rows_(next.rows) {
-    int64_t bits = next.columns * step.context->from.slot_bits;
-    if (step.rows.stride == bits) {  // rows of a stretch follow one another
-      rows_at_once_ = step.rows.stretch;
+  NextSource(const ConvertBlocksPlan& plan, const Task& task, int64_t portions)
+      : offsets_(plan.rows.data()), from_(task.from), begin_(task.next.from), rows_(task.next.rows) {
+    int64_t bits = task.next.columns * task.context.from.slot_bits;
+    if (plan.rows.stride == bits) {  // rows of a stretch follow one another
+      rows_at_once_ = plan.rows.stretch;
       bits *= rows_at_once_;
     }
     lines_ = CeilOfRatio(bits, 8 * kCacheLine);
@@ -70,7 +70,7 @@ class NextSource {
 };
 
 // Lines of the target of which a run is only a part must be read first, and all writes behind them wait for that.
-void AskForEnds(const char* to, int64_t bytes) {
+void PrefetchEnds(const char* to, int64_t bytes) {
   if (reinterpret_cast<uintptr_t>(to) % kCacheLine != 0) __builtin_prefetch(to, 1);
   if (reinterpret_cast<uintptr_t>(to + bytes) % kCacheLine != 0) __builtin_prefetch(to + bytes - 1, 1);
 }
@@ -102,19 +102,24 @@ void StorePartsOfWords(const char* from, int64_t words, int64_t elements, char* 
 
 class Interleaver {
  public:
-  Interleaver(const Step& step, const Block& block, const char* from, char* to)
-      : step_(step), block_(block), from_(from), to_(to), run_(RunOfWords(step.columns)) {
+  Interleaver(const ConvertBlocksPlan& plan, const Task& task)
+      : plan_(plan),
+        context_(task.context),
+        block_(task.block),
+        from_(task.from),
+        to_(task.to),
+        run_(RunOfWords(plan.columns)) {
     for (int64_t r = 0; r < kNibbleRows; ++r) {
       // Rows that the block lacks: others that begin alike within their bytes.
-      const int64_t row = r < block.rows ? r : std::min(r % 2, block.rows - 1);
-      row_bits_[r] = block.from + step.rows.offsets[row];
+      const int64_t row = r < block_.rows ? r : std::min(r % 2, block_.rows - 1);
+      row_bits_[r] = block_.from + plan.rows[row];
     }
   }
 
   void Run(NextSource next) {
-    const bool streams = step_.context->streams;
+    const bool streams = context_.streams();
     const bool is_straight = !streams && block_.rows == kNibbleRows && (run_ >= block_.columns || run_ % 2 == 0);
-    if (is_straight) return Interleave(0, {step_.columns.offsets.data(), run_, block_.columns}, TargetOf(0));
+    if (is_straight) return Interleave(0, {plan_.columns.data(), run_, block_.columns}, TargetOf(0));
     char* const scratch = Scratch::OfThread().Bytes(block_.columns * kNibbleWordBytes);
     for (int64_t c = 0, words; c < block_.columns; c += words) {
       words = streams ? PieceOf(block_.columns - c) : block_.columns;
@@ -126,10 +131,10 @@ class Interleaver {
 
  private:
   int64_t RunFrom(int64_t column) const { return std::min(run_ - column % run_, block_.columns - column); }
-  char* TargetOf(int64_t column) const { return to_ + (block_.to + step_.columns.offsets[column]) / 8; }
+  char* TargetOf(int64_t column) const { return to_ + (block_.to + plan_.columns[column]) / 8; }
 
   void Interleave(int64_t column, const NibbleWordRuns& words, char* to) const {
-    const int64_t slot_bits = step_.context->from.slot_bits;
+    const int64_t slot_bits = context_.from.slot_bits;
     int64_t bits[kNibbleRows];
     for (int64_t r = 0; r < kNibbleRows; ++r) bits[r] = row_bits_[r] + column * slot_bits;
     slot_bits == 8 ? InterleaveNibbleBytes(from_, bits, words, to) : InterleaveNibbles(from_, bits, words, to);
@@ -143,7 +148,7 @@ class Interleaver {
         StorePartsOfWords(from, run, block_.rows, TargetOf(c));
       } else if (run == 1) {
         std::memcpy(TargetOf(c), from, kNibbleWordBytes);
-      } else if (step_.context->streams) {
+      } else if (context_.streams()) {
         StreamCopy(TargetOf(c), from, run * kNibbleWordBytes);
       } else {
         CopyRow(TargetOf(c), from, run * kNibbleWordBytes);
@@ -151,7 +156,8 @@ class Interleaver {
     }
   }
 
-  const Step& step_;
+  const ConvertBlocksPlan& plan_;
+  const PlanContext& context_;
   const Block& block_;
   const char* from_;
   char* to_;
@@ -161,33 +167,34 @@ class Interleaver {
 
 // ---- Words of the source
 
-// Columns become runs of the image: the target, or scratch memory for a part of it that is then written past the caches. A run
-// that begins within a byte of the image is made beside it first.
+// Columns become runs of the image: the target, or scratch memory for a part of it that is then written with
+// non-temporal stores. A run that begins within a byte of the image is made beside it first.
 class Deinterleaver {
  public:
-  Deinterleaver(const Step& step, const Block& block, const char* from, char* to)
-      : step_(step),
-        block_(block),
-        from_(from),
-        to_(to),
-        streams_(step.context->streams),
-        is_dense_(step.dense_columns >= block.columns),
-        run_(RunOfWords(step.rows)),
-        slot_bits_(step.context->to.slot_bits),
-        run_bits_(block.rows * slot_bits_),
+  Deinterleaver(const ConvertBlocksPlan& plan, const Task& task)
+      : plan_(plan),
+        context_(task.context),
+        block_(task.block),
+        from_(task.from),
+        to_(task.to),
+        streams_(context_.streams()),
+        is_dense_(plan.dense_columns >= block_.columns),
+        run_(RunOfWords(plan.rows)),
+        slot_bits_(context_.to.slot_bits),
+        run_bits_(block_.rows * slot_bits_),
         beside_bytes_(RoundUpTo(run_bits_, 8 * kCacheLine) / 8) {}
 
   void Run(NextSource next) {
     MakeRoom();
     const bool gathers = block_.columns < kNibbleRows || (run_ < block_.rows && (run_ < kShortRun || run_ % 2 != 0));
     if (gathers) GatherWords();
-    if (streams_ && is_dense_) AskForEnds(to_ + (block_.to >> 3), (block_.columns * run_bits_) / 8);
+    if (streams_ && is_dense_) PrefetchEnds(to_ + (block_.to >> 3), (block_.columns * run_bits_) / 8);
     for (int64_t r = 0, words; r < block_.rows; r += words) {
       words = gathers ? block_.rows : PieceFrom(r);
       if (gathers) {
         Deinterleave(gathered_, OneRun(words), r);
       } else {
-        Deinterleave(from_ + block_.from / 8, {step_.rows.offsets.data() + r, run_, words}, r);
+        Deinterleave(from_ + block_.from / 8, {plan_.rows.data() + r, run_, words}, r);
       }
       if (streams_) next.Portion();
     }
@@ -214,7 +221,7 @@ class Deinterleaver {
 
   // Of a run, from the image on.
   int64_t BitOf(int64_t column) const {
-    if (!streams_) return block_.to + step_.columns.offsets[column];
+    if (!streams_) return block_.to + plan_.columns[column];
     return column * (is_dense_ ? run_bits_ : 8 * beside_bytes_);
   }
   bool IsBeside(int64_t column) const { return column >= block_.columns || BitOf(column) % 8 != 0; }
@@ -223,7 +230,7 @@ class Deinterleaver {
   void GatherWords() const {
     const int64_t bytes = CeilOfRatio<int64_t>(block_.columns, 2);
     for (int64_t r = 0; r < block_.rows; ++r) {
-      const char* const from = from_ + block_.from / 8 + step_.row_bytes[r];
+      const char* const from = from_ + block_.from / 8 + plan_.row_bytes[r];
       bytes == kNibbleWordBytes ? std::memcpy(gathered_ + r * kNibbleWordBytes, from, kNibbleWordBytes)
                                 : std::memcpy(gathered_ + r * kNibbleWordBytes, from, bytes);
     }
@@ -240,24 +247,25 @@ class Deinterleaver {
 
   void PutBesideRunsInPlace() const {
     for (int64_t c = 0; c < block_.columns; ++c) {
-      if (IsBeside(c)) CallRowFunction(step_.context->convert, Beside(c), 0, image_, BitOf(c), block_.rows);
+      if (IsBeside(c)) CallRowFunction(context_.convert, Beside(c), 0, image_, BitOf(c), block_.rows);
     }
   }
 
-  // From the image past the caches.
+  // From the image, with non-temporal stores.
   void Store() const {
     if (is_dense_) return StoreRun(0, block_.to, block_.columns * run_bits_);
-    for (int64_t c = 0; c < block_.columns; ++c) StoreRun(BitOf(c), block_.to + step_.columns.offsets[c], run_bits_);
+    for (int64_t c = 0; c < block_.columns; ++c) StoreRun(BitOf(c), block_.to + plan_.columns[c], run_bits_);
   }
   void StoreRun(int64_t image_bit, int64_t to_bit, int64_t bits) const {
     if ((to_bit | bits) % 8 == 0) {
       StreamCopy(to_ + (to_bit >> 3), image_ + image_bit / 8, bits / 8);
     } else {
-      CallRowFunction(step_.context->convert, image_, image_bit, to_, to_bit, bits / slot_bits_);
+      CallRowFunction(context_.convert, image_, image_bit, to_, to_bit, bits / slot_bits_);
     }
   }
 
-  const Step& step_;
+  const ConvertBlocksPlan& plan_;
+  const PlanContext& context_;
   const Block& block_;
   const char* from_;
   char* to_;
@@ -274,10 +282,11 @@ class Deinterleaver {
 
 }  // namespace
 
-void RunWordBlock(const Step& step, const Block& block, const Block& next, const char* from, char* to) {
-  const bool is_target = step.words == Words::kOfTarget;
-  const NextSource source(step, next, from, CeilOfRatio(is_target ? block.columns : block.rows, 2 * kPiece));
-  is_target ? Interleaver(step, block, from, to).Run(source) : Deinterleaver(step, block, from, to).Run(source);
+void RunNibbleWords(const ConvertBlocksPlan& plan, const Task& task) {
+  const bool is_target = plan.words == NibbleWords::kOfTarget;
+  const int64_t words = is_target ? task.block.columns : task.block.rows;
+  const NextSource source(plan, task, CeilOfRatio(words, 2 * kPiece));
+  is_target ? Interleaver(plan, task).Run(source) : Deinterleaver(plan, task).Run(source);
 }
 
 }  // namespace kashi::internal

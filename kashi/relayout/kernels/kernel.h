@@ -1,0 +1,75 @@
+// What a kernel is to the planner. The plan of a kernel is a small struct that holds what its steps need, with
+//
+//   static constexpr char kName[];                    as --plan prints it
+//   static constexpr int kBoxes;                      which kinds of boxes it takes (BoxKind)
+//   static constexpr double kCost;                    of a byte with long runs on both sides, where a copy's is 1
+//   static TryResult<P> Try(const BoxOffer&);         its plan for a box, or why it has none
+//   void Run(const Task&) const;                      moves one task
+//   int64_t TaskBytes(const TaskGrid&, const PlanContext&) const;    of the target, about
+//   BlockRuns Runs(const TaskGrid&, const PlanContext&) const;       for the cost function
+//   void Print(const TaskGrid&, const PlanContext&, std::string*) const;   what --plan prints behind the name
+//
+// To add a kernel: write a pair of files with such a struct, and add it to the list in kernel_table.h.
+#ifndef KASHI_RELAYOUT_KERNELS_KERNEL_H_
+#define KASHI_RELAYOUT_KERNELS_KERNEL_H_
+
+#include <cstdint>
+#include <variant>
+
+#include "kashi/relayout/plan/boxes.h"
+#include "kashi/relayout/plan/context.h"
+#include "kashi/relayout/plan/task_grid.h"
+
+namespace kashi::internal {
+
+enum BoxKind : int {
+  kBytes = 1,       // elements of whole bytes, which move as they are
+  kConverting = 2,  // elements that change their form, or are no whole bytes
+  kGroups = 4,      // as kBytes; one side has groups (groups.h)
+  kTails = 8,       // a tail on the side that has words (groups.h): all of each word may be read, or written
+};
+
+// A box for which a kernel is sought.
+struct BoxOffer {
+  const PlanContext& context;
+  BoxKind kind;
+  Box box;                // what is contiguous on both sides is a part of the element, but for kConverting and kTails
+  int64_t element_bytes;  // 0 for kConverting
+  // Of kTails: the elements of a word, padding included; and whether the words are the target's.
+  int64_t word_elements = 1;
+  bool fills_words = false;
+};
+
+struct Refusal {
+  const char* why;  // what --plan prints behind "not ", or nullptr for nothing; static
+};
+
+// A kernel's plan, and the tasks that it is cut into.
+template <class Plan>
+struct Planned {
+  TaskGrid grid;
+  Plan plan;
+};
+
+template <class Plan>
+using TryResult = std::variant<Refusal, Planned<Plan>>;
+
+// How long the runs of memory are that a kernel reads and writes, bytes.
+struct BlockRuns {
+  int64_t from;
+  int64_t to;
+};
+
+// What Run is told.
+struct Task {
+  const PlanContext& context;
+  const TaskGrid& grid;
+  Block block;
+  Block next;  // its source may be prefetched meanwhile; the last task's own
+  const char* from;
+  char* to;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_RELAYOUT_KERNELS_KERNEL_H_

@@ -1,0 +1,17 @@
+// What a plan costs: the one function by which the planner compares candidates.
+#ifndef KASHI_RELAYOUT_PLAN_COST_H_
+#define KASHI_RELAYOUT_PLAN_COST_H_
+
+#include "kashi/relayout/plan/step.h"
+#include "kashi/relayout/plan/strips.h"
+
+namespace kashi::internal {
+
+// In bytes that a copy would move in the same time, about. The bytes that the target gets, times the cost of the kernel, times
+// the cache lines that its runs touch beside those that they fill: a run of 2 bytes costs as much as one of 64.
+double CostOf(const Step& step);
+double CostOf(const Strips& strips);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_RELAYOUT_PLAN_COST_H_

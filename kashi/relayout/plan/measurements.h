@@ -1,0 +1,21 @@
+// Which choice was the fastest for a problem: what the measured mode remembers in the process.
+#ifndef KASHI_RELAYOUT_PLAN_MEASUREMENTS_H_
+#define KASHI_RELAYOUT_PLAN_MEASUREMENTS_H_
+
+#include <optional>
+#include <string>
+
+#include "kashi/relayout/plan/choice.h"
+#include "kashi/relayout/plan/problem.h"
+
+namespace kashi::internal {
+
+// All that the best choice depends on but the machine: one line of text.
+std::string MeasurementKey(const RelayoutTask& task);
+
+std::optional<PlanChoice> FindMeasurement(const std::string& key);
+void RememberMeasurement(const std::string& key, const PlanChoice& choice);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_RELAYOUT_PLAN_MEASUREMENTS_H_

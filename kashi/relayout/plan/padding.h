@@ -1,0 +1,35 @@
+// How padding of the target is written: steps whose source is a pattern that lies ready. They run before those of the elements,
+// and may write more than padding.
+#ifndef KASHI_RELAYOUT_PLAN_PADDING_H_
+#define KASHI_RELAYOUT_PLAN_PADDING_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kashi/relayout/plan/context.h"
+#include "kashi/relayout/plan/digits.h"
+#include "kashi/relayout/plan/problem.h"
+#include "kashi/relayout/plan/step.h"
+
+namespace kashi::internal {
+
+struct PaddingPlan {
+  std::vector<Step> steps;
+  std::vector<char> pattern;     // the steps' source
+  std::string refusal;           // why padding goes by the index loop, if it does
+  bool writes_elements = false;  // the steps write all of the target
+};
+
+// Pre: task.clears_padding(). `filled`: digits of the target with that padding as elements which is written with them. `stays`:
+// elements are in their places already, and must not be written.
+PaddingPlan PlanPadding(const RelayoutTask& task, const SharedContext& context, const std::optional<Digits>& filled,
+                        bool stays);
+
+// Whole slots of padding.
+std::vector<char> PaddingBytes(const RelayoutTask& task, int64_t bytes);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_RELAYOUT_PLAN_PADDING_H_
