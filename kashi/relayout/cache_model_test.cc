@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using testing::HasSubstr;
@@ -100,4 +100,4 @@ TEST(CacheModelTest, OfMachineIsUsable) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal

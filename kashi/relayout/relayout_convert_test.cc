@@ -13,7 +13,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi {
+namespace kashi::internal {
 namespace {
 
 using primitive_util::NativeTypeOf;
@@ -147,4 +147,4 @@ TEST(RelayoutConvertTest, ConversionsOfRandomPlacementsEqualBruteForce) {
 }
 
 }  // namespace
-}  // namespace kashi
+}  // namespace kashi::internal
