@@ -149,6 +149,7 @@ class HloReader {
   bool ReadConstant(Pending* pending);
   bool CheckArity(Pending* pending);
   bool ReadNestedOperand(Pending* pending, Pending* operand, absl::string_view opcode);
+  bool MakeNestedOperand(Pending* pending, Pending* operand, absl::string_view opcode);
   HloInstruction* MakeInstruction(Pending* pending);
   bool CompleteFields(Pending* pending);
   bool CheckOperation(const Pending& pending);
