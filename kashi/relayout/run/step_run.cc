@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "absl/container/inlined_vector.h"
+#include "kashi/array/element_bytes.h"
 #include "kashi/relayout/kernels/copy_rows.h"
-#include "kashi/relayout/kernels/element_bytes.h"
 #include "kashi/relayout/plan/step.h"
 #include "kashi/relayout/run/run_block.h"
 
