@@ -171,6 +171,8 @@ class HloReader {
 
   // ---- Attributes.
   bool ReadAttributes(Pending* pending);
+  // `name=`. `begin` is where the name stands.
+  bool ReadAttributeName(absl::string_view* name, size_t* begin);
   bool ReadAttribute(Pending* pending);
   static absl::Span<const absl::string_view> CommonAttributes();  // that any instruction may have
   static bool IsAnyAttribute(absl::string_view name);
