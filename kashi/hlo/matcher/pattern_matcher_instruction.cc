@@ -20,7 +20,9 @@ namespace kashi {
 
 using internal::LineBreak;
 using internal::Reason;
+using internal::Silent;
 using internal::TextOf;
+using internal::WithoutCapture;
 
 HloInstructionPattern HloInstructionPattern::WithName(absl::string_view name) const {
   return With(
