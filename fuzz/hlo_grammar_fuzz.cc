@@ -26,6 +26,45 @@ constexpr Codec kCodecs[] = {
 #include "kashi/hlo/ir/attributes.def"
 };
 
+// Values of the codecs whose values are not made up of numbers and shapes.
+struct Sample {
+  Codec codec;
+  const char* text;
+  const char* other_text = nullptr;
+};
+constexpr Sample kSamples[] = {
+    {Codec::kBool, "true", "false"},
+    {Codec::kTrue, "true", "false"},
+    {Codec::kTriStateBool, "true", "false"},
+    {Codec::kCholeskyLower, "true", "false"},
+    {Codec::kFloat, "0.125"},
+    {Codec::kString, "\"side\"", "\"a\\\"b\\n\""},
+    {Codec::kComputation, "sum", "id"},
+    {Codec::kComputationList, "{sum, id}", "{id}"},
+    {Codec::kDirection, "LT"},
+    {Codec::kComparisonKind, "TOTALORDER", "FLOAT"},
+    {Codec::kDistribution, "rng_uniform"},
+    {Codec::kRngAlgorithm, "rng_philox"},
+    {Codec::kDotAlgorithm, "dot_bf16_bf16_f32_x3"},
+    {Codec::kOperandPrecision, "{highest,default}", "{default,default}"},
+    {Codec::kApiVersion, "API_VERSION_TYPED_FFI"},
+    {Codec::kSchedule, "SCHEDULE_LATEST"},
+    {Codec::kConvKind, "fprop"},
+    {Codec::kFftKind, "RFFT"},
+    {Codec::kFusionKind, "kLoop"},
+    {Codec::kPaddingKind, "PADDING_SAME"},
+    {Codec::kAccuracy, "{mode=highest}", "{tolerance={atol=0.5,rtol=0.25,ulps=3}}"},
+    {Codec::kGroupMode, "flattened_id", "cross_replica"},
+    {Codec::kWindow, "{size=2x1 stride=1x2 pad=0_1x1_0}"},
+    {Codec::kDimLabels, "b01f_01io->b01f", "b0f_io0->bf0"},
+    {Codec::kPadding, "0_1x1_-1", "0_1_2"},
+    {Codec::kSliceRanges, "{[0:1], [0:2:2]}", "{[0:1]}"},
+    {Codec::kAliasing, "{{0}: (1, {}), {1}: (0, {0,1})}"},
+    {Codec::kLiteral, "f32[] 1.5", "s32[2]{0} {1, 2}"},
+    {Codec::kReplicaGroups, "{{0,1},{2,3}}", "[2,2]<=[2,2]T(1,0)"},
+    {Codec::kDomain, "{kind=\"sharding\", entry={replicated}, exit={maximal device=1}}"},
+};
+
 class ModuleText {
  public:
   explicit ModuleText(FuzzedDataProvider* data) : data_(*data) {}
@@ -83,18 +122,12 @@ class ModuleText {
 
   std::string Value(HloAttribute attribute) {
     const absl::string_view word = HloAttributeName(attribute);
-    switch (kCodecs[static_cast<size_t>(attribute)]) {
-      case Codec::kInt:
-      case Codec::kInt32:
-      case Codec::kIntNotOne:
-      case Codec::kOneDimension:
-      case Codec::kChannelId:
-        return absl::StrCat(Small());
-      case Codec::kBool:
-      case Codec::kTrue:
-      case Codec::kTriStateBool:
-      case Codec::kCholeskyLower:
-        return data_.ConsumeBool() ? "true" : "false";
+    const Codec codec = kCodecs[static_cast<size_t>(attribute)];
+    for (const Sample& sample : kSamples) {
+      if (sample.codec != codec) continue;
+      return sample.other_text == nullptr || data_.ConsumeBool() ? sample.text : sample.other_text;
+    }
+    switch (codec) {
       case Codec::kTriangularSolve:
         return word == "transpose_a" ? "ADJOINT" : "true";
       case Codec::kGatherDims:
@@ -108,64 +141,13 @@ class ModuleText {
         return absl::StrCat("{", List("{", "}"), ",", List("{", "}"), "}");
       case Codec::kPairList:
         return absl::StrCat("{{", Small(), ",", Small(), "}}");
-      case Codec::kFloat:
-        return "0.125";
-      case Codec::kString:
-        return data_.ConsumeBool() ? "\"side\"" : "\"a\\\"b\\n\"";
-      case Codec::kComputation:
-        return data_.ConsumeBool() ? "sum" : "id";
-      case Codec::kComputationList:
-        return data_.ConsumeBool() ? "{sum, id}" : "{id}";
-      case Codec::kDirection:
-        return "LT";
-      case Codec::kComparisonKind:
-        return data_.ConsumeBool() ? "TOTALORDER" : "FLOAT";
-      case Codec::kDistribution:
-        return "rng_uniform";
-      case Codec::kRngAlgorithm:
-        return "rng_philox";
-      case Codec::kDotAlgorithm:
-        return "dot_bf16_bf16_f32_x3";
-      case Codec::kOperandPrecision:
-        return data_.ConsumeBool() ? "{highest,default}" : "{default,default}";
-      case Codec::kApiVersion:
-        return "API_VERSION_TYPED_FFI";
-      case Codec::kSchedule:
-        return "SCHEDULE_LATEST";
-      case Codec::kConvKind:
-        return "fprop";
-      case Codec::kFftKind:
-        return "RFFT";
-      case Codec::kFusionKind:
-        return "kLoop";
-      case Codec::kPaddingKind:
-        return "PADDING_SAME";
-      case Codec::kAccuracy:
-        return data_.ConsumeBool() ? "{mode=highest}" : "{tolerance={atol=0.5,rtol=0.25,ulps=3}}";
-      case Codec::kGroupMode:
-        return data_.ConsumeBool() ? "flattened_id" : "cross_replica";
-      case Codec::kWindow:
-        return "{size=2x1 stride=1x2 pad=0_1x1_0}";
-      case Codec::kDimLabels:
-        return data_.ConsumeBool() ? "b01f_01io->b01f" : "b0f_io0->bf0";
-      case Codec::kPadding:
-        return data_.ConsumeBool() ? "0_1x1_-1" : "0_1_2";
-      case Codec::kSliceRanges:
-        return data_.ConsumeBool() ? "{[0:1], [0:2:2]}" : "{[0:1]}";
-      case Codec::kAliasing:
-        return "{{0}: (1, {}), {1}: (0, {0,1})}";
       case Codec::kShapeList:
         return absl::StrCat("{", ArrayShape(), ", ", ArrayShape(), "}");
       case Codec::kSingleShape:
         return ArrayShape();
-      case Codec::kLiteral:
-        return data_.ConsumeBool() ? "f32[] 1.5" : "s32[2]{0} {1, 2}";
-      case Codec::kReplicaGroups:
-        return data_.ConsumeBool() ? "{{0,1},{2,3}}" : "[2,2]<=[2,2]T(1,0)";
-      case Codec::kDomain:
-        return "{kind=\"sharding\", entry={replicated}, exit={maximal device=1}}";
+      default:  // numbers
+        return absl::StrCat(Small());
     }
-    return "0";
   }
 
   std::string Instruction(int number) {

@@ -9,6 +9,7 @@ _NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])
 _PREPROCESSOR = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.M)
 _OPENS_NAMESPACE = re.compile(r"^(?:inline )?namespace\s*([\w:]*)$")
 _TYPE = re.compile(r"^(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+(?:\[\[\w+\]\]\s*|alignas\([^)]*\)\s*)?(\w+)\s*(final)?\s*(?::(?!:)|$|<)")
+_MEMBER_TYPE = re.compile(r"^(?:class|struct|union|enum)\s+\w+::")
 _ALIAS = re.compile(r"^using\s+(\w+)\s*=")
 _USING = re.compile(r"^using\s+(?:[\w:]+::)(\w+)$")
 _FRIEND_OR_ASSERT = re.compile(r"^(?:static_assert|friend|extern template|template class|template struct|KASHI_\w+\()")
@@ -61,7 +62,7 @@ def _judge(text, ends_with_brace):
     """(name, kind, is_forward) of one declaration at the level of a namespace, or None."""
     text = re.sub(r"\s+", " ", _without_templates(text)).strip()
     text = re.sub(r"\[\[\w+(?:\([^)]*\))?\]\] ?", "", text)
-    if not text or _FRIEND_OR_ASSERT.match(text):
+    if not text or _FRIEND_OR_ASSERT.match(text) or _MEMBER_TYPE.match(text):
         return None
     match = _ALIAS.match(text)
     if match:

@@ -19,9 +19,8 @@ import time
 import unittest
 
 import kashi_testing
-from kashi_testing import FolderTest
+from kashi_testing import TIMEOUT_S, FolderTest
 
-TIMEOUT_S = 60
 MODULE = b"HloModule m\n\nENTRY e {\n  a = f32[2]{0} parameter(0)\n  ROOT r = f32[2]{0} negate(a)\n}\n"
 ENDLESS = b"""HloModule endless
 
@@ -69,10 +68,8 @@ class CommandTest(FolderTest):
         for name, content in (files or {}).items():
             (self.folder / name).parent.mkdir(exist_ok=True)
             (self.folder / name).write_bytes(content)
-        done = subprocess.run([kashi_testing.KASHI, *arguments], cwd=self.folder,
-                              capture_output=True, timeout=TIMEOUT_S)
-        self.assertEqual(done.returncode, status, done)
-        return done.stdout.decode(), done.stderr.decode()
+        out, err = self.run_command(*arguments, status=status)
+        return out.decode(), err.decode()
 
     # ---- Kinds of input
 

@@ -3,11 +3,13 @@ test."""
 import os
 import pathlib
 import struct
+import subprocess
 import sys
 import tempfile
 import unittest
 
 KASHI = ""  # the path of the command; main() sets it
+TIMEOUT_S = 120  # of one command; a machine under load needs seconds
 
 
 def npy(dtype, sizes, data, fortran_order=False):
@@ -24,6 +26,13 @@ class FolderTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+
+    def run_command(self, *arguments, status=0, stdin=b""):
+        """Runs the command in the folder; it must end with `status`. Returns the bytes of stdout and of stderr."""
+        done = subprocess.run([KASHI, *arguments], cwd=self.folder, capture_output=True, input=stdin,
+                              timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, status, done)
+        return done.stdout, done.stderr
 
 
 def main(usage):

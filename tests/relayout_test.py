@@ -14,9 +14,7 @@ import subprocess
 import time
 
 import kashi_testing
-from kashi_testing import FolderTest, npy
-
-TIMEOUT_S = 120
+from kashi_testing import TIMEOUT_S, FolderTest, npy
 
 
 def header_and_elements(content):
@@ -43,10 +41,8 @@ class RelayoutTest(FolderTest):
         return (self.folder / name).read_bytes()
 
     def kashi(self, *arguments, status=0, stdin=b""):
-        process = subprocess.run([kashi_testing.KASHI, "relayout", *arguments], cwd=self.folder,
-                                 capture_output=True, input=stdin, timeout=TIMEOUT_S, check=False)
-        self.assertEqual(process.returncode, status, process.stdout + process.stderr)
-        return process.stdout if status == 0 else process.stdout + process.stderr
+        out, err = self.run_command("relayout", *arguments, status=status, stdin=stdin)
+        return out if status == 0 else out + err
 
     def test_tiles_and_back(self):
         rows, columns = 37, 200

@@ -11,9 +11,7 @@ import subprocess
 import time
 
 import kashi_testing
-from kashi_testing import FolderTest, npy
-
-TIMEOUT_S = 120
+from kashi_testing import TIMEOUT_S, FolderTest, npy
 
 
 def f32(*values, sizes=None):
@@ -35,10 +33,8 @@ class RunTest(FolderTest):
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
     def kashi(self, *arguments, status=0):
-        process = subprocess.run([kashi_testing.KASHI, *arguments], cwd=self.folder, capture_output=True, text=True,
-                                 timeout=TIMEOUT_S, check=False)
-        self.assertEqual(process.returncode, status, process.stdout + process.stderr)
-        return process.stdout if status == 0 else process.stdout + process.stderr
+        out, err = self.run_command(*arguments, status=status)
+        return (out if status == 0 else out + err).decode()
 
     def test_inputs_in_the_order_of_parameters_and_outputs_in_flattened_order(self):
         self.write(m_hlo="""

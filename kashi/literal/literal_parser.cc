@@ -2,23 +2,18 @@
 //
 //   LiteralReader    tuples, and what the shape must be
 //     ArrayReader    braces, commas, `...`: the same for all element types
-//       Elements     numbers of one type: one by one from the lexer, or a run of plain ones straight from the bytes
+//       LiteralElements  numbers of one type: one by one from the lexer, or a run of plain ones straight from the bytes
 //
 // The order of ArrayReader's checks is that of XLA's reader, which defines what is taken.
 #include "kashi/literal/literal_parser.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "kashi/array/dimension_vector.h"
 #include "kashi/array/layout_util.h"
@@ -26,293 +21,24 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
-#include "kashi/literal/number_text.h"
+#include "kashi/literal/literal_elements.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {
 
 using internal::ElementStrides;
 using internal::Lexer;
-using internal::MakeNonFinite;
-using internal::MaxNanPayload;
-using internal::NonFinite;
-using internal::ParseDecimal;
-using internal::ParseNonFinite;
+using internal::LiteralElements;
+using internal::LiteralInput;
 using internal::QuoteToken;
 using internal::Token;
+using internal::WithLiteralElements;
+
 namespace {
 
 using Kind = internal::Token::Kind;
 
 constexpr int64_t kMaxElementBytes = 16;
-
-// The text and what is wrong with it. All errors return false, so that a reader can say `return in.Error(...)`. Their
-// terms are those of XLA's reader, so that a search for one finds the other.
-struct Input {
-  Lexer& lexer;
-  std::vector<Diagnostic>& diagnostics;
-
-  bool Error(const Token& token, std::string message) {
-    diagnostics.push_back({Diagnostic::Severity::kError, token.begin, token.end, std::move(message)});
-    return false;
-  }
-  bool ErrorHere(std::string message) { return Error(lexer.token(), std::move(message)); }
-  // What begins no element stands where `what` should.
-  bool ErrorUnexpected(absl::string_view what) {
-    constexpr absl::string_view kTerm = "unexpected token type in a literal: ";
-    const bool is_error = lexer.kind() == Kind::kError;
-    if (is_error && absl::ascii_isdigit(lexer.token_text().back())) {
-      return ErrorHere(absl::StrCat(kTerm, QuoteToken(lexer), " does not fit in 64 bits"));
-    }
-    if (is_error && absl::EndsWith(lexer.token_text(), "nan")) {
-      return ErrorHere(absl::StrCat(kTerm, "write the payload of a NaN as (0x1) to (0xfffffffffffff)"));
-    }
-    return ErrorHere(absl::StrCat(kTerm, "expected ", what, ", got ", QuoteToken(lexer)));
-  }
-  bool ErrorGot(absl::string_view message) { return ErrorHere(absl::StrCat(message, ", got ", QuoteToken(lexer))); }
-  // `part` of an element, "value" if it is all of it.
-  bool ErrorOutOfRange(absl::string_view part, PrimitiveType type, absl::string_view range) {
-    return ErrorHere(absl::StrCat(part, " ", lexer.token_text(), " is out of range for literal's primitive type ",
-                                  PrimitiveType_Name(type), part == "value" ? " namely " : ", namely ", range));
-  }
-};
-
-absl::string_view TypeText(PrimitiveType type) { return GetPrimitiveTypeInfo(type).text; }
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Elements
-// ---------------------------------------------------------------------------------------------------------------------
-
-class Elements {
- public:
-  virtual ~Elements() = default;
-  // Whether something that could be an element begins where the lexer stands. Else says what is wrong.
-  virtual bool CheckBegin() = 0;
-  // Reads the element where the lexer stands, and stores it.
-  virtual bool ReadOne(char* to) = 0;
-  // Reads elements while they are plain numbers with nothing but commas and space between them, at most `count`, and
-  // stores them `stride` bytes apart. Returns how many; none is no error, but ReadOne's case.
-  virtual int64_t ReadRun(char* to, int64_t stride, int64_t count) = 0;
-};
-
-template <typename T>
-std::string RangeText() {
-  return absl::StrCat("[", static_cast<double>(std::numeric_limits<T>::lowest()), ", ",
-                      static_cast<double>(std::numeric_limits<T>::max()), "]");
-}
-
-// XLA brings every number to double first, and to the type then. What becomes infinity or NaN does not fit.
-template <typename T>
-bool FitReal(double value, T* result) {
-  using std::isfinite;
-  *result = static_cast<T>(value);
-  return isfinite(*result);
-}
-
-// 64 bits unsigned take any integer: a negative one wraps, as one beyond int64 did in the lexer.
-template <typename T>
-bool FitInteger(int64_t value, T* result) {
-  *result = static_cast<T>(value);
-  if constexpr (std::is_same_v<T, bool>) {
-    *result = value != 0;
-    return true;
-  } else if constexpr (sizeof(T) == sizeof(int64_t)) {
-    return true;
-  } else {
-    return value >= static_cast<int64_t>(std::numeric_limits<T>::min()) &&
-           value <= static_cast<int64_t>(std::numeric_limits<T>::max());
-  }
-}
-
-// inf, nan and similar tokens; nullopt for any other token.
-std::optional<NonFinite> NonFiniteOf(const Lexer& lexer) {
-  if (lexer.kind() != Kind::kNonFinite && lexer.kind() != Kind::kIdent) return std::nullopt;
-  return ParseNonFinite(lexer.token_text());
-}
-
-bool IsBoolean(const Lexer& lexer) { return lexer.AtIdent("true") || lexer.AtIdent("false"); }
-bool BeginsRealNumber(const Lexer& lexer) {
-  return lexer.kind() == Kind::kInt || lexer.kind() == Kind::kDecimal || NonFiniteOf(lexer).has_value();
-}
-
-template <typename T>
-bool ReadNonFinite(Input& in, NonFinite number, T* value) {
-  constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
-  constexpr uint64_t kMaxPayload = MaxNanPayload(GetPrimitiveTypeInfo(kType).format);
-  if (number.payload > kMaxPayload) {
-    const std::string reason = kMaxPayload == 0
-                                   ? absl::StrCat(TypeText(kType), " does not support payloads")
-                                   : absl::StrCat("the NaN payload is out of range (0x", absl::Hex(kMaxPayload), ")");
-    return in.ErrorHere(absl::StrCat("tries to set NaN payload 0x", absl::Hex(number.payload), " to a literal of ",
-                                     TypeText(kType), ", but ", reason));
-  }
-  *value = MakeNonFinite<T>(number);
-  in.lexer.Next();
-  return true;
-}
-
-// The real number that begins here: an element of `type`, or a part of one.
-template <typename T>
-bool ReadReal(Input& in, PrimitiveType type, absl::string_view part, T* value) {
-  if (const std::optional<NonFinite> number = NonFiniteOf(in.lexer)) return ReadNonFinite(in, *number, value);
-  const Token& token = in.lexer.token();
-  std::optional<double> number = static_cast<double>(token.int_value);
-  if (token.kind == Kind::kDecimal) number = ParseDecimal(in.lexer.token_text());
-  if (!number.has_value()) {
-    return in.ErrorHere(absl::StrCat("Constant is out of range for double (+/-", std::numeric_limits<double>::max(),
-                                     ") and so is unparsable: ", QuoteToken(in.lexer)));
-  }
-  if (!FitReal(*number, value)) return in.ErrorOutOfRange(part, type, RangeText<T>());
-  in.lexer.Next();
-  return true;
-}
-
-template <typename T>
-bool ReadInteger(Input& in, T* value) {
-  constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
-  if (in.lexer.kind() != Kind::kInt) {
-    return in.ErrorGot(absl::StrCat("expects integer for primitive type: ", PrimitiveType_Name(kType)));
-  }
-  if (!FitInteger(in.lexer.token().int_value, value)) {
-    return in.ErrorOutOfRange("value", kType,
-                              absl::StrCat("[", static_cast<int64_t>(std::numeric_limits<T>::min()), ", ",
-                                           static_cast<int64_t>(std::numeric_limits<T>::max()), "]"));
-  }
-  in.lexer.Next();
-  return true;
-}
-
-bool ReadPred(Input& in, bool* value) {
-  if (!IsBoolean(in.lexer)) return ReadInteger(in, value);
-  *value = in.lexer.AtIdent("true");
-  in.lexer.Next();
-  return true;
-}
-
-template <typename T>
-bool ReadComplexPart(Input& in, absl::string_view part, T* value) {
-  if (!BeginsRealNumber(in.lexer)) {
-    return in.ErrorGot(absl::StrCat("expect floating-point value for ", part, " of complex number"));
-  }
-  return ReadReal(in, primitive_util::NativeToPrimitiveType<std::complex<T>>(), part, value);
-}
-
-// To XLA an imaginary part that is NaN is a double, payload and all, that is then brought to the type, where only the
-// payload's high bits stay. And the part is lost if the real one is NaN.
-template <typename T>
-bool ReadComplex(Input& in, std::complex<T>* value) {
-  T real{};
-  T imaginary{};
-  if (!in.lexer.Match(Kind::kLeftParen)) {
-    constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<std::complex<T>>();
-    return in.ErrorGot(absl::StrCat("unsupported primitive type ", PrimitiveType_Name(kType),
-                                    " of a real number: expected `(` to begin a complex one"));
-  }
-  if (!ReadComplexPart(in, "real part", &real)) return false;
-  if (!in.lexer.Match(Kind::kComma)) return in.ErrorGot("expect comma after real part of complex literal");
-  if (const std::optional<NonFinite> non_finite = NonFiniteOf(in.lexer)) {
-    imaginary = static_cast<T>(MakeNonFinite<double>(*non_finite));
-    in.lexer.Next();
-  } else if (!ReadComplexPart(in, "imaginary part", &imaginary)) {
-    return false;
-  }
-  *value = {real, std::isnan(real) ? real : imaginary};
-  return in.lexer.Match(Kind::kRightParen) || in.ErrorGot("expect ')' after complex number");
-}
-
-bool IsSeparator(char c) { return c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-bool BeginsNumber(char c) { return c == '-' || absl::ascii_isdigit(c); }
-
-// Reads the number at `at` if it begins with 1 to 18 digits and fits. Returns its end, which is where the lexer's token
-// ends, or null.
-template <typename T>
-const char* ScanPlainNumber(const char* at, const char* end, T* value) {
-  constexpr int kMaxDigits = 18;
-  const bool negative = *at == '-';
-  const char* const digits = at + negative;
-  const char* next = digits;
-  uint64_t magnitude = 0;
-  while (next != end && absl::ascii_isdigit(*next) && next - digits <= kMaxDigits) {
-    magnitude = magnitude * 10 + static_cast<uint64_t>(*next++ - '0');
-  }
-  if (next == digits || next - digits > kMaxDigits) return nullptr;
-  const bool is_integer = next == end || (*next != '.' && *next != 'e' && *next != 'E');
-  const int64_t integer = negative ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
-  if constexpr (is_specialized_integral_v<T>) {
-    return is_integer && FitInteger(integer, value) ? next : nullptr;
-  } else {
-    double number = static_cast<double>(integer);
-    if (!is_integer) {
-      const std::from_chars_result read = std::from_chars(at, end, number);
-      if (read.ec != std::errc()) return nullptr;
-      next = read.ptr;
-    }
-    return FitReal(number, value) ? next : nullptr;
-  }
-}
-
-template <typename T>
-class ElementsOf : public Elements {
- public:
-  explicit ElementsOf(Input in) : in_(in) {}
-
-  bool CheckBegin() override {
-    const Lexer& lexer = in_.lexer;
-    if (IsBoolean(lexer) && kType != PRED) {
-      return in_.ErrorHere(absl::StrCat(PrimitiveType_Name(kType), " is not PRED type: a boolean is not an element of ",
-                                        TypeText(kType)));
-    }
-    if (IsBoolean(lexer) || BeginsRealNumber(lexer)) return true;
-    if (lexer.kind() != Kind::kLeftParen) return in_.ErrorUnexpected(kType == PRED ? "true or false" : "a number");
-    return is_complex_v<T> || in_.ErrorHere("unexpected '(' in literal. Parens are only valid for complex literals");
-  }
-
-  bool ReadOne(char* to) override {
-    T value{};
-    if (!Read(&value)) return false;
-    std::memcpy(to, &value, sizeof(T));
-    return true;
-  }
-
-  int64_t ReadRun(char* to, int64_t stride, int64_t count) override {
-    if constexpr (is_complex_v<T>) {
-      return 0;
-    } else {
-      const absl::string_view text = in_.lexer.text();
-      const char* const end = text.data() + text.size();
-      const char* at = text.data() + in_.lexer.token().begin;
-      int64_t read = 0;
-      while (read < count && at != end && BeginsNumber(*at)) {
-        T value;
-        const char* const next = ScanPlainNumber(at, end, &value);
-        if (next == nullptr) break;
-        std::memcpy(to + read * stride, &value, sizeof(T));
-        ++read;
-        at = next;
-        while (at != end && IsSeparator(*at)) ++at;
-      }
-      if (read > 0) in_.lexer.MoveTo(at - text.data());
-      return read;
-    }
-  }
-
- private:
-  static constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
-
-  bool Read(T* value) {
-    if constexpr (is_complex_v<T>) {
-      return ReadComplex(in_, value);
-    } else if constexpr (std::is_same_v<T, bool>) {
-      return ReadPred(in_, value);
-    } else if constexpr (is_specialized_integral_v<T>) {
-      return ReadInteger(in_, value);
-    } else {
-      return ReadReal(in_, kType, "value", value);
-    }
-  }
-
-  Input in_;
-};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Arrays
@@ -321,7 +47,7 @@ class ElementsOf : public Elements {
 class ArrayReader {
  public:
   // Stores elements in `memory`, laid out as `shape` says; if it is null, nowhere.
-  ArrayReader(Input in, const Shape& shape, Elements* elements, char* memory)
+  ArrayReader(LiteralInput in, const Shape& shape, LiteralElements* elements, char* memory)
       : in_(in),
         sizes_(shape.dimensions()),
         rank_(sizes_.size()),
@@ -449,10 +175,10 @@ class ArrayReader {
     return text + "]";
   }
 
-  Input in_;
+  LiteralInput in_;
   const absl::Span<const int64_t> sizes_;
   const size_t rank_;
-  Elements& elements_;
+  LiteralElements& elements_;
   alignas(kMaxElementBytes) char single_[kMaxElementBytes] = {};
   char* const memory_;
   DimensionVector strides_;  // in bytes; zeros if all elements go to one place
@@ -560,15 +286,13 @@ class LiteralReader {
   }
 
   std::optional<Literal> ReadArray(const Shape& shape) {
-    return primitive_util::ArrayTypeSwitch(
-        [&](auto type) {
-          ElementsOf<primitive_util::NativeTypeOf<type>> elements(in_);
-          return ReadArray(shape, &elements);
-        },
-        shape.element_type());
+    std::optional<Literal> literal;
+    WithLiteralElements(shape.element_type(), in_,
+                        [&](LiteralElements* elements) { literal = ReadArray(shape, elements); });
+    return literal;
   }
 
-  std::optional<Literal> ReadArray(const Shape& shape, Elements* elements) {
+  std::optional<Literal> ReadArray(const Shape& shape, LiteralElements* elements) {
     const Token first = in_.lexer.token();
     const ElementCount count = CountElements(shape);
     // An element takes at least one byte of text. If fewer are left, the elements are unlisted, or the end of
@@ -610,7 +334,7 @@ class LiteralReader {
   bool CheckOk(const absl::Status& status) { return status.ok() || in_.ErrorHere(std::string(status.message())); }
   bool Check(const absl::StatusOr<Literal>& literal) { return CheckOk(literal.status()); }
 
-  Input in_;
+  LiteralInput in_;
   int64_t& unlisted_bytes_;
   bool elided_ = false;
 };

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "absl/container/inlined_vector.h"
+#include "kashi/array/element_bytes.h"
 #include "kashi/base/check.h"
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
@@ -188,20 +189,7 @@ void CopyStridedUntil(absl::Span<const int64_t> bounds, int element_bytes, Strid
   KASHI_CHECK(bounds.size() == source.strides.size() && bounds.size() == target.strides.size());
   if (std::any_of(bounds.begin(), bounds.end(), [](int64_t bound) { return bound <= 0; })) return;
   const Loops loops = MakeLoops(bounds, source.strides, target.strides);
-  switch (element_bytes) {
-    case 1:
-      return RunParallel<1>(loops, source.data, target.data, is_stopped);
-    case 2:
-      return RunParallel<2>(loops, source.data, target.data, is_stopped);
-    case 4:
-      return RunParallel<4>(loops, source.data, target.data, is_stopped);
-    case 8:
-      return RunParallel<8>(loops, source.data, target.data, is_stopped);
-    case 16:
-      return RunParallel<16>(loops, source.data, target.data, is_stopped);
-    default:
-      KASHI_LOG_FATAL() << "elements of " << element_bytes << " bytes";
-  }
+  WithElementBytes(element_bytes, [&](auto bytes) { RunParallel<bytes>(loops, source.data, target.data, is_stopped); });
 }
 
 }  // namespace kashi::internal

@@ -3,54 +3,31 @@
 #include <algorithm>
 #include <bitset>
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/attributes/comparison_util.h"
 #include "kashi/hlo/attributes/fusion_kind.h"
 #include "kashi/hlo/ir/hlo_computation.h"
-#include "kashi/proto/device_list_proto.h"
-#include "kashi/proto/literal_proto.h"
+#include "kashi/proto/instruction_field_functions.h"
 #include "kashi/proto/records_proto.h"
 
 namespace kashi::internal::proto_internal {
-namespace {
-
-template <HloField field>
-const HloFieldType<field>* Find(const HloInstruction& instruction) {
-  return instruction.fields().Find<field>();
-}
-
-// The pair of functions of a field.
-template <HloField field>
-absl::Status Read(const InstructionReading& in, HloFieldList* fields);
-template <HloField field>
-void Write(const HloInstruction& instruction, HloInstructionProto* proto);
-
-#define KASHI_READ(field)                                                           \
-  template <>                                                                       \
-  absl::Status Read<HloField::field>([[maybe_unused]] const InstructionReading& in, \
-                                     [[maybe_unused]] HloFieldList* fields)
-#define KASHI_WRITE(field) \
-  template <>              \
-  void Write<HloField::field>(const HloInstruction& instruction, [[maybe_unused]] HloInstructionProto* proto)
 
 // ---- Numbers, truth values, strings ---------------------------------------------------------------------------------
 
 // `kept`: whether the instruction has the field when the proto has `value`.
-#define KASHI_SCALAR_FIELD(field, kept)                                                     \
-  KASHI_READ(field) {                                                                       \
-    [[maybe_unused]] const auto& value = in.proto.field();                                  \
-    if (kept) fields->Set<HloField::field>(in.proto.field());                               \
-    return absl::OkStatus();                                                                \
-  }                                                                                         \
-  KASHI_WRITE(field) {                                                                      \
-    if (const auto* value = Find<HloField::field>(instruction)) proto->set_##field(*value); \
+#define KASHI_SCALAR_FIELD(field, kept)                                                          \
+  KASHI_READ(field) {                                                                            \
+    [[maybe_unused]] const auto& value = in.proto.field();                                       \
+    if (kept) fields->Set<HloField::field>(in.proto.field());                                    \
+    return absl::OkStatus();                                                                     \
+  }                                                                                              \
+  KASHI_WRITE(field) {                                                                           \
+    if (const auto* value = FindField<HloField::field>(instruction)) proto->set_##field(*value); \
   }
 KASHI_SCALAR_FIELD(parameter_number, true)
 KASHI_SCALAR_FIELD(tuple_index, true)
@@ -100,7 +77,7 @@ KASHI_READ(channel_id) {
   return absl::OkStatus();
 }
 KASHI_WRITE(channel_id) {
-  if (const int64_t* channel = Find<HloField::channel_id>(instruction)) proto->set_channel_id(*channel);
+  if (const int64_t* channel = FindField<HloField::channel_id>(instruction)) proto->set_channel_id(*channel);
 }
 
 KASHI_READ(cross_program_prefetch_index) {
@@ -112,7 +89,7 @@ KASHI_READ(cross_program_prefetch_index) {
   return absl::OkStatus();
 }
 KASHI_WRITE(cross_program_prefetch_index) {
-  const int32_t* index = Find<HloField::cross_program_prefetch_index>(instruction);
+  const int32_t* index = FindField<HloField::cross_program_prefetch_index>(instruction);
   if (index != nullptr) proto->set_cross_program_prefetch_index(*index);
 }
 
@@ -126,7 +103,7 @@ KASHI_WRITE(cross_program_prefetch_index) {
     return absl::OkStatus();                                                         \
   }                                                                                  \
   KASHI_WRITE(field) {                                                               \
-    const type* value = Find<HloField::field>(instruction);                          \
+    const type* value = FindField<HloField::field>(instruction);                     \
     if (value != nullptr) proto->set_##proto_field(static_cast<wire::type>(*value)); \
   }
 KASHI_ENUM_FIELD(distribution, distribution, RandomDistribution, true)
@@ -156,7 +133,7 @@ KASHI_READ(fusion_kind) {
   return absl::OkStatus();
 }
 KASHI_WRITE(fusion_kind) {
-  const FusionKind* kind = Find<HloField::fusion_kind>(instruction);
+  const FusionKind* kind = FindField<HloField::fusion_kind>(instruction);
   if (kind != nullptr) proto->set_fusion_kind(std::string(ToString(*kind)));
 }
 
@@ -167,7 +144,7 @@ KASHI_READ(comparison_direction) {
   return absl::OkStatus();
 }
 KASHI_WRITE(comparison_direction) {
-  const ComparisonDirection* direction = Find<HloField::comparison_direction>(instruction);
+  const ComparisonDirection* direction = FindField<HloField::comparison_direction>(instruction);
   if (direction != nullptr) proto->set_comparison_direction(std::string(ComparisonDirectionToString(*direction)));
 }
 
@@ -197,7 +174,7 @@ KASHI_WRITE(comparison_type) {
     return absl::OkStatus();                                        \
   }                                                                 \
   KASHI_WRITE(field) {                                              \
-    const auto* value = Find<HloField::field>(instruction);         \
+    const auto* value = FindField<HloField::field>(instruction);    \
     if (value != nullptr) ToWire(*value, proto->mutable_##field()); \
   }
 KASHI_RECORD_FIELD(cholesky_options, true)
@@ -218,7 +195,7 @@ KASHI_READ(convolution_dimension_numbers) {
   return FromWire(in.proto.convolution_dimension_numbers(), fields->Mutable<HloField::convolution_dimension_numbers>());
 }
 KASHI_WRITE(convolution_dimension_numbers) {
-  const auto* numbers = Find<HloField::convolution_dimension_numbers>(instruction);
+  const auto* numbers = FindField<HloField::convolution_dimension_numbers>(instruction);
   if (numbers != nullptr) ToWire(*numbers, proto->mutable_convolution_dimension_numbers());
 }
 
@@ -228,7 +205,7 @@ KASHI_READ(window) {
   return FromWire(in.proto.window(), fields->Mutable<HloField::window>());
 }
 KASHI_WRITE(window) {
-  const Window* window = Find<HloField::window>(instruction);
+  const Window* window = FindField<HloField::window>(instruction);
   if (window != nullptr || instruction.opcode() != HloOpcode::kCustomCall) proto->mutable_window();
   if (window != nullptr) ToWire(*window, proto->mutable_window());
 }
@@ -238,15 +215,19 @@ KASHI_READ(sparsity_config) {
   return FromWire(in.proto.sparsity_config(), fields->Mutable<HloField::sparsity_config>());
 }
 KASHI_WRITE(sparsity_config) {
-  const SparsityConfig* config = Find<HloField::sparsity_config>(instruction);
+  const SparsityConfig* config = FindField<HloField::sparsity_config>(instruction);
   ToWire(config ? *config : SparsityConfig(), proto->mutable_sparsity_config());
 }
+
+namespace {
 
 bool SaysSomething(const PrecisionConfig& config) {
   return config.algorithm() != PrecisionConfig::ALG_UNSET ||
          std::any_of(config.operand_precision().begin(), config.operand_precision().end(),
                      [](PrecisionConfig::Precision precision) { return precision != PrecisionConfig::DEFAULT; });
 }
+
+}  // namespace
 
 // The default is not kept, but it is written: for each operand of a custom call, for the two factors of all others.
 KASHI_READ(precision_config) {
@@ -272,7 +253,7 @@ KASHI_WRITE(precision_config) {
     return absl::OkStatus();                                                                      \
   }                                                                                               \
   KASHI_WRITE(field) {                                                                            \
-    const auto* value = Find<HloField::field>(instruction);                                       \
+    const auto* value = FindField<HloField::field>(instruction);                                  \
     if (value != nullptr) proto->mutable_##field()->Add(value->begin(), value->end());            \
   }
 KASHI_LIST_FIELD(dynamic_slice_sizes)
@@ -288,7 +269,7 @@ KASHI_READ(dimensions) {
   return absl::OkStatus();
 }
 KASHI_WRITE(dimensions) {
-  const Int64List* dimensions = Find<HloField::dimensions>(instruction);
+  const Int64List* dimensions = FindField<HloField::dimensions>(instruction);
   if (dimensions != nullptr) proto->mutable_dimensions()->Add(dimensions->begin(), dimensions->end());
 }
 
@@ -300,7 +281,7 @@ KASHI_READ(iota_dimension) {
   return absl::OkStatus();
 }
 KASHI_WRITE(iota_dimension) {
-  if (const int64_t* dimension = Find<HloField::iota_dimension>(instruction)) proto->add_dimensions(*dimension);
+  if (const int64_t* dimension = FindField<HloField::iota_dimension>(instruction)) proto->add_dimensions(*dimension);
 }
 
 KASHI_READ(inferred_dimension) {
@@ -311,7 +292,8 @@ KASHI_READ(inferred_dimension) {
   return absl::OkStatus();
 }
 KASHI_WRITE(inferred_dimension) {
-  if (const int64_t* dimension = Find<HloField::inferred_dimension>(instruction)) proto->add_dimensions(*dimension);
+  if (const int64_t* dimension = FindField<HloField::inferred_dimension>(instruction))
+    proto->add_dimensions(*dimension);
 }
 
 KASHI_READ(slice_ranges) {
@@ -324,7 +306,7 @@ KASHI_READ(slice_ranges) {
   return absl::OkStatus();
 }
 KASHI_WRITE(slice_ranges) {
-  const SliceRanges* ranges = Find<HloField::slice_ranges>(instruction);
+  const SliceRanges* ranges = FindField<HloField::slice_ranges>(instruction);
   if (ranges == nullptr) return;
   for (size_t i = 0; i < ranges->starts.size(); ++i) {
     HloInstructionProto::SliceDimensions* dimension = proto->add_slice_dimensions();
@@ -342,7 +324,7 @@ KASHI_READ(source_target_pairs) {
   return absl::OkStatus();
 }
 KASHI_WRITE(source_target_pairs) {
-  const SourceTargetPairs* pairs = Find<HloField::source_target_pairs>(instruction);
+  const SourceTargetPairs* pairs = FindField<HloField::source_target_pairs>(instruction);
   if (pairs == nullptr) return;
   for (const auto& [source, target] : *pairs) {
     wire::SourceTarget* pair = proto->add_source_target_pairs();
@@ -375,7 +357,7 @@ KASHI_READ(dynamic_slice_sizes_list) {
   return absl::OkStatus();
 }
 KASHI_WRITE(dynamic_slice_sizes_list) {
-  const std::vector<Int64List>* lists = Find<HloField::dynamic_slice_sizes_list>(instruction);
+  const std::vector<Int64List>* lists = FindField<HloField::dynamic_slice_sizes_list>(instruction);
   if (lists == nullptr) return;
   for (const Int64List& list : *lists) proto->mutable_dynamic_slice_sizes()->Add(list.begin(), list.end());
 }
@@ -400,153 +382,9 @@ KASHI_WRITE(output_operand_aliasing) {
   }
 }
 
-// ---- Shapes, literals, shardings, computations ----------------------------------------------------------------------
-
-// A custom call has the shapes iff constrain_layout is set, which is no field of it.
-KASHI_READ(operand_shapes_with_layout) {
-  if (!in.proto.constrain_layout()) return absl::OkStatus();
-  auto* shapes = fields->Mutable<HloField::operand_shapes_with_layout>();
-  for (const ShapeProto& shape_proto : in.proto.operand_shapes_with_layout()) {
-    KASHI_ASSIGN_OR_RETURN(Shape shape, Shape::FromProto(shape_proto));
-    shapes->push_back(std::move(shape));
-  }
-  return absl::OkStatus();
-}
-KASHI_WRITE(operand_shapes_with_layout) {
-  const std::vector<Shape>* shapes = Find<HloField::operand_shapes_with_layout>(instruction);
-  if (shapes == nullptr) return;
-  proto->set_constrain_layout(true);
-  for (const Shape& shape : *shapes) shape.SetProto(*proto->add_operand_shapes_with_layout());
-}
-
-KASHI_READ(outfeed_shape) {
-  KASHI_ASSIGN_OR_RETURN(Shape shape, Shape::FromProto(in.proto.outfeed_shape()));
-  fields->Set<HloField::outfeed_shape>(std::move(shape));
-  return absl::OkStatus();
-}
-KASHI_WRITE(outfeed_shape) {
-  const Shape* shape = Find<HloField::outfeed_shape>(instruction);
-  if (shape != nullptr) shape->SetProto(*proto->mutable_outfeed_shape());
-}
-
-absl::StatusOr<Literal> MakeZeros(const Shape& shape, int64_t* unlisted_bytes) {
-  double bytes = 0;
-  ShapeUtil::ForEachLeafShape(shape, [&](const Shape& leaf, const ShapeIndex&) {
-    if (!leaf.IsArray()) return;
-    double leaf_bytes = primitive_util::ByteWidth(leaf.element_type());
-    for (const int64_t size : leaf.dimensions()) leaf_bytes *= static_cast<double>(size);
-    bytes += std::max(leaf_bytes, 0.0);
-  });
-  if (bytes > static_cast<double>(*unlisted_bytes)) {
-    return ResourceExhausted("a constant of %s has no values and is too large to fill with zeros", shape.ToString());
-  }
-  *unlisted_bytes -= static_cast<int64_t>(bytes);
-  KASHI_ASSIGN_OR_RETURN(Literal literal, Literal::Make(shape));
-  ShapeUtil::ForEachLeafShape(shape, [&](const Shape& leaf, const ShapeIndex& index) {
-    if (leaf.IsArray()) std::memset(literal.untyped_data(index), 0, literal.size_bytes(index));
-  });
-  return literal;
-}
-
-// A constant without a literal is an elided one: `constant({...})`.
-KASHI_READ(literal) {
-  if (in.proto.has_literal()) {
-    if (!in.prohibit_empty_literal) {
-      KASHI_RETURN_IF_ERROR(CheckLiteral(in.proto.literal(), /*prohibit_empty=*/false, in.unlisted_bytes));
-    }
-    KASHI_ASSIGN_OR_RETURN(Literal literal, Literal::CreateFromProto(in.proto.literal(), in.prohibit_empty_literal));
-    fields->Set<HloField::literal>(SharedLiteral(std::move(literal)));
-  } else if (in.opcode == HloOpcode::kConstant) {
-    KASHI_ASSIGN_OR_RETURN(Literal literal, MakeZeros(in.shape, in.unlisted_bytes));
-    const bool has_elements = ShapeUtil::ElementsInRecursive(literal.shape()) > 0;
-    fields->Set<HloField::literal>(has_elements ? SharedLiteral::Elided(std::move(literal))
-                                                : SharedLiteral(std::move(literal)));
-  }
-  return absl::OkStatus();
-}
-KASHI_WRITE(literal) {
-  const SharedLiteral* literal = Find<HloField::literal>(instruction);
-  if (literal == nullptr || !*literal || literal->is_elided()) return;
-  *proto->mutable_literal() = (*literal)->ToProto();
-}
-
-KASHI_READ(replica_groups) {
-  KASHI_ASSIGN_OR_RETURN(CollectiveDeviceList devices, ReadDeviceList(in.proto));
-  fields->Set<HloField::replica_groups>(std::move(devices));
-  return absl::OkStatus();
-}
-KASHI_WRITE(replica_groups) {
-  const CollectiveDeviceList* devices = Find<HloField::replica_groups>(instruction);
-  WriteDeviceList(devices ? *devices : CollectiveDeviceList(), proto);
-}
-
-absl::StatusOr<HloSharding> ReadSharding(const wire::OpSharding& message) {
-  OpSharding record;
-  KASHI_RETURN_IF_ERROR(FromWire(message, &record));
-  return HloSharding::FromProto(record);
-}
-
-// The proto's "entry" is the side of the operand, which text calls "exit".
-KASHI_READ(domain) {
-  if (!in.proto.has_domain_entry_sharding() || !in.proto.has_domain_exit_sharding()) {
-    return InvalidArgument("a domain needs two shardings");
-  }
-  KASHI_ASSIGN_OR_RETURN(HloSharding entry, ReadSharding(in.proto.domain_exit_sharding()));
-  KASHI_ASSIGN_OR_RETURN(HloSharding exit, ReadSharding(in.proto.domain_entry_sharding()));
-  fields->Set<HloField::domain>(DomainShardings{std::move(entry), std::move(exit)});
-  return absl::OkStatus();
-}
-KASHI_WRITE(domain) {
-  const DomainShardings* domain = Find<HloField::domain>(instruction);
-  if (domain == nullptr) return;
-  ToWire(domain->exit.ToProto(), proto->mutable_domain_entry_sharding());
-  ToWire(domain->entry.ToProto(), proto->mutable_domain_exit_sharding());
-}
-
-// How many computations the opcode calls; -1: any number.
-int CalledComputationCount(HloOpcode opcode) {
-  int count = 0;
-  for (const HloOpcodeAttribute& entry : GetHloOpcodeInfo(opcode).attributes) {
-    switch (entry.attribute) {
-      case HloAttribute::called_computations:
-      case HloAttribute::branch_computations:
-        return -1;
-      case HloAttribute::condition:
-      case HloAttribute::scatter:
-        count = 2;
-        break;
-      case HloAttribute::to_apply:
-      case HloAttribute::calls:
-        count = std::max(count, 1);
-        break;
-      default:
-        break;
-    }
-  }
-  return count;
-}
-
-KASHI_READ(called_computations) {
-  const int64_t count = static_cast<int64_t>(in.called_computations.size());
-  const int expected = CalledComputationCount(in.opcode);
-  if (expected >= 0 && count != expected) {
-    return InvalidArgument("%d called computations instead of %d", count, expected);
-  }
-  if (in.opcode == HloOpcode::kConditional && (count == 0 || count + 1 != static_cast<int64_t>(in.operands.size()))) {
-    return InvalidArgument("a conditional with %d operands and %d branches", in.operands.size(), count);
-  }
-  if (count == 0) return absl::OkStatus();
-  fields->Set<HloField::called_computations>(
-      ComputationVector(in.called_computations.begin(), in.called_computations.end()));
-  return absl::OkStatus();
-}
-KASHI_WRITE(called_computations) {
-  for (const HloComputation* computation : instruction.called_computations()) {
-    proto->add_called_computation_ids(computation->unique_id());
-  }
-}
-
 // ---- Which fields ---------------------------------------------------------------------------------------------------
+
+namespace {
 
 struct FieldFunctions {
   absl::Status (*read)(const InstructionReading&, HloFieldList*);
@@ -554,7 +392,7 @@ struct FieldFunctions {
 };
 const FieldFunctions& FunctionsOf(HloField field) {
   static constexpr FieldFunctions kFunctions[] = {
-#define KASHI_FIELD(name, ...) {Read<HloField::name>, Write<HloField::name>},
+#define KASHI_FIELD(name, ...) {ReadField<HloField::name>, WriteField<HloField::name>},
 #include "kashi/hlo/ir/fields.def"
   };
   return kFunctions[static_cast<size_t>(field)];

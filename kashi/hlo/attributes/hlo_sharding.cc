@@ -1,59 +1,31 @@
 #include "kashi/hlo/attributes/hlo_sharding.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <numeric>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
-#include "absl/strings/str_cat.h"
-#include "kashi/array/shape_util.h"
 #include "kashi/base/check.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
+#include "kashi/hlo/attributes/hlo_sharding_rep.h"
 
 namespace kashi {
+
+using internal::kMaxListedDevices;
+
 namespace {
 
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-// Where nobody in the program asked for a list of devices, only a text or a proto that claims to have so many.
-constexpr int64_t kMaxListedDevices = int64_t{1} << 20;
 
 // Subgroups stand in the order of their types' numbers, but replicated ones last.
 int SubgroupOrder(OpSharding::Type type) {
   return type == OpSharding::REPLICATED ? std::numeric_limits<int>::max() : static_cast<int>(type);
 }
 
-int64_t LeafCount(const Shape& shape) { return ShapeUtil::GetLeafCount(shape); }
-
 }  // namespace
-
-struct HloSharding::Rep {
-  Rep() = default;
-  explicit Rep(Kind kind) : kind(kind) {}
-  Rep(const Rep& other)  // but for what is worked out on demand
-      : kind(other.kind),
-        replicate_on_last_tile_dim(other.replicate_on_last_tile_dim),
-        tile(other.tile),
-        subgroup_types(other.subgroup_types),
-        metadata(other.metadata),
-        tuple_elements(other.tuple_elements),
-        named(other.named),
-        shard_group(other.shard_group) {}
-
-  Kind kind = Kind::kReplicated;
-  bool replicate_on_last_tile_dim = false;
-  TileAssignment tile;
-  std::vector<OpSharding::Type> subgroup_types;
-  std::vector<OpMetadata> metadata;  // of a named sharding: within `named`
-  std::vector<HloSharding> tuple_elements;
-  std::optional<NamedSharding> named;
-  ShardGroup shard_group = NotShardGroup();
-
-  mutable std::once_flag unnamed_once;
-  mutable std::optional<absl::StatusOr<HloSharding>> unnamed;
-};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Making
@@ -190,42 +162,6 @@ absl::StatusOr<HloSharding> HloSharding::TrySubgroup(const TileAssignment& tile,
   return FromTiles(ordered, std::move(merged_types), max_devices, metadata);
 }
 
-HloSharding HloSharding::Tuple(const ShapeTree<HloSharding>& shardings) {
-  std::vector<HloSharding> elements;
-  for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(shardings.shape())) {
-    elements.push_back(shardings.element(leaf.index));
-  }
-  if (elements.empty()) elements.push_back(shardings.element(ShapeIndex({})));
-  return FlatTuple(std::move(elements));
-}
-
-HloSharding HloSharding::Tuple(const Shape& tuple_shape, absl::Span<const HloSharding> shardings) {
-  KASHI_CHECK(tuple_shape.IsTuple()) << tuple_shape;
-  KASHI_CHECK_EQ(static_cast<int64_t>(shardings.size()), RequiredLeaves(tuple_shape));
-  return FlatTuple({shardings.begin(), shardings.end()});
-}
-
-HloSharding HloSharding::FlatTuple(std::vector<HloSharding> shardings) {
-  for (const HloSharding& sharding : shardings) KASHI_CHECK(!sharding.IsTuple()) << sharding;
-  HloSharding tuple = OfKind(Kind::kTuple, {});
-  tuple.MutableRep()->tuple_elements = std::move(shardings);
-  return tuple;
-}
-
-HloSharding HloSharding::SingleTuple(const Shape& tuple_shape, const HloSharding& sharding) {
-  KASHI_CHECK(tuple_shape.IsTuple()) << tuple_shape;
-  return FlatTuple(std::vector<HloSharding>(RequiredLeaves(tuple_shape), sharding));
-}
-
-HloSharding HloSharding::Single(const Shape& shape, const HloSharding& sharding) {
-  return shape.IsTuple() ? SingleTuple(shape, sharding) : sharding;
-}
-
-int64_t HloSharding::RequiredLeaves(const Shape& shape) {
-  KASHI_CHECK(shape.IsTuple()) << shape;
-  return std::max<int64_t>(LeafCount(shape), 1);
-}
-
 HloSharding::HloSharding(NamedSharding named) {
   auto rep = std::make_shared<Rep>(Kind::kNamed);
   rep->named = std::move(named);
@@ -252,140 +188,6 @@ absl::StatusOr<HloSharding> HloSharding::V3ToV2Sharding(const NamedSharding& nam
   types.push_back(OpSharding::REPLICATED);
   KASHI_ASSIGN_OR_RETURN(TileAssignment tile, DevicesByAxes(named.mesh(), lists, kMaxListedDevices));
   return TrySubgroup(tile, types, kMaxListedDevices, metadata);
-}
-
-absl::StatusOr<HloSharding> HloSharding::FromProto(const OpSharding& proto) {
-  if (proto.type() != OpSharding::TUPLE || proto.has_named_sharding()) return LeafFromProto(proto);
-  if (!proto.metadata().empty()) return Internal("a tuple sharding has no metadata of its own");
-  std::vector<HloSharding> elements;
-  elements.reserve(proto.tuple_shardings().size());
-  for (const OpSharding& element : proto.tuple_shardings()) {
-    if (element.type() == OpSharding::TUPLE && !element.has_named_sharding()) {
-      return Internal("a tuple sharding within a tuple sharding: leaves are listed in pre-order");
-    }
-    KASHI_ASSIGN_OR_RETURN(HloSharding leaf, LeafFromProto(element));
-    elements.push_back(std::move(leaf));
-  }
-  return std::move(FlatTuple(std::move(elements)).SetShardGroupFromProto(proto));
-}
-
-absl::StatusOr<HloSharding> HloSharding::LeafFromProto(const OpSharding& proto) {
-  if (proto.has_named_sharding()) {
-    KASHI_ASSIGN_OR_RETURN(NamedSharding named, NamedSharding::FromProto(proto.named_sharding()));
-    return HloSharding(std::move(named));
-  }
-  const auto with_group = [&](HloSharding sharding) { return std::move(sharding.SetShardGroupFromProto(proto)); };
-  const std::vector<OpMetadata> metadata(proto.metadata().begin(), proto.metadata().end());
-  const absl::Span<const int64_t> devices = proto.tile_assignment_devices();
-  const absl::Span<const int64_t> dims = proto.tile_assignment_dimensions();
-  const absl::Span<const int64_t> reshape_dims = proto.iota_reshape_dims();
-  switch (proto.type()) {
-    case OpSharding::REPLICATED:
-      return with_group(Replicate(metadata));
-    case OpSharding::MANUAL:
-      return with_group(Manual(metadata));
-    case OpSharding::UNKNOWN:
-      return with_group(Unknown(metadata));
-    case OpSharding::UNREDUCED:
-      return with_group(Unreduced(metadata));
-    case OpSharding::MAXIMAL:
-    case OpSharding::OTHER:
-    case OpSharding::TUPLE:
-      break;
-  }
-  if (devices.size() == 1) return with_group(AssignDevice(devices[0], metadata));
-  if (!reshape_dims.empty() &&
-      std::all_of(reshape_dims.begin(), reshape_dims.end(), [](int64_t size) { return size == 1; })) {
-    return with_group(AssignDevice(0, metadata));
-  }
-  if (proto.type() == OpSharding::MAXIMAL) {
-    return Internal("a maximal sharding has one device, not %d", devices.size());
-  }
-  if (dims.empty()) return Internal("a tiled sharding without tile_assignment_dimensions");
-  for (int64_t size : dims) {
-    if (size < 1) return Internal("a tile assignment dimension of size %d", size);
-  }
-  TileAssignment tile;
-  if (!reshape_dims.empty()) {
-    const absl::Span<const int32_t> perm = proto.iota_transpose_perm();
-    std::optional<IotaTileAssignment> iota = IotaTileAssignment::TryCreate(dims, reshape_dims, perm);
-    if (!iota.has_value() || !iota->IsConsistent()) {
-      return Internal("iota_reshape_dims, iota_transpose_perm and tile_assignment_dimensions do not fit each other");
-    }
-    tile = TileAssignment(*std::move(iota));
-  } else {
-    if (devices.size() < 2) return Internal("a tiled sharding has two devices or more, not %d", devices.size());
-    if (SaturatingProduct(dims) != static_cast<int64_t>(devices.size())) {
-      return Internal("%d devices for %d tiles", devices.size(), SaturatingProduct(dims));
-    }
-    auto list = std::make_shared<Array<int64_t>>(dims);
-    std::copy(devices.begin(), devices.end(), list->begin());
-    tile = TileAssignment(std::move(list));
-  }
-  if (!proto.last_tile_dims().empty()) {
-    if (proto.replicate_on_last_tile_dim()) {
-      return Internal("replicate_on_last_tile_dim together with last_tile_dims");
-    }
-    const absl::Span<const OpSharding::Type> types = proto.last_tile_dims();
-    KASHI_ASSIGN_OR_RETURN(HloSharding sharding, TrySubgroup(tile, types, kMaxListedDevices, metadata));
-    return with_group(std::move(sharding));
-  }
-  HloSharding sharding = Tile(tile, metadata);
-  sharding.MutableRep()->replicate_on_last_tile_dim = proto.replicate_on_last_tile_dim();
-  return with_group(std::move(sharding));
-}
-
-OpSharding HloSharding::ToProto() const {
-  OpSharding proto;
-  const Rep& rep = *rep_;
-  if (rep.kind == Kind::kTuple) {
-    proto.set_type(OpSharding::TUPLE);
-    for (const HloSharding& element : rep.tuple_elements) *proto.add_tuple_shardings() = element.ToProto();
-    return proto;
-  }
-  if (rep.kind == Kind::kNamed) {
-    *proto.mutable_named_sharding() = rep.named->ToProto();
-    return proto;
-  }
-  proto.mutable_metadata()->Add(rep.metadata.begin(), rep.metadata.end());
-  if (IsShardGroup()) {
-    proto.set_is_shard_group(true);
-    proto.set_shard_group_id(rep.shard_group.shard_group_id);
-    proto.set_shard_group_type(rep.shard_group.shard_as ? OpSharding::AS : OpSharding::LIKE);
-  }
-  switch (rep.kind) {
-    case Kind::kReplicated:
-      proto.set_type(OpSharding::REPLICATED);
-      return proto;
-    case Kind::kManual:
-      proto.set_type(OpSharding::MANUAL);
-      return proto;
-    case Kind::kUnknown:
-      proto.set_type(OpSharding::UNKNOWN);
-      return proto;
-    case Kind::kUnreduced:
-      proto.set_type(OpSharding::UNREDUCED);
-      return proto;
-    case Kind::kMaximal:
-      proto.set_type(OpSharding::MAXIMAL);
-      proto.add_tile_assignment_devices(rep.tile.first());
-      return proto;
-    case Kind::kTiled:
-    case Kind::kTuple:
-    case Kind::kNamed:
-      break;
-  }
-  proto.set_type(OpSharding::OTHER);
-  proto.mutable_tile_assignment_dimensions()->Add(rep.tile.dimensions().begin(), rep.tile.dimensions().end());
-  if (const auto& iota = rep.tile.iota()) {
-    proto.mutable_iota_reshape_dims()->Add(iota->reshape_dims().begin(), iota->reshape_dims().end());
-    proto.mutable_iota_transpose_perm()->Add(iota->transpose_perm().begin(), iota->transpose_perm().end());
-  } else {
-    proto.mutable_tile_assignment_devices()->Add(rep.tile.array().begin(), rep.tile.array().end());
-  }
-  proto.set_replicate_on_last_tile_dim(rep.replicate_on_last_tile_dim);
-  proto.mutable_last_tile_dims()->Add(rep.subgroup_types.begin(), rep.subgroup_types.end());
-  return proto;
 }
 
 HloSharding::Rep* HloSharding::MutableRep() {
@@ -447,12 +249,6 @@ HloSharding& HloSharding::SetShardGroup(const ShardGroup& shard_group) {
   return *this;
 }
 
-HloSharding& HloSharding::SetShardGroupFromProto(const OpSharding& proto) {
-  if (!proto.is_shard_group()) return SetShardGroup(NotShardGroup());
-  return SetShardGroup(proto.shard_group_type() == OpSharding::AS ? ShardAs(proto.shard_group_id())
-                                                                  : ShardLike(proto.shard_group_id()));
-}
-
 const absl::StatusOr<HloSharding>& HloSharding::TryUnnamed() const {
   std::call_once(rep_->unnamed_once, [this] { rep_->unnamed = V3ToV2Sharding(*rep_->named); });
   return *rep_->unnamed;
@@ -506,277 +302,6 @@ int64_t HloSharding::GetUniqueDevice() const {
   const std::optional<int64_t> device = UniqueDevice();
   KASHI_CHECK(device.has_value()) << *this;
   return *device;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Tiles
-// ---------------------------------------------------------------------------------------------------------------------
-
-const TileAssignment& HloSharding::tile_assignment() const { return Unnamed().rep_->tile; }
-const std::vector<OpSharding::Type>& HloSharding::subgroup_types() const {
-  return IsTuple() ? rep_->subgroup_types : Unnamed().rep_->subgroup_types;
-}
-bool HloSharding::ReplicateOnLastTileDim() const { return !IsTuple() && Unnamed().rep_->replicate_on_last_tile_dim; }
-
-int64_t HloSharding::SubgroupDim(OpSharding::Type type) const {
-  const Rep& rep = *Unnamed().rep_;
-  const auto at = std::find(rep.subgroup_types.begin(), rep.subgroup_types.end(), type);
-  if (at == rep.subgroup_types.end()) return -1;
-  return rep.tile.num_dimensions() - (rep.subgroup_types.end() - at);
-}
-bool HloSharding::HasPartialReplication() const {
-  return ReplicateOnLastTileDim() || (!IsTuple() && SubgroupDim(OpSharding::REPLICATED) >= 0);
-}
-int64_t HloSharding::SubgroupReplicationDim() const {
-  return ReplicateOnLastTileDim() ? tile_assignment().num_dimensions() - 1 : SubgroupDim(OpSharding::REPLICATED);
-}
-int64_t HloSharding::SubgroupManualDim() const { return SubgroupDim(OpSharding::MANUAL); }
-int64_t HloSharding::SubgroupUnreducedDim() const { return SubgroupDim(OpSharding::UNREDUCED); }
-
-int64_t HloSharding::TiledDataRank() const {
-  KASHI_CHECK(!IsTuple() && IsTiledLeaf()) << *this;
-  const Rep& rep = *Unnamed().rep_;
-  if (rep.kind == Kind::kUnknown) return 0;
-  return rep.tile.num_dimensions() - (rep.replicate_on_last_tile_dim ? 1 : 0) -
-         static_cast<int64_t>(rep.subgroup_types.size());
-}
-
-int64_t HloSharding::NumTiles() const {
-  if (IsTileMaximal()) return 1;
-  return SaturatingProduct(tile_assignment().dimensions().first(TiledDataRank()));
-}
-
-int64_t HloSharding::NumTiles(absl::Span<const int64_t> dims) const {
-  if (IsTileMaximal()) return 1;
-  KASHI_CHECK(!HasPartialReplication() || static_cast<int64_t>(dims.size()) <= TiledDataRank());
-  int64_t tiles = 1;
-  for (int64_t dim : dims) tiles = SaturatingProduct({tiles, tile_assignment().dim(dim)});
-  return tiles;
-}
-
-int64_t HloSharding::TotalNumTiles() const {
-  if (IsTileMaximal()) return 1;
-  KASHI_CHECK(IsTiledLeaf()) << *this;
-  return tile_assignment().num_elements();
-}
-
-std::vector<int64_t> HloSharding::TileIndexForDevice(int64_t device) const {
-  KASHI_CHECK(!IsTuple() && IsTiledLeaf()) << *this;
-  std::vector<int64_t> index;
-  tile_assignment().Each([&](absl::Span<const int64_t> at, int64_t tile_device) {
-    if (tile_device == device) index.assign(at.begin(), at.end());
-  });
-  KASHI_CHECK(!index.empty()) << "device " << device << " has no tile in " << *this;
-  index.resize(TiledDataRank());
-  return index;
-}
-
-int64_t HloSharding::DeviceForTileIndex(absl::Span<const int64_t> index) const {
-  KASHI_CHECK(!IsReplicated() && !IsManual() && !IsUnknown() && !IsUnreduced()) << *this;
-  const TileAssignment& tile = tile_assignment();
-  if (IsTileMaximalLeaf()) return tile.first();
-  std::vector<int64_t> full(index.begin(), index.end());
-  if (static_cast<int64_t>(full.size()) == TiledDataRank()) full.resize(tile.num_dimensions(), 0);
-  return tile(full);
-}
-
-std::vector<int64_t> HloSharding::TileOffsetForDevice(const Shape& shape, int64_t device) const {
-  KASHI_CHECK(!IsTuple() && !IsManualLeaf() && !IsUnknownLeaf() && !IsUnreducedLeaf()) << *this;
-  if (IsTileMaximalLeaf()) return std::vector<int64_t>(shape.dimensions_size(), 0);
-  KASHI_CHECK_EQ(shape.dimensions_size(), TiledDataRank());
-  std::vector<int64_t> index = TileIndexForDevice(device);
-  for (size_t i = 0; i < index.size(); ++i) {
-    const int64_t size = shape.dimensions(static_cast<int>(i));
-    index[i] = std::min(index[i] * CeilOfRatio(size, tile_assignment().dim(i)), size);
-  }
-  return index;
-}
-
-std::vector<int64_t> HloSharding::TileLimitForDevice(const Shape& shape, int64_t device) const {
-  KASHI_CHECK(!IsTuple() && !IsManualLeaf() && !IsUnknownLeaf() && !IsUnreducedLeaf()) << *this;
-  if (IsTileMaximalLeaf()) return {shape.dimensions().begin(), shape.dimensions().end()};
-  KASHI_CHECK_EQ(shape.dimensions_size(), TiledDataRank());
-  std::vector<int64_t> index = TileIndexForDevice(device);
-  for (size_t i = 0; i < index.size(); ++i) {
-    const int64_t size = shape.dimensions(static_cast<int>(i));
-    index[i] = std::min((index[i] + 1) * CeilOfRatio(size, tile_assignment().dim(i)), size);
-  }
-  return index;
-}
-
-Shape HloSharding::TileShape(const Shape& shape) const {
-  if (IsTuple() || !IsTiledLeaf()) return shape;
-  Shape result = shape;
-  const int64_t rank = std::min<int64_t>(shape.dimensions_size(), TiledDataRank());
-  for (int i = 0; i < rank; ++i) {
-    result.set_dimensions(i, CeilOfRatio(shape.dimensions(i), tile_assignment().dim(i)));
-  }
-  return result;
-}
-
-Shape HloSharding::TileShape(const Shape& shape, int64_t device) const {
-  if (IsTuple() || !IsTiledLeaf()) return shape;
-  const std::vector<int64_t> offset = TileOffsetForDevice(shape, device);
-  const std::vector<int64_t> limit = TileLimitForDevice(shape, device);
-  Shape result = shape;
-  for (int i = 0; i < shape.dimensions_size(); ++i) result.set_dimensions(i, limit[i] - offset[i]);
-  return result;
-}
-
-absl::Status HloSharding::EachTile(
-    absl::Span<const int64_t> dims,
-    absl::FunctionRef<void(int64_t, absl::Span<const int64_t>, absl::Span<const int64_t>)> f) const {
-  KASHI_CHECK(!IsTuple() && IsTiledLeaf()) << *this;
-  const int64_t rank = TiledDataRank();
-  if (static_cast<int64_t>(dims.size()) != rank) {
-    return InvalidArgument("an array of rank %d for %s", dims.size(), ToString());
-  }
-  std::vector<int64_t> offsets(rank), limits(rank);
-  tile_assignment().Each([&](absl::Span<const int64_t> index, int64_t device) {
-    for (int64_t i = 0; i < rank; ++i) {
-      const int64_t tile = CeilOfRatio(dims[i], tile_assignment().dim(i));
-      offsets[i] = std::min(index[i] * tile, dims[i]);
-      limits[i] = std::min((index[i] + 1) * tile, dims[i]);
-    }
-    f(device, offsets, limits);
-  });
-  return absl::OkStatus();
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Tuples
-// ---------------------------------------------------------------------------------------------------------------------
-
-const std::vector<HloSharding>& HloSharding::tuple_elements() const { return rep_->tuple_elements; }
-std::vector<HloSharding>& HloSharding::tuple_elements() { return MutableRep()->tuple_elements; }
-
-HloSharding HloSharding::GetSubSharding(const Shape& shape, const ShapeIndex& index) const {
-  KASHI_CHECK(IsTuple()) << *this;
-  const Shape* part = &shape;
-  int64_t first = 0;
-  for (int64_t element : index) {
-    for (int64_t i = 0; i < element; ++i) first += LeafCount(part->tuple_shapes(static_cast<int>(i)));
-    part = &part->tuple_shapes(static_cast<int>(element));
-  }
-  const absl::Span<const HloSharding> leaves = tuple_elements();
-  if (!part->IsTuple()) {
-    KASHI_CHECK_LT(first, static_cast<int64_t>(leaves.size()));
-    return leaves[first];
-  }
-  const int64_t count = LeafCount(*part);
-  KASHI_CHECK_LE(first + count, static_cast<int64_t>(leaves.size()));
-  if (count == 0) return SingleTuple(*part, Replicate());
-  return Tuple(*part, leaves.subspan(first, count));
-}
-
-absl::StatusOr<HloSharding> HloSharding::GetTupleSharding(const Shape& shape) const {
-  if (!IsTuple()) return SingleTuple(shape, *this);
-  KASHI_RETURN_IF_ERROR(CheckLeafCount(shape));
-  return *this;
-}
-
-HloSharding HloSharding::NormalizeTupleSharding(const Shape& shape) const {
-  return shape.IsTuple() && !IsTuple() ? SingleTuple(shape, *this) : *this;
-}
-
-std::optional<HloSharding> HloSharding::ExtractSingleSharding() const {
-  if (!IsTuple()) return *this;
-  if (tuple_elements().empty()) return std::nullopt;
-  const HloSharding& first = tuple_elements().front();
-  for (const HloSharding& other : tuple_elements()) {
-    if (other != first) return std::nullopt;
-  }
-  return first;
-}
-
-absl::StatusOr<ShapeTree<HloSharding>> HloSharding::AsShapeTree(const Shape& shape) const {
-  if (!IsTuple()) return ShapeTree<HloSharding>(shape, *this);
-  KASHI_RETURN_IF_ERROR(CheckLeafCount(shape));
-  ShapeTree<HloSharding> tree(shape, Replicate());
-  size_t i = 0;
-  for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(shape)) {
-    *tree.mutable_element(leaf.index) = tuple_elements()[i++];
-  }
-  return tree;
-}
-
-ShapeTree<HloSharding> HloSharding::GetAsShapeTree(const Shape& shape) const {
-  absl::StatusOr<ShapeTree<HloSharding>> tree = AsShapeTree(shape);
-  KASHI_CHECK_OK(tree);
-  return *std::move(tree);
-}
-
-// A tuple without leaves may have one sharding, or none.
-absl::Status HloSharding::CheckLeafCount(const Shape& shape) const {
-  const int64_t leaves = LeafCount(shape);
-  const int64_t shardings = static_cast<int64_t>(tuple_elements().size());
-  if (leaves == shardings || (leaves == 0 && shardings == 1)) return absl::OkStatus();
-  return Internal("shape %s has %d leaves while this sharding has %d", ShapeUtil::HumanString(shape), leaves,
-                  shardings);
-}
-
-absl::Status HloSharding::Validate(const Shape& shape, std::optional<int64_t> num_devices) const {
-  if (shape.IsToken()) return absl::OkStatus();
-  const auto annotate = [](const absl::Status& status, const std::string& note) {
-    return absl::Status(status.code(), absl::StrCat(status.message(), "\n", note));
-  };
-  absl::Status status;
-  if (!IsTuple()) {
-    status = ValidateLeaf(shape, num_devices);
-  } else if (!shape.IsTuple()) {
-    status = InvalidArgument("Sharding is tuple-shaped but validation shape is not.");
-  } else if (status = CheckLeafCount(shape); status.ok()) {
-    size_t i = 0;
-    for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(shape)) {
-      const HloSharding& sharding = tuple_elements()[i++];
-      status = sharding.ValidateLeaf(leaf.shape, num_devices);
-      if (status.ok()) continue;
-      status = annotate(status, absl::StrCat("Note: While validating sharding tuple element ", leaf.index.ToString(),
-                                             " which is ", sharding.ToString()));
-      break;
-    }
-  }
-  if (status.ok()) return status;
-  return annotate(status, absl::StrCat("Note: While validating sharding ", ToString(), " against shape ",
-                                       ShapeUtil::HumanString(shape)));
-}
-
-absl::Status HloSharding::ValidateLeaf(const Shape& shape, std::optional<int64_t> num_devices) const {
-  if (shape.IsTuple()) return InvalidArgument("Validation shape is a tuple but sharding is not.");
-  if (UseNamedShardingLeaf()) {
-    KASHI_RETURN_IF_ERROR(named_sharding().Validate());
-    KASHI_RETURN_IF_ERROR(TryUnnamed().status());
-  }
-  if (IsReplicatedLeaf()) return absl::OkStatus();
-  const TileAssignment& tile = tile_assignment();
-  if (!tile.iota().has_value()) {
-    absl::flat_hash_set<int64_t> seen;
-    for (int64_t device : tile.array()) {
-      if (num_devices.has_value() && device >= *num_devices) {
-        return InvalidArgument("device %d > num_devices (%d) in tile assignment", device, *num_devices);
-      }
-      if (!seen.insert(device).second) return InvalidArgument("device %d is not unique in tile assignment", device);
-    }
-  } else if (!tile.iota()->IsConsistent()) {
-    return InvalidArgument("%s assigns no device to some tiles, or one to several", tile.ToString());
-  }
-  if (!IsTiledLeaf()) return absl::OkStatus();
-  // Tokens and the like have no dimensions.
-  if ((shape.IsArray() ? shape.rank() : 0) != TiledDataRank()) {
-    return InvalidArgument(
-        "Number of tile assignment dimensions (excluding subgroups) is different than the input rank. sharding=%s, "
-        "input_shape=%s",
-        ToString(), ShapeUtil::HumanString(shape));
-  }
-  if (num_devices.has_value() && tile.num_elements() != *num_devices) {
-    return InvalidArgument("tile_assignment should have %d devices, but has %d", *num_devices, tile.num_elements());
-  }
-  if (tile.num_elements() == 1) {
-    return InvalidArgument(
-        "Tile assignment only contains a single device. If a replicated sharding was intended, use "
-        "HloSharding::Replicated(). If a device placement was intended, use HloSharding::AssignDevice()");
-  }
-  return absl::OkStatus();
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

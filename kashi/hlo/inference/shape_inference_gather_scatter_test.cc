@@ -153,8 +153,16 @@ TEST(InferScatterShapeTest, Unbounded) {
       absl::StartsWith(InferScatter("f32[9,?];s32[7];f32[7,1]", rows), "error: Bounds of the window dimensions"));
 }
 
-TEST(InferScatterShapeTest, Errors) {
-  const std::vector<IndexErrorCase> cases = {
+void ExpectScatterErrors(const std::vector<IndexErrorCase>& cases) {
+  for (const IndexErrorCase& c : cases) {
+    const std::string text = InferScatter(c.operands, c.attributes);
+    EXPECT_TRUE(absl::StartsWith(text, absl::StrCat("error: ", c.error))) << c.operands << " " << c.attributes << "\n"
+                                                                          << text;
+  }
+}
+
+TEST(InferScatterShapeTest, ErrorsInTheDimensionNumbers) {
+  ExpectScatterErrors({
       {"();()", "", "Invalid argument count of scatter op: Expected 3, saw 2"},
       {"();();()", "", "Expected array argument for scatter indices"},
       {"();f32[3];()", "index_vector_dim=9", "Scatter indices parameter must be an integral tensor; got f32[3]."},
@@ -204,6 +212,11 @@ TEST(InferScatterShapeTest, Errors) {
       {"f32[2,2,2];s32[3,0];f32[3,2,2]",
        "index_vector_dim=1;update_window_dims={1,2};input_batching_dims={0};scatter_indices_batching_dims={2}",
        "Invalid scatter_indices_batching_dims set in scatter op; valid range is [0, 2), got: 2."},
+  });
+}
+
+TEST(InferScatterShapeTest, ErrorsInTheBoundsAndTypesOfUpdates) {
+  ExpectScatterErrors({
       {"f32[2,2];s32[3,0];f32[4,2,3]", "index_vector_dim=1;update_window_dims={1,2}",
        "Bounds of the window dimensions of updates must not exceed the bounds of the corresponding dimensions of "
        "operand. For dimension 2, updates bound is 3, operand bound is 2."},
@@ -214,12 +227,7 @@ TEST(InferScatterShapeTest, Errors) {
        "Reduction function's accumulator shape at index 0 differs from the init_value shape: f32[] vs s32[]"},
       {"f32[2,2];s32[3,0];s32[3,2,2]", "index_vector_dim=1;update_window_dims={1,2}",
        "Reduction function's 1-th parameter shape differs from the input type element type: f32[] vs s32[]"},
-  };
-  for (const IndexErrorCase& c : cases) {
-    const std::string text = InferScatter(c.operands, c.attributes);
-    EXPECT_TRUE(absl::StartsWith(text, absl::StrCat("error: ", c.error))) << c.operands << " " << c.attributes << "\n"
-                                                                          << text;
-  }
+  });
 }
 
 }  // namespace

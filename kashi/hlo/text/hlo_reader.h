@@ -149,6 +149,7 @@ class HloReader {
   bool ReadConstant(Pending* pending);
   bool CheckArity(Pending* pending);
   bool ReadNestedOperand(Pending* pending, Pending* operand, absl::string_view opcode);
+  bool MakeNestedOperand(Pending* pending, Pending* operand, absl::string_view opcode);
   HloInstruction* MakeInstruction(Pending* pending);
   bool CompleteFields(Pending* pending);
   bool CheckOperation(const Pending& pending);
@@ -170,6 +171,8 @@ class HloReader {
 
   // ---- Attributes.
   bool ReadAttributes(Pending* pending);
+  // `name=`. `begin` is where the name stands.
+  bool ReadAttributeName(absl::string_view* name, size_t* begin);
   bool ReadAttribute(Pending* pending);
   static absl::Span<const absl::string_view> CommonAttributes();  // that any instruction may have
   static bool IsAnyAttribute(absl::string_view name);

@@ -44,15 +44,21 @@ bool HloReader::ReadAttributes(Pending* pending) {
   return true;
 }
 
-bool HloReader::ReadAttribute(Pending* pending) {
+bool HloReader::ReadAttributeName(absl::string_view* name, size_t* begin) {
   scan_.SkipSpace();
-  const size_t begin = scan_.offset();
-  const absl::string_view name = scan_.ReadIdentHere();
-  if (name.empty() || scan_.PeekHere() != '=') {
-    scan_.Seek(begin);
+  *begin = scan_.offset();
+  *name = scan_.ReadIdentHere();
+  if (name->empty() || scan_.PeekHere() != '=') {
+    scan_.Seek(*begin);
     return ErrorHere("attribute name");
   }
-  scan_.Match('=');
+  return scan_.Match('=');
+}
+
+bool HloReader::ReadAttribute(Pending* pending) {
+  absl::string_view name;
+  size_t begin = 0;
+  if (!ReadAttributeName(&name, &begin)) return false;
   bool found = false;
   if (!ReadCommonAttribute(name, pending, &found)) return false;
   if (found) return true;
@@ -169,12 +175,26 @@ bool HloReader::ReadWord(absl::string_view what, Parse parse, Enum* value) {
   template <HloField field, int argument> \
   bool HloReader::Read##name(Pending* pending)
 
-KASHI_READ(Int) {
-  int64_t value = 0;
-  if (!ReadIntValue(&value)) return false;
-  pending->fields.Set<field>(value);
-  return true;
-}
+// A value that the field has as the text has it.
+#define KASHI_READ_VALUE(name, read)              \
+  KASHI_READ(name) {                              \
+    HloFieldType<field> value{};                  \
+    if (!read(&value)) return false;              \
+    pending->fields.Set<field>(std::move(value)); \
+    return true;                                  \
+  }
+KASHI_READ_VALUE(Int, ReadIntValue)
+KASHI_READ_VALUE(String, ReadStringValue)
+KASHI_READ_VALUE(IntList, ReadIntBraces)
+KASHI_READ_VALUE(IntListList, ReadIntLists)
+KASHI_READ_VALUE(PairList, ReadPairs)
+KASHI_READ_VALUE(Window, ReadWindowText)
+KASHI_READ_VALUE(DimLabels, ReadDimLabelsText)
+KASHI_READ_VALUE(Padding, ReadPaddingText)
+KASHI_READ_VALUE(SliceRanges, ReadSliceRanges)
+KASHI_READ_VALUE(ShapeList, ReadShapeBraces)
+KASHI_READ_VALUE(ReplicaGroups, ReadDeviceList)
+#undef KASHI_READ_VALUE
 
 KASHI_READ(Int32) {
   int64_t value = 0;
@@ -235,39 +255,11 @@ KASHI_READ(Float) {
   return true;
 }
 
-KASHI_READ(String) {
-  std::string value;
-  if (!ReadStringValue(&value)) return false;
-  pending->fields.Set<field>(std::move(value));
-  return true;
-}
-
-KASHI_READ(IntList) {
-  Int64List list;
-  if (!ReadIntBraces(&list)) return false;
-  pending->fields.Set<field>(std::move(list));
-  return true;
-}
-
 // A dimension that must be one, and says nothing.
 KASHI_READ(OneDimension) {
   Int64List list;
   if (!ReadIntBraces(&list)) return false;
   return list.size() == 1 || ErrorIn(*pending, "expects exactly one dimension in `dimensions`");
-}
-
-KASHI_READ(IntListList) {
-  std::vector<Int64List> lists;
-  if (!ReadIntLists(&lists)) return false;
-  pending->fields.Set<field>(std::move(lists));
-  return true;
-}
-
-KASHI_READ(PairList) {
-  SourceTargetPairs pairs;
-  if (!ReadPairs(&pairs)) return false;
-  pending->fields.Set<field>(std::move(pairs));
-  return true;
 }
 
 // `argument` is its place among the called computations.
@@ -423,45 +415,10 @@ KASHI_READ(Accuracy) {
   return true;
 }
 
-KASHI_READ(Window) {
-  kashi::Window window;
-  if (!ReadWindowText(&window)) return false;
-  pending->fields.Set<field>(std::move(window));
-  return true;
-}
-
-KASHI_READ(DimLabels) {
-  ConvolutionDimensionNumbers numbers;
-  if (!ReadDimLabelsText(&numbers)) return false;
-  pending->fields.Set<field>(std::move(numbers));
-  return true;
-}
-
-KASHI_READ(Padding) {
-  PaddingConfig padding;
-  if (!ReadPaddingText(&padding)) return false;
-  pending->fields.Set<field>(std::move(padding));
-  return true;
-}
-
-KASHI_READ(SliceRanges) {
-  kashi::SliceRanges ranges;
-  if (!ReadSliceRanges(&ranges)) return false;
-  pending->fields.Set<field>(std::move(ranges));
-  return true;
-}
-
 KASHI_READ(Aliasing) {
   OutputOperandAliasingPairs pairs;
   if (!ReadAliasingPairs(&pairs)) return false;
   if (!pairs.empty()) pending->fields.Set<field>(std::move(pairs));
-  return true;
-}
-
-KASHI_READ(ShapeList) {
-  std::vector<Shape> shapes;
-  if (!ReadShapeBraces(&shapes)) return false;
-  pending->fields.Set<field>(std::move(shapes));
   return true;
 }
 
@@ -476,13 +433,6 @@ KASHI_READ(Literal) {
   std::optional<kashi::Literal> literal = ReadLiteralWithShape(0);
   if (!literal.has_value()) return false;
   pending->fields.Set<field>(SharedLiteral(*std::move(literal)));
-  return true;
-}
-
-KASHI_READ(ReplicaGroups) {
-  CollectiveDeviceList devices;
-  if (!ReadDeviceList(&devices)) return false;
-  pending->fields.Set<field>(std::move(devices));
   return true;
 }
 

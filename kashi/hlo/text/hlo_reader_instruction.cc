@@ -269,33 +269,36 @@ bool HloReader::ReadOperand(Pending* pending) {
     return Error(name_begin, name_begin + percent + name.size(), absl::StrCat("instruction does not exist: ", name));
   }
 
-  // An operand that is an instruction itself.
-  if (++nesting_ > kMaxNestedOperands) {
-    return Error(begin, name_begin + name.size(), "operands are nested too deep");
-  }
   Pending operand;
   operand.begin = begin;
   operand.place = PlaceOf(begin);
   operand.has_shape = has_shape;
-  operand.shape = shape;
+  operand.shape = std::move(shape);
+  return ReadNestedOperand(pending, &operand, name);
+}
+
+// An operand that is an instruction itself. Where only the making of the instruction fails XLA goes on without it.
+bool HloReader::ReadNestedOperand(Pending* pending, Pending* operand, absl::string_view opcode) {
+  if (++nesting_ > kMaxNestedOperands) {
+    return Error(operand->begin, scan_.offset() + opcode.size(), "operands are nested too deep");
+  }
   const size_t diagnostics_before = diagnostics_.size();
   const int64_t errors_before = errors_;
-  if (ReadNestedOperand(pending, &operand, name)) {
+  if (MakeNestedOperand(pending, operand, opcode)) {
     --nesting_;
     return true;
   }
-  // Where only the making of the instruction fails XLA goes on without the operand.
-  if (!operand.has_operands || is_fatal_) return false;
+  if (!operand->has_operands || is_fatal_) return false;
   --nesting_;
   std::string why = diagnostics_.size() > diagnostics_before ? diagnostics_.back().message : "it is not valid";
   diagnostics_.resize(diagnostics_before);
   errors_ = errors_before;
-  Warning(begin, scan_.offset(), absl::StrCat("the operand is left out, as XLA leaves it out: ", why));
+  Warning(operand->begin, scan_.offset(), absl::StrCat("the operand is left out, as XLA leaves it out: ", why));
   return true;
 }
 
 // The instruction in the place of an operand, whose opcode is `name`.
-bool HloReader::ReadNestedOperand(Pending* pending, Pending* nested, absl::string_view name) {
+bool HloReader::MakeNestedOperand(Pending* pending, Pending* nested, absl::string_view name) {
   Pending& operand = *nested;
   if (!ReadRightSide(&operand, /*nested=*/true)) return false;
   const std::string anonymous = absl::StrCat(name, ".anon");

@@ -61,14 +61,9 @@ bool HloReader::ReadModuleHead() {
 bool HloReader::ReadHeadAttributes() {
   absl::flat_hash_set<absl::string_view> seen;
   while (scan_.Match(',')) {
-    scan_.SkipSpace();
-    const size_t begin = scan_.offset();
-    const absl::string_view name = scan_.ReadIdentHere();
-    if (name.empty() || scan_.PeekHere() != '=') {
-      scan_.Seek(begin);
-      return ErrorHere("attribute name");
-    }
-    scan_.Match('=');
+    absl::string_view name;
+    size_t begin = 0;
+    if (!ReadAttributeName(&name, &begin)) return false;
     if (!seen.insert(name).second) {
       return Error(begin, begin + name.size(), absl::StrCat("attribute \"", name, "\" already exists"));
     }

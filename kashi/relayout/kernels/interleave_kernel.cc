@@ -17,7 +17,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "kashi/relayout/kernels/element_bytes.h"
+#include "kashi/array/element_bytes.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kashi/relayout/kernels/interleave_kernel.cc"

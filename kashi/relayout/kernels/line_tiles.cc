@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kashi/relayout/kernels/element_bytes.h"
+#include "kashi/array/element_bytes.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kashi/relayout/kernels/line_tiles.cc"

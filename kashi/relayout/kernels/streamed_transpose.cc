@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kashi/array/element_bytes.h"
 #include "kashi/base/math.h"
-#include "kashi/relayout/kernels/element_bytes.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kashi/relayout/kernels/streamed_transpose.cc"

@@ -12,7 +12,7 @@
 #include <array>
 #include <cstring>
 
-#include "kashi/relayout/kernels/element_bytes.h"
+#include "kashi/array/element_bytes.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kashi/relayout/kernels/transpose_kernels.cc"
