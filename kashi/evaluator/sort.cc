@@ -3,8 +3,9 @@
 // The lines along the dimension are sorted as lists of indices, by which the elements of all operands then move. A
 // line is sorted by
 //
-//   keys        where the comparator is compare(f(a_i), f(b_i)) for one operand i: f of all elements at once, as unsigned
-//               integers in the same order, sorted by counting digits. f may be absent; often it makes all NaNs equal.
+//   keys        where the comparator is compare(f(a_i), f(b_i)) for one operand i: f of all elements at once, as
+//               unsigned integers in the same order, sorted by counting digits. f may be absent; often it makes all
+//               NaNs equal.
 //   comparator  otherwise, with one call for each comparison. The sort ends for any comparator; one that contradicts
 //               itself gives an unspecified order.
 #include <algorithm>

@@ -11,15 +11,17 @@
 //   OptionalLiteral bound = ValueInference(&b).AnalyzeConstant(sizes, ValueInferenceMode::kUpperBound).value();
 //   bound.Get<int32_t>({0});   // 10
 //
-// Parameters, random numbers, data from other devices or from outside, results of custom calls, and values that depend on
-// these are dynamic. A size of a dynamic dimension is dynamic, between 0 and the dimension's bound. A custom call "SetBound"
-// has a literal with upper bounds, or a tuple of upper bounds and of PRED, which is false where the bound is the value.
+// Parameters, random numbers, data from other devices or from outside, results of custom calls, and values that depend
+// on these are dynamic. A size of a dynamic dimension is dynamic, between 0 and the dimension's bound. A custom call
+// "SetBound" has a literal with upper bounds, or a tuple of upper bounds and of PRED, which is false where the bound is
+// the value.
 //   * Known element by element: elementwise operations; operations that only move elements, by indices that are known;
 //     select by a known predicate; reductions and windows.
-//   * Calls are followed. Of a conditional, what is the same in all branches that may run is known; of a loop, the elements
-//     of the state that its body does not change.
+//   * Calls are followed. Of a conditional, what is the same in all branches that may run is known; of a loop, the
+//     elements of the state that its body does not change.
 //   * Integers and PRED have bounds (integer_forms.h). They are never too narrow; where nothing is known there are none.
-//   * Other operations have a value if all their operands have one. A value that takes too much time or memory is dynamic.
+//   * Other operations have a value if all their operands have one. A value that takes too much time or memory is
+//     dynamic.
 #ifndef KASHI_EVALUATOR_VALUE_INFERENCE_H_
 #define KASHI_EVALUATOR_VALUE_INFERENCE_H_
 
