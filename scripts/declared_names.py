@@ -5,7 +5,7 @@ knows at each declaration in which namespaces it stands. Members of classes are 
 """
 import re
 
-_NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
+_NOISE = re.compile(r'//[^\n]*|R"([^()\\\s]*)\(.*?\)\1"|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
 _PREPROCESSOR = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.M)
 _OPENS_NAMESPACE = re.compile(r"^(?:inline )?namespace\s*([\w:]*)$")
 _TYPE = re.compile(r"^(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+(?:\[\[\w+\]\]\s*|alignas\([^)]*\)\s*)?(\w+)\s*(final)?\s*(?::(?!:)|$|<)")

@@ -1,5 +1,5 @@
-// batch-norm-training, -inference and -grad (docs/spec/hlo-ops.md 8). With n the number of elements of a feature, and m, v
-// its mean and variance:
+// batch-norm-training, -inference and -grad (docs/spec/hlo-ops.md 8). With n the number of elements of a feature, and
+// m, v its mean and variance:
 //
 //   training    m = sum(x)/n,  v = sum(x^2)/n - m^2
 //               y = (x - m) r scale + offset                                   r = 1/sqrt(v + epsilon)
@@ -7,7 +7,8 @@
 //   grad        dscale = sum(dy (x - m)) r,  doffset = sum(dy)
 //               dx = scale r/n (n dy - sum(dy) - (x - m) sum(dy (x - m))/(v + epsilon))
 //
-// Sums and factors are doubles; elements are computed in f32 or f64. Sums are made in portions that depend on the sizes alone.
+// Sums and factors are doubles; elements are computed in f32 or f64. Sums are made in portions that depend on the
+// sizes alone.
 #include <algorithm>
 #include <array>
 #include <cmath>

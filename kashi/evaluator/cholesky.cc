@@ -27,8 +27,8 @@ auto RealPart(const T& x) {
   return std::real(x);
 }
 
-// The pivot's square root decides. XLA's compiled code divides the diagonal element by it, so an imaginary part, which a
-// Hermitian matrix has not, comes through; so it does here.
+// The pivot's square root decides. XLA's compiled code divides the diagonal element by it, so an imaginary part,
+// which a Hermitian matrix has not, comes through; so it does here.
 template <typename T, typename Real>
 T DiagonalElement(const T& pivot, Real root) {
   if constexpr (is_complex_v<T>) {
@@ -57,7 +57,8 @@ bool FactorBlock(Matrix<T> a) {
   return true;
 }
 
-// a22 -= a21 a21^H, where `b` is -a21^H: rows in stripes, and of each only what is left of the diagonal, and a bit more.
+// a22 -= a21 a21^H, where `b` is -a21^H: rows in stripes, and of each only what is left of the diagonal, and a bit
+// more.
 template <typename T>
 void UpdateLower(Matrix<const T> a21, Matrix<const T> b, Matrix<T> a22) {
   constexpr int64_t kStripe = 4 * kMatrixBlock;

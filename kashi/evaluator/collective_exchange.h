@@ -34,8 +34,8 @@ absl::Status NeedsDevices(const Operation& op, const absl::Status& error);
 // holds.
 absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const CollectiveGroup& group,
                                                       std::vector<Value> values);
-// The same for results that are alike for all members: one of them makes what all get. Of n devices each then takes a share
-// of the work, and not all of it n times.
+// The same for results that are alike for all members: one of them makes what all get. Of n devices each then takes a
+// share of the work, and not all of it n times.
 absl::StatusOr<std::vector<Value>> ExchangeAndCombine(const Operation& op, const CollectiveGroup& group,
                                                       std::vector<Value> values, Device::CombineFunction combine);
 

@@ -29,7 +29,7 @@ bool AnyIsDynamic(const HloInstruction& instruction) {
          });
 }
 
-// Everything that the root is computed from.
+// The root, and every instruction that it is computed from.
 absl::flat_hash_set<const HloInstruction*> NeededBy(const HloInstruction* root) {
   absl::flat_hash_set<const HloInstruction*> needed = {root};
   std::vector<const HloInstruction*> waiting = {root};
@@ -107,29 +107,8 @@ class PlanBuilder {
   ComputationPlan plan_;
 };
 
-// Operations whose results are elements of their operands, as they are.
-bool MovesElements(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kConcatenate:
-    case HloOpcode::kDynamicReshape:
-    case HloOpcode::kDynamicSlice:
-    case HloOpcode::kDynamicUpdateSlice:
-    case HloOpcode::kGather:
-    case HloOpcode::kPad:
-    case HloOpcode::kReshape:
-    case HloOpcode::kReverse:
-    case HloOpcode::kSetDimensionSize:
-    case HloOpcode::kSlice:
-    case HloOpcode::kTranspose:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool ConvertsOperands(const HloInstruction& instruction) {
-  if (!MovesElements(instruction.opcode())) return false;
+  if (TraitsOf(instruction.opcode()).moved_operands == 0) return false;
   const PrimitiveType type = instruction.shape().element_type();
   for (const HloInstruction* operand : instruction.operands()) {
     const PrimitiveType given = operand->shape().element_type();
@@ -140,21 +119,13 @@ bool ConvertsOperands(const HloInstruction& instruction) {
 }
 
 bool HasDynamicSizes(const HloInstruction& instruction) {
-  // Whose results are values of others, sizes and all.
-  switch (instruction.opcode()) {
-    case HloOpcode::kParameter:
-    case HloOpcode::kConstant:
-    case HloOpcode::kTuple:
-    case HloOpcode::kGetTupleElement:
-    case HloOpcode::kCall:
-    case HloOpcode::kWhile:
-    case HloOpcode::kConditional:
-    case HloOpcode::kFusion:
-      return false;
+  switch (TraitsOf(instruction.opcode()).source) {
+    case ValueSource::kComputed:
+    case ValueSource::kOperand:
+      return AnyIsDynamic(instruction);
     default:
-      break;
+      return false;  // the result is an existing value, or one that computations make, with its own sizes
   }
-  return AnyIsDynamic(instruction);
 }
 
 // Whether operands and result have several floating-point types.
@@ -172,65 +143,23 @@ bool MixesPrecisions(const HloInstruction& instruction) {
 }
 
 bool MayDifferFromShape(const HloInstruction& instruction) {
-  switch (instruction.opcode()) {
-    // Values of other computations.
-    case HloOpcode::kParameter:
-    case HloOpcode::kCall:
-    case HloOpcode::kFusion:
-    case HloOpcode::kWhile:
-    case HloOpcode::kConditional:
-    case HloOpcode::kAsyncStart:
-    case HloOpcode::kAsyncUpdate:
-    case HloOpcode::kCustomCall:
-      return true;
-    // The verifier lets their types not differ.
-    case HloOpcode::kTuple:
-    case HloOpcode::kGetTupleElement:
-      return AnyIsDynamic(instruction);
+  const OperationTraits& traits = TraitsOf(instruction.opcode());
+  if (traits.is_made_elsewhere) return true;
+  switch (traits.source) {
+    case ValueSource::kParameter:
+    case ValueSource::kCall:
+    case ValueSource::kLoop:
+    case ValueSource::kBranch:
+      return true;  // a value of another computation
+    case ValueSource::kTuple:
+    case ValueSource::kTupleElement:
+      return AnyIsDynamic(instruction);  // the verifier does not let the types differ
     default:
       return AnyIsDynamic(instruction) || MixesPrecisions(instruction);
   }
 }
 
-// Whether the operation can do with tuples and tokens. All others read every operand as an array.
-bool TakesMoreThanArrays(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAddDependency:
-    case HloOpcode::kAfterAll:
-    case HloOpcode::kAllGatherDone:
-    case HloOpcode::kAllReduceDone:
-    case HloOpcode::kAsyncDone:
-    case HloOpcode::kAsyncStart:
-    case HloOpcode::kAsyncUpdate:
-    case HloOpcode::kBitcast:
-    case HloOpcode::kCall:
-    case HloOpcode::kCollectivePermute:
-    case HloOpcode::kCollectivePermuteDone:
-    case HloOpcode::kCollectivePermuteStart:
-    case HloOpcode::kConditional:
-    case HloOpcode::kCopy:
-    case HloOpcode::kCopyDone:
-    case HloOpcode::kCopyStart:
-    case HloOpcode::kCustomCall:
-    case HloOpcode::kDomain:
-    case HloOpcode::kFusion:
-    case HloOpcode::kGetTupleElement:
-    case HloOpcode::kInfeed:
-    case HloOpcode::kOptimizationBarrier:
-    case HloOpcode::kOutfeed:
-    case HloOpcode::kRecv:
-    case HloOpcode::kRecvDone:
-    case HloOpcode::kSend:
-    case HloOpcode::kSendDone:
-    case HloOpcode::kTuple:
-    case HloOpcode::kWhile:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// XLA's evaluator, too, calls infeed a failed precondition, and the others not implemented.
+// The codes are those of XLA's evaluator: infeed is a failed precondition, the others are not implemented.
 absl::Status CannotBeEvaluated(const HloInstruction& instruction) {
   const std::string message = absl::StrCat(instruction.name(), ": ", HloOpcodeString(instruction.opcode()),
                                            " needs a host or another program to talk to, and here is none");
@@ -238,7 +167,7 @@ absl::Status CannotBeEvaluated(const HloInstruction& instruction) {
                                                     : absl::UnimplementedError(message);
 }
 
-// The product of the sizes, where that has no zero, is beyond any memory; ShapeUtil::ElementsIn would wrap.
+// Whether an array has more bytes than an int64_t can count. ShapeUtil::ElementsIn would overflow.
 bool IsBeyondMemory(const Shape& shape) {
   bool is_beyond = false;
   ShapeUtil::ForEachSubshape(shape, [&](const Shape& part, const ShapeIndex&) {
@@ -253,7 +182,7 @@ bool IsBeyondMemory(const Shape& shape) {
 absl::Status RefusalOf(const HloInstruction& instruction) {
   if (FindEvaluation(instruction.opcode()) == nullptr) return CannotBeEvaluated(instruction);
   const auto is_no_array = [](const HloInstruction* operand) { return !operand->shape().IsArray(); };
-  if (!TakesMoreThanArrays(instruction.opcode()) && absl::c_any_of(instruction.operands(), is_no_array)) {
+  if (!TraitsOf(instruction.opcode()).takes_any_value && absl::c_any_of(instruction.operands(), is_no_array)) {
     return InvalidArgument("%s: %s takes arrays, and one of its operands is something else", instruction.name(),
                            HloOpcodeString(instruction.opcode()));
   }

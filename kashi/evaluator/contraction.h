@@ -1,5 +1,5 @@
-// What dot, ragged-dot, scaled-dot and convolution do to their operands before they multiply: the elements get the type in
-// which products are added up, and the dimensions the order in which matrices want them.
+// What dot, ragged-dot, scaled-dot and convolution do to their operands before they multiply: the elements get the
+// type in which products are added up, and the dimensions the order in which matrices want them.
 #ifndef KASHI_EVALUATOR_CONTRACTION_H_
 #define KASHI_EVALUATOR_CONTRACTION_H_
 
@@ -14,12 +14,12 @@
 
 namespace kashi::internal {
 
-// Elements as `accumulation`, a type that has all values of `result`. They become values of `result` on the way, as XLA has
-// it (docs/spec/hlo-ops.md 4): an f32 operand of a bf16 dot is rounded to bf16.
+// Elements as `accumulation`, a type that has all values of `result`. They become values of `result` on the way, as
+// XLA has it (docs/spec/hlo-ops.md 4): an f32 operand of a bf16 dot is rounded to bf16.
 absl::StatusOr<Value> ConvertOperand(EvaluationRun& run, Value value, PrimitiveType result, PrimitiveType accumulation);
 
-// Some of an array's elements: [i, j, ...] is element offset + i * strides[0] + j * strides[1] + ... Strides may be 0 or
-// negative. Views are made by adding dimensions, slowest first.
+// Some of an array's elements: [i, j, ...] is element offset + i * strides[0] + j * strides[1] + ... Strides may be 0
+// or negative. Views are made by adding dimensions, slowest first.
 struct StridedView {
   int64_t offset = 0;
   DimensionVector sizes;

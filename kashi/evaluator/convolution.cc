@@ -1,11 +1,12 @@
 // Evaluates convolution (docs/spec/hlo-ops.md 4). With the dimensions in order, lhs [n, x..., i], rhs [w..., i, o] and
 // out [n, x..., o], and one spatial dimension, it is
 //
-//   out[n, s, o] += sum over i of lhs[n, (s * stride - padding_low + w * window_dilation) / base_dilation, i] * rhs[w, i, o]
+//   out[n, s, o] += sum over i of
+//     lhs[n, (s * stride - padding_low + w * window_dilation) / base_dilation, i] * rhs[w, i, o]
 //
-// for each w and each s for which the division leaves no remainder and its result is in lhs. Those s are found first: along
-// each dimension they are a progression (Meeting), and so are the places in lhs that they read. Where progressions meet there
-// is a matrix product over i, whose rows are the steps of the longest progression:
+// for each w and each s for which the division leaves no remainder and its result is in lhs. Those s are found first:
+// along each dimension they are a progression (Meeting), and so are the places in lhs that they read. Where
+// progressions meet there is a matrix product over i, whose rows are the steps of the longest progression:
 //
 //   stride 2, base_dilation 3, w:    s = 1  4  7 ...   reads lhs[0], lhs[2], lhs[4] ...   by rhs[w]
 //
@@ -28,8 +29,8 @@
 namespace kashi::internal {
 namespace {
 
-// A dimension along which the window moves: spatial, or the batch with a window of size 1. Strides are those of the dense
-// arrays.
+// A dimension along which the window moves: spatial, or the batch with a window of size 1. Strides are those of the
+// dense arrays.
 struct Axis {
   int64_t lhs_size = 0, lhs_stride = 0;
   int64_t window_size = 1, rhs_stride = 0;
@@ -37,8 +38,9 @@ struct Axis {
   int64_t stride = 1, padding_low = 0, window_dilation = 1, base_dilation = 1;
 };
 
-// The i-th of `count` steps makes out[out_begin + i * out_step] of lhs[lhs_begin + i * lhs_step] and rhs[window_begin]. Or, if
-// window_count is not 1, of so many elements from there on and from window_begin on: they are contiguous in lhs and in rhs.
+// The i-th of `count` steps makes out[out_begin + i * out_step] of lhs[lhs_begin + i * lhs_step] and
+// rhs[window_begin]. Or, if window_count is not 1, of so many elements from there on and from window_begin on: they
+// are contiguous in lhs and in rhs.
 struct Meeting {
   int64_t window_begin, window_count;
   int64_t out_begin, out_step;
@@ -71,8 +73,8 @@ Wide Inverse(Wide a, Wide m) {
 
 // The steps with which element w of the window makes something of the range of out. None: a count of 0.
 Meeting MeetingOf(const Axis& axis, int64_t w, Range out) {
-  // Position p = s * stride + shift, in the dilated lhs, must be in [0, (lhs_size - 1) * base_dilation] and a multiple of
-  // base_dilation; so shift must be a multiple of the divisor, and s be what `first` is modulo `step`.
+  // Position p = s * stride + shift, in the dilated lhs, must be in [0, (lhs_size - 1) * base_dilation] and a
+  // multiple of base_dilation; so shift must be a multiple of the divisor, and s be what `first` is modulo `step`.
   Meeting meeting{w, 1, 0, 1, 0, 1, 0};
   const Wide shift = Wide{w} * axis.window_dilation - axis.padding_low;
   const int64_t divisor = GreatestCommonDivisor(axis.stride, axis.base_dilation);
@@ -168,8 +170,8 @@ struct Loop {
 };
 using Loops = absl::InlinedVector<Loop, 4>;
 
-// The loops over the steps of these meetings, but for those of one step. What goes on where the next faster loop ends is
-// merged with it.
+// The loops over the steps of these meetings, but for those of one step. What goes on where the next faster loop ends
+// is merged with it.
 Loops MakeLoops(const std::vector<Axis>& axes, absl::Span<const Meeting* const> meetings) {
   Loops loops;
   for (size_t i = axes.size(); i-- > 0;) {
@@ -277,8 +279,8 @@ class Runner {
   T* out_;
 };
 
-// Pieces of out, each a range of numbers along one axis, that are worth a thread of their own and let a piece of out stay in
-// the cache while the window goes over it. They depend on sizes alone, and so does the order of additions.
+// Pieces of out, each a range of numbers along one axis, that are worth a thread of their own and let a piece of out
+// stay in the cache while the window goes over it. They depend on sizes alone, and so does the order of additions.
 struct Pieces {
   size_t axis = 0;
   int64_t length = 0;  // of one
@@ -400,7 +402,7 @@ absl::StatusOr<Value> Saturate(EvaluationRun& run, Value value, PrimitiveType ty
   return result;
 }
 
-// ---- From the instruction's dimensions to ours and back ---------------------------------------------------------------
+// ---- From the instruction's dimensions to ours and back ------------------------------------------------------------
 
 // What the names of dimensions say, with sizes.
 struct Problem {

@@ -120,7 +120,7 @@ TEST(ConvolutionTest, HugeAttributes) {
   EXPECT_EQ(ConvolveVectors("5", "1,10", "rhs_dilate=4611686018427387904 pad=4611686018427387904_0", 1), "{50}");
 }
 
-// ---- Random convolutions ---------------------------------------------------------------------------------------------
+// ---- Random convolutions -------------------------------------------------------------------------------------------
 
 struct RandomConvolution {
   struct Window {
@@ -131,8 +131,8 @@ struct RandomConvolution {
   std::vector<Window> windows;
   int64_t batch, inputs, outputs;  // inputs of one feature group; batch of the result
   int64_t feature_groups = 1, batch_groups = 1;
-  // For each array: where its dimensions are. [0] and [1]: batch and feature (kernel: input and output feature), then the
-  // spatial ones.
+  // For each array: where its dimensions are. [0] and [1]: batch and feature (kernel: input and output feature), then
+  // the spatial ones.
   std::vector<int64_t> lhs_place, rhs_place, out_place;
 
   int64_t Pick(std::mt19937_64& random, int64_t low, int64_t high) {
@@ -328,8 +328,8 @@ TEST(ConvolutionTest, OfManyPieces) {
   }
 }
 
-// A product of 6 pairs of matrices as compilers for TPU write it: the dimension of the pairs is spatial, and the window, as
-// large as it is, meets each place but once.
+// A product of 6 pairs of matrices as compilers for TPU write it: the dimension of the pairs is spatial, and the
+// window, as large as it is, meets each place but once.
 TEST(ConvolutionTest, BatchOfProducts) {
   std::mt19937_64 random(3);
   RandomConvolution convolution(random, 1);
@@ -347,7 +347,8 @@ TEST(ConvolutionTest, BatchOfProducts) {
     ENTRY e {
       x = f32[6,7,8] parameter(0)
       w = f32[6,8,9] parameter(1)
-      ROOT d = f32[6,7,9] dot(x, w), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}
+      ROOT d = f32[6,7,9] dot(x, w), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0},
+          rhs_contracting_dims={1}
     })",
                                        arguments);
   EXPECT_EQ(EvaluateText(convolution.Text("f32"), arguments), product);

@@ -1,5 +1,5 @@
-// custom-call (docs/spec/hlo-ops.md 6). The targets that we know are those that XLA's own passes, and the TPU compiler, put
-// into modules in place of operations. Each takes and gives what its line in kTargets says.
+// custom-call (docs/spec/hlo-ops.md 6). The targets that we know are those that XLA's own passes, and the TPU
+// compiler, put into modules in place of operations. Each takes and gives what its line in kTargets says.
 #include "kashi/evaluator/custom_call.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ namespace kashi::internal {
 
 namespace {
 
-// ---- Notes to the compiler: the operand itself, or the tuple of all operands ------------------------------------------
+// ---- Notes to the compiler: the operand itself, or the tuple of all operands ---------------------------------------
 
 absl::StatusOr<Value> PassOn(Operation& op) {
   const Shape& shape = op.instruction.shape();
@@ -49,7 +49,7 @@ absl::StatusOr<Value> PassOn(Operation& op) {
       std::vector<Value>(std::make_move_iterator(op.operands.begin()), std::make_move_iterator(op.operands.end())));
 }
 
-// ---- Borders of manual regions, on one of the devices (sharding_border.h) ------------------------------------------------
+// ---- Borders of manual regions, on one of the devices (sharding_border.h) ------------------------------------------
 
 // What comes from members of the device's group, operand by operand.
 absl::StatusOr<Value> LeaveRegion(Operation& op, absl::Span<const ShardingBorder> borders, const Device& device) {
@@ -120,7 +120,7 @@ absl::StatusOr<Value> Nothing(Operation& op) {
   return Value::MakeTuple({});
 }
 
-// ---- Arrays of dynamic sizes, as XLA hands them to code that knows only static ones ------------------------------------------
+// ---- Arrays of dynamic sizes, as XLA hands them to code that knows only static ones --------------------------------
 
 // The elements that both have, the others of `to` zeros. Pre: equal types and ranks.
 absl::StatusOr<Value> Resize(EvaluationRun& run, const Value& from, absl::Span<const int64_t> sizes) {
@@ -183,7 +183,7 @@ absl::StatusOr<Value> ConcatBitcast(Operation& op) {
   return ReinterpretPhysicalBytes(op.run, parts, op.instruction.shape());
 }
 
-// ---- 64 bits out of 32, for processors that know no 64-bit types -------------------------------------------------------
+// ---- 64 bits out of 32, for processors that know no 64-bit types ---------------------------------------------------
 //
 //   u64, s64: low + high 2^32        c64: low + high i        f64: high + low, where low is what f32 cut off
 //
@@ -250,7 +250,7 @@ absl::StatusOr<Value> SplitHalf(Operation& op, bool is_high) {
 absl::StatusOr<Value> SplitLow(Operation& op) { return SplitHalf(op, /*is_high=*/false); }
 absl::StatusOr<Value> SplitHigh(Operation& op) { return SplitHalf(op, /*is_high=*/true); }
 
-// ---- Linear algebra -----------------------------------------------------------------------------------------------------
+// ---- Linear algebra ------------------------------------------------------------------------------------------------
 
 // a[..., n, n] -> the same
 bool IsOfSquareMatrices(const Operation& op) {
@@ -312,7 +312,8 @@ absl::StatusOr<Value> EvaluateEigh(Operation& op) {
   return MakeTupleResultOf(op, std::move(eigen.vectors), std::move(eigen.values));
 }
 
-// A matrix in quadrants (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11), not sorted. The rows of v are the eigenvectors.
+// A matrix in quadrants (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11), not sorted. The rows of v are the
+// eigenvectors.
 absl::StatusOr<Value> EvaluateEighOfQuadrants(Operation& op) {
   const auto is_quadrant = [&](const Value& a) {
     return a.is_array() && a.rank() >= 2 && a.shape() == op.operands[0].shape() &&
@@ -353,7 +354,7 @@ absl::StatusOr<Value> EvaluateEighOfQuadrants(Operation& op) {
   return MakeTupleResult(op, std::move(results));
 }
 
-// ------------------------------------------------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------------------------------------------
 
 struct Target {
   absl::string_view name;
@@ -361,8 +362,8 @@ struct Target {
 };
 
 constexpr Target kTargets[] = {
-    // Sharding, memory and layout: no change of values. They are refused where shapes differ, for then the values of other
-    // devices are asked for.
+    // Sharding, memory and layout: no change of values. They are refused where shapes differ, for then the values of
+    // other devices are asked for.
     {"Sharding", PassOn},
     {"SPMDFullToShardShape", CrossBorder},
     {"SPMDShardToFullShape", CrossBorder},
@@ -429,8 +430,8 @@ const Target* FindTarget(absl::string_view name) {
   return found == std::end(kTargets) ? nullptr : found;
 }
 
-// Calls that have no meaning outside of the process or the processor that they are made for, or that we have no rule for, and
-// what they are.
+// Calls that have no meaning outside of the process or the processor that they are made for, or that we have no rule
+// for, and what they are.
 struct ForeignTarget {
   absl::string_view prefix;
   absl::string_view what;
@@ -463,7 +464,7 @@ absl::Status UnknownTarget(const Operation& op) {
       op.instruction.name(), name, foreign == std::end(kForeignTargets) ? "is not known" : foreign->what);
 }
 
-// ---- Handlers ------------------------------------------------------------------------------------------------------------
+// ---- Handlers ------------------------------------------------------------------------------------------------------
 
 absl::StatusOr<Value> CallHandler(const CustomCallHandler& handler, const Operation& op) {
   std::vector<Literal> literals;

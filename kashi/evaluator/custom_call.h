@@ -1,7 +1,8 @@
-// What custom calls compute. Asked in turn: EvaluationOptions::custom_call_handler, this registry, and the few targets that
-// we know ourselves (custom_call.cc).
+// What custom calls compute. Asked in turn: EvaluationOptions::custom_call_handler, this registry, and the few
+// targets that we know ourselves (custom_call.cc).
 //
-//   CustomCallRegistry::Global().Register("scale", [](const HloInstruction& call, absl::Span<const Literal* const> x) {…});
+//   CustomCallRegistry::Global().Register(
+//       "scale", [](const HloInstruction& call, absl::Span<const Literal* const> x) {…});
 #ifndef KASHI_EVALUATOR_CUSTOM_CALL_H_
 #define KASHI_EVALUATOR_CUSTOM_CALL_H_
 

@@ -1,5 +1,5 @@
-// What the functions of custom calls share (custom_call.cc has the table of targets), and those that have files of their own.
-// Each takes the operands, and gives the results, that its line here says; UNIMPLEMENTED for others.
+// What the functions of custom calls share (custom_call.cc has the table of targets), and those that have files of
+// their own. Each takes the operands, and gives the results, that its line here says; UNIMPLEMENTED for others.
 #ifndef KASHI_EVALUATOR_CUSTOM_CALL_FUNCTIONS_H_
 #define KASHI_EVALUATOR_CUSTOM_CALL_FUNCTIONS_H_
 
@@ -31,14 +31,14 @@ absl::StatusOr<Value> MakeTupleResultOf(const Operation& op, Values&&... values)
   return MakeTupleResult(op, std::move(all));
 }
 
-// ---- top_k_custom_calls.cc --------------------------------------------------------------------------------------------------
+// ---- top_k_custom_calls.cc -----------------------------------------------------------------------------------------
 
 // TopK: (x[..., n]) -> ([..., k], s32[..., k])
 absl::StatusOr<Value> EvaluateTopKCall(Operation& op);
 // PartialReduce, ApproxTopK: (x[..., n], indices[..., n], x's initial value, an index) -> ([..., k], indices[..., k])
 absl::StatusOr<Value> EvaluateApproximateTopK(Operation& op);
 
-// ---- jax_custom_calls.cc: calls of JAX on a CPU that need no LAPACK -------------------------------------------------------------
+// ---- jax_custom_calls.cc: calls of JAX on a CPU that need no LAPACK ------------------------------------------------
 
 // tridiagonal_solve_perturbed_ffi: (lower[..., n], diagonal[..., n], upper[..., n], b[..., n, c]) -> x[..., n, c]
 absl::StatusOr<Value> SolveTridiagonalPerturbed(Operation& op);

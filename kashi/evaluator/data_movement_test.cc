@@ -40,7 +40,8 @@ class MovementTest : public ::testing::Test {
     return dims;
   }
 
-  // Checks out[i] == source(i) for every index i of the result of `instruction` on counts of these sizes; -1: any value.
+  // Checks out[i] == source(i) for every index i of the result of `instruction` on counts of these sizes; -1: any
+  // value.
   template <typename Source>
   void Expect(absl::Span<const int64_t> out_dims, absl::Span<const int64_t> in_dims, absl::string_view instruction,
               Source source) {

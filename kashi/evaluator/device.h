@@ -27,8 +27,8 @@ class Device {
   int64_t partition_id() const { return id_ % partition_count_; }
   int64_t id() const { return id_; }  // replica_id * partition_count + partition_id
 
-  // Gives `operands` to the other members and waits for theirs. All of `members` (device ids, this one among them) must come
-  // here with the same instruction and the same members; an error on all of them if they never will.
+  // Gives `operands` to the other members and waits for theirs. All of `members` (device ids, this one among them)
+  // must come here with the same instruction and the same members; an error on all of them if they never will.
   virtual absl::StatusOr<std::shared_ptr<const Given>> Exchange(const HloInstruction& collective,
                                                                 absl::Span<const int64_t> members,
                                                                 std::vector<Value> operands) = 0;

@@ -26,11 +26,11 @@ absl::StatusOr<DeviceCounts> DeviceCountsOf(const HloModule& module);
 // device i's, under the shape of the root. Without `counts` they are those of the module's head; a head that says
 // nothing (one device) runs as replicas, as many as there are argument lists. The module must have passed the verifier.
 //
-// Memory, work and time are limited for all devices together, else options hold for each device by itself (loops, seed);
-// what is to be called is called from several threads at once.
-// INVALID_ARGUMENT if the lists are not as many as the devices. The first error on any device ends the run on all, and
-// is the result, with the device's number ahead of it. FAILED_PRECONDITION if devices wait for each other forever: it
-// says which device waits where, and for whom.
+// Memory, work and time are limited for all devices together, else options hold for each device by itself (loops,
+// seed); what is to be called is called from several threads at once. INVALID_ARGUMENT if the lists are not as many
+// as the devices. The first error on any device ends the run on all, and is the result, with the device's number
+// ahead of it. FAILED_PRECONDITION if devices wait for each other forever: it says which device waits where, and for
+// whom.
 absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
                                                   std::vector<std::vector<Literal>> arguments_of_devices,
                                                   const EvaluationOptions& options = {},

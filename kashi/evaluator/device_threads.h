@@ -10,8 +10,8 @@
 
 namespace kashi::internal {
 
-// Calls f for each device: all at once, in a thread each, so that they can meet; or one after the other, where they do not.
-// Errors are as above.
+// Calls f for each device: all at once, in a thread each, so that they can meet; or one after the other, where they
+// do not. Errors are as above.
 using DeviceFunction = absl::FunctionRef<absl::Status(Device& device)>;
 absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f);
 absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, DeviceFunction f);

@@ -1,5 +1,5 @@
-// Evaluates dot, ragged-dot and scaled-dot (docs/spec/hlo-ops.md 4): operands become matrices, matrix_product.h does the
-// rest.
+// Evaluates dot, ragged-dot and scaled-dot (docs/spec/hlo-ops.md 4): operands become matrices, matrix_product.h does
+// the rest.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -31,8 +31,8 @@ bool SizesAgree(const Value& lhs, const Value& rhs, const DotDimensionNumbers& d
          SizesAgree(lhs, dnums.lhs_batch_dimensions(), rhs, dnums.rhs_batch_dimensions());
 }
 
-// result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n], where b, m, k and n stand for any number of dimensions each.
-// The operands have the accumulation type of the result.
+// result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n], where b, m, k and n stand for any number of dimensions
+// each. The operands have the accumulation type of the result.
 absl::StatusOr<Value> Dot(Operation& op, Value lhs, Value rhs) {
   const DotDimensionNumbers& dnums = op.instruction.dot_dimension_numbers();
   if (!SizesAgree(lhs, rhs, dnums)) return SizesDisagree(op);
@@ -131,7 +131,8 @@ void RunRaggedRows(const RaggedDot& dot, T* out, StopFunction is_stopped) {
 
 // What is summed over is ragged: each group has a result of its own.
 //
-//   out[j, b, m, n] = sum over before, r of group j, behind of lhs[b, m, before, r, behind] * rhs[b, before, r, behind, n]
+//   out[j, b, m, n] = sum over before, r of group j, behind of
+//     lhs[b, m, before, r, behind] * rhs[b, before, r, behind, n]
 template <typename T>
 void RunRaggedSums(const RaggedDot& dot, T* out, StopFunction is_stopped) {
   const int64_t length = dot.LengthOf(dot.ragged), k = dot.before * length;
@@ -245,7 +246,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedDot>(Operation& op) {
 
 namespace {
 
-// Each element of the operand times the scale of the block in which it lies. A lone scale is everybody's, whatever its rank.
+// Each element of the operand times the scale of the block in which it lies. A lone scale is everybody's, whatever
+// its rank.
 //
 //   operand f32[4,64], scale f32[4,2]: element (i, j) is multiplied by scale (i, j / 32)
 absl::StatusOr<Value> Scale(Operation& op, const Value& operand, Value scale) {

@@ -214,7 +214,8 @@ TEST(RaggedDotTest, RaggedRows) {
       a = f32[4,2] constant({{1, 2}, {3, 4}, {5, 6}, {7, 8}})
       b = f32[3,2,1] constant({{{1}, {10}}, {{9}, {9}}, {{100}, {1000}}})
       g = s32[3] constant({2, 0, 1})
-      ROOT d = f32[4,1] ragged-dot(a, b, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}
+      ROOT d = f32[4,1] ragged-dot(a, b, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0},
+          rhs_group_dims={0}
     })");
   EXPECT_EQ(result, (LiteralUtil::CreateR2<float>({{21}, {43}, {6500}, {0}})));
 }
@@ -226,7 +227,8 @@ TEST(RaggedDotTest, RaggedRowsWithGroupsForEachBatch) {
       a = f32[2,3,1] constant({{{1}, {2}, {3}}, {{4}, {5}, {6}}})
       b = f32[2,2,1,1] constant({{{{1}}, {{10}}}, {{{100}}, {{1000}}}})
       g = s64[2,2] constant({{1, 1}, {2, 5}})
-      ROOT d = f32[2,3,1] ragged-dot(a, b, g), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={1}, rhs_contracting_dims={2}, lhs_ragged_dims={1}, rhs_group_dims={0}
+      ROOT d = f32[2,3,1] ragged-dot(a, b, g), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={1},
+          rhs_contracting_dims={2}, lhs_ragged_dims={1}, rhs_group_dims={0}
     })");
   EXPECT_EQ(result, (LiteralUtil::CreateR3<float>({{{1}, {200}, {0}}, {{40}, {50}, {6000}}})));
 }
@@ -260,7 +262,8 @@ TEST(RaggedDotTest, RaggedBatch) {
       a = f32[4,2] constant({{1, 2}, {3, 4}, {5, 6}, {7, 8}})
       b = f32[4,2] constant({{1, 1}, {1, 1}, {10, 10}, {1, 1}})
       g = s32[2] constant({1, 2})
-      ROOT d = f32[4] ragged-dot(a, b, g), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={1}, lhs_ragged_dims={0}
+      ROOT d = f32[4] ragged-dot(a, b, g), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0},
+          rhs_contracting_dims={1}, lhs_ragged_dims={0}
     })");
   EXPECT_EQ(result, LiteralUtil::CreateR1<float>({3, 7, 110, 0}));
 }
@@ -271,7 +274,8 @@ TEST(RaggedDotTest, SizesOfGroupsMayBeAnything) {
       a = f32[3,1] constant({{1}, {2}, {3}})
       b = f32[4,1,1] constant({{{1}}, {{10}}, {{100}}, {{1000}}})
       g = s64[4] constant({-5, 6, 9223372036854775807, 9223372036854775807})
-      ROOT d = f32[3,1] ragged-dot(a, b, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}
+      ROOT d = f32[3,1] ragged-dot(a, b, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0},
+          rhs_group_dims={0}
     })");
   EXPECT_EQ(result, (LiteralUtil::CreateR2<float>({{10}, {200}, {300}})));
 }

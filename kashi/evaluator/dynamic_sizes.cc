@@ -1,7 +1,9 @@
 // The sizes of results where sizes are only known when the program runs (docs/spec/hlo-ops.md 2, set-dimension-size).
 //
-// A value has the sizes that it has, so all rules but a few are those of shape inference, asked about operands of these
-// sizes. The few are operations that name sizes themselves.
+// Shape inference says the sizes of most results, given operands with the sizes that they really have. A few
+// operations name sizes themselves; they have rules of their own (dynamic_sizes.h).
+#include "kashi/evaluator/dynamic_sizes.h"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -12,6 +14,7 @@
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/computation_plan.h"
+#include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/inference/instruction_shape.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
@@ -34,9 +37,12 @@ absl::StatusOr<int64_t> ScalarOf(const Value& value) {
   }
 }
 
-// Dynamic dimensions of the result take what is left of the elements: all if there is one, else the operand's dynamic
-// dimensions in their order.
-absl::StatusOr<Sizes> SizesOfReshape(const HloInstruction& reshape, const Value& operand) {
+}  // namespace
+
+// One dynamic dimension of the result has the size that the number of elements leaves. Several have the sizes of the
+// operand's dynamic dimensions, in order.
+absl::StatusOr<Sizes> SizesOfReshape(const HloInstruction& reshape, absl::Span<const Value> operands) {
+  const Value& operand = operands[0];
   const Shape& shape = reshape.shape();
   Sizes sizes = SizesOf(shape);
   std::vector<size_t> dynamic;
@@ -68,7 +74,8 @@ absl::StatusOr<Sizes> SizesOfReshape(const HloInstruction& reshape, const Value&
   return sizes;
 }
 
-absl::StatusOr<Sizes> SizesOfSlice(const HloInstruction& slice, const Value& operand) {
+absl::StatusOr<Sizes> SizesOfSlice(const HloInstruction& slice, absl::Span<const Value> operands) {
+  const Value& operand = operands[0];
   Sizes sizes(operand.dimensions().size());
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int64_t limit = std::min(slice.slice_limits()[i], operand.dimensions()[i]);
@@ -85,6 +92,29 @@ absl::StatusOr<Sizes> SizesOfSetDimensionSize(const HloInstruction& set, absl::S
   return sizes;
 }
 
+absl::StatusOr<Sizes> SizesOfBroadcast(const HloInstruction& broadcast, absl::Span<const Value> operands) {
+  Sizes sizes = SizesOf(broadcast.shape());
+  for (int i = 0; i < operands[0].rank(); ++i) sizes[broadcast.dimensions(i)] = operands[0].dimension(i);
+  return sizes;
+}
+
+absl::StatusOr<Sizes> SizesOfDynamicSlice(const HloInstruction& slice, absl::Span<const Value> operands) {
+  Sizes sizes = SizesOf(slice.shape());
+  for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = std::min(sizes[i], operands[0].dimensions()[i]);
+  return sizes;
+}
+
+absl::StatusOr<Sizes> SizesOfDynamicReshape(const HloInstruction& reshape, absl::Span<const Value> operands) {
+  Sizes sizes;
+  for (size_t i = 1; i < operands.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(const int64_t size, ScalarOf(operands[i]));
+    sizes.push_back(std::clamp<int64_t>(size, 0, reshape.shape().dimensions(static_cast<int64_t>(i) - 1)));
+  }
+  return sizes;
+}
+
+namespace {
+
 // What shape inference says of the same instruction with operands of these shapes.
 absl::StatusOr<Shape> InferredFor(const HloInstruction& instruction, absl::Span<const Value> operands) {
   std::vector<std::unique_ptr<HloInstruction>> stand_ins;
@@ -98,39 +128,8 @@ absl::StatusOr<Shape> InferredFor(const HloInstruction& instruction, absl::Span<
   return InferInstructionShape(*clone);
 }
 
-// Nothing for operations whose sizes shape inference tells.
-absl::StatusOr<std::optional<Sizes>> OwnSizes(const HloInstruction& instruction, absl::Span<const Value> operands) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kReshape:
-      return SizesOfReshape(instruction, operands[0]);
-    case HloOpcode::kSlice:
-      return SizesOfSlice(instruction, operands[0]);
-    case HloOpcode::kSetDimensionSize:
-      return SizesOfSetDimensionSize(instruction, operands);
-    case HloOpcode::kBroadcast: {
-      Sizes sizes = SizesOf(instruction.shape());
-      for (int i = 0; i < operands[0].rank(); ++i) sizes[instruction.dimensions(i)] = operands[0].dimension(i);
-      return sizes;
-    }
-    case HloOpcode::kDynamicSlice: {
-      Sizes sizes = SizesOf(instruction.shape());
-      for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = std::min(sizes[i], operands[0].dimensions()[i]);
-      return sizes;
-    }
-    case HloOpcode::kDynamicReshape: {
-      Sizes sizes;
-      for (size_t i = 1; i < operands.size(); ++i) {
-        KASHI_ASSIGN_OR_RETURN(const int64_t size, ScalarOf(operands[i]));
-        sizes.push_back(std::clamp<int64_t>(size, 0, instruction.shape().dimensions(static_cast<int64_t>(i) - 1)));
-      }
-      return sizes;
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
-// The arrays of `declared` with the sizes that were inferred for them. Of types, text has the say: f32[<=4] add(bf16[<=4] …).
+// The arrays of `declared` with the sizes that were inferred for them. The types are those of `declared`, since text
+// may have f32[<=4] add(bf16[<=4] …).
 absl::StatusOr<std::vector<DenseShape>> ShapesWithSizesOf(const Shape& inferred, const Shape& declared) {
   std::vector<DenseShape> shapes = ResultShapes(declared);
   for (size_t i = 0; i < shapes.size(); ++i) {
@@ -147,13 +146,13 @@ absl::StatusOr<std::vector<DenseShape>> ShapesWithSizesOf(const Shape& inferred,
 
 absl::StatusOr<std::vector<DenseShape>> DynamicResultShapes(const HloInstruction& instruction,
                                                             absl::Span<const Value> operands) {
-  KASHI_ASSIGN_OR_RETURN(const std::optional<Sizes> own, OwnSizes(instruction, operands));
-  if (own.has_value()) {
-    KASHI_ASSIGN_OR_RETURN(DenseShape shape, MakeCheckedDenseShape(instruction.shape().element_type(), *own));
+  if (const SizesFunction sizes_of = TraitsOf(instruction.opcode()).sizes; sizes_of != nullptr) {
+    KASHI_ASSIGN_OR_RETURN(const Sizes sizes, sizes_of(instruction, operands));
+    KASHI_ASSIGN_OR_RETURN(DenseShape shape, MakeCheckedDenseShape(instruction.shape().element_type(), sizes));
     return std::vector<DenseShape>{std::move(shape)};
   }
   absl::StatusOr<Shape> inferred = InferredFor(instruction, operands);
-  // Operations that shape inference knows nothing of (bitcast, custom calls, …) have the sizes that are written.
+  // Operations that shape inference has no rule for (bitcast, custom calls, …) have the sizes of their shape.
   if (absl::IsUnimplemented(inferred.status())) return ResultShapes(instruction.shape());
   KASHI_RETURN_IF_ERROR(inferred.status());
   return ShapesWithSizesOf(*inferred, instruction.shape());

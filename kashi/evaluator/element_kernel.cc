@@ -42,7 +42,9 @@ ElementFunction Way(PrimitiveType from, PrimitiveType to) {
 }  // namespace
 
 //            widen               compute              narrow
-//   input i --------> widened[i] --------> computed --------> output      256 elements at a time, each step if there is one
+//   input i --------> widened[i] --------> computed --------> output
+//
+// 256 elements at a time; a step whose function is null is left out.
 void RunInPortions(const ElementKernel& kernel, const void* const* inputs, void* output, int64_t n) {
   Portion widened[3], computed;
   const int input_count = static_cast<int>(kernel.input_types.size());

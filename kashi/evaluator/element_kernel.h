@@ -2,8 +2,8 @@
 // behind the other. All that works element by element goes through these: the operations themselves, and the scalar
 // computations of reduce, map, scatter, sort and so on (lane_function.h).
 //
-// Meaning: docs/spec/hlo-ops.md 1, the evaluator's where it differs from XLA:CPU's compiled code (docs/fidelity.md). bf16,
-// f16, f8…, f4 compute in f32 and round once; integers wrap.
+// Meaning: docs/spec/hlo-ops.md 1, the evaluator's where it differs from XLA:CPU's compiled code (docs/fidelity.md).
+// bf16, f16, f8…, f4 compute in f32 and round once; integers wrap.
 #ifndef KASHI_EVALUATOR_ELEMENT_KERNEL_H_
 #define KASHI_EVALUATOR_ELEMENT_KERNEL_H_
 
@@ -30,8 +30,8 @@ struct ElementKernel {
   int32_t exponent_bits = 0;  // of reduce-precision
   int32_t mantissa_bits = 0;
 
-  // Of kernels that compute in other types than those of their arrays: `function` is then RunInPortions, which widens each
-  // input, computes, and narrows the result. Null: nothing to do.
+  // Of kernels that compute in other types than those of their arrays: `function` is then RunInPortions, which widens
+  // each input, computes, and narrows the result. Null: nothing to do.
   std::array<Function, 3> widen = {};
   Function compute = nullptr;
   Function narrow = nullptr;
@@ -39,8 +39,8 @@ struct ElementKernel {
   void operator()(const void* const* inputs, void* output, int64_t n) const { function(*this, inputs, output, n); }
 };
 
-// Whether operations of this kind go through kernels: kElementwise of ops.def, but for copy and bitcast-convert, which are
-// about bytes, and map, which is a call.
+// Whether operations of this kind go through kernels: kElementwise of ops.def, but for copy and bitcast-convert,
+// which are about bytes, and map, which is a call.
 bool HasElementKernel(HloOpcode opcode);
 
 // For an instruction for which HasElementKernel. UNIMPLEMENTED for types that the operation has no meaning for.

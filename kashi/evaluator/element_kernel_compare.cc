@@ -11,6 +11,7 @@
 #include "kashi/array/types.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/element_loops.h"
+#include "kashi/evaluator/element_size.h"
 
 namespace kashi::internal {
 namespace {
@@ -121,18 +122,8 @@ void SelectLoopOn(const ElementKernel&, const void* const* inputs, void* output,
 }  // namespace
 
 ElementFunction SelectLoop(PrimitiveType type) {
-  switch (primitive_util::ByteWidth(type)) {
-    case 1:
-      return &SelectLoopOn<uint8_t>;
-    case 2:
-      return &SelectLoopOn<uint16_t>;
-    case 4:
-      return &SelectLoopOn<uint32_t>;
-    case 8:
-      return &SelectLoopOn<uint64_t>;
-    default:
-      return &SelectLoopOn<std::array<uint64_t, 2>>;
-  }
+  return SwitchBytes(primitive_util::ByteWidth(type),
+                     [](auto bytes) -> ElementFunction { return &SelectLoopOn<decltype(bytes)>; });
 }
 
 absl::StatusOr<ElementKernel> FindCompareKernel(ComparisonDirection direction, Comparison::Order order,

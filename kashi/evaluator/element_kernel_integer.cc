@@ -1,7 +1,7 @@
 // Integers and PRED (docs/spec/hlo-ops.md 1.1, 1.2, 1.4). All arithmetic wraps; nothing is undefined.
 //
-// A formula's domain is the signedness in which it computes, whatever that of the arrays: sums do not care, so that s32 and
-// u32 share the loop; shift-right-arithmetic takes even u32 as signed.
+// A formula's domain is the signedness in which it computes, whatever that of the arrays: sums do not care, so that
+// s32 and u32 share the loop; shift-right-arithmetic takes even u32 as signed.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Real numbers in f32 and f64 (docs/spec/hlo-ops.md 1.1, 1.2, 1.4, 1.5). Narrower types come here as f32.
 //
-// As IEEE 754 has it, without flushing denormal numbers; where XLA's evaluator and its compiled code differ, the evaluator.
+// As IEEE 754 has it, without flushing denormal numbers; where XLA's evaluator and its compiled code differ, the
+// evaluator.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -33,8 +34,8 @@ T FromBits(BitsOf<T> bits) {
 
 // ---- Rounding. Loops of these become vector code, which calls of the C functions would not.
 
-// To the nearest, ties to even: a number below 2^23 (f32) loses its fraction when 2^23 is added. The sign survives: -0.4
-// gives -0.
+// To the nearest, ties to even: a number below 2^23 (f32) loses its fraction when 2^23 is added. The sign survives:
+// -0.4 gives -0.
 template <typename T>
 T RoundNearestEven(T x) {
   constexpr T kNoFraction = static_cast<T>(BitsOf<T>{1} << kMantissaBits<T>);
@@ -66,8 +67,8 @@ T Sign(T x) {
   return has_sign ? one : x;  // NaN and both zeros as they are
 }
 
-// ---- The larger and the smaller: NaN if either is, the first of two. Equal numbers differ at most by the sign of zero:
-// the larger of -0 and 0 is 0, whichever comes first.
+// ---- The larger and the smaller: NaN if either is, the first of two. Equal numbers differ at most by the sign of
+// zero: the larger of -0 and 0 is 0, whichever comes first.
 template <typename T>
 T Maximum(T x, T y) {
   const BitsOf<T> a = ToBits(x), b = ToBits(y);
@@ -133,7 +134,8 @@ struct RealClamp {
   }
 };
 
-// ---- reduce-precision (1.5): to the nearest number of m mantissa and e exponent bits, ties to even, without subnormals.
+// ---- reduce-precision (1.5): to the nearest number of m mantissa and e exponent bits, ties to even, without
+// subnormals.
 template <typename T>
 T ReducePrecision(T x, int exponent_bits, int mantissa_bits) {
   constexpr int kMantissa = kMantissaBits<T>, kExponent = sizeof(T) * 8 - 1 - kMantissa;

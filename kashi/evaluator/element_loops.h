@@ -1,5 +1,5 @@
-// How the element_kernel_*.cc files make kernels: formulas, the loops that run them, and the tables from opcode and type to
-// loop.
+// How the element_kernel_*.cc files make kernels: formulas, the loops that run them, and the tables from opcode and
+// type to loop.
 //
 // Loops exist for the types that we compute in:
 //
@@ -10,7 +10,8 @@
 //   f32 f64 c64 c128  itself             -                           -
 //   f16 bf16 f8… f4…  f32                exact                       nearest, even; once
 //
-// and RunInPortions (element_kernel.cc) goes from one to the other, so that there are few loops and no kernel rounds twice.
+// and RunInPortions (element_kernel.cc) goes from one to the other, so that there are few loops and no kernel rounds
+// twice.
 #ifndef KASHI_EVALUATOR_ELEMENT_LOOPS_H_
 #define KASHI_EVALUATOR_ELEMENT_LOOPS_H_
 
@@ -36,8 +37,8 @@ namespace kashi::internal {
 
 using ElementFunction = ElementKernel::Function;
 
-// Of unsigned integers: a if `is_a`, else b. Never a branch, so that loops of it become vector code, as those of ?: do only
-// where a compiler sees that it may compute both sides.
+// Of unsigned integers: a if `is_a`, else b. Never a branch, so that loops of it become vector code, as those of ?:
+// do only where a compiler sees that it may compute both sides.
 template <typename Bits>
 Bits Pick(bool is_a, Bits a, Bits b) {
   return b ^ ((a ^ b) & (Bits{0} - Bits{is_a}));
@@ -145,7 +146,8 @@ ElementLoop ReducePrecisionLoop(PrimitiveType type);
 ElementLoop StochasticConvertLoop(PrimitiveType operand, PrimitiveType result);
 
 // One loop from `from` to `to` (element_kernel_convert.cc); null if there is none, or nothing to do. There is one
-//   between f32 f64, and from them to and from f16 bf16 f8… f4… : nearest, even (f64 to f16 and bf16 through f32, as in XLA)
+//   between f32 f64, and from them to and from f16 bf16 f8… f4… : nearest, even (f64 to f16 and bf16 through f32, as in
+//     XLA)
 //   from s8 … u64 to each other, to f32 and f64, and from f32 and f64 to them and to s1 … u4: the rules of convert
 //   between s1 … u4 and s8 or u8: extension of the source's signedness, the low bits
 //   from all of these but the narrow ones to pred, from complex numbers to their real part, and back
@@ -167,15 +169,15 @@ constexpr PrimitiveType ComputationType(PrimitiveType type) {
   return type;
 }
 
-// The type of which all operands are, or the highest of those that they are, which text may mix if they are floating-point
-// types. UNIMPLEMENTED for other mixtures.
+// The type of which all operands are, or the highest of those that they are, which text may mix if they are
+// floating-point types. UNIMPLEMENTED for other mixtures.
 absl::StatusOr<PrimitiveType> CommonType(HloOpcode opcode, absl::Span<const PrimitiveType> operands);
 
 // ElementKernel::function of kernels that have anything to widen or narrow.
 void RunInPortions(const ElementKernel& kernel, const void* const* inputs, void* output, int64_t n);
 
-// A kernel from a loop that computes on `computed` types (null: that copies the bytes of one input): adds what widens and
-// narrows. The types must be such that ConvertLoop or nothing gets from one to the other.
+// A kernel from a loop that computes on `computed` types (null: that copies the bytes of one input): adds what widens
+// and narrows. The types must be such that ConvertLoop or nothing gets from one to the other.
 ElementKernel MakeElementKernel(ElementFunction compute, absl::Span<const PrimitiveType> inputs,
                                 absl::Span<const PrimitiveType> computed_inputs, PrimitiveType computed_output,
                                 PrimitiveType output);

@@ -32,11 +32,11 @@ using CustomCallHandler = std::function<absl::StatusOr<Literal>(const HloInstruc
 
 struct EvaluationOptions {
   int64_t max_loop_iterations = -1;  // of one while; -1: any number
-  // What all arrays together may take, scratch of operations included, arguments not; of several devices together. 0: most
-  // of what is available (MemoryBudget).
+  // What all arrays together may take, scratch of operations included, arguments not; of several devices together. 0:
+  // most of what is available (MemoryBudget).
   int64_t memory_limit_bytes = 0;
-  // Of all devices together, as WorkOf counts it (work.h); 0: any. Asked ahead of the run for what the program does at least,
-  // and counted while it runs: RESOURCE_EXHAUSTED.
+  // Of all devices together, as WorkOf counts it (work.h); 0: any. Asked ahead of the run for what the program does
+  // at least, and counted while it runs: RESOURCE_EXHAUSTED.
   int64_t max_work = 0;
   // DEADLINE_EXCEEDED soon after it.
   std::optional<std::chrono::steady_clock::time_point> deadline;
@@ -54,9 +54,10 @@ struct EvaluationOptions {
   const std::atomic<bool>* cancelled = nullptr;
   // The device that this run plays; null: the only one. Must outlive the run.
   internal::Device* device = nullptr;
-  // More than 1: the module is one program for that many partitions, not yet partitioned (kashi/hlo/spmd/program_scope.h). It runs
-  // as such: arguments and result are those of the whole program, and only what is in its manual regions runs on each device
-  // (manual_region.h). The observer does not see what happens there.
+  // More than 1: the module is one program for that many partitions, not yet partitioned
+  // (kashi/hlo/spmd/program_scope.h). It runs as such: arguments and result are those of the whole program, and only
+  // what is in its manual regions runs on each device (manual_region.h). The observer does not see what happens
+  // there.
   int64_t global_devices = 1;
 };
 

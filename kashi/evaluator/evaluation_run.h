@@ -1,5 +1,5 @@
-// EvaluationRun: what the evaluation of a module shares: memory, called computations made ready, random numbers, the device
-// that it plays, and its observers. One thread at a time.
+// EvaluationRun: what the evaluation of a module shares: memory, called computations made ready, random numbers, the
+// device that it plays, and its observers. One thread at a time.
 #ifndef KASHI_EVALUATOR_EVALUATION_RUN_H_
 #define KASHI_EVALUATOR_EVALUATION_RUN_H_
 
@@ -71,8 +71,8 @@ class EvaluationRun {
 
   // RESOURCE_EXHAUSTED if running the computation surely takes more work than is left.
   absl::Status CheckAffordable(const HloComputation& computation) const;
-  // Why the run must end: it was cancelled, or its time is over. Loops ask every few thousand operations, from any thread;
-  // what they have made when they end early nobody reads, for the step ends with this error.
+  // Why the run must end: it was cancelled, or its time is over. Loops ask every few thousand operations, from any
+  // thread; what they have made when they end early nobody reads, for the step ends with this error.
   absl::Status CheckStopped() const { return limits_.work->Check(); }
   bool IsStopped() const { return limits_.work->IsOver(); }
   // kashi::internal::ParallelFor in steps of `grain`, that ends early when the run is stopped.
@@ -90,8 +90,8 @@ class EvaluationRun {
 
  private:
   absl::StatusOr<ComputationPlan*> PlanOf(const HloComputation& computation);
-  // Evaluates the steps of a plan in order; takes the arguments, and leaves in `values`, which has one a step, what is still
-  // of use: the root.
+  // Evaluates the steps of a plan in order; takes the arguments, and leaves in `values`, which has one a step, what
+  // is still of use: the root.
   absl::Status PlaceSteps(const HloComputation& computation, ComputationPlan* plan);
   absl::Status RunPlan(ComputationPlan& plan, absl::Span<Value> arguments, absl::Span<Value> values);
   absl::StatusOr<Value> RunStep(const ComputationPlanStep& step, absl::Span<Value> operands);

@@ -1,5 +1,5 @@
-// What the verifier lets through, and operations could not stand: values of other types or sizes than their instructions
-// declare, sizes that no array may have, and computations that take for ever.
+// What the verifier lets through, and operations could not stand: values of other types or sizes than their
+// instructions declare, sizes that no array may have, and computations that take for ever.
 #include "kashi/evaluator/evaluation_run.h"
 
 #include <atomic>
@@ -140,7 +140,7 @@ TEST(EvaluationRunTest, CallsNestOnlySoDeep) {
   EXPECT_TRUE(absl::IsResourceExhausted(TryEvaluateText(text, {&one}).status()));
 }
 
-// ---- Limits ----------------------------------------------------------------------------------------------------------
+// ---- Limits --------------------------------------------------------------------------------------------------------
 
 constexpr char kEndless[] = R"(
   HloModule m

@@ -80,7 +80,7 @@ double SquareOf(T x) {
   }
 }
 
-// ---- QR -------------------------------------------------------------------------------------------------------------------
+// ---- QR ------------------------------------------------------------------------------------------------------------
 
 // Makes v of what is at and below a(j, j), leaves the element of R there, and gives tau.
 template <typename T>
@@ -142,7 +142,7 @@ void MakeCompact(Matrix<T> u) {
   }
 }
 
-// ---- LU -------------------------------------------------------------------------------------------------------------------
+// ---- LU ------------------------------------------------------------------------------------------------------------
 
 template <typename T>
 void FactorLu(Matrix<T> a, int32_t* pivots, int32_t* permutation) {
@@ -163,7 +163,7 @@ void FactorLu(Matrix<T> a, int32_t* pivots, int32_t* permutation) {
   }
 }
 
-// ---- Eigenvalues ----------------------------------------------------------------------------------------------------------
+// ---- Eigenvalues ---------------------------------------------------------------------------------------------------
 
 // x' = c x - conj(s) y,  y' = s x + c y: rotates two vectors.
 template <typename T>
@@ -202,8 +202,8 @@ double OffDiagonal(Matrix<T> a) {
   return sum;
 }
 
-// A Hermitian matrix from one triangle, scaled by a power of two to elements of about 1. Gives the scale; NaN if an element is
-// not finite.
+// A Hermitian matrix from one triangle, scaled by a power of two to elements of about 1. Gives the scale; NaN if an
+// element is not finite.
 template <typename T>
 double Prepare(Matrix<T> a, bool lower) {
   double largest = 0;

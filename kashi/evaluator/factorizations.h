@@ -1,7 +1,7 @@
-// Factorizations of matrices for the custom calls that XLA makes of them where it is not for LAPACK (on TPUs): Qr, Eigh,
-// LuDecomposition and their parts. All work on each of the matrices in the last two dimensions, compute in f64 and round
-// once. UNIMPLEMENTED for types that are neither floating-point nor complex; CANCELLED between steps. NaN and infinities
-// give NaN.
+// Factorizations of matrices for the custom calls that XLA makes of them where it is not for LAPACK (on TPUs): Qr,
+// Eigh, LuDecomposition and their parts. All work on each of the matrices in the last two dimensions, compute in f64
+// and round once. UNIMPLEMENTED for types that are neither floating-point nor complex; CANCELLED between steps. NaN
+// and infinities give NaN.
 #ifndef KASHI_EVALUATOR_FACTORIZATIONS_H_
 #define KASHI_EVALUATOR_FACTORIZATIONS_H_
 
@@ -11,7 +11,8 @@
 
 namespace kashi::internal {
 
-// A[m,n] = Q R by Householder reflectors H_i = I - tau_i v_i v_i^H, Q = H_1 … H_k, k = min(m, n), as LAPACK's geqrf has them:
+// A[m,n] = Q R by Householder reflectors H_i = I - tau_i v_i v_i^H, Q = H_1 … H_k, k = min(m, n), as LAPACK's geqrf
+// has them:
 //
 //   r r r       factors: R on and above the diagonal, below it v_i in column i, whose 1 on the diagonal is not written.
 //   v r r       The diagonal of R is real; its sign is the opposite of the one of the element that it replaces.
@@ -28,8 +29,8 @@ absl::StatusOr<QrResult> QrFactors(EvaluationRun& run, Value a);
 // The first n columns of Q, from factors[m,n] and taus[p], p <= n <= m. Reads below the diagonal only.
 absl::StatusOr<Value> ProductOfReflectors(EvaluationRun& run, Value factors, const Value& taus);
 
-// T of Q = I + V T V^H, from a triangle u[n,n] that has -tau_j on its diagonal and -tau_j v_i^H v_j above it: column by column
-// T_j = u_jj e_j + sum over i < j of u_ij T_i. What is below the diagonal is not read, and 0 in the result.
+// T of Q = I + V T V^H, from a triangle u[n,n] that has -tau_j on its diagonal and -tau_j v_i^H v_j above it: column
+// by column T_j = u_jj e_j + sum over i < j of u_ij T_i. What is below the diagonal is not read, and 0 in the result.
 absl::StatusOr<Value> CompactReflectors(EvaluationRun& run, Value u);
 
 // Row p_i of A[m,n] is row i of L U, with partial pivoting: the first of the largest elements of a column.
@@ -40,8 +41,8 @@ struct LuResult {
 };
 absl::StatusOr<LuResult> LuFactors(EvaluationRun& run, Value a);
 
-// A V = V diag(w) of the Hermitian matrix with A's lower (or upper) triangle, by Jacobi's rotations: orthonormal columns, whose
-// sign (or phase) is that of rotations from the identity. `values` are real. Cost: some 40 n^3.
+// A V = V diag(w) of the Hermitian matrix with A's lower (or upper) triangle, by Jacobi's rotations: orthonormal
+// columns, whose sign (or phase) is that of rotations from the identity. `values` are real. Cost: some 40 n^3.
 struct EigenResult {
   Value vectors;
   Value values;

@@ -69,12 +69,14 @@ TEST(FactorizationsTest, ComplexQrOfABatch) {
               zero = c128[] constant((0, 0))
               zeros = c128[2,3,3] broadcast(zero), dimensions={}
               r = c128[2,3,3] select(above, top, zeros)
-              back = c128[2,5,3] dot(q, r), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+              back = c128[2,5,3] dot(q, r), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2},
+                  rhs_contracting_dims={1}
               qre = f64[2,5,3] real(q)
               qim = f64[2,5,3] imag(q)
               minus = f64[2,5,3] negate(qim)
               qc = c128[2,5,3] complex(qre, minus)
-              unit = c128[2,3,3] dot(qc, q), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}
+              unit = c128[2,3,3] dot(qc, q), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1},
+                  rhs_contracting_dims={1}
               same = pred[2,3,3] compare(row, column), direction=EQ
               eye = c128[2,3,3] convert(same)
               ROOT t = (c128[2,5,3], c128[2,5,3], c128[2,3,3], c128[2,3,3]) tuple(c, back, unit, eye) })"));
@@ -100,7 +102,8 @@ std::string EighProgram(bool lower, absl::string_view config) {
               im2 = f64[2,5,3] imag(c)
               minus = f64[2,5,3] negate(im2)
               cc = c128[2,5,3] complex(re2, minus)
-              a = c128[2,3,3] dot(cc, c), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}
+              a = c128[2,3,3] dot(cc, c), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1},
+                  rhs_contracting_dims={1}
               row = s32[2,3,3] iota(), iota_dimension=1
               column = s32[2,3,3] iota(), iota_dimension=2
               kept = pred[2,3,3] compare(row, column), direction=$0
@@ -113,7 +116,8 @@ std::string EighProgram(bool lower, absl::string_view config) {
               w2 = f64[2,3,3] broadcast(w), dimensions={0,2}
               w3 = c128[2,3,3] convert(w2)
               vw = c128[2,3,3] multiply(v, w3)
-              av = c128[2,3,3] dot(a, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+              av = c128[2,3,3] dot(a, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2},
+                  rhs_contracting_dims={1}
               ROOT t = (c128[2,3,3], c128[2,3,3], f64[2,3]) tuple(av, vw, w) })",
                                        lower ? "GE" : "LE", config));
 }

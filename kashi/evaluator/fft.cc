@@ -1,5 +1,6 @@
-// fft (docs/spec/hlo-ops.md 8). An axis at a time, each through TransformAxis; between axes the array is complex128, so that
-// each element of the result is rounded once. RFFT begins, IRFFT ends with the last axis, the one that is cut to n/2 + 1.
+// fft (docs/spec/hlo-ops.md 8). An axis at a time, each through TransformAxis; between axes the array is complex128,
+// so that each element of the result is rounded once. RFFT begins, IRFFT ends with the last axis, the one that is cut
+// to n/2 + 1.
 #include <algorithm>
 #include <complex>
 #include <cstdint>
@@ -121,19 +122,20 @@ void StoreAny(void* to, PrimitiveType type, const AxisView& view, double scale, 
   }
 }
 
-// Enough lanes to fill vector registers and use up the cache lines that are read across; few enough to stay in the cache.
+// Enough lanes to fill vector registers and use up the cache lines that are read across; few enough to stay in the
+// cache.
 int64_t ChooseLanes(const AxisView& view, int64_t n) {
   constexpr int64_t kElementsAtOnce = 1 << 13;
   const int64_t least = view.inner > 1 && n <= 1 << 17 ? 4 : 1;
   return std::min(view.lines(), std::clamp<int64_t>(kElementsAtOnce / n, least, 16));
 }
 
-// What FftPlan has at most for each element of a line: roots and, for lengths with large factors, a filter and the roots of a
-// transform of up to four times the length.
+// What FftPlan has at most for each element of a line: roots and, for lengths with large factors, a filter and the
+// roots of a transform of up to four times the length.
 constexpr int64_t kPlanBytesPerElement = 256;
 
-// Transforms of length n along an axis, on which `from` and `to` may be shorter (n/2 + 1): what is beyond is not stored, and
-// comes from LoadHalfLines. `to` may not be `from`.
+// Transforms of length n along an axis, on which `from` and `to` may be shorter (n/2 + 1): what is beyond is not
+// stored, and comes from LoadHalfLines. `to` may not be `from`.
 absl::Status TransformAxis(const Operation& op, int64_t axis, int64_t n, bool is_inverse, const Value& from,
                            Value& to) {
   const AxisView from_view = ViewAlong(from.dimensions(), axis), to_view = ViewAlong(to.dimensions(), axis);
@@ -165,7 +167,8 @@ absl::Status TransformAxis(const Operation& op, int64_t axis, int64_t n, bool is
   return run.CheckStopped();
 }
 
-// The verifier does not compare lengths with dimensions (and XLA reads beyond them). A length of 0 fits every dimension.
+// The verifier does not compare lengths with dimensions (and XLA reads beyond them). A length of 0 fits every
+// dimension.
 absl::Status CheckLengths(const Operation& op) {
   const HloInstruction& fft = op.instruction;
   const absl::Span<const int64_t> lengths = fft.fft_length();

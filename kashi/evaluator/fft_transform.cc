@@ -15,8 +15,8 @@ struct Root {
   double re, im;
 };
 
-// e^(-2 pi i j / n) for 0 <= j < n. The angle is brought into the first eighth of a turn, where sine and cosine are at their
-// best, so that roots which mirror each other are the same numbers, and those on the axes exact.
+// e^(-2 pi i j / n) for 0 <= j < n. The angle is brought into the first eighth of a turn, where sine and cosine are
+// at their best, so that roots which mirror each other are the same numbers, and those on the axes exact.
 Root UnitRoot(int64_t j, int64_t n) {
   if (2 * j > n) {
     const Root mirror = UnitRoot(n - j, n);  // of the whole turn
@@ -53,8 +53,8 @@ std::vector<int> Factors(int64_t n) {
   return n == 1 ? factors : std::vector<int>();
 }
 
-// One butterfly on `count` neighbours at once: inputs r at in + r * in_step, outputs t at out + t * out_step, output t times
-// w[t]. `count` is the stride times the lanes.
+// One butterfly on `count` neighbours at once: inputs r at in + r * in_step, outputs t at out + t * out_step, output
+// t times w[t]. `count` is the stride times the lanes.
 struct Butterfly {
   const double* in_re;
   const double* in_im;
@@ -203,7 +203,8 @@ void FftPlan::Transform(double* re, double* im, int64_t lanes, double* workspace
   TransformByFactors(re, im, lanes, workspace, is_stopped);
 }
 
-// What is left to transform has length `m` after each stage, and that many transforms lie side by side as factors are done:
+// What is left to transform has length `m` after each stage, and that many transforms lie side by side as factors are
+// done:
 //
 //   out[(j radix + t) stride + q] = w^(j t) sum over r of in[(j + m r) stride + q] e^(-2 pi i r t / radix)
 //

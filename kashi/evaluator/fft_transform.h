@@ -2,11 +2,12 @@
 //
 //   X[k] = sum over j < n of x[j] e^(-2 pi i j k / n)
 //
-// Costs O(n log n) for every n: lengths that are products of primes up to 13 go through a butterfly a factor (Stockham's
-// order, which needs no bit reversal); others become a convolution of a length that is a power of two (Bluestein).
+// Costs O(n log n) for every n: lengths that are products of primes up to 13 go through a butterfly a factor
+// (Stockham's order, which needs no bit reversal); others become a convolution of a length that is a power of two
+// (Bluestein).
 //
-// Real and imaginary parts are arrays of their own, and several transforms ("lanes") run side by side, element j of lane q
-// at j * lanes + q, so that inner loops are long and simple.
+// Real and imaginary parts are arrays of their own, and several transforms ("lanes") run side by side, element j of
+// lane q at j * lanes + q, so that inner loops are long and simple.
 #ifndef KASHI_EVALUATOR_FFT_TRANSFORM_H_
 #define KASHI_EVALUATOR_FFT_TRANSFORM_H_
 
@@ -27,8 +28,8 @@ class FftPlan {
   // How many doubles Transform needs as workspace.
   int64_t WorkspaceSize(int64_t lanes) const;
 
-  // In place. The inverse transform, but for its factor 1/n, is the transform with `re` and `im` exchanged. May be called
-  // from several threads, each with its own arrays.
+  // In place. The inverse transform, but for its factor 1/n, is the transform with `re` and `im` exchanged. May be
+  // called from several threads, each with its own arrays.
   void Transform(double* re, double* im, int64_t lanes, double* workspace,
                  StopFunction is_stopped = NeverStopped) const;
 

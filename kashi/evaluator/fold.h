@@ -1,4 +1,4 @@
-// What the operations that fold elements into accumulators (reduce, reduce-window) have in common.
+// Shared by the operations that fold elements into accumulators (reduce, reduce-window).
 //
 //   acc_0[j], …, acc_N-1[j]  =  to_apply(acc_0[j], …, acc_N-1[j], x_0[j], …, x_N-1[j])      for each lane j
 #ifndef KASHI_EVALUATOR_FOLD_H_
@@ -16,18 +16,19 @@
 #include "absl/types/span.h"
 #include "kashi/base/parallel.h"
 #include "kashi/evaluator/element_kernel.h"
+#include "kashi/evaluator/element_size.h"
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value.h"
 
 namespace kashi::internal {
 
-// One an operand. Most reductions have one; argmax has two.
+// One for each operand that is reduced. Most reductions have one; argmax has two.
 using Sources = absl::InlinedVector<const char*, 2>;
 using Targets = absl::InlinedVector<char*, 2>;
 
-// A ParallelFor (or, unless `parallel`, the loop itself) in steps of `grain` that ends early, with the error, when a body
-// fails or the run is cancelled.
+// A ParallelFor (or, unless `parallel`, the loop itself) in steps of `grain` that ends early, with the error, when a
+// body fails or the run is cancelled.
 absl::Status CheckedParallelFor(const EvaluationRun& run, bool parallel, int64_t n, int64_t grain,
                                 absl::FunctionRef<absl::Status(int64_t begin, int64_t end, int thread)> body);
 
@@ -46,29 +47,8 @@ class PerThread {
   std::vector<std::unique_ptr<T>> items_;
 };
 
-// How many steps of that many element operations make a piece that is worth a thread's while.
+// How many steps, each of that many operations on elements, make a piece of work that is large enough for a thread.
 int64_t ParallelGrain(int64_t operations_per_step);
-
-// f(T()) for a plain type T of 1, 2, 4, 8 or 16 bytes; dies for others.
-struct Bytes16 {
-  uint64_t low, high;
-};
-template <typename F>
-void SwitchBytes(int element_bytes, F&& f) {
-  switch (element_bytes) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    case 8:
-      return f(uint64_t{});
-    default:
-      KASHI_CHECK_EQ(element_bytes, 16);
-      return f(Bytes16{});
-  }
-}
 
 // target[0, n) = the one element. 1, 2, 4, 8 or 16 bytes.
 void FillElements(int element_bytes, const void* element, char* target, int64_t n);

@@ -3,8 +3,8 @@
 //   HloEvaluator evaluator;
 //   Literal result = evaluator.Evaluate(*module, {&x, &y}).value();
 //
-// The module should have passed the verifier: what it refuses may die here. An evaluator may evaluate many times, one at a
-// time. What differs from XLA's own evaluator, and why: docs/fidelity.md.
+// The module should have passed the verifier: what it refuses may die here. An evaluator may evaluate many times, one
+// at a time. What differs from XLA's own evaluator, and why: docs/fidelity.md.
 #ifndef KASHI_EVALUATOR_HLO_EVALUATOR_H_
 #define KASHI_EVALUATOR_HLO_EVALUATOR_H_
 
@@ -56,9 +56,9 @@ class HloEvaluator {
   explicit HloEvaluator(EvaluationOptions options);
   virtual ~HloEvaluator() = default;
 
-  // The root of a computation, or of a module's entry, under its shape. INVALID_ARGUMENT if the number of arguments or the
-  // shape of one is not the parameter's (of the layout only minor_to_major counts, and not even that if the parameter has
-  // no layout); else whatever an operation says.
+  // The root of a computation, or of a module's entry, under its shape. INVALID_ARGUMENT if the number of arguments
+  // or the shape of one is not the parameter's (of the layout only minor_to_major counts, and not even that if the
+  // parameter has no layout); else whatever an operation says.
   absl::StatusOr<Literal> Evaluate(const HloComputation& computation, absl::Span<const Literal* const> arguments);
   absl::StatusOr<Literal> Evaluate(const HloModule& module, absl::Span<const Literal* const> arguments) {
     return Evaluate(*module.entry_computation(), arguments);
@@ -72,9 +72,9 @@ class HloEvaluator {
     return Evaluate(*module.entry_computation(), PointersTo(arguments));
   }
 
-  // One instruction, whose operands must be constants or have a substitution; or, if asked, be computed from such, where
-  // parts that it does not need (of a tuple, or of a loop's state) need not be known, and parameters are if there is but one
-  // call to give them. FAILED_PRECONDITION, with an EvalErrorDetail, if it depends on others.
+  // One instruction, whose operands must be constants or have a substitution; or, if asked, be computed from such,
+  // where parts that it does not need (of a tuple, or of a loop's state) need not be known, and parameters are if
+  // there is but one call to give them. FAILED_PRECONDITION, with an EvalErrorDetail, if it depends on others.
   absl::StatusOr<Literal> Evaluate(const HloInstruction* instruction, PrecomputedAnalyses analyses = {},
                                    bool recursively_evaluate_nonconstant_operands = false,
                                    const Substitutions& substitutions = {});
@@ -100,8 +100,8 @@ class HloEvaluator {
       std::function<absl::StatusOr<Literal>(const HloInstruction* custom_call, absl::Span<const Literal*> operands)>;
   void set_custom_call_handler(CustomCallFunction handler);
   const CustomCallFunction& custom_call_handler() const { return custom_call_function_; }
-  // Called for each product that a dot or a convolution adds up, behind its evaluation: where result, lhs and rhs stand in
-  // their arrays, as IndexUtil counts. Products with padding are not told of.
+  // Called for each product that a dot or a convolution adds up, behind its evaluation: where result, lhs and rhs
+  // stand in their arrays, as IndexUtil counts. Products with padding are not told of.
   using TraceMacFunction = std::function<void(int64_t result, int64_t lhs, int64_t rhs)>;
   void set_trace_mac_handler(TraceMacFunction handler) { trace_mac_handler_ = std::move(handler); }
   // XLA's evaluator asks it for sizes; here arrays have the sizes that they really have, and nothing is asked.

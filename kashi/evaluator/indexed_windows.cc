@@ -58,14 +58,6 @@ void AddStart(int64_t start, int64_t limit, int64_t stride, IndexedWindows::Beyo
   }
 }
 
-template <int kBytes>
-void CopyRowsOf(const char* from, const int64_t* from_places, char* to, const int64_t* to_places, int64_t n,
-                int element_bytes) {
-  for (int64_t i = 0; i < n; ++i) {
-    std::memcpy(to + to_places[i] * element_bytes, from + from_places[i] * element_bytes, kBytes);
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<IndexedWindows> IndexedWindows::Make(const WindowNumbers& numbers,
@@ -73,17 +65,23 @@ absl::StatusOr<IndexedWindows> IndexedWindows::Make(const WindowNumbers& numbers
                                                     absl::Span<const int64_t> batch_dims) {
   IndexedWindows windows;
   windows.indices_ = &indices;
-  const DimensionVector operand_strides = RowMajorStrides(operand_dims);
+  KASHI_ASSIGN_OR_RETURN(const DimensionVector counter_of, windows.AddCounters(numbers, batch_dims));
+  const DimensionVector window = windows.AddLoops(numbers, operand_dims, batch_dims);
+  windows.AddStarts(numbers, operand_dims, window, counter_of);
+  return windows;
+}
+
+absl::StatusOr<DimensionVector> IndexedWindows::AddCounters(const WindowNumbers& numbers,
+                                                            absl::Span<const int64_t> batch_dims) {
+  const Value& indices = *indices_;
   const DimensionVector batch_strides = RowMajorStrides(batch_dims);
   const DimensionVector index_strides = RowMajorStrides(indices.dimensions());
   const bool are_vectors = numbers.index_vector_dim < indices.rank();
   const int64_t components = are_vectors ? indices.dimension(numbers.index_vector_dim) : 1;
-  windows.component_stride_ = are_vectors ? index_strides[numbers.index_vector_dim] : 1;
+  component_stride_ = are_vectors ? index_strides[numbers.index_vector_dim] : 1;
   if (static_cast<int64_t>(numbers.start_map.size()) != components) {
     return InvalidArgument("indices have %d components, and %d are used", components, numbers.start_map.size());
   }
-
-  // The batch's other dimensions are those of the indices but for index_vector_dim, in order.
   DimensionVector counter_of(indices.rank() + 1, -1);
   int64_t next = 0;
   for (int64_t d = 0; d < static_cast<int64_t>(batch_dims.size()); ++d) {
@@ -93,16 +91,21 @@ absl::StatusOr<IndexedWindows> IndexedWindows::Make(const WindowNumbers& numbers
       return InvalidArgument("indices of [%s] do not go with windows of [%s]", absl::StrJoin(indices.dimensions(), ","),
                              absl::StrJoin(batch_dims, ","));
     }
-    counter_of[next] = static_cast<int64_t>(windows.counters_.size());
-    windows.counters_.push_back({batch_dims[d], 0, batch_strides[d], index_strides[next]});
+    counter_of[next] = static_cast<int64_t>(counters_.size());
+    counters_.push_back({batch_dims[d], 0, batch_strides[d], index_strides[next]});
     ++next;
   }
-  for (size_t i = windows.counters_.size(); i-- > 0;) {
-    windows.counters_[i].period = windows.window_count_;
-    windows.window_count_ *= windows.counters_[i].size;
+  for (size_t i = counters_.size(); i-- > 0;) {
+    counters_[i].period = window_count_;
+    window_count_ *= counters_[i].size;
   }
+  return counter_of;
+}
 
-  // How wide a window is in each dimension of the operand, and the loops over its elements.
+DimensionVector IndexedWindows::AddLoops(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims,
+                                         absl::Span<const int64_t> batch_dims) {
+  const DimensionVector operand_strides = RowMajorStrides(operand_dims);
+  const DimensionVector batch_strides = RowMajorStrides(batch_dims);
   DimensionVector window(operand_dims.size(), 1);
   size_t window_dim = 0;
   for (size_t d = 0; d < operand_dims.size(); ++d) {
@@ -111,41 +114,49 @@ absl::StatusOr<IndexedWindows> IndexedWindows::Make(const WindowNumbers& numbers
     }
     const int64_t batch_dim = numbers.window_dims[window_dim++];
     window[d] = batch_dims[batch_dim];
-    windows.window_element_count_ *= window[d];
-    if (window[d] != 1) windows.loops_.push_back({window[d], operand_strides[d], batch_strides[batch_dim]});
-    if (window[d] > 1 && window[d] != operand_dims[d]) windows.may_overlap_partly_ = true;
+    window_element_count_ *= window[d];
+    if (window[d] != 1) loops_.push_back({window[d], operand_strides[d], batch_strides[batch_dim]});
+    if (window[d] > 1 && window[d] != operand_dims[d]) may_overlap_partly_ = true;
   }
-  // Loops that go on where the next one ends are one; the last one is the row if it is contiguous.
-  for (size_t i = windows.loops_.size(); i-- > 1;) {
-    const Loop& inner = windows.loops_[i];
-    Loop& outer = windows.loops_[i - 1];
+  MergeLoops();
+  return window;
+}
+
+void IndexedWindows::MergeLoops() {
+  for (size_t i = loops_.size(); i-- > 1;) {
+    const Loop& inner = loops_[i];
+    Loop& outer = loops_[i - 1];
     if (outer.operand_stride != inner.operand_stride * inner.bound) continue;
     if (outer.batch_stride != inner.batch_stride * inner.bound) continue;
     outer = {outer.bound * inner.bound, inner.operand_stride, inner.batch_stride};
-    windows.loops_.erase(windows.loops_.begin() + i);
+    loops_.erase(loops_.begin() + i);
   }
-  if (!windows.loops_.empty() && windows.loops_.back().operand_stride == 1 && windows.loops_.back().batch_stride == 1) {
-    windows.row_ = windows.loops_.back().bound;
-    windows.loops_.pop_back();
+  if (!loops_.empty() && loops_.back().operand_stride == 1 && loops_.back().batch_stride == 1) {
+    row_ = loops_.back().bound;
+    loops_.pop_back();
   }
+}
 
-  // A dimension has one start, though dimension numbers may name it twice: batching comes last.
+void IndexedWindows::AddStarts(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims,
+                               const DimensionVector& window, const DimensionVector& counter_of) {
+  const DimensionVector operand_strides = RowMajorStrides(operand_dims);
+  // A dimension has one start, though dimension numbers may name it twice: the batching dimension wins.
   absl::InlinedVector<Start, 4> starts(operand_dims.size());
   for (size_t d = 0; d < operand_dims.size(); ++d) {
     starts[d] = {operand_strides[d], operand_dims[d] - window[d], -1, -1};
-    windows.has_room_ = windows.has_room_ && starts[d].limit >= 0;
+    has_room_ = has_room_ && starts[d].limit >= 0;
   }
-  for (size_t k = 0; k < numbers.start_map.size(); ++k)
+  for (size_t k = 0; k < numbers.start_map.size(); ++k) {
     starts[numbers.start_map[k]].component = static_cast<int64_t>(k);
+  }
   for (size_t k = 0; k < numbers.operand_batching_dims.size(); ++k) {
     Start& start = starts[numbers.operand_batching_dims[k]];
     start.component = -1;
     start.counter = counter_of[numbers.indices_batching_dims[k]];
   }
   for (const Start& start : starts) {
-    if (start.component >= 0 || start.counter >= 0) windows.starts_.push_back(start);
+    if (start.component >= 0 || start.counter >= 0) starts_.push_back(start);
   }
-  return windows;
 }
 
 int64_t IndexedWindows::FindPlaces(int64_t begin, int64_t n, Beyond beyond, Places& places) const {
@@ -190,22 +201,13 @@ int64_t IndexedWindows::FindPlaces(int64_t begin, int64_t n, Beyond beyond, Plac
 
 void CopyRows(const char* from, const int64_t* from_places, char* to, const int64_t* to_places, int64_t n,
               int element_bytes, int64_t row_bytes) {
-  switch (row_bytes) {
-    case 1:
-      return CopyRowsOf<1>(from, from_places, to, to_places, n, element_bytes);
-    case 2:
-      return CopyRowsOf<2>(from, from_places, to, to_places, n, element_bytes);
-    case 4:
-      return CopyRowsOf<4>(from, from_places, to, to_places, n, element_bytes);
-    case 8:
-      return CopyRowsOf<8>(from, from_places, to, to_places, n, element_bytes);
-    case 16:
-      return CopyRowsOf<16>(from, from_places, to, to_places, n, element_bytes);
-    default:
-      for (int64_t i = 0; i < n; ++i) {
-        std::memcpy(to + to_places[i] * element_bytes, from + from_places[i] * element_bytes, row_bytes);
-      }
-  }
+  const auto copy = [&](auto bytes) {
+    for (int64_t i = 0; i < n; ++i) {
+      std::memcpy(to + to_places[i] * element_bytes, from + from_places[i] * element_bytes, bytes);
+    }
+  };
+  if (!IsElementSize(row_bytes)) return copy(static_cast<size_t>(row_bytes));
+  SwitchBytes(row_bytes, [&](auto row) { copy(std::integral_constant<size_t, sizeof(row)>()); });
 }
 
 }  // namespace kashi::internal

@@ -1,6 +1,6 @@
 // IndexedWindows: what gather and scatter have in common. Both know a *source of windows*, the operand, and a *batch of
-// windows*, gather's result and scatter's updates, and go from one window of the batch to the next; an array of indices says
-// where in the operand each of them lies.
+// windows*, gather's result and scatter's updates, and go from one window of the batch to the next; an array of
+// indices says where in the operand each of them lies.
 //
 //   operand f32[3,4]    windows f32[1,2]    indices s32[2,2] {{1,0},{2,1}}    batch f32[2,2] (window dimension 1)
 //
@@ -8,8 +8,8 @@
 //     a  b  .  .          window 0 starts at (1,0)         a b
 //     .  c  d  .          window 1 starts at (2,1)         c d
 //
-// Window number w stands for the w-th index of the batch's other dimensions, in row-major order. Meaning of the dimension
-// numbers: docs/spec/hlo-ops.md 5.
+// Window number w stands for the w-th index of the batch's other dimensions, in row-major order. Meaning of the
+// dimension numbers: docs/spec/hlo-ops.md 5.
 #ifndef KASHI_EVALUATOR_INDEXED_WINDOWS_H_
 #define KASHI_EVALUATOR_INDEXED_WINDOWS_H_
 
@@ -36,8 +36,8 @@ struct WindowNumbers {
 
 class IndexedWindows {
  public:
-  // Keeps a reference to `indices`. INVALID_ARGUMENT if the sizes do not go together, as those of dynamic dimensions may not.
-  // Pre: the batch has elements, and so has the operand.
+  // Keeps a reference to `indices`. INVALID_ARGUMENT if the sizes do not go together, as those of dynamic dimensions
+  // may not. Pre: the batch has elements, and so has the operand.
   static absl::StatusOr<IndexedWindows> Make(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims,
                                              const Value& indices, absl::Span<const int64_t> batch_dims);
 
@@ -67,8 +67,8 @@ class IndexedWindows {
     std::array<int64_t, kMaxPlaces> batch;
     std::array<int64_t, kMaxPlaces> index;  // scratch: where the window's index is
   };
-  // Windows that would reach beyond the operand are moved inside, as gather does, or left out, as scatter does. Returns how
-  // many are there. Pre: n <= kMaxPlaces; for kClamp: HasRoom().
+  // Windows that would reach beyond the operand are moved inside, as gather does, or left out, as scatter does.
+  // Returns how many are there. Pre: n <= kMaxPlaces; for kClamp: HasRoom().
   enum class Beyond { kClamp, kSkip };
   int64_t FindPlaces(int64_t begin, int64_t n, Beyond beyond, Places& places) const;
   // Whether there is any place for a window.
@@ -92,6 +92,17 @@ class IndexedWindows {
   };
   IndexedWindows() = default;
 
+  // The batch's other dimensions are those of the indices but for index_vector_dim, in order: a counter for each.
+  // Returns which counter each dimension of the indices has; -1: none.
+  absl::StatusOr<DimensionVector> AddCounters(const WindowNumbers& numbers, absl::Span<const int64_t> batch_dims);
+  // The loops over the elements of a window. Returns the size of a window in each dimension of the operand.
+  DimensionVector AddLoops(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims,
+                           absl::Span<const int64_t> batch_dims);
+  // A loop that continues where the next one ends becomes one with it. The last loop is the row if it is contiguous.
+  void MergeLoops();
+  void AddStarts(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims, const DimensionVector& window,
+                 const DimensionVector& counter_of);
+
   const Value* indices_ = nullptr;
   int64_t component_stride_ = 0;  // between two components of an index
   int64_t window_count_ = 1;
@@ -104,7 +115,8 @@ class IndexedWindows {
   absl::InlinedVector<Loop, 4> loops_;
 };
 
-// Copies n rows of row_bytes, row i from element from_places[i] of `from` to element to_places[i] of `to`, in this order.
+// Copies n rows of row_bytes, row i from element from_places[i] of `from` to element to_places[i] of `to`, in this
+// order.
 void CopyRows(const char* from, const int64_t* from_places, char* to, const int64_t* to_places, int64_t n,
               int element_bytes, int64_t row_bytes);
 

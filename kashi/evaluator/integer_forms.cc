@@ -5,13 +5,14 @@
 
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/check.h"
+#include "kashi/evaluator/operation_table.h"
 
 namespace kashi::internal {
 namespace {
 
 using Int128 = __int128;
 
-// Beyond these nothing more is said: the table stays small whatever the program.
+// Results beyond these limits have no form, so that the table stays small whatever the program is.
 constexpr size_t kMaxIntegerForms = 1 << 20;
 constexpr size_t kMaxFormTerms = 8;
 
@@ -47,7 +48,7 @@ std::optional<IntegerRange> IntegerForms::RangeOfType(PrimitiveType type) {
   if (primitive_util::IsSignedIntegralType(type)) {
     return RangeIfFits(-(Int128{1} << (bits - 1)), (Int128{1} << (bits - 1)) - 1);
   }
-  // Of U64 the lower half.
+  // The lower half of U64.
   return RangeIfFits(0, (Int128{1} << std::min(bits, 63)) - 1);
 }
 
@@ -109,8 +110,8 @@ IntegerForms::Id IntegerForms::Product(Id a, Id b) {
   return range ? Unknown(*range) : kNone;
 }
 
-// Rounds towards zero. A divisor of 0 is left out: code that divides by a size knows that it is not 0, and x / 0 is no
-// bound.
+// Rounds towards zero. A divisor of 0 is left out: code that divides by a size knows that it is not 0, and x / 0 bounds
+// nothing.
 IntegerForms::Id IntegerForms::Quotient(Id a, Id b) {
   const IntegerRange divisor = RangeOf(b);
   std::optional<IntegerRange> both;
@@ -126,7 +127,7 @@ IntegerForms::Id IntegerForms::Quotient(Id a, Id b) {
   return fits && both ? Unknown(*both) : kNone;
 }
 
-// Has the sign of the dividend. Said of positive divisors only.
+// Has the sign of the dividend. Known for positive divisors only.
 IntegerForms::Id IntegerForms::Remainder(Id a, Id b) {
   const IntegerRange dividend = RangeOf(a);
   const IntegerRange divisor = RangeOf(b);
@@ -174,52 +175,75 @@ IntegerForms::Id IntegerForms::Compare(ComparisonDirection direction, Id lhs, Id
   return kNone;
 }
 
-IntegerForms::Id IntegerForms::ApplyTo(HloOpcode opcode, PrimitiveType type, absl::Span<const Id> x) {
-  const auto range = [&](int i) { return RangeOf(x[i]); };
-  const auto least = [&] {
-    return Unknown({std::min(range(0).low, range(1).low), std::min(range(0).high, range(1).high)});
-  };
-  const auto greatest = [&] {
-    return Unknown({std::max(range(0).low, range(1).low), std::max(range(0).high, range(1).high)});
-  };
-  switch (opcode) {
-    case HloOpcode::kAdd:
-      return type == PRED ? greatest() : Sum(x[0], x[1], 1);
-    case HloOpcode::kSubtract:
-      return Sum(x[0], x[1], -1);
-    case HloOpcode::kMultiply:
-      return Product(x[0], x[1]);
-    case HloOpcode::kDivide:
-      return Quotient(x[0], x[1]);
-    case HloOpcode::kRemainder:
-      return Remainder(x[0], x[1]);
-    case HloOpcode::kMaximum:
-      return range(0).low >= range(1).high ? x[0] : range(1).low >= range(0).high ? x[1] : greatest();
-    case HloOpcode::kMinimum:
-      return range(0).high <= range(1).low ? x[0] : range(1).high <= range(0).low ? x[1] : least();
-    case HloOpcode::kOr:
-      return type == PRED ? greatest() : kNone;
-    case HloOpcode::kAnd:
-      return type == PRED ? least() : kNone;
-    case HloOpcode::kNot:
-      return type == PRED ? Sum(Constant(1), x[0], -1) : Sum(Constant(-1), x[0], -1);
-    case HloOpcode::kNegate:
-      return Scaled(x[0], -1);
-    case HloOpcode::kAbs:
-      return AbsoluteValue(x[0]);
-    case HloOpcode::kSign:
-      return Unknown({std::clamp<int64_t>(range(0).low, -1, 1), std::clamp<int64_t>(range(0).high, -1, 1)});
-    case HloOpcode::kConvert:
-      // To PRED: whether it is not 0.
-      return type == PRED && !IsOne(range(0)) ? Compare(ComparisonDirection::kNe, x[0], Constant(0)) : x[0];
-    case HloOpcode::kCopy:
-      return x[0];
-    case HloOpcode::kClamp:
-      return Apply(HloOpcode::kMinimum, type, {ApplyTo(HloOpcode::kMaximum, type, {x[0], x[1]}), x[2]});
-    default:
-      return kNone;
-  }
+// Between the bounds of both. An operand whose range lies on one side of the other's is the result itself.
+IntegerForms::Id IntegerForms::Maximum(Id a, Id b) {
+  const IntegerRange x = RangeOf(a), y = RangeOf(b);
+  if (x.low >= y.high) return a;
+  if (y.low >= x.high) return b;
+  return Unknown({std::max(x.low, y.low), std::max(x.high, y.high)});
 }
+
+IntegerForms::Id IntegerForms::Minimum(Id a, Id b) {
+  const IntegerRange x = RangeOf(a), y = RangeOf(b);
+  if (x.high <= y.low) return a;
+  if (y.high <= x.low) return b;
+  return Unknown({std::min(x.low, y.low), std::min(x.high, y.high)});
+}
+
+// ---- The rules -----------------------------------------------------------------------------------------------------
+
+IntegerForms::Id IntegerRules::Abs(IntegerForms& forms, PrimitiveType, Ids x) { return forms.AbsoluteValue(x[0]); }
+
+IntegerForms::Id IntegerRules::Add(IntegerForms& forms, PrimitiveType type, Ids x) {
+  return type == PRED ? Or(forms, type, x) : forms.Sum(x[0], x[1], 1);
+}
+
+IntegerForms::Id IntegerRules::And(IntegerForms& forms, PrimitiveType type, Ids x) {
+  if (type != PRED) return IntegerForms::kNone;
+  const IntegerRange a = forms.RangeOf(x[0]), b = forms.RangeOf(x[1]);
+  return forms.Unknown({std::min(a.low, b.low), std::min(a.high, b.high)});
+}
+
+IntegerForms::Id IntegerRules::Clamp(IntegerForms& forms, PrimitiveType type, Ids x) {
+  return forms.Apply(HloOpcode::kMinimum, type, {forms.Maximum(x[0], x[1]), x[2]});
+}
+
+// To PRED: whether it is not 0.
+IntegerForms::Id IntegerRules::Convert(IntegerForms& forms, PrimitiveType type, Ids x) {
+  if (type != PRED || IsOne(forms.RangeOf(x[0]))) return x[0];
+  return forms.Compare(ComparisonDirection::kNe, x[0], forms.Constant(0));
+}
+
+IntegerForms::Id IntegerRules::Copy(IntegerForms&, PrimitiveType, Ids x) { return x[0]; }
+IntegerForms::Id IntegerRules::Divide(IntegerForms& forms, PrimitiveType, Ids x) { return forms.Quotient(x[0], x[1]); }
+IntegerForms::Id IntegerRules::Maximum(IntegerForms& forms, PrimitiveType, Ids x) { return forms.Maximum(x[0], x[1]); }
+IntegerForms::Id IntegerRules::Minimum(IntegerForms& forms, PrimitiveType, Ids x) { return forms.Minimum(x[0], x[1]); }
+IntegerForms::Id IntegerRules::Multiply(IntegerForms& forms, PrimitiveType, Ids x) { return forms.Product(x[0], x[1]); }
+IntegerForms::Id IntegerRules::Negate(IntegerForms& forms, PrimitiveType, Ids x) { return forms.Scaled(x[0], -1); }
+
+// 1 - x of a PRED, -1 - x of an integer.
+IntegerForms::Id IntegerRules::Not(IntegerForms& forms, PrimitiveType type, Ids x) {
+  return forms.Sum(forms.Constant(type == PRED ? 1 : -1), x[0], -1);
+}
+
+IntegerForms::Id IntegerRules::Or(IntegerForms& forms, PrimitiveType type, Ids x) {
+  if (type != PRED) return IntegerForms::kNone;
+  const IntegerRange a = forms.RangeOf(x[0]), b = forms.RangeOf(x[1]);
+  return forms.Unknown({std::max(a.low, b.low), std::max(a.high, b.high)});
+}
+
+IntegerForms::Id IntegerRules::Remainder(IntegerForms& forms, PrimitiveType, Ids x) {
+  return forms.Remainder(x[0], x[1]);
+}
+
+IntegerForms::Id IntegerRules::Sign(IntegerForms& forms, PrimitiveType, Ids x) {
+  const IntegerRange range = forms.RangeOf(x[0]);
+  return forms.Unknown({std::clamp<int64_t>(range.low, -1, 1), std::clamp<int64_t>(range.high, -1, 1)});
+}
+
+IntegerForms::Id IntegerRules::Subtract(IntegerForms& forms, PrimitiveType, Ids x) { return forms.Sum(x[0], x[1], -1); }
+
+// --------------------------------------------------------------------------------------------------------------------
 
 IntegerForms::Id IntegerForms::AsType(PrimitiveType type, Id id) {
   const std::optional<IntegerRange> whole = RangeOfType(type);
@@ -229,8 +253,9 @@ IntegerForms::Id IntegerForms::AsType(PrimitiveType type, Id id) {
 }
 
 IntegerForms::Id IntegerForms::Apply(HloOpcode opcode, PrimitiveType type, absl::Span<const Id> operands) {
-  if (std::find(operands.begin(), operands.end(), kNone) != operands.end()) return kNone;
-  return AsType(type, ApplyTo(opcode, type, operands));
+  const IntegerRule rule = TraitsOf(opcode).integers;
+  if (rule == nullptr || std::find(operands.begin(), operands.end(), kNone) != operands.end()) return kNone;
+  return AsType(type, rule(*this, type, operands));
 }
 
 }  // namespace kashi::internal

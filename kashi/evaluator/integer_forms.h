@@ -1,4 +1,5 @@
-// Integers of which not the value is known but bounds, such as the size of a dynamic dimension: sums of unknowns.
+// Integers whose bounds are known, but not their values, such as the size of a dynamic dimension. They are sums of
+// unknowns.
 //
 //   IntegerForms forms;
 //   const IntegerForms::Id n = forms.Unknown({0, 10});                                   // a size below `<=10`
@@ -6,9 +7,9 @@
 //   forms.RangeOf(m);                                                                     // {-3, 7}
 //   forms.RangeOf(forms.Apply(HloOpcode::kAdd, S32, {m, n}));                             // {7, 7}: n cancels
 //
-// A form is constant + sum of coefficient * unknown, so sums, differences and multiples keep how values hang together; what else
-// is said of (maximum, quotient, comparison …) is a new unknown between the bounds that follow. Exact: a result that may leave its
-// element type, and so wrap, has no form.
+// A form is constant + sum of coefficient * unknown. So sums, differences and multiples keep how values depend on
+// each other. The result of another operation (maximum, quotient, comparison …) is a new unknown, between the bounds
+// that follow from those of its operands. A result that may overflow its element type, and so wrap, has no form.
 #ifndef KASHI_EVALUATOR_INTEGER_FORMS_H_
 #define KASHI_EVALUATOR_INTEGER_FORMS_H_
 
@@ -38,21 +39,22 @@ class IntegerForms {
 
   Id Constant(int64_t value);
   Id Unknown(IntegerRange range);
-  // What an elementwise operation gives for these operands, as a value of `type` (an integer, or PRED as 0 and 1). kNone if any
-  // operand is, or the operation is none that this knows.
+  // The result of an elementwise operation on these operands, as a value of `type` (an integer, or PRED as 0 and 1).
+  // kNone if an operand is kNone, or if the operation has no rule (OperationTraits::integers).
   Id Apply(HloOpcode opcode, PrimitiveType type, absl::Span<const Id> operands);
   Id Compare(ComparisonDirection direction, Id lhs, Id rhs);
-  // One of the two, nobody knows which.
+  // One of the two; it is not known which.
   Id Either(Id a, Id b);
   // The same number as a value of `type`; kNone if it may not fit.
   Id AsType(PrimitiveType type, Id form);
 
   // Dies for kNone.
   IntegerRange RangeOf(Id form) const;
-  // nullopt for types whose numbers are no integers.
+  // nullopt for types whose numbers are not integers.
   static std::optional<IntegerRange> RangeOfType(PrimitiveType type);
 
  private:
+  friend struct IntegerRules;
   using Term = std::pair<int32_t, int64_t>;  // which unknown, and its coefficient, which is not 0
   struct Form {
     int64_t constant;
@@ -68,12 +70,40 @@ class IntegerForms {
   Id Quotient(Id a, Id b);
   Id Remainder(Id a, Id b);
   Id AbsoluteValue(Id a);
-  Id ApplyTo(HloOpcode opcode, PrimitiveType type, absl::Span<const Id> x);
+  Id Minimum(Id a, Id b);
+  Id Maximum(Id a, Id b);
   const Form& form(Id id) const { return forms_[id - 1]; }
 
   std::vector<Form> forms_;  // Id 1 is the first
   std::vector<IntegerRange> unknowns_;
   absl::flat_hash_map<int64_t, Id> constants_;
+};
+
+// The form of an operation's result, before it is known to fit into `type`. No operand is kNone.
+using IntegerRule = IntegerForms::Id (*)(IntegerForms& forms, PrimitiveType type,
+                                         absl::Span<const IntegerForms::Id> operands);
+
+// The rules of single operations, for the table of operations (operation_table.h).
+struct IntegerRules {
+  using Id = IntegerForms::Id;
+  using Ids = absl::Span<const Id>;
+
+  static Id Abs(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Add(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id And(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Clamp(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Convert(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Copy(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Divide(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Maximum(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Minimum(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Multiply(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Negate(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Not(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Or(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Remainder(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Sign(IntegerForms& forms, PrimitiveType type, Ids x);
+  static Id Subtract(IntegerForms& forms, PrimitiveType type, Ids x);
 };
 
 }  // namespace kashi::internal

@@ -16,11 +16,12 @@
 namespace kashi::internal {
 namespace {
 
-// ---- Tridiagonal systems, singular ones too ---------------------------------------------------------------------------------
+// ---- Tridiagonal systems, singular ones too ------------------------------------------------------------------------
 //
-// Gaussian elimination with scaled partial pivoting, as LAPACK's lagtf and lagts: row k of U is (u0[k], u1[k], u2[k]). Where
-// dividing by a pivot would overflow, the pivot is moved away from 0 by eps max|U|, then by twice as much, and so on. What
-// counts for max|U| is what counts for jaxlib: not the row before the last, but the first row as it was.
+// Gaussian elimination with scaled partial pivoting, as LAPACK's lagtf and lagts: row k of U is (u0[k], u1[k],
+// u2[k]). Where dividing by a pivot would overflow, the pivot is moved away from 0 by eps max|U|, then by twice as
+// much, and so on. What counts for max|U| is what counts for jaxlib: not the row before the last, but the first row
+// as it was.
 
 template <typename T>
 using Part = decltype(std::abs(T()));
@@ -47,8 +48,8 @@ struct TridiagonalFactors {
   }
 };
 
-// One step of the elimination: row k of U, from row k + 1 of the matrix, which is (lower, diagonal, upper). `scale` is the sum
-// of the magnitudes of what is row k now; returns that of row k + 1.
+// One step of the elimination: row k of U, from row k + 1 of the matrix, which is (lower, diagonal, upper). `scale`
+// is the sum of the magnitudes of what is row k now; returns that of row k + 1.
 template <typename T>
 Part<T> EliminateRow(int64_t k, T lower, T diagonal, T upper, Part<T> scale, TridiagonalFactors<T>& f) {
   const bool is_last = k >= f.n - 2;
@@ -141,7 +142,7 @@ absl::Status SolveTridiagonal(LapackCall& call) {
   return absl::OkStatus();
 }
 
-// ---- A sparse matrix times a dense one --------------------------------------------------------------------------------------
+// ---- A sparse matrix times a dense one -----------------------------------------------------------------------------
 
 // The matrix by rows: entries [offsets[i], offsets[i + 1]) are those of row i.
 template <typename Index>

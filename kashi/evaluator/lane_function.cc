@@ -8,42 +8,32 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/operation_table.h"
 
 namespace kashi::internal {
 namespace {
 
-// Computations that call one another deeper than this run lane by lane.
+// Computations whose calls nest deeper than this run lane by lane.
 constexpr int kMaxInlineDepth = 64;
-// What calls of calls multiply to is more than this: likewise.
+// So do computations that have more instructions than this when their calls are inlined.
 constexpr int kMaxInstructions = 10000;
 
-// A scalar, or an array of one element: what a lane can hold.
+// Whether a lane can hold it: a scalar, or an array of one element.
 bool IsOneElement(const Shape& shape) {
   return shape.IsArray() && shape.is_static() && ShapeUtil::ElementsIn(shape) == 1;
 }
 
 int BytesOf(PrimitiveType type) { return static_cast<int>(ShapeUtil::ByteSizeOfPrimitiveType(type)); }
 
-// Operations that give their first operand another name, or other dimensions.
-bool IsRenaming(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kReshape:
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kTranspose:
-    case HloOpcode::kReverse:
-    case HloOpcode::kCopy:
-    case HloOpcode::kBitcast:
-    case HloOpcode::kOptimizationBarrier:
-    case HloOpcode::kDomain:
-    case HloOpcode::kAddDependency:
-      return true;
-    default:
-      return false;
-  }
+// Whether the result of an operation on arrays of one element is the element of operand 0.
+bool KeepsItsElement(const HloInstruction& instruction) {
+  const OperationTraits& traits = TraitsOf(instruction.opcode());
+  const bool moves_one_operand = traits.moved_operands == 1 && instruction.operand_count() == 1;
+  return moves_one_operand || traits.source == ValueSource::kOperand || instruction.opcode() == HloOpcode::kBitcast;
 }
 
-// The whole bytes of one number are those of another.
-bool IsRenamingOfBits(const HloInstruction& convert) {
+// Whether the bytes of a number of either type are those of a number of the other.
+bool KeepsItsBytes(const HloInstruction& convert) {
   const PrimitiveType from = convert.operand(0)->shape().element_type(), to = convert.shape().element_type();
   return primitive_util::BitWidth(from) == primitive_util::BitWidth(to) && primitive_util::BitWidth(from) % 8 == 0 &&
          from != PRED && to != PRED;
@@ -51,7 +41,7 @@ bool IsRenamingOfBits(const HloInstruction& convert) {
 
 }  // namespace
 
-// From a computation to steps over registers. Anything that it does not know makes Compile return false.
+// Makes steps over registers of a computation. Compile returns false if an instruction cannot be such a step.
 class LaneCompiler {
  public:
   explicit LaneCompiler(LaneFunction* function) : function_(*function) {}
@@ -169,11 +159,11 @@ class LaneCompiler {
     for (const HloInstruction* operand : instruction.operands()) {
       if (!IsOneElement(operand->shape()) && opcode != HloOpcode::kAddDependency) return false;
     }
-    if (IsRenaming(opcode)) {
+    if (KeepsItsElement(instruction)) {
       node->reg = nodes.at(instruction.operand(0)).reg;
       return nodes.at(instruction.operand(0)).type == node->type;
     }
-    if (opcode == HloOpcode::kBitcastConvert && IsRenamingOfBits(instruction)) {
+    if (opcode == HloOpcode::kBitcastConvert && KeepsItsBytes(instruction)) {
       node->reg = nodes.at(instruction.operand(0)).reg;
       return true;
     }

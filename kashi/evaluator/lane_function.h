@@ -4,8 +4,8 @@
 //
 //   max.1 (a f32[], b f32[]) -> f32[]        Run({a, b}, {out}, n): for i in [0, n): out[i] = max.1(a[i], b[i])
 //
-// Calls, fusions, tuples and whatever only renames a scalar are gone when it runs. A computation with more in it (a loop,
-// an array inside) runs lane by lane through the evaluator: slow, and right.
+// Calls, fusions, tuples and whatever only renames a scalar are gone when it runs. A computation with more in it (a
+// loop, an array inside) runs lane by lane through the evaluator: slow, and right.
 #ifndef KASHI_EVALUATOR_LANE_FUNCTION_H_
 #define KASHI_EVALUATOR_LANE_FUNCTION_H_
 
@@ -28,8 +28,8 @@ class EvaluationRun;
 
 class LaneFunction {
  public:
-  // `run` and the computation must outlive it. INVALID_ARGUMENT unless parameters and results (the root, or the elements
-  // of a tuple root) are scalars.
+  // `run` and the computation must outlive it. INVALID_ARGUMENT unless parameters and results (the root, or the
+  // elements of a tuple root) are scalars.
   static absl::StatusOr<std::unique_ptr<LaneFunction>> Make(const HloComputation& computation, EvaluationRun& run);
 
   absl::Span<const PrimitiveType> parameter_types() const { return parameter_types_; }
@@ -52,8 +52,8 @@ class LaneFunction {
   // Whether Run may be called from several threads, each with its own scratch. If not, the caller must not go parallel.
   bool is_parallel() const { return !runs_lane_by_lane_; }
 
-  // Memory of one thread for up to `lanes` lanes at a time; more lanes in one Run go in portions. Make one per loop, not per
-  // element: 1 for loops that go element by element, kManyLanes for long runs.
+  // Memory of one thread for up to `lanes` lanes at a time; more lanes in one Run go in portions. Make one per loop,
+  // not per element: 1 for loops that go element by element, kManyLanes for long runs.
   static constexpr int64_t kManyLanes = 512;
   class Scratch {
    public:
@@ -67,8 +67,8 @@ class LaneFunction {
     std::vector<void*> registers_;
   };
 
-  // inputs[i]: n elements of parameter i; outputs[j]: n elements of result j, which may be the memory of an input (each lane
-  // reads before it writes). Fails only where the computation runs lane by lane.
+  // inputs[i]: n elements of parameter i; outputs[j]: n elements of result j, which may be the memory of an input
+  // (each lane reads before it writes). Fails only where the computation runs lane by lane.
   absl::Status Run(Scratch& scratch, absl::Span<const void* const> inputs, absl::Span<void* const> outputs,
                    int64_t n) const;
 

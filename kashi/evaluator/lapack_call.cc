@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 
-// ---- {name = 76 : ui8, name = true, name = "…", name = dense<[1, 2]> : tensor<2xi64>} -------------------------------------
+// ---- {name = 76 : ui8, name = true, name = "…", name = dense<[1, 2]> : tensor<2xi64>} ------------------------------
 
 // Up to the next comma outside of quotes and brackets.
 absl::string_view TakeEntry(absl::string_view* text) {
@@ -119,7 +119,7 @@ absl::StatusOr<LapackCall> LapackCall::Make(Operation& op, absl::string_view sig
   return call;
 }
 
-// ---- Scalars in front of the arrays -----------------------------------------------------------------------------------------
+// ---- Scalars in front of the arrays --------------------------------------------------------------------------------
 
 absl::Status LapackCall::ReadParameters() {
   if (convention_.parameters.empty()) return absl::OkStatus();

@@ -8,11 +8,12 @@
 //   (f32[2,3,3]{1,2,0}, s32[2]{0}) custom-call(s32[] %lower, s32[] %batch, s32[] %n, f32[2,3,3]{1,2,0} %a),
 //     custom_call_target="lapack_spotrf"
 //
-// They run the LAPACK that Kashi was built with (CMake's KASHI_LAPACK). Its results are those of JAX up to rounding and, where
-// a factorization is not unique, up to LAPACK's version: JAX brings its own. As there, `info` is an output, and what a
-// matrix was given that has no factorization is for the program to find out.
+// They run the LAPACK that Kashi was built with (CMake's KASHI_LAPACK). Its results are those of JAX up to rounding
+// and, where a factorization is not unique, up to LAPACK's version: JAX brings its own. As there, `info` is an
+// output, and what a matrix was given that has no factorization is for the program to find out.
 //
-// LapackCall is a call as such a handler sees it: sizes as the shapes say, bytes as the layouts say, whatever those are.
+// LapackCall is a call as such a handler sees it: sizes as the shapes say, bytes as the layouts say, whatever those
+// are.
 #ifndef KASHI_EVALUATOR_LAPACK_CALL_H_
 #define KASHI_EVALUATOR_LAPACK_CALL_H_
 
@@ -39,20 +40,20 @@ bool HasLapack();
 // Whether the target is one of those that JAX makes for LAPACK.
 bool IsLapackCall(absl::string_view target);
 
-// Pre: IsLapackCall of its target. UNIMPLEMENTED, saying what is missing, without LAPACK and for shapes or attributes that
-// JAX does not write; RESOURCE_EXHAUSTED for matrices that LAPACK's integers of 32 bits cannot count, and for workspace
-// beyond the memory limit. May be cancelled between the matrices of a batch.
+// Pre: IsLapackCall of its target. UNIMPLEMENTED, saying what is missing, without LAPACK and for shapes or attributes
+// that JAX does not write; RESOURCE_EXHAUSTED for matrices that LAPACK's integers of 32 bits cannot count, and for
+// workspace beyond the memory limit. May be cancelled between the matrices of a batch.
 absl::StatusOr<Value> EvaluateLapackCall(Operation& op);
 
-// The integers and booleans of an attribute dictionary of MLIR: {uplo = 76 : ui8, left = true}. Values of other kinds are left
-// out. INVALID_ARGUMENT for what is no dictionary.
+// The integers and booleans of an attribute dictionary of MLIR: {uplo = 76 : ui8, left = true}. Values of other kinds
+// are left out. INVALID_ARGUMENT for what is no dictionary.
 absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> ParseFfiAttributes(absl::string_view dictionary);
 
 // Where the arrays of a signature lie among the operands and results of a call, if not one behind the other.
 struct LapackConvention {
   // The scalars in front of the arrays, a word each. "=n" is the size n, "=b" the number of matrices; "low" becomes an
-  // attribute of that name; "uplo:UL" becomes attribute uplo = 'U' where the scalar is 0, 'L' where it is 1 ('.': leaves it
-  // as it was); "uplo:" is the letter itself; "-" is not looked at.
+  // attribute of that name; "uplo:UL" becomes attribute uplo = 'U' where the scalar is 0, 'L' where it is 1 ('.':
+  // leaves it as it was); "uplo:" is the letter itself; "-" is not looked at.
   absl::string_view parameters;
   absl::string_view operands;  // a digit for each operand of the signature: its place; "": behind the scalars, in order
   absl::string_view results;   // likewise; "": in order
@@ -62,9 +63,9 @@ struct LapackConvention {
 
 class LapackCall {
  public:
-  // Arrays of the call, without their batch dimensions: "T[m,n] -> T[m,n] i[k] i[]". Types: T that of the routine, R its real
-  // and C its complex counterpart, i S32. Equal letters are equal sizes; k = min(m, n), t = max(n - 1, 0). "T()" is a scalar
-  // without batch dimensions; "?" follows a last operand that may be missing.
+  // Arrays of the call, without their batch dimensions: "T[m,n] -> T[m,n] i[k] i[]". Types: T that of the routine, R
+  // its real and C its complex counterpart, i S32. Equal letters are equal sizes; k = min(m, n), t = max(n - 1, 0).
+  // "T()" is a scalar without batch dimensions; "?" follows a last operand that may be missing.
   static absl::StatusOr<LapackCall> Make(Operation& op, absl::string_view signature, PrimitiveType type,
                                          const LapackConvention& convention = {});
 

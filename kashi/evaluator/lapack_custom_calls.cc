@@ -51,8 +51,8 @@ bool AreFinite(const T* a, int64_t n) {
 // What JAX reports of a matrix that it does not hand to LAPACK.
 constexpr int kNotFinite = -4;
 
-// `query` is the routine with lwork = -1: it leaves in its `work` how many elements it would like. At least `least`, which
-// the answer, rounded to T, may miss.
+// `query` is the routine with lwork = -1: it leaves in its `work` how many elements it would like. At least `least`,
+// which the answer, rounded to T, may miss.
 template <typename T, typename Query>
 int64_t WorkSize(int64_t least, Query&& query) {
   T wish = 0;
@@ -90,7 +90,7 @@ absl::Status ForEachMatrix(LapackCall& call, One&& one) {
   return absl::OkStatus();
 }
 
-// ---- Factorizations -------------------------------------------------------------------------------------------------------
+// ---- Factorizations ------------------------------------------------------------------------------------------------
 
 template <typename T>
 absl::Status Potrf(LapackCall& call) {
@@ -169,7 +169,7 @@ absl::Status Ormqr(LapackCall& call) {
   return absl::OkStatus();
 }
 
-// ---- Systems --------------------------------------------------------------------------------------------------------------
+// ---- Systems -------------------------------------------------------------------------------------------------------
 
 // Earlier versions of JAX give a factor, too.
 template <typename T>
@@ -199,7 +199,7 @@ absl::Status Gtsv(LapackCall& call) {
   });
 }
 
-// ---- Reductions -----------------------------------------------------------------------------------------------------------
+// ---- Reductions ----------------------------------------------------------------------------------------------------
 
 template <typename T>
 absl::Status Gehrd(LapackCall& call) {
@@ -232,7 +232,7 @@ absl::Status Sytrd(LapackCall& call) {
   });
 }
 
-// ---- Eigenvalues and singular values --------------------------------------------------------------------------------------
+// ---- Eigenvalues and singular values -------------------------------------------------------------------------------
 
 // As ForEachMatrix for those whose matrix must be finite: others give NaN, and info says so.
 template <typename T, typename One>
@@ -315,7 +315,8 @@ absl::Status Gesvd(LapackCall& call) {
   });
 }
 
-// LAPACK packs the eigenvectors of a conjugate pair into two real columns: v and its conjugate are column j +- i column j+1.
+// LAPACK packs the eigenvectors of a conjugate pair into two real columns: v and its conjugate are column j +- i
+// column j+1.
 template <typename R>
 void UnpackEigenvectors(int n, const R* imaginary, const R* packed, std::complex<R>* vectors) {
   for (int64_t j = 0; j < n; ++j) {
@@ -406,7 +407,7 @@ absl::Status Gees(LapackCall& call) {
   {}
 #endif
 
-// ---------------------------------------------------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------------------------------------------
 
 struct Routine {
   absl::string_view real_name, complex_name;

@@ -1,7 +1,7 @@
-// What of LAPACK and BLAS the custom calls of JAX need (lapack_call.h), declared as Fortran compilers of our day have them:
-// everything by address, integers of 32 bits, the length of each character argument behind the others. Below the
-// declarations one overloaded function a routine, for float, double and their complex types: matrices column-major, sizes
-// by value.
+// What of LAPACK and BLAS the custom calls of JAX need (lapack_call.h), declared as Fortran compilers of our day have
+// them: everything by address, integers of 32 bits, the length of each character argument behind the others. Below
+// the declarations one overloaded function a routine, for float, double and their complex types: matrices
+// column-major, sizes by value.
 //
 // LAPACK's own check of its arguments ends the process. Whoever calls these has checked sizes and letters before.
 #ifndef KASHI_EVALUATOR_LAPACK_ROUTINES_H_
@@ -16,8 +16,8 @@ namespace lapack {
 using Complex64 = std::complex<float>;
 using Complex128 = std::complex<double>;
 
-// `p` is the letter of the type T, `r` that of its real part R; `o` stands for "orthogonal" or "unitary", `s` for "symmetric"
-// or "Hermitian". `c` is the transposition that Q^H wants.
+// `p` is the letter of the type T, `r` that of its real part R; `o` stands for "orthogonal" or "unitary", `s` for
+// "symmetric" or "Hermitian". `c` is the transposition that Q^H wants.
 #define KASHI_LAPACK_ROUTINES(p, o, s, T, c)                                                                          \
   extern "C" {                                                                                                        \
   void p##potrf_(const char*, const int*, T*, const int*, int*, size_t);                                              \

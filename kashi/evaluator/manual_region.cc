@@ -44,7 +44,7 @@ bool IsNamedAsRegion(const HloComputation& computation) {
 
 }  // namespace
 
-// ---- Flow ---------------------------------------------------------------------------------------------------------------
+// ---- Flow ----------------------------------------------------------------------------------------------------------
 
 // Computations before those that call them.
 ManualFlow::ManualFlow(const HloModule& module) : module_(module) {
@@ -121,7 +121,7 @@ absl::Status ManualFlow::CheckResult() const {
       instruction->name(), instruction->parent()->name(), HloOpcodeString(instruction->opcode()));
 }
 
-// ---- Runs ---------------------------------------------------------------------------------------------------------------
+// ---- Runs ----------------------------------------------------------------------------------------------------------
 
 ManualRegions::ManualRegions(const HloModule& module, const EvaluationOptions& options, RunLimits limits)
     : flow_(module), options_(options), limits_(std::move(limits)), devices_(options.global_devices) {}

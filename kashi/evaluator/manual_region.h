@@ -1,5 +1,5 @@
-// One program for all devices, run as such: its values are whole arrays, there is one thread, and nothing knows of devices;
-// but for its manual regions, which say what each device does.
+// One program for all devices, run as such: its values are whole arrays, there is one thread, and nothing knows of
+// devices; but for its manual regions, which say what each device does.
 //
 //   x      f32[8,16]  here            the whole array
 //   f2s    f32[4,4]   on devices      SPMDFullToShardShape: each device's part of x
@@ -7,14 +7,14 @@
 //   s2f    f32[8,8]   out of region   SPMDShardToFullShape: the parts put together
 //   y      f32[8,8]   here
 //
-// Which instruction is where follows from the data alone (ManualFlow), because dumps have regions as calls, as computations
-// inlined into others, with shardings on each instruction or on none: what comes from a border into a region, from
-// partition-id or from a collective across partitions is different on each device, and so is all that is computed from it, up
-// to a border out of the region.
+// Which instruction is where follows from the data alone (ManualFlow), because dumps have regions as calls, as
+// computations inlined into others, with shardings on each instruction or on none: what comes from a border into a
+// region, from partition-id or from a collective across partitions is different on each device, and so is all that is
+// computed from it, up to a border out of the region.
 //
-// A step on devices runs on one after the other, or, if devices meet in it, in a thread each (device_group.h). A region within
-// a region (manual over further axes of the mesh) runs within these, each device on its own; there values that are the same
-// on several devices are computed on each of them.
+// A step on devices runs on one after the other, or, if devices meet in it, in a thread each (device_group.h). A
+// region within a region (manual over further axes of the mesh) runs within these, each device on its own; there
+// values that are the same on several devices are computed on each of them.
 #ifndef KASHI_EVALUATOR_MANUAL_REGION_H_
 #define KASHI_EVALUATOR_MANUAL_REGION_H_
 
@@ -42,8 +42,8 @@ class ManualFlow {
   StepPlace PlaceOf(const HloInstruction& instruction) const;
   // Whether devices exchange values in it, or in what it calls.
   bool Meets(const HloInstruction& instruction) const { return meets_.contains(&instruction); }
-  // INVALID_ARGUMENT, naming the instruction to blame, if the result is different on each device: XLA's partitioner refuses
-  // such programs, too.
+  // INVALID_ARGUMENT, naming the instruction to blame, if the result is different on each device: XLA's partitioner
+  // refuses such programs, too.
   absl::Status CheckResult() const;
 
  private:
@@ -68,8 +68,8 @@ class ManualRegions {
 
   const ManualFlow& flow() const { return flow_; }
 
-  // The values of a step on all devices, as a tuple of one a device. Operands are likewise, where their instructions are on
-  // devices.
+  // The values of a step on all devices, as a tuple of one a device. Operands are likewise, where their instructions
+  // are on devices.
   absl::StatusOr<Value> RunOnDevices(const ComputationPlanStep& step, absl::Span<Value> operands);
   // The value of a step out of a region.
   absl::StatusOr<Value> RunOutOfRegion(EvaluationRun& run, const ComputationPlanStep& step, absl::Span<Value> operands);

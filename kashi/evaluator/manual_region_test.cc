@@ -175,14 +175,20 @@ outer {
   y = s32[2] all-reduce(x), channel_id=1, replica_groups={{0,2},{1,3}}, use_global_device_ids=true, to_apply=add
   c = s32[] call(), to_apply=inner
   v = s32[1] reshape(c)
-  g = s32[2] custom-call(v), custom_call_target="xla.sdy.LocalToGlobalShape", frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\"b\"}>",xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"b\"}]>]>"}
+  g = s32[2] custom-call(v), custom_call_target="xla.sdy.LocalToGlobalShape",
+      frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\"b\"}>",
+        xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"b\"}]>]>"}
   ROOT z = s32[2] add(y, g)
 }
 ENTRY main.1 {
   p = s32[4] parameter(0), sharding={devices=[2,2]<=[4] last_tile_dim_replicate}
-  i = s32[2] custom-call(p), custom_call_target="xla.sdy.GlobalToLocalShape", frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\"a\", ?}]>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"a\"}>"}
+  i = s32[2] custom-call(p), custom_call_target="xla.sdy.GlobalToLocalShape",
+      frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\"a\", ?}]>]>",
+        xla.sdy.manual_axes="#sdy<manual_axes{\"a\"}>"}
   r = s32[2] call(i), to_apply=outer
-  ROOT o = s32[4] custom-call(r), custom_call_target="xla.sdy.LocalToGlobalShape", frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\"a\"}>",xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"a\"}]>]>"}
+  ROOT o = s32[4] custom-call(r), custom_call_target="xla.sdy.LocalToGlobalShape",
+      frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\"a\"}>",
+        xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"a\"}]>]>"}
 })";
 
 // The outer region is manual over a, the inner one over b: its result is global over b on each half of a.
@@ -199,8 +205,10 @@ add { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] add(a, b) }
 ENTRY main.1 {
   p = s32[4] parameter(0), sharding={devices=[4]<=[4]}
   d = s32[4] copy(p), sharding={devices=[4]<=[4]}
-  i = s32[2] custom-call(d), custom_call_target="SPMDFullToShardShape", sharding={devices=[2,2]<=[2,2]T(1,0) last_tile_dims={manual}}
-  y = s32[2] all-reduce(i), channel_id=1, replica_groups={{0,2},{1,3}}, use_global_device_ids=true, to_apply=add, sharding={devices=[2,2]<=[2,2]T(1,0) last_tile_dims={manual}}
+  i = s32[2] custom-call(d), custom_call_target="SPMDFullToShardShape",
+      sharding={devices=[2,2]<=[2,2]T(1,0) last_tile_dims={manual}}
+  y = s32[2] all-reduce(i), channel_id=1, replica_groups={{0,2},{1,3}}, use_global_device_ids=true, to_apply=add,
+      sharding={devices=[2,2]<=[2,2]T(1,0) last_tile_dims={manual}}
   ROOT o = s32[4] custom-call(y), custom_call_target="SPMDShardToFullShape", sharding={devices=[4]<=[4]}
 })";
   EXPECT_EQ(RunGlobal(text, Counted(4)), "{4, 6, 4, 6}");
@@ -213,15 +221,18 @@ HloModule m, num_partitions=4
 ENTRY main.1 {
   p = s32[4] parameter(0), sharding={devices=[2,2]<=[4] last_tile_dim_replicate}
   d = s32[4] copy(p), sharding={devices=[2,2]<=[4] last_tile_dim_replicate}
-  i = s32[2] custom-call(d), custom_call_target="SPMDFullToShardShape", sharding={devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}
+  i = s32[2] custom-call(d), custom_call_target="SPMDFullToShardShape",
+      sharding={devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}
   q = u32[] partition-id(), sharding={manual}
   two = u32[] constant(2)
   h = u32[] divide(q, two), sharding={manual}
   c = s32[] convert(h), sharding={manual}
-  g = s32[] custom-call(c), custom_call_target="SPMDShardToFullShape", sharding={devices=[2,2]<=[4] last_tile_dims={manual, replicated}}
+  g = s32[] custom-call(c), custom_call_target="SPMDShardToFullShape",
+      sharding={devices=[2,2]<=[4] last_tile_dims={manual, replicated}}
   b = s32[2] broadcast(g), dimensions={}, sharding={devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}
   s = s32[2] add(i, b), sharding={devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}
-  ROOT o = s32[4] custom-call(s), custom_call_target="SPMDShardToFullShape", sharding={devices=[2,2]<=[4] last_tile_dim_replicate}
+  ROOT o = s32[4] custom-call(s), custom_call_target="SPMDShardToFullShape",
+      sharding={devices=[2,2]<=[4] last_tile_dim_replicate}
 })";
   EXPECT_EQ(RunGlobal(text, Counted(4)), "{1, 2, 4, 5}");
 }
@@ -233,11 +244,15 @@ HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["a"=2, "b"=2
 xla.sdy.manual_computation_body { q = u32[] partition-id()  ROOT v = u32[1] reshape(q) }
 xla.sdy.manual_computation_body_0 {
   c = u32[1] call(), to_apply=xla.sdy.manual_computation_body
-  ROOT g = u32[2] custom-call(c), custom_call_target="xla.sdy.LocalToGlobalShape", frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\"b\"}>",xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"b\"}]>]>"}
+  ROOT g = u32[2] custom-call(c), custom_call_target="xla.sdy.LocalToGlobalShape",
+      frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\"b\"}>",
+        xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"b\"}]>]>"}
 }
 ENTRY main.1 {
   c = u32[2] call(), to_apply=xla.sdy.manual_computation_body_0
-  ROOT o = u32[4] custom-call(c), custom_call_target="xla.sdy.LocalToGlobalShape", frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\"a\"}>",xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"a\"}]>]>"}
+  ROOT o = u32[4] custom-call(c), custom_call_target="xla.sdy.LocalToGlobalShape",
+      frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\"a\"}>",
+        xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"a\"}]>]>"}
 })";
   EXPECT_EQ(RunGlobal(text, {}), "{0, 1, 2, 3}");
 }

@@ -1,5 +1,6 @@
 // Loops over dense row-major matrices that cholesky and triangular-solve are made of, for float, double, complex64 and
-// complex128. Each element of a result is computed by the same operations in the same order however many threads there are.
+// complex128. Each element of a result is computed by the same operations in the same order however many threads
+// there are.
 #ifndef KASHI_EVALUATOR_MATRIX_KERNELS_H_
 #define KASHI_EVALUATOR_MATRIX_KERNELS_H_
 
@@ -101,8 +102,8 @@ void SolveLower(Matrix<const T> l, bool unit_diagonal, Matrix<T> x, absl::Functi
   }
 }
 
-// Calls body(i) for i in [0, count): side by side if there are enough to keep all threads busy, else one after the other,
-// which leaves the threads to the loops inside. `work`: element operations of one call.
+// Calls body(i) for i in [0, count): side by side if there are enough to keep all threads busy, else one after the
+// other, which leaves the threads to the loops inside. `work`: element operations of one call.
 inline void ForEachMatrix(int64_t count, double work, absl::FunctionRef<void(int64_t)> body) {
   if (count < ParallelThreadCount()) {
     for (int64_t i = 0; i < count; ++i) body(i);
@@ -114,8 +115,8 @@ inline void ForEachMatrix(int64_t count, double work, absl::FunctionRef<void(int
   });
 }
 
-// The type to compute in: f32 for narrower floating-point types. UNIMPLEMENTED for types that are neither floating-point nor
-// complex.
+// The type to compute in: f32 for narrower floating-point types. UNIMPLEMENTED for types that are neither
+// floating-point nor complex.
 absl::StatusOr<PrimitiveType> LinearAlgebraType(PrimitiveType type);
 
 }  // namespace kashi::internal

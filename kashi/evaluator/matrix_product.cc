@@ -1,12 +1,12 @@
 // Entry point: MatrixProduct. Products are cut into blocks of the result, which threads share out:
 //
-//   RunBlock           a block in tiles that stay in registers; the parts of lhs and rhs that are read again and again are
+//   RunBlock           a block in tiles that stay in registers; the parts of lhs and rhs that are read repeatedly are
 //                      packed first, in the order in which tiles read them
 //   RunRow             one row times a matrix: rhs is read once, as it lies
 //   RunInnerRows       few rows times a matrix whose columns are contiguous: inner products
 //
-// k is cut into stretches of kDepth elements: a packed panel of rhs then fits the first cache, a packed block of lhs the
-// second.
+// k is cut into stretches of kDepth elements: a packed panel of rhs then fits the first cache, a packed block of lhs
+// the second.
 #include "kashi/evaluator/matrix_product.h"
 
 #include <algorithm>
@@ -326,7 +326,8 @@ void RealProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, c
   RunProduct<T>({sizes, lhs, rhs, out, add, kernels, is_stopped});
 }
 
-// A complex product is a real one of lhs as it lies, re and im side by side, and a rhs of twice as many rows and columns:
+// A complex product is a real one of lhs as it lies, re and im side by side, and a rhs of twice as many rows and
+// columns:
 //
 //                          re  im
 //   (a + bi) (re + im i) = (a b) ( -im  re )   = (a re - b im,  a im + b re)

@@ -1,13 +1,14 @@
-// MatrixProduct: out[b] = lhs[b] * rhs[b] for matrices with any strides: what dot, ragged-dot, scaled-dot and convolution
-// come down to.
+// MatrixProduct: out[b] = lhs[b] * rhs[b] for matrices with any strides: what dot, ragged-dot, scaled-dot and
+// convolution come down to.
 //
 //   for b, i, j:  out[b, i, j] = sum over p of lhs[b, i, p] * rhs[b, p, j]        (or += with MatrixProductMode::kAdd)
 //
 //   MatrixProduct<float>({1, m, k, n}, {a, 0, k, 1}, {b, 0, 1, k}, {c, 0, n});   // c = a * transpose(b), all row-major
 //
 // Speed: half of a core's peak and more from some 64^3 on, whatever the strides; runs of the processor's widest vectors
-// (AVX-512, AVX2 with FMA, or what the compiler takes for granted), found out at run time. Large products use all threads;
-// the order of additions in an element depends on the sizes and strides alone. f32 and f64 may fuse multiply and add.
+// (AVX-512, AVX2 with FMA, or what the compiler takes for granted), found out at run time. Large products use all
+// threads; the order of additions in an element depends on the sizes and strides alone. f32 and f64 may fuse multiply
+// and add.
 #ifndef KASHI_EVALUATOR_MATRIX_PRODUCT_H_
 #define KASHI_EVALUATOR_MATRIX_PRODUCT_H_
 
@@ -54,15 +55,15 @@ void MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs,
                    const MatrixResult<T>& out, MatrixProductMode mode = MatrixProductMode::kAssign,
                    StopFunction is_stopped = NeverStopped);
 
-// out[i, j] += lhs[i, j] * scales[j]: a product with a diagonal matrix. lhs is one matrix with contiguous rows, out another.
-// One thread.
+// out[i, j] += lhs[i, j] * scales[j]: a product with a diagonal matrix. lhs is one matrix with contiguous rows, out
+// another. One thread.
 template <typename T>
 void AddScaledColumns(int64_t rows, int64_t columns, const MatrixOperand<T>& lhs, const T* scales,
                       const MatrixResult<T>& out);
 
-// The type in which products that make a `result` are added up (docs/spec/hlo-ops.md 4): F32 for all real types but F64, and
-// for PRED, where a sum of zeros and ones is a count that stays above zero; S32 or U32 for integers of up to 32 bits; the
-// type itself else.
+// The type in which products that make a `result` are added up (docs/spec/hlo-ops.md 4): F32 for all real types but
+// F64, and for PRED, where a sum of zeros and ones is a count that stays above zero; S32 or U32 for integers of up to
+// 32 bits; the type itself else.
 PrimitiveType AccumulationType(PrimitiveType result);
 
 // f(T()) with the T of MatrixProduct for arrays of a type that AccumulationType gives: uint32_t for S32 too.

@@ -1,6 +1,6 @@
-// Operations a second (`items_per_second`; a multiplication and an addition are two) of square products on this machine's
-// threads, of small ones, of a matrix times a vector; and of whole
-// dot and convolution instructions, conversions and all.
+// Operations a second (`items_per_second`; a multiplication and an addition are two) of square products on this
+// machine's threads, of small ones, of a matrix times a vector; and of whole dot and convolution instructions,
+// conversions and all.
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -2,8 +2,8 @@
 //
 //   template <> absl::StatusOr<Value> Evaluate<HloOpcode::kReverse>(Operation& op) { … }
 //
-// beside others of its family (data_movement.cc, reduce.cc, …); elementwise operations share one (elementwise.cc). The table
-// in operation_table.cc is made of ops.def: an opcode without a function does not link.
+// beside others of its family (data_movement.cc, reduce.cc, …); elementwise operations share one (elementwise.cc).
+// The table in operation_table.cc is made of ops.def: an opcode without a function does not link.
 #ifndef KASHI_EVALUATOR_OPERATION_H_
 #define KASHI_EVALUATOR_OPERATION_H_
 
@@ -25,8 +25,9 @@ struct Operation {
   const HloInstruction& instruction;
   // May be moved from. The last user of a value holds the only reference, and may write into its memory.
   absl::Span<Value> operands;
-  // The array that is the result, or the arrays that are the elements of a tuple result (null for elements that are none).
-  // With the sizes that the result really has: ask these and the operands' own shapes for sizes, never the instruction's.
+  // The array that is the result, or the arrays that are the elements of a tuple result (null for elements that are
+  // none). With the sizes that the result really has: ask these and the operands' own shapes for sizes, never the
+  // instruction's.
   absl::Span<const DenseShape> results;
   EvaluationRun& run;
   // What the instruction does to elements, for elementwise operations; null: no kernel for these types.
@@ -37,8 +38,8 @@ struct Operation {
   absl::StatusOr<Value> MakeResult(int64_t i = 0) const { return run.MakeArray(results[i]); }
 };
 
-// The modules that reach these functions have passed the verifier, so what it checks they need not; what only values can
-// tell (sizes, indices) they check. Costs are those of the elements read and written.
+// The modules that reach these functions have passed the verifier, so what it checks they need not; what only values
+// can tell (sizes, indices) they check. Costs are those of the elements read and written.
 template <HloOpcode opcode>
 absl::StatusOr<Value> Evaluate(Operation& op);
 

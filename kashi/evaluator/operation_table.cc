@@ -4,25 +4,107 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kashi/evaluator/dynamic_sizes.h"
 #include "kashi/evaluator/element_kernel.h"
 
 namespace kashi::internal {
 namespace {
 
-// There is nobody to send to.
-constexpr bool NeedsAHost(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kInfeed:
-    case HloOpcode::kOutfeed:
-    case HloOpcode::kSend:
-    case HloOpcode::kSendDone:
-    case HloOpcode::kRecv:
-    case HloOpcode::kRecvDone:
-      return true;
-    default:
-      return false;
-  }
-}
+struct TableRow {
+  HloOpcode opcode;
+  OperationTraits traits;
+};
+
+constexpr OperationTraits Computed() { return OperationTraits(); }
+// Operand 0 is the result.
+constexpr OperationTraits SameAsOperand() { return Computed().Source(ValueSource::kOperand).TakesAnyValue(); }
+// The value exists already, or other computations make it, so the operation itself costs nothing.
+constexpr OperationTraits Given(ValueSource source) { return Computed().Source(source).TakesAnyValue().Work(&NoWork); }
+// begin and done of an asynchronous operation, and what else only passes tuples and tokens on.
+constexpr OperationTraits OfAnyValues() { return Computed().TakesAnyValue(); }
+
+constexpr TableRow kRows[] = {
+    {HloOpcode::kAbs, Computed().Integers(&IntegerRules::Abs)},
+    {HloOpcode::kAdd, Computed().IsAssociative().Integers(&IntegerRules::Add)},
+    {HloOpcode::kAddDependency, SameAsOperand()},
+    {HloOpcode::kAfterAll, OfAnyValues()},
+    {HloOpcode::kAllGatherDone, OfAnyValues()},
+    {HloOpcode::kAllReduceDone, OfAnyValues()},
+    {HloOpcode::kAnd, Computed().IsAssociative().Integers(&IntegerRules::And)},
+    {HloOpcode::kAsyncDone, OfAnyValues().Work(&NoWork)},
+    {HloOpcode::kAsyncStart, OfAnyValues().Work(&NoWork).IsMadeElsewhere()},
+    {HloOpcode::kAsyncUpdate, OfAnyValues().Work(&NoWork).IsMadeElsewhere()},
+    {HloOpcode::kBitcast, OfAnyValues()},
+    {HloOpcode::kBroadcast, Computed().Moves(1).Sizes(&SizesOfBroadcast)},
+    {HloOpcode::kCall, Given(ValueSource::kCall)},
+    {HloOpcode::kCholesky, Computed().Work(&WorkOfTriangle)},
+    {HloOpcode::kClamp, Computed().Integers(&IntegerRules::Clamp)},
+    {HloOpcode::kCollectivePermute, OfAnyValues()},
+    {HloOpcode::kCollectivePermuteDone, OfAnyValues()},
+    {HloOpcode::kCollectivePermuteStart, OfAnyValues()},
+    {HloOpcode::kConcatenate, Computed().Moves(OperationTraits::kAllOperands)},
+    {HloOpcode::kConditional, Given(ValueSource::kBranch)},
+    {HloOpcode::kConstant, Given(ValueSource::kConstant)},
+    {HloOpcode::kConvert, Computed().Integers(&IntegerRules::Convert)},
+    {HloOpcode::kConvolution, Computed().Work(&WorkOfConvolution)},
+    {HloOpcode::kCopy, SameAsOperand().Integers(&IntegerRules::Copy)},
+    {HloOpcode::kCopyDone, OfAnyValues()},
+    {HloOpcode::kCopyStart, OfAnyValues()},
+    {HloOpcode::kCustomCall, OfAnyValues().IsMadeElsewhere().DependsOnRun().Work(&WorkOfAllArrays)},
+    {HloOpcode::kDivide, Computed().Integers(&IntegerRules::Divide)},
+    {HloOpcode::kDomain, SameAsOperand()},
+    {HloOpcode::kDot, Computed().Work(&WorkOfDot)},
+    {HloOpcode::kDynamicReshape, Computed().Moves(1).HasComputedSizes().Sizes(&SizesOfDynamicReshape)},
+    {HloOpcode::kDynamicSlice, Computed().Moves(1).Sizes(&SizesOfDynamicSlice)},
+    {HloOpcode::kDynamicUpdateSlice, Computed().Moves(2).Work(&WorkOfUpdate)},
+    {HloOpcode::kFft, Computed().Work(&WorkOfFft)},
+    {HloOpcode::kFusion, Given(ValueSource::kCall)},
+    {HloOpcode::kGather, Computed().Moves(1)},
+    {HloOpcode::kGetDimensionSize, Computed().DependsOnRun()},
+    {HloOpcode::kGetTupleElement, Given(ValueSource::kTupleElement)},
+    {HloOpcode::kInfeed, OfAnyValues()},
+    {HloOpcode::kMap, Computed().Work(&WorkOfMap)},
+    {HloOpcode::kMaximum, Computed().IsAssociative().Integers(&IntegerRules::Maximum)},
+    {HloOpcode::kMinimum, Computed().IsAssociative().Integers(&IntegerRules::Minimum)},
+    {HloOpcode::kMultiply, Computed().IsAssociative().Integers(&IntegerRules::Multiply)},
+    {HloOpcode::kNegate, Computed().Integers(&IntegerRules::Negate)},
+    {HloOpcode::kNot, Computed().Integers(&IntegerRules::Not)},
+    {HloOpcode::kOptimizationBarrier, SameAsOperand().Work(&NoWork)},
+    {HloOpcode::kOr, Computed().IsAssociative().Integers(&IntegerRules::Or)},
+    {HloOpcode::kOutfeed, OfAnyValues()},
+    {HloOpcode::kPad, Computed().Moves(2)},
+    {HloOpcode::kParameter, Given(ValueSource::kParameter)},
+    {HloOpcode::kPartitionId, Computed().DependsOnRun()},
+    {HloOpcode::kRaggedDot, Computed().Work(&WorkOfRaggedDot)},
+    {HloOpcode::kRecv, OfAnyValues()},
+    {HloOpcode::kRecvDone, OfAnyValues()},
+    {HloOpcode::kReduce, Computed().Work(&WorkOfReduce)},
+    {HloOpcode::kReduceWindow, Computed().Work(&WorkOfReduceWindow)},
+    {HloOpcode::kRemainder, Computed().Integers(&IntegerRules::Remainder)},
+    {HloOpcode::kReplicaId, Computed().DependsOnRun()},
+    {HloOpcode::kReshape, Computed().Moves(1).Sizes(&SizesOfReshape)},
+    {HloOpcode::kReverse, Computed().Moves(1)},
+    {HloOpcode::kScaledDot, Computed().Work(&WorkOfDot)},
+    {HloOpcode::kScan, Computed().Work(&WorkOfAllArrays)},
+    {HloOpcode::kScatter, Computed().Work(&WorkOfScatter)},
+    {HloOpcode::kSelectAndScatter, Computed().Work(&WorkOfSelectAndScatter)},
+    {HloOpcode::kSend, OfAnyValues()},
+    {HloOpcode::kSendDone, OfAnyValues()},
+    {HloOpcode::kSetDimensionSize, Computed().Moves(1).HasComputedSizes().Sizes(&SizesOfSetDimensionSize)},
+    {HloOpcode::kSign, Computed().Integers(&IntegerRules::Sign)},
+    {HloOpcode::kSlice, Computed().Moves(1).Sizes(&SizesOfSlice)},
+    {HloOpcode::kSort, Computed().Work(&WorkOfSort)},
+    {HloOpcode::kSubtract, Computed().Integers(&IntegerRules::Subtract)},
+    {HloOpcode::kTopK, Computed().Work(&WorkOfAllArrays)},
+    {HloOpcode::kTranspose, Computed().Moves(1)},
+    {HloOpcode::kTriangularSolve, Computed().Work(&WorkOfTriangle)},
+    {HloOpcode::kTuple, Given(ValueSource::kTuple)},
+    {HloOpcode::kWhile, Given(ValueSource::kLoop)},
+    {HloOpcode::kXor, Computed().IsAssociative()},
+};
+
+// Operations that talk to a host or to another program, which the evaluator does not have.
+constexpr bool NeedsAHost(uint32_t flags) { return (flags & HloOpcodeFlags::kSideEffect) != 0; }
 
 constexpr bool IsOfElements(HloOpcode opcode, uint32_t flags) {
   return (flags & HloOpcodeFlags::kElementwise) != 0 && opcode != HloOpcode::kCopy && opcode != HloOpcode::kMap &&
@@ -31,7 +113,7 @@ constexpr bool IsOfElements(HloOpcode opcode, uint32_t flags) {
 
 template <HloOpcode opcode, uint32_t flags>
 constexpr EvaluationFunction FunctionOf() {
-  if constexpr (NeedsAHost(opcode)) {
+  if constexpr (NeedsAHost(flags)) {
     return nullptr;
   } else if constexpr (IsOfElements(opcode, flags)) {
     return &EvaluateElementwise;
@@ -54,6 +136,11 @@ struct Table : HloOpcodeFlags {
 #include "kashi/hlo/ir/ops.def"
     };
   }
+  static constexpr std::array<OperationTraits, HloOpcodeCount()> Traits() {
+    std::array<OperationTraits, HloOpcodeCount()> traits = {};
+    for (const TableRow& row : kRows) traits[static_cast<size_t>(row.opcode)] = row.traits;
+    return traits;
+  }
 };
 
 }  // namespace
@@ -66,6 +153,11 @@ EvaluationFunction FindEvaluation(HloOpcode opcode) {
 bool HasElementKernel(HloOpcode opcode) {
   static constexpr auto kOfElements = Table::OfElements();
   return kOfElements[static_cast<size_t>(opcode)];
+}
+
+const OperationTraits& TraitsOf(HloOpcode opcode) {
+  static constexpr auto kTraits = Table::Traits();
+  return kTraits[static_cast<size_t>(opcode)];
 }
 
 }  // namespace kashi::internal

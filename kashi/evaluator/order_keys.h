@@ -15,8 +15,8 @@ bool HasOrderKeys(PrimitiveType type);
 // How many low bits of a key may differ: 32 for types of up to 4 bytes, else 64.
 int OrderKeyBits(PrimitiveType type);
 
-// keys[i] < keys[j] iff x[i] comes before x[j]. Equal elements have equal keys: in the partial order that is -0 and 0. False
-// if the order is partial and there is a NaN, which has no place in it; the keys are then of no use.
+// keys[i] < keys[j] iff x[i] comes before x[j]. Equal elements have equal keys: in the partial order that is -0 and
+// 0. False if the order is partial and there is a NaN, which has no place in it; the keys are then of no use.
 bool MakeOrderKeys(PrimitiveType type, Comparison::Order order, const void* x, int64_t n, uint64_t* keys);
 
 }  // namespace kashi::internal

@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/literal_util.h"
 
@@ -105,20 +106,21 @@ absl::StatusOr<std::optional<Value>> PartialEvaluation::Try(const PartOfInstruct
     return FailedPrecondition("Not all operands are constants. Instruction: %s", root_->ToString());
   }
   if (ComesFromOutside(instruction.opcode())) return std::make_optional(Value());
-  switch (instruction.opcode()) {
-    case HloOpcode::kParameter:
+  switch (TraitsOf(instruction.opcode()).source) {
+    case ValueSource::kParameter:
       return TryParameter(part);
-    case HloOpcode::kGetTupleElement:
+    case ValueSource::kTupleElement:
       return TrySame({instruction.operand(0), Below(instruction.tuple_index(), part.index)});
-    case HloOpcode::kTuple:
+    case ValueSource::kTuple:
       if (part.index.empty()) return TryTuple(instruction);
       return TrySame({instruction.operand(part.index[0]), ShapeIndex(absl::MakeSpan(part.index).subspan(1))});
-    case HloOpcode::kOptimizationBarrier:
+    case ValueSource::kOperand:
+      // Of a tuple, a part may be known although the whole is not. An array may have another type than the operand.
+      if (instruction.shape().IsArray() && instruction.opcode() != HloOpcode::kOptimizationBarrier) {
+        return TryOperation(part);
+      }
       return TrySame({instruction.operand(0), part.index});
-    case HloOpcode::kCopy:
-      if (instruction.shape().IsTuple()) return TrySame({instruction.operand(0), part.index});
-      return TryOperation(part);
-    case HloOpcode::kWhile:
+    case ValueSource::kLoop:
       return TryWhile(part);
     default:
       return TryOperation(part);

@@ -1,5 +1,6 @@
-// Evaluates instructions outside of a run of their computation, from constants: what does not depend on parameters, or only on
-// those that calls from within the module make known. Parts that are not known do no harm to what does not need them.
+// Evaluates instructions outside of a run of their computation, from constants: what does not depend on parameters,
+// or only on those that calls from within the module make known. Parts that are not known do no harm to what does not
+// need them.
 #ifndef KASHI_EVALUATOR_PARTIAL_EVALUATION_H_
 #define KASHI_EVALUATOR_PARTIAL_EVALUATION_H_
 
@@ -25,13 +26,13 @@ class PartialEvaluation {
  public:
   using Substitutions = absl::flat_hash_map<const HloInstruction*, const LiteralBase*>;
 
-  // The literals of `substitutions` stand for the values of instructions, and must live on, as must `run`. Unless it goes
-  // deep, operands must be constants or have a substitution, else FAILED_PRECONDITION.
+  // The literals of `substitutions` stand for the values of instructions, and must live on, as must `run`. Unless it
+  // goes deep, operands must be constants or have a substitution, else FAILED_PRECONDITION.
   PartialEvaluation(EvaluationRun* run, Substitutions substitutions, bool goes_deep)
       : run_(*run), substitutions_(std::move(substitutions)), goes_deep_(goes_deep) {}
 
-  // Nothing (Value::is_nothing) where it is not known, also within tuples. What was evaluated once is kept. No recursion but
-  // that of calls.
+  // Nothing (Value::is_nothing) where it is not known, also within tuples. What was evaluated once is kept. No
+  // recursion but that of calls.
   absl::StatusOr<Value> Evaluate(const PartOfInstruction& root);
 
   static bool IsKnown(const Value& value);

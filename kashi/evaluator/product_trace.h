@@ -9,8 +9,8 @@
 
 namespace kashi::internal {
 
-// Calls `tell` for each product of a dot or a convolution, and not at all for others: where the elements of the result, of lhs
-// and of rhs stand, as IndexUtil::MultidimensionalIndexToLinearIndex counts. O(products), slow.
+// Calls `tell` for each product of a dot or a convolution, and not at all for others: where the elements of the
+// result, of lhs and of rhs stand, as IndexUtil::MultidimensionalIndexToLinearIndex counts. O(products), slow.
 void TraceProducts(const HloInstruction& instruction,
                    const std::function<void(int64_t result, int64_t lhs, int64_t rhs)>& tell);
 

@@ -1,6 +1,6 @@
 // Small programs and what real XLA makes of them: tests/data/evaluator/programs.txt, random ones, a sample of what
-// scripts/oracle_programs.py asks; linear_algebra.txt, what JAX does by LAPACK, and linear_algebra_old.txt, how JAX 0.4.20
-// called it; custom_calls.txt, its calls of other functions (all by scripts/oracle_jax.py). A program there:
+// scripts/oracle_programs.py asks; linear_algebra.txt, what JAX does by LAPACK, and linear_algebra_old.txt, how JAX
+// 0.4.20 called it; custom_calls.txt, its calls of other functions (all by scripts/oracle_jax.py). A program there:
 //
 //   === SEED
 //   HloModule …

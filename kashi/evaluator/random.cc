@@ -1,5 +1,5 @@
-// rng, rng-bit-generator, rng-get-and-update-state (docs/spec/hlo-ops.md 8). The bits of rng-bit-generator are XLA's, to the
-// last one; the values of rng are nobody's business but its distribution's.
+// rng, rng-bit-generator, rng-get-and-update-state (docs/spec/hlo-ops.md 8). The bits of rng-bit-generator are XLA's,
+// to the last one; the values of rng are nobody's business but its distribution's.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 
 using uint128 = unsigned __int128;
 
-// ---- Block functions: kLanes counters at once ---------------------------------------------------------------------------
+// ---- Block functions: kLanes counters at once ----------------------------------------------------------------------
 
 constexpr int kLanes = 16;
 template <int words>
@@ -101,7 +101,7 @@ void Philox(uint64_t key, uint128 first, Blocks<4>& x) {
   }
 }
 
-// ---- rng-bit-generator ------------------------------------------------------------------------------------------------
+// ---- rng-bit-generator ---------------------------------------------------------------------------------------------
 
 // An array of bits: unsigned integers of 1, 2, 4 or 8 bytes, of which the low `bits` are set.
 class BitArray {
@@ -252,7 +252,7 @@ absl::StatusOr<std::vector<uint64_t>> GenerateBits(const Operation& op, absl::Sp
   return result;
 }
 
-// ---- rng --------------------------------------------------------------------------------------------------------------
+// ---- rng -----------------------------------------------------------------------------------------------------------
 
 // An array of type T, of which each element is draw(). (In order: there is one source of random numbers.)
 template <typename T, typename Draw>

@@ -21,6 +21,7 @@
 #include "kashi/array/dimension_vector.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/fold.h"
+#include "kashi/evaluator/operation_table.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi::internal {
@@ -117,28 +118,18 @@ struct Combiner {
   }
 };
 
-// Whether f folds to the same whatever the order; or does so in f64, and the evaluator accumulates so (is_sum).
-bool AnyOrderWillDo(HloOpcode opcode, PrimitiveType type, bool* is_sum) {
+// Whether f gives the same in any order. Sums of floating-point numbers (is_sum) do so because they accumulate in f64.
+bool MayReorder(HloOpcode opcode, PrimitiveType type, bool* is_sum) {
   *is_sum = opcode == HloOpcode::kAdd && primitive_util::IsFloatingPointType(type);
-  switch (opcode) {
-    case HloOpcode::kMaximum:
-    case HloOpcode::kMinimum:
-      return !primitive_util::IsComplexType(type);
-    case HloOpcode::kAdd:
-    case HloOpcode::kMultiply:
-    case HloOpcode::kAnd:
-    case HloOpcode::kOr:
-    case HloOpcode::kXor:
-      return *is_sum || primitive_util::IsIntegralType(type) || type == PRED;
-    default:
-      return false;
-  }
+  if (opcode == HloOpcode::kMaximum || opcode == HloOpcode::kMinimum) return !primitive_util::IsComplexType(type);
+  if (!TraitsOf(opcode).is_associative) return false;
+  return *is_sum || primitive_util::IsIntegralType(type) || type == PRED;
 }
 
 std::optional<Combiner> FindCombiner(const LaneFunction& function) {
   const std::optional<HloOpcode> opcode = function.AsBinary();
   bool is_sum;
-  if (!opcode.has_value() || !AnyOrderWillDo(*opcode, function.result_types()[0], &is_sum)) return std::nullopt;
+  if (!opcode.has_value() || !MayReorder(*opcode, function.result_types()[0], &is_sum)) return std::nullopt;
   Combiner combiner;
   combiner.element = function.result_types()[0];
   combiner.accumulator = is_sum ? F64 : combiner.element;

@@ -1,5 +1,6 @@
-// reduce-window (docs/spec/hlo-ops.md, 3). For each block of outputs, for each offset of the window in row-major order, one
-// call folds all elements in that place of a window into the accumulators, which are the outputs themselves:
+// reduce-window (docs/spec/hlo-ops.md, 3). For each block of outputs, for each offset of the window in row-major
+// order, one call folds all elements in that place of a window into the accumulators, which are the outputs
+// themselves:
 //
 //   f32[7] -> f32[7], size=3 pad=2_0       w = 0:  out[2..7) = f(out[2..7), x[0..5))
 //                                          w = 1:  out[1..7) = f(out[1..7), x[0..6))
@@ -15,6 +16,7 @@
 
 #include "kashi/base/status.h"
 #include "kashi/evaluator/fold.h"
+#include "kashi/evaluator/operation_table.h"
 #include "kashi/evaluator/window_walk.h"
 #include "kashi/literal/strided_walk.h"
 
@@ -56,7 +58,7 @@ class WindowedReduce : private Folding {
 
   absl::Status Run(const EvaluationRun& run) {
     PerThread<Scratch> scratches;
-    // How many elements a window has is not asked: a few, or we are slow anyhow.
+    // A window is taken to have 4 elements: with more, a piece is only larger than it needs to be.
     return CheckedParallelFor(
         run, reduction_.function->is_parallel(), walk_.rows() * blocks_ * chunks_, ParallelGrain(4 * block_ * chunk_),
         [&](int64_t begin, int64_t end, int thread) {
@@ -149,8 +151,9 @@ class WindowedReduce : private Folding {
   int64_t block_, blocks_;  // of a row
 };
 
-// Windows each of which holds what its neighbour holds, and then some. From the front (a cumulative sum) that is the definition
-// itself, in its order, for any computation. From the back the computation must not care for the order.
+// Each window has the elements of its neighbour and more. Windows that begin at the front (a cumulative sum) fold in
+// the order of the definition, so any computation will do. Windows that end at the back fold in reverse, so the
+// computation must be associative and commutative.
 class CumulativeReduce : private Folding {
  public:
   enum class Direction { kForward, kBackward };
@@ -181,18 +184,8 @@ class CumulativeReduce : private Folding {
 
  private:
   static bool MayReorder(const Reduction& reduction) {
-    switch (reduction.function->AsBinary().value_or(HloOpcode::kTuple)) {
-      case HloOpcode::kAdd:
-      case HloOpcode::kMultiply:
-      case HloOpcode::kMaximum:
-      case HloOpcode::kMinimum:
-      case HloOpcode::kAnd:
-      case HloOpcode::kOr:
-      case HloOpcode::kXor:
-        return true;
-      default:
-        return false;
-    }
+    const std::optional<HloOpcode> opcode = reduction.function->AsBinary();
+    return opcode.has_value() && TraitsOf(*opcode).is_associative;
   }
 
   absl::Status FoldRow(const EvaluationRun& run, int64_t row, int64_t chunk, LaneFold& fold) {
@@ -202,7 +195,7 @@ class CumulativeReduce : private Folding {
     const int64_t inputs = row * walk_.row_inputs() * walk_.width() + first;
     const int64_t steps_per_check = std::max<int64_t>(1, (1 << 18) / size);
     int64_t done = is_forward ? 0 : walk_.row_inputs(),
-            steps = 0;  // inputs before (behind) `done` are in the last output
+            steps = 0;  // the inputs before `done` (backward: from `done` on) are in the last output
     for (int64_t k = 0; k < walk_.row_outputs(); ++k) {
       const int64_t o = is_forward ? k : walk_.row_outputs() - 1 - k;
       const int64_t out = outputs + o * walk_.width();
@@ -240,8 +233,8 @@ absl::Status ReduceWindows(const EvaluationRun& run, Reduction& reduction, const
   return WindowedReduce(reduction, walk).Run(run);
 }
 
-// Whether vectors of all parts are what saves calls: rows so short that calls cost more than the work, or, in cumulative
-// windows, where rows are a chain, vectors so short.
+// Whether vectors across all parts save calls: where rows are so short that calls cost more than the work or, in
+// cumulative windows, whose rows are a chain, where vectors are so short.
 bool WantsPartsInnermost(const Reduction& reduction, const WindowWalk& walk) {
   const bool is_chain = CumulativeReduce::DirectionOf(reduction, walk).has_value();
   const int64_t lanes = is_chain ? walk.width() : walk.row_elements();

@@ -1,11 +1,11 @@
-// select-and-scatter (docs/spec/hlo-ops.md, 3): each window selects one of its elements, to whose place in the result its
-// source is scattered.
+// select-and-scatter (docs/spec/hlo-ops.md, 3): each window selects one of its elements, to whose place in the result
+// its source is scattered.
 //
 //   x = 1 1 2 1, size 2, stride 2, GE        windows (1 1) (2 1) select elements 0 and 2
 //   source = 10 20, init = 0                 out = 10 0 20 0
 //
-// The selection goes as reduce-window does: for each offset of the window in row-major order, a run of windows at a time.
-// The scattering goes source by source in row-major order, for windows may select the same element.
+// The selection goes as reduce-window does: for each offset of the window in row-major order, a run of windows at a
+// time. The scattering goes source by source in row-major order, for windows may select the same element.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -32,8 +32,8 @@ struct Selection {
   std::vector<double> elements, candidates;  // doubles for alignment only
 };
 
-// Lane j takes the candidate unless it has something that it keeps. Candidates are vectors of `width`, input_step vectors
-// apart, from element `input` on.
+// Lane j takes the candidate unless it has something that it keeps. Candidates are vectors of `width`, input_step
+// vectors apart, from element `input` on.
 template <typename T>
 void TakeCandidates(const WindowWalk::Run& run, int64_t width, const char* is_kept, const T* candidates, T* elements,
                     int64_t* positions) {

@@ -77,7 +77,7 @@ absl::StatusOr<HloSharding> ShardingOf(const HloInstruction& instruction) {
   return InvalidArgument("%s has no sharding, which would say what each device holds", instruction.name());
 }
 
-// ---- Shardy's axes ------------------------------------------------------------------------------------------------------
+// ---- Shardy's axes -------------------------------------------------------------------------------------------------
 
 absl::StatusOr<std::string> AttributeOf(const HloInstruction& custom_call, absl::string_view name) {
   const auto& attributes = custom_call.frontend_attributes().map();
@@ -129,7 +129,7 @@ absl::StatusOr<std::vector<int64_t>> GroupsAlong(const Mesh& mesh, const std::ve
   return groups;
 }
 
-// ---- Pieces -------------------------------------------------------------------------------------------------------------
+// ---- Pieces --------------------------------------------------------------------------------------------------------
 
 DimensionVector RowMajorStrides(absl::Span<const int64_t> dimensions) {
   DimensionVector strides(dimensions.size(), 1);

@@ -2,15 +2,16 @@
 //
 //   GSPMD    f32[4,4] custom-call(f32[8,16] x), custom_call_target="SPMDFullToShardShape", sharding={manual}
 //            f32[8,8] custom-call(f32[4,8] y), custom_call_target="SPMDShardToFullShape", sharding={devices=…}
-//   Shardy   custom-call(a, b), custom_call_target="xla.sdy.GlobalToLocalShape", with xla.sdy.in_shardings, manual_axes
-//            custom-call(c, d), custom_call_target="xla.sdy.LocalToGlobalShape", with xla.sdy.out_shardings, manual_axes
+//   Shardy   custom-call(a, b), custom_call_target="xla.sdy.GlobalToLocalShape", xla.sdy.in_shardings, manual_axes
+//            custom-call(c, d), custom_call_target="xla.sdy.LocalToGlobalShape", xla.sdy.out_shardings, manual_axes
 //
-// No element leaves its device at a border, only the view of it changes: what is tile t of the operand on a device is tile u
-// of the result there. Hence one rule for both ways, and for regions that are manual over some axes of the mesh only: a
-// device's result is put together of the pieces that the devices of its group hold.
+// No element leaves its device at a border, only the view of it changes: what is tile t of the operand on a device is
+// tile u of the result there. Hence one rule for both ways, and for regions that are manual over some axes of the
+// mesh only: a device's result is put together of the pieces that the devices of its group hold.
 //
-//   x is tiled {devices=[2,1,4]<=[8] last_tile_dim_replicate}, the result {devices=[1,1,2,4]<=[8] last_tile_dims={manual,
-//   replicated}}: 8 devices, tile t = device / 4 of x; one tile and two groups in the result: group = device / 4.
+//   x is tiled {devices=[2,1,4]<=[8] last_tile_dim_replicate},
+//   the result {devices=[1,1,2,4]<=[8] last_tile_dims={manual, replicated}}:
+//   8 devices, tile t = device / 4 of x; one tile and two groups in the result: group = device / 4.
 #ifndef KASHI_EVALUATOR_SHARDING_BORDER_H_
 #define KASHI_EVALUATOR_SHARDING_BORDER_H_
 

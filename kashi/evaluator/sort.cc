@@ -1,11 +1,13 @@
 // sort (docs/spec/hlo-ops.md, 3): always stable, whatever is_stable says; to_apply(a0, b0, a1, b1, …) is "a before b".
 //
-// The lines along the dimension are sorted as lists of indices, by which the elements of all operands then move. A line is
-// sorted by
+// The lines along the dimension are sorted as lists of indices, by which the elements of all operands then move. A
+// line is sorted by
 //
-//   keys        where the comparator is compare(f(a_i), f(b_i)) for one operand i: f of all elements at once, as unsigned
-//               integers in their order, by counting digits. f is nothing, or say what makes all NaNs equal.
-//   comparator  otherwise; one call a comparison. Any comparator ends, if it contradicts itself in some order or other.
+//   keys        where the comparator is compare(f(a_i), f(b_i)) for one operand i: f of all elements at once, as
+//               unsigned integers in the same order, sorted by counting digits. f may be absent; often it makes all
+//               NaNs equal.
+//   comparator  otherwise, with one call for each comparison. The sort ends for any comparator; one that contradicts
+//               itself gives an unspecified order.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -133,8 +135,8 @@ bool TurnsEquals(ComparisonDirection direction) {
 
 constexpr size_t kMostInstructions = 64;
 
-// What `root` depends on, operands first, itself last, and the numbers of the parameters among that. False if anything is
-// not elementwise, or it is too much.
+// What `root` depends on, operands first, itself last, and the numbers of the parameters among that. False if
+// anything is not elementwise, or it is too much.
 bool Collect(const HloInstruction* root, size_t depth, std::vector<const HloInstruction*>* order,
              std::vector<int64_t>* parameters) {
   if (absl::c_linear_search(*order, root)) return true;
@@ -219,8 +221,8 @@ absl::StatusOr<Value> EvaluateKeys(EvaluationRun& run, const KeyOrder& order, co
   return keys;
 }
 
-// Sorts entries by digit after digit of their keys, from the lowest: DigitOf(entry, i) is the i-th byte. Stable. Ends early,
-// with the entries in some order, when is_stopped().
+// Sorts entries by digit after digit of their keys, from the lowest: DigitOf(entry, i) is the i-th byte. Stable. Ends
+// early, with the entries in some order, when is_stopped().
 template <typename Entry, typename DigitOf>
 void SortByDigits(std::vector<Entry>& entries, std::vector<Entry>& spare, int digits, DigitOf digit_of,
                   StopFunction is_stopped) {

@@ -15,9 +15,9 @@ struct TopKResult {
   Value indices;  // s32: where they stood in the last dimension
 };
 
-// The k largest (or smallest) elements along the last dimension, best first; floating-point numbers in total order, of equal
-// ones that with the lower index first (docs/spec/hlo-ops.md, 3). INVALID_ARGUMENT if there are not k; UNIMPLEMENTED for
-// complex numbers and rows of more than 2^31 - 1. O(n + k log k) a row.
+// The k largest (or smallest) elements along the last dimension, best first; floating-point numbers in total order,
+// of equal ones that with the lower index first (docs/spec/hlo-ops.md, 3). INVALID_ARGUMENT if there are not k;
+// UNIMPLEMENTED for complex numbers and rows of more than 2^31 - 1. O(n + k log k) a row.
 absl::StatusOr<TopKResult> TopK(EvaluationRun& run, const Value& x, int64_t k, bool largest);
 
 }  // namespace kashi::internal

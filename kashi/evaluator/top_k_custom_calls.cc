@@ -27,8 +27,8 @@ bool IsComparator(absl::Span<HloComputation* const> called) {
          ShapeUtil::Compatible(called[0]->root_instruction()->shape(), ShapeUtil::MakeShape(PRED, {}));
 }
 
-// Whether the called computation puts 1 before 0. (Its parameters: element and element, then often index and index. Most
-// compare bits, so as to order NaNs too; top_k.h has that order.)
+// Whether the called computation puts 1 before 0. (Its parameters: element and element, then often index and index.
+// Most compare bits, so as to order NaNs too; top_k.h has that order.)
 absl::StatusOr<bool> WantsLargest(const Operation& op) {
   if (op.instruction.called_computations().empty()) return true;
   const HloComputation& comparator = *op.instruction.called_computations()[0];
@@ -83,8 +83,8 @@ absl::StatusOr<Value> EvaluateTopKCall(Operation& op) {
   return MakeTupleResultOf(op, std::move(best.values), std::move(best.indices));
 }
 
-// A TPU gives the best of k bins, of which some hold several of the best elements: recall_target says how many it may miss.
-// Ours misses none. Whatever sorts our k elements afterwards finds what an exact top-k finds.
+// A TPU gives the best of k bins, of which some hold several of the best elements: recall_target says how many it may
+// miss. Ours misses none. Whatever sorts our k elements afterwards finds what an exact top-k finds.
 absl::StatusOr<Value> EvaluateApproximateTopK(Operation& op) {
   const Shape& shape = op.instruction.shape();
   if (!HasArrayOperands(op, 4) || !shape.IsTuple() || shape.tuple_shapes_size() != 2 || !op.result(0) ||

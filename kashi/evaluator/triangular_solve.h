@@ -9,8 +9,8 @@
 
 namespace kashi::internal {
 
-// x with op(a) x = b, or x op(a) = b, for each of the matrices in the last two dimensions, by substitution: a zero on the
-// diagonal divides by zero. Of `a` only the triangle that `options` names is read. Types as for CholeskyFactors.
+// x with op(a) x = b, or x op(a) = b, for each of the matrices in the last two dimensions, by substitution: a zero on
+// the diagonal divides by zero. Of `a` only the triangle that `options` names is read. Types as for CholeskyFactors.
 absl::StatusOr<Value> SolveTriangular(EvaluationRun& run, Value a, Value b, const TriangularSolveOptions& options);
 
 // The inverse of each lower triangle in the last two dimensions. The upper triangle is not read, and 0 in the result.

@@ -1,11 +1,12 @@
 // Value: what an instruction evaluates to: an array, a token, or a tuple of values.
 //
 // An array lies dense in logical row-major order, whatever layout its instruction has: layouts say where elements lie,
-// not what they are, and only `bitcast` asks (bitcast.cc). Elements take the bytes of their native type (kashi/array/types.h:
-// an s4 one byte). An array has the sizes that it really has: a dimension of bound 5 of which 3 are in use is a 3 here.
+// not what they are, and only `bitcast` asks (bitcast.cc). Elements take the bytes of their native type
+// (kashi/array/types.h: an s4 one byte). An array has the sizes that it really has: a dimension of bound 5 of which 3
+// are in use is a 3 here.
 //
-// Values are cheap to copy: copies share memory, and a tuple shares its elements. Memory is written by its maker, before it
-// is shared; and by the holder of the only reference (is_unique), which is how updates happen in place.
+// Values are cheap to copy: copies share memory, and a tuple shares its elements. Memory is written by its maker,
+// before it is shared; and by the holder of the only reference (is_unique), which is how updates happen in place.
 #ifndef KASHI_EVALUATOR_VALUE_H_
 #define KASHI_EVALUATOR_VALUE_H_
 
@@ -28,24 +29,24 @@
 
 namespace kashi {
 
-// Of an array: its element type and dimensions alone, static and in the default layout. Shared, for many values have it.
-// The sizes may be those that a module has and no memory could hold (f32[9223372036854775807,0,9223372036854775807]): it is
-// Value::MakeArray that says whether there is room.
+// Of an array: its element type and dimensions alone, static and in the default layout. Shared, for many values have
+// it. The sizes may be those that a module has and no memory could hold
+// (f32[9223372036854775807,0,9223372036854775807]): it is Value::MakeArray that says whether there is room.
 using DenseShape = std::shared_ptr<const Shape>;
 DenseShape MakeDenseShape(const Shape& array);
 DenseShape MakeDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions);
-// The same for sizes that nobody has looked at yet: INVALID_ARGUMENT where an array cannot be that large. (A type can be too
-// wide for sizes that a narrower one may have, even where one of them is 0.)
+// The same for sizes that nobody has looked at yet: INVALID_ARGUMENT where an array cannot be that large. (A type can
+// be too wide for sizes that a narrower one may have, even where one of them is 0.)
 absl::StatusOr<DenseShape> MakeCheckedDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions);
 
-// The memory of a run: how many bytes it may have in arrays at one time, and blocks for them. Blocks that were given back
-// are kept for the next array: fresh ones cost a page fault every 4 KiB, which takes longer than most operations. The run
-// keeps those of middling size; large ones come from the pool of the process (kashi/base/page_buffer.h) and outlive the
-// run there. Kept blocks do not count against the limit. Thread-safe.
+// The memory of a run: how many bytes it may have in arrays at one time, and blocks for them. Blocks that were given
+// back are kept for the next array: fresh ones cost a page fault every 4 KiB, which takes longer than most
+// operations. The run keeps those of middling size; large ones come from the pool of the process
+// (kashi/base/page_buffer.h) and outlive the run there. Kept blocks do not count against the limit. Thread-safe.
 class MemoryBudget {
  public:
-  // 0: seven eighths of what the machine and its control groups have available when memory is first asked for (the rest is
-  // for what no budget counts: modules, arguments, the system).
+  // 0: seven eighths of what the machine and its control groups have available when memory is first asked for (the
+  // rest is for what no budget counts: modules, arguments, the system).
   explicit MemoryBudget(int64_t limit_bytes) : limit_(limit_bytes) {}
   ~MemoryBudget();
   MemoryBudget(const MemoryBudget&) = delete;
@@ -97,8 +98,8 @@ class Value {
  public:
   Value() = default;  // nothing: what a moved-from value is
 
-  // Uninitialised memory, aligned to 64 bytes. RESOURCE_EXHAUSTED, naming shape and bytes, beyond the budget. Arrays of up to
-  // kSmallBytes lie in the node itself, are aligned to 16 bytes, and are not counted.
+  // Uninitialised memory, aligned to 64 bytes. RESOURCE_EXHAUSTED, naming shape and bytes, beyond the budget. Arrays
+  // of up to kSmallBytes lie in the node itself, are aligned to 16 bytes, and are not counted.
   static absl::StatusOr<Value> MakeArray(DenseShape shape, const std::shared_ptr<MemoryBudget>& budget);
   // Somebody's memory, which `owner` keeps alive. Never unique.
   static Value Borrow(DenseShape shape, const void* data, std::shared_ptr<const void> owner);
@@ -109,8 +110,8 @@ class Value {
   // UNIMPLEMENTED for opaque values; INVALID_ARGUMENT for unknown ones.
   static absl::StatusOr<Value> FromLiteral(const LiteralBase& literal, const std::shared_ptr<MemoryBudget>& budget,
                                            std::shared_ptr<const void> owner = nullptr);
-  // Under the shape of the instruction: its layouts, and bounds where it is dynamic (sizes above a bound are cut, as XLA
-  // cuts them). Dies unless the shape is that of the value.
+  // Under the shape of the instruction: its layouts, and bounds where it is dynamic (sizes above a bound are cut, as
+  // XLA cuts them). Dies unless the shape is that of the value.
   absl::StatusOr<Literal> ToLiteral(const Shape& shape) const;
 
   bool is_nothing() const { return node_ == nullptr; }
@@ -155,7 +156,8 @@ class Value {
     KASHI_CHECK(element_type() == primitive_util::NativeToPrimitiveType<T>());
     return absl::MakeSpan(static_cast<T*>(mutable_data()), static_cast<size_t>(element_count()));
   }
-  // The same elements under another shape of as many elements of as many bytes. Keeps the memory if unique, else shares it.
+  // The same elements under another shape of as many elements of as many bytes. Keeps the memory if unique, else
+  // shares it.
   static Value WithShape(Value value, DenseShape shape);
 
   // ---- Tuples. Die for other values.

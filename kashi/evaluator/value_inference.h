@@ -11,14 +11,17 @@
 //   OptionalLiteral bound = ValueInference(&b).AnalyzeConstant(sizes, ValueInferenceMode::kUpperBound).value();
 //   bound.Get<int32_t>({0});   // 10
 //
-// Dynamic are parameters, random numbers, what comes from other devices or from outside, results of custom calls, and what is made of
-// such. A size of a dynamic dimension is dynamic, between 0 and the dimension's bound. A custom call "SetBound" carries a
-// literal with upper bounds, or a tuple of those and of PRED, false where the bound is the value itself.
-//   * Element by element: elementwise operations; whatever only moves elements, by indices that are known; select by a known
-//     predicate; reductions and windows. Into called computations; of a conditional, what is the same in all branches that may run; of a
-//     loop, what its body hands on.
-//   * Bounds are told of integers and PRED (integer_forms.h). They are never too narrow; where nothing better is known they are none.
-//   * Other operations have a value if all their operands have. What takes too long, or too much memory, is dynamic.
+// Parameters, random numbers, data from other devices or from outside, results of custom calls, and values that depend
+// on these are dynamic. A size of a dynamic dimension is dynamic, between 0 and the dimension's bound. A custom call
+// "SetBound" has a literal with upper bounds, or a tuple of upper bounds and of PRED, which is false where the bound is
+// the value.
+//   * Known element by element: elementwise operations; operations that only move elements, by indices that are known;
+//     select by a known predicate; reductions and windows.
+//   * Calls are followed. Of a conditional, what is the same in all branches that may run is known; of a loop, the
+//     elements of the state that its body does not change.
+//   * Integers and PRED have bounds (integer_forms.h). They are never too narrow; where nothing is known there are none.
+//   * Other operations have a value if all their operands have one. A value that takes too much time or memory is
+//     dynamic.
 #ifndef KASHI_EVALUATOR_VALUE_INFERENCE_H_
 #define KASHI_EVALUATOR_VALUE_INFERENCE_H_
 
@@ -68,8 +71,8 @@ class ValueInference {
  public:
   explicit ValueInference(XlaBuilder* builder) : builder_(builder) { KASHI_CHECK(builder != nullptr); }
 
-  // PRED for each element, true where it is dynamic: of the shape of `op`, its dimensions static. A token is one dynamic element.
-  // INVALID_ARGUMENT if `op` is not of the builder.
+  // PRED for each element, true where it is dynamic: of the shape of `op`, its dimensions static. A token is one
+  // dynamic element. INVALID_ARGUMENT if `op` is not of the builder.
   absl::StatusOr<Literal> AnalyzeIsDynamic(XlaOp op);
   // O(operations that `op` needs, times their elements).
   absl::StatusOr<OptionalLiteral> AnalyzeConstant(XlaOp op, ValueInferenceMode mode);

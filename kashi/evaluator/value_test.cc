@@ -34,7 +34,8 @@ TEST(ValueTest, LargeArraysAreCountedWhileTheyLive) {
   EXPECT_EQ(budget->used(), 0);
 }
 
-// Blocks that wait for the next array are in nobody's use: they neither count nor let an array be larger than the limit.
+// Blocks that wait for the next array are in nobody's use: they neither count nor let an array be larger than the
+// limit.
 TEST(ValueTest, TheLimitIsExactWhereBlocksAreKept) {
   const int64_t limit = 2 * kLargeBlockBytes;
   for (int round = 0; round < 3; ++round) {
@@ -76,8 +77,8 @@ TEST(ValueTest, AnotherShapeOfASharedSmallArrayKeepsItsMemory) {
   EXPECT_EQ(other.data<int32_t>()[1], 6);
 }
 
-// A run makes a constant once. This one takes memory of its own, for its layout is not that of values, and its only user
-// would like to write there.
+// A run makes a constant once. This one takes memory of its own, for its layout is not that of values, and its only
+// user would like to write there.
 TEST(ValueTest, ConstantsStayWhatTheyAre) {
   const Literal result = EvaluateText(R"(
     HloModule m

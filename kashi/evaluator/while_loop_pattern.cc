@@ -6,83 +6,37 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/evaluator/partial_evaluation.h"
+#include "kashi/evaluator/value_source.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi {
 
 using internal::EvaluationRun;
 using internal::PartialEvaluation;
+using internal::PlaceInCalls;
+using internal::SourceOf;
 namespace {
 
-// What a loop's code does between its root and what matters is short.
-constexpr int kMaxSteps = 1000;
-// Of loops that must run before the numbers of this one are known.
+// Iterations of loops that must run before the numbers of this one are known.
 constexpr int64_t kMaxIterationsOfOthers = 10000;
 
-// A part of an instruction, seen from inside the calls that lead there.
-struct TuplePlace {
-  PartOfInstruction part;
-  std::vector<const HloInstruction*> calls;
-};
-
-// One step towards where the value is made. False: this is where.
-bool StepBack(TuplePlace* place) {
-  const HloInstruction*& instruction = place->part.instruction;
-  ShapeIndex& index = place->part.index;
-  switch (instruction->opcode()) {
-    case HloOpcode::kCopy:
-    case HloOpcode::kOptimizationBarrier:
-      instruction = instruction->operand(0);
-      return true;
-    case HloOpcode::kGetTupleElement:
-      index.push_front(instruction->tuple_index());
-      instruction = instruction->operand(0);
-      return true;
-    case HloOpcode::kTuple: {
-      if (index.empty()) return false;
-      const int64_t element = index.front();
-      index.pop_front();
-      instruction = instruction->operand(element);
-      return true;
-    }
-    case HloOpcode::kCall:
-    case HloOpcode::kFusion:
-      place->calls.push_back(instruction);
-      instruction = instruction->called_computations()[0]->root_instruction();
-      return true;
-    case HloOpcode::kParameter:
-      if (place->calls.empty()) return false;
-      instruction = place->calls.back()->operand(instruction->parameter_number());
-      place->calls.pop_back();
-      return true;
-    default:
-      return false;
-  }
+std::optional<PlaceInCalls> ResolveOperand(const PlaceInCalls& of, int64_t i) {
+  return SourceOf({{of.part.instruction->operand(i), {}}, of.calls});
 }
 
-std::optional<TuplePlace> Resolve(TuplePlace place) {
-  for (int i = 0; i < kMaxSteps; ++i) {
-    if (!StepBack(&place)) return place;
-  }
-  return std::nullopt;
+std::optional<PlaceInCalls> ResolveRoot(const HloComputation& computation, ShapeIndex index = {}) {
+  return SourceOf({{computation.root_instruction(), std::move(index)}, {}});
 }
 
-std::optional<TuplePlace> ResolveOperand(const TuplePlace& of, int64_t i) {
-  return Resolve({{of.part.instruction->operand(i), {}}, of.calls});
-}
-
-std::optional<TuplePlace> ResolveRoot(const HloComputation& computation, ShapeIndex index = {}) {
-  return Resolve({{computation.root_instruction(), std::move(index)}, {}});
-}
-
-// The element of the state that the place is: of the one parameter of a condition or body. -1: it is none.
-int64_t StateElementOf(const std::optional<TuplePlace>& place) {
+// Which element of the state (the one parameter of a condition or body) the place is; -1: it is not one.
+int64_t StateElementOf(const std::optional<PlaceInCalls>& place) {
   if (!place.has_value() || place->part.instruction->opcode() != HloOpcode::kParameter) return -1;
   return place->calls.empty() && place->part.index.size() == 1 ? place->part.index[0] : -1;
 }
 
-// A value that is the same in each iteration: an element of the state that nobody changes is what it was before the loop.
-PartOfInstruction BeforeLoop(const HloInstruction& loop, const TuplePlace& place) {
+// A value that is the same in each iteration. An element of the state that the body does not change has the value
+// that it had before the loop.
+PartOfInstruction BeforeLoop(const HloInstruction& loop, const PlaceInCalls& place) {
   const int64_t element = StateElementOf(place);
   if (element >= 0 && IsInvariant(loop, element)) return {loop.operand(0), {element}};
   return place.part;
@@ -90,7 +44,7 @@ PartOfInstruction BeforeLoop(const HloInstruction& loop, const TuplePlace& place
 
 // i + step, step + i, i - step
 bool MatchStep(const HloInstruction& loop, WhileLoopPattern* pattern) {
-  const std::optional<TuplePlace> next = ResolveRoot(*loop.while_body(), {pattern->induction_index});
+  const std::optional<PlaceInCalls> next = ResolveRoot(*loop.while_body(), {pattern->induction_index});
   if (!next.has_value()) return false;
   if (!pattern->direction.has_value()) {
     pattern->step = BeforeLoop(loop, *next);
@@ -98,7 +52,7 @@ bool MatchStep(const HloInstruction& loop, WhileLoopPattern* pattern) {
   }
   const HloOpcode opcode = next->part.instruction->opcode();
   if (opcode != HloOpcode::kAdd && opcode != HloOpcode::kSubtract) return false;
-  std::optional<TuplePlace> lhs = ResolveOperand(*next, 0), rhs = ResolveOperand(*next, 1);
+  std::optional<PlaceInCalls> lhs = ResolveOperand(*next, 0), rhs = ResolveOperand(*next, 1);
   if (opcode == HloOpcode::kAdd && StateElementOf(lhs) != pattern->induction_index) std::swap(lhs, rhs);
   if (StateElementOf(lhs) != pattern->induction_index || !rhs.has_value()) return false;
   pattern->step = BeforeLoop(loop, *rhs);
@@ -107,9 +61,9 @@ bool MatchStep(const HloInstruction& loop, WhileLoopPattern* pattern) {
 }
 
 // i < bound, bound > i, …
-bool MatchComparison(const HloInstruction& loop, const TuplePlace& compare, WhileLoopPattern* pattern) {
+bool MatchComparison(const HloInstruction& loop, const PlaceInCalls& compare, WhileLoopPattern* pattern) {
   ComparisonDirection direction = compare.part.instruction->comparison_direction();
-  std::optional<TuplePlace> i = ResolveOperand(compare, 0), bound = ResolveOperand(compare, 1);
+  std::optional<PlaceInCalls> i = ResolveOperand(compare, 0), bound = ResolveOperand(compare, 1);
   if (StateElementOf(i) < 0 || IsInvariant(loop, StateElementOf(i))) {
     std::swap(i, bound);
     direction = Comparison(direction, S64).Converse().GetDirection();
@@ -128,7 +82,7 @@ std::pair<__int128, __int128> RangeOf(PrimitiveType type) {
   return {-half, half - 1};
 }
 
-// How often `i direction bound` holds for i = 0, step, 2 step, …; -1: for ever.
+// How often `i direction bound` holds for i = 0, step, 2 step, …; -1: always.
 __int128 CountSteps(ComparisonDirection direction, __int128 bound, __int128 step) {
   switch (direction) {
     case ComparisonDirection::kLe:
@@ -164,7 +118,7 @@ bool IsInvariant(const HloInstruction& loop, int64_t i) {
 }
 
 std::optional<WhileLoopPattern> MatchWhileLoop(const HloInstruction& loop) {
-  const std::optional<TuplePlace> goes_on = ResolveRoot(*loop.while_condition());
+  const std::optional<PlaceInCalls> goes_on = ResolveRoot(*loop.while_condition());
   if (!goes_on.has_value()) return std::nullopt;
   WhileLoopPattern pattern;
   if (goes_on->part.instruction->opcode() == HloOpcode::kCompare) {

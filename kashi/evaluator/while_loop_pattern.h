@@ -36,8 +36,8 @@ struct ParsedWhileLoop {
   bool is_dynamic() const { return !static_while_loop.has_value(); }
 };
 
-// nullopt: it does not count, or never ends. A loop whose condition is a PRED of its state, which the body makes false, counts
-// from 0 to 1. Finds numbers by evaluating what they are made of.
+// nullopt: it does not count, or never ends. A loop whose condition is a PRED of its state, which the body makes
+// false, counts from 0 to 1. Finds numbers by evaluating what they are made of.
 std::optional<ParsedWhileLoop> PatternMatchParseWhileLoop(const HloInstruction* while_op,
                                                           PrecomputedAnalyses analyses = {});
 

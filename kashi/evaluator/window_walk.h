@@ -1,17 +1,17 @@
-// WindowWalk: which elements of an array stand in which windows (docs/spec/hlo-ops.md, 3): output o and window offset w, in
-// each dimension, meet input
+// WindowWalk: which elements of an array stand in which windows (docs/spec/hlo-ops.md, 3): output o and window offset
+// w, in each dimension, meet input
 //
 //   i = (o * stride + w * window_dilation - padding_low) / base_dilation      if that is whole and in range
 //
-// No element is ever asked whether it is in range: for each window offset the outputs that meet an input are a run, or every
-// so-manyth of one.
+// No element is ever asked whether it is in range: for each window offset the outputs that meet an input are a run,
+// or every so-manyth of one.
 //
 //   outputs   0 1 2 3 4          size 3, padding 1_1:      w = 0 meets outputs 1 2 3 4
 //   inputs    0 1 2 3 4                                    w = 1               0 1 2 3 4
 //                                                          w = 2               0 1 2 3
 //
-// Where a window has more offsets than its row has elements (size=2^40, lhs_dilate=2^30), each output is asked for its inputs
-// instead, so a walk costs what lies inside the array, and one step an output.
+// Where a window has more offsets than its row has elements (size=2^40, lhs_dilate=2^30), each output is asked for
+// its inputs instead, so a walk costs what lies inside the array, and one step an output.
 #ifndef KASHI_EVALUATOR_WINDOW_WALK_H_
 #define KASHI_EVALUATOR_WINDOW_WALK_H_
 
@@ -30,8 +30,8 @@
 
 namespace kashi::internal {
 
-// Rows of an output are those of the last dimension in which the window does anything; what lies inside it is a vector of
-// `width` elements, which move as one.
+// Rows of an output are those of the last dimension in which the window does anything; what lies inside it is a
+// vector of `width` elements, which move as one.
 class WindowWalk {
  public:
   // Outputs first, first + output_step, … of a row, each `width` elements; the inputs that they meet begin at element
@@ -58,8 +58,8 @@ class WindowWalk {
   // The same walk through arrays whose parts, more than one, have become the innermost dimension.
   WindowWalk WithPartsInnermost() const;
 
-  // Whether the window works in one dimension alone, without gaps, and every output of a row meets all inputs from the first
-  // one on (a cumulative sum) or to the last one (one from the end).
+  // Whether the window works in one dimension alone, without gaps, and every output of a row meets all inputs from
+  // the first one on (a cumulative sum) or to the last one (one from the end).
   bool IsPrefix() const { return IsOneRun() && (row_.outputs - 1) * row_.stride <= row_.low; }
   bool IsSuffix() const { return IsOneRun() && row_.size - 1 - row_.low >= Extent(); }
   // Inputs [begin, end) of a row, which are those that output o of it meets. Pre: IsPrefix() || IsSuffix().
@@ -69,8 +69,9 @@ class WindowWalk {
   Inputs InputsOf(int64_t o) const;
   int64_t row_inputs() const { return row_.inputs; }
 
-  // Calls visit(run) for the outputs among [begin, end) of that row and the inputs that they meet, until visit returns an
-  // error, which is the result, or the run is stopped. Each output meets its inputs in row-major order of the window.
+  // Calls visit(run) for the outputs among [begin, end) of that row and the inputs that they meet, until visit
+  // returns an error, which is the result, or the run is stopped. Each output meets its inputs in row-major order of
+  // the window.
   template <typename Visit>
   absl::Status VisitRow(const EvaluationRun& evaluation, int64_t row, int64_t begin, int64_t end, Visit&& visit) const;
 

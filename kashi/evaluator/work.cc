@@ -7,188 +7,20 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/container/inlined_vector.h"
+#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/base/math.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/evaluator/operation_table.h"
+#include "kashi/evaluator/value_source.h"
 #include "kashi/evaluator/while_loop_pattern.h"
+#include "kashi/evaluator/work_rules.h"
 
 namespace kashi::internal {
 namespace {
 
-using Sizes = absl::InlinedVector<int64_t, 6>;
-
-// The sizes of the arrays that an instruction reads and writes. What is no array has none.
-struct Arrays {
-  absl::InlinedVector<Sizes, 4> operands;
-  absl::InlinedVector<Sizes, 2> results;
-};
-
-int64_t ElementsIn(absl::Span<const int64_t> sizes) {
-  int64_t elements = 1;
-  for (int64_t size : sizes) {
-    if (size == 0) return 0;
-    elements = SaturatingMultiply(elements, std::max<int64_t>(1, size));
-  }
-  return elements;
-}
-
-// Calls of computations on scalars that call further ones: their instructions, each as often as it is called.
-class ScalarWork {
- public:
-  int64_t Of(const HloComputation& computation, int depth = 0) {
-    if (const auto found = known_.find(&computation); found != known_.end()) return found->second;
-    int64_t work = 0;
-    for (const HloInstruction* instruction : computation.instructions()) {
-      work = SaturatingAdd(work, 1);
-      if (depth >= kMaxDepth) continue;
-      for (const HloComputation* called : instruction->called_computations()) {
-        work = SaturatingAdd(work, Of(*called, depth + 1));
-      }
-    }
-    return known_[&computation] = std::max<int64_t>(1, work);
-  }
-
- private:
-  static constexpr int kMaxDepth = 64;
-  absl::flat_hash_map<const HloComputation*, int64_t> known_;
-};
-
-int64_t CallsTimes(const HloInstruction& instruction, int64_t calls) {
-  int64_t each = 0;
-  ScalarWork scalar_work;
-  for (const HloComputation* called : instruction.called_computations()) {
-    each = SaturatingAdd(each, scalar_work.Of(*called));
-  }
-  return SaturatingMultiply(calls, std::max<int64_t>(1, each));
-}
-
-// 1 for dimensions that there are not: nobody has checked the instruction yet.
-int64_t SizeAt(absl::Span<const int64_t> sizes, int64_t d) {
-  return d >= 0 && d < static_cast<int64_t>(sizes.size()) ? sizes[d] : 1;
-}
-
-int64_t ProductOf(absl::Span<const int64_t> sizes, absl::Span<const int64_t> dimensions) {
-  int64_t product = 1;
-  for (int64_t d : dimensions) product = SaturatingMultiply(product, SizeAt(sizes, d));
-  return product;
-}
-
-int64_t DotWork(const HloInstruction& dot, const Arrays& arrays) {
-  const DotDimensionNumbers& numbers = dot.opcode() == HloOpcode::kRaggedDot
-                                           ? dot.ragged_dot_dimension_numbers().dot_dimension_numbers()
-                                           : dot.dot_dimension_numbers();
-  const int64_t depth = ProductOf(arrays.operands[0], numbers.lhs_contracting_dimensions());
-  return SaturatingMultiply(2, SaturatingMultiply(ElementsIn(arrays.results[0]), depth));
-}
-
-// An element of the result meets at most what the window has, and at most what the array has.
-int64_t MeetingsIn(const Window& window, int i, int64_t array_size) {
-  return std::max<int64_t>(1, std::min(window.dimensions(i).size(), array_size));
-}
-
-int64_t ConvolutionWork(const HloInstruction& convolution, const Arrays& arrays) {
-  const ConvolutionDimensionNumbers& numbers = convolution.convolution_dimension_numbers();
-  int64_t work = SaturatingMultiply(2, ElementsIn(arrays.results[0]));
-  for (int i = 0; i < convolution.window().dimensions_size(); ++i) {
-    if (i >= numbers.input_spatial_dimensions_size()) break;
-    const int64_t inputs = SizeAt(arrays.operands[0], numbers.input_spatial_dimensions(i));
-    work = SaturatingMultiply(work, MeetingsIn(convolution.window(), i, inputs));
-  }
-  return SaturatingMultiply(work, SizeAt(arrays.operands[1], numbers.kernel_input_feature_dimension()));
-}
-
-// `outputs` windows over `array`.
-int64_t WindowWork(const HloInstruction& instruction, absl::Span<const int64_t> array, int64_t outputs) {
-  const Window& window = instruction.window();
-  int64_t calls = outputs;
-  for (int i = 0; i < window.dimensions_size() && i < static_cast<int>(array.size()); ++i) {
-    calls = SaturatingMultiply(calls, MeetingsIn(window, i, array[i]));
-  }
-  return CallsTimes(instruction, calls);
-}
-
-int64_t SortWork(const HloInstruction& sort, absl::Span<const int64_t> sizes) {
-  const int64_t d = sort.dimensions().empty() ? 0 : sort.dimensions(0);
-  const int64_t rounds = 1 + Log2Ceiling(static_cast<uint64_t>(std::max<int64_t>(1, SizeAt(sizes, d))));
-  return CallsTimes(sort, SaturatingMultiply(ElementsIn(sizes), rounds));
-}
-
-int64_t FftWork(const HloInstruction& fft, absl::Span<const int64_t> sizes) {
-  int64_t rounds = 0;
-  for (int64_t length : fft.fft_length()) {
-    rounds += 5 * (1 + Log2Ceiling(static_cast<uint64_t>(std::max<int64_t>(1, length))));
-  }
-  return SaturatingMultiply(ElementsIn(sizes), rounds);
-}
-
-int64_t ElementsInAll(const absl::InlinedVector<Sizes, 4>& arrays) {
-  int64_t elements = 0;
-  for (const Sizes& sizes : arrays) elements = SaturatingAdd(elements, ElementsIn(sizes));
-  return elements;
-}
-
-int64_t ElementsOfResults(const Arrays& arrays) {
-  int64_t elements = 0;
-  for (const Sizes& sizes : arrays.results) elements = SaturatingAdd(elements, ElementsIn(sizes));
-  return elements;
-}
-
-// Beyond the 1 that every instruction is. Those of ops.def that are not here make each element of their result from a few.
-int64_t WorkOfElements(const HloInstruction& instruction, const Arrays& arrays) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kParameter:
-    case HloOpcode::kConstant:
-    case HloOpcode::kTuple:
-    case HloOpcode::kGetTupleElement:
-    case HloOpcode::kCall:
-    case HloOpcode::kFusion:
-    case HloOpcode::kWhile:
-    case HloOpcode::kConditional:
-    case HloOpcode::kAsyncStart:
-    case HloOpcode::kAsyncUpdate:
-    case HloOpcode::kAsyncDone:
-    case HloOpcode::kOptimizationBarrier:
-      return 0;
-    case HloOpcode::kDot:
-    case HloOpcode::kScaledDot:
-    case HloOpcode::kRaggedDot:
-      return DotWork(instruction, arrays);
-    case HloOpcode::kConvolution:
-      return ConvolutionWork(instruction, arrays);
-    case HloOpcode::kReduce:
-      return CallsTimes(instruction, std::max(ElementsIn(arrays.operands[0]), ElementsOfResults(arrays)));
-    case HloOpcode::kMap:
-      return CallsTimes(instruction, ElementsIn(arrays.results[0]));
-    case HloOpcode::kReduceWindow:
-      return WindowWork(instruction, arrays.operands[0], ElementsIn(arrays.results[0]));
-    case HloOpcode::kSelectAndScatter:
-      return WindowWork(instruction, arrays.operands[0], ElementsIn(arrays.operands[1]));
-    case HloOpcode::kSort:
-      return SortWork(instruction, arrays.operands[0]);
-    case HloOpcode::kScatter:
-      return SaturatingAdd(ElementsOfResults(arrays), CallsTimes(instruction, ElementsIn(arrays.operands.back())));
-    case HloOpcode::kDynamicUpdateSlice:
-      return ElementsIn(arrays.operands[1]);
-    case HloOpcode::kFft:
-      return FftWork(instruction, ElementsIn(arrays.operands[0]) > ElementsIn(arrays.results[0]) ? arrays.operands[0]
-                                                                                                 : arrays.results[0]);
-    case HloOpcode::kCholesky:
-    case HloOpcode::kTriangularSolve:
-      return SaturatingMultiply(ElementsIn(arrays.results[0]),
-                                arrays.operands[0].empty() ? 1 : arrays.operands[0].back());
-    case HloOpcode::kTopK:
-    case HloOpcode::kScan:
-    case HloOpcode::kCustomCall:
-      return SaturatingAdd(ElementsInAll(arrays.operands), ElementsOfResults(arrays));
-    default:
-      return ElementsOfResults(arrays);
-  }
-}
-
-// Dynamic dimensions have `dynamic_size` elements, or as many as their bound says.
-Sizes SizesOf(const Shape& shape, std::optional<int64_t> dynamic_size) {
-  Sizes sizes;
+// Dynamic dimensions have `dynamic_size` elements, or, if that is nullopt, as many as their bound says.
+ArraySizes::Sizes SizesOf(const Shape& shape, std::optional<int64_t> dynamic_size) {
+  ArraySizes::Sizes sizes;
   if (!shape.IsArray()) return sizes;
   for (int i = 0; i < static_cast<int>(shape.dimensions().size()); ++i) {
     const bool is_dynamic = shape.is_dynamic_dimension(i);
@@ -197,8 +29,8 @@ Sizes SizesOf(const Shape& shape, std::optional<int64_t> dynamic_size) {
   return sizes;
 }
 
-Arrays ArraysOf(const HloInstruction& instruction, std::optional<int64_t> dynamic_size) {
-  Arrays arrays;
+ArraySizes ArraysOf(const HloInstruction& instruction, std::optional<int64_t> dynamic_size) {
+  ArraySizes arrays;
   for (const HloInstruction* operand : instruction.operands()) {
     arrays.operands.push_back(SizesOf(operand->shape(), dynamic_size));
   }
@@ -212,34 +44,20 @@ Arrays ArraysOf(const HloInstruction& instruction, std::optional<int64_t> dynami
   return arrays;
 }
 
-// A number that is written in the module; nullopt: it is computed, or given.
-std::optional<int64_t> ConstantAt(PartOfInstruction part) {
-  const HloInstruction* instruction = part.instruction;
-  std::vector<int64_t> index(part.index.begin(), part.index.end());
-  while (true) {
-    switch (instruction->opcode()) {
-      case HloOpcode::kConstant:
-        if (!index.empty() || !instruction->shape().IsArray() || !ShapeUtil::IsScalar(instruction->shape()) ||
-            !primitive_util::IsIntegralType(instruction->shape().element_type())) {
-          return std::nullopt;
-        }
-        return instruction->literal().GetIntegralAsS64({});
-      case HloOpcode::kTuple:
-        if (index.empty()) return std::nullopt;
-        instruction = instruction->operand(index.front());
-        index.erase(index.begin());
-        break;
-      case HloOpcode::kGetTupleElement:
-        index.insert(index.begin(), instruction->tuple_index());
-        instruction = instruction->operand(0);
-        break;
-      case HloOpcode::kCopy:
-        instruction = instruction->operand(0);
-        break;
-      default:
-        return std::nullopt;
-    }
+// The number that a constant of the module gives; nullopt: it is computed, or an argument.
+std::optional<int64_t> ConstantAt(const PartOfInstruction& part) {
+  const std::optional<PlaceInCalls> place = SourceOf({part, {}});
+  if (!place.has_value() || place->part.instruction->opcode() != HloOpcode::kConstant) return std::nullopt;
+  const Shape& shape = place->part.instruction->shape();
+  if (!place->part.index.empty() || !shape.IsArray() || !ShapeUtil::IsScalar(shape) ||
+      !primitive_util::IsIntegralType(shape.element_type())) {
+    return std::nullopt;
   }
+  return place->part.instruction->literal().GetIntegralAsS64({});
+}
+
+int64_t WorkOn(const HloInstruction& instruction, const ArraySizes& arrays) {
+  return SaturatingAdd(1, TraitsOf(instruction.opcode()).work(instruction, arrays));
 }
 
 int64_t LeastIterations(const HloInstruction& loop) {
@@ -282,23 +100,20 @@ class LeastWork {
   }
 
   int64_t OfInstruction(const HloInstruction& instruction, int depth) {
-    const int64_t own = SaturatingAdd(1, WorkOfElements(instruction, ArraysOf(instruction, /*dynamic_size=*/0)));
+    const int64_t own = WorkOn(instruction, ArraysOf(instruction, /*dynamic_size=*/0));
     return SaturatingAdd(own, OfCalls(instruction, depth));
   }
 
   int64_t OfCalls(const HloInstruction& instruction, int depth) {
-    const auto of = [&](int64_t i) { return Of(*instruction.called_computations()[i], depth + 1); };
-    switch (instruction.opcode()) {
-      case HloOpcode::kCall:
-      case HloOpcode::kFusion:
-      case HloOpcode::kAsyncStart:
-        return of(0);
-      case HloOpcode::kWhile: {
+    switch (TraitsOf(instruction.opcode()).source) {
+      case ValueSource::kCall:
+        return Of(*instruction.called_computations()[0], depth + 1);
+      case ValueSource::kLoop: {
         const int64_t condition = Of(*instruction.while_condition(), depth + 1);
         const int64_t iteration = SaturatingAdd(condition, Of(*instruction.while_body(), depth + 1));
         return SaturatingAdd(condition, SaturatingMultiply(LeastIterations(instruction), iteration));
       }
-      case HloOpcode::kConditional: {
+      case ValueSource::kBranch: {
         int64_t least = INT64_MAX;
         for (int i = 0; i < instruction.branch_count(); ++i) {
           least = std::min(least, Of(*instruction.branch_computation(i), depth + 1));
@@ -306,7 +121,8 @@ class LeastWork {
         return instruction.branch_count() == 0 ? 0 : least;
       }
       default:
-        return 0;
+        return instruction.opcode() == HloOpcode::kAsyncStart ? Of(*instruction.called_computations()[0], depth + 1)
+                                                              : 0;
     }
   }
 
@@ -315,13 +131,11 @@ class LeastWork {
 
 }  // namespace
 
-int64_t WorkOf(const HloInstruction& instruction) {
-  return SaturatingAdd(1, WorkOfElements(instruction, ArraysOf(instruction, std::nullopt)));
-}
+int64_t WorkOf(const HloInstruction& instruction) { return WorkOn(instruction, ArraysOf(instruction, std::nullopt)); }
 
 int64_t WorkOfValues(const HloInstruction& instruction, absl::Span<const Value> operands,
                      absl::Span<const DenseShape> results) {
-  Arrays arrays;
+  ArraySizes arrays;
   for (const Value& operand : operands) {
     arrays.operands.emplace_back();
     if (operand.is_array()) arrays.operands.back().assign(operand.dimensions().begin(), operand.dimensions().end());
@@ -331,7 +145,7 @@ int64_t WorkOfValues(const HloInstruction& instruction, absl::Span<const Value> 
     if (result != nullptr) arrays.results.back().assign(result->dimensions().begin(), result->dimensions().end());
   }
   if (arrays.results.empty()) arrays.results.emplace_back();
-  return SaturatingAdd(1, WorkOfElements(instruction, arrays));
+  return WorkOn(instruction, arrays);
 }
 
 int64_t LeastWorkOf(const HloComputation& computation) { return LeastWork().Of(computation); }

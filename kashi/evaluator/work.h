@@ -1,11 +1,13 @@
-// How much work an evaluation is, in operations on elements: what EvaluationOptions::max_work limits. A measure of cost that
-// does not depend on the machine, near what the evaluator really does; flops and bytes as XLA counts them are
-// kashi/analysis's business.
+// How much work an evaluation is, in operations on elements. EvaluationOptions::max_work limits it. The measure does
+// not depend on the machine, and is near what the evaluator really does. (kashi/analysis counts flops and bytes as
+// XLA does.)
 //
 //   any instruction                         1, and 1 for each element of its result
 //   dot, convolution                        2 for each product
 //   reduce, map, sort, scatter …            the instructions of to_apply for each time that it is called
-//   call, fusion, while, conditional        1, and what the computations take that they run, each time
+//   call, fusion, while, conditional        1, and the work of the computations that they run, each time
+//
+// Rules of single operations: work_rules.h.
 #ifndef KASHI_EVALUATOR_WORK_H_
 #define KASHI_EVALUATOR_WORK_H_
 
@@ -18,16 +20,17 @@
 
 namespace kashi::internal {
 
-// Of one instruction, but for computations that run step by step (they count themselves); with the sizes, or bounds, that
-// the shapes have. At least 1; INT64_MAX if there is more. Costs a pass over what it calls on scalars.
+// The work of one instruction, with the sizes (or bounds) of its shapes, without the work of computations that run
+// step by step, which is counted there. At least 1; INT64_MAX if it does not fit. Time: a pass over the computations
+// on scalars that the instruction calls.
 int64_t WorkOf(const HloInstruction& instruction);
-// The same with the sizes that values have; results that are no arrays are null.
+// The same with the sizes of these values; results that are not arrays are null.
 int64_t WorkOfValues(const HloInstruction& instruction, absl::Span<const Value> operands,
                      absl::Span<const DenseShape> results);
 
-// What evaluating a computation takes at least, whatever the arguments: of a conditional the cheapest branch, of a loop as
-// many iterations as are known from constants, dynamic dimensions empty. One pass over the computations that it calls, however
-// often they call each other.
+// The least work of evaluating a computation, for any arguments: the cheapest branch of a conditional, the iterations
+// of a loop that constants tell, and no elements in dynamic dimensions. Time: one pass over the computations that it
+// calls.
 int64_t LeastWorkOf(const HloComputation& computation);
 
 }  // namespace kashi::internal

@@ -1,0 +1,28 @@
+// The sizes of results of operations that name sizes themselves (dynamic_sizes.cc). The table of operations
+// (operation_table.h) names the rule of each opcode; of all other operations, shape inference says the sizes.
+#ifndef KASHI_EVALUATOR_DYNAMIC_SIZES_H_
+#define KASHI_EVALUATOR_DYNAMIC_SIZES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+
+absl::StatusOr<std::vector<int64_t>> SizesOfBroadcast(const HloInstruction& broadcast,
+                                                      absl::Span<const Value> operands);
+absl::StatusOr<std::vector<int64_t>> SizesOfDynamicReshape(const HloInstruction& reshape,
+                                                           absl::Span<const Value> operands);
+absl::StatusOr<std::vector<int64_t>> SizesOfDynamicSlice(const HloInstruction& slice, absl::Span<const Value> operands);
+absl::StatusOr<std::vector<int64_t>> SizesOfReshape(const HloInstruction& reshape, absl::Span<const Value> operands);
+absl::StatusOr<std::vector<int64_t>> SizesOfSetDimensionSize(const HloInstruction& set,
+                                                             absl::Span<const Value> operands);
+absl::StatusOr<std::vector<int64_t>> SizesOfSlice(const HloInstruction& slice, absl::Span<const Value> operands);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_EVALUATOR_DYNAMIC_SIZES_H_

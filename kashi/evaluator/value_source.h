@@ -1,0 +1,25 @@
+// Where a value is made: back through tuples, calls and operations whose result is their operand.
+#ifndef KASHI_EVALUATOR_VALUE_SOURCE_H_
+#define KASHI_EVALUATOR_VALUE_SOURCE_H_
+
+#include <optional>
+#include <vector>
+
+#include "kashi/evaluator/while_loop_pattern.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+
+// A part of an instruction's value, within these calls, the innermost last.
+struct PlaceInCalls {
+  PartOfInstruction part;
+  std::vector<const HloInstruction*> calls;
+};
+
+// The instruction that makes the part: it computes it, or is a constant, a loop or a parameter of the outermost
+// computation. nullopt if that is more than 1000 steps away.
+std::optional<PlaceInCalls> SourceOf(PlaceInCalls place);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_EVALUATOR_VALUE_SOURCE_H_
