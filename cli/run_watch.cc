@@ -21,9 +21,6 @@
 
 namespace kashi::cli {
 
-using internal::HumanBytes;
-using internal::WithThousands;
-
 // ---- Tracer ---------------------------------------------------------------------------------------------------------
 
 namespace {
