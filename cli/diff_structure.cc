@@ -90,9 +90,7 @@ struct Difference {
 };
 
 // Whether an operation computes values, or only moves them.
-bool ComputesValues(const HloInstruction& x) {
-  return !GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kKeepsValues);
-}
+bool ComputesValues(const HloInstruction& x) { return !GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kKeepsValues); }
 
 int WeightOf(const InstructionChange& change) {
   if (change.what == "value" || change.what == "opcode" || change.what == "root") return 5;

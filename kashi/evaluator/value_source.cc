@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "kashi/evaluator/operation_table.h"
+#include "kashi/hlo/ir/hlo_casting.h"
 #include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_opcode.h"
 
 namespace kashi::internal {
 namespace {
@@ -16,6 +18,8 @@ bool StepBack(PlaceInCalls* place) {
   ShapeIndex& index = place->part.index;
   switch (TraitsOf(instruction->opcode()).source) {
     case ValueSource::kOperand:
+      // XLA's loop analysis does not look through these.
+      if (HloPredicateIsOp<HloOpcode::kDomain, HloOpcode::kAddDependency>(instruction)) return false;
       instruction = instruction->operand(0);
       return true;
     case ValueSource::kTupleElement:

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "kashi/relayout/kernels/element_bytes.h"
+#include "kashi/array/element_bytes.h"
 #include "kashi/relayout/plan/axes.h"
 
 namespace kashi::internal {
