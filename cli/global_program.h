@@ -1,5 +1,5 @@
-// Programs that are not partitioned yet (kashi/hlo/spmd/program_scope.h): their arguments and results for each device, and
-// the comparison with the partitioned program.
+// Programs that are not partitioned yet (kashi/hlo/spmd/program_scope.h): their arguments and results for each device,
+// and the comparison with the partitioned program.
 #ifndef KASHI_CLI_GLOBAL_PROGRAM_H_
 #define KASHI_CLI_GLOBAL_PROGRAM_H_
 

@@ -43,7 +43,8 @@ if(TARGET kashi_proto_messages)
           FILES_MATCHING PATTERN "*.pb.h")
 endif()
 
-# Headers under XLA's own paths (xla/…): in a folder of their own, so that only targets that link kashi::compat see them.
+# Headers under XLA's own paths (xla/…): in a folder of their own, so that only targets that link kashi::compat see
+# them.
 if(TARGET kashi_compat)
   list(APPEND targets kashi_compat)
   set_target_properties(kashi_compat PROPERTIES EXPORT_NAME compat)

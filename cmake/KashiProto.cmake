@@ -1,5 +1,5 @@
-# kashi_proto_messages: the C++ that protoc makes of kashi/proto/*.proto at build time, in ${PROJECT_BINARY_DIR}/gen under
-# the include path "kashi/proto/x.pb.h".
+# kashi_proto_messages: the C++ that protoc makes of kashi/proto/*.proto at build time, in ${PROJECT_BINARY_DIR}/gen
+# under the include path "kashi/proto/x.pb.h".
 find_package(Protobuf REQUIRED)
 
 set(KASHI_GENERATED_DIR ${PROJECT_BINARY_DIR}/gen)

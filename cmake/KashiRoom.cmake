@@ -6,8 +6,8 @@ target_compile_options(kashi_flags INTERFACE -Wall -Wextra -Wno-sign-compare $<$
 if(KASHI_SANITIZE)
   target_compile_options(kashi_flags INTERFACE -fsanitize=${KASHI_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(kashi_flags INTERFACE -fsanitize=${KASHI_SANITIZE})
-  # No fuzzer links a test: tests need none of its instrumentation. Nor do they need that of undefined behaviour in a build for
-  # fuzzers: it is there to find errors of the library, and doubles the time that tests take to compile.
+  # No fuzzer links a test: tests need none of its instrumentation. Nor do they need that of undefined behaviour in a
+  # build for fuzzers: it is there to find errors of the library, and doubles the time that tests take to compile.
   target_compile_options(kashi_flags INTERFACE
     $<$<AND:$<BOOL:${KASHI_FUZZ}>,$<BOOL:$<TARGET_PROPERTY:KASHI_UNFUZZED>>>:-fno-sanitize=fuzzer-no-link,undefined>)
 endif()
@@ -22,8 +22,9 @@ target_compile_options(kashi_flags INTERFACE
 
 # kashi_precompile(TARGET CARRIER header…)
 #
-# With KASHI_PRECOMPILED_HEADERS, the files of TARGET begin with these headers of others. They are precompiled once for the
-# target CARRIER and all that name it; those must have its flags. Never our own headers: a change would rebuild everything.
+# With KASHI_PRECOMPILED_HEADERS, the files of TARGET begin with these headers of others. They are precompiled once for
+# the target CARRIER and all that name it; those must have its flags. Never our own headers: a change would rebuild
+# everything.
 function(kashi_precompile target carrier)
   if(NOT KASHI_PRECOMPILED_HEADERS)
     return()
@@ -44,11 +45,11 @@ set(KASHI_COMMON_HEADERS <algorithm> <cmath> <complex> <functional> <limits> <ma
 
 # kashi_unity(TARGET alone parts source…)
 #
-# With KASHI_UNITY_BUILD, the files of TARGET are compiled in groups: most of the time goes into headers, which a group reads
-# once. A file's group follows from its name alone, so that a new file disturbs no other group: from the first letter of the
-# second word of the name, or, with PARTS (a list of ranges of letters), of the last word. What two files of a group define in
-# their anonymous namespaces must have different names; files that the regular expression `alone` matches keep theirs and are
-# compiled as they are.
+# With KASHI_UNITY_BUILD, the files of TARGET are compiled in groups: most of the time goes into headers, which a group
+# reads once. A file's group follows from its name alone, so that a new file disturbs no other group: from the first
+# letter of the second word of the name, or, with PARTS (a list of ranges of letters), of the last word. What two files
+# of a group define in their anonymous namespaces must have different names; files that the regular expression `alone`
+# matches keep theirs and are compiled as they are.
 set(KASHI_UNITY_LETTERS a-c d-f g-i j-l m-o p-r s-u v-z)
 function(kashi_unity target alone parts)
   if(NOT KASHI_UNITY_BUILD)
@@ -78,14 +79,15 @@ endfunction()
 
 # kashi_room(NAME [LONG_TESTS] [FOLDERS folder…] [DEPENDS room…] [LIBRARIES target…] [ALONE regex] [PARTS letters…])
 #
-# Makes the library kashi_NAME (alias kashi::NAME) of the *.cc files of the folder NAME. A room in a folder of rooms is named
-# FOLDER/NAME: its library is kashi_FOLDER_NAME, alias kashi::FOLDER_NAME. Beside a file x.cc may stand
-#   x_test.cc    a unit test:       all of a room's tests are one program, kashi_NAME_test; those of a folder of rooms too
+# Makes the library kashi_NAME (alias kashi::NAME) of the *.cc files of the folder NAME. A room in a folder of rooms is
+# named FOLDER/NAME: its library is kashi_FOLDER_NAME, alias kashi::FOLDER_NAME. Beside a file x.cc may stand
+#   x_test.cc    a unit test:       all of a room's tests are one program, kashi_NAME_test; those of a folder of rooms
+#                too
 #   x_bench.cc   a micro benchmark: all of a room's benchmarks are one program, kashi_NAME_bench
-# so that adding a file to a room needs no edit here. FOLDERS: folders of the room's that hold more of its files. LONG_TESTS
-# says that its tests loop for long: they are optimised, and ctest starts them first. ALONE, PARTS: see kashi_unity.
-# Kernels that unroll by vectors: with all of a fuzzer's instrumentation a compiler takes ten minutes for one. What can go wrong
-# there is an access beyond an array, which is left.
+# so that adding a file to a room needs no edit here. FOLDERS: folders of the room's that hold more of its files.
+# LONG_TESTS says that its tests loop for long: they are optimised, and ctest starts them first. ALONE, PARTS: see
+# kashi_unity. Kernels that unroll by vectors: with all of a fuzzer's instrumentation a compiler takes ten minutes for
+# one. What can go wrong there is an access beyond an array, which is left.
 set(KASHI_UNROLLED_KERNELS kernels/interleave_kernel.cc kernels/streamed_transpose.cc kernels/transpose_kernels.cc)
 
 function(kashi_room place)
@@ -137,7 +139,8 @@ function(kashi_room place)
   endif()
 endfunction()
 
-# kashi_room_tests(PROGRAM ROOM tests alone long): adds a room's tests to the program kashi_PROGRAM_test, which the first room makes.
+# kashi_room_tests(PROGRAM ROOM tests alone long): adds a room's tests to the program kashi_PROGRAM_test, which the
+# first room makes.
 function(kashi_room_tests program room tests alone long)
   set(target kashi_${program}_test)
   if(NOT TARGET ${target})

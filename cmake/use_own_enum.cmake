@@ -1,8 +1,9 @@
-# cmake -DHEADER=x.pb.h -DSOURCE=x.pb.cc -DENUM=PrimitiveType -DINCLUDE=kashi/array/primitive_type.h -P use_own_enum.cmake
+# cmake -DHEADER=x.pb.h -DSOURCE=x.pb.cc -DENUM=PrimitiveType -DINCLUDE=kashi/array/primitive_type.h -P
+# use_own_enum.cmake
 #
-# Takes the definition of an enum, and of the functions ENUM_IsValid, ENUM_Name and ENUM_Parse, out of what protoc wrote,
-# and lets it use those that INCLUDE declares. ENUM_descriptor() stays, so that reflection and text format know the names.
-# Stops the build where the generated code does not look as expected.
+# Takes the definition of an enum, and of the functions ENUM_IsValid, ENUM_Name and ENUM_Parse, out of what protoc
+# wrote, and lets it use those that INCLUDE declares. ENUM_descriptor() stays, so that reflection and text format know
+# the names. Stops the build where the generated code does not look as expected.
 
 # Cuts text from the first place of `begin` up to and including the first `end` behind it; puts `replacement` there.
 function(cut variable begin end replacement)

@@ -2,6 +2,7 @@
 """Holds what keeps the code easy to read: no file over 600 lines, no line over 120 columns, no function over 60 lines, and no
 ladder of `case HloOpcode::` but where the table of operations and the evaluator's dispatch are.
 
+Rows of a table are not counted in a function. Columns are held in C++ and in ./dev; HLO in tests may be wider.
 """
 import argparse
 import pathlib
@@ -50,6 +51,13 @@ def judge_code(name, text):
         yield f"{name}: {cases} `case HloOpcode::`; ask the table of operations (kashi/hlo/ir/ops.def) instead"
 
 
+def may_be_wide(name, line):
+    """Text that nobody can break: addresses; in tests, HLO; in CMake and Python, where no formatter holds the rest either."""
+    if name.startswith("tests/") or name.endswith(("_test.cc", "_testing.h")):
+        return not line.lstrip().startswith("//")
+    return "http" in line or name.endswith((".py", ".cmake", ".txt", ".def"))
+
+
 def judge_file(root, path):
     name = path.relative_to(root).as_posix()
     text = path.read_text()
@@ -57,7 +65,7 @@ def judge_file(root, path):
     if len(lines) > MAX_FILE:
         yield f"{name}: {len(lines)} lines; {MAX_FILE} at most"
     for number, line in enumerate(lines, 1):
-        if len(line) > MAX_COLUMNS and "http" not in line:
+        if len(line) > MAX_COLUMNS and not may_be_wide(name, line):
             yield f"{name}:{number}: {len(line)} columns; {MAX_COLUMNS} at most"
     if path.suffix in (".h", ".cc"):
         yield from judge_code(name, text)

@@ -1,5 +1,5 @@
-# What ./dev does with packages.txt, on Debian: which packages of a group are missing, and installing them. ./dev sources it; it
-# needs `die` and `step` of there.
+# What ./dev does with packages.txt, on Debian: which packages of a group are missing, and installing them. ./dev
+# sources it; it needs `die` and `step` of there.
 
 # packages_of GROUP…: the packages of these [group] headings in packages.txt.
 packages_of() {

@@ -1,5 +1,6 @@
-// XLA's path of kashi/proto/xla_data.pb.h, and of the small records (Window, OpSharding, …), which are plain values here
-// with the accessors of messages: kashi/hlo/attributes/xla_data.h. In a build without protobuf: those, and the enum PrimitiveType.
+// XLA's path of kashi/proto/xla_data.pb.h, and of the small records (Window, OpSharding, …), which are plain values
+// here with the accessors of messages: kashi/hlo/attributes/xla_data.h. In a build without protobuf: those, and the
+// enum PrimitiveType.
 #ifndef KASHI_COMPAT_XLA_XLA_DATA_PB_H_
 #define KASHI_COMPAT_XLA_XLA_DATA_PB_H_
 

@@ -5,7 +5,8 @@
 //   slice, dynamic-slice     the size of their result, per user
 //   dynamic-update-slice     nothing of the array that they update in place
 //   broadcast, reshape       all, per user
-//   fusion in the fusion     the bytes that it reads from its parameter; nothing if the parameter has no user, also if it
+//   fusion in the fusion     the bytes that it reads from its parameter; nothing if the parameter has no user, also if
+//                            it
 //                            is the root, as in XLA
 //   all others               all, once for all of these users
 //

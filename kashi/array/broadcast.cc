@@ -25,7 +25,8 @@ void SetDimension(Shape* shape, int64_t i, Dimension dimension) {
 }
 
 //   lhs, rhs          result
-//   1, y              y           the 1 may be `<=1`, and y too: `<=1` with 1 is 1, as with all sizes the other's is taken
+//   1, y              y           the 1 may be `<=1`, and y too: `<=1` with 1 is 1, as with all sizes the other's is
+//                                 taken
 //   n, n              n           dynamic if either is
 //   ?, x              x           number or bound; `?` with `?` is `?`
 //   otherwise         nullopt

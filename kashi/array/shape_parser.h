@@ -1,7 +1,8 @@
 // Reads shape text: `f32[8,<=128]{1,0:T(8,128)}`, `(s32[], token[])`, … (array-model.md, 2.1–2.3).
 //
 // Two modes:
-//   lax (the default)  accepts all text that real XLA accepts, also sloppy text. It warns about sloppy text and about shapes
+//   lax (the default)  accepts all text that real XLA accepts, also sloppy text. It warns about sloppy text and about
+//                      shapes
 //                      that ShapeUtil::ValidateShape refuses. Text that ends XLA's process is an error here.
 //   strict             treats these warnings as errors.
 // Errors are INVALID_ARGUMENT, printed as `name:line:column: error: …` with the line and a caret (base/diagnostic.h).

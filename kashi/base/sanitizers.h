@@ -1,5 +1,5 @@
-// KASHI_SANITIZED is 1 where the address, thread or memory sanitizer watches this code, else 0: it makes code slow, and has an
-// allocator of its own.
+// KASHI_SANITIZED is 1 where the address, thread or memory sanitizer watches this code, else 0: it makes code slow, and
+// has an allocator of its own.
 #ifndef KASHI_BASE_SANITIZERS_H_
 #define KASHI_BASE_SANITIZERS_H_
 

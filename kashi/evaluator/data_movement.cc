@@ -1,6 +1,6 @@
-// Operations that put elements elsewhere and do not look at them (docs/spec/hlo-ops.md 2): all are copies of boxes, told
-// apart by where a box begins and how far its neighbours lie apart on either side, and MoveBox (array_mover.h) runs them. What only
-// renames dimensions shares the operand's memory.
+// Operations that put elements elsewhere and do not look at them (docs/spec/hlo-ops.md 2): all are copies of boxes,
+// told apart by where a box begins and how far its neighbours lie apart on either side, and MoveBox (array_mover.h)
+// runs them. What only renames dimensions shares the operand's memory.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -73,8 +73,8 @@ int64_t IntegerAt(const Value& integers, int64_t i) {
       integers.element_type());
 }
 
-// Where the box of a dynamic slice begins: start_d clamped to [0, dim_d - size_d]. The starts are a scalar a dimension or,
-// in old modules, one vector.
+// Where the box of a dynamic slice begins: start_d clamped to [0, dim_d - size_d]. The starts are a scalar a dimension
+// or, in old modules, one vector.
 //   Pre: sizes <= dims
 absl::StatusOr<DimensionVector> ClampedStarts(absl::Span<const Value> starts, absl::Span<const int64_t> dims,
                                               absl::Span<const int64_t> sizes, const HloInstruction& instruction) {
@@ -248,8 +248,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConcatenate>(Operation& op) {
 
 namespace {
 
-// What pad does along one dimension: element i of the operand comes to lies at low + i * step. Those in [begin, end) get
-// to lie within the result, the first of them at `start`.
+// What pad does along one dimension: element i of the operand comes to lies at low + i * step. Those in [begin, end)
+// get to lie within the result, the first of them at `start`.
 //
 //   low 1, step 2, 3 elements      v 0 v 1 v 2 v v          low -1: . v 1 v 2 v     begin 1, start 1
 struct PaddedDimension {
@@ -374,7 +374,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kGetDimensionSize>(Operation& op) {
   return out;
 }
 
-// Cuts the dimension to the first n, or lets it grow again within its bound: by zeros, as nobody has kept what was there.
+// Cuts the dimension to the first n, or lets it grow again within its bound: by zeros, as nobody has kept what was
+// there.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kSetDimensionSize>(Operation& op) {
   const Value& in = op.operands[0];

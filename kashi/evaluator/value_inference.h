@@ -19,7 +19,8 @@
 //     select by a known predicate; reductions and windows.
 //   * Calls are followed. Of a conditional, what is the same in all branches that may run is known; of a loop, the
 //     elements of the state that its body does not change.
-//   * Integers and PRED have bounds (integer_forms.h). They are never too narrow; where nothing is known there are none.
+//   * Integers and PRED have bounds (integer_forms.h). They are never too narrow; where nothing is known there are
+//   none.
 //   * Other operations have a value if all their operands have one. A value that takes too much time or memory is
 //     dynamic.
 #ifndef KASHI_EVALUATOR_VALUE_INFERENCE_H_

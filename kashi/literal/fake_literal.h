@@ -22,7 +22,8 @@ absl::StatusOr<Literal> MakeFakeLiteral(const Shape& shape, bool pseudo_random =
 // With an engine of the caller's (null: as without pseudo_random), and wishes:
 //   limit                   integers from [first, second] only, as far as the type goes
 //   is_sorted               ascending integers, in storage order
-//   no_duplicates           no number twice, if the type and `limit` have enough numbers; not for half, narrower floats, complex
+//   no_duplicates           no number twice, if the type and `limit` have enough numbers; not for half, narrower
+//                           floats, complex
 //   max_bits_of_precision   significant bits that a number has at most; for integers, of its absolute value
 absl::StatusOr<Literal> MakeFakeLiteral(const Shape& shape, std::minstd_rand0* engine,
                                         std::optional<std::pair<int64_t, int64_t>> limit, bool is_sorted,

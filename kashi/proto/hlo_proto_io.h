@@ -4,7 +4,8 @@
 //   HloProtoFile file;
 //   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ReadHloProto(bytes, &file));
 //   …
-//   KASHI_RETURN_IF_ERROR(WriteHloProto(*module, file, &bytes));   // the same kind, with the other contents of the file
+//   KASHI_RETURN_IF_ERROR(WriteHloProto(*module, file, &bytes));   // the same kind, with the other contents of the
+//   file
 //
 // Such a file does not name its kind. The contents decide:
 //

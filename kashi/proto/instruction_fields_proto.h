@@ -1,5 +1,5 @@
-// Internal to kashi/proto: the fields of instructions (kashi/hlo/ir/fields.def) in HloInstructionProto. One pair of functions
-// a field, whatever the opcode; which fields an opcode has is said by ops.def.
+// Internal to kashi/proto: the fields of instructions (kashi/hlo/ir/fields.def) in HloInstructionProto. One pair of
+// functions a field, whatever the opcode; which fields an opcode has is said by ops.def.
 #ifndef KASHI_PROTO_INSTRUCTION_FIELDS_PROTO_H_
 #define KASHI_PROTO_INSTRUCTION_FIELDS_PROTO_H_
 

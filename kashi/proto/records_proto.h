@@ -3,10 +3,11 @@
 //   ToWire(instruction.window(), proto->mutable_window());
 //   KASHI_RETURN_IF_ERROR(FromWire(proto.window(), &window));
 //
-// Both add to what is there; callers pass empty ones. FromWire refuses numbers that are no enumerators (INVALID_ARGUMENT);
-// what it has written by then is unspecified.
+// Both add to what is there; callers pass empty ones. FromWire refuses numbers that are no enumerators
+// (INVALID_ARGUMENT); what it has written by then is unspecified.
 //
-// With these, records themselves have SerializeAsString(), ParseFromString() and DebugString() (kashi/hlo/attributes/message.h).
+// With these, records themselves have SerializeAsString(), ParseFromString() and DebugString()
+// (kashi/hlo/attributes/message.h).
 #ifndef KASHI_PROTO_RECORDS_PROTO_H_
 #define KASHI_PROTO_RECORDS_PROTO_H_
 

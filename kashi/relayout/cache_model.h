@@ -1,5 +1,5 @@
-// What a relayout plan knows of the machine: its caches. Sizes of blocks, when lines drive one another out of a cache, and from
-// which size on a target is written with non-temporal stores all follow from it.
+// What a relayout plan knows of the machine: its caches. Sizes of blocks, when lines drive one another out of a cache,
+// and from which size on a target is written with non-temporal stores all follow from it.
 //
 //   CacheModel::OfMachine()                        measured once: /sys, else sysconf, else usual sizes
 //   ParseCacheModel("48K/12,2M/16,260M")           another machine: L1 and L2 with their ways, and the largest cache
@@ -39,8 +39,9 @@ struct CacheModel {
   std::string ToString() const;
 };
 
-// INVALID_ARGUMENT unless the text is `L1/WAYS,L2/WAYS,LARGEST`: sizes in bytes, K or M; ways from 1 to 64; L1 and L2 have
-// powers of two as periods, of a line at least; L1 is at most 1M and L2 at most 64M; the largest cache is not smaller than L2.
+// INVALID_ARGUMENT unless the text is `L1/WAYS,L2/WAYS,LARGEST`: sizes in bytes, K or M; ways from 1 to 64; L1 and L2
+// have powers of two as periods, of a line at least; L1 is at most 1M and L2 at most 64M; the largest cache is not
+// smaller than L2.
 absl::StatusOr<CacheModel> ParseCacheModel(absl::string_view text);
 
 }  // namespace kashi

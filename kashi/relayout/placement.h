@@ -1,5 +1,5 @@
-// Where the elements of an array lie in memory: by a layout, or by byte strides as NumPy has them; all of the array, or a
-// part of it. One side of a relayout.
+// Where the elements of an array lie in memory: by a layout, or by byte strides as NumPy has them; all of the array, or
+// a part of it. One side of a relayout.
 //
 //   Placement::OfLayout(ParseShape("bf16[512,6144]{1,0:T(8,128)(2,1)}").value())   a device buffer
 //   Placement::OfStrides(F32, {3, 4}, {4, -12})                                    a NumPy view, its rows reversed
@@ -26,8 +26,8 @@ class Placement {
   // IndexMap::Make says so, and for E(bits) that cannot hold the type.
   static absl::StatusOr<Placement> OfLayout(const Shape& shape);
 
-  // An element's first byte is at the address + sum of index * byte_strides; strides may be negative, 0, and no multiple of
-  // the element size. Types of less than a byte have a byte each.
+  // An element's first byte is at the address + sum of index * byte_strides; strides may be negative, 0, and no
+  // multiple of the element size. Types of less than a byte have a byte each.
   static absl::StatusOr<Placement> OfStrides(PrimitiveType type, absl::Span<const int64_t> dimensions,
                                              absl::Span<const int64_t> byte_strides);
 
@@ -49,7 +49,8 @@ class Placement {
   // Whether all of the array is meant, so that what lies between its elements is padding, and nobody else's.
   bool is_whole_buffer() const { return has_layout() && sizes_ == whole_sizes_; }
 
-  // Where the element with this index (of the part) begins: bits from the address. Pre: rank entries, each in its dimension.
+  // Where the element with this index (of the part) begins: bits from the address. Pre: rank entries, each in its
+  // dimension.
   int64_t BitOffset(absl::Span<const int64_t> index) const;
 
   // "f32[8,128]{1,0:T(8,128)}", "f32[3,4] by strides 4,-12", "[0:512, 128:256] of bf16[…]…".

@@ -29,7 +29,8 @@ std::string ErrorOf(const absl::StatusOr<Placement>& placement) {
   return std::string(placement.status().message());
 }
 
-// -------------------------------------------------------------------------------------------------------------- layouts
+// --------------------------------------------------------------------------------------------------------------
+// layouts
 
 TEST(PlacementTest, OfLayout) {
   const Placement placement = MustOfText("bf16[20,300]{1,0:T(8,128)(2,1)}");
@@ -110,7 +111,8 @@ TEST(PlacementTest, BoundedDimensionsCountWithTheirBound) {
   EXPECT_THAT(MustOfText("f32[<=5,3]").dimensions(), ElementsAre(5, 3));
 }
 
-// -------------------------------------------------------------------------------------------------------------- strides
+// --------------------------------------------------------------------------------------------------------------
+// strides
 
 TEST(PlacementTest, OfStrides) {
   const Placement placement = Placement::OfStrides(F32, {3, 4}, {4, -13}).value();
@@ -149,7 +151,8 @@ TEST(PlacementTest, RefusesStridesThatMeanNothing) {
   EXPECT_NE(ErrorOf(Placement::OfStrides(PRIMITIVE_TYPE_INVALID, {}, {})), "no error");
 }
 
-// --------------------------------------------------------------------------------------------------------------- slices
+// ---------------------------------------------------------------------------------------------------------------
+// slices
 
 TEST(PlacementTest, SlicesKeepTheAddress) {
   const Placement whole = MustOfText("f32[16,256]{1,0:T(8,128)}");

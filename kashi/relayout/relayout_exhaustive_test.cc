@@ -1,7 +1,8 @@
-// Execute against ExecuteByIndex, and that against brute force, over as many relayouts as a test has time for: small ones by
-// a plan, all sorts at random.
+// Execute against ExecuteByIndex, and that against brute force, over as many relayouts as a test has time for: small
+// ones by a plan, all sorts at random.
 //
-//   small scope    every size from {1,2,3,7,8,9} and every permutation up to rank 4, up to the names of the dimensions: those are
+//   small scope    every size from {1,2,3,7,8,9} and every permutation up to rank 4, up to the names of the dimensions:
+//                  those are
 //                  drawn (so the source's order is the same for all until they are)
 //                  every pair of tile lists, with all of these up to rank 2, with a share of them beyond
 //                  element sizes and packings, padding, alignment, L and M: dealt, so that each comes up equally often
@@ -44,7 +45,8 @@ bool IsFullScope() {
 // Sanitizers make all this ten times slower: a share of it must do.
 constexpr int kShare = KASHI_SANITIZED ? 10 : 1;
 
-// ---------------------------------------------------------------------------------------------------- targets of Highway
+// ---------------------------------------------------------------------------------------------------- targets of
+// Highway
 
 // Plans that are made while this lives have the functions of one target.
 class WithTarget {
@@ -100,7 +102,8 @@ int RelayoutTrialTest::failures_ = 0;
 using RelayoutExhaustiveTest = RelayoutTrialTest;
 using RelayoutRandomTest = RelayoutTrialTest;
 
-// ---------------------------------------------------------------------------------------------------------- small scope
+// ---------------------------------------------------------------------------------------------------------- small
+// scope
 
 // Deals each of 0 .. size - 1 once, in random order, again and again.
 class Deck {
@@ -139,8 +142,8 @@ class SmallScope {
  public:
   explicit SmallScope(uint32_t seed) : random_(seed) {}
 
-  // The next pair of tile lists and a deal of all the rest. `permutation`: the target's dimensions, minor to major, where the
-  // source's are 0, 1, …
+  // The next pair of tile lists and a deal of all the rest. `permutation`: the target's dimensions, minor to major,
+  // where the source's are 0, 1, …
   Trial Next(const Index& sizes, const Index& permutation) {
     const int64_t pair = pairs_.Deal(&random_);
     const Form& form = kForms[forms_.Deal(&random_)];
@@ -237,7 +240,8 @@ TEST_F(RelayoutExhaustiveTest, SmallScopeEqualsTheIndexLoopOnAllTargets) {
   EXPECT_LT(skipped, run / 10) << "too many arrays are too large";
 }
 
-// --------------------------------------------------------------------------------------------------------------- random
+// ---------------------------------------------------------------------------------------------------------------
+// random
 
 class RandomPick {
  public:

@@ -1,5 +1,5 @@
-// What plans with RelayoutOptions::measure have found in this process, as text that can be kept in a file: a later process that
-// is given it need not measure again.
+// What plans with RelayoutOptions::measure have found in this process, as text that can be kept in a file: a later
+// process that is given it need not measure again.
 //
 //   kashi relayout measurements 1
 //   machine 32K/8,512K/8,32M; 2 threads; vectors 0x3c00; kernels rows, exchange, …
@@ -21,9 +21,9 @@ std::string RelayoutMeasurementsToText();
 // Problems that are known. It grows when a plan is measured.
 int64_t RelayoutMeasurementCount();
 
-// Adds what such a text says; a problem that is known keeps what is known. Nothing is added after an error: INVALID_ARGUMENT,
-// with the number of the line, if the text is not such a text; FAILED_PRECONDITION if it is of another machine, or of a version
-// of Kashi with other kernels.
+// Adds what such a text says; a problem that is known keeps what is known. Nothing is added after an error:
+// INVALID_ARGUMENT, with the number of the line, if the text is not such a text; FAILED_PRECONDITION if it is of
+// another machine, or of a version of Kashi with other kernels.
 absl::Status AddRelayoutMeasurements(absl::string_view text);
 
 }  // namespace kashi

@@ -78,7 +78,8 @@ RelayoutOptions Converting() {
   return options;
 }
 
-// -------------------------------------------------------------------------------------------------------------- examples
+// --------------------------------------------------------------------------------------------------------------
+// examples
 
 TEST(RelayoutPlanTest, Transposes) {
   EXPECT_THAT(Executed(PlanOf("u8[2,3]", "u8[2,3]{0,1}"), Counting(6)), ElementsAre(0, 3, 1, 4, 2, 5));
@@ -143,7 +144,8 @@ TEST(RelayoutPlanTest, PaddingOfPackedElements) {
               ElementsAre(0x21, 0xe3, 0xee, 0xee));
 }
 
-// --------------------------------------------------------------------------------------------------- strides and slices
+// --------------------------------------------------------------------------------------------------- strides and
+// slices
 
 TEST(RelayoutPlanTest, StridesOfTheSource) {
   const Bytes source = Counting(12);
@@ -188,7 +190,8 @@ TEST(RelayoutPlanTest, SlicesOfTheSource) {
   EXPECT_THAT(Executed(RelayoutPlan::Make(from, PlacementOf("u8[2,2]")).value(), source), ElementsAre(8, 9, 13, 14));
 }
 
-// -------------------------------------------------------------------------------------------------------------- corners
+// --------------------------------------------------------------------------------------------------------------
+// corners
 
 TEST(RelayoutPlanTest, EmptyArrays) {
   for (const auto& [from, to] :
@@ -284,7 +287,8 @@ TEST(RelayoutPlanTest, MakesPlansOfHostileTilesSoon) {
             4096);
 }
 
-// --------------------------------------------------------------------------------------------------------------- errors
+// ---------------------------------------------------------------------------------------------------------------
+// errors
 
 TEST(RelayoutPlanTest, RefusesWhatIsNotOneArray) {
   const auto make = [](absl::string_view from, absl::string_view to, const RelayoutOptions& options = {}) {
@@ -306,7 +310,8 @@ TEST(RelayoutPlanTest, RefusesWhatIsNotOneArray) {
   EXPECT_NE(make("f32[2]", "f32[2]", negative), "no error");
 }
 
-// ------------------------------------------------------------------------------------------------------------- the plan
+// ------------------------------------------------------------------------------------------------------------- the
+// plan
 
 TEST(RelayoutPlanTest, KnowsItsSides) {
   RelayoutOptions options = Padding(5);
@@ -383,8 +388,8 @@ constexpr std::pair<const char*, const char*> kThreadedPairs[] = {
     {"f32[300,300,3]", "f32[300,300,3]{1,0,2}"},
 };
 
-// Compares with the index loop, for targets that begin so many bytes behind the begin of a line. Whether the plan has blocks
-// that go line by line.
+// Compares with the index loop, for targets that begin so many bytes behind the begin of a line. Whether the plan has
+// blocks that go line by line.
 bool ExpectMoves(absl::string_view from, absl::string_view to, bool non_temporal_stores,
                  std::initializer_list<int64_t> shifts) {
   RelayoutOptions options;
@@ -403,8 +408,8 @@ bool ExpectMoves(absl::string_view from, absl::string_view to, bool non_temporal
   return absl::StrContains(plan.ToString(), "line by line");
 }
 
-// Rows of the target that share cache lines, or whose lines are their own where the target itself begins with a line; long and
-// short runs; rows whose addresses collide in the caches.
+// Rows of the target that share cache lines, or whose lines are their own where the target itself begins with a line;
+// long and short runs; rows whose addresses collide in the caches.
 TEST(RelayoutPlanTest, PastTheCachesAsThroughThem) {
   const std::pair<const char*, const char*> kSides[] = {
       {"u8[1024,512]{1,0}", "u8[1024,512]{0,1}"},
@@ -444,8 +449,8 @@ TEST(RelayoutPlanTest, PastTheCachesAsThroughThem) {
   }
 }
 
-// Runs of the target of some KiB whose rows are far apart: they leave the registers line by line. Sizes that fill lines, and
-// sizes that do not; the last blocks of either axis shorter than the others.
+// Runs of the target of some KiB whose rows are far apart: they leave the registers line by line. Sizes that fill
+// lines, and sizes that do not; the last blocks of either axis shorter than the others.
 TEST(RelayoutPlanTest, LongRunsPastTheCaches) {
   std::mt19937_64 random(20261125);
   const auto pick = [&](int64_t low, int64_t high) { return low + static_cast<int64_t>(random() % (high - low + 1)); };

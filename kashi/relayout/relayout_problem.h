@@ -3,10 +3,11 @@
 //   f32[1000,1001] -> {1,0:T(8,128)}                               the same array, into tiles
 //   nchw: f32[64,3,224,224] -> {1,3,2,0}                           with a name
 //   [0:8, 128:] of f32[8,256]{1,0:T(8,128)} -> f32[8,128]          a part of an array, ranges as in Python
-//   f32[64] -> bf16[64]                                            types may differ; whether they are converted others say
+//   f32[64] -> bf16[64]                                            types may differ; whether they are converted others
+//   say
 //
-// One side is a shape, or of the second side a layout alone: that of the same array, or of an array as large as the part.
-// Before a shape may stand the ranges of a part: begin:end, where either may be left out. That is how
+// One side is a shape, or of the second side a layout alone: that of the same array, or of an array as large as the
+// part. Before a shape may stand the ranges of a part: begin:end, where either may be left out. That is how
 // Placement::ToString() prints it.
 #ifndef KASHI_RELAYOUT_RELAYOUT_PROBLEM_H_
 #define KASHI_RELAYOUT_RELAYOUT_PROBLEM_H_

@@ -1,5 +1,5 @@
-// For tests only: a relayout as data, which can be printed, and run on guarded memory; and what it must do, written the obvious
-// way, without a Placement and without an IndexMap.
+// For tests only: a relayout as data, which can be printed, and run on guarded memory; and what it must do, written the
+// obvious way, without a Placement and without an IndexMap.
 #ifndef KASHI_RELAYOUT_RELAYOUT_RUNNER_TESTING_H_
 #define KASHI_RELAYOUT_RELAYOUT_RUNNER_TESTING_H_
 
@@ -51,8 +51,8 @@ struct Side {
   }
 };
 
-// Where a buffer lies in its guarded memory: so many bytes behind the page that must not be touched, or just in front of
-// the other one.
+// Where a buffer lies in its guarded memory: so many bytes behind the page that must not be touched, or just in front
+// of the other one.
 inline constexpr int64_t kAtEnd = -1;
 
 struct Trial {
@@ -202,7 +202,8 @@ inline void BruteForce(const Trial& trial, const char* source, char* target, Ele
   }
 }
 
-// --------------------------------------------------------------------------------------------------------------- memory
+// ---------------------------------------------------------------------------------------------------------------
+// memory
 
 // Bytes from the address that may belong to the array: [begin, end).
 struct Extent {

@@ -48,8 +48,8 @@ constexpr int64_t kMinTaskBytes = 256 << 10;
 constexpr int kMaxTasks = 1024;
 constexpr int64_t kCacheLineBytes = 64;
 
-// Of a box that goes through a buffer: doubles in all (half of a usual second-level cache), and along the dimensions that are
-// most minor on either side, so that both sides see whole cache lines.
+// Of a box that goes through a buffer: doubles in all (half of a usual second-level cache), and along the dimensions
+// that are most minor on either side, so that both sides see whole cache lines.
 constexpr int64_t kStageDoubles = 32 << 10;
 constexpr int64_t kStageRunDoubles = 64;
 

@@ -1,5 +1,6 @@
-// XLA's transposer: the dimensions of an array in another order, tiles or byte strides on the way in, tiles on the way out.
-// Its names and meanings (docs/spec/xla-api.md, 29.2), on RelayoutPlan, which says all this and more with two shapes.
+// XLA's transposer: the dimensions of an array in another order, tiles or byte strides on the way in, tiles on the way
+// out. Its names and meanings (docs/spec/xla-api.md, 29.2), on RelayoutPlan, which says all this and more with two
+// shapes.
 //
 //   const int64_t dims[] = {1000, 1001}, permutation[] = {1, 0}, tiling[] = {8, 128};
 //   TransposePlan::Options options;          // spans: what they view must live until Create returns
@@ -41,13 +42,13 @@ class TransposePlan {
  public:
   enum class Transformation {
     kNone = 0,
-    // The input is doubles: the last dimension counts their halves of 4 bytes, two a double. In place of each double comes
-    // its pair of floats (ef57.h), and then the 4-byte elements are transposed.
+    // The input is doubles: the last dimension counts their halves of 4 bytes, two a double. In place of each double
+    // comes its pair of floats (ef57.h), and then the 4-byte elements are transposed.
     kF64ToEf57 = 1,
   };
 
-  // Sizes of a tile of the most minor dimensions. It may have fewer entries than the array has dimensions: each row of a
-  // 3x2 array with the tiling {4} takes 4 elements.
+  // Sizes of a tile of the most minor dimensions. It may have fewer entries than the array has dimensions: each row of
+  // a 3x2 array with the tiling {4} takes 4 elements.
   struct Tiling {
     absl::Span<const int64_t> tiling;
   };
@@ -66,14 +67,14 @@ class TransposePlan {
     int num_threads = 1;  // at most; 1 or more
   };
 
-  // INVALID_ARGUMENT for options that make no sense; for kF64ToEf57 also unless the elements have 4 bytes and pairs of them
-  // are doubles: the last dimension is even, its stride 4, its tile even. Cost: microseconds.
+  // INVALID_ARGUMENT for options that make no sense; for kF64ToEf57 also unless the elements have 4 bytes and pairs of
+  // them are doubles: the last dimension is even, its stride 4, its tile even. Cost: microseconds.
   static absl::StatusOr<std::unique_ptr<TransposePlan>> Create(const Options& options);
 
-  // Moves all of `a` to `b`, which do not overlap and may be misaligned. Returns when all is done. With `schedule_work`, which
-  // shall run what it is given, in any thread, at any time, the work is handed out in Parallelism() tasks, but for one
-  // that the caller runs; without, up to num_threads threads of ours work. Padding of a tiled output keeps the bytes it had.
-  // Any number of threads may execute one plan at once.
+  // Moves all of `a` to `b`, which do not overlap and may be misaligned. Returns when all is done. With
+  // `schedule_work`, which shall run what it is given, in any thread, at any time, the work is handed out in
+  // Parallelism() tasks, but for one that the caller runs; without, up to num_threads threads of ours work. Padding of
+  // a tiled output keeps the bytes it had. Any number of threads may execute one plan at once.
   void Execute(const void* a, void* b,
                std::optional<absl::FunctionRef<void(std::function<void()>)>> schedule_work = std::nullopt) const;
 
@@ -92,9 +93,9 @@ class TransposePlan {
   int Parallelism() const { return tasks_; }
 
  protected:
-  // For source compatibility alone; RelayoutPlan has its own ways. Both rewrite six lists that say one transposition: for each
-  // dimension of the input its size, byte stride (between tiles, where it has them), byte stride within a tile, and
-  // tile size (1: none); for each dimension of the output the input's dimension and its tile size.
+  // For source compatibility alone; RelayoutPlan has its own ways. Both rewrite six lists that say one transposition:
+  // for each dimension of the input its size, byte stride (between tiles, where it has them), byte stride within a
+  // tile, and tile size (1: none); for each dimension of the output the input's dimension and its tile size.
   // Pre: all have as many entries, `permutation` is one.
   using Dimensions = absl::InlinedVector<int64_t, 4>;
   // Takes out dimensions of size 1 without tiles.

@@ -1,4 +1,5 @@
-// XLA's path of kashi/proto/hlo.pb.h: HloModuleProto, HloProto, HloSnapshot, …  In a build without protobuf: none of them.
+// XLA's path of kashi/proto/hlo.pb.h: HloModuleProto, HloProto, HloSnapshot, …  In a build without protobuf: none of
+// them.
 #ifndef KASHI_COMPAT_XLA_SERVICE_HLO_PB_H_
 #define KASHI_COMPAT_XLA_SERVICE_HLO_PB_H_
 

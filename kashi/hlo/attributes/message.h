@@ -11,8 +11,8 @@
 //   };
 //
 // KASHI_RECORD, which must name all members, gives ==, !=, hashing and Clear(), and for records that have a message in
-// kashi/proto/wire.proto also what messages do with bytes and text (SerializeAsString(), ParseFromString(), DebugString()):
-// that needs kashi::proto.
+// kashi/proto/wire.proto also what messages do with bytes and text (SerializeAsString(), ParseFromString(),
+// DebugString()): that needs kashi::proto.
 #ifndef KASHI_HLO_ATTRIBUTES_MESSAGE_H_
 #define KASHI_HLO_ATTRIBUTES_MESSAGE_H_
 
@@ -61,8 +61,8 @@ class RepeatedField : public absl::InlinedVector<T, (sizeof(T) <= 8 ? 16 / sizeo
   void RemoveLast() { this->pop_back(); }
 };
 
-// A list of records with the names that protobuf's lists have. Each record has an allocation of its own and stays where it is
-// while the list grows: a pointer from Add() or Mutable() is good until that record goes, as protobuf's is.
+// A list of records with the names that protobuf's lists have. Each record has an allocation of its own and stays where
+// it is while the list grows: a pointer from Add() or Mutable() is good until that record goes, as protobuf's is.
 template <typename T>
 class RepeatedPtrField {
   using Pointers = std::vector<std::unique_ptr<T>>;
@@ -217,7 +217,8 @@ bool ReadRecordText(absl::string_view text, Record* record);
 
 }  // namespace message_internal
 
-// A record within a record that need not be there: nothing at all until somebody writes to it. A value: copying copies it.
+// A record within a record that need not be there: nothing at all until somebody writes to it. A value: copying copies
+// it.
 template <typename T>
 class OptionalMessage {
  public:

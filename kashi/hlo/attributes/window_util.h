@@ -1,9 +1,10 @@
-// Questions about windows (convolution, reduce-window, select-and-scatter), their text, and the arithmetic of their bounds.
+// Questions about windows (convolution, reduce-window, select-and-scatter), their text, and the arithmetic of their
+// bounds.
 //
 //   window_util::ToString(window) == "size=3x3 stride=2x2 pad=1_1x0_0"
 //
-// docs/spec/xla-api.md, section 17. A parser or a proto may have put any number into a window: all questions and ToString
-// take that; MakeWindow and the bounds, where it says so, do not.
+// docs/spec/xla-api.md, section 17. A parser or a proto may have put any number into a window: all questions and
+// ToString take that; MakeWindow and the bounds, where it says so, do not.
 #ifndef KASHI_HLO_ATTRIBUTES_WINDOW_UTIL_H_
 #define KASHI_HLO_ATTRIBUTES_WINDOW_UTIL_H_
 
@@ -23,8 +24,8 @@ Window MakeWindow(absl::Span<const int64_t> sizes, absl::Span<const int64_t> str
 // The same padding at both edges of each dimension, none inside.
 PaddingConfig MakeSymmetricPadding(absl::Span<const int64_t> sizes);
 
-// Text as in HLO: the sizes, and each further part if it is not the default in all dimensions. Nothing for a window without
-// dimensions. Print appends the text to `printer` without an allocation of its own.
+// Text as in HLO: the sizes, and each further part if it is not the default in all dimensions. Nothing for a window
+// without dimensions. Print appends the text to `printer` without an allocation of its own.
 //
 //   size=3x3 stride=2x2 pad=1_1x0_0 lhs_dilate=2x1 rhs_dilate=1x2 rhs_reversal=1x0
 void Print(Printer* printer, const Window& window);
@@ -54,7 +55,8 @@ bool IsTrivialWindowDimension(const WindowDimension& dimension);
 // around if it does not fit. Dies unless bound >= 0 and dilation >= 1.
 int64_t DilatedBound(int64_t bound, int64_t dilation);
 
-// How many windows of that size, so far apart, fit into `bound` elements. 0 if none does. Dies unless bound, window_size
+// How many windows of that size, so far apart, fit into `bound` elements. 0 if none does. Dies unless bound,
+// window_size
 // >= 0 and stride >= 1.
 int64_t StridedBound(int64_t bound, int64_t window_size, int64_t stride);
 

@@ -1,5 +1,6 @@
 // The small records that HLO instructions carry, under the names that XLA's xla_data.proto gives them, with the same
-// fields, defaults and enumerators (docs/spec/hlo.md, section 3; what the fields mean: hlo-ops.md). Plain values: message.h.
+// fields, defaults and enumerators (docs/spec/hlo.md, section 3; what the fields mean: hlo-ops.md). Plain values:
+// message.h.
 #ifndef KASHI_HLO_ATTRIBUTES_XLA_DATA_H_
 #define KASHI_HLO_ATTRIBUTES_XLA_DATA_H_
 

@@ -41,7 +41,8 @@ bool IsNeverConstant(const HloInstruction& instruction) {
   return GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kNeverConstant);
 }
 
-// The program of which `entry` is the entry. `id` is the builder's, so that the same calls always give the same program.
+// The program of which `entry` is the entry. `id` is the builder's, so that the same calls always give the same
+// program.
 std::shared_ptr<HloModule> MakeModule(Computations callees, std::unique_ptr<HloComputation> entry,
                                       const ProgramShape& program_shape, int64_t id) {
   auto module = std::make_shared<HloModule>(entry->name(), HloModuleConfig(program_shape, /*ignore_layouts=*/false));

@@ -1,4 +1,5 @@
-// Instructions that have no operation of the builder's: those that compilers put in. (XLA's XlaBuilderFriend.) Shapes that nothing else says are given.
+// Instructions that have no operation of the builder's: those that compilers put in. (XLA's XlaBuilderFriend.) Shapes
+// that nothing else says are given.
 #ifndef KASHI_HLO_BUILDER_XLA_BUILDER_FRIEND_H_
 #define KASHI_HLO_BUILDER_XLA_BUILDER_FRIEND_H_
 
@@ -12,8 +13,8 @@
 namespace kashi::internal {
 
 struct XlaBuilderFriend {
-  // The instruction as a proto, as it is now; valid as long as the builder. Changes to it do not change the instruction. Null
-  // for an op that is not of its builder. (kashi/proto)
+  // The instruction as a proto, as it is now; valid as long as the builder. Changes to it do not change the
+  // instruction. Null for an op that is not of its builder. (kashi/proto)
   static HloInstructionProto* GetInstruction(XlaOp op);
 
   static XlaOp BuildAddDependency(XlaBuilder* builder, XlaOp operand, XlaOp token, const Shape& shape);

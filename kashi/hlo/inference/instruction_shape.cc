@@ -20,7 +20,8 @@ using ShapeOr = absl::StatusOr<Shape>;
 using I = ShapeInference;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What an instruction has. CheckInstructionIsComplete has seen that required fields and a fixed number of operands are there.
+// What an instruction has. CheckInstructionIsComplete has seen that required fields and a fixed number of operands are
+// there.
 // ---------------------------------------------------------------------------------------------------------------------
 
 const Shape& OperandShape(const HloInstruction& x, int64_t i) { return x.operand(i)->shape(); }

@@ -12,8 +12,8 @@
 
 namespace kashi::internal {
 
-// How many shapes, tuples and what is in them, one inference looks at: a third of a GiB. A few lines of text, each a tuple
-// of the one before several times over, could ask for more than any memory has.
+// How many shapes, tuples and what is in them, one inference looks at: a third of a GiB. A few lines of text, each a
+// tuple of the one before several times over, could ask for more than any memory has.
 inline constexpr int64_t kMaxInferredSubshapes = int64_t{1} << 20;
 
 // By the shape rule of its opcode (shape_rules.def). Of the instruction's own shape, which may be wrong, only that
@@ -28,15 +28,17 @@ inline constexpr int64_t kMaxInferredSubshapes = int64_t{1} << 20;
 // `broadcast` is read as XLA reads it from text without a shape: `dimensions` are sizes of new major dimensions.
 //
 // Never dies for an instruction from outside: INVALID_ARGUMENT if operands, required fields or computations are
-// missing, or if operands and called computations have more than kMaxInferredSubshapes subshapes among them (an element of
-// a tuple may be asked for all the same); UNIMPLEMENTED for an opcode without a rule; otherwise ShapeInference's errors.
+// missing, or if operands and called computations have more than kMaxInferredSubshapes subshapes among them (an element
+// of a tuple may be asked for all the same); UNIMPLEMENTED for an opcode without a rule; otherwise ShapeInference's
+// errors.
 absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction);
 
-// Whether there are as many operands as the opcode has; an opcode of any number has any. An async-update may bring arguments
-// besides: programs of the TPU's sparse core have such.
+// Whether there are as many operands as the opcode has; an opcode of any number has any. An async-update may bring
+// arguments besides: programs of the TPU's sparse core have such.
 bool HasItsOperandCount(const HloInstruction& instruction);
 
-// INVALID_ARGUMENT unless an opcode with a fixed number of operands has that many, and every required attribute is there.
+// INVALID_ARGUMENT unless an opcode with a fixed number of operands has that many, and every required attribute is
+// there.
 absl::Status CheckInstructionIsComplete(const HloInstruction& instruction);
 
 }  // namespace kashi::internal

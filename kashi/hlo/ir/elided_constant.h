@@ -2,8 +2,8 @@
 //
 // XLA elides constants of more than ten elements unless --xla_dump_hlo_print_large_constants is set. Their values are
 // then nowhere, and a program that has them cannot be computed. Readers give such a constant a literal of zeros that
-// remembers that it was elided (SharedLiteral::is_elided): what needs only the shape works, text shows `{...}` again, a proto
-// has no literal again. Clones of the instruction remember it too; a Literal copied out of it does not.
+// remembers that it was elided (SharedLiteral::is_elided): what needs only the shape works, text shows `{...}` again, a
+// proto has no literal again. Clones of the instruction remember it too; a Literal copied out of it does not.
 #ifndef KASHI_HLO_IR_ELIDED_CONSTANT_H_
 #define KASHI_HLO_IR_ELIDED_CONSTANT_H_
 

@@ -1,15 +1,16 @@
 // XLA's names for operations with accessors of their own (docs/spec/xla-api.md 22.3).
 //
-// In XLA each of them is a class derived from HloInstruction, and Cast<HloGatherInstruction>(x) leads to its accessors. Here
-// there is one class: every accessor is HloInstruction's, and the names below stand for *kinds* of instructions. They have
-// XLA's ClassOf, Cast<> and DynCast<> check the kind, and what comes back is a pointer to the HloInstruction:
+// In XLA each of them is a class derived from HloInstruction, and Cast<HloGatherInstruction>(x) leads to its accessors.
+// Here there is one class: every accessor is HloInstruction's, and the names below stand for *kinds* of instructions.
+// They have XLA's ClassOf, Cast<> and DynCast<> check the kind, and what comes back is a pointer to the HloInstruction:
 //
 //   const HloInstruction* gather = DynCast<HloGatherInstruction>(x);   // null unless x is a gather
 //   Cast<HloIotaInstruction>(x)->iota_dimension()                      // dies unless x is an iota
-//   const auto* iota = Cast<HloIotaInstruction>(x);                    // `auto`: there is no object of type HloIotaInstruction
+//   const auto* iota = Cast<HloIotaInstruction>(x);                    // `auto`: there is no object of type
+//   HloIotaInstruction
 //
-// Not offered: variables and parameters of type HloGatherInstruction*, std::make_unique of one, classes derived from them,
-// and accessors that HloInstruction does not have (inputs(), scatter_operands(), GetAsyncChain(), …).
+// Not offered: variables and parameters of type HloGatherInstruction*, std::make_unique of one, classes derived from
+// them, and accessors that HloInstruction does not have (inputs(), scatter_operands(), GetAsyncChain(), …).
 #ifndef KASHI_HLO_IR_HLO_CASTING_H_
 #define KASHI_HLO_IR_HLO_CASTING_H_
 

@@ -30,8 +30,8 @@ class HloComputationProto;
 using HloInstructionMap = absl::flat_hash_map<const HloInstruction*, HloInstruction*>;
 using HloComputationMap = absl::flat_hash_map<const HloComputation*, HloComputation*>;
 
-// The instructions of a computation. Those that were removed meanwhile are skipped, so instructions may be removed while
-// somebody walks through them; adding one ends all walks.
+// The instructions of a computation. Those that were removed meanwhile are skipped, so instructions may be removed
+// while somebody walks through them; adding one ends all walks.
 class HloInstructionRange {
  public:
   class Iterator {
@@ -103,8 +103,8 @@ class HloComputation {
     // An error if the number is taken.
     absl::StatusOr<HloInstruction*> AddParameter(std::unique_ptr<HloInstruction> parameter);
     HloInstruction* last_added_instruction() const { return last_added_; }
-    // The root is the last instruction if none is named. Dies when there is no instruction, when the root is none of them,
-    // or when the parameters are not numbered 0 to n-1.
+    // The root is the last instruction if none is named. Dies when there is no instruction, when the root is none of
+    // them, or when the parameters are not numbered 0 to n-1.
     std::unique_ptr<HloComputation> Build(HloInstruction* root_instruction = nullptr);
 
    private:
@@ -173,11 +173,12 @@ class HloComputation {
     return visitor->Visit(*this);
   }
 
-  // ---- Orders. Operands and control predecessors come before their users (docs/spec/hlo.md 1.4: also the print order).
+  // ---- Orders. Operands and control predecessors come before their users (docs/spec/hlo.md 1.4: also the print
+  // order).
   std::vector<HloInstruction*> MakeInstructionPostOrder() const;
   // Computations called by this one, directly or not, each once; callees first. In print order, which is XLA's, the
-  // callees of one instruction are all entered when it is met, so that of two callees the first stands before the second
-  // even if it calls it: text in that order cannot always be read again, but its bytes are XLA's.
+  // callees of one instruction are all entered when it is met, so that of two callees the first stands before the
+  // second even if it calls it: text in that order cannot always be read again, but its bytes are XLA's.
   std::vector<HloComputation*> MakeEmbeddedComputationsList(bool print_order = false) const;
 
   // ---- What it is.
@@ -195,8 +196,8 @@ class HloComputation {
   bool HasSideEffect() const;
   absl::string_view execution_thread() const { return execution_thread_; }
   void SetExecutionThread(absl::string_view thread) { execution_thread_ = std::string(thread); }
-  // The thread of this computation, of all that it calls, and of the asynchronous operations in them. What `done` holds is
-  // left alone, with all that it calls; it receives the rest.
+  // The thread of this computation, of all that it calls, and of the asynchronous operations in them. What `done` holds
+  // is left alone, with all that it calls; it receives the rest.
   void SpreadExecutionThread(absl::string_view thread, absl::flat_hash_set<const HloComputation*>* done);
   bool IsMainThread() const { return execution_thread_ == kMainExecutionThread; }
   std::vector<HloInstruction*> caller_instructions() const;  // O(instructions of the module)

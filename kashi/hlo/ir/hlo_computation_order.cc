@@ -17,8 +17,8 @@ class InstructionWalk {
     order_.reserve(slot_count);
   }
 
-  // Enters all that `root` depends on, then itself. Of what an instruction depends on, the last control predecessor comes
-  // first, then the others backwards, then the operands from the first to the last.
+  // Enters all that `root` depends on, then itself. Of what an instruction depends on, the last control predecessor
+  // comes first, then the others backwards, then the operands from the first to the last.
   void From(HloInstruction* root) {
     Push(root);
     while (!stack_.empty()) {

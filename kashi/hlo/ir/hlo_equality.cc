@@ -10,9 +10,9 @@
 namespace kashi {
 namespace {
 
-// Which things have been found, or are assumed, to be equal: sets that grow together. That two things are compared only if
-// they are not in one set yet bounds the comparisons by the number of things, though each may be met along many paths
-// (Hopcroft and Karp's test of equivalence).
+// Which things have been found, or are assumed, to be equal: sets that grow together. That two things are compared only
+// if they are not in one set yet bounds the comparisons by the number of things, though each may be met along many
+// paths (Hopcroft and Karp's test of equivalence).
 template <typename T>
 class EqualSets {
  public:

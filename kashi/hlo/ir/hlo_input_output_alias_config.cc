@@ -1,4 +1,5 @@
-// What a module says about the buffers of its parameters and its result: HloInputOutputAliasConfig, HloBufferDonorConfig.
+// What a module says about the buffers of its parameters and its result: HloInputOutputAliasConfig,
+// HloBufferDonorConfig.
 #include <algorithm>
 #include <set>
 #include <string>

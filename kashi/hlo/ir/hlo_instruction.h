@@ -1,13 +1,13 @@
 // HloInstruction: one operation of a computation, with its operands, its users and what it says about itself.
 //
-// Instructions are made by the Create… functions (hlo_instruction_factories.h), given to a computation (HloComputation::AddInstruction,
-// HloComputation::Builder), and from then on owned by it: an HloInstruction* is valid as long as its computation holds the
-// instruction. Names, shapes and metadata are shared wherever many instructions have the same, so that a module takes a
-// few hundred bytes an instruction.
+// Instructions are made by the Create… functions (hlo_instruction_factories.h), given to a computation
+// (HloComputation::AddInstruction, HloComputation::Builder), and from then on owned by it: an HloInstruction* is valid
+// as long as its computation holds the instruction. Names, shapes and metadata are shared wherever many instructions
+// have the same, so that a module takes a few hundred bytes an instruction.
 //
-// There is one class for all opcodes. What an operation has besides operands (dimensions, window, called computations …)
-// stands in fields (fields.def); which opcode has which: ops.def. The accessors are XLA's (docs/spec/xla-api.md, section
-// 22) and die, as XLA's do, when the instruction has no such field.
+// There is one class for all opcodes. What an operation has besides operands (dimensions, window, called computations
+// …) stands in fields (fields.def); which opcode has which: ops.def. The accessors are XLA's (docs/spec/xla-api.md,
+// section 22) and die, as XLA's do, when the instruction has no such field.
 #ifndef KASHI_HLO_IR_HLO_INSTRUCTION_H_
 #define KASHI_HLO_IR_HLO_INSTRUCTION_H_
 
@@ -43,8 +43,8 @@ class OriginalValue;
 
 std::string BackendConfigToKeep(std::string config);  // below
 
-// Where something begins in the text that its module was read from: line and column (in bytes), from 1 on. Line 0: it was
-// not read from a text.
+// Where something begins in the text that its module was read from: line and column (in bytes), from 1 on. Line 0: it
+// was not read from a text.
 struct HloTextPlace {
   uint32_t line = 0;
   uint32_t column = 0;
@@ -141,8 +141,8 @@ class HloInstruction : public HloInstructionFactories {
   const std::vector<HloInstruction*>& control_successors() const { return extras().control_successors; }
   bool HasControlDependencies() const { return !control_predecessors().empty() || !control_successors().empty(); }
 
-  // XLA's way to hand an instruction, and what it needs, to an analysis or a visitor: `Visit(const HloInstruction&, …)` of that,
-  // with further arguments as they are.
+  // XLA's way to hand an instruction, and what it needs, to an analysis or a visitor: `Visit(const HloInstruction&, …)`
+  // of that, with further arguments as they are.
   template <typename Visitor, typename... Options>
   absl::Status Accept(Visitor* visitor, Options... options) const {
     return visitor->Visit(*this, options...);
@@ -162,7 +162,8 @@ class HloInstruction : public HloInstructionFactories {
                      std::equal_to<const HloComputation*>(),
                  bool layout_sensitive = true, bool sharding_sensitive = false,
                  bool ignore_channel_id_values = false) const;
-  // The same operation with the same fields, whatever the operands and the shape; called computations need only be equal.
+  // The same operation with the same fields, whatever the operands and the shape; called computations need only be
+  // equal.
   bool SameOp(const HloInstruction& other) const;
 
   // ---- Kinds.

@@ -58,8 +58,8 @@ class HloSchedule {
   HloInstructionSequence& GetOrCreateSequence(const HloComputation* computation) { return sequences_[computation]; }
   void remove_computation(const HloComputation* computation) { sequences_.erase(computation); }
   const absl::flat_hash_map<const HloComputation*, HloInstructionSequence>& sequences() const { return sequences_; }
-  // Every computation that is no fusion has a sequence, of exactly its instructions, operands before users. An error, too, if
-  // the schedule is of no module.
+  // Every computation that is no fusion has a sequence, of exactly its instructions, operands before users. An error,
+  // too, if the schedule is of no module.
   absl::Status Verify() const;
   absl::Status Verify(const HloModule& module) const;
 
@@ -185,8 +185,8 @@ class HloModule {
   void set_name(absl::string_view name) { name_ = std::string(name); }
   int unique_id() const { return unique_id_; }
   void set_unique_id(int id) { unique_id_ = id; }
-  // Exchanges all that the modules are and have, but for their unique ids. Pointers to computations and instructions stay
-  // good. O(computations).
+  // Exchanges all that the modules are and have, but for their unique ids. Pointers to computations and instructions
+  // stay good. O(computations).
   void Swap(HloModule* other);
 
   // ---- Computations.
@@ -255,8 +255,8 @@ class HloModule {
   std::vector<OriginalValueRecoveryEntry>* mutable_original_value_recovery_table() { return &recovery_table_; }
   bool is_dynamic() const { return is_dynamic_; }
   void set_is_dynamic(bool is_dynamic) { is_dynamic_ = is_dynamic; }
-  // What HloModuleProto has and a module does not (profiles, device assignment, …): a serialised HloModuleProto, kept so
-  // that a proto comes back whole. Owned by kashi/proto.
+  // What HloModuleProto has and a module does not (profiles, device assignment, …): a serialised HloModuleProto, kept
+  // so that a proto comes back whole. Owned by kashi/proto.
   const std::string& other_proto_fields() const { return other_proto_fields_; }
   void set_other_proto_fields(std::string fields) { other_proto_fields_ = std::move(fields); }
 
@@ -269,7 +269,8 @@ class HloModule {
     RegisterNames();
     return computation_names_;
   }
-  // Renames whatever has the name of something before it: what the reader does with a text in which two names are equal.
+  // Renames whatever has the name of something before it: what the reader does with a text in which two names are
+  // equal.
   void MakeNamesUnique();
   void SetAndUniquifyInstrName(HloInstruction* instruction, absl::string_view name);
   void SetAndUniquifyComputationName(HloComputation* computation, absl::string_view name);
@@ -281,12 +282,13 @@ class HloModule {
   // The same graph in all computations, entry first (those that nobody calls do not count).
   bool Equal(const HloModule& other, bool layout_sensitive = true) const;
   size_t Hash() const;
-  // A hash of the text with these options (base/fingerprint.h), the same on every machine and in every version that prints
-  // the same text. With ModuleFingerprint options names and metadata do not count. The second: 32 hexadecimal digits.
+  // A hash of the text with these options (base/fingerprint.h), the same on every machine and in every version that
+  // prints the same text. With ModuleFingerprint options names and metadata do not count. The second: 32 hexadecimal
+  // digits.
   uint64_t ToFingerprint(const HloPrintOptions& options) const;
   std::string GetFingerprint128(const HloPrintOptions& options = HloPrintOptions::ModuleFingerprint()) const;
-  // A deep copy: ids, schedule, orders and all. The name gets `-suffix`, those of computations and instructions `.suffix`,
-  // unless it is empty.
+  // A deep copy: ids, schedule, orders and all. The name gets `-suffix`, those of computations and instructions
+  // `.suffix`, unless it is empty.
   std::unique_ptr<HloModule> Clone(absl::string_view suffix = "clone") const;
   // Removes instructions without effect on the result, in all computations, then computations nobody calls. Returns
   // whether anything went.

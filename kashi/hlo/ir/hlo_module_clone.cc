@@ -1,5 +1,5 @@
-// Deep copies. An instruction's copy is found by the local id of the original, so a copy takes time and space in proportion
-// to the program, whatever the shape of the graph.
+// Deep copies. An instruction's copy is found by the local id of the original, so a copy takes time and space in
+// proportion to the program, whatever the shape of the graph.
 #include <string>
 #include <utility>
 #include <vector>

@@ -21,8 +21,8 @@ class ShapeWithText {
   ~ShapeWithText() { delete text_.load(std::memory_order_relaxed); }
 
   const Shape& shape() const { return shape_; }
-  // The shape with its layout as HLO text has it. Thread-safe; made by the first call and kept. The text of a shape that
-  // somebody may be writing to is made anew each time, and is valid until the same thread's next such call.
+  // The shape with its layout as HLO text has it. Thread-safe; made by the first call and kept. The text of a shape
+  // that somebody may be writing to is made anew each time, and is valid until the same thread's next such call.
   const std::string& text() const;
   // Whoever writes to the shape takes the text away for good: the writer may keep the pointer.
   Shape* mutable_shape();

@@ -4,18 +4,18 @@
 //   HloInstruction *x, *scale;
 //   if (Match(instruction, m::Multiply(m::Op(&x), m::Broadcast(m::Constant(&scale)).WithOneUse()))) …
 //
-// For each operation of ops.def there is a function of its name: m::Add(), of any operands; m::Add(lhs, rhs), whose operands
-// match in this order; m::Add(&found, lhs, rhs), which also says which instruction it was. Of commutative operations there is
-// m::AddAnyOrder(lhs, rhs). m::Op() is any instruction, m::Shape() any shape, m::Layout() any layout; the With… and Is…
-// functions of what these return make it narrower. m::AnyOf<HloInstruction>(p, q, …) and m::AllOf<HloInstruction>(p, q, …) are
-// patterns, too.
+// For each operation of ops.def there is a function of its name: m::Add(), of any operands; m::Add(lhs, rhs), whose
+// operands match in this order; m::Add(&found, lhs, rhs), which also says which instruction it was. Of commutative
+// operations there is m::AddAnyOrder(lhs, rhs). m::Op() is any instruction, m::Shape() any shape, m::Layout() any
+// layout; the With… and Is… functions of what these return make it narrower. m::AnyOf<HloInstruction>(p, q, …) and
+// m::AllOf<HloInstruction>(p, q, …) are patterns, too.
 //
-// What a pattern captures is written only when the whole of it has matched. With a stream in MatchOption, Match says there what
-// did not fit; a pattern describes itself by DescribeTo and operator<<.
+// What a pattern captures is written only when the whole of it has matched. With a stream in MatchOption, Match says
+// there what did not fit; a pattern describes itself by DescribeTo and operator<<.
 //
-// Patterns are values of three types, whatever they are made of, so that code with many of them compiles quickly; making one
-// costs an allocation or two for each condition. They may be kept and used again, by several threads if they capture nothing.
-// Recursion is as deep as the pattern was written.
+// Patterns are values of three types, whatever they are made of, so that code with many of them compiles quickly;
+// making one costs an allocation or two for each condition. They may be kept and used again, by several threads if they
+// capture nothing. Recursion is as deep as the pattern was written.
 //
 // Not here: m::SharedSubpattern, and m::OptConvert and its kind.
 #ifndef KASHI_HLO_MATCHER_PATTERN_MATCHER_H_

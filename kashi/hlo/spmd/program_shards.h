@@ -16,15 +16,16 @@
 
 namespace kashi {
 
-// Arguments by device: [k][i] is argument i of device k. Shardings as ParameterShardings gives them. Errors name the argument.
+// Arguments by device: [k][i] is argument i of device k. Shardings as ParameterShardings gives them. Errors name the
+// argument.
 absl::StatusOr<std::vector<std::vector<Literal>>> SplitArguments(const std::vector<Literal>& arguments,
                                                                  absl::Span<const HloSharding> shardings,
                                                                  int64_t num_devices);
 // The shapes of each device's arguments.
 absl::StatusOr<std::vector<Shape>> ShardShapes(absl::Span<const Shape> wholes, absl::Span<const HloSharding> shardings,
                                                int64_t num_devices);
-// The arguments of the whole program, under the shapes `wholes`. INVALID_ARGUMENT also where devices have different copies of
-// one part.
+// The arguments of the whole program, under the shapes `wholes`. INVALID_ARGUMENT also where devices have different
+// copies of one part.
 absl::StatusOr<std::vector<Literal>> JoinArguments(const std::vector<std::vector<Literal>>& by_device,
                                                    absl::Span<const HloSharding> shardings,
                                                    absl::Span<const Shape> wholes);
@@ -32,19 +33,20 @@ absl::StatusOr<std::vector<Literal>> JoinArguments(const std::vector<std::vector
 // The shapes of ENTRY's parameters.
 std::vector<Shape> ParameterShapes(const HloModule& module);
 
-// An array put together of one copy of each part, once for each copy that there is: every device's shard is in one of them.
-// One array where nothing is replicated; as many as devices where all is.
+// An array put together of one copy of each part, once for each copy that there is: every device's shard is in one of
+// them. One array where nothing is replicated; as many as devices where all is.
 absl::StatusOr<std::vector<Literal>> JoinEachCopy(absl::Span<const LiteralSlice> shards, const HloSharding& sharding,
                                                   const Shape& whole);
 
-// Shardings under which an array of these sizes has shards of those, over a mesh of these axes: `known` first if it is one of
-// them, then every way to put axes to dimensions, up to kMostPossibleShardings.
+// Shardings under which an array of these sizes has shards of those, over a mesh of these axes: `known` first if it is
+// one of them, then every way to put axes to dimensions, up to kMostPossibleShardings.
 constexpr int64_t kMostPossibleShardings = 64;
 std::vector<HloSharding> PossibleShardings(absl::Span<const int64_t> whole, absl::Span<const int64_t> shard,
                                            absl::Span<const int64_t> mesh_axes, int64_t num_devices,
                                            const std::optional<HloSharding>& known);
 
-// The sizes of the axes of the mesh that a module is over, as far as its shardings tell; [num_devices] where they do not.
+// The sizes of the axes of the mesh that a module is over, as far as its shardings tell; [num_devices] where they do
+// not.
 std::vector<int64_t> MeshAxesOf(const HloModule& module, int64_t num_devices);
 
 }  // namespace kashi

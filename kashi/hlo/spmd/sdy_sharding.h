@@ -5,8 +5,8 @@
 //   xla.sdy.in_shardings   #sdy.sharding_per_value<[<@mesh, [{"a":(1)2}, {}]>, <@mesh, []>]>
 //   xla.sdy.manual_axes    #sdy<manual_axes{"a", "b"}>
 //
-// They mean what named shardings mean (mesh.h). Priorities (p1) are read and dropped. Errors are INVALID_ARGUMENT, with the
-// place in the text. Cost: one pass.
+// They mean what named shardings mean (mesh.h). Priorities (p1) are read and dropped. Errors are INVALID_ARGUMENT, with
+// the place in the text. Cost: one pass.
 #ifndef KASHI_HLO_SPMD_SDY_SHARDING_H_
 #define KASHI_HLO_SPMD_SDY_SHARDING_H_
 

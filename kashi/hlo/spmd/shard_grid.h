@@ -33,8 +33,8 @@ class ShardGrid {
  public:
   static constexpr int64_t kMaxDevices = int64_t{1} << 20;
 
-  // Of a sharding that is not a tuple, over devices 0 .. num_devices-1. INVALID_ARGUMENT if it does not fit the rank, is
-  // over another number of devices, or is {unknown} or {unreduced} in whole or in part.
+  // Of a sharding that is not a tuple, over devices 0 .. num_devices-1. INVALID_ARGUMENT if it does not fit the rank,
+  // is over another number of devices, or is {unknown} or {unreduced} in whole or in part.
   static absl::StatusOr<ShardGrid> Make(const HloSharding& sharding, absl::Span<const int64_t> dimensions,
                                         int64_t num_devices);
   // One tile a device: the first dimensions of `tiles` are those of the array, devices along the others hold copies.

@@ -9,9 +9,9 @@
 // A cluster for each computation, a node for each instruction (opcode, name, shape; the values of a small constant), an
 // edge for each operand, dashed edges for control dependencies, dotted ones from called computations to their callers.
 //
-// Graphviz takes minutes for some thousands of nodes. So a graph shows at most `max_nodes` instructions. Those nearest to
-// where it begins stay: the root of ENTRY, or what `computation` and `around` say. A node tells how many of its operands
-// and users are not shown, and which computations it calls that are not shown.
+// Graphviz takes minutes for some thousands of nodes. So a graph shows at most `max_nodes` instructions. Those nearest
+// to where it begins stay: the root of ENTRY, or what `computation` and `around` say. A node tells how many of its
+// operands and users are not shown, and which computations it calls that are not shown.
 //
 // Cost: linear in the size of the module.
 #ifndef KASHI_HLO_TEXT_HLO_DOT_H_

@@ -2,8 +2,8 @@
 //
 //   absl::StatusOr<std::unique_ptr<HloModule>> module = ParseAndReturnUnverifiedModule(text);
 //
-// Takes what XLA's parser takes (docs/spec/hlo.md, section 1) and nothing else, and never ends the process: what kills XLA
-// is an error here (section 7.1). Nothing is verified: see hlo_verifier.h.
+// Takes what XLA's parser takes (docs/spec/hlo.md, section 1) and nothing else, and never ends the process: what kills
+// XLA is an error here (section 7.1). Nothing is verified: see hlo_verifier.h.
 //
 // Cost: one pass, linear in the text; a module takes a few times the memory of its text. No recursion on input but for
 // nested operands and computations, which have a limit.
@@ -47,9 +47,9 @@ class HloParserOptions {
     return *this;
   }
   bool keep_module_auto_layouts() const { return keep_module_auto_layouts_; }
-  // Whether what XLA's reader refuses, but a newer XLA may have written, is kept and printed again, with a warning each: an
-  // instruction's attribute of a name that no operation here has, an async-update of several operands. Otherwise it is an
-  // error, as in XLA.
+  // Whether what XLA's reader refuses, but a newer XLA may have written, is kept and printed again, with a warning
+  // each: an instruction's attribute of a name that no operation here has, an async-update of several operands.
+  // Otherwise it is an error, as in XLA.
   HloParserOptions& set_keep_unknown_attributes(bool value) {
     keep_unknown_attributes_ = value;
     return *this;
@@ -70,9 +70,9 @@ class HloParserOptions {
   std::string source_name_ = "hlo";
 };
 
-// A module, a computation without `HloModule` in front, or a single instruction. `config` gives what the text does not say
-// (replica count and the like). INVALID_ARGUMENT with all errors rendered; with `diagnostics` errors and warnings go there
-// too.
+// A module, a computation without `HloModule` in front, or a single instruction. `config` gives what the text does not
+// say (replica count and the like). INVALID_ARGUMENT with all errors rendered; with `diagnostics` errors and warnings
+// go there too.
 absl::StatusOr<std::unique_ptr<HloModule>> ParseAndReturnUnverifiedModule(
     absl::string_view text, const HloModuleConfig& config = HloModuleConfig(),
     const HloParserOptions& options = HloParserOptions(), std::vector<Diagnostic>* diagnostics = nullptr);

@@ -1,5 +1,5 @@
-// The reader and the printer of HLO text against XLA: each file of tests/data/hlo_text_cases is a text, and beside it is
-// what XLA prints of it (.expected) or that XLA refuses it or ends its process (.error).
+// The reader and the printer of HLO text against XLA: each file of tests/data/hlo_text_cases is a text, and beside it
+// is what XLA prints of it (.expected) or that XLA refuses it or ends its process (.error).
 #include "kashi/hlo/text/hlo_parser.h"
 
 #include <algorithm>
@@ -203,7 +203,8 @@ TEST(HloParserTest, NamesTheSource) {
   EXPECT_THAT(std::string(module.status().message()), testing::StartsWith("x.hlo:2:1: error: "));
 }
 
-// ---- Shapes that the text does not write, and that grow ----------------------------------------------------------------
+// ---- Shapes that the text does not write, and that grow
+// ----------------------------------------------------------------
 
 std::string ErrorOf(absl::string_view text) {
   const auto module = ParseAndReturnUnverifiedModule(text);
@@ -305,7 +306,8 @@ TEST(HloParserTest, RecoveryModulesShareTheLimits) {
   EXPECT_THAT(ErrorOf(text(20)), HasSubstr("in the recovery module: the shapes that the text leaves to be inferred"));
 }
 
-// ---- Parts of modules ------------------------------------------------------------------------------------------------
+// ---- Parts of modules
+// ------------------------------------------------------------------------------------------------
 
 TEST(HloParserTest, Window) {
   const auto window = ParseWindow("size=3x2 stride=2x1 pad=1_1x0_-1");

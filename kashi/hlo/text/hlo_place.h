@@ -4,9 +4,9 @@
 //     r = f32[3] negate(a)
 //     ^
 //
-// A reader keeps where each instruction begins (HloInstruction::text_place); code that works on the module later attaches the
-// instruction to an error (AtInstruction); code that has the text shows both (RenderAt). A module that comes from a proto has
-// no text: its errors name the instruction and its computation.
+// A reader keeps where each instruction begins (HloInstruction::text_place); code that works on the module later
+// attaches the instruction to an error (AtInstruction); code that has the text shows both (RenderAt). A module that
+// comes from a proto has no text: its errors name the instruction and its computation.
 #ifndef KASHI_HLO_TEXT_HLO_PLACE_H_
 #define KASHI_HLO_TEXT_HLO_PLACE_H_
 
@@ -36,13 +36,14 @@ absl::Status AtInstruction(absl::Status status, const HloInstruction& instructio
 // What AtInstruction attached.
 std::optional<HloErrorPlace> PlaceOf(const absl::Status& status);
 
-// The message with the bytes of the instruction's name; nullopt where there is no text, or it has no such line. O(text before
-// the place).
+// The message with the bytes of the instruction's name; nullopt where there is no text, or it has no such line. O(text
+// before the place).
 std::optional<Diagnostic> DiagnosticAt(const SourceText& source, const HloErrorPlace& place, absl::string_view message);
 // "\n  at instruction r\n  in computation main", as far as they are known.
 std::string AboutText(const HloErrorPlace& place);
-// The message under its place: "name:line:column: error: message", the source line and a caret run under the instruction's
-// name. Where there is no text, or it has no such line: "name: error: message" and AboutText. No final newline. O(text before the place).
+// The message under its place: "name:line:column: error: message", the source line and a caret run under the
+// instruction's name. Where there is no text, or it has no such line: "name: error: message" and AboutText. No final
+// newline. O(text before the place).
 std::string RenderAt(const SourceText& source, const HloErrorPlace& place, absl::string_view message);
 
 }  // namespace kashi

@@ -1,5 +1,5 @@
-// Internal to hlo_parser: the reader of HLO text. One pass over the bytes; each construct has one function that leaves the
-// scanner behind it and returns false after reporting an error. Grammar: docs/spec/hlo.md, section 1.
+// Internal to hlo_parser: the reader of HLO text. One pass over the bytes; each construct has one function that leaves
+// the scanner behind it and returns false after reporting an error. Grammar: docs/spec/hlo.md, section 1.
 //
 //   hlo_reader_module.cc             module head, tables, order of computations, what is settled at the end
 //   hlo_reader_computation.cc        computations and names
@@ -10,8 +10,8 @@
 //   hlo_reader_common_attributes.cc  attributes of any instruction: metadata, sharding, origin and their like
 //   hlo_reader_values.cc             values of attributes: numbers, lists, windows, literals, groups of devices
 //
-// Speed comes from remembering: shapes, metadata and backend configs repeat, so each text of one is read once and its value
-// shared from then on.
+// Speed comes from remembering: shapes, metadata and backend configs repeat, so each text of one is read once and its
+// value shared from then on.
 #ifndef KASHI_HLO_TEXT_HLO_READER_H_
 #define KASHI_HLO_TEXT_HLO_READER_H_
 

@@ -59,7 +59,8 @@ bool BeginsInstruction(absl::string_view text) {
 
 }  // namespace
 
-// ---- Errors ----------------------------------------------------------------------------------------------------------
+// ---- Errors
+// ----------------------------------------------------------------------------------------------------------
 
 bool HloReader::Error(size_t begin, size_t end, std::string message) {
   ++errors_;
@@ -94,7 +95,8 @@ bool HloReader::ErrorHere(absl::string_view expected) {
   return Error(begin, TokenEnd(begin), absl::StrCat("expects ", expected));
 }
 
-// ---- Names -----------------------------------------------------------------------------------------------------------
+// ---- Names
+// -----------------------------------------------------------------------------------------------------------
 
 absl::string_view HloReader::ReadName() {
   scan_.SkipSpace();
@@ -137,8 +139,9 @@ bool HloReader::NameIsLegal(absl::string_view name, size_t begin) {
                absl::StrCat("illegal instruction name: ", name, "; suggest renaming to: ", suggestion));
 }
 
-// To the line after the wrong instruction that starts at `begin`, so that it does not hide what is wrong with the others.
-// An instruction that was read to its end is found wrong at the first token of the next line: that line is not skipped.
+// To the line after the wrong instruction that starts at `begin`, so that it does not hide what is wrong with the
+// others. An instruction that was read to its end is found wrong at the first token of the next line: that line is not
+// skipped.
 void HloReader::SkipInstruction(size_t begin) {
   const absl::string_view text = scan_.text();
   size_t end = scan_.offset();
@@ -148,7 +151,8 @@ void HloReader::SkipInstruction(size_t begin) {
   scan_.Seek(std::min(text.find('\n', scan_.offset()), text.size()));
 }
 
-// ---- Computations ----------------------------------------------------------------------------------------------------
+// ---- Computations
+// ----------------------------------------------------------------------------------------------------
 
 // computation = ["ENTRY"] NAME ["(" params ")" "->" shape] "{" instructions "}" [", execution_thread=" STRING]
 bool HloReader::ReadComputation() {

@@ -121,7 +121,8 @@ bool HloReader::ReadOpcode(Pending* pending) {
                absl::StrCat("expects opcode but sees: ", word, ", error: Unknown opcode: ", word));
 }
 
-// ---- Shapes ----------------------------------------------------------------------------------------------------------
+// ---- Shapes
+// ----------------------------------------------------------------------------------------------------------
 
 bool HloReader::MayBeShape() {
   if (scan_.Peek() == '(') return true;
@@ -134,8 +135,8 @@ bool HloReader::MayBeShape() {
   return primitive_util::IsPrimitiveTypeName(word);
 }
 
-// The text of the shape that stands here, if where it ends can be told without reading it: brackets that close, and behind
-// them nothing that could be a layout.
+// The text of the shape that stands here, if where it ends can be told without reading it: brackets that close, and
+// behind them nothing that could be a layout.
 absl::string_view HloReader::FindShapeText() {
   const absl::string_view text = scan_.text();
   const size_t begin = scan_.offset();
@@ -199,7 +200,8 @@ bool HloReader::ReadShape(SharedShape* shape) {
   return true;
 }
 
-// ---- Operands --------------------------------------------------------------------------------------------------------
+// ---- Operands
+// --------------------------------------------------------------------------------------------------------
 
 bool HloReader::ReadOperands(Pending* pending) {
   if (!scan_.Match('(')) return ErrorHere("'(' at the beginning of operands");

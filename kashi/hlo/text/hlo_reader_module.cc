@@ -11,8 +11,8 @@
 namespace kashi::internal {
 namespace {
 
-// Tuples, and what is in them, that a text may ask for without writing them: so many (86 MB), and as many as it could have
-// written, by a low guess. A tuple whose shape is left out names its elements, so no program needs nearly as many.
+// Tuples, and what is in them, that a text may ask for without writing them: so many (86 MB), and as many as it could
+// have written, by a low guess. A tuple whose shape is left out names its elements, so no program needs nearly as many.
 constexpr int64_t kUnwrittenSubshapes = int64_t{1} << 18;
 constexpr int64_t kBytesOfWrittenSubshape = 8;
 
@@ -46,7 +46,8 @@ std::unique_ptr<HloModule> HloReader::ReadModule() {
   return std::move(module_);
 }
 
-// ---- Head --------------------------------------------------------------------------------------------------------------
+// ---- Head
+// --------------------------------------------------------------------------------------------------------------
 
 // ["HloModule" NAME {, attribute}]
 bool HloReader::ReadModuleHead() {
@@ -243,10 +244,11 @@ bool HloReader::ReadRecoveryTable() {
   return true;
 }
 
-// ---- Tables of source positions ----------------------------------------------------------------------------------------
+// ---- Tables of source positions
+// ----------------------------------------------------------------------------------------
 
-// FileNames, FunctionNames, FileLocations, StackFrames: all four in this order, or none. The printed numbers of the entries
-// say nothing: an entry's number is its place.
+// FileNames, FunctionNames, FileLocations, StackFrames: all four in this order, or none. The printed numbers of the
+// entries say nothing: an entry's number is its place.
 bool HloReader::ReadTables() {
   if (scan_.PeekIdent() != "FileNames") return true;
   scan_.ReadIdent();
@@ -311,7 +313,8 @@ bool HloReader::ReadFieldOfTable(absl::string_view name, int32_t* value) {
   return *value == number || Error(begin, scan_.offset(), absl::StrCat(name, " does not fit 32 bits"));
 }
 
-// ---- Computations ------------------------------------------------------------------------------------------------------
+// ---- Computations
+// ------------------------------------------------------------------------------------------------------
 
 bool HloReader::ReadComputations() {
   do {
@@ -362,7 +365,8 @@ bool HloReader::ReadSingleInstruction() {
   return FinishComputation(/*is_entry=*/true, "_", pending.begin);
 }
 
-// ---- What is settled at the end ----------------------------------------------------------------------------------------
+// ---- What is settled at the end
+// ----------------------------------------------------------------------------------------
 
 bool HloReader::Finish() {
   if (finished_.empty()) return ErrorHere("a computation");
@@ -395,8 +399,8 @@ bool HloReader::SettleAliases() {
   return true;
 }
 
-// The layout that the text does not give is that of the instructions. In a module whose head sets up the configuration XLA
-// forgets their order of dimensions.
+// The layout that the text does not give is that of the instructions. In a module whose head sets up the configuration
+// XLA forgets their order of dimensions.
 bool HloReader::SettleEntry() {
   if (config_.has_entry_computation_layout()) return true;
   const auto layout_of = [this](const HloInstruction* instruction) {

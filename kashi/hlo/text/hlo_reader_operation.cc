@@ -103,8 +103,8 @@ bool HloReader::InferShape(const Pending& pending, HloInstruction* instruction) 
   return true;
 }
 
-// Takes a shape that the text asks for without writing it off what is left for such shapes. Only tuples can grow from line
-// to line.
+// Takes a shape that the text asks for without writing it off what is left for such shapes. Only tuples can grow from
+// line to line.
 bool HloReader::TakeUnwritten(const Pending& pending, const Shape& shape) {
   if (!shape.IsTuple()) return true;
   size_t depth = 0;
@@ -221,7 +221,8 @@ bool HloReader::RebuildShape(Pending* pending) {
   return true;
 }
 
-// ---- Asynchronous operations (docs/spec/hlo.md 1.6) ------------------------------------------------------------------
+// ---- Asynchronous operations (docs/spec/hlo.md 1.6)
+// ------------------------------------------------------------------
 
 bool HloReader::CompleteAsyncStart(Pending* pending) {
   const Shape& shape = pending->shape->shape();

@@ -1,5 +1,5 @@
-// Internal to the printer of HLO text: a buffer that text is appended to without a virtual call, and what the pieces of the
-// printer share.
+// Internal to the printer of HLO text: a buffer that text is appended to without a virtual call, and what the pieces of
+// the printer share.
 #ifndef KASHI_HLO_TEXT_HLO_TEXT_H_
 #define KASHI_HLO_TEXT_HLO_TEXT_H_
 

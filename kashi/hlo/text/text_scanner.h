@@ -1,6 +1,6 @@
-// The bytes of HLO text, and the small steps that its reader takes over them. Where a whole token stream would be too slow
-// this knows only what the next byte may be; where XLA's tokens decide what is accepted (a number may not touch a letter, a
-// name before `=` must not touch it), it decides the same.
+// The bytes of HLO text, and the small steps that its reader takes over them. Where a whole token stream would be too
+// slow this knows only what the next byte may be; where XLA's tokens decide what is accepted (a number may not touch a
+// letter, a name before `=` must not touch it), it decides the same.
 #ifndef KASHI_HLO_TEXT_TEXT_SCANNER_H_
 #define KASHI_HLO_TEXT_TEXT_SCANNER_H_
 
@@ -102,8 +102,9 @@ class TextScanner {
     return ident;
   }
 
-  // An integer token: digits, perhaps behind `-`, that touch nothing that would make another token of it. What fits 64 bits
-  // without sign is taken and means the same bits with one, as in XLA. nullopt, and nothing consumed, if there is none.
+  // An integer token: digits, perhaps behind `-`, that touch nothing that would make another token of it. What fits 64
+  // bits without sign is taken and means the same bits with one, as in XLA. nullopt, and nothing consumed, if there is
+  // none.
   std::optional<int64_t> ReadInt();
   // A floating point or an integer token, or nan, -nan.
   std::optional<double> ReadDouble();
@@ -111,11 +112,11 @@ class TextScanner {
   std::optional<bool> ReadBool();
   // A string token as it stands, quotes included; empty, and nothing consumed, if there is none.
   absl::string_view ReadQuoted();
-  // From `{` to the `}` that closes it, where braces within "…" do not count; empty, and nothing consumed, if there is no
-  // such brace. For JSON, and for what is read by somebody else.
+  // From `{` to the `}` that closes it, where braces within "…" do not count; empty, and nothing consumed, if there is
+  // no such brace. For JSON, and for what is read by somebody else.
   absl::string_view ReadBraced();
-  // From one of `([{` to the bracket that closes it, brackets of all kinds counted and strings and comments skipped; empty,
-  // and nothing consumed, if it is never closed.
+  // From one of `([{` to the bracket that closes it, brackets of all kinds counted and strings and comments skipped;
+  // empty, and nothing consumed, if it is never closed.
   absl::string_view ReadBracketed();
 
  private:

@@ -6,8 +6,8 @@
 //
 // VerifyHlo collects everything that is wrong; HloVerifier is XLA's interface and reports the first. Neither ends the
 // process, whatever module it is given, and neither changes it. An instruction that is malformed (a broken shape,
-// operands missing) is reported as such and not examined further; a graph that is malformed (cycles, operands of another
-// computation, …) ends the examination.
+// operands missing) is reported as such and not examined further; a graph that is malformed (cycles, operands of
+// another computation, …) ends the examination.
 //
 // Cost: linear in instructions and operands, shape inference for each; nothing is expanded that a text only claims.
 #ifndef KASHI_HLO_VERIFIER_HLO_VERIFIER_H_
@@ -138,8 +138,8 @@ class DefaultVerifierMetadata : public TargetVerifierMetadata {
   using TargetVerifierMetadata::TargetVerifierMetadata;
 };
 
-// XLA's verifier pass. The first finding is the error, its message preceded by `during context [Unknown]: ` and followed
-// by the instruction.
+// XLA's verifier pass. The first finding is the error, its message preceded by `during context [Unknown]: ` and
+// followed by the instruction.
 class HloVerifier : public HloModulePass {
  public:
   HloVerifier(bool layout_sensitive, bool allow_mixed_precision, HloPredicate instruction_can_change_layout_func = {},

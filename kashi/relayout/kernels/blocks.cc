@@ -148,8 +148,8 @@ std::optional<PlannedBlocks> LongBlocksWithin(const CacheShare& share, const Pla
   return std::nullopt;
 }
 
-// Blocks for StreamedTransposeFunction, where rows are far apart and runs of the target long: a line wide, so that what rows that
-// begin within lines share with the next block is still there. Nothing where others do better.
+// Blocks for StreamedTransposeFunction, where rows are far apart and runs of the target long: a line wide, so that what
+// rows that begin within lines share with the next block is still there. Nothing where others do better.
 std::optional<PlannedBlocks> LongBlocks(const PlanContext& context, const Elements& elements) {
   const StreamedTransposeFunction function = StreamedTransposeFunctionFor(elements.bytes);
   if (!context.streams() || context.has_groups() || !elements.shuffle.empty() || function == nullptr) {
@@ -169,8 +169,8 @@ std::optional<PlannedBlocks> LongBlocks(const PlanContext& context, const Elemen
 
 // ---- Others
 
-// Within the caches: for elements that are shuffled, which else take scratch memory and three rounds; and where lines of a block
-// drive one another out of L1, but those of a tile do not.
+// Within the caches: for elements that are shuffled, which else take scratch memory and three rounds; and where lines
+// of a block drive one another out of L1, but those of a tile do not.
 bool WantsLineTiles(const PlanContext& context, const PlannedBlocks& blocks) {
   const BlocksPlan& plan = blocks.plan;
   const int64_t line = ElementsOfLine(plan.element_bytes);

@@ -1,5 +1,6 @@
-// The kernel `blocks`: a run along one axis of the source, a run along another of the target: transposes, interleavings, short
-// rows. Elements may have their bytes in another order within, and groups of elements may be padded on the way.
+// The kernel `blocks`: a run along one axis of the source, a run along another of the target: transposes,
+// interleavings, short rows. Elements may have their bytes in another order within, and groups of elements may be
+// padded on the way.
 #ifndef KASHI_RELAYOUT_KERNELS_BLOCKS_H_
 #define KASHI_RELAYOUT_KERNELS_BLOCKS_H_
 

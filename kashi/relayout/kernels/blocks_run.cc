@@ -1,5 +1,5 @@
-// BlocksPlan::Run. Blocks of whole bytes whose rows become columns: straight into a target within the caches; by way of scratch
-// memory, or line by line, into a streamed one.
+// BlocksPlan::Run. Blocks of whole bytes whose rows become columns: straight into a target within the caches; by way of
+// scratch memory, or line by line, into a streamed one.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -25,8 +25,8 @@ Prefetcher PrefetcherOf(const BlocksPlan& plan, const Task& task, int64_t portio
   return Prefetcher({task.from + next.from / 8, rows.data(), next.rows, bytes, rows.stride, rows.stretch}, portions);
 }
 
-// How many elements along an axis can be moved at once as a dense block, each line of it `line_bytes` long; 0 where that is not
-// worth while: only narrow blocks have faster ways for them.
+// How many elements along an axis can be moved at once as a dense block, each line of it `line_bytes` long; 0 where
+// that is not worth while: only narrow blocks have faster ways for them.
 int64_t DenseStretch(const Offsets& axis, int64_t line_bytes) {
   return axis.stride == line_bytes && line_bytes <= 16 && axis.stretch * line_bytes >= 256 ? axis.stretch : 0;
 }
@@ -141,7 +141,8 @@ class ScratchBlock {
     return CeilOfRatio(columns, group_) * (CeilOfRatio(rows_, strip_) + group_ * rows_ * bytes_ / kStoreBytes);
   }
 
-  // Lines of the target of which the group writes only a part must be read first, and all writes behind them wait for that.
+  // Lines of the target of which the group writes only a part must be read first, and all writes behind them wait for
+  // that.
   void PrefetchPartialLines(int64_t column, int64_t columns) const {
     const int64_t dense = plan_.dense_columns;
     for (int64_t c = column, end = column + columns; c < end;) {

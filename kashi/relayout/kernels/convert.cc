@@ -29,8 +29,8 @@ int64_t ReachOf(const TaskGrid& grid, const GridLoop& loop) {
   return reach - (loop.count * axis.chunk - axis.extent) * (loop.to / axis.chunk);
 }
 
-// Whether tasks, of this step or of another one of the array, may write bits of one byte. They do not if all runs begin with a
-// byte, nor if all begin with one but those within a block, and blocks are far enough apart.
+// Whether tasks, of this step or of another one of the array, may write bits of one byte. They do not if all runs begin
+// with a byte, nor if all begin with one but those within a block, and blocks are far enough apart.
 bool SharesBytes(const TaskGrid& grid, const Offsets& columns, int64_t slot_bits) {
   if (IsWhole(slot_bits)) return false;
   bool whole = IsWhole(grid.to_offset), apart = true;
@@ -59,7 +59,8 @@ bool SpansAreApart(const TaskGrid& grid, size_t count, int64_t span, int64_t slo
   return true;
 }
 
-// Tasks that, from a multiple of their number on, share no byte with the others: those of the innermost loops, or of all.
+// Tasks that, from a multiple of their number on, share no byte with the others: those of the innermost loops, or of
+// all.
 //
 //   rows of odd length, cut in chunks       | row 0 chunk 0 | row 0 chunk 1 | row 1 chunk 0 | row 1 chunk 1 |
 //   eight rows begin with a byte            together: all chunks of eight rows

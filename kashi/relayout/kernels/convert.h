@@ -21,12 +21,13 @@ struct ConvertPlan {
   void Print(const TaskGrid& grid, const PlanContext& context, std::string* text) const;
 };
 
-// A run of the target that changes its form on the way from slots of `slot_bits`; with non-temporal stores, if the plan streams.
+// A run of the target that changes its form on the way from slots of `slot_bits`; with non-temporal stores, if the plan
+// streams.
 void ConvertRun(const PlanContext& context, const RowFunction& function, int64_t slot_bits, const char* from,
                 int64_t from_bit, char* to, int64_t to_bit, int64_t count);
 
-// Sets shares_bytes and tasks_together. `columns`: where runs of a block are in the target, bits; may be empty. Slots of the
-// target have `slot_bits`.
+// Sets shares_bytes and tasks_together. `columns`: where runs of a block are in the target, bits; may be empty. Slots
+// of the target have `slot_bits`.
 void FindSharedBytes(const Offsets& columns, int64_t slot_bits, TaskGrid* grid);
 
 }  // namespace kashi::internal

@@ -1,5 +1,5 @@
-// The kernel `convert blocks`: as `blocks`, for elements that change their form before or behind the transpose, or are no whole
-// bytes.
+// The kernel `convert blocks`: as `blocks`, for elements that change their form before or behind the transpose, or are
+// no whole bytes.
 #ifndef KASHI_RELAYOUT_KERNELS_CONVERT_BLOCKS_H_
 #define KASHI_RELAYOUT_KERNELS_CONVERT_BLOCKS_H_
 

@@ -9,8 +9,8 @@
 
 namespace kashi::internal {
 
-// Elements that have no neighbours on either side still share cache lines: those close in the target are the rows of a block,
-// those close in the source its columns.
+// Elements that have no neighbours on either side still share cache lines: those close in the target are the rows of a
+// block, those close in the source its columns.
 struct ElementsPlan {
   static constexpr char kName[] = "elements";
   static constexpr int kBoxes = kBytes | kConverting;

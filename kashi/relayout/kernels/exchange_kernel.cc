@@ -44,8 +44,8 @@ void ExchangeWords(const ExchangeRows& rows, bool) {
 
 #else
 
-// Vectors whose numbers differ in the bit kHalf alone exchange the elements whose places in their words do so, too. Elements
-// here have kBytes == kHalf * W bytes: with all places that the bits below tell apart.
+// Vectors whose numbers differ in the bit kHalf alone exchange the elements whose places in their words do so, too.
+// Elements here have kBytes == kHalf * W bytes: with all places that the bits below tell apart.
 //
 //   a0 a1        a0 b0
 //   b0 b1   ->   a1 b1
@@ -82,7 +82,8 @@ HWY_INLINE void ExchangeVector(D d, const ExchangeRows& rows, int64_t at) {
   }
 }
 
-// A cache line of each row, all of it at once, so that it leaves the processor as one. Pre: the target's lines begin there.
+// A cache line of each row, all of it at once, so that it leaves the processor as one. Pre: the target's lines begin
+// there.
 template <int W, int P>
 HWY_INLINE void StreamExchangedLine(const ExchangeRows& rows, int64_t at) {
   const hn::CappedTag<uint8_t, kLine> d;

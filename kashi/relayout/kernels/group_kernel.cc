@@ -58,8 +58,9 @@ struct SameLanes {
     last_expand = hn::Load(Long(), table);
   }
 
-  // Whole vectors of a row; returns the padded bytes that are done. The last lane of the last vector is read from bytes before
-  // it, which end with the row. Pre: two lanes have 16 bytes of groups, so that no other lane is read beyond the row.
+  // Whole vectors of a row; returns the padded bytes that are done. The last lane of the last vector is read from bytes
+  // before it, which end with the row. Pre: two lanes have 16 bytes of groups, so that no other lane is read beyond the
+  // row.
   HWY_INLINE int64_t Expand(const char* row, char* to, int64_t to_bytes) const {
     const Long d;
     const int64_t last = RoundDownTo<int64_t>(to_bytes, kVectorBytes<Long>) - kVectorBytes<Long>;

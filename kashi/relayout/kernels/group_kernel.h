@@ -10,21 +10,21 @@
 
 namespace kashi::internal {
 
-// How 16 bytes of padded groups are made of packed ones, and the reverse, for each place where a group may begin within 16.
-// Immutable.
+// How 16 bytes of padded groups are made of packed ones, and the reverse, for each place where a group may begin within
+// 16. Immutable.
 class GroupLanes {
  public:
   GroupLanes() = default;
   // `fill`: what is put behind each group, padded - packed bytes.
   GroupLanes(const Groups& groups, absl::Span<const char> fill);
 
-  // Rows of groups, each row at from + from_offsets[r], to rows `to_pitch` bytes apart: groups, padded. The rows have room for
-  // whole lanes of 16 bytes. Reads nothing beyond a row.
+  // Rows of groups, each row at from + from_offsets[r], to rows `to_pitch` bytes apart: groups, padded. The rows have
+  // room for whole lanes of 16 bytes. Reads nothing beyond a row.
   void Expand(const char* from, const int64_t* from_offsets, int64_t rows, int64_t groups, char* to,
               int64_t to_pitch) const;
 
-  // Groups, padded, to groups one after the other, in place. The bytes behind them, up to the old end, become anything. `data`
-  // has room for whole lanes.
+  // Groups, padded, to groups one after the other, in place. The bytes behind them, up to the old end, become anything.
+  // `data` has room for whole lanes.
   void Pack(char* data, int64_t groups) const;
 
   // Lane k of padded bytes, k modulo their number.

@@ -1,10 +1,10 @@
-// The end of each file that Highway compiles once for each processor: functions that call the version for the processor they
-// run on. Outside of HWY_NAMESPACE,
+// The end of each file that Highway compiles once for each processor: functions that call the version for the processor
+// they run on. Outside of HWY_NAMESPACE,
 //
 //   KASHI_EXPORT(TransposeFunction, TransposeFunctionFor, (int64_t element_bytes), FunctionFor, (element_bytes))
 //
-// defines `TransposeFunction TransposeFunctionFor(int64_t element_bytes)`, which calls HWY_NAMESPACE::FunctionFor. It is nothing
-// in all compilations of the file but one.
+// defines `TransposeFunction TransposeFunctionFor(int64_t element_bytes)`, which calls HWY_NAMESPACE::FunctionFor. It
+// is nothing in all compilations of the file but one.
 #if defined(KASHI_RELAYOUT_KERNELS_HIGHWAY_EXPORT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KASHI_RELAYOUT_KERNELS_HIGHWAY_EXPORT_INL_H_
 #undef KASHI_RELAYOUT_KERNELS_HIGHWAY_EXPORT_INL_H_

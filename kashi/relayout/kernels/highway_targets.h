@@ -4,12 +4,12 @@
 
 #include "kashi/base/sanitizers.h"
 
-// SSSE3 has all that is used here, so SSE4 would be the same code again. Vectors whose length only the running machine knows
-// cannot be kept in arrays.
+// SSSE3 has all that is used here, so SSE4 would be the same code again. Vectors whose length only the running machine
+// knows cannot be kept in arrays.
 #define KASHI_UNUSED_TARGETS (HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 
-// With sanitizers a compiler takes minutes for each: there the longest vectors that most machines have are left, and none.
-// The CMake option KASHI_SIMD_TARGET chooses another one there: it defines KASHI_ONLY_TARGET.
+// With sanitizers a compiler takes minutes for each: there the longest vectors that most machines have are left, and
+// none. The CMake option KASHI_SIMD_TARGET chooses another one there: it defines KASHI_ONLY_TARGET.
 #if defined(KASHI_ONLY_TARGET)
 // The plain code that every machine can run must stay.
 #define HWY_DISABLED_TARGETS (~(KASHI_ONLY_TARGET | HWY_EMU128 | HWY_SCALAR))

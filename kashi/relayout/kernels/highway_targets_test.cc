@@ -1,4 +1,5 @@
-// Which vector lengths the tests of this folder see: the processor's and the build's. What is missing is skipped, and says so.
+// Which vector lengths the tests of this folder see: the processor's and the build's. What is missing is skipped, and
+// says so.
 #include "kashi/relayout/kernels/highway_targets.h"  // before Highway
 
 #include <hwy/highway.h>

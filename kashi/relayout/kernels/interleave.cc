@@ -36,7 +36,8 @@ std::optional<FewRows> TakeFewRows(int64_t bits, int64_t Loop::*side, int64_t Lo
   return few;
 }
 
-// The loops that go on where an interleaving ends, on this side: those of a task. The others stay. Returns the axis of rows.
+// The loops that go on where an interleaving ends, on this side: those of a task. The others stay. Returns the axis of
+// rows.
 Axis TakeInterleavings(int64_t Loop::*side, int64_t unit_bytes, int64_t task_bytes, Loops* loops,
                        InterleavePlan* plan) {
   std::stable_sort(loops->begin(), loops->end(),
@@ -77,8 +78,8 @@ void Prefetch(const char* from, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(from + at);
 }
 
-// A part of each row after the other, put together in scratch memory: non-temporal stores want long runs. A line that two parts
-// share is written by the first, whole.
+// A part of each row after the other, put together in scratch memory: non-temporal stores want long runs. A line that
+// two parts share is written by the first, whole.
 //
 //   row           |     part      |     part      |
 //   target     |    line    |    line    |    line    |

@@ -1,13 +1,14 @@
-// Lane by lane (W: bytes of an element, n = 16 / W: elements of a lane, P: rows). P lanes of n elements are a small matrix, and
-// interleaving transposes it:
+// Lane by lane (W: bytes of an element, n = 16 / W: elements of a lane, P: rows). P lanes of n elements are a small
+// matrix, and interleaving transposes it:
 //
-//   P a power of 2     log2(P) steps of a perfect shuffle (transpose_tiles-inl.h); back, as many as turn it all the way round
-//   other P            each lane of one side is put together from those of the other that it has bytes of; small elements of 5
-//                      to 7 rows are taken apart as if they were 8, which reads a few bytes beyond them
+//   P a power of 2     log2(P) steps of a perfect shuffle (transpose_tiles-inl.h); back, as many as turn it all the way
+//                      round
+//   other P            each lane of one side is put together from those of the other that it has bytes of; small
+//                      elements of 5 to 7 rows are taken apart as if they were 8, which reads a few bytes beyond them
 //   W == 16            nothing to do
 //
-// A vector of two lanes has two neighbouring lanes of a row. The lanes of the run are as far apart, so they change places at
-// the end; on the way back they are loaded so.
+// A vector of two lanes has two neighbouring lanes of a row. The lanes of the run are as far apart, so they change
+// places at the end; on the way back they are loaded so.
 #include "kashi/relayout/kernels/interleave_kernel.h"
 #include "kashi/relayout/kernels/copy_rows.h"
 #include "kashi/relayout/kernels/highway_targets.h"

@@ -20,7 +20,8 @@ namespace {
 constexpr char kCanary = '\x5a';
 constexpr int64_t kLine = 64;
 
-// Memory of just the size, `shift` bytes behind the beginning of a cache line: sanitizers see what is read or written beyond.
+// Memory of just the size, `shift` bytes behind the beginning of a cache line: sanitizers see what is read or written
+// beyond.
 class Memory {
  public:
   Memory(int64_t bytes, int64_t shift)

@@ -1,5 +1,5 @@
-// The list of kernels. To add one, write its pair of files (kernel.h says what they have), include the header here, and put the
-// plan into the list, where it is tried before those that are slower.
+// The list of kernels. To add one, write its pair of files (kernel.h says what they have), include the header here, and
+// put the plan into the list, where it is tried before those that are slower.
 #ifndef KASHI_RELAYOUT_KERNELS_KERNEL_TABLE_H_
 #define KASHI_RELAYOUT_KERNELS_KERNEL_TABLE_H_
 

@@ -9,8 +9,8 @@ namespace kashi::internal {
 // Whether the functions below take groups of so many bytes: 8, or an even number from 32 on.
 bool CanSplitNibbles(int64_t group);
 
-// `groups` groups of `group` bytes, one after the other on both sides, which do not overlap. Of each, the low halves of its bytes
-// come first, two to a byte, then the high halves:
+// `groups` groups of `group` bytes, one after the other on both sides, which do not overlap. Of each, the low halves of
+// its bytes come first, two to a byte, then the high halves:
 //
 //   b0a0 b1a1 b2a2 b3a3  ->  a1a0 a3a2 b1b0 b3b2
 void SplitNibbles(const char* from, int64_t group, int64_t groups, char* to);

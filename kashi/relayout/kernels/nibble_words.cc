@@ -97,7 +97,8 @@ constexpr int kPairs = kNibbleRows / 2;
 template <int kSlotBits, class D>
 constexpr int64_t kStepColumns = kVectorBytes<D> * 8 / kSlotBits;
 
-// Each byte's halves are where 16 bits would have them, but for those that have crossed from the byte beside: masks follow.
+// Each byte's halves are where 16 bits would have them, but for those that have crossed from the byte beside: masks
+// follow.
 template <class D>
 HWY_INLINE hn::Vec<D> Down4(D d, hn::Vec<D> v) {
   return hn::BitCast(d, hn::ShiftRight<4>(hn::BitCast(hn::Repartition<uint16_t, D>(), v)));
@@ -118,8 +119,8 @@ HWY_INLINE hn::Vec<D> Blend(D d, hn::Vec<D> low, hn::Vec<D> high) {
   return hn::Or(hn::And(mask, low), hn::AndNot(mask, high));
 }
 
-// The high halves of a's bytes and the low halves of b's change places: of two rows, each with two columns a byte, one of the
-// even columns and one of the odd columns, each with two rows a byte; and back.
+// The high halves of a's bytes and the low halves of b's change places: of two rows, each with two columns a byte, one
+// of the even columns and one of the odd columns, each with two rows a byte; and back.
 template <class D>
 HWY_INLINE void SwapHalves(D d, hn::Vec<D>* a, hn::Vec<D>* b) {
   const auto differ = LowOf(d, hn::Xor(Down4(d, *a), *b));
@@ -127,8 +128,8 @@ HWY_INLINE void SwapHalves(D d, hn::Vec<D>* a, hn::Vec<D>* b) {
   *a = hn::Xor(*a, Up4(d, differ));
 }
 
-// From rows a and b the even columns, of both rows in each byte, and the odd ones. A row begins with the byte at its pointer,
-// or within it (kA, kB).
+// From rows a and b the even columns, of both rows in each byte, and the odd ones. A row begins with the byte at its
+// pointer, or within it (kA, kB).
 template <bool kA, bool kB, class D>
 HWY_INLINE void PairColumns(D d, const char* a, const char* b, hn::Vec<D>* even, hn::Vec<D>* odd) {
   const auto first = hn::LoadU(d, AsBytes(a)), second = hn::LoadU(d, AsBytes(b));
@@ -204,7 +205,8 @@ void InterleaveRows(const char* from, const int64_t* bits, const NibbleWordRuns&
   InterleaveAnyPhase<kSlotBits>(Lane(), from, bits, words, to);
 }
 
-// One step to packed rows. Of each lane, 4 words, the even columns come first; then units of two columns are transposed.
+// One step to packed rows. Of each lane, 4 words, the even columns come first; then units of two columns are
+// transposed.
 template <class D>
 HWY_INLINE void DeinterleavePackedStep(D d, const char* from, char* const* to, int64_t at) {
   alignas(16) static constexpr uint8_t kOrder[16] = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15};

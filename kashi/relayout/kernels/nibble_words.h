@@ -6,9 +6,9 @@
 //   ...                                the first element is in the lowest bits
 //   row 7   h0 h1 h2 ...
 //
-// Rows are packed, two elements a byte, or have a byte for each. Written with Highway, and chosen for the processor when first
-// called. Reads and writes no byte but those that have elements of these rows. The sides do not overlap, nor do the target's
-// rows.
+// Rows are packed, two elements a byte, or have a byte for each. Written with Highway, and chosen for the processor
+// when first called. Reads and writes no byte but those that have elements of these rows. The sides do not overlap, nor
+// do the target's rows.
 #ifndef KASHI_RELAYOUT_KERNELS_NIBBLE_WORDS_H_
 #define KASHI_RELAYOUT_KERNELS_NIBBLE_WORDS_H_
 
@@ -27,15 +27,15 @@ struct NibbleWordRuns {
   int64_t columns;      // words of all runs
 };
 
-// Row r begins `bits[r]` bits, a multiple of 4, from `from`; word c is made `words.bits[c]` bits from `to`. Fast if all even
-// rows begin alike, within a byte or with one, and all odd rows do.
+// Row r begins `bits[r]` bits, a multiple of 4, from `from`; word c is made `words.bits[c]` bits from `to`. Fast if all
+// even rows begin alike, within a byte or with one, and all odd rows do.
 void InterleaveNibbles(const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words, char* to);
 
 // Likewise, of bytes whose high halves do not matter. Row r begins `bits[r]` bits, a multiple of 8, from `from`.
 void InterleaveNibbleBytes(const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words, char* to);
 
-// Word c, `words.bits[c]` bits from `from`, becomes element c of each row; row r begins at to[r]. With an odd number of columns
-// the last byte of a row keeps its high half.
+// Word c, `words.bits[c]` bits from `from`, becomes element c of each row; row r begins at to[r]. With an odd number of
+// columns the last byte of a row keeps its high half.
 void DeinterleaveNibbles(const char* from, const NibbleWordRuns& words, char* const (&to)[kNibbleRows]);
 
 // Likewise; the high halves of the bytes become 0.

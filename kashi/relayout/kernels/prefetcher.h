@@ -1,5 +1,5 @@
-// Asks for the source of the next block, line by line, while this one is worked on. Where rows begin within lines, their first
-// line is also the last of the block before, which is this one: only the others are asked for.
+// Asks for the source of the next block, line by line, while this one is worked on. Where rows begin within lines,
+// their first line is also the last of the block before, which is this one: only the others are asked for.
 #ifndef KASHI_RELAYOUT_KERNELS_PREFETCHER_H_
 #define KASHI_RELAYOUT_KERNELS_PREFETCHER_H_
 
@@ -10,8 +10,8 @@
 
 namespace kashi::internal {
 
-// Where the lines are: `rows` rows at from + offsets[r], `row_bytes` each. The first `stretch` offsets are `stride` apart, and so
-// are the following ones, stretch by stretch.
+// Where the lines are: `rows` rows at from + offsets[r], `row_bytes` each. The first `stretch` offsets are `stride`
+// apart, and so are the following ones, stretch by stretch.
 struct PrefetchRows {
   const char* from;
   const int64_t* offsets;

@@ -127,8 +127,8 @@ class RowFunctionBuilder {
     result_.steps_[result_.num_steps_++] = step;
   }
 
-  // As integers of such sizes are widened and cut; bits above the element's are right where it then fills its slot, or where
-  // one side is bytes, which are put right there. nullptr otherwise.
+  // As integers of such sizes are widened and cut; bits above the element's are right where it then fills its slot, or
+  // where one side is bytes, which are put right there. nullptr otherwise.
   static ConvertLoop ResizeLoop(PrimitiveType type, int from_slot, int to_slot, bool is_signed) {
     const int smaller = std::min(from_slot, to_slot);
     const PrimitiveType unsigned_from = primitive_util::UnsignedIntegralTypeForBitWidth(from_slot);

@@ -27,8 +27,9 @@ RowFunction::Step::Function CopyPackedFunction();
 ConvertLoop VectorLoop(PrimitiveType from, PrimitiveType to);
 ConvertLoop ScalarLoop(PrimitiveType from, PrimitiveType to);
 
-// f64 to f32 such that a later rounding to few bits, or a cut to an integer of at most 16 bits, gives what it would have
-// given of the f64: a result that is not exact has an odd last bit (Boldo and Melquiond, "When double rounding is odd").
+// f64 to f32 such that a later rounding to few bits, or a cut to an integer of at most 16 bits, gives what it would
+// have given of the f64: a result that is not exact has an odd last bit (Boldo and Melquiond, "When double rounding is
+// odd").
 ConvertLoop RoundToOddLoop();
 
 // Bytes whose low `bits` are a number become bytes that are that number; unsigned: the other bits become 0.

@@ -1,8 +1,8 @@
-// Rows of 1-, 2- and 4-bit slots: to bytes, from bytes, and from one phase in a byte to another. The first element is in the
-// lowest bits of its byte.
+// Rows of 1-, 2- and 4-bit slots: to bytes, from bytes, and from one phase in a byte to another. The first element is
+// in the lowest bits of its byte.
 //
-//   nibbles        bytes          A row may begin and end within a byte: what lies before the first whole byte of the packed
-//   ba dc fe  <->  a b c d e f    side is done alone, so that the loops see whole bytes there; the other side never cares.
+//   nibbles        bytes          A row may begin and end within a byte: what lies before the first whole byte of
+//   ba dc fe  <->  a b c d e f    the packed side is done alone, so that the loops see whole bytes there.
 #include "kashi/relayout/kernels/highway_targets.h"
 
 #include <algorithm>
@@ -57,7 +57,8 @@ constexpr uint64_t ExtendWord(uint64_t x) {
   return x | (x & InEachByte(1u << (kBits - 1))) * ((256 - (1 << kBits)) >> (kBits - 1));
 }
 
-// 0 to 8 bytes, by two words that may overlap: the sizes are rarely known to the compiler, and a call costs more than a row.
+// 0 to 8 bytes, by two words that may overlap: the sizes are rarely known to the compiler, and a call costs more than a
+// row.
 template <typename Word>
 uint64_t LoadEnds(const char* from, int64_t bytes) {
   constexpr int64_t kSize = sizeof(Word);
@@ -85,7 +86,8 @@ void StoreBytes(uint64_t word, char* to, int64_t bytes) {
   if (bytes == 1) *to = static_cast<char>(word);
 }
 
-// Writes the bits of `value` where the mask has ones, from the byte at `to` on; the bytes where it has none are not touched.
+// Writes the bits of `value` where the mask has ones, from the byte at `to` on; the bytes where it has none are not
+// touched.
 void StoreBits(uint64_t value, uint64_t mask, char* to) {
   for (; mask != 0; mask >>= 8, value >>= 8, ++to) {
     *to = static_cast<char>((static_cast<uint8_t>(*to) & ~mask) | (value & mask));
@@ -143,7 +145,8 @@ int64_t ShiftDownVectors(const char*, int, char*, int64_t) { return 0; }
 
 #else
 
-// One vector of bytes from `Lanes(d) * kBits / 8` packed ones, as SpreadWord does it, in lanes that one byte has become.
+// One vector of bytes from `Lanes(d) * kBits / 8` packed ones, as SpreadWord does it, in lanes that one byte has
+// become.
 template <class D>
 HWY_INLINE hn::Vec<D> Spread4(D d, const uint8_t* from) {
   const hn::RepartitionToWide<D> d16;
@@ -158,7 +161,8 @@ HWY_INLINE hn::Vec<D> Spread2(D d, const uint8_t* from) {
   return hn::And(hn::BitCast(d, hn::Or(halves, hn::ShiftLeft<6>(halves))), hn::Set(d, 0x03));
 }
 
-// The eight bytes at `from` are in each 8 bytes of `words`; byte i of the result is bit i of 64, from bit 8 * index[i] on.
+// The eight bytes at `from` are in each 8 bytes of `words`; byte i of the result is bit i of 64, from bit 8 * index[i]
+// on.
 template <bool kSigned, class D>
 HWY_INLINE hn::Vec<D> Spread1(D d, hn::Vec<D> words, hn::Vec<D> index) {
   const auto bit = hn::BitCast(d, hn::Set(hn::Repartition<uint64_t, D>(), uint64_t{0x8040201008040201}));
@@ -253,8 +257,8 @@ int64_t PackVectors(const char* from, char* to, int64_t count) {
   return i;
 }
 
-// What one word lacks at its top after it moved down is in the word that begins a byte later. The last vector overlaps those
-// before; of fewer bytes than one has none are moved. Returns how many are.
+// What one word lacks at its top after it moved down is in the word that begins a byte later. The last vector overlaps
+// those before; of fewer bytes than one has none are moved. Returns how many are.
 int64_t ShiftDownVectors(const char* from, int phase, char* to, int64_t bytes) {
   const hn::ScalableTag<uint64_t> d;
   const hn::Repartition<uint8_t, decltype(d)> d8;

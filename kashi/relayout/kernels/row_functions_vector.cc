@@ -1,5 +1,5 @@
-// Conversions by vectors. All arithmetic on floats narrower than f32 is that of integers on the codes, so that every NaN is
-// the one that ConvertElement makes, on every processor.
+// Conversions by vectors. All arithmetic on floats narrower than f32 is that of integers on the codes, so that every
+// NaN is the one that ConvertElement makes, on every processor.
 #include "kashi/relayout/kernels/highway_targets.h"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Each conversion is a struct: the lanes that it takes and makes, and Of(d, v), where `d` is the tag of the wider of them.
+// Each conversion is a struct: the lanes that it takes and makes, and Of(d, v), where `d` is the tag of the wider of
+// them.
 template <class C>
 using WiderLane =
     std::conditional_t<(sizeof(typename C::From) > sizeof(typename C::To)), typename C::From, typename C::To>;
@@ -208,7 +209,8 @@ struct DoubleToFloat {
   }
 };
 
-// The nearest f32, or the one before it if that is further from 0 (before infinity: the largest number), odd if not exact.
+// The nearest f32, or the one before it if that is further from 0 (before infinity: the largest number), odd if not
+// exact.
 struct RoundToOdd {
   using From = double;
   using To = float;
@@ -439,7 +441,8 @@ struct Entry {
 #define KASHI_NARROW_FLOAT(type) \
   {type, F32, &ConvertRow<DecodeNarrow<type>>}, { F32, type, &ConvertRow<EncodeNarrow<type>> }
 
-// For integers to integers and to PRED the target, and where only bits are cut the source too, stands as its unsigned type.
+// For integers to integers and to PRED the target, and where only bits are cut the source too, stands as its unsigned
+// type.
 constexpr Entry kEntries[] = {
     {S8, U16, &ConvertRow<Widen<int8_t, int16_t>>},
     {S8, U32, &ConvertRow<Widen<int8_t, int32_t>>},

@@ -8,8 +8,8 @@
 
 namespace kashi::internal {
 
-// In each element of order.size() bytes (2, 4, 8 or 16), byte i becomes what byte order[i] was. `bytes` is a multiple of the
-// element size.
+// In each element of order.size() bytes (2, 4, 8 or 16), byte i becomes what byte order[i] was. `bytes` is a multiple
+// of the element size.
 void ShuffleElements(absl::Span<const uint8_t> order, char* data, int64_t bytes);
 
 }  // namespace kashi::internal

@@ -32,8 +32,8 @@ int64_t RowsOf(const StreamedBlock& block, int64_t element_bytes) {
   return block.rows + std::min(block.overhang, kLine / element_bytes);
 }
 
-// Scratch memory of a column: its last two strips (as many rows as a line has), and the first again, so that what begins in
-// the second continues behind it. Of all columns of a group; then the last line of each.
+// Scratch memory of a column: its last two strips (as many rows as a line has), and the first again, so that what
+// begins in the second continues behind it. Of all columns of a group; then the last line of each.
 //
 //   | strip 2k | strip 2k + 1 | strip 2k |
 constexpr int64_t kRing = 2 * kLine;
@@ -108,8 +108,8 @@ HWY_INLINE void CopyLines(const char* from, char* to) {
   }
 }
 
-// A tile of whole lines to the strips of 16 / W columns. Not inlined, as StreamStrips: in the loop compilers keep all the sums of
-// addresses in memory, and load them for each tile.
+// A tile of whole lines to the strips of 16 / W columns. Not inlined, as StreamStrips: in the loop compilers keep all
+// the sums of addresses in memory, and load them for each tile.
 template <int W>
 HWY_NOINLINE void MakeStrips(const char* from, const int64_t* from_offsets, char* ring, int64_t strip) {
   ring += strip % 2 * kLine;
@@ -182,9 +182,9 @@ HWY_INLINE void StreamMade(const char* ring, const Lines* lines, Made* made) {
   made->strip = 0;
 }
 
-// Strip by strip. A line of the target ends in the strip behind that in which it begins. It is read from the ring when the next
-// tile is made: what was just written there could not be read across two writes without waiting for both, and for all writes
-// to memory before them.
+// Strip by strip. A line of the target ends in the strip behind that in which it begins. It is read from the ring when
+// the next tile is made: what was just written there could not be read across two writes without waiting for both, and
+// for all writes to memory before them.
 template <int W>
 void StreamByScratch(const StreamedBlock& given, char* ring, Prefetcher* prefetcher) {
   const StreamedBlock block = given;

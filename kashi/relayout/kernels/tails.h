@@ -1,4 +1,5 @@
-// The kernel `tails`: runs on one side; on the other side words of which they are a part, and padding the rest (groups.h).
+// The kernel `tails`: runs on one side; on the other side words of which they are a part, and padding the rest
+// (groups.h).
 #ifndef KASHI_RELAYOUT_KERNELS_TAILS_H_
 #define KASHI_RELAYOUT_KERNELS_TAILS_H_
 

@@ -1,5 +1,5 @@
-// The innermost work of a relayout: a block of elements whose rows become columns. Written with Highway, and chosen for the
-// processor when first called.
+// The innermost work of a relayout: a block of elements whose rows become columns. Written with Highway, and chosen for
+// the processor when first called.
 //
 //   source: row r at from + from_offsets[r], its elements one after the other
 //   target: column c becomes a row at to + to_offsets[c], its elements one after the other
@@ -23,8 +23,8 @@ struct TransposeBlock {
   char* to;
   const int64_t* to_offsets;  // `columns` of them
   int64_t columns;
-  // The rows of the source follow one another without gaps: from_offsets[r] == r * columns * bytes. Likewise the target's:
-  // to_offsets[c] == c * rows * bytes. They allow faster ways for narrow blocks (interleaving a few rows).
+  // The rows of the source follow one another without gaps: from_offsets[r] == r * columns * bytes. Likewise the
+  // target's: to_offsets[c] == c * rows * bytes. They allow faster ways for narrow blocks (interleaving a few rows).
   bool from_is_dense;
   bool to_is_dense;
   // LinesCollide (plan/block_sizes.h) of the source's rows, and of the target's. Only speed depends on them.
@@ -32,8 +32,8 @@ struct TransposeBlock {
   bool to_collides = false;
 };
 
-// Moves a block of elements of 1, 2, 4, 8 or 16 bytes. Reads and writes no byte but those of its elements. Source and target
-// do not overlap, nor do the target's rows.
+// Moves a block of elements of 1, 2, 4, 8 or 16 bytes. Reads and writes no byte but those of its elements. Source and
+// target do not overlap, nor do the target's rows.
 using TransposeFunction = void (*)(const TransposeBlock& block);
 
 // The function for an element size in the best form for this processor (or the target that

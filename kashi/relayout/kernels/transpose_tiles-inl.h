@@ -136,7 +136,8 @@ struct AsItIs {
   }
 };
 
-// Vector bytes / W rows from `row` on, n columns: a column is one vector. change(v) is what becomes of the vector v, lanes of rows.
+// Vector bytes / W rows from `row` on, n columns: a column is one vector. change(v) is what becomes of the vector v,
+// lanes of rows.
 template <int W, class D, class Change = AsItIs>
 HWY_INLINE void TransposeTall(D d, const char* from, const int64_t* from_offsets, char* const* to, int64_t row,
                               Change change = Change()) {

@@ -27,8 +27,8 @@ bool AllWholeBytes(const Box& box, size_t skipped) {
   return whole;
 }
 
-// Moves the loops that continue `stride` on one side, beginning with `first`, from the box to a chain, until they have `wanted`
-// elements. `reserved` stays.
+// Moves the loops that continue `stride` on one side, beginning with `first`, from the box to a chain, until they have
+// `wanted` elements. `reserved` stays.
 Loops TakeChain(Loops* loops, int64_t Loop::*side, int64_t stride, int64_t wanted, const Loop* reserved) {
   Loops chain;
   int64_t elements = 1;

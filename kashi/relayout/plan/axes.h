@@ -26,13 +26,13 @@ size_t Innermost(const Loops& loops, int64_t Loop::*side);
 // Takes loop i out.
 Loop TakeLoop(size_t i, Loops* loops);
 
-// The loop that is contiguous on both sides becomes a part of the element, so that what is left is bytes. Returns bits of the
-// element, or 0 where bytes do not do.
+// The loop that is contiguous on both sides becomes a part of the element, so that what is left is bytes. Returns bits
+// of the element, or 0 where bytes do not do.
 int64_t WidenElement(Box* box, int64_t slot_bits);
 
-// Chunks of about the same size, of `wanted` or less than twice that, for no chunk is better than a short one: 200 in chunks of
-// 128 are one, 300 are two of 150; rounded up to a multiple unless that would make them far too large. Where just a multiple is
-// wanted, all chunks are that, but for the last.
+// Chunks of about the same size, of `wanted` or less than twice that, for no chunk is better than a short one: 200 in
+// chunks of 128 are one, 300 are two of 150; rounded up to a multiple unless that would make them far too large. Where
+// just a multiple is wanted, all chunks are that, but for the last.
 int64_t ChunkOf(int64_t extent, int64_t wanted, int64_t multiple);
 
 // The loop over chunks of an axis that cuts `loop`.
@@ -58,8 +58,8 @@ struct BlockSize {
 BlockSize WantedBlock(const Loops& loops, int64_t element_bits_from, int64_t element_bits_to,
                       const PlanContext& context);
 
-// What CutIntoBlocks is told. A row's elements are `to_bits` apart in the target, a column's `from_bits` in the source; blocks
-// have multiples of elements, unless there are fewer; `unit` is the bits in which offsets are counted.
+// What CutIntoBlocks is told. A row's elements are `to_bits` apart in the target, a column's `from_bits` in the source;
+// blocks have multiples of elements, unless there are fewer; `unit` is the bits in which offsets are counted.
 struct BlockWish {
   BlockSize size;
   int64_t from_bits;

@@ -39,8 +39,8 @@ class DimensionCutter {
   }
 
  private:
-  // From the largest step down. A period is a multiple of all smaller steps: one that does not divide it joins its level,
-  // with all before it, and their common multiple is the period.
+  // From the largest step down. A period is a multiple of all smaller steps: one that does not divide it joins its
+  // level, with all before it, and their common multiple is the period.
   absl::Status MakeLevels() {
     absl::InlinedVector<int64_t, 8> steps;
     for (const DigitDimension* side : {&from_, &to_}) {

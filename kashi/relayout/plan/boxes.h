@@ -5,9 +5,9 @@
 //   index       0 ....... 7 8 ...... 15 16 .. 19       digits: from i/8, i%8     to i
 //   boxes      [ 2 tiles of 8 elements ][ 4      ]     for t in 2: for i in 8     and     for i in 4
 //
-// A dimension is cut where either side begins a new tile, from the largest tiles to the smallest; whole periods become a
-// loop, what is ragged before and after becomes boxes of its own. Slices shift the cuts, and steps that do not divide one
-// another (tiles of 8 against tiles of 12) have their least common multiple as a period.
+// A dimension is cut where either side begins a new tile, from the largest tiles to the smallest; whole periods become
+// a loop, what is ragged before and after becomes boxes of its own. Slices shift the cuts, and steps that do not divide
+// one another (tiles of 8 against tiles of 12) have their least common multiple as a period.
 #ifndef KASHI_RELAYOUT_PLAN_BOXES_H_
 #define KASHI_RELAYOUT_PLAN_BOXES_H_
 
@@ -38,12 +38,12 @@ struct Box {
   std::string ToString() const;  // "at 0 -> 128: 12 (512 -> 32) x 8 (4 -> 4)", in bytes, or bits where need be
 };
 
-// Boxes that together are all elements, each once. Pre: both have the same sizes. UNIMPLEMENTED where there would be too
-// many. Cost: some hundred nanoseconds a box.
+// Boxes that together are all elements, each once. Pre: both have the same sizes. UNIMPLEMENTED where there would be
+// too many. Cost: some hundred nanoseconds a box.
 absl::StatusOr<std::vector<Box>> BoxesOf(const Digits& from, const Digits& to);
 
-// Boxes that together are all that memory has room for and no element uses, tail padding not included. The from side of their
-// loops is 0. Pre: the placement is a whole buffer.
+// Boxes that together are all that memory has room for and no element uses, tail padding not included. The from side of
+// their loops is 0. Pre: the placement is a whole buffer.
 absl::StatusOr<std::vector<Box>> PaddingBoxesOf(const Digits& to);
 
 // The loops in the order that Box wants, neighbours that are one loop on both sides merged.

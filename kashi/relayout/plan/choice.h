@@ -1,5 +1,5 @@
-// What may be chosen about a plan. The cache model and the cost function choose; the measured mode tries several, and remembers
-// the best as text.
+// What may be chosen about a plan. The cache model and the cost function choose; the measured mode tries several, and
+// remembers the best as text.
 #ifndef KASHI_RELAYOUT_PLAN_CHOICE_H_
 #define KASHI_RELAYOUT_PLAN_CHOICE_H_
 

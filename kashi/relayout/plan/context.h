@@ -32,7 +32,8 @@ struct PlanContext {
   BlockSizes sizes;
   bool moves_nibbles = false;    // both sides have slots of 4 bits, which move as they are
   bool resizes_nibbles = false;  // elements of 4 bits: one side has slots of 4, the other a byte for each
-  // Where the forms differ, or elements are packed: elements in scratch memory have whole bytes, and the type that is narrower.
+  // Where the forms differ, or elements are packed: elements in scratch memory have whole bytes, and the type that is
+  // narrower.
   ElementForm scratch;
   RowFunction convert;  // source to target
   RowFunction in;       // source to scratch

@@ -7,8 +7,9 @@
 
 namespace kashi::internal {
 
-// In bytes that a copy would move in the same time, about. The bytes that the target gets, times the cost of the kernel, times
-// the cache lines that its runs touch beside those that they fill: a run of 2 bytes costs as much as one of 64.
+// In bytes that a copy would move in the same time, about. The bytes that the target gets, times the cost of the
+// kernel, times the cache lines that its runs touch beside those that they fill: a run of 2 bytes costs as much as one
+// of 64.
 double CostOf(const Step& step);
 double CostOf(const Strips& strips);
 

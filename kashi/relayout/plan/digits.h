@@ -1,4 +1,5 @@
-// A placement as a mixed-radix number system: each dimension of the array is cut into digits, and each digit has a stride.
+// A placement as a mixed-radix number system: each dimension of the array is cut into digits, and each digit has a
+// stride.
 //
 //   bf16[R,C]{1,0:T(8,128)(2,1)}        row r:    r/8    r/2%4   r%2        column c:  c/128   c%128
 //                                       stride:  8*C'    256      1                    1024     2          (elements)
@@ -38,13 +39,13 @@ struct DigitDimension {
 struct Digits {
   int64_t base = 0;       // bits before element (0, 0, …) of the whole
   int64_t slot_bits = 0;  // an element
-  // The array's dimensions, then one of size 1 for each dimension that a tile has beyond the array's (there only because it
-  // may be padded).
+  // The array's dimensions, then one of size 1 for each dimension that a tile has beyond the array's (there only
+  // because it may be padded).
   absl::InlinedVector<DigitDimension, 6> dimensions;
 };
 
-// UNIMPLEMENTED, and why, for layouts that are no such system. Pre: the array has elements; the sizes of one without may be
-// beyond int64_t. Cost: below a microsecond.
+// UNIMPLEMENTED, and why, for layouts that are no such system. Pre: the array has elements; the sizes of one without
+// may be beyond int64_t. Cost: below a microsecond.
 absl::StatusOr<Digits> DigitsOf(const Placement& placement);
 
 }  // namespace kashi::internal

@@ -1,14 +1,15 @@
 // Groups of elements that one side has one after the other, and the other side with padding behind each:
 //
-//   bf16[…,3], three channels, dense on the host and in pairs in tiles of a TPU (T(4,128)(2,1), other dimensions most minor):
+//   bf16[…,3], three channels, dense on the host and in pairs in tiles of a TPU (T(4,128)(2,1), other dimensions most
+//   minor):
 //
 //   dense, groups of 6 bytes     a b c   d e f   g h i        a to c: the channels of a pixel
 //   padded, 8 bytes              a b c . d e f . g h i .      what the dense side is planned as
 //   tiled                        ab de gh …    c. f. i. …     words of 4 bytes, all of them full
 //
-// Without the padding words of the dense side begin anywhere, and the last element of a group has half a word of the tiled
-// side for itself: neither side has runs. With it all are words; padding is put there, or left out, a few bytes at a time in
-// the first cache (group_kernel.h), and that of the target is written with the elements.
+// Without the padding words of the dense side begin anywhere, and the last element of a group has half a word of the
+// tiled side for itself: neither side has runs. With it all are words; padding is put there, or left out, a few bytes
+// at a time in the first cache (group_kernel.h), and that of the target is written with the elements.
 #ifndef KASHI_RELAYOUT_PLAN_GROUPS_H_
 #define KASHI_RELAYOUT_PLAN_GROUPS_H_
 
@@ -31,8 +32,8 @@ struct Groups {
   int64_t InMemory(int64_t planned) const { return planned / padded * packed; }
 };
 
-// Both sides with one dimension as large as its words have room for: the dense side as if it were padded, the tiled one as if
-// padding were elements.
+// Both sides with one dimension as large as its words have room for: the dense side as if it were padded, the tiled one
+// as if padding were elements.
 struct GroupedDigits {
   Digits from;
   Digits to;
@@ -40,8 +41,8 @@ struct GroupedDigits {
   Groups to_groups;
 };
 
-// Nothing where no dimension asks for it, or other strides of the dense side are not multiples of a group. Padding of the
-// target is made an element only if `fills_padding`. Pre: both have the same sizes and slots.
+// Nothing where no dimension asks for it, or other strides of the dense side are not multiples of a group. Padding of
+// the target is made an element only if `fills_padding`. Pre: both have the same sizes and slots.
 std::optional<GroupedDigits> GroupsOf(const Digits& from, const Digits& to, bool fills_padding);
 
 // A dimension whose last elements do not fill a word of the tiled side, cut before that word:

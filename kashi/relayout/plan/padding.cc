@@ -14,7 +14,8 @@ namespace {
 
 constexpr int64_t kPatternBits = 4096 * 8;  // of padding that lies ready
 
-// Padding that begins within a byte of each word, and ends with it: all of the words instead, where elements are written later.
+// Padding that begins within a byte of each word, and ends with it: all of the words instead, where elements are
+// written later.
 //
 //   5 rows of 8, of 4 bits      | e e e e e p p p | e e e e e p p p |   ->   | p p p p p p p p | p p p p p p p p |
 Box WithWholeWords(Box box, int64_t base, int64_t slot_bits) {
@@ -80,8 +81,8 @@ absl::StatusOr<std::vector<Box>> BoxesOfPadding(const Placement& to, const std::
 
 }  // namespace
 
-// Where there is more padding than elements everything is written first, as fast as memory can: that costs less than many
-// short runs.
+// Where there is more padding than elements everything is written first, as fast as memory can: that costs less than
+// many short runs.
 PaddingPlan PlanPadding(const RelayoutTask& task, const SharedContext& context, const std::optional<Digits>& filled,
                         bool stays) {
   PaddingPlan plan;

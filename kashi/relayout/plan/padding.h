@@ -1,5 +1,5 @@
-// How padding of the target is written: steps whose source is a pattern that lies ready. They run before those of the elements,
-// and may write more than padding.
+// How padding of the target is written: steps whose source is a pattern that lies ready. They run before those of the
+// elements, and may write more than padding.
 #ifndef KASHI_RELAYOUT_PLAN_PADDING_H_
 #define KASHI_RELAYOUT_PLAN_PADDING_H_
 
@@ -22,8 +22,8 @@ struct PaddingPlan {
   bool writes_elements = false;  // the steps write all of the target
 };
 
-// Pre: task.clears_padding(). `filled`: digits of the target with that padding as elements which is written with them. `stays`:
-// elements are in their places already, and must not be written.
+// Pre: task.clears_padding(). `filled`: digits of the target with that padding as elements which is written with them.
+// `stays`: elements are in their places already, and must not be written.
 PaddingPlan PlanPadding(const RelayoutTask& task, const SharedContext& context, const std::optional<Digits>& filled,
                         bool stays);
 

@@ -1,5 +1,5 @@
-// From two placements to steps. There are several routes (choice.h); each makes a whole plan or none, and the plan that costs
-// least is kept.
+// From two placements to steps. There are several routes (choice.h); each makes a whole plan or none, and the plan that
+// costs least is kept.
 #ifndef KASHI_RELAYOUT_PLAN_PLANNER_H_
 #define KASHI_RELAYOUT_PLAN_PLANNER_H_
 
@@ -30,8 +30,8 @@ struct MovePlan {
   std::string ToString() const;  // a line of text for each part
 };
 
-// Whether a target is written with non-temporal stores: as the options say, or if both sides together are larger than the largest
-// cache, as such a target would drive out everything else, itself included.
+// Whether a target is written with non-temporal stores: as the options say, or if both sides together are larger than
+// the largest cache, as such a target would drive out everything else, itself included.
 bool StreamsTarget(const RelayoutTask& task);
 
 // The best plan by the cost function.

@@ -39,8 +39,8 @@ Box Inner(Box box, size_t outer) {
   return box;
 }
 
-// The boxes that have the first `count` loops of boxes[first] in common, as strips; nullopt if they leave gaps, or are too few
-// bytes or too many. `members`: which.
+// The boxes that have the first `count` loops of boxes[first] in common, as strips; nullopt if they leave gaps, or are
+// too few bytes or too many. `members`: which.
 std::optional<Strips> StripsOf(const std::vector<Box>& boxes, size_t first, size_t count, int64_t slot_bits,
                                std::vector<size_t>* members) {
   Strips strips = {};

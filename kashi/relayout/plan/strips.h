@@ -1,5 +1,5 @@
-// In a streamed target, rows that are put together from several boxes and share cache lines with their neighbours: a strip of the
-// target at a time in scratch memory, which then is written in whole lines.
+// In a streamed target, rows that are put together from several boxes and share cache lines with their neighbours: a
+// strip of the target at a time in scratch memory, which then is written in whole lines.
 //
 //   target, ragged rows of tiles     | tile | tile | rest | tile | tile | rest | …
 //   cache lines                      |    |    |    |    |    |    |    |    |
@@ -33,8 +33,8 @@ struct Strips {
   std::string ToString() const;
 };
 
-// Takes those boxes that are better moved in strips than each by itself. `within_caches`: the same as `context`, but it does not
-// stream.
+// Takes those boxes that are better moved in strips than each by itself. `within_caches`: the same as `context`, but it
+// does not stream.
 std::vector<Strips> TakeStrips(const SharedContext& context, const SharedContext& within_caches,
                                std::vector<Box>* boxes);
 

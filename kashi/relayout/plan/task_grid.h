@@ -14,7 +14,8 @@ namespace kashi::internal {
 
 // How an axis of elements is cut into chunks: each has some loops whole, and a part of one more.
 //
-//   loops, inner first:   8 whole, 16 whole, 100 in chunks of 3      ->  a chunk has 8*16*3 elements (the last one fewer)
+//   loops, inner first:   8 whole, 16 whole, 100 in chunks of 3      ->  a chunk has 8*16*3 elements (the last one
+//                         fewer)
 struct Axis {
   int64_t whole = 1;     // elements of the loops that each chunk has whole
   int64_t extent = 1;    // of the loop that is cut
@@ -58,10 +59,10 @@ struct TaskGrid {
   int64_t TaskElements() const { return rows.block() * columns.block(); }
 };
 
-// A grid over these loops and chunks, in the order of one side's memory. Where the target is streamed that is the source:
-// reading profits from neighbours more than writing does. Within the caches it is the target: the blocks of a thread follow one
-// another there, and no line that one core writes, or prefetches ahead of its writes, is in the cache of another (which costs
-// half the speed, and more).
+// A grid over these loops and chunks, in the order of one side's memory. Where the target is streamed that is the
+// source: reading profits from neighbours more than writing does. Within the caches it is the target: the blocks of a
+// thread follow one another there, and no line that one core writes, or prefetches ahead of its writes, is in the cache
+// of another (which costs half the speed, and more).
 TaskGrid MakeGrid(const Box& box, const Loops& loops, const Axis& rows, const Axis& columns,
                   std::initializer_list<GridLoop> chunks, bool streams);
 

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kTaskBytes = 64 << 10;  // that a thread takes at a time, at least
 
-// Whether two steps have the same outermost loop, one long enough to be shared by all threads. (A step that shares bytes with
-// others is run on its own.)
+// Whether two steps have the same outermost loop, one long enough to be shared by all threads. (A step that shares
+// bytes with others is run on its own.)
 bool RunsBeside(const Step& a, const Step& b) {
   if (a.grid.loops.empty() || b.grid.loops.empty() || a.grid.shares_bytes || b.grid.shares_bytes) return false;
   const GridLoop &x = a.grid.loops[0], &y = b.grid.loops[0];
@@ -30,8 +30,8 @@ void RunShared(int64_t count, int64_t grain, int threads, absl::FunctionRef<void
   ParallelFor(count, grain, [&](int64_t begin, int64_t end, int) { run(begin, end); });
 }
 
-// Steps that begin with the same loop are run together, a few iterations at a time: what one leaves of a cache line the other
-// soon completes, while the line is still in the caches.
+// Steps that begin with the same loop are run together, a few iterations at a time: what one leaves of a cache line the
+// other soon completes, while the line is still in the caches.
 //
 //   ragged rows    |  whole tiles    | rest |  whole tiles    | rest |      two boxes, whose rows alternate in memory
 void RunInLockstep(absl::Span<const Step> steps, int threads, const char* source, char* target) {

@@ -1,5 +1,5 @@
-// The index loop: element by element, by the formulas of the layouts. For what no loop nest relates; and every kernel is tested
-// against it.
+// The index loop: element by element, by the formulas of the layouts. For what no loop nest relates; and every kernel
+// is tested against it.
 #ifndef KASHI_RELAYOUT_RUN_INDEX_LOOP_H_
 #define KASHI_RELAYOUT_RUN_INDEX_LOOP_H_
 

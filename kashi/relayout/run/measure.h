@@ -9,12 +9,12 @@
 
 namespace kashi::internal {
 
-// The plan that was the fastest when this problem was measured first in this process. RESOURCE_EXHAUSTED if there is no memory
-// for both sides. Cost: the plans of MeasuredCandidates, some runs of each.
+// The plan that was the fastest when this problem was measured first in this process. RESOURCE_EXHAUSTED if there is no
+// memory for both sides. Cost: the plans of MeasuredCandidates, some runs of each.
 absl::StatusOr<MovePlan> MakeMeasuredPlan(const RelayoutTask& task);
 
-// What is measured: the plan of the cost function first; then those that differ from it in the route, the stores, the sizes of
-// blocks or the kernel, from the least cost up. No two do the same.
+// What is measured: the plan of the cost function first; then those that differ from it in the route, the stores, the
+// sizes of blocks or the kernel, from the least cost up. No two do the same.
 std::vector<MovePlan> MeasuredCandidates(const RelayoutTask& task);
 
 }  // namespace kashi::internal

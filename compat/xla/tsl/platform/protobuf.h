@@ -1,5 +1,5 @@
-// google::protobuf under tsl. Where a function takes a message, it also takes one of the small records (Window, OpSharding, …),
-// which are plain values here (kashi/hlo/attributes/message.h).
+// google::protobuf under tsl. Where a function takes a message, it also takes one of the small records (Window,
+// OpSharding, …), which are plain values here (kashi/hlo/attributes/message.h).
 #ifndef KASHI_COMPAT_XLA_TSL_PLATFORM_PROTOBUF_H_
 #define KASHI_COMPAT_XLA_TSL_PLATFORM_PROTOBUF_H_
 
