@@ -3,7 +3,8 @@
 
 kashi/public_headers.txt names the headers that users include. They, and the headers that those include, are installed; nothing
 else is. Every other header puts its names into kashi::internal. What the public headers declare in namespace kashi is
-listed in kashi/public_names.txt, so that a new name there is a decision: --update writes that list anew.
+listed in kashi/public_names.txt, so that a new name there is a decision: --update writes that list anew. Names that macros make of
+a table's rows are not seen.
 
 --installed FOLDER compiles each public header alone, as it is installed there (a folder that has include/).
 """

@@ -33,7 +33,7 @@
 #include "kashi/relayout/placement.h"
 #include "kashi/relayout/relayout_plan.h"
 
-namespace kashi::relayout_testing {
+namespace kashi::internal::relayout_testing {
 
 using Index = std::vector<int64_t>;
 using TileList = std::vector<Index>;
@@ -355,6 +355,6 @@ class Runner {
   std::mt19937_64 random_{20261122};
 };
 
-}  // namespace kashi::relayout_testing
+}  // namespace kashi::internal::relayout_testing
 
 #endif  // KASHI_RELAYOUT_RELAYOUT_RUNNER_TESTING_H_
