@@ -90,25 +90,7 @@ struct Difference {
 };
 
 // Whether an operation computes values, or only moves them.
-bool ComputesValues(const HloInstruction& x) {
-  switch (x.opcode()) {
-    case HloOpcode::kBitcast:
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kConstant:
-    case HloOpcode::kConvert:
-    case HloOpcode::kCopy:
-    case HloOpcode::kCopyDone:
-    case HloOpcode::kCopyStart:
-    case HloOpcode::kGetTupleElement:
-    case HloOpcode::kParameter:
-    case HloOpcode::kReshape:
-    case HloOpcode::kTranspose:
-    case HloOpcode::kTuple:
-      return false;
-    default:
-      return true;
-  }
-}
+bool ComputesValues(const HloInstruction& x) { return !GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kKeepsValues); }
 
 int WeightOf(const InstructionChange& change) {
   if (change.what == "value" || change.what == "opcode" || change.what == "root") return 5;

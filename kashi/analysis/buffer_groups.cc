@@ -14,20 +14,20 @@ using internal::InPlacePair;
 using internal::InPlacePairs;
 namespace {
 
+using Flow = HloOpcodeFlags::Flow;
+
 constexpr int32_t kNoOwner = -1;
 
 // Whether the operands live on in the result, or in what is called.
 bool KeepsOperands(const HloInstruction& user) {
-  switch (user.opcode()) {
-    case HloOpcode::kTuple:
-    case HloOpcode::kCopyStart:
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kAllReduceStart:
-    case HloOpcode::kCollectivePermuteStart:
-    case HloOpcode::kSend:
+  switch (GetHloOpcodeInfo(user.opcode()).flow) {
+    case Flow::kTuple:
+    case Flow::kCopyStart:
+    case Flow::kStart:
+    case Flow::kSend:
       return true;
     default:
-      return !ControlFlowCallees(user).empty();
+      return user.opcode() == HloOpcode::kAllReduceStart || !ControlFlowCallees(user).empty();
   }
 }
 
@@ -112,40 +112,33 @@ class Grouping {
 
   void HandOn(const HloInstruction& instruction) {
     const PositionRange result = Of(&instruction);
-    switch (instruction.opcode()) {
-      case HloOpcode::kTuple:
+    switch (GetHloOpcodeInfo(instruction.opcode()).flow) {
+      case Flow::kTuple:
         for (int64_t i = 0; i < instruction.operand_count(); ++i) Forward(Operand(instruction, i), result.Element(i));
         return;
-      case HloOpcode::kGetTupleElement:
+      case Flow::kElement:
         if (const auto operand = Operand(instruction, 0)) Forward(operand->Element(instruction.tuple_index()), result);
         return;
-      case HloOpcode::kBitcast:
-      case HloOpcode::kOptimizationBarrier:
-      case HloOpcode::kDomain:
-      case HloOpcode::kAddDependency:
-      case HloOpcode::kAllReduceDone:
-      case HloOpcode::kAsyncUpdate:
+      case Flow::kOperand:
         return Forward(Operand(instruction, 0), result);
-      case HloOpcode::kCopy:  // of a tuple: only the table is copied
+      case Flow::kCopy:  // of a tuple: only the table is copied
         for (int64_t i = 0; result.Element(i); ++i) ForwardElement(instruction, i, result.Element(i));
         return;
-      case HloOpcode::kCopyStart:  // (destination, source, context)
+      case Flow::kCopyStart:
         return Forward(Operand(instruction, 0), result.Element(1));
-      case HloOpcode::kCopyDone:
+      case Flow::kCopyDone:
         return ForwardElement(instruction, 0, result);
-      case HloOpcode::kAllGatherStart:  // (source, destination)
-      case HloOpcode::kCollectivePermuteStart:
+      case Flow::kStart:
         return ForwardSources(instruction, result.Element(0));
-      case HloOpcode::kAllGatherDone:
-      case HloOpcode::kCollectivePermuteDone:
+      case Flow::kDone:
         return ForwardDestination(instruction, result);
-      case HloOpcode::kAsyncDone:
+      case Flow::kAsyncDone:
         return ForwardElement(instruction, 1, result);
-      case HloOpcode::kAsyncStart:  // ((sources), destination, contexts)
+      case Flow::kAsyncStart:
         return ForwardAsyncSources(instruction, result.Element(0));
-      case HloOpcode::kSend:  // (source, context, token)
+      case Flow::kSend:
         return Forward(Operand(instruction, 0), result.Element(0));
-      case HloOpcode::kRecvDone:  // (destination, token)
+      case Flow::kRecvDone:
         return ForwardElement(instruction, 0, result.Element(0));
       default:
         return;
@@ -184,17 +177,16 @@ class Grouping {
   }
   // Callees come first, so what a loop's body does to its state is known when the loop is looked at.
   void ShareAcrossCalls(const HloInstruction& instruction) {
+    if (!GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kControlFlow)) return;
     switch (instruction.opcode()) {
       case HloOpcode::kWhile:
         return ShareLoop(instruction);
       case HloOpcode::kConditional:
         return ShareBranches(instruction);
-      case HloOpcode::kCall:
-        return ShareCall(instruction, Of(&instruction));
       case HloOpcode::kAsyncStart:
         return ShareCall(instruction, Of(&instruction).Element(1));
       default:
-        return;
+        return ShareCall(instruction, Of(&instruction));
     }
   }
   void ShareLoop(const HloInstruction& loop) {

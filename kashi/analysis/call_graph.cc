@@ -26,15 +26,8 @@ absl::Status CheckLinks(const HloComputation& computation) {
 }  // namespace
 
 absl::Span<HloComputation* const> ControlFlowCallees(const HloInstruction& instruction) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kWhile:
-    case HloOpcode::kConditional:
-    case HloOpcode::kCall:
-    case HloOpcode::kAsyncStart:
-      return instruction.called_computations();
-    default:
-      return {};
-  }
+  if (!GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kControlFlow)) return {};
+  return instruction.called_computations();
 }
 
 absl::StatusOr<CallGraph> CallGraph::Build(const HloModule& module) {

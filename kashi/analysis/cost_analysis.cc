@@ -48,39 +48,6 @@ const Shape& FirstArray(const Shape& shape) {
 
 double ElementsOfAll(const Shape& shape) { return internal::SumOverLeaves(shape, Elements); }
 
-bool IsTranscendental(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAcos:
-    case HloOpcode::kAcosh:
-    case HloOpcode::kAsin:
-    case HloOpcode::kAsinh:
-    case HloOpcode::kAtan2:
-    case HloOpcode::kAtanh:
-    case HloOpcode::kCbrt:
-    case HloOpcode::kCos:
-    case HloOpcode::kCosh:
-    case HloOpcode::kErf:
-    case HloOpcode::kExp:
-    case HloOpcode::kExpm1:
-    case HloOpcode::kLog:
-    case HloOpcode::kLog1p:
-    case HloOpcode::kLogistic:
-    case HloOpcode::kPower:
-    case HloOpcode::kRsqrt:
-    case HloOpcode::kSin:
-    case HloOpcode::kSinh:
-    case HloOpcode::kSqrt:
-    case HloOpcode::kTan:
-    case HloOpcode::kTanh:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// The number of times that the computation of a reduce-window runs, for this number of result elements. XLA knows one
-// form of cumulative sums, in which the window is as long as all that any element may look back to and forth, and
-// counts those as if each element were added once.
 double ReduceWindowRuns(const Window& window, const Shape& result) {
   std::vector<int64_t> sizes;
   int wide = -1, wide_count = 0, padded_count = 0;
@@ -120,10 +87,15 @@ class Counter {
         fused_(fused) {}
 
   InstructionCost Count() && {
-    if (!IsFree() && !HandleCalls()) {
-      SetDefaults();
-      Handle();
-    }
+    using Rule = HloOpcodeFlags::Cost;
+    static constexpr void (Counter::*kRules[])() = {
+        &Counter::CountDefault,
+#define KASHI_COST_RULE(name) &Counter::Count##name,
+#include "kashi/hlo/ir/op_rules.def"
+    };
+    const Rule rule = GetHloOpcodeInfo(instruction_.opcode()).cost;
+    if (rule != Rule::kFree && rule != Rule::kCalled && rule != Rule::kConditional) SetDefaults();
+    (this->*kRules[static_cast<size_t>(rule)])();
     cost_.cost = Cost() + cost_.cost;  // within bounds
     return std::move(cost_);
   }
@@ -160,25 +132,24 @@ class Counter {
     cost_.cost.unknown += runs.unknown;
   }
 
+  // ---- Rules of op_rules.def. Before each but those that cost nothing, or what they call, SetDefaults.
+
+  // What makes each element of its result from one of each operand counts these; of others the bytes are all.
+  void CountDefault() {
+    if (!instruction_.IsElementwise()) return;
+    const bool is_transcendental = GetHloOpcodeInfo(instruction_.opcode()).Has(HloOpcodeFlags::kTranscendental);
+    return is_transcendental ? SetTranscendentals(Elements(shape())) : SetFlops(Elements(shape()));
+  }
+  void CountBytes() {}
+
   // What moves no data.
-  bool IsFree() {
-    switch (instruction_.opcode()) {
-      case HloOpcode::kAddDependency:
-      case HloOpcode::kAfterAll:
-      case HloOpcode::kBitcast:
-      case HloOpcode::kConstant:
-      case HloOpcode::kDomain:
-      case HloOpcode::kGetTupleElement:
-      case HloOpcode::kParameter:
-        break;
-      case HloOpcode::kTranspose:  // one that the layouts undo is a bitcast
-        if (!IsBitcast()) return false;
-        break;
-      default:
-        return false;
-    }
-    cost_.operands.resize(instruction_.operand_count());
-    return true;
+  void CountFree() { cost_.operands.resize(instruction_.operand_count()); }
+
+  // One that the layouts undo is a bitcast.
+  void CountTranspose() {
+    if (!IsBitcast()) return;
+    cost_ = InstructionCost();
+    CountFree();
   }
 
   // Nobody has verified that the dimensions of a transpose are a permutation.
@@ -191,23 +162,13 @@ class Counter {
   }
 
   // What costs what it calls.
-  bool HandleCalls() {
+  void CountCalled() {
     cost_.counts_called = true;
-    switch (instruction_.opcode()) {
-      case HloOpcode::kCall:
-      case HloOpcode::kAsyncStart:
-        cost_.cost = Callee(0);
-        return true;
-      case HloOpcode::kWhile:
-        cost_.cost = Callee(0) + Callee(1);
-        return true;
-      case HloOpcode::kConditional:
-        cost_.cost = DearestBranch();
-        return true;
-      default:
-        cost_.counts_called = false;
-        return false;
-    }
+    cost_.cost = Callee(0) + Callee(1);
+  }
+  void CountConditional() {
+    cost_.counts_called = true;
+    cost_.cost = DearestBranch();
   }
 
   // The most of each. A branch without any does not count, which matters where custom calls count less than nothing.
@@ -234,78 +195,28 @@ class Counter {
     SetBytes(bytes);
   }
 
-  void Handle() {
-    const HloOpcode opcode = instruction_.opcode();
-    switch (opcode) {
-      case HloOpcode::kCustomCall:
-        return HandleCustomCall();
-      case HloOpcode::kFusion:
-        return HandleFusion();
-      case HloOpcode::kTuple:
-        return HandleTuple();
-      case HloOpcode::kInfeed:
-        return HandleInfeed();
-      case HloOpcode::kOutfeed:
-        return HandleOutfeed();
-
-      // What looks at a part of an operand.
-      case HloOpcode::kSlice:
-      case HloOpcode::kDynamicSlice:
-      case HloOpcode::kGather:
-        return HandleTaking();
-      case HloOpcode::kDynamicUpdateSlice:
-        return HandleUpdate();
-      case HloOpcode::kScatter:
-        return HandleScatter();
-
-      // What runs a computation on elements.
-      case HloOpcode::kMap:
-        return AddRuns(0, Elements(shape()));
-      case HloOpcode::kReduce:
-        return AddRuns(0, Elements(operand_shape(0)) - Elements(FirstArray(shape())));
-      case HloOpcode::kReduceWindow:
-        return AddRuns(0, ReduceWindowRuns(instruction_.window(), FirstArray(shape())));
-      case HloOpcode::kScan:
-        return AddRuns(0, 1);
-      case HloOpcode::kSelectAndScatter: {
-        const double sources = Elements(operand_shape(1));
-        AddRuns(0, Saturate(sources * (WindowElements() - 1)));
-        return AddRuns(1, sources);
-      }
-      case HloOpcode::kSort: {  // as if by comparisons
-        const double elements = Elements(operand_shape(0));
-        return SetFlops(elements * Log2Ceiling(static_cast<uint64_t>(std::min(elements, 0x1p63))));
-      }
-
-      // Linear algebra.
-      case HloOpcode::kDot:
-      case HloOpcode::kScaledDot:
-        return SetFlops(DotFlops(operand_shape(0), shape(), instruction_.dot_dimension_numbers()));
-      case HloOpcode::kRaggedDot:
-        return SetFlops(RaggedDotFlops(instruction_));
-      case HloOpcode::kConvolution:
-        return SetFlops(ConvolutionFlops(instruction_));
-      case HloOpcode::kFft:
-        return HandleFft();
-      case HloOpcode::kCholesky:
-        return HandleCholesky();
-      case HloOpcode::kTriangularSolve:
-        return HandleTriangularSolve();
-
-      // Between devices.
-      case HloOpcode::kAllReduce:
-      case HloOpcode::kAllReduceStart:  // as if of two members
-        return SetFlops(ElementsOfAll(shape()));
-
-      case HloOpcode::kRng:
-      case HloOpcode::kRngBitGenerator:
-        return SetTranscendentals(ElementsOfAll(shape()));
-
-      default:
-        if (!instruction_.IsElementwise() || opcode == HloOpcode::kCopy) return;
-        return IsTranscendental(opcode) ? SetTranscendentals(Elements(shape())) : SetFlops(Elements(shape()));
-    }
+  // What runs a computation on elements.
+  void CountMap() { AddRuns(0, Elements(shape())); }
+  void CountReduce() { AddRuns(0, Elements(operand_shape(0)) - Elements(FirstArray(shape()))); }
+  void CountReduceWindow() { AddRuns(0, ReduceWindowRuns(instruction_.window(), FirstArray(shape()))); }
+  void CountScan() { AddRuns(0, 1); }
+  void CountSelectAndScatter() {
+    const double sources = Elements(operand_shape(1));
+    AddRuns(0, Saturate(sources * (WindowElements() - 1)));
+    AddRuns(1, sources);
   }
+  void CountSort() {  // as if by comparisons
+    const double elements = Elements(operand_shape(0));
+    SetFlops(elements * Log2Ceiling(static_cast<uint64_t>(std::min(elements, 0x1p63))));
+  }
+
+  void CountDot() { SetFlops(DotFlops(operand_shape(0), shape(), instruction_.dot_dimension_numbers())); }
+  void CountRaggedDot() { SetFlops(RaggedDotFlops(instruction_)); }
+  void CountConvolution() { SetFlops(ConvolutionFlops(instruction_)); }
+
+  // A reduction between devices, as if of two members.
+  void CountCombination() { SetFlops(ElementsOfAll(shape())); }
+  void CountRandom() { SetTranscendentals(ElementsOfAll(shape())); }
 
   double WindowElements() const {
     std::vector<int64_t> sizes;
@@ -313,7 +224,7 @@ class Counter {
     return ProductOfSizes(sizes);
   }
 
-  void HandleCustomCall() {
+  void CountCustomCall() {
     SetFlops(rules_.custom_call);
     SetBytes(rules_.custom_call);
     SetWritten(rules_.custom_call);
@@ -321,13 +232,13 @@ class Counter {
     cost_.cost.unknown = 1;
   }
 
-  void HandleTuple() {  // makes the table
+  void CountTuple() {  // makes the table
     SetWritten(size_(shape()));
     SetBytes(cost_.result_bytes);
     for (OperandCost& operand : cost_.operands) operand.bytes = 0;
   }
 
-  void HandleInfeed() {
+  void CountInfeed() {
     PartCosts parts;
     for (IndexedShape& leaf : ShapeUtil::GetLeafShapes(shape())) {
       parts.results.push_back({0, std::move(leaf.index), size_(leaf.shape)});
@@ -335,7 +246,7 @@ class Counter {
     cost_.parts = std::make_shared<PartCosts>(std::move(parts));
   }
 
-  void HandleOutfeed() {  // all of the data is read, also of tuples
+  void CountOutfeed() {  // all of the data is read, also of tuples
     if (instruction_.operand_count() == 0) return;
     PartCosts parts;
     double sum = 0;
@@ -349,20 +260,21 @@ class Counter {
   }
 
   // What is taken is read and written; indices, if there are any, are read, of dynamic-slice the first one.
-  void HandleTaking() {
+  void CountSlice() {
     const double taken = size_(shape());
     Read(0, taken, Ratio(Elements(shape()), Elements(operand_shape(0))));
     SetBytes(2 * taken + OperandBytes(1));
   }
+  void CountGather() { CountSlice(); }
 
-  void HandleUpdate() {  // in place
+  void CountUpdate() {  // in place
     const double update = OperandBytes(1);
     Read(0, 0, 1 - Ratio(Elements(operand_shape(1)), Elements(operand_shape(0))));
     SetWritten(update);
     SetBytes(2 * update + OperandBytes(2));
   }
 
-  void HandleScatter() {  // reads the updates and what they change, and writes that
+  void CountScatter() {  // reads the updates and what they change, and writes that
     const int64_t count = (instruction_.operand_count() - 1) / 2;
     SetWritten(0);
     SetBytes(OperandBytes(count));
@@ -375,7 +287,7 @@ class Counter {
     AddRuns(0, Elements(operand_shape(count + 1)));
   }
 
-  void HandleFft() {
+  void CountFft() {
     double log_factor = 1;
     for (int64_t length : instruction_.fft_length()) {
       log_factor = Saturate(log_factor * Log2Floor(static_cast<uint64_t>(std::max<int64_t>(length, 1))));
@@ -385,7 +297,7 @@ class Counter {
   }
 
   // Half of the square is there.
-  void HandleCholesky() {
+  void CountCholesky() {
     const Shape& a = operand_shape(0);
     SetWritten(cost_.result_bytes / 2);
     Read(0, OperandBytes(0) / 2);
@@ -393,7 +305,7 @@ class Counter {
     SetFlops(std::floor(LastSize(a) * Elements(a) / 3));
   }
 
-  void HandleTriangularSolve() {
+  void CountTriangularSolve() {
     const double b_bytes = OperandBytes(1);
     SetBytes(cost_.result_bytes + OperandBytes(0) / 2 + b_bytes);
     Read(0, b_bytes);  // as XLA has it; it means operand 1
@@ -405,10 +317,10 @@ class Counter {
     return static_cast<double>(std::max<int64_t>(array.dimensions(array.dimensions_size() - 1), 0));
   }
 
-  void HandleFusion() {
+  void CountFusion() {
     if (instruction_.called_computations().empty()) return;
     const FusedCost& fused = fused_.at(instruction_.called_computations()[0]);
-    if (instruction_.IsCustomFusion() && fused.gather_or_scatter != nullptr) return HandleIndexed(fused);
+    if (instruction_.IsCustomFusion() && fused.gather_or_scatter != nullptr) return CountIndexed(fused);
     const double reads = ReadParameters(fused);
     cost_.cost = Callee(0);
     cost_.counts_called = true;
@@ -428,7 +340,7 @@ class Counter {
   }
 
   // A fusion that is there for the sake of a gather or a scatter costs what that costs.
-  void HandleIndexed(const FusedCost& fused) {
+  void CountIndexed(const FusedCost& fused) {
     const InstructionCost& indexed = instructions_.at(fused.gather_or_scatter);
     cost_.cost = indexed.cost;
     SetWritten(indexed.result_bytes);

@@ -78,21 +78,18 @@ class FusedReads {
   void CountUses(const HloInstruction& user) {
     if (user.operand_count() == 0) return;
     const HloInstruction& first = *user.operand(0);
-    switch (user.opcode()) {
-      case HloOpcode::kSlice:
-      case HloOpcode::kDynamicSlice:
+    const bool repeats = user.opcode() == HloOpcode::kBroadcast || user.opcode() == HloOpcode::kReshape;
+    switch (GetHloOpcodeInfo(user.opcode()).cost) {
+      case HloOpcodeFlags::Cost::kSlice:
         Of(first).parts += size_(user.shape());
         return CountWholeBut(&first, user);
-      case HloOpcode::kDynamicUpdateSlice:
+      case HloOpcodeFlags::Cost::kUpdate:
         return CountWholeBut(&first, user);
-      case HloOpcode::kBroadcast:
-      case HloOpcode::kReshape:
-        Of(first).parts += size_(first.shape());
-        return;
-      case HloOpcode::kFusion:
+      case HloOpcodeFlags::Cost::kFusion:
         return CountNested(user);
       default:
-        return CountWholeBut(nullptr, user);
+        if (!repeats) return CountWholeBut(nullptr, user);
+        Of(first).parts += size_(first.shape());
     }
   }
 

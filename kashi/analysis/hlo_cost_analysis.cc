@@ -41,29 +41,20 @@ void SetMainKeys(const Cost& cost, Properties* properties) {
 Properties PropertiesOfCalled(const HloInstruction& instruction,
                               const absl::flat_hash_map<const HloComputation*, Properties>& computations) {
   Properties properties;
-  switch (instruction.opcode()) {
-    case HloOpcode::kCall:
-    case HloOpcode::kWhile:
-    case HloOpcode::kAsyncStart:
-      for (const HloComputation* called : instruction.called_computations()) properties += computations.at(called);
-      break;
-    case HloOpcode::kConditional:
-      for (size_t i = 0; i < instruction.called_computations().size(); ++i) {
-        const Properties& branch = computations.at(instruction.called_computations()[i]);
-        if (i == 0) {
-          properties = branch;
-        } else {
-          properties.TakeMax(branch);
-        }
-      }
-      break;
-    // Of what a fusion reads and writes it tells itself; so what is left of this is numbers of operands that it does
-    // not have, but which are in XLA's sums.
-    case HloOpcode::kFusion:
-      properties = computations.at(instruction.called_computations()[0]);
-      break;
-    default:
-      break;
+  const absl::Span<HloComputation* const> called = instruction.called_computations();
+  // Of what a fusion reads and writes it tells itself; so what is left of this is numbers of operands that it does not
+  // have, but which are in XLA's sums.
+  if (instruction.opcode() == HloOpcode::kFusion) return computations.at(called[0]);
+  if (!GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kControlFlow)) return properties;
+  for (size_t i = 0; i < called.size(); ++i) {
+    const Properties& added = computations.at(called[i]);
+    if (instruction.opcode() != HloOpcode::kConditional) {
+      properties += added;
+    } else if (i == 0) {
+      properties = added;
+    } else {
+      properties.TakeMax(added);
+    }
   }
   return properties;
 }

@@ -73,28 +73,27 @@ bool HasSizesOfOperand(const HloInstruction& instruction) {
 }
 
 void AddByOpcode(const HloInstruction& instruction, std::vector<InPlacePair>* pairs) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kDynamicUpdateSlice:
+  using InPlace = HloOpcodeFlags::InPlace;
+  switch (GetHloOpcodeInfo(instruction.opcode()).in_place) {
+    case InPlace::kDefault:
+      return;
+    case InPlace::kFirst:
       return AddOneForEach(instruction, 0, 1, pairs);
-    case HloOpcode::kScatter:
+    case InPlace::kScatter:
       return AddOneForEach(instruction, 0, instruction.operand_count() / 2, pairs);
-    case HloOpcode::kSetDimensionSize:
-      // Only if the buffer stays as large as it was.
+    case InPlace::kResize:
       if (HasSizesOfOperand(instruction)) AddOneForEach(instruction, 0, 1, pairs);
       return;
-    case HloOpcode::kRaggedAllToAll:
+    case InPlace::kSecond:
       return AddOneForEach(instruction, 1, 1, pairs);
-    case HloOpcode::kAllReduceStart:
+    case InPlace::kAll:
       return AddOneForEach(instruction, 0, instruction.operand_count(), pairs);
-    case HloOpcode::kCollectivePermute:
+    case InPlace::kPermute:
       // Operands: source, destination, offsets in both.
       if (instruction.operand_count() == 4) AddOneForEach(instruction, 1, 1, pairs);
       return;
-    case HloOpcode::kCollectivePermuteStart:
+    case InPlace::kPermuteStart:
       if (instruction.operand_count() == 4) pairs->push_back({1, {}, {1}});
-      return;
-    default:
-      return;
   }
 }
 

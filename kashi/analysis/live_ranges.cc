@@ -91,13 +91,13 @@ struct LastUse {
 enum class Use { kNone, kTable, kWhole };
 
 Use UseBy(const HloInstruction& user) {
-  switch (user.opcode()) {
-    case HloOpcode::kTuple:
-    case HloOpcode::kDomain:
+  if (user.opcode() == HloOpcode::kDomain) return Use::kNone;
+  switch (GetHloOpcodeInfo(user.opcode()).flow) {
+    case HloOpcodeFlags::Flow::kTuple:
       return Use::kNone;
-    case HloOpcode::kGetTupleElement:
+    case HloOpcodeFlags::Flow::kElement:
       return Use::kTable;
-    case HloOpcode::kCopy:
+    case HloOpcodeFlags::Flow::kCopy:
       return user.shape().IsTuple() ? Use::kTable : Use::kWhole;
     default:
       return Use::kWhole;

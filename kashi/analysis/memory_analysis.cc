@@ -140,14 +140,13 @@ class Analyzer {
              &buffer);
   }
   void AddThreadLocal(const HloInstruction& instruction, const ShapeNodes& nodes) {
-    switch (instruction.opcode()) {
-      case HloOpcode::kGetTupleElement:
-      case HloOpcode::kBitcast:
-      case HloOpcode::kDomain:
-      case HloOpcode::kAddDependency:
-      case HloOpcode::kOptimizationBarrier:
+    using Flow = HloOpcodeFlags::Flow;
+    const HloOpcodeInfo& info = GetHloOpcodeInfo(instruction.opcode());
+    if (info.Has(HloOpcodeFlags::kForwardsOperand) || instruction.opcode() == HloOpcode::kBitcast) return;
+    switch (info.flow) {
+      case Flow::kElement:
         return;
-      case HloOpcode::kTuple:
+      case Flow::kTuple:
         ++thread_local_count_;
         result_.thread_local_bytes += nodes.nodes()[0].bytes;
         return;

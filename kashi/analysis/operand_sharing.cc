@@ -98,24 +98,24 @@ bool OperandSharing::MayShare(const Part& operand, const Part& result) {
   const std::vector<int64_t> numbers = user.OperandIndices(operand.instruction);
   if (numbers.empty() || operand.instruction->IsConstant()) return false;
   if (!ShapeUtil::Equal(*operand.shape, *result.shape)) return false;
-  switch (user.opcode()) {
-    case HloOpcode::kFusion:
+  using Sharing = HloOpcodeFlags::Sharing;
+  switch (GetHloOpcodeInfo(user.opcode()).sharing) {
+    case Sharing::kFusion:
       return MayShareInFusion(user, numbers[0]);
-    case HloOpcode::kWhile:
-    case HloOpcode::kConditional:
+    case Sharing::kAlways:
       return true;
-    case HloOpcode::kDynamicUpdateSlice:
-    case HloOpcode::kScatter:
+    case Sharing::kFirst:
       return IsOnlyOperand(user, *operand.instruction, 0);
-    case HloOpcode::kTriangularSolve:
+    case Sharing::kSecond:
       return IsOnlyOperand(user, *operand.instruction, 1);
-    case HloOpcode::kSort:
+    case Sharing::kSort:
       return MayShareInSort(user, *operand.instruction, result.index);
-    case HloOpcode::kCall:
+    case Sharing::kCall:
       return MayShareInCall(user, *operand.instruction, numbers[0]);
-    default:
-      return IsElementwiseOn(user, numbers[0]);
+    case Sharing::kDefault:
+      break;
   }
+  return IsElementwiseOn(user, numbers[0]);
 }
 
 bool OperandSharing::MayShareInFusion(const HloInstruction& fusion, int64_t operand_number) {

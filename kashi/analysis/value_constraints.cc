@@ -21,21 +21,15 @@
 namespace kashi::internal {
 namespace {
 
+using Flow = HloOpcodeFlags::Flow;
+
 constexpr int64_t kMaxPlaces = int64_t{1} << 24;
 constexpr int kMostChanges = 16;  // of one wish: intervals of loops may go on shrinking by one
 
+// Whether the parameters of the called computations are the operands, or parts of them.
 bool CallsOnValues(const HloInstruction& instruction) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kWhile:
-    case HloOpcode::kConditional:
-    case HloOpcode::kCall:
-    case HloOpcode::kFusion:
-    case HloOpcode::kMap:
-    case HloOpcode::kAsyncStart:
-      return true;
-    default:
-      return false;
-  }
+  const HloOpcodeInfo& info = GetHloOpcodeInfo(instruction.opcode());
+  return info.Has(HloOpcodeFlags::kControlFlow) || info.flow == Flow::kCallee;
 }
 
 // Custom calls whose result is their operand.
@@ -90,7 +84,6 @@ class Spreading {
     if (number >= 0 && number < user.operand_count()) Join(user.operand(number), index, wish);
   }
   void Spread(const HloInstruction& instruction, ShapeIndexView index, const ValueConstraint& wish);
-  void SpreadElement(const HloInstruction& instruction, ShapeIndexView index, const ValueConstraint& wish);
   void SpreadToRoots(const HloInstruction& call, ShapeIndexView index, const ValueConstraint& wish);
   void SpreadToCallers(const HloInstruction& parameter, ShapeIndexView index, const ValueConstraint& wish);
   void SpreadStart(const HloInstruction& start, ShapeIndexView index, const ValueConstraint& wish);
@@ -154,67 +147,41 @@ void Spreading::Join(const HloInstruction* value, ShapeIndexView index, const Va
 }
 
 void Spreading::Spread(const HloInstruction& x, ShapeIndexView index, const ValueConstraint& wish) {
-  switch (x.opcode()) {
-    case HloOpcode::kParameter:
-      return SpreadToCallers(x, index, wish);
-    case HloOpcode::kTuple:
-      return SpreadElement(x, index, wish);
-    case HloOpcode::kGetTupleElement: {
+  switch (GetHloOpcodeInfo(x.opcode()).flow) {
+    case Flow::kElement: {
       ShapeIndex inner(index.begin(), index.end());
       inner.push_front(x.fields().Get<HloField::tuple_index>(0));
       return JoinOperand(x, 0, inner, wish);
     }
-    case HloOpcode::kWhile:
+    case Flow::kLoop:
       JoinOperand(x, 0, index, wish);
       if (x.called_computations().size() == 2) Join(x.while_body()->root_instruction(), index, wish);
       return;
-    case HloOpcode::kConditional:
-    case HloOpcode::kCall:
-    case HloOpcode::kFusion:
-    case HloOpcode::kMap:
+    case Flow::kCallee:
       return SpreadToRoots(x, index, wish);
-    case HloOpcode::kAsyncStart:
-    case HloOpcode::kCopyStart:
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kCollectivePermuteStart:
+    case Flow::kAsyncStart:
+    case Flow::kCopyStart:
+    case Flow::kStart:
       return SpreadStart(x, index, wish);
-    case HloOpcode::kAsyncDone:
-    case HloOpcode::kAllGatherDone:
-    case HloOpcode::kCollectivePermuteDone:
+    case Flow::kAsyncDone:
+    case Flow::kDone:
       return SpreadBehind(x, 1, index, wish);
-    case HloOpcode::kCopyDone:
+    case Flow::kCopyDone:
       return SpreadBehind(x, 0, index, wish);
-    case HloOpcode::kAsyncUpdate:
-    case HloOpcode::kAllReduceDone:
+    case Flow::kTuple:
+    case Flow::kEachOperand:
+      if (index.empty()) break;
+      return JoinOperand(x, index[0], index.subspan(1), wish);
+    case Flow::kOperand:
+    case Flow::kCopy:
+      if (index.empty()) break;
       return JoinOperand(x, 0, index, wish);
-    case HloOpcode::kCustomCall:
-      if (IsIdentity(x)) JoinOperand(x, 0, index, wish);
-      return;
     default:
-      break;
+      if (x.opcode() == HloOpcode::kParameter) return SpreadToCallers(x, index, wish);
+      if (x.opcode() == HloOpcode::kCustomCall && IsIdentity(x)) return JoinOperand(x, 0, index, wish);
+      if (!index.empty()) return;
   }
-  if (!index.empty()) return SpreadElement(x, index, wish);
   HandToOperands(x, wish, [&](const HloInstruction* value, const ValueConstraint& handed) { Join(value, {}, handed); });
-}
-
-// Of operations whose result is a tuple of what becomes of each operand, or the very tuple that they take.
-void Spreading::SpreadElement(const HloInstruction& x, ShapeIndexView index, const ValueConstraint& wish) {
-  switch (x.opcode()) {
-    case HloOpcode::kTuple:
-    case HloOpcode::kSort:
-    case HloOpcode::kAllGather:
-    case HloOpcode::kAllToAll:
-    case HloOpcode::kCollectivePermute:
-      if (!index.empty()) JoinOperand(x, index[0], index.subspan(1), wish);
-      return;
-    case HloOpcode::kCopy:
-    case HloOpcode::kOptimizationBarrier:
-    case HloOpcode::kDomain:
-    case HloOpcode::kAddDependency:
-      return JoinOperand(x, 0, index, wish);
-    default:
-      return;
-  }
 }
 
 void Spreading::SpreadToRoots(const HloInstruction& call, ShapeIndexView index, const ValueConstraint& wish) {

@@ -44,13 +44,13 @@ constexpr EvaluationFunction FunctionOf() {
 struct Table : HloOpcodeFlags {
   static constexpr std::array<EvaluationFunction, HloOpcodeCount()> Functions() {
     return {
-#define KASHI_OP(op, name, arity, rule, flags, ...) FunctionOf<HloOpcode::k##op, (flags)>(),
+#define KASHI_OP(op, name, arity, rule, traits, ...) FunctionOf<HloOpcode::k##op, HloOpcodeTraits(traits).flags>(),
 #include "kashi/hlo/ir/ops.def"
     };
   }
   static constexpr std::array<bool, HloOpcodeCount()> OfElements() {
     return {
-#define KASHI_OP(op, name, arity, rule, flags, ...) IsOfElements(HloOpcode::k##op, (flags)),
+#define KASHI_OP(op, name, arity, rule, traits, ...) IsOfElements(HloOpcode::k##op, HloOpcodeTraits(traits).flags),
 #include "kashi/hlo/ir/ops.def"
     };
   }

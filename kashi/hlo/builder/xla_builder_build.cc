@@ -38,30 +38,7 @@ absl::string_view BaseName(absl::string_view name) {
 
 // What depends on no operand alone, or on called programs (docs/spec/hlo-ops.md 0.2).
 bool IsNeverConstant(const HloInstruction& instruction) {
-  switch (instruction.opcode()) {
-    case HloOpcode::kAllGather:
-    case HloOpcode::kAllReduce:
-    case HloOpcode::kAllToAll:
-    case HloOpcode::kCall:
-    case HloOpcode::kCollectiveBroadcast:
-    case HloOpcode::kCollectivePermute:
-    case HloOpcode::kCustomCall:
-    case HloOpcode::kInfeed:
-    case HloOpcode::kOutfeed:
-    case HloOpcode::kParameter:
-    case HloOpcode::kPartitionId:
-    case HloOpcode::kRecv:
-    case HloOpcode::kReduceScatter:
-    case HloOpcode::kReplicaId:
-    case HloOpcode::kRng:
-    case HloOpcode::kRngGetAndUpdateState:
-    case HloOpcode::kScatter:
-    case HloOpcode::kSend:
-    case HloOpcode::kWhile:
-      return true;
-    default:
-      return false;
-  }
+  return GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kNeverConstant);
 }
 
 // The program of which `entry` is the entry. `id` is the builder's, so that the same calls always give the same program.

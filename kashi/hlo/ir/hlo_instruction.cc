@@ -404,20 +404,8 @@ bool HloInstruction::IsElementwise() const {
 // though nobody uses their results.
 bool HloInstruction::HasSideEffectNoRecurse() const {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode_);
-  if (info.Has(HloOpcodeFlags::kSideEffect | HloOpcodeFlags::kRandom)) return true;
-  switch (opcode_) {
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kAllGatherDone:
-    case HloOpcode::kAllReduceStart:
-    case HloOpcode::kAllReduceDone:
-    case HloOpcode::kCollectivePermuteStart:
-    case HloOpcode::kCollectivePermuteDone:
-      return true;
-    case HloOpcode::kCustomCall:
-      return custom_call_has_side_effect();
-    default:
-      break;
-  }
+  if (info.Has(HloOpcodeFlags::kSideEffect | HloOpcodeFlags::kRandom | HloOpcodeFlags::kAsyncCollective)) return true;
+  if (opcode_ == HloOpcode::kCustomCall) return custom_call_has_side_effect();
   if (!info.Has(HloOpcodeFlags::kCollective)) return false;
   if (constrain_layout()) return true;
   const HloModule* const module = GetModule();

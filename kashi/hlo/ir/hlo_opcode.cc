@@ -22,7 +22,7 @@ struct AttributeRow {
   HloOpcodeAttribute entries[kMostAttributes];
 };
 constexpr AttributeRow kAttributeRows[] = {
-#define KASHI_OP(op, name, arity, rule, flags, doc, ...) {{__VA_ARGS__}},
+#define KASHI_OP(op, name, arity, rule, traits, doc, ...) {{__VA_ARGS__}},
 #include "kashi/hlo/ir/ops.def"
 };
 template <size_t N>
@@ -31,37 +31,28 @@ constexpr size_t CountOf(const HloOpcodeAttribute (&)[N]) {
 }
 constexpr HloOpcodeAttribute kNoAttribute = {HloAttribute::algorithm, HloOpcodeAttribute::kOptional};
 constexpr uint8_t kAttributeCounts[] = {
-#define KASHI_OP(op, name, arity, rule, flags, doc, ...) CountOf({kNoAttribute, ##__VA_ARGS__}),
+#define KASHI_OP(op, name, arity, rule, traits, doc, ...) CountOf({kNoAttribute, ##__VA_ARGS__}),
 #include "kashi/hlo/ir/ops.def"
 };
 #undef R
 #undef O
 #undef A
 
-constexpr uint32_t kElementwise = HloOpcodeFlags::kElementwise;
-constexpr uint32_t kInferable = HloOpcodeFlags::kInferable;
-constexpr uint32_t kCommutative = HloOpcodeFlags::kCommutative;
-constexpr uint32_t kMixedPrecision = HloOpcodeFlags::kMixedPrecision;
-constexpr uint32_t kMayChangeLayout = HloOpcodeFlags::kMayChangeLayout;
-constexpr uint32_t kExactLayout = HloOpcodeFlags::kExactLayout;
-constexpr uint32_t kMinorToMajorOnly = HloOpcodeFlags::kMinorToMajorOnly;
-constexpr uint32_t kCollective = HloOpcodeFlags::kCollective;
-constexpr uint32_t kEmbeddedCall = HloOpcodeFlags::kEmbeddedCall;
-constexpr uint32_t kControlFlow = HloOpcodeFlags::kControlFlow;
-constexpr uint32_t kAsync = HloOpcodeFlags::kAsync;
-constexpr uint32_t kSideEffect = HloOpcodeFlags::kSideEffect;
-constexpr uint32_t kToken = HloOpcodeFlags::kToken;
-constexpr uint32_t kRandom = HloOpcodeFlags::kRandom;
-constexpr uint32_t kElementSizeFree = HloOpcodeFlags::kElementSizeFree;
-constexpr uint32_t kLayoutFreeUnlessConstrained = HloOpcodeFlags::kLayoutFreeUnlessConstrained;
+// Rows name flags and rules without their class.
+struct Rows : HloOpcodeFlags {
+  static constexpr HloOpcodeTraits kTraits[] = {
+#define KASHI_OP(op, name, arity, rule, traits, ...) HloOpcodeTraits(traits),
+#include "kashi/hlo/ir/ops.def"
+  };
+};
 
 const std::array<HloOpcodeInfo, HloOpcodeCount()>& Table() {
   static const auto* const table = new std::array<HloOpcodeInfo, HloOpcodeCount()>{{
-#define KASHI_OP(op, name, arity, rule, flags, doc, ...)                                        \
-  HloOpcodeInfo{name,                                                                           \
+#define KASHI_OP(op, name, arity, rule, traits, doc, ...)                                       \
+  HloOpcodeInfo{Rows::kTraits[static_cast<int>(HloOpcode::k##op)],                              \
+                name,                                                                           \
                 arity,                                                                          \
                 HloShapeRule::k##rule,                                                          \
-                flags,                                                                          \
                 absl::MakeConstSpan(kAttributeRows[static_cast<int>(HloOpcode::k##op)].entries, \
                                     kAttributeCounts[static_cast<int>(HloOpcode::k##op)]),      \
                 doc},

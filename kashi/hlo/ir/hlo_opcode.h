@@ -6,6 +6,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <type_traits>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -24,9 +25,13 @@ enum class HloAttribute : uint8_t {
 #include "kashi/hlo/ir/attributes.def"
 };
 
-// How a call of another computation runs it: for each element (map, reduce, fusion), once in full (call, while), or either.
+// How a call of another computation runs it: for each element (map, reduce, fusion), once in full (call, while), or
+// either.
 enum class CallContext { kEmbedded, kControlFlow, kBoth, kNone };
 
+// What a row of ops.def may say of an operation beside its shape rule and attributes: flags, and one rule of each kind.
+// A row says only what differs from the default. The default is right for an operation that makes a new array of its
+// operands.
 struct HloOpcodeFlags {
   static constexpr uint32_t kElementwise = 1 << 0;
   // The reader infers a result shape that the text leaves out (docs/spec/hlo.md 1.2).
@@ -40,17 +45,168 @@ struct HloOpcodeFlags {
   static constexpr uint32_t kExactLayout = 1 << 5;
   // … of the layout only minor_to_major.
   static constexpr uint32_t kMinorToMajorOnly = 1 << 6;
-  static constexpr uint32_t kCollective = 1 << 7;  // runs on all members of a group at once
-  static constexpr uint32_t kEmbeddedCall = 1 << 8;
-  static constexpr uint32_t kControlFlow = 1 << 9;
-  static constexpr uint32_t kAsync = 1 << 11;  // async-start, -update, -done
-  static constexpr uint32_t kSideEffect = 1 << 12;
-  static constexpr uint32_t kToken = 1 << 13;  // the result is a token whatever the text says
+  static constexpr uint32_t kCollective = 1 << 7;       // runs on all members of a group at once
+  static constexpr uint32_t kEmbeddedCall = 1 << 8;     // calls a computation for each element (CallContext::kEmbedded)
+  static constexpr uint32_t kControlFlow = 1 << 9;      // calls computations as a whole (CallContext::kControlFlow)
+  static constexpr uint32_t kTranscendental = 1 << 10;  // counted as such by the cost analysis
+  static constexpr uint32_t kAsync = 1 << 11;           // async-start, -update, -done
+  static constexpr uint32_t kSideEffect = 1 << 12;      // moves data from or to a host
+  static constexpr uint32_t kToken = 1 << 13;           // the result is a token whatever the text says
   static constexpr uint32_t kRandom = 1 << 14;
+  // A layout-sensitive verifier allows another element size in the layout of the result than in that of the operands.
   static constexpr uint32_t kElementSizeFree = 1 << 15;
   // May have another layout than its operands unless `constrain_layout` is set.
   static constexpr uint32_t kLayoutFreeUnlessConstrained = 1 << 16;
+  // The result is made of elements of the operands, as they are.
+  static constexpr uint32_t kMovesElements = 1 << 17;
+  // The result is operand 0, an array or a tuple; other operands are only waited for.
+  static constexpr uint32_t kForwardsOperand = 1 << 18;
+  // Computes nothing: the values are given, or those of an operand under another name, type, layout or shape.
+  static constexpr uint32_t kKeepsValues = 1 << 19;
+  // Operands, or the result, may be tuples or tokens.
+  static constexpr uint32_t kTakesTuples = 1 << 20;
+  // XlaBuilder::IsConstant is false whatever the operands are (hlo-ops.md 0.2).
+  static constexpr uint32_t kNeverConstant = 1 << 21;
+  // A half of an asynchronous collective. It has a side effect.
+  static constexpr uint32_t kAsyncCollective = 1 << 22;
+  // HloElementTypeConverter leaves it alone: it hands values on, outsiders see its types, or its computations are
+  // converted instead.
+  static constexpr uint32_t kKeepsTypes = 1 << 23;
+  // The result may hold a `b(…)`.
+  static constexpr uint32_t kMayHoldBuffers = 1 << 24;
+  // Of several `dimensions` in the text the first one counts.
+  static constexpr uint32_t kFirstDimensionOnly = 1 << 25;
+
+  // Rules with one function each, in the files that op_rules.def names.
+  enum class Cost : uint8_t {
+    kDefault,  // flops or transcendentals of an elementwise operation; of others the bytes only
+#define KASHI_COST_RULE(name) k##name,
+#include "kashi/hlo/ir/op_rules.def"
+  };
+  enum class Wants : uint8_t {
+    kDefault,  // nothing
+#define KASHI_WANTS_RULE(name) k##name,
+#include "kashi/hlo/ir/op_rules.def"
+  };
+  enum class Hands : uint8_t {
+    kDefault,  // wishes end here
+#define KASHI_HANDS_RULE(name) k##name,
+#include "kashi/hlo/ir/op_rules.def"
+  };
+  enum class TextCheck : uint8_t {
+    kDefault,  // nothing more
+#define KASHI_TEXT_CHECK(name) k##name,
+#include "kashi/hlo/ir/op_rules.def"
+  };
+
+  // Where the buffers of the result, and what is in them, come from.
+  enum class Flow : uint8_t {
+    kDefault,      // they are new
+    kOperand,      // operand 0 with all its parts
+    kTuple,        // the operands, one for each element
+    kElement,      // an element of operand 0
+    kEachOperand,  // new; of several operands a tuple with what becomes of each
+    kCopy,         // new; of a tuple only the table is
+    kCopyStart,    // (new, operand 0, new)
+    kCopyDone,     // element 0 of operand 0
+    kStart,        // (operands, new, …)
+    kDone,         // element 1 of operand 0
+    kAsyncStart,   // ((operands), result of the computation, …)
+    kAsyncDone,    // element 1 of operand 0
+    kSend,         // (operand 0, new, new)
+    kRecvDone,     // (element 0 of operand 0, new)
+    kCallee,       // the result of one of the computations
+    kLoop,         // operand 0, or the result of the body
+  };
+  // Which operands and results must have the same buffer.
+  enum class InPlace : uint8_t {
+    kDefault,       // none
+    kFirst,         // operand 0
+    kSecond,        // operand 1
+    kAll,           // each operand with its element of the result
+    kScatter,       // the operands that are updated
+    kResize,        // operand 0, if the buffer stays as large as it was
+    kPermute,       // operand 1, if there are offsets
+    kPermuteStart,  // the same, with element 1 of the result
+  };
+  // Which operands may have the same buffer as the result.
+  enum class Sharing : uint8_t {
+    kDefault,  // those of elementwise operations
+    kAlways,
+    kFirst,   // operand 0, if the value is no other operand
+    kSecond,  // operand 1, likewise
+    kSort,    // an operand with its own element of the result
+    kCall,    // as in the computation
+    kFusion,  // as in the computation, if it goes through it element by element
+  };
+  // Of an associative and commutative operation with two operands: the value that changes nothing.
+  enum class Neutral : uint8_t {
+    kDefault,  // not such an operation
+    kZero,
+    kOne,
+    kLowest,
+    kHighest,
+    kAllOnes,  // all bits
+  };
 };
+
+// Flags and rules, put together by |: `kElementwise | kInferable | Cost::kMap`.
+struct HloOpcodeTraits {
+  using Flags = HloOpcodeFlags;
+
+  // NOLINTBEGIN(google-explicit-constructor): rows of ops.def are written so
+  constexpr HloOpcodeTraits(uint32_t flags) : flags(flags) {}
+  constexpr HloOpcodeTraits(Flags::Cost rule) : cost(rule) {}
+  constexpr HloOpcodeTraits(Flags::Wants rule) : wants(rule) {}
+  constexpr HloOpcodeTraits(Flags::Hands rule) : hands(rule) {}
+  constexpr HloOpcodeTraits(Flags::TextCheck rule) : text_check(rule) {}
+  constexpr HloOpcodeTraits(Flags::Flow rule) : flow(rule) {}
+  constexpr HloOpcodeTraits(Flags::InPlace rule) : in_place(rule) {}
+  constexpr HloOpcodeTraits(Flags::Sharing rule) : sharing(rule) {}
+  constexpr HloOpcodeTraits(Flags::Neutral rule) : neutral(rule) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  constexpr bool Has(uint32_t flag) const { return (flags & flag) != 0; }
+
+  template <typename Rule>
+  static constexpr bool kIsRule =
+      std::is_enum_v<Rule> && !std::is_convertible_v<Rule, uint32_t> && std::is_constructible_v<HloOpcodeTraits, Rule>;
+
+  // Two rules of one kind are no constant, so a row that names two does not compile.
+  template <typename Rule>
+  static constexpr Rule OneOf(Rule a, Rule b) {
+    return a == Rule::kDefault ? b : b == Rule::kDefault ? a : throw "two rules of one kind";
+  }
+
+  constexpr HloOpcodeTraits With(const HloOpcodeTraits& other) const {
+    HloOpcodeTraits both(flags | other.flags);
+    both.cost = OneOf(cost, other.cost);
+    both.wants = OneOf(wants, other.wants);
+    both.hands = OneOf(hands, other.hands);
+    both.text_check = OneOf(text_check, other.text_check);
+    both.flow = OneOf(flow, other.flow);
+    both.in_place = OneOf(in_place, other.in_place);
+    both.sharing = OneOf(sharing, other.sharing);
+    both.neutral = OneOf(neutral, other.neutral);
+    return both;
+  }
+
+  uint32_t flags = 0;
+  Flags::Cost cost = Flags::Cost::kDefault;
+  Flags::Wants wants = Flags::Wants::kDefault;
+  Flags::Hands hands = Flags::Hands::kDefault;
+  Flags::TextCheck text_check = Flags::TextCheck::kDefault;
+  Flags::Flow flow = Flags::Flow::kDefault;
+  Flags::InPlace in_place = Flags::InPlace::kDefault;
+  Flags::Sharing sharing = Flags::Sharing::kDefault;
+  Flags::Neutral neutral = Flags::Neutral::kDefault;
+};
+
+// C++ looks for operators of enums only where a parameter is the very enum, so this is a template.
+template <typename Rule, std::enable_if_t<HloOpcodeTraits::kIsRule<Rule>, int> = 0>
+constexpr HloOpcodeTraits operator|(HloOpcodeTraits traits, Rule rule) {
+  return traits.With(rule);
+}
 
 // An entry of an operation's list of attributes.
 struct HloOpcodeAttribute {
@@ -66,15 +222,12 @@ enum class HloShapeRule : uint8_t {
 };
 
 // A row of ops.def.
-struct HloOpcodeInfo {
+struct HloOpcodeInfo : HloOpcodeTraits {
   absl::string_view name;
   int8_t arity;  // -1: any
   HloShapeRule shape_rule;
-  uint32_t flags;
   absl::Span<const HloOpcodeAttribute> attributes;  // in print order
   absl::string_view doc;
-
-  bool Has(uint32_t flag) const { return (flags & flag) != 0; }
 };
 const HloOpcodeInfo& GetHloOpcodeInfo(HloOpcode opcode);
 

@@ -253,7 +253,7 @@ HloInstructionPattern OperationAnyOrder(HloOpcode opcode, const HloInstruction**
                                         const HloInstructionPattern& a, const HloInstructionPattern& b);
 
 struct IsCommutative : HloOpcodeFlags {
-#define KASHI_OP(op, name, arity, rule, flags, ...) static constexpr bool op = ((flags)&kCommutative) != 0;
+#define KASHI_OP(op, name, arity, rule, flags, ...) static constexpr bool op = HloOpcodeTraits(flags).Has(kCommutative);
 #include "kashi/hlo/ir/ops.def"
 };
 

@@ -4,7 +4,8 @@
 //   hlo_reader_module.cc             module head, tables, order of computations, what is settled at the end
 //   hlo_reader_computation.cc        computations and names
 //   hlo_reader_instruction.cc        an instruction: shape, opcode, operands
-//   hlo_reader_operation.cc          what single operations want: fields, checks, results that follow from operands
+//   hlo_reader_operation.cc          what single operations want: fields, results that follow from operands
+//   hlo_reader_check.cc              what is refused of single operations
 //   hlo_reader_attributes.cc         attributes, one function for each codec of attributes.def
 //   hlo_reader_common_attributes.cc  attributes of any instruction: metadata, sharding, origin and their like
 //   hlo_reader_values.cc             values of attributes: numbers, lists, windows, literals, groups of devices
@@ -151,12 +152,16 @@ class HloReader {
   bool ReadNestedOperand(Pending* pending, Pending* operand, absl::string_view opcode);
   HloInstruction* MakeInstruction(Pending* pending);
   bool CompleteFields(Pending* pending);
+  bool CompleteField(HloAttribute attribute, Pending* pending);
   bool CheckOperation(const Pending& pending);
-  bool CheckChannel(const Pending& pending);
-  bool CheckConditional(const Pending& pending);
+  bool CheckDefault(const Pending& pending);
+#define KASHI_TEXT_CHECK(name) bool Check##name(const Pending& pending);
+#include "kashi/hlo/ir/op_rules.def"
+  bool CheckHasTupleShape(const Pending& pending);
   bool CheckSlicing(const Pending& pending, size_t fixed_operands);
-  bool CheckCustomCall(const Pending& pending);
-  bool CheckScan(const Pending& pending);
+  static const Shape* WrittenShape(const Pending& pending) {
+    return pending.has_shape ? &pending.shape->shape() : nullptr;
+  }
   bool RebuildShape(Pending* pending);
   bool InferShape(const Pending& pending, HloInstruction* instruction);
   bool TakeUnwritten(const Pending& pending, const Shape& shape);

@@ -22,18 +22,12 @@ bool HloReader::FatalIn(const Pending& pending, std::string message) {
 }
 
 HloInstruction* HloReader::MakeInstruction(Pending* pending) {
-  switch (pending->opcode) {
-    case HloOpcode::kAsyncStart:
-      if (!CompleteAsyncStart(pending)) return nullptr;
-      break;
-    case HloOpcode::kAsyncUpdate:
-    case HloOpcode::kAsyncDone:
-      if (!CompleteAsyncLater(pending)) return nullptr;
-      break;
-    default:
-      if (!CompleteFields(pending)) return nullptr;
-      if (!CheckOperation(*pending)) return nullptr;
-      if (pending->has_shape && !RebuildShape(pending)) return nullptr;
+  if (pending->opcode == HloOpcode::kAsyncStart) {
+    if (!CompleteAsyncStart(pending)) return nullptr;
+  } else if (HloOpcodeIsAsync(pending->opcode)) {
+    if (!CompleteAsyncLater(pending)) return nullptr;
+  } else if (!CompleteFields(pending) || !CheckOperation(*pending) || (pending->has_shape && !RebuildShape(pending))) {
+    return nullptr;
   }
   return Add(pending);
 }
@@ -109,8 +103,8 @@ bool HloReader::InferShape(const Pending& pending, HloInstruction* instruction) 
   return true;
 }
 
-// Takes a shape that the text asks for without writing it off what is left for such shapes. Only tuples can grow from line
-// to line.
+// Takes a shape that the text asks for without writing it off what is left for such shapes. Only tuples can grow from
+// line to line.
 bool HloReader::TakeUnwritten(const Pending& pending, const Shape& shape) {
   if (!shape.IsTuple()) return true;
   size_t depth = 0;
@@ -128,61 +122,17 @@ bool HloReader::TakeUnwritten(const Pending& pending, const Shape& shape) {
 // What an operation has although the text need not say it.
 bool HloReader::CompleteFields(Pending* pending) {
   HloFieldList& fields = pending->fields;
-  for (const HloOpcodeAttribute& entry : GetHloOpcodeInfo(pending->opcode).attributes) {
-    switch (entry.attribute) {
-      case HloAttribute::dimensions:
-        // An all-to-all of a list of operands has no dimension.
-        if (pending->opcode != HloOpcode::kAllToAll && pending->opcode != HloOpcode::kMap) {
-          fields.Mutable<HloField::dimensions>();
-        }
-        break;
-      case HloAttribute::replica_groups:
-        fields.Mutable<HloField::replica_groups>();
-        break;
-      case HloAttribute::lhs_contracting_dims:
-        fields.Mutable<HloField::dot_dimension_numbers>();
-        break;
-      case HloAttribute::ragged_lhs_contracting_dims:
-        fields.Mutable<HloField::ragged_dot_dimension_numbers>()->mutable_dot_dimension_numbers();
-        break;
-      case HloAttribute::is_associative:
-        if (!fields.Has(HloField::is_associative)) fields.Set<HloField::is_associative>(TRI_STATE_FALSE);
-        break;
-      case HloAttribute::outfeed_shape:
-        if (!fields.Has(HloField::outfeed_shape)) {
-          if (!TakeUnwritten(*pending, pending->operands[0]->shape())) return false;
-          fields.Set<HloField::outfeed_shape>(pending->operands[0]->shape());
-        }
-        break;
-      case HloAttribute::largest:
-        if (!fields.Has(HloField::largest)) fields.Set<HloField::largest>(true);
-        break;
-      case HloAttribute::left_side:
-        fields.Mutable<HloField::triangular_solve_options>();
-        break;
-      case HloAttribute::lower:
-        fields.Mutable<HloField::cholesky_options>();
-        break;
-      default:
-        break;
-    }
+  const HloOpcodeInfo& info = GetHloOpcodeInfo(pending->opcode);
+  for (const HloOpcodeAttribute& entry : info.attributes) {
+    if (!CompleteField(entry.attribute, pending)) return false;
   }
-  // Of several dimensions these look at the first only; a custom call with layouts of operands calls no computations.
-  switch (pending->opcode) {
-    case HloOpcode::kCustomCall:
-      if (fields.Has(HloField::operand_shapes_with_layout)) fields.Erase(HloField::called_computations);
-      break;
-    case HloOpcode::kAllGather:
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kReduceScatter:
-    case HloOpcode::kGetDimensionSize:
-    case HloOpcode::kSetDimensionSize: {
-      Int64List* dimensions = fields.Mutable<HloField::dimensions>();
-      if (dimensions->size() > 1) dimensions->resize(1);
-      break;
-    }
-    default:
-      break;
+  if (info.Has(HloOpcodeFlags::kFirstDimensionOnly)) {
+    Int64List* dimensions = fields.Mutable<HloField::dimensions>();
+    if (dimensions->size() > 1) dimensions->resize(1);
+  }
+  // A custom call with layouts of operands calls no computations.
+  if (pending->opcode == HloOpcode::kCustomCall && fields.Has(HloField::operand_shapes_with_layout)) {
+    fields.Erase(HloField::called_computations);
   }
   // A map is over all dimensions, whatever the text says.
   if (pending->opcode == HloOpcode::kMap && pending->has_shape && pending->shape->shape().IsArray()) {
@@ -193,265 +143,77 @@ bool HloReader::CompleteFields(Pending* pending) {
   return true;
 }
 
-// What XLA's reader refuses, and what would end its process (docs/spec/hlo.md 7.1).
-bool HloReader::CheckOperation(const Pending& pending) {
-  const auto& operands = pending.operands;
-  const auto dimension_count = [&] {
-    const Int64List* dimensions = pending.fields.Find<HloField::dimensions>();
-    return dimensions ? dimensions->size() : 0;
-  };
-  const Shape* shape = pending.has_shape ? &pending.shape->shape() : nullptr;
-  switch (pending.opcode) {
-    case HloOpcode::kReshape:
-      if (!operands[0]->shape().IsArray() || !shape->IsArray()) return FatalIn(pending, "reshape needs arrays");
-      if (operands[0]->shape().is_unbounded_dynamic()) return true;
-      if (ShapeUtil::ElementsIn(*shape) != ShapeUtil::ElementsIn(operands[0]->shape())) {
-        return FatalIn(pending, absl::StrCat("reshape changes the number of elements: ", ShapeUtil::HumanString(*shape),
-                                             " of ", ShapeUtil::HumanString(operands[0]->shape())));
+// The field of an attribute that the text may have left out.
+bool HloReader::CompleteField(HloAttribute attribute, Pending* pending) {
+  HloFieldList& fields = pending->fields;
+  switch (attribute) {
+    case HloAttribute::dimensions:
+      // An all-to-all of a list of operands has no dimension.
+      if (pending->opcode != HloOpcode::kAllToAll && pending->opcode != HloOpcode::kMap) {
+        fields.Mutable<HloField::dimensions>();
       }
       return true;
-    case HloOpcode::kDynamicReshape:
-      if (operands.empty()) return ErrorIn(pending, "DynamicReshape requires at least one operand");
-      if (!shape->IsArray() || !operands[0]->shape().IsArray() ||
-          ShapeUtil::ElementsIn(*shape) != ShapeUtil::ElementsIn(operands[0]->shape()) ||
-          operands.size() != static_cast<size_t>(shape->dimensions_size()) + 1) {
-        return FatalIn(pending, "dynamic-reshape needs as many elements as its operand, and a size for each dimension");
-      }
+    case HloAttribute::replica_groups:
+      fields.Mutable<HloField::replica_groups>();
       return true;
-    case HloOpcode::kReplicaId:
-    case HloOpcode::kPartitionId:
-      if (shape && !(shape->IsArray() && shape->element_type() == U32 && shape->dimensions_size() == 0)) {
-        return FatalIn(pending, absl::StrCat(HloOpcodeString(pending.opcode), " must have a shape of u32[], but ",
-                                             ShapeUtil::HumanString(*shape), " is specified"));
-      }
+    case HloAttribute::lhs_contracting_dims:
+      fields.Mutable<HloField::dot_dimension_numbers>();
       return true;
-    case HloOpcode::kCompare:
-      if (!operands[0]->shape().IsArray()) {
-        return FatalIn(pending, absl::StrCat("cannot compare ", ShapeUtil::HumanString(operands[0]->shape())));
-      }
+    case HloAttribute::ragged_lhs_contracting_dims:
+      fields.Mutable<HloField::ragged_dot_dimension_numbers>()->mutable_dot_dimension_numbers();
       return true;
-    case HloOpcode::kCopy:
-      if ((shape ? *shape : operands[0]->shape()).IsOpaque()) return FatalIn(pending, "cannot copy an opaque value");
+    case HloAttribute::is_associative:
+      if (!fields.Has(HloField::is_associative)) fields.Set<HloField::is_associative>(TRI_STATE_FALSE);
       return true;
-    case HloOpcode::kGetTupleElement: {
-      if (shape != nullptr) return true;
-      const Shape& tuple = operands[0]->shape();
-      if (!tuple.IsTuple()) {
-        return FatalIn(pending, absl::StrCat("expects a tuple operand, but got ", ShapeUtil::HumanString(tuple)));
-      }
-      const int64_t index = *pending.fields.Find<HloField::tuple_index>();
-      if (index >= ShapeUtil::TupleElementCount(tuple) || index < 0) {
-        return FatalIn(pending,
-                       absl::StrCat("tuple index ", index, " is out of bounds of ", ShapeUtil::HumanString(tuple)));
-      }
+    case HloAttribute::outfeed_shape:
+      if (fields.Has(HloField::outfeed_shape)) return true;
+      if (!TakeUnwritten(*pending, pending->operands[0]->shape())) return false;
+      fields.Set<HloField::outfeed_shape>(pending->operands[0]->shape());
       return true;
-    }
-    case HloOpcode::kTuple:
-    case HloOpcode::kRecv:
-      // The sugar of an asynchronous tuple is not looked at.
-      if (pending.is_wrapped && pending.opcode == HloOpcode::kTuple) return true;
-      if (shape && !shape->IsTuple()) {
-        return FatalIn(pending, absl::StrCat(HloOpcodeString(pending.opcode), " must have a tuple shape, but has ",
-                                             ShapeUtil::HumanString(*shape)));
-      }
-      if (pending.opcode == HloOpcode::kRecv && shape->tuple_shapes().empty()) {
-        return FatalIn(pending, "recv must have a non-empty tuple shape");
-      }
-      if (pending.opcode == HloOpcode::kTuple && shape &&
-          shape->tuple_shapes_size() != static_cast<int>(operands.size())) {
-        return ErrorIn(pending, absl::StrCat("expects ", shape->tuple_shapes_size(), " operands, but has ",
-                                             operands.size(), " operands"));
-      }
+    case HloAttribute::largest:
+      if (!fields.Has(HloField::largest)) fields.Set<HloField::largest>(true);
       return true;
-    case HloOpcode::kInfeed:
-      if (!shape->IsTuple() || shape->tuple_shapes().empty()) {
-        return FatalIn(pending, "infeed must have a non-empty tuple shape");
-      }
+    case HloAttribute::left_side:
+      fields.Mutable<HloField::triangular_solve_options>();
       return true;
-    case HloOpcode::kRecvDone:
-      if (!operands[0]->shape().IsTuple() || operands[0]->shape().tuple_shapes().empty()) {
-        return FatalIn(pending, "the operand of recv-done must be a recv");
-      }
-      [[fallthrough]];
-    case HloOpcode::kSendDone: {
-      const HloInstruction* start = operands[0];
-      const bool is_start = start->opcode() == HloOpcode::kSend || start->opcode() == HloOpcode::kRecv;
-      const int64_t* channel = pending.fields.Find<HloField::channel_id>();
-      if (is_start && start->channel_id() != (channel ? std::optional<int64_t>(*channel) : std::nullopt)) {
-        return ErrorIn(pending, absl::StrCat("must have the channel_id of ", start->name()));
-      }
-      return true;
-    }
-    case HloOpcode::kDynamicSlice:
-      return CheckSlicing(pending, 1);
-    case HloOpcode::kDynamicUpdateSlice:
-      return CheckSlicing(pending, 2);
-    case HloOpcode::kGetDimensionSize:
-    case HloOpcode::kSetDimensionSize:
-    case HloOpcode::kConcatenate:
-    case HloOpcode::kSort:
-    case HloOpcode::kReduceScatter:
-    case HloOpcode::kAllGather:
-    case HloOpcode::kAllGatherStart:
-      if (dimension_count() != 1) return ErrorIn(pending, "expects exactly one dimension in `dimensions`");
-      return pending.opcode != HloOpcode::kReduceScatter || CheckChannel(pending);
-    case HloOpcode::kAllToAll:
-      if (pending.fields.Has(HloField::dimensions) && dimension_count() != 1) {
-        return ErrorIn(pending, "expects exactly one dimension in `dimensions`");
-      }
-      return true;
-    case HloOpcode::kAllReduce:
-    case HloOpcode::kAllReduceStart:
-      return CheckChannel(pending);
-    case HloOpcode::kReduce:
-    case HloOpcode::kReduceWindow:
-      if ((operands.empty() && shape == nullptr) || operands.size() % 2 != 0) {
-        return ErrorIn(pending, absl::StrCat("expects an even number of operands, but has ", operands.size()));
-      }
-      return true;
-    case HloOpcode::kScatter:
-      if (operands.size() % 2 == 0) {
-        return ErrorIn(pending, absl::StrCat("expects an odd number of operands, but has ", operands.size()));
-      }
-      return true;
-    case HloOpcode::kMap:
-      if (shape && !shape->IsArray()) return FatalIn(pending, "map must have the shape of an array");
-      if (shape == nullptr && !pending.fields.Has(HloField::dimensions)) {
-        return ErrorIn(pending, "cannot infer the shape of a map without dimensions");
-      }
-      return true;
-    case HloOpcode::kConditional:
-      return CheckConditional(pending);
-    case HloOpcode::kCustomCall:
-      return CheckCustomCall(pending);
-    case HloOpcode::kCollectivePermute:
-    case HloOpcode::kCollectivePermuteStart:
-      if (pending.fields.Has(HloField::dynamic_slice_sizes_list) && operands.size() != 4) {
-        return ErrorIn(pending, "must have exactly four operands for dynamic-slice and in-place update");
-      }
-      return true;
-    case HloOpcode::kScan:
-      return CheckScan(pending);
-    case HloOpcode::kTopK:
-      if (*pending.fields.Find<HloField::k>() < 0) return ErrorIn(pending, "k must not be negative");
+    case HloAttribute::lower:
+      fields.Mutable<HloField::cholesky_options>();
       return true;
     default:
       return true;
   }
 }
 
-bool HloReader::CheckChannel(const Pending& pending) {
-  if (pending.fields.Has(HloField::use_global_device_ids) && !pending.fields.Has(HloField::channel_id)) {
-    return ErrorIn(pending, "Cannot have use_global_device_ids=true without channel_id");
-  }
-  return true;
+namespace {
+
+// The shape of an operation of a program with its host, of what it moves.
+Shape TransferShape(HloOpcode opcode, const Shape& data) {
+  const Shape token = ShapeUtil::MakeTokenShape();
+  const bool is_start = opcode == HloOpcode::kSend || opcode == HloOpcode::kRecv;
+  if (is_start) return ShapeUtil::MakeTupleShape({data, ShapeUtil::MakeShape(U32, {}), token});
+  return ShapeUtil::MakeTupleShape({data, token});
 }
 
-// Behind `fixed_operands` operands the indices: one vector, or a scalar for each dimension of operand 0.
-bool HloReader::CheckSlicing(const Pending& pending, size_t fixed_operands) {
-  const auto& operands = pending.operands;
-  if (operands.size() < fixed_operands) {
-    return ErrorIn(pending, absl::StrCat("expects at least ", fixed_operands, " operands, but has ", operands.size()));
-  }
-  if (operands.size() == fixed_operands + 1) {
-    const Shape& index = operands.back()->shape();
-    if (!index.IsArray()) return FatalIn(pending, "the indices of a slice must be arrays");
-    if (index.dimensions_size() == 1) return true;
-  }
-  if (!operands[0]->shape().IsArray()) return FatalIn(pending, "slices need an array operand");
-  const size_t count = operands.size() - fixed_operands;
-  if (count != static_cast<size_t>(operands[0]->shape().dimensions_size())) {
-    return ErrorIn(pending, absl::StrCat("expects an index for each of ", operands[0]->shape().dimensions_size(),
-                                         " dimensions, but has ", count));
-  }
-  return true;
-}
-
-bool HloReader::CheckCustomCall(const Pending& pending) {
-  const std::vector<Shape>* layouts = pending.fields.Find<HloField::operand_shapes_with_layout>();
-  if (layouts == nullptr) return true;
-  if (layouts->size() != pending.operands.size()) {
-    return ErrorIn(pending, absl::StrCat("Expected ", pending.operands.size(), " operand layout constraints, ",
-                                         layouts->size(), " given"));
-  }
-  for (size_t i = 0; i < layouts->size(); ++i) {
-    const Shape& shape = pending.operands[i]->shape();
-    if (ShapeUtil::Compatible((*layouts)[i], shape)) continue;
-    return ErrorIn(pending,
-                   absl::StrCat("Operand layout constraint shape ", ShapeUtil::HumanStringWithLayout((*layouts)[i]),
-                                " for operand ", i, " is not compatible with operand shape ",
-                                ShapeUtil::HumanStringWithLayout(shape)));
-  }
-  return true;
-}
-
-bool HloReader::CheckConditional(const Pending& pending) {
-  const ComputationVector* branches = pending.fields.Find<HloField::called_computations>();
-  const size_t count = branches ? branches->size() : 0;
-  if (pending.operands.empty() || !ShapeUtil::IsScalar(pending.operands[0]->shape())) {
-    return ErrorIn(pending, "The first operand must be a scalar");
-  }
-  const PrimitiveType type = pending.operands[0]->shape().element_type();
-  if (type != PRED && type != S32) return ErrorIn(pending, "The first operand must be a scalar of PRED or S32");
-  if (count == 0) return ErrorIn(pending, "expects branches");
-  if (pending.operands.size() != count + 1) {
-    return ErrorIn(pending, absl::StrCat("expects an operand for each of ", count,
-                                         " branches and one in front, but has ", pending.operands.size(), " operands"));
-  }
-  return true;
-}
-
-bool HloReader::CheckScan(const Pending& pending) {
-  const int64_t carries = pending.fields.Get<HloField::num_carries>(0);
-  const int64_t count = static_cast<int64_t>(pending.operands.size());
-  if (carries < 0 || count < carries || (count == 0 && !pending.has_shape)) {
-    return ErrorIn(pending, absl::StrCat("expects at least ", carries,
-                                         " operands to match the number of carries, but has ", count, " operands"));
-  }
-  const Int64List& dimensions = *pending.fields.Find<HloField::dimensions>();
-  if (dimensions.size() != 1) return ErrorIn(pending, "expects exactly one dimension in `dimensions`");
-  const HloComputation* body = pending.fields.Find<HloField::called_computations>()->front();
-  if (body->num_parameters() != count) {
-    return ErrorIn(pending, absl::StrCat("expects ", count,
-                                         " operands to match the number of parameters of to_apply, "
-                                         "but to_apply has ",
-                                         body->num_parameters(), " parameters"));
-  }
-  return true;
-}
+}  // namespace
 
 // Results that XLA makes of the operands whatever the text says.
 bool HloReader::RebuildShape(Pending* pending) {
+  const HloOpcodeInfo& info = GetHloOpcodeInfo(pending->opcode);
   const auto& operands = pending->operands;
-  const Shape token = ShapeUtil::MakeTokenShape();
   Shape result;
-  switch (pending->opcode) {
-    case HloOpcode::kAfterAll:
-    case HloOpcode::kOutfeed:
-    case HloOpcode::kSendDone:
-      result = token;
-      break;
-    case HloOpcode::kAddDependency: {
-      const Shape& operand = operands[0]->shape();
-      if (pending->shape->shape() != operand && !TakeUnwritten(*pending, operand)) return false;
-      pending->shape = operands[0]->shared_shape();
-      return true;
-    }
-    case HloOpcode::kSend:
-      result = ShapeUtil::MakeTupleShape({operands[0]->shape(), ShapeUtil::MakeShape(U32, {}), token});
-      break;
-    case HloOpcode::kRecv:
-      result =
-          ShapeUtil::MakeTupleShape({pending->shape->shape().tuple_shapes(0), ShapeUtil::MakeShape(U32, {}), token});
-      break;
-    case HloOpcode::kRecvDone:
-      result = ShapeUtil::MakeTupleShape({operands[0]->shape().tuple_shapes(0), token});
-      break;
-    case HloOpcode::kInfeed:
-      result = ShapeUtil::MakeTupleShape({pending->shape->shape().tuple_shapes(0), token});
-      break;
-    default:
-      return true;
+  if (info.shape_rule == HloShapeRule::kToken) {
+    result = ShapeUtil::MakeTokenShape();
+  } else if (info.shape_rule == HloShapeRule::kAddDependency) {
+    const Shape& operand = operands[0]->shape();
+    if (pending->shape->shape() != operand && !TakeUnwritten(*pending, operand)) return false;
+    pending->shape = operands[0]->shared_shape();
+    return true;
+  } else if (info.Has(HloOpcodeFlags::kSideEffect)) {
+    const bool is_told_by_text = pending->opcode == HloOpcode::kRecv || pending->opcode == HloOpcode::kInfeed;
+    const Shape& whole = is_told_by_text ? pending->shape->shape() : operands[0]->shape();
+    result = TransferShape(pending->opcode, pending->opcode == HloOpcode::kSend ? whole : whole.tuple_shapes(0));
+  } else {
+    return true;
   }
   if (pending->shape->shape() == result) return true;
   if (!TakeUnwritten(*pending, result)) return false;
@@ -459,7 +221,7 @@ bool HloReader::RebuildShape(Pending* pending) {
   return true;
 }
 
-// ---- Asynchronous operations (docs/spec/hlo.md 1.6) ------------------------------------------------------------------
+// ---- Asynchronous operations (docs/spec/hlo.md 1.6) -----------------------------------------------------------------
 
 bool HloReader::CompleteAsyncStart(Pending* pending) {
   const Shape& shape = pending->shape->shape();

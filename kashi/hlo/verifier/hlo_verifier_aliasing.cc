@@ -141,17 +141,8 @@ bool HasBuffer(const Shape& shape) {
 }
 
 bool MayHaveBuffers(const HloInstruction& x) {
-  switch (x.opcode()) {
-    case HloOpcode::kCustomCall:
-    case HloOpcode::kGetTupleElement:
-    case HloOpcode::kTuple:
-    case HloOpcode::kWhile:
-      return true;
-    case HloOpcode::kParameter:
-      return !x.parent()->IsEntryComputation();
-    default:
-      return false;
-  }
+  if (x.opcode() == HloOpcode::kParameter) return !x.parent()->IsEntryComputation();
+  return GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kMayHoldBuffers);
 }
 
 absl::Status CheckBuffers(const HloInstruction& x) {

@@ -108,19 +108,8 @@ absl::Status CheckNoImplicitBroadcast(const HloInstruction& x) {
 bool SameLayoutButFor(const HloInstruction& x, const Shape& operand) {
   Layout::Equal equal;
   equal.IgnoreTiles().IgnoreMemorySpace().IgnoreSplitConfigs();
-  switch (x.opcode()) {
-    case HloOpcode::kConvert:
-    case HloOpcode::kCompare:
-    case HloOpcode::kIsFinite:
-    case HloOpcode::kScatter:
-      equal.IgnoreElementSize();
-      break;
-    case HloOpcode::kSelect:
-      equal.IgnoreElementSize(operand.element_type() == PRED);
-      break;
-    default:
-      break;
-  }
+  const bool is_predicate = x.opcode() == HloOpcode::kSelect && operand.element_type() == PRED;
+  equal.IgnoreElementSize(is_predicate || GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kElementSizeFree));
   return equal(x.shape().layout(), operand.layout());
 }
 

@@ -41,32 +41,7 @@ class HloElementTypeConverter : public HloModulePass {
  private:
   // Those that hand values on, those that outsiders see, and those whose computations are converted instead.
   static bool KeepsItsTypes(HloOpcode opcode) {
-    switch (opcode) {
-      case HloOpcode::kParameter:
-      case HloOpcode::kConstant:
-      case HloOpcode::kTuple:
-      case HloOpcode::kGetTupleElement:
-      case HloOpcode::kConvert:
-      case HloOpcode::kBitcastConvert:
-      case HloOpcode::kInfeed:
-      case HloOpcode::kOutfeed:
-      case HloOpcode::kCustomCall:
-      case HloOpcode::kWhile:
-      case HloOpcode::kCall:
-      case HloOpcode::kConditional:
-      case HloOpcode::kFusion:
-      case HloOpcode::kAllReduce:
-      case HloOpcode::kReduceScatter:
-      case HloOpcode::kMap:
-      case HloOpcode::kReduce:
-      case HloOpcode::kReduceWindow:
-      case HloOpcode::kScatter:
-      case HloOpcode::kSelectAndScatter:
-      case HloOpcode::kSort:
-        return true;
-      default:
-        return false;
-    }
+    return GetHloOpcodeInfo(opcode).Has(kashi::HloOpcodeFlags::kKeepsTypes);
   }
   bool IsEliminated(const Shape& shape) const { return shape.IsArray() && shape.element_type() == eliminate_; }
   bool Concerns(const HloInstruction& instruction) const {

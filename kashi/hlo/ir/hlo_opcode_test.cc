@@ -1,0 +1,72 @@
+#include "kashi/hlo/ir/hlo_opcode.h"
+
+#include <cstdint>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace kashi::internal {
+namespace {
+
+using Flags = HloOpcodeFlags;
+
+HloOpcode OpcodeAt(uint32_t i) { return static_cast<HloOpcode>(i); }
+
+TEST(HloOpcodeTraitsTest, RowsAreFlagsAndRules) {
+  constexpr HloOpcodeTraits traits = Flags::kElementwise | Flags::kInferable | Flags::Cost::kMap | Flags::Flow::kCallee;
+  static_assert(traits.Has(Flags::kElementwise) && traits.Has(Flags::kInferable) && !traits.Has(Flags::kCollective));
+  static_assert(traits.cost == Flags::Cost::kMap && traits.flow == Flags::Flow::kCallee);
+  static_assert(traits.wants == Flags::Wants::kDefault && traits.neutral == Flags::Neutral::kDefault);
+  constexpr HloOpcodeTraits without_flags = Flags::Cost::kSlice | Flags::Hands::kFirst;
+  static_assert(without_flags.flags == 0 && without_flags.hands == Flags::Hands::kFirst);
+  // Other enums are no part of a row.
+  static_assert(!HloOpcodeTraits::kIsRule<HloOpcode>);
+}
+
+TEST(HloOpcodeTraitsTest, KnownRows) {
+  EXPECT_EQ(GetHloOpcodeInfo(HloOpcode::kAbs).cost, Flags::Cost::kDefault);
+  EXPECT_TRUE(GetHloOpcodeInfo(HloOpcode::kTanh).Has(Flags::kTranscendental));
+  EXPECT_EQ(GetHloOpcodeInfo(HloOpcode::kSort).wants, Flags::Wants::kDistinct);
+  EXPECT_EQ(GetHloOpcodeInfo(HloOpcode::kSort).sharing, Flags::Sharing::kSort);
+  EXPECT_EQ(GetHloOpcodeInfo(HloOpcode::kDynamicUpdateSlice).in_place, Flags::InPlace::kFirst);
+  EXPECT_EQ(GetHloOpcodeInfo(HloOpcode::kRecvDone).text_check, Flags::TextCheck::kRecvDone);
+}
+
+// What one column says must not contradict another.
+TEST(HloOpcodeTraitsTest, ColumnsAgree) {
+  for (uint32_t i = 0; i < HloOpcodeCount(); ++i) {
+    const HloOpcodeInfo& info = GetHloOpcodeInfo(OpcodeAt(i));
+    SCOPED_TRACE(std::string(info.name));
+    // The cost analysis asks for the flag where it has no other rule.
+    if (info.Has(Flags::kTranscendental)) {
+      EXPECT_TRUE(info.Has(Flags::kElementwise));
+      EXPECT_EQ(info.cost, Flags::Cost::kDefault);
+    }
+    if (info.Has(Flags::kForwardsOperand)) {
+      EXPECT_EQ(info.flow, Flags::Flow::kOperand);
+      EXPECT_TRUE(info.Has(Flags::kTakesTuples));
+    }
+    // Reductions may change the order of these.
+    if (info.neutral != Flags::Neutral::kDefault) {
+      EXPECT_TRUE(info.Has(Flags::kCommutative));
+    }
+    // What has a called computation costs what that costs, or has a rule of its own.
+    if (info.Has(Flags::kControlFlow)) {
+      EXPECT_NE(info.cost, Flags::Cost::kDefault);
+      EXPECT_NE(info.flow, Flags::Flow::kDefault);
+    }
+    if (info.flow == Flags::Flow::kTuple || info.flow == Flags::Flow::kElement) {
+      EXPECT_TRUE(info.Has(Flags::kTakesTuples));
+    }
+  }
+}
+
+TEST(HloOpcodeTraitsTest, NamesAreFound) {
+  for (uint32_t i = 0; i < HloOpcodeCount(); ++i) {
+    EXPECT_EQ(FindHloOpcode(HloOpcodeString(OpcodeAt(i))), OpcodeAt(i));
+  }
+  EXPECT_FALSE(FindHloOpcode("no-such-opcode").has_value());
+}
+
+}  // namespace
+}  // namespace kashi::internal
