@@ -221,8 +221,7 @@ bool HloReader::RebuildShape(Pending* pending) {
   return true;
 }
 
-// ---- Asynchronous operations (docs/spec/hlo.md 1.6)
-// ------------------------------------------------------------------
+// ---- Asynchronous operations (docs/spec/hlo.md 1.6) -----------------------------------------------------------------
 
 bool HloReader::CompleteAsyncStart(Pending* pending) {
   const Shape& shape = pending->shape->shape();
