@@ -121,7 +121,8 @@ bool HloReader::ReadOpcode(Pending* pending) {
                absl::StrCat("expects opcode but sees: ", word, ", error: Unknown opcode: ", word));
 }
 
-// ---- Shapes ---------------------------------------------------------------------------------------------------------
+// ---- Shapes
+// ----------------------------------------------------------------------------------------------------------
 
 bool HloReader::MayBeShape() {
   if (scan_.Peek() == '(') return true;
@@ -199,7 +200,8 @@ bool HloReader::ReadShape(SharedShape* shape) {
   return true;
 }
 
-// ---- Operands -------------------------------------------------------------------------------------------------------
+// ---- Operands
+// --------------------------------------------------------------------------------------------------------
 
 bool HloReader::ReadOperands(Pending* pending) {
   if (!scan_.Match('(')) return ErrorHere("'(' at the beginning of operands");
