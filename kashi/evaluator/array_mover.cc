@@ -117,14 +117,14 @@ BoxRoute RouteOfLoops(const MoveLoops& loops, int element_bytes) {
 struct BoxKey {
   MoveLoops loops;
   int element_bytes = 0;
-  bool past_caches = false;
+  bool non_temporal_stores = false;
 
   bool operator==(const BoxKey& other) const {
-    return loops == other.loops && element_bytes == other.element_bytes && past_caches == other.past_caches;
+    return loops == other.loops && element_bytes == other.element_bytes && non_temporal_stores == other.past_caches;
   }
   template <typename H>
   friend H AbslHashValue(H hash, const BoxKey& key) {
-    return H::combine(std::move(hash), key.loops, key.element_bytes, key.past_caches);
+    return H::combine(std::move(hash), key.loops, key.element_bytes, key.non_temporal_stores);
   }
 };
 
@@ -142,7 +142,7 @@ std::optional<RelayoutPlan> MakePlan(const BoxKey& key) {
   if (!from.ok() || !to.ok()) return std::nullopt;
   RelayoutOptions options;
   options.padding = std::nullopt;
-  options.past_caches = key.past_caches;
+  options.non_temporal_stores = key.past_caches;
   absl::StatusOr<RelayoutPlan> plan = RelayoutPlan::Make(*from, *to, options);
   if (!plan.ok()) return std::nullopt;
   return *std::move(plan);
@@ -262,6 +262,7 @@ PrimitiveType WordTypeOfBytes(int element_bytes) {
       return C128;
     default:
       KASHI_LOG_FATAL() << "elements of " << element_bytes << " bytes";
+      return PRIMITIVE_TYPE_INVALID;
   }
 }
 
@@ -271,7 +272,7 @@ void MoveBetween(const Placement& from, const void* source, const Placement& to,
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return;
   RelayoutOptions options;
   options.padding = std::nullopt;
-  options.past_caches = 2 * BytesOf(sizes, to) > MachineCacheBytes();
+  options.non_temporal_stores = 2 * BytesOf(sizes, to) > MachineCacheBytes();
   MoveParts({from, source, to, target}, DimensionVector(sizes.size(), 0), sizes, cut_order, options, is_stopped);
 }
 
@@ -289,7 +290,7 @@ void MoveBox(absl::Span<const int64_t> bounds, int element_bytes, StridedSource 
   BoxKey key{LoopsOf(bounds, source.strides, target.strides), element_bytes, false};
   const BoxRoute route = RouteOfLoops(key.loops, element_bytes);
   if (route == BoxRoute::kPlan) {
-    key.past_caches = 2 * ElementsOf(key.loops) * element_bytes > MachineCacheBytes();
+    key.non_temporal_stores = 2 * ElementsOf(key.loops) * element_bytes > MachineCacheBytes();
     return MoveInPieces(key, source.data, target.data, is_stopped);
   }
   if (route == BoxRoute::kPlanIfAgain) {

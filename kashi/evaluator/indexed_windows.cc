@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/status.h"
+#include "kashi/evaluator/element_size.h"
 
 namespace kashi::internal {
 namespace {
