@@ -1,5 +1,5 @@
-// Internal to kashi/proto: the pair of functions that reads and writes one field of instructions. KASHI_READ and
-// KASHI_WRITE define them.
+// Internal to kashi/proto: the pair of functions that reads and writes one field of instructions. KASHI_READ and KASHI_WRITE
+// define them.
 #ifndef KASHI_PROTO_INSTRUCTION_FIELD_FUNCTIONS_H_
 #define KASHI_PROTO_INSTRUCTION_FIELD_FUNCTIONS_H_
 
@@ -13,13 +13,13 @@ namespace kashi::internal::proto_internal {
 
 template <HloField field>
 const HloFieldType<field>* FindField(const HloInstruction& instruction) {
-  return instruction.fields().FindField<field>();
+  return instruction.fields().Find<field>();
 }
 
 template <HloField field>
-absl::Status Read(const InstructionReading& in, HloFieldList* fields);
+absl::Status ReadField(const InstructionReading& in, HloFieldList* fields);
 template <HloField field>
-void Write(const HloInstruction& instruction, HloInstructionProto* proto);
+void WriteField(const HloInstruction& instruction, HloInstructionProto* proto);
 
 #define KASHI_FIELD(name, ...)                                                                \
   template <>                                                                                 \
