@@ -21,6 +21,9 @@
 
 namespace kashi::cli {
 
+using internal::HumanBytes;
+using internal::WithThousands;
+
 // ---- Tracer ---------------------------------------------------------------------------------------------------------
 
 namespace {

@@ -120,7 +120,8 @@ struct BoxKey {
   bool non_temporal_stores = false;
 
   bool operator==(const BoxKey& other) const {
-    return loops == other.loops && element_bytes == other.element_bytes && non_temporal_stores == other.past_caches;
+    return loops == other.loops && element_bytes == other.element_bytes &&
+           non_temporal_stores == other.non_temporal_stores;
   }
   template <typename H>
   friend H AbslHashValue(H hash, const BoxKey& key) {
@@ -142,7 +143,7 @@ std::optional<RelayoutPlan> MakePlan(const BoxKey& key) {
   if (!from.ok() || !to.ok()) return std::nullopt;
   RelayoutOptions options;
   options.padding = std::nullopt;
-  options.non_temporal_stores = key.past_caches;
+  options.non_temporal_stores = key.non_temporal_stores;
   absl::StatusOr<RelayoutPlan> plan = RelayoutPlan::Make(*from, *to, options);
   if (!plan.ok()) return std::nullopt;
   return *std::move(plan);

@@ -92,7 +92,8 @@ TEST(MeasuredPlanTest, AnyChoiceOfAFileIsSafe) {
   int size = 200;
   for (const char* choice : {"groups stream x4 skip=0", "tails-read cache x0.25 skip=4294967295",
                              "strips cache x1 skip=0", "boxes stream x4 skip=4294967295"}) {
-    const RelayoutTask task = TaskOf(absl::StrCat("u8[", ++size, ",5]"), absl::StrCat("u8[", size, ",5]{0,1}"));
+    ++size;
+    const RelayoutTask task = TaskOf(absl::StrCat("u8[", size, ",5]"), absl::StrCat("u8[", size, ",5]{0,1}"));
     ASSERT_EQ(AddRelayoutMeasurements(absl::StrCat(first_lines, choice, "\t", MeasurementKey(task), "\n")),
               absl::OkStatus());
     const absl::StatusOr<MovePlan> plan = MakeMeasuredPlan(task);
