@@ -1,5 +1,5 @@
 // Operations that put elements elsewhere and do not look at them (docs/spec/hlo-ops.md 2): all are copies of boxes, told
-// apart by where a box begins and how far its neighbours lie apart on either side, and CopyStrided runs them. What only
+// apart by where a box begins and how far its neighbours lie apart on either side, and MoveBox (array_mover.h) runs them. What only
 // renames dimensions shares the operand's memory.
 #include <algorithm>
 #include <cstring>
@@ -11,9 +11,9 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/evaluator/array_mover.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value_util.h"
-#include "kashi/literal/strided_copy.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi::internal {
@@ -45,17 +45,17 @@ absl::StatusOr<Value> Renamed(Operation& op) {
 absl::StatusOr<Value> CopyFrom(Operation& op, int64_t offset, absl::Span<const int64_t> strides) {
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   const Value& in = op.operands[0];
-  CopyStridedUntil(out.dimensions(), in.element_bytes(), {in.bytes() + offset * in.element_bytes(), strides},
-                   {out.mutable_bytes(), ElementStrides(out.shape())}, [&op] { return op.run.IsStopped(); });
+  MoveBox(out.dimensions(), in.element_bytes(), {in.bytes() + offset * in.element_bytes(), strides},
+          {out.mutable_bytes(), ElementStrides(out.shape())}, [&op] { return op.run.IsStopped(); });
   return out;
 }
 
 // Copies `from` to the box that begins at `starts`. Pre: it is within `to`.
 void CopyIntoBox(const EvaluationRun& run, const Value& from, absl::Span<const int64_t> starts, Value& to) {
   const DimensionVector strides = ElementStrides(to.shape());
-  CopyStridedUntil(from.dimensions(), from.element_bytes(), {from.bytes(), ElementStrides(from.shape())},
-                   {to.mutable_bytes() + Dot(starts, strides) * to.element_bytes(), strides},
-                   [&run] { return run.IsStopped(); });
+  MoveBox(from.dimensions(), from.element_bytes(), {from.bytes(), ElementStrides(from.shape())},
+          {to.mutable_bytes() + Dot(starts, strides) * to.element_bytes(), strides},
+          [&run] { return run.IsStopped(); });
 }
 
 // Element i of an array of integers; of unsigned ones that no int64_t holds the largest that it does.
@@ -95,9 +95,9 @@ absl::StatusOr<DimensionVector> ClampedStarts(absl::Span<const Value> starts, ab
 void FillBox(const EvaluationRun& run, const Value& element, absl::Span<const int64_t> starts,
              absl::Span<const int64_t> sizes, Value& out) {
   const DimensionVector strides = ElementStrides(out.shape());
-  CopyStridedUntil(sizes, out.element_bytes(), {element.bytes(), DimensionVector(sizes.size(), 0)},
-                   {out.mutable_bytes() + Dot(starts, strides) * out.element_bytes(), strides},
-                   [&run] { return run.IsStopped(); });
+  MoveBox(sizes, out.element_bytes(), {element.bytes(), DimensionVector(sizes.size(), 0)},
+          {out.mutable_bytes() + Dot(starts, strides) * out.element_bytes(), strides},
+          [&run] { return run.IsStopped(); });
 }
 
 }  // namespace
@@ -327,8 +327,9 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kPad>(Operation& op) {
   } else {
     FillAround(op.run, element, starts, sizes, out);
   }
-  CopyStrided(sizes, out.element_bytes(), {in.bytes() + offset * in.element_bytes(), in_strides},
-              {out.mutable_bytes() + Dot(starts, out_strides) * out.element_bytes(), target_strides});
+  MoveBox(sizes, out.element_bytes(), {in.bytes() + offset * in.element_bytes(), in_strides},
+          {out.mutable_bytes() + Dot(starts, out_strides) * out.element_bytes(), target_strides},
+          [&op] { return op.run.IsStopped(); });
   return out;
 }
 
@@ -361,8 +362,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kIota>(Operation& op) {
   WriteCounts(out.element_type(), n, counts.mutable_data());
   DimensionVector strides(out.rank(), 0);
   strides[dimension] = 1;
-  CopyStrided(out.dimensions(), out.element_bytes(), {counts.bytes(), strides},
-              {out.mutable_bytes(), ElementStrides(out.shape())});
+  MoveBox(out.dimensions(), out.element_bytes(), {counts.bytes(), strides},
+          {out.mutable_bytes(), ElementStrides(out.shape())}, [&op] { return op.run.IsStopped(); });
   return out;
 }
 
@@ -384,8 +385,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kSetDimensionSize>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   if (absl::MakeConstSpan(kept) != sizes) std::memset(out.mutable_data(), 0, out.byte_count());
   if (out.element_count() == 0 || in.element_count() == 0) return out;
-  CopyStrided(kept, in.element_bytes(), {in.bytes(), ElementStrides(in.shape())},
-              {out.mutable_bytes(), ElementStrides(out.shape())});
+  MoveBox(kept, in.element_bytes(), {in.bytes(), ElementStrides(in.shape())},
+          {out.mutable_bytes(), ElementStrides(out.shape())}, [&op] { return op.run.IsStopped(); });
   return out;
 }
 

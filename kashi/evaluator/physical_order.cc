@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/base/check.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
-#include "kashi/literal/strided_copy.h"
+#include "kashi/evaluator/array_mover.h"
 #include "kashi/literal/strided_walk.h"
+#include "kashi/relayout/placement.h"
 
 namespace kashi::internal {
 namespace {
 
-// A table of a longer dimension costs more than it saves.
-constexpr int64_t kLongestTable = 1 << 20;
 constexpr int64_t kElementsPerTask = 16 * 1024;
 
 // Sizes of the physical dimensions before tiling, most major first.
@@ -31,6 +31,26 @@ bool MergesDimensions(const Layout& layout) {
   return absl::c_any_of(layout.tiles(), [](const Tile& tile) {
     return absl::c_linear_search(tile.dimensions(), Tile::kCombineDimension);
   });
+}
+
+// Whether each tile divides what the tiles before it cut into tiles. Entries of a tile that reach beyond those count whole
+// tiles, and divide anything.
+//
+//   T(8,128)(2,1): 2 divides 8, 1 divides 128        T(8,128)(3,1): 3 does not divide 8
+bool TilesDivide(const Layout& layout) {
+  DimensionVector within;  // sizes within tiles, most major first
+  for (const Tile& tile : layout.tiles()) {
+    const absl::Span<const int64_t> sizes = tile.dimensions();
+    const size_t both = std::min(within.size(), sizes.size());
+    for (size_t i = 0; i < both; ++i) {
+      int64_t& around = within[within.size() - both + i];
+      const int64_t size = sizes[sizes.size() - both + i];
+      if (around % size != 0) return false;
+      around /= size;
+    }
+    within.insert(within.end(), sizes.begin(), sizes.end());
+  }
+  return true;
 }
 
 // Whether the tile leaves the order of elements as it is: it covers whole rows. Padding is then at the end only.
@@ -111,27 +131,9 @@ absl::StatusOr<PhysicalOrder> PhysicalOrder::Make(const Shape& shape) {
   KASHI_ASSIGN_OR_RETURN(IndexMap map, IndexMap::Make(with_layout));
   PhysicalOrder order(std::move(with_layout), std::move(map));
   if (order.map_.element_count() <= 1 || IsLinear(order.shape_)) return order;  // one element is at position 0
-  const bool is_short = absl::c_all_of(order.map_.dimensions(), [](int64_t size) { return size <= kLongestTable; });
-  order.kind_ = is_short && !MergesDimensions(order.shape_.layout()) ? Kind::kSeparable : Kind::kMapped;
-  if (order.kind_ == Kind::kSeparable) order.MakeTables();
+  const Layout& layout = order.shape_.layout();
+  order.kind_ = !MergesDimensions(layout) && TilesDivide(layout) ? Kind::kTiled : Kind::kMapped;
   return order;
-}
-
-// Every digit of a position belongs to one dimension, if no tile merges two: positions are sums of what each adds.
-void PhysicalOrder::MakeTables() {
-  constexpr int64_t kShortestRun = 4;
-  DimensionVector index(map_.rank(), 0);
-  for (int d = 0; d < map_.rank(); ++d) {
-    std::vector<int64_t>& table = tables_.emplace_back(map_.dimensions()[d]);
-    for (index[d] = 0; index[d] < map_.dimensions()[d]; ++index[d]) table[index[d]] = map_.LogicalToPhysical(index);
-    index[d] = 0;
-  }
-  const std::vector<int64_t>& last = tables_.back();
-  for (size_t i = 0; i < last.size(); ++i) {
-    if (i == 0 || last[i] != last[i - 1] + 1) runs_.push_back({static_cast<int64_t>(i), last[i], 0});
-    ++runs_.back().length;
-  }
-  if (static_cast<int64_t>(runs_.size()) * kShortestRun > static_cast<int64_t>(last.size())) runs_.clear();
 }
 
 bool PhysicalOrder::IsRowMajor() const { return kind_ == Kind::kLinear && IsStoredRowMajor(shape_); }
@@ -146,95 +148,68 @@ bool PhysicalOrder::AreEqual(const PhysicalOrder& a, const PhysicalOrder& b) {
 }
 
 // Rows [begin, end) of the logical array, a row being the last dimension.
-template <int kBytes, bool kSpread>
-void PhysicalOrder::MoveRows(int64_t begin, int64_t end, const char* from, char* to) const {
-  const auto move = [&](int64_t logical, int64_t physical, int64_t n) {
-    const int64_t from_place = kSpread ? logical : physical, to_place = kSpread ? physical : logical;
-    if (n == 1) {
-      std::memcpy(to + to_place * kBytes, from + from_place * kBytes, kBytes);
-    } else {
-      std::memcpy(to + to_place * kBytes, from + from_place * kBytes, n * kBytes);
-    }
-  };
+template <bool kSpread>
+void PhysicalOrder::MoveMappedRows(int64_t begin, int64_t end, const char* from, int element_bytes, char* to) const {
   const absl::Span<const int64_t> sizes = map_.dimensions();
   const size_t last = sizes.size() - 1;
   DimensionVector index(sizes.size(), 0);
   int64_t rest = begin;
   for (size_t d = last; d-- > 0; rest /= sizes[d]) index[d] = rest % sizes[d];
-  for (int64_t row = begin; row < end; ++row) {
-    const int64_t logical = row * sizes[last];
-    if (kind_ == Kind::kMapped) {
-      for (index[last] = 0; index[last] < sizes[last]; ++index[last]) {
-        move(logical + index[last], map_.LogicalToPhysical(index), 1);
-      }
-    } else {
-      int64_t base = 0;
-      for (size_t d = 0; d < last; ++d) base += tables_[d][index[d]];
-      const int64_t* table = tables_[last].data();
-      for (const Run& run : runs_) move(logical + run.begin, base + run.position, run.length);
-      for (int64_t i = 0; runs_.empty() && i < sizes[last]; ++i) move(logical + i, base + table[i], 1);
-    }
-    for (size_t d = last; d-- > 0; index[d] = 0) {
+  for (int64_t logical = begin * sizes[last]; logical < end * sizes[last]; ++logical) {
+    const int64_t physical = map_.LogicalToPhysical(index);
+    const int64_t from_place = kSpread ? logical : physical, to_place = kSpread ? physical : logical;
+    std::memcpy(to + to_place * element_bytes, from + from_place * element_bytes, element_bytes);
+    for (size_t d = sizes.size(); d-- > 0; index[d] = 0) {
       if (++index[d] < sizes[d]) break;
     }
   }
 }
 
-template <int kBytes, bool kSpread>
-void PhysicalOrder::Move(const char* from, char* to, StopFunction is_stopped) const {
+template <bool kSpread>
+void PhysicalOrder::MoveMapped(const char* from, int element_bytes, char* to, StopFunction is_stopped) const {
   const int64_t row = map_.dimensions().back();
   const int64_t rows_per_task = std::max<int64_t>(1, kElementsPerTask / row);
   ParallelFor(map_.element_count() / row, rows_per_task, [&](int64_t begin, int64_t end, int) {
     for (int64_t at = begin; at < end && !is_stopped(); at += std::min(rows_per_task, end - at)) {
-      MoveRows<kBytes, kSpread>(at, at + std::min(rows_per_task, end - at), from, to);
+      MoveMappedRows<kSpread>(at, at + std::min(rows_per_task, end - at), from, element_bytes, to);
     }
   });
 }
 
-void PhysicalOrder::Spread(const char* logical, int element_bytes, char* physical, StopFunction is_stopped) const {
+// The plan sees words of the elements' size, from the first element on.
+template <bool kSpread>
+void PhysicalOrder::MoveTiled(const char* from, int element_bytes, char* to, StopFunction is_stopped) const {
+  Shape words = shape_;
+  words.set_element_type(WordTypeOfBytes(element_bytes));
+  words.mutable_layout()->set_element_size_in_bits(0);
+  words.mutable_layout()->set_dynamic_shape_metadata_prefix_bytes(0);
+  DimensionVector strides = ElementStrides(LayoutUtil::GetWithDefaultLayout(words));
+  for (int64_t& stride : strides) stride *= element_bytes;
+  const absl::StatusOr<Placement> physical = Placement::OfLayout(words);
+  const absl::StatusOr<Placement> logical = Placement::OfStrides(words.element_type(), words.dimensions(), strides);
+  KASHI_CHECK(physical.ok() && logical.ok()) << physical.status() << logical.status();
+  const absl::Span<const int64_t> minor_to_major = words.layout().minor_to_major();
+  const DimensionVector cut_order(minor_to_major.rbegin(), minor_to_major.rend());
+  MoveBetween(kSpread ? *logical : *physical, from, kSpread ? *physical : *logical, to, cut_order, is_stopped);
+}
+
+template <bool kSpread>
+void PhysicalOrder::Move(const char* from, int element_bytes, char* to, StopFunction is_stopped) const {
   if (map_.element_count() == 0) return;
-  if (kind_ == Kind::kLinear) {
-    const Shape row_major = LayoutUtil::GetWithDefaultLayout(shape_);
-    return CopyStridedUntil(map_.dimensions(), element_bytes, {logical, ElementStrides(row_major)},
-                            {physical, ElementStrides(shape_)}, is_stopped);
-  }
-  switch (element_bytes) {
-    case 1:
-      return Move<1, true>(logical, physical, is_stopped);
-    case 2:
-      return Move<2, true>(logical, physical, is_stopped);
-    case 4:
-      return Move<4, true>(logical, physical, is_stopped);
-    case 8:
-      return Move<8, true>(logical, physical, is_stopped);
-    case 16:
-      return Move<16, true>(logical, physical, is_stopped);
-    default:
-      KASHI_LOG_FATAL() << "elements of " << element_bytes << " bytes";
-  }
+  if (kind_ == Kind::kTiled) return MoveTiled<kSpread>(from, element_bytes, to, is_stopped);
+  if (kind_ == Kind::kMapped) return MoveMapped<kSpread>(from, element_bytes, to, is_stopped);
+  const DimensionVector logical = ElementStrides(LayoutUtil::GetWithDefaultLayout(shape_));
+  const DimensionVector physical = ElementStrides(shape_);
+  MoveBox(map_.dimensions(), element_bytes, {from, kSpread ? logical : physical}, {to, kSpread ? physical : logical},
+          is_stopped);
+}
+
+void PhysicalOrder::Spread(const char* logical, int element_bytes, char* physical, StopFunction is_stopped) const {
+  Move<true>(logical, element_bytes, physical, is_stopped);
 }
 
 void PhysicalOrder::Collect(const char* physical, int element_bytes, char* logical, StopFunction is_stopped) const {
-  if (map_.element_count() == 0) return;
-  if (kind_ == Kind::kLinear) {
-    const Shape row_major = LayoutUtil::GetWithDefaultLayout(shape_);
-    return CopyStridedUntil(map_.dimensions(), element_bytes, {physical, ElementStrides(shape_)},
-                            {logical, ElementStrides(row_major)}, is_stopped);
-  }
-  switch (element_bytes) {
-    case 1:
-      return Move<1, false>(physical, logical, is_stopped);
-    case 2:
-      return Move<2, false>(physical, logical, is_stopped);
-    case 4:
-      return Move<4, false>(physical, logical, is_stopped);
-    case 8:
-      return Move<8, false>(physical, logical, is_stopped);
-    case 16:
-      return Move<16, false>(physical, logical, is_stopped);
-    default:
-      KASHI_LOG_FATAL() << "elements of " << element_bytes << " bytes";
-  }
+  Move<false>(physical, element_bytes, logical, is_stopped);
 }
 
 }  // namespace kashi::internal

@@ -4,7 +4,7 @@
 #define KASHI_EVALUATOR_PHYSICAL_ORDER_H_
 
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -17,7 +17,7 @@ namespace kashi::internal {
 
 class PhysicalOrder {
  public:
-  // Errors are those of IndexMap::Make. A shape without layout has the default one. Cost: up to the sum of the dimensions.
+  // Errors are those of IndexMap::Make. A shape without layout has the default one.
   static absl::StatusOr<PhysicalOrder> Make(const Shape& shape);
 
   const Shape& shape() const { return shape_; }
@@ -34,29 +34,24 @@ class PhysicalOrder {
   void Collect(const char* physical, int element_bytes, char* logical, StopFunction is_stopped = NeverStopped) const;
 
  private:
-  // How positions come about:
-  //   kLinear    sum_d i_d * stride_d           no tiles, or tiles that change nothing
-  //   kSeparable sum_d table_d[i_d]             any tiles, but for those that merge dimensions
-  //   kMapped    IndexMap
-  enum class Kind { kLinear, kSeparable, kMapped };
-  // Neighbours along the last dimension that are neighbours in memory.
-  struct Run {
-    int64_t begin;
-    int64_t position;
-    int64_t length;
-  };
+  // How elements are moved:
+  //   kLinear  MoveBox           no tiles, or tiles that change nothing: positions are sum_d i_d * stride_d
+  //   kTiled   a relayout plan   tiles within tiles that they divide
+  //   kMapped  IndexMap          tiles that merge dimensions, or do not divide the tile around them
+  enum class Kind { kLinear, kTiled, kMapped };
   PhysicalOrder(Shape shape, IndexMap map) : shape_(std::move(shape)), map_(std::move(map)) {}
-  void MakeTables();
-  template <int kBytes, bool kSpread>
-  void Move(const char* from, char* to, StopFunction is_stopped) const;
-  template <int kBytes, bool kSpread>
-  void MoveRows(int64_t begin, int64_t end, const char* from, char* to) const;
+  template <bool kSpread>
+  void Move(const char* from, int element_bytes, char* to, StopFunction is_stopped) const;
+  template <bool kSpread>
+  void MoveTiled(const char* from, int element_bytes, char* to, StopFunction is_stopped) const;
+  template <bool kSpread>
+  void MoveMapped(const char* from, int element_bytes, char* to, StopFunction is_stopped) const;
+  template <bool kSpread>
+  void MoveMappedRows(int64_t begin, int64_t end, const char* from, int element_bytes, char* to) const;
 
   Shape shape_;
   IndexMap map_;
   Kind kind_ = Kind::kLinear;
-  std::vector<std::vector<int64_t>> tables_;
-  std::vector<Run> runs_;  // of the last dimension, where they are long
 };
 
 }  // namespace kashi::internal
