@@ -74,6 +74,13 @@ MoveLoops LoopsOf(absl::Span<const int64_t> bounds, absl::Span<const int64_t> so
   return merged;
 }
 
+// Whether even a kept plan takes longer to find than the walk: known without loops, as each tiny operation asks.
+bool IsSmall(absl::Span<const int64_t> bounds) {
+  int64_t elements = 1;
+  for (int64_t bound : bounds) elements *= bound;
+  return elements < kElementsWorthKeptPlan;
+}
+
 int64_t ElementsOf(const MoveLoops& loops) {
   int64_t elements = 1;
   for (const MoveLoop& loop : loops) elements *= loop.bound;
@@ -101,7 +108,7 @@ bool PlanIsFaster(const MoveLoops& loops, int element_bytes) {
 
 BoxRoute RouteOfLoops(const MoveLoops& loops, int element_bytes) {
   const int64_t elements = ElementsOf(loops);
-  if (elements < kElementsWorthKeptPlan || !PlanIsFaster(loops, element_bytes)) return BoxRoute::kWalk;
+  if (!PlanIsFaster(loops, element_bytes)) return BoxRoute::kWalk;
   return elements < kElementsWorthPlan ? BoxRoute::kPlanIfAgain : BoxRoute::kPlan;
 }
 
@@ -269,6 +276,7 @@ void MoveBetween(const Placement& from, const void* source, const Placement& to,
 
 BoxRoute RouteOf(absl::Span<const int64_t> bounds, int element_bytes, absl::Span<const int64_t> source_strides,
                  absl::Span<const int64_t> target_strides) {
+  if (IsSmall(bounds)) return BoxRoute::kWalk;
   return RouteOfLoops(LoopsOf(bounds, source_strides, target_strides), element_bytes);
 }
 
@@ -276,6 +284,7 @@ void MoveBox(absl::Span<const int64_t> bounds, int element_bytes, StridedSource 
              StopFunction is_stopped) {
   KASHI_CHECK(bounds.size() == source.strides.size() && bounds.size() == target.strides.size());
   if (std::any_of(bounds.begin(), bounds.end(), [](int64_t bound) { return bound <= 0; })) return;
+  if (IsSmall(bounds)) return CopyStridedUntil(bounds, element_bytes, source, target, is_stopped);
   BoxKey key{LoopsOf(bounds, source.strides, target.strides), element_bytes, false};
   const BoxRoute route = RouteOfLoops(key.loops, element_bytes);
   if (route == BoxRoute::kPlan) {
