@@ -21,7 +21,8 @@
 namespace kashi::internal {
 namespace {
 
-// Measured on an AMD Zen 3 (docs/performance.md): a plan takes 2 to 6 µs to make, a walk takes 0.4 to 1.5 ns an element.
+// Measured on an AMD Zen 3 (docs/performance.md): a plan takes 2 to 6 µs to make, a walk takes 0.4 to 1.5 ns an
+// element.
 constexpr int64_t kElementsWorthPlan = 16 * 1024;
 constexpr int64_t kElementsWorthKeptPlan = 2 * 1024;
 // Shorter rows of copies, or of one element many times, cost a walk more than their bytes do.

@@ -1,4 +1,5 @@
-// How the evaluator moves elements that it does not look at: MoveBox between any strides, MoveBetween between any layouts.
+// How the evaluator moves elements that it does not look at: MoveBox between any strides, MoveBetween between any
+// layouts.
 //
 // MoveBox copies a box. Boxes that a relayout plan (kashi/relayout) moves
 // faster than a walk go through one; the others are walked (kashi/literal/strided_copy.h).
@@ -19,10 +20,10 @@
 
 namespace kashi::internal {
 
-// Copies a box of elements of 1, 2, 4, 8 or 16 bytes (dies for others); strides count elements. Strides of the source may be
-// 0 or negative; those of the target are positive, and no two elements of the target are at one place. The two sides must
-// not overlap. Uses the threads of ParallelFor. Ends early, with some of the box copied, when is_stopped(), which is asked
-// every few tens of megabytes.
+// Copies a box of elements of 1, 2, 4, 8 or 16 bytes (dies for others); strides count elements. Strides of the source
+// may be 0 or negative; those of the target are positive, and no two elements of the target are at one place. The two
+// sides must not overlap. Uses the threads of ParallelFor. Ends early, with some of the box copied, when
+// is_stopped(), which is asked every few tens of megabytes.
 void MoveBox(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target,
              StopFunction is_stopped = NeverStopped);
 
@@ -35,10 +36,10 @@ enum class BoxRoute {
 BoxRoute RouteOf(absl::Span<const int64_t> bounds, int element_bytes, absl::Span<const int64_t> source_strides,
                  absl::Span<const int64_t> target_strides);
 
-// Moves the elements of `from` to their places in `to`; bytes of the target that hold no element stay as they are. The
-// dimensions are cut into pieces, the first of `cut_order` first, between which is_stopped() is asked; then it ends early.
-// Pre: the same dimensions and element type; no byte is both source and target; the placements go through no index loop
-// (relayout_plan.h) if the arrays are large.
+// Moves the elements of `from` to their places in `to`; bytes of the target that hold no element stay as they are.
+// The dimensions are cut into pieces, the first of `cut_order` first, between which is_stopped() is asked; then it
+// ends early. Pre: the same dimensions and element type; no byte is both source and target; the placements go through
+// no index loop (relayout_plan.h) if the arrays are large.
 void MoveBetween(const Placement& from, const void* source, const Placement& to, void* target,
                  absl::Span<const int64_t> cut_order, StopFunction is_stopped);
 

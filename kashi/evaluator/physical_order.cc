@@ -33,8 +33,8 @@ bool MergesDimensions(const Layout& layout) {
   });
 }
 
-// Whether each tile divides what the tiles before it cut into tiles. Entries of a tile that reach beyond those count whole
-// tiles, and divide anything.
+// Whether each tile divides what the tiles before it cut into tiles. Entries of a tile that reach beyond those count
+// whole tiles, and divide anything.
 //
 //   T(8,128)(2,1): 2 divides 8, 1 divides 128        T(8,128)(3,1): 3 does not divide 8
 bool TilesDivide(const Layout& layout) {

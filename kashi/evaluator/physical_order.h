@@ -1,5 +1,6 @@
-// PhysicalOrder: where the elements of a value, which lie row-major, come to lie in memory under the layout of a shape; and
-// the fastest way there and back. IndexMap (kashi/array/index_map.h) has the truth; this moves whole arrays by it.
+// PhysicalOrder: where the elements of a value, which lie row-major, come to lie in memory under the layout of a
+// shape; and the fastest way there and back. IndexMap (kashi/array/index_map.h) has the truth; this moves whole
+// arrays by it.
 #ifndef KASHI_EVALUATOR_PHYSICAL_ORDER_H_
 #define KASHI_EVALUATOR_PHYSICAL_ORDER_H_
 
@@ -28,8 +29,8 @@ class PhysicalOrder {
   // Whether element k is at the same position in both orders, for all k. May miss some such orders.
   static bool AreEqual(const PhysicalOrder& a, const PhysicalOrder& b);
 
-  // Elements of 1, 2, 4, 8 or 16 bytes, map().padded_element_count() of them on the physical side. Spread leaves what is
-  // padding there alone. Both end early when is_stopped().
+  // Elements of 1, 2, 4, 8 or 16 bytes, map().padded_element_count() of them on the physical side. Spread leaves what
+  // is padding there alone. Both end early when is_stopped().
   void Spread(const char* logical, int element_bytes, char* physical, StopFunction is_stopped = NeverStopped) const;
   void Collect(const char* physical, int element_bytes, char* logical, StopFunction is_stopped = NeverStopped) const;
 
