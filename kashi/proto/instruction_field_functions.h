@@ -1,5 +1,5 @@
-// Internal to kashi/proto: the pair of functions that reads and writes one field of instructions. KASHI_READ and KASHI_WRITE
-// define them.
+// Internal to kashi/proto: the pair of functions that reads and writes one field of instructions. KASHI_READ and
+// KASHI_WRITE define them. Every pair is declared here, from fields.def, so that files may share them.
 #ifndef KASHI_PROTO_INSTRUCTION_FIELD_FUNCTIONS_H_
 #define KASHI_PROTO_INSTRUCTION_FIELD_FUNCTIONS_H_
 
