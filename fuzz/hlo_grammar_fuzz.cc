@@ -195,6 +195,6 @@ void CheckLaws(const std::string& text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   FuzzedDataProvider data(bytes, size);
-  kashi::CheckLaws(kashi::ModuleText(&data).Make());
+  kashi::internal::CheckLaws(kashi::internal::ModuleText(&data).Make());
   return 0;
 }

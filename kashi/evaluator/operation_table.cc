@@ -23,7 +23,7 @@ constexpr OperationTraits Given(ValueSource source) { return Computed().Source(s
 // begin and done of an asynchronous operation, and what else only passes tuples and tokens on.
 constexpr OperationTraits OfAnyValues() { return Computed().TakesAnyValue(); }
 
-constexpr TableRow kRows[] = {
+const TableRow kRows[] = {
     {HloOpcode::kAbs, Computed().Integers(&IntegerRules::Abs)},
     {HloOpcode::kAdd, Computed().IsAssociative().Integers(&IntegerRules::Add)},
     {HloOpcode::kAddDependency, SameAsOperand()},
@@ -136,7 +136,7 @@ struct Table : HloOpcodeFlags {
 #include "kashi/hlo/ir/ops.def"
     };
   }
-  static constexpr std::array<OperationTraits, HloOpcodeCount()> Traits() {
+  static std::array<OperationTraits, HloOpcodeCount()> Traits() {
     std::array<OperationTraits, HloOpcodeCount()> traits = {};
     for (const TableRow& row : kRows) traits[static_cast<size_t>(row.opcode)] = row.traits;
     return traits;
@@ -156,7 +156,7 @@ bool HasElementKernel(HloOpcode opcode) {
 }
 
 const OperationTraits& TraitsOf(HloOpcode opcode) {
-  static constexpr auto kTraits = Table::Traits();
+  static const auto kTraits = Table::Traits();
   return kTraits[static_cast<size_t>(opcode)];
 }
 
