@@ -46,8 +46,7 @@ std::optional<HloSharding> ParseShardingPrefix(internal::Lexer* lexer, const Sha
 // The whole of `text`. INVALID_ARGUMENT says where and why.
 absl::StatusOr<HloSharding> ParseSharding(absl::string_view text);
 
-// ---- Parts, which replica groups have too (collective_device_list.h).
-// ------------------------------------------------
+// ---- Parts, which replica groups have too (collective_device_list.h). -----------------------------------------------
 
 // [dims]<=[reshape]T(perm), or [dims]ids, which may continue what an earlier one has read.
 struct DevicesText {

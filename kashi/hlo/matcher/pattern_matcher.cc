@@ -141,8 +141,7 @@ bool MatchSingleUserOnly(const HloInstruction* instruction, const HloInstruction
   return Match(instruction, pattern, option);
 }
 
-// ---- Layouts
-// -----------------------------------------------------------------------------------------------------------
+// ---- Layouts --------------------------------------------------------------------------------------------------------
 
 LayoutPattern LayoutPattern::EqualTo(const Layout* layout) const {
   return With(
@@ -153,8 +152,7 @@ LayoutPattern LayoutPattern::EqualTo(const Layout* layout) const {
       absl::StrCat("equal to ", layout->ToString()));
 }
 
-// ---- Shapes
-// ------------------------------------------------------------------------------------------------------------
+// ---- Shapes ---------------------------------------------------------------------------------------------------------
 
 ShapePattern ShapePattern::EqualTo(const Shape* shape) const {
   return With(

@@ -106,8 +106,7 @@ HloInstructionPattern HloInstructionPattern::IsScalarOf(std::shared_ptr<const Li
                    value == nullptr ? "" : absl::StrCat(" with value ", value->ToStringWithoutShape())));
 }
 
-// ---- Their shape
-// -------------------------------------------------------------------------------------------------------
+// ---- Their shape ----------------------------------------------------------------------------------------------------
 
 HloInstructionPattern HloInstructionPattern::WithShape(const ShapePattern& shape) const {
   return With(
@@ -134,8 +133,7 @@ HloInstructionPattern HloInstructionPattern::WithElementType(PrimitiveType type)
   return WithShape(ShapePattern().WithElementType(type));
 }
 
-// ---- Their operands
-// ----------------------------------------------------------------------------------------------------
+// ---- Their operands -------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -207,8 +205,7 @@ HloInstructionPattern HloInstructionPattern::WithBinaryOperandsAnyOrder(const Hl
       });
 }
 
-// ---- Their users
-// -------------------------------------------------------------------------------------------------------
+// ---- Their users ----------------------------------------------------------------------------------------------------
 
 HloInstructionPattern HloInstructionPattern::WithOneUse() const {
   return With(
@@ -242,8 +239,7 @@ HloInstructionPattern HloInstructionPattern::WithAtMostNumUser(int64_t count) co
       absl::StrCat("which has at most ", count, " user", count == 1 ? "" : "s"));
 }
 
-// ---- Their attributes
-// --------------------------------------------------------------------------------------------------
+// ---- Their attributes -----------------------------------------------------------------------------------------------
 
 HloInstructionPattern HloInstructionPattern::WithParameterNum(int64_t number) const {
   return With(

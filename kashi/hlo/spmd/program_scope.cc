@@ -129,8 +129,7 @@ ProgramScope::Kind KindOf(const HloModule& module, const Evidence& evidence, std
   return module.config().num_partitions() > 1 ? ProgramScope::Kind::kPerDevice : ProgramScope::Kind::kOneDevice;
 }
 
-// ---- Shardings of the result
-// --------------------------------------------------------------------------------------------
+// ---- Shardings of the result ----------------------------------------------------------------------------------------
 
 using LeafShardings = std::vector<std::optional<HloSharding>>;
 

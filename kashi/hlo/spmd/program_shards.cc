@@ -40,8 +40,7 @@ absl::StatusOr<Literal> JoinArgument(absl::Span<const LiteralSlice> shards, cons
   return JoinLiterals(shards, sharding, whole);
 }
 
-// ---- Possible shardings
-// -------------------------------------------------------------------------------------------------
+// ---- Possible shardings ---------------------------------------------------------------------------------------------
 
 // Goes through the ways to put each axis of a mesh to a dimension of an array, or to none.
 class AxisChooser {

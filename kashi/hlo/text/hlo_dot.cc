@@ -34,8 +34,7 @@ absl::string_view ColorOf(const HloInstruction& instruction) {
   return "#d9f7d6";
 }
 
-// ---- What is shown
-// --------------------------------------------------------------------------------------------------------
+// ---- What is shown --------------------------------------------------------------------------------------------------
 
 using Instructions = absl::flat_hash_set<const HloInstruction*>;
 using Computations = std::vector<const HloComputation*>;
@@ -129,8 +128,7 @@ Selection Select(const HloModule& module, const HloDotOptions& options) {
   return selection;
 }
 
-// ---- Labels
-// ---------------------------------------------------------------------------------------------------------------
+// ---- Labels ---------------------------------------------------------------------------------------------------------
 
 // "{1, 2, 3, ...}": the first values of an array; empty for anything else.
 std::string ValuesOf(const HloInstruction& constant) {

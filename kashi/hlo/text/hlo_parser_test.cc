@@ -203,8 +203,7 @@ TEST(HloParserTest, NamesTheSource) {
   EXPECT_THAT(std::string(module.status().message()), testing::StartsWith("x.hlo:2:1: error: "));
 }
 
-// ---- Shapes that the text does not write, and that grow
-// ----------------------------------------------------------------
+// ---- Shapes that the text does not write, and that grow -------------------------------------------------------------
 
 std::string ErrorOf(absl::string_view text) {
   const auto module = ParseAndReturnUnverifiedModule(text);
@@ -306,8 +305,7 @@ TEST(HloParserTest, RecoveryModulesShareTheLimits) {
   EXPECT_THAT(ErrorOf(text(20)), HasSubstr("in the recovery module: the shapes that the text leaves to be inferred"));
 }
 
-// ---- Parts of modules
-// ------------------------------------------------------------------------------------------------
+// ---- Parts of modules -----------------------------------------------------------------------------------------------
 
 TEST(HloParserTest, Window) {
   const auto window = ParseWindow("size=3x2 stride=2x1 pad=1_1x0_-1");

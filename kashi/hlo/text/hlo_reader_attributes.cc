@@ -26,8 +26,7 @@ bool HloReader::IsAnyAttribute(absl::string_view name) {
   return false;
 }
 
-// ---- The list
-// ----------------------------------------------------------------------------------------------------------
+// ---- The list -------------------------------------------------------------------------------------------------------
 
 // What the text may say of the instruction: of `add-start(…)` all that an add and an async-start have.
 absl::Span<const HloOpcodeAttribute> HloReader::AttributesOf(const Pending& pending) const {
@@ -170,8 +169,7 @@ bool HloReader::ReadWord(absl::string_view what, Parse parse, Enum* value) {
   return true;
 }
 
-// ---- Codecs
-// ----------------------------------------------------------------------------------------------------------
+// ---- Codecs ---------------------------------------------------------------------------------------------------------
 
 #define KASHI_READ(name)                  \
   template <HloField field, int argument> \

@@ -59,8 +59,7 @@ bool BeginsInstruction(absl::string_view text) {
 
 }  // namespace
 
-// ---- Errors
-// ----------------------------------------------------------------------------------------------------------
+// ---- Errors ---------------------------------------------------------------------------------------------------------
 
 bool HloReader::Error(size_t begin, size_t end, std::string message) {
   ++errors_;
@@ -95,8 +94,7 @@ bool HloReader::ErrorHere(absl::string_view expected) {
   return Error(begin, TokenEnd(begin), absl::StrCat("expects ", expected));
 }
 
-// ---- Names
-// -----------------------------------------------------------------------------------------------------------
+// ---- Names ----------------------------------------------------------------------------------------------------------
 
 absl::string_view HloReader::ReadName() {
   scan_.SkipSpace();
@@ -151,8 +149,7 @@ void HloReader::SkipInstruction(size_t begin) {
   scan_.Seek(std::min(text.find('\n', scan_.offset()), text.size()));
 }
 
-// ---- Computations
-// ----------------------------------------------------------------------------------------------------
+// ---- Computations ---------------------------------------------------------------------------------------------------
 
 // computation = ["ENTRY"] NAME ["(" params ")" "->" shape] "{" instructions "}" [", execution_thread=" STRING]
 bool HloReader::ReadComputation() {

@@ -121,8 +121,7 @@ bool HloReader::ReadOpcode(Pending* pending) {
                absl::StrCat("expects opcode but sees: ", word, ", error: Unknown opcode: ", word));
 }
 
-// ---- Shapes
-// ----------------------------------------------------------------------------------------------------------
+// ---- Shapes ---------------------------------------------------------------------------------------------------------
 
 bool HloReader::MayBeShape() {
   if (scan_.Peek() == '(') return true;
@@ -200,8 +199,7 @@ bool HloReader::ReadShape(SharedShape* shape) {
   return true;
 }
 
-// ---- Operands
-// --------------------------------------------------------------------------------------------------------
+// ---- Operands -------------------------------------------------------------------------------------------------------
 
 bool HloReader::ReadOperands(Pending* pending) {
   if (!scan_.Match('(')) return ErrorHere("'(' at the beginning of operands");

@@ -46,8 +46,7 @@ std::unique_ptr<HloModule> HloReader::ReadModule() {
   return std::move(module_);
 }
 
-// ---- Head
-// --------------------------------------------------------------------------------------------------------------
+// ---- Head -----------------------------------------------------------------------------------------------------------
 
 // ["HloModule" NAME {, attribute}]
 bool HloReader::ReadModuleHead() {
@@ -244,8 +243,7 @@ bool HloReader::ReadRecoveryTable() {
   return true;
 }
 
-// ---- Tables of source positions
-// ----------------------------------------------------------------------------------------
+// ---- Tables of source positions -------------------------------------------------------------------------------------
 
 // FileNames, FunctionNames, FileLocations, StackFrames: all four in this order, or none. The printed numbers of the
 // entries say nothing: an entry's number is its place.
@@ -313,8 +311,7 @@ bool HloReader::ReadFieldOfTable(absl::string_view name, int32_t* value) {
   return *value == number || Error(begin, scan_.offset(), absl::StrCat(name, " does not fit 32 bits"));
 }
 
-// ---- Computations
-// ------------------------------------------------------------------------------------------------------
+// ---- Computations ---------------------------------------------------------------------------------------------------
 
 bool HloReader::ReadComputations() {
   do {
@@ -365,8 +362,7 @@ bool HloReader::ReadSingleInstruction() {
   return FinishComputation(/*is_entry=*/true, "_", pending.begin);
 }
 
-// ---- What is settled at the end
-// ----------------------------------------------------------------------------------------
+// ---- What is settled at the end -------------------------------------------------------------------------------------
 
 bool HloReader::Finish() {
   if (finished_.empty()) return ErrorHere("a computation");

@@ -23,8 +23,7 @@ constexpr int kMaxLiteralDepth = 200;  // of tuples in `literal`
 
 }  // namespace
 
-// ---- One value
-// -------------------------------------------------------------------------------------------------------
+// ---- One value ------------------------------------------------------------------------------------------------------
 
 bool HloReader::ReadIntValue(int64_t* value) {
   const std::optional<int64_t> read = scan_.ReadInt();
@@ -78,8 +77,7 @@ bool HloReader::ReadShapeBraces(std::vector<Shape>* shapes) {
   return scan_.Match('}') || ErrorHere("'}' at the end of a list of shapes");
 }
 
-// ---- Lists
-// -----------------------------------------------------------------------------------------------------------
+// ---- Lists ----------------------------------------------------------------------------------------------------------
 
 bool HloReader::ReadIntLists(std::vector<Int64List>* lists) {
   if (!scan_.Match('{')) return ErrorHere("'{' at the beginning of a list of lists");
@@ -155,8 +153,7 @@ bool HloReader::ReadAliasingPairs(OutputOperandAliasingPairs* pairs) {
   return scan_.Match('}') || ErrorHere("'}' at the end of output_to_operand_aliasing");
 }
 
-// ---- Dimensions
-// ------------------------------------------------------------------------------------------------------
+// ---- Dimensions -----------------------------------------------------------------------------------------------------
 
 bool HloReader::ReadWindowText(kashi::Window* window) {
   if (scan_.Peek() != '{') return ErrorHere("'{' at the beginning of window");
@@ -196,8 +193,7 @@ bool HloReader::ReadPaddingText(PaddingConfig* padding) {
   return true;
 }
 
-// ---- Accuracy and literals
-// -------------------------------------------------------------------------------------------
+// ---- Accuracy and literals ------------------------------------------------------------------------------------------
 
 bool HloReader::ReadAccuracyText(ResultAccuracy* accuracy) {
   scan_.SkipSpace();
@@ -244,8 +240,7 @@ std::optional<kashi::Literal> HloReader::ReadLiteralWithShape(int depth) {
   return literal;
 }
 
-// ---- Devices
-// ---------------------------------------------------------------------------------------------------------
+// ---- Devices --------------------------------------------------------------------------------------------------------
 
 bool HloReader::ReadDeviceList(CollectiveDeviceList* devices) {
   Lexer lexer(scan_.text(), scan_.offset());

@@ -70,8 +70,7 @@ std::string FrontendAttributesToString(const FrontendAttributes& attributes) {
   return out.Take();
 }
 
-// ---- Names and shapes
-// --------------------------------------------------------------------------------------------------
+// ---- Names and shapes -----------------------------------------------------------------------------------------------
 
 void HloTextPrinter::PrintName(absl::string_view name) {
   if (options_.print_percent()) out_.Add('%');
@@ -92,8 +91,7 @@ void HloTextPrinter::PrintShape(const SharedShape& shape) {
   }
 }
 
-// ---- Instructions
-// ------------------------------------------------------------------------------------------------------
+// ---- Instructions ---------------------------------------------------------------------------------------------------
 
 void HloTextPrinter::PrintInstruction(const HloInstruction& instruction) {
   if (options_.canonicalize_instruction_names()) {
@@ -191,8 +189,7 @@ void HloTextPrinter::PrintConstant(const HloInstruction& instruction) {
   (*literal)->PrintWithoutShapeOneline(&out_);
 }
 
-// ---- Attributes
-// --------------------------------------------------------------------------------------------------------
+// ---- Attributes -----------------------------------------------------------------------------------------------------
 
 namespace {
 // The operation that the line of an async-start stands for, where the sugar says all of it; else null.
@@ -343,8 +340,7 @@ void HloTextPrinter::PrintBackendConfig(const HloInstruction& instruction) {
   }
 }
 
-// ---- Computations
-// ------------------------------------------------------------------------------------------------------
+// ---- Computations ---------------------------------------------------------------------------------------------------
 
 void HloTextPrinter::PrintComputation(const HloComputation& computation) {
   const HloModule* module = computation.parent();
@@ -414,8 +410,7 @@ void HloTextPrinter::PrintComputation(const HloComputation& computation,
   }
 }
 
-// ---- Modules
-// -----------------------------------------------------------------------------------------------------------
+// ---- Modules --------------------------------------------------------------------------------------------------------
 
 void HloTextPrinter::PrintModule(const HloModule& module) {
   module_ = &module;
@@ -513,8 +508,7 @@ void HloTextPrinter::PrintTables(const HloModule& module) {
   out_.Add("\n\n");
 }
 
-// ---- The members of the classes
-// ----------------------------------------------------------------------------------------
+// ---- The members of the classes -------------------------------------------------------------------------------------
 
 namespace {
 template <typename Print>

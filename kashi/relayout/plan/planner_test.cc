@@ -34,7 +34,7 @@ TEST(PlannerTest, ChoosesTheRouteOfLeastCost) {
       {"u8[3,1000]", "u8[3,1000]{0,1}", Route::kBoxes, false, "interleave of 3 rows"},
       {"s8[100]", "f32[100]", Route::kBoxes, false, "convert of 100"},
       {"s8[100,9]", "f32[100,9]{0,1}", Route::kBoxes, false, "convert blocks of"},
-      {"bf16[20,30,3]", "bf16[20,30,3]{0,1,2:T(4,128)(2,1)}", Route::kGroups, false, "groups of 6 as 8 bytes"},
+      {"bf16[20,30,3]", "bf16[20,30,3]{0,2,1:T(4,128)(2,1)}", Route::kGroups, false, "groups of 6 as 8 bytes"},
       {"bf16[3,1000]", "bf16[3,1000]{1,0:T(8,128)(2,1)}", Route::kTailsFilled, false, "tails of"},
       {"bf16[3,1000]{1,0:T(8,128)(2,1)}", "bf16[3,1000]", Route::kTailsRead, false, "tails of"},
       {"bf16[3000,98,300]{2,1,0:T(8,128)(2,1)}", "bf16[3000,98,300]", Route::kStrips, true, "in each strip interleave"},

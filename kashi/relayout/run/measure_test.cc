@@ -154,7 +154,7 @@ TEST(RelayoutPlanTest, MeasuredPlansMoveWhatOthersDo) {
 TEST(RelayoutPlanTest, WhatFitsNoMemoryIsNotMeasured) {
   RelayoutOptions options;
   options.measure = true;
-  const Placement from = Placement::OfStrides(U8, {2, 3}, {INT64_MAX / 2, INT64_MAX / 4}).value();
+  const Placement from = Placement::OfStrides(U8, {2, 3}, {int64_t{1} << 56, int64_t{1} << 54}).value();
   const Placement to = Placement::OfStrides(U8, {2, 3}, {3, 1}).value();
   EXPECT_EQ(RelayoutPlan::Make(from, to, options).status().code(), absl::StatusCode::kResourceExhausted);
 }
