@@ -11,14 +11,19 @@ if(KASHI_SANITIZE)
   target_compile_options(kashi_flags INTERFACE
     $<$<AND:$<BOOL:${KASHI_FUZZ}>,$<BOOL:$<TARGET_PROPERTY:KASHI_UNFUZZED>>>:-fno-sanitize=fuzzer-no-link,undefined>)
 endif()
-# Most tests' code runs once: to optimise it costs more than it saves.
-if(KASHI_SANITIZE)
-  set(unoptimised -O0)
-else()
-  set(unoptimised -O1)
-endif()
-target_compile_options(kashi_flags INTERFACE
-  $<$<AND:$<BOOL:$<TARGET_PROPERTY:KASHI_UNOPTIMISED>>,$<NOT:$<CONFIG:Debug>>>:${unoptimised}>)
+# How far a target of ours is optimised, if not as the build type says: its property KASHI_OPTIMISATION, such as -O1. Most
+# code of tests runs once, so to optimise it costs more time than it saves; the same holds for the command's, where
+# all long loops are in the rooms. Only the rooms that loop over elements gain from -O3.
+target_compile_options(kashi_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:$<TARGET_PROPERTY:KASHI_OPTIMISATION>>)
+# kashi_optimise(TARGET RELEASE SANITIZED): the property for a release build, and for one with sanitizers; "" changes
+# nothing.
+function(kashi_optimise target release sanitized)
+  set(value "${release}")
+  if(KASHI_SANITIZE)
+    set(value "${sanitized}")
+  endif()
+  set_target_properties(${target} PROPERTIES KASHI_OPTIMISATION "${value}")
+endfunction()
 
 # kashi_precompile(TARGET CARRIER header…)
 #
@@ -77,7 +82,8 @@ function(kashi_unity target alone parts)
   endforeach()
 endfunction()
 
-# kashi_room(NAME [LONG_TESTS] [FOLDERS folder…] [DEPENDS room…] [LIBRARIES target…] [ALONE regex] [PARTS letters…])
+# kashi_room(NAME [LONG_TESTS] [O2] [FOLDERS folder…] [DEPENDS room…] [LIBRARIES target…] [ALONE regex]
+#            [PARTS letters…])
 #
 # Makes the library kashi_NAME (alias kashi::NAME) of the *.cc files of the folder NAME. A room in a folder of rooms is
 # named FOLDER/NAME: its library is kashi_FOLDER_NAME, alias kashi::FOLDER_NAME. Beside a file x.cc may stand
@@ -85,13 +91,15 @@ endfunction()
 #                too
 #   x_bench.cc   a micro benchmark: all of a room's benchmarks are one program, kashi_NAME_bench
 # so that adding a file to a room needs no edit here. FOLDERS: folders of the room's that hold more of its files.
-# LONG_TESTS says that its tests loop for long: they are optimised, and ctest starts them first. ALONE, PARTS: see
-# kashi_unity. Kernels that unroll by vectors: with all of a fuzzer's instrumentation a compiler takes ten minutes for
-# one. What can go wrong there is an access beyond an array, which is left.
+# LONG_TESTS: its tests loop for long, so they are optimised a little, and ctest starts them first. O2: the room has no
+# loops over elements that -O3 makes faster. ALONE, PARTS: see kashi_unity.
+
+# Kernels that unroll by vectors: with all of a fuzzer's instrumentation a compiler takes ten minutes for one. What can
+# go wrong there is an access beyond an array; AddressSanitizer is left on.
 set(KASHI_UNROLLED_KERNELS kernels/interleave_kernel.cc kernels/streamed_transpose.cc kernels/transpose_kernels.cc)
 
 function(kashi_room place)
-  cmake_parse_arguments(ROOM "LONG_TESTS" "ALONE" "FOLDERS;DEPENDS;LIBRARIES;PARTS" ${ARGN})
+  cmake_parse_arguments(ROOM "LONG_TESTS;O2" "ALONE" "FOLDERS;DEPENDS;LIBRARIES;PARTS" ${ARGN})
   string(REPLACE / _ name ${place})
   string(REGEX REPLACE "/.*" "" house ${place})
   set(sources)
@@ -126,6 +134,9 @@ function(kashi_room place)
   target_include_directories(kashi_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_compile_features(kashi_${name} PUBLIC cxx_std_17)
   target_link_libraries(kashi_${name} PUBLIC ${rooms} ${ROOM_LIBRARIES} PRIVATE $<BUILD_INTERFACE:kashi_flags>)
+  if(ROOM_O2 AND NOT KASHI_PRECOMPILED_HEADERS)  # precompiled headers are made with the flags of kashi_base
+    kashi_optimise(kashi_${name} -O2 "")
+  endif()
   kashi_precompile(kashi_${name} kashi_base ${KASHI_COMMON_HEADERS})
   kashi_unity(kashi_${name} "${ROOM_ALONE}" "${ROOM_PARTS}" ${sources})
   set_property(GLOBAL APPEND PROPERTY KASHI_ROOMS kashi_${name})
@@ -155,8 +166,9 @@ function(kashi_room_tests program room tests alone long)
     if(long)
       set(carrier kashi_literal_test)
       set_tests_properties(${program} PROPERTIES COST 100)
+      kashi_optimise(${target} -O1 "")
     else()
-      set_target_properties(${target} PROPERTIES KASHI_UNOPTIMISED ON)
+      kashi_optimise(${target} -O0 -O0)
     endif()
     kashi_precompile(${target} ${carrier} ${KASHI_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
   endif()

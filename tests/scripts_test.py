@@ -331,6 +331,29 @@ class ReadmeTest(unittest.TestCase):
         self.assertTrue(version.startswith(needed + "."))
 
 
+class VerbsTest(unittest.TestCase):
+    """Each verb of cli/verbs.def is documented, and fuzzed if it reads files."""
+
+    ABOUT_THE_COMMAND = {"version", "completions", "man"}
+
+    def setUp(self):
+        self.verbs = [name.lower() for name in re.findall(r"^KASHI_VERB\((\w+)\)", (ROOT / "cli/verbs.def").read_text(), re.M)]
+        self.assertGreater(len(self.verbs), 10)
+
+    def missing_from(self, file, line_of_verb):
+        text = (ROOT / file).read_text()
+        return {verb for verb in self.verbs if not re.search(line_of_verb.format(verb), text, re.M)}
+
+    def test_the_readme_has_all_that_work_on_arrays_and_programs(self):
+        self.assertEqual(self.missing_from("README.md", r"^\|.*`kashi {}`"), self.ABOUT_THE_COMMAND)
+
+    def test_the_reference_has_all(self):
+        self.assertEqual(self.missing_from("docs/command.md", r"kashi {}\b"), set())
+
+    def test_the_fuzzer_runs_all_that_read_files(self):
+        self.assertEqual(self.missing_from("fuzz/verbs_fuzz.cc", r'^    "{} '), self.ABOUT_THE_COMMAND | {"ops"})
+
+
 class IncludesTest(unittest.TestCase):
     CMAKE = """set(ABSL absl::base absl::strings)  # kashi_room(none)
 kashi_room(base LIBRARIES ${ABSL} Threads::Threads)

@@ -43,7 +43,7 @@ class Memory {
   int64_t bytes_;
 };
 
-struct Case {
+struct InterleaveCase {
   int64_t element_bytes;
   int64_t rows;
   int64_t columns;
@@ -54,7 +54,7 @@ struct Case {
   bool streams;
 };
 
-std::string ToString(const Case& c) {
+std::string ToString(const InterleaveCase& c) {
   return absl::StrCat(c.is_back ? "run to " : "", c.rows, " rows of ", c.columns, " elements of ", c.element_bytes,
                       " bytes, ", c.gap, " bytes apart, shifts ", c.from_shift, " and ", c.to_shift,
                       c.streams ? ", past the caches" : "");
@@ -62,7 +62,7 @@ std::string ToString(const Case& c) {
 
 // Two by three interleavings, with a gap between neighbours.
 struct Sides {
-  explicit Sides(const Case& c) {
+  explicit Sides(const InterleaveCase& c) {
     const int64_t row = c.columns * c.element_bytes, stride = row + c.gap, run = c.rows * row;
     const InterleaveJob::Repeat of_rows[] = {{2, 0, c.rows * stride}, {3, 0, 2 * c.rows * stride}};
     const InterleaveJob::Repeat of_run[] = {{2, 0, run + 1}, {3, 0, 2 * run + 2 + c.gap}};
@@ -82,7 +82,7 @@ struct Sides {
 };
 
 // The obvious loop.
-void MoveElements(const Case& c, const InterleaveJob& job) {
+void MoveElements(const InterleaveCase& c, const InterleaveJob& job) {
   const int64_t bytes = c.element_bytes;
   for (int64_t i = 0; i < job.inner.count * job.outer.count; ++i) {
     const int64_t outer = i / job.inner.count, inner = i % job.inner.count;
@@ -97,7 +97,7 @@ void MoveElements(const Case& c, const InterleaveJob& job) {
   }
 }
 
-::testing::AssertionResult Moves(const Case& c, std::mt19937_64& random) {
+::testing::AssertionResult Moves(const InterleaveCase& c, std::mt19937_64& random) {
   const Sides sides(c);
   Memory from(sides.from_bytes, c.from_shift), to(sides.to_bytes, c.to_shift), expected(sides.to_bytes, c.to_shift);
   for (char& byte : from.All()) byte = static_cast<char>(random());

@@ -1,9 +1,9 @@
-// RowFunctionFor: the way from one form to another, step by step.
+// RowFunctionFor: the way from one form to another, stage by stage.
 //
 //   s4 E(4) -> s4 E(8)      unpack
 //   s4 E(4) -> bf16         unpack   s8 -> f32   f32 -> bf16
 //   s64 -> f8e5m2                    s64 -> f32  f32 -> f8e5m2     rounds twice, as ConvertElement does
-//   f64 -> f8e5m2                    f64 -> f32  f32 -> f8e5m2     rounds once: the first step rounds to odd
+//   f64 -> f8e5m2                    f64 -> f32  f32 -> f8e5m2     rounds once: the first stage rounds to odd
 //   c64 E(64) -> u1 E(1)             c64 -> f32  f32 -> u1   pack
 //
 // So a few loops serve all pairs of types; those between f32 and the others carry nearly all of them.
@@ -21,7 +21,7 @@
 namespace kashi::internal {
 namespace {
 
-using Step = RowFunction::Step;
+using Stage = RowFunction::Stage;
 
 int BitsOf(PrimitiveType type) { return GetPrimitiveTypeInfo(type).bits; }
 int NativeSlotOf(PrimitiveType type) { return 8 * GetPrimitiveTypeInfo(type).bytes; }
@@ -31,24 +31,24 @@ bool IsNarrowFloat(PrimitiveType type) { return primitive_util::IsFloatingPointT
 
 // ---- Steps that are neither packed nor loops
 
-void CopyBytes(const Step& step, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
-  CopyRow(to + to_bit / 8, from + from_bit / 8, count * (step.from_slot / 8));
+void CopyBytes(const Stage& stage, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
+  CopyRow(to + to_bit / 8, from + from_bit / 8, count * (stage.from_slot / 8));
 }
 
-void RunLoop(const Step& step, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
-  step.loop(from + from_bit / 8, to + to_bit / 8, count);
+void RunLoop(const Stage& stage, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
+  stage.loop(from + from_bit / 8, to + to_bit / 8, count);
 }
 
 // From any whole bytes to any others. Slow and rare: an E(24), a c64 in an E(128).
-void ResizeSlots(const Step& step, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
-  const int from_bytes = step.from_slot / 8, to_bytes = step.to_slot / 8, unused = 128 - step.bits;
+void ResizeSlots(const Stage& stage, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
+  const int from_bytes = stage.from_slot / 8, to_bytes = stage.to_slot / 8, unused = 128 - stage.bits;
   const char* source = from + from_bit / 8;
   char* target = to + to_bit / 8;
   for (int64_t i = 0; i < count; ++i, source += from_bytes, target += to_bytes) {
     unsigned __int128 value = 0;
     std::memcpy(&value, source, from_bytes);
     value <<= unused;
-    value = step.is_signed ? static_cast<unsigned __int128>(static_cast<__int128>(value) >> unused) : value >> unused;
+    value = stage.is_signed ? static_cast<unsigned __int128>(static_cast<__int128>(value) >> unused) : value >> unused;
     std::memcpy(target, &value, to_bytes);
   }
 }
@@ -116,15 +116,15 @@ class RowFunctionBuilder {
     return primitive_util::IsSignedIntegralType(type) && !IsNarrowInteger(type);
   }
 
-  void Add(Step::Function function, int from_slot, int to_slot, PrimitiveType type, bool is_signed) {
-    AddStep({function, nullptr, from_slot, to_slot, BitsOf(type), is_signed});
+  void Add(Stage::Function function, int from_slot, int to_slot, PrimitiveType type, bool is_signed) {
+    AddStage({function, nullptr, from_slot, to_slot, BitsOf(type), is_signed});
   }
   void AddLoop(ConvertLoop loop, int from_slot, int to_slot) {
-    AddStep({&RunLoop, loop, from_slot, to_slot, from_slot, false});
+    AddStage({&RunLoop, loop, from_slot, to_slot, from_slot, false});
   }
-  void AddStep(const Step& step) {
-    KASHI_CHECK(result_.num_steps_ < RowFunction::kMaxSteps);
-    result_.steps_[result_.num_steps_++] = step;
+  void AddStage(const Stage& stage) {
+    KASHI_CHECK(result_.num_stages_ < RowFunction::kMaxStages);
+    result_.stages_[result_.num_stages_++] = stage;
   }
 
   // As integers of such sizes are widened and cut; bits above the element's are right where it then fills its slot, or
@@ -175,7 +175,7 @@ class RowFunctionBuilder {
       if (loop != nullptr) AddLoop(loop, NativeSlotOf(type), NativeSlotOf(next));
     }
     if (to.slot_bits != native_to) Move(to.type, native_to, static_cast<int>(to.slot_bits), IsExtendedBySign(to.type));
-    if (result_.num_steps_ == 0) Add(&CopyBytes, native_from, native_to, to.type, false);
+    if (result_.num_stages_ == 0) Add(&CopyBytes, native_from, native_to, to.type, false);
   }
 
   RowFunction result_;
@@ -187,14 +187,14 @@ void RowFunction::RunInPortions(const char* from, int64_t from_bit, char* to, in
   for (int64_t begin = 0; begin < count; begin += kPortion) {
     const int64_t size = std::min(kPortion, count - begin);
     const char* source = from;
-    int64_t source_bit = from_bit + begin * steps_[0].from_slot;
-    for (int i = 0; i + 1 < num_steps_; ++i) {
+    int64_t source_bit = from_bit + begin * stages_[0].from_slot;
+    for (int i = 0; i + 1 < num_stages_; ++i) {
       char* const target = buffers[i % 2];
-      steps_[i].function(steps_[i], source, source_bit, target, 0, size);
+      stages_[i].function(stages_[i], source, source_bit, target, 0, size);
       source = target;
       source_bit = 0;
     }
-    const Step& last = steps_[num_steps_ - 1];
+    const Stage& last = stages_[num_stages_ - 1];
     last.function(last, source, source_bit, to, to_bit + begin * last.to_slot, size);
   }
 }

@@ -16,11 +16,11 @@ class RowFunction {
  public:
   // One pass over a row. A function has one, or goes by way of forms between in portions that stay in the first cache:
   // s4 packed -> s8 -> f32 -> bf16.
-  struct Step {
-    using Function = void (*)(const Step& step, const char* from, int64_t from_bit, char* to, int64_t to_bit,
+  struct Stage {
+    using Function = void (*)(const Stage& stage, const char* from, int64_t from_bit, char* to, int64_t to_bit,
                               int64_t count);
     Function function;
-    void (*loop)(const char* from, char* to, int64_t count);  // for steps from whole bytes to whole bytes, or nullptr
+    void (*loop)(const char* from, char* to, int64_t count);  // for stages from whole bytes to whole bytes, or nullptr
     int from_slot;                                            // bits
     int to_slot;
     int bits;  // of the element in its slot
@@ -29,15 +29,15 @@ class RowFunction {
 
   // Nothing to call.
   RowFunction() = default;
-  explicit operator bool() const { return num_steps_ > 0; }
+  explicit operator bool() const { return num_stages_ > 0; }
 
   // Moves `count` elements. `from_bit` and `to_bit` are the bits before the first element, counted from the addresses
   // (they may exceed 8); multiples of the slot size (of 8, if that is more than 8). Bits of the target that are not the
   // row's keep their values (a byte that the row shares with others is read and written). The sides do not overlap.
   void operator()(const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) const {
-    if (count == 0) return;  // the steps may look at the first element's byte, and the addresses may be null
-    if (num_steps_ == 1) {
-      steps_[0].function(steps_[0], from, from_bit, to, to_bit, count);
+    if (count == 0) return;  // the stages may look at the first element's byte, and the addresses may be null
+    if (num_stages_ == 1) {
+      stages_[0].function(stages_[0], from, from_bit, to, to_bit, count);
     } else {
       RunInPortions(from, from_bit, to, to_bit, count);
     }
@@ -45,12 +45,12 @@ class RowFunction {
 
  private:
   friend class RowFunctionBuilder;
-  static constexpr int kMaxSteps = 8;
+  static constexpr int kMaxStages = 8;
 
   void RunInPortions(const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) const;
 
-  int num_steps_ = 0;
-  Step steps_[kMaxSteps];
+  int num_stages_ = 0;
+  Stage stages_[kMaxStages];
 };
 
 // How an element lies in memory: its type, and the bits of its slot (1, 2, 4, or a multiple of 8).

@@ -1,6 +1,6 @@
-// The steps of which RowFunctionFor makes its functions. Internal to row_functions*.cc.
+// The stages of which RowFunctionFor makes its functions. Internal to row_functions*.cc.
 //
-//   row_functions.cc          which steps lead from one form to another
+//   row_functions.cc          which stages lead from one form to another
 //   row_functions_packed.cc   between slots of 1, 2, 4 bits and bytes                       Highway
 //   row_functions_vector.cc   conversions that are worth vector code                        Highway
 //   row_functions_scalar.cc   all other conversions, by ConvertElement
@@ -18,12 +18,12 @@ namespace kashi::internal {
 using ConvertLoop = void (*)(const char* from, char* to, int64_t count);
 
 // From slots of 1, 2 or 4 bits to bytes, sign- or zero-extended from the slot; and the low bits of bytes to such slots.
-RowFunction::Step::Function UnpackFunction(int slot_bits, bool is_signed);
-RowFunction::Step::Function PackFunction(int slot_bits);
-// Between equal slots of step.from_slot bits, less than 8.
-RowFunction::Step::Function CopyPackedFunction();
+RowFunction::Stage::Function UnpackFunction(int slot_bits, bool is_signed);
+RowFunction::Stage::Function PackFunction(int slot_bits);
+// Between equal slots of stage.from_slot bits, less than 8.
+RowFunction::Stage::Function CopyPackedFunction();
 
-// nullptr where there is no such loop; of each pair that is a step of RowFunctionFor's ways, one of the two has one.
+// nullptr where there is no such loop; of each pair that is a stage of RowFunctionFor's ways, one of the two has one.
 ConvertLoop VectorLoop(PrimitiveType from, PrimitiveType to);
 ConvertLoop ScalarLoop(PrimitiveType from, PrimitiveType to);
 

@@ -118,7 +118,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using Step = RowFunction::Step;
+using Stage = RowFunction::Stage;
 
 uint8_t* Bytes(char* p) { return reinterpret_cast<uint8_t*>(p); }
 const uint8_t* Bytes(const char* p) { return reinterpret_cast<const uint8_t*>(p); }
@@ -277,7 +277,7 @@ int64_t ShiftDownVectors(const char* from, int phase, char* to, int64_t bytes) {
 #endif  // HWY_TARGET == HWY_SCALAR
 
 template <int kBits, bool kSigned>
-void Unpack(const Step&, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
+void Unpack(const Stage&, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
   from += from_bit / 8;
   to += to_bit / 8;
   const int phase = static_cast<int>(from_bit % 8);
@@ -297,7 +297,7 @@ void Unpack(const Step&, const char* from, int64_t from_bit, char* to, int64_t t
 }
 
 template <int kBits>
-void Pack(const Step&, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
+void Pack(const Stage&, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
   from += from_bit / 8;
   to += to_bit / 8;
   const int phase = static_cast<int>(to_bit % 8);
@@ -326,8 +326,8 @@ void ShiftDown(const char* from, int phase, char* to, int64_t bytes) {
   for (; i < bytes; ++i) to[i] = static_cast<char>(LoadBytes(from + i, 2) >> phase);
 }
 
-void CopyPacked(const Step& step, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
-  int64_t bits = count * step.from_slot;
+void CopyPacked(const Stage& stage, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
+  int64_t bits = count * stage.from_slot;
   const int target_phase = static_cast<int>(to_bit % 8);
   to += to_bit / 8;
   // A target byte that is not all the row's: the first one here, the last one at the end.
@@ -370,17 +370,17 @@ void Extend(const char* from, char* to, int64_t count) {
 
 }  // namespace
 
-RowFunction::Step::Function UnpackFunctionHere(int slot_bits, bool is_signed) {
+RowFunction::Stage::Function UnpackFunctionHere(int slot_bits, bool is_signed) {
   if (slot_bits == 1) return is_signed ? &Unpack<1, true> : &Unpack<1, false>;
   if (slot_bits == 2) return is_signed ? &Unpack<2, true> : &Unpack<2, false>;
   return is_signed ? &Unpack<4, true> : &Unpack<4, false>;
 }
 
-RowFunction::Step::Function PackFunctionHere(int slot_bits) {
+RowFunction::Stage::Function PackFunctionHere(int slot_bits) {
   return slot_bits == 1 ? &Pack<1> : slot_bits == 2 ? &Pack<2> : &Pack<4>;
 }
 
-RowFunction::Step::Function CopyPackedFunctionHere() { return &CopyPacked; }
+RowFunction::Stage::Function CopyPackedFunctionHere() { return &CopyPacked; }
 
 ConvertLoop ExtendLoopHere(int bits, bool is_signed) {
   switch (bits) {
@@ -401,10 +401,10 @@ HWY_AFTER_NAMESPACE();
 
 namespace kashi::internal {
 
-KASHI_EXPORT(RowFunction::Step::Function, UnpackFunction, (int slot_bits, bool is_signed), UnpackFunctionHere,
+KASHI_EXPORT(RowFunction::Stage::Function, UnpackFunction, (int slot_bits, bool is_signed), UnpackFunctionHere,
              (slot_bits, is_signed))
-KASHI_EXPORT(RowFunction::Step::Function, PackFunction, (int slot_bits), PackFunctionHere, (slot_bits))
-KASHI_EXPORT(RowFunction::Step::Function, CopyPackedFunction, (), CopyPackedFunctionHere, ())
+KASHI_EXPORT(RowFunction::Stage::Function, PackFunction, (int slot_bits), PackFunctionHere, (slot_bits))
+KASHI_EXPORT(RowFunction::Stage::Function, CopyPackedFunction, (), CopyPackedFunctionHere, ())
 KASHI_EXPORT(ConvertLoop, ExtendLoop, (int bits, bool is_signed), ExtendLoopHere, (bits, is_signed))
 
 }  // namespace kashi::internal

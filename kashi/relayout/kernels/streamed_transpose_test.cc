@@ -21,7 +21,7 @@ constexpr int64_t kLine = 64;
 constexpr char kCanary = '\x5a';
 
 // A block in buffers of just its size: sanitizers see what is read or written beyond.
-struct Trial {
+struct StreamTrial {
   int64_t element_bytes;
   int64_t rows;
   int64_t overhang;
@@ -35,7 +35,7 @@ struct Trial {
   char* to;
 };
 
-void Draw(std::mt19937_64& random, Trial* trial) {
+void Draw(std::mt19937_64& random, StreamTrial* trial) {
   const int64_t bytes = trial->element_bytes;
   const auto pick = [&](int64_t low, int64_t high) { return low + static_cast<int64_t>(random() % (high - low + 1)); };
   const int64_t line = kLine / bytes;
@@ -64,7 +64,7 @@ void Draw(std::mt19937_64& random, Trial* trial) {
 }
 
 // The obvious loop, and which bytes of each run are the block's.
-std::vector<char> Expected(const Trial& trial) {
+std::vector<char> Expected(const StreamTrial& trial) {
   std::vector<char> expected = trial.target;
   const int64_t bytes = trial.element_bytes;
   for (int64_t c = 0; c < trial.columns; ++c) {
@@ -89,7 +89,7 @@ class StreamedTranspose : public ::testing::TestWithParam<std::tuple<int64_t, in
 };
 
 TEST_P(StreamedTranspose, WritesItsLines) {
-  Trial trial;
+  StreamTrial trial;
   trial.element_bytes = std::get<1>(GetParam());
   const StreamedTransposeFunction function = StreamedTransposeFunctionFor(trial.element_bytes);
   if (function == nullptr) return;  // no vectors
