@@ -250,7 +250,7 @@ class Analyzer {
   template <typename... Args>
   static absl::Status IsAboutAnother(const absl::FormatSpec<Args...>& format, const Args&... args) {
     return absl::FailedPreconditionError(
-        absl::StrCat("XLA's buffer assignment is about another module: ", absl::StrFormat(format, args...)));
+        absl::StrCat("XLA's buffer assignment is for a different module: ", absl::StrFormat(format, args...)));
   }
   // Arguments are the same in both; of a total without details what is resident is taken off.
   absl::Status CheckAgainstXla() {
@@ -274,7 +274,7 @@ class Analyzer {
                                   (usage.memory_space == Layout::kDefaultMemorySpace ? result_.thread_local_bytes : 0);
       if (temporaries < 0) {
         return absl::FailedPreconditionError(absl::StrFormat(
-            "XLA's memory usage report is about another module: S(%d) has %d bytes there, but the arguments, "
+            "XLA's memory usage report is for a different module: S(%d) has %d bytes there, but the arguments, "
             "outputs and constants of this module alone have %d",
             usage.memory_space, usage.bytes, usage.bytes - temporaries));
       }

@@ -113,7 +113,7 @@ absl::StatusOr<Value> Writable(const Operation& op, Value value) {
 
 absl::StatusOr<std::vector<int64_t>> Integers(const Operation& op, const Value& value) {
   if (!primitive_util::IsIntegralType(value.element_type())) {
-    return InvalidArgument("%s: %s where integers should be", op.instruction.name(),
+    return InvalidArgument("%s: expected integers, got %s", op.instruction.name(),
                            ShapeUtil::HumanString(value.shape()));
   }
   return primitive_util::IntegralTypeSwitch(

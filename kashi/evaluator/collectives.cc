@@ -70,7 +70,7 @@ absl::Status CheckSameShapes(const Operation& op, const Given& given) {
   for (const std::vector<Value>& values : given) {
     for (size_t k = 0; k < values.size(); ++k) {
       if (values[k].shape() == given[0][k].shape()) continue;
-      return InvalidArgument("%s: the devices give arrays of several sizes: %s and %s", op.instruction.name(),
+      return InvalidArgument("%s: the devices give arrays of different shapes: %s and %s", op.instruction.name(),
                              ShapeUtil::HumanString(given[0][k].shape()), ShapeUtil::HumanString(values[k].shape()));
     }
   }
@@ -274,7 +274,7 @@ absl::StatusOr<std::vector<RaggedUpdate>> RaggedUpdates(const Operation& op, con
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> to, Integers(op, given[3]));
   KASHI_ASSIGN_OR_RETURN(const int64_t n, PieceSize(op, static_cast<int64_t>(from.size()), group.size()));
   if (counts.size() != from.size() || to.size() != from.size()) {
-    return InvalidArgument("%s: offsets and sizes are not as many", op.instruction.name());
+    return InvalidArgument("%s: the numbers of offsets and sizes differ", op.instruction.name());
   }
   std::vector<RaggedUpdate> updates;
   for (int64_t u = receiver * n; u < (receiver + 1) * n; ++u) updates.push_back({from[u], counts[u], to[u]});
@@ -381,8 +381,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
                          Exchange(op, group, {op.operands[0], op.operands[2], op.operands[3], op.operands[4]}));
   for (const std::vector<Value>& sender : *given) {
     if (!HaveRowsAlike(sender[0], output)) {
-      return InvalidArgument("%s: rows of %s into %s", op.instruction.name(), ShapeUtil::HumanString(sender[0].shape()),
-                             ShapeUtil::HumanString(output.shape()));
+      return InvalidArgument("%s: cannot copy rows of %s into %s", op.instruction.name(),
+                             ShapeUtil::HumanString(sender[0].shape()), ShapeUtil::HumanString(output.shape()));
     }
     KASHI_ASSIGN_OR_RETURN(const std::vector<RaggedUpdate> updates, RaggedUpdates(op, group, sender, group.own));
     for (const RaggedUpdate& update : updates) KASHI_RETURN_IF_ERROR(CopyRows(op, sender[0], update, &output));

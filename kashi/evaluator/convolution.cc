@@ -521,7 +521,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConvolution>(Operation& op) {
   const Shape& result = *op.result();
   Value lhs = std::move(op.operands[0]), rhs = std::move(op.operands[1]);
   if (!SizesAgree(problem, lhs, rhs, result)) {
-    return InvalidArgument("The sizes of the operands of %s do not go together", instruction.name());
+    return InvalidArgument("The sizes of the operands of %s do not match", instruction.name());
   }
 
   Convolution convolution;

@@ -448,7 +448,7 @@ constexpr ForeignTarget kForeignTargets[] = {
     {"__gpu$xla.gpu.triton", "is a kernel written for GPUs (Triton)"},
     {"__cublas$", "is an operation of cuBLAS"},
     {"__cudnn$", "is an operation of cuDNN"},
-    {"__onednn$", "is an operation of oneDNN, with what XLA fused into it"},
+    {"__onednn$", "is an operation of oneDNN, fused with others by XLA"},
     {"cusolver_", "is an operation of cuSOLVER"},
     {"cusparse_", "is an operation of cuSPARSE"},
     {"hipsolver_", "is an operation of hipSOLVER"},
@@ -476,7 +476,7 @@ absl::StatusOr<Value> CallHandler(const CustomCallHandler& handler, const Operat
   for (const Literal& literal : literals) pointers.push_back(&literal);
   KASHI_ASSIGN_OR_RETURN(Literal result, handler(op.instruction, pointers));
   if (!ShapeUtil::Compatible(result.shape(), op.instruction.shape())) {
-    return InvalidArgument("%s: the handler of custom-call target \"%s\" gave %s where the instruction has %s",
+    return InvalidArgument("%s: the handler of custom-call target \"%s\" gave %s, but the instruction has %s",
                            op.instruction.name(), op.instruction.custom_call_target(),
                            ShapeUtil::HumanString(result.shape()), ShapeUtil::HumanString(op.instruction.shape()));
   }

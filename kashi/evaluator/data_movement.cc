@@ -21,7 +21,7 @@ namespace {
 
 // What a module can bring about that lets a value of one size flow to where another is declared (f32[<=5] to f32[5]).
 absl::Status SizesDoNotFit(const Operation& op) {
-  return InvalidArgument("%s: an operand of %s does not go with a result of %s", op.instruction.name(),
+  return InvalidArgument("%s: an operand of %s does not match a result of %s", op.instruction.name(),
                          ShapeUtil::HumanString(op.operands[0].shape()), ShapeUtil::HumanString(*op.result()));
 }
 

@@ -33,7 +33,7 @@ class MeetingPlace {
   struct Meeting {
     void Come(int64_t device, std::vector<Value> values) {
       const size_t i = absl::c_find(members, device) - members.begin();
-      KASHI_CHECK(i < members.size()) << "device " << device << " is no member";
+      KASHI_CHECK(i < members.size()) << "device " << device << " is not a member";
       given[i] = std::move(values);
       has_come[i] = true;
       --missing;
@@ -226,7 +226,7 @@ absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, Devic
   } catch (const std::system_error& error) {
     // Those that have begun do not wait for those that never will.
     for (int64_t id = static_cast<int64_t>(threads.size()); id < devices; ++id) {
-      place.Leave(id, ResourceExhausted("the system gives no thread: %s", error.what()));
+      place.Leave(id, ResourceExhausted("cannot start a thread: %s", error.what()));
     }
   }
   const absl::Status error = place.WaitForAll();

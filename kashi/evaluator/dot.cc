@@ -16,7 +16,7 @@ namespace {
 using Dimensions = absl::Span<const int64_t>;
 
 absl::Status SizesDisagree(const Operation& op) {
-  return InvalidArgument("The sizes of the operands of %s do not go together", op.instruction.name());
+  return InvalidArgument("The sizes of the operands of %s do not match", op.instruction.name());
 }
 
 // Sizes can disagree only where they were dynamic.

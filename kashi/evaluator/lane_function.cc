@@ -212,7 +212,7 @@ absl::StatusOr<std::vector<PrimitiveType>> ScalarTypes(const Shape& shape, absl:
                             [](const Shape& element) { return ShapeUtil::IsScalar(element); });
   }
   if (!is_scalar) {
-    return InvalidArgument("Computation %s must be one on scalars, and has %s", computation,
+    return InvalidArgument("Computation %s must work on scalars, but has %s", computation,
                            ShapeUtil::HumanString(shape));
   }
   return types;
@@ -229,7 +229,7 @@ absl::StatusOr<std::unique_ptr<LaneFunction>> LaneFunction::Make(const HloComput
     KASHI_ASSIGN_OR_RETURN(const std::vector<PrimitiveType> type,
                            ScalarTypes(computation.parameter_instruction(i)->shape(), computation.name()));
     if (type.size() != 1)
-      return InvalidArgument("Computation %s has a parameter that is no scalar", computation.name());
+      return InvalidArgument("Computation %s has a parameter that is not a scalar", computation.name());
     function->parameter_types_.push_back(type[0]);
   }
   KASHI_ASSIGN_OR_RETURN(function->result_types_,

@@ -152,7 +152,7 @@ absl::Status Ormqr(LapackCall& call) {
   KASHI_ASSIGN_OR_RETURN(const int64_t left, call.Integer("left"));
   KASHI_ASSIGN_OR_RETURN(const int64_t transpose, call.Integer("transpose"));
   const int rows = call.size('r'), columns = call.size('c'), m = call.size('m'), p = call.size('p');
-  if (m != (left ? rows : columns) || p > m || p > call.size('n')) return call.Refuse("reflectors of other sizes");
+  if (m != (left ? rows : columns) || p > m || p > call.size('n')) return call.Refuse("reflectors of unexpected sizes");
   const char side = left ? 'L' : 'R';
   int info = 0;
   const int64_t size = WorkSize<T>(left ? columns : rows, [&](T* wish) {
@@ -179,7 +179,7 @@ absl::Status Trsm(LapackCall& call) {
   KASHI_ASSIGN_OR_RETURN(const char trans, call.Letter("trans_x", "NTC"));
   KASHI_ASSIGN_OR_RETURN(const char diag, call.Letter("diag", "NU"));
   const int n = call.size('n'), rows = call.size('r'), columns = call.size('c');
-  if (n != (side == 'L' ? rows : columns)) return call.Refuse("a triangle of another size");
+  if (n != (side == 'L' ? rows : columns)) return call.Refuse("a triangle of unexpected size");
   const T alpha = call.operand_count() > 2 ? *call.Operand<T>(2, 0) : T(1);
   return ForEachMatrix(call, [&](int64_t i) {
     T* const b = call.ResultFromOperand<T>(0, 1, i);
@@ -206,7 +206,7 @@ absl::Status Gehrd(LapackCall& call) {
   KASHI_ASSIGN_OR_RETURN(const int64_t low, call.Integer("low"));
   KASHI_ASSIGN_OR_RETURN(const int64_t high, call.Integer("high"));
   const int n = call.size('n');
-  if (low < 1 || high > n || low > high + (n == 0)) return call.Refuse("low and high are no rows of the matrix");
+  if (low < 1 || high > n || low > high + (n == 0)) return call.Refuse("low and high are not rows of the matrix");
   int info = 0;
   const int64_t size = WorkSize<T>(n, [&](T* wish) { lapack::Gehrd(n, low, high, wish, wish, wish, -1, &info); });
   KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size));
@@ -270,7 +270,7 @@ absl::StatusOr<char> SingularValueMode(const LapackCall& call) {
   KASHI_ASSIGN_OR_RETURN(const char mode, call.Letter("mode", "ASN"));
   const int m = call.size('m'), n = call.size('n'), u = call.size('u'), v = call.size('v'), k = std::min(m, n);
   const bool fits = mode == 'N' || (mode == 'A' ? u == m && v == n : u == k && v == k);
-  if (!fits) return call.Refuse("U or V of other sizes than the mode asks for");
+  if (!fits) return call.Refuse("the sizes of U or V do not match the mode");
   return mode;
 }
 

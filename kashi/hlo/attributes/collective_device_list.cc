@@ -77,7 +77,7 @@ auto ReadWhole(absl::string_view text, const Read& read)
   std::vector<Diagnostic> diagnostics;
   TokenReader reader(&lexer, &diagnostics);
   auto result = read(&reader);
-  if (result.has_value() && lexer.kind() != Kind::kEnd) reader.ErrorHere("unexpected text behind the replica groups");
+  if (result.has_value() && lexer.kind() != Kind::kEnd) reader.ErrorHere("unexpected text after the replica groups");
   if (!diagnostics.empty()) return DiagnosticsToStatus({"replica_groups", text}, diagnostics);
   return *std::move(result);
 }

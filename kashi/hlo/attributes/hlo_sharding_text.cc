@@ -375,7 +375,7 @@ bool NamedReader::ReadShortForm() {
   } else {
     return reader_.ErrorExpected("replicated, manual, unreduced or `[`");
   }
-  if (mesh_.num_axes() == 0) return reader_.Error(word.begin, word.end, "the mesh has no axes to be so");
+  if (mesh_.num_axes() == 0) return reader_.Error(word.begin, word.end, "this needs a mesh with axes");
   return ReadMaximal();
 }
 
@@ -490,7 +490,7 @@ absl::StatusOr<HloSharding> ParseSharding(absl::string_view text) {
   std::vector<Diagnostic> diagnostics;
   std::optional<HloSharding> sharding = ParseShardingPrefix(&lexer, /*shape=*/nullptr, &diagnostics);
   if (sharding.has_value() && lexer.kind() != Kind::kEnd) {
-    TokenReader(&lexer, &diagnostics).ErrorHere("unexpected text behind the sharding");
+    TokenReader(&lexer, &diagnostics).ErrorHere("unexpected text after the sharding");
   }
   if (!diagnostics.empty()) return DiagnosticsToStatus({"sharding", text}, diagnostics);
   return *std::move(sharding);

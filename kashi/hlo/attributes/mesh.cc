@@ -151,7 +151,7 @@ absl::StatusOr<Mesh> Mesh::FromProto(const MeshProto& proto) {
                           proto.iota_transform().transpose_perm().end());
     std::optional<IotaTileAssignment> iota =
         IotaTileAssignment::TryCreate(sizes, proto.iota_transform().reshape_dims(), perm);
-    if (!iota.has_value()) return InvalidArgument("the mesh's iota_transform has no such dimensions");
+    if (!iota.has_value()) return InvalidArgument("the dimensions of the mesh's iota_transform are invalid");
     mesh = Mesh(std::move(names), std::move(sizes), TileAssignment(*std::move(iota)));
   } else if (!proto.device_ids().empty()) {
     if (SaturatingProduct(sizes) != proto.device_ids_size()) {
@@ -182,7 +182,7 @@ absl::Status AxisRef::Validate(const Mesh& mesh) const {
   const int64_t axis_size = mesh.axis_size(mesh_axis_index_);
   const char* problem = nullptr;
   if (sub_axis_->pre_size < 1) {
-    problem = "the size before it must be 1 or more";
+    problem = "the pre_size must be 1 or more";
   } else if (sub_axis_->size < 2) {
     problem = "its size must be 2 or more";
   } else if (sub_axis_->size >= axis_size) {

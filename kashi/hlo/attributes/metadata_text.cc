@@ -105,7 +105,7 @@ bool MetadataScanner::ScanField() {
   size_t i = 0;
   while (i < std::size(kFields) && kFields[i].name != name) ++i;
   if (i == std::size(kFields)) {
-    return Error(begin, end, absl::StrCat("unexpected attribute \"", name, "\": metadata has no such field"));
+    return Error(begin, end, absl::StrCat("unexpected attribute \"", name, "\": metadata has no field of this name"));
   }
   if (seen_ & (1u << i)) return Error(begin, end, absl::StrCat("a second ", name, " in one metadata"));
   seen_ |= 1u << i;
@@ -141,7 +141,7 @@ bool MetadataScanner::ScanString(std::string* value) {
   if (!escaped) {
     value->assign(inside.data(), inside.size());
   } else if (!CUnescapeTo(inside, value)) {
-    return Error(at_, end + 1, "a string with an escape that is none of C's");
+    return Error(at_, end + 1, "a string with an escape sequence that C does not have");
   }
   at_ = end + 1;
   return true;

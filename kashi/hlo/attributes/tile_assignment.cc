@@ -349,7 +349,7 @@ const std::shared_ptr<const Array<int64_t>>& TileAssignment::shared_array() cons
 absl::StatusOr<TileAssignment> TileAssignment::ToExplicit(int64_t max_devices) const {
   if (!rep_->iota.has_value()) return *this;
   if (!rep_->iota->IsConsistent()) {
-    return InvalidArgumentStrCat(rep_->iota->ToString(), " is no list of devices: its numbers of devices differ");
+    return InvalidArgumentStrCat(rep_->iota->ToString(), " is not a list of devices: its groups differ in size");
   }
   if (num_elements() > max_devices) {
     return ResourceExhausted("%s would be a list of more than %d devices", rep_->iota->ToString(), max_devices);

@@ -73,7 +73,7 @@ class TokenReader {
   bool ReadString(std::string* text) {
     if (kind() != Token::Kind::kString) return ErrorGot("expects string");
     std::optional<std::string> read = UnescapeString(lexer_.token_text());
-    if (!read.has_value()) return ErrorHere("a string with an escape that is none of C's");
+    if (!read.has_value()) return ErrorHere("a string with an escape sequence that C does not have");
     *text = *std::move(read);
     lexer_.Next();
     return true;

@@ -97,7 +97,7 @@ absl::StatusOr<HloComputation*> XlaBuilder::EmbedCopy(const XlaComputation& comp
 
 absl::StatusOr<XlaComputationId> XlaBuilder::BuildSubComputation(std::optional<XlaOp> root,
                                                                  bool remove_dynamic_dimensions) {
-  if (parent_builder_ == nullptr) return Internal("builder %s is no sub-builder", name_);
+  if (parent_builder_ == nullptr) return Internal("builder %s is not a sub-builder", name_);
   KASHI_ASSIGN_OR_RETURN(const HloInstruction* last, root ? Find(*root) : Last());
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloComputation> computation, TakeComputation(last, remove_dynamic_dimensions));
   for (auto& callee : embedded_) {
@@ -154,7 +154,7 @@ absl::StatusOr<XlaComputation> XlaBuilder::Build(XlaComputationId entry) {
 }
 
 XlaComputation XlaBuilder::BuildAndNoteError() {
-  KASHI_CHECK(parent_builder_ != nullptr) << name_ << " is no sub-builder";
+  KASHI_CHECK(parent_builder_ != nullptr) << name_ << " is not a sub-builder";
   absl::StatusOr<XlaComputation> computation = Build();
   if (computation.ok()) return *std::move(computation);
   const absl::Status& error = computation.status();

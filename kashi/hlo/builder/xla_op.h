@@ -19,7 +19,7 @@ class XlaOp {
 
   // Dies of an uninitialised one.
   XlaBuilder* builder() const {
-    KASHI_CHECK(builder_ != nullptr) << "an XlaOp that no builder made";
+    KASHI_CHECK(builder_ != nullptr) << "this XlaOp does not belong to a builder";
     return builder_;
   }
   // False of what an operation returns that failed, and of an uninitialised one.

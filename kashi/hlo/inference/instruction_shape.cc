@@ -311,7 +311,7 @@ ShapeOr InferAsyncUpdate(const HloInstruction& x) {
   const HloComputation* wrapped = x.async_wrapped_computation();
   if (x.operand_count() == 1 || wrapped == nullptr) return OperandShape(x, 0);
   KASHI_ASSIGN_OR_RETURN(const Shape given, TupleElement(OperandShape(x, 0), 0));
-  if (!given.IsTuple()) return InvalidArgument("%s goes on with no asynchronous state", x.name());
+  if (!given.IsTuple()) return InvalidArgument("%s has no asynchronous state to update", x.name());
   std::vector<Shape> arguments(given.tuple_shapes().begin(), given.tuple_shapes().end());
   for (Shape& late : OperandShapeList(x, 1)) arguments.push_back(std::move(late));
   return AsyncState(x, *wrapped, arguments);

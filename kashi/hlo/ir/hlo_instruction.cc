@@ -161,7 +161,7 @@ HloInstruction::InstructionVector HloInstruction::unique_operands() const {
 
 int64_t HloInstruction::operand_index(const HloInstruction* operand) const {
   const auto found = absl::c_find(operands_, operand);
-  KASHI_CHECK(found != operands_.end()) << operand->name() << " is no operand of " << name();
+  KASHI_CHECK(found != operands_.end()) << operand->name() << " is not an operand of " << name();
   return found - operands_.begin();
 }
 

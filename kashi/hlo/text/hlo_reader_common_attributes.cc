@@ -93,7 +93,8 @@ bool HloReader::ReadBackendConfig(Pending* pending) {
   if (!config) {
     std::string value(text);
     if (!is_json && !CUnescapeTo(text.substr(1, text.size() - 2), &value)) {
-      return Error(scan_.offset() - text.size(), scan_.offset(), "a string with an escape that is none of C's");
+      return Error(scan_.offset() - text.size(), scan_.offset(),
+                   "a string with an escape sequence that C does not have");
     }
     config = SharedValue<std::string>(BackendConfigToKeep(std::move(value)));
   }

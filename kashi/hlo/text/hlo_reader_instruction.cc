@@ -240,7 +240,7 @@ bool HloReader::ReadOperand(Pending* pending) {
   if (has_shape && !ReadShape(&shape)) return false;
   // XLA passes over an operand that is nothing, or only a shape; of a single instruction the shape is a parameter.
   if ((scan_.Peek() == ',' || scan_.Peek() == ')') && !(has_shape && single_instruction_)) {
-    Warning(begin, scan_.offset(), "there is no operand here");
+    Warning(begin, scan_.offset(), "an operand is missing here");
     return true;
   }
   scan_.SkipSpace();
@@ -293,7 +293,7 @@ bool HloReader::ReadNestedOperand(Pending* pending, Pending* operand, absl::stri
   std::string why = diagnostics_.size() > diagnostics_before ? diagnostics_.back().message : "it is not valid";
   diagnostics_.resize(diagnostics_before);
   errors_ = errors_before;
-  Warning(operand->begin, scan_.offset(), absl::StrCat("the operand is left out, as XLA leaves it out: ", why));
+  Warning(operand->begin, scan_.offset(), absl::StrCat("the operand is ignored, as in XLA: ", why));
   return true;
 }
 
@@ -346,7 +346,7 @@ bool HloReader::ReadOperandOfSingleInstruction(Pending* pending, const SharedSha
     return true;
   }
   if (has_shape && !ShapeUtil::Compatible(shape->shape(), found->second->shape())) {
-    return Error(begin, scan_.offset(), absl::StrCat("operand ", name, " had another shape before"));
+    return Error(begin, scan_.offset(), absl::StrCat("operand ", name, " had a different shape before"));
   }
   pending->operands.push_back(found->second);
   return true;
@@ -364,7 +364,7 @@ bool HloReader::CheckArity(Pending* pending) {
   // The TPU compiler's steps for the sparse core; XLA's reader refuses them.
   if (count > arity && pending->opcode == HloOpcode::kAsyncUpdate && options_.keep_unknown_attributes()) {
     Warning(pending->opcode_begin, TokenEnd(pending->opcode_begin),
-            absl::StrCat("async-update expects 1 operand, but has ", count, "; the others are kept as they stand"));
+            absl::StrCat("async-update expects 1 operand, but has ", count, "; the others are kept unchanged"));
     return true;
   }
   return Error(pending->opcode_begin, std::max(scan_.offset(), pending->opcode_begin + 1),

@@ -356,7 +356,7 @@ bool HloReader::ReadSingleInstruction() {
   if (!ReadRightSide(&pending, /*nested=*/false)) return false;
   HloInstruction* root = MakeInstruction(&pending);
   if (root == nullptr) return false;
-  if (!scan_.AtEnd()) return ErrorHere("nothing behind the instruction");
+  if (!scan_.AtEnd()) return ErrorHere("the end of the text after the instruction");
   scope.computation->set_root_instruction(root, /*accept_different_shape=*/true);
   is_scheduled_ = true;
   return FinishComputation(/*is_entry=*/true, "_", pending.begin);

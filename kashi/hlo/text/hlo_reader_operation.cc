@@ -318,7 +318,7 @@ bool HloReader::CompleteAsyncLater(Pending* pending) {
     return ErrorIn(*pending, "AsyncUpdate expects the op shape to be the same as the operand shape.");
   }
   const HloComputation* wrapped = operand->async_wrapped_computation();
-  if (wrapped == nullptr) return ErrorIn(*pending, "the operand is about no computation");
+  if (wrapped == nullptr) return ErrorIn(*pending, "the operand has no asynchronous computation");
   if (pending->wrapped_opcode.has_value() && *pending->wrapped_opcode != wrapped->root_instruction()->opcode()) {
     return ErrorIn(*pending, absl::StrCat("Expect async wrapped opcode to be ",
                                           HloOpcodeString(wrapped->root_instruction()->opcode()), ", but got ",

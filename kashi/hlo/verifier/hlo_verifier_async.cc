@@ -128,7 +128,7 @@ const HloInstruction* StartOf(const HloInstruction& x) {
 absl::Status CheckAsyncContinues(const HloInstruction& x, const Verification&) {
   KASHI_RETURN_IF_ERROR(CheckAsyncTuple(x, x.operand(0)->shape()));
   const HloInstruction* const start = StartOf(x);
-  if (start == nullptr) return Internal("The %s %s belongs to no async-start", HloOpcodeString(x.opcode()), x.name());
+  if (start == nullptr) return Internal("The %s %s has no async-start", HloOpcodeString(x.opcode()), x.name());
   const auto callees = x.called_computations();
   const bool same_callee =
       callees.empty() || start->called_computations().empty() || *callees[0] == *start->called_computations()[0];
