@@ -49,9 +49,9 @@ class PartialEvaluation {
     return {part.instruction, std::vector<int64_t>(part.index.begin(), part.index.end())};
   }
 
-  // Null until the part is evaluated; then a part that is wanted first goes to the end of `waiting_`.
-  const Value* Want(const PartOfInstruction& part);
-  // These give nullopt if they had to want something first.
+  // Null if the part is not evaluated yet; then `part` goes to the end of `waiting_`.
+  const Value* Request(const PartOfInstruction& part);
+  // These give nullopt if they had to request another part first.
   absl::StatusOr<std::optional<Value>> Try(const PartOfInstruction& part);
   std::optional<Value> TrySame(const PartOfInstruction& other);
   std::optional<Value> TryParameter(const PartOfInstruction& part);

@@ -235,7 +235,7 @@ absl::Status ReduceWindows(const EvaluationRun& run, Reduction& reduction, const
 
 // Whether vectors across all parts save calls: where rows are so short that calls cost more than the work or, in
 // cumulative windows, whose rows are a chain, where vectors are so short.
-bool WantsPartsInnermost(const Reduction& reduction, const WindowWalk& walk) {
+bool ProfitsFromPartsInnermost(const Reduction& reduction, const WindowWalk& walk) {
   const bool is_chain = CumulativeReduce::DirectionOf(reduction, walk).has_value();
   const int64_t lanes = is_chain ? walk.width() : walk.row_elements();
   return lanes < 16 && walk.parts() > (is_chain ? 1 : lanes);
@@ -271,7 +271,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kReduceWindow>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const WindowWalk walk, WindowWalk::Make(op.instruction, x.dimensions(), out.dimensions()));
   if (x.element_count() == 0 || out.element_count() == 0) {
     reduction.FillWithInits(0, out.element_count());
-  } else if (WantsPartsInnermost(reduction, walk)) {
+  } else if (ProfitsFromPartsInnermost(reduction, walk)) {
     KASHI_RETURN_IF_ERROR(ReduceWithPartsInnermost(op, reduction, walk));
   } else {
     KASHI_RETURN_IF_ERROR(ReduceWindows(op.run, reduction, walk));

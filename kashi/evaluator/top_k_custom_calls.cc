@@ -29,7 +29,7 @@ bool IsComparator(absl::Span<HloComputation* const> called) {
 
 // Whether the called computation puts 1 before 0. (Its parameters: element and element, then often index and index.
 // Most compare bits, so as to order NaNs too; top_k.h has that order.)
-absl::StatusOr<bool> WantsLargest(const Operation& op) {
+absl::StatusOr<bool> SelectsLargest(const Operation& op) {
   if (op.instruction.called_computations().empty()) return true;
   const HloComputation& comparator = *op.instruction.called_computations()[0];
   std::vector<Value> arguments;
@@ -77,7 +77,7 @@ absl::StatusOr<Value> EvaluateTopKCall(Operation& op) {
       !op.result(1) || !IsComparator(op.instruction.called_computations())) {
     return MisusedCustomCall(op);
   }
-  KASHI_ASSIGN_OR_RETURN(const bool largest, WantsLargest(op));
+  KASHI_ASSIGN_OR_RETURN(const bool largest, SelectsLargest(op));
   const absl::Span<const int64_t> sizes = op.result(0)->dimensions();
   KASHI_ASSIGN_OR_RETURN(TopKResult best, TopK(op.run, op.operands[0], sizes.empty() ? 0 : sizes.back(), largest));
   return MakeTupleResultOf(op, std::move(best.values), std::move(best.indices));
@@ -102,7 +102,7 @@ absl::StatusOr<Value> EvaluateApproximateTopK(Operation& op) {
       op.result(1)->element_type() == indices.element_type() &&
       NumberOf(op.instruction.raw_backend_config_string(), "\"reduction_dim\":") == rank - 1;
   if (!fits) return MisusedCustomCall(op);
-  KASHI_ASSIGN_OR_RETURN(const bool largest, WantsLargest(op));
+  KASHI_ASSIGN_OR_RETURN(const bool largest, SelectsLargest(op));
   KASHI_ASSIGN_OR_RETURN(const TopKResult best,
                          TopK(op.run, x, std::min(sizes.back(), x.dimensions().back()), largest));
   KASHI_ASSIGN_OR_RETURN(Value values, op.MakeResult(0));

@@ -89,7 +89,7 @@ struct HloOpcodeFlags {
 #include "kashi/hlo/ir/op_rules.def"
   };
   enum class Hands : uint8_t {
-    kDefault,  // wishes end here
+    kDefault,  // a constraint on the result is dropped
 #define KASHI_HANDS_RULE(name) k##name,
 #include "kashi/hlo/ir/op_rules.def"
   };
