@@ -44,10 +44,10 @@ struct Cost {
   friend Cost operator*(Cost a, double times);
 };
 
-// What an instruction reads of one operand.
+// The part of one operand that an instruction reads.
 struct OperandCost {
   double bytes = 0;
-  double utilization = 1;  // the part of the operand's elements that is looked at
+  double utilization = 1;  // the part of the operand's elements that is read
 };
 
 // What is read or written of parts of tuples.
@@ -63,7 +63,7 @@ struct PartCosts {
 
 struct InstructionCost {
   Cost cost;
-  // Empty for calls, loops, conditionals and async-start: what they read is what the instructions read that they call.
+  // Empty for calls, loops, conditionals and async-start: the instructions of the called computations read for them.
   std::vector<OperandCost> operands;
   double result_bytes = 0;
   // Whether the cost of what it calls is in this one's: of control flow and fusions, but not of those that stand for
@@ -87,13 +87,13 @@ struct CostRules {
 
 class CostAnalysis {
  public:
-  // INVALID_ARGUMENT for modules that do not hang together (call_graph.h). O(instructions + operands).
+  // INVALID_ARGUMENT for modules with broken links or recursion (call_graph.h). O(instructions + operands).
   static absl::StatusOr<CostAnalysis> Run(const HloModule& module, const CostRules& rules = {});
 
   // Of the entry, which counts what it calls.
   const Cost& total() const { return total_; }
-  // Of one instruction, what it calls included; of a fused one as if it stood alone, though the total does not count
-  // its bytes. Dies for an instruction of another module.
+  // The cost of one instruction, including the computations that it calls. A fused instruction has the cost of an
+  // unfused one, although the total does not count its bytes. Dies for an instruction of another module.
   const Cost& CostOf(const HloInstruction* instruction) const { return DetailsOf(instruction).cost; }
   const InstructionCost& DetailsOf(const HloInstruction* instruction) const { return costs_.at(instruction); }
   // The sum over its instructions.
