@@ -51,8 +51,8 @@ struct CompareStatistics {
   int64_t elements = 0;
   int64_t mismatches = 0;      // elements that Near would not take
   int64_t nan_mismatches = 0;  // of them, those where only one side is NaN
-  // Elements that are no mismatch but tell little: NaN on both sides, and the same infinity on both sides. A complex
-  // number counts where either part does, as NaN first.
+  // Elements that match but prove little: NaN on both sides, and the same infinity on both sides. A complex number
+  // counts where either part does, as NaN first.
   int64_t nan_matches = 0;
   int64_t infinite_matches = 0;
   // All elements of both sides are one and the same number, and there are at least two.

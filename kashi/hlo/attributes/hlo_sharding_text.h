@@ -43,7 +43,7 @@ constexpr int64_t kMaxClaimedDevices = 16384;
 std::optional<HloSharding> ParseShardingPrefix(internal::Lexer* lexer, const Shape* shape,
                                                std::vector<Diagnostic>* diagnostics);
 
-// The whole of `text`. INVALID_ARGUMENT says where and why.
+// Reads all of `text`. INVALID_ARGUMENT with the place and the reason.
 absl::StatusOr<HloSharding> ParseSharding(absl::string_view text);
 
 // ---- Parts, which replica groups have too (collective_device_list.h). -----------------------------------------------

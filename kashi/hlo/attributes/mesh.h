@@ -40,8 +40,8 @@ class Mesh {
       : Mesh(std::move(axis_names), std::move(axis_sizes), std::move(devices), /*is_maximal=*/false) {}
   static Mesh Maximal(int64_t device_id) { return Mesh({}, {}, TileAssignment(device_id), /*is_maximal=*/true); }
 
-  // What XLA asks of a mesh: names differ, and an explicit list of devices is a permutation of 0 .. n-1 other than 0,
-  // 1, ….
+  // XLA's rules for a mesh: names differ, and an explicit list of devices is a permutation of 0 .. n-1 other than 0, 1,
+  // ….
   absl::Status Validate() const;
 
   int64_t num_axes() const { return static_cast<int64_t>(rep_->axis_names.size()); }
@@ -60,7 +60,7 @@ class Mesh {
   // Dies of nothing; errors are those of Validate, and lists that do not fit each other.
   static absl::StatusOr<Mesh> FromProto(const MeshProto& proto);
 
-  // The same sizes and devices, whatever the axes are called.
+  // The same sizes and devices; the names of axes do not count.
   bool DeviceAssignmentEquals(const Mesh& other) const {
     return axis_sizes() == other.axis_sizes() && IsMaximal() == other.IsMaximal() &&
            device_assignment() == other.device_assignment();
@@ -134,8 +134,7 @@ class AxisRef {
   std::optional<SubAxis> sub_axis_;
 };
 
-// What XLA asks of axes that stand in one list: each is valid, no two overlap, and no two neighbours could be written
-// as one.
+// XLA's rules for the axes of one list: each is valid, no two overlap, and no two neighbours could be written as one.
 absl::Status ValidateAxes(absl::Span<const AxisRef> axes, const Mesh& mesh);
 
 // The devices of `mesh` in an array with one dimension for each list of axes, and behind these one for all that is
@@ -145,7 +144,7 @@ absl::Status ValidateAxes(absl::Span<const AxisRef> axes, const Mesh& mesh);
 absl::StatusOr<TileAssignment> DevicesByAxes(const Mesh& mesh, absl::Span<const std::vector<AxisRef>> lists,
                                              int64_t max_devices);
 
-// How an array lies on a mesh. An axis that is nowhere mentioned is replicated.
+// The distribution of an array over a mesh. The array is replicated over axes that are not mentioned.
 class NamedSharding {
  public:
   struct DimensionSharding {

@@ -57,7 +57,7 @@ class TokenReader {
   bool Expect(Token::Kind kind, absl::string_view where) {
     return Match(kind) || ErrorExpected(absl::StrCat(TokenKindName(kind), " ", where));
   }
-  // An `=` that stands alone: behind a string, as in 'x'=2.
+  // A separate `=`: after a string, as in 'x'=2.
   bool ExpectEqualSign(absl::string_view where) {
     if (lexer_.token_text() != "=") return ErrorExpected(absl::StrCat("`=` ", where));
     lexer_.Next();

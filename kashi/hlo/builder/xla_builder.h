@@ -138,7 +138,7 @@ XlaOp Or(XlaOp first, XlaOp second, XlaOp third, Rest... rest) {
   return Or(first, Or(second, third, rest...));
 }
 XlaOp Conj(XlaOp operand);
-// Operands that are no scalars must have the same sizes; scalars are broadcast. Select: or on_true and on_false are
+// Operands that are not scalars must have the same sizes; scalars are broadcast. Select: or on_true and on_false are
 // tuples.
 XlaOp Select(XlaOp pred, XlaOp on_true, XlaOp on_false);
 XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max);

@@ -1,5 +1,5 @@
-// The shape that an instruction's operands and attributes ask for: ShapeInference for a whole instruction. The reader
-// asks it where text leaves a shape out, the builder for new instructions, the verifier to compare with the shape
+// The shape that follows from an instruction's operands and attributes: ShapeInference for a whole instruction. The
+// reader uses it if text omits a shape, the builder for new instructions, the verifier to compare with the shape
 // written.
 #ifndef KASHI_HLO_INFERENCE_INSTRUCTION_SHAPE_H_
 #define KASHI_HLO_INFERENCE_INSTRUCTION_SHAPE_H_
@@ -12,8 +12,8 @@
 
 namespace kashi::internal {
 
-// How many shapes, tuples and what is in them, one inference looks at: a third of a GiB. A few lines of text, each a
-// tuple of the one before several times over, could ask for more than any memory has.
+// The most subshapes of tuples that one inference visits: a third of a GiB. With a few lines of text, each a tuple that
+// contains the one before several times, the shapes could exceed any memory.
 inline constexpr int64_t kMaxInferredSubshapes = int64_t{1} << 20;
 
 // By the shape rule of its opcode (shape_rules.def). Of the instruction's own shape, which may be wrong, only that

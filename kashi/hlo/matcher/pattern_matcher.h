@@ -47,7 +47,7 @@ struct MatchOption {
   bool capture = true;
   // Operands must have no other user.
   bool single_user_only = false;
-  // Gets the reason why something does not match; null: nobody asks.
+  // Receives the reason why something does not match; null: not needed.
   std::ostream* explain_os = nullptr;
 };
 
@@ -62,7 +62,7 @@ struct Condition {
 template <typename Item>
 using Conditions = absl::InlinedVector<std::shared_ptr<const Condition<Item>>, 3>;
 
-// All conditions, in their order; the first that is not met says why.
+// All conditions, in order; the first one that fails gives the reason.
 template <typename Item>
 bool AreMet(const Conditions<Item>& conditions, const Item& item, const MatchOption& option) {
   for (const auto& condition : conditions) {
@@ -257,7 +257,7 @@ struct IsCommutative : HloOpcodeFlags {
 #include "kashi/hlo/ir/ops.def"
 };
 
-// What the functions of operations take: patterns, and in front of them perhaps where to write what matched.
+// The arguments of the functions of operations: patterns, and optionally before them a pointer that receives the match.
 template <typename... Args>
 inline constexpr bool kAreOperands = ((std::is_convertible_v<Args, HloInstructionPattern> ||
                                        std::is_convertible_v<Args, const HloInstruction* const*>)&&...);
@@ -337,7 +337,7 @@ auto AllOf(const Patterns&... patterns) {
   }
 #include "kashi/hlo/ir/ops.def"
 
-// ---- Operations that are told apart by more than their operands.
+// ---- Operations that differ by more than their operands.
 inline HloInstructionPattern Parameter() { return Op().WithOpcode(HloOpcode::kParameter); }
 inline HloInstructionPattern Parameter(int64_t number) { return Parameter().WithParameterNum(number); }
 template <typename Instruction>

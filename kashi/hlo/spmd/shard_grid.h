@@ -1,4 +1,4 @@
-// Where the shards of one array lie: which part of it each device holds. (docs/sharded-programs.md)
+// ShardGrid: which part of an array each device holds. (docs/sharded-programs.md)
 //
 //   f32[5,4] under {devices=[2,1,2]<=[4] last_tile_dim_replicate} on 4 devices; shards are f32[3,4]
 //
@@ -48,7 +48,7 @@ class ShardGrid {
   // Whether every shard is full.
   bool is_even() const;
 
-  // The index of the shard's first element in the array. Past the end where the shard is padding alone.
+  // The index of the shard's first element in the array. Past the end if the shard is only padding.
   absl::Span<const int64_t> OffsetsOf(int64_t device) const {
     return absl::MakeConstSpan(offsets_).subspan(device * dimensions_.size(), dimensions_.size());
   }
