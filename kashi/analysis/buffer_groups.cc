@@ -85,7 +85,7 @@ class Grouping {
     if (owner_a != kNoOwner && owner_b != kNoOwner && owner_a != owner_b) return;
     owners_[sets_.Join(a, b)] = owner_a != kNoOwner ? owner_a : owner_b;
   }
-  // Position by position. Ranges of different trees, in a module that was not verified, are left alone.
+  // Position by position. Ranges of different trees, which an unverified module may have, are skipped.
   void JoinRanges(const std::optional<PositionRange>& a, const std::optional<PositionRange>& b) {
     if (!a || !b || a->size() != b->size()) return;
     for (int32_t i = 0; i < a->size(); ++i) Join(a->first + i, b->first + i);

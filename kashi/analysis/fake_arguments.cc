@@ -1,5 +1,5 @@
-// Entry points: MakeFakeArguments, FillElidedConstants. An array's rule, its type and what the program wants of it
-// (ValueConstraint) make a plan: a distribution, and for matrices whether the diagonal is raised.
+// Entry points: MakeFakeArguments, FillElidedConstants. An array's rule, its type and its constraints (ValueConstraint)
+// make a plan: a distribution, and for matrices whether the diagonal is raised.
 #include "kashi/analysis/fake_arguments.h"
 
 #include <algorithm>

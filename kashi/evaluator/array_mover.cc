@@ -36,7 +36,7 @@ constexpr int64_t kBytesWorthPlanOfWide = 8 << 20;
 constexpr int64_t kPieceBytes = 32 << 20;
 constexpr int64_t kPieceSteps = 64;  // a piece has a multiple of these, so that its blocks are whole
 
-// One loop of a move: iterations, and how many elements each goes on, on either side.
+// One loop of a move: the number of iterations, and the stride of either side in elements.
 struct MoveLoop {
   int64_t bound;
   int64_t source;
@@ -75,7 +75,8 @@ MoveLoops LoopsOf(absl::Span<const int64_t> bounds, absl::Span<const int64_t> so
   return merged;
 }
 
-// Whether even a kept plan takes longer to find than the walk: known without loops, as each tiny operation asks.
+// Whether even the lookup of a kept plan takes longer than the walk. Has no loops, because it runs for each tiny
+// operation.
 bool IsSmall(absl::Span<const int64_t> bounds) {
   int64_t elements = 1;
   for (int64_t bound : bounds) elements *= bound;
@@ -88,7 +89,7 @@ int64_t ElementsOf(const MoveLoops& loops) {
   return elements;
 }
 
-// Pre: the last loop goes on by one element in the target and by more in the source.
+// Pre: the last loop has stride 1 in the target, and a larger stride in the source.
 bool TransposeIsFasterByPlan(const MoveLoops& loops, int element_bytes) {
   const MoveLoop& row = loops.back();
   const auto column = std::find_if(loops.begin(), loops.end(), [](const MoveLoop& loop) { return loop.source == 1; });
@@ -113,7 +114,7 @@ BoxRoute RouteOfLoops(const MoveLoops& loops, int element_bytes) {
   return elements < kElementsWorthPlan ? BoxRoute::kPlanIfAgain : BoxRoute::kPlan;
 }
 
-// One move, of which many may differ in addresses only.
+// One move. Many moves may differ in addresses only.
 struct BoxKey {
   MoveLoops loops;
   int element_bytes = 0;

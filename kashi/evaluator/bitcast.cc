@@ -102,7 +102,7 @@ absl::StatusOr<Value> Reinterpret(EvaluationRun& run, Value value, const Memory&
   return ReadMemory(run, to, bytes.bytes());
 }
 
-// A PRED is 0 or 1 for us, whatever the bytes that it is made of.
+// A PRED is 0 or 1 here, for any bytes that it is made from.
 absl::StatusOr<Value> AsPred(EvaluationRun& run, absl::StatusOr<Value> bytes) {
   KASHI_RETURN_IF_ERROR(bytes.status());
   return run.Convert(*std::move(bytes), PRED);

@@ -30,7 +30,7 @@ absl::StatusOr<CollectiveGroup> PermuteGroup(const Operation& op) {
   return group;
 }
 
-// Where nobody sends anything there are zeros.
+// The result is zeros if no device sends data.
 absl::StatusOr<Value> Permute(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, PermuteGroup(op));
   KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, group, TakeOperands(op)));
@@ -58,7 +58,7 @@ std::vector<Value> BuffersOf(const Value& value) {
   return std::vector<Value>(value.elements().begin(), value.elements().end());
 }
 
-// The numbers in a tree of tuples of scalars, one behind the other.
+// The numbers in a tree of tuples of scalars, one after the other.
 absl::Status AppendIntegers(const Operation& op, const Value& value, std::vector<int64_t>* integers) {
   if (!value.is_tuple()) {
     KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> list, Integers(op, value));

@@ -85,8 +85,8 @@ absl::StatusOr<int64_t> PieceSize(const Operation& op, int64_t size, int64_t pie
 
 // ---- Reductions -----------------------------------------------------------------------------------------------------
 
-// to_apply on arrays of one type. A plain operation goes by the arrays' own type, whatever the computation's: as in
-// XLA.
+// to_apply on arrays of one type. As in XLA, a plain operation uses the type of the arrays, not that of the
+// computation.
 class ElementReduction {
  public:
   static absl::StatusOr<ElementReduction> Make(const Operation& op, PrimitiveType type) {
@@ -175,8 +175,8 @@ absl::StatusOr<Value> AllReduce(Operation& op) {
 
 // ---- all-gather -----------------------------------------------------------------------------------------------------
 
-// The pieces of an operand beside each other, along d. A result that is longer than its pieces together (they have
-// fewer elements than their bound) has zeros behind each.
+// Concatenates the pieces of an operand along d. If the pieces have fewer elements than their bound, zeros follow each
+// piece.
 absl::StatusOr<Value> Gather(const Operation& op, const Given& given, size_t k, int64_t size, int64_t d) {
   const Value& own = given[0][k];
   KASHI_ASSIGN_OR_RETURN(const int64_t bound, PieceSize(op, size, static_cast<int64_t>(given.size())));
@@ -202,7 +202,7 @@ absl::StatusOr<std::vector<Value>> GatherAll(const Operation& op, const Collecti
   std::vector<Value> results;
   for (size_t k = 0; k < given[0].size(); ++k) {
     const Shape& whole = shape.IsTuple() ? shape.tuple_shapes(static_cast<int>(k)) : shape;
-    // A dimension that is written as static has that size, whatever the pieces have.
+    // A static dimension of the result keeps its size, even if the pieces are smaller.
     const int64_t size = whole.is_dynamic_dimension(static_cast<int>(d))
                              ? CheckedMultiply(group.size(), given[0][k].dimension(d)).value_or(INT64_MAX)
                              : whole.dimensions(static_cast<int>(d));
@@ -372,7 +372,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kAllToAll>(Operation& op) {
 }
 
 // Operands: input, output, offsets in the input, rows to send, offsets in the receivers' outputs, rows to receive. Rows
-// of the output that nobody sends to stay as they are.
+// of the output that receive no data do not change.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
@@ -394,7 +394,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
   const absl::StatusOr<CollectiveGroup> group = GroupOf(op);
-  // XLA's verifier lets more operands come with the shape of the first alone: then that is all that counts.
+  // XLA's verifier accepts several operands with the shape of the first one as the result; then only the first one
+  // counts.
   std::vector<Value> values = TakeOperands(op);
   if (op.instruction.shape().IsArray()) values.resize(1);
   if (absl::IsNotFound(group.status())) {

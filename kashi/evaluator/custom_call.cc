@@ -173,7 +173,7 @@ absl::StatusOr<Value> SliceToDynamic(Operation& op) {
   return Resize(op.run, op.operands[0], sizes);
 }
 
-// The bytes of all operands, as they lie in their layouts, one operand behind the other.
+// The bytes of all operands in the order of their layouts, one operand after the other.
 absl::StatusOr<Value> ConcatBitcast(Operation& op) {
   if (!HasArrayOperands(op, op.operands.size()) || !op.instruction.shape().IsArray()) return MisusedCustomCall(op);
   std::vector<std::pair<Value, const Shape*>> parts;
@@ -187,7 +187,7 @@ absl::StatusOr<Value> ConcatBitcast(Operation& op) {
 //
 //   u64, s64: low + high 2^32        c64: low + high i        f64: high + low, where low is what f32 cut off
 //
-// The first two are the same to memory: four bytes, and four behind them.
+// The first two have the same memory: four bytes, and then four bytes.
 
 PrimitiveType HalfType(PrimitiveType type) {
   if (type == U64 || type == S64) return U32;
@@ -300,7 +300,8 @@ absl::StatusOr<Value> EvaluateLu(Operation& op) {
   return MakeTupleResultOf(op, std::move(lu.factors), std::move(lu.pivots), std::move(lu.permutation));
 }
 
-// The backend_config is "lower,sort,sweeps,tolerance": 1,1,100,1e-6. Ours are exact, whatever the last two are.
+// The backend_config is "lower,sort,sweeps,tolerance": 1,1,100,1e-6. Kashi's results are exact, so the last two do not
+// matter.
 absl::StatusOr<Value> EvaluateEigh(Operation& op) {
   if (!HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
   const absl::Span<const int64_t> sizes = op.operands[0].dimensions();
@@ -362,8 +363,8 @@ struct Target {
 };
 
 constexpr Target kTargets[] = {
-    // Sharding, memory and layout: no change of values. They are refused where shapes differ, for then the values of
-    // other devices are asked for.
+    // Sharding, memory and layout: no change of values. If shapes differ, they are an error, because they would need
+    // the values of other devices.
     {"Sharding", PassOn},
     {"SPMDFullToShardShape", CrossBorder},
     {"SPMDShardToFullShape", CrossBorder},
@@ -383,7 +384,7 @@ constexpr Target kTargets[] = {
     {"dce_sink", Nothing},
     {"control_dep", Nothing},
     {"xla.sdy.ShardingGroup", Nothing},
-    {"GatherScatterIndicesBitpacked", PassOn},  // its result stands where the indices stood, and is read as they were
+    {"GatherScatterIndicesBitpacked", PassOn},  // its result is used like the indices
     // ()
     {"AllocateBuffer", AllocateBuffer},
     {"CreateBuffer", AllocateBuffer},

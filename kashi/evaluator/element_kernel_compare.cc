@@ -106,7 +106,7 @@ ElementKernel TotalOrderKernel(ComparisonDirection direction, PrimitiveType type
   return kernel;
 }
 
-// Elements of so many bytes; u64 pairs stand for c128.
+// Elements of this number of bytes; pairs of u64 for c128.
 template <typename Bytes>
 void SelectLoopOn(const ElementKernel&, const void* const* inputs, void* output, int64_t n) {
   const uint8_t* chooses_first = InputOf<uint8_t>(inputs, 0);

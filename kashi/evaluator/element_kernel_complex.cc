@@ -14,7 +14,7 @@
 namespace kashi::internal {
 namespace {
 
-// By its parts alone. C's product, and so that of std::complex, makes infinities out of some NaN; XLA's does not.
+// The plain formula. C's product, and so that of std::complex, turns some NaNs into infinities; XLA's does not.
 template <typename T>
 T Multiply(T x, T y) {
   return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};

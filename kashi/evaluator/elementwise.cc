@@ -44,8 +44,8 @@ absl::StatusOr<Input> MakeInput(const Operation& op, const Value& operand, int64
   return Input{data, bytes, std::move(copies)};
 }
 
-// The memory of an operand that nobody else needs, or new memory. The operand is still to be read, so that its data
-// must be known before.
+// The memory of an operand that is unique, or new memory. Get the pointers to the operands' data before, because the
+// operation still reads them.
 absl::StatusOr<Value> MakeOutput(Operation& op, absl::Span<const Input> inputs) {
   const int64_t bytes = primitive_util::ByteWidth(op.result()->element_type());
   for (size_t i = 0; i < op.operands.size(); ++i) {

@@ -71,7 +71,7 @@ PrimitiveType TypeOf(char letter, PrimitiveType type) {
   }
 }
 
-// Its layout is the one that the call asks for, or that the operand has.
+// Its layout is the constraint of the call, or the operand's.
 const Shape& OperandShape(const HloInstruction& call, int64_t i) {
   if (call.layout_constrained()) return call.operand_shapes_with_layout()[i];
   return call.operand(i)->shape();
@@ -119,7 +119,7 @@ absl::StatusOr<LapackCall> LapackCall::Make(Operation& op, absl::string_view sig
   return call;
 }
 
-// ---- Scalars in front of the arrays --------------------------------------------------------------------------------
+// ---- Scalars before the arrays --------------------------------------------------------------------------------------
 
 absl::Status LapackCall::ReadParameters() {
   if (convention_.parameters.empty()) return absl::OkStatus();
@@ -310,7 +310,7 @@ absl::StatusOr<Value> LapackCall::Workspace(PrimitiveType type, int64_t elements
   return op_.run.MakeArray(type, {std::max<int64_t>(1, elements)});
 }
 
-// Nobody reads it.
+// The program does not read it.
 absl::StatusOr<Value> LapackCall::MakeWorkspaceResult(int64_t place) const {
   if (!ResultShape(op_.instruction, place).IsArray()) return Refuse("a workspace that is not an array");
   KASHI_ASSIGN_OR_RETURN(Value value, op_.MakeResult(place));

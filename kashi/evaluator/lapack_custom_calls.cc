@@ -1,4 +1,4 @@
-// The routines behind lapack_call.h: each takes what its signature in kRoutines says.
+// The routines of lapack_call.h. The signatures in kRoutines list their operands and results.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -61,7 +61,7 @@ int64_t WorkSize(int64_t least, Query&& query) {
   return std::max({int64_t{1}, least, size < 2e9 ? static_cast<int64_t>(size) : 0});
 }
 
-// A workspace of T and the two of integers and reals, as far as a routine has them.
+// A workspace of T, and the workspaces of integers and reals if the routine has them.
 template <typename T>
 struct Work {
   Value elements, reals, integers;
@@ -268,7 +268,7 @@ absl::Status Syevd(LapackCall& call) {
   });
 }
 
-// 'A' wants all of U [m,m] and V^H [n,n], 'S' the first min(m, n) columns and rows, 'N' none: then they stay zeros.
+// 'A' computes all of U [m,m] and V^H [n,n], 'S' the first min(m, n) columns and rows, 'N' none: they are then zeros.
 absl::StatusOr<char> SingularValueMode(const LapackCall& call) {
   KASHI_ASSIGN_OR_RETURN(const char mode, call.Letter("mode", "ASN"));
   const int m = call.size('m'), n = call.size('n'), u = call.size('u'), v = call.size('v'), k = std::min(m, n);

@@ -143,7 +143,7 @@ const std::vector<HloInstruction*>& PartialEvaluation::CallersOf(const HloComput
   return found->second;
 }
 
-// The argument, where only one call is there to give it; within a loop only what all iterations see alike.
+// The argument, if there is only one call; for a loop only the values that are equal in all iterations.
 std::optional<Value> PartialEvaluation::TryParameter(const PartOfInstruction& part) {
   const HloInstruction& parameter = *part.instruction;
   if (parameter.parent() == nullptr) return Value();

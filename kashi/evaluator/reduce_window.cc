@@ -91,7 +91,7 @@ class WindowedReduce : private Folding {
     const int64_t row_start = row * walk_.row_elements() + first;
     const int64_t start = row_start + begin * walk_.width();
     reduction_.FillWithInits(start,
-                             start + (end - begin) * size);  // vectors in more than one chunk are alone in a block
+                             start + (end - begin) * size);  // a vector of several chunks has its own block
     return walk_.VisitRow(evaluation, row, begin, end, [&](const WindowWalk::Run& run) {
       return FoldRun(run, row_start + run.output * walk_.width(), run.input + first, size, scratch);
     });
@@ -113,7 +113,7 @@ class WindowedReduce : private Folding {
     return FoldScattered(run, out, in, size, scratch);
   }
 
-  // Vectors that do not lie one behind the other come to buffers where they do.
+  // Vectors that are not contiguous are copied to buffers where they are.
   absl::Status FoldScattered(const WindowWalk::Run& run, int64_t out, int64_t in, int64_t size, Scratch& scratch) {
     Targets accumulators(reduction_.size());
     Sources x(reduction_.size());

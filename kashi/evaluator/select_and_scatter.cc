@@ -18,7 +18,7 @@
 namespace kashi::internal {
 namespace {
 
-// What one row of windows has selected up to now: the elements, and where they stand (-1: nothing yet).
+// The elements that one row of windows has selected so far, and their positions (-1: none yet).
 struct Selection {
   Selection(const LaneFunction& select, int64_t lanes, int element_bytes)
       : scratch(select, LaneFunction::kManyLanes),

@@ -113,7 +113,7 @@ absl::StatusOr<ShardGrid> GridOfAxes(const NamedSharding& sharding, const std::v
   return ShardGrid::FromTiles(tiles, dimensions, devices);
 }
 
-// Devices that differ along the manual axes alone are of one group.
+// Devices that differ only along the manual axes are in one group.
 absl::StatusOr<std::vector<int64_t>> GroupsAlong(const Mesh& mesh, const std::vector<std::string>& manual,
                                                  int64_t devices) {
   std::vector<AxisRef> axes;

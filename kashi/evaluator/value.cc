@@ -181,7 +181,7 @@ Value Value::Borrow(DenseShape shape, const void* data, std::shared_ptr<const vo
   KASHI_CHECK(owner != nullptr);
   const int64_t element_count = ShapeUtil::ElementsIn(*shape);
   std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), element_count);
-  node->data = const_cast<void*>(data);  // is_unique() is false for borrowed memory: nobody writes
+  node->data = const_cast<void*>(data);  // is_unique() is false for borrowed memory, so it is never written
   node->owner = std::move(owner);
   return Value(std::move(node));
 }
