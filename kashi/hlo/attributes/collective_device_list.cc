@@ -209,7 +209,7 @@ std::vector<ReplicaGroup> CollectiveDeviceList::Expand() const {
   if (rep_->iota.has_value()) {
     by_group = TileAssignment(rep_->iota->tile_assignment());
   } else {
-    // The mesh with the axes of a group first and the rest behind them, the other way round.
+    // The mesh with the axes of a group first and the other axes after them, in reverse.
     const std::vector<AxisRef> axes(rep_->mesh_axes->axes().begin(), rep_->mesh_axes->axes().end());
     absl::StatusOr<TileAssignment> by_axes = DevicesByAxes(rep_->mesh_axes->mesh(), {axes}, kMaxExpandedDevices);
     KASHI_CHECK_OK(by_axes);

@@ -48,7 +48,7 @@ absl::Status ValidateDeviceList(const TileAssignment& devices) {
   return absl::OkStatus();
 }
 
-// Sorts a copy: parts of one axis then stand by place, and each must begin where the one before it has ended, or later.
+// Sorts a copy: the parts of one axis are then in order, and each must begin at the end of the previous part or later.
 absl::Status ValidateNoOverlap(std::vector<AxisRef> axes, const Mesh& mesh) {
   std::sort(axes.begin(), axes.end());
   for (size_t i = 0; i + 1 < axes.size(); ++i) {
@@ -233,7 +233,7 @@ absl::Status ValidateAxes(absl::Span<const AxisRef> axes, const Mesh& mesh) {
 }
 
 // Every axis is cut at the borders of its parts: axis 12 with parts (1)2 and (6)2 is seen as 2, 3, 2. The cut mesh is
-// transposed so that the pieces of each list stand together.
+// transposed so that the pieces of each list are adjacent.
 absl::StatusOr<TileAssignment> DevicesByAxes(const Mesh& mesh, absl::Span<const std::vector<AxisRef>> lists,
                                              int64_t max_devices) {
   std::vector<AxisRef> used;

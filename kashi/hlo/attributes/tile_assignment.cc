@@ -14,8 +14,8 @@ namespace {
 
 using Permutation = IotaTileAssignment::Permutation;
 
-// Drops the dimensions of size 1. `perm` may be no permutation at all; entries that would then be missing keep what
-// stood there, as in XLA.
+// Drops the dimensions of size 1. `perm` may not be a permutation; as in XLA, missing entries then keep their old
+// values.
 void DropOnes(DimensionVector* dims, Permutation* perm) {
   Permutation new_place(dims->size());
   int kept = 0;
@@ -77,8 +77,8 @@ struct Piece {
   int64_t size;
 };
 
-// The iota form with the pieces as its dimensions, transposed to `order`. They cover every dimension of reshape_dims,
-// and those of one dimension stand in `pieces` major to minor.
+// The iota form with the pieces as its dimensions, transposed to `order`. They cover every dimension of reshape_dims;
+// the pieces of one dimension are in `pieces` from major to minor.
 std::optional<IotaTileAssignment> FromPieces(absl::Span<const int64_t> dims, absl::Span<const Piece> pieces,
                                              absl::Span<const int> order) {
   std::vector<int> by_dim(pieces.size());

@@ -36,13 +36,12 @@ absl::string_view BaseName(absl::string_view name) {
   return absl::c_all_of(name.substr(dot + 1), absl::ascii_isdigit) ? name.substr(0, dot) : name;
 }
 
-// What depends on no operand alone, or on called programs (docs/spec/hlo-ops.md 0.2).
+// Operations that depend on more than their operands, or on called programs (docs/spec/hlo-ops.md 0.2).
 bool IsNeverConstant(const HloInstruction& instruction) {
   return GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kNeverConstant);
 }
 
-// The program of which `entry` is the entry. `id` is the builder's, so that the same calls always give the same
-// program.
+// The program with this entry. `id` is the builder's, so that the same calls always give the same program.
 std::shared_ptr<HloModule> MakeModule(Computations callees, std::unique_ptr<HloComputation> entry,
                                       const ProgramShape& program_shape, int64_t id) {
   auto module = std::make_shared<HloModule>(entry->name(), HloModuleConfig(program_shape, /*ignore_layouts=*/false));

@@ -60,8 +60,8 @@ class XlaLowering {
   NodeOr AddTuple(Nodes elements) { return AddInferred(HloInstruction::CreateTuple(elements)); }
   NodeOr AddElement(Node tuple, int64_t index);
 
-  // ---- What several lowerings need (xla_builder_broadcast.cc, docs/spec/hlo-ops.md 10.2). They carry no sharding: it
-  // that of the operation for which they stand.
+  // ---- Helpers of several lowerings (xla_builder_broadcast.cc, docs/spec/hlo-ops.md 10.2). Their instructions carry no
+  // sharding: only the operation that they belong to does.
 
   // One broadcast of a scalar to the static sizes.
   NodeOr BroadcastScalar(Node scalar, const Shape& sizes);

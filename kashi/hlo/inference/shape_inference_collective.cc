@@ -35,7 +35,7 @@ bool IsDimensionOf(const Shape& shape, int64_t d) { return shape.IsArray() && 0 
 
 // The check that all-gather and reduce-scatter make of each operand.
 absl::Status CheckSharded(const Shape& operand, int64_t dimension, absl::string_view what) {
-  // XLA asks for the dimension first, and dies of tuples.
+  // XLA reads the dimension first, and dies for tuples.
   if (operand.IsArray()) {
     KASHI_RET_CHECK(dimension < operand.rank(), "dimension %d of %s", dimension, ShapeUtil::HumanString(operand));
   }

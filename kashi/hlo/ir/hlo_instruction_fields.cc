@@ -173,7 +173,7 @@ const OutputOperandAliasingPairs& HloInstruction::output_operand_aliasing() cons
 
 namespace {
 
-// The end of `"wait_on_operation_queues" : [ ] ,`, which begins at `begin`; npos if something else stands there.
+// The end of `"wait_on_operation_queues" : [ ] ,`, which begins at `begin`; npos if the text is different.
 size_t EndOfEmptyWait(absl::string_view text, size_t begin, size_t key_size) {
   size_t at = begin + key_size;
   for (const char expected : {':', '[', ']', ','}) {

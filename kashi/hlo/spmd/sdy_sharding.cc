@@ -13,7 +13,7 @@
 namespace kashi::internal {
 namespace {
 
-// Reads one attribute. Functions return false behind an error, which status() then tells.
+// Reads one attribute. Functions return false after an error; status() has the error.
 class SdyReader {
  public:
   explicit SdyReader(absl::string_view text) : scanner_(text) {}

@@ -25,7 +25,7 @@ absl::StatusOr<ShardGrid> GridOf(const Shape& array, const HloSharding& sharding
   return ShardGrid::Make(sharding, array.dimensions(), num_devices);
 }
 
-// Tokens and the like are everybody's, and have no shards.
+// Tokens and similar leaves are the same on all devices, and have no shards.
 absl::StatusOr<std::vector<Leaf>> LeavesOf(const Shape& whole, const HloSharding& sharding, int64_t num_devices) {
   KASHI_ASSIGN_OR_RETURN(const ShapeTree<HloSharding> shardings, sharding.AsShapeTree(whole));
   std::vector<Leaf> leaves;

@@ -179,7 +179,7 @@ bool HloReader::CheckChannel(const Pending& pending) {
   return true;
 }
 
-// Behind `fixed_operands` operands the indices: one vector, or a scalar for each dimension of operand 0.
+// The indices after `fixed_operands` operands: one vector, or a scalar for each dimension of operand 0.
 bool HloReader::CheckSlicing(const Pending& pending, size_t fixed_operands) {
   const auto& operands = pending.operands;
   if (operands.size() < fixed_operands) {

@@ -256,7 +256,7 @@ bool HloReader::ReadOriginNode(OriginalValue::Node* node, int depth) {
       } while (scan_.Peek() == '{' || scan_.Peek() == '(');
       node->elements.push_back(std::move(element));
     } while (scan_.Match(','));
-    // A tree is kept as the list of its leaves: empty tuples behind the last one are lost.
+    // A tree is kept as the list of its leaves: empty tuples after the last one are lost.
     const auto is_empty = [](const OriginalValue::Node& element) {
       return element.is_tuple && element.elements.empty();
     };

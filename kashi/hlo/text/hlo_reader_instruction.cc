@@ -134,8 +134,8 @@ bool HloReader::MayBeShape() {
   return primitive_util::IsPrimitiveTypeName(word);
 }
 
-// The text of the shape that stands here, if where it ends can be told without reading it: brackets that close, and
-// behind them nothing that could be a layout.
+// The text of the shape at the scanner, if its end is clear without parsing it: its brackets close, and no layout can
+// follow.
 absl::string_view HloReader::FindShapeText() {
   const absl::string_view text = scan_.text();
   const size_t begin = scan_.offset();
@@ -158,7 +158,7 @@ absl::string_view HloReader::FindShapeText() {
     if (at == text.size() || text[at] != '}') return absl::string_view();
     return text.substr(begin, at + 1 - begin);
   }
-  // A brace behind space may still begin a layout: if a number or a colon follows it.
+  // A brace after space may still begin a layout: if a number or a colon follows it.
   const auto skip_space = [&](size_t from) {
     while (from < text.size() && absl::ascii_isspace(text[from])) ++from;
     return from;
@@ -211,7 +211,7 @@ bool HloReader::ReadOperands(Pending* pending) {
   return true;
 }
 
-// Whether `(` stands so many bytes ahead, or behind space from there.
+// Whether there is a `(` this number of bytes ahead, or after space from there.
 bool HloReader::OpensParenthesis(size_t ahead) const {
   TextScanner scan(scan_.text());
   scan.Seek(scan_.offset() + ahead);
@@ -277,7 +277,7 @@ bool HloReader::ReadOperand(Pending* pending) {
   return ReadNestedOperand(pending, &operand, name);
 }
 
-// An operand that is an instruction itself. Where only the making of the instruction fails XLA goes on without it.
+// An operand that is an instruction itself. If only the creation of the instruction fails, XLA continues without it.
 bool HloReader::ReadNestedOperand(Pending* pending, Pending* operand, absl::string_view opcode) {
   if (++nesting_ > kMaxNestedOperands) {
     return Error(operand->begin, scan_.offset() + opcode.size(), "operands are nested too deep");
@@ -352,7 +352,7 @@ bool HloReader::ReadOperandOfSingleInstruction(Pending* pending, const SharedSha
   return true;
 }
 
-// Operands of which XLA takes no notice are dropped.
+// Operands that XLA ignores are dropped.
 bool HloReader::CheckArity(Pending* pending) {
   const int arity = GetHloOpcodeInfo(pending->opcode).arity;
   const int64_t count = static_cast<int64_t>(pending->operands.size());

@@ -1,4 +1,4 @@
-// What operations on data are asked beyond their inferred shape. (docs/spec/hlo-ops.md, 1 to 4 and 8)
+// Checks of operations on data, in addition to their inferred shape. (docs/spec/hlo-ops.md, 1 to 4 and 8)
 #include <algorithm>
 #include <cstdint>
 #include <string>

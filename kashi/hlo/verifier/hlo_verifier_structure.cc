@@ -1,5 +1,5 @@
-// What must hold before anybody walks through a module: instructions and computations belong where they stand, nothing
-// depends on itself. Then names and ids.
+// Checks what other checks need: instructions and computations have the right parents, and there are no cycles. Then
+// checks names and ids.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -19,7 +19,7 @@ using ComputationSet = absl::flat_hash_set<const HloComputation*>;
 
 absl::string_view NameOf(const HloInstruction* x) { return x != nullptr ? x->name() : "(null)"; }
 
-// Each member stands in the computation.
+// Each member is in the computation.
 absl::Status CheckMembers(absl::string_view what, absl::Span<HloInstruction* const> list, const InstructionSet& members,
                           const HloComputation& computation) {
   for (const HloInstruction* member : list) {
