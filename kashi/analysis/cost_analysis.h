@@ -66,11 +66,11 @@ struct InstructionCost {
   // Empty for calls, loops, conditionals and async-start: the instructions of the called computations read for them.
   std::vector<OperandCost> operands;
   double result_bytes = 0;
-  // Whether the cost of what it calls is in this one's: of control flow and fusions, but not of those that stand for
-  // one gather or scatter. A reduce and similar operations add the cost of all runs instead.
+  // Whether its cost includes the cost of the called computations: for control flow and fusions, except fusions that
+  // are one gather or scatter. A reduce and similar operations add the cost of all runs instead.
   bool counts_called = false;
-  // Only where XLA tells parts apart, in fusions and of infeed and outfeed; else null. Shared by the fusions of one
-  // computation.
+  // Only where XLA counts parts separately: in fusions, infeed and outfeed; otherwise null. Shared by the fusions of
+  // one computation.
   std::shared_ptr<const PartCosts> parts;
 };
 
@@ -78,8 +78,8 @@ struct InstructionCost {
 using SizeFunction = std::function<double(const Shape&)>;
 
 struct CostRules {
-  // Null: HostBytes (cost_analysis_sizes.h). Not asked for arrays without a layout, which have no bytes, nor for
-  // tokens.
+  // Null: HostBytes (cost_analysis_sizes.h). Not called for tokens and for arrays without a layout, which have no
+  // bytes.
   SizeFunction size;
   // What a custom call adds to flops and bytes; XLA's: -1.
   double custom_call = 0;

@@ -13,8 +13,8 @@ inline constexpr double kFmaFlops = 2;
 // have elements. Numbers of dimensions that the shape does not have are passed over.
 double DotFlops(const Shape& lhs, const Shape& result, const DotDimensionNumbers& numbers);
 
-// As XLA counts it: a dot into the result without its first dimensions, as many as there are dimensions of groups.
-// Hence f32[m,k] by f32[g,k,n] is 2*k*n, as if m were 1.
+// As XLA counts it: a dot into the result without its first dimensions, as many as there are dimensions of groups. So
+// f32[m,k] by f32[g,k,n] is 2*k*n, as if m were 1.
 double RaggedDotFlops(const HloInstruction& ragged_dot);
 
 // Only products with elements of the input, none with its padding nor with the holes that dilation makes. Windows with

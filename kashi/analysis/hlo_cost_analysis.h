@@ -55,7 +55,7 @@ class HloCostAnalysis {
     // By key. A key whose rate is 0 takes no time.
     Properties per_second_rates = {};
     Properties min_latencies_seconds = {};
-    // For XLA's analysis for GPUs, which counts an operand as often as its elements are read; nothing here asks for it.
+    // For XLA's GPU analysis, which counts an operand once per read of its elements. Not used here.
     bool count_multiple_input_accesses = false;
 
     void set_flops_per_second(float value) { per_second_rates[kFlopsKey] = value; }

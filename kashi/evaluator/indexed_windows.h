@@ -8,8 +8,8 @@
 //     a  b  .  .          window 0 starts at (1,0)         a b
 //     .  c  d  .          window 1 starts at (2,1)         c d
 //
-// Window number w stands for the w-th index of the batch's other dimensions, in row-major order. Meaning of the
-// dimension numbers: docs/spec/hlo-ops.md 5.
+// Window number w is the w-th index of the batch's other dimensions, in row-major order. Dimension numbers:
+// docs/spec/hlo-ops.md 5.
 #ifndef KASHI_EVALUATOR_INDEXED_WINDOWS_H_
 #define KASHI_EVALUATOR_INDEXED_WINDOWS_H_
 

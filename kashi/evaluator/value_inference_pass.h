@@ -1,4 +1,5 @@
-// The pass behind ValueInference (value_inference.h): what is known of each value of a program that is being built.
+// The pass that implements ValueInference (value_inference.h): what is known of each value of a program that is being
+// built.
 #ifndef KASHI_EVALUATOR_VALUE_INFERENCE_PASS_H_
 #define KASHI_EVALUATOR_VALUE_INFERENCE_PASS_H_
 

@@ -77,8 +77,8 @@ struct CompareStatistics {
 // except that NaNs are the same.
 absl::StatusOr<CompareStatistics> Compare(const LiteralSlice& expected, const LiteralSlice& actual,
                                           const ErrorSpec& error);
-// "3 of 1,024 elements differ; max abs 0.5, max rel 0.1, max ulp 1024; first at {0}[1,2]". Tells NaNs and infinities
-// that both sides have, and "320 of 320 elements are NaN on both sides: nothing was compared".
+// "3 of 1,024 elements differ; max abs 0.5, max rel 0.1, max ulp 1024; first at {0}[1,2]". Also gives NaNs and
+// infinities that both sides have, and "320 of 320 elements are NaN on both sides: nothing was compared".
 std::string ToString(const CompareStatistics& statistics);
 
 // The literal as text; for 1000 elements and more only their number.

@@ -29,7 +29,7 @@ struct LiteralInput {
     return false;
   }
   bool ErrorHere(std::string message) { return Error(lexer.token(), std::move(message)); }
-  // What begins no element stands where `what` should.
+  // Reports a token that cannot begin an element, where `what` was expected.
   bool ErrorUnexpected(absl::string_view what) {
     constexpr absl::string_view kTerm = "unexpected token type in a literal: ";
     const bool is_error = lexer.kind() == Token::Kind::kError;

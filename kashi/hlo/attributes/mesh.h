@@ -5,7 +5,7 @@
 //   mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0))        0 .. 7 laid out as [4,2], transposed
 //   mesh['x'=2], device_ids=(1,0)                      an explicit list
 //   maximal_mesh[device_id=3]                          one device
-//   'y'    'y':(2)2                                    an axis; the part of it with size 2 behind a part of size 2
+//   'y'    'y':(2)2                                    an axis; the part of it with size 2 after a part of size 2
 //   [{'x'}, {'y', ?}], replicated={…}, unreduced={…}, manual={…}
 //                                                      which axes shard each dimension; `?`: more may be added
 //
@@ -137,10 +137,9 @@ class AxisRef {
 // XLA's rules for the axes of one list: each is valid, no two overlap, and no two neighbours could be written as one.
 absl::Status ValidateAxes(absl::Span<const AxisRef> axes, const Mesh& mesh);
 
-// The devices of `mesh` in an array with one dimension for each list of axes, and behind these one for all that is
-// left of the mesh. Axes must be valid and each at most in one list. An error if the devices would have to be listed
-// and are more than `max_devices`, or if the mesh is not consistent (a size below 1, devices that are not as many as
-// the axes say).
+// The devices of `mesh` in an array with one dimension for each list of axes, and a last dimension for the rest of the
+// mesh. Axes must be valid, and each in at most one list. An error if more than `max_devices` devices would have to be
+// listed, or if the mesh is not consistent (a size below 1, or a wrong number of devices).
 absl::StatusOr<TileAssignment> DevicesByAxes(const Mesh& mesh, absl::Span<const std::vector<AxisRef>> lists,
                                              int64_t max_devices);
 

@@ -217,8 +217,7 @@ bool ReadRecordText(absl::string_view text, Record* record);
 
 }  // namespace message_internal
 
-// A record within a record that need not be there: nothing at all until somebody writes to it. A value: copying copies
-// it.
+// An optional record within a record: not present until it is written. A value type: a copy has its own record.
 template <typename T>
 class OptionalMessage {
  public:

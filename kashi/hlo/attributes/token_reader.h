@@ -18,8 +18,8 @@
 
 namespace kashi::internal {
 
-// Borrows the lexer and the list of diagnostics. The readers return false after one error is recorded; nothing is read
-// behind an error.
+// Borrows the lexer and the list of diagnostics. The readers record one error and return false; they read nothing after
+// an error.
 class TokenReader {
  public:
   TokenReader(Lexer* lexer, std::vector<Diagnostic>* diagnostics) : lexer_(*lexer), diagnostics_(*diagnostics) {}

@@ -16,21 +16,20 @@ namespace kashi::internal {
 // contains the one before several times, the shapes could exceed any memory.
 inline constexpr int64_t kMaxInferredSubshapes = int64_t{1} << 20;
 
-// By the shape rule of its opcode (shape_rules.def). Of the instruction's own shape, which may be wrong, only that
-// counts which nothing else says:
+// Infers the shape by the shape rule of the opcode (shape_rules.def). The instruction's own shape may be wrong. Only
+// the parts that nothing else determines are used:
 //
 //   convert, bitcast-convert       the element type
 //   reshape, dynamic-reshape       the sizes, of dynamic-reshape the flags too
 //   dot, convolution, …            the element type, if the shape is an array; otherwise the operands decide
 //   all-gather, reduce-scatter     the number of pieces: the ratio of the written size to the operand's
-//   …-start                        the contexts behind the result
+//   …-start                        the contexts after the result
 //
 // `broadcast` is read as XLA reads it from text without a shape: `dimensions` are sizes of new major dimensions.
 //
-// Never dies for an instruction from outside: INVALID_ARGUMENT if operands, required fields or computations are
-// missing, or if operands and called computations have more than kMaxInferredSubshapes subshapes among them (an element
-// of a tuple may be asked for all the same); UNIMPLEMENTED for an opcode without a rule; otherwise ShapeInference's
-// errors.
+// Never dies for an instruction from text or protos. INVALID_ARGUMENT if operands, required fields or computations are
+// missing, or if operands and called computations together have more than kMaxInferredSubshapes subshapes (except for
+// get-tuple-element). UNIMPLEMENTED for an opcode without a rule. Otherwise ShapeInference's errors.
 absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction);
 
 // Whether there are as many operands as the opcode has; an opcode of any number has any. An async-update may bring

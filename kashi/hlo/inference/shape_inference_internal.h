@@ -1,5 +1,5 @@
-// What the files of ShapeInference share: checks that several operations make (docs/spec/hlo-ops.md, 0.1), and the list
-// of dimensions that a result is made of. Only shape_inference_*.cc include it. ExpectArray stands in broadcast.h.
+// Helpers of the ShapeInference files: checks that several operations share (docs/spec/hlo-ops.md, 0.1), and the list
+// of dimensions of a result. Only shape_inference_*.cc include it. ExpectArray is in broadcast.h.
 #ifndef KASHI_HLO_INFERENCE_SHAPE_INFERENCE_INTERNAL_H_
 #define KASHI_HLO_INFERENCE_SHAPE_INFERENCE_INTERNAL_H_
 

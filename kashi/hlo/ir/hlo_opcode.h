@@ -50,7 +50,7 @@ struct HloOpcodeFlags {
   static constexpr uint32_t kTranscendental = 1 << 10;  // counted as such by the cost analysis
   static constexpr uint32_t kAsync = 1 << 11;           // async-start, -update, -done
   static constexpr uint32_t kSideEffect = 1 << 12;      // moves data from or to a host
-  static constexpr uint32_t kToken = 1 << 13;           // the result is a token whatever the text says
+  static constexpr uint32_t kToken = 1 << 13;           // the result is a token, for any text
   static constexpr uint32_t kRandom = 1 << 14;
   // A layout-sensitive verifier allows different element sizes in the layouts of the result and of the operands.
   static constexpr uint32_t kElementSizeFree = 1 << 15;

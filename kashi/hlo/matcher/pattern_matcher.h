@@ -13,9 +13,9 @@
 // What a pattern captures is written only when the whole of it has matched. With a stream in MatchOption, Match says
 // there what did not fit; a pattern describes itself by DescribeTo and operator<<.
 //
-// Patterns are values of three types, whatever they are made of, so that code with many of them compiles quickly;
-// making one costs an allocation or two for each condition. They may be kept and used again, by several threads if they
-// capture nothing. Recursion is as deep as the pattern was written.
+// Patterns are values of only three types, so that code with many patterns compiles quickly. Making one costs one or
+// two allocations per condition. A pattern may be reused, by several threads if it captures nothing. The recursion
+// depth is the depth of the pattern.
 //
 // Not here: m::SharedSubpattern, and m::OptConvert and its kind.
 #ifndef KASHI_HLO_MATCHER_PATTERN_MATCHER_H_
@@ -53,7 +53,7 @@ struct MatchOption {
 
 namespace pattern_internal {
 
-// One thing that a value must fulfil. `words` say it, with lines after the first indented by so many spaces.
+// One condition on a value. `words` writes its text; lines after the first are indented by this number of spaces.
 template <typename Item>
 struct Condition {
   std::function<bool(const Item&, const MatchOption&)> is_met;

@@ -3,7 +3,7 @@
 //   f32[5,4] under {devices=[2,1,2]<=[4] last_tile_dim_replicate} on 4 devices; shards are f32[3,4]
 //
 //     device 0, 1    rows 0 1 2            shard sizes are rounded up, as XLA does: the last shard of a dimension
-//     device 2, 3    rows 3 4 and padding  may hold fewer elements, or none, and padding behind them
+//     device 2, 3    rows 3 4 and padding  may hold fewer elements, or none, and padding after them
 //
 // What each kind of sharding means here:
 //

@@ -176,7 +176,7 @@ class HloReader {
 
   // ---- Attributes.
   bool ReadAttributes(Pending* pending);
-  // `name=`. `begin` is where the name stands.
+  // `name=`. `begin` is the position of the name.
   bool ReadAttributeName(absl::string_view* name, size_t* begin);
   bool ReadAttribute(Pending* pending);
   static absl::Span<const absl::string_view> CommonAttributes();  // that any instruction may have
