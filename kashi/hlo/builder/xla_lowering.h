@@ -60,7 +60,7 @@ class XlaLowering {
   NodeOr AddTuple(Nodes elements) { return AddInferred(HloInstruction::CreateTuple(elements)); }
   NodeOr AddElement(Node tuple, int64_t index);
 
-  // ---- Helpers of several lowerings (xla_builder_broadcast.cc, docs/spec/hlo-ops.md 10.2). Their instructions carry no
+  // ---- Shared by several lowerings (xla_builder_broadcast.cc, docs/spec/hlo-ops.md 10.2). These instructions have no
   // sharding: only the operation that they belong to does.
 
   // One broadcast of a scalar to the static sizes.
