@@ -112,7 +112,7 @@ class HloCostAnalysis {
   int64_t GetBytesRead(const HloInstruction& instruction, std::optional<int64_t> memory_space = std::nullopt) const;
   int64_t GetBytesWritten(const HloInstruction& instruction, std::optional<int64_t> memory_space = std::nullopt) const;
 
-  // By the function that this was made with; 0 for what has no layout.
+  // With the function from the constructor; 0 for shapes without a layout.
   int64_t GetShapeSize(const Shape& shape) const;
   float per_second_rate(absl::string_view key) const { return options_.per_second_rate(key); }
   float min_latency_seconds(absl::string_view key) const { return options_.min_latency_seconds(key); }

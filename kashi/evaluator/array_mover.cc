@@ -32,7 +32,7 @@ constexpr int64_t kShortFillBytes = 1024;
 constexpr int64_t kElementsOfBlock = 128;
 // Elements of 16 bytes need no kernel; but from here on a plan writes past the caches.
 constexpr int64_t kBytesWorthPlanOfWide = 8 << 20;
-// Bytes moved between two looks at whether to stop: some milliseconds.
+// The number of bytes moved between two checks of is_stopped(): some milliseconds.
 constexpr int64_t kPieceBytes = 32 << 20;
 constexpr int64_t kPieceSteps = 64;  // a piece has a multiple of these, so that its blocks are whole
 
@@ -153,7 +153,7 @@ std::optional<RelayoutPlan> MakePlan(const BoxKey& key) {
 // The last moves of a thread; one that hashes to the place of another takes it.
 class KeptPlans {
  public:
-  // The plan of a move; nullopt: there is none, or `only_if_again` and the move was not among the last ones.
+  // The plan of a move. nullopt if there is none, or if `only_if_again` and the move was not one of the last moves.
   std::optional<RelayoutPlan> Get(const BoxKey& key, bool only_if_again) {
     Entry& entry = entries_[absl::Hash<BoxKey>()(key) % entries_.size()];
     const bool is_again = entry.key == key;

@@ -112,7 +112,7 @@ void FillElements(const EvaluationRun& run, const FeatureView& view, T* out, con
                   });
 }
 
-// The operands in the type that is computed in, and how to look at them.
+// The operands in the type of the computation, and their strides.
 struct BatchNorm {
   EvaluationRun& run;
   std::vector<Value> operands;

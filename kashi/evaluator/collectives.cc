@@ -1,5 +1,5 @@
-// Operations over several devices. What all members of a group get alike one of them computes, the last to come; all
-// else each computes of what the members gave. (docs/spec/hlo-ops.md, 7)
+// Operations over several devices. If the result is the same for all members of a group, the last member to arrive
+// computes it. Otherwise each member computes its result from the arrays of all members. (docs/spec/hlo-ops.md, 7)
 //
 //                      device 0   1     2     3          of groups {{3,1,0,2}}: member 0 is device 3
 //   gives                1        2     3     4

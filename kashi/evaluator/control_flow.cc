@@ -49,8 +49,8 @@ absl::StatusOr<Value> CallWith(Operation& op, const HloComputation& computation)
   return op.run.Call(computation, TakeOperands(op));
 }
 
-// ((arguments), result, contexts…). The computation runs when its last argument is there: at the start, but for
-// programs of the TPU's sparse core, whose async-update brings arguments. Until then the result is ().
+// ((arguments), result, contexts…). The computation runs when it has its last argument: at the start, except in
+// programs of the TPU's sparse core, where async-update adds arguments. Until then the result is ().
 absl::StatusOr<Value> AsyncState(Operation& op, std::vector<Value> arguments) {
   const HloComputation* computation = op.instruction.async_wrapped_computation();
   if (computation == nullptr) return InvalidArgument("%s has no async-start", op.instruction.name());

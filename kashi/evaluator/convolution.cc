@@ -164,7 +164,7 @@ struct Convolution {
   int64_t lhs_group_stride = 0;
 };
 
-// Steps that are taken for each other's: how far each goes in lhs and in out.
+// The strides of a step in lhs and in out.
 struct Loop {
   int64_t count, lhs, out;
 };
@@ -208,7 +208,7 @@ class Runner {
         rhs_(static_cast<const T*>(convolution.rhs.untyped_data())),
         out_(out) {}
 
-  // Adds up the part of out that has these numbers along one axis, for one group.
+  // Computes the part of out that has these indices along one axis, for one group.
   void Run(int64_t group, size_t axis, Range range) const {
     const std::vector<Axis>& axes = convolution_.axes;
     std::vector<std::vector<Meeting>> meetings;
@@ -425,7 +425,7 @@ bool SizesAgree(const Problem& problem, const Value& lhs, const Value& rhs, cons
          result.dimensions(dnums.output_feature_dimension()) == outputs;
 }
 
-// The axes with all sizes and attributes, but for strides.
+// The axes with all sizes and attributes, without strides.
 std::vector<Axis> MakeAxes(const Problem& problem, const Value& lhs, const Value& rhs, const Shape& result) {
   const ConvolutionDimensionNumbers& dnums = problem.dnums;
   std::vector<Axis> axes(1);

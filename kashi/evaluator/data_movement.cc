@@ -19,7 +19,8 @@
 namespace kashi::internal {
 namespace {
 
-// What a module can bring about that lets a value of one size flow to where another is declared (f32[<=5] to f32[5]).
+// An error that a module causes if a value of one size reaches an instruction that declares a different size (f32[<=5]
+// to f32[5]).
 absl::Status SizesDoNotFit(const Operation& op) {
   return InvalidArgument("%s: an operand of %s does not match a result of %s", op.instruction.name(),
                          ShapeUtil::HumanString(op.operands[0].shape()), ShapeUtil::HumanString(*op.result()));
@@ -140,7 +141,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kTranspose>(Operation& op) {
   const DimensionVector in_strides = ElementStrides(in.shape());
   DimensionVector strides(in.rank());
   int64_t previous = -1;
-  bool keeps_order = true;  // but for dimensions of size 1
+  bool keeps_order = true;  // except for dimensions of size 1
   for (int d = 0; d < in.rank(); ++d) {
     const int64_t from = op.instruction.dimensions(d);
     if (in.dimension(from) != op.result()->dimensions(d)) return SizesDoNotFit(op);
@@ -153,7 +154,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kTranspose>(Operation& op) {
   return CopyFrom(op, 0, strides);
 }
 
-// out[…, i_d, …] = in[…, n_d - 1 - i_d, …]: begins at the far end, and goes back.
+// out[…, i_d, …] = in[…, n_d - 1 - i_d, …]: reads from the last element backwards.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kReverse>(Operation& op) {
   const Value& in = op.operands[0];

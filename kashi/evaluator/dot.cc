@@ -61,8 +61,8 @@ absl::StatusOr<Value> Dot(Operation& op, Value lhs, Value rhs) {
 
 // ---- Ragged dot ----------------------------------------------------------------------------------------------------
 
-// Which elements of the ragged dimension belong to which group: group_sizes as numbers, for one index of the dimensions
-// before it, or for all.
+// The elements of the ragged dimension in each group: group_sizes as numbers, for one index of the dimensions before
+// it, or for all.
 class Groups {
  public:
   Groups(const Value& sizes, int64_t ragged_size) : sizes_(sizes.data<int64_t>()), ragged_size_(ragged_size) {
@@ -150,7 +150,7 @@ void RunRaggedSums(const RaggedDot& dot, T* out, StopFunction is_stopped) {
   }
 }
 
-// Matrices are ragged: those of a group are multiplied, those of none give 0.
+// Matrices are ragged: those in a group are multiplied, the others give 0.
 template <typename T>
 void RunRaggedBatch(const RaggedDot& dot, T* out, StopFunction is_stopped) {
   for (int64_t prefix = 0; prefix < dot.before && !is_stopped(); ++prefix) {

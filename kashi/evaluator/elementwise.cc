@@ -16,7 +16,7 @@ namespace kashi::internal {
 namespace {
 
 constexpr int64_t kGrain = 16384;              // elements that are worth a thread
-constexpr int64_t kBlock = int64_t{64} << 20;  // elements between two looks at whether the run is cancelled
+constexpr int64_t kBlock = int64_t{64} << 20;  // elements between two checks for cancellation
 constexpr int64_t kChunk = 1024;               // elements of a repeated scalar
 
 // An operand as the kernel reads it. Of a scalar that meets every element, `data` are kChunk copies.

@@ -141,7 +141,7 @@ void IndexedWindows::MergeLoops() {
 void IndexedWindows::AddStarts(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims,
                                const DimensionVector& window, const DimensionVector& counter_of) {
   const DimensionVector operand_strides = RowMajorStrides(operand_dims);
-  // A dimension has one start, though dimension numbers may name it twice: the batching dimension wins.
+  // A dimension has one start. If dimension numbers name it twice, the batching dimension wins.
   absl::InlinedVector<Start, 4> starts(operand_dims.size());
   for (size_t d = 0; d < operand_dims.size(); ++d) {
     starts[d] = {operand_strides[d], operand_dims[d] - window[d], -1, -1};

@@ -92,8 +92,8 @@ class IndexedWindows {
   };
   IndexedWindows() = default;
 
-  // The batch's other dimensions are those of the indices but for index_vector_dim, in order: a counter for each.
-  // Returns which counter each dimension of the indices has; -1: none.
+  // The batch's other dimensions are the dimensions of the indices without index_vector_dim, in order: one counter for
+  // each. Returns which counter each dimension of the indices has; -1: none.
   absl::StatusOr<DimensionVector> AddCounters(const WindowNumbers& numbers, absl::Span<const int64_t> batch_dims);
   // The loops over the elements of a window. Returns the size of a window in each dimension of the operand.
   DimensionVector AddLoops(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims,

@@ -32,7 +32,7 @@ bool KeepsItsElement(const HloInstruction& instruction) {
   return moves_one_operand || traits.source == ValueSource::kOperand || instruction.opcode() == HloOpcode::kBitcast;
 }
 
-// Whether the bytes of a number of either type are those of a number of the other.
+// Whether numbers of both types have the same bytes.
 bool KeepsItsBytes(const HloInstruction& convert) {
   const PrimitiveType from = convert.operand(0)->shape().element_type(), to = convert.shape().element_type();
   return primitive_util::BitWidth(from) == primitive_util::BitWidth(to) && primitive_util::BitWidth(from) % 8 == 0 &&
@@ -292,7 +292,7 @@ void LaneFunction::RunPortion(Scratch& scratch, const void* const* inputs, void*
     std::memmove(result_at(0), input_of(results_[0]), static_cast<size_t>(n * registers_[results_[0]].element_bytes));
     return;
   }
-  // A result that is a parameter may lie where another result goes: all are copied aside before any is written.
+  // A result that is a parameter may be in the memory of another result, so all are copied before one is written.
   absl::InlinedVector<char, 1024> aside;
   for (int reg : results_) {
     const char* from = static_cast<const char*>(input_of(reg));

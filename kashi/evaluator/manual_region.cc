@@ -25,7 +25,7 @@ bool CrossesPartitions(const HloInstruction& instruction) {
   return mode.ok() && *mode != CollectiveGroupMode::kCrossReplica;
 }
 
-// The value as several threads may hold it: none of them finds itself the only holder.
+// The value as several threads may hold it: it is unique for none of them.
 Value Lend(const Value& value) {
   if (value.is_tuple()) {
     std::vector<Value> elements;

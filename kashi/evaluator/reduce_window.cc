@@ -1,6 +1,5 @@
-// reduce-window (docs/spec/hlo-ops.md, 3). For each block of outputs, for each offset of the window in row-major
-// order, one call folds all elements in that place of a window into the accumulators, which are the outputs
-// themselves:
+// reduce-window (docs/spec/hlo-ops.md, 3). For each block of outputs, for each offset of the window in row-major order,
+// one call folds all elements at this offset into the accumulators, which are the outputs themselves:
 //
 //   f32[7] -> f32[7], size=3 pad=2_0       w = 0:  out[2..7) = f(out[2..7), x[0..5))
 //                                          w = 1:  out[1..7) = f(out[1..7), x[0..6))

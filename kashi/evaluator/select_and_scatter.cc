@@ -4,8 +4,8 @@
 //   x = 1 1 2 1, size 2, stride 2, GE        windows (1 1) (2 1) select elements 0 and 2
 //   source = 10 20, init = 0                 out = 10 0 20 0
 //
-// The selection goes as reduce-window does: for each offset of the window in row-major order, a run of windows at a
-// time. The scattering goes source by source in row-major order, for windows may select the same element.
+// The selection works like reduce-window: for each offset of the window in row-major order, a run of windows at a time.
+// The scatter visits the sources one by one in row-major order, because windows may select the same element.
 #include <algorithm>
 #include <cstring>
 #include <utility>

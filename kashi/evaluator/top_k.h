@@ -11,7 +11,7 @@
 namespace kashi::internal {
 
 struct TopKResult {
-  Value values;   // of x's type and sizes, but for the last dimension, which is k
+  Value values;   // with x's type and sizes, except the last dimension, which is k
   Value indices;  // s32: their indices in the last dimension
 };
 

@@ -27,7 +27,7 @@ namespace {
 constexpr int64_t kSmallestKept = int64_t{1} << 16;
 constexpr int64_t kMostKept = int64_t{1} << 28;
 
-// INT64_MAX if there are more: the product of sizes that no memory could hold must not wrap before anybody looks at it.
+// INT64_MAX if there are more: a product of sizes that no memory could hold must not wrap before it is checked.
 int64_t BytesOrMost(int64_t element_bytes, absl::Span<const int64_t> dimensions) {
   int64_t bytes = element_bytes;
   bool is_too_much = false;

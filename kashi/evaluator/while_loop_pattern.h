@@ -41,7 +41,7 @@ struct ParsedWhileLoop {
 std::optional<ParsedWhileLoop> PatternMatchParseWhileLoop(const HloInstruction* while_op,
                                                           PrecomputedAnalyses analyses = {});
 
-// ---- The parts of the above, for callers that evaluate by themselves (partial_evaluation.h).
+// ---- The parts of the above, for callers with their own evaluation (partial_evaluation.h).
 
 // The part at `index` of an instruction's value.
 struct PartOfInstruction {

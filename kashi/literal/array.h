@@ -41,7 +41,7 @@ namespace kashi {
 
 namespace array_impl {
 
-// Lists of float are taken for elements of any floating-point type: the narrow ones have no implicit conversion from
+// Lists of float are accepted for all floating-point types, because narrow types have no implicit conversion from
 // float.
 template <typename T, typename T2>
 using overload_for_float = std::enable_if_t<is_specialized_floating_point_v<T> && std::is_same_v<T2, float>, bool>;
@@ -114,7 +114,7 @@ class Array {
   explicit Array(absl::Span<const int64_t> sizes) : Array(sizes, T()) {}
   Array(absl::Span<const int64_t> sizes, T value) : Array(sizes, kUninitialized, kUninitialized) { Fill(value); }
 
-  // Lists are taken for arrays, as in XLA. (Written out: clang 14 does not deduce T2 through an alias.)
+  // Lists convert to arrays, as in XLA. (Written out: clang 14 does not deduce T2 through an alias.)
   Array(std::initializer_list<std::initializer_list<T>> values) : Array(values, kFromList, kFromList) {}  // NOLINT
   Array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values)                    // NOLINT
       : Array(values, kFromList, kFromList) {}

@@ -149,7 +149,7 @@ class LiteralBase {
   std::optional<int64_t> GetIntegralAsS64(absl::Span<const int64_t> multi_index) const;
   // Real floating-point types; nullopt for others.
   std::optional<double> GetAsDouble(absl::Span<const int64_t> multi_index) const;
-  // All that complex128 holds exactly: not S64, U64; nor PRED.
+  // All types whose values complex128 holds exactly: not S64, U64 and PRED.
   std::optional<complex128> GetAsComplex128(absl::Span<const int64_t> multi_index) const;
   // The sum, in the order given, of elements by position in storage. Real floating-point types; nullopt for others.
   std::optional<double> GetSumAsDouble(absl::Span<const int64_t> linear_indices) const;
@@ -227,7 +227,7 @@ class LiteralBase {
 
   // An array of another element type, in the same layout; unknown leaves stay unknown. float to integer saturates and
   // makes NaN 0, integer to integer keeps the low bits, anything to PRED is x != 0, real to complex has imaginary part
-  // 0. UNIMPLEMENTED: complex to non-complex, or to what is no element type; INVALID_ARGUMENT: not an array.
+  // 0. UNIMPLEMENTED: complex to non-complex, or to a type that is not an element type; INVALID_ARGUMENT: not an array.
   absl::StatusOr<Literal> Convert(PrimitiveType primitive_dest_type) const;
   // The same for trees: only the element types of `dest_shape` are looked at. INVALID_ARGUMENT if the trees differ.
   absl::StatusOr<Literal> ConvertToShape(const Shape& dest_shape) const;

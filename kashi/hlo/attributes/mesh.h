@@ -57,7 +57,7 @@ class Mesh {
   void Print(Printer* printer) const;
   std::string ToString() const;
   MeshProto ToProto() const;
-  // Dies of nothing; errors are those of Validate, and lists that do not fit each other.
+  // Never dies. Errors are those of Validate, and an error if the lists do not match.
   static absl::StatusOr<Mesh> FromProto(const MeshProto& proto);
 
   // The same sizes and devices; the names of axes do not count.

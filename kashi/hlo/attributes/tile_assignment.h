@@ -32,8 +32,8 @@ namespace kashi {
 // The product, capped at the largest int64_t: of sizes that a text merely claims.
 int64_t SaturatingProduct(absl::Span<const int64_t> sizes);
 
-// Device numbers 0, 1, … reshaped to reshape_dims, transposed by transpose_perm, and reshaped to dims. Texts may hold
-// what is none of these (`[2,2]<=[8]`, `T(0,0)`, negative sizes): such values can be kept, compared and printed too.
+// Device numbers 0, 1, … reshaped to reshape_dims, transposed by transpose_perm, and reshaped to dims. Texts may have
+// invalid values (`[2,2]<=[8]`, `T(0,0)`, negative sizes), which can be stored, compared and printed too.
 class IotaTileAssignment {
  public:
   using Permutation = absl::InlinedVector<int, 6>;

@@ -32,8 +32,8 @@ inline constexpr int64_t kMaxInferredSubshapes = int64_t{1} << 20;
 // get-tuple-element). UNIMPLEMENTED for an opcode without a rule. Otherwise ShapeInference's errors.
 absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction);
 
-// Whether there are as many operands as the opcode has; an opcode of any number has any. An async-update may bring
-// arguments besides: programs of the TPU's sparse core have such.
+// Whether the number of operands is that of the opcode; some opcodes allow any number. An async-update may have more
+// operands, its arguments, as in programs of the TPU's sparse core.
 bool HasItsOperandCount(const HloInstruction& instruction);
 
 // INVALID_ARGUMENT unless an opcode with a fixed number of operands has that many, and every required attribute is

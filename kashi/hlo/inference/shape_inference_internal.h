@@ -23,7 +23,7 @@ inline bool IsFloatingOrComplex(const Shape& shape) {
   return ShapeUtil::ElementIsFloating(shape) || ShapeUtil::ElementIsComplex(shape);
 }
 
-// The dimensions of a result while they are put together. Sizes need not be valid before Make.
+// Collects the dimensions of a result. Sizes need not be valid before Make.
 class ResultDimensions {
  public:
   void Add(int64_t size, bool is_dynamic = false) {
@@ -75,8 +75,8 @@ Shape MaybeTuple(absl::Span<const Shape> shapes);
 std::vector<Shape> CopyShapes(absl::Span<const Shape* const> shapes);
 std::vector<const Shape*> PointersTo(absl::Span<const Shape> shapes);
 
-// REDUCER: that `reducer` takes an accumulator and an element for each input, and returns the accumulators. Element
-// type i is that of input i; there are as many initial values.
+// REDUCER: checks that `reducer` takes an accumulator and an element for each input, and returns the accumulators.
+// Element type i is that of input i; there are as many initial values.
 absl::Status CheckReducer(const ProgramShape& reducer, absl::Span<const Shape* const> init_values,
                           absl::Span<const PrimitiveType> input_types);
 

@@ -196,11 +196,11 @@ class HloInstructionPattern : public pattern_internal::Pattern<HloInstruction, H
   HloInstructionPattern WithFusionKind(FusionKind kind) const;
   HloInstructionPattern WithComparisonDirection(ComparisonDirection direction) const;
   HloInstructionPattern WithContractingDims(absl::Span<const int64_t> lhs, absl::Span<const int64_t> rhs) const;
-  // "b0f_0io->b0f"; dies if it is none.
+  // "b0f_0io->b0f"; dies if it is invalid.
   HloInstructionPattern WithConvDnums(absl::string_view dim_labels) const;
   HloInstructionPattern WithConvDnums(ConvolutionDimensionNumbers dimension_numbers) const;
   HloInstructionPattern WithReplicaGroups(ReplicaGroupLists groups) const;
-  // "{devices=[2,1]0,1}"; dies if it is none.
+  // "{devices=[2,1]0,1}"; dies if it is invalid.
   HloInstructionPattern WithSharding(absl::string_view sharding) const;
   HloInstructionPattern WithControlDeps(absl::Span<HloInstruction* const> predecessors,
                                         absl::Span<HloInstruction* const> successors) const;

@@ -1,5 +1,5 @@
-// What goes into a program for all devices and comes out of it, in the shards of each device, and back: for comparing a
-// program with what the partitioner made of it. (sharded_literal.h cuts; program_scope.h finds the shardings.)
+// Splits the arguments and results of a global program into the shards of each device, and joins them: for comparing a
+// program with its partitioned form. (sharded_literal.h splits one literal; program_scope.h finds the shardings.)
 #ifndef KASHI_HLO_SPMD_PROGRAM_SHARDS_H_
 #define KASHI_HLO_SPMD_PROGRAM_SHARDS_H_
 

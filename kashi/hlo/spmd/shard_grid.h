@@ -37,7 +37,8 @@ class ShardGrid {
   // is over another number of devices, or is {unknown} or {unreduced} in whole or in part.
   static absl::StatusOr<ShardGrid> Make(const HloSharding& sharding, absl::Span<const int64_t> dimensions,
                                         int64_t num_devices);
-  // One tile a device: the first dimensions of `tiles` are those of the array, devices along the others hold copies.
+  // One tile per device: the first dimensions of `tiles` are those of the array; devices along the other dimensions
+  // hold copies.
   static absl::StatusOr<ShardGrid> FromTiles(const TileAssignment& tiles, absl::Span<const int64_t> dimensions,
                                              int64_t num_devices);
 
