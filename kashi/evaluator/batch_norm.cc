@@ -112,7 +112,7 @@ void FillElements(const EvaluationRun& run, const FeatureView& view, T* out, con
                   });
 }
 
-// The operands in the type of the computation, and their strides.
+// The operands in the type of the computation, and the view of their elements.
 struct BatchNorm {
   EvaluationRun& run;
   std::vector<Value> operands;

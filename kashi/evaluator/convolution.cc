@@ -164,7 +164,7 @@ struct Convolution {
   int64_t lhs_group_stride = 0;
 };
 
-// The strides of a step in lhs and in out.
+// A loop: the number of steps, and the strides of a step in lhs and in out.
 struct Loop {
   int64_t count, lhs, out;
 };
