@@ -88,7 +88,7 @@ std::optional<int64_t> ParsePosition(absl::string_view text, const IndexMap& map
   const absl::string_view number = absl::StripAsciiWhitespace(text);
   int64_t position = 0;
   if (!absl::SimpleAtoi(number, &position)) {
-    *error = ErrorAt(text, number, "`", number, "` is no integer");
+    *error = ErrorAt(text, number, "`", number, "` is not an integer");
     return std::nullopt;
   }
   if (position >= 0 && position < map.padded_element_count()) return position;

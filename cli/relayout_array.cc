@@ -117,7 +117,7 @@ absl::Status CheckLayout(const Shape& written, const Shape& file) {
       Layout::Equal().MinorToMajorOnly()(written.layout(), file.layout())) {
     return absl::OkStatus();
   }
-  return InvalidArgument("an .npy file whose elements lie as in %s, not as in %s", file.ToString(/*print_layout=*/true),
+  return InvalidArgument("an .npy file with the layout of %s, not of %s", file.ToString(/*print_layout=*/true),
                          written.ToString(/*print_layout=*/true));
 }
 

@@ -35,8 +35,8 @@ struct HeapLayout {
 };
 
 // Offsets are multiples of `alignment`. Intervals of 0 bytes get offset 0 and conflict with nothing. RESOURCE_EXHAUSTED
-// for more than 2^20 intervals, and if it takes more than 2^25 looks at what is in the way. Pre: times are not
-// negative; the sum of the bytes, each rounded up, is below 2^62.
+// for more than 2^20 intervals, and if it needs more than 2^25 conflict checks. Pre: times are not negative; the sum of
+// the bytes, each rounded up, is below 2^62.
 absl::StatusOr<HeapLayout> PlaceByBestFit(absl::Span<const HeapInterval> intervals, int64_t alignment);
 
 }  // namespace kashi::internal

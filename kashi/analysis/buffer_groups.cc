@@ -45,7 +45,7 @@ class Grouping {
 
   void Run() {
     if (!module_.has_schedule()) NoteOwners();
-    for (const ValuePositions::Entry& entry : positions_.entries()) HandOn(*entry.instruction);
+    for (const ValuePositions::Entry& entry : positions_.entries()) ForwardOperands(*entry.instruction);
     for (const CallGraph::Node& node : graph_.nodes()) NoteParameters(node);
     for (const ValuePositions::Entry& entry : positions_.entries()) ShareAcrossCalls(*entry.instruction);
     for (const ValuePositions::Entry& entry : positions_.entries()) ShareInPlace(*entry.instruction);
@@ -85,7 +85,7 @@ class Grouping {
     if (owner_a != kNoOwner && owner_b != kNoOwner && owner_a != owner_b) return;
     owners_[sets_.Join(a, b)] = owner_a != kNoOwner ? owner_a : owner_b;
   }
-  // Position by position. Ranges of different trees, in a module that was not verified, are left alone.
+  // Position by position. Ranges of different trees, which an unverified module may have, are skipped.
   void JoinRanges(const std::optional<PositionRange>& a, const std::optional<PositionRange>& b) {
     if (!a || !b || a->size() != b->size()) return;
     for (int32_t i = 0; i < a->size(); ++i) Join(a->first + i, b->first + i);
@@ -100,17 +100,17 @@ class Grouping {
     for (int32_t i = 0; i < to->size(); ++i) {
       const int32_t source = from->first + i, target = to->first + i;
       Join(source, target);
-      if (sets_.Find(source) == sets_.Find(target)) HandOnValue(source, target);
+      if (sets_.Find(source) == sets_.Find(target)) ForwardValue(source, target);
     }
   }
-  void HandOnValue(int32_t from, int32_t to) {
+  void ForwardValue(int32_t from, int32_t to) {
     kinds_[to] = PositionKind::kHandedOn;
     values_.Join(from, to);
   }
 
   // ---- Within a computation.
 
-  void HandOn(const HloInstruction& instruction) {
+  void ForwardOperands(const HloInstruction& instruction) {
     const PositionRange result = Of(&instruction);
     switch (GetHloOpcodeInfo(instruction.opcode()).flow) {
       case Flow::kTuple:
@@ -210,7 +210,7 @@ class Grouping {
     }
     if (graph_.IsInline(&body)) JoinRanges(state.root, result);
     for (int32_t i = 0; i < result.size(); ++i) {
-      if (is_kept[i]) HandOnKeptPart(state, i);
+      if (is_kept[i]) ForwardKeptPart(state, i);
     }
   }
   struct LoopState {
@@ -232,13 +232,13 @@ class Grouping {
     return is_kept;
   }
   // It is the value from before the loop, all the time.
-  void HandOnKeptPart(const LoopState& state, int32_t i) {
+  void ForwardKeptPart(const LoopState& state, int32_t i) {
     const int32_t before = state.init->first + i;
     const int32_t places[] = {state.parameter->first + i, state.condition_parameter->first + i, state.result.first + i};
     for (int32_t place : places) {
       if (sets_.Find(place) != sets_.Find(before)) return;
     }
-    for (int32_t place : places) HandOnValue(before, place);
+    for (int32_t place : places) ForwardValue(before, place);
   }
   void ShareBranches(const HloInstruction& conditional) {
     const PositionRange result = Of(&conditional);

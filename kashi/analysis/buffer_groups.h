@@ -32,8 +32,8 @@ namespace kashi {
 // What a position holds.
 enum class PositionKind : uint8_t {
   kValue,     // a value that its instruction makes
-  kPhi,       // one of several values, by where control came from: states of loops, results of conditionals
-  kHandedOn,  // what another position holds; also the parts of a loop's state that its body leaves alone
+  kPhi,       // one of several values, by control flow: states of loops, results of conditionals
+  kHandedOn,  // the value of another position; also the parts of a loop's state that its body does not change
 };
 
 class BufferGroups {
@@ -45,10 +45,10 @@ class BufferGroups {
   int32_t GroupOf(int32_t position) const { return groups_[position]; }
   PositionKind KindOf(int32_t position) const { return kinds_[position]; }
   // The position whose value this one holds: itself, or, for a forwarded value, the position where the value was made.
-  // A value that no instruction makes, in a module that was not verified, has some position of those that hand it to
-  // one another.
+  // In an unverified module, a cycle of positions may forward a value that no instruction makes: then any of these
+  // positions.
   int32_t ValueOf(int32_t position) const { return values_[position]; }
-  // By group: given by, or given to, the several callers of a computation.
+  // By group: whether several callers of a computation share it.
   bool IsBorrowed(int32_t group) const { return is_borrowed_[group]; }
 
  private:

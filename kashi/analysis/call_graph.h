@@ -27,7 +27,7 @@ class CallGraph {
     // Calls by control flow from computations that the entry reaches so; an instruction that calls twice is there
     // twice.
     std::vector<const HloInstruction*> control_flow_callers;
-    // The entry, and what it reaches by control flow alone: the computations that have buffers.
+    // The entry, and the computations that it reaches only by control flow: those that have buffers.
     bool has_buffers = false;
     bool is_reached = false;  // the entry, and all that it calls in any manner
   };

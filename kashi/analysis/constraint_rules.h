@@ -1,5 +1,5 @@
-// What the rules for operands have in common, those of wants (operand_wants.cc) and those of hands
-// (operand_constraints.cc): making wishes, and looking at operands that may not be there.
+// Helpers of operand_requirements.cc and operand_constraints.cc. They make constraints, and look at operands that may
+// be missing.
 #ifndef KASHI_ANALYSIS_CONSTRAINT_RULES_H_
 #define KASHI_ANALYSIS_CONSTRAINT_RULES_H_
 
@@ -15,20 +15,22 @@ namespace kashi::internal {
 
 inline constexpr double kUnbounded = ValueConstraint::kInfinity;
 
-inline ValueConstraint WishOf(const HloInstruction& user) {
-  ValueConstraint wish;
-  wish.user = &user;
-  return wish;
+inline ValueConstraint ConstraintFrom(const HloInstruction& user) {
+  ValueConstraint constraint;
+  constraint.user = &user;
+  return constraint;
 }
 
-inline bool IsBounded(const ValueConstraint& wish) { return wish.min > -kUnbounded || wish.max < kUnbounded; }
-inline ValueConstraint WithInterval(ValueConstraint wish, double min, double max) {
-  wish.min = min;
-  wish.max = max;
-  return wish;
+inline bool IsBounded(const ValueConstraint& constraint) {
+  return constraint.min > -kUnbounded || constraint.max < kUnbounded;
+}
+inline ValueConstraint WithInterval(ValueConstraint constraint, double min, double max) {
+  constraint.min = min;
+  constraint.max = max;
+  return constraint;
 }
 
-// Modules that were not verified may lack it.
+// Null if the operand is missing: the module may not be verified.
 inline const HloInstruction* Operand(const HloInstruction& instruction, int64_t number) {
   return number < instruction.operand_count() ? instruction.operand(number) : nullptr;
 }
@@ -38,24 +40,25 @@ inline bool IsReal(const HloInstruction& x) {
 inline bool IsInteger(const HloInstruction& x) {
   return x.shape().IsArray() && primitive_util::IsIntegralType(x.shape().element_type());
 }
-inline void Send(const HloInstruction& instruction, int64_t number, const ValueConstraint& wish, ConstraintSink sink) {
+inline void Send(const HloInstruction& instruction, int64_t number, const ValueConstraint& constraint,
+                 ConstraintSink sink) {
   const HloInstruction* operand = Operand(instruction, number);
-  if (operand != nullptr && operand->shape().IsArray()) sink(operand, wish);
+  if (operand != nullptr && operand->shape().IsArray()) sink(operand, constraint);
 }
-inline void SendToAll(const HloInstruction& instruction, const ValueConstraint& wish, ConstraintSink sink) {
-  for (int64_t i = 0; i < instruction.operand_count(); ++i) Send(instruction, i, wish, sink);
+inline void SendToAll(const HloInstruction& instruction, const ValueConstraint& constraint, ConstraintSink sink) {
+  for (int64_t i = 0; i < instruction.operand_count(); ++i) Send(instruction, i, constraint, sink);
 }
 
-// The number that all elements of a constant operand have.
+// The number that all elements of the operand have, if it is a constant.
 inline std::optional<double> ConstantOperand(const HloInstruction& instruction, int64_t number) {
   const HloInstruction* operand = Operand(instruction, number);
   return operand == nullptr ? std::nullopt : ConstantNumber(*operand);
 }
 
-// What a value is before it is spread, converted or copied.
-const HloInstruction& BehindMoves(const HloInstruction& value);
+// The value before it is broadcast, reshaped, converted or copied.
+const HloInstruction& BeforeMoves(const HloInstruction& value);
 
-// The operation of a computation that only combines its two parameters; nullopt for others.
+// The operation of a computation that only combines its two parameters; nullopt for other computations.
 std::optional<HloOpcode> Combiner(const HloInstruction& instruction, size_t number = 0);
 
 }  // namespace kashi::internal

@@ -123,8 +123,8 @@ class Counter {
   void SetBytes(double bytes) { cost_.cost.bytes_accessed = bytes; }
   void SetWritten(double bytes) { cost_.result_bytes = bytes; }
 
-  // So many runs of a computation on elements: what it reads and writes stays in registers. Never less than none, also
-  // where XLA has negative numbers of them, in a reduce of an empty array.
+  // The cost of this number of runs of a computation on elements, whose data stays in registers. The number is never
+  // negative, although XLA has negative numbers in a reduce of an empty array.
   void AddRuns(size_t callee, double times) {
     const Cost runs = Callee(callee) * std::max(times, 0.0);
     cost_.cost.flops += runs.flops;
@@ -152,7 +152,7 @@ class Counter {
     CountFree();
   }
 
-  // Nobody has verified that the dimensions of a transpose are a permutation.
+  // The module may not be verified, so the dimensions of a transpose may not be a permutation.
   bool IsBitcast() const {
     const Shape& operand = operand_shape(0);
     const absl::Span<const int64_t> dimensions = instruction_.dimensions();
@@ -358,7 +358,7 @@ class Counter {
   InstructionCost cost_;
 };
 
-// Whatever a fusion calls, also if it does not know that it is fused.
+// All computations that fusions call, also if they are not marked as fused.
 absl::flat_hash_set<const HloComputation*> FusedComputations(const CallGraph& graph) {
   absl::flat_hash_set<const HloComputation*> fused;
   for (const CallGraph::Node& node : graph.nodes()) {

@@ -44,10 +44,10 @@ struct Cost {
   friend Cost operator*(Cost a, double times);
 };
 
-// What an instruction reads of one operand.
+// The part of one operand that an instruction reads.
 struct OperandCost {
   double bytes = 0;
-  double utilization = 1;  // the part of the operand's elements that is looked at
+  double utilization = 1;  // the part of the operand's elements that is read
 };
 
 // What is read or written of parts of tuples.
@@ -63,14 +63,14 @@ struct PartCosts {
 
 struct InstructionCost {
   Cost cost;
-  // Empty for calls, loops, conditionals and async-start: what they read is what the instructions read that they call.
+  // Empty for calls, loops, conditionals and async-start: the instructions of the called computations read for them.
   std::vector<OperandCost> operands;
   double result_bytes = 0;
-  // Whether the cost of what it calls is in this one's: of control flow and fusions, but not of those that stand for
-  // one gather or scatter. A reduce and similar operations add the cost of all runs instead.
+  // Whether its cost includes the cost of the called computations: for control flow and fusions, except fusions that
+  // are one gather or scatter. A reduce and similar operations add the cost of all runs instead.
   bool counts_called = false;
-  // Only where XLA tells parts apart, in fusions and of infeed and outfeed; else null. Shared by the fusions of one
-  // computation.
+  // Only where XLA counts parts separately: in fusions, infeed and outfeed; otherwise null. Shared by the fusions of
+  // one computation.
   std::shared_ptr<const PartCosts> parts;
 };
 
@@ -78,8 +78,8 @@ struct InstructionCost {
 using SizeFunction = std::function<double(const Shape&)>;
 
 struct CostRules {
-  // Null: HostBytes (cost_analysis_sizes.h). Not asked for arrays without a layout, which have no bytes, nor for
-  // tokens.
+  // Null: HostBytes (cost_analysis_sizes.h). Not called for tokens and for arrays without a layout, which have no
+  // bytes.
   SizeFunction size;
   // What a custom call adds to flops and bytes; XLA's: -1.
   double custom_call = 0;
@@ -87,13 +87,13 @@ struct CostRules {
 
 class CostAnalysis {
  public:
-  // INVALID_ARGUMENT for modules that do not hang together (call_graph.h). O(instructions + operands).
+  // INVALID_ARGUMENT for modules with broken links or recursion (call_graph.h). O(instructions + operands).
   static absl::StatusOr<CostAnalysis> Run(const HloModule& module, const CostRules& rules = {});
 
   // Of the entry, which counts what it calls.
   const Cost& total() const { return total_; }
-  // Of one instruction, what it calls included; of a fused one as if it stood alone, though the total does not count
-  // its bytes. Dies for an instruction of another module.
+  // The cost of one instruction, including the computations that it calls. A fused instruction has the cost of an
+  // unfused one, although the total does not count its bytes. Dies for an instruction of another module.
   const Cost& CostOf(const HloInstruction* instruction) const { return DetailsOf(instruction).cost; }
   const InstructionCost& DetailsOf(const HloInstruction* instruction) const { return costs_.at(instruction); }
   // The sum over its instructions.

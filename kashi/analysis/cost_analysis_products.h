@@ -10,14 +10,14 @@ namespace kashi::internal {
 inline constexpr double kFmaFlops = 2;
 
 // dot and scaled-dot: for each element of the result as many products as the contracted dimensions of the left side
-// have elements. Numbers of dimensions that the shape does not have are passed over.
+// have elements. Ignores dimension numbers that the shape does not have.
 double DotFlops(const Shape& lhs, const Shape& result, const DotDimensionNumbers& numbers);
 
-// As XLA counts it: a dot into the result without its first dimensions, as many as there are dimensions of groups.
-// Hence f32[m,k] by f32[g,k,n] is 2*k*n, as if m were 1.
+// As XLA counts it: a dot into the result without its first dimensions, as many as there are dimensions of groups. So
+// f32[m,k] by f32[g,k,n] is 2*k*n, as if m were 1.
 double RaggedDotFlops(const HloInstruction& ragged_dot);
 
-// Only products with elements of the input, none with its padding nor with the holes that dilation makes. Windows with
+// Only products with elements of the input, not with its padding, and not with the holes of dilation. Windows with
 // numbers beyond 2^31, or with more than 64 successive kernel positions that meet the holes differently, count as if
 // all products were with elements.
 double ConvolutionFlops(const HloInstruction& convolution, const Shape& input, const Shape& result);

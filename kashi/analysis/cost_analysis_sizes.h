@@ -38,8 +38,8 @@ inline double DenseBytes(const Shape& shape) {
   return std::ceil(Elements(shape) * static_cast<double>(ShapeUtil::ElementSizeInBits(shape)) / 8);
 }
 
-// The same as XLA's CPU client has it: beside the data of an array with bounded dimensions stand the sizes of all its
-// dimensions, bounded or not (docs/spec/hlo-ops.md 0.4).
+// The same for XLA's CPU client: the data of an array with bounded dimensions is followed by the sizes of all its
+// dimensions (docs/spec/hlo-ops.md 0.4).
 inline double HostBytes(const Shape& shape) {
   const bool is_bounded = shape.IsArray() && absl::c_linear_search(shape.dynamic_dimensions(), true);
   return DenseBytes(shape) + (is_bounded ? sizeof(int32_t) * shape.dimensions_size() : 0);

@@ -15,7 +15,7 @@ class DisjointSets {
     std::iota(parents_.begin(), parents_.end(), 0);
   }
 
-  // A member of the set that stands for it until the set is joined with another.
+  // The representative of the set. It may change if the set is joined with another one.
   int32_t Find(int32_t member) {
     while (parents_[member] != member) {
       parents_[member] = parents_[parents_[member]];

@@ -1,5 +1,5 @@
-// Entry points: MakeFakeArguments, FillElidedConstants. An array's rule, its type and what the program wants of it
-// (ValueConstraint) make a plan: a distribution, and for matrices whether the diagonal is raised.
+// Entry points: MakeFakeArguments, FillElidedConstants. An array's rule, its type and its constraints (ValueConstraint)
+// make a plan: a distribution, and for matrices whether the diagonal is raised.
 #include "kashi/analysis/fake_arguments.h"
 
 #include <algorithm>
@@ -35,14 +35,14 @@ using Distribution = internal::RandomDistributionSpec;
 using Kind = internal::RandomDistributionSpec::Kind;
 
 constexpr double kInfinity = ValueConstraint::kInfinity;
-constexpr double kLargestInteger = 127;  // unless something is wished: indices and counts more often than not
+constexpr double kLargestInteger = 127;  // if there is no constraint: most integers are indices or counts
 constexpr double kMostExact = 0x1p53;    // of whole numbers in double
 constexpr double kLeastPositive = 0.1;   // of what is to be positive and an interval of length 1
 
 struct Plan {
   Distribution distribution;
   bool is_dominant = false;
-  bool is_wished = false;  // the program decides, not the rule
+  bool is_constrained = false;  // by the program, not by the rule
 };
 
 // ---- Plans ----------------------------------------------------------------------------------------------------------
@@ -50,10 +50,10 @@ struct Plan {
 Distribution Uniform(double first, double last) { return {Kind::kUniform, first, last}; }
 Distribution Constant(double value) { return {Kind::kConstant, value, value}; }
 
-// [-1, 1), as far as it is wished; if none of it is, the end of the wished interval that is nearest.
-Distribution RealsWithin(const ValueConstraint& wish) {
-  const double min = wish.min;
-  const double max = wish.max;
+// The part of [-1, 1) that meets the constraint. If no part does: the nearest end of the constraint's interval.
+Distribution RealsWithin(const ValueConstraint& constraint) {
+  const double min = constraint.min;
+  const double max = constraint.max;
   if (min == 0) {
     const double largest = std::min(max, 1 + kLeastPositive);
     return Uniform(kLeastPositive * std::min(largest, 1.0), largest);
@@ -64,43 +64,44 @@ Distribution RealsWithin(const ValueConstraint& wish) {
   return min > 0 ? Uniform(min, std::min(max, min + 1)) : Uniform(std::max(min, max - 1), max);
 }
 
-// Whether the wish is about real numbers that the integers become, and of all integers only 0 grants it: quantized
-// weights of a dot that wants small factors. Zeros would make its result say nothing.
-bool IsGrantedByZeroAlone(const ValueConstraint& wish) {
-  return !wish.is_index && wish.min > -1 && wish.max < 1 && wish.min <= 0 && wish.max >= 0 && wish.min < wish.max;
+// Whether 0 is the only integer that meets the constraint, because the constraint is for the real numbers that the
+// integers are converted to: quantized weights of a dot that needs small factors. With zeros its result would be zero.
+bool IsMetByZeroOnly(const ValueConstraint& constraint) {
+  return !constraint.is_index && constraint.min > -1 && constraint.max < 1 && constraint.min <= 0 &&
+         constraint.max >= 0 && constraint.min < constraint.max;
 }
 
-// [0, 127], as far as it is wished.
-Distribution IntegersWithin(PrimitiveType type, const ValueConstraint& wish, int64_t elements) {
-  if (IsGrantedByZeroAlone(wish)) {
-    const bool may_be_negative = wish.min < 0 && primitive_util::IsSignedIntegralType(type);
-    return Uniform(may_be_negative ? -1 : 0, wish.max > 0 ? 1 : 0);
+// The part of [0, 127] that meets the constraint.
+Distribution IntegersWithin(PrimitiveType type, const ValueConstraint& constraint, int64_t elements) {
+  if (IsMetByZeroOnly(constraint)) {
+    const bool may_be_negative = constraint.min < 0 && primitive_util::IsSignedIntegralType(type);
+    return Uniform(may_be_negative ? -1 : 0, constraint.max > 0 ? 1 : 0);
   }
   const double most =
-      wish.no_duplicates ? std::max(kLargestInteger, 2.0 * static_cast<double>(elements)) : kLargestInteger;
-  const double min = std::ceil(wish.min);
-  const double max = std::floor(wish.max);
+      constraint.no_duplicates ? std::max(kLargestInteger, 2.0 * static_cast<double>(elements)) : kLargestInteger;
+  const double min = std::ceil(constraint.min);
+  const double max = std::floor(constraint.max);
   const double first = std::max(min, std::min(max, 0.0));
   if (max == kInfinity) return Uniform(first, first + most);
   return Uniform(min == -kInfinity ? std::min(0.0, max) : min, std::max(min, max));
 }
 
-Distribution AsWished(PrimitiveType type, const ValueConstraint& wish, int64_t elements) {
+Distribution ByConstraint(PrimitiveType type, const ValueConstraint& constraint, int64_t elements) {
   Distribution distribution;
   const bool is_integer = primitive_util::IsIntegralType(type);
-  if (wish.value.has_value()) {
-    distribution = Constant(*wish.value);
+  if (constraint.value.has_value()) {
+    distribution = Constant(*constraint.value);
   } else if (type == PRED) {
-    distribution = wish.continues_loop ? Constant(0) : Uniform(0, 1);
+    distribution = constraint.continues_loop ? Constant(0) : Uniform(0, 1);
   } else if (!is_integer) {
-    distribution = RealsWithin(wish);
-  } else if (wish.any_bits && wish.min == -kInfinity && wish.max == kInfinity) {
+    distribution = RealsWithin(constraint);
+  } else if (constraint.any_bits && constraint.min == -kInfinity && constraint.max == kInfinity) {
     distribution = {Kind::kBits, 0, 0};
   } else {
-    distribution = IntegersWithin(type, wish, elements);
+    distribution = IntegersWithin(type, constraint, elements);
   }
-  distribution.no_duplicates = wish.no_duplicates;
-  distribution.is_sorted = wish.is_sorted;
+  distribution.no_duplicates = constraint.no_duplicates;
+  distribution.is_sorted = constraint.is_sorted;
   return distribution;
 }
 
@@ -109,7 +110,7 @@ bool IsNumber(PrimitiveType type) {
 }
 
 // What the rule says for a type; nullopt if it says nothing.
-std::optional<Distribution> ByRule(const FakeRule& rule, PrimitiveType type, const ValueConstraint& wish) {
+std::optional<Distribution> ByRule(const FakeRule& rule, PrimitiveType type, const ValueConstraint& constraint) {
   const bool is_integer = primitive_util::IsIntegralType(type);
   switch (rule.kind) {
     case FakeRule::Kind::kAuto:
@@ -122,7 +123,7 @@ std::optional<Distribution> ByRule(const FakeRule& rule, PrimitiveType type, con
       return std::nullopt;
     case FakeRule::Kind::kPositive:
       if (IsNumber(type)) return Uniform(kLeastPositive, 1 + kLeastPositive);
-      if (is_integer && !wish.is_index) return Uniform(1, kLargestInteger);
+      if (is_integer && !constraint.is_index) return Uniform(1, kLargestInteger);
       return std::nullopt;
     case FakeRule::Kind::kOnes:
       return Constant(1);
@@ -133,23 +134,24 @@ std::optional<Distribution> ByRule(const FakeRule& rule, PrimitiveType type, con
   return std::nullopt;
 }
 
-Plan PlanOf(const Shape& shape, const ValueConstraint& wish, const FakeRule& rule) {
+Plan PlanOf(const Shape& shape, const ValueConstraint& constraint, const FakeRule& rule) {
   const PrimitiveType type = shape.element_type();
-  if (const std::optional<Distribution> distribution = ByRule(rule, type, wish)) return {*distribution, false, false};
+  if (const std::optional<Distribution> distribution = ByRule(rule, type, constraint))
+    return {*distribution, false, false};
   const int64_t rank = shape.rank();
   const bool is_matrix =
       rank >= 2 && shape.dimensions(static_cast<int>(rank - 1)) == shape.dimensions(static_cast<int>(rank - 2));
-  return {AsWished(type, wish, ShapeUtil::ElementsIn(shape)), wish.is_dominant && is_matrix && IsNumber(type),
-          !wish.is_free()};
+  return {ByConstraint(type, constraint, ShapeUtil::ElementsIn(shape)),
+          constraint.is_dominant && is_matrix && IsNumber(type), !constraint.is_free()};
 }
 
-FakeArray Describe(const Shape& shape, const ShapeIndex& index, const Plan& plan, const ValueConstraint& wish) {
+FakeArray Describe(const Shape& shape, const ShapeIndex& index, const Plan& plan, const ValueConstraint& constraint) {
   FakeArray array = {index, shape, "", plan.distribution.first, plan.distribution.last, ""};
   constexpr const char* kNames[] = {"constant", "uniform", "normal", "whole", "bits"};
   array.rule = shape.element_type() == PRED && plan.distribution.kind != Kind::kConstant
                    ? "coin"
                    : kNames[static_cast<int>(plan.distribution.kind)];
-  if (plan.is_wished) array.user = std::string(wish.user->name());
+  if (plan.is_constrained) array.user = std::string(constraint.user->name());
   return array;
 }
 
@@ -195,12 +197,12 @@ absl::StatusOr<std::vector<FakeArray>> FillArrays(const HloInstruction& instruct
   KASHI_RETURN_IF_ERROR(ShapeUtil::ForEachLeafShapeWithStatus(
       literal->shape(), [&](const Shape& leaf, const ShapeIndex& index) -> absl::Status {
         if (!leaf.IsArray()) return absl::OkStatus();
-        const ValueConstraint wish = constraints.Of(&instruction, index);
-        const Plan plan = PlanOf(leaf, wish, rule);
+        const ValueConstraint constraint = constraints.Of(&instruction, index);
+        const Plan plan = PlanOf(leaf, constraint, rule);
         const uint64_t array_seed = MixSeed(seed, arrays.size());
         KASHI_RETURN_IF_ERROR(FillRandom(plan.distribution, array_seed, literal, index, meter));
         if (plan.is_dominant) RaiseDiagonals(leaf, index, literal);
-        arrays.push_back(Describe(leaf, index, plan, wish));
+        arrays.push_back(Describe(leaf, index, plan, constraint));
         return absl::OkStatus();
       }));
   return arrays;

@@ -39,7 +39,7 @@ constexpr char kSquareRoot[] =
     "HloModule m\nENTRY e { x = f32[500] parameter(0)  n = s32[] parameter(1)\n"
     "s = f32[500] rsqrt(x)  ROOT r = (f32[500], s32[]) tuple(s, n) }";
 
-TEST(FakeArgumentsTest, AsTheProgramWantsThem) {
+TEST(FakeArgumentsTest, AsTheProgramNeedsThem) {
   const std::vector<FakeArgument> arguments = Make(kSquareRoot);
   ASSERT_EQ(arguments.size(), 2);
   EXPECT_THAT(arguments[0].literal.data<float>(), Each(AllOf(Ge(0.1f), Le(1.1f))));
@@ -48,7 +48,7 @@ TEST(FakeArgumentsTest, AsTheProgramWantsThem) {
   EXPECT_EQ(arguments[1].arrays[0].ToString(), "integers [0, 127]");
 }
 
-// A dot of so many terms wants factors below 0.06, and zeros would be no test of it.
+// A dot with this number of terms needs factors below 0.06, and zeros would not test it.
 TEST(FakeArgumentsTest, QuantizedFactorsAreNotAllZero) {
   for (const auto& [type, range] :
        {std::pair("s4", "integers [-1, 1] for d"), std::pair("u8", "integers [0, 1] for d")}) {
@@ -162,7 +162,7 @@ ENTRY e {
   ROOT r = f32[20] add(rows, bias)
 })";
 
-TEST(FakeArgumentsTest, ElidedConstantsAreFilledAsTheProgramWantsThem) {
+TEST(FakeArgumentsTest, ElidedConstantsAreFilledAsTheProgramNeedsThem) {
   const std::unique_ptr<HloModule> module = ReadModule(kElided);
   ASSERT_TRUE(FillElidedConstants(module.get(), 1).ok());
   EXPECT_TRUE(ElidedConstants(*module).empty());

@@ -1,4 +1,4 @@
-// The temporaries of a program, counted as for XLA's peak_memory_in_bytes.
+// The temporaries of a program, counted as in XLA's peak_memory_in_bytes.
 //
 // XLA computes this number from the traces (HeapSimulatorTrace) of its buffer assignment, one per memory space. The
 // traces have values, not buffers, and arrays only: the table of pointers of a tuple is not counted. If several values

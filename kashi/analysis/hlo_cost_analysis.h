@@ -55,7 +55,7 @@ class HloCostAnalysis {
     // By key. A key whose rate is 0 takes no time.
     Properties per_second_rates = {};
     Properties min_latencies_seconds = {};
-    // For XLA's analysis for GPUs, which counts an operand as often as its elements are read; nothing here asks for it.
+    // For XLA's GPU analysis, which counts an operand once per read of its elements. Not used here.
     bool count_multiple_input_accesses = false;
 
     void set_flops_per_second(float value) { per_second_rates[kFlopsKey] = value; }
@@ -112,7 +112,7 @@ class HloCostAnalysis {
   int64_t GetBytesRead(const HloInstruction& instruction, std::optional<int64_t> memory_space = std::nullopt) const;
   int64_t GetBytesWritten(const HloInstruction& instruction, std::optional<int64_t> memory_space = std::nullopt) const;
 
-  // By the function that this was made with; 0 for what has no layout.
+  // With the function from the constructor; 0 for shapes without a layout.
   int64_t GetShapeSize(const Shape& shape) const;
   float per_second_rate(absl::string_view key) const { return options_.per_second_rate(key); }
   float min_latency_seconds(absl::string_view key) const { return options_.min_latency_seconds(key); }

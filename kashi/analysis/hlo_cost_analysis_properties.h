@@ -52,7 +52,7 @@ class HloCostProperties {
   void set_output_bytes_accessed(float value) { set_output_bytes_accessed({}, value); }
   void set_output_bytes_accessed(const ShapeIndex& index, float value);
 
-  // Whatever is not 0, the keys without numbers first, then operands, then the rest in no order.
+  // All values that are not 0: first keys without numbers, then operands, then the others in no order.
   void ForEach(absl::FunctionRef<void(absl::string_view key, float value)> use) const;
 
   // Each key by itself.

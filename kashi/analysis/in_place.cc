@@ -124,7 +124,7 @@ const InPlacePair* PairOfOutput(const std::vector<InPlacePair>& pairs, const Sha
 }  // namespace
 
 InPlacePairs::InPlacePairs(const CallGraph& graph) {
-  for (const CallGraph::Node& node : graph.nodes()) {  // callees first: fusions stand in fusions
+  for (const CallGraph::Node& node : graph.nodes()) {  // callees first: fusions may contain fusions
     if (node.computation->IsFusionComputation()) AddFusedPairs(*node.computation);
   }
 }

@@ -45,9 +45,10 @@ class InPlacePairs {
   absl::flat_hash_map<const HloComputation*, std::vector<InPlacePair>> fused_pairs_;
 };
 
-// In which operand's place the TPU compiler may have put a result, by its backend config (tpu_backend_config.h): those
-// above, and also such as nobody needs any more. It lists operands that live on, too; in the buffer assignments those
-// have places of their own. Not for tuples as operands: how they are numbered is not known. In the order of the lists.
+// The operands whose place the TPU compiler may have given to a result, from its backend config (tpu_backend_config.h):
+// those above, and also operands after their last use. The config also lists operands that are used later; in buffer
+// assignments these have their own places. Not for tuple operands, whose numbering is not known. In the order of the
+// lists.
 std::vector<InPlacePair> DecidedPairs(const HloInstruction& instruction);
 
 }  // namespace kashi::internal

@@ -52,7 +52,7 @@ class Sequencer {
     size_t next_callee = 0;
   };
 
-  // Null behind the last.
+  // Null after the last.
   static const HloComputation* NextCallee(const HloInstruction& instruction, Frame* frame) {
     const auto callees = ControlFlowCallees(instruction);
     if (frame->next_callee == callees.size()) return nullptr;

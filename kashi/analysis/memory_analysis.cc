@@ -188,7 +188,7 @@ class Analyzer {
                                                         : MemoryBuffer::Kind::kTemporary;
   }
 
-  // Where there is no answer, there are no places: the temporaries are then as many as are alive at once, an estimate.
+  // If the placement fails, the temporaries are an estimate: the sum of those that are alive at the same time.
   void Place(const absl::StatusOr<HostBufferAssignment>& assignment) {
     if (!assignment.ok()) return;
     result_.has_places = true;
@@ -250,7 +250,7 @@ class Analyzer {
   template <typename... Args>
   static absl::Status IsAboutAnother(const absl::FormatSpec<Args...>& format, const Args&... args) {
     return absl::FailedPreconditionError(
-        absl::StrCat("XLA's buffer assignment is about another module: ", absl::StrFormat(format, args...)));
+        absl::StrCat("XLA's buffer assignment is for a different module: ", absl::StrFormat(format, args...)));
   }
   // Arguments are the same in both; of a total without details what is resident is taken off.
   absl::Status CheckAgainstXla() {
@@ -274,7 +274,7 @@ class Analyzer {
                                   (usage.memory_space == Layout::kDefaultMemorySpace ? result_.thread_local_bytes : 0);
       if (temporaries < 0) {
         return absl::FailedPreconditionError(absl::StrFormat(
-            "XLA's memory usage report is about another module: S(%d) has %d bytes there, but the arguments, "
+            "XLA's memory usage report is for a different module: S(%d) has %d bytes there, but the arguments, "
             "outputs and constants of this module alone have %d",
             usage.memory_space, usage.bytes, usage.bytes - temporaries));
       }
@@ -301,7 +301,7 @@ class Analyzer {
     }
   }
   void AddAliased(const PositionRange& output) {
-    std::vector<bool> is_aliased(output.size());  // once each, though an alias may stand within another's tuple
+    std::vector<bool> is_aliased(output.size());  // once each, although an alias may be within another one's tuple
     for (const auto& [index, alias] : module_.input_output_alias_config().aliases()) {
       const std::optional<int32_t> node = output.nodes->Find(index);
       if (!node || is_aliased[*node]) continue;
@@ -518,7 +518,7 @@ absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module, const std:
   const MemoryTarget guess = GuessMemoryTarget(module);
   absl::StatusOr<MemoryAnalysis> memory = Analyzer(module, guess, facts).Run();
   if (!absl::IsFailedPrecondition(memory.status()) || !guess.is_tpu()) return memory;
-  // A layout does not tell generations apart that differ in the tables of tuples; what XLA wrote does.
+  // Layouts cannot distinguish generations that differ only in the tables of tuples; XLA's files can.
   int64_t alignment = GetTpuGenerationInfo(*guess.tpu).tuple_table_alignment;
   for (const TpuGenerationInfo& other : TpuGenerations()) {
     if (other.generation < *guess.tpu || other.tuple_table_alignment == alignment) continue;

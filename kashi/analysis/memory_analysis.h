@@ -111,8 +111,8 @@ struct MemoryAnalysis {
   int64_t output_table_bytes = 0;
   std::vector<MemorySpaceUsage> spaces;  // by number; the default one is always there
   std::vector<MemoryBuffer> buffers;
-  // What runs, step by step: the entry with all that it alone calls is the last region, computations with several
-  // callers are one each.
+  // The regions of steps. Each computation with several callers is a region; the last region is the entry, with all
+  // computations that have only one caller.
   std::vector<std::vector<const HloInstruction*>> sequences;
 
   const MemorySpaceUsage& default_space() const { return spaces.front(); }
@@ -130,11 +130,11 @@ struct XlaMemoryFacts {
   std::optional<std::vector<XlaMemoryUsage>> usage;  // looked at only without an assignment
 };
 
-// nullopt as a target: what GuessMemoryTarget says, or, where that contradicts `facts`, the first later TPU that fits
-// them. The module must outlive the result. INVALID_ARGUMENT for modules that do not hang together (call_graph.h),
-// RESOURCE_EXHAUSTED for such as are too large (value_positions.h, shape_nodes.h) or have temporaries in too many
-// spaces (memory_peaks.h), FAILED_PRECONDITION if what XLA wrote is about another module. O(n log n), n = instructions,
-// operands and elements of tuples; on a host also what placing takes.
+// Target nullopt: the result of GuessMemoryTarget or, if that contradicts `facts`, the first later TPU that fits them.
+// The module must outlive the result. INVALID_ARGUMENT for modules with broken links or recursion (call_graph.h),
+// RESOURCE_EXHAUSTED for modules that are too large (value_positions.h, shape_nodes.h) or have temporaries in too many
+// spaces (memory_peaks.h), FAILED_PRECONDITION if XLA's files are for a different module. O(n log n), n = instructions,
+// operands and elements of tuples; on a host also the time to place the buffers.
 absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module,
                                              const std::optional<MemoryTarget>& target = std::nullopt,
                                              const XlaMemoryFacts& facts = {});

@@ -1,7 +1,7 @@
-// Entry point: HandToOperands. The rules of HloOpcodeFlags::Hands (kashi/hlo/ir/op_rules.def), one function each.
+// Entry point: PassToOperands. The rules of HloOpcodeFlags::Hands (kashi/hlo/ir/op_rules.def), one function each.
 //
-// A wish "positive" is the interval from 0 up: it stays that when it goes through additions and products. Code that
-// draws numbers keeps away from 0 itself.
+// The constraint "positive" is the interval from 0 up, which additions and products keep. The code that draws random
+// numbers avoids 0 itself.
 #include "kashi/analysis/operand_constraints.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ bool IsMoveOfAll(const HloInstruction& x) {
 
 }  // namespace
 
-const HloInstruction& BehindMoves(const HloInstruction& value) {
+const HloInstruction& BeforeMoves(const HloInstruction& value) {
   constexpr int kMostSteps = 16;
   const HloInstruction* x = &value;
   for (int i = 0; i < kMostSteps; ++i) {
@@ -50,116 +50,121 @@ std::optional<HloOpcode> Combiner(const HloInstruction& instruction, size_t numb
 
 namespace {
 
-// ---- What a result means for operands -------------------------------------------------------------------------------
+// ---- From the result to the operands --------------------------------------------------------------------------------
 
-// What remains of a wish behind an operation that moves elements, or spreads them.
-ValueConstraint Moved(const HloInstruction& move, const HloInstruction& operand, ValueConstraint wish) {
+// The part of a constraint that still holds for the operand of an operation that moves or broadcasts elements.
+ValueConstraint Moved(const HloInstruction& move, const HloInstruction& operand, ValueConstraint constraint) {
   const bool same = operand.shape().dimensions() == move.shape().dimensions();
-  wish.is_dominant &= same || move.opcode() == HloOpcode::kTranspose;
-  wish.is_sorted &= same || move.opcode() == HloOpcode::kReshape || move.opcode() == HloOpcode::kBitcast;
-  wish.no_duplicates &= move.opcode() != HloOpcode::kBroadcast;
-  wish.any_bits &= IsInteger(operand);
-  return wish;
+  constraint.is_dominant &= same || move.opcode() == HloOpcode::kTranspose;
+  constraint.is_sorted &= same || move.opcode() == HloOpcode::kReshape || move.opcode() == HloOpcode::kBitcast;
+  constraint.no_duplicates &= move.opcode() != HloOpcode::kBroadcast;
+  constraint.any_bits &= IsInteger(operand);
+  return constraint;
 }
-void HandMoved(const HloInstruction& move, absl::Span<const int64_t> numbers, const ValueConstraint& wish,
+void PassMoved(const HloInstruction& move, absl::Span<const int64_t> numbers, const ValueConstraint& constraint,
                ConstraintSink sink) {
   for (const int64_t number : numbers) {
-    if (const HloInstruction* operand = Operand(move, number)) Send(move, number, Moved(move, *operand, wish), sink);
+    if (const HloInstruction* operand = Operand(move, number))
+      Send(move, number, Moved(move, *operand, constraint), sink);
   }
 }
 
 // a + b in [min, max].
-void HandTerms(const HloInstruction& sum, const ValueConstraint& wish, ConstraintSink sink) {
-  if (wish.is_dominant) SendToAll(sum, wish, sink);
-  if (!IsBounded(wish) || sum.operand_count() != 2) return;
+void PassTerms(const HloInstruction& sum, const ValueConstraint& constraint, ConstraintSink sink) {
+  if (constraint.is_dominant) SendToAll(sum, constraint, sink);
+  if (!IsBounded(constraint) || sum.operand_count() != 2) return;
   for (int64_t i = 0; i < 2; ++i) {
     if (const std::optional<double> c = ConstantOperand(sum, i)) {
-      const bool stays_positive = IsReal(sum) && wish.min == 0 && *c >= 0;
-      return Send(sum, 1 - i, WithInterval(wish, stays_positive ? 0 : wish.min - *c, wish.max - *c), sink);
+      const bool stays_positive = IsReal(sum) && constraint.min == 0 && *c >= 0;
+      return Send(sum, 1 - i, WithInterval(constraint, stays_positive ? 0 : constraint.min - *c, constraint.max - *c),
+                  sink);
     }
   }
-  if (wish.min < 0) return;
-  const double largest = IsInteger(sum) ? std::floor(wish.max / 2) : wish.max / 2;
-  SendToAll(sum, WithInterval(wish, wish.min == 0 ? 0 : wish.min / 2, largest), sink);
+  if (constraint.min < 0) return;
+  const double largest = IsInteger(sum) ? std::floor(constraint.max / 2) : constraint.max / 2;
+  SendToAll(sum, WithInterval(constraint, constraint.min == 0 ? 0 : constraint.min / 2, largest), sink);
 }
 
-void HandDifference(const HloInstruction& difference, const ValueConstraint& wish, ConstraintSink sink) {
-  if (!IsBounded(wish)) return;
+void PassDifference(const HloInstruction& difference, const ValueConstraint& constraint, ConstraintSink sink) {
+  if (!IsBounded(constraint)) return;
   if (const std::optional<double> c = ConstantOperand(difference, 1)) {
-    return Send(difference, 0, WithInterval(wish, wish.min + *c, wish.max + *c), sink);
+    return Send(difference, 0, WithInterval(constraint, constraint.min + *c, constraint.max + *c), sink);
   }
   if (const std::optional<double> c = ConstantOperand(difference, 0)) {
-    Send(difference, 1, WithInterval(wish, *c - wish.max, *c - wish.min), sink);
+    Send(difference, 1, WithInterval(constraint, *c - constraint.max, *c - constraint.min), sink);
   }
 }
 
 // x times `factor` in [min, max].
-ValueConstraint DividedBy(const ValueConstraint& wish, double factor, bool is_integer) {
-  double low = wish.min / factor;
-  double high = wish.max / factor;
+ValueConstraint DividedBy(const ValueConstraint& constraint, double factor, bool is_integer) {
+  double low = constraint.min / factor;
+  double high = constraint.max / factor;
   if (factor < 0) std::swap(low, high);
-  return WithInterval(wish, is_integer ? std::ceil(low) : low, is_integer ? std::floor(high) : high);
+  return WithInterval(constraint, is_integer ? std::ceil(low) : low, is_integer ? std::floor(high) : high);
 }
 
-void HandFactors(const HloInstruction& product, const ValueConstraint& wish, ConstraintSink sink) {
-  if (wish.is_dominant) SendToAll(product, wish, sink);
-  if (!IsBounded(wish) || product.operand_count() != 2) return;
+void PassFactors(const HloInstruction& product, const ValueConstraint& constraint, ConstraintSink sink) {
+  if (constraint.is_dominant) SendToAll(product, constraint, sink);
+  if (!IsBounded(constraint) || product.operand_count() != 2) return;
   for (int64_t i = 0; i < 2; ++i) {
     if (const std::optional<double> c = ConstantOperand(product, i)) {
-      if (*c != 0 && std::isfinite(*c)) Send(product, 1 - i, DividedBy(wish, *c, IsInteger(product)), sink);
+      if (*c != 0 && std::isfinite(*c)) Send(product, 1 - i, DividedBy(constraint, *c, IsInteger(product)), sink);
       return;
     }
   }
-  if (wish.min < 0 || product.operand(0) == product.operand(1)) return;  // a square is positive
-  const double largest = std::sqrt(wish.max);
-  SendToAll(product, WithInterval(wish, std::sqrt(wish.min), IsInteger(product) ? std::floor(largest) : largest), sink);
+  if (constraint.min < 0 || product.operand(0) == product.operand(1)) return;  // a square is positive
+  const double largest = std::sqrt(constraint.max);
+  SendToAll(product,
+            WithInterval(constraint, std::sqrt(constraint.min), IsInteger(product) ? std::floor(largest) : largest),
+            sink);
 }
 
-void HandQuotient(const HloInstruction& quotient, const ValueConstraint& wish, ConstraintSink sink) {
-  if (wish.is_dominant) Send(quotient, 0, wish, sink);
-  if (!IsBounded(wish)) return;
+void PassQuotient(const HloInstruction& quotient, const ValueConstraint& constraint, ConstraintSink sink) {
+  if (constraint.is_dominant) Send(quotient, 0, constraint, sink);
+  if (!IsBounded(constraint)) return;
   const std::optional<double> c = ConstantOperand(quotient, 1);
   if (!c.has_value()) {
-    if (wish.min == 0) Send(quotient, 0, WithInterval(wish, 0, kUnbounded), sink);
+    if (constraint.min == 0) Send(quotient, 0, WithInterval(constraint, 0, kUnbounded), sink);
     return;
   }
   if (*c == 0 || !std::isfinite(*c)) return;
-  ValueConstraint dividend = DividedBy(wish, 1 / *c, /*is_integer=*/false);
-  if (IsInteger(quotient) && *c > 0) dividend = WithInterval(wish, wish.min * *c, wish.max * *c + (*c - 1));
+  ValueConstraint dividend = DividedBy(constraint, 1 / *c, /*is_integer=*/false);
+  if (IsInteger(quotient) && *c > 0)
+    dividend = WithInterval(constraint, constraint.min * *c, constraint.max * *c + (*c - 1));
   Send(quotient, 0, dividend, sink);
 }
 
-// The operands of a maximum whose constant already sees to the lower bound need not.
-void HandExtremum(const HloInstruction& extremum, const ValueConstraint& wish, ConstraintSink sink) {
-  if (!IsBounded(wish)) return;
-  ValueConstraint rest = wish;
+// If a constant operand of a maximum ensures the lower bound, the other operand needs none.
+void PassExtremum(const HloInstruction& extremum, const ValueConstraint& constraint, ConstraintSink sink) {
+  if (!IsBounded(constraint)) return;
+  ValueConstraint rest = constraint;
   for (int64_t i = 0; i < extremum.operand_count(); ++i) {
     const std::optional<double> c = ConstantOperand(extremum, i);
     if (!c.has_value()) continue;
-    if (extremum.opcode() == HloOpcode::kMaximum && *c >= wish.min) rest.min = -kUnbounded;
-    if (extremum.opcode() == HloOpcode::kMinimum && *c <= wish.max) rest.max = kUnbounded;
+    if (extremum.opcode() == HloOpcode::kMaximum && *c >= constraint.min) rest.min = -kUnbounded;
+    if (extremum.opcode() == HloOpcode::kMinimum && *c <= constraint.max) rest.max = kUnbounded;
   }
   if (IsBounded(rest)) SendToAll(extremum, rest, sink);
 }
 
-// Of reductions, over dimensions, windows or devices.
-void HandReduced(const HloInstruction& reduction, const ValueConstraint& wish, ConstraintSink sink) {
-  if (!IsBounded(wish)) return;
+// Reductions over dimensions, windows or devices.
+void PassReduced(const HloInstruction& reduction, const ValueConstraint& constraint, ConstraintSink sink) {
+  if (!IsBounded(constraint)) return;
   const HloOpcode combiner = Combiner(reduction).value_or(HloOpcode::kTuple);
-  if (combiner == HloOpcode::kMaximum || combiner == HloOpcode::kMinimum) return Send(reduction, 0, wish, sink);
+  if (combiner == HloOpcode::kMaximum || combiner == HloOpcode::kMinimum) return Send(reduction, 0, constraint, sink);
   const bool keeps_sign = combiner == HloOpcode::kAdd || combiner == HloOpcode::kMultiply;
-  if (keeps_sign && wish.min >= 0) Send(reduction, 0, WithInterval(wish, 0, kUnbounded), sink);
+  if (keeps_sign && constraint.min >= 0) Send(reduction, 0, WithInterval(constraint, 0, kUnbounded), sink);
 }
 
-// A loop goes on while the smaller one is smaller: few times.
-void HandToLoopComparison(const HloInstruction& compare, const ValueConstraint& wish, ConstraintSink sink) {
+// A loop runs while one operand is smaller than the other. The constraints keep the number of iterations small.
+void PassToLoopComparison(const HloInstruction& compare, const ValueConstraint& constraint, ConstraintSink sink) {
   constexpr double kFew = 8;
   if (compare.operand_count() != 2 || !compare.fields().Has(HloField::comparison_direction)) return;
   const ComparisonDirection direction = compare.comparison_direction();
   if (direction == ComparisonDirection::kEq) return;
   const bool is_reversed = direction == ComparisonDirection::kGt || direction == ComparisonDirection::kGe;
   const int64_t smaller = is_reversed ? 1 : 0;
-  ValueConstraint bounds = WishOf(*wish.user);
+  ValueConstraint bounds = ConstraintFrom(*constraint.user);
   const auto send = [&](int64_t number, double min, double max) {
     Send(compare, number, WithInterval(bounds, min, max), sink);
   };
@@ -178,44 +183,44 @@ void HandToLoopComparison(const HloInstruction& compare, const ValueConstraint& 
   }
 }
 
-void HandLoopPredicate(const HloInstruction& predicate, const ValueConstraint& wish, ConstraintSink sink) {
-  if (predicate.opcode() == HloOpcode::kCompare) return HandToLoopComparison(predicate, wish, sink);
+void PassLoopPredicate(const HloInstruction& predicate, const ValueConstraint& constraint, ConstraintSink sink) {
+  if (predicate.opcode() == HloOpcode::kCompare) return PassToLoopComparison(predicate, constraint, sink);
   const bool combines = predicate.opcode() == HloOpcode::kAnd || predicate.opcode() == HloOpcode::kOr;
   const HloOpcodeInfo& info = GetHloOpcodeInfo(predicate.opcode());
   const bool is_move = info.Has(HloOpcodeFlags::kKeepsValues) && info.hands == HloOpcodeFlags::Hands::kFirst;
-  if (combines || is_move) SendToAll(predicate, wish, sink);
+  if (combines || is_move) SendToAll(predicate, constraint, sink);
 }
 
-// ---- Rules of op_rules.def that need no more than a line ------------------------------------------------------------
+// ---- Rules of op_rules.def that fit on one line ---------------------------------------------------------------------
 
-void HandDefault(const HloInstruction&, const ValueConstraint&, ConstraintSink) {}
+void PassDefault(const HloInstruction&, const ValueConstraint&, ConstraintSink) {}
 
-void HandFirst(const HloInstruction& x, const ValueConstraint& wish, ConstraintSink sink) {
-  HandMoved(x, {0}, wish, sink);
+void PassFirst(const HloInstruction& x, const ValueConstraint& constraint, ConstraintSink sink) {
+  PassMoved(x, {0}, constraint, sink);
 }
-void HandFirstTwo(const HloInstruction& x, const ValueConstraint& wish, ConstraintSink sink) {
-  HandMoved(x, {0, 1}, wish, sink);
+void PassFirstTwo(const HloInstruction& x, const ValueConstraint& constraint, ConstraintSink sink) {
+  PassMoved(x, {0, 1}, constraint, sink);
 }
-void HandAll(const HloInstruction& x, const ValueConstraint& wish, ConstraintSink sink) {
-  for (int64_t i = 0; i < x.operand_count(); ++i) HandMoved(x, {i}, wish, sink);
+void PassAll(const HloInstruction& x, const ValueConstraint& constraint, ConstraintSink sink) {
+  for (int64_t i = 0; i < x.operand_count(); ++i) PassMoved(x, {i}, constraint, sink);
 }
-void HandScatter(const HloInstruction& x, const ValueConstraint& wish, ConstraintSink sink) {
-  if (x.operand_count() == 3) HandMoved(x, {0, 2}, wish, sink);
+void PassScatter(const HloInstruction& x, const ValueConstraint& constraint, ConstraintSink sink) {
+  if (x.operand_count() == 3) PassMoved(x, {0, 2}, constraint, sink);
 }
-void HandCases(const HloInstruction& x, const ValueConstraint& wish, ConstraintSink sink) {
-  HandMoved(x, {1, 2}, wish, sink);
+void PassCases(const HloInstruction& x, const ValueConstraint& constraint, ConstraintSink sink) {
+  PassMoved(x, {1, 2}, constraint, sink);
 }
-void HandClamped(const HloInstruction& x, const ValueConstraint& wish, ConstraintSink sink) {
-  HandMoved(x, {1}, wish, sink);
+void PassClamped(const HloInstruction& x, const ValueConstraint& constraint, ConstraintSink sink) {
+  PassMoved(x, {1}, constraint, sink);
 }
-void HandNegated(const HloInstruction& x, const ValueConstraint& wish, ConstraintSink sink) {
-  if (IsBounded(wish)) Send(x, 0, WithInterval(wish, -wish.max, -wish.min), sink);
+void PassNegated(const HloInstruction& x, const ValueConstraint& constraint, ConstraintSink sink) {
+  if (IsBounded(constraint)) Send(x, 0, WithInterval(constraint, -constraint.max, -constraint.min), sink);
 }
 
 }  // namespace
 
 std::optional<double> ConstantNumber(const HloInstruction& instruction) {
-  const HloInstruction& value = BehindMoves(instruction);
+  const HloInstruction& value = BeforeMoves(instruction);
   if (value.opcode() != HloOpcode::kConstant || !value.shape().IsArray()) return std::nullopt;
   const SharedLiteral* literal = value.fields().Find<HloField::literal>();
   if (literal == nullptr || !*literal || literal->is_elided() || !(*literal)->IsAllFirst()) return std::nullopt;
@@ -236,7 +241,7 @@ ValueConstraint Meet(const ValueConstraint& first, const ValueConstraint& second
     both.min = min;
     both.max = max;
   } else if (strong.is_index == weak.is_index && strong.max < 0 && weak.max >= 0) {
-    both.min = weak.min;  // of `i < 0 ? i + size : i`
+    both.min = weak.min;  // for `i < 0 ? i + size : i`
     both.max = weak.max;
   }
   both.any_bits |= weak.any_bits;
@@ -248,20 +253,20 @@ ValueConstraint Meet(const ValueConstraint& first, const ValueConstraint& second
   return both;
 }
 
-bool SameWish(const ValueConstraint& a, const ValueConstraint& b) {
+bool SameConstraint(const ValueConstraint& a, const ValueConstraint& b) {
   return a.min == b.min && a.max == b.max && a.is_index == b.is_index && a.any_bits == b.any_bits &&
          a.no_duplicates == b.no_duplicates && a.is_sorted == b.is_sorted && a.is_dominant == b.is_dominant &&
          a.continues_loop == b.continues_loop && a.value == b.value && a.user == b.user;
 }
 
-void HandToOperands(const HloInstruction& instruction, const ValueConstraint& wish, ConstraintSink sink) {
+void PassToOperands(const HloInstruction& instruction, const ValueConstraint& constraint, ConstraintSink sink) {
   static constexpr void (*kRules[])(const HloInstruction&, const ValueConstraint&, ConstraintSink) = {
-      &HandDefault,
-#define KASHI_HANDS_RULE(name) &Hand##name,
+      &PassDefault,
+#define KASHI_HANDS_RULE(name) &Pass##name,
 #include "kashi/hlo/ir/op_rules.def"
   };
-  if (wish.continues_loop) return HandLoopPredicate(instruction, wish, sink);
-  kRules[static_cast<size_t>(GetHloOpcodeInfo(instruction.opcode()).hands)](instruction, wish, sink);
+  if (constraint.continues_loop) return PassLoopPredicate(instruction, constraint, sink);
+  kRules[static_cast<size_t>(GetHloOpcodeInfo(instruction.opcode()).hands)](instruction, constraint, sink);
 }
 
 }  // namespace kashi::internal

@@ -12,24 +12,24 @@
 
 namespace kashi::internal {
 
-// Receives a wish for an array, the result of `value`, an operand or an operand's operand.
-using ConstraintSink = absl::FunctionRef<void(const HloInstruction* value, const ValueConstraint& wish)>;
+// Receives a constraint on an array: the result of `value`, which is an operand or an operand's operand.
+using ConstraintSink = absl::FunctionRef<void(const HloInstruction* value, const ValueConstraint& constraint)>;
 
-// The constraints of the operation on its operands, without those that follow from its result. Only arrays; no tuples
-// and calls.
-void WantOfOperands(const HloInstruction& instruction, ConstraintSink sink);
+// Sends the constraints of the operation on its operands, without those that follow from a constraint on its result.
+// Only for arrays, not for tuples and calls.
+void ConstrainOperands(const HloInstruction& instruction, ConstraintSink sink);
 
-// What an operation with one array as its result wants of its operands so that the result is as wished. Nothing where
-// the operation ends the matter: abs of anything is positive.
-void HandToOperands(const HloInstruction& instruction, const ValueConstraint& wish, ConstraintSink sink);
+// Sends the constraints on operands that follow from `constraint` on the result, which is one array. Sends nothing if
+// the operation meets the constraint by itself: the result of abs is always positive.
+void PassToOperands(const HloInstruction& instruction, const ValueConstraint& constraint, ConstraintSink sink);
 
-// The number that all elements have: of a constant that is not elided, through broadcasts, reshapes, conversions and
-// copies.
+// The number that all elements have, if the value is a constant that is not elided. Follows broadcasts, reshapes,
+// conversions and copies.
 std::optional<double> ConstantNumber(const HloInstruction& instruction);
 
-// Both wishes in one. Where they contradict each other that for an index holds, and otherwise `first`.
+// A constraint that meets both. If they contradict each other, the one for an index wins, otherwise `first`.
 ValueConstraint Meet(const ValueConstraint& first, const ValueConstraint& second);
-bool SameWish(const ValueConstraint& a, const ValueConstraint& b);
+bool SameConstraint(const ValueConstraint& a, const ValueConstraint& b);
 
 }  // namespace kashi::internal
 

@@ -22,7 +22,8 @@ DeviceSize SizeOf(const Shape& leaf, const MemoryTarget& target) {
   return GetDeviceSize(leaf, target.size_options()).value_or(DeviceSize());
 }
 
-// What stands for an equal leaf: measuring takes longer than comparing, and tuples often have equal leaves in a row.
+// The previous leaf, reused for equal leaves: measuring takes longer than comparing, and tuples often have equal leaves
+// in a row.
 ShapeNode SameLeaf(const Shape& shape, const ShapeNode& other) {
   ShapeNode node;
   node.shape = &shape;

@@ -53,7 +53,7 @@ class ShapeNodes {
  private:
   int64_t total_bytes_ = 0;
   std::vector<ShapeNode> nodes_;
-  std::vector<int32_t> elements_;        // those of each tuple, one behind the other
+  std::vector<int32_t> elements_;        // those of each tuple, one after the other
   std::vector<int32_t> first_elements_;  // by node: where its own begin in elements_
 };
 

@@ -21,11 +21,11 @@ struct ScopedMemory {
   int64_t bytes = 0;
 };
 
-// Empty for configs that say nothing, or nothing that can be understood: other compilers write other things there.
+// Empty for configs without this data, or in a different format, as other compilers write them.
 std::vector<ScopedMemory> UsedScopedMemory(absl::string_view backend_config);
 
-// Sets of operands and results that the compiler has put into one place: numbered from 0 are the operands, and behind
-// them the results, which are the instruction's array or the elements of its tuple. Empty as above.
+// Sets of operands and results that the compiler has put into one place: numbers from 0 are the operands; after them
+// come the results: the instruction's array or the elements of its tuple. Empty as above.
 std::vector<std::vector<int64_t>> AliasingOperands(absl::string_view backend_config);
 
 }  // namespace kashi::internal

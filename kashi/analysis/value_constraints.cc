@@ -1,6 +1,6 @@
 // Entry point: ValueConstraints::Build. Every place of a value (an instruction, and a node of its shape's tuple tree)
-// has a number. A place whose wish has changed waits in a queue until the wish has been handed to the places that its
-// value is made of; what operations on arrays do is operand_constraints.h, what moves tuples and what calls is here.
+// has a number. If the constraint of a place changes, the place waits in a queue. Then its constraint is passed to the
+// places that its value is made from. operand_constraints.h has the rules for arrays; tuples and calls are done here.
 #include "kashi/analysis/value_constraints.h"
 
 #include <algorithm>
@@ -24,9 +24,9 @@ namespace {
 using Flow = HloOpcodeFlags::Flow;
 
 constexpr int64_t kMaxPlaces = int64_t{1} << 24;
-constexpr int kMostChanges = 16;  // of one wish: intervals of loops may go on shrinking by one
+constexpr int kMostChanges = 16;  // of one constraint: intervals of loops may shrink by one each time
 
-// Whether the parameters of the called computations are the operands, or parts of them.
+// Whether the parameters of the called computations are the operands, or parts of operands.
 bool CallsOnValues(const HloInstruction& instruction) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(instruction.opcode());
   return info.Has(HloOpcodeFlags::kControlFlow) || info.flow == Flow::kCallee;
@@ -47,12 +47,12 @@ class Spreading {
 
   absl::Status Number(const CallGraph& graph);
   void Run();
-  // visit(instruction, index, wish) of each place that is wished something of.
+  // visit(instruction, index, constraint) for each place that has a constraint.
   template <typename Visit>
   void ForEach(Visit visit) const {
-    for (const auto& [place, known] : wishes_) {
+    for (const auto& [place, known] : constraints_) {
       const Entry& entry = EntryAt(place);
-      visit(entry.instruction, entry.nodes->IndexOf(place - entry.first), known.wish);
+      visit(entry.instruction, entry.nodes->IndexOf(place - entry.first), known.constraint);
     }
   }
 
@@ -63,7 +63,7 @@ class Spreading {
     int32_t first;
   };
   struct Known {
-    ValueConstraint wish;
+    ValueConstraint constraint;
     int changes = 0;
   };
 
@@ -79,21 +79,22 @@ class Spreading {
     return PositionRange{entry.first, 0, entry.nodes};
   }
 
-  void Join(const HloInstruction* value, ShapeIndexView index, const ValueConstraint& wish);
-  void JoinOperand(const HloInstruction& user, int64_t number, ShapeIndexView index, const ValueConstraint& wish) {
-    if (number >= 0 && number < user.operand_count()) Join(user.operand(number), index, wish);
+  void Join(const HloInstruction* value, ShapeIndexView index, const ValueConstraint& constraint);
+  void JoinOperand(const HloInstruction& user, int64_t number, ShapeIndexView index,
+                   const ValueConstraint& constraint) {
+    if (number >= 0 && number < user.operand_count()) Join(user.operand(number), index, constraint);
   }
-  void Spread(const HloInstruction& instruction, ShapeIndexView index, const ValueConstraint& wish);
-  void SpreadToRoots(const HloInstruction& call, ShapeIndexView index, const ValueConstraint& wish);
-  void SpreadToCallers(const HloInstruction& parameter, ShapeIndexView index, const ValueConstraint& wish);
-  void SpreadStart(const HloInstruction& start, ShapeIndexView index, const ValueConstraint& wish);
-  void SpreadBehind(const HloInstruction& done, int64_t element, ShapeIndexView index, const ValueConstraint& wish);
+  void Spread(const HloInstruction& instruction, ShapeIndexView index, const ValueConstraint& constraint);
+  void SpreadToRoots(const HloInstruction& call, ShapeIndexView index, const ValueConstraint& constraint);
+  void SpreadToCallers(const HloInstruction& parameter, ShapeIndexView index, const ValueConstraint& constraint);
+  void SpreadStart(const HloInstruction& start, ShapeIndexView index, const ValueConstraint& constraint);
+  void SpreadDone(const HloInstruction& done, int64_t element, ShapeIndexView index, const ValueConstraint& constraint);
 
   ShapeNodesCache shapes_;
   std::vector<Entry> entries_;
   absl::flat_hash_map<const HloInstruction*, int32_t> indices_;  // in entries_
   absl::flat_hash_map<const HloComputation*, std::vector<const HloInstruction*>> callers_;
-  absl::flat_hash_map<int32_t, Known> wishes_;
+  absl::flat_hash_map<int32_t, Known> constraints_;
   std::deque<int32_t> waiting_;
 };
 
@@ -115,118 +116,122 @@ absl::Status Spreading::Number(const CallGraph& graph) {
 }
 
 void Spreading::Run() {
-  const auto join = [&](const HloInstruction* value, const ValueConstraint& wish) { Join(value, {}, wish); };
+  const auto join = [&](const HloInstruction* value, const ValueConstraint& constraint) {
+    Join(value, {}, constraint);
+  };
   for (const Entry& entry : entries_) {
     const HloInstruction& instruction = *entry.instruction;
-    WantOfOperands(instruction, join);
+    ConstrainOperands(instruction, join);
     if (instruction.opcode() != HloOpcode::kWhile || instruction.called_computations().size() != 2) continue;
-    ValueConstraint wish;
-    wish.continues_loop = true;
-    wish.user = &instruction;
-    Join(instruction.while_condition()->root_instruction(), {}, wish);
+    ValueConstraint constraint;
+    constraint.continues_loop = true;
+    constraint.user = &instruction;
+    Join(instruction.while_condition()->root_instruction(), {}, constraint);
   }
   while (!waiting_.empty()) {
     const int32_t place = waiting_.front();
     waiting_.pop_front();
     const Entry entry = EntryAt(place);
-    const ValueConstraint wish = wishes_[place].wish;
-    Spread(*entry.instruction, entry.nodes->IndexOf(place - entry.first), wish);
+    const ValueConstraint constraint = constraints_[place].constraint;
+    Spread(*entry.instruction, entry.nodes->IndexOf(place - entry.first), constraint);
   }
 }
 
-// Of arrays only: other leaves have no elements.
-void Spreading::Join(const HloInstruction* value, ShapeIndexView index, const ValueConstraint& wish) {
+// Only for arrays: other leaves have no elements.
+void Spreading::Join(const HloInstruction* value, ShapeIndexView index, const ValueConstraint& constraint) {
   const std::optional<PositionRange> whole = Of(value);
   const std::optional<PositionRange> part = whole.has_value() ? whole->Find(index) : std::nullopt;
   if (!part.has_value() || !part->nodes->nodes()[part->node].shape->IsArray()) return;
-  Known& known = wishes_[part->first];
-  const ValueConstraint both = Meet(known.wish, wish);
-  if (SameWish(both, known.wish) || ++known.changes > kMostChanges) return;
-  known.wish = both;
+  Known& known = constraints_[part->first];
+  const ValueConstraint both = Meet(known.constraint, constraint);
+  if (SameConstraint(both, known.constraint) || ++known.changes > kMostChanges) return;
+  known.constraint = both;
   waiting_.push_back(part->first);
 }
 
-void Spreading::Spread(const HloInstruction& x, ShapeIndexView index, const ValueConstraint& wish) {
+void Spreading::Spread(const HloInstruction& x, ShapeIndexView index, const ValueConstraint& constraint) {
   switch (GetHloOpcodeInfo(x.opcode()).flow) {
     case Flow::kElement: {
       ShapeIndex inner(index.begin(), index.end());
       inner.push_front(x.fields().Get<HloField::tuple_index>(0));
-      return JoinOperand(x, 0, inner, wish);
+      return JoinOperand(x, 0, inner, constraint);
     }
     case Flow::kLoop:
-      JoinOperand(x, 0, index, wish);
-      if (x.called_computations().size() == 2) Join(x.while_body()->root_instruction(), index, wish);
+      JoinOperand(x, 0, index, constraint);
+      if (x.called_computations().size() == 2) Join(x.while_body()->root_instruction(), index, constraint);
       return;
     case Flow::kCallee:
-      return SpreadToRoots(x, index, wish);
+      return SpreadToRoots(x, index, constraint);
     case Flow::kAsyncStart:
     case Flow::kCopyStart:
     case Flow::kStart:
-      return SpreadStart(x, index, wish);
+      return SpreadStart(x, index, constraint);
     case Flow::kAsyncDone:
     case Flow::kDone:
-      return SpreadBehind(x, 1, index, wish);
+      return SpreadDone(x, 1, index, constraint);
     case Flow::kCopyDone:
-      return SpreadBehind(x, 0, index, wish);
+      return SpreadDone(x, 0, index, constraint);
     case Flow::kTuple:
     case Flow::kEachOperand:
       if (index.empty()) break;
-      return JoinOperand(x, index[0], index.subspan(1), wish);
+      return JoinOperand(x, index[0], index.subspan(1), constraint);
     case Flow::kOperand:
     case Flow::kCopy:
       if (index.empty()) break;
-      return JoinOperand(x, 0, index, wish);
+      return JoinOperand(x, 0, index, constraint);
     default:
-      if (x.opcode() == HloOpcode::kParameter) return SpreadToCallers(x, index, wish);
-      if (x.opcode() == HloOpcode::kCustomCall && IsIdentity(x)) return JoinOperand(x, 0, index, wish);
+      if (x.opcode() == HloOpcode::kParameter) return SpreadToCallers(x, index, constraint);
+      if (x.opcode() == HloOpcode::kCustomCall && IsIdentity(x)) return JoinOperand(x, 0, index, constraint);
       if (!index.empty()) return;
   }
-  HandToOperands(x, wish, [&](const HloInstruction* value, const ValueConstraint& handed) { Join(value, {}, handed); });
+  PassToOperands(x, constraint,
+                 [&](const HloInstruction* value, const ValueConstraint& passed) { Join(value, {}, passed); });
 }
 
-void Spreading::SpreadToRoots(const HloInstruction& call, ShapeIndexView index, const ValueConstraint& wish) {
-  for (const HloComputation* callee : call.called_computations()) Join(callee->root_instruction(), index, wish);
+void Spreading::SpreadToRoots(const HloInstruction& call, ShapeIndexView index, const ValueConstraint& constraint) {
+  for (const HloComputation* callee : call.called_computations()) Join(callee->root_instruction(), index, constraint);
 }
 
-void Spreading::SpreadToCallers(const HloInstruction& parameter, ShapeIndexView index, const ValueConstraint& wish) {
+void Spreading::SpreadToCallers(const HloInstruction& parameter, ShapeIndexView index,
+                                const ValueConstraint& constraint) {
   const auto callers = callers_.find(parameter.parent());
   if (callers == callers_.end()) return;
   const int64_t number = parameter.parameter_number();
   for (const HloInstruction* call : callers->second) {
     if (call->opcode() == HloOpcode::kWhile) {
-      JoinOperand(*call, 0, index, wish);
-      if (call->called_computations().size() == 2) Join(call->while_body()->root_instruction(), index, wish);
+      JoinOperand(*call, 0, index, constraint);
+      if (call->called_computations().size() == 2) Join(call->while_body()->root_instruction(), index, constraint);
       continue;
     }
     if (call->opcode() != HloOpcode::kConditional) {
-      JoinOperand(*call, number, index, wish);
+      JoinOperand(*call, number, index, constraint);
       continue;
     }
     const auto branches = call->called_computations();
     for (size_t i = 0; i < branches.size(); ++i) {
-      if (branches[i] == parameter.parent()) JoinOperand(*call, static_cast<int64_t>(i) + 1, index, wish);
+      if (branches[i] == parameter.parent()) JoinOperand(*call, static_cast<int64_t>(i) + 1, index, constraint);
     }
   }
 }
 
 // (sources, results, …) of an asynchronous start; of copy-start (result, source, context).
-void Spreading::SpreadStart(const HloInstruction& start, ShapeIndexView index, const ValueConstraint& wish) {
+void Spreading::SpreadStart(const HloInstruction& start, ShapeIndexView index, const ValueConstraint& constraint) {
   if (index.empty() || index[0] > 1) return;
   if (start.opcode() == HloOpcode::kAsyncStart) {
-    if (index[0] == 1) return SpreadToRoots(start, index.subspan(1), wish);
-    if (index.size() > 1) JoinOperand(start, index[1], index.subspan(2), wish);
+    if (index[0] == 1) return SpreadToRoots(start, index.subspan(1), constraint);
+    if (index.size() > 1) JoinOperand(start, index[1], index.subspan(2), constraint);
     return;
   }
-  if (start.operand_count() == 1 || index.size() < 2) return JoinOperand(start, 0, index.subspan(1), wish);
-  JoinOperand(start, index[1], index.subspan(2), wish);
+  if (start.operand_count() == 1 || index.size() < 2) return JoinOperand(start, 0, index.subspan(1), constraint);
+  JoinOperand(start, index[1], index.subspan(2), constraint);
 }
 
-// What a done takes out of the tuple that its start has made.
-void Spreading::SpreadBehind(const HloInstruction& done, int64_t element, ShapeIndexView index,
-                             const ValueConstraint& wish) {
+// A done takes an element of the tuple that its start made.
+void Spreading::SpreadDone(const HloInstruction& done, int64_t element, ShapeIndexView index,
+                           const ValueConstraint& constraint) {
   ShapeIndex inner(index.begin(), index.end());
   inner.push_front(element);
-  JoinOperand(done, 0, inner, wish);
+  JoinOperand(done, 0, inner, constraint);
 }
 
 }  // namespace
@@ -237,9 +242,9 @@ absl::StatusOr<ValueConstraints> ValueConstraints::Build(const HloModule& module
   KASHI_RETURN_IF_ERROR(spreading.Number(graph));
   spreading.Run();
   ValueConstraints result;
-  spreading.ForEach([&](const HloInstruction* instruction, ShapeIndex index, const ValueConstraint& wish) {
+  spreading.ForEach([&](const HloInstruction* instruction, ShapeIndex index, const ValueConstraint& constraint) {
     const bool is_given = instruction->opcode() == HloOpcode::kParameter || instruction->IsConstant();
-    if (is_given && !wish.is_free()) result.constraints_[instruction].emplace(std::move(index), wish);
+    if (is_given && !constraint.is_free()) result.constraints_[instruction].emplace(std::move(index), constraint);
   });
   return result;
 }

@@ -18,26 +18,26 @@ namespace {
 constexpr double kInfinity = ValueConstraint::kInfinity;
 
 // Of a parameter of ENTRY.
-ValueConstraint Wish(absl::string_view text, int64_t parameter = 0, const ShapeIndex& index = {}) {
+ValueConstraint ConstraintOf(absl::string_view text, int64_t parameter = 0, const ShapeIndex& index = {}) {
   const std::unique_ptr<HloModule> module = ReadModule(text);
   if (module == nullptr) return ValueConstraint();
   const absl::StatusOr<ValueConstraints> constraints = ValueConstraints::Build(*module);
   EXPECT_TRUE(constraints.ok()) << constraints.status();
-  ValueConstraint wish = constraints->Of(module->entry_computation()->parameter_instruction(parameter), index);
-  return wish;
+  ValueConstraint constraint = constraints->Of(module->entry_computation()->parameter_instruction(parameter), index);
+  return constraint;
 }
 
-void ExpectWithin(const ValueConstraint& wish, double min, double max) {
-  EXPECT_EQ(wish.min, min);
-  EXPECT_EQ(wish.max, max);
+void ExpectWithin(const ValueConstraint& constraint, double min, double max) {
+  EXPECT_EQ(constraint.min, min);
+  EXPECT_EQ(constraint.max, max);
 }
 
-TEST(ValueConstraintsTest, NobodyWantsAnything) {
-  EXPECT_TRUE(Wish("HloModule m\nENTRY e { p = f32[4] parameter(0)  ROOT r = f32[4] tanh(p) }").is_free());
+TEST(ValueConstraintsTest, NoConstraint) {
+  EXPECT_TRUE(ConstraintOf("HloModule m\nENTRY e { p = f32[4] parameter(0)  ROOT r = f32[4] tanh(p) }").is_free());
 }
 
 TEST(ValueConstraintsTest, VariancesArePositive) {
-  ExpectWithin(Wish(R"(HloModule m
+  ExpectWithin(ConstraintOf(R"(HloModule m
 ENTRY e {
   variance = f32[64] parameter(0)
   half = bf16[64] convert(variance)
@@ -50,7 +50,7 @@ ENTRY e {
                0, kInfinity);
 }
 
-TEST(ValueConstraintsTest, SumsProductsAndReductionsHandOnWhatIsPositive) {
+TEST(ValueConstraintsTest, SumsProductsAndReductionsPassPositive) {
   const char* const text = R"(HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
 ENTRY e {
@@ -64,14 +64,15 @@ ENTRY e {
   sum = f32[] reduce(both, zero), dimensions={0}, to_apply=add
   ROOT r = f32[] log(sum)
 })";
-  ExpectWithin(Wish(text, 0), 0, kInfinity);
-  ExpectWithin(Wish(text, 1), 0, kInfinity);
-  EXPECT_TRUE(Wish(text, 2).is_free());  // a square is positive
+  ExpectWithin(ConstraintOf(text, 0), 0, kInfinity);
+  ExpectWithin(ConstraintOf(text, 1), 0, kInfinity);
+  EXPECT_TRUE(ConstraintOf(text, 2).is_free());  // a square is positive
 }
 
 TEST(ValueConstraintsTest, DomainsOfFunctions) {
   const auto of = [](absl::string_view function) {
-    return Wish(absl::StrCat("HloModule m\nENTRY e { p = f32[4] parameter(0)  ROOT r = f32[4] ", function, "(p) }"));
+    return ConstraintOf(
+        absl::StrCat("HloModule m\nENTRY e { p = f32[4] parameter(0)  ROOT r = f32[4] ", function, "(p) }"));
   };
   ExpectWithin(of("sqrt"), 0, kInfinity);
   ExpectWithin(of("log-plus-one"), -0.5, kInfinity);
@@ -81,8 +82,10 @@ TEST(ValueConstraintsTest, DomainsOfFunctions) {
 }
 
 TEST(ValueConstraintsTest, Divisors) {
-  ExpectWithin(Wish("HloModule m\nENTRY e { a = f32[] parameter(0)  ROOT r = f32[] divide(a, a) }"), 0, kInfinity);
-  ExpectWithin(Wish("HloModule m\nENTRY e { a = s32[] parameter(0)  ROOT r = s32[] remainder(a, a) }"), 1, kInfinity);
+  ExpectWithin(ConstraintOf("HloModule m\nENTRY e { a = f32[] parameter(0)  ROOT r = f32[] divide(a, a) }"), 0,
+               kInfinity);
+  ExpectWithin(ConstraintOf("HloModule m\nENTRY e { a = s32[] parameter(0)  ROOT r = s32[] remainder(a, a) }"), 1,
+               kInfinity);
 }
 
 TEST(ValueConstraintsTest, StartsOfSlicesAreWithin) {
@@ -95,14 +98,14 @@ ENTRY e {
   k = s32[] add(j, two)
   ROOT r = f32[4,8] dynamic-slice(x, i, k), dynamic_slice_sizes={4,8}
 })";
-  EXPECT_TRUE(Wish(text, 0).is_free());
-  ExpectWithin(Wish(text, 1), 0, 6);
-  ExpectWithin(Wish(text, 2), -2, 90);
-  EXPECT_TRUE(Wish(text, 1).is_index);
+  EXPECT_TRUE(ConstraintOf(text, 0).is_free());
+  ExpectWithin(ConstraintOf(text, 1), 0, 6);
+  ExpectWithin(ConstraintOf(text, 2), -2, 90);
+  EXPECT_TRUE(ConstraintOf(text, 1).is_index);
 }
 
 TEST(ValueConstraintsTest, NegativeIndicesThatCountFromTheEnd) {
-  ExpectWithin(Wish(R"(HloModule m
+  ExpectWithin(ConstraintOf(R"(HloModule m
 ENTRY e {
   i = s32[] parameter(0)
   x = f32[10] parameter(1)
@@ -117,7 +120,7 @@ ENTRY e {
 }
 
 TEST(ValueConstraintsTest, UpdatesAreWithin) {
-  ExpectWithin(Wish(R"(HloModule m
+  ExpectWithin(ConstraintOf(R"(HloModule m
 ENTRY e {
   i = s32[] parameter(0)
   x = f32[10] parameter(1)
@@ -136,8 +139,8 @@ ENTRY e {
   ROOT r = f32[7,4] gather(table, column), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
     index_vector_dim=1, slice_sizes={1,4}, indices_are_sorted=true
 })";
-  ExpectWithin(Wish(text, 1), 0, 49);
-  EXPECT_TRUE(Wish(text, 1).is_sorted);
+  ExpectWithin(ConstraintOf(text, 1), 0, 49);
+  EXPECT_TRUE(ConstraintOf(text, 1).is_sorted);
 }
 
 TEST(ValueConstraintsTest, EachColumnOfAnIndexVectorHasItsOwnBound) {
@@ -150,8 +153,8 @@ ENTRY e {
   ROOT r = f32[7] gather(table, both), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1},
     index_vector_dim=1, slice_sizes={1,1}
 })";
-  ExpectWithin(Wish(text, 1), 0, 49);
-  ExpectWithin(Wish(text, 2), 0, 3);
+  ExpectWithin(ConstraintOf(text, 1), 0, 49);
+  ExpectWithin(ConstraintOf(text, 2), 0, 3);
 }
 
 TEST(ValueConstraintsTest, IndicesOfScatters) {
@@ -164,8 +167,8 @@ ENTRY e {
   ROOT r = f32[50,4] scatter(x, ids, updates), update_window_dims={1}, inserted_window_dims={0},
     scatter_dims_to_operand_dims={0}, index_vector_dim=1, unique_indices=true, to_apply=add
 })";
-  ExpectWithin(Wish(text, 1), 0, 49);
-  EXPECT_TRUE(Wish(text, 1).no_duplicates);
+  ExpectWithin(ConstraintOf(text, 1), 0, 49);
+  EXPECT_TRUE(ConstraintOf(text, 1).no_duplicates);
 }
 
 TEST(ValueConstraintsTest, ThroughTuplesCallsFusionsAndLoops) {
@@ -197,14 +200,14 @@ ENTRY e {
   p = (f32[8], s32[]) parameter(0)
   ROOT r = (s32[], f32[8], f32[8]) call(p), to_apply=called
 })";
-  ExpectWithin(Wish(text, 0, {0}), 0, kInfinity);
-  // The counter begins near its bound, and so early that the next ones are wished as well.
-  EXPECT_GE(Wish(text, 0, {1}).min, 12);
-  EXPECT_LE(Wish(text, 0, {1}).max, 20);
+  ExpectWithin(ConstraintOf(text, 0, {0}), 0, kInfinity);
+  // The counter begins near its bound, but early enough for the next iterations.
+  EXPECT_GE(ConstraintOf(text, 0, {1}).min, 12);
+  EXPECT_LE(ConstraintOf(text, 0, {1}).max, 20);
 }
 
 TEST(ValueConstraintsTest, LoopsWithBoundsFromOutsideAreShort) {
-  const ValueConstraint bound = Wish(R"(HloModule m
+  const ValueConstraint bound = ConstraintOf(R"(HloModule m
 body {
   state = (s32[], s32[]) parameter(0)
   i = s32[] get-tuple-element(state), index=0
@@ -241,17 +244,17 @@ ENTRY e {
   done = f32[8] async-done(start)
   ROOT r = f32[8] add(chosen, done)
 })";
-  ExpectWithin(Wish(text, 0), 0, 2);
-  ExpectWithin(Wish(text, 1), 0, kInfinity);
-  ExpectWithin(Wish(text, 2), 0, kInfinity);
+  ExpectWithin(ConstraintOf(text, 0), 0, 2);
+  ExpectWithin(ConstraintOf(text, 1), 0, kInfinity);
+  ExpectWithin(ConstraintOf(text, 2), 0, kInfinity);
 }
 
 TEST(ValueConstraintsTest, InitialValuesAreNeutral) {
   const auto of = [](absl::string_view operation) {
-    return Wish(absl::StrCat("HloModule m\nf { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] ",
-                             operation,
-                             "(a, b) }\nENTRY e { init = f32[] parameter(0)  x = f32[8] parameter(1)\n"
-                             "ROOT r = f32[] reduce(x, init), dimensions={0}, to_apply=f }"))
+    return ConstraintOf(absl::StrCat("HloModule m\nf { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] ",
+                                     operation,
+                                     "(a, b) }\nENTRY e { init = f32[] parameter(0)  x = f32[8] parameter(1)\n"
+                                     "ROOT r = f32[] reduce(x, init), dimensions={0}, to_apply=f }"))
         .value;
   };
   EXPECT_EQ(of("add"), 0);
@@ -261,10 +264,10 @@ TEST(ValueConstraintsTest, InitialValuesAreNeutral) {
 }
 
 TEST(ValueConstraintsTest, KeysLabelsAndMatrices) {
-  EXPECT_TRUE(Wish("HloModule m\nENTRY e { key = u64[2] parameter(0)\n"
-                   "ROOT r = (u64[2], u32[8]) rng-bit-generator(key), algorithm=rng_default }")
+  EXPECT_TRUE(ConstraintOf("HloModule m\nENTRY e { key = u64[2] parameter(0)\n"
+                           "ROOT r = (u64[2], u32[8]) rng-bit-generator(key), algorithm=rng_default }")
                   .any_bits);
-  ExpectWithin(Wish(R"(HloModule m
+  ExpectWithin(ConstraintOf(R"(HloModule m
 ENTRY e {
   labels = s32[7] parameter(0)
   spread = s32[7,10] broadcast(labels), dimensions={0}
@@ -272,7 +275,7 @@ ENTRY e {
   ROOT hot = pred[7,10] compare(spread, classes), direction=EQ
 })"),
                0, 9);
-  EXPECT_TRUE(Wish(R"(HloModule m
+  EXPECT_TRUE(ConstraintOf(R"(HloModule m
 ENTRY e {
   a = f32[3,3] parameter(0)
   t = f32[3,3] transpose(a), dimensions={1,0}
@@ -280,7 +283,7 @@ ENTRY e {
   ROOT r = f32[3,3] cholesky(s), lower=true
 })")
                   .is_dominant);
-  EXPECT_TRUE(Wish(R"(HloModule m
+  EXPECT_TRUE(ConstraintOf(R"(HloModule m
 less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = pred[] compare(a, b), direction=LT }
 ENTRY e {
   x = f32[9] parameter(0)
@@ -290,7 +293,7 @@ ENTRY e {
 }
 
 TEST(ValueConstraintsTest, FactorsOfLongSumsAreSmall) {
-  ExpectWithin(Wish(R"(HloModule m
+  ExpectWithin(ConstraintOf(R"(HloModule m
 ENTRY e {
   w = f32[300,10] parameter(0)
   x = f32[5,300] parameter(1)
@@ -299,7 +302,7 @@ ENTRY e {
                -0.1, 0.1);
 }
 
-TEST(ValueConstraintsTest, IndicesWinOverOtherWishes) {
+TEST(ValueConstraintsTest, IndicesHavePriority) {
   ValueConstraint positive;
   positive.min = 100;
   ValueConstraint index;
@@ -310,7 +313,7 @@ TEST(ValueConstraintsTest, IndicesWinOverOtherWishes) {
   positive.user = index.user = user.get();
   ExpectWithin(Meet(positive, index), 0, 7);
   ExpectWithin(Meet(index, positive), 0, 7);
-  EXPECT_TRUE(SameWish(Meet(index, ValueConstraint()), index));
+  EXPECT_TRUE(SameConstraint(Meet(index, ValueConstraint()), index));
 }
 
 TEST(ValueConstraintsTest, AModuleWithoutEntryIsAnError) {

@@ -21,7 +21,7 @@
 
 namespace kashi {
 
-// The places of a value or of a part of it: positions first, first + 1, …, as many as the subtree of `node` has.
+// The positions of a value or of a part of it: first, first + 1, …, one for each node in the subtree of `node`.
 struct PositionRange {
   int32_t first = 0;
   int32_t node = 0;

@@ -49,7 +49,7 @@ class LineReader {
     }
     return bytes;
   }
-  // What stands before the last `end` of the line, and takes that too.
+  // Takes the text before the last `end` of the line, and skips `end`.
   absl::string_view TakeUntilLast(absl::string_view end) { return TakeTo(rest_.rfind(end), end); }
   absl::string_view TakeUntil(absl::string_view end) { return TakeTo(rest_.find(end), end); }
   void Fail(absl::string_view message) {

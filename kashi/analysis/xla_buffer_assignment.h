@@ -44,8 +44,8 @@ struct XlaBufferAssignment {
 };
 
 // Text after the allocations, which some versions write, is not read. INVALID_ARGUMENT with name:line:column, the line
-// and a caret for what is no such text: numbers that are negative or too large, sizes that are beyond 2^60 in all,
-// values outside of their allocation among it. O(text).
+// and a caret for other text, and for numbers that are negative or too large, sizes with a sum above 2^60, and values
+// outside of their allocation. O(text).
 absl::StatusOr<XlaBufferAssignment> ParseXlaBufferAssignment(absl::string_view text, absl::string_view name);
 
 struct XlaMemoryUsage {

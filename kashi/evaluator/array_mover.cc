@@ -32,11 +32,11 @@ constexpr int64_t kShortFillBytes = 1024;
 constexpr int64_t kElementsOfBlock = 128;
 // Elements of 16 bytes need no kernel; but from here on a plan writes past the caches.
 constexpr int64_t kBytesWorthPlanOfWide = 8 << 20;
-// Bytes moved between two looks at whether to stop: some milliseconds.
+// The number of bytes moved between two checks of is_stopped(): some milliseconds.
 constexpr int64_t kPieceBytes = 32 << 20;
 constexpr int64_t kPieceSteps = 64;  // a piece has a multiple of these, so that its blocks are whole
 
-// One loop of a move: iterations, and how many elements each goes on, on either side.
+// One loop of a move: the number of iterations, and the stride of either side in elements.
 struct MoveLoop {
   int64_t bound;
   int64_t source;
@@ -75,7 +75,8 @@ MoveLoops LoopsOf(absl::Span<const int64_t> bounds, absl::Span<const int64_t> so
   return merged;
 }
 
-// Whether even a kept plan takes longer to find than the walk: known without loops, as each tiny operation asks.
+// Whether even the lookup of a kept plan takes longer than the walk. Has no loops, because it runs for each tiny
+// operation.
 bool IsSmall(absl::Span<const int64_t> bounds) {
   int64_t elements = 1;
   for (int64_t bound : bounds) elements *= bound;
@@ -88,7 +89,7 @@ int64_t ElementsOf(const MoveLoops& loops) {
   return elements;
 }
 
-// Pre: the last loop goes on by one element in the target and by more in the source.
+// Pre: the last loop has stride 1 in the target, and a larger stride in the source.
 bool TransposeIsFasterByPlan(const MoveLoops& loops, int element_bytes) {
   const MoveLoop& row = loops.back();
   const auto column = std::find_if(loops.begin(), loops.end(), [](const MoveLoop& loop) { return loop.source == 1; });
@@ -113,7 +114,7 @@ BoxRoute RouteOfLoops(const MoveLoops& loops, int element_bytes) {
   return elements < kElementsWorthPlan ? BoxRoute::kPlanIfAgain : BoxRoute::kPlan;
 }
 
-// One move, of which many may differ in addresses only.
+// One move. Many moves may differ in addresses only.
 struct BoxKey {
   MoveLoops loops;
   int element_bytes = 0;
@@ -152,7 +153,7 @@ std::optional<RelayoutPlan> MakePlan(const BoxKey& key) {
 // The last moves of a thread; one that hashes to the place of another takes it.
 class KeptPlans {
  public:
-  // The plan of a move; nullopt: there is none, or `only_if_again` and the move was not among the last ones.
+  // The plan of a move. nullopt if there is none, or if `only_if_again` and the move was not one of the last moves.
   std::optional<RelayoutPlan> Get(const BoxKey& key, bool only_if_again) {
     Entry& entry = entries_[absl::Hash<BoxKey>()(key) % entries_.size()];
     const bool is_again = entry.key == key;

@@ -7,8 +7,8 @@
 //   grad        dscale = sum(dy (x - m)) r,  doffset = sum(dy)
 //               dx = scale r/n (n dy - sum(dy) - (x - m) sum(dy (x - m))/(v + epsilon))
 //
-// Sums and factors are doubles; elements are computed in f32 or f64. Sums are made in portions that depend on the
-// sizes alone.
+// Sums and factors are doubles; elements are computed in f32 or f64. Sums are made in portions that depend only on the
+// sizes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -112,7 +112,7 @@ void FillElements(const EvaluationRun& run, const FeatureView& view, T* out, con
                   });
 }
 
-// The operands in the type that is computed in, and how to look at them.
+// The operands in the type of the computation, and the view of their elements.
 struct BatchNorm {
   EvaluationRun& run;
   std::vector<Value> operands;
@@ -139,7 +139,7 @@ absl::StatusOr<BatchNorm> MakeBatchNorm(Operation& op) {
   return norm;
 }
 
-// The tuple of the results in the types that they should have; a single one alone.
+// The tuple of the results, converted to their types; a single result without a tuple.
 absl::StatusOr<Value> Finish(const Operation& op, std::vector<Value> results) {
   for (size_t i = 0; i < results.size(); ++i) {
     KASHI_ASSIGN_OR_RETURN(results[i], op.run.Convert(std::move(results[i]), op.result(i)->element_type()));

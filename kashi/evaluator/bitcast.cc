@@ -28,7 +28,7 @@ struct Memory {
 };
 
 absl::StatusOr<Memory> MemoryOf(const Shape& shape) {
-  if (!shape.IsArray()) return InvalidArgument("%s is no array", ShapeUtil::HumanString(shape));
+  if (!shape.IsArray()) return InvalidArgument("%s is not an array", ShapeUtil::HumanString(shape));
   KASHI_ASSIGN_OR_RETURN(PhysicalOrder order, PhysicalOrder::Make(shape));
   Memory memory{std::move(order), primitive_util::ByteWidth(shape.element_type())};
   const int64_t bits = memory.order.map().element_size_in_bits();
@@ -40,7 +40,7 @@ absl::StatusOr<Memory> MemoryOf(const Shape& shape) {
 
 absl::Status CheckSizes(const Value& value, const Shape& shape) {
   if (value.is_array() && value.dimensions() == shape.dimensions()) return absl::OkStatus();
-  return Unimplemented("the memory of a %s of which less is in use", ShapeUtil::HumanString(shape));
+  return Unimplemented("a bitcast of %s with a size below its bound", ShapeUtil::HumanString(shape));
 }
 
 // Writes memory.byte_size() bytes.
@@ -102,7 +102,7 @@ absl::StatusOr<Value> Reinterpret(EvaluationRun& run, Value value, const Memory&
   return ReadMemory(run, to, bytes.bytes());
 }
 
-// A PRED is 0 or 1 for us, whatever the bytes that it is made of.
+// A PRED is 0 or 1 here, for any bytes that it is made from.
 absl::StatusOr<Value> AsPred(EvaluationRun& run, absl::StatusOr<Value> bytes) {
   KASHI_RETURN_IF_ERROR(bytes.status());
   return run.Convert(*std::move(bytes), PRED);
@@ -211,7 +211,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kBitcastConvert>(Operation& op) {
   const __int128 out_bits =
       static_cast<__int128>(ShapeUtil::ElementsIn(*op.result())) * LogicalBits(op.result()->element_type());
   if (in_bits != out_bits) {
-    return InvalidArgument("%s: %s does not have the bits of %s", op.instruction.name(),
+    return InvalidArgument("%s: %s does not have the same number of bits as %s", op.instruction.name(),
                            ShapeUtil::HumanString(in.shape()), ShapeUtil::HumanString(*op.result()));
   }
   return BitcastConvert(op.run, std::move(in), op.result());

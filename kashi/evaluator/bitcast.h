@@ -1,5 +1,5 @@
-// bitcast: the bytes of an array in memory, as the operand's layout has them, read under another shape and layout. The
-// one operation that asks for layouts. And bitcast-convert, which does not (docs/spec/hlo-ops.md 1.5).
+// bitcast: the bytes of an array in the order of the operand's layout, read with a new shape and layout. It is the only
+// operation that depends on layouts. Also bitcast-convert, which does not (docs/spec/hlo-ops.md 1.5).
 #ifndef KASHI_EVALUATOR_BITCAST_H_
 #define KASHI_EVALUATOR_BITCAST_H_
 
@@ -13,11 +13,11 @@
 
 namespace kashi::internal {
 
-// The memory of `parts`, one behind the other, each under its shape's layout (tiles, packing, prefix; the default
-// layout if it has none), as an array of shape `to` under that one's. Padding is zeros, and so is what `to` needs
-// beyond the parts. UNIMPLEMENTED where a dynamic dimension has not the size of its bound, or elements take no whole
-// bytes and no part of one; INVALID_ARGUMENT for layouts that IndexMap refuses. No copy for one part if logical
-// neighbours stay neighbours.
+// Concatenates the memory of `parts`, each with the layout of its shape (tiles, packing, prefix; the default layout if
+// it has none), and reads it as an array of shape `to` with its layout. Padding is zeros; so are bytes of `to` after
+// the parts. UNIMPLEMENTED if a current size is below its bound, or for element sizes that are neither whole bytes nor
+// part of one byte; INVALID_ARGUMENT for layouts that IndexMap rejects. Does not copy a single part if the order of
+// elements stays the same.
 absl::StatusOr<Value> ReinterpretPhysicalBytes(EvaluationRun& run,
                                                absl::Span<const std::pair<Value, const Shape*>> parts, const Shape& to);
 

@@ -89,7 +89,7 @@ TEST(BitcastTest, RefusesWhatIsNotAllInUse) {
       ROOT z = s32[2,2] bitcast(y)
     })");
   EXPECT_EQ(result.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(result.status().ToString(), HasSubstr("z: the memory of a s32[<=4] of which less is in use"));
+  EXPECT_THAT(result.status().ToString(), HasSubstr("z: a bitcast of s32[<=4] with a size below its bound"));
 }
 
 // ---- ReinterpretPhysicalBytes against IndexMap, bit by bit

@@ -38,8 +38,8 @@ absl::Status CheckRunsOnAllDevices(const Operation& op) {
       op, InvalidArgument("the program is for %d replicas of %d partitions", wanted.replicas, wanted.partitions));
 }
 
-// The array as other threads may hold it: never unique, so that no thread writes; and of memory that this thread holds
-// in no other way, for the last holder of memory cannot tell that another thread has read it to the end.
+// The array as other threads get it. It is never unique, so no thread writes to it. This thread must have no other
+// reference to its memory: a thread with the last reference could write while another thread still reads.
 absl::StatusOr<Value> Shared(const Operation& op, Value value) {
   KASHI_ASSIGN_OR_RETURN(Value own, Writable(op, std::move(value)));
   auto owner = std::make_shared<const Value>(std::move(own));
@@ -113,7 +113,7 @@ absl::StatusOr<Value> Writable(const Operation& op, Value value) {
 
 absl::StatusOr<std::vector<int64_t>> Integers(const Operation& op, const Value& value) {
   if (!primitive_util::IsIntegralType(value.element_type())) {
-    return InvalidArgument("%s: %s where integers should be", op.instruction.name(),
+    return InvalidArgument("%s: expected integers, got %s", op.instruction.name(),
                            ShapeUtil::HumanString(value.shape()));
   }
   return primitive_util::IntegralTypeSwitch(

@@ -1,5 +1,4 @@
-// What operations over several devices share: the group that meets, and the exchange of arrays.
-// (docs/spec/hlo-ops.md, 7)
+// Helpers of collective operations: the group of devices, and the exchange of arrays. (docs/spec/hlo-ops.md, 7)
 #ifndef KASHI_EVALUATOR_COLLECTIVE_EXCHANGE_H_
 #define KASHI_EVALUATOR_COLLECTIVE_EXCHANGE_H_
 
@@ -15,7 +14,7 @@
 
 namespace kashi::internal {
 
-// The devices that meet at an operation, and this one's place among them.
+// The devices of an operation's group, and the position of this device in it.
 struct CollectiveGroup {
   std::vector<int64_t> members;
   int64_t own = 0;
@@ -23,28 +22,28 @@ struct CollectiveGroup {
   int64_t size() const { return static_cast<int64_t>(members.size()); }
 };
 
-// NOT_FOUND if this device is in no group. INVALID_ARGUMENT also if the run has one device, and the program is for
+// NOT_FOUND if this device is in no group. INVALID_ARGUMENT also if the run has one device, but the program is for
 // several.
 absl::StatusOr<CollectiveGroup> GroupOf(const Operation& op);
 
-// Names the instruction, and says what to do about it if the run has one device alone.
+// Adds the name of the instruction and, if the run has only one device, what to do.
 absl::Status NeedsDevices(const Operation& op, const absl::Status& error);
 
-// Gives these arrays to all members, and returns theirs, which are not to be written. Copies those that somebody else
-// holds.
+// Gives these arrays to all members, and returns the arrays of all members, which must not be written. Copies arrays
+// that are shared.
 absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const CollectiveGroup& group,
                                                       std::vector<Value> values);
-// The same for results that are alike for all members: one of them makes what all get. Of n devices each then takes a
-// share of the work, and not all of it n times.
+// The same for results that are equal for all members: one member computes the result for all, so the work is not done
+// n times.
 absl::StatusOr<std::vector<Value>> ExchangeAndCombine(const Operation& op, const CollectiveGroup& group,
                                                       std::vector<Value> values, Device::CombineFunction combine);
 
 std::vector<Value> TakeOperands(const Operation& op);
 
-// The result of an operation of one operand or several.
+// The result of an operation with one or several operands.
 Value OneOrTuple(std::vector<Value> values);
 
-// The value itself if it may be written, else a copy.
+// The value itself if it may be written, otherwise a copy.
 absl::StatusOr<Value> Writable(const Operation& op, Value value);
 absl::StatusOr<Value> Zeros(const Operation& op, const DenseShape& shape);
 

@@ -26,7 +26,7 @@ Ids IdsOf(CollectiveGroupMode mode, DeviceCounts counts, int64_t device) {
     case CollectiveGroupMode::kFlattenedId:
       return {"device", counts.total(), device};
   }
-  KASHI_CHECK(false) << "no such mode";
+  KASHI_CHECK(false) << "unknown mode";
 }
 
 std::vector<int64_t> AllIds(int64_t count) {
@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<int64_t>> FindGroup(absl::Span<const ReplicaGroup> gr
   for (const ReplicaGroup& group : groups) {
     for (const int64_t id : group.replica_ids()) {
       if (id < 0 || id >= ids.count) {
-        return InvalidArgument("its groups name %s %d, and there are ids 0 to %d", ids.noun, id, ids.count - 1);
+        return InvalidArgument("its groups name %s %d, but the ids are 0 to %d", ids.noun, id, ids.count - 1);
       }
       if (id != ids.own) continue;
       if (found != nullptr) return InvalidArgument("%s %d appears twice in its groups", ids.noun, id);
@@ -94,7 +94,7 @@ absl::string_view CollectiveGroupModeName(CollectiveGroupMode mode) {
     case CollectiveGroupMode::kFlattenedId:
       return "flattened_id";
   }
-  KASHI_CHECK(false) << "no such mode";
+  KASHI_CHECK(false) << "unknown mode";
 }
 
 absl::StatusOr<CollectiveGroupMode> GetCollectiveGroupMode(const HloInstruction& collective) {

@@ -1,4 +1,4 @@
-// Which devices exchange values at a collective operation. (docs/spec/hlo-ops.md, 7.1)
+// The devices that exchange values at a collective operation. (docs/spec/hlo-ops.md, 7.1)
 //
 // Two replicas of two partitions are four devices; what the ids in replica_groups are depends on the operation:
 //
@@ -22,7 +22,7 @@
 
 namespace kashi {
 
-// How many devices a program runs on.
+// The numbers of replicas and partitions of a program.
 struct DeviceCounts {
   int64_t replicas = 1;
   int64_t partitions = 1;
@@ -39,12 +39,12 @@ absl::string_view CollectiveGroupModeName(CollectiveGroupMode mode);
 // INVALID_ARGUMENT for use_global_device_ids without a channel.
 absl::StatusOr<CollectiveGroupMode> GetCollectiveGroupMode(const HloInstruction& collective);
 
-// The devices of the group that `device` belongs to, in the order in which the operation has them: members[i] gives
-// piece i of an all-gather. No groups: all ids, ascending (not in flattened mode). NOT_FOUND if the device is in no
-// group; INVALID_ARGUMENT if it is in several, or a group names what there is not. O(ids listed).
+// The devices of the group of `device`, in the order of the operation: members[i] gives piece i of an all-gather.
+// Without groups: all ids, ascending (not in flattened mode). NOT_FOUND if the device is in no group; INVALID_ARGUMENT
+// if it is in several, or if a group has an unknown id. O(ids in the groups).
 absl::StatusOr<std::vector<int64_t>> CollectiveGroupOf(CollectiveGroupMode mode, absl::Span<const ReplicaGroup> groups,
                                                        DeviceCounts counts, int64_t device);
-// By an operation's own mode and replica_groups.
+// The same with the operation's mode and replica_groups.
 absl::StatusOr<std::vector<int64_t>> CollectiveGroupOf(const HloInstruction& collective, DeviceCounts counts,
                                                        int64_t device);
 

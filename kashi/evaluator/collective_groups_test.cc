@@ -58,7 +58,7 @@ TEST(CollectiveGroupsTest, Errors) {
   EXPECT_EQ(Groups(Mode::kFlattenedId, "{}", {2, 1}), "Replica groups must be specified in flattened-id mode");
   EXPECT_EQ(Groups(Mode::kCrossReplica, "{{0,1}}", {3, 1}), "replica 2 doesn't appear in its groups");
   EXPECT_EQ(Groups(Mode::kCrossPartition, "{{0},{0,1}}", {1, 2}), "partition 0 appears twice in its groups");
-  EXPECT_EQ(Groups(Mode::kFlattenedId, "{{0,4}}", {2, 2}), "its groups name device 4, and there are ids 0 to 3");
+  EXPECT_EQ(Groups(Mode::kFlattenedId, "{{0,4}}", {2, 2}), "its groups name device 4, but the ids are 0 to 3");
   EXPECT_TRUE(absl::IsNotFound(
       CollectiveGroupOf(Mode::kCrossReplica, ParseReplicaGroupsOnly("{{1}}").value(), {2, 1}, 0).status()));
 }

@@ -25,12 +25,12 @@ absl::StatusOr<CollectiveGroup> PermuteGroup(const Operation& op) {
   for (const auto& [source, target] : op.instruction.source_target_pairs()) {
     const int64_t most = std::max(source, target);
     if (std::min(source, target) >= 0 && most < group.size()) continue;
-    return NeedsDevices(op, InvalidArgument("its pairs name id %d, and there are ids 0 to %d", most, group.size() - 1));
+    return NeedsDevices(op, InvalidArgument("its pairs name id %d, but the ids are 0 to %d", most, group.size() - 1));
   }
   return group;
 }
 
-// Where nobody sends anything there are zeros.
+// The result is zeros if no device sends data.
 absl::StatusOr<Value> Permute(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, PermuteGroup(op));
   KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, group, TakeOperands(op)));
@@ -58,7 +58,7 @@ std::vector<Value> BuffersOf(const Value& value) {
   return std::vector<Value>(value.elements().begin(), value.elements().end());
 }
 
-// The numbers in a tree of tuples of scalars, one behind the other.
+// The numbers in a tree of tuples of scalars, one after the other.
 absl::Status AppendIntegers(const Operation& op, const Value& value, std::vector<int64_t>* integers) {
   if (!value.is_tuple()) {
     KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> list, Integers(op, value));
@@ -87,14 +87,15 @@ absl::StatusOr<int64_t> SliceBegin(const Operation& op, const Value& buffer, abs
                                    int64_t n, absl::Span<const int64_t> sizes) {
   const int64_t rank = buffer.rank();
   if (static_cast<int64_t>(sizes.size()) != rank || static_cast<int64_t>(offsets.size()) < (n + 1) * rank) {
-    return InvalidArgument("%s: no slice %d of %s", op.instruction.name(), n, ShapeUtil::HumanString(buffer.shape()));
+    return InvalidArgument("%s: there is no slice %d in %s", op.instruction.name(), n,
+                           ShapeUtil::HumanString(buffer.shape()));
   }
   const DimensionVector strides = ElementStrides(buffer.shape());
   int64_t begin = 0;
   for (int64_t d = 0; d < rank; ++d) {
     if (sizes[d] < 0 || sizes[d] > buffer.dimension(d)) {
-      return InvalidArgument("%s: a slice of %d of dimension %d of %s", op.instruction.name(), sizes[d], d,
-                             ShapeUtil::HumanString(buffer.shape()));
+      return InvalidArgument("%s: a slice of size %d does not fit dimension %d of %s", op.instruction.name(), sizes[d],
+                             d, ShapeUtil::HumanString(buffer.shape()));
     }
     begin += std::clamp<int64_t>(offsets[n * rank + d], 0, buffer.dimension(d) - sizes[d]) * strides[d];
   }
@@ -112,7 +113,7 @@ absl::Status CopySlice(const Operation& op, const Value& from, const Slice& sour
                          SliceBegin(op, from, source.offsets.data<int64_t>(), source.n, sizes));
   KASHI_ASSIGN_OR_RETURN(const int64_t to_begin, SliceBegin(op, *to, target.offsets.data<int64_t>(), target.n, sizes));
   if (from.element_type() != to->element_type()) {
-    return InvalidArgument("%s: %s into %s", op.instruction.name(), ShapeUtil::HumanString(from.shape()),
+    return InvalidArgument("%s: cannot copy %s into %s", op.instruction.name(), ShapeUtil::HumanString(from.shape()),
                            ShapeUtil::HumanString(to->shape()));
   }
   CopyStrided(sizes, from.element_bytes(), {from.bytes() + from_begin, ElementStrides(from.shape())},
@@ -142,7 +143,7 @@ absl::StatusOr<Value> PermuteInPlace(Operation& op) {
   op.operands[1] = Value();
   const size_t buffers = outputs.size();
   if (given[0].size() != 2 * buffers) {
-    return InvalidArgument("%s has other numbers of inputs and outputs", op.instruction.name());
+    return InvalidArgument("%s has different numbers of inputs and outputs", op.instruction.name());
   }
   for (Value& output : outputs) {
     KASHI_ASSIGN_OR_RETURN(output, Writable(op, std::move(output)));

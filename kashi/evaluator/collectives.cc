@@ -1,5 +1,5 @@
-// Operations over several devices. What all members of a group get alike one of them computes, the last to come; all
-// else each computes of what the members gave. (docs/spec/hlo-ops.md, 7)
+// Operations over several devices. If the result is the same for all members of a group, the last member to arrive
+// computes it. Otherwise each member computes its result from the arrays of all members. (docs/spec/hlo-ops.md, 7)
 //
 //                      device 0   1     2     3          of groups {{3,1,0,2}}: member 0 is device 3
 //   gives                1        2     3     4
@@ -70,7 +70,7 @@ absl::Status CheckSameShapes(const Operation& op, const Given& given) {
   for (const std::vector<Value>& values : given) {
     for (size_t k = 0; k < values.size(); ++k) {
       if (values[k].shape() == given[0][k].shape()) continue;
-      return InvalidArgument("%s: the devices give arrays of several sizes: %s and %s", op.instruction.name(),
+      return InvalidArgument("%s: the devices give arrays of different shapes: %s and %s", op.instruction.name(),
                              ShapeUtil::HumanString(given[0][k].shape()), ShapeUtil::HumanString(values[k].shape()));
     }
   }
@@ -85,8 +85,8 @@ absl::StatusOr<int64_t> PieceSize(const Operation& op, int64_t size, int64_t pie
 
 // ---- Reductions -----------------------------------------------------------------------------------------------------
 
-// to_apply on arrays of one type. A plain operation goes by the arrays' own type, whatever the computation's: as in
-// XLA.
+// to_apply on arrays of one type. As in XLA, a plain operation uses the type of the arrays, not that of the
+// computation.
 class ElementReduction {
  public:
   static absl::StatusOr<ElementReduction> Make(const Operation& op, PrimitiveType type) {
@@ -175,8 +175,8 @@ absl::StatusOr<Value> AllReduce(Operation& op) {
 
 // ---- all-gather -----------------------------------------------------------------------------------------------------
 
-// The pieces of an operand beside each other, along d. A result that is longer than its pieces together (they have
-// fewer elements than their bound) has zeros behind each.
+// Concatenates the pieces of an operand along d. If the pieces have fewer elements than their bound, zeros follow each
+// piece.
 absl::StatusOr<Value> Gather(const Operation& op, const Given& given, size_t k, int64_t size, int64_t d) {
   const Value& own = given[0][k];
   KASHI_ASSIGN_OR_RETURN(const int64_t bound, PieceSize(op, size, static_cast<int64_t>(given.size())));
@@ -202,7 +202,7 @@ absl::StatusOr<std::vector<Value>> GatherAll(const Operation& op, const Collecti
   std::vector<Value> results;
   for (size_t k = 0; k < given[0].size(); ++k) {
     const Shape& whole = shape.IsTuple() ? shape.tuple_shapes(static_cast<int>(k)) : shape;
-    // A dimension that is written as static has that size, whatever the pieces have.
+    // A static dimension of the result keeps its size, even if the pieces are smaller.
     const int64_t size = whole.is_dynamic_dimension(static_cast<int>(d))
                              ? CheckedMultiply(group.size(), given[0][k].dimension(d)).value_or(INT64_MAX)
                              : whole.dimensions(static_cast<int>(d));
@@ -274,7 +274,7 @@ absl::StatusOr<std::vector<RaggedUpdate>> RaggedUpdates(const Operation& op, con
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> to, Integers(op, given[3]));
   KASHI_ASSIGN_OR_RETURN(const int64_t n, PieceSize(op, static_cast<int64_t>(from.size()), group.size()));
   if (counts.size() != from.size() || to.size() != from.size()) {
-    return InvalidArgument("%s: offsets and sizes are not as many", op.instruction.name());
+    return InvalidArgument("%s: the numbers of offsets and sizes differ", op.instruction.name());
   }
   std::vector<RaggedUpdate> updates;
   for (int64_t u = receiver * n; u < (receiver + 1) * n; ++u) updates.push_back({from[u], counts[u], to[u]});
@@ -372,7 +372,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kAllToAll>(Operation& op) {
 }
 
 // Operands: input, output, offsets in the input, rows to send, offsets in the receivers' outputs, rows to receive. Rows
-// of the output that nobody sends to stay as they are.
+// of the output that receive no data do not change.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
@@ -381,8 +381,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
                          Exchange(op, group, {op.operands[0], op.operands[2], op.operands[3], op.operands[4]}));
   for (const std::vector<Value>& sender : *given) {
     if (!HaveRowsAlike(sender[0], output)) {
-      return InvalidArgument("%s: rows of %s into %s", op.instruction.name(), ShapeUtil::HumanString(sender[0].shape()),
-                             ShapeUtil::HumanString(output.shape()));
+      return InvalidArgument("%s: cannot copy rows of %s into %s", op.instruction.name(),
+                             ShapeUtil::HumanString(sender[0].shape()), ShapeUtil::HumanString(output.shape()));
     }
     KASHI_ASSIGN_OR_RETURN(const std::vector<RaggedUpdate> updates, RaggedUpdates(op, group, sender, group.own));
     for (const RaggedUpdate& update : updates) KASHI_RETURN_IF_ERROR(CopyRows(op, sender[0], update, &output));
@@ -394,7 +394,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
   const absl::StatusOr<CollectiveGroup> group = GroupOf(op);
-  // XLA's verifier lets more operands come with the shape of the first alone: then that is all that counts.
+  // XLA's verifier accepts several operands with the shape of the first one as the result; then only the first one
+  // counts.
   std::vector<Value> values = TakeOperands(op);
   if (op.instruction.shape().IsArray()) values.resize(1);
   if (absl::IsNotFound(group.status())) {

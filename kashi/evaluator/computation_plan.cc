@@ -54,7 +54,7 @@ class PlanBuilder {
       if (needed_.contains(instruction) && !step_of_.contains(instruction)) Add(instruction);
     }
     if (plan_.steps.size() != needed_.size()) {
-      return InvalidArgument("Computation %s has no order in which its instructions could run", computation_.name());
+      return InvalidArgument("Computation %s has no valid order of its instructions", computation_.name());
     }
     plan_.root = step_of_.at(computation_.root_instruction());
     MarkLastUses();
@@ -162,7 +162,7 @@ bool MayDifferFromShape(const HloInstruction& instruction) {
 // The codes are those of XLA's evaluator: infeed is a failed precondition, the others are not implemented.
 absl::Status CannotBeEvaluated(const HloInstruction& instruction) {
   const std::string message = absl::StrCat(instruction.name(), ": ", HloOpcodeString(instruction.opcode()),
-                                           " needs a host or another program to talk to, and here is none");
+                                           " needs a host or another program, but there is none");
   return instruction.opcode() == HloOpcode::kInfeed ? absl::FailedPreconditionError(message)
                                                     : absl::UnimplementedError(message);
 }
@@ -183,11 +183,11 @@ absl::Status RefusalOf(const HloInstruction& instruction) {
   if (FindEvaluation(instruction.opcode()) == nullptr) return CannotBeEvaluated(instruction);
   const auto is_no_array = [](const HloInstruction* operand) { return !operand->shape().IsArray(); };
   if (!TraitsOf(instruction.opcode()).takes_any_value && absl::c_any_of(instruction.operands(), is_no_array)) {
-    return InvalidArgument("%s: %s takes arrays, and one of its operands is something else", instruction.name(),
+    return InvalidArgument("%s: %s takes arrays, but one of its operands is not an array", instruction.name(),
                            HloOpcodeString(instruction.opcode()));
   }
   if (!IsBeyondMemory(instruction.shape())) return absl::OkStatus();
-  return WithLimitKind(ResourceExhausted("%s: %s takes more bytes than there can be", instruction.name(),
+  return WithLimitKind(ResourceExhausted("%s: %s needs 2^63 bytes or more", instruction.name(),
                                          ShapeUtil::HumanString(instruction.shape())),
                        LimitKind::kMemory);
 }

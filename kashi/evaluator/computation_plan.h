@@ -1,5 +1,5 @@
-// A computation made ready to run: its instructions in order, each with its function, where its operands stand, and
-// which of them it is the last to use.
+// A computation that is ready to run: its instructions in order. Each has its function, the positions of its operands,
+// and a mark for the operands that it is the last to use.
 #ifndef KASHI_EVALUATOR_COMPUTATION_PLAN_H_
 #define KASHI_EVALUATOR_COMPUTATION_PLAN_H_
 
@@ -17,55 +17,55 @@
 
 namespace kashi::internal {
 
-// Where a step runs in a program that is one for all devices (manual_region.h): as all others, on each device, or at
-// the border that joins what the devices have.
+// Where a step of a global program (manual_region.h) runs: once for all devices, on each device, or at the border that
+// joins the values of the devices.
 enum class StepPlace : char { kHere, kOnDevices, kOutOfRegion };
 
 struct ComputationPlanStep {
   struct Operand {
     int32_t step;
-    bool is_last_use;  // the value moves to the operation, which may then write into it
+    bool is_last_use;  // the value moves to the operation, which may write to its memory
   };
   const HloInstruction* instruction;
   EvaluationFunction function;  // null: cannot be evaluated
-  // Why it cannot run, whatever the values: there is no function, the operation reads arrays and an operand is none,
-  // or its result is an array that no memory could hold. Functions may rely on it.
+  // The error if it can never run: there is no function, an operand is not an array but the operation needs arrays, or
+  // no memory could hold the result. The functions rely on this check.
   absl::Status refusal;
   absl::InlinedVector<Operand, 2> operands;
-  std::vector<DenseShape> results;  // as Operation has them; empty if sizes are only known when it runs
+  std::vector<DenseShape> results;  // as in Operation; empty if sizes are only known at run time
   bool has_dynamic_sizes;
   int64_t work = 1;  // WorkOf (work.h), unless sizes are dynamic
-  // The operation moves elements, and text gives it floating-point operands of another type than its result, as
-  // compilers for TPUs write it: `bf16[4] reshape(f32[2,2] x)`. They are converted first.
+  // The operation moves elements, but its operands have a different floating-point type than its result. TPU compilers
+  // write such text: `bf16[4] reshape(f32[2,2] x)`. The operands are converted first.
   bool converts_operands;
-  // Text lets the step's value have other floating-point types than the instruction's shape, or computed sizes where
-  // that has static ones. It is converted, or refused.
+  // The value may differ from the instruction's shape: in floating-point types, or with computed sizes instead of
+  // static ones. It is converted, or it is an error.
   bool may_differ_from_shape;
   StepPlace place = StepPlace::kHere;
-  std::unique_ptr<const ElementKernel> kernel;  // null: not that kind of operation, or not for these types
-  Value constant;                               // made when the step runs for the first time; nothing: no constant
+  std::unique_ptr<const ElementKernel> kernel;  // null: not elementwise, or not for these types
+  Value constant;                               // made when the step first runs; nothing: not a constant
 };
 
 struct ComputationPlan {
   using Step = ComputationPlanStep;
 
-  // In the order of the schedule, or else the post-order, with two differences. Only what the root needs is here. And
-  // every get-tuple-element stands right behind its operand, so that the tuple is gone, and its elements are nobody
-  // else's, before anybody uses them: updates in loops then happen in place.
+  // The order is that of the schedule or the post-order, with two differences. Only instructions that the root needs
+  // are included. And each get-tuple-element comes directly after its operand. So the tuple is freed before its
+  // elements are used, the elements are unique, and loops can update them in place.
   std::vector<Step> steps;
   int32_t root = 0;
 };
 
 absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation);
 
-// The step of an instruction, but for where its operands stand.
+// The step of an instruction, without the positions of its operands.
 ComputationPlanStep MakeComputationPlanStep(const HloInstruction& instruction);
 
-// The arrays of a result that has this shape (see Operation::results).
+// The arrays of a result with this shape (see Operation::results).
 std::vector<DenseShape> ResultShapes(const Shape& shape);
 
-// The same with the sizes that the result really has, given operands with theirs. INVALID_ARGUMENT or UNIMPLEMENTED
-// where they cannot be told.
+// The same with the real sizes of the result, from the real sizes of the operands. INVALID_ARGUMENT or UNIMPLEMENTED if
+// they cannot be determined.
 absl::StatusOr<std::vector<DenseShape>> DynamicResultShapes(const HloInstruction& instruction,
                                                             absl::Span<const Value> operands);
 

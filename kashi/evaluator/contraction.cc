@@ -11,7 +11,7 @@
 namespace kashi::internal {
 namespace {
 
-// The stride of these dimensions taken for one; 0 if they have but one element. nullopt if they are not one.
+// The stride of these dimensions merged into one; 0 if they have only one element. nullopt if they cannot be merged.
 //
 //   f32[4,3,5], dimensions {0,1}: 5         {1,0}, {0,2}: none
 std::optional<int64_t> MergedStride(absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,

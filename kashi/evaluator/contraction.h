@@ -1,5 +1,5 @@
-// What dot, ragged-dot, scaled-dot and convolution do to their operands before they multiply: the elements get the
-// type in which products are added up, and the dimensions the order in which matrices want them.
+// Prepares the operands of dot, ragged-dot, scaled-dot and convolution for matrix products: converts the elements to
+// the accumulation type, and brings the dimensions into the order of matrices.
 #ifndef KASHI_EVALUATOR_CONTRACTION_H_
 #define KASHI_EVALUATOR_CONTRACTION_H_
 
@@ -14,12 +14,12 @@
 
 namespace kashi::internal {
 
-// Elements as `accumulation`, a type that has all values of `result`. They become values of `result` on the way, as
-// XLA has it (docs/spec/hlo-ops.md 4): an f32 operand of a bf16 dot is rounded to bf16.
+// Converts elements to `accumulation`, a type that has all values of `result`. As in XLA, they are rounded to `result`
+// first (docs/spec/hlo-ops.md 4): an f32 operand of a bf16 dot is rounded to bf16.
 absl::StatusOr<Value> ConvertOperand(EvaluationRun& run, Value value, PrimitiveType result, PrimitiveType accumulation);
 
-// Some of an array's elements: [i, j, ...] is element offset + i * strides[0] + j * strides[1] + ... Strides may be 0
-// or negative. Views are made by adding dimensions, slowest first.
+// A view of an array: [i, j, ...] is element offset + i * strides[0] + j * strides[1] + ... Strides may be 0 or
+// negative. Dimensions are added from the slowest to the fastest.
 struct StridedView {
   int64_t offset = 0;
   DimensionVector sizes;
@@ -42,10 +42,10 @@ struct StridedView {
 // Strides of a dense row-major array.
 DimensionVector RowMajorStrides(absl::Span<const int64_t> sizes);
 
-// The elements of the view as a dense array of its own: a copy, unless `value` is just that already.
+// The elements of the view as a dense array. A copy, unless `value` is this array already.
 absl::StatusOr<Value> MakeDense(EvaluationRun& run, Value value, const StridedView& view);
 
-// The dimensions of an array in three groups, each in the given order, taken for one: matrices [batch, rows, columns].
+// The dimensions of an array in three groups, each merged in the given order: matrices [batch, rows, columns].
 struct Matrices {
   Value value;
   int64_t batch = 1, rows = 1, columns = 1;
@@ -57,7 +57,7 @@ struct Matrices {
   }
 };
 
-// A copy is made only where a group is not one stride, or where neither rows nor columns are contiguous.
+// Copies only if a group does not have one stride, or if neither rows nor columns are contiguous.
 absl::StatusOr<Matrices> ViewAsMatrices(EvaluationRun& run, Value value, absl::Span<const int64_t> batch,
                                         absl::Span<const int64_t> rows, absl::Span<const int64_t> columns);
 

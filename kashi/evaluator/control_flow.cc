@@ -49,11 +49,11 @@ absl::StatusOr<Value> CallWith(Operation& op, const HloComputation& computation)
   return op.run.Call(computation, TakeOperands(op));
 }
 
-// ((arguments), result, contexts…). The computation runs when its last argument is there: at the start, but for
-// programs of the TPU's sparse core, whose async-update brings arguments. Until then the result is ().
+// ((arguments), result, contexts…). The computation runs when it has its last argument: at the start, except in
+// programs of the TPU's sparse core, where async-update adds arguments. Until then the result is ().
 absl::StatusOr<Value> AsyncState(Operation& op, std::vector<Value> arguments) {
   const HloComputation* computation = op.instruction.async_wrapped_computation();
-  if (computation == nullptr) return InvalidArgument("%s belongs to no async-start", op.instruction.name());
+  if (computation == nullptr) return InvalidArgument("%s has no async-start", op.instruction.name());
   std::vector<Value> elements = {Value::MakeTuple(arguments), Value::MakeTuple({})};
   if (static_cast<int64_t>(arguments.size()) >= computation->num_parameters()) {
     KASHI_ASSIGN_OR_RETURN(elements[1], op.run.Call(*computation, std::move(arguments)));

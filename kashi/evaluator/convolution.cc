@@ -10,7 +10,7 @@
 //
 //   stride 2, base_dilation 3, w:    s = 1  4  7 ...   reads lhs[0], lhs[2], lhs[4] ...   by rhs[w]
 //
-// Nothing is spent on places outside lhs, of which there are many where a compiler has written a matrix product as a
+// The loops skip positions outside lhs. There are many of these if a compiler has written a matrix product as a
 // convolution.
 #include <algorithm>
 #include <cstring>
@@ -38,9 +38,9 @@ struct Axis {
   int64_t stride = 1, padding_low = 0, window_dilation = 1, base_dilation = 1;
 };
 
-// The i-th of `count` steps makes out[out_begin + i * out_step] of lhs[lhs_begin + i * lhs_step] and
-// rhs[window_begin]. Or, if window_count is not 1, of so many elements from there on and from window_begin on: they
-// are contiguous in lhs and in rhs.
+// The i-th of `count` steps adds to out[out_begin + i * out_step] the product of lhs[lhs_begin + i * lhs_step] and
+// rhs[window_begin]. If window_count is not 1, it adds the products of this number of elements, which are contiguous in
+// lhs and in rhs from there on.
 struct Meeting {
   int64_t window_begin, window_count;
   int64_t out_begin, out_step;
@@ -92,7 +92,7 @@ Meeting MeetingOf(const Axis& axis, int64_t w, Range out) {
   meeting.out_begin = static_cast<int64_t>(begin);
   meeting.lhs_begin = static_cast<int64_t>((begin * axis.stride + shift) / axis.base_dilation);
   meeting.count = static_cast<int64_t>((end - begin - 1) / step + 1);
-  // A lone step has no next one, whose distance might not fit.
+  // A single step needs no distance to the next one, which might overflow.
   if (meeting.count > 1) {
     meeting.out_step = static_cast<int64_t>(step);
     meeting.lhs_step = axis.stride / divisor;
@@ -164,14 +164,14 @@ struct Convolution {
   int64_t lhs_group_stride = 0;
 };
 
-// Steps that are taken for each other's: how far each goes in lhs and in out.
+// A loop: the number of steps, and the strides of a step in lhs and in out.
 struct Loop {
   int64_t count, lhs, out;
 };
 using Loops = absl::InlinedVector<Loop, 4>;
 
-// The loops over the steps of these meetings, but for those of one step. What goes on where the next faster loop ends
-// is merged with it.
+// The loops over the steps of these meetings, without loops of one step. A loop that is contiguous with the next faster
+// one is merged with it.
 Loops MakeLoops(const std::vector<Axis>& axes, absl::Span<const Meeting* const> meetings) {
   Loops loops;
   for (size_t i = axes.size(); i-- > 0;) {
@@ -208,7 +208,7 @@ class Runner {
         rhs_(static_cast<const T*>(convolution.rhs.untyped_data())),
         out_(out) {}
 
-  // Adds up the part of out that has these numbers along one axis, for one group.
+  // Computes the part of out that has these indices along one axis, for one group.
   void Run(int64_t group, size_t axis, Range range) const {
     const std::vector<Axis>& axes = convolution_.axes;
     std::vector<std::vector<Meeting>> meetings;
@@ -279,8 +279,8 @@ class Runner {
   T* out_;
 };
 
-// Pieces of out, each a range of numbers along one axis, that are worth a thread of their own and let a piece of out
-// stay in the cache while the window goes over it. They depend on sizes alone, and so does the order of additions.
+// Pieces of out, each a range along one axis. A piece is enough work for a thread, and fits the cache while the window
+// moves over it. The pieces, and so the order of additions, depend only on the sizes.
 struct Pieces {
   size_t axis = 0;
   int64_t length = 0;  // of one
@@ -425,7 +425,7 @@ bool SizesAgree(const Problem& problem, const Value& lhs, const Value& rhs, cons
          result.dimensions(dnums.output_feature_dimension()) == outputs;
 }
 
-// The axes with all sizes and attributes, but for strides.
+// The axes with all sizes and attributes, without strides.
 std::vector<Axis> MakeAxes(const Problem& problem, const Value& lhs, const Value& rhs, const Shape& result) {
   const ConvolutionDimensionNumbers& dnums = problem.dnums;
   std::vector<Axis> axes(1);
@@ -521,7 +521,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConvolution>(Operation& op) {
   const Shape& result = *op.result();
   Value lhs = std::move(op.operands[0]), rhs = std::move(op.operands[1]);
   if (!SizesAgree(problem, lhs, rhs, result)) {
-    return InvalidArgument("The sizes of the operands of %s do not go together", instruction.name());
+    return InvalidArgument("The sizes of the operands of %s do not match", instruction.name());
   }
 
   Convolution convolution;

@@ -173,7 +173,7 @@ absl::StatusOr<Value> SliceToDynamic(Operation& op) {
   return Resize(op.run, op.operands[0], sizes);
 }
 
-// The bytes of all operands, as they lie in their layouts, one operand behind the other.
+// The bytes of all operands in the order of their layouts, one operand after the other.
 absl::StatusOr<Value> ConcatBitcast(Operation& op) {
   if (!HasArrayOperands(op, op.operands.size()) || !op.instruction.shape().IsArray()) return MisusedCustomCall(op);
   std::vector<std::pair<Value, const Shape*>> parts;
@@ -187,7 +187,7 @@ absl::StatusOr<Value> ConcatBitcast(Operation& op) {
 //
 //   u64, s64: low + high 2^32        c64: low + high i        f64: high + low, where low is what f32 cut off
 //
-// The first two are the same to memory: four bytes, and four behind them.
+// The first two have the same memory: four bytes, and then four bytes.
 
 PrimitiveType HalfType(PrimitiveType type) {
   if (type == U64 || type == S64) return U32;
@@ -300,7 +300,8 @@ absl::StatusOr<Value> EvaluateLu(Operation& op) {
   return MakeTupleResultOf(op, std::move(lu.factors), std::move(lu.pivots), std::move(lu.permutation));
 }
 
-// The backend_config is "lower,sort,sweeps,tolerance": 1,1,100,1e-6. Ours are exact, whatever the last two are.
+// The backend_config is "lower,sort,sweeps,tolerance": 1,1,100,1e-6. Kashi's results are exact, so the last two do not
+// matter.
 absl::StatusOr<Value> EvaluateEigh(Operation& op) {
   if (!HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
   const absl::Span<const int64_t> sizes = op.operands[0].dimensions();
@@ -362,8 +363,8 @@ struct Target {
 };
 
 constexpr Target kTargets[] = {
-    // Sharding, memory and layout: no change of values. They are refused where shapes differ, for then the values of
-    // other devices are asked for.
+    // Sharding, memory and layout: no change of values. If shapes differ, they are an error, because they would need
+    // the values of other devices.
     {"Sharding", PassOn},
     {"SPMDFullToShardShape", CrossBorder},
     {"SPMDShardToFullShape", CrossBorder},
@@ -383,7 +384,7 @@ constexpr Target kTargets[] = {
     {"dce_sink", Nothing},
     {"control_dep", Nothing},
     {"xla.sdy.ShardingGroup", Nothing},
-    {"GatherScatterIndicesBitpacked", PassOn},  // its result stands where the indices stood, and is read as they were
+    {"GatherScatterIndicesBitpacked", PassOn},  // its result is used like the indices
     // ()
     {"AllocateBuffer", AllocateBuffer},
     {"CreateBuffer", AllocateBuffer},
@@ -448,7 +449,7 @@ constexpr ForeignTarget kForeignTargets[] = {
     {"__gpu$xla.gpu.triton", "is a kernel written for GPUs (Triton)"},
     {"__cublas$", "is an operation of cuBLAS"},
     {"__cudnn$", "is an operation of cuDNN"},
-    {"__onednn$", "is an operation of oneDNN, with what XLA fused into it"},
+    {"__onednn$", "is an operation of oneDNN, fused with others by XLA"},
     {"cusolver_", "is an operation of cuSOLVER"},
     {"cusparse_", "is an operation of cuSPARSE"},
     {"hipsolver_", "is an operation of hipSOLVER"},
@@ -476,7 +477,7 @@ absl::StatusOr<Value> CallHandler(const CustomCallHandler& handler, const Operat
   for (const Literal& literal : literals) pointers.push_back(&literal);
   KASHI_ASSIGN_OR_RETURN(Literal result, handler(op.instruction, pointers));
   if (!ShapeUtil::Compatible(result.shape(), op.instruction.shape())) {
-    return InvalidArgument("%s: the handler of custom-call target \"%s\" gave %s where the instruction has %s",
+    return InvalidArgument("%s: the handler of custom-call target \"%s\" gave %s, but the instruction has %s",
                            op.instruction.name(), op.instruction.custom_call_target(),
                            ShapeUtil::HumanString(result.shape()), ShapeUtil::HumanString(op.instruction.shape()));
   }

@@ -1,5 +1,5 @@
-// What custom calls compute. Asked in turn: EvaluationOptions::custom_call_handler, this registry, and the few
-// targets that we know ourselves (custom_call.cc).
+// Handlers of custom calls. A run tries, in this order: EvaluationOptions::custom_call_handler, this registry, and the
+// targets that Kashi computes itself (custom_call.cc).
 //
 //   CustomCallRegistry::Global().Register(
 //       "scale", [](const HloInstruction& call, absl::Span<const Literal* const> x) {…});
@@ -19,12 +19,12 @@ namespace kashi {
 // Handlers by custom_call_target. Thread-safe; a handler may be called by several threads at a time.
 class CustomCallRegistry {
  public:
-  // The registry of the process, which every run asks. Lives until the process ends.
+  // The registry of the process, which every run uses. Lives until the process ends.
   static CustomCallRegistry& Global();
 
-  // Replaces the handler that the target had. One that returns UNIMPLEMENTED leaves the call to the next handler.
+  // Replaces the handler of the target. If a handler returns UNIMPLEMENTED, the next one is tried.
   void Register(absl::string_view target, CustomCallHandler handler);
-  // The target is then as if it had never been registered.
+  // Removes the handler of the target.
   void Unregister(absl::string_view target);
   // Empty if there is none.
   CustomCallHandler Find(absl::string_view target) const;
@@ -34,7 +34,7 @@ class CustomCallRegistry {
   absl::flat_hash_map<std::string, CustomCallHandler> handlers_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Whether we compute calls of this target without a handler.
+// Whether Kashi computes calls of this target without a handler.
 bool IsKnownCustomCall(absl::string_view target);
 
 }  // namespace kashi

@@ -1,5 +1,5 @@
-// What the functions of custom calls share (custom_call.cc has the table of targets), and those that have files of
-// their own. Each takes the operands, and gives the results, that its line here says; UNIMPLEMENTED for others.
+// Helpers that the functions of custom calls share, and the functions with files of their own. custom_call.cc has the
+// table of targets. The comment of each function lists its operands and results; UNIMPLEMENTED for others.
 #ifndef KASHI_EVALUATOR_CUSTOM_CALL_FUNCTIONS_H_
 #define KASHI_EVALUATOR_CUSTOM_CALL_FUNCTIONS_H_
 
@@ -18,11 +18,11 @@ namespace kashi::internal {
 
 // UNIMPLEMENTED: operands or results are not those of the target.
 absl::Status MisusedCustomCall(const Operation& op);
-// Whether there are so many operands, all of them arrays.
+// Whether the call has this number of operands, and all are arrays.
 bool HasArrayOperands(const Operation& op, size_t count);
-// Whether the call has one result, an array of that type and these dimensions.
+// Whether the call has one result, an array of this type with these dimensions.
 bool HasArrayResult(const Operation& op, PrimitiveType type, absl::Span<const int64_t> dimensions);
-// A tuple of these, if they are what the call's shape says.
+// A tuple of these values, if they match the call's shape.
 absl::StatusOr<Value> MakeTupleResult(const Operation& op, std::vector<Value> values);
 template <typename... Values>
 absl::StatusOr<Value> MakeTupleResultOf(const Operation& op, Values&&... values) {

@@ -1,6 +1,6 @@
-// Operations that put elements elsewhere and do not look at them (docs/spec/hlo-ops.md 2): all are copies of boxes,
-// told apart by where a box begins and how far its neighbours lie apart on either side, and MoveBox (array_mover.h)
-// runs them. What only renames dimensions shares the operand's memory.
+// Operations that only move elements (docs/spec/hlo-ops.md 2). All are copies of boxes, which differ in the begin and
+// the strides of the box in source and target. MoveBox (array_mover.h) runs them. Operations that only rename
+// dimensions share the operand's memory.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -19,9 +19,10 @@
 namespace kashi::internal {
 namespace {
 
-// What a module can bring about that lets a value of one size flow to where another is declared (f32[<=5] to f32[5]).
+// An error that a module causes if a value of one size reaches an instruction that declares a different size (f32[<=5]
+// to f32[5]).
 absl::Status SizesDoNotFit(const Operation& op) {
-  return InvalidArgument("%s: an operand of %s does not go with a result of %s", op.instruction.name(),
+  return InvalidArgument("%s: an operand of %s does not match a result of %s", op.instruction.name(),
                          ShapeUtil::HumanString(op.operands[0].shape()), ShapeUtil::HumanString(*op.result()));
 }
 
@@ -140,7 +141,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kTranspose>(Operation& op) {
   const DimensionVector in_strides = ElementStrides(in.shape());
   DimensionVector strides(in.rank());
   int64_t previous = -1;
-  bool keeps_order = true;  // but for dimensions of size 1
+  bool keeps_order = true;  // except for dimensions of size 1
   for (int d = 0; d < in.rank(); ++d) {
     const int64_t from = op.instruction.dimensions(d);
     if (in.dimension(from) != op.result()->dimensions(d)) return SizesDoNotFit(op);
@@ -153,7 +154,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kTranspose>(Operation& op) {
   return CopyFrom(op, 0, strides);
 }
 
-// out[…, i_d, …] = in[…, n_d - 1 - i_d, …]: begins at the far end, and goes back.
+// out[…, i_d, …] = in[…, n_d - 1 - i_d, …]: reads from the last element backwards.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kReverse>(Operation& op) {
   const Value& in = op.operands[0];
@@ -204,7 +205,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kDynamicSlice>(Operation& op) {
   return CopyFrom(op, Dot(starts, strides), strides);
 }
 
-// out = in; out[start + i] = update[i], start clamped. In place if nobody else needs the operand.
+// out = in; out[start + i] = update[i], start clamped. In place if the operand is unique.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kDynamicUpdateSlice>(Operation& op) {
   const Value& in = op.operands[0];
@@ -219,7 +220,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kDynamicUpdateSlice>(Operation& op) {
   return out;
 }
 
-// One box behind the other.
+// One box after the other.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kConcatenate>(Operation& op) {
   const int64_t dimension = op.instruction.concatenate_dimension();
@@ -248,8 +249,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConcatenate>(Operation& op) {
 
 namespace {
 
-// What pad does along one dimension: element i of the operand comes to lies at low + i * step. Those in [begin, end)
-// get to lie within the result, the first of them at `start`.
+// Padding along one dimension: element i of the operand goes to low + i * step. The elements [begin, end) are inside
+// the result; the first of them is at `start`.
 //
 //   low 1, step 2, 3 elements      v 0 v 1 v 2 v v          low -1: . v 1 v 2 v     begin 1, start 1
 struct PaddedDimension {
@@ -272,8 +273,8 @@ PaddedDimension PadDimension(const PaddingConfigDimension& config, int64_t in_si
           is_single ? 1 : static_cast<int64_t>(step)};
 }
 
-// Fills what lies outside the box: per dimension what is before and what is behind, within the box along the dimensions
-// before it.
+// Fills the elements outside of the box: for each dimension, those before and after the box, inside the box in the
+// earlier dimensions.
 //
 //   0 0 0 0 0      dimension 0: rows 0 and 3
 //   1 . . 1 1      dimension 1: the rest of the columns 0, 3 and 4
@@ -374,8 +375,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kGetDimensionSize>(Operation& op) {
   return out;
 }
 
-// Cuts the dimension to the first n, or lets it grow again within its bound: by zeros, as nobody has kept what was
-// there.
+// Cuts the dimension to the first n elements, or extends it within its bound. New elements are zeros, because the old
+// elements are gone.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kSetDimensionSize>(Operation& op) {
   const Value& in = op.operands[0];

@@ -315,7 +315,7 @@ TEST(DynamicReshapeTest, TakesSizesWhenItRuns) {
   EXPECT_EQ(ResultText(absl::StrReplaceAll(kModule, {{"$0", "2"}})), "s32[<=2,3](2,3) { { 1, 2, 3 }, { 4, 5, 6 } }");
   const absl::StatusOr<Literal> too_few =
       TryEvaluateText(absl::StrCat("HloModule m\nENTRY main {", absl::StrReplaceAll(kModule, {{"$0", "1"}}), "}"));
-  EXPECT_THAT(too_few.status().ToString(), HasSubstr("y: an operand of s32[6] does not go with a result of s32[1,3]"));
+  EXPECT_THAT(too_few.status().ToString(), HasSubstr("y: an operand of s32[6] does not match a result of s32[1,3]"));
 }
 
 }  // namespace

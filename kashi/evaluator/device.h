@@ -1,4 +1,4 @@
-// Device: one of the devices on which a program of several devices runs, and how it exchanges values with the others.
+// Device: one device of a program of several devices. It exchanges values with the others.
 #ifndef KASHI_EVALUATOR_DEVICE_H_
 #define KASHI_EVALUATOR_DEVICE_H_
 
@@ -14,7 +14,7 @@
 
 namespace kashi::internal {
 
-// What the members of a group gave: [i][k] is array k of member i.
+// The arrays from the members of a group: [i][k] is array k of member i.
 using Given = std::vector<std::vector<Value>>;
 
 class Device {
@@ -27,14 +27,14 @@ class Device {
   int64_t partition_id() const { return id_ % partition_count_; }
   int64_t id() const { return id_; }  // replica_id * partition_count + partition_id
 
-  // Gives `operands` to the other members and waits for theirs. All of `members` (device ids, this one among them)
-  // must come here with the same instruction and the same members; an error on all of them if they never will.
+  // Gives `operands` to the other members and waits for theirs. All of `members` (device ids, this one among them) must
+  // call this with the same instruction and the same members. An error on all of them if some never call it.
   virtual absl::StatusOr<std::shared_ptr<const Given>> Exchange(const HloInstruction& collective,
                                                                 absl::Span<const int64_t> members,
                                                                 std::vector<Value> operands) = 0;
 
-  // The same for what is alike for all members: combine(given) is called once, by one of them, and all have its result.
-  // None of its values may be written.
+  // The same for results that are equal for all members: one member calls combine(given), and all get its result. Its
+  // values must not be written.
   using CombineFunction = absl::FunctionRef<absl::StatusOr<std::vector<Value>>(const Given& given)>;
   virtual absl::StatusOr<std::vector<Value>> Combine(const HloInstruction& collective,
                                                      absl::Span<const int64_t> members, std::vector<Value> operands,

@@ -92,7 +92,7 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
   const int64_t devices = static_cast<int64_t>(arguments_of_devices.size());
   KASHI_ASSIGN_OR_RETURN(const DeviceCounts sizes, CountsFor(module, counts, devices));
   if (sizes.total() != devices) {
-    return InvalidArgument("The program is for %s, and there are arguments for %d", sizes.ToString(), devices);
+    return InvalidArgument("The program is for %s, but there are arguments for %d", sizes.ToString(), devices);
   }
   const RunLimits limits(options);
   std::vector<Literal> results(devices);

@@ -1,4 +1,4 @@
-// A program of several devices, run in one process: a thread plays each device, and they meet at collective operations.
+// Runs a program of several devices in one process: one thread per device. They exchange data at collective operations.
 //
 //   std::vector<std::vector<Literal>> arguments = …;            // of device 0, device 1, …
 //   KASHI_ASSIGN_OR_RETURN(std::vector<Literal> results, RunOnDevices(*module, std::move(arguments)));
@@ -17,20 +17,20 @@
 
 namespace kashi {
 
-// How many devices the head of a module says it is for (replica_count=…, num_partitions=…). INVALID_ARGUMENT for counts
-// below 1 or above kMaxDevices in all.
+// The numbers of replicas and partitions in the head of a module (replica_count=…, num_partitions=…). INVALID_ARGUMENT
+// for counts below 1, or for more than kMaxDevices devices.
 constexpr int64_t kMaxDevices = 4096;
 absl::StatusOr<DeviceCounts> DeviceCountsOf(const HloModule& module);
 
-// Runs ENTRY on each device with its own arguments, arguments_of_devices[replica * partitions + partition]; result i is
-// device i's, under the shape of the root. Without `counts` they are those of the module's head; a head that says
-// nothing (one device) runs as replicas, as many as there are argument lists. The module must have passed the verifier.
+// Runs ENTRY on each device with its own arguments, arguments_of_devices[replica * partitions + partition]. Result i is
+// the result of device i, with the shape of the root. The default of `counts` is the module's head. If the head gives
+// one device, each list of arguments is one replica. The module must have passed the verifier.
 //
-// Memory, work and time are limited for all devices together, else options hold for each device by itself (loops,
-// seed); what is to be called is called from several threads at once. INVALID_ARGUMENT if the lists are not as many
-// as the devices. The first error on any device ends the run on all, and is the result, with the device's number
-// ahead of it. FAILED_PRECONDITION if devices wait for each other forever: it says which device waits where, and for
-// whom.
+// The limits on memory, work and time hold for all devices together; other options hold for each device (loops, seed).
+// Callbacks are called from several threads at once. INVALID_ARGUMENT if the number of lists is not the number of
+// devices. The first error on any device ends the run on all devices, and is the result, with the number of the device
+// before it. FAILED_PRECONDITION if devices wait for each other forever: the error says which device waits where, and
+// for which device.
 absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
                                                   std::vector<std::vector<Literal>> arguments_of_devices,
                                                   const EvaluationOptions& options = {},

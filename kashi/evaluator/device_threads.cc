@@ -22,18 +22,19 @@
 namespace kashi::internal {
 namespace {
 
-// How soon devices that wait see that the run is cancelled or its time over: nothing tells them.
+// How often waiting devices check whether the run is cancelled or past its deadline, because they are not notified.
 constexpr std::chrono::milliseconds kPoll(20);
 
 // Where devices meet. A device is running, waits at a meeting, or is done. The one that completes a meeting sets all
 // its members running again, so when none runs and some wait, they wait forever.
 class MeetingPlace {
  public:
-  // What members gave and, if that was asked for, what one of them made of it. Complete when all have come.
+  // The arrays from the members and, if requested, the result that one member made from them. Complete when all members
+  // have called.
   struct Meeting {
     void Come(int64_t device, std::vector<Value> values) {
       const size_t i = absl::c_find(members, device) - members.begin();
-      KASHI_CHECK(i < members.size()) << "device " << device << " is no member";
+      KASHI_CHECK(i < members.size()) << "device " << device << " is not a member";
       given[i] = std::move(values);
       has_come[i] = true;
       --missing;
@@ -48,7 +49,7 @@ class MeetingPlace {
     std::condition_variable completed;  // or never will be
   };
 
-  // `work` ends when the run does, for whatever reason.
+  // `work` ends when the run ends, for any reason.
   MeetingPlace(int64_t devices, WorkMeter* work) : work_(work), devices_(devices), running_(devices) {}
 
   // The meeting, when it is complete; or why it never will be. The last to come calls combine, unless it is null.
@@ -74,7 +75,7 @@ class MeetingPlace {
     return meeting;
   }
 
-  // The device will meet nobody any more. The first error is everybody's.
+  // The device will not take part in exchanges any more. All devices get the first error.
   void Leave(int64_t device, const absl::Status& status) {
     std::lock_guard<std::mutex> lock(mutex_);
     devices_[device].status = status;
@@ -105,8 +106,8 @@ class MeetingPlace {
   };
   using Key = std::pair<const HloInstruction*, std::vector<int64_t>>;
 
-  // A device comes to a meeting once, for it does not go on before all have come: so the next that it comes to, in a
-  // loop, is another.
+  // A device calls each exchange once, because it waits until all members have called. So the next call, for example in
+  // a loop, is a new exchange.
   std::shared_ptr<Meeting> FindOrOpen(const HloInstruction& instruction, absl::Span<const int64_t> members) {
     std::vector<int64_t> list(members.begin(), members.end());
     std::shared_ptr<Meeting>& meeting = open_[Key(&instruction, list)];
@@ -226,7 +227,7 @@ absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, Devic
   } catch (const std::system_error& error) {
     // Those that have begun do not wait for those that never will.
     for (int64_t id = static_cast<int64_t>(threads.size()); id < devices; ++id) {
-      place.Leave(id, ResourceExhausted("the system gives no thread: %s", error.what()));
+      place.Leave(id, ResourceExhausted("cannot start a thread: %s", error.what()));
     }
   }
   const absl::Status error = place.WaitForAll();

@@ -1,4 +1,4 @@
-// The devices of a program as threads of one process, which meet at collective operations. For device_group.h.
+// The devices of a program as threads of one process, which exchange data at collective operations. For device_group.h.
 #ifndef KASHI_EVALUATOR_DEVICE_THREADS_H_
 #define KASHI_EVALUATOR_DEVICE_THREADS_H_
 
@@ -10,8 +10,8 @@
 
 namespace kashi::internal {
 
-// Calls f for each device: all at once, in a thread each, so that they can meet; or one after the other, where they
-// do not. Errors are as above.
+// Calls f for each device: in one thread per device if they exchange data, otherwise one after the other. Errors are
+// those of RunOnDevices (device_group.h).
 using DeviceFunction = absl::FunctionRef<absl::Status(Device& device)>;
 absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f);
 absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, DeviceFunction f);

@@ -16,7 +16,7 @@ namespace {
 using Dimensions = absl::Span<const int64_t>;
 
 absl::Status SizesDisagree(const Operation& op) {
-  return InvalidArgument("The sizes of the operands of %s do not go together", op.instruction.name());
+  return InvalidArgument("The sizes of the operands of %s do not match", op.instruction.name());
 }
 
 // Sizes can disagree only where they were dynamic.
@@ -31,8 +31,8 @@ bool SizesAgree(const Value& lhs, const Value& rhs, const DotDimensionNumbers& d
          SizesAgree(lhs, dnums.lhs_batch_dimensions(), rhs, dnums.rhs_batch_dimensions());
 }
 
-// result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n], where b, m, k and n stand for any number of dimensions
-// each. The operands have the accumulation type of the result.
+// result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n], where b, m, k and n are any number of dimensions each.
+// The operands have the accumulation type of the result.
 absl::StatusOr<Value> Dot(Operation& op, Value lhs, Value rhs) {
   const DotDimensionNumbers& dnums = op.instruction.dot_dimension_numbers();
   if (!SizesAgree(lhs, rhs, dnums)) return SizesDisagree(op);
@@ -61,8 +61,8 @@ absl::StatusOr<Value> Dot(Operation& op, Value lhs, Value rhs) {
 
 // ---- Ragged dot ----------------------------------------------------------------------------------------------------
 
-// Which elements of the ragged dimension belong to which group: group_sizes as numbers, for one index of the dimensions
-// before it, or for all.
+// The elements of the ragged dimension in each group: group_sizes as numbers, for one index of the dimensions before
+// it, or for all.
 class Groups {
  public:
   Groups(const Value& sizes, int64_t ragged_size) : sizes_(sizes.data<int64_t>()), ragged_size_(ragged_size) {
@@ -71,7 +71,7 @@ class Groups {
   }
   int64_t count() const { return count_; }
 
-  // The ends of the groups, one behind the other from 0, cut to the ragged dimension.
+  // The ends of the groups, which are consecutive from 0, cut to the ragged dimension.
   std::vector<int64_t> EndsAt(int64_t prefix) const {
     std::vector<int64_t> ends;
     __int128 end = 0;
@@ -89,8 +89,8 @@ class Groups {
   bool is_shared_;
 };
 
-// A ragged dot whose operands lie as its loops want them. The ragged dimension has a number of dimensions of its list
-// before and behind it, each side taken for one size: `before`, `ragged`, `behind`.
+// A ragged dot with operands in the order of its loops. The dimensions of the list before the ragged one are merged
+// into `before`, those after it into `behind`.
 struct RaggedDot {
   Value lhs, rhs;
   int64_t batch, before, ragged, behind;
@@ -150,7 +150,7 @@ void RunRaggedSums(const RaggedDot& dot, T* out, StopFunction is_stopped) {
   }
 }
 
-// Matrices are ragged: those of a group are multiplied, those of none give 0.
+// Matrices are ragged: those in a group are multiplied, the others give 0.
 template <typename T>
 void RunRaggedBatch(const RaggedDot& dot, T* out, StopFunction is_stopped) {
   for (int64_t prefix = 0; prefix < dot.before && !is_stopped(); ++prefix) {
@@ -246,8 +246,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedDot>(Operation& op) {
 
 namespace {
 
-// Each element of the operand times the scale of the block in which it lies. A lone scale is everybody's, whatever
-// its rank.
+// Multiplies each element of the operand by the scale of its block. A single scale, of any rank, applies to all
+// elements.
 //
 //   operand f32[4,64], scale f32[4,2]: element (i, j) is multiplied by scale (i, j / 32)
 absl::StatusOr<Value> Scale(Operation& op, const Value& operand, Value scale) {

@@ -68,7 +68,7 @@ absl::StatusOr<Sizes> SizesOfReshape(const HloInstruction& reshape, absl::Span<c
   std::optional<int64_t> count = 1;
   for (int64_t size : sizes) count = count.has_value() ? CheckedMultiply(*count, size) : count;
   if (count != operand.element_count()) {
-    return Unimplemented("%s: its dynamic sizes do not follow from those of %s", reshape.name(),
+    return Unimplemented("%s: its dynamic sizes cannot be derived from those of %s", reshape.name(),
                          ShapeUtil::HumanString(operand.shape()));
   }
   return sizes;

@@ -1,5 +1,5 @@
-// The sizes of results of operations that name sizes themselves (dynamic_sizes.cc). The table of operations
-// (operation_table.h) names the rule of each opcode; of all other operations, shape inference says the sizes.
+// The result sizes of operations that give sizes themselves (dynamic_sizes.cc). The table of operations
+// (operation_table.h) names the rule of each opcode; shape inference gives the sizes of all other operations.
 #ifndef KASHI_EVALUATOR_DYNAMIC_SIZES_H_
 #define KASHI_EVALUATOR_DYNAMIC_SIZES_H_
 

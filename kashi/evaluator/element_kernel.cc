@@ -83,7 +83,7 @@ ElementKernel MakeElementKernel(ElementFunction compute, absl::Span<const Primit
   kernel.compute = compute;
   kernel.narrow = Way(computed_output, output);
   is_direct = is_direct && kernel.narrow == nullptr;
-  // One step alone needs no portions.
+  // A single step needs no portions.
   if (is_direct) {
     kernel.function = compute != nullptr ? compute : &CopyBytes;
   } else if (compute == nullptr && (kernel.widen[0] == nullptr || kernel.narrow == nullptr)) {

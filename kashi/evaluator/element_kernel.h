@@ -1,9 +1,9 @@
-// What elementwise operations do to elements: for each opcode and element type a function over n elements that lie one
-// behind the other. All that works element by element goes through these: the operations themselves, and the scalar
-// computations of reduce, map, scatter, sort and so on (lane_function.h).
+// Kernels of elementwise operations: for each opcode and element type, a function over n consecutive elements. All
+// elementwise work uses them: the operations themselves, and the scalar computations of reduce, map, scatter, sort and
+// others (lane_function.h).
 //
-// Meaning: docs/spec/hlo-ops.md 1, the evaluator's where it differs from XLA:CPU's compiled code (docs/fidelity.md).
-// bf16, f16, f8…, f4 compute in f32 and round once; integers wrap.
+// Semantics: docs/spec/hlo-ops.md 1. Where XLA's evaluator differs from code compiled by XLA:CPU, the evaluator's
+// (docs/fidelity.md). bf16, f16, f8…, f4 compute in f32 and round once; integers wrap.
 #ifndef KASHI_EVALUATOR_ELEMENT_KERNEL_H_
 #define KASHI_EVALUATOR_ELEMENT_KERNEL_H_
 
@@ -20,18 +20,18 @@
 namespace kashi::internal {
 
 struct ElementKernel {
-  // inputs[i][0, n) -> output[0, n). The output may be the memory of an input of as many bytes an element.
+  // inputs[i][0, n) -> output[0, n). The output may be the memory of an input with the same element size.
   using Function = void (*)(const ElementKernel& kernel, const void* const* inputs, void* output, int64_t n);
 
   Function function = nullptr;
-  // The types that the function reads: those of the operands, which may be a mixture of floating-point types.
+  // The types that the function reads: those of the operands, which may be different floating-point types.
   absl::InlinedVector<PrimitiveType, 3> input_types;
   PrimitiveType output_type = PRIMITIVE_TYPE_INVALID;
-  int32_t exponent_bits = 0;  // of reduce-precision
+  int32_t exponent_bits = 0;  // for reduce-precision
   int32_t mantissa_bits = 0;
 
-  // Of kernels that compute in other types than those of their arrays: `function` is then RunInPortions, which widens
-  // each input, computes, and narrows the result. Null: nothing to do.
+  // For kernels that compute in a type that is not the type of their arrays. `function` is then RunInPortions, which
+  // widens each input, computes, and narrows the result. Null: no conversion.
   std::array<Function, 3> widen = {};
   Function compute = nullptr;
   Function narrow = nullptr;
@@ -39,14 +39,14 @@ struct ElementKernel {
   void operator()(const void* const* inputs, void* output, int64_t n) const { function(*this, inputs, output, n); }
 };
 
-// Whether operations of this kind go through kernels: kElementwise of ops.def, but for copy and bitcast-convert,
-// which are about bytes, and map, which is a call.
+// Whether the operation has kernels: kElementwise in ops.def, except copy and bitcast-convert, which move bytes, and
+// map, which is a call.
 bool HasElementKernel(HloOpcode opcode);
 
-// For an instruction for which HasElementKernel. UNIMPLEMENTED for types that the operation has no meaning for.
+// The kernel of an instruction with HasElementKernel. UNIMPLEMENTED for types that the operation does not support.
 absl::StatusOr<ElementKernel> FindElementKernel(const HloInstruction& instruction);
 
-// By its parts, for callers without an instruction. `direction` and `total_order` are for compare only.
+// The same for callers without an instruction. `direction` and `total_order` are only for compare.
 absl::StatusOr<ElementKernel> FindUnaryKernel(HloOpcode opcode, PrimitiveType operand, PrimitiveType result);
 absl::StatusOr<ElementKernel> FindBinaryKernel(HloOpcode opcode, PrimitiveType lhs, PrimitiveType rhs,
                                                PrimitiveType result);
@@ -54,7 +54,7 @@ absl::StatusOr<ElementKernel> FindTernaryKernel(HloOpcode opcode, PrimitiveType 
                                                 PrimitiveType result);
 absl::StatusOr<ElementKernel> FindCompareKernel(ComparisonDirection direction, Comparison::Order order,
                                                 PrimitiveType lhs, PrimitiveType rhs);
-// The rules of convert (element_convert.h); identity if the types are equal.
+// The kernel of convert (element_convert.h); the identity if the types are equal.
 absl::StatusOr<ElementKernel> FindConvertKernel(PrimitiveType from, PrimitiveType to);
 
 }  // namespace kashi::internal

@@ -1,4 +1,4 @@
-// compare (docs/spec/hlo-ops.md 1.3), and select, which does not look at what it selects (1.4).
+// compare (docs/spec/hlo-ops.md 1.3), and select, which works on bytes (1.4).
 //
 // In the total order of floating-point numbers, what is compared are integers that grow as the numbers do: the keys of
 // comparison_util.h. -NaN < -inf < … < -0 < 0 < … < inf < NaN.
@@ -106,7 +106,7 @@ ElementKernel TotalOrderKernel(ComparisonDirection direction, PrimitiveType type
   return kernel;
 }
 
-// Elements of so many bytes; u64 pairs stand for c128.
+// Elements of this number of bytes; pairs of u64 for c128.
 template <typename Bytes>
 void SelectLoopOn(const ElementKernel&, const void* const* inputs, void* output, int64_t n) {
   const uint8_t* chooses_first = InputOf<uint8_t>(inputs, 0);

@@ -14,7 +14,7 @@
 namespace kashi::internal {
 namespace {
 
-// By its parts alone. C's product, and so that of std::complex, makes infinities out of some NaN; XLA's does not.
+// The plain formula. C's product, and so that of std::complex, turns some NaNs into infinities; XLA's does not.
 template <typename T>
 T Multiply(T x, T y) {
   return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
@@ -104,7 +104,7 @@ KASHI_FORMULA(ComplexBinary, kMultiply, (T x, T y), Multiply(x, y))
 KASHI_FORMULA(ComplexBinary, kDivide, (T x, T y), x / y)
 KASHI_FORMULA(ComplexBinary, kPower, (T x, T y), Power(x, y))
 KASHI_FORMULA(ComplexBinary, kAtan2, (T y, T x), Atan2(y, x))
-// XLA:CPU's code looks at the real parts only; its evaluator has no such thing.
+// XLA:CPU's code compares only the real parts; XLA's evaluator does not support it.
 KASHI_FORMULA(ComplexBinary, kMaximum, (T x, T y), x.real() >= y.real() ? x : y)
 KASHI_FORMULA(ComplexBinary, kMinimum, (T x, T y), x.real() <= y.real() ? x : y)
 

@@ -145,8 +145,8 @@ namespace {
 //   s64 -> bf16     -             s64 -> f32    f32 -> bf16     rounds twice, as XLA does
 //   s4 -> c64       s4 -> s8      s8 -> f32      f32 -> c64
 struct ConvertPath {
-  PrimitiveType widened;   // the type behind the first column
-  PrimitiveType computed;  // and behind the second
+  PrimitiveType widened;   // the type after the first column
+  PrimitiveType computed;  // and after the second
 };
 ConvertPath PathOf(PrimitiveType from, PrimitiveType to) {
   if (primitive_util::IsComplexType(from) && (primitive_util::IsComplexType(to) || to == PRED)) return {from, to};

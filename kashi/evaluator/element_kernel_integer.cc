@@ -1,7 +1,7 @@
 // Integers and PRED (docs/spec/hlo-ops.md 1.1, 1.2, 1.4). All arithmetic wraps; nothing is undefined.
 //
-// A formula's domain is the signedness in which it computes, whatever that of the arrays: sums do not care, so that
-// s32 and u32 share the loop; shift-right-arithmetic takes even u32 as signed.
+// A formula's domain is the signedness that it computes with, which may differ from the arrays'. Sums are the same for
+// both, so s32 and u32 share the loop; shift-right-arithmetic treats even u32 as signed.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -140,7 +140,7 @@ void CountLeadingZeros(const ElementKernel& kernel, const void* const* inputs, v
   }
 }
 
-// The high half of the product of so many bits twice: u8 200 * 200 = 40000 = 0x9c40, so 0x9c.
+// The high half of the double-width product: u8 200 * 200 = 40000 = 0x9c40, so 0x9c.
 template <typename T>
 void MultiplyHigh(const ElementKernel& kernel, const void* const* inputs, void* output, int64_t n) {
   using Product =

@@ -196,7 +196,7 @@ ElementFunction StochasticConvertLoopTo(PrimitiveType result) {
       result);
 }
 
-// f32 and f64 stand for all types that compute in them.
+// f32 and f64 also serve all types that compute in them.
 ElementLoop LoopOn(PrimitiveType type, ElementFunction f32, ElementFunction f64) {
   if (!primitive_util::IsFloatingPointType(type)) return {};
   return type == F64 ? ElementLoop{f64, F64, F64} : ElementLoop{f32, F32, F32};

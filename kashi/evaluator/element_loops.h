@@ -1,5 +1,4 @@
-// How the element_kernel_*.cc files make kernels: formulas, the loops that run them, and the tables from opcode and
-// type to loop.
+// For the element_kernel_*.cc files: formulas, the loops that run them, and the tables from opcode and type to loop.
 //
 // Loops exist for the types that we compute in:
 //
@@ -10,8 +9,7 @@
 //   f32 f64 c64 c128  itself             -                           -
 //   f16 bf16 f8… f4…  f32                exact                       nearest, even; once
 //
-// and RunInPortions (element_kernel.cc) goes from one to the other, so that there are few loops and no kernel rounds
-// twice.
+// RunInPortions (element_kernel.cc) widens and narrows, so there are few loops, and no kernel rounds twice.
 #ifndef KASHI_EVALUATOR_ELEMENT_LOOPS_H_
 #define KASHI_EVALUATOR_ELEMENT_LOOPS_H_
 
@@ -27,8 +25,8 @@
 
 namespace kashi::internal {
 
-// The iterations of the loop below do not depend on each other, though output and input may be the same memory: without
-// this, a compiler looks whether they overlap, and takes the slow way if they do.
+// The iterations of the loop below are independent, although output and input may be the same memory. Without this
+// pragma, the compiler adds an overlap check, and uses a slow loop if they overlap.
 #if defined(__GNUC__) && !defined(__clang__)
 #define KASHI_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
 #else
@@ -37,8 +35,8 @@ namespace kashi::internal {
 
 using ElementFunction = ElementKernel::Function;
 
-// Of unsigned integers: a if `is_a`, else b. Never a branch, so that loops of it become vector code, as those of ?:
-// do only where a compiler sees that it may compute both sides.
+// For unsigned integers: a if `is_a`, otherwise b. Never a branch, so that compilers can vectorise the loop. They
+// vectorise ?: only if they can prove that both sides may be computed.
 template <typename Bits>
 Bits Pick(bool is_a, Bits a, Bits b) {
   return b ^ ((a ^ b) & (Bits{0} - Bits{is_a}));
@@ -77,7 +75,7 @@ void TernaryLoop(const ElementKernel&, const void* const* inputs, void* output, 
   for (int64_t i = 0; i < n; ++i) out[i] = F::Of(a[i], b[i], c[i]);
 }
 
-// A formula is a class by opcode, empty for opcodes that it has no meaning for:
+// A formula is a class template over opcodes; it is empty for opcodes without a formula:
 //
 //   template <HloOpcode> struct RealUnary {};
 //   KASHI_FORMULA(RealUnary, kExp, (T x), std::exp(x))
@@ -106,7 +104,7 @@ constexpr ElementFunction BinaryLoopOf() {
   return nullptr;
 }
 
-// The loop of that opcode's formula on T; null if it has none.
+// The loop of the opcode's formula on T; null if there is no formula.
 template <template <HloOpcode> class Formula, typename T>
 ElementFunction FindUnaryLoop(HloOpcode opcode) {
   static constexpr std::array<ElementFunction, HloOpcodeCount()> kLoops = {
@@ -124,7 +122,7 @@ ElementFunction FindBinaryLoop(HloOpcode opcode) {
   return kLoops[static_cast<size_t>(opcode)];
 }
 
-// A loop, and the types that it reads and writes. No function: the operation has no meaning there.
+// A loop, and the types that it reads and writes. No function: the operation does not support the types.
 struct ElementLoop {
   ElementFunction function = nullptr;
   PrimitiveType input = PRIMITIVE_TYPE_INVALID;  // of all inputs that are not named otherwise
@@ -142,7 +140,7 @@ ElementLoop RealClampLoop(PrimitiveType type);
 ElementLoop ComplexUnaryLoop(HloOpcode opcode, PrimitiveType type);
 ElementLoop ComplexBinaryLoop(HloOpcode opcode, PrimitiveType type);
 ElementLoop ReducePrecisionLoop(PrimitiveType type);
-// Its second input are the random bits, as u32 (u64 if the first is f64). Reads the kernel's own input types.
+// Its second input is the random bits, as u32 (u64 if the first input is f64). Reads the kernel's own input types.
 ElementLoop StochasticConvertLoop(PrimitiveType operand, PrimitiveType result);
 
 // One loop from `from` to `to` (element_kernel_convert.cc); null if there is none, or nothing to do. There is one
@@ -161,7 +159,7 @@ constexpr bool IsNarrowInteger(PrimitiveType type) {
 constexpr bool IsNarrowFloat(PrimitiveType type) {
   return primitive_util::IsFloatingPointType(type) && primitive_util::BitWidth(type) < 32;
 }
-// Narrow types as the table above has them, all others as they are.
+// Narrow types as in the table above, all other types unchanged.
 constexpr PrimitiveType ComputationType(PrimitiveType type) {
   if (type == PRED) return U8;
   if (IsNarrowFloat(type)) return F32;
@@ -169,11 +167,11 @@ constexpr PrimitiveType ComputationType(PrimitiveType type) {
   return type;
 }
 
-// The type of which all operands are, or the highest of those that they are, which text may mix if they are
-// floating-point types. UNIMPLEMENTED for other mixtures.
+// The type of all operands. If they have different floating-point types, which text allows, the highest of these.
+// UNIMPLEMENTED for other mixtures.
 absl::StatusOr<PrimitiveType> CommonType(HloOpcode opcode, absl::Span<const PrimitiveType> operands);
 
-// ElementKernel::function of kernels that have anything to widen or narrow.
+// ElementKernel::function of kernels that widen or narrow.
 void RunInPortions(const ElementKernel& kernel, const void* const* inputs, void* output, int64_t n);
 
 // A kernel from a loop that computes on `computed` types (null: that copies the bytes of one input): adds what widens

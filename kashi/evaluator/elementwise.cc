@@ -16,7 +16,7 @@ namespace kashi::internal {
 namespace {
 
 constexpr int64_t kGrain = 16384;              // elements that are worth a thread
-constexpr int64_t kBlock = int64_t{64} << 20;  // elements between two looks at whether the run is cancelled
+constexpr int64_t kBlock = int64_t{64} << 20;  // elements between two checks for cancellation
 constexpr int64_t kChunk = 1024;               // elements of a repeated scalar
 
 // An operand as the kernel reads it. Of a scalar that meets every element, `data` are kChunk copies.
@@ -44,8 +44,8 @@ absl::StatusOr<Input> MakeInput(const Operation& op, const Value& operand, int64
   return Input{data, bytes, std::move(copies)};
 }
 
-// The memory of an operand that nobody else needs, or new memory. The operand is still to be read, so that its data
-// must be known before.
+// The memory of an operand that is unique, or new memory. Get the pointers to the operands' data before, because the
+// operation still reads them.
 absl::StatusOr<Value> MakeOutput(Operation& op, absl::Span<const Input> inputs) {
   const int64_t bytes = primitive_util::ByteWidth(op.result()->element_type());
   for (size_t i = 0; i < op.operands.size(); ++i) {

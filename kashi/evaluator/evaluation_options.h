@@ -1,4 +1,4 @@
-// What a caller may say about a run of a program: limits, a seed, custom calls, observers.
+// The options of a run: limits, a seed, custom calls, observers.
 //
 //   EvaluationOptions options;
 //   options.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -26,38 +26,38 @@ namespace internal {
 class Device;
 }
 
-// What a custom call computes: its operands to its result, under the shape (with its layout) of the instruction.
+// A custom call: computes the result from the operands. The result has the shape and layout of the instruction.
 using CustomCallHandler = std::function<absl::StatusOr<Literal>(const HloInstruction& custom_call,
                                                                 absl::Span<const Literal* const> operands)>;
 
 struct EvaluationOptions {
-  int64_t max_loop_iterations = -1;  // of one while; -1: any number
-  // What all arrays together may take, scratch of operations included, arguments not; of several devices together. 0:
-  // most of what is available (MemoryBudget).
+  int64_t max_loop_iterations = -1;  // of one while; -1: no limit
+  // The limit on the bytes of all arrays and of scratch memory, without arguments, for all devices together. 0: most of
+  // the available memory (MemoryBudget).
   int64_t memory_limit_bytes = 0;
-  // Of all devices together, as WorkOf counts it (work.h); 0: any. Asked ahead of the run for what the program does
-  // at least, and counted while it runs: RESOURCE_EXHAUSTED.
+  // The limit on the work of all devices together (WorkOf in work.h); 0: no limit. It is checked before the run against
+  // the least work of the program, and during the run. RESOURCE_EXHAUSTED if exceeded.
   int64_t max_work = 0;
-  // DEADLINE_EXCEEDED soon after it.
+  // The run ends with DEADLINE_EXCEEDED soon after it.
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  // When the time until the deadline began, if not with the run: the error says how long it was.
+  // The start of the time until the deadline, if it was before the run. The error names the duration.
   std::optional<std::chrono::steady_clock::time_point> start;
-  uint64_t seed = 42;  // of `rng`
-  // Asked first, for every target. An UNIMPLEMENTED result leaves the call to those that we know (custom_call.cc).
+  uint64_t seed = 42;  // for `rng`
+  // Called first, for every target. If it returns UNIMPLEMENTED, the registry and Kashi's own targets are tried
+  // (custom_call.cc).
   CustomCallHandler custom_call_handler;
-  // Called behind each instruction, in entry and whatever it calls but for computations on scalars (reduce, map …). An
-  // error ends the run with it.
+  // Called after each instruction of the entry and of called computations, except those on scalars (reduce, map …). If
+  // it returns an error, the run ends with this error.
   std::function<absl::Status(const HloInstruction&, const Value&)> observer;
-  // Called before a computation runs, but for those on scalars.
+  // Called before a computation runs, except for computations on scalars.
   std::function<void(const HloComputation&)> on_call;
-  // Looked at before each instruction and now and then within long ones: true ends the run with CANCELLED.
+  // Checked before each instruction, and sometimes within long ones. If true, the run ends with CANCELLED.
   const std::atomic<bool>* cancelled = nullptr;
-  // The device that this run plays; null: the only one. Must outlive the run.
+  // The device of this run; null: the only device. Must outlive the run.
   internal::Device* device = nullptr;
-  // More than 1: the module is one program for that many partitions, not yet partitioned
-  // (kashi/hlo/spmd/program_scope.h). It runs as such: arguments and result are those of the whole program, and only
-  // what is in its manual regions runs on each device (manual_region.h). The observer does not see what happens
-  // there.
+  // If more than 1: the module is a global program for this number of partitions (kashi/hlo/spmd/program_scope.h).
+  // Arguments and result are whole arrays, and only manual regions run on each device (manual_region.h). The observer
+  // does not see the instructions of manual regions.
   int64_t global_devices = 1;
 };
 

@@ -55,7 +55,7 @@ absl::StatusOr<Value> AsDeclared(EvaluationRun& run, const HloInstruction& instr
     return run.Convert(std::move(value), shape.element_type());
   }
   if (!value.is_array() && !value.is_tuple() && shape.IsToken()) return value;
-  return InvalidArgument("%s: a value of %s where %s is declared", instruction.name(),
+  return InvalidArgument("%s: the value is %s, but %s is declared", instruction.name(),
                          value.is_array() ? ShapeUtil::HumanString(value.shape()) : "another kind",
                          ShapeUtil::HumanString(shape));
 }

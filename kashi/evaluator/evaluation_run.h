@@ -1,5 +1,5 @@
-// EvaluationRun: what the evaluation of a module shares: memory, called computations made ready, random numbers, the
-// device that it plays, and its observers. One thread at a time.
+// EvaluationRun: the state of the evaluation of a module: memory, plans of called computations, random numbers, the
+// device, and the observers. Not thread-safe.
 #ifndef KASHI_EVALUATOR_EVALUATION_RUN_H_
 #define KASHI_EVALUATOR_EVALUATION_RUN_H_
 
@@ -34,7 +34,7 @@ class LaneFunction;
 struct ComputationPlan;
 struct ComputationPlanStep;
 
-// What the runs of several devices share.
+// The state that the runs of several devices share.
 struct RunLimits {
   explicit RunLimits(const EvaluationOptions& options);
 
@@ -58,30 +58,30 @@ class EvaluationRun {
   absl::StatusOr<ScratchMemory> ReserveScratch(int64_t bytes, const HloInstruction& instruction);
 
   absl::StatusOr<Value> MakeArray(PrimitiveType type, absl::Span<const int64_t> dimensions);
-  // Elements of `value` as another type; `value` itself if it is of that type.
+  // Converts the elements of `value`. Returns `value` itself if it has this type.
   absl::StatusOr<Value> Convert(Value value, PrimitiveType type);
 
-  // The root of a computation on these arguments, which it takes. RESOURCE_EXHAUSTED where calls nest too deep.
+  // Evaluates the root of a computation; takes the arguments. RESOURCE_EXHAUSTED if calls are nested too deep.
   absl::StatusOr<Value> Call(const HloComputation& computation, std::vector<Value> arguments);
-  // The same for a computation on scalars. Valid as long as the run.
+  // The lane function of a computation on scalars. Valid as long as the run.
   absl::StatusOr<const LaneFunction*> Lanes(const HloComputation& computation);
 
-  // One instruction alone, its operands given.
+  // Evaluates one instruction with these operands.
   absl::StatusOr<Value> EvaluateInstruction(const HloInstruction& instruction, absl::Span<Value> operands);
 
-  // RESOURCE_EXHAUSTED if running the computation surely takes more work than is left.
+  // RESOURCE_EXHAUSTED if the least work of the computation exceeds the remaining work.
   absl::Status CheckAffordable(const HloComputation& computation) const;
-  // Why the run must end: it was cancelled, or its time is over. Loops ask every few thousand operations, from any
-  // thread; what they have made when they end early nobody reads, for the step ends with this error.
+  // Why the run must end: it was cancelled, or its deadline has passed. Loops call this every few thousand operations,
+  // from any thread. A loop that ends early may leave its result unfinished, because the step returns this error.
   absl::Status CheckStopped() const { return limits_.work->Check(); }
   bool IsStopped() const { return limits_.work->IsOver(); }
-  // kashi::internal::ParallelFor in steps of `grain`, that ends early when the run is stopped.
+  // kashi::internal::ParallelFor in steps of `grain`; ends early if the run is stopped.
   void ParallelFor(int64_t n, int64_t grain,
                    absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const;
-  // For runs of devices, which go on as others (manual_region.h).
+  // For manual regions, which continue as runs of each device (manual_region.h).
   void set_device(Device* device) { options_.device = device; }
   absl::StatusOr<Value> EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands);
-  // What a border of a manual region does to each operand of the custom call. Valid as long as the run.
+  // The conversion of each operand at the border of a manual region. Valid as long as the run.
   absl::StatusOr<const std::vector<ShardingBorder>*> BordersOf(const HloInstruction& custom_call, int64_t devices);
 
   std::mt19937_64& random() { return random_; }
@@ -90,8 +90,8 @@ class EvaluationRun {
 
  private:
   absl::StatusOr<ComputationPlan*> PlanOf(const HloComputation& computation);
-  // Evaluates the steps of a plan in order; takes the arguments, and leaves in `values`, which has one a step, what
-  // is still of use: the root.
+  // Evaluates the steps of a plan in order. Takes the arguments. `values` has one value per step; after the call only
+  // the root is left in it.
   absl::Status PlaceSteps(const HloComputation& computation, ComputationPlan* plan);
   absl::Status RunPlan(ComputationPlan& plan, absl::Span<Value> arguments, absl::Span<Value> values);
   absl::StatusOr<Value> RunStep(const ComputationPlanStep& step, absl::Span<Value> operands);
@@ -104,7 +104,7 @@ class EvaluationRun {
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<ComputationPlan>> plans_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<LaneFunction>> lane_functions_;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<std::vector<ShardingBorder>>> borders_;
-  std::unique_ptr<ManualRegions> regions_;  // of a global program
+  std::unique_ptr<ManualRegions> regions_;  // only in a global program
   int call_depth_ = 0;
   std::mt19937_64 random_;
   unsigned __int128 rng_state_;

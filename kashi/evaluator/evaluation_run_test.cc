@@ -59,7 +59,7 @@ TEST(EvaluationRunTest, ParameterDeclaresStaticSize) {
                                               {&FiveNumbers()})
                                   .status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(status.message(), "x: a value of f32[3] where f32[5] is declared");
+  EXPECT_EQ(status.message(), "x: the value is f32[3], but f32[5] is declared");
 }
 
 // Shape inference would have bf16, in which f64 elements do not fit.

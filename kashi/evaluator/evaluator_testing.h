@@ -18,8 +18,7 @@
 
 namespace kashi::internal {
 
-// Reads a module (or a lone computation or instruction, as the parser takes them), verifies it, and evaluates its
-// entry.
+// Reads a module (or a single computation or instruction), verifies it, and evaluates its entry.
 inline absl::StatusOr<Literal> TryEvaluateText(absl::string_view text,
                                                const std::vector<const Literal*>& arguments = {},
                                                const EvaluationOptions& options = {}) {

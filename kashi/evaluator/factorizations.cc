@@ -62,7 +62,7 @@ Matrix<T> MatrixOf(Value& value, int64_t i, int64_t m, int64_t n) {
   return {value.mutable_data<T>().data() + i * m * n, m, n, n};
 }
 
-// body(i) for each matrix, with a look at cancellation before each.
+// Calls body(i) for each matrix; checks for cancellation before each.
 template <typename Body>
 absl::Status ForEach(EvaluationRun& run, int64_t count, double work, Body&& body) {
   ForEachMatrix(count, work, [&](int64_t i) {

@@ -1,7 +1,7 @@
-// Factorizations of matrices for the custom calls that XLA makes of them where it is not for LAPACK (on TPUs): Qr,
-// Eigh, LuDecomposition and their parts. All work on each of the matrices in the last two dimensions, compute in f64
-// and round once. UNIMPLEMENTED for types that are neither floating-point nor complex; CANCELLED between steps. NaN
-// and infinities give NaN.
+// Factorizations of matrices for XLA's custom calls on TPUs, where there is no LAPACK: Qr, Eigh, LuDecomposition and
+// their parts. All work on each of the matrices in the last two dimensions, compute in f64 and round once.
+// UNIMPLEMENTED for types that are neither floating-point nor complex; CANCELLED between steps. NaN and infinities give
+// NaN.
 #ifndef KASHI_EVALUATOR_FACTORIZATIONS_H_
 #define KASHI_EVALUATOR_FACTORIZATIONS_H_
 

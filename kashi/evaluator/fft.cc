@@ -60,7 +60,7 @@ void LoadLines(const T* from, const AxisView& view, int64_t length, const LineGr
 }
 
 // Frequencies 0 .. n/2 of a real signal: the others are their conjugates. Frequency 0, and n/2 if n is even, is its own
-// conjugate, so its imaginary part counts for nothing.
+// conjugate, so its imaginary part is ignored.
 template <typename T>
 void LoadHalfLines(const T* from, const AxisView& view, int64_t n, const LineGroup& group) {
   LoadLines(from, view, n / 2 + 1, group);
@@ -130,7 +130,7 @@ int64_t ChooseLanes(const AxisView& view, int64_t n) {
   return std::min(view.lines(), std::clamp<int64_t>(kElementsAtOnce / n, least, 16));
 }
 
-// What FftPlan has at most for each element of a line: roots and, for lengths with large factors, a filter and the
+// The most memory of an FftPlan for each element of a line: roots and, for lengths with large factors, a filter and the
 // roots of a transform of up to four times the length.
 constexpr int64_t kPlanBytesPerElement = 256;
 

@@ -15,8 +15,8 @@ struct Root {
   double re, im;
 };
 
-// e^(-2 pi i j / n) for 0 <= j < n. The angle is brought into the first eighth of a turn, where sine and cosine are
-// at their best, so that roots which mirror each other are the same numbers, and those on the axes exact.
+// e^(-2 pi i j / n) for 0 <= j < n. The angle is reduced to the first eighth of a turn, where sine and cosine are most
+// precise. So roots that mirror each other have equal numbers, and roots on the axes are exact.
 Root UnitRoot(int64_t j, int64_t n) {
   if (2 * j > n) {
     const Root mirror = UnitRoot(n - j, n);  // of the whole turn
@@ -107,7 +107,7 @@ void Radix4(const Butterfly& b) {
   }
 }
 
-// An odd prime: inputs r and radix - r go together, for their factors are conjugates.
+// An odd prime: inputs r and radix - r are paired, because their factors are conjugates.
 template <int kRadix>
 void RadixOdd(const Butterfly& b) {
   constexpr int kHalf = kRadix / 2;

@@ -23,16 +23,16 @@
 
 namespace kashi::internal {
 
-// One for each operand that is reduced. Most reductions have one; argmax has two.
+// One for each reduced operand. Most reductions have one; argmax has two.
 using Sources = absl::InlinedVector<const char*, 2>;
 using Targets = absl::InlinedVector<char*, 2>;
 
-// A ParallelFor (or, unless `parallel`, the loop itself) in steps of `grain` that ends early, with the error, when a
-// body fails or the run is cancelled.
+// A ParallelFor in steps of `grain`, or a loop on this thread if not `parallel`. Ends early with the error if a body
+// fails or the run is cancelled.
 absl::Status CheckedParallelFor(const EvaluationRun& run, bool parallel, int64_t n, int64_t grain,
                                 absl::FunctionRef<absl::Status(int64_t begin, int64_t end, int thread)> body);
 
-// A T for each thread of a loop, made at its first use.
+// One T for each thread of a loop, made at its first use.
 template <typename T>
 class PerThread {
  public:
@@ -47,7 +47,7 @@ class PerThread {
   std::vector<std::unique_ptr<T>> items_;
 };
 
-// How many steps, each of that many operations on elements, make a piece of work that is large enough for a thread.
+// The number of steps, each with this number of operations on elements, that is enough work for a thread.
 int64_t ParallelGrain(int64_t operations_per_step);
 
 // target[0, n) = the one element. 1, 2, 4, 8 or 16 bytes.
@@ -70,7 +70,7 @@ void GatherElements(int element_bytes, const char* source, const Position* posit
 void GatherRuns(int element_bytes, const char* source, const int64_t* positions, int64_t n, int64_t depth,
                 char* target);
 
-// The function of a fold, for one thread: LaneFunction::Run, or the element kernel itself where there is just one.
+// The function of a fold, for one thread: LaneFunction::Run, or the element kernel itself if it is the only one.
 class LaneFold {
  public:
   LaneFold(const LaneFunction& function, int64_t lanes);
@@ -97,8 +97,8 @@ struct Reduction {
 // Takes the operands of x_0 … x_N-1, init_0 … init_N-1.
 absl::StatusOr<Reduction> MakeReduction(Operation& op);
 
-// The value of an instruction of which these are the results: themselves in the types of op.results, as a tuple if the
-// instruction has a tuple shape.
+// The value of an instruction from these results, converted to the types of op.results; a tuple if the instruction has
+// a tuple shape.
 absl::StatusOr<Value> MakeResults(Operation& op, std::vector<Value> results);
 
 }  // namespace kashi::internal

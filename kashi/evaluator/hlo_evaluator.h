@@ -3,8 +3,8 @@
 //   HloEvaluator evaluator;
 //   Literal result = evaluator.Evaluate(*module, {&x, &y}).value();
 //
-// The module should have passed the verifier: what it refuses may die here. An evaluator may evaluate many times, one
-// at a time. What differs from XLA's own evaluator, and why: docs/fidelity.md.
+// The module should have passed the verifier: evaluating a module that it rejects may die. An evaluator may be used
+// many times, by one thread at a time. Differences from XLA's evaluator, with reasons: docs/fidelity.md.
 #ifndef KASHI_EVALUATOR_HLO_EVALUATOR_H_
 #define KASHI_EVALUATOR_HLO_EVALUATOR_H_
 
@@ -37,12 +37,12 @@ class DynamicDimensionInference;
 
 namespace internal {
 
-// Why an evaluation came to no value; it goes with the error as a payload.
+// Why an evaluation gave no value. It is a payload of the error.
 enum class EvalErrorDetail : uint32_t {
-  kDynamicValueDependence = 0,  // on a parameter, say
+  kDynamicValueDependence = 0,  // for example on a parameter
 };
 inline constexpr absl::string_view kEvalErrorDetailUrl = "EvalErrorDetailUrl";
-// nullopt: the error carries none.
+// nullopt: the error has no such payload.
 std::optional<EvalErrorDetail> ParseEvalErrorDetail(const absl::Status& error);
 
 }  // namespace internal
@@ -51,14 +51,14 @@ class HloEvaluator {
  public:
   using Substitutions = absl::flat_hash_map<const HloInstruction*, const LiteralBase*>;
 
-  // -1: loops may run for ever.
+  // -1: no limit.
   explicit HloEvaluator(int64_t max_loop_iterations = -1);
   explicit HloEvaluator(EvaluationOptions options);
   virtual ~HloEvaluator() = default;
 
-  // The root of a computation, or of a module's entry, under its shape. INVALID_ARGUMENT if the number of arguments
-  // or the shape of one is not the parameter's (of the layout only minor_to_major counts, and not even that if the
-  // parameter has no layout); else whatever an operation says.
+  // Evaluates the root of a computation, or of a module's entry. The literal has the shape of the root.
+  // INVALID_ARGUMENT if the number of arguments is wrong, or if the shape of one is not the parameter's. Of layouts,
+  // only minor_to_major is compared, and only if the parameter has a layout. Other errors come from operations.
   absl::StatusOr<Literal> Evaluate(const HloComputation& computation, absl::Span<const Literal* const> arguments);
   absl::StatusOr<Literal> Evaluate(const HloModule& module, absl::Span<const Literal* const> arguments) {
     return Evaluate(*module.entry_computation(), arguments);
@@ -72,13 +72,14 @@ class HloEvaluator {
     return Evaluate(*module.entry_computation(), PointersTo(arguments));
   }
 
-  // One instruction, whose operands must be constants or have a substitution; or, if asked, be computed from such,
-  // where parts that it does not need (of a tuple, or of a loop's state) need not be known, and parameters are if
-  // there is but one call to give them. FAILED_PRECONDITION, with an EvalErrorDetail, if it depends on others.
+  // Evaluates one instruction. Its operands must be constants or have a substitution. With
+  // recursively_evaluate_nonconstant_operands they may also be computed from such values. Then unneeded parts of tuples
+  // and of loop states may be unknown, and a parameter is known if its computation has only one caller.
+  // FAILED_PRECONDITION, with an EvalErrorDetail, if the value depends on unknown values.
   absl::StatusOr<Literal> Evaluate(const HloInstruction* instruction, PrecomputedAnalyses analyses = {},
                                    bool recursively_evaluate_nonconstant_operands = false,
                                    const Substitutions& substitutions = {});
-  // The same without an error to look at. `result` receives the value if there is one.
+  // The same without an error. Sets `result` if there is a value.
   bool TryEvaluate(const HloInstruction* instruction, Literal* result,
                    bool recursively_evaluate_nonconstant_operands = false);
 
@@ -95,34 +96,34 @@ class HloEvaluator {
                                               const PrecisionConfig& precision_config, const Literal& lhs,
                                               const Literal& rhs, const Literal& lhs_scale, const Literal& rhs_scale);
 
-  // A list that may be changed, as in XLA: functions of absl::Span<const Literal* const> are taken as well.
+  // The span is mutable, as in XLA. Functions of absl::Span<const Literal* const> fit too.
   using CustomCallFunction =
       std::function<absl::StatusOr<Literal>(const HloInstruction* custom_call, absl::Span<const Literal*> operands)>;
   void set_custom_call_handler(CustomCallFunction handler);
   const CustomCallFunction& custom_call_handler() const { return custom_call_function_; }
-  // Called for each product that a dot or a convolution adds up, behind its evaluation: where result, lhs and rhs
-  // stand in their arrays, as IndexUtil counts. Products with padding are not told of.
+  // Called after the evaluation of a dot or a convolution, for each product that it adds up. The arguments are the
+  // linear indices (IndexUtil) of the elements of result, lhs and rhs. Products with padding are skipped.
   using TraceMacFunction = std::function<void(int64_t result, int64_t lhs, int64_t rhs)>;
   void set_trace_mac_handler(TraceMacFunction handler) { trace_mac_handler_ = std::move(handler); }
-  // XLA's evaluator asks it for sizes; here arrays have the sizes that they really have, and nothing is asked.
+  // XLA's evaluator gets dynamic sizes from it. It is not used here, because values have their real sizes.
   void set_dynamic_dimension_inference(DynamicDimensionInference*) {}
-  // Called before a computation is evaluated: the one asked for, and all that it calls in full.
+  // Called before each evaluation of a computation: the entry, and all computations that are called as a whole.
   virtual void OnEvaluateComputation(const HloComputation&) {}
-  // Of XLA's: the evaluator of called computations. Ours evaluates them itself.
+  // XLA's evaluator of called computations. Not used here: this evaluator evaluates them itself.
   virtual std::unique_ptr<HloEvaluator> CreateEmbedded(int64_t max_loop_iterations) {
     return std::make_unique<HloEvaluator>(max_loop_iterations);
   }
 
-  // lhs times rhs: dot of two matrices. The type must be one of an element.
+  // lhs * rhs for two matrices. The type must be a native element type.
   template <typename T>
   static std::unique_ptr<Array2D<T>> MatmulArray2D(const Array2D<T>& lhs, const Array2D<T>& rhs);
 
-  // XLA's choice between a fast and a plain way; here there is one way.
+  // XLA's choice between a fast and a plain implementation. Here there is only one.
   void set_use_fast_path(bool) {}
   void set_reduce_use_fast_path(bool) {}
   void ResetVisitStates() {}
 
-  // Whether there is any evaluation of the operation; it may still refuse element types.
+  // Whether the operation can be evaluated at all. It may still reject element types.
   static bool IsOpcodeImplemented(HloOpcode opcode);
 
   EvaluationOptions& options() { return options_; }
@@ -130,7 +131,7 @@ class HloEvaluator {
  private:
   EvaluationOptions OptionsOfRun();
   static std::vector<const Literal*> PointersTo(absl::Span<const Literal> literals);
-  // An instruction that belongs to no computation, with these operands; its shape is inferred.
+  // Evaluates an operation on these operands, as an instruction outside of computations. Its shape is inferred.
   absl::StatusOr<Literal> EvaluateAlone(
       const std::function<std::unique_ptr<HloInstruction>(absl::Span<HloInstruction* const> operands)>& create,
       absl::Span<const Literal* const> operands);

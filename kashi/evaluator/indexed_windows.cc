@@ -81,7 +81,7 @@ absl::StatusOr<DimensionVector> IndexedWindows::AddCounters(const WindowNumbers&
   const int64_t components = are_vectors ? indices.dimension(numbers.index_vector_dim) : 1;
   component_stride_ = are_vectors ? index_strides[numbers.index_vector_dim] : 1;
   if (static_cast<int64_t>(numbers.start_map.size()) != components) {
-    return InvalidArgument("indices have %d components, and %d are used", components, numbers.start_map.size());
+    return InvalidArgument("indices have %d components, but %d are used", components, numbers.start_map.size());
   }
   DimensionVector counter_of(indices.rank() + 1, -1);
   int64_t next = 0;
@@ -89,7 +89,7 @@ absl::StatusOr<DimensionVector> IndexedWindows::AddCounters(const WindowNumbers&
     if (absl::c_linear_search(numbers.window_dims, d)) continue;
     if (next == numbers.index_vector_dim) ++next;
     if (next >= indices.rank() || batch_dims[d] != indices.dimension(next)) {
-      return InvalidArgument("indices of [%s] do not go with windows of [%s]", absl::StrJoin(indices.dimensions(), ","),
+      return InvalidArgument("indices of [%s] do not match windows of [%s]", absl::StrJoin(indices.dimensions(), ","),
                              absl::StrJoin(batch_dims, ","));
     }
     counter_of[next] = static_cast<int64_t>(counters_.size());
@@ -141,7 +141,7 @@ void IndexedWindows::MergeLoops() {
 void IndexedWindows::AddStarts(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims,
                                const DimensionVector& window, const DimensionVector& counter_of) {
   const DimensionVector operand_strides = RowMajorStrides(operand_dims);
-  // A dimension has one start, though dimension numbers may name it twice: the batching dimension wins.
+  // A dimension has one start. If dimension numbers name it twice, the batching dimension wins.
   absl::InlinedVector<Start, 4> starts(operand_dims.size());
   for (size_t d = 0; d < operand_dims.size(); ++d) {
     starts[d] = {operand_strides[d], operand_dims[d] - window[d], -1, -1};

@@ -1,6 +1,6 @@
-// IndexedWindows: what gather and scatter have in common. Both know a *source of windows*, the operand, and a *batch of
-// windows*, gather's result and scatter's updates, and go from one window of the batch to the next; an array of
-// indices says where in the operand each of them lies.
+// IndexedWindows: the common part of gather and scatter. Both have a *source of windows*, the operand, and a *batch of
+// windows*, the result of gather or the updates of scatter. They visit the windows of the batch one after the other; an
+// array of indices has the position of each window in the operand.
 //
 //   operand f32[3,4]    windows f32[1,2]    indices s32[2,2] {{1,0},{2,1}}    batch f32[2,2] (window dimension 1)
 //
@@ -8,8 +8,8 @@
 //     a  b  .  .          window 0 starts at (1,0)         a b
 //     .  c  d  .          window 1 starts at (2,1)         c d
 //
-// Window number w stands for the w-th index of the batch's other dimensions, in row-major order. Meaning of the
-// dimension numbers: docs/spec/hlo-ops.md 5.
+// Window number w is the w-th index of the batch's other dimensions, in row-major order. Dimension numbers:
+// docs/spec/hlo-ops.md 5.
 #ifndef KASHI_EVALUATOR_INDEXED_WINDOWS_H_
 #define KASHI_EVALUATOR_INDEXED_WINDOWS_H_
 
@@ -24,7 +24,7 @@
 
 namespace kashi::internal {
 
-// GatherDimensionNumbers or ScatterDimensionNumbers under names for both.
+// GatherDimensionNumbers or ScatterDimensionNumbers with common names.
 struct WindowNumbers {
   absl::Span<const int64_t> window_dims;            // of the batch; the other dimensions number the windows
   absl::Span<const int64_t> collapsed_dims;         // of the operand; a window is 1 wide there
@@ -36,8 +36,8 @@ struct WindowNumbers {
 
 class IndexedWindows {
  public:
-  // Keeps a reference to `indices`. INVALID_ARGUMENT if the sizes do not go together, as those of dynamic dimensions
-  // may not. Pre: the batch has elements, and so has the operand.
+  // Keeps a reference to `indices`. INVALID_ARGUMENT if the sizes do not match, which is possible with dynamic
+  // dimensions. Pre: batch and operand are not empty.
   static absl::StatusOr<IndexedWindows> Make(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims,
                                              const Value& indices, absl::Span<const int64_t> batch_dims);
 
@@ -57,18 +57,18 @@ class IndexedWindows {
   template <typename Visit>
   void ForEachRow(Visit&& visit) const;
 
-  // Whether two windows may have some elements in common and not all.
+  // Whether two windows may overlap without being equal.
   bool may_overlap_partly() const { return may_overlap_partly_; }
 
-  // Where windows [begin, begin + n) start, in elements from the first of either array.
+  // The starts of windows [begin, begin + n) in both arrays, in elements from the first one.
   static constexpr int64_t kMaxPlaces = 256;
   struct Places {
     std::array<int64_t, kMaxPlaces> operand;
     std::array<int64_t, kMaxPlaces> batch;
     std::array<int64_t, kMaxPlaces> index;  // scratch: where the window's index is
   };
-  // Windows that would reach beyond the operand are moved inside, as gather does, or left out, as scatter does.
-  // Returns how many are there. Pre: n <= kMaxPlaces; for kClamp: HasRoom().
+  // Windows that reach beyond the operand are moved inside (gather) or skipped (scatter). Returns the number of
+  // windows. Pre: n <= kMaxPlaces; for kClamp: HasRoom().
   enum class Beyond { kClamp, kSkip };
   int64_t FindPlaces(int64_t begin, int64_t n, Beyond beyond, Places& places) const;
   // Whether there is any place for a window.
@@ -92,13 +92,13 @@ class IndexedWindows {
   };
   IndexedWindows() = default;
 
-  // The batch's other dimensions are those of the indices but for index_vector_dim, in order: a counter for each.
-  // Returns which counter each dimension of the indices has; -1: none.
+  // The batch's other dimensions are the dimensions of the indices without index_vector_dim, in order: one counter for
+  // each. Returns which counter each dimension of the indices has; -1: none.
   absl::StatusOr<DimensionVector> AddCounters(const WindowNumbers& numbers, absl::Span<const int64_t> batch_dims);
   // The loops over the elements of a window. Returns the size of a window in each dimension of the operand.
   DimensionVector AddLoops(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims,
                            absl::Span<const int64_t> batch_dims);
-  // A loop that continues where the next one ends becomes one with it. The last loop is the row if it is contiguous.
+  // Merges loops that are contiguous with the next one. The last loop is the row if it is contiguous.
   void MergeLoops();
   void AddStarts(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims, const DimensionVector& window,
                  const DimensionVector& counter_of);

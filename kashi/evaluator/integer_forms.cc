@@ -12,7 +12,7 @@ namespace {
 
 using Int128 = __int128;
 
-// Results beyond these limits have no form, so that the table stays small whatever the program is.
+// Results beyond these limits have no form, so that the table stays small for any program.
 constexpr size_t kMaxIntegerForms = 1 << 20;
 constexpr size_t kMaxFormTerms = 8;
 

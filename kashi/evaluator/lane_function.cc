@@ -32,7 +32,7 @@ bool KeepsItsElement(const HloInstruction& instruction) {
   return moves_one_operand || traits.source == ValueSource::kOperand || instruction.opcode() == HloOpcode::kBitcast;
 }
 
-// Whether the bytes of a number of either type are those of a number of the other.
+// Whether numbers of both types have the same bytes.
 bool KeepsItsBytes(const HloInstruction& convert) {
   const PrimitiveType from = convert.operand(0)->shape().element_type(), to = convert.shape().element_type();
   return primitive_util::BitWidth(from) == primitive_util::BitWidth(to) && primitive_util::BitWidth(from) % 8 == 0 &&
@@ -212,7 +212,7 @@ absl::StatusOr<std::vector<PrimitiveType>> ScalarTypes(const Shape& shape, absl:
                             [](const Shape& element) { return ShapeUtil::IsScalar(element); });
   }
   if (!is_scalar) {
-    return InvalidArgument("Computation %s must be one on scalars, and has %s", computation,
+    return InvalidArgument("Computation %s must work on scalars, but has %s", computation,
                            ShapeUtil::HumanString(shape));
   }
   return types;
@@ -229,7 +229,7 @@ absl::StatusOr<std::unique_ptr<LaneFunction>> LaneFunction::Make(const HloComput
     KASHI_ASSIGN_OR_RETURN(const std::vector<PrimitiveType> type,
                            ScalarTypes(computation.parameter_instruction(i)->shape(), computation.name()));
     if (type.size() != 1)
-      return InvalidArgument("Computation %s has a parameter that is no scalar", computation.name());
+      return InvalidArgument("Computation %s has a parameter that is not a scalar", computation.name());
     function->parameter_types_.push_back(type[0]);
   }
   KASHI_ASSIGN_OR_RETURN(function->result_types_,
@@ -292,7 +292,7 @@ void LaneFunction::RunPortion(Scratch& scratch, const void* const* inputs, void*
     std::memmove(result_at(0), input_of(results_[0]), static_cast<size_t>(n * registers_[results_[0]].element_bytes));
     return;
   }
-  // A result that is a parameter may lie where another result goes: all are copied aside before any is written.
+  // A result that is a parameter may be in the memory of another result, so all are copied before one is written.
   absl::InlinedVector<char, 1024> aside;
   for (int reg : results_) {
     const char* from = static_cast<const char*>(input_of(reg));

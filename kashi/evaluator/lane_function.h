@@ -1,11 +1,11 @@
-// LaneFunction: a computation on scalars, as reduce, map, scatter, sort and their like call, made ready to run on many
-// elements at once: n lanes run side by side through the same element kernels that whole arrays go through, with no
-// allocation and one indirect call an operation for all lanes.
+// LaneFunction: runs a computation on scalars, which reduce, map, scatter, sort and others call, on many elements at
+// once. n lanes run through the same element kernels as whole arrays, without allocation, with one indirect call per
+// operation for all lanes.
 //
 //   max.1 (a f32[], b f32[]) -> f32[]        Run({a, b}, {out}, n): for i in [0, n): out[i] = max.1(a[i], b[i])
 //
-// Calls, fusions, tuples and whatever only renames a scalar are gone when it runs. A computation with more in it (a
-// loop, an array inside) runs lane by lane through the evaluator: slow, and right.
+// Calls, fusions, tuples and operations that only forward a scalar are removed before it runs. Other computations (with
+// a loop or an array inside) run lane by lane through the evaluator, which is slow.
 #ifndef KASHI_EVALUATOR_LANE_FUNCTION_H_
 #define KASHI_EVALUATOR_LANE_FUNCTION_H_
 
@@ -35,10 +35,10 @@ class LaneFunction {
   absl::Span<const PrimitiveType> parameter_types() const { return parameter_types_; }
   absl::Span<const PrimitiveType> result_types() const { return result_types_; }
 
-  // Set if the one result is one operation of ops.def on the two parameters in order (add(p0, p1)); also the other way
-  // round if that makes no difference. What fast paths ask. The operands have the type of the result.
+  // Set if the only result is one operation of ops.def on the two parameters in order (add(p0, p1)), or in reverse
+  // order if the operation is commutative. For fast paths. The operands have the type of the result.
   std::optional<HloOpcode> AsBinary() const { return binary_; }
-  // Set if the one result is a comparison of the parameters 2i and 2i+1: what sorts usually do.
+  // Set if the only result is a comparison of the parameters 2i and 2i+1, as in most sorts.
   struct ParameterComparison {
     int64_t operand;  // i
     ComparisonDirection direction;
@@ -46,14 +46,14 @@ class LaneFunction {
     bool is_swapped;  // compare(p(2i+1), p(2i))
   };
   std::optional<ParameterComparison> AsComparison() const { return comparison_; }
-  // Set if result 0 is parameter i itself, and it is the only result (scatter's plain assignment).
+  // Set if the only result is parameter i itself (a scatter that assigns).
   std::optional<int64_t> AsParameter() const { return parameter_; }
 
-  // Whether Run may be called from several threads, each with its own scratch. If not, the caller must not go parallel.
+  // Whether several threads may call Run, each with its own scratch. If not, the caller must use one thread.
   bool is_parallel() const { return !runs_lane_by_lane_; }
 
-  // Memory of one thread for up to `lanes` lanes at a time; more lanes in one Run go in portions. Make one per loop,
-  // not per element: 1 for loops that go element by element, kManyLanes for long runs.
+  // The memory of one thread for up to `lanes` lanes at a time. Run splits more lanes into portions. Make one per loop,
+  // not per element: with 1 lane for loops over single elements, kManyLanes for long runs.
   static constexpr int64_t kManyLanes = 512;
   class Scratch {
    public:
@@ -67,8 +67,8 @@ class LaneFunction {
     std::vector<void*> registers_;
   };
 
-  // inputs[i]: n elements of parameter i; outputs[j]: n elements of result j, which may be the memory of an input
-  // (each lane reads before it writes). Fails only where the computation runs lane by lane.
+  // inputs[i]: n elements of parameter i; outputs[j]: n elements of result j. An output may be the memory of an input,
+  // because each lane reads before it writes. Fails only if the computation runs lane by lane.
   absl::Status Run(Scratch& scratch, absl::Span<const void* const> inputs, absl::Span<void* const> outputs,
                    int64_t n) const;
 

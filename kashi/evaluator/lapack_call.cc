@@ -71,7 +71,7 @@ PrimitiveType TypeOf(char letter, PrimitiveType type) {
   }
 }
 
-// Its layout is the one that the call asks for, or that the operand has.
+// Its layout is the constraint of the call, or the operand's.
 const Shape& OperandShape(const HloInstruction& call, int64_t i) {
   if (call.layout_constrained()) return call.operand_shapes_with_layout()[i];
   return call.operand(i)->shape();
@@ -119,16 +119,16 @@ absl::StatusOr<LapackCall> LapackCall::Make(Operation& op, absl::string_view sig
   return call;
 }
 
-// ---- Scalars in front of the arrays --------------------------------------------------------------------------------
+// ---- Scalars before the arrays --------------------------------------------------------------------------------------
 
 absl::Status LapackCall::ReadParameters() {
   if (convention_.parameters.empty()) return absl::OkStatus();
   for (const absl::string_view word : absl::StrSplit(convention_.parameters, ' ')) {
-    if (parameter_count_ >= static_cast<int64_t>(op_.operands.size())) return Refuse("another number of operands");
+    if (parameter_count_ >= static_cast<int64_t>(op_.operands.size())) return Refuse("wrong number of operands");
     const Value& value = op_.operands[parameter_count_++];
     const bool is_number =
         value.is_array() && value.rank() == 0 && (value.element_type() == S32 || value.element_type() == U8);
-    if (!is_number) return Refuse(absl::StrCat("operand ", parameter_count_ - 1, " is no s32[] and no u8[]"));
+    if (!is_number) return Refuse(absl::StrCat("operand ", parameter_count_ - 1, " is neither s32[] nor u8[]"));
     KASHI_RETURN_IF_ERROR(ReadParameter(
         word, value.element_type() == S32 ? value.data<int32_t>()[0] : int64_t{value.data<uint8_t>()[0]}));
   }
@@ -158,7 +158,7 @@ absl::Status LapackCall::ReadParameter(absl::string_view word, int64_t number) {
 absl::Status LapackCall::CheckParameters() const {
   for (const auto& [letter, number] : expected_sizes_) {
     const int64_t size = letter == 'b' ? batch_ : this->size(letter);
-    if (number != size) return Refuse(absl::StrFormat("an operand says %d where the shapes say %d", number, size));
+    if (number != size) return Refuse(absl::StrFormat("an operand gives %d, but the shapes give %d", number, size));
   }
   return absl::OkStatus();
 }
@@ -185,7 +185,7 @@ absl::Status LapackCall::Bind(absl::string_view signature, PrimitiveType type) {
   const HloInstruction& instruction = op_.instruction;
   const int64_t result_count = convention_.result_count > 0 ? convention_.result_count : int64_t(results.size());
   if (operand_count != operands.size() || ResultCount(instruction) != result_count) {
-    return Refuse("another number of operands or results");
+    return Refuse("wrong number of operands or results");
   }
   std::vector<int64_t> strides(operands.size() + results.size());
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -207,7 +207,7 @@ absl::Status LapackCall::BindArray(absl::string_view array, const Shape& shape, 
   const absl::string_view letters = array.substr(2, array.size() - 3);
   const int64_t rank = letters.empty() ? 0 : static_cast<int64_t>(letters.size() + 1) / 2;
   if (!shape.IsArray() || !shape.is_static() || shape.element_type() != TypeOf(array[0], type)) {
-    return Refuse(absl::StrCat("the type of ", ShapeUtil::HumanString(shape)));
+    return Refuse(absl::StrCat("unexpected type of ", ShapeUtil::HumanString(shape)));
   }
   const absl::Span<const int64_t> dimensions = shape.dimensions();
   const int64_t batch_rank = static_cast<int64_t>(dimensions.size()) - rank;
@@ -219,7 +219,7 @@ absl::Status LapackCall::BindArray(absl::string_view array, const Shape& shape, 
   const absl::Span<const int64_t> batch =
       array[1] == '(' ? absl::Span<const int64_t>() : absl::MakeConstSpan(batch_dimensions_);
   if (batch_rank != static_cast<int64_t>(batch.size()) || dimensions.first(batch_rank) != batch) {
-    return Refuse(absl::StrCat("the dimensions of ", ShapeUtil::HumanString(shape)));
+    return Refuse(absl::StrCat("unexpected dimensions of ", ShapeUtil::HumanString(shape)));
   }
   const absl::Status status = BindSizes(letters, dimensions.subspan(batch_rank));
   if (!status.ok()) return Refuse(absl::StrCat(status.message(), " in ", ShapeUtil::HumanString(shape)));
@@ -252,7 +252,7 @@ absl::Status LapackCall::BindSizes(absl::string_view letters, absl::Span<const i
 absl::Status LapackCall::MakeOperand(int64_t place, int64_t stride) {
   Value& value = op_.operands[place];
   const Shape& shape = OperandShape(op_.instruction, place);
-  if (!value.is_array() || value.dimensions() != shape.dimensions()) return Refuse("operands of other sizes");
+  if (!value.is_array() || value.dimensions() != shape.dimensions()) return Refuse("operands of unexpected sizes");
   KASHI_ASSIGN_OR_RETURN(const PhysicalOrder order, PhysicalOrder::Make(shape));
   if (order.map().padded_element_count() != value.element_count()) return Refuse("a layout with padding");
   if (order.IsRowMajor()) {
@@ -267,7 +267,8 @@ absl::Status LapackCall::MakeOperand(int64_t place, int64_t stride) {
 
 absl::Status LapackCall::MakeResult(int64_t place, int64_t stride) {
   KASHI_ASSIGN_OR_RETURN(Value value, op_.MakeResult(place));
-  if (value.dimensions() != ResultShape(op_.instruction, place).dimensions()) return Refuse("results of other sizes");
+  if (value.dimensions() != ResultShape(op_.instruction, place).dimensions())
+    return Refuse("results of unexpected sizes");
   std::memset(value.mutable_bytes(), 0, value.byte_count());
   results_.push_back({std::move(value), stride, place});
   return absl::OkStatus();
@@ -277,7 +278,7 @@ absl::StatusOr<char> LapackCall::Letter(absl::string_view name, absl::string_vie
   KASHI_ASSIGN_OR_RETURN(const int64_t code, Integer(name));
   const char letter = static_cast<char>(code);
   if (code > 0 && code < 128 && absl::StrContains(letters, absl::string_view(&letter, 1))) return letter;
-  return Refuse(absl::StrCat("attribute ", name, " = ", code, " is none of the characters ", letters));
+  return Refuse(absl::StrCat("attribute ", name, " = ", code, " is not one of the characters ", letters));
 }
 
 absl::StatusOr<int64_t> LapackCall::Integer(absl::string_view name) const {
@@ -309,9 +310,9 @@ absl::StatusOr<Value> LapackCall::Workspace(PrimitiveType type, int64_t elements
   return op_.run.MakeArray(type, {std::max<int64_t>(1, elements)});
 }
 
-// Nobody reads it.
+// The program does not read it.
 absl::StatusOr<Value> LapackCall::MakeWorkspaceResult(int64_t place) const {
-  if (!ResultShape(op_.instruction, place).IsArray()) return Refuse("a workspace that is no array");
+  if (!ResultShape(op_.instruction, place).IsArray()) return Refuse("a workspace that is not an array");
   KASHI_ASSIGN_OR_RETURN(Value value, op_.MakeResult(place));
   std::memset(value.mutable_bytes(), 0, value.byte_count());
   return value;

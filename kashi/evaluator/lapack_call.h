@@ -3,17 +3,17 @@
 //   (f32[2,3,3]{1,2,0}, s32[2]{0}) custom-call(f32[2,3,3]{1,2,0} %a), custom_call_target="lapack_spotrf_ffi",
 //     api_version=API_VERSION_TYPED_FFI, backend_config={uplo = 76 : ui8}
 //
-// Until 2024 the numbers that are attributes now were operands in front of the arrays, and workspaces were results:
+// Until 2024 the attributes were scalar operands before the arrays, and workspaces were results:
 //
 //   (f32[2,3,3]{1,2,0}, s32[2]{0}) custom-call(s32[] %lower, s32[] %batch, s32[] %n, f32[2,3,3]{1,2,0} %a),
 //     custom_call_target="lapack_spotrf"
 //
-// They run the LAPACK that Kashi was built with (CMake's KASHI_LAPACK). Its results are those of JAX up to rounding
-// and, where a factorization is not unique, up to LAPACK's version: JAX brings its own. As there, `info` is an
-// output, and what a matrix was given that has no factorization is for the program to find out.
+// They run the LAPACK that Kashi was built with (CMake's KASHI_LAPACK). Results may differ from JAX's by rounding and,
+// if a factorization is not unique, by the version of LAPACK: JAX brings its own. As in JAX, `info` is an output: the
+// program must check whether a matrix has a factorization.
 //
-// LapackCall is a call as such a handler sees it: sizes as the shapes say, bytes as the layouts say, whatever those
-// are.
+// LapackCall is the view of a call for its handler: it has the sizes from the shapes, and the bytes in the order of the
+// layouts.
 #ifndef KASHI_EVALUATOR_LAPACK_CALL_H_
 #define KASHI_EVALUATOR_LAPACK_CALL_H_
 
@@ -37,28 +37,28 @@ namespace kashi::internal {
 // Whether this build has LAPACK.
 bool HasLapack();
 
-// Whether the target is one of those that JAX makes for LAPACK.
+// Whether the target is one of JAX's LAPACK targets.
 bool IsLapackCall(absl::string_view target);
 
-// Pre: IsLapackCall of its target. UNIMPLEMENTED, saying what is missing, without LAPACK and for shapes or attributes
-// that JAX does not write; RESOURCE_EXHAUSTED for matrices that LAPACK's integers of 32 bits cannot count, and for
+// Pre: IsLapackCall of its target. UNIMPLEMENTED, with the reason, without LAPACK and for shapes or attributes that JAX
+// does not write. RESOURCE_EXHAUSTED for matrices with sizes that do not fit LAPACK's 32-bit integers, and for
 // workspace beyond the memory limit. May be cancelled between the matrices of a batch.
 absl::StatusOr<Value> EvaluateLapackCall(Operation& op);
 
-// The integers and booleans of an attribute dictionary of MLIR: {uplo = 76 : ui8, left = true}. Values of other kinds
-// are left out. INVALID_ARGUMENT for what is no dictionary.
+// The integers and booleans of an attribute dictionary of MLIR: {uplo = 76 : ui8, left = true}. Ignores values of other
+// kinds. INVALID_ARGUMENT for text that is not a dictionary.
 absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> ParseFfiAttributes(absl::string_view dictionary);
 
-// Where the arrays of a signature lie among the operands and results of a call, if not one behind the other.
+// The positions of the arrays of a signature among the operands and results of a call, if they are not consecutive.
 struct LapackConvention {
-  // The scalars in front of the arrays, a word each. "=n" is the size n, "=b" the number of matrices; "low" becomes an
-  // attribute of that name; "uplo:UL" becomes attribute uplo = 'U' where the scalar is 0, 'L' where it is 1 ('.':
-  // leaves it as it was); "uplo:" is the letter itself; "-" is not looked at.
+  // The scalars before the arrays, one word for each. "=n" is the size n, "=b" the number of matrices; "low" becomes an
+  // attribute of that name; "uplo:UL" becomes attribute uplo = 'U' if the scalar is 0, 'L' if it is 1 ('.': does not
+  // change it); "uplo:" is the letter itself; "-" is ignored.
   absl::string_view parameters;
-  absl::string_view operands;  // a digit for each operand of the signature: its place; "": behind the scalars, in order
+  absl::string_view operands;  // one digit per operand of the signature: its position; "": after the scalars, in order
   absl::string_view results;   // likewise; "": in order
-  int result_count = 0;        // with workspaces, which are zeros here; 0: as many as the signature has
-  absl::string_view attributes = "";  // those that are always the same, as in backend_config
+  int result_count = 0;        // including workspaces, which are zeros here; 0: the signature's number
+  absl::string_view attributes = "";  // constant attributes, as in backend_config
 };
 
 class LapackCall {
@@ -70,7 +70,7 @@ class LapackCall {
                                          const LapackConvention& convention = {});
 
   int64_t batch() const { return batch_; }
-  // Of the dimension with that letter. All sizes and matrices can be counted in 32 bits.
+  // The size of the dimension with this letter. All sizes and element counts fit in 32 bits.
   int size(char letter) const { return sizes_[letter - 'a']; }
   bool has_empty_matrix() const { return operands_[0].stride == 0; }
 
@@ -78,7 +78,7 @@ class LapackCall {
   absl::StatusOr<char> Letter(absl::string_view name, absl::string_view letters) const;
   absl::StatusOr<int64_t> Integer(absl::string_view name) const;
 
-  // The array of that matrix of the batch. Results are zeros until they are written.
+  // The array of this matrix of the batch. Results are zeros until they are written.
   template <typename T>
   const T* Operand(int i, int64_t matrix) const {
     return operands_[i].value.data<T>().data() + matrix * operands_[i].stride;
@@ -87,7 +87,7 @@ class LapackCall {
   T* Result(int i, int64_t matrix) {
     return results_[i].value.mutable_data<T>().data() + matrix * results_[i].stride;
   }
-  // Result i begins as operand i.
+  // Initialises result i with operand i.
   template <typename T>
   T* ResultFromOperand(int result, int operand, int64_t matrix) {
     const T* const from = Operand<T>(operand, matrix);
@@ -96,20 +96,20 @@ class LapackCall {
   int64_t operand_elements(int i) const { return operands_[i].stride; }
   int operand_count() const { return static_cast<int>(operands_.size()); }
   int result_count() const { return static_cast<int>(results_.size()); }
-  // Every element of the results of that matrix that are not integers.
+  // Fills the results of this matrix, except integer results, with NaN.
   void FillWithNaN(int64_t matrix);
 
-  // Memory for a routine. RESOURCE_EXHAUSTED beyond the memory limit, or if LAPACK cannot count it.
+  // Memory for a routine. RESOURCE_EXHAUSTED beyond the memory limit, or if the size does not fit in 32 bits.
   absl::StatusOr<Value> Workspace(PrimitiveType type, int64_t elements) const;
   absl::Status CheckStopped() const { return op_.run.CheckStopped(); }
-  // What is refused, and why.
+  // The error for an unsupported call, with the reason.
   absl::Status Refuse(absl::string_view why) const;
 
-  // The results in the shapes of the instruction. Leaves nothing behind.
+  // Moves the results out, with the shapes of the instruction.
   absl::StatusOr<Value> TakeResults();
 
  private:
-  // Elements in the order of the layout; `stride` of them a matrix (or vector, or scalar) of the batch.
+  // Elements in the order of the layout, `stride` elements per matrix (or vector, or scalar) of the batch.
   struct Buffer {
     Value value;
     int64_t stride;
@@ -131,7 +131,7 @@ class LapackCall {
   Operation& op_;
   LapackConvention convention_;
   int64_t parameter_count_ = 0;
-  std::vector<std::pair<char, int64_t>> expected_sizes_;  // what the scalars say of them
+  std::vector<std::pair<char, int64_t>> expected_sizes_;  // sizes that the scalars give
   std::string signature_;
   absl::flat_hash_map<std::string, int64_t> attributes_;
   std::vector<Buffer> operands_, results_;

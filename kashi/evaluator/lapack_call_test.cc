@@ -132,20 +132,20 @@ TEST_F(LapackTest, OtherShapesAndAttributesAreRefused) {
   };
   const Bad kBad[] = {
       {"lapack_spotrf_ffi", "(f32[3,3], s32[])", "3,3", "{}", "attribute uplo is missing"},
-      {"lapack_spotrf_ffi", "(f32[3,3], s32[])", "3,3", "{uplo = 77 : ui8}", "none of the characters LU"},
-      {"lapack_spotrf_ffi", "(f32[3,3], s32[])", "3,3", "{uplo = 588 : ui8}", "none of the characters LU"},
+      {"lapack_spotrf_ffi", "(f32[3,3], s32[])", "3,3", "{uplo = 77 : ui8}", "not one of the characters LU"},
+      {"lapack_spotrf_ffi", "(f32[3,3], s32[])", "3,3", "{uplo = 588 : ui8}", "not one of the characters LU"},
       {"lapack_spotrf_ffi", "(f32[3,2], s32[])", "3,2", "{uplo = 76 : ui8}", "a size of 2 for n = 3"},
-      {"lapack_spotrf_ffi", "(f32[3,3], s64[])", "3,3", "{uplo = 76 : ui8}", "the type of s64[]"},
-      {"lapack_dpotrf_ffi", "(f32[3,3], s32[])", "3,3", "{uplo = 76 : ui8}", "the type of f32[3,3]"},
-      {"lapack_spotrf_ffi", "f32[3,3]", "3,3", "{uplo = 76 : ui8}", "another number of operands or results"},
-      {"lapack_spotrf_ffi", "(f32[3,3], s32[1])", "3,3", "{uplo = 76 : ui8}", "the dimensions of s32[1]"},
+      {"lapack_spotrf_ffi", "(f32[3,3], s64[])", "3,3", "{uplo = 76 : ui8}", "unexpected type of s64[]"},
+      {"lapack_dpotrf_ffi", "(f32[3,3], s32[])", "3,3", "{uplo = 76 : ui8}", "unexpected type of f32[3,3]"},
+      {"lapack_spotrf_ffi", "f32[3,3]", "3,3", "{uplo = 76 : ui8}", "wrong number of operands or results"},
+      {"lapack_spotrf_ffi", "(f32[3,3], s32[1])", "3,3", "{uplo = 76 : ui8}", "unexpected dimensions of s32[1]"},
       {"lapack_sgetrf_ffi", "(f32[3,2], s32[3], s32[])", "3,2", "{}", "a size of 3 for k = 2"},
       {"lapack_sgesdd_ffi", "(f32[3,2], f32[2], f32[3,2], f32[2,2], s32[])", "3,2", "{mode = 65 : ui8}",
-       "of other sizes than the mode asks for"},
-      {"lapack_sgehrd_ffi", "(f32[3,3], f32[2], s32[])", "3,3", "{low = 0 : i32, high = 3 : i32}", "no rows"},
-      {"lapack_sgehrd_ffi", "(f32[3,3], f32[2], s32[])", "3,3", "{low = 1 : i32, high = 4 : i32}", "no rows"},
+       "the sizes of U or V do not match the mode"},
+      {"lapack_sgehrd_ffi", "(f32[3,3], f32[2], s32[])", "3,3", "{low = 0 : i32, high = 3 : i32}", "not rows"},
+      {"lapack_sgehrd_ffi", "(f32[3,3], f32[2], s32[])", "3,3", "{low = 1 : i32, high = 4 : i32}", "not rows"},
       {"lapack_sgees_ffi", "(f32[3,3], f32[3,3], f32[3], f32[3], s32[], s32[])", "3,3",
-       "{mode = 86 : ui8, sort = 83 : ui8}", "none of the characters N"},
+       "{mode = 86 : ui8, sort = 83 : ui8}", "not one of the characters N"},
   };
   for (const Bad& bad : kBad) {
     const absl::Status status = Call(bad.target, bad.result, bad.operand, bad.config).status();
@@ -174,11 +174,11 @@ TEST_F(LapackTest, ScalarsInFrontOfTheArrays) {
   EXPECT_EQ(LiteralSlice(upper, {0}), LiteralUtil::CreateR2<float>({{2, 3}, {2, 1}}));
   const auto message = [](const absl::StatusOr<Literal>& result) { return std::string(result.status().message()); };
   EXPECT_THAT(message(OldCholesky("s32[] constant(2)", "1", "2")), HasSubstr("operand 0 is 2"));
-  EXPECT_THAT(message(OldCholesky("f32[] constant(1)", "1", "2")), HasSubstr("operand 0 is no s32[] and no u8[]"));
-  EXPECT_THAT(message(OldCholesky("s32[] constant(1)", "3", "2")), HasSubstr("says 3 where the shapes say 1"));
-  EXPECT_THAT(message(OldCholesky("s32[] constant(1)", "1", "7")), HasSubstr("says 7 where the shapes say 2"));
+  EXPECT_THAT(message(OldCholesky("f32[] constant(1)", "1", "2")), HasSubstr("operand 0 is neither s32[] nor u8[]"));
+  EXPECT_THAT(message(OldCholesky("s32[] constant(1)", "3", "2")), HasSubstr("gives 3, but the shapes give 1"));
+  EXPECT_THAT(message(OldCholesky("s32[] constant(1)", "1", "7")), HasSubstr("gives 7, but the shapes give 2"));
   EXPECT_THAT(message(OldCholesky("s32[] constant(1)", "1", "2", "(f32[2,2], s32[], f32[9])")),
-              HasSubstr("another number of operands or results"));
+              HasSubstr("wrong number of operands or results"));
 }
 
 TEST_F(LapackTest, SizesBeyond32BitsAreRefused) {

@@ -1,4 +1,4 @@
-// The routines behind lapack_call.h: each takes what its signature in kRoutines says.
+// The routines of lapack_call.h. The signatures in kRoutines list their operands and results.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -51,17 +51,17 @@ bool AreFinite(const T* a, int64_t n) {
 // What JAX reports of a matrix that it does not hand to LAPACK.
 constexpr int kNotFinite = -4;
 
-// `query` is the routine with lwork = -1: it leaves in its `work` how many elements it would like. At least `least`,
+// `query` is the routine with lwork = -1: it stores in `work` the number of elements that is fastest. At least `least`,
 // which the answer, rounded to T, may miss.
 template <typename T, typename Query>
 int64_t WorkSize(int64_t least, Query&& query) {
-  T wish = 0;
-  query(&wish);
-  const double size = std::real(wish);
+  T optimum = 0;
+  query(&optimum);
+  const double size = std::real(optimum);
   return std::max({int64_t{1}, least, size < 2e9 ? static_cast<int64_t>(size) : 0});
 }
 
-// A workspace of T and the two of integers and reals, as far as a routine has them.
+// A workspace of T, and the workspaces of integers and reals if the routine has them.
 template <typename T>
 struct Work {
   Value elements, reals, integers;
@@ -112,7 +112,7 @@ template <typename T>
 absl::Status Geqrf(LapackCall& call) {
   const int m = call.size('m'), n = call.size('n');
   int info = 0;
-  const int64_t size = WorkSize<T>(n, [&](T* wish) { lapack::Geqrf(m, n, wish, wish, wish, -1, &info); });
+  const int64_t size = WorkSize<T>(n, [&](T* optimum) { lapack::Geqrf(m, n, optimum, optimum, optimum, -1, &info); });
   KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size));
   return ForEachMatrix(call, [&](int64_t i) {
     T* const a = call.ResultFromOperand<T>(0, 0, i);
@@ -124,8 +124,9 @@ template <typename T>
 absl::Status Geqp3(LapackCall& call) {
   const int m = call.size('m'), n = call.size('n');
   int info = 0, pivot = 0;
-  const int64_t size = WorkSize<T>(kIsComplex<T> ? n + 1 : 3 * int64_t{n} + 1,
-                                   [&](T* wish) { lapack::Geqp3(m, n, wish, &pivot, wish, wish, -1, nullptr, &info); });
+  const int64_t size = WorkSize<T>(kIsComplex<T> ? n + 1 : 3 * int64_t{n} + 1, [&](T* optimum) {
+    lapack::Geqp3(m, n, optimum, &pivot, optimum, optimum, -1, nullptr, &info);
+  });
   KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size, 2 * int64_t{n}));
   return ForEachMatrix(call, [&](int64_t i) {
     T* const a = call.ResultFromOperand<T>(0, 0, i);
@@ -139,7 +140,8 @@ absl::Status Orgqr(LapackCall& call) {
   const int m = call.size('m'), n = call.size('n'), p = call.size('p');
   if (p > n || n > m) return call.Refuse("more reflectors than columns, or more columns than rows");
   int info = 0;
-  const int64_t size = WorkSize<T>(n, [&](T* wish) { lapack::Orgqr(m, n, p, wish, wish, wish, -1, &info); });
+  const int64_t size =
+      WorkSize<T>(n, [&](T* optimum) { lapack::Orgqr(m, n, p, optimum, optimum, optimum, -1, &info); });
   KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size));
   return ForEachMatrix(call, [&](int64_t i) {
     T* const a = call.ResultFromOperand<T>(0, 0, i);
@@ -152,11 +154,11 @@ absl::Status Ormqr(LapackCall& call) {
   KASHI_ASSIGN_OR_RETURN(const int64_t left, call.Integer("left"));
   KASHI_ASSIGN_OR_RETURN(const int64_t transpose, call.Integer("transpose"));
   const int rows = call.size('r'), columns = call.size('c'), m = call.size('m'), p = call.size('p');
-  if (m != (left ? rows : columns) || p > m || p > call.size('n')) return call.Refuse("reflectors of other sizes");
+  if (m != (left ? rows : columns) || p > m || p > call.size('n')) return call.Refuse("reflectors of unexpected sizes");
   const char side = left ? 'L' : 'R';
   int info = 0;
-  const int64_t size = WorkSize<T>(left ? columns : rows, [&](T* wish) {
-    lapack::Ormqr(side, transpose, rows, columns, p, wish, m, wish, wish, wish, -1, &info);
+  const int64_t size = WorkSize<T>(left ? columns : rows, [&](T* optimum) {
+    lapack::Ormqr(side, transpose, rows, columns, p, optimum, m, optimum, optimum, optimum, -1, &info);
   });
   KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size));
   if (rows == 0 || columns == 0) return absl::OkStatus();
@@ -179,7 +181,7 @@ absl::Status Trsm(LapackCall& call) {
   KASHI_ASSIGN_OR_RETURN(const char trans, call.Letter("trans_x", "NTC"));
   KASHI_ASSIGN_OR_RETURN(const char diag, call.Letter("diag", "NU"));
   const int n = call.size('n'), rows = call.size('r'), columns = call.size('c');
-  if (n != (side == 'L' ? rows : columns)) return call.Refuse("a triangle of another size");
+  if (n != (side == 'L' ? rows : columns)) return call.Refuse("a triangle of unexpected size");
   const T alpha = call.operand_count() > 2 ? *call.Operand<T>(2, 0) : T(1);
   return ForEachMatrix(call, [&](int64_t i) {
     T* const b = call.ResultFromOperand<T>(0, 1, i);
@@ -206,9 +208,10 @@ absl::Status Gehrd(LapackCall& call) {
   KASHI_ASSIGN_OR_RETURN(const int64_t low, call.Integer("low"));
   KASHI_ASSIGN_OR_RETURN(const int64_t high, call.Integer("high"));
   const int n = call.size('n');
-  if (low < 1 || high > n || low > high + (n == 0)) return call.Refuse("low and high are no rows of the matrix");
+  if (low < 1 || high > n || low > high + (n == 0)) return call.Refuse("low and high are not rows of the matrix");
   int info = 0;
-  const int64_t size = WorkSize<T>(n, [&](T* wish) { lapack::Gehrd(n, low, high, wish, wish, wish, -1, &info); });
+  const int64_t size =
+      WorkSize<T>(n, [&](T* optimum) { lapack::Gehrd(n, low, high, optimum, optimum, optimum, -1, &info); });
   KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size));
   return ForEachMatrix(call, [&](int64_t i) {
     T* const a = call.ResultFromOperand<T>(0, 0, i);
@@ -223,7 +226,7 @@ absl::Status Sytrd(LapackCall& call) {
   int info = 0;
   Real<T> real = 0;
   const int64_t size =
-      WorkSize<T>(1, [&](T* wish) { lapack::Sytrd(uplo, n, wish, &real, &real, wish, wish, -1, &info); });
+      WorkSize<T>(1, [&](T* optimum) { lapack::Sytrd(uplo, n, optimum, &real, &real, optimum, optimum, -1, &info); });
   KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size));
   return ForEachMatrix(call, [&](int64_t i) {
     T* const a = call.ResultFromOperand<T>(0, 0, i);
@@ -252,10 +255,10 @@ absl::Status Syevd(LapackCall& call) {
   const int64_t least = mode == 'N' ? 2 * n + 1 : kIsComplex<T> ? 2 * n + n * n : 1 + 6 * n + 2 * n * n;
   const int64_t reals = mode == 'N' ? n : 1 + 5 * n + 2 * n * n, integers = 3 + 5 * n;
   KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, least, kIsComplex<T> ? reals : 0, integers));
-  const int64_t size = WorkSize<T>(least, [&](T* wish) {
+  const int64_t size = WorkSize<T>(least, [&](T* optimum) {
     int info = 0, integer = 0;
     Real<T> real = 0;
-    lapack::Syevd(mode, uplo, n, wish, &real, wish, -1, &real, -1, &integer, -1, &info);
+    lapack::Syevd(mode, uplo, n, optimum, &real, optimum, -1, &real, -1, &integer, -1, &info);
   });
   KASHI_ASSIGN_OR_RETURN(work.elements, call.Workspace(kType<T>, size));
   return ForEachFiniteMatrix<T>(call, 2, [&](int64_t i, int* info) {
@@ -265,12 +268,12 @@ absl::Status Syevd(LapackCall& call) {
   });
 }
 
-// 'A' wants all of U [m,m] and V^H [n,n], 'S' the first min(m, n) columns and rows, 'N' none: then they stay zeros.
+// 'A' computes all of U [m,m] and V^H [n,n], 'S' the first min(m, n) columns and rows, 'N' none: they are then zeros.
 absl::StatusOr<char> SingularValueMode(const LapackCall& call) {
   KASHI_ASSIGN_OR_RETURN(const char mode, call.Letter("mode", "ASN"));
   const int m = call.size('m'), n = call.size('n'), u = call.size('u'), v = call.size('v'), k = std::min(m, n);
   const bool fits = mode == 'N' || (mode == 'A' ? u == m && v == n : u == k && v == k);
-  if (!fits) return call.Refuse("U or V of other sizes than the mode asks for");
+  if (!fits) return call.Refuse("the sizes of U or V do not match the mode");
   return mode;
 }
 
@@ -282,10 +285,10 @@ absl::Status Gesdd(LapackCall& call) {
   const int64_t least = kIsComplex<T> ? low * low + 3 * low + high : 4 * low * low + 7 * low + high;
   const int64_t reals = std::max(5 * low * low + 7 * low, 2 * high * low + 2 * low * low + low);
   KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, least, kIsComplex<T> ? reals : 0, 8 * low));
-  const int64_t size = WorkSize<T>(least, [&](T* wish) {
+  const int64_t size = WorkSize<T>(least, [&](T* optimum) {
     int info = 0, integer = 0;
     Real<T> real = 0;
-    lapack::Gesdd(mode, m, n, wish, &real, wish, wish, ldvt, wish, -1, &real, &integer, &info);
+    lapack::Gesdd(mode, m, n, optimum, &real, optimum, optimum, ldvt, optimum, -1, &real, &integer, &info);
   });
   KASHI_ASSIGN_OR_RETURN(work.elements, call.Workspace(kType<T>, size));
   return ForEachFiniteMatrix<T>(call, 4, [&](int64_t i, int* info) {
@@ -302,10 +305,10 @@ absl::Status Gesvd(LapackCall& call) {
   const int ldvt = std::max(1, call.size('v'));
   const int64_t least = std::max(3 * low + high, 5 * low);
   KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, least, 5 * low));
-  const int64_t size = WorkSize<T>(least, [&](T* wish) {
+  const int64_t size = WorkSize<T>(least, [&](T* optimum) {
     int info = 0;
     Real<T> real = 0;
-    lapack::Gesvd(mode, m, n, wish, &real, wish, wish, ldvt, wish, -1, &real, &info);
+    lapack::Gesvd(mode, m, n, optimum, &real, optimum, optimum, ldvt, optimum, -1, &real, &info);
   });
   KASHI_ASSIGN_OR_RETURN(work.elements, call.Workspace(kType<T>, size));
   return ForEachFiniteMatrix<T>(call, 4, [&](int64_t i, int* info) {
@@ -339,10 +342,10 @@ absl::Status Geev(LapackCall& call) {
   KASHI_ASSIGN_OR_RETURN(Value matrix, call.Workspace(kType<T>, elements));
   T* const a = matrix.mutable_data<T>().data();
   if constexpr (kIsComplex<T>) {
-    const int64_t size = WorkSize<T>(2 * n, [&](T* wish) {
+    const int64_t size = WorkSize<T>(2 * n, [&](T* optimum) {
       int info = 0;
       Real<T> real = 0;
-      lapack::Geev(left, right, n, wish, wish, wish, wish, wish, -1, &real, &info);
+      lapack::Geev(left, right, n, optimum, optimum, optimum, optimum, optimum, -1, &real, &info);
     });
     KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size, 2 * n));
     return ForEachFiniteMatrix<T>(call, 3, [&](int64_t i, int* info) {
@@ -351,9 +354,9 @@ absl::Status Geev(LapackCall& call) {
                    work.size(), work.real_data(), info);
     });
   } else {
-    const int64_t size = WorkSize<T>(4 * n, [&](T* wish) {
+    const int64_t size = WorkSize<T>(4 * n, [&](T* optimum) {
       int info = 0;
-      lapack::Geev(left, right, n, wish, wish, wish, wish, wish, wish, -1, &info);
+      lapack::Geev(left, right, n, optimum, optimum, optimum, optimum, optimum, optimum, -1, &info);
     });
     KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size));
     KASHI_ASSIGN_OR_RETURN(Value packed, call.Workspace(kType<T>, 2 * elements));
@@ -376,13 +379,13 @@ absl::Status Gees(LapackCall& call) {
   KASHI_ASSIGN_OR_RETURN(const char mode, call.Letter("mode", "NV"));
   KASHI_RETURN_IF_ERROR(call.Letter("sort", "N").status());
   const int64_t n = call.size('n');
-  const int64_t size = WorkSize<T>(3 * n, [&](T* wish) {
+  const int64_t size = WorkSize<T>(3 * n, [&](T* optimum) {
     int info = 0, sdim = 0;
     if constexpr (kIsComplex<T>) {
       Real<T> real = 0;
-      lapack::Gees(mode, n, wish, &sdim, wish, wish, wish, -1, &real, &info);
+      lapack::Gees(mode, n, optimum, &sdim, optimum, optimum, optimum, -1, &real, &info);
     } else {
-      lapack::Gees(mode, n, wish, &sdim, wish, wish, wish, wish, -1, &info);
+      lapack::Gees(mode, n, optimum, &sdim, optimum, optimum, optimum, optimum, -1, &info);
     }
   });
   KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size, n));

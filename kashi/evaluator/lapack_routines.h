@@ -1,9 +1,9 @@
-// What of LAPACK and BLAS the custom calls of JAX need (lapack_call.h), declared as Fortran compilers of our day have
-// them: everything by address, integers of 32 bits, the length of each character argument behind the others. Below
-// the declarations one overloaded function a routine, for float, double and their complex types: matrices
-// column-major, sizes by value.
+// The routines of LAPACK and BLAS that JAX's custom calls need (lapack_call.h), with the calling convention of current
+// Fortran compilers: all arguments by address, 32-bit integers, the lengths of character arguments last. Below the
+// declarations there is one overloaded function per routine, for float, double and their complex types. It takes
+// column-major matrices, and sizes by value.
 //
-// LAPACK's own check of its arguments ends the process. Whoever calls these has checked sizes and letters before.
+// LAPACK's check of its arguments ends the process, so callers must check sizes and letters first.
 #ifndef KASHI_EVALUATOR_LAPACK_ROUTINES_H_
 #define KASHI_EVALUATOR_LAPACK_ROUTINES_H_
 
@@ -17,7 +17,7 @@ using Complex64 = std::complex<float>;
 using Complex128 = std::complex<double>;
 
 // `p` is the letter of the type T, `r` that of its real part R; `o` stands for "orthogonal" or "unitary", `s` for
-// "symmetric" or "Hermitian". `c` is the transposition that Q^H wants.
+// "symmetric" or "Hermitian". `c` is the transposition for Q^H.
 #define KASHI_LAPACK_ROUTINES(p, o, s, T, c)                                                                          \
   extern "C" {                                                                                                        \
   void p##potrf_(const char*, const int*, T*, const int*, int*, size_t);                                              \
@@ -63,7 +63,7 @@ KASHI_LAPACK_ROUTINES(c, un, he, Complex64, 'C')
 KASHI_LAPACK_ROUTINES(z, un, he, Complex128, 'C')
 #undef KASHI_LAPACK_ROUTINES
 
-// Those of which the complex ones take more memory: `rwork`, which the real ones do not look at.
+// Routines whose complex versions need more memory: `rwork`. The real versions ignore it.
 #define KASHI_LAPACK_REAL_ROUTINES(p, T)                                                                               \
   extern "C" {                                                                                                         \
   void p##geqp3_(const int*, const int*, T*, const int*, int*, T*, T*, const int*, int*);                              \

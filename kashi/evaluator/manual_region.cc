@@ -25,7 +25,7 @@ bool CrossesPartitions(const HloInstruction& instruction) {
   return mode.ok() && *mode != CollectiveGroupMode::kCrossReplica;
 }
 
-// The value as several threads may hold it: none of them finds itself the only holder.
+// The value as several threads may hold it: it is unique for none of them.
 Value Lend(const Value& value) {
   if (value.is_tuple()) {
     std::vector<Value> elements;
@@ -141,7 +141,7 @@ std::vector<std::vector<Value>> ManualRegions::OperandsOfDevices(const HloInstru
                                                                  absl::Span<Value> operands) const {
   std::vector<std::vector<Value>> result(devices_);
   for (size_t k = 0; k < operands.size(); ++k) {
-    // The tuple goes, so that what a device alone has it may write to.
+    // Frees the tuple, so that values that only one device has are unique.
     const Value operand = std::move(operands[k]);
     const bool has_one_a_device = IsOnDevices(*instruction.operand(static_cast<int64_t>(k)));
     for (int64_t device = 0; device < devices_; ++device) {

@@ -1,5 +1,5 @@
-// One program for all devices, run as such: its values are whole arrays, there is one thread, and nothing knows of
-// devices; but for its manual regions, which say what each device does.
+// Runs a global program: its values are whole arrays, and it has one thread and no devices, except in its manual
+// regions, which say what each device does.
 //
 //   x      f32[8,16]  here            the whole array
 //   f2s    f32[4,4]   on devices      SPMDFullToShardShape: each device's part of x
@@ -7,14 +7,14 @@
 //   s2f    f32[8,8]   out of region   SPMDShardToFullShape: the parts put together
 //   y      f32[8,8]   here
 //
-// Which instruction is where follows from the data alone (ManualFlow), because dumps have regions as calls, as
-// computations inlined into others, with shardings on each instruction or on none: what comes from a border into a
-// region, from partition-id or from a collective across partitions is different on each device, and so is all that is
-// computed from it, up to a border out of the region.
+// ManualFlow finds the place of each instruction from the flow of data only, because dumps differ: a region may be a
+// call or inlined, with shardings on all instructions or on none. A value differs on each device if it comes from a
+// border into a region, from partition-id or from a collective across partitions. So does every value computed from it,
+// up to a border out of the region.
 //
-// A step on devices runs on one after the other, or, if devices meet in it, in a thread each (device_group.h). A
-// region within a region (manual over further axes of the mesh) runs within these, each device on its own; there
-// values that are the same on several devices are computed on each of them.
+// A step on devices runs on one device after the other, or, if devices exchange data in it, with one thread per device
+// (device_group.h). A region within a region (manual over more axes of the mesh) runs on each device separately: values
+// that are equal on several devices are computed on each of them.
 #ifndef KASHI_EVALUATOR_MANUAL_REGION_H_
 #define KASHI_EVALUATOR_MANUAL_REGION_H_
 
@@ -34,23 +34,23 @@
 
 namespace kashi::internal {
 
-// Where the instructions of a module of one global program run. O(instructions).
+// The places where the instructions of a global program run. O(instructions).
 class ManualFlow {
  public:
   explicit ManualFlow(const HloModule& module);
 
   StepPlace PlaceOf(const HloInstruction& instruction) const;
-  // Whether devices exchange values in it, or in what it calls.
+  // Whether devices exchange values in it, or in a computation that it calls.
   bool Meets(const HloInstruction& instruction) const { return meets_.contains(&instruction); }
-  // INVALID_ARGUMENT, naming the instruction to blame, if the result is different on each device: XLA's partitioner
-  // refuses such programs, too.
+  // INVALID_ARGUMENT, with the instruction that causes it, if the result is different on each device. XLA's partitioner
+  // rejects such programs too.
   absl::Status CheckResult() const;
 
  private:
   void FindRegionComputations();
   void Visit(const HloInstruction& instruction);
   bool IsSource(const HloInstruction& instruction) const;
-  // Whether it goes from a region into another around it, so that its result still is different on each device.
+  // Whether it goes from a region into an enclosing region, so that its result is still different on each device.
   bool StaysInRegion(const HloInstruction& border) const;
 
   const HloModule& module_;
@@ -59,17 +59,17 @@ class ManualFlow {
   absl::flat_hash_set<const HloInstruction*> meets_;
 };
 
-// What a run of such a program has for its devices.
+// The state of the devices of such a run.
 class ManualRegions {
  public:
-  // Options and limits are those of the program's run; each device's run gets the same.
+  // Each device's run gets the options and limits of the program's run.
   ManualRegions(const HloModule& module, const EvaluationOptions& options, RunLimits limits);
   ~ManualRegions();
 
   const ManualFlow& flow() const { return flow_; }
 
-  // The values of a step on all devices, as a tuple of one a device. Operands are likewise, where their instructions
-  // are on devices.
+  // The values of a step on all devices, as a tuple with one value per device. Operands whose instructions are on
+  // devices are such tuples too.
   absl::StatusOr<Value> RunOnDevices(const ComputationPlanStep& step, absl::Span<Value> operands);
   // The value of a step out of a region.
   absl::StatusOr<Value> RunOutOfRegion(EvaluationRun& run, const ComputationPlanStep& step, absl::Span<Value> operands);
@@ -86,7 +86,7 @@ class ManualRegions {
   const EvaluationOptions options_;
   const RunLimits limits_;
   const int64_t devices_;
-  std::vector<std::unique_ptr<EvaluationRun>> runs_;  // of each device; made for the first step
+  std::vector<std::unique_ptr<EvaluationRun>> runs_;  // one per device; made for the first step
 };
 
 }  // namespace kashi::internal

@@ -1,6 +1,5 @@
-// Loops over dense row-major matrices that cholesky and triangular-solve are made of, for float, double, complex64 and
-// complex128. Each element of a result is computed by the same operations in the same order however many threads
-// there are.
+// Loops over dense row-major matrices for cholesky and triangular-solve, for float, double, complex64 and complex128.
+// The operations of an element and their order do not depend on the number of threads.
 #ifndef KASHI_EVALUATOR_MATRIX_KERNELS_H_
 #define KASHI_EVALUATOR_MATRIX_KERNELS_H_
 
@@ -44,7 +43,7 @@ inline T Conjugate(T x) {
   return x;
 }
 
-// target -= a * b. For complex numbers by the plain formula, which compilers can put in a row.
+// target -= a * b. For complex numbers with the plain formula, which compilers can vectorise.
 template <typename T>
 inline void SubtractProduct(T& target, const T& a, const T& b) {
   if constexpr (is_complex_v<T>) {
@@ -55,7 +54,7 @@ inline void SubtractProduct(T& target, const T& a, const T& b) {
   }
 }
 
-// x = l^-1 x for a small l, of which only the lower triangle is read; and not its diagonal if that is all 1s.
+// x = l^-1 x for a small l. Reads only the lower triangle of l, without the diagonal if that is all 1s.
 //
 //   for i:   x[i, :] = (x[i, :] - sum over k < i of l[i, k] x[k, :]) / l[i, i]
 template <typename T>
@@ -82,11 +81,11 @@ void SolveLowerBlock(Matrix<const T> l, bool unit_diagonal, Matrix<T> x) {
               });
 }
 
-// The same for any l, a block of rows after the other:
+// The same for any l, one block of rows after the other:
 //
 //   x1 = l11^-1 x1        x2 -= l21 x1        and so on with l22, x2
 //
-// Stops early, with nothing of worth in x, when `is_cancelled`.
+// Stops early if `is_cancelled`; x is then unspecified.
 template <typename T>
 void SolveLower(Matrix<const T> l, bool unit_diagonal, Matrix<T> x, absl::FunctionRef<bool()> is_cancelled) {
   std::vector<T> minus_x1(kMatrixBlock * x.columns);
@@ -102,8 +101,8 @@ void SolveLower(Matrix<const T> l, bool unit_diagonal, Matrix<T> x, absl::Functi
   }
 }
 
-// Calls body(i) for i in [0, count): side by side if there are enough to keep all threads busy, else one after the
-// other, which leaves the threads to the loops inside. `work`: element operations of one call.
+// Calls body(i) for i in [0, count): in parallel if there are enough calls to keep all threads busy, otherwise one
+// after the other, so that the inner loops can use the threads. `work`: element operations of one call.
 inline void ForEachMatrix(int64_t count, double work, absl::FunctionRef<void(int64_t)> body) {
   if (count < ParallelThreadCount()) {
     for (int64_t i = 0; i < count; ++i) body(i);

@@ -160,7 +160,7 @@ void PackPanel(const T* rhs, int64_t row_stride, int64_t column_stride, int64_t 
 //
 //   tile 0: (0,0) (1,0) ... (5,0)  (0,1) (1,1) ...      tile 1: (6,0) (7,0) ...
 //
-// The last tile's missing rows are left out of it: nobody reads them.
+// Skips the missing rows of the last tile, because they are not read.
 template <typename T>
 void PackTiles(const T* lhs, int64_t row_stride, int64_t column_stride, int64_t rows, int64_t depth, int64_t height,
                T* tiles) {
@@ -261,7 +261,8 @@ void RunInnerRows(const Product<T>& product, const Block& block) {
 template <typename T>
 using BlockFunction = void (*)(const Product<T>& product, const Block& block);
 
-// By sizes and strides alone, never by the number of threads: the order of additions is not the same in all.
+// Decides by sizes and strides only, never by the number of threads, because the order of additions differs between the
+// kinds.
 template <typename T>
 BlockFunction<T> ChooseBlockFunction(const Product<T>& product) {
   const MatrixProductSizes& sizes = product.sizes;

@@ -1,14 +1,13 @@
-// MatrixProduct: out[b] = lhs[b] * rhs[b] for matrices with any strides: what dot, ragged-dot, scaled-dot and
-// convolution come down to.
+// MatrixProduct: out[b] = lhs[b] * rhs[b] for matrices with any strides. dot, ragged-dot, scaled-dot and convolution
+// use it.
 //
 //   for b, i, j:  out[b, i, j] = sum over p of lhs[b, i, p] * rhs[b, p, j]        (or += with MatrixProductMode::kAdd)
 //
 //   MatrixProduct<float>({1, m, k, n}, {a, 0, k, 1}, {b, 0, 1, k}, {c, 0, n});   // c = a * transpose(b), all row-major
 //
-// Speed: half of a core's peak and more from some 64^3 on, whatever the strides; runs of the processor's widest vectors
-// (AVX-512, AVX2 with FMA, or what the compiler takes for granted), found out at run time. Large products use all
-// threads; the order of additions in an element depends on the sizes and strides alone. f32 and f64 may fuse multiply
-// and add.
+// Speed: at least half of a core's peak from about 64^3 on, with any strides. It uses the processor's widest vectors,
+// chosen at run time: AVX-512, AVX2 with FMA, or the compiler's baseline. Large products use all threads. The order of
+// additions in an element depends only on the sizes and strides. f32 and f64 may fuse multiply and add.
 #ifndef KASHI_EVALUATOR_MATRIX_PRODUCT_H_
 #define KASHI_EVALUATOR_MATRIX_PRODUCT_H_
 
@@ -37,7 +36,7 @@ struct MatrixOperand {
   int64_t column_stride;
 };
 
-// The elements of a row lie one behind the other. Different rows must not overlap, nor those of different matrices.
+// The elements of a row are contiguous. Rows, also those of different matrices, must not overlap.
 template <typename T>
 struct MatrixResult {
   T* data;
@@ -47,7 +46,7 @@ struct MatrixResult {
 
 enum class MatrixProductMode { kAssign, kAdd };
 
-// Ends early, with nothing of worth in the result, when is_stopped().
+// Ends early if is_stopped(); the result is then unspecified.
 //
 // T: float, double, uint32_t and uint64_t (which wrap, and so serve signed integers too), complex64, complex128.
 template <typename T>
@@ -61,9 +60,9 @@ template <typename T>
 void AddScaledColumns(int64_t rows, int64_t columns, const MatrixOperand<T>& lhs, const T* scales,
                       const MatrixResult<T>& out);
 
-// The type in which products that make a `result` are added up (docs/spec/hlo-ops.md 4): F32 for all real types but
-// F64, and for PRED, where a sum of zeros and ones is a count that stays above zero; S32 or U32 for integers of up to
-// 32 bits; the type itself else.
+// The accumulation type of products with a `result` of this type (docs/spec/hlo-ops.md 4): F32 for all real types
+// except F64, and for PRED, whose sums are counts that stay above zero; S32 or U32 for integers of up to 32 bits;
+// otherwise the type itself.
 PrimitiveType AccumulationType(PrimitiveType result);
 
 // f(T()) with the T of MatrixProduct for arrays of a type that AccumulationType gives: uint32_t for S32 too.

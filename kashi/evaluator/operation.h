@@ -1,9 +1,9 @@
-// How an operation is evaluated: for each opcode of ops.def one function
+// How operations are evaluated. There is one function for each opcode of ops.def,
 //
 //   template <> absl::StatusOr<Value> Evaluate<HloOpcode::kReverse>(Operation& op) { … }
 //
-// beside others of its family (data_movement.cc, reduce.cc, …); elementwise operations share one (elementwise.cc).
-// The table in operation_table.cc is made of ops.def: an opcode without a function does not link.
+// beside others of its family (data_movement.cc, reduce.cc, …); elementwise operations share one (elementwise.cc). The
+// table in operation_table.cc is generated from ops.def: an opcode without a function does not link.
 #ifndef KASHI_EVALUATOR_OPERATION_H_
 #define KASHI_EVALUATOR_OPERATION_H_
 
@@ -23,14 +23,13 @@ struct ElementKernel;
 // An instruction, and the values of its operands.
 struct Operation {
   const HloInstruction& instruction;
-  // May be moved from. The last user of a value holds the only reference, and may write into its memory.
+  // The function may move from these. The last user of a value has the only reference, and may write to its memory.
   absl::Span<Value> operands;
-  // The array that is the result, or the arrays that are the elements of a tuple result (null for elements that are
-  // none). With the sizes that the result really has: ask these and the operands' own shapes for sizes, never the
-  // instruction's.
+  // The shape of the result, or of each element of a tuple result (null if the element is not an array). These have the
+  // real sizes. Take sizes from here and from the operands' shapes, never from the instruction.
   absl::Span<const DenseShape> results;
   EvaluationRun& run;
-  // What the instruction does to elements, for elementwise operations; null: no kernel for these types.
+  // The kernel of an elementwise operation; null if there is none for these types.
   const ElementKernel* kernel = nullptr;
 
   const DenseShape& result(int64_t i = 0) const { return results[i]; }
@@ -38,8 +37,8 @@ struct Operation {
   absl::StatusOr<Value> MakeResult(int64_t i = 0) const { return run.MakeArray(results[i]); }
 };
 
-// The modules that reach these functions have passed the verifier, so what it checks they need not; what only values
-// can tell (sizes, indices) they check. Costs are those of the elements read and written.
+// The module has passed the verifier, so these functions do not repeat its checks. They check what depends on values:
+// sizes and indices. Their cost is linear in the elements that they read and write.
 template <HloOpcode opcode>
 absl::StatusOr<Value> Evaluate(Operation& op);
 

@@ -1,7 +1,7 @@
-// What the evaluator knows about each opcode: the function that evaluates it, and the facts that ops.def does not have.
+// What the evaluator knows about each opcode: the function that evaluates it, and facts that are not in ops.def.
 //
 // The functions are the specialisations of Evaluate (operation.h). The facts are the rows of operation_table.cc. An
-// opcode without a row has the values that are below, which fit an operation that computes an array from arrays.
+// opcode without a row has the default values below, which fit an operation that computes an array from arrays.
 #ifndef KASHI_EVALUATOR_OPERATION_TABLE_H_
 #define KASHI_EVALUATOR_OPERATION_TABLE_H_
 
@@ -19,7 +19,7 @@ namespace kashi::internal {
 
 using EvaluationFunction = absl::StatusOr<Value> (*)(Operation& op);
 
-// Null for operations that cannot be evaluated: they need a host or another program to talk to.
+// Null for operations that cannot be evaluated, because they need a host or another program.
 EvaluationFunction FindEvaluation(HloOpcode opcode);
 
 // All operations that HasElementKernel.
@@ -33,12 +33,12 @@ enum class ValueSource : uint8_t {
   kConstant,      // the literal
   kTuple,         // the operands are the elements
   kTupleElement,  // an element of operand 0
-  kCall,          // the root of the computation that it calls, whose arguments are the operands
+  kCall,          // the root of the called computation; the operands are its arguments
   kLoop,          // while
   kBranch,        // conditional
 };
 
-// The sizes of the result, given operands with the sizes that they really have.
+// The sizes of the result, from the real sizes of the operands.
 using SizesFunction = absl::StatusOr<std::vector<int64_t>> (*)(const HloInstruction& instruction,
                                                                absl::Span<const Value> operands);
 
@@ -46,25 +46,25 @@ struct OperationTraits {
   static constexpr int kAllOperands = std::numeric_limits<int>::max();
 
   ValueSource source = ValueSource::kComputed;
-  // The result is made of elements of this many operands, unchanged; operands behind them say where the elements go.
-  // kAllOperands: of all. 0: elements are computed.
+  // The result consists of unchanged elements of the first operands: this is their number. Later operands say where the
+  // elements go. kAllOperands: all operands. 0: the elements are computed.
   int moved_operands = 0;
   // The sizes of the result are values of operands.
   bool has_computed_sizes = false;
   // Operands may be tuples and tokens. All other operations read every operand as an array.
   bool takes_any_value = false;
-  // Another thread of execution or a handler makes the result, which may have other types and sizes than its shape.
+  // Another execution thread or a handler makes the result, whose types and sizes may differ from the shape.
   bool is_made_elsewhere = false;
   // The values of the operands do not determine the result: it depends on the device, the run or a handler.
   // (Flags of ops.def say the same of collectives, random numbers and so on.)
   bool depends_on_run = false;
   // f(f(x, y), z) = f(x, f(y, z)) for integers. For floating-point numbers: up to rounding.
   bool is_associative = false;
-  // What the operation costs beyond the 1 that every instruction costs.
+  // The work of the operation, in addition to the 1 of every instruction.
   WorkFunction work = &WorkOfResults;
-  // Null: shape inference says which sizes the result has.
+  // Null: shape inference gives the sizes of the result.
   SizesFunction sizes = nullptr;
-  // Bounds of the integers that it gives. Null: nothing is known.
+  // The bounds of integer results. Null: unknown.
   IntegerRule integers = nullptr;
 
   constexpr OperationTraits Source(ValueSource value) const { return With(&OperationTraits::source, value); }

@@ -1,4 +1,4 @@
-// Elements as unsigned integers in the same order: what sort and topk compare and count digits of.
+// Maps elements to unsigned integers with the same order, which sort and topk compare.
 #ifndef KASHI_EVALUATOR_ORDER_KEYS_H_
 #define KASHI_EVALUATOR_ORDER_KEYS_H_
 
@@ -12,11 +12,11 @@ namespace kashi::internal {
 // All but complex types.
 bool HasOrderKeys(PrimitiveType type);
 
-// How many low bits of a key may differ: 32 for types of up to 4 bytes, else 64.
+// The number of low bits of a key that are used: 32 for types of up to 4 bytes, otherwise 64.
 int OrderKeyBits(PrimitiveType type);
 
-// keys[i] < keys[j] iff x[i] comes before x[j]. Equal elements have equal keys: in the partial order that is -0 and
-// 0. False if the order is partial and there is a NaN, which has no place in it; the keys are then of no use.
+// keys[i] < keys[j] iff x[i] comes before x[j]. Equal elements have equal keys: in the partial order that is -0 and 0.
+// Returns false if the order is partial and there is a NaN, which has no place in it; the keys are then unspecified.
 bool MakeOrderKeys(PrimitiveType type, Comparison::Order order, const void* x, int64_t n, uint64_t* keys);
 
 }  // namespace kashi::internal

@@ -63,7 +63,7 @@ std::optional<int64_t> PartialEvaluation::NumberIn(const Value& value) {
   return literal->GetIntegralAsS64(std::vector<int64_t>(value.dimensions().size(), 0));
 }
 
-const Value* PartialEvaluation::Want(const PartOfInstruction& part) {
+const Value* PartialEvaluation::Request(const PartOfInstruction& part) {
   if (const auto found = values_.find(KeyOf(part)); found != values_.end()) return &found->second;
   waiting_.push_back(part);
   return nullptr;
@@ -87,7 +87,7 @@ absl::StatusOr<Value> PartialEvaluation::Evaluate(const PartOfInstruction& root)
 }
 
 std::optional<Value> PartialEvaluation::TrySame(const PartOfInstruction& other) {
-  const Value* value = Want(other);
+  const Value* value = Request(other);
   return value == nullptr ? std::nullopt : std::make_optional(*value);
 }
 
@@ -130,7 +130,7 @@ absl::StatusOr<std::optional<Value>> PartialEvaluation::Try(const PartOfInstruct
 absl::StatusOr<std::optional<Value>> PartialEvaluation::TryTuple(const HloInstruction& tuple) {
   std::vector<Value> elements;
   for (const HloInstruction* operand : tuple.operands()) {
-    const Value* element = Want({operand, {}});
+    const Value* element = Request({operand, {}});
     if (element == nullptr) return std::nullopt;
     elements.push_back(*element);
   }
@@ -143,7 +143,7 @@ const std::vector<HloInstruction*>& PartialEvaluation::CallersOf(const HloComput
   return found->second;
 }
 
-// The argument, where only one call is there to give it; within a loop only what all iterations see alike.
+// The argument, if there is only one call; for a loop only the values that are equal in all iterations.
 std::optional<Value> PartialEvaluation::TryParameter(const PartOfInstruction& part) {
   const HloInstruction& parameter = *part.instruction;
   if (parameter.parent() == nullptr) return Value();
@@ -170,13 +170,13 @@ absl::StatusOr<std::optional<Value>> PartialEvaluation::TryWhile(const PartOfIns
       if (!value.has_value() || IsKnown(*value)) return value;
     }
   }
-  const Value* init = Want({loop.operand(0), {}});
+  const Value* init = Request({loop.operand(0), {}});
   if (init == nullptr) return std::nullopt;
   if (IsKnown(*init)) return TryOperation(part);
   if (!part.index.empty() || !init->is_tuple()) return std::make_optional(Value());
   std::vector<Value> elements;
   for (size_t i = 0; i < loop.shape().tuple_shapes().size(); ++i) {
-    const Value* element = Want({&loop, {static_cast<int64_t>(i)}});
+    const Value* element = Request({&loop, {static_cast<int64_t>(i)}});
     if (element == nullptr) return std::nullopt;
     elements.push_back(*element);
   }
@@ -187,7 +187,7 @@ absl::StatusOr<std::optional<Value>> PartialEvaluation::TryInduction(const HloIn
                                                                      const WhileLoopPattern& pattern) {
   std::vector<int64_t> numbers;
   for (const PartOfInstruction& part : NumbersOf(pattern)) {
-    const Value* value = Want(part);
+    const Value* value = Request(part);
     if (value == nullptr) return std::nullopt;
     const std::optional<int64_t> number = NumberIn(*value);
     if (!number.has_value()) return std::make_optional(Value());
@@ -208,13 +208,13 @@ absl::StatusOr<std::optional<Value>> PartialEvaluation::TryInduction(const HloIn
 
 absl::StatusOr<std::optional<Value>> PartialEvaluation::TryOperation(const PartOfInstruction& part) {
   if (!part.index.empty()) {
-    const Value* whole = Want({part.instruction, {}});
+    const Value* whole = Request({part.instruction, {}});
     if (whole == nullptr) return std::nullopt;
     return std::make_optional(ElementAt(*whole, part.index));
   }
   std::vector<Value> operands;
   for (const HloInstruction* operand : part.instruction->operands()) {
-    const Value* value = Want({operand, {}});
+    const Value* value = Request({operand, {}});
     if (value == nullptr) return std::nullopt;
     if (!IsKnown(*value)) return std::make_optional(Value());
     operands.push_back(*value);

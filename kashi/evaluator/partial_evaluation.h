@@ -1,6 +1,5 @@
-// Evaluates instructions outside of a run of their computation, from constants: what does not depend on parameters,
-// or only on those that calls from within the module make known. Parts that are not known do no harm to what does not
-// need them.
+// Evaluates single instructions from constants, without a run of their computation. A value may depend on parameters
+// only if calls within the module make them known. Unknown parts do not matter for values that do not need them.
 #ifndef KASHI_EVALUATOR_PARTIAL_EVALUATION_H_
 #define KASHI_EVALUATOR_PARTIAL_EVALUATION_H_
 
@@ -26,19 +25,19 @@ class PartialEvaluation {
  public:
   using Substitutions = absl::flat_hash_map<const HloInstruction*, const LiteralBase*>;
 
-  // The literals of `substitutions` stand for the values of instructions, and must live on, as must `run`. Unless it
-  // goes deep, operands must be constants or have a substitution, else FAILED_PRECONDITION.
+  // The literals of `substitutions` replace the values of instructions. They and `run` must outlive this. If not
+  // `goes_deep`, operands must be constants or have a substitution, otherwise FAILED_PRECONDITION.
   PartialEvaluation(EvaluationRun* run, Substitutions substitutions, bool goes_deep)
       : run_(*run), substitutions_(std::move(substitutions)), goes_deep_(goes_deep) {}
 
-  // Nothing (Value::is_nothing) where it is not known, also within tuples. What was evaluated once is kept. No
-  // recursion but that of calls.
+  // Unknown values are nothing (Value::is_nothing), also within tuples. Keeps evaluated values. Recurses only for
+  // calls.
   absl::StatusOr<Value> Evaluate(const PartOfInstruction& root);
 
   static bool IsKnown(const Value& value);
   // nullopt: not known, or not one integer or PRED.
   static std::optional<int64_t> NumberIn(const Value& value);
-  // init, bound, step: what CountIterations asks for.
+  // init, bound and step, for CountIterations.
   static std::vector<PartOfInstruction> NumbersOf(const WhileLoopPattern& pattern) {
     return {pattern.init, pattern.direction.has_value() ? pattern.bound : pattern.init, pattern.step};
   }
@@ -49,9 +48,9 @@ class PartialEvaluation {
     return {part.instruction, std::vector<int64_t>(part.index.begin(), part.index.end())};
   }
 
-  // Null until the part is evaluated; then a part that is wanted first goes to the end of `waiting_`.
-  const Value* Want(const PartOfInstruction& part);
-  // These give nullopt if they had to want something first.
+  // Null if the part is not evaluated yet; then `part` goes to the end of `waiting_`.
+  const Value* Request(const PartOfInstruction& part);
+  // These give nullopt if they had to request another part first.
   absl::StatusOr<std::optional<Value>> Try(const PartOfInstruction& part);
   std::optional<Value> TrySame(const PartOfInstruction& other);
   std::optional<Value> TryParameter(const PartOfInstruction& part);

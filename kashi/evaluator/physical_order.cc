@@ -87,7 +87,7 @@ struct Step {
   bool operator==(const Step& other) const { return size == other.size && stride == other.stride; }
 };
 
-// The loops of a walk in logical order, those that go on where the next one ends being one.
+// The loops of a walk in logical order; contiguous loops are merged.
 //
 //   [2,3,4]{0,2,1}   strides {1,8,2}   ->   2:1, 12:2
 std::vector<Step> LogicalSteps(const Shape& shape) {

@@ -1,5 +1,5 @@
-// PhysicalOrder: where the elements of a value, which lie row-major, come to lie in memory under the layout of a shape;
-// and the fastest way there and back. IndexMap (kashi/array/index_map.h) has the truth; this moves whole arrays by it.
+// PhysicalOrder: moves the row-major elements of a value to their positions under the layout of a shape, and back.
+// IndexMap (kashi/array/index_map.h) defines the positions; this class moves whole arrays fast.
 #ifndef KASHI_EVALUATOR_PHYSICAL_ORDER_H_
 #define KASHI_EVALUATOR_PHYSICAL_ORDER_H_
 
@@ -17,7 +17,7 @@ namespace kashi::internal {
 
 class PhysicalOrder {
  public:
-  // Errors are those of IndexMap::Make. A shape without layout has the default one.
+  // Returns the errors of IndexMap::Make. A shape without layout has the default layout.
   static absl::StatusOr<PhysicalOrder> Make(const Shape& shape);
 
   const Shape& shape() const { return shape_; }
@@ -25,11 +25,11 @@ class PhysicalOrder {
 
   // Whether element k in row-major order is at position k.
   bool IsRowMajor() const;
-  // Whether element k is at the same position in both orders, for all k. May miss some such orders.
+  // Whether all elements have the same positions in both orders. May return false for some equal orders.
   static bool AreEqual(const PhysicalOrder& a, const PhysicalOrder& b);
 
-  // Elements of 1, 2, 4, 8 or 16 bytes, map().padded_element_count() of them on the physical side. Spread leaves what
-  // is padding there alone. Both end early when is_stopped().
+  // Elements have 1, 2, 4, 8 or 16 bytes; the physical side has map().padded_element_count() of them. Spread does not
+  // write padding. Both end early if is_stopped().
   void Spread(const char* logical, int element_bytes, char* physical, StopFunction is_stopped = NeverStopped) const;
   void Collect(const char* physical, int element_bytes, char* logical, StopFunction is_stopped = NeverStopped) const;
 

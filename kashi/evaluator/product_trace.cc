@@ -13,7 +13,7 @@ namespace {
 using Tell = std::function<void(int64_t result, int64_t lhs, int64_t rhs)>;
 using Index = std::vector<int64_t>;
 
-// Arrays that nobody has laid out count row-major.
+// Arrays without a layout are row-major.
 Shape WithLayout(const Shape& shape) { return shape.has_layout() ? shape : LayoutUtil::GetWithDefaultLayout(shape); }
 
 Index Zeros(const Shape& shape) { return Index(shape.dimensions().size(), 0); }

@@ -1,4 +1,4 @@
-// Which elements a dot or a convolution multiplies: all it takes to tell are shapes.
+// The pairs of elements that a dot or a convolution multiplies. They follow from the shapes.
 #ifndef KASHI_EVALUATOR_PRODUCT_TRACE_H_
 #define KASHI_EVALUATOR_PRODUCT_TRACE_H_
 
@@ -9,8 +9,8 @@
 
 namespace kashi::internal {
 
-// Calls `tell` for each product of a dot or a convolution, and not at all for others: where the elements of the
-// result, of lhs and of rhs stand, as IndexUtil::MultidimensionalIndexToLinearIndex counts. O(products), slow.
+// Calls `tell` for each product of a dot or a convolution, with the linear indices of the elements of the result, lhs
+// and rhs (IndexUtil::MultidimensionalIndexToLinearIndex). Does nothing for other operations. O(products), slow.
 void TraceProducts(const HloInstruction& instruction,
                    const std::function<void(int64_t result, int64_t lhs, int64_t rhs)>& tell);
 

@@ -1,5 +1,5 @@
-// rng, rng-bit-generator, rng-get-and-update-state (docs/spec/hlo-ops.md 8). The bits of rng-bit-generator are XLA's,
-// to the last one; the values of rng are nobody's business but its distribution's.
+// rng, rng-bit-generator, rng-get-and-update-state (docs/spec/hlo-ops.md 8). The bits of rng-bit-generator are exactly
+// XLA's. The values of rng only have the right distribution.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -103,7 +103,7 @@ void Philox(uint64_t key, uint128 first, Blocks<4>& x) {
 
 // ---- rng-bit-generator ---------------------------------------------------------------------------------------------
 
-// An array of bits: unsigned integers of 1, 2, 4 or 8 bytes, of which the low `bits` are set.
+// An array of bits: unsigned integers of 1, 2, 4 or 8 bytes with the low `bits` set.
 class BitArray {
  public:
   explicit BitArray(Value& value)
@@ -177,7 +177,7 @@ SplitView SplitDimension(absl::Span<const int64_t> dimensions) {
   return view;
 }
 
-// Pairs [first, first + n), of which no two are in different rows of the split dimension's index.
+// Pairs [first, first + n), which are all in the same row of the split dimension's index.
 void SetPairs(const SplitView& view, int64_t first, int64_t n, const Blocks<2>& x, int lane, const BitArray& out) {
   const int64_t row = first / view.inner, column = first % view.inner;  // row: (outer, half) in one
   const int64_t j = row % view.half();
@@ -186,7 +186,7 @@ void SetPairs(const SplitView& view, int64_t first, int64_t n, const Blocks<2>& 
   if (2 * j + 1 < view.split) out.Set(at + view.inner, 1, x[1].data() + lane, n);
 }
 
-// The same where inner is 1 and the pairs are in one outer row: pairs lie one behind the other.
+// The same if inner is 1 and the pairs are in one outer row: then pairs are contiguous.
 void SetNeighbours(const SplitView& view, int64_t first, int64_t n, const Blocks<2>& x, int lane, const BitArray& out) {
   const int64_t j = first % view.half(), at = first / view.half() * view.split + 2 * j;
   out.Set(at, 2, x[0].data() + lane, n);
@@ -244,7 +244,7 @@ absl::StatusOr<std::vector<uint64_t>> GenerateBits(const Operation& op, absl::Sp
     return std::vector<uint64_t>{key, out.is_64_bit() ? ThreefryBits64(op.run, key, state[1], bits.element_count(), out)
                                                       : ThreefryBits32(op.run, key, state[1], bits.dimensions(), out)};
   }
-  // Without a third word the key stands in for the counter's high one, and stays as it is.
+  // Without a third word, the key is the high word of the counter, and does not change.
   const uint64_t high = state.size() == 3 ? state[2] : key;
   const uint128 next = PhiloxBits(op.run, key, uint128{high} << 64 | state[1], bits.element_count(), out);
   std::vector<uint64_t> result{key, static_cast<uint64_t>(next), static_cast<uint64_t>(next >> 64)};
@@ -254,7 +254,7 @@ absl::StatusOr<std::vector<uint64_t>> GenerateBits(const Operation& op, absl::Sp
 
 // ---- rng -----------------------------------------------------------------------------------------------------------
 
-// An array of type T, of which each element is draw(). (In order: there is one source of random numbers.)
+// An array of type T with elements from draw(), in order, because there is one source of random numbers.
 template <typename T, typename Draw>
 absl::StatusOr<Value> DrawElements(EvaluationRun& run, absl::Span<const int64_t> dimensions, const Draw& draw) {
   KASHI_ASSIGN_OR_RETURN(Value out, run.MakeArray(primitive_util::NativeToPrimitiveType<T>(), dimensions));
@@ -318,7 +318,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRng>(Operation& op) {
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kRngBitGenerator>(Operation& op) {
-  const bool has_state = op.results.size() == 2;  // text from the TPU compiler has the bits alone
+  const bool has_state = op.results.size() == 2;  // text from the TPU compiler has only the bits
   const DenseShape& shape = op.results.back();
   const PrimitiveType type = shape->element_type();
   const Value& state = op.operands[0];

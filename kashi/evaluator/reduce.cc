@@ -7,10 +7,10 @@
 // There are two ways through it.
 //
 //   In order: 512 outputs at a time, for each reduced position in row-major order one call for all of them. This is the
-//   left fold  f(f(f(init, x0), x1), x2)  that the evaluator does, whatever f is.
+//   left fold  f(f(f(init, x0), x1), x2)  of the evaluator, for any f.
 //
 //   In segments, where the order makes no difference (integers; maximum, minimum; sums of floating-point numbers, which
-//   the evaluator accumulates in f64): the innermost rows lie one behind the other, and fold into each other in runs as
+//   the evaluator accumulates in f64): the innermost rows are contiguous, and fold into each other in runs as
 //   long as the processor likes. Blocks of 64 Ki elements fold each for itself, and then in order, so that the sum does
 //   not depend on the number of threads.
 #include <algorithm>
@@ -152,7 +152,7 @@ std::optional<Combiner> FindCombiner(const LaneFunction& function) {
 // In segments
 // ---------------------------------------------------------------------------------------------------------------------
 
-// `rows` rows of `width` elements, `width` apart (the innermost axes), stand at each outer position:
+// Each outer position has `rows` rows of `width` elements with stride `width` (the innermost axes):
 //
 //   for o in outer kept: for q in outer reduced: for r in rows: for k in width
 //     out[o][k] = f(out[o][k], x[position(o) + position(q) + r * width + k])
@@ -395,7 +395,7 @@ class OrderedReduce {
     return absl::OkStatus();
   }
 
-  // The innermost axis in steps: each output's next elements are read one behind the other while they are in the cache.
+  // The innermost axis in steps: reads consecutive elements of each output while they are in the cache.
   absl::Status FoldGathered(int64_t position, int64_t n, const Targets& accumulators, Scratch& scratch) {
     Sources x(reduction_.size());
     for (int64_t r = 0; r < inner_; r += kDepth) {
@@ -468,7 +468,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kMap>(Operation& op) {
       return InvalidArgument("The operands of %s have different sizes.", op.instruction.name());
     }
     if (op.operands[i].rank() == out.rank()) continue;
-    // A scalar among arrays stands for an array of it.
+    // A scalar among arrays is broadcast.
     KASHI_ASSIGN_OR_RETURN(Value full, op.run.MakeArray(parameters[i], out.dimensions()));
     FillElements(full.element_bytes(), op.operands[i].untyped_data(), full.mutable_bytes(), full.element_count());
     op.operands[i] = std::move(full);

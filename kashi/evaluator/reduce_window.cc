@@ -1,6 +1,5 @@
-// reduce-window (docs/spec/hlo-ops.md, 3). For each block of outputs, for each offset of the window in row-major
-// order, one call folds all elements in that place of a window into the accumulators, which are the outputs
-// themselves:
+// reduce-window (docs/spec/hlo-ops.md, 3). For each block of outputs, for each offset of the window in row-major order,
+// one call folds all elements at this offset into the accumulators, which are the outputs themselves:
 //
 //   f32[7] -> f32[7], size=3 pad=2_0       w = 0:  out[2..7) = f(out[2..7), x[0..5))
 //                                          w = 1:  out[1..7) = f(out[1..7), x[0..6))
@@ -91,7 +90,7 @@ class WindowedReduce : private Folding {
     const int64_t row_start = row * walk_.row_elements() + first;
     const int64_t start = row_start + begin * walk_.width();
     reduction_.FillWithInits(start,
-                             start + (end - begin) * size);  // vectors in more than one chunk are alone in a block
+                             start + (end - begin) * size);  // a vector of several chunks has its own block
     return walk_.VisitRow(evaluation, row, begin, end, [&](const WindowWalk::Run& run) {
       return FoldRun(run, row_start + run.output * walk_.width(), run.input + first, size, scratch);
     });
@@ -113,7 +112,7 @@ class WindowedReduce : private Folding {
     return FoldScattered(run, out, in, size, scratch);
   }
 
-  // Vectors that do not lie one behind the other come to buffers where they do.
+  // Vectors that are not contiguous are copied to buffers where they are.
   absl::Status FoldScattered(const WindowWalk::Run& run, int64_t out, int64_t in, int64_t size, Scratch& scratch) {
     Targets accumulators(reduction_.size());
     Sources x(reduction_.size());
@@ -235,7 +234,7 @@ absl::Status ReduceWindows(const EvaluationRun& run, Reduction& reduction, const
 
 // Whether vectors across all parts save calls: where rows are so short that calls cost more than the work or, in
 // cumulative windows, whose rows are a chain, where vectors are so short.
-bool WantsPartsInnermost(const Reduction& reduction, const WindowWalk& walk) {
+bool ProfitsFromPartsInnermost(const Reduction& reduction, const WindowWalk& walk) {
   const bool is_chain = CumulativeReduce::DirectionOf(reduction, walk).has_value();
   const int64_t lanes = is_chain ? walk.width() : walk.row_elements();
   return lanes < 16 && walk.parts() > (is_chain ? 1 : lanes);
@@ -271,7 +270,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kReduceWindow>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const WindowWalk walk, WindowWalk::Make(op.instruction, x.dimensions(), out.dimensions()));
   if (x.element_count() == 0 || out.element_count() == 0) {
     reduction.FillWithInits(0, out.element_count());
-  } else if (WantsPartsInnermost(reduction, walk)) {
+  } else if (ProfitsFromPartsInnermost(reduction, walk)) {
     KASHI_RETURN_IF_ERROR(ReduceWithPartsInnermost(op, reduction, walk));
   } else {
     KASHI_RETURN_IF_ERROR(ReduceWindows(op.run, reduction, walk));

@@ -90,7 +90,7 @@ absl::Status ScanSlices(Operation& op, Scan& scan) {
       Value& out = scan.results[i];
       const Slices slices(out.dimensions(), scan.dimension, out.element_bytes());
       if (slice.dimensions() != slices.slice_sizes || slice.element_type() != out.element_type()) {
-        return InvalidArgument("A step of %s gave a slice of another shape.", op.instruction.name());
+        return InvalidArgument("A step of %s gave a slice of a different shape.", op.instruction.name());
       }
       slices.CopyIn(slice.bytes(), at, out.mutable_bytes());
     }

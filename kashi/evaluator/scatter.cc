@@ -3,7 +3,7 @@
 //   S = the index of w, brought to the operands' dimensions; windows that would reach beyond are left out
 //   (x1, x2, …)[S + i] = to_apply(x1[S + i], x2[S + i], …, u1[w, i], u2[w, i], …)
 //
-// on the operands themselves if nobody else needs them. Windows go one after the other, rows of a window at once.
+// in place if the operands are unique. Windows go one after the other, rows of a window at once.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -63,8 +63,8 @@ absl::Status ForEachRowOfBlock(const IndexedWindows& windows, int64_t found, Vis
   return status;
 }
 
-// Calls visit(begin, end) for parts of the row that together are all of it, on several threads where that pays. Every
-// element has its updates in the order of the windows, whatever the parts.
+// Calls visit(begin, end) for the parts of the row, on several threads if that is faster. Every element gets its
+// updates in the order of the windows, for any parts.
 void ForEachRowPart(const IndexedWindows& windows, absl::FunctionRef<void(int64_t begin, int64_t end)> visit) {
   if (windows.may_overlap_partly()) return visit(0, windows.row());
   const int64_t updates_per_column = windows.window_count() * windows.window_element_count() / windows.row();
@@ -94,7 +94,7 @@ absl::Status ApplyBinary(const EvaluationRun& run, const IndexedWindows& windows
   char* const to = x.mutable_bytes();
   ForEachRowPart(windows, [&](int64_t part_begin, int64_t part_end) {
     Places places;
-    // Fails of nothing but being stopped, which is asked again below.
+    // Fails only if the run is stopped, which is checked again below.
     (void)ForEachBlock(run, windows, [&](int64_t begin, int64_t n) {
       const int64_t found = windows.FindPlaces(begin, n, IndexedWindows::Beyond::kSkip, places);
       return ForEachRowOfBlock(windows, found, [&](int64_t first, int64_t count, int64_t x_offset, int64_t u_offset) {

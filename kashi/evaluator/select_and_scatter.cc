@@ -4,8 +4,8 @@
 //   x = 1 1 2 1, size 2, stride 2, GE        windows (1 1) (2 1) select elements 0 and 2
 //   source = 10 20, init = 0                 out = 10 0 20 0
 //
-// The selection goes as reduce-window does: for each offset of the window in row-major order, a run of windows at a
-// time. The scattering goes source by source in row-major order, for windows may select the same element.
+// The selection works like reduce-window: for each offset of the window in row-major order, a run of windows at a time.
+// The scatter visits the sources one by one in row-major order, because windows may select the same element.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -18,7 +18,7 @@
 namespace kashi::internal {
 namespace {
 
-// What one row of windows has selected up to now: the elements, and where they stand (-1: nothing yet).
+// The elements that one row of windows has selected so far, and their positions (-1: none yet).
 struct Selection {
   Selection(const LaneFunction& select, int64_t lanes, int element_bytes)
       : scratch(select, LaneFunction::kManyLanes),

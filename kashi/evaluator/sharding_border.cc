@@ -37,7 +37,7 @@ absl::Status CheckShapes(const HloInstruction& custom_call) {
   const Shape& shape = custom_call.shape();
   const int64_t results = shape.IsTuple() ? shape.tuple_shapes_size() : 1;
   if (results != custom_call.operand_count()) {
-    return InvalidArgument("%d operands cross the border of a manual region, and %d results are declared",
+    return InvalidArgument("%d operands cross the border of a manual region, but %d results are declared",
                            custom_call.operand_count(), results);
   }
   for (int64_t i = 0; i < results; ++i) {
@@ -74,7 +74,7 @@ std::vector<int64_t> EachByItself(int64_t devices) {
 
 absl::StatusOr<HloSharding> ShardingOf(const HloInstruction& instruction) {
   if (instruction.has_sharding()) return instruction.sharding();
-  return InvalidArgument("%s has no sharding, which would say what each device holds", instruction.name());
+  return InvalidArgument("%s has no sharding, so the part of each device is unknown", instruction.name());
 }
 
 // ---- Shardy's axes -------------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ absl::StatusOr<ShardGrid> GridOfAxes(const NamedSharding& sharding, const std::v
   if (sharding.IsMaximal()) return InvalidArgument("a maximal mesh has no manual axes");
   KASHI_RETURN_IF_ERROR(sharding.Validate());
   if (sharding.dim_shardings().size() != dimensions.size()) {
-    return InvalidArgument("its sharding is for rank %d, and the array has %d", sharding.dim_shardings().size(),
+    return InvalidArgument("its sharding has rank %d, but the array has rank %d", sharding.dim_shardings().size(),
                            dimensions.size());
   }
   std::vector<std::vector<AxisRef>> lists;
@@ -113,7 +113,7 @@ absl::StatusOr<ShardGrid> GridOfAxes(const NamedSharding& sharding, const std::v
   return ShardGrid::FromTiles(tiles, dimensions, devices);
 }
 
-// Devices that differ along the manual axes alone are of one group.
+// Devices that differ only along the manual axes are in one group.
 absl::StatusOr<std::vector<int64_t>> GroupsAlong(const Mesh& mesh, const std::vector<std::string>& manual,
                                                  int64_t devices) {
   std::vector<AxisRef> axes;
@@ -191,7 +191,7 @@ absl::StatusOr<std::vector<ShardingBorder>> ShardingBorder::MakeOfShardings(cons
 
 absl::StatusOr<std::vector<ShardingBorder>> ShardingBorder::MakeOfAxes(const HloInstruction& custom_call,
                                                                        int64_t devices) {
-  if (custom_call.GetModule() == nullptr) return InvalidArgument("it is in no module, which would have its mesh");
+  if (custom_call.GetModule() == nullptr) return InvalidArgument("it is not in a module, so its mesh is unknown");
   const bool is_into = BorderKindOf(custom_call) == BorderKind::kIntoRegion;
   KASHI_ASSIGN_OR_RETURN(const SdyMeshes meshes, SdyMeshesOf(*custom_call.GetModule()));
   KASHI_ASSIGN_OR_RETURN(const std::string axes_text, AttributeOf(custom_call, kManualAxes));

@@ -1,13 +1,13 @@
-// The borders of manual regions: where a value of the whole program becomes one of each device, and back.
+// The borders of manual regions: custom calls that turn a whole array into one array per device, or back.
 //
 //   GSPMD    f32[4,4] custom-call(f32[8,16] x), custom_call_target="SPMDFullToShardShape", sharding={manual}
 //            f32[8,8] custom-call(f32[4,8] y), custom_call_target="SPMDShardToFullShape", sharding={devices=…}
 //   Shardy   custom-call(a, b), custom_call_target="xla.sdy.GlobalToLocalShape", xla.sdy.in_shardings, manual_axes
 //            custom-call(c, d), custom_call_target="xla.sdy.LocalToGlobalShape", xla.sdy.out_shardings, manual_axes
 //
-// No element leaves its device at a border, only the view of it changes: what is tile t of the operand on a device is
-// tile u of the result there. Hence one rule for both ways, and for regions that are manual over some axes of the
-// mesh only: a device's result is put together of the pieces that the devices of its group hold.
+// A border moves no elements between devices, it only changes the view: tile t of the operand on a device is tile u of
+// the result there. So one rule holds for both directions, and for regions that are manual over some axes only: the
+// result of a device consists of the pieces of the devices in its group.
 //
 //   x is tiled {devices=[2,1,4]<=[8] last_tile_dim_replicate},
 //   the result {devices=[1,1,2,4]<=[8] last_tile_dims={manual, replicated}}:
@@ -28,11 +28,11 @@
 
 namespace kashi::internal {
 
-// Which way a custom call crosses a border.
+// The direction of a border.
 enum class BorderKind { kNone, kIntoRegion, kOutOfRegion };
 BorderKind BorderKindOf(const HloInstruction& instruction);
 
-// What a border does to one operand.
+// The conversion of one operand at a border.
 class ShardingBorder {
  public:
   // One for each operand. INVALID_ARGUMENT if a sharding is missing or does not fit the shapes.
@@ -40,7 +40,7 @@ class ShardingBorder {
 
   // The devices whose pieces make the result of `device`, this one among them.
   std::vector<int64_t> MembersFor(int64_t device) const;
-  // The result of `device`: operand_of(k) is the operand of device k, and is asked for members only.
+  // The result of `device`: operand_of(k) is the operand of device k. It is called for members only.
   absl::StatusOr<Value> Assemble(EvaluationRun& run, int64_t device,
                                  absl::FunctionRef<const Value&(int64_t device)> operand_of) const;
 
@@ -53,7 +53,7 @@ class ShardingBorder {
 
   ShardGrid from_;
   ShardGrid to_;
-  std::vector<int64_t> groups_;  // of each device: those that share a result
+  std::vector<int64_t> groups_;  // by device; the devices of a group share a result
 };
 
 }  // namespace kashi::internal

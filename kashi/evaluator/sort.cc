@@ -1,4 +1,4 @@
-// sort (docs/spec/hlo-ops.md, 3): always stable, whatever is_stable says; to_apply(a0, b0, a1, b1, …) is "a before b".
+// sort (docs/spec/hlo-ops.md, 3): always stable, for any is_stable; to_apply(a0, b0, a1, b1, …) is "a before b".
 //
 // The lines along the dimension are sorted as lists of indices, by which the elements of all operands then move. A
 // line is sorted by
@@ -38,7 +38,7 @@ void MergeSort(int64_t* indices, int64_t n, int64_t* spare, Before& before) {
   if (n < kInsertionSize) {
     for (int64_t i = 1; i < n; ++i) {
       const int64_t index = indices[i];
-      int64_t low = 0, high = i;  // goes behind all those that it is not before
+      int64_t low = 0, high = i;  // goes after all elements that it is not before
       while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         if (before(index, indices[middle])) {
@@ -337,7 +337,7 @@ absl::StatusOr<Value> SwapLastTwo(EvaluationRun& run, const Value& x, int64_t n,
   return out;
 }
 
-// Sorts lines of n elements, which lie one behind the other.
+// Sorts lines of n contiguous elements.
 absl::StatusOr<std::vector<Value>> SortLines(const Operation& op, const LaneFunction& function,
                                              const std::vector<Value>& operands, int64_t n) {
   EvaluationRun& run = op.run;

@@ -11,8 +11,8 @@
 namespace kashi::internal {
 
 struct TopKResult {
-  Value values;   // of x's type and sizes, but for the last dimension, which is k
-  Value indices;  // s32: where they stood in the last dimension
+  Value values;   // with x's type and sizes, except the last dimension, which is k
+  Value indices;  // s32: their indices in the last dimension
 };
 
 // The k largest (or smallest) elements along the last dimension, best first; floating-point numbers in total order,

@@ -1,4 +1,4 @@
-// (values, indices) of the k first elements of the last dimension, in the order that a comparison asks for.
+// (values, indices) of the k first elements of the last dimension, in the order of a comparison.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -29,7 +29,7 @@ bool IsComparator(absl::Span<HloComputation* const> called) {
 
 // Whether the called computation puts 1 before 0. (Its parameters: element and element, then often index and index.
 // Most compare bits, so as to order NaNs too; top_k.h has that order.)
-absl::StatusOr<bool> WantsLargest(const Operation& op) {
+absl::StatusOr<bool> SelectsLargest(const Operation& op) {
   if (op.instruction.called_computations().empty()) return true;
   const HloComputation& comparator = *op.instruction.called_computations()[0];
   std::vector<Value> arguments;
@@ -44,7 +44,7 @@ absl::StatusOr<bool> WantsLargest(const Operation& op) {
   return is_before.data<bool>()[0];
 }
 
-// The number behind "key": in a JSON object; -1 without.
+// The number after "key": in a JSON object; -1 if there is none.
 int64_t NumberOf(absl::string_view json, absl::string_view key) {
   const size_t at = json.find(key);
   if (at == absl::string_view::npos) return -1;
@@ -55,7 +55,7 @@ int64_t NumberOf(absl::string_view json, absl::string_view key) {
   return absl::SimpleAtoi(rest.substr(0, end), &number) ? number : -1;
 }
 
-// to[row][i] = from[row][columns[row][i]] where there is such a column; what is behind them is `rest`.
+// to[row][i] = from[row][columns[row][i]] for the columns that exist; elements after them are `rest`.
 void GatherRows(const Value& from, const Value& columns, const Value& rest, Value& to) {
   const int64_t bytes = from.element_bytes(), n = from.dimensions().back(), k = columns.dimensions().back();
   const int64_t length = to.dimensions().back();
@@ -77,14 +77,14 @@ absl::StatusOr<Value> EvaluateTopKCall(Operation& op) {
       !op.result(1) || !IsComparator(op.instruction.called_computations())) {
     return MisusedCustomCall(op);
   }
-  KASHI_ASSIGN_OR_RETURN(const bool largest, WantsLargest(op));
+  KASHI_ASSIGN_OR_RETURN(const bool largest, SelectsLargest(op));
   const absl::Span<const int64_t> sizes = op.result(0)->dimensions();
   KASHI_ASSIGN_OR_RETURN(TopKResult best, TopK(op.run, op.operands[0], sizes.empty() ? 0 : sizes.back(), largest));
   return MakeTupleResultOf(op, std::move(best.values), std::move(best.indices));
 }
 
-// A TPU gives the best of k bins, of which some hold several of the best elements: recall_target says how many it may
-// miss. Ours misses none. Whatever sorts our k elements afterwards finds what an exact top-k finds.
+// A TPU gives the best element of each of k bins, and may miss elements if a bin has several of the best: recall_target
+// limits how many. Kashi misses none, so sorting its k elements gives an exact top-k.
 absl::StatusOr<Value> EvaluateApproximateTopK(Operation& op) {
   const Shape& shape = op.instruction.shape();
   if (!HasArrayOperands(op, 4) || !shape.IsTuple() || shape.tuple_shapes_size() != 2 || !op.result(0) ||
@@ -102,7 +102,7 @@ absl::StatusOr<Value> EvaluateApproximateTopK(Operation& op) {
       op.result(1)->element_type() == indices.element_type() &&
       NumberOf(op.instruction.raw_backend_config_string(), "\"reduction_dim\":") == rank - 1;
   if (!fits) return MisusedCustomCall(op);
-  KASHI_ASSIGN_OR_RETURN(const bool largest, WantsLargest(op));
+  KASHI_ASSIGN_OR_RETURN(const bool largest, SelectsLargest(op));
   KASHI_ASSIGN_OR_RETURN(const TopKResult best,
                          TopK(op.run, x, std::min(sizes.back(), x.dimensions().back()), largest));
   KASHI_ASSIGN_OR_RETURN(Value values, op.MakeResult(0));

@@ -10,10 +10,11 @@
 namespace kashi::internal {
 
 // x with op(a) x = b, or x op(a) = b, for each of the matrices in the last two dimensions, by substitution: a zero on
-// the diagonal divides by zero. Of `a` only the triangle that `options` names is read. Types as for CholeskyFactors.
+// the diagonal divides by zero. Reads only the triangle of `a` that `options` names. Types as for CholeskyFactors.
 absl::StatusOr<Value> SolveTriangular(EvaluationRun& run, Value a, Value b, const TriangularSolveOptions& options);
 
-// The inverse of each lower triangle in the last two dimensions. The upper triangle is not read, and 0 in the result.
+// The inverse of each lower triangle in the last two dimensions. Does not read the upper triangle; it is 0 in the
+// result.
 absl::StatusOr<Value> InvertLowerTriangles(EvaluationRun& run, Value a);
 
 }  // namespace kashi::internal

@@ -27,7 +27,7 @@ namespace {
 constexpr int64_t kSmallestKept = int64_t{1} << 16;
 constexpr int64_t kMostKept = int64_t{1} << 28;
 
-// INT64_MAX if there are more: the product of sizes that no memory could hold must not wrap before anybody looks at it.
+// INT64_MAX if there are more: a product of sizes that no memory could hold must not wrap before it is checked.
 int64_t BytesOrMost(int64_t element_bytes, absl::Span<const int64_t> dimensions) {
   int64_t bytes = element_bytes;
   bool is_too_much = false;
@@ -181,7 +181,7 @@ Value Value::Borrow(DenseShape shape, const void* data, std::shared_ptr<const vo
   KASHI_CHECK(owner != nullptr);
   const int64_t element_count = ShapeUtil::ElementsIn(*shape);
   std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), element_count);
-  node->data = const_cast<void*>(data);  // is_unique() is false for borrowed memory: nobody writes
+  node->data = const_cast<void*>(data);  // is_unique() is false for borrowed memory, so it is never written
   node->owner = std::move(owner);
   return Value(std::move(node));
 }

@@ -1,12 +1,13 @@
-// Value: what an instruction evaluates to: an array, a token, or a tuple of values.
+// Value: the value of an instruction: an array, a token, or a tuple of values.
 //
-// An array lies dense in logical row-major order, whatever layout its instruction has: layouts say where elements lie,
-// not what they are, and only `bitcast` asks (bitcast.cc). Elements take the bytes of their native type
-// (kashi/array/types.h: an s4 one byte). An array has the sizes that it really has: a dimension of bound 5 of which 3
-// are in use is a 3 here.
+// An array is dense and row-major, for every layout of its instruction. Layouts say where elements are in memory, not
+// what they are, and only `bitcast` needs them (bitcast.cc). Elements have the bytes of their native type
+// (kashi/array/types.h): an s4 has one byte. An array has its real sizes: a dimension with bound 5 and current size 3
+// has size 3 here.
 //
-// Values are cheap to copy: copies share memory, and a tuple shares its elements. Memory is written by its maker,
-// before it is shared; and by the holder of the only reference (is_unique), which is how updates happen in place.
+// Values are cheap to copy: copies share memory, and tuples share their elements. Only two may write to memory: the
+// operation that makes the value, before it shares it, and the holder of the only reference (is_unique). So updates can
+// work in place.
 #ifndef KASHI_EVALUATOR_VALUE_H_
 #define KASHI_EVALUATOR_VALUE_H_
 
@@ -29,34 +30,35 @@
 
 namespace kashi {
 
-// Of an array: its element type and dimensions alone, static and in the default layout. Shared, for many values have
-// it. The sizes may be those that a module has and no memory could hold
-// (f32[9223372036854775807,0,9223372036854775807]): it is Value::MakeArray that says whether there is room.
+// The shape of an array: element type and dimensions, static, with the default layout. Shared, because many values have
+// the same shape. A module may have sizes that no memory can hold (f32[9223372036854775807,0,9223372036854775807]).
+// Value::MakeArray checks whether there is enough memory.
 using DenseShape = std::shared_ptr<const Shape>;
 DenseShape MakeDenseShape(const Shape& array);
 DenseShape MakeDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions);
-// The same for sizes that nobody has looked at yet: INVALID_ARGUMENT where an array cannot be that large. (A type can
-// be too wide for sizes that a narrower one may have, even where one of them is 0.)
+// The same for unchecked sizes: INVALID_ARGUMENT if an array cannot have these sizes. (The limit depends on the width
+// of the element type, even if one of the sizes is 0.)
 absl::StatusOr<DenseShape> MakeCheckedDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions);
 
-// The memory of a run: how many bytes it may have in arrays at one time, and blocks for them. Blocks that were given
-// back are kept for the next array: fresh ones cost a page fault every 4 KiB, which takes longer than most
-// operations. The run keeps those of middling size; large ones come from the pool of the process
-// (kashi/base/page_buffer.h) and outlive the run there. Kept blocks do not count against the limit. Thread-safe.
+// The memory of a run: a limit on the bytes of its arrays, and an allocator. The allocator keeps freed blocks for the
+// next arrays, because fresh memory costs a page fault every 4 KiB, which takes longer than most operations. The run
+// keeps blocks of medium size. Large blocks come from the pool of the process (kashi/base/page_buffer.h), which keeps
+// them after the run. Kept blocks do not count against the limit. Thread-safe.
 class MemoryBudget {
  public:
-  // 0: seven eighths of what the machine and its control groups have available when memory is first asked for (the
-  // rest is for what no budget counts: modules, arguments, the system).
+  // 0: seven eighths of the memory that the machine and its control groups have available at the first allocation. The
+  // rest is for memory that no budget counts: modules, arguments, the system.
   explicit MemoryBudget(int64_t limit_bytes) : limit_(limit_bytes) {}
   ~MemoryBudget();
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
-  // Uninitialised, aligned to 64 bytes; null beyond the limit, or if the machine gives no more.
+  // Uninitialised, aligned to 64 bytes. Null if the limit is reached or the machine has no more memory.
   void* Allocate(int64_t bytes);
   void Free(void* data, int64_t bytes);
 
-  // Counts memory that somebody else allocates: scratch. RESOURCE_EXHAUSTED, naming what it is for, beyond the limit.
+  // Counts memory that the caller allocates: scratch. RESOURCE_EXHAUSTED if the limit is reached; the error names the
+  // purpose.
   absl::Status Reserve(int64_t bytes, absl::string_view what);
   void Release(int64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
@@ -66,19 +68,19 @@ class MemoryBudget {
  private:
   static int64_t CapacityFor(int64_t bytes);
   static bool IsKept(int64_t capacity);
-  // False, and nothing taken, beyond the limit.
+  // Returns false and counts nothing if the limit is reached.
   bool Take(int64_t bytes);
   void* TakeKept(int64_t capacity);
   void DropKept();
 
   std::atomic<int64_t> used_{0};
-  std::atomic<int64_t> limit_;  // 0: not yet looked up
+  std::atomic<int64_t> limit_;  // 0: not determined yet
   std::mutex mutex_;
   std::multimap<int64_t, void*> kept_;  // by capacity
   int64_t kept_bytes_ = 0;
 };
 
-// Memory of an operation beside its results, counted as long as this lives.
+// Memory of an operation besides its results. It is counted during the lifetime of this object.
 class ScratchMemory {
  public:
   static absl::StatusOr<ScratchMemory> Reserve(std::shared_ptr<MemoryBudget> budget, int64_t bytes,
@@ -96,29 +98,29 @@ class ScratchMemory {
 
 class Value {
  public:
-  Value() = default;  // nothing: what a moved-from value is
+  Value() = default;  // nothing: the state of a moved-from value
 
-  // Uninitialised memory, aligned to 64 bytes. RESOURCE_EXHAUSTED, naming shape and bytes, beyond the budget. Arrays
-  // of up to kSmallBytes lie in the node itself, are aligned to 16 bytes, and are not counted.
+  // Uninitialised memory, aligned to 64 bytes. RESOURCE_EXHAUSTED, with shape and bytes, if the budget is exceeded.
+  // Arrays of up to kSmallBytes are stored in the node itself, aligned to 16 bytes, and are not counted.
   static absl::StatusOr<Value> MakeArray(DenseShape shape, const std::shared_ptr<MemoryBudget>& budget);
-  // Somebody's memory, which `owner` keeps alive. Never unique.
+  // Uses memory that `owner` keeps alive. Never unique.
   static Value Borrow(DenseShape shape, const void* data, std::shared_ptr<const void> owner);
   static Value MakeTuple(std::vector<Value> elements);
   static Value MakeToken();
 
-  // Valid elements of dynamic arrays only. A copy, unless the literal lies as a value does and `owner` keeps it alive.
-  // UNIMPLEMENTED for opaque values; INVALID_ARGUMENT for unknown ones.
+  // Of dynamic arrays, only the valid elements. Copies them, unless the literal is dense and row-major and `owner`
+  // keeps it alive. UNIMPLEMENTED for opaque values, INVALID_ARGUMENT for unknown ones.
   static absl::StatusOr<Value> FromLiteral(const LiteralBase& literal, const std::shared_ptr<MemoryBudget>& budget,
                                            std::shared_ptr<const void> owner = nullptr);
-  // Under the shape of the instruction: its layouts, and bounds where it is dynamic (sizes above a bound are cut, as
-  // XLA cuts them). Dies unless the shape is that of the value.
+  // A literal with the shape of the instruction, with its layouts and dynamic bounds. Sizes above a bound are cut, as
+  // in XLA. Dies if the value has a different shape.
   absl::StatusOr<Literal> ToLiteral(const Shape& shape) const;
 
   bool is_nothing() const { return node_ == nullptr; }
   bool is_array() const { return node_ != nullptr && node_->shape != nullptr; }
   bool is_tuple() const { return node_ != nullptr && node_->is_tuple; }
 
-  // ---- Arrays. These die for other values.
+  // ---- Arrays. These functions die for other values.
   const Shape& shape() const { return *dense_shape(); }
   const DenseShape& dense_shape() const {
     KASHI_CHECK(is_array());
@@ -143,7 +145,7 @@ class Value {
     return absl::MakeConstSpan(static_cast<const T*>(untyped_data()), static_cast<size_t>(element_count()));
   }
 
-  // Whether nobody else holds this memory, so that its holder may write.
+  // Whether this is the only reference to the memory, so that the holder may write to it.
   bool is_unique() const { return node_ != nullptr && node_.use_count() == 1 && node_->owner == nullptr; }
   // Die unless unique.
   void* mutable_data() {
@@ -156,8 +158,8 @@ class Value {
     KASHI_CHECK(element_type() == primitive_util::NativeToPrimitiveType<T>());
     return absl::MakeSpan(static_cast<T*>(mutable_data()), static_cast<size_t>(element_count()));
   }
-  // The same elements under another shape of as many elements of as many bytes. Keeps the memory if unique, else
-  // shares it.
+  // The same elements with a new shape. The numbers of elements and the bytes of an element must be equal. Reuses the
+  // memory if unique, otherwise shares it.
   static Value WithShape(Value value, DenseShape shape);
 
   // ---- Tuples. Die for other values.
@@ -166,7 +168,7 @@ class Value {
     return node_->elements;
   }
   const Value& element(int64_t i) const { return elements()[i]; }
-  // Takes the element out if the tuple is unique (and leaves nothing there), else a copy.
+  // Moves the element out of the tuple if the tuple is unique, otherwise copies it.
   static Value TakeElement(Value tuple, int64_t i);
 
  private:
@@ -174,12 +176,12 @@ class Value {
 
   struct Node {
     ~Node();
-    DenseShape shape;  // null: no array
+    DenseShape shape;  // null: not an array
     void* data = nullptr;
     int64_t element_count = 0;
     int element_bytes = 0;
     bool is_tuple = false;
-    std::shared_ptr<const void> owner;  // of the memory, if it is not ours
+    std::shared_ptr<const void> owner;  // of borrowed memory
     std::shared_ptr<MemoryBudget> budget;
     std::vector<Value> elements;
     alignas(16) char small[kSmallBytes];

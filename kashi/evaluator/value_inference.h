@@ -1,5 +1,5 @@
-// ValueInference: what is known of an operation's value while its program is being built, element by element: the value
-// itself, bounds of it, or that it is dynamic, which says that only a run can tell. (XLA's interface.)
+// ValueInference: what is known about each element of an operation's value while its program is being built: the value,
+// its bounds, or that it is dynamic, that is, only known at run time. (XLA's interface.)
 //
 //   XlaBuilder b("sizes");
 //   XlaOp x = Parameter(&b, 0, ParseShape("f32[<=10,3]").value(), "x");
@@ -17,10 +17,9 @@
 // the value.
 //   * Known element by element: elementwise operations; operations that only move elements, by indices that are known;
 //     select by a known predicate; reductions and windows.
-//   * Calls are followed. Of a conditional, what is the same in all branches that may run is known; of a loop, the
-//     elements of the state that its body does not change.
-//   * Integers and PRED have bounds (integer_forms.h). They are never too narrow; where nothing is known there are
-//   none.
+//   * Calls are followed. The value of a conditional is known where all branches that may run agree; of a loop's state,
+//     the elements that its body does not change.
+//   * Integers and PRED have bounds (integer_forms.h), which are never too narrow. If nothing is known, there are none.
 //   * Other operations have a value if all their operands have one. A value that takes too much time or memory is
 //     dynamic.
 #ifndef KASHI_EVALUATOR_VALUE_INFERENCE_H_
@@ -40,7 +39,7 @@
 
 namespace kashi {
 
-// A literal of which each element is known or not.
+// A literal whose elements may be unknown.
 class OptionalLiteral {
  public:
   // `mask` has a PRED for each element of `value`: true where it is not known.
@@ -52,7 +51,7 @@ class OptionalLiteral {
     return value_.Get<NativeT>(element_index, shape_index);
   }
   bool AllValid() const;
-  // All of it; nullopt unless all is known. Valid as long as this.
+  // The literal if all elements are known, otherwise nullopt. Valid as long as this.
   std::optional<LiteralSlice> GetValue() const {
     return AllValid() ? std::optional<LiteralSlice>(value_) : std::nullopt;
   }
@@ -72,8 +71,8 @@ class ValueInference {
  public:
   explicit ValueInference(XlaBuilder* builder) : builder_(builder) { KASHI_CHECK(builder != nullptr); }
 
-  // PRED for each element, true where it is dynamic: of the shape of `op`, its dimensions static. A token is one
-  // dynamic element. INVALID_ARGUMENT if `op` is not of the builder.
+  // A PRED for each element, true if it is dynamic. It has the shape of `op` with static dimensions. A token is one
+  // dynamic element. INVALID_ARGUMENT if `op` does not belong to the builder.
   absl::StatusOr<Literal> AnalyzeIsDynamic(XlaOp op);
   // O(operations that `op` needs, times their elements).
   absl::StatusOr<OptionalLiteral> AnalyzeConstant(XlaOp op, ValueInferenceMode mode);

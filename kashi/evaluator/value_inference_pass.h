@@ -1,4 +1,5 @@
-// The pass behind ValueInference (value_inference.h): what is known of each value of a program that is being built.
+// The pass that implements ValueInference (value_inference.h): what is known of each value of a program that is being
+// built.
 #ifndef KASHI_EVALUATOR_VALUE_INFERENCE_PASS_H_
 #define KASHI_EVALUATOR_VALUE_INFERENCE_PASS_H_
 
@@ -23,14 +24,14 @@
 
 namespace kashi::internal {
 
-// What is known of the value of an instruction. Of an array:
+// What is known of the value of an instruction. For an array:
 //
 //   value      dynamic     an element is
 //   nothing    -           dynamic
 //   an array   nothing     known
 //   an array   PRED[…]     known where that is false; elsewhere `value` says nothing
 //
-// `forms`, if there, has an IntegerForms::Id for each element. It counts where the element is dynamic.
+// `forms`, if present, has an IntegerForms::Id for each element. It counts if the element is dynamic.
 struct Known {
   bool is_tuple = false;
   std::vector<Known> elements;
@@ -52,14 +53,13 @@ struct Known {
   const Known& Element(int64_t i) const;
 };
 
-// How many operands the instruction only moves elements of; the operands behind them say where to. 0: it does not
-// only move.
+// The number of first operands whose elements the instruction only moves; later operands say where to. 0: it computes.
 size_t MovedOperands(const HloInstruction& instruction);
 // Whether the values of the operands do not determine the result.
 bool IsFree(const HloInstruction& instruction);
 
-// Infers what is known of values (value_inference.h), operands first, into called computations. One object per
-// question.
+// Infers what is known of values (value_inference.h), operands first, also in called computations. One object per
+// query.
 class Inference {
  public:
   Inference() : run_(Options()) {}
@@ -67,7 +67,7 @@ class Inference {
   // What is known of `root`, given what is known of the parameters of its computation.
   Known Infer(const HloInstruction& root, const std::vector<Known>& arguments);
 
-  // ---- Results, under the shape of the instruction, dimensions static.
+  // ---- Results, with the shape of the instruction and static dimensions.
   absl::StatusOr<Literal> ValueLiteral(const Known& known, const Shape& shape, ValueInferenceMode mode);
   absl::StatusOr<Literal> DynamicLiteral(const Known& known, const Shape& shape, bool bounds_count);
 
@@ -99,8 +99,7 @@ class Inference {
   absl::StatusOr<Known> FoldForms(const HloInstruction& reduce, const Known& operand, const Known& init);
   absl::StatusOr<Known> Either(const Known& a, const Known& b);
 
-  // Whether something that the operands do not determine is in the computations that the instruction calls, or in
-  // this one.
+  // Whether the instruction, or a computation that it calls, has values that its operands do not determine.
   bool IsFreeWithin(const HloInstruction& instruction);
   bool IsFreeComputation(const HloComputation& computation);
 
@@ -114,9 +113,9 @@ class Inference {
   // A form for each element; empty if no element has one.
   absl::StatusOr<std::vector<IntegerForms::Id>> FormsOf(const Known& known);
   absl::StatusOr<Value> FormArray(const Shape& shape, absl::Span<const IntegerForms::Id> forms);
-  // The same knowledge without arrays that say nothing.
+  // The same without arrays that have no information.
   static Known Tidy(Known known);
-  // An array of which nothing but `forms` is known.
+  // An array of which only `forms` is known.
   absl::StatusOr<Known> OfForms(const Shape& shape, absl::Span<const IntegerForms::Id> forms);
 
   EvaluationRun run_;

@@ -1,4 +1,4 @@
-// Where a value is made: back through tuples, calls and operations whose result is their operand.
+// Finds where a value is made: goes back through tuples, calls and operations whose result is their operand.
 #ifndef KASHI_EVALUATOR_VALUE_SOURCE_H_
 #define KASHI_EVALUATOR_VALUE_SOURCE_H_
 
@@ -10,14 +10,14 @@
 
 namespace kashi::internal {
 
-// A part of an instruction's value, within these calls, the innermost last.
+// A part of an instruction's value, within these calls; the innermost call is last.
 struct PlaceInCalls {
   PartOfInstruction part;
   std::vector<const HloInstruction*> calls;
 };
 
-// The instruction that makes the part: it computes it, or is a constant, a loop or a parameter of the outermost
-// computation. nullopt if that is more than 1000 steps away.
+// The instruction that makes the part: it computes the part, or is a constant, a loop or a parameter of the outermost
+// computation. nullopt after more than 1000 steps.
 std::optional<PlaceInCalls> SourceOf(PlaceInCalls place);
 
 }  // namespace kashi::internal

@@ -1,4 +1,4 @@
-// What several operations do with values.
+// Helpers for values that several operations share.
 #ifndef KASHI_EVALUATOR_VALUE_UTIL_H_
 #define KASHI_EVALUATOR_VALUE_UTIL_H_
 
@@ -10,11 +10,10 @@
 
 namespace kashi::internal {
 
-// `array`, or a copy of it if others hold it too: to be written into.
+// Returns `array` if it is unique, otherwise a copy, so that the caller can write to it.
 absl::StatusOr<Value> MakeWritable(EvaluationRun& run, Value array);
 
-// As the owner of memory that a value borrows (Value::FromLiteral), for memory that somebody keeps longer than the
-// value.
+// The owner of memory that a value borrows (Value::FromLiteral), if the caller keeps that memory longer than the value.
 inline std::shared_ptr<const void> LentBy(const void* lender) {
   return std::shared_ptr<const void>(std::shared_ptr<void>(), lender);
 }

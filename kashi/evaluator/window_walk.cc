@@ -76,7 +76,7 @@ absl::StatusOr<WindowWalk> WindowWalk::Make(const HloInstruction& instruction, a
   return walk;
 }
 
-// Makes what follows from the axes, which all stand in outer_.
+// Computes the other members from the axes, which are all in outer_.
 void WindowWalk::Finish() {
   width_ = 1;
   if (!outer_.empty() && outer_.back().IsTrivial()) {

@@ -1,17 +1,17 @@
-// WindowWalk: which elements of an array stand in which windows (docs/spec/hlo-ops.md, 3): output o and window offset
-// w, in each dimension, meet input
+// WindowWalk: which elements of an array are in which windows (docs/spec/hlo-ops.md, 3). In each dimension, output o
+// and window offset w meet input
 //
 //   i = (o * stride + w * window_dilation - padding_low) / base_dilation      if that is whole and in range
 //
-// No element is ever asked whether it is in range: for each window offset the outputs that meet an input are a run,
-// or every so-manyth of one.
+// The loops have no range check per element: for each window offset, the outputs that meet an input are a range with a
+// constant step.
 //
 //   outputs   0 1 2 3 4          size 3, padding 1_1:      w = 0 meets outputs 1 2 3 4
 //   inputs    0 1 2 3 4                                    w = 1               0 1 2 3 4
 //                                                          w = 2               0 1 2 3
 //
-// Where a window has more offsets than its row has elements (size=2^40, lhs_dilate=2^30), each output is asked for
-// its inputs instead, so a walk costs what lies inside the array, and one step an output.
+// If a window has more offsets than its row has elements (size=2^40, lhs_dilate=2^30), the walk computes the inputs of
+// each output instead. So a walk costs one step per output, and one per element that is inside the array.
 #ifndef KASHI_EVALUATOR_WINDOW_WALK_H_
 #define KASHI_EVALUATOR_WINDOW_WALK_H_
 
@@ -30,20 +30,20 @@
 
 namespace kashi::internal {
 
-// Rows of an output are those of the last dimension in which the window does anything; what lies inside it is a
-// vector of `width` elements, which move as one.
+// The rows of the output are along the last dimension in which the window is not trivial. The dimensions inside it are
+// a vector of `width` elements, which move together.
 class WindowWalk {
  public:
-  // Outputs first, first + output_step, … of a row, each `width` elements; the inputs that they meet begin at element
-  // `input` of the array and are input_step vectors apart.
+  // Outputs first, first + output_step, … of a row, each `width` elements. Their inputs begin at element `input` of the
+  // array, and are input_step vectors apart.
   struct Run {
     int64_t output, output_step;
     int64_t input, input_step;
     int64_t count;
   };
 
-  // Of the instruction's window. INVALID_ARGUMENT unless inputs and outputs fit it; UNIMPLEMENTED for windows of
-  // astronomical sizes.
+  // Makes the walk of the instruction's window. INVALID_ARGUMENT if inputs and outputs do not fit it; UNIMPLEMENTED for
+  // huge windows.
   static absl::StatusOr<WindowWalk> Make(const HloInstruction& instruction, absl::Span<const int64_t> inputs,
                                          absl::Span<const int64_t> outputs);
 
@@ -51,27 +51,26 @@ class WindowWalk {
   int64_t row_outputs() const { return row_.outputs; }
   int64_t row_elements() const { return row_.outputs * width_; }
   int64_t rows() const { return rows_; }
-  // How many leading parts the array has that do not know of each other: rows() is a multiple.
+  // The number of leading parts of the array that are independent of each other. rows() is a multiple of it.
   int64_t parts() const { return outer_.empty() || !outer_[0].IsTrivial() ? 1 : outer_[0].outputs; }
   int64_t part_inputs() const { return inputs_ / parts(); }
   int64_t part_outputs() const { return rows_ * row_elements() / parts(); }
-  // The same walk through arrays whose parts, more than one, have become the innermost dimension.
+  // The same walk through arrays whose parts are the innermost dimension. Pre: more than one part.
   WindowWalk WithPartsInnermost() const;
 
-  // Whether the window works in one dimension alone, without gaps, and every output of a row meets all inputs from
-  // the first one on (a cumulative sum) or to the last one (one from the end).
+  // Whether the window works in one dimension only, without gaps, and every output of a row meets all inputs from the
+  // first one (a cumulative sum), or up to the last one (a cumulative sum from the end).
   bool IsPrefix() const { return IsOneRun() && (row_.outputs - 1) * row_.stride <= row_.low; }
   bool IsSuffix() const { return IsOneRun() && row_.size - 1 - row_.low >= Extent(); }
-  // Inputs [begin, end) of a row, which are those that output o of it meets. Pre: IsPrefix() || IsSuffix().
+  // The inputs [begin, end) of a row that output o of the row meets. Pre: IsPrefix() || IsSuffix().
   struct Inputs {
     int64_t begin, end;
   };
   Inputs InputsOf(int64_t o) const;
   int64_t row_inputs() const { return row_.inputs; }
 
-  // Calls visit(run) for the outputs among [begin, end) of that row and the inputs that they meet, until visit
-  // returns an error, which is the result, or the run is stopped. Each output meets its inputs in row-major order of
-  // the window.
+  // Calls visit(run) for the outputs among [begin, end) of the row and their inputs. Ends if visit returns an error,
+  // which is then the result, or if the run is stopped. Each output meets its inputs in row-major order of the window.
   template <typename Visit>
   absl::Status VisitRow(const EvaluationRun& evaluation, int64_t row, int64_t begin, int64_t end, Visit&& visit) const;
 
@@ -97,7 +96,7 @@ class WindowWalk {
 
     bool IsTrivial() const { return size == 1 && stride == 1 && low == 0 && base_dilation == 1 && inputs == outputs; }
   };
-  // The inputs that output o meets: count of them, `step` apart.
+  // The inputs that output o meets: `count` inputs, `step` apart.
   struct Taps {
     int64_t first, step, count;
   };

@@ -18,7 +18,7 @@
 namespace kashi::internal {
 namespace {
 
-// Dynamic dimensions have `dynamic_size` elements, or, if that is nullopt, as many as their bound says.
+// Dynamic dimensions have `dynamic_size` elements, or, if that is nullopt, their bound.
 ArraySizes::Sizes SizesOf(const Shape& shape, std::optional<int64_t> dynamic_size) {
   ArraySizes::Sizes sizes;
   if (!shape.IsArray()) return sizes;

@@ -1,6 +1,5 @@
-// How much work an evaluation is, in operations on elements. EvaluationOptions::max_work limits it. The measure does
-// not depend on the machine, and is near what the evaluator really does. (kashi/analysis counts flops and bytes as
-// XLA does.)
+// The work of an evaluation, in operations on elements. EvaluationOptions::max_work limits it. The measure does not
+// depend on the machine, and is close to what the evaluator does. (kashi/analysis counts flops and bytes as XLA does.)
 //
 //   any instruction                         1, and 1 for each element of its result
 //   dot, convolution                        2 for each product
@@ -28,9 +27,8 @@ int64_t WorkOf(const HloInstruction& instruction);
 int64_t WorkOfValues(const HloInstruction& instruction, absl::Span<const Value> operands,
                      absl::Span<const DenseShape> results);
 
-// The least work of evaluating a computation, for any arguments: the cheapest branch of a conditional, the iterations
-// of a loop that constants tell, and no elements in dynamic dimensions. Time: one pass over the computations that it
-// calls.
+// The least work of evaluating a computation with any arguments: the cheapest branch of a conditional, the known
+// iterations of a loop, and no elements in dynamic dimensions. Time: one pass over the computations that it calls.
 int64_t LeastWorkOf(const HloComputation& computation);
 
 }  // namespace kashi::internal

@@ -1,4 +1,4 @@
-// What single operations cost, in operations on elements, from the sizes of their arrays (work.h). The table of
+// The work of single operations, in operations on elements, from the sizes of their arrays (work.h). The table of
 // operations (operation_table.h) names the rule of each opcode. Numbers that do not fit are INT64_MAX.
 #ifndef KASHI_EVALUATOR_WORK_RULES_H_
 #define KASHI_EVALUATOR_WORK_RULES_H_

@@ -41,7 +41,7 @@ namespace kashi {
 
 namespace array_impl {
 
-// Lists of float are taken for elements of any floating-point type: the narrow ones have no implicit conversion from
+// Lists of float are accepted for all floating-point types, because narrow types have no implicit conversion from
 // float.
 template <typename T, typename T2>
 using overload_for_float = std::enable_if_t<is_specialized_floating_point_v<T> && std::is_same_v<T2, float>, bool>;
@@ -51,14 +51,14 @@ inline constexpr int kListRank = 0;
 template <typename T>
 inline constexpr int kListRank<std::initializer_list<T>> = 1 + kListRank<T>;
 
-// One size a level, each that of the first list there.
+// One size per level: the size of the first list of the level.
 template <typename T>
 void AppendListSizes(std::initializer_list<T> list, DimensionVector* sizes) {
   sizes->push_back(static_cast<int64_t>(list.size()));
   if constexpr (kListRank < T >> 0) AppendListSizes(list.size() == 0 ? T() : *list.begin(), sizes);
 }
 
-// Writes the values of `list` one behind the other and returns where it stopped. Dies if a list has another size.
+// Writes the values of `list` one after the other, and returns the end. Dies if a list has a different size.
 template <typename T, typename List>
 T* CopyList(const List& list, absl::Span<const int64_t> sizes, T* out) {
   if constexpr (kListRank<List> == 0) {
@@ -92,7 +92,7 @@ inline bool NextIndex(absl::Span<const int64_t> sizes, absl::Span<int64_t> index
   return false;
 }
 
-// How far apart, in elements, neighbours along each dimension are.
+// The stride of each dimension, in elements.
 inline DimensionVector RowMajorStrides(absl::Span<const int64_t> sizes) {
   DimensionVector strides(sizes.size());
   int64_t stride = 1;
@@ -110,11 +110,11 @@ class Array {
  public:
   using value_type = T;
 
-  // Elements are T(), which is zero for numbers. Dies of a negative size.
+  // Elements are T(), which is zero for numbers. Dies for a negative size.
   explicit Array(absl::Span<const int64_t> sizes) : Array(sizes, T()) {}
   Array(absl::Span<const int64_t> sizes, T value) : Array(sizes, kUninitialized, kUninitialized) { Fill(value); }
 
-  // Lists are taken for arrays, as in XLA. (Written out: clang 14 does not deduce T2 through an alias.)
+  // Lists convert to arrays, as in XLA. (Written out: clang 14 does not deduce T2 through an alias.)
   Array(std::initializer_list<std::initializer_list<T>> values) : Array(values, kFromList, kFromList) {}  // NOLINT
   Array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values)                    // NOLINT
       : Array(values, kFromList, kFromList) {}
@@ -200,7 +200,7 @@ class Array {
     std::uniform_int_distribution<int32_t> distribution(0, 1);
     for (T& value : *this) value = static_cast<T>(distribution(engine));
   }
-  // Row-major; as many as there are elements, or the process ends.
+  // Row-major. Dies if the number of values differs from the number of elements.
   template <typename Container = std::initializer_list<T>>
   void SetValues(const Container& container) {
     KASHI_CHECK_EQ(static_cast<int64_t>(std::distance(std::begin(container), std::end(container))), num_elements_);
@@ -274,8 +274,8 @@ class Array {
     return H::combine(H::combine_contiguous(std::move(h), array.begin(), array.num_elements_), array.dimensions());
   }
 
-  // The elements with starts <= index < limits. Limits beyond the array need a value for what lies outside; dies
-  // otherwise, and of starts that are negative or beyond the limits.
+  // The elements with starts <= index < limits. Limits beyond the array need a value for elements outside. Dies
+  // otherwise, and for starts that are negative or beyond the limits.
   Array Slice(absl::Span<const int64_t> starts, absl::Span<const int64_t> limits,
               std::optional<T> out_of_bounds_value = std::nullopt) const {
     KASHI_CHECK_EQ(starts.size(), sizes_.size());
@@ -293,7 +293,7 @@ class Array {
     CopyBox(*this, starts, DimensionVector(sizes_.size()), copied_sizes, &result);
     return result;
   }
-  // Puts `from` at start_indices. Dies unless it lies inside.
+  // Writes `from` at start_indices. Dies if it does not fit.
   void UpdateSlice(const Array& from, absl::Span<const int64_t> start_indices) {
     KASHI_CHECK_EQ(from.sizes_.size(), sizes_.size());
     KASHI_CHECK_EQ(start_indices.size(), sizes_.size());
@@ -319,7 +319,7 @@ class Array {
     TransposeDimensions(absl::MakeConstSpan(permutation.begin(), permutation.size()));
   }
 
-  // "[1, 2]", "[[1, 2],\n [3, 4]]"; nothing at all without dimensions. Complex numbers as "(re, im)".
+  // "[1, 2]", "[[1, 2],\n [3, 4]]"; empty without dimensions. Complex numbers as "(re, im)".
   std::string ToString() const {
     if (sizes_.empty()) return "";
     std::string text;
@@ -329,8 +329,7 @@ class Array {
   }
 
  private:
-  // Told apart from the public constructors by their number of arguments alone: a list in braces, empty or not, is
-  // easily taken for some other type.
+  // Differ from the public constructors by their number of arguments, because a braced list converts to too many types.
   enum Uninitialized { kUninitialized };
   enum FromList { kFromList };
   Array(absl::Span<const int64_t> sizes, Uninitialized, Uninitialized)
@@ -390,7 +389,7 @@ class Array {
     return absl::OkStatus();
   }
 
-  // Copies a box of those sizes, row by row; it must lie inside both.
+  // Copies a box of these sizes, row by row. It must fit into both arrays.
   static void CopyBox(const Array& from, absl::Span<const int64_t> from_start, absl::Span<const int64_t> to_start,
                       absl::Span<const int64_t> sizes, Array* to) {
     if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return;
@@ -432,7 +431,7 @@ class Array {
     if (num_elements_ > 0) CopyStrided(begin(), source_strides, &result);
     Swap(result);
   }
-  // Fills `to` in its order from elements those strides apart. It has at least one dimension and one element.
+  // Fills `to` in its order from elements with these strides. It has at least one dimension and one element.
   static void CopyStrided(const T* source, absl::Span<const int64_t> strides, Array* to) {
     const int64_t row_size = to->sizes_.back();
     DimensionVector row(strides.size() - 1);

@@ -8,8 +8,8 @@ namespace kashi {
 
 // A number is wrong if it is off by more than `abs` and also by more than `rel` times the expected one.
 struct ErrorSpec {
-  // Counts how many numbers of a narrow floating-point type lie between the two, both rounded to that type. Replaces
-  // the bounds for finite numbers if `type` is one.
+  // Counts the numbers of a narrow floating-point type between the two, both rounded to that type. Replaces the bounds
+  // for finite numbers if `type` is one.
   struct LowPrecisionFPErrorSpec {
     PrimitiveType type = PRIMITIVE_TYPE_INVALID;
     int within_n_values = -1;

@@ -19,8 +19,8 @@ namespace kashi {
 // the same. Which numbers they are is not XLA's choice.
 absl::StatusOr<Literal> MakeFakeLiteral(const Shape& shape, bool pseudo_random = true, bool use_large_range = false);
 
-// With an engine of the caller's (null: as without pseudo_random), and wishes:
-//   limit                   integers from [first, second] only, as far as the type goes
+// With the caller's engine (null: as without pseudo_random), and options:
+//   limit                   integers from [first, second], within the range of the type
 //   is_sorted               ascending integers, in storage order
 //   no_duplicates           no number twice, if the type and `limit` have enough numbers; not for half, narrower
 //                           floats, complex

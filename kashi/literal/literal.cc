@@ -1,4 +1,4 @@
-// Making, moving and ending literals; the views. What else a literal does stands in the files that literal.h names.
+// Construction, moves and destruction of literals; views. literal.h lists the files with the other functions.
 #include "kashi/literal/literal.h"
 
 #include <utility>
@@ -14,7 +14,7 @@ using internal::LiteralPiece;
 using internal::LiteralTree;
 using internal::VisitPairs;
 
-// Behind every literal that is an empty tuple and owns nothing.
+// The tree of every literal that is an empty tuple and owns nothing.
 const LiteralPiece& NilPiece() {
   static const LiteralTree* const kNil = new LiteralTree(ShapeUtil::MakeNil());
   return kNil->root;
@@ -94,7 +94,7 @@ std::unique_ptr<LiteralTree> BorrowArrays(absl::Span<Pointer> memory, const Shap
 template <typename Pointer>
 std::unique_ptr<LiteralTree> BorrowTree(const ShapeTree<Pointer>& memory) {
   std::unique_ptr<LiteralTree> tree = MakeBorrowingTree(memory.shape());
-  // Pre-order, as the ShapeTree; a tuple's children are taken off a list of open nodes from behind.
+  // Pre-order, as the ShapeTree; a tuple's children are taken from the end of a list of open nodes.
   std::vector<LiteralPiece*> open = {&tree->root};
   for (const auto& [index, pointer] : memory) {
     LiteralPiece* piece = open.back();

@@ -103,7 +103,7 @@ class LiteralBase {
   // Bytes there: elements (of the bounds) times the bytes of the native type. 0 for a token or an opaque value; dies
   // for a tuple.
   int64_t size_bytes(const ShapeIndex& shape_index = {}) const { return piece(shape_index).size_bytes(); }
-  // Elements of the bounds; 0 for what is no array.
+  // The number of elements of the bounds; 0 if it is not an array.
   int64_t element_count(const ShapeIndex& shape_index = {}) const { return piece(shape_index).element_count(); }
 
   // The current size of a dimension; of a static one its size.
@@ -149,7 +149,7 @@ class LiteralBase {
   std::optional<int64_t> GetIntegralAsS64(absl::Span<const int64_t> multi_index) const;
   // Real floating-point types; nullopt for others.
   std::optional<double> GetAsDouble(absl::Span<const int64_t> multi_index) const;
-  // All that complex128 holds exactly: not S64, U64; nor PRED.
+  // All types whose values complex128 holds exactly: not S64, U64 and PRED.
   std::optional<complex128> GetAsComplex128(absl::Span<const int64_t> multi_index) const;
   // The sum, in the order given, of elements by position in storage. Real floating-point types; nullopt for others.
   std::optional<double> GetSumAsDouble(absl::Span<const int64_t> linear_indices) const;
@@ -181,8 +181,8 @@ class LiteralBase {
   bool operator==(const LiteralBase& other) const { return Equal(other); }
   bool operator!=(const LiteralBase& other) const { return !Equal(other); }
 
-  // All elements have the bits of `scalar`; of types narrower than a byte, the low bits count. False for what is no
-  // array or not known, true for an empty one. Dies unless the element types agree. So do the next ones.
+  // All elements have the bits of `scalar`; of types narrower than a byte, the low bits count. False if it is not an
+  // array or not known, true for an empty array. Dies unless the element types agree. So do the next ones.
   bool IsAll(const Literal& scalar) const;
   // False if `value` is not exactly a value of the type. PRED: 0 and 1.
   bool IsAll(int8_t value) const;
@@ -205,7 +205,7 @@ class LiteralBase {
     return CountEqualTo({CountedValue::kComplex, 0, 0, 0, complex128(value)});
   }
 
-  // A literal has no hash of its own, for want of saying whether layouts count:
+  // A literal has no hash function, because the caller must choose whether layouts count:
   //   absl::Hash<LiteralBase::AbslHashable<false>>()(LiteralBase::AbslHashable<false>(literal))
   template <typename H>
   friend H AbslHashValue(H state, const LiteralBase& literal) = delete;
@@ -227,7 +227,7 @@ class LiteralBase {
 
   // An array of another element type, in the same layout; unknown leaves stay unknown. float to integer saturates and
   // makes NaN 0, integer to integer keeps the low bits, anything to PRED is x != 0, real to complex has imaginary part
-  // 0. UNIMPLEMENTED: complex to non-complex, or to what is no element type; INVALID_ARGUMENT: not an array.
+  // 0. UNIMPLEMENTED: complex to non-complex, or to a type that is not an element type; INVALID_ARGUMENT: not an array.
   absl::StatusOr<Literal> Convert(PrimitiveType primitive_dest_type) const;
   // The same for trees: only the element types of `dest_shape` are looked at. INVALID_ARGUMENT if the trees differ.
   absl::StatusOr<Literal> ConvertToShape(const Shape& dest_shape) const;
@@ -246,7 +246,7 @@ class LiteralBase {
   Literal ToStatic() const;
   Literal ToBoundedDynamic(const Shape& bounded_shape) const;
   // The elements in row-major order with other dimensions, in the default layout. INVALID_ARGUMENT if their product is
-  // different or this is no array, UNIMPLEMENTED for dynamic shapes.
+  // different or this is not an array, UNIMPLEMENTED for dynamic shapes.
   absl::StatusOr<Literal> Reshape(absl::Span<const int64_t> dimensions) const;
   // dimensions[i] is where dimension i of this array goes in the result; that size must be ours, or ours 1. The current
   // size of a dynamic dimension goes along.
@@ -364,7 +364,7 @@ class MutableLiteralBase : public LiteralBase {
   void SetDynamicSize(int64_t dim_index, const ShapeIndex& shape_index, DynamicSizeType size);
   void SetDynamicSize(int64_t dim_index, DynamicSizeType size);
 
-  // Whoever changes more than this shape's layout details must know what is written above about memory.
+  // Callers that change more than the layout of this shape must follow the memory rules above.
   Shape* mutable_shape_do_not_use();
 
   // --------------------------------------------------------------------------------------- copies (literal_copy.cc)
@@ -456,7 +456,7 @@ class MutableLiteralBase : public LiteralBase {
   absl::Status PrepareToCopy(const LiteralSlice& from);
   // Gives an array without memory some, all zeros.
   absl::Status MakeKnown();
-  // `values` in row-major order, as many as the array has. Dies unless its type and current sizes are these.
+  // `values` in row-major order; their number must be that of the array. Dies if its type or current sizes differ.
   void PopulateFromRowMajor(PrimitiveType type, absl::Span<const int64_t> dimensions, const void* values);
   template <typename Visit>
   void ForEachInStorage(Visit&& visit) const;  // visit(index, position, thread -1)

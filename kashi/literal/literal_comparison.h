@@ -51,8 +51,8 @@ struct CompareStatistics {
   int64_t elements = 0;
   int64_t mismatches = 0;      // elements that Near would not take
   int64_t nan_mismatches = 0;  // of them, those where only one side is NaN
-  // Elements that are no mismatch but tell little: NaN on both sides, and the same infinity on both sides. A complex
-  // number counts where either part does, as NaN first.
+  // Elements that match but prove little: NaN on both sides, and the same infinity on both sides. A complex number
+  // counts where either part does, as NaN first.
   int64_t nan_matches = 0;
   int64_t infinite_matches = 0;
   // All elements of both sides are one and the same number, and there are at least two.
@@ -77,8 +77,8 @@ struct CompareStatistics {
 // except that NaNs are the same.
 absl::StatusOr<CompareStatistics> Compare(const LiteralSlice& expected, const LiteralSlice& actual,
                                           const ErrorSpec& error);
-// "3 of 1,024 elements differ; max abs 0.5, max rel 0.1, max ulp 1024; first at {0}[1,2]". Tells NaNs and infinities
-// that both sides have, and "320 of 320 elements are NaN on both sides: nothing was compared".
+// "3 of 1,024 elements differ; max abs 0.5, max rel 0.1, max ulp 1024; first at {0}[1,2]". Also gives NaNs and
+// infinities that both sides have, and "320 of 320 elements are NaN on both sides: nothing was compared".
 std::string ToString(const CompareStatistics& statistics);
 
 // The literal as text; for 1000 elements and more only their number.

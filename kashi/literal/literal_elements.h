@@ -1,4 +1,4 @@
-// The elements of a literal's text: numbers, truth values and complex numbers, whatever stands around them.
+// The elements of a literal's text: numbers, bools and complex numbers, without braces and commas.
 #ifndef KASHI_LITERAL_LITERAL_ELEMENTS_H_
 #define KASHI_LITERAL_LITERAL_ELEMENTS_H_
 
@@ -29,7 +29,7 @@ struct LiteralInput {
     return false;
   }
   bool ErrorHere(std::string message) { return Error(lexer.token(), std::move(message)); }
-  // What begins no element stands where `what` should.
+  // Reports a token that cannot begin an element, where `what` was expected.
   bool ErrorUnexpected(absl::string_view what) {
     constexpr absl::string_view kTerm = "unexpected token type in a literal: ";
     const bool is_error = lexer.kind() == Token::Kind::kError;
@@ -52,9 +52,9 @@ struct LiteralInput {
 class LiteralElements {
  public:
   virtual ~LiteralElements() = default;
-  // Whether something that could be an element begins where the lexer stands. Else says what is wrong.
+  // Whether the lexer is at the start of an element. If not, reports an error.
   virtual bool CheckBegin() = 0;
-  // Reads the element where the lexer stands, and stores it.
+  // Reads the element at the lexer, and stores it.
   virtual bool ReadOne(char* to) = 0;
   // Reads elements while they are plain numbers with nothing but commas and space between them, at most `count`, and
   // stores them `stride` bytes apart. Returns how many; none is no error, but ReadOne's case.

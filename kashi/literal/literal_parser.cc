@@ -69,9 +69,9 @@ class ArrayReader {
 
   // Whether the text does not say what every element is: the others are zeros.
   bool unlisted() const { return unlisted_; }
-  // `...` stood for elements.
+  // the text has `...` for elements.
   bool elided() const { return elided_; }
-  // The element that stood there without braces: the only one, or the first one.
+  // The element without braces: the only one, or the first one.
   const char* single() const { return has_single_ ? single_ : nullptr; }
 
  private:
@@ -165,8 +165,8 @@ class ArrayReader {
     return in_.ErrorHere(
         absl::StrCat("expects ", sizes_[nest_ - 1], " elements in the ", PlaceText(), "th element, but sees ", seen));
   }
-  // The index of the part of the array that the innermost brace stands for: [] of the outermost one. Of many
-  // dimensions, the last ones.
+  // The index of the array's part in the innermost brace; [] for the outermost brace. With many dimensions, only the
+  // last ones.
   std::string PlaceText() const {
     constexpr size_t kShown = 8;
     const size_t first = nest_ - 1 > kShown ? nest_ - 1 - kShown : 0;

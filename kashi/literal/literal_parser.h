@@ -32,14 +32,14 @@ namespace kashi {
 inline constexpr int64_t kDefaultUnlistedBytes = int64_t{1} << 30;
 
 struct LiteralParserOptions {
-  // Bytes of elements that texts which do not list them may ask for. What a literal uses of them is taken off, so
-  // literals that share the counter share the budget. Null: each literal has kDefaultUnlistedBytes.
+  // The budget in bytes for elements that the text does not list. A literal subtracts the bytes that it uses, so
+  // literals with the same counter share the budget. Null: each literal has kDefaultUnlistedBytes.
   int64_t* unlisted_bytes = nullptr;
   // Set to true if the text elides elements by `...`; otherwise not changed. May be null.
   bool* is_elided = nullptr;
 };
 
-// Reads one literal of `shape` where `lexer` stands and leaves it behind the literal; for readers of larger texts.
+// Reads one literal of `shape` at the position of `lexer`, and moves `lexer` to its end; for readers of larger texts.
 // nullopt after an error, which then is in `diagnostics` (offsets into the lexer's text).
 //
 // The literal's shape is `shape` with bounds for sizes, defaults for missing layouts, no E, and a buffer's array in

@@ -18,10 +18,10 @@
 
 namespace kashi::internal {
 
-// What is there of an array leaf. Undetermined is what may become known later, unknown what never will.
+// The state of an array leaf. An undetermined one may become known later, an unknown one never.
 enum class ArrayValueState { kKnown = 0, kUnknown = 1, kUndetermined = 2 };
 
-// One node of a literal's tree. Knows where its elements are; whether they are its own to free is known, too.
+// One node of a literal's tree. It has a pointer to its elements, and knows whether it owns their memory.
 class LiteralPiece {
  public:
   using DynamicSizeType = ShapeUtil::DynamicSizeType;
@@ -70,15 +70,15 @@ class LiteralPiece {
     return data<NativeT>()[LinearIndex(multi_index)];
   }
 
-  // RESOURCE_EXHAUSTED if there is not so much memory. Uninitialised; aligned to 64 bytes, if it is more than
+  // RESOURCE_EXHAUSTED if there is not enough memory. Uninitialised; aligned to 64 bytes, if it is more than
   // kInlineBytes.
   absl::Status Allocate();
-  // Memory of others, `bytes` as laid out above; behind the elements of a dynamic shape, at the next multiple of 4,
-  // stand the current sizes, one DynamicSizeType a dimension.
+  // Borrowed memory with the layout above. After the elements of a dynamic shape, at the next multiple of 4, come the
+  // current sizes, one DynamicSizeType per dimension.
   void Borrow(char* bytes);
   // The memory and the sizes that `other` uses.
   void BorrowFrom(const LiteralPiece& other);
-  // Takes over memory, state and sizes from a piece of an equal shape, which loses them.
+  // Moves memory, state and sizes from a piece of an equal shape.
   void TakeFrom(LiteralPiece* other);
   void Free();
 
@@ -97,7 +97,7 @@ class LiteralPiece {
   void MakeDynamicSizes();
 
   const Shape* subshape_ = nullptr;
-  char* buffer_ = nullptr;                    // into inline_, our own memory, or that of others
+  char* buffer_ = nullptr;                    // into inline_, owned memory, or borrowed memory
   DynamicSizeType* dynamic_sizes_ = nullptr;  // by dimension; null: all are the bounds
   LiteralPiece* children_ = nullptr;          // side by side in Tree::descendants
   size_t num_children_ = 0;
@@ -106,11 +106,11 @@ class LiteralPiece {
   bool owns_dynamic_sizes_ = false;
   union {
     alignas(8) char inline_[kInlineBytes];
-    int64_t owned_bytes_;  // of our own memory, also if the shape changes
+    int64_t owned_bytes_;  // of owned memory, also if the shape changes
   };
 };
 
-// A shape and the pieces for it, in one allocation if it is no tuple. Never moves.
+// A shape and its pieces, in one allocation if it is not a tuple. Never moves in memory.
 struct LiteralTree {
   explicit LiteralTree(Shape tree_shape);  // pieces without memory
   Shape shape;
@@ -126,7 +126,7 @@ void VisitPairs(const LiteralPiece& a, const LiteralPiece& b, Visit visit) {
   while (!open.empty()) {
     const auto [left, right] = open.back();
     open.pop_back();
-    // Literals reach their trees through a const pointer; the callers see to it which may be written.
+    // Literals have const pointers to their trees; the callers ensure that the tree may be written.
     visit(const_cast<LiteralPiece&>(*left), const_cast<LiteralPiece&>(*right));
     for (size_t i = 0; i < left->children().size(); ++i) {
       open.push_back({&left->children()[i], &right->children()[i]});

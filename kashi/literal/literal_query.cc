@@ -126,7 +126,7 @@ std::vector<char> LiteralBase::RowMajorBytes(const Piece& piece, int64_t byte_li
   const int64_t elements = Product(sizes);
   const int64_t wanted = std::min(elements * element_bytes, byte_limit);
   if (wanted == 0) return {};
-  // Whole steps of the major dimension, as few as hold the bytes asked for.
+  // The least number of steps of the major dimension that has the requested bytes.
   const int64_t rest = elements / (sizes.empty() ? 1 : sizes[0]);
   DimensionVector part = sizes;
   if (!part.empty()) part[0] = CeilOfRatio(wanted, rest * element_bytes);

@@ -8,7 +8,7 @@
 
 namespace kashi::internal {
 
-// Appends the value alone as it stands in an HLO `constant(...)`: one line, no shape (XLA's PrintWithoutShapeOneline).
+// Appends only the value, as in an HLO `constant(...)`: one line, no shape (XLA's PrintWithoutShapeOneline).
 void AppendLiteralValue(const LiteralBase& literal, std::string* text);
 
 }  // namespace kashi::internal

@@ -182,7 +182,7 @@ class LiteralUtil {
 
   // ---------------------------------------------------------------------------------------------------- single element
 
-  // Scalars of an element: the first in storage, that of an index. Die for what is no array, or has no element.
+  // An element as a scalar: the first in storage, or the one at an index. Die if it is not an array or has no element.
   static Literal GetFirstScalarLiteral(const LiteralSlice& literal);
   static Literal GetScalarLiteral(const LiteralBase& literal, absl::Span<const int64_t> multi_index);
   // Dies unless `scalar` is a scalar of the element type.

@@ -28,7 +28,7 @@ namespace {
 
 using Kind = internal::Token::Kind;
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "Elements are written as they lie in memory.");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "Elements are written in the byte order of this machine.");
 
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicSize = 6;
@@ -99,7 +99,7 @@ absl::StatusOr<PrimitiveType> TypeOf(const Dtype& dtype) {
   });
   if (result != PRIMITIVE_TYPE_INVALID) return result;
   if (dtype.kind == 'V')
-    return InvalidArgument(".npy: dtype %s stands for several element types; give the type", DtypeText(dtype));
+    return InvalidArgument(".npy: dtype %s matches several element types; give the type", DtypeText(dtype));
   return InvalidArgument(".npy: dtype %s has no element type", DtypeText(dtype));
 }
 

@@ -27,23 +27,23 @@ namespace kashi {
 absl::StatusOr<Literal> ReadNpy(absl::string_view bytes, const std::optional<Shape>& expected = std::nullopt);
 
 // The same for a file of this size that is not in memory: its elements are read directly into the literal. Headers end
-// within the first 65545 bytes, more than any array needs. `read` puts the next `size` bytes of the file at `to`; what
-// it fails with is handed up.
+// within the first 65545 bytes, more than any array needs. `read` puts the next `size` bytes of the file at `to`; its
+// error is returned.
 using NpySource = absl::FunctionRef<absl::Status(char* to, int64_t size)>;
 absl::StatusOr<Literal> ReadNpy(int64_t file_bytes, NpySource read,
                                 const std::optional<Shape>& expected = std::nullopt);
 
-// The sizes that the header says. Looks at no element.
+// The sizes in the header. Reads no elements.
 absl::StatusOr<DimensionVector> ReadNpySizes(absl::string_view bytes);
 
-// Where the elements of a file lie, for those that take them from there: nothing is copied.
+// The bytes of the elements within a file, for callers that read them there: copies nothing.
 struct NpyElements {
   Shape shape;                 // static, with the file's layout
   absl::string_view bytes;     // within the file
   bool is_big_endian = false;  // the bytes of each number are in the other order
 };
-// As ReadNpy, but for the layout of `expected`, which says nothing here. Bits above those of a narrow type, and bytes
-// of a PRED, may be anything.
+// As ReadNpy, but ignores the layout of `expected`. Bits above those of a narrow type, and bytes of a PRED, may be
+// anything.
 absl::StatusOr<NpyElements> FindNpyElements(absl::string_view bytes,
                                             const std::optional<Shape>& expected = std::nullopt);
 
@@ -51,8 +51,8 @@ absl::StatusOr<NpyElements> FindNpyElements(absl::string_view bytes,
 // INVALID_ARGUMENT unless the array is static and its elements lie as in ReadNpy's literals.
 absl::Status WriteNpyHeader(const Shape& shape, std::string* bytes);
 
-// Replaces `*bytes` by the file of an array, version 1.0, in fortran_order if that is how the elements lie. Of a
-// dynamic array, the valid elements. INVALID_ARGUMENT unless the literal is a known array.
+// Replaces `*bytes` by the file of an array, version 1.0, in fortran_order if that is how the elements lie. For a
+// dynamic array: the valid elements. INVALID_ARGUMENT unless the literal is a known array.
 absl::Status WriteNpy(const LiteralSlice& literal, std::string* bytes);
 
 }  // namespace kashi

@@ -79,7 +79,7 @@ struct ScaledInteger {
   int exponent = 0;
 };
 
-// nullopt where double cannot tell. `value` has at most 24 bits; precision is at most 9.
+// nullopt if double is not precise enough. `value` has at most 24 bits; precision is at most 9.
 std::optional<ScaledInteger> RoundInDouble(double value, int precision) {
   constexpr double kLog10Of2 = 0.30103;
   ScaledInteger result;
@@ -97,8 +97,8 @@ std::optional<ScaledInteger> RoundInDouble(double value, int precision) {
   return result;
 }
 
-// Whether strtof of the decimal is `value`; nullopt where double cannot tell: next to the middle of two floats, of
-// which the lower 29 bits are 1 and zeros.
+// Whether strtof of the decimal is `value`; nullopt if double is not precise enough: near the middle of two floats,
+// where the lower 29 bits are 1 and zeros.
 std::optional<bool> ReadsBackAs(float value, const ScaledInteger& decimal, int precision) {
   constexpr uint64_t kLowBits = (uint64_t{1} << 29) - 1;
   constexpr uint64_t kMiddle = uint64_t{1} << 28;
@@ -162,7 +162,7 @@ char* WriteMagnitude(T magnitude, char* out) {
   return WriteGeneral(RoundedDecimal(magnitude, kShort), kShort, out);
 }
 
-// The same for floats that are neither very large nor very small; null where double cannot tell.
+// The same for floats that are neither very large nor very small; null if double is not precise enough.
 char* WriteMagnitudeInDouble(float magnitude, char* out) {
   constexpr int kShort = std::numeric_limits<float>::digits10;
   constexpr int kLong = std::numeric_limits<float>::max_digits10;
@@ -228,7 +228,7 @@ std::optional<double> ParseDecimal(absl::string_view text) {
   double value = 0;
   const std::from_chars_result read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (read.ec == std::errc()) return value;
-  // Too large and too small are one error above; absl tells them apart by the value.
+  // Too large and too small are one error above; absl distinguishes them by the value.
   absl::from_chars(text.data(), text.data() + text.size(), value);
   return std::abs(value) > 1 ? std::nullopt : std::make_optional(value);
 }

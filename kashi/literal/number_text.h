@@ -41,7 +41,7 @@ namespace number_text_internal {
 char* WriteNan(bool negative, uint64_t payload, char* out);  // payload 0: none is shown
 char* WriteRounded(float value, int precision, char* out);   // %.<precision>g, or an infinity
 
-// The mantissa of a NaN, 0 if it says no more than that it is one.
+// The payload of a NaN; 0 for the default NaN.
 template <typename Bits>
 constexpr uint64_t ShownNanPayload(Bits bits, int mantissa_bits) {
   const uint64_t payload = bits & ((uint64_t{1} << mantissa_bits) - 1);
@@ -113,7 +113,7 @@ std::string RoundTripFpToString(T value) {
 // double is 0 or -0; nullopt if it is too large.
 std::optional<double> ParseDecimal(absl::string_view text);
 
-// `inf`, `-inf`, `nan`, `-nan`, `nan(0x1)`, `-nan(0x1)`: what is no finite number.
+// `inf`, `-inf`, `nan`, `-nan`, `nan(0x1)`, `-nan(0x1)`: numbers that are not finite.
 struct NonFinite {
   bool is_nan = false;
   bool negative = false;

@@ -10,7 +10,7 @@
 
 namespace kashi::internal {
 
-// Ends early, with some of the box copied, when is_stopped(), which is asked every few megabytes.
+// Calls is_stopped() every few megabytes; if true, ends early with a part of the box copied.
 void CopyStridedUntil(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target,
                       StopFunction is_stopped);
 

@@ -13,7 +13,7 @@
 namespace kashi::internal {
 namespace {
 
-// One loop of a copy: steps, and how many elements each goes on, on either side.
+// One loop of a copy: the number of steps, and the stride of either side in elements.
 struct Loop {
   int64_t bound;
   int64_t source;
@@ -29,7 +29,7 @@ constexpr int64_t kTileBytes = 64;
 constexpr int64_t kBytesPerTask = 1 << 20;
 constexpr int64_t kTasksPerLook = 16;  // between two looks at whether to stop
 
-// The slowest loop first, by the target's strides; loops that go on where the next one ends are merged with it.
+// The slowest loop first, by the target's strides; loops that are contiguous with the next one are merged with it.
 //
 //   bounds {2,3,4}, source strides {12,4,1}, target strides {12,4,1}   ->   one loop of 24
 Loops MakeLoops(absl::Span<const int64_t> bounds, absl::Span<const int64_t> source, absl::Span<const int64_t> target) {

@@ -17,7 +17,7 @@ namespace kashi::internal {
 // rank.
 DimensionVector ElementStrides(const Shape& shape);
 
-// Whether the elements lie in row-major order; dimensions of size 1 may stand anywhere in the layout.
+// Whether the elements are in row-major order; dimensions of size 1 may be anywhere in the layout.
 bool IsStoredRowMajor(const Shape& shape);
 
 // Calls visit(index, position) for each index of the box [0, bounds) in row-major order, until it returns false; then

@@ -77,7 +77,7 @@ auto ReadWhole(absl::string_view text, const Read& read)
   std::vector<Diagnostic> diagnostics;
   TokenReader reader(&lexer, &diagnostics);
   auto result = read(&reader);
-  if (result.has_value() && lexer.kind() != Kind::kEnd) reader.ErrorHere("unexpected text behind the replica groups");
+  if (result.has_value() && lexer.kind() != Kind::kEnd) reader.ErrorHere("unexpected text after the replica groups");
   if (!diagnostics.empty()) return DiagnosticsToStatus({"replica_groups", text}, diagnostics);
   return *std::move(result);
 }
@@ -209,7 +209,7 @@ std::vector<ReplicaGroup> CollectiveDeviceList::Expand() const {
   if (rep_->iota.has_value()) {
     by_group = TileAssignment(rep_->iota->tile_assignment());
   } else {
-    // The mesh with the axes of a group first and the rest behind them, the other way round.
+    // The mesh with the axes of a group first and the other axes after them, in reverse.
     const std::vector<AxisRef> axes(rep_->mesh_axes->axes().begin(), rep_->mesh_axes->axes().end());
     absl::StatusOr<TileAssignment> by_axes = DevicesByAxes(rep_->mesh_axes->mesh(), {axes}, kMaxExpandedDevices);
     KASHI_CHECK_OK(by_axes);

@@ -138,8 +138,8 @@ class CollectiveDeviceList {
 // `{{0,1},{2,3}}`.
 std::string ReplicaGroupsToString(absl::Span<const ReplicaGroup> replica_groups);
 
-// Begins at the lexer's present token and stops behind the last of the list. On an error: nothing, and one more entry
-// in *diagnostics.
+// Begins at the lexer's current token and stops after the last token of the list. On an error: returns nothing, and
+// adds one entry to *diagnostics.
 std::optional<CollectiveDeviceList> ParseCollectiveDeviceListPrefix(internal::Lexer* lexer,
                                                                     std::vector<Diagnostic>* diagnostics);
 

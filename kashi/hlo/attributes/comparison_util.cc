@@ -80,7 +80,7 @@ constexpr absl::string_view kOrders[] = {"TOTALORDER", "PARTIALORDER"};
 template <typename Enum, size_t kCount>
 std::string TextOf(Enum value, const absl::string_view (&texts)[kCount]) {
   const size_t i = static_cast<size_t>(value);
-  KASHI_CHECK(i < kCount) << "no such enumerator: " << i;
+  KASHI_CHECK(i < kCount) << "unknown enumerator: " << i;
   return std::string(texts[i]);
 }
 

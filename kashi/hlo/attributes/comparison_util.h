@@ -1,10 +1,10 @@
-// Comparison: what a compare instruction asks of two numbers. A direction (EQ, GE, …), the type of the numbers, and the
-// order, which matters for floating-point numbers only:
+// Comparison: the kind of comparison of a compare instruction. A direction (EQ, GE, …), the type of the numbers, and
+// the order, which matters for floating-point numbers only:
 //
 //   partial   IEEE's: -0 == 0, and NaN neither equals, precedes nor follows anything
 //   total     -NaN < -inf < … < -0 < 0 < … < inf < NaN
 //
-// Integers and PRED are always totally ordered; floating-point and complex numbers partially unless somebody says else.
+// Integers and PRED are always totally ordered; floating-point and complex numbers partially by default.
 // docs/spec/xla-api.md, section 16.
 #ifndef KASHI_HLO_ATTRIBUTES_COMPARISON_UTIL_H_
 #define KASHI_HLO_ATTRIBUTES_COMPARISON_UTIL_H_
@@ -52,7 +52,7 @@ class Comparison {
  public:
   enum class Order : uint8_t { kTotal, kPartial };
   enum class Direction : uint8_t { kEq, kNe, kGe, kGt, kLe, kLt };
-  // An older way to say type and order in one.
+  // An older form that combines type and order.
   enum class Type : uint8_t { kFloat, kFloatTotalOrder, kSigned, kUnsigned };
 
   // With the type's own order. Dies unless `type` is an array type.
@@ -108,7 +108,7 @@ class Comparison {
     }
     return CompareBy<T>(a, b);
   }
-  // The operator of the direction alone: partial for floating-point T.
+  // The operator of the direction: partial for floating-point T.
   template <typename T>
   std::function<bool(T, T)> GetComparator() const {
     return [comparison = *this](T a, T b) { return comparison.CompareBy<T>(a, b); };
@@ -177,7 +177,7 @@ absl::StatusOr<Comparison::Direction> StringToComparisonDirection(absl::string_v
 absl::StatusOr<Comparison::Type> StringToComparisonType(absl::string_view type);
 absl::StatusOr<Comparison::Order> StringToComparisonOrder(absl::string_view order);
 
-// A "less" for std::sort and the like, of whatever `key` makes of the elements.
+// A "less" for std::sort and similar functions, on `key(element)`.
 template <typename Key>
 auto LessThanByKey(Key&& key) {
   return [key = std::forward<Key>(key)](const auto& a, const auto& b) { return key(a) < key(b); };

@@ -1,7 +1,7 @@
 // XLA's switches for its passes and dumps, as code written for XLA gets and sets them: config.debug_options().
 //
 // A table of the switches that such code commonly uses, with the defaults of XLA's GetDebugOptionsFromFlags(). They are
-// kept for whoever set them: nothing in this library looks at one.
+// kept for the caller; this library does not read them.
 #ifndef KASHI_HLO_ATTRIBUTES_DEBUG_OPTIONS_H_
 #define KASHI_HLO_ATTRIBUTES_DEBUG_OPTIONS_H_
 

@@ -136,7 +136,7 @@ struct DimensionPadding {
   bool fits = true;
 };
 
-// Reads -?d+_-?d+(_d+)? at *at, and goes behind it.
+// Reads -?d+_-?d+(_d+)? at *at, and moves *at to its end.
 std::optional<DimensionPadding> ParseDimensionPadding(absl::string_view text, size_t* at) {
   DimensionPadding padding;
   size_t begin = *at;
@@ -154,7 +154,7 @@ std::optional<DimensionPadding> ParseDimensionPadding(absl::string_view text, si
   return padding;
 }
 
-// Reads as many dimensions' padding as stand at *at with `x` between them, and goes behind the last. Empty: none.
+// Reads the padding of all dimensions at *at, with `x` between them, and moves *at to the end. Empty: none.
 std::vector<DimensionPadding> ParsePaddings(absl::string_view text, size_t* at) {
   std::vector<DimensionPadding> paddings;
   for (size_t begin = *at;; begin = *at + 1) {
@@ -224,7 +224,7 @@ class WindowParser {
     return true;
   }
 
-  // Alone, a number may be unsigned; it wraps.
+  // A single number may be unsigned; it wraps.
   bool ParseOneSize(absl::string_view number, size_t end, std::vector<int64_t>* sizes) {
     int64_t value = 0;
     if (uint64_t magnitude = 0; absl::SimpleAtoi(number, &magnitude)) {
@@ -338,7 +338,7 @@ std::optional<Labels> ParseLabels(absl::string_view text, absl::string_view lett
     if (text[i] == letters[0]) labels.first = dimension;
     if (text[i] == letters[1]) labels.second = dimension;
     if (!absl::ascii_isdigit(text[i])) continue;
-    // XLA compares with the number of labels, and so dies of `b1f`; nobody can mean that.
+    // XLA compares with the number of labels, and so dies for `b1f`, which has no meaning.
     if (text[i] - '0' >= labels.spatial.size()) {
       return Fail(absl::StrCat("expects [0-", text.size() - 1, letters, "?] in ", what, " dimension numbers"), error);
     }

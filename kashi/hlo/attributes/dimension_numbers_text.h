@@ -36,9 +36,9 @@ std::string ScatterDimensionNumbersToString(const ScatterDimensionNumbers& dnums
 
 // ---- Parsing -------------------------------------------------------------------------------------------------------
 
-// What stands between the braces of `window={…}`: fields in any order, each at most once, separated by space or
-// comments or nothing. Sizes decide the number of dimensions; the others have as many or are absent, but rhs_reversal
-// may have any number. Values are not judged.
+// The text between the braces of `window={…}`: fields in any order, each at most once, separated by space or comments
+// or nothing. `size` gives the number of dimensions; other fields have the same number or are absent, but rhs_reversal
+// may have any number. Values are not checked.
 std::optional<Window> ParseWindow(absl::string_view text, std::string* error);
 
 // The whole text must be the padding: no space.

@@ -231,7 +231,7 @@ class ResultAccuracyParser {
       return std::nullopt;
     }
     if (!Expect(Token::Kind::kRightBrace, "expected '}' to end result_accuracy") ||
-        !Expect(Token::Kind::kEnd, "unexpected text behind result_accuracy")) {
+        !Expect(Token::Kind::kEnd, "unexpected text after result_accuracy")) {
       return std::nullopt;
     }
     return accuracy;

@@ -77,8 +77,8 @@ std::string ResultAccuracyToleranceToString(const ResultAccuracy::Tolerance& tol
 // The value of `result_accuracy=`: "{mode=highest}" or "{tolerance={atol=1e-05,rtol=0,ulps=3}}".
 std::string ResultAccuracyAttributeToString(const ResultAccuracy& accuracy);
 
-// Reads such a value, braces included; a tolerance may name any of the three, in any order. nullopt: *error says why.
-// Judges the text only: see IsValidResultAccuracy.
+// Reads such a value with its braces; a tolerance may name any of the three, in any order. nullopt: *error has the
+// reason. Judges the text only: see IsValidResultAccuracy.
 std::optional<ResultAccuracy> ParseResultAccuracy(absl::string_view text, std::string* error);
 
 // No part of a tolerance is negative or NaN. An instruction whose accuracy is not valid aborts XLA.

@@ -122,7 +122,7 @@ TEST(ResultAccuracyTest, Errors) {
   EXPECT_EQ(Reread("{mode=highest,}"), "error: expected '}' to end result_accuracy");
   EXPECT_EQ(Reread("{mode=highest"), "error: expected '}' to end result_accuracy");
   EXPECT_EQ(Reread("{mode=highest,tolerance={ulps=1}}"), "error: expected '}' to end result_accuracy");
-  EXPECT_EQ(Reread("{mode=highest}}"), "error: unexpected text behind result_accuracy");
+  EXPECT_EQ(Reread("{mode=highest}}"), "error: unexpected text after result_accuracy");
   EXPECT_EQ(Reread("{tolerance=3}"), "error: expected '{' to start result precision list");
   EXPECT_EQ(Reread("{tolerance={foo=1}}"), "error: invalid attribute name: foo");
   EXPECT_EQ(Reread("{tolerance={atol=1,}}"), "error: expects string for result_accuracy spec");

@@ -12,7 +12,7 @@ namespace kashi {
 
 enum class FusionKind : uint8_t { kLoop, kInput, kOutput, kCustom };
 
-// "kLoop"; "" for a number that is no FusionKind.
+// "kLoop"; "" for a number that is not a FusionKind.
 constexpr absl::string_view ToString(FusionKind kind) {
   switch (kind) {
     case FusionKind::kLoop:

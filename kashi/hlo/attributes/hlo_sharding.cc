@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
-// Subgroups stand in the order of their types' numbers, but replicated ones last.
+// Subgroups are in the order of their types' numbers, but replicated ones are last.
 int SubgroupOrder(OpSharding::Type type) {
   return type == OpSharding::REPLICATED ? std::numeric_limits<int>::max() : static_cast<int>(type);
 }
@@ -131,7 +131,7 @@ absl::StatusOr<HloSharding> HloSharding::TrySubgroup(const TileAssignment& tile,
     if (types[0] == OpSharding::UNREDUCED) return Unreduced(metadata);
   }
 
-  // Dimensions of more than one device, by type; those of size 1 go behind all others, and out.
+  // Dimensions of more than one device, by type. Dimensions of size 1 go to the end and are removed.
   std::vector<int> subgroup_dims, ones;
   for (int dim = static_cast<int>(data_rank); dim < tile.num_dimensions(); ++dim) {
     (tile.dim(dim) == 1 ? ones : subgroup_dims).push_back(dim);
@@ -191,7 +191,7 @@ absl::StatusOr<HloSharding> HloSharding::V3ToV2Sharding(const NamedSharding& nam
 }
 
 HloSharding::Rep* HloSharding::MutableRep() {
-  // A sole owner may write: nobody else can get at what only this value points to.
+  // A unique owner may write, because no other value points to the data.
   if (rep_.use_count() != 1 || rep_->unnamed.has_value()) rep_ = std::make_shared<Rep>(*rep_);
   return const_cast<Rep*>(rep_.get());
 }

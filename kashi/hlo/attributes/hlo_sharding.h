@@ -107,7 +107,7 @@ class HloSharding {
   static int64_t RequiredLeaves(const Shape& shape);
 
   explicit HloSharding(NamedSharding named);
-  // What a named sharding says, without names. An error if its mesh is not consistent.
+  // The sharding without names that is equal to a named sharding. An error if its mesh is not consistent.
   static absl::StatusOr<HloSharding> V3ToV2Sharding(const NamedSharding& named);
 
   // Not for nested tuples.
@@ -202,7 +202,7 @@ class HloSharding {
   absl::StatusOr<ShapeTree<HloSharding>> AsShapeTree(const Shape& shape) const;
   ShapeTree<HloSharding> GetAsShapeTree(const Shape& shape) const;
 
-  // Whether it may stand on such a shape: ranks, numbers of leaves, and device numbers, which must be below
+  // Checks that a shape may have this sharding: ranks, numbers of leaves, and device numbers, which must be below
   // num_devices and unique. Without num_devices their size is not checked.
   absl::Status Validate(const Shape& shape, std::optional<int64_t> num_devices = std::nullopt) const;
 
@@ -211,7 +211,7 @@ class HloSharding {
   HloSharding WithMetadata(MetadataSpan metadata, bool overwrite) const;  // of tuples: of all elements
   HloSharding WithoutMetadata() const;
 
-  // Without metadata; named shardings equal what they say.
+  // Ignores metadata; a named sharding is equal to the same sharding without names.
   friend bool operator==(const HloSharding& a, const HloSharding& b);
   friend bool operator!=(const HloSharding& a, const HloSharding& b) { return !(a == b); }
   friend std::ostream& operator<<(std::ostream& out, const HloSharding& sharding) { return out << sharding.ToString(); }
@@ -235,7 +235,7 @@ class HloSharding {
 
   // This sharding's own copy, to write to.
   Rep* MutableRep();
-  // A leaf that is no named sharding: *this, or V3ToV2Sharding of it, which is worked out once.
+  // A leaf that is not a named sharding: *this, or its V3ToV2Sharding, which is computed once.
   const absl::StatusOr<HloSharding>& TryUnnamed() const;
   const HloSharding& Unnamed() const;  // Unknown() on an error: texts may have such meshes
   template <typename Predicate>

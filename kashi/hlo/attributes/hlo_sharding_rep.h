@@ -24,7 +24,7 @@ inline constexpr int64_t kMaxListedDevices = int64_t{1} << 20;
 struct HloSharding::Rep {
   Rep() = default;
   explicit Rep(Kind kind) : kind(kind) {}
-  Rep(const Rep& other)  // but for what is worked out on demand
+  Rep(const Rep& other)  // except for data that is computed on demand
       : kind(other.kind),
         replicate_on_last_tile_dim(other.replicate_on_last_tile_dim),
         tile(other.tile),

@@ -20,7 +20,7 @@ namespace {
 
 using Kind = internal::Token::Kind;
 
-// Dimensions of one tile assignment. No array has so many; canonicalising may take a time that grows with their square.
+// The most dimensions of one tile assignment. No array has more; the time to canonicalise may be quadratic in them.
 constexpr size_t kMaxTileRank = 1024;
 constexpr absl::string_view kIotaReshapeDims = "sharding iota_reshape_dims";
 
@@ -51,7 +51,7 @@ bool ReadTileDims(TokenReader* reader, absl::string_view what, std::vector<int64
   return reader->Expect(Kind::kRightSquare, absl::StrCat("to end ", what));
 }
 
-// T(perm), which stands if there are two dimensions or more, and cannot else.
+// T(perm), which is required for two or more dimensions, and not allowed otherwise.
 bool ReadTransposition(TokenReader* reader, size_t rank, std::vector<int>* perm) {
   if (rank == 1) {
     perm->push_back(0);
@@ -75,7 +75,7 @@ bool ReadTransposition(TokenReader* reader, size_t rank, std::vector<int>* perm)
   return reader->Expect(Kind::kRightParen, "to end sharding devices iota_transpose_perm");
 }
 
-// (ids) or ([reshape]T(perm)) behind `device_ids=`.
+// (ids) or ([reshape]T(perm)) after `device_ids=`.
 std::optional<TileAssignment> ReadDeviceIds(TokenReader* reader, absl::Span<const int64_t> sizes) {
   const size_t begin = reader->lexer().token().begin;
   const auto fail = [&](absl::string_view message) {
@@ -188,7 +188,7 @@ class LeafReader {
   std::vector<OpMetadata> metadata_;
 };
 
-// Reads what stands behind the mesh in a named leaf.
+// Reads the text after the mesh in a named leaf.
 class NamedReader {
  public:
   NamedReader(TokenReader* reader, Mesh mesh) : reader_(*reader), mesh_(std::move(mesh)) {}
@@ -375,7 +375,7 @@ bool NamedReader::ReadShortForm() {
   } else {
     return reader_.ErrorExpected("replicated, manual, unreduced or `[`");
   }
-  if (mesh_.num_axes() == 0) return reader_.Error(word.begin, word.end, "the mesh has no axes to be so");
+  if (mesh_.num_axes() == 0) return reader_.Error(word.begin, word.end, "this needs a mesh with axes");
   return ReadMaximal();
 }
 
@@ -434,7 +434,7 @@ std::optional<Mesh> ReadMesh(TokenReader* reader) {
     return std::nullopt;
   }
   Mesh mesh(names, sizes);
-  // XLA takes a comma behind a mesh that has axes, and any attribute's name behind that.
+  // XLA accepts a comma after a mesh that has axes, and any attribute name after that.
   if (!names.empty() && reader->Match(Kind::kComma) && reader->kind() == Kind::kAttributeName) {
     const bool has_device_ids = reader->AtAttribute("device_ids");
     reader->lexer().Next();
@@ -490,7 +490,7 @@ absl::StatusOr<HloSharding> ParseSharding(absl::string_view text) {
   std::vector<Diagnostic> diagnostics;
   std::optional<HloSharding> sharding = ParseShardingPrefix(&lexer, /*shape=*/nullptr, &diagnostics);
   if (sharding.has_value() && lexer.kind() != Kind::kEnd) {
-    TokenReader(&lexer, &diagnostics).ErrorHere("unexpected text behind the sharding");
+    TokenReader(&lexer, &diagnostics).ErrorHere("unexpected text after the sharding");
   }
   if (!diagnostics.empty()) return DiagnosticsToStatus({"sharding", text}, diagnostics);
   return *std::move(sharding);

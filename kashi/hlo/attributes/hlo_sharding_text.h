@@ -12,9 +12,9 @@
 //   mesh     = "mesh" "[" [ STRING "=" INT { "," STRING "=" INT } ] "]" [ "," "device_ids=" "(" ids ")" ]
 //   dim      = "{" [ axis { "," axis } ] ["," "?"] "}"     axis = STRING [ ":" "(" INT ")" INT ]
 //
-// As in XLA a leaf's parts may stand in any order and more than once, and few combinations are refused. What ends XLA's
-// process is an error here. More device ids than tiles are one too (XLA writes past the end of its array), and so are
-// texts of a few bytes that claim a list of more than kMaxClaimedDevices.
+// As in XLA, the parts of a leaf may be in any order and occur several times, and few combinations are rejected. Text
+// that ends XLA's process is an error here. More device ids than tiles are one too (XLA writes past the end of its
+// array), and so are texts of a few bytes that claim a list of more than kMaxClaimedDevices.
 #ifndef KASHI_HLO_ATTRIBUTES_HLO_SHARDING_TEXT_H_
 #define KASHI_HLO_ATTRIBUTES_HLO_SHARDING_TEXT_H_
 
@@ -37,13 +37,13 @@ namespace kashi {
 constexpr int64_t kMaxMissingDevices = 256;
 constexpr int64_t kMaxClaimedDevices = 16384;
 
-// Begins at the lexer's present token, `{`, and stops behind the closing brace. `shape`: of the instruction, or null;
-// on a tuple a sharding that is none is that of every leaf. On an error: nothing, and one more entry in *diagnostics,
-// whose offsets are into the lexer's text.
+// Begins at the lexer's current token, `{`, and stops after the closing brace. `shape`: of the instruction, or null; if
+// it is a tuple, a sharding that is not a tuple applies to every leaf. On an error: returns nothing, and adds one entry
+// to *diagnostics with offsets into the lexer's text.
 std::optional<HloSharding> ParseShardingPrefix(internal::Lexer* lexer, const Shape* shape,
                                                std::vector<Diagnostic>* diagnostics);
 
-// The whole of `text`. INVALID_ARGUMENT says where and why.
+// Reads all of `text`. INVALID_ARGUMENT with the place and the reason.
 absl::StatusOr<HloSharding> ParseSharding(absl::string_view text);
 
 // ---- Parts, which replica groups have too (collective_device_list.h). -----------------------------------------------
@@ -57,11 +57,11 @@ struct DevicesText {
 };
 bool ReadDevices(internal::TokenReader* reader, DevicesText* devices);
 
-// Begins at `mesh` or `maximal_mesh`. Takes a comma behind the axes of a mesh, as XLA does, but none behind device_ids.
+// Begins at `mesh` or `maximal_mesh`. As in XLA, accepts a comma after the axes of a mesh, but not after device_ids.
 std::optional<Mesh> ReadMesh(internal::TokenReader* reader);
 inline bool AtMesh(const internal::Lexer& lexer) { return lexer.AtIdent("mesh") || lexer.AtIdent("maximal_mesh"); }
 
-// {'x', 'y':(2)2}. With `is_closed` a `?` may end the list, and is told there. Appends to *axes.
+// {'x', 'y':(2)2}. With `is_closed`, a `?` may end the list, which sets *is_closed to false. Appends to *axes.
 bool ReadAxes(internal::TokenReader* reader, const Mesh& mesh, std::vector<AxisRef>* axes, bool* is_closed);
 
 }  // namespace kashi

@@ -48,7 +48,7 @@ absl::Status ValidateDeviceList(const TileAssignment& devices) {
   return absl::OkStatus();
 }
 
-// Sorts a copy: parts of one axis then stand by place, and each must begin where the one before it has ended, or later.
+// Sorts a copy: the parts of one axis are then in order, and each must begin at the end of the previous part or later.
 absl::Status ValidateNoOverlap(std::vector<AxisRef> axes, const Mesh& mesh) {
   std::sort(axes.begin(), axes.end());
   for (size_t i = 0; i + 1 < axes.size(); ++i) {
@@ -151,7 +151,7 @@ absl::StatusOr<Mesh> Mesh::FromProto(const MeshProto& proto) {
                           proto.iota_transform().transpose_perm().end());
     std::optional<IotaTileAssignment> iota =
         IotaTileAssignment::TryCreate(sizes, proto.iota_transform().reshape_dims(), perm);
-    if (!iota.has_value()) return InvalidArgument("the mesh's iota_transform has no such dimensions");
+    if (!iota.has_value()) return InvalidArgument("the dimensions of the mesh's iota_transform are invalid");
     mesh = Mesh(std::move(names), std::move(sizes), TileAssignment(*std::move(iota)));
   } else if (!proto.device_ids().empty()) {
     if (SaturatingProduct(sizes) != proto.device_ids_size()) {
@@ -182,7 +182,7 @@ absl::Status AxisRef::Validate(const Mesh& mesh) const {
   const int64_t axis_size = mesh.axis_size(mesh_axis_index_);
   const char* problem = nullptr;
   if (sub_axis_->pre_size < 1) {
-    problem = "the size before it must be 1 or more";
+    problem = "the pre_size must be 1 or more";
   } else if (sub_axis_->size < 2) {
     problem = "its size must be 2 or more";
   } else if (sub_axis_->size >= axis_size) {
@@ -233,7 +233,7 @@ absl::Status ValidateAxes(absl::Span<const AxisRef> axes, const Mesh& mesh) {
 }
 
 // Every axis is cut at the borders of its parts: axis 12 with parts (1)2 and (6)2 is seen as 2, 3, 2. The cut mesh is
-// transposed so that the pieces of each list stand together.
+// transposed so that the pieces of each list are adjacent.
 absl::StatusOr<TileAssignment> DevicesByAxes(const Mesh& mesh, absl::Span<const std::vector<AxisRef>> lists,
                                              int64_t max_devices) {
   std::vector<AxisRef> used;

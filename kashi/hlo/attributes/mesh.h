@@ -5,7 +5,7 @@
 //   mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0))        0 .. 7 laid out as [4,2], transposed
 //   mesh['x'=2], device_ids=(1,0)                      an explicit list
 //   maximal_mesh[device_id=3]                          one device
-//   'y'    'y':(2)2                                    an axis; the part of it with size 2 behind a part of size 2
+//   'y'    'y':(2)2                                    an axis; the part of it with size 2 after a part of size 2
 //   [{'x'}, {'y', ?}], replicated={…}, unreduced={…}, manual={…}
 //                                                      which axes shard each dimension; `?`: more may be added
 //
@@ -40,8 +40,8 @@ class Mesh {
       : Mesh(std::move(axis_names), std::move(axis_sizes), std::move(devices), /*is_maximal=*/false) {}
   static Mesh Maximal(int64_t device_id) { return Mesh({}, {}, TileAssignment(device_id), /*is_maximal=*/true); }
 
-  // What XLA asks of a mesh: names differ, and an explicit list of devices is a permutation of 0 .. n-1 other than 0,
-  // 1, ….
+  // XLA's rules for a mesh: names differ, and an explicit list of devices is a permutation of 0 .. n-1 other than 0, 1,
+  // ….
   absl::Status Validate() const;
 
   int64_t num_axes() const { return static_cast<int64_t>(rep_->axis_names.size()); }
@@ -57,10 +57,10 @@ class Mesh {
   void Print(Printer* printer) const;
   std::string ToString() const;
   MeshProto ToProto() const;
-  // Dies of nothing; errors are those of Validate, and lists that do not fit each other.
+  // Never dies. Errors are those of Validate, and an error if the lists do not match.
   static absl::StatusOr<Mesh> FromProto(const MeshProto& proto);
 
-  // The same sizes and devices, whatever the axes are called.
+  // The same sizes and devices; the names of axes do not count.
   bool DeviceAssignmentEquals(const Mesh& other) const {
     return axis_sizes() == other.axis_sizes() && IsMaximal() == other.IsMaximal() &&
            device_assignment() == other.device_assignment();
@@ -134,18 +134,16 @@ class AxisRef {
   std::optional<SubAxis> sub_axis_;
 };
 
-// What XLA asks of axes that stand in one list: each is valid, no two overlap, and no two neighbours could be written
-// as one.
+// XLA's rules for the axes of one list: each is valid, no two overlap, and no two neighbours could be written as one.
 absl::Status ValidateAxes(absl::Span<const AxisRef> axes, const Mesh& mesh);
 
-// The devices of `mesh` in an array with one dimension for each list of axes, and behind these one for all that is
-// left of the mesh. Axes must be valid and each at most in one list. An error if the devices would have to be listed
-// and are more than `max_devices`, or if the mesh is not consistent (a size below 1, devices that are not as many as
-// the axes say).
+// The devices of `mesh` in an array with one dimension for each list of axes, and a last dimension for the rest of the
+// mesh. Axes must be valid, and each in at most one list. An error if more than `max_devices` devices would have to be
+// listed, or if the mesh is not consistent (a size below 1, or a wrong number of devices).
 absl::StatusOr<TileAssignment> DevicesByAxes(const Mesh& mesh, absl::Span<const std::vector<AxisRef>> lists,
                                              int64_t max_devices);
 
-// How an array lies on a mesh. An axis that is nowhere mentioned is replicated.
+// The distribution of an array over a mesh. The array is replicated over axes that are not mentioned.
 class NamedSharding {
  public:
   struct DimensionSharding {

@@ -61,8 +61,8 @@ class RepeatedField : public absl::InlinedVector<T, (sizeof(T) <= 8 ? 16 / sizeo
   void RemoveLast() { this->pop_back(); }
 };
 
-// A list of records with the names that protobuf's lists have. Each record has an allocation of its own and stays where
-// it is while the list grows: a pointer from Add() or Mutable() is good until that record goes, as protobuf's is.
+// A list of records with the names that protobuf's lists have. Each record has its own allocation and does not move if
+// the list grows. As in protobuf, a pointer from Add() or Mutable() is valid until its record is removed.
 template <typename T>
 class RepeatedPtrField {
   using Pointers = std::vector<std::unique_ptr<T>>;
@@ -204,8 +204,8 @@ class RepeatedPtrField {
 namespace message_internal {
 
 // Defined in kashi/proto for every record of wire.proto (the members that call them are templates, so that only callers
-// need the definition). Reading is false for what is no such message; what is written to the
-// record by then is unspecified. The text is protobuf's, on one line or indented.
+// need the definition). Reading returns false for other bytes; the contents of the record are then unspecified. The
+// text is protobuf's, on one line or indented.
 template <typename Record>
 std::string BytesOfRecord(const Record& record);
 template <typename Record>
@@ -217,8 +217,7 @@ bool ReadRecordText(absl::string_view text, Record* record);
 
 }  // namespace message_internal
 
-// A record within a record that need not be there: nothing at all until somebody writes to it. A value: copying copies
-// it.
+// An optional record within a record: not present until it is written. A value type: a copy has its own record.
 template <typename T>
 class OptionalMessage {
  public:

@@ -62,7 +62,7 @@ class MetadataScanner {
   char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void SkipSpace() {
     while (Peek() == ' ') ++at_;
-    // The rest, comments above all, is the lexer's business. An unfinished comment begins a token that nobody wants.
+    // The lexer skips the rest, mostly comments. An unfinished comment begins an invalid token.
     const char c = Peek();
     if (c == '\n' || c == '\t' || c == '\r' || c == '/') at_ = Lexer(text_, at_).token().begin;
   }
@@ -105,7 +105,7 @@ bool MetadataScanner::ScanField() {
   size_t i = 0;
   while (i < std::size(kFields) && kFields[i].name != name) ++i;
   if (i == std::size(kFields)) {
-    return Error(begin, end, absl::StrCat("unexpected attribute \"", name, "\": metadata has no such field"));
+    return Error(begin, end, absl::StrCat("unexpected attribute \"", name, "\": metadata has no field of this name"));
   }
   if (seen_ & (1u << i)) return Error(begin, end, absl::StrCat("a second ", name, " in one metadata"));
   seen_ |= 1u << i;
@@ -130,7 +130,7 @@ bool MetadataScanner::ScanString(std::string* value) {
   const size_t begin = at_ + 1;
   bool escaped = false;
   size_t end = text_.find(quote, begin);
-  // A quote behind a backslash does not end the string; what is before it cannot either.
+  // A quote after a backslash does not end the string, so scan again from the beginning.
   if (end != absl::string_view::npos && std::memchr(text_.data() + begin, '\\', end - begin) != nullptr) {
     escaped = true;
     end = begin;
@@ -141,7 +141,7 @@ bool MetadataScanner::ScanString(std::string* value) {
   if (!escaped) {
     value->assign(inside.data(), inside.size());
   } else if (!CUnescapeTo(inside, value)) {
-    return Error(at_, end + 1, "a string with an escape that is none of C's");
+    return Error(at_, end + 1, "a string with an escape sequence that C does not have");
   }
   at_ = end + 1;
   return true;

@@ -16,9 +16,9 @@
 
 namespace kashi::internal {
 
-// Begins at the lexer's present token, which should be `{`, and stops behind its `}`. *metadata is written over. What
-// XLA refuses is one more error in *diagnostics, with offsets into the lexer's text, and false; the lexer then stays
-// where it is.
+// Begins at the lexer's current token, which should be `{`, and stops after its `}`. Overwrites *metadata. For text
+// that XLA rejects, adds one error to *diagnostics, with offsets into the lexer's text, and returns false; the lexer
+// then does not move.
 bool ParseMetadataPrefix(Lexer* lexer, OpMetadata* metadata, std::vector<Diagnostic>* diagnostics);
 
 // With the braces; fields that have their default are left out. deduplicated_name is escaped, scheduling_name is not:

@@ -1,5 +1,5 @@
-// The text of records (message.h) in tests of a build without kashi/proto, which gives it otherwise: googletest prints
-// records by it. CMake includes this in front of the tests then.
+// The text of records (message.h) in tests of a build without kashi/proto, for googletest. Otherwise kashi/proto
+// defines it. In such a build CMake includes this header before the tests.
 #ifndef KASHI_HLO_ATTRIBUTES_RECORD_TEXT_TESTING_H_
 #define KASHI_HLO_ATTRIBUTES_RECORD_TEXT_TESTING_H_
 

@@ -18,8 +18,8 @@ std::string CEscaped(absl::string_view text);
 // The same, without a copy where nothing is to be escaped.
 void AppendCEscaped(Printer* printer, absl::string_view text);
 
-// Undoes C's escapes (`\n`, `\x41`, `\101`, `\u00e9`, …) and sets *text. False where an escape is none of C's or
-// stands for no byte; *text is then unspecified.
+// Undoes C's escapes (`\n`, `\x41`, `\101`, `\u00e9`, …) and sets *text. Returns false for an escape that C does not
+// have, or that is not a byte; *text is then unspecified.
 bool CUnescapeTo(absl::string_view escaped, std::string* text);
 
 }  // namespace kashi::internal

@@ -14,8 +14,8 @@ namespace {
 
 using Permutation = IotaTileAssignment::Permutation;
 
-// Drops the dimensions of size 1. `perm` may be no permutation at all; entries that would then be missing keep what
-// stood there, as in XLA.
+// Drops the dimensions of size 1. `perm` may not be a permutation; as in XLA, missing entries then keep their old
+// values.
 void DropOnes(DimensionVector* dims, Permutation* perm) {
   Permutation new_place(dims->size());
   int kept = 0;
@@ -77,8 +77,8 @@ struct Piece {
   int64_t size;
 };
 
-// The iota form with the pieces as its dimensions, transposed to `order`. They cover every dimension of reshape_dims,
-// and those of one dimension stand in `pieces` major to minor.
+// The iota form with the pieces as its dimensions, transposed to `order`. They cover every dimension of reshape_dims;
+// the pieces of one dimension are in `pieces` from major to minor.
 std::optional<IotaTileAssignment> FromPieces(absl::Span<const int64_t> dims, absl::Span<const Piece> pieces,
                                              absl::Span<const int> order) {
   std::vector<int> by_dim(pieces.size());
@@ -349,7 +349,7 @@ const std::shared_ptr<const Array<int64_t>>& TileAssignment::shared_array() cons
 absl::StatusOr<TileAssignment> TileAssignment::ToExplicit(int64_t max_devices) const {
   if (!rep_->iota.has_value()) return *this;
   if (!rep_->iota->IsConsistent()) {
-    return InvalidArgumentStrCat(rep_->iota->ToString(), " is no list of devices: its numbers of devices differ");
+    return InvalidArgumentStrCat(rep_->iota->ToString(), " is not a list of devices: its groups differ in size");
   }
   if (num_elements() > max_devices) {
     return ResourceExhausted("%s would be a list of more than %d devices", rep_->iota->ToString(), max_devices);

@@ -32,8 +32,8 @@ namespace kashi {
 // The product, capped at the largest int64_t: of sizes that a text merely claims.
 int64_t SaturatingProduct(absl::Span<const int64_t> sizes);
 
-// Device numbers 0, 1, … reshaped to reshape_dims, transposed by transpose_perm, and reshaped to dims. Texts may hold
-// what is none of these (`[2,2]<=[8]`, `T(0,0)`, negative sizes): such values can be kept, compared and printed too.
+// Device numbers 0, 1, … reshaped to reshape_dims, transposed by transpose_perm, and reshaped to dims. Texts may have
+// invalid values (`[2,2]<=[8]`, `T(0,0)`, negative sizes), which can be stored, compared and printed too.
 class IotaTileAssignment {
  public:
   using Permutation = absl::InlinedVector<int, 6>;
@@ -59,9 +59,9 @@ class IotaTileAssignment {
 
   int64_t value_at(absl::Span<const int64_t> index) const;
   int64_t ValueAtLinearIndex(int64_t index) const;
-  // The same values for other dims, whose product the caller knows to be the same.
+  // The same values with new dims. Pre: equal products.
   IotaTileAssignment WithDims(absl::Span<const int64_t> dims) const;
-  // The assignment with dimension perm[i] in place i; nothing if the iota form cannot say it.
+  // The assignment with dimension perm[i] at position i; nothing if the iota form cannot represent it.
   std::optional<IotaTileAssignment> Transpose(absl::Span<const int> perm) const;
   // The assignment in which the devices of each row of the last dimension are in rising order; nothing as above.
   std::optional<IotaTileAssignment> SortRows() const;
@@ -123,7 +123,7 @@ class TileAssignment {
 
   // The number of elements must stay the same.
   TileAssignment Reshape(absl::Span<const int64_t> dims) const;
-  // Dimension perm[i] comes to place i. Stays in iota form where that can say it. An error is ToExplicit's.
+  // Moves dimension perm[i] to position i. Keeps the iota form if possible. Errors are those of ToExplicit.
   absl::StatusOr<TileAssignment> TryTranspose(absl::Span<const int> perm, int64_t max_devices) const;
   TileAssignment Transpose(absl::Span<const int> perm) const;  // dies on an error
   // Each row of the last dimension in rising order; likewise.

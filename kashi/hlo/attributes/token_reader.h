@@ -18,8 +18,8 @@
 
 namespace kashi::internal {
 
-// Borrows the lexer and the list of diagnostics. The readers return false after one error is recorded; nothing is read
-// behind an error.
+// Borrows the lexer and the list of diagnostics. The readers record one error and return false; they read nothing after
+// an error.
 class TokenReader {
  public:
   TokenReader(Lexer* lexer, std::vector<Diagnostic>* diagnostics) : lexer_(*lexer), diagnostics_(*diagnostics) {}
@@ -57,7 +57,7 @@ class TokenReader {
   bool Expect(Token::Kind kind, absl::string_view where) {
     return Match(kind) || ErrorExpected(absl::StrCat(TokenKindName(kind), " ", where));
   }
-  // An `=` that stands alone: behind a string, as in 'x'=2.
+  // A separate `=`: after a string, as in 'x'=2.
   bool ExpectEqualSign(absl::string_view where) {
     if (lexer_.token_text() != "=") return ErrorExpected(absl::StrCat("`=` ", where));
     lexer_.Next();
@@ -73,7 +73,7 @@ class TokenReader {
   bool ReadString(std::string* text) {
     if (kind() != Token::Kind::kString) return ErrorGot("expects string");
     std::optional<std::string> read = UnescapeString(lexer_.token_text());
-    if (!read.has_value()) return ErrorHere("a string with an escape that is none of C's");
+    if (!read.has_value()) return ErrorHere("a string with an escape sequence that C does not have");
     *text = *std::move(read);
     lexer_.Next();
     return true;

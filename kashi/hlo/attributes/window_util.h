@@ -30,7 +30,7 @@ PaddingConfig MakeSymmetricPadding(absl::Span<const int64_t> sizes);
 //   size=3x3 stride=2x2 pad=1_1x0_0 lhs_dilate=2x1 rhs_dilate=1x2 rhs_reversal=1x0
 void Print(Printer* printer, const Window& window);
 std::string ToString(const Window& window);
-// One dimension, for people: "(size=3,stride=2,padding_low=1)".
+// One dimension in readable form: "(size=3,stride=2,padding_low=1)".
 std::string ToString(const WindowDimension& dimension);
 
 // Of any dimension.

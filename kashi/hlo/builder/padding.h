@@ -1,4 +1,4 @@
-// How an image is padded before windows slide over it, for those who say "same" or "valid" instead of numbers.
+// The padding of an image before windows slide over it, given as "same" or "valid" instead of numbers.
 #ifndef KASHI_HLO_BUILDER_PADDING_H_
 #define KASHI_HLO_BUILDER_PADDING_H_
 

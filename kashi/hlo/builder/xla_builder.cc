@@ -12,7 +12,7 @@
 
 namespace kashi {
 
-// The last first: an instruction that nobody uses any more goes at once.
+// From the last to the first, so that each instruction has no users when it is destroyed.
 XlaBuilder::~XlaBuilder() {
   while (!instructions_.empty()) instructions_.pop_back();
 }

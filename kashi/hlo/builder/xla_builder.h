@@ -110,9 +110,9 @@ XlaOp ConstantR4FromArray4DWithLayout(XlaBuilder* builder, const Array4D<NativeT
 }
 
 // ---- Element-wise: xla_builder_ops.def. -----------------------------------------------------------------------------
-// Operands of binary operations need not have the same sizes (docs/spec/array-model.md 7): a scalar goes with
-// everything, a size of 1 with every size, and an array of lower rank with one of higher if broadcast_dimensions says
-// which dimension of that each of its own is.
+// Operands of binary operations need not have the same sizes (docs/spec/array-model.md 7): a scalar matches every
+// shape, a size of 1 matches every size, and an array of lower rank matches an array of higher rank if
+// broadcast_dimensions maps its dimensions to those of the other array.
 
 #define KASHI_UNARY(function, opcode) XlaOp function(XlaOp operand);
 #define KASHI_UNARY_ACCURACY(function, opcode) \
@@ -138,7 +138,7 @@ XlaOp Or(XlaOp first, XlaOp second, XlaOp third, Rest... rest) {
   return Or(first, Or(second, third, rest...));
 }
 XlaOp Conj(XlaOp operand);
-// Operands that are no scalars must have the same sizes; scalars are broadcast. Select: or on_true and on_false are
+// Operands that are not scalars must have the same sizes; scalars are broadcast. Select: or on_true and on_false are
 // tuples.
 XlaOp Select(XlaOp pred, XlaOp on_true, XlaOp on_false);
 XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max);

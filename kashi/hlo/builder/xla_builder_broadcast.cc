@@ -172,7 +172,7 @@ NodeOr XlaLowering::AddBroadcastSequence(const Shape& output_shape, Node operand
   }
   Node reshaped;
   {
-    // Of another rank than what the sharding is about.
+    // The rank differs from the rank of the sharding.
     XlaScopedShardingAssignment none(builder_, std::nullopt);
     KASHI_ASSIGN_OR_RETURN(reshaped, Add(ShapeUtil::MakeShape(shape.element_type(), kept_sizes, kept_flags),
                                          HloOpcode::kReshape, {operand}));

@@ -36,13 +36,12 @@ absl::string_view BaseName(absl::string_view name) {
   return absl::c_all_of(name.substr(dot + 1), absl::ascii_isdigit) ? name.substr(0, dot) : name;
 }
 
-// What depends on no operand alone, or on called programs (docs/spec/hlo-ops.md 0.2).
+// Operations that depend on more than their operands, or on called programs (docs/spec/hlo-ops.md 0.2).
 bool IsNeverConstant(const HloInstruction& instruction) {
   return GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kNeverConstant);
 }
 
-// The program of which `entry` is the entry. `id` is the builder's, so that the same calls always give the same
-// program.
+// The program with this entry. `id` is the builder's, so that the same calls always give the same program.
 std::shared_ptr<HloModule> MakeModule(Computations callees, std::unique_ptr<HloComputation> entry,
                                       const ProgramShape& program_shape, int64_t id) {
   auto module = std::make_shared<HloModule>(entry->name(), HloModuleConfig(program_shape, /*ignore_layouts=*/false));
@@ -97,7 +96,7 @@ absl::StatusOr<HloComputation*> XlaBuilder::EmbedCopy(const XlaComputation& comp
 
 absl::StatusOr<XlaComputationId> XlaBuilder::BuildSubComputation(std::optional<XlaOp> root,
                                                                  bool remove_dynamic_dimensions) {
-  if (parent_builder_ == nullptr) return Internal("builder %s is no sub-builder", name_);
+  if (parent_builder_ == nullptr) return Internal("builder %s is not a sub-builder", name_);
   KASHI_ASSIGN_OR_RETURN(const HloInstruction* last, root ? Find(*root) : Last());
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloComputation> computation, TakeComputation(last, remove_dynamic_dimensions));
   for (auto& callee : embedded_) {
@@ -154,7 +153,7 @@ absl::StatusOr<XlaComputation> XlaBuilder::Build(XlaComputationId entry) {
 }
 
 XlaComputation XlaBuilder::BuildAndNoteError() {
-  KASHI_CHECK(parent_builder_ != nullptr) << name_ << " is no sub-builder";
+  KASHI_CHECK(parent_builder_ != nullptr) << name_ << " is not a sub-builder";
   absl::StatusOr<XlaComputation> computation = Build();
   if (computation.ok()) return *std::move(computation);
   const absl::Status& error = computation.status();

@@ -54,7 +54,7 @@ absl::StatusOr<Shape> Constrained(const Shape& inferred, const Shape& wanted) {
   if (!LayoutUtil::HasLayout(wanted)) {
     return InvalidArgument("shape_with_layout must have the layout set: %s", ShapeUtil::HumanString(wanted));
   }
-  // A tuple of one: the operation is about the element.
+  // A tuple of one element: the operation works on the element.
   const bool is_single = wanted.IsTuple() && wanted.tuple_shapes_size() == 1 && !inferred.IsTuple();
   const Shape& shape = is_single ? wanted.tuple_shapes(0) : wanted;
   if (ShapeUtil::Compatible(shape, inferred)) return shape;
@@ -146,7 +146,7 @@ NodeOr AddPieces(XlaLowering& to, Node array, int64_t split, int64_t count) {
   return AddDynamicReshape(to, array, values, result);
 }
 
-// From the pieces one behind the other along `split` to one behind the other along `concat`.
+// From pieces that are consecutive along `split` to pieces that are consecutive along `concat`.
 NodeOr MovePieces(XlaLowering& to, Node exchanged, int64_t split, int64_t concat, int64_t count, const Shape& result) {
   const Shape& shape = exchanged->shape();
   std::vector<int64_t> permutation;

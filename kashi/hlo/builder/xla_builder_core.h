@@ -29,8 +29,8 @@ class XlaLowering;
 struct XlaBuilderFriend;
 }  // namespace internal
 
-// The computation that an operation calls: one built elsewhere, of which the builder takes a copy, or one that it has.
-// Only for arguments: it may point to the computation that it was made of.
+// The computation that an operation calls: a computation from elsewhere, which the builder copies, or one of the
+// builder's. Only for function arguments, because it may point to the original computation.
 class XlaComputationRef {
  public:
   XlaComputationRef(const XlaComputation& computation) : computation_(&computation) {}  // NOLINT: implicit
@@ -54,31 +54,31 @@ class XlaBuilder {
   // ---- Errors.
   absl::Status first_error() const { return first_error_; }
   absl::Status GetCurrentStatus() const { return first_error_; }
-  // Keeps the error if it is the first. Returns an invalid XlaOp of this builder. Dies of an OK status.
+  // Keeps the error if it is the first. Returns an invalid XlaOp of this builder. Dies for an OK status.
   XlaOp ReportError(const absl::Status& error);
   XlaOp ReportErrorOrReturn(const absl::StatusOr<XlaOp>& op);
   XlaOp ReportErrorOrReturn(absl::FunctionRef<absl::StatusOr<XlaOp>()> op_creator);
-  // Whether the first error ends the process, to see in a debugger where it comes from.
+  // Whether the first error ends the process, so that a debugger shows its origin.
   void set_die_immediately_on_error(bool enabled) { die_immediately_on_error_ = enabled; }
 
-  // ---- Results. All but BuildConstantSubGraph take the instructions out: the builder has none afterwards.
+  // ---- Results. All except BuildConstantSubGraph move the instructions out: the builder has none afterwards.
   // The program up to `root`, or the last operation. An error: the first, a root of another builder, parameters that
   // are not numbered 0 to n-1. With `remove_dynamic_dimensions` all sizes are their bounds.
   absl::StatusOr<XlaComputation> Build(bool remove_dynamic_dimensions = false);
   absl::StatusOr<XlaComputation> Build(XlaOp root, bool remove_dynamic_dimensions = false);
-  // The embedded computation as a program of its own. The builder keeps it.
+  // The embedded computation as a separate program. The builder keeps it.
   absl::StatusOr<XlaComputation> Build(XlaComputationId entry);
   // For sub-builders: an error goes to the parent, and the result is null.
   XlaComputation BuildAndNoteError();
   // For sub-builders: embeds the computation in the parent.
   absl::StatusOr<XlaComputationId> BuildSubComputation(std::optional<XlaOp> root = std::nullopt,
                                                        bool remove_dynamic_dimensions = false);
-  // What `root` needs and nothing else. An error unless IsConstant(root). Sizes of dynamic dimensions become their
-  // bounds, or -1.
+  // The program of `root` with only the instructions that it needs. An error unless IsConstant(root). Sizes of dynamic
+  // dimensions become their bounds, or -1.
   absl::StatusOr<XlaComputation> BuildConstantSubGraph(XlaOp root, bool dynamic_dimension_is_minus_one = false);
 
-  // A builder for a computation that operations of this one call. It may call what is embedded in this one, and then
-  // BuildSubComputation must end it. This one must outlive it.
+  // A builder for a computation that operations of this builder call. It may call computations that are embedded in
+  // this builder; then BuildSubComputation must build it. This builder must outlive it.
   std::unique_ptr<XlaBuilder> CreateSubBuilder(const std::string& computation_name);
   // Embeds a copy. An invalid id if it is null, and the error is reported.
   XlaComputationId AddSubComputation(const XlaComputation& computation);
@@ -95,7 +95,7 @@ class XlaBuilder {
   // The operation and, indented below it, what it is made of, some levels deep.
   std::string OpToString(XlaOp op) const;
 
-  // ---- What all operations from now on carry.
+  // ---- Attributes of all following operations.
   void SetOpMetadata(OpMetadata metadata) { metadata_ = std::move(metadata); }
   OpMetadata SwapOpMetadata(OpMetadata metadata) {
     std::swap(metadata_, metadata);
@@ -118,7 +118,7 @@ class XlaBuilder {
   }
   void ClearOriginalValue() { original_value_.reset(); }
   const std::optional<OriginalValue>& original_value() const { return original_value_; }
-  // Afterwards, of one operation.
+  // Attributes of one existing operation.
   absl::Status SetInstructionFrontendAttribute(XlaOp op, std::string attribute, std::string value);
   absl::Status SetInstructionSharding(XlaOp op, const std::optional<OpSharding>& sharding);
 
@@ -150,7 +150,7 @@ class XlaBuilder {
   friend class internal::XlaLowering;
   friend struct internal::XlaBuilderFriend;
 
-  // ---- Instructions: an operation's handle is its place.
+  // ---- Instructions: an operation's handle is its position.
   absl::StatusOr<HloInstruction*> Find(XlaOp op) const;
   // Takes it. The name is the opcode's, or of the metadata, unless it has one.
   absl::StatusOr<HloInstruction*> Add(std::unique_ptr<HloInstruction> instruction);
@@ -159,8 +159,8 @@ class XlaBuilder {
   absl::Status RegisterParameter(int64_t number, const std::string& name);
   absl::StatusOr<ProgramShape> ProgramShapeOf(const HloInstruction* root) const;
   absl::StatusOr<const HloInstruction*> Last() const;
-  // The operation and what it needs, by handle; an error if that is no constant. With `sizes_are_constant` sizes of
-  // dynamic dimensions are, too.
+  // The handles of the operation and of the operations that it needs; an error if one of them is not constant. With
+  // `sizes_are_constant`, sizes of dynamic dimensions are constant too.
   absl::StatusOr<std::set<int64_t>> ConstantSubGraph(const HloInstruction* root, bool sizes_are_constant) const;
 
   // ---- Embedded computations.
@@ -194,7 +194,7 @@ class XlaBuilder {
   int called_ancestor_ = 0;
   HloInstruction* last_outfeed_token_ = nullptr;
   HloInstruction* last_infeed_ = nullptr;  // of those without a token of the caller's
-  // What XlaBuilderFriend::GetInstruction has handed out, by handle (kashi/proto).
+  // The results of XlaBuilderFriend::GetInstruction, by handle (kashi/proto).
   std::map<int64_t, std::shared_ptr<HloInstructionProto>> handed_out_;
 
   OpMetadata metadata_;

@@ -191,7 +191,8 @@ XlaOp Sort(absl::Span<const XlaOp> operands, const XlaComputationRef& comparator
   return Lower(operands[0].builder(), operands, [&](XlaLowering& to, Nodes x) -> NodeOr {
     KASHI_ASSIGN_OR_RETURN(HloComputation * compare, to.Embed(comparator));
     const Shape& keys = x[0]->shape();
-    if (!keys.IsArray()) return InvalidArgument("Sort of %s, which is no array", ShapeUtil::HumanString(keys));
+    if (!keys.IsArray())
+      return InvalidArgument("the operand of sort is not an array: %s", ShapeUtil::HumanString(keys));
     const int64_t along = dimension == -1 ? keys.dimensions_size() - 1 : dimension;
     return to.AddInferred(HloInstruction::CreateSort(Inferred(), along, x, compare, is_stable));
   });

@@ -28,7 +28,7 @@ XlaOp MakeParameter(XlaBuilder* builder, int64_t number, const Shape& shape, con
     if (replicated != nullptr) {
       const int64_t leaves = ShapeUtil::GetLeafCount(shape);
       if (static_cast<int64_t>(replicated->size()) != leaves) {
-        return InvalidArgument("parameter %d has %d leaf buffers, but replication is said of %d", number, leaves,
+        return InvalidArgument("parameter %d has %d leaf buffers, but replication is given for %d", number, leaves,
                                replicated->size());
       }
       parameter->set_parameter_replicated_at_leaf_buffers(*replicated);

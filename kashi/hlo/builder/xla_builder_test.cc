@@ -70,7 +70,7 @@ TEST(XlaBuilderTest, ReportErrorOrReturn) {
   builder.ReportError(absl::InternalError("another"));
   EXPECT_EQ(builder.first_error(), absl::InternalError("mine"));
   EXPECT_DEATH(builder.ReportError(absl::OkStatus()), "");
-  EXPECT_DEATH(XlaOp().builder(), "an XlaOp that no builder made");
+  EXPECT_DEATH(XlaOp().builder(), "this XlaOp does not belong to a builder");
   XlaBuilder strict("strict");
   strict.set_die_immediately_on_error(true);
   EXPECT_DEATH(Param(&strict, 0, "f32[]") + Param(&strict, 0, "f32[]"), "already registered");

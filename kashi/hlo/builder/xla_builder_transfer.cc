@@ -25,7 +25,7 @@ absl::Status CheckLayout(const Shape& shape, absl::string_view operation) {
   return InvalidArgument("Given shape to %s must have a layout", operation);
 }
 
-// Tokens are on device 0, whatever devices the data beside them are on.
+// Tokens are on device 0, for any devices of the data beside them.
 std::optional<OpSharding> ShardingOfToken(const XlaLowering& to) {
   return to.builder()->sharding() ? std::make_optional(sharding_builder::AssignDevice(0)) : std::nullopt;
 }
@@ -102,7 +102,7 @@ XlaOp AfterAll(XlaBuilder* builder, absl::Span<const XlaOp> tokens) {
 
 XlaOp Infeed(XlaBuilder* builder, const Shape& shape, const std::string& config) {
   return Lower(builder, {}, [&](XlaLowering& to, Nodes) -> NodeOr {
-    // Infeeds run in the order in which they were asked for: each takes the token of the one before.
+    // Infeeds run in the order of their calls: each takes the token of the previous one.
     const auto token = [&] {
       XlaScopedShardingAssignment assign(to.builder(), ShardingOfToken(to));
       return to.last_infeed() == nullptr ? AddToken(to) : to.AddElement(to.last_infeed(), 1);

@@ -1,4 +1,4 @@
-// What the functions of xla_builder.h are written with: from XlaOps to instructions and back. Internal to the builder.
+// Helpers of the functions of xla_builder.h: from XlaOps to instructions and back. Internal to the builder.
 //
 //   XlaOp Rev(XlaOp operand, absl::Span<const int64_t> dimensions) {
 //     return LowerInferred({operand},
@@ -60,8 +60,8 @@ class XlaLowering {
   NodeOr AddTuple(Nodes elements) { return AddInferred(HloInstruction::CreateTuple(elements)); }
   NodeOr AddElement(Node tuple, int64_t index);
 
-  // ---- What several lowerings need (xla_builder_broadcast.cc, docs/spec/hlo-ops.md 10.2). They carry no sharding: it
-  // that of the operation for which they stand.
+  // ---- Shared by several lowerings (xla_builder_broadcast.cc, docs/spec/hlo-ops.md 10.2). These instructions have no
+  // sharding: only the operation that they belong to does.
 
   // One broadcast of a scalar to the static sizes.
   NodeOr BroadcastScalar(Node scalar, const Shape& sizes);
@@ -90,7 +90,7 @@ XlaOp Lower(std::initializer_list<XlaOp> operands, absl::FunctionRef<NodeOr(XlaL
 // The one instruction that `make` makes, with its shape inferred.
 XlaOp LowerInferred(std::initializer_list<XlaOp> operands, absl::FunctionRef<NewInstruction(Nodes operands)> make);
 
-// Before and behind a list.
+// `first`, then `second`.
 std::vector<XlaOp> Joined(absl::Span<const XlaOp> first, absl::Span<const XlaOp> second);
 
 }  // namespace kashi::internal

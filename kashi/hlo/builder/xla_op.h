@@ -12,17 +12,17 @@ namespace kashi {
 
 class XlaBuilder;
 
-// A handle, as cheap to copy as two numbers. It says nothing after its builder is gone.
+// A handle, as cheap to copy as two numbers. It must not be used after its builder is destroyed.
 class XlaOp {
  public:
   XlaOp() : handle_(-1), builder_(nullptr) {}
 
-  // Dies of an uninitialised one.
+  // Dies if uninitialised.
   XlaBuilder* builder() const {
-    KASHI_CHECK(builder_ != nullptr) << "an XlaOp that no builder made";
+    KASHI_CHECK(builder_ != nullptr) << "this XlaOp does not belong to a builder";
     return builder_;
   }
-  // False of what an operation returns that failed, and of an uninitialised one.
+  // False if the operation failed, and if uninitialised.
   bool valid() const { return handle_ >= 0; }
   bool IsUninitialized() const { return builder_ == nullptr; }
   bool IsIdenticalTo(XlaOp other) const { return handle_ == other.handle_ && builder_ == other.builder_; }

@@ -32,7 +32,7 @@ absl::InlinedVector<const Shape*, 4> OperandShapes(const HloInstruction& x, int6
   return shapes;
 }
 
-// Copies, for the functions that want them.
+// Copies, for the functions that need them.
 std::vector<Shape> OperandShapeList(const HloInstruction& x, int64_t begin) {
   std::vector<Shape> shapes;
   for (int64_t i = begin; i < x.operand_count(); ++i) shapes.push_back(OperandShape(x, i));
@@ -81,7 +81,7 @@ absl::Status CheckOperandCount(const HloInstruction& x, int64_t at_least) {
 
 ShapeOr TupleElement(const Shape& shape, int64_t i) { return I::InferGetTupleElementShape(shape, i); }
 
-// The contexts of a …-start, which stand behind the operands and the result.
+// The contexts of a …-start, which come after the operands and the result.
 std::vector<Shape> WrittenContexts(const HloInstruction& x) {
   if (!x.shape().IsTuple() || x.shape().tuple_shapes_size() <= 2) return {};
   return std::vector<Shape>(x.shape().tuple_shapes().begin() + 2, x.shape().tuple_shapes().end());
@@ -184,7 +184,7 @@ ShapeOr InferSetDimensionSize(const HloInstruction& x) {
   return I::InferSetDimensionSizeShape(OperandShape(x, 0), OperandShape(x, 1), dimension);
 }
 
-// Whoever builds a map need not list the dimensions: they are all.
+// A map may omit its dimensions: it works on all dimensions.
 ShapeOr InferMap(const HloInstruction& x) {
   const auto operands = OperandShapes(x);
   if (!Dimensions(x).empty()) return I::InferMapShape(operands, CalledShape(x, 0), Dimensions(x));
@@ -311,7 +311,7 @@ ShapeOr InferAsyncUpdate(const HloInstruction& x) {
   const HloComputation* wrapped = x.async_wrapped_computation();
   if (x.operand_count() == 1 || wrapped == nullptr) return OperandShape(x, 0);
   KASHI_ASSIGN_OR_RETURN(const Shape given, TupleElement(OperandShape(x, 0), 0));
-  if (!given.IsTuple()) return InvalidArgument("%s goes on with no asynchronous state", x.name());
+  if (!given.IsTuple()) return InvalidArgument("%s has no asynchronous state to update", x.name());
   std::vector<Shape> arguments(given.tuple_shapes().begin(), given.tuple_shapes().end());
   for (Shape& late : OperandShapeList(x, 1)) arguments.push_back(std::move(late));
   return AsyncState(x, *wrapped, arguments);
@@ -409,7 +409,7 @@ absl::Status CheckInstructionIsComplete(const HloInstruction& x) {
                            info.name, x.operand_count());
   }
   for (const HloOpcodeAttribute& entry : info.attributes) {
-    // Dimensions may be none: rules ask Dimensions for them.
+    // The list of dimensions may be empty: rules use Dimensions.
     if (entry.need != HloOpcodeAttribute::kRequired || entry.attribute == HloAttribute::dimensions) continue;
     if (!HasAttribute(x, entry.attribute)) {
       return InvalidArgument("%s needs the attribute %s.", info.name, HloAttributeName(entry.attribute));

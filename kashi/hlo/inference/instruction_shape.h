@@ -1,5 +1,5 @@
-// The shape that an instruction's operands and attributes ask for: ShapeInference for a whole instruction. The reader
-// asks it where text leaves a shape out, the builder for new instructions, the verifier to compare with the shape
+// The shape that follows from an instruction's operands and attributes: ShapeInference for a whole instruction. The
+// reader uses it if text omits a shape, the builder for new instructions, the verifier to compare with the shape
 // written.
 #ifndef KASHI_HLO_INFERENCE_INSTRUCTION_SHAPE_H_
 #define KASHI_HLO_INFERENCE_INSTRUCTION_SHAPE_H_
@@ -12,29 +12,28 @@
 
 namespace kashi::internal {
 
-// How many shapes, tuples and what is in them, one inference looks at: a third of a GiB. A few lines of text, each a
-// tuple of the one before several times over, could ask for more than any memory has.
+// The most subshapes of tuples that one inference visits: a third of a GiB. With a few lines of text, each a tuple that
+// contains the one before several times, the shapes could exceed any memory.
 inline constexpr int64_t kMaxInferredSubshapes = int64_t{1} << 20;
 
-// By the shape rule of its opcode (shape_rules.def). Of the instruction's own shape, which may be wrong, only that
-// counts which nothing else says:
+// Infers the shape by the shape rule of the opcode (shape_rules.def). The instruction's own shape may be wrong. Only
+// the parts that nothing else determines are used:
 //
 //   convert, bitcast-convert       the element type
 //   reshape, dynamic-reshape       the sizes, of dynamic-reshape the flags too
 //   dot, convolution, …            the element type, if the shape is an array; otherwise the operands decide
 //   all-gather, reduce-scatter     the number of pieces: the ratio of the written size to the operand's
-//   …-start                        the contexts behind the result
+//   …-start                        the contexts after the result
 //
 // `broadcast` is read as XLA reads it from text without a shape: `dimensions` are sizes of new major dimensions.
 //
-// Never dies for an instruction from outside: INVALID_ARGUMENT if operands, required fields or computations are
-// missing, or if operands and called computations have more than kMaxInferredSubshapes subshapes among them (an element
-// of a tuple may be asked for all the same); UNIMPLEMENTED for an opcode without a rule; otherwise ShapeInference's
-// errors.
+// Never dies for an instruction from text or protos. INVALID_ARGUMENT if operands, required fields or computations are
+// missing, or if operands and called computations together have more than kMaxInferredSubshapes subshapes (except for
+// get-tuple-element). UNIMPLEMENTED for an opcode without a rule. Otherwise ShapeInference's errors.
 absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction);
 
-// Whether there are as many operands as the opcode has; an opcode of any number has any. An async-update may bring
-// arguments besides: programs of the TPU's sparse core have such.
+// Whether the number of operands is that of the opcode; some opcodes allow any number. An async-update may have more
+// operands, its arguments, as in programs of the TPU's sparse core.
 bool HasItsOperandCount(const HloInstruction& instruction);
 
 // INVALID_ARGUMENT unless an opcode with a fixed number of operands has that many, and every required attribute is

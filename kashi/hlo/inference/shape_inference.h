@@ -1,4 +1,5 @@
-// Shape inference: what an operation makes of the shapes of its operands. Reader, builder and verifier ask here.
+// Shape inference: the shape of an operation's result from the shapes of its operands. Used by the reader, the builder
+// and the verifier.
 //
 //   InferBinaryOpShape(kAdd, f32[2,1], f32[2,3], {})       f32[2,3]{1,0}
 //   InferSliceShape(f32[10], {1}, {8}, {3})                f32[3]{0}
@@ -10,8 +11,9 @@
 // Sizes may be bounded (`<=3`) or unbounded (`?`); both flow through. Operands may have layouts or not; which results
 // keep them is said at each function, all others have the default layout.
 //
-// Cost: linear in the sizes of the shapes. The work stands by topic in shape_inference_*.cc; what they share in
-// shape_inference_internal.h. InferInstructionShape (instruction_shape.h) asks for a whole instruction.
+// Cost: linear in the sizes of the shapes. The functions are in shape_inference_*.cc by topic;
+// shape_inference_internal.h has what they share. InferInstructionShape (instruction_shape.h) infers the shape of a
+// whole instruction.
 #ifndef KASHI_HLO_INFERENCE_SHAPE_INFERENCE_H_
 #define KASHI_HLO_INFERENCE_SHAPE_INFERENCE_H_
 
@@ -57,8 +59,8 @@ class ShapeInference {
   static absl::StatusOr<Shape> InferVariadicOpShape(HloOpcode opcode, absl::Span<const Shape* const> operand_shapes);
   static absl::StatusOr<Shape> InferVariadicOpShape(HloOpcode opcode, absl::Span<const HloInstruction* const> operands);
 
-  // The shape that scalars among `shapes` are to be broadcast to: the first which is no scalar; nullopt if there is
-  // none. INTERNAL if two that are no scalars differ in their sizes.
+  // The shape that scalars among `shapes` are broadcast to: the first shape that is not a scalar; nullopt if there is
+  // none. INTERNAL if two shapes that are not scalars differ in their sizes.
   static absl::StatusOr<std::optional<Shape>> InferScalarBroadcastShape(absl::Span<const Shape> shapes);
 
   // --------------------------------------------------------------------- conversions (shape_inference_elementwise.cc)
@@ -145,7 +147,7 @@ class ShapeInference {
   // returns slices of the results and the carries. The result: the results with `dimension` back in, then the carries.
   static absl::StatusOr<Shape> InferScanShape(absl::Span<const Shape* const> arg_shapes, const ProgramShape& to_apply,
                                               int64_t dimension, int64_t num_carries);
-  // A window from lists of which all but the first may be empty, which means 1 (padding: 0, reversal: false).
+  // Makes a window from lists. All lists but the first may be empty, which means 1 (padding: 0, reversal: false).
   static absl::StatusOr<Window> InferWindowFromDimensions(
       absl::Span<const int64_t> window_dimensions, absl::Span<const int64_t> window_strides,
       absl::Span<const std::pair<int64_t, int64_t>> padding, absl::Span<const int64_t> lhs_dilation,

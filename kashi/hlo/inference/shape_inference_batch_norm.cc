@@ -55,8 +55,8 @@ absl::Status CheckSameTypeOfGrad(absl::string_view what, const Shape& shape, con
       what, TypeName(shape), TypeName(operand));
 }
 
-// The first dimension counts: inference does not ask for a vector. A scalar has none; XLA reads one nevertheless, and
-// so accepts it where the count is `?`.
+// The first dimension counts: inference does not require a vector. A scalar has no dimension, but XLA reads one anyway,
+// and so accepts a scalar if the count is `?`.
 absl::Status CheckSize(absl::string_view what, const Shape& vector, int64_t feature_count) {
   if (feature_count == Shape::kUnboundedSize) return absl::OkStatus();
   if (vector.rank() == 0) {
@@ -69,7 +69,7 @@ absl::Status CheckSize(absl::string_view what, const Shape& vector, int64_t feat
       what, what, vector.dimensions(0), feature_count);
 }
 
-// What training and inference ask of operand, offset and scale before they look at sizes.
+// The checks of operand, offset and scale in training and inference, before those of sizes.
 absl::Status CheckForward(absl::string_view op, const Shape& operand, const Shape& scale, const Shape& offset,
                           int64_t feature_index) {
   KASHI_RETURN_IF_ERROR(ExpectArray(operand, absl::StrCat("operand of batch norm ", op)));

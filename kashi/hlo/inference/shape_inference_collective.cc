@@ -35,7 +35,7 @@ bool IsDimensionOf(const Shape& shape, int64_t d) { return shape.IsArray() && 0 
 
 // The check that all-gather and reduce-scatter make of each operand.
 absl::Status CheckSharded(const Shape& operand, int64_t dimension, absl::string_view what) {
-  // XLA asks for the dimension first, and dies of tuples.
+  // XLA reads the dimension first, and dies for tuples.
   if (operand.IsArray()) {
     KASHI_RET_CHECK(dimension < operand.rank(), "dimension %d of %s", dimension, ShapeUtil::HumanString(operand));
   }
@@ -146,7 +146,7 @@ absl::StatusOr<Shape> ShapeInference::InferAllToAllShape(const Shape& shape, int
 }
 
 absl::StatusOr<Shape> ShapeInference::InferAllToAllTupleShape(absl::Span<const Shape* const> operand_shapes) {
-  KASHI_RET_CHECK(!operand_shapes.empty(), "all-to-all of nothing");
+  KASHI_RET_CHECK(!operand_shapes.empty(), "all-to-all has no operands");
   for (const Shape* operand : operand_shapes) {
     if (operand->is_unbounded_dynamic()) {
       return InvalidArgument("AllToAllTuple does not support unbounded dynamic shapes");
@@ -181,7 +181,7 @@ absl::StatusOr<Shape> ShapeInference::InferRaggedAllToAllShape(absl::Span<const 
 }
 
 absl::StatusOr<Shape> ShapeInference::InferCollectiveBroadcastShape(absl::Span<const Shape* const> operand_shapes) {
-  KASHI_RET_CHECK(!operand_shapes.empty(), "collective-broadcast of nothing");
+  KASHI_RET_CHECK(!operand_shapes.empty(), "collective-broadcast has no operands");
   KASHI_RETURN_IF_ERROR(ExpectArray(*operand_shapes[0], "operand of collective-broadcast"));
   return *operand_shapes[0];
 }

@@ -130,8 +130,8 @@ void AppendUntil(DimensionList dimensions, int64_t end, std::vector<int64_t>* li
   list->insert(list->end(), dimensions.begin(), absl::c_find(dimensions, end));
 }
 
-// The dimensions of lhs for each index of which there may be groups of their own: those that come before the ragged one
-// in the order batch, free (or contracting, if that is what is ragged).
+// The dimensions of lhs whose indices may each have their own groups: those before the ragged one in the order batch,
+// free (or contracting, if the ragged one is contracting).
 std::vector<int64_t> GroupPrefix(const Shape& lhs, const DotDimensionNumbers& dnums, int64_t ragged) {
   std::vector<int64_t> prefix;
   AppendUntil(dnums.lhs_batch_dimensions(), ragged, &prefix);
@@ -303,7 +303,7 @@ std::vector<int64_t> SizesOf(const Shape& shape, DimensionList dimensions) {
   return sizes;
 }
 
-// The sizes that are neither spatial; `?` counts as the number that stands for it.
+// The sizes that are neither spatial; `?` counts as its number.
 struct ConvolutionSizes {
   int64_t input_batch, input_features, kernel_input_features, kernel_output_features;
   ConvolutionSizes(const Shape& lhs, const Shape& rhs, const ConvolutionDimensionNumbers& dnums)

@@ -1,5 +1,5 @@
-// Element-wise operations and conversions (docs/spec/hlo-ops.md, 1), tuple and sort. How sizes fit together is
-// broadcast.h's; here stands which element types an opcode takes and gives.
+// Element-wise operations and conversions (docs/spec/hlo-ops.md, 1), tuple and sort. broadcast.h has the rules for
+// sizes; the rules for element types are here.
 #include <algorithm>
 #include <optional>
 

@@ -24,7 +24,7 @@ std::string List(IndexedDimensions dimensions) { return absl::StrJoin(dimensions
 
 bool IsSorted(IndexedDimensions dimensions) { return absl::c_is_sorted(dimensions); }
 
-// The dimensions of `indices`, and 1 behind them if the indices are scalars: index_vector_dim is then the rank.
+// The dimensions of `indices`, followed by 1 if the indices are scalars: index_vector_dim is then the rank.
 ResultDimensions ExpandedIndices(const Shape& indices, int64_t index_vector_dim) {
   ResultDimensions expanded;
   expanded.AddAllFrom(indices);

@@ -1,5 +1,5 @@
-// What the files of ShapeInference share: checks that several operations make (docs/spec/hlo-ops.md, 0.1), and the list
-// of dimensions that a result is made of. Only shape_inference_*.cc include it. ExpectArray stands in broadcast.h.
+// Helpers of the ShapeInference files: checks that several operations share (docs/spec/hlo-ops.md, 0.1), and the list
+// of dimensions of a result. Only shape_inference_*.cc include it. ExpectArray is in broadcast.h.
 #ifndef KASHI_HLO_INFERENCE_SHAPE_INFERENCE_INTERNAL_H_
 #define KASHI_HLO_INFERENCE_SHAPE_INFERENCE_INTERNAL_H_
 
@@ -23,7 +23,7 @@ inline bool IsFloatingOrComplex(const Shape& shape) {
   return ShapeUtil::ElementIsFloating(shape) || ShapeUtil::ElementIsComplex(shape);
 }
 
-// The dimensions of a result while they are put together. Sizes need not be valid before Make.
+// Collects the dimensions of a result. Sizes need not be valid before Make.
 class ResultDimensions {
  public:
   void Add(int64_t size, bool is_dynamic = false) {
@@ -75,8 +75,8 @@ Shape MaybeTuple(absl::Span<const Shape> shapes);
 std::vector<Shape> CopyShapes(absl::Span<const Shape* const> shapes);
 std::vector<const Shape*> PointersTo(absl::Span<const Shape> shapes);
 
-// REDUCER: that `reducer` takes an accumulator and an element for each input, and returns the accumulators. Element
-// type i is that of input i; there are as many initial values.
+// REDUCER: checks that `reducer` takes an accumulator and an element for each input, and returns the accumulators.
+// Element type i is that of input i; there are as many initial values.
 absl::Status CheckReducer(const ProgramShape& reducer, absl::Span<const Shape* const> init_values,
                           absl::Span<const PrimitiveType> input_types);
 

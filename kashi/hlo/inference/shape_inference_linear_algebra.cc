@@ -19,7 +19,7 @@ absl::Status CheckComplex(const Shape& in, absl::string_view type) {
   return InvalidArgument("%s requires complex input type, found %s.", type, TypeName(in));
 }
 
-// Whatever the type, the error says FFT.
+// The error says FFT for every type.
 absl::Status CheckFftRank(const Shape& in, int64_t fft_rank) {
   if (in.rank() >= fft_rank) return absl::OkStatus();
   return InvalidArgument("FFT of rank %d requires input of at least same rank; got input of rank %d", fft_rank,

@@ -126,7 +126,7 @@ absl::StatusOr<KnownSize> Unified(const KnownSize& a, const KnownSize& b, int64_
   return result;
 }
 
-// One behind the other.
+// One after the other.
 absl::StatusOr<KnownSize> Sum(const KnownSize& a, const KnownSize& b) {
   const std::optional<int64_t> x = a.SizeOrBound(), y = b.SizeOrBound();
   if (!x.has_value() || !y.has_value()) return KnownSize();

@@ -22,7 +22,8 @@ std::string JoinedShapes(absl::Span<const Shape* const> shapes) {
 // Map
 // ---------------------------------------------------------------------------------------------------------------------
 
-// The argument whose dimensions are mapped over: all have the same, but scalars may stand among arrays of their type.
+// The argument whose dimensions are mapped over. All have the same dimensions, except scalars among arrays of their
+// type.
 absl::StatusOr<const Shape*> FullShapeOfMap(absl::Span<const Shape* const> arguments) {
   const Shape* full = arguments[0];
   // XLA dies of a single one that is no array.
@@ -155,7 +156,7 @@ absl::Status CheckSelect(const ProgramShape& select, const Shape& operand) {
 // Scan
 // ---------------------------------------------------------------------------------------------------------------------
 
-// The shape of all results of a scan of which one step's is `slice`. Bounds become sizes, as upstream has it.
+// The shape of all results of a scan, from the shape of one step's result. Bounds become sizes, as in XLA.
 absl::StatusOr<Shape> StackedShape(const Shape& slice, int64_t dimension, int64_t size) {
   KASHI_RETURN_IF_ERROR(slice.IsArray() ? absl::OkStatus() : ExpectArray(slice, "result of scan"));
   if (dimension > slice.rank()) {

@@ -1,4 +1,4 @@
-// Which dimensions of an array are in given lists; asking costs the same however long these are.
+// The set of the dimensions that are in given lists. A query takes constant time.
 #ifndef KASHI_HLO_IR_DIMENSION_SET_H_
 #define KASHI_HLO_IR_DIMENSION_SET_H_
 
@@ -12,7 +12,7 @@ namespace kashi::internal {
 
 class DimensionSet {
  public:
-  // Numbers outside [0, rank) are left out.
+  // Ignores numbers outside [0, rank).
   DimensionSet(int64_t rank, std::initializer_list<absl::Span<const int64_t>> lists) : contains_(rank, false) {
     for (absl::Span<const int64_t> list : lists) {
       for (int64_t dimension : list) {

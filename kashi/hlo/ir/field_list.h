@@ -1,5 +1,5 @@
-// The fields that one instruction has: a small list of (field, value), since no operation has more than a few of the
-// sixty that there are. Numbers, enums and truth values stand in the list itself, everything else behind a pointer.
+// The fields of one instruction: a small list of (field, value), because no operation has more than a few of the sixty
+// fields. The list holds numbers, enums and bools itself, and pointers to everything else.
 #ifndef KASHI_HLO_IR_FIELD_LIST_H_
 #define KASHI_HLO_IR_FIELD_LIST_H_
 
@@ -33,7 +33,7 @@ using HloFieldType = typename HloFieldTraits<field>::Type;
 
 absl::string_view HloFieldName(HloField field);
 
-// A value: copying copies the fields.
+// A value type: a copy has its own fields.
 class HloFieldList {
  public:
   HloFieldList() = default;
@@ -51,13 +51,13 @@ class HloFieldList {
     const Slot* slot = FindSlot(field);
     return slot ? Value<HloFieldType<field>>(*slot) : nullptr;
   }
-  // The field, or the fallback.
+  // The field, or the fallback if there is none.
   template <HloField field>
   HloFieldType<field> Get(HloFieldType<field> fallback) const {
     const auto* value = Find<field>();
     return value ? *value : std::move(fallback);
   }
-  // The field, made if it is not there.
+  // The field; makes it if there is none.
   template <HloField field>
   HloFieldType<field>* Mutable() {
     using T = HloFieldType<field>;
@@ -78,10 +78,10 @@ class HloFieldList {
   void Erase(HloField field);
   bool empty() const { return slots_.empty(); }
 
-  // Equal but for the fields of `ignored`.
+  // Equality without the fields in `ignored`.
   bool EqualExcept(const HloFieldList& other, absl::Span<const HloField> ignored) const;
   friend bool operator==(const HloFieldList& a, const HloFieldList& b) { return a.EqualExcept(b, {}); }
-  // Of all fields but the called computations.
+  // A hash of all fields except the called computations.
   size_t Hash() const;
 
  private:
@@ -123,10 +123,10 @@ class HloFieldList {
     }
     return nullptr;
   }
-  // Keeps the list in the order of the fields, so that lists compare slot by slot.
+  // Keeps the list sorted by field, so that lists can be compared slot by slot.
   Slot* Insert(HloField field, Bits bits);
 
-  // What is done to a slot without knowing its type, a row for each field.
+  // Operations on slots whose type is not known at compile time: one row per field.
   struct Operations;
   static const Operations& OperationsOf(HloField field);
   template <typename T>

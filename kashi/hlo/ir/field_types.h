@@ -43,7 +43,7 @@ struct SliceRanges {
   }
 };
 
-// What a `domain` instruction stands between.
+// The two sides of a `domain` instruction.
 struct DomainShardings {
   HloSharding entry;
   HloSharding exit;
@@ -57,7 +57,7 @@ struct DomainShardings {
   }
 };
 
-// A literal that instructions and their clones share; nobody changes it.
+// An immutable literal that instructions and their clones share.
 class SharedLiteral {
  public:
   SharedLiteral() = default;
@@ -67,7 +67,7 @@ class SharedLiteral {
   const Literal* operator->() const { return literal_.get(); }
   explicit operator bool() const { return literal_ != nullptr; }
 
-  // A literal in place of one whose elements a printer left out: `constant({...})` (elided_constant.h).
+  // A literal in place of one whose elements a printer omitted: `constant({...})` (elided_constant.h).
   static SharedLiteral Elided(Literal stand_in) {
     SharedLiteral literal(std::move(stand_in));
     literal.is_elided_ = true;
@@ -80,7 +80,7 @@ class SharedLiteral {
     if (a.literal_ == b.literal_) return true;
     return a.literal_ && b.literal_ && a.literal_->Equal(*b.literal_, /*layout_sensitive=*/true);
   }
-  // Of a large literal only the beginning.
+  // Only the first elements of a large literal.
   template <typename H>
   friend H AbslHashValue(H h, const SharedLiteral& literal) {
     if (!literal.literal_) return H::combine(std::move(h), 0);

@@ -1,8 +1,8 @@
 // XLA's names for operations with accessors of their own (docs/spec/xla-api.md 22.3).
 //
-// In XLA each of them is a class derived from HloInstruction, and Cast<HloGatherInstruction>(x) leads to its accessors.
-// Here there is one class: every accessor is HloInstruction's, and the names below stand for *kinds* of instructions.
-// They have XLA's ClassOf, Cast<> and DynCast<> check the kind, and what comes back is a pointer to the HloInstruction:
+// In XLA each name is a class derived from HloInstruction, and Cast<HloGatherInstruction>(x) gives access to its
+// accessors. Here there is one class, HloInstruction, which has all accessors. The names below are *kinds* of
+// instructions with XLA's ClassOf. Cast<> and DynCast<> check the kind and return a pointer to the HloInstruction:
 //
 //   const HloInstruction* gather = DynCast<HloGatherInstruction>(x);   // null unless x is a gather
 //   Cast<HloIotaInstruction>(x)->iota_dimension()                      // dies unless x is an iota
@@ -21,7 +21,7 @@
 
 namespace kashi {
 
-// A kind that is these opcodes.
+// The kind of instructions with one of these opcodes.
 template <HloOpcode... opcodes>
 struct HloInstructionKind {
   static bool ClassOf(const HloInstruction* instruction) { return ((instruction->opcode() == opcodes) || ...); }
@@ -137,7 +137,7 @@ struct HloScatterInstruction : HloInstructionKind<HloOpcode::kScatter> {
   }
 };
 
-// Dies on null and on an instruction of another kind.
+// Dies for null and for an instruction of a different kind.
 template <typename Kind>
 const HloInstruction* Cast(const HloInstruction* instruction) {
   KASHI_CHECK(instruction != nullptr);
@@ -150,7 +150,7 @@ HloInstruction* Cast(HloInstruction* instruction) {
   return instruction;
 }
 
-// Null for an instruction of another kind; dies on null.
+// Null for an instruction of a different kind; dies for null.
 template <typename Kind>
 const HloInstruction* DynCast(const HloInstruction* instruction) {
   KASHI_CHECK(instruction != nullptr);

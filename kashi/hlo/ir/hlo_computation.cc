@@ -15,7 +15,7 @@ using internal::Arena;
 
 // ---- Building ------------------------------------------------------------------------------------------------------
 
-// The last first: an instruction that nobody uses any more goes at once.
+// From the last to the first, so that each instruction has no users when it is destroyed.
 HloComputation::Builder::~Builder() {
   while (!instructions_.empty()) instructions_.pop_back();
 }
@@ -197,7 +197,7 @@ absl::Status HloComputation::RemoveInstruction(HloInstruction* instruction) {
   return absl::OkStatus();
 }
 
-// A fusion's parameters close up; the fusion's operands are its owner's business.
+// The parameters of a fusion are renumbered; the caller must update the operands of the fusion.
 void HloComputation::RenumberParameters() {
   parameters_.clear();
   std::vector<HloInstruction*> left;
@@ -217,7 +217,7 @@ absl::Status HloComputation::RemoveInstructionAndUnusedOperands(HloInstruction* 
   KASHI_RETURN_IF_ERROR(CheckRemovable(instruction));
   absl::flat_hash_set<const HloInstruction*> dead;
   std::vector<HloInstruction*> unseen = {instruction};
-  // An operand whose users are all dead is dead, too; each user asks it once.
+  // An operand whose users are all dead is dead too; it is checked once per user.
   absl::flat_hash_map<const HloInstruction*, int64_t> dead_users;
   while (!unseen.empty()) {
     HloInstruction* const next = unseen.back();

@@ -1,4 +1,4 @@
-// HloComputation: a function of the program, a graph of instructions of which one is the result.
+// HloComputation: a function of the program. It is a graph of instructions; the root is its result.
 #ifndef KASHI_HLO_IR_HLO_COMPUTATION_H_
 #define KASHI_HLO_IR_HLO_COMPUTATION_H_
 
@@ -26,12 +26,12 @@ namespace kashi {
 
 class HloComputationProto;
 
-// Instructions by the instruction that they are a copy of.
+// From original instructions to their copies.
 using HloInstructionMap = absl::flat_hash_map<const HloInstruction*, HloInstruction*>;
 using HloComputationMap = absl::flat_hash_map<const HloComputation*, HloComputation*>;
 
-// The instructions of a computation. Those that were removed meanwhile are skipped, so instructions may be removed
-// while somebody walks through them; adding one ends all walks.
+// The instructions of a computation. Iterators skip removed instructions, so a loop may remove instructions. Adding an
+// instruction invalidates iterators.
 class HloInstructionRange {
  public:
   class Iterator {
@@ -90,7 +90,7 @@ class HloInstructionRange {
 
 class HloComputation {
  public:
-  // Collects instructions; Build makes the computation of them.
+  // Collects instructions; Build makes a computation from them.
   class Builder {
    public:
     explicit Builder(absl::string_view name) : name_(name) {}
@@ -103,8 +103,8 @@ class HloComputation {
     // An error if the number is taken.
     absl::StatusOr<HloInstruction*> AddParameter(std::unique_ptr<HloInstruction> parameter);
     HloInstruction* last_added_instruction() const { return last_added_; }
-    // The root is the last instruction if none is named. Dies when there is no instruction, when the root is none of
-    // them, or when the parameters are not numbered 0 to n-1.
+    // The root is the last instruction if none is given. Dies if there is no instruction, if the root is not one of
+    // them, or if the parameters are not numbered 0 to n-1.
     std::unique_ptr<HloComputation> Build(HloInstruction* root_instruction = nullptr);
 
    private:
@@ -114,7 +114,7 @@ class HloComputation {
     std::vector<std::unique_ptr<HloInstruction>> instructions_;
   };
 
-  // An empty computation, for those that fill it step by step: reader, protos, builder, clone. SetRoot must follow.
+  // An empty computation, which the reader, protos, the builder and clones fill step by step. SetRoot must follow.
   explicit HloComputation(absl::string_view name) : name_(name) {}
   ~HloComputation();
   HloComputation(const HloComputation&) = delete;
@@ -142,32 +142,35 @@ class HloComputation {
   const std::vector<HloInstruction*>& parameter_instructions() const { return parameters_; }
   HloInstruction* GetInstructionWithName(absl::string_view name) const;  // null if there is none
 
-  // Takes the instruction. It gets a name and an id that the module does not have yet. Dies for a parameter.
+  // Takes the instruction, and gives it a name and an id that are unique in the module. Dies for a parameter.
   HloInstruction* AddInstruction(std::unique_ptr<HloInstruction> instruction, absl::string_view new_name = "");
-  // The next parameter; dies if its number is another, or in the entry computation, whose callers are not told.
+  // Adds the next parameter. Dies if its number is not the next one. Dies in the entry computation, because its callers
+  // are outside of the module.
   HloInstruction* AddParameter(std::unique_ptr<HloInstruction> parameter);
-  // The same with memory from the module's arena: what reader, proto reader and clone use. Any opcode; a parameter is
-  // entered by its number when FinishParameters is called. The name is borrowed, from the same arena.
+  // The same with memory from the module's arena; for the readers of text and protos, and for clones. Takes any opcode;
+  // FinishParameters registers parameters by their number. The name is borrowed from the same arena.
   HloInstruction* AddInArena(internal::Arena* arena, HloOpcode opcode, SharedShape shape,
                              absl::Span<HloInstruction* const> operands, HloFieldList fields, absl::string_view name);
   // Orders the parameters by their number. An error unless they are 0 to n-1, each once.
   absl::Status FinishParameters();
 
-  // An error if it has users, is the root or has control dependencies. Frees it.
+  // Frees the instruction. An error if it has users, is the root or has control dependencies.
   absl::Status RemoveInstruction(HloInstruction* instruction);
-  // That and the operands that then have no users and no side effect.
+  // Also removes the operands that then have neither users nor side effects.
   absl::Status RemoveInstructionAndUnusedOperands(HloInstruction* instruction);
-  // Every use of the old one becomes a use of the new one; the old one goes. An error if the shapes are not compatible.
+  // Replaces every use of the old instruction by the new one, and removes the old one. An error if the shapes are not
+  // compatible.
   absl::Status ReplaceInstruction(HloInstruction* old_instruction, HloInstruction* new_instruction);
   absl::Status ReplaceWithNewInstruction(HloInstruction* old_instruction, std::unique_ptr<HloInstruction> instruction);
-  // Removes several instructions at once, none of which may have a user that stays. O(all instructions).
+  // Removes several instructions at once. Their users must be among them. O(all instructions).
   void RemoveDeadInstructions(absl::FunctionRef<bool(const HloInstruction*)> is_dead);
-  // Whether RemoveInstruction may take it if nobody uses it: no parameter but a fusion's, no control dependencies.
+  // Whether RemoveInstruction can remove it once it has no users: it has no control dependencies, and is not a
+  // parameter, except of a fusion.
   bool IsSafelyRemovable(const HloInstruction* instruction) const;
-  // Closes the gaps that removed instructions have left. Local ids change.
+  // Closes the gaps of removed instructions. Local ids change.
   void Cleanup();
 
-  // XLA's way to hand a computation to an analysis: `Visit(const HloComputation&)` of that.
+  // XLA's way to pass a computation to an analysis: calls its `Visit(const HloComputation&)`.
   template <typename Visitor>
   absl::Status Accept(Visitor* visitor) const {
     return visitor->Visit(*this);
@@ -176,9 +179,9 @@ class HloComputation {
   // ---- Orders. Operands and control predecessors come before their users (docs/spec/hlo.md 1.4: also the print
   // order).
   std::vector<HloInstruction*> MakeInstructionPostOrder() const;
-  // Computations called by this one, directly or not, each once; callees first. In print order, which is XLA's, the
-  // callees of one instruction are all entered when it is met, so that of two callees the first stands before the
-  // second even if it calls it: text in that order cannot always be read again, but its bytes are XLA's.
+  // The computations that this one calls, directly or not, each once; callees first. XLA's print order enters all
+  // callees of an instruction at once. So the first of two callees comes first even if it calls the second. Text in
+  // that order has XLA's bytes, but cannot always be read again.
   std::vector<HloComputation*> MakeEmbeddedComputationsList(bool print_order = false) const;
 
   // ---- What it is.
@@ -187,17 +190,17 @@ class HloComputation {
   HloInstruction* FusionInstruction() const { return fusion_instruction_; }
   void SetFusionInstruction(HloInstruction* fusion) { fusion_instruction_ = fusion; }
   void set_is_fusion_computation(bool value) { is_fusion_computation_ = value; }
-  // The async-start that calls it; null if none does.
+  // The async-start that calls it; null if there is none.
   HloInstruction* AsyncStart() const { return async_start_; }
   void SetAsyncStart(HloInstruction* start) { async_start_ = start; }
   bool IsAsyncComputation() const { return async_start_ != nullptr; }
-  // Only parameters and a root: what the sugar `add-start(…)` can say.
+  // Whether there are only parameters and a root, so that text can use the short form `add-start(…)`.
   bool CanExpandIntoSingleInstruction() const;
   bool HasSideEffect() const;
   absl::string_view execution_thread() const { return execution_thread_; }
   void SetExecutionThread(absl::string_view thread) { execution_thread_ = std::string(thread); }
-  // The thread of this computation, of all that it calls, and of the asynchronous operations in them. What `done` holds
-  // is left alone, with all that it calls; it receives the rest.
+  // Sets the thread of this computation, of the computations that it calls, and of their asynchronous operations. Skips
+  // the computations in `done` and those that they call, and adds the others to `done`.
   void SpreadExecutionThread(absl::string_view thread, absl::flat_hash_set<const HloComputation*>* done);
   bool IsMainThread() const { return execution_thread_ == kMainExecutionThread; }
   std::vector<HloInstruction*> caller_instructions() const;  // O(instructions of the module)
@@ -207,11 +210,11 @@ class HloComputation {
   // With layouts. Names: of the parameters, with their ids unless `include_ids` is false.
   ProgramShape ComputeProgramShape(bool include_ids = true) const;
 
-  // The same graph: roots equal, and so on down to the parameters, in the called computations too.
+  // The same graph: equal roots, equal operands and so on down to the parameters, also in called computations.
   bool Equal(const HloComputation& other, bool layout_sensitive, bool ignore_channel_id_values = false,
              bool ignore_execution_thread = false) const;
   bool operator==(const HloComputation& other) const { return Equal(other, /*layout_sensitive=*/true); }
-  // Computations that are equal (==) have equal hashes, within a run of a program.
+  // Equal computations (==) have equal hashes. Hashes may differ between runs of a program.
   size_t Hash() const;
 
   // ---- Text.
@@ -221,7 +224,7 @@ class HloComputation {
   void Print(Printer* printer, const HloPrintOptions& options) const;
   void Print(Printer* printer, const HloPrintOptions& options, absl::Span<const HloInstruction* const> order) const;
 
-  // A copy in no module yet. Called computations stay the same unless the map names others.
+  // A copy without a module. It calls the same computations, unless the map replaces them.
   std::unique_ptr<HloComputation> Clone(absl::string_view suffix = "clone",
                                         const HloComputationMap* computations = nullptr,
                                         HloInstructionMap* instructions = nullptr) const;
@@ -232,19 +235,19 @@ class HloComputation {
   friend class HloModule;
   friend class HloInstruction;
 
-  // Puts a copy of all instructions into an empty computation, with memory of the arena if there is one. copies: by the
-  // local id of the original.
+  // Copies all instructions into an empty computation, with memory from the arena if there is one. `copies` is indexed
+  // by the local id of the original.
   std::vector<HloInstruction*> CopyInstructionsTo(HloComputation* to, internal::Arena* arena,
                                                   absl::FunctionRef<std::string(absl::string_view)> name_of_copy,
                                                   const HloComputationMap& computations) const;
-  // The instruction is this computation's from now on.
+  // Takes ownership of the instruction.
   HloInstruction* Take(HloInstruction* instruction);
-  // Fusion and asynchronous computations know their caller.
+  // Fusion and asynchronous computations have a pointer to their caller.
   void NoteCallees(HloInstruction* instruction);
   void ForgetCallees(const HloInstruction* instruction);
   absl::Status CheckRemovable(const HloInstruction* instruction) const;
   void Free(HloInstruction* instruction);
-  // After some of them have gone.
+  // After some parameters were removed.
   void RenumberParameters();
 
   std::string name_;

@@ -9,7 +9,7 @@
 namespace kashi {
 namespace {
 
-// Parameters stay, as callers pass them; so does what stands under a control dependency.
+// Parameters stay, because callers pass them. Instructions with control dependencies stay too.
 bool MattersByItself(const HloInstruction* instruction,
                      const absl::flat_hash_set<const HloComputation*>& with_side_effect) {
   return instruction->IsRoot() || instruction->opcode() == HloOpcode::kParameter ||

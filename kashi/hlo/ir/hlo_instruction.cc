@@ -18,7 +18,7 @@
 namespace kashi {
 namespace {
 
-// From so many users on a removal looks its user up.
+// From this number of users on, a removal looks its user up in a map.
 constexpr size_t kManyUsers = 64;
 
 template <typename List, typename T>
@@ -161,7 +161,7 @@ HloInstruction::InstructionVector HloInstruction::unique_operands() const {
 
 int64_t HloInstruction::operand_index(const HloInstruction* operand) const {
   const auto found = absl::c_find(operands_, operand);
-  KASHI_CHECK(found != operands_.end()) << operand->name() << " is no operand of " << name();
+  KASHI_CHECK(found != operands_.end()) << operand->name() << " is not an operand of " << name();
   return found - operands_.begin();
 }
 
@@ -209,7 +209,7 @@ void HloInstruction::RemoveUser(HloInstruction* user) {
   }
 }
 
-// Whether somebody is a user is asked of its operands, of which there are few.
+// Searches the operands of the user, because it has few.
 void HloInstruction::SetOperand(int64_t operand_number, HloInstruction* new_operand) {
   HloInstruction* const old_operand = operands_[operand_number];
   if (old_operand == new_operand) return;
@@ -379,8 +379,8 @@ bool HloInstruction::IsElementwise() const {
   return true;
 }
 
-// The halves of asynchronous operations, and collectives that meet other programs through a channel, cannot be left out
-// though nobody uses their results.
+// The halves of asynchronous operations, and collectives that exchange data with other programs through a channel,
+// cannot be removed, even without users.
 bool HloInstruction::HasSideEffectNoRecurse() const {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode_);
   if (info.Has(HloOpcodeFlags::kSideEffect | HloOpcodeFlags::kRandom | HloOpcodeFlags::kAsyncCollective)) return true;
@@ -445,7 +445,7 @@ void HloInstruction::CopyPropertiesTo(HloInstruction* copy) const {
   to->unknown_attributes = extras_->unknown_attributes;
 }
 
-// Whoever may still write to the shape would write to the copy's.
+// Otherwise callers with a pointer to the shape could write to the shape of the copy.
 SharedShape HloInstruction::ShapeForCopy() const {
   return shape_->may_be_written() ? SharedShape(ShapeWithText(shape())) : shape_;
 }

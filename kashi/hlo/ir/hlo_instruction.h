@@ -1,13 +1,13 @@
-// HloInstruction: one operation of a computation, with its operands, its users and what it says about itself.
+// HloInstruction: one operation of a computation, with its operands, users and attributes.
 //
-// Instructions are made by the Create… functions (hlo_instruction_factories.h), given to a computation
-// (HloComputation::AddInstruction, HloComputation::Builder), and from then on owned by it: an HloInstruction* is valid
-// as long as its computation holds the instruction. Names, shapes and metadata are shared wherever many instructions
-// have the same, so that a module takes a few hundred bytes an instruction.
+// The Create… functions (hlo_instruction_factories.h) make instructions. HloComputation::AddInstruction and
+// HloComputation::Builder give them to a computation, which then owns them: an HloInstruction* is valid while its
+// computation holds the instruction. Instructions share equal names, shapes and metadata, so a module takes a few
+// hundred bytes per instruction.
 //
-// There is one class for all opcodes. What an operation has besides operands (dimensions, window, called computations
-// …) stands in fields (fields.def); which opcode has which: ops.def. The accessors are XLA's (docs/spec/xla-api.md,
-// section 22) and die, as XLA's do, when the instruction has no such field.
+// There is one class for all opcodes. Fields (fields.def) hold what an operation has besides operands: dimensions,
+// window, called computations … ops.def lists the fields of each opcode. The accessors are XLA's (docs/spec/xla-api.md,
+// section 22). As in XLA, they die if the instruction does not have the field.
 #ifndef KASHI_HLO_IR_HLO_INSTRUCTION_H_
 #define KASHI_HLO_IR_HLO_INSTRUCTION_H_
 
@@ -43,14 +43,14 @@ class OriginalValue;
 
 std::string BackendConfigToKeep(std::string config);  // below
 
-// Where something begins in the text that its module was read from: line and column (in bytes), from 1 on. Line 0: it
-// was not read from a text.
+// The place in the text that the module was read from: line and column in bytes, both from 1. Line 0: not read from
+// text.
 struct HloTextPlace {
   uint32_t line = 0;
   uint32_t column = 0;
 };
 
-// A dependency that is no operand, and whatever else few instructions have.
+// Control dependencies, and other data that few instructions have.
 struct HloInstructionExtras {
   std::vector<HloInstruction*> control_predecessors;
   std::vector<HloInstruction*> control_successors;
@@ -59,9 +59,9 @@ struct HloInstructionExtras {
   StatisticsViz statistics_viz;
   std::shared_ptr<OriginalValue> original_value;
   std::optional<std::vector<bool>> parameter_replicated_at_leaf_buffers;
-  // Attributes of a newer XLA, as they stand in the text: name and value.
+  // Attributes of a newer XLA, as the text has them: name and value.
   std::vector<std::pair<std::string, std::string>> unknown_attributes;
-  // Where each user stands in the list of users: kept from the first removal on if there are many.
+  // The position of each user in the list of users. Kept after the first removal if there are many users.
   absl::flat_hash_map<const HloInstruction*, size_t> user_places;
 };
 
@@ -81,21 +81,21 @@ class HloInstruction : public HloInstructionFactories {
   Shape* mutable_shape() { return shape_.Mutable()->mutable_shape(); }
   const SharedShape& shared_shape() const { return shape_; }
   void set_shared_shape(SharedShape shape) { shape_ = std::move(shape); }
-  // Within a module unique; what the instruction was called may have got a number at its end.
+  // Unique within a module: adding the instruction may have appended a number.
   absl::string_view name() const { return name_; }
-  // The bytes must live as long as the instruction: those of its module's arena.
+  // The bytes must live as long as the instruction, so they are in its module's arena.
   void set_borrowed_name(absl::string_view name);
   void SetAndSanitizeName(absl::string_view name);
   const HloFieldList& fields() const { return fields_; }
   HloFieldList* mutable_fields() { return &fields_; }
 
-  // Parent's id << 32 | local id; what a proto said if it came from one; -1 before a computation takes it.
+  // Parent's id << 32 | local id, or the id from the proto that it was read from; -1 before a computation takes it.
   int64_t unique_id() const { return unique_id_; }
   void SetUniqueId(int64_t id) { unique_id_ = id; }
   static int64_t CalculateUniqueId(int32_t computation_id, int32_t local_id) {
     return static_cast<int64_t>((static_cast<uint64_t>(computation_id) << 32) | static_cast<uint32_t>(local_id));
   }
-  // Where it stands in the instructions of its computation; changes only when that is cleaned up.
+  // Its position in the instructions of its computation. Only Cleanup changes it.
   int32_t local_id() const { return local_id_; }
   HloComputation* parent() { return parent_; }
   const HloComputation* parent() const { return parent_; }
@@ -119,17 +119,17 @@ class HloInstruction : public HloInstructionFactories {
   int64_t operand_index(const HloInstruction* operand) const;
   std::vector<int64_t> OperandIndices(const HloInstruction* operand) const;
   void AppendOperand(HloInstruction* operand);
-  // Each user once, in the order of first use until one is removed.
+  // Each user once, in the order of first use. Removing a user may change the order.
   const InstructionVector& users() const { return users_; }
   int64_t user_count() const { return static_cast<int64_t>(users_.size()); }
   bool IsUserOf(const HloInstruction* instruction) const;
 
-  // An error, and nothing changed, if the shapes are not compatible (precision of floating point ignored).
+  // An error, without a change, if the shapes are not compatible (floating point precision is ignored).
   absl::Status ReplaceOperandWith(int64_t operand_number, HloInstruction* new_operand);
   absl::Status ReplaceOperandWithDifferentShape(int64_t operand_number, HloInstruction* new_operand);
   absl::Status ReplaceUseWith(HloInstruction* user, HloInstruction* new_producer);
   absl::Status ReplaceUseWith(HloInstruction* user, int operand_number, HloInstruction* new_producer);
-  // Moves the root of the computation too, if it is this.
+  // If this is the root of the computation, the new instruction becomes the root.
   absl::Status ReplaceAllUsesWith(HloInstruction* new_producer, absl::string_view trigger = "");
   absl::Status ReplaceAllUsesWithDifferentShape(HloInstruction* new_producer);
 
@@ -141,20 +141,21 @@ class HloInstruction : public HloInstructionFactories {
   const std::vector<HloInstruction*>& control_successors() const { return extras().control_successors; }
   bool HasControlDependencies() const { return !control_predecessors().empty() || !control_successors().empty(); }
 
-  // XLA's way to hand an instruction, and what it needs, to an analysis or a visitor: `Visit(const HloInstruction&, …)`
-  // of that, with further arguments as they are.
+  // XLA's way to pass an instruction to an analysis or a visitor: calls its `Visit(const HloInstruction&, …)` and
+  // forwards the other arguments.
   template <typename Visitor, typename... Options>
   absl::Status Accept(Visitor* visitor, Options... options) const {
     return visitor->Visit(*this, options...);
   }
-  // … and the instruction alone to a visitor: its `Dispatch(const HloInstruction&)`.
+  // The same for visitors that take only the instruction: calls `Dispatch(const HloInstruction&)`.
   template <typename Visitor>
   absl::Status Visit(Visitor* visitor) const {
     return visitor->Dispatch(*this);
   }
 
   // ---- Equality: opcode, shape, fields; operands and called computations as the functions say (default: the same
-  // objects). Names, metadata and what else does not change the meaning do not count; sharding only if asked.
+  // objects). Names, metadata and other data without effect on the meaning do not count. Sharding counts only on
+  // request.
   bool Identical(const HloInstruction& other,
                  const std::function<bool(const HloInstruction*, const HloInstruction*)>& eq_operands =
                      std::equal_to<const HloInstruction*>(),
@@ -162,15 +163,14 @@ class HloInstruction : public HloInstructionFactories {
                      std::equal_to<const HloComputation*>(),
                  bool layout_sensitive = true, bool sharding_sensitive = false,
                  bool ignore_channel_id_values = false) const;
-  // The same operation with the same fields, whatever the operands and the shape; called computations need only be
-  // equal.
+  // The same operation with the same fields; operands and shape do not count. Called computations must be equal (==).
   bool SameOp(const HloInstruction& other) const;
 
   // ---- Kinds.
   bool IsConstant() const { return opcode_ == HloOpcode::kConstant; }
   bool IsElementwise() const;
   static bool IsOpElementwise(HloOpcode opcode);
-  bool HasSideEffect() const;  // of its own or of a computation that it calls
+  bool HasSideEffect() const;  // its own, or one of a computation that it calls
   bool HasSideEffectNoRecurse() const;
   bool IsCustomCall(absl::string_view target) const;
   bool IsAsynchronous() const { return HloOpcodeIsAsync(opcode_); }
@@ -199,15 +199,15 @@ class HloInstruction : public HloInstructionFactories {
   int branch_count() const { return static_cast<int>(called_computations().size()); }
   HloComputation* fused_instructions_computation() const { return CalledComputation(HloOpcode::kFusion, 0); }
   HloInstruction* fused_expression_root() const;
-  // The computation that an async-start, -update or -done is about; null if there is none (a broken module).
+  // The computation that an async-start, -update or -done runs; null if there is none (a broken module).
   HloComputation* async_wrapped_computation() const;
   HloInstruction* async_wrapped_instruction() const;
   HloOpcode async_wrapped_opcode() const { return async_wrapped_instruction()->opcode(); }
   absl::string_view async_execution_thread() const;
-  // Pre: an async-start. Its computation's thread is another matter: HloComputation::SpreadExecutionThread.
+  // Pre: an async-start. Does not change the thread of its computation: see HloComputation::SpreadExecutionThread.
   void SetAsyncExecutionThread(absl::string_view thread);
   const HloInstruction* async_chain_start() const;
-  // The async-update that goes on with this async-start or -update; null if there is none.
+  // The async-update that continues this async-start or -update; null if there is none.
   const HloInstruction* async_update() const;
 
   // ---- Fields. All die if the instruction has none.
@@ -215,7 +215,7 @@ class HloInstruction : public HloInstructionFactories {
   const Literal& literal() const { return *Field<HloField::literal>(); }
   const SharedLiteral& shared_literal() const { return Field<HloField::literal>(); }
   int64_t tuple_index() const { return Field<HloField::tuple_index>(); }
-  // Of every operation that has one or more dimensions (an iota has one).
+  // For every operation that has one or more dimensions (an iota has one).
   absl::Span<const int64_t> dimensions() const;
   int64_t dimensions(int64_t i) const { return dimensions()[i]; }
   int64_t concatenate_dimension() const { return dimensions()[0]; }
@@ -238,7 +238,7 @@ class HloInstruction : public HloInstructionFactories {
   bool constrain_layout() const { return fields_.Get<HloField::constrain_layout>(false); }
   const SourceTargetPairs& source_target_pairs() const { return Field<HloField::source_target_pairs>(); }
   bool is_host_transfer() const { return fields_.Get<HloField::is_host_transfer>(false); }
-  const Window& window() const;  // an empty one if there is none
+  const Window& window() const;  // empty if there is none
   void set_window(const Window& window) { fields_.Set<HloField::window>(window); }
   const ConvolutionDimensionNumbers& convolution_dimension_numbers() const {
     return Field<HloField::convolution_dimension_numbers>();
@@ -328,10 +328,10 @@ class HloInstruction : public HloInstructionFactories {
   }
   bool has_frontend_attributes() const { return !frontend_attributes().map().empty(); }
   void set_frontend_attribute(absl::string_view key, absl::string_view value);
-  // These leave the value that a key has already; the first says whether it was new.
+  // These keep the value of an existing key. The first returns whether the key was new.
   bool add_frontend_attribute(absl::string_view key, absl::string_view value);
   void add_frontend_attributes(const FrontendAttributes& attributes);
-  size_t erase_frontend_attribute(absl::string_view key);  // how many there were
+  size_t erase_frontend_attribute(absl::string_view key);  // returns how many it erased
   std::optional<std::string> get_frontend_attribute(absl::string_view key) const;
   const StatisticsViz& statistics_viz() const { return extras().statistics_viz; }
   void set_statistics_viz(StatisticsViz statistics) { mutable_extras()->statistics_viz = std::move(statistics); }
@@ -355,8 +355,8 @@ class HloInstruction : public HloInstructionFactories {
   std::string ToShortString() const;
   void Print(Printer* printer, const HloPrintOptions& options) const;
 
-  // A copy with other operands, in the same or another module; called computations stay the same. The name gets
-  // `.suffix`; one that ends so already gets `.suffix2`, and so on.
+  // A copy with new operands, in the same or another module. It calls the same computations. The name gets `.suffix`; a
+  // name with that ending gets `.suffix2`, and so on.
   std::unique_ptr<HloInstruction> CloneWithNewOperands(const Shape& shape,
                                                        absl::Span<HloInstruction* const> new_operands,
                                                        absl::string_view suffix = "clone") const;
@@ -364,7 +364,7 @@ class HloInstruction : public HloInstructionFactories {
 
   HloInstructionProto ToProto() const;  // kashi/proto
 
-  // Where it stands in the text that it was read from (HloModule::source_name); a copy stands where its original does.
+  // Its place in the text that it was read from (HloModule::source_name). A copy has the place of its original.
   HloTextPlace text_place() const { return text_place_; }
   void set_text_place(HloTextPlace place) { text_place_ = place; }
 
@@ -393,7 +393,7 @@ class HloInstruction : public HloInstructionFactories {
   static const std::string& EmptyString();
   HloComputation* CalledComputation(HloOpcode opcode, int64_t i) const;
   bool IsFusionOfKind(FusionKind kind) const;
-  // What Identical asks besides the operands.
+  // The part of Identical that does not compare operands.
   bool SameIgnoringOperands(const HloInstruction& other,
                             const std::function<bool(const HloComputation*, const HloComputation*)>& eq_computations,
                             bool layout_sensitive, bool sharding_sensitive, bool ignore_channel_id_values) const;
@@ -401,15 +401,15 @@ class HloInstruction : public HloInstructionFactories {
   void CopyPropertiesTo(HloInstruction* copy) const;
   SharedShape ShapeForCopy() const;
 
-  // O(1). Only for a user that is not one yet, or is the last one entered (an operand used twice).
+  // O(1). The user must be new, or the last one that was added (an operand used twice).
   void AddUser(HloInstruction* user);
-  // Does nothing if it is no user. O(1) amortised.
+  // Does nothing if it is not a user. Amortised O(1).
   void RemoveUser(HloInstruction* user);
   size_t FindUser(const HloInstruction* user);  // user_count() if it is none
   void SetOperand(int64_t operand_number, HloInstruction* new_operand);
-  // Neither uses anything nor is used any more: its users have null instead. Control dependencies go, too.
+  // Removes all operands, users and control dependencies. Its users get null as their operand.
   void Detach();
-  // Forgets operands, users and control dependencies without telling them: all of them are about to go.
+  // Drops operands, users and control dependencies without updating them, because all of them are about to be deleted.
   void DropAllLinks();
   void FreeName();
 
@@ -430,7 +430,7 @@ class HloInstruction : public HloInstructionFactories {
   std::unique_ptr<HloInstructionExtras> extras_;
 };
 
-// What an instruction keeps of a backend config: all but `"wait_on_operation_queues": [],`, which XLA drops, too.
+// The backend config that an instruction keeps: without `"wait_on_operation_queues": [],`, which XLA drops too.
 std::string BackendConfigToKeep(std::string config);
 
 // Deletes an instruction wherever its memory came from.
@@ -442,12 +442,12 @@ struct HloPtrComparator {
   bool operator()(const HloInstruction* a, const HloInstruction* b) const;
 };
 
-// A name that text can have (docs/spec/hlo.md 1.2): whatever a name may not have becomes `_`, `__x` becomes `a_x` (but
-// not `__xla_x`), and the name of a type gets a `_` behind it.
+// A name that is valid in text (docs/spec/hlo.md 1.2): invalid characters become `_`, `__x` becomes `a_x` (but not
+// `__xla_x`), and the name of a type gets a `_` at its end.
 std::string SanitizeName(absl::string_view name);
 
-// What a copy is called: `name.suffix`; of `name.suffix` the copy is `name.suffix2`, of that `name.suffix3`. The name
-// itself if the suffix is empty.
+// The name of a copy: `name.suffix`; the copy of `name.suffix` is `name.suffix2`, then `name.suffix3`. The name itself
+// if the suffix is empty.
 std::string NameWithSuffix(absl::string_view name, absl::string_view suffix);
 
 }  // namespace kashi

@@ -46,7 +46,7 @@ Operands Joined(HloInstruction* first, absl::Span<HloInstruction* const> second)
   return Joined(absl::MakeConstSpan(&first, 1), second);
 }
 
-// Dies unless the opcode takes so many operands and can do without attributes.
+// Dies unless the opcode takes this number of operands and needs no attributes.
 void CheckPlain(HloOpcode opcode, int arity) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode);
   KASHI_CHECK_EQ(static_cast<int>(info.arity), arity) << info.name;

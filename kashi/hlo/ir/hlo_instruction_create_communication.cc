@@ -210,7 +210,7 @@ Instruction HloInstructionFactories::CreateRecvDone(HloInstruction* operand, std
 }
 
 Instruction HloInstructionFactories::CreateAfterAll(absl::Span<HloInstruction* const> operands) {
-  KASHI_CHECK(!operands.empty()) << "after-all of nothing: use CreateToken";
+  KASHI_CHECK(!operands.empty()) << "after-all needs an operand: use CreateToken";
   return Create(HloOpcode::kAfterAll, ShapeUtil::MakeTokenShape(), operands);
 }
 Instruction HloInstructionFactories::CreateToken() {

@@ -1,4 +1,4 @@
-// What the factories of instructions (hlo_instruction_create*.cc) write their fields with.
+// Helpers of the instruction factories (hlo_instruction_create*.cc) that set fields.
 #ifndef KASHI_HLO_IR_HLO_INSTRUCTION_CREATE_FIELDS_H_
 #define KASHI_HLO_IR_HLO_INSTRUCTION_CREATE_FIELDS_H_
 
@@ -20,7 +20,7 @@ struct With {
   HloFieldType<field> value;
   void AddTo(HloFieldList* fields) { fields->Set<field>(std::move(value)); }
 };
-// The same, unless the value is what is meant anyway.
+// The same, unless the value is the default.
 template <HloField field>
 struct WithUnless {
   HloFieldType<field> value;

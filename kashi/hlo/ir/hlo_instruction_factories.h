@@ -1,4 +1,4 @@
-// The factories of HloInstruction: one for each opcode with what it needs, as XLA has them.
+// The factories of HloInstruction, with XLA's names and arguments: one for each opcode.
 #ifndef KASHI_HLO_IR_HLO_INSTRUCTION_FACTORIES_H_
 #define KASHI_HLO_IR_HLO_INSTRUCTION_FACTORIES_H_
 
@@ -25,14 +25,14 @@ inline constexpr absl::string_view kHostThread = "host";
 // A base of HloInstruction: callers write HloInstruction::CreateParameter(…).
 class HloInstructionFactories {
  public:
-  // The general factory: the shape and the fields are believed; the operands have a new user. All other factories
-  // (hlo_instruction_create*.cc) end here.
+  // The general factory, which all other factories (hlo_instruction_create*.cc) call. It does not check the shape and
+  // the fields. The operands get a new user.
   static std::unique_ptr<HloInstruction> Create(HloOpcode opcode, SharedShape shape,
                                                 absl::Span<HloInstruction* const> operands, HloFieldList fields = {});
   static std::unique_ptr<HloInstruction> Create(HloOpcode opcode, const Shape& shape,
                                                 absl::Span<HloInstruction* const> operands, HloFieldList fields = {});
 
-  // ---- XLA's factories (docs/spec/xla-api.md 22.1). They check little: the verifier does.
+  // ---- XLA's factories (docs/spec/xla-api.md 22.1). They check little; the verifier checks the rest.
   static std::unique_ptr<HloInstruction> CreateParameter(int64_t parameter_number, const Shape& shape,
                                                          absl::string_view name);
   static std::unique_ptr<HloInstruction> CreateConstant(Literal literal);

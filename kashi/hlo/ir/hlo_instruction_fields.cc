@@ -67,7 +67,7 @@ HloComputation* HloInstruction::async_wrapped_computation() const {
 
 HloInstruction* HloInstruction::async_wrapped_instruction() const {
   const HloComputation* const wrapped = async_wrapped_computation();
-  KASHI_CHECK(wrapped != nullptr) << name() << " belongs to no async-start";
+  KASHI_CHECK(wrapped != nullptr) << name() << " has no async-start";
   return wrapped->root_instruction();
 }
 
@@ -78,7 +78,7 @@ absl::string_view HloInstruction::async_execution_thread() const {
 }
 
 void HloInstruction::SetAsyncExecutionThread(absl::string_view thread) {
-  KASHI_CHECK(opcode_ == HloOpcode::kAsyncStart) << name() << " is no async-start";
+  KASHI_CHECK(opcode_ == HloOpcode::kAsyncStart) << name() << " is not an async-start";
   if (thread == kMainExecutionThread) {
     fields_.Erase(HloField::async_execution_thread);
   } else {
@@ -173,7 +173,7 @@ const OutputOperandAliasingPairs& HloInstruction::output_operand_aliasing() cons
 
 namespace {
 
-// The end of `"wait_on_operation_queues" : [ ] ,`, which begins at `begin`; npos if something else stands there.
+// The end of `"wait_on_operation_queues" : [ ] ,`, which begins at `begin`; npos if the text is different.
 size_t EndOfEmptyWait(absl::string_view text, size_t begin, size_t key_size) {
   size_t at = begin + key_size;
   for (const char expected : {':', '[', ']', ','}) {

@@ -1,4 +1,4 @@
-// HloModule: a program, that is, computations of which one is the entry, and what is said about the whole.
+// HloModule: a program. It has computations, one of them the entry, and data about the whole program.
 //
 //   auto module = ParseAndReturnUnverifiedModule(text);      // hlo_parser.h
 //   for (HloComputation* computation : (*module)->MakeComputationPostOrder()) …
@@ -31,7 +31,7 @@ namespace kashi {
 class HloModuleProto;
 class HloModule;
 
-// The instructions of a computation in the order in which they run.
+// The instructions of a computation in the order that they run in.
 class HloInstructionSequence : public std::vector<HloInstruction*> {
  public:
   using vector::vector;
@@ -39,10 +39,11 @@ class HloInstructionSequence : public std::vector<HloInstruction*> {
   const std::vector<HloInstruction*>& instructions() const { return *this; }
 };
 
-// In which order each computation runs.
+// The order of the instructions of each computation.
 class HloSchedule {
  public:
-  // Of this module, which must outlive it. HloModule::set_schedule says it for a schedule of none.
+  // The schedule of this module, which must outlive it. HloModule::set_schedule sets the module of a schedule that has
+  // none.
   explicit HloSchedule(const HloModule* module = nullptr) : module_(module) {}
   const HloModule* module() const { return module_; }
   void set_module(const HloModule* module) { module_ = module; }
@@ -58,8 +59,8 @@ class HloSchedule {
   HloInstructionSequence& GetOrCreateSequence(const HloComputation* computation) { return sequences_[computation]; }
   void remove_computation(const HloComputation* computation) { sequences_.erase(computation); }
   const absl::flat_hash_map<const HloComputation*, HloInstructionSequence>& sequences() const { return sequences_; }
-  // Every computation that is no fusion has a sequence, of exactly its instructions, operands before users. An error,
-  // too, if the schedule is of no module.
+  // Checks that every computation except fusions has a sequence of exactly its instructions, operands before users.
+  // Also an error if the schedule has no module.
   absl::Status Verify() const;
   absl::Status Verify(const HloModule& module) const;
 
@@ -68,7 +69,7 @@ class HloSchedule {
   absl::flat_hash_map<const HloComputation*, HloInstructionSequence> sequences_;
 };
 
-// Which output may, or must, take the buffer of which parameter.
+// Which outputs may, or must, use the buffers of which parameters.
 class HloInputOutputAliasConfig {
  public:
   enum AliasKind { kMayAlias = 1, kMustAlias = 2 };  // numbers as in HloInputOutputAliasProto
@@ -109,7 +110,7 @@ class HloInputOutputAliasConfig {
   std::map<ShapeIndex, Alias> aliases_;
 };
 
-// Parameters whose buffers the program may reuse as it likes.
+// Parameters whose buffers the program may reuse.
 class HloBufferDonorConfig {
  public:
   struct BufferDonor {
@@ -133,7 +134,7 @@ class HloBufferDonorConfig {
   std::vector<BufferDonor> donors_;
 };
 
-// The tables of source positions; ids are 1-based, 0 is none.
+// The tables of source positions. Ids start at 1; 0 means none.
 struct StackFrameIndex {
   struct FileLocation {
     int32_t file_name_id = 0;
@@ -166,8 +167,8 @@ struct OriginalArray {
   }
 };
 
-// How a value of the original program is got back from one that still exists: an entry of the module's
-// origin_recovery_table. Without a module the two are the same.
+// How to recover a value of the original program from a value that still exists: an entry of the module's
+// origin_recovery_table. Without a recovery module the two values are equal.
 struct OriginalValueRecoveryEntry {
   OriginalArray old_array;
   OriginalArray new_array;
@@ -177,7 +178,7 @@ struct OriginalValueRecoveryEntry {
 class HloModule {
  public:
   HloModule(absl::string_view name, HloModuleConfig config);
-  virtual ~HloModule();  // modules that tests derive are handed on as modules
+  virtual ~HloModule();  // tests derive classes from HloModule
   HloModule(const HloModule&) = delete;
   HloModule& operator=(const HloModule&) = delete;
 
@@ -185,26 +186,26 @@ class HloModule {
   void set_name(absl::string_view name) { name_ = std::string(name); }
   int unique_id() const { return unique_id_; }
   void set_unique_id(int id) { unique_id_ = id; }
-  // Exchanges all that the modules are and have, but for their unique ids. Pointers to computations and instructions
-  // stay good. O(computations).
+  // Swaps everything except the unique ids. Pointers to computations and instructions stay valid. O(computations).
   void Swap(HloModule* other);
 
   // ---- Computations.
-  // Takes it; gives it and its instructions names and ids that the module does not have yet. A second entry dies.
+  // Takes the computation, and gives it and its instructions names and ids that are unique in the module. Dies for a
+  // second entry.
   HloComputation* AddEntryComputation(std::unique_ptr<HloComputation> computation);
   HloComputation* AddEmbeddedComputation(std::unique_ptr<HloComputation> computation);
-  // Takes it as it is, ids and names included: for the readers of text and protos, which have made them unique.
+  // Takes the computation with its ids and names. For the readers of text and protos, which have made them unique.
   HloComputation* AddComputationAsIs(std::unique_ptr<HloComputation> computation, bool is_entry);
   bool has_entry_computation() const { return entry_ != nullptr; }
   HloComputation* entry_computation() const {
     KASHI_CHECK(entry_ != nullptr) << "the module has no entry computation";
     return entry_;
   }
-  // Makes another computation of the module the entry, and forgets layouts, aliases and donors of the old one.
+  // Makes another computation of the module the entry. Drops the layouts, aliases and donors of the old one.
   void ReplaceEntryComputation(HloComputation* computation);
-  // An error if an instruction still calls it or it is the entry.
+  // An error if an instruction calls it or if it is the entry.
   absl::Status RemoveEmbeddedComputation(HloComputation* computation);
-  // Those that the entry does not reach.
+  // Removes the computations that the entry does not reach.
   absl::Status RemoveUnusedComputations();
   const std::vector<HloComputation*>& computations() const { return computation_pointers_; }
   int64_t computation_count() const { return static_cast<int64_t>(computations_.size()); }
@@ -212,8 +213,8 @@ class HloModule {
   HloComputation* GetComputationWithName(absl::string_view name) const;  // null if there is none
   const Shape& result_shape() const { return entry_computation()->root_instruction()->shape(); }
 
-  // Callees before callers. The argument says: in the order in which XLA prints them (docs/spec/hlo.md 1.4), where that
-  // does not always hold (HloComputation::MakeEmbeddedComputationsList).
+  // Callees before callers. With the argument: in XLA's print order (docs/spec/hlo.md 1.4), where some callers come
+  // first (HloComputation::MakeEmbeddedComputationsList).
   std::vector<HloComputation*> MakeComputationPostOrder(bool print_order = false) const;
   std::vector<HloComputation*> MakeNonfusionComputations() const;
 
@@ -223,7 +224,7 @@ class HloModule {
   void set_config(HloModuleConfig config) { config_ = std::move(config); }
   const ComputationLayout& entry_computation_layout() const { return config_.entry_computation_layout(); }
   ComputationLayout* mutable_entry_computation_layout() { return config_.mutable_entry_computation_layout(); }
-  // Of the entry computation as it is now, layouts included.
+  // The shape of the entry computation as it is now, with layouts.
   ComputationLayout compute_computation_layout() const;
 
   bool has_schedule() const { return schedule_.has_value(); }
@@ -235,7 +236,7 @@ class HloModule {
     schedule_->set_module(this);
   }
   void clear_schedule() { schedule_.reset(); }
-  // The schedule's order, or else the post-order.
+  // The order of the schedule if there is one, otherwise the post-order.
   std::vector<HloInstruction*> InstructionOrder(const HloComputation& computation) const;
 
   const HloInputOutputAliasConfig& input_output_alias_config() const { return alias_config_; }
@@ -255,8 +256,8 @@ class HloModule {
   std::vector<OriginalValueRecoveryEntry>* mutable_original_value_recovery_table() { return &recovery_table_; }
   bool is_dynamic() const { return is_dynamic_; }
   void set_is_dynamic(bool is_dynamic) { is_dynamic_ = is_dynamic; }
-  // What HloModuleProto has and a module does not (profiles, device assignment, …): a serialised HloModuleProto, kept
-  // so that a proto comes back whole. Owned by kashi/proto.
+  // The fields of HloModuleProto that a module does not have (profiles, device assignment, …), as a serialised
+  // HloModuleProto. Kept so that converting back to a proto loses nothing. Owned by kashi/proto.
   const std::string& other_proto_fields() const { return other_proto_fields_; }
   void set_other_proto_fields(std::string fields) { other_proto_fields_ = std::move(fields); }
 
@@ -269,8 +270,7 @@ class HloModule {
     RegisterNames();
     return computation_names_;
   }
-  // Renames whatever has the name of something before it: what the reader does with a text in which two names are
-  // equal.
+  // Renames instructions and computations whose name is already in use. For text that has a name twice.
   void MakeNamesUnique();
   void SetAndUniquifyInstrName(HloInstruction* instruction, absl::string_view name);
   void SetAndUniquifyComputationName(HloComputation* computation, absl::string_view name);
@@ -279,19 +279,19 @@ class HloModule {
   internal::Arena* arena() { return &arena_; }
 
   // ---- Tools.
-  // The same graph in all computations, entry first (those that nobody calls do not count).
+  // The same graph in all computations, entry first. Computations without callers do not count.
   bool Equal(const HloModule& other, bool layout_sensitive = true) const;
   size_t Hash() const;
-  // A hash of the text with these options (base/fingerprint.h), the same on every machine and in every version that
-  // prints the same text. With ModuleFingerprint options names and metadata do not count. The second: 32 hexadecimal
-  // digits.
+  // A hash of the text with these options (base/fingerprint.h). It is the same on every machine, and in every version
+  // that prints the same text. With ModuleFingerprint options, names and metadata do not count. The second function
+  // returns 32 hexadecimal digits.
   uint64_t ToFingerprint(const HloPrintOptions& options) const;
   std::string GetFingerprint128(const HloPrintOptions& options = HloPrintOptions::ModuleFingerprint()) const;
-  // A deep copy: ids, schedule, orders and all. The name gets `-suffix`, those of computations and instructions
-  // `.suffix`, unless it is empty.
+  // A deep copy with equal ids, schedule and orders. The name gets `-suffix`, and the names of computations and
+  // instructions `.suffix`, unless the suffix is empty.
   std::unique_ptr<HloModule> Clone(absl::string_view suffix = "clone") const;
-  // Removes instructions without effect on the result, in all computations, then computations nobody calls. Returns
-  // whether anything went.
+  // Removes instructions without effect on the result in all computations, then computations without callers. Returns
+  // whether it removed anything.
   bool RemoveDeadCode();
 
   // ---- Text. The default is what XLA's HloModule::ToString() prints, byte for byte.
@@ -300,7 +300,7 @@ class HloModule {
   void Print(Printer* printer, const HloPrintOptions& options) const;
   void Print(Printer* printer) const { Print(printer, HloPrintOptions::Default()); }
 
-  // What messages call the text that the module was read from; empty if it was not read from one.
+  // The name of the text that the module was read from, for messages; empty if there is none.
   const std::string& source_name() const { return source_name_; }
   void set_source_name(std::string name) { source_name_ = std::move(name); }
 
@@ -316,13 +316,13 @@ class HloModule {
   friend class HloComputation;
 
   HloComputation* AddComputation(std::unique_ptr<HloComputation> computation, bool is_entry);
-  // Those of computations that were taken as they are come into the uniquers when those are first asked.
+  // Names of computations that were taken with their names are registered in the uniquers at the first query.
   void RegisterNames();
-  // Tells the computations which module has them.
+  // Sets the module of the computations.
   void AdoptComputations();
-  // Gives it and its instructions names and ids of their own.
+  // Gives it and its instructions unique names and ids.
   void MakeUnique(HloComputation* computation);
-  // The schedule must not name instructions that are about to go.
+  // Removes instructions from the schedule before they are deleted.
   void RemoveFromSchedule(const HloComputation* computation, absl::FunctionRef<bool(const HloInstruction*)> is_removed);
   void FreeComputations(absl::FunctionRef<bool(const HloComputation*)> is_removed);
 

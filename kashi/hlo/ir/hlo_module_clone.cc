@@ -1,5 +1,5 @@
-// Deep copies. An instruction's copy is found by the local id of the original, so a copy takes time and space in
-// proportion to the program, whatever the shape of the graph.
+// Deep copies. An instruction's copy is found by the local id of the original, so a copy takes time and memory linear
+// in the program, for any graph.
 #include <string>
 #include <utility>
 #include <vector>
@@ -102,7 +102,7 @@ std::unique_ptr<HloModule> HloModule::Clone(absl::string_view suffix) const {
     copy->AddComputation(std::move(computation), /*is_entry=*/original == entry_);
   }
   copy->next_computation_id_ = next_computation_id_;
-  // With no suffix the names are as unique as they were, and come into the uniquers when those are first asked.
+  // Without a suffix the names stay unique. They are registered in the uniquers at the first query.
   copy->names_are_registered_ = !suffix.empty();
   const auto name_of_copy = [&](absl::string_view name) {
     return suffix.empty() ? std::string(name) : copy->instruction_names_.GetUniqueName(NameWithSuffix(name, suffix));

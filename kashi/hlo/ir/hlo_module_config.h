@@ -1,5 +1,5 @@
-// What a compiler is told about a module: the layouts of the entry computation, replicas, partitions, switches. XLA's
-// HloModuleConfig without the settings of single passes.
+// The configuration of a module for a compiler: the layouts of the entry computation, replicas, partitions, switches.
+// XLA's HloModuleConfig without the settings of single passes.
 #ifndef KASHI_HLO_IR_HLO_MODULE_CONFIG_H_
 #define KASHI_HLO_IR_HLO_MODULE_CONFIG_H_
 
@@ -20,14 +20,14 @@
 
 namespace kashi {
 
-// A shape whose layout somebody chose.
+// A shape with a chosen layout.
 class ShapeLayout {
  public:
   explicit ShapeLayout(Shape shape) : shape_(std::move(shape)) {}
   const Shape& shape() const { return shape_; }
   const Layout& layout() const { return shape_.layout(); }
   bool LayoutIsSet() const;
-  // Sets the layouts, tuple elements included, to the descending default.
+  // Sets the layouts, also those of tuple elements, to the default: row-major.
   void SetToDefaultLayout();
   void Clear();
   bool MatchesLayoutInShape(const Shape& shape, bool minor_to_major_only = false,

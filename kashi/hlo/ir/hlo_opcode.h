@@ -1,4 +1,4 @@
-// The operations of HLO: enum HloOpcode and what ops.def says about each.
+// The operations of HLO: enum HloOpcode and the properties of each opcode from ops.def.
 #ifndef KASHI_HLO_IR_HLO_OPCODE_H_
 #define KASHI_HLO_IR_HLO_OPCODE_H_
 
@@ -19,7 +19,7 @@ enum class HloOpcode : uint8_t {
 #include "kashi/hlo/ir/ops.def"
 };
 
-// An attribute as it stands in text (attributes.def).
+// An attribute in text (attributes.def).
 enum class HloAttribute : uint8_t {
 #define KASHI_ATTRIBUTE(identifier, ...) identifier,
 #include "kashi/hlo/ir/attributes.def"
@@ -29,9 +29,8 @@ enum class HloAttribute : uint8_t {
 // either.
 enum class CallContext { kEmbedded, kControlFlow, kBoth, kNone };
 
-// What a row of ops.def may say of an operation beside its shape rule and attributes: flags, and one rule of each kind.
-// A row says only what differs from the default. The default is right for an operation that makes a new array of its
-// operands.
+// The properties of an operation in ops.def, besides its shape rule and attributes: flags, and one rule of each kind. A
+// row has only what differs from the default. The default fits an operation that makes a new array from its operands.
 struct HloOpcodeFlags {
   static constexpr uint32_t kElementwise = 1 << 0;
   // The reader infers a result shape that the text leaves out (docs/spec/hlo.md 1.2).
@@ -39,11 +38,11 @@ struct HloOpcodeFlags {
   static constexpr uint32_t kCommutative = 1 << 2;
   // Floating point operands may be of different types (hlo-ops.md 0.2, point 6).
   static constexpr uint32_t kMixedPrecision = 1 << 3;
-  // May have another layout than its operands (0.2, point 9).
+  // The layout may differ from the operands' layouts (0.2, point 9).
   static constexpr uint32_t kMayChangeLayout = 1 << 4;
-  // A layout-sensitive verifier wants the inferred shape exactly (0.2, point 5), …
+  // A layout-sensitive verifier requires exactly the inferred shape (0.2, point 5), …
   static constexpr uint32_t kExactLayout = 1 << 5;
-  // … of the layout only minor_to_major.
+  // … but compares only minor_to_major of the layout.
   static constexpr uint32_t kMinorToMajorOnly = 1 << 6;
   static constexpr uint32_t kCollective = 1 << 7;       // runs on all members of a group at once
   static constexpr uint32_t kEmbeddedCall = 1 << 8;     // calls a computation for each element (CallContext::kEmbedded)
@@ -51,35 +50,35 @@ struct HloOpcodeFlags {
   static constexpr uint32_t kTranscendental = 1 << 10;  // counted as such by the cost analysis
   static constexpr uint32_t kAsync = 1 << 11;           // async-start, -update, -done
   static constexpr uint32_t kSideEffect = 1 << 12;      // moves data from or to a host
-  static constexpr uint32_t kToken = 1 << 13;           // the result is a token whatever the text says
+  static constexpr uint32_t kToken = 1 << 13;           // the result is a token, for any text
   static constexpr uint32_t kRandom = 1 << 14;
-  // A layout-sensitive verifier allows another element size in the layout of the result than in that of the operands.
+  // A layout-sensitive verifier allows different element sizes in the layouts of the result and of the operands.
   static constexpr uint32_t kElementSizeFree = 1 << 15;
-  // May have another layout than its operands unless `constrain_layout` is set.
+  // The layout may differ from the operands' layouts unless `constrain_layout` is set.
   static constexpr uint32_t kLayoutFreeUnlessConstrained = 1 << 16;
-  // The result is made of elements of the operands, as they are.
+  // The result consists of unchanged elements of the operands.
   static constexpr uint32_t kMovesElements = 1 << 17;
-  // The result is operand 0, an array or a tuple; other operands are only waited for.
+  // The result is operand 0, an array or a tuple; the operation only waits for the other operands.
   static constexpr uint32_t kForwardsOperand = 1 << 18;
-  // Computes nothing: the values are given, or those of an operand under another name, type, layout or shape.
+  // Computes nothing: the values are given, or they are an operand's values with a new name, type, layout or shape.
   static constexpr uint32_t kKeepsValues = 1 << 19;
   // Operands, or the result, may be tuples or tokens.
   static constexpr uint32_t kTakesTuples = 1 << 20;
-  // XlaBuilder::IsConstant is false whatever the operands are (hlo-ops.md 0.2).
+  // XlaBuilder::IsConstant is false for all operands (hlo-ops.md 0.2).
   static constexpr uint32_t kNeverConstant = 1 << 21;
   // A half of an asynchronous collective. It has a side effect.
   static constexpr uint32_t kAsyncCollective = 1 << 22;
-  // HloElementTypeConverter leaves it alone: it hands values on, outsiders see its types, or its computations are
-  // converted instead.
+  // HloElementTypeConverter does not change it: it forwards values, its types are visible outside of the module, or its
+  // computations are converted instead.
   static constexpr uint32_t kKeepsTypes = 1 << 23;
   // The result may hold a `b(…)`.
   static constexpr uint32_t kMayHoldBuffers = 1 << 24;
-  // Of several `dimensions` in the text the first one counts.
+  // If the text has several `dimensions`, the first one counts.
   static constexpr uint32_t kFirstDimensionOnly = 1 << 25;
 
   // Rules with one function each, in the files that op_rules.def names.
   enum class Cost : uint8_t {
-    kDefault,  // flops or transcendentals of an elementwise operation; of others the bytes only
+    kDefault,  // elementwise: flops or transcendentals; others: only bytes
 #define KASHI_COST_RULE(name) k##name,
 #include "kashi/hlo/ir/op_rules.def"
   };
@@ -89,7 +88,7 @@ struct HloOpcodeFlags {
 #include "kashi/hlo/ir/op_rules.def"
   };
   enum class Hands : uint8_t {
-    kDefault,  // wishes end here
+    kDefault,  // a constraint on the result is dropped
 #define KASHI_HANDS_RULE(name) k##name,
 #include "kashi/hlo/ir/op_rules.def"
   };
@@ -99,14 +98,14 @@ struct HloOpcodeFlags {
 #include "kashi/hlo/ir/op_rules.def"
   };
 
-  // Where the buffers of the result, and what is in them, come from.
+  // The origin of the buffers of the result and of their contents.
   enum class Flow : uint8_t {
     kDefault,      // they are new
     kOperand,      // operand 0 with all its parts
     kTuple,        // the operands, one for each element
     kElement,      // an element of operand 0
-    kEachOperand,  // new; of several operands a tuple with what becomes of each
-    kCopy,         // new; of a tuple only the table is
+    kEachOperand,  // new; for several operands a tuple with one result for each
+    kCopy,         // new; for a tuple only the table is new
     kCopyStart,    // (new, operand 0, new)
     kCopyDone,     // element 0 of operand 0
     kStart,        // (operands, new, …)
@@ -125,7 +124,7 @@ struct HloOpcodeFlags {
     kSecond,        // operand 1
     kAll,           // each operand with its element of the result
     kScatter,       // the operands that are updated
-    kResize,        // operand 0, if the buffer stays as large as it was
+    kResize,        // operand 0, if the buffer keeps its size
     kPermute,       // operand 1, if there are offsets
     kPermuteStart,  // the same, with element 1 of the result
   };
@@ -133,13 +132,13 @@ struct HloOpcodeFlags {
   enum class Sharing : uint8_t {
     kDefault,  // those of elementwise operations
     kAlways,
-    kFirst,   // operand 0, if the value is no other operand
+    kFirst,   // operand 0, if the value is not another operand too
     kSecond,  // operand 1, likewise
     kSort,    // an operand with its own element of the result
     kCall,    // as in the computation
-    kFusion,  // as in the computation, if it goes through it element by element
+    kFusion,  // as in the computation, if it works element by element
   };
-  // Of an associative and commutative operation with two operands: the value that changes nothing.
+  // The neutral element of an associative and commutative operation with two operands.
   enum class Neutral : uint8_t {
     kDefault,  // not such an operation
     kZero,
@@ -172,7 +171,7 @@ struct HloOpcodeTraits {
   static constexpr bool kIsRule =
       std::is_enum_v<Rule> && !std::is_convertible_v<Rule, uint32_t> && std::is_constructible_v<HloOpcodeTraits, Rule>;
 
-  // Two rules of one kind are no constant, so a row that names two does not compile.
+  // Two rules of one kind are not a constant expression, so a row with two rules does not compile.
   template <typename Rule>
   static constexpr Rule OneOf(Rule a, Rule b) {
     return a == Rule::kDefault ? b : b == Rule::kDefault ? a : throw "two rules of one kind";
@@ -202,7 +201,8 @@ struct HloOpcodeTraits {
   Flags::Neutral neutral = Flags::Neutral::kDefault;
 };
 
-// C++ looks for operators of enums only where a parameter is the very enum, so this is a template.
+// Argument-dependent lookup finds an operator of an enum only if a parameter has exactly that type, so this is a
+// template.
 template <typename Rule, std::enable_if_t<HloOpcodeTraits::kIsRule<Rule>, int> = 0>
 constexpr HloOpcodeTraits operator|(HloOpcodeTraits traits, Rule rule) {
   return traits.With(rule);
@@ -243,7 +243,7 @@ constexpr uint32_t HloOpcodeCount() {
 
 inline absl::string_view HloOpcodeString(HloOpcode opcode) { return GetHloOpcodeInfo(opcode).name; }
 absl::StatusOr<HloOpcode> StringToHloOpcode(absl::string_view name);
-// The same without an error message to build: the reader's way.
+// The same without the cost of an error message, for the reader.
 std::optional<HloOpcode> FindHloOpcode(absl::string_view name);
 std::optional<int8_t> HloOpcodeArity(HloOpcode opcode);  // nullopt: any number of operands
 bool HloOpcodeIsComparison(HloOpcode opcode);

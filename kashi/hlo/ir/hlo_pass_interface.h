@@ -1,4 +1,4 @@
-// What runs over a module and may change it: the interface that XLA's passes have (docs/spec/xla-api.md, 26).
+// The interface of XLA's passes, which run over a module and may change it (docs/spec/xla-api.md, 26).
 #ifndef KASHI_HLO_IR_HLO_PASS_INTERFACE_H_
 #define KASHI_HLO_IR_HLO_PASS_INTERFACE_H_
 
@@ -9,14 +9,15 @@
 
 namespace kashi {
 
-// Whoever overrides the Run of two arguments says `using HloPassInterface::Run;`, or hides the other.
+// A class that overrides the Run with two arguments needs `using HloPassInterface::Run;`, because it hides the other
+// one.
 class HloPassInterface {
  public:
   virtual ~HloPassInterface() = default;
   virtual absl::string_view name() const = 0;
-  // On all threads of execution. Returns whether the module was changed.
+  // Runs on all execution threads. Returns whether the module was changed.
   absl::StatusOr<bool> Run(HloModule* module) { return Run(module, {}); }
-  // On computations of these threads only; none named: on all.
+  // Runs on the computations of these execution threads; an empty set means all.
   virtual absl::StatusOr<bool> Run(HloModule* module,
                                    const absl::flat_hash_set<absl::string_view>& execution_threads) = 0;
   virtual bool IsPassPipeline() const { return false; }

@@ -1,4 +1,5 @@
-// What HLO text shows. The defaults are those of HloModule::ToString(); presets as in docs/spec/xla-api.md, section 23.
+// Options of the printer of HLO text. The defaults are those of HloModule::ToString(). The presets are XLA's
+// (docs/spec/xla-api.md, section 23).
 #ifndef KASHI_HLO_IR_HLO_PRINT_OPTIONS_H_
 #define KASHI_HLO_IR_HLO_PRINT_OPTIONS_H_
 
@@ -12,7 +13,7 @@ class HloPrintOptions {
     kOff,                  // nothing about called computations
     kNameOnly,             // to_apply=%name
     kFullBodies,           // the computation itself, in braces
-    kNonSequentialBodies,  // that, but the name only for call, while and conditional
+    kNonSequentialBodies,  // the same, but only the name for call, while and conditional
   };
   enum class PrintComputationMode { kComputationOnly, kComputationWithEntryKeyword };
 
@@ -29,7 +30,7 @@ class HloPrintOptions {
  public:
 
   KASHI_PRINT_OPTION(bool, print_large_constants, false)
-  // Of constants only those that decide a shape or an index; the others print as {...}.
+  // Print only constants that decide a shape or an index; the others are {...}.
   KASHI_PRINT_OPTION(bool, print_only_essential_constants, false)
   KASHI_PRINT_OPTION(PrintSubcomputationMode, print_subcomputation_mode, PrintSubcomputationMode::kNameOnly)
   KASHI_PRINT_OPTION(PrintComputationMode, print_computation_mode, PrintComputationMode::kComputationOnly)
@@ -39,12 +40,12 @@ class HloPrintOptions {
   KASHI_PRINT_OPTION(bool, print_backend_config, true)
   KASHI_PRINT_OPTION(bool, sort_backend_config, false)
   KASHI_PRINT_OPTION(bool, print_infeed_outfeed_config, true)
-  KASHI_PRINT_OPTION(bool, compact_operands, false)  // of more than four operands only the first and the last two
+  KASHI_PRINT_OPTION(bool, compact_operands, false)  // only the first and the last two of more than four operands
   KASHI_PRINT_OPTION(bool, include_layout_in_shapes, true)
   KASHI_PRINT_OPTION(bool, print_result_shape, true)
   KASHI_PRINT_OPTION(bool, print_operand_shape, false)
   KASHI_PRINT_OPTION(bool, print_operand_names, true)
-  // Every so many operands and tuple elements /*index=N*/; 0: never.
+  // Print /*index=N*/ after this number of operands or tuple elements; 0: never.
   KASHI_PRINT_OPTION(int64_t, print_operand_index_annotation_interval, 5)
   KASHI_PRINT_OPTION(bool, print_ids, true)  // false: names without their number, the module without its name
   KASHI_PRINT_OPTION(bool, print_extra_attributes, true)
@@ -68,7 +69,7 @@ class HloPrintOptions {
     static constexpr HloPrintOptions options;
     return options;
   }
-  // Short, and readable by the parser without loss of meaning.
+  // Short text that the parser can read without loss of meaning.
   static constexpr HloPrintOptions ShortParsable() {
     return HloPrintOptions()
         .set_print_large_constants(true)
@@ -81,7 +82,7 @@ class HloPrintOptions {
         .set_print_percent(false)
         .set_print_control_dependencies(false);
   }
-  // The same for instructions that compute the same, whatever they are called.
+  // Text without names: equal for instructions that compute the same.
   static constexpr HloPrintOptions Canonical() {
     return HloPrintOptions()
         .set_print_subcomputation_mode(PrintSubcomputationMode::kFullBodies)
@@ -96,7 +97,7 @@ class HloPrintOptions {
         .set_print_control_dependencies(false)
         .set_canonicalize_instruction_names(true);
   }
-  // Canonical, and without what may differ between equal computations.
+  // Canonical text, without data that may differ between equal computations.
   static constexpr HloPrintOptions Fingerprint() {
     return Canonical()
         .set_print_infeed_outfeed_config(false)

@@ -1,4 +1,4 @@
-// Names that nobody has yet: `add`, then `add.1`, `add.2`, … as XLA gives them.
+// Makes unique names as XLA does: `add`, then `add.1`, `add.2`, …
 #ifndef KASHI_HLO_IR_NAME_UNIQUER_H_
 #define KASHI_HLO_IR_NAME_UNIQUER_H_
 
@@ -15,17 +15,17 @@ class NameUniquer {
  public:
   explicit NameUniquer(absl::string_view separator = "__") : separator_(separator) {}
 
-  // The name itself, as text can have it (SanitizeName), if nobody has it; else its root with the next free number.
+  // The name itself, made valid for text (SanitizeName), if it is free; otherwise its root with the next free number.
   // `add.07` has the number 7, and a name without a number has 0: `add` and `add.0` do not both occur.
   std::string GetUniqueName(absl::string_view name);
-  // Somebody has this name; it need not be the first.
+  // Registers a name that is in use. It may be registered already.
   void Register(absl::string_view name);
 
  private:
   struct Numbers {
     absl::flat_hash_set<int64_t> used;
     int64_t next = 0;
-    // The number itself if it is free, else the next that is.
+    // The number if it is free, otherwise the next free number.
     int64_t Take(int64_t wanted);
   };
   struct Parts {

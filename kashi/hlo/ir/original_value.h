@@ -1,4 +1,4 @@
-// Which value of the program before compilation an instruction's result is: the attribute `origin`.
+// The attribute `origin`: the value of the program before compilation that an instruction's result is equal to.
 #ifndef KASHI_HLO_IR_ORIGINAL_VALUE_H_
 #define KASHI_HLO_IR_ORIGINAL_VALUE_H_
 
@@ -20,7 +20,7 @@ namespace kashi {
 
 class OriginalValueProto;
 
-// A tree like that of the instruction's shape: each leaf names the array it was, or nothing.
+// A tree with the structure of the instruction's shape. Each leaf names an original array, or nothing.
 class OriginalValue {
  public:
   using ArrayTree = TupleTree<std::optional<OriginalArray>>;
@@ -36,7 +36,7 @@ class OriginalValue {
 
   OriginalValue() = default;
   explicit OriginalValue(Node tree) : tree_(std::move(tree)) {}
-  // XLA's ways to say it: a tree, a tree written down, or one like a shape whose leaves name nothing yet.
+  // XLA's ways to make one: from a tree, from literal nodes, or from a shape, with leaves that name nothing yet.
   explicit OriginalValue(const ArrayTree& tree);
   explicit OriginalValue(const ArrayTree::Node& tree);
   explicit OriginalValue(const Shape& shape) : OriginalValue(ArrayTree(shape)) {}
@@ -50,15 +50,15 @@ class OriginalValue {
   const Node& tree() const { return tree_; }
   // The leaves in pre-order, each with its index.
   std::vector<std::pair<ShapeIndex, std::optional<OriginalArray>>> original_arrays() const;
-  // Of a leaf; both die if there is no leaf at that index.
+  // The array of a leaf. Both die if there is no leaf at that index.
   const std::optional<OriginalArray>& original_array(ShapeIndexView index) const;
   std::optional<OriginalArray>* mutable_original_array(ShapeIndexView index);
 
-  // kashi/proto. Null if the proto is no tree.
+  // kashi/proto. Null if the proto is not a tree.
   OriginalValueProto ToProto() const;
   static std::shared_ptr<OriginalValue> FromProto(const OriginalValueProto& proto);
 
-  // `{"name" {0,1}}`, `({"a"}, {"b"})`, `[synthetic_call]`: what stands between the braces of `origin={…}`.
+  // `{"name" {0,1}}`, `({"a"}, {"b"})`, `[synthetic_call]`: the text between the braces of `origin={…}`.
   void Print(Printer* printer) const;
   std::string ToString() const;
 
@@ -72,7 +72,7 @@ class OriginalValue {
   Node tree_;
 };
 
-// `"name" {0,1}`, without braces around.
+// `"name" {0,1}`, without enclosing braces.
 void PrintOriginalArray(Printer* printer, const OriginalArray& array);
 
 }  // namespace kashi

@@ -1,5 +1,5 @@
-// Random programs to try laws on: modules of elementwise arithmetic, calls, control dependencies and dead code. The
-// same seed gives the same module.
+// Random programs for property tests: modules of elementwise arithmetic, calls, control dependencies and dead code.
+// Equal seeds give equal modules.
 #ifndef KASHI_HLO_IR_RANDOM_GRAPH_TESTING_H_
 #define KASHI_HLO_IR_RANDOM_GRAPH_TESTING_H_
 
@@ -97,8 +97,8 @@ class RandomGraph {
   std::mt19937 random_;
 };
 
-// What must hold in every module: links go both ways, each once, within one computation; local ids and parameter
-// numbers are places. Returns the first thing wrong, or "".
+// Checks what must hold in every module: operands and users link each other, once, within one computation; local ids
+// and parameter numbers are positions. Returns the first error, or "".
 inline std::string BrokenLink(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     if (computation->parent() != &module) return "parent";

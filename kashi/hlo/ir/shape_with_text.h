@@ -11,7 +11,7 @@
 
 namespace kashi {
 
-// A shape that instructions share, with its text, which printing needs over and over.
+// A shape that instructions share, with its text, because the printer needs it often.
 class ShapeWithText {
  public:
   explicit ShapeWithText(Shape shape) : shape_(std::move(shape)) {}
@@ -21,10 +21,10 @@ class ShapeWithText {
   ~ShapeWithText() { delete text_.load(std::memory_order_relaxed); }
 
   const Shape& shape() const { return shape_; }
-  // The shape with its layout as HLO text has it. Thread-safe; made by the first call and kept. The text of a shape
-  // that somebody may be writing to is made anew each time, and is valid until the same thread's next such call.
+  // The HLO text of the shape with its layout. Thread-safe. The first call makes the text and keeps it. If the shape
+  // may be written to, each call makes the text again; it is valid until the next such call on the same thread.
   const std::string& text() const;
-  // Whoever writes to the shape takes the text away for good: the writer may keep the pointer.
+  // Disables the kept text forever, because the caller may keep the pointer and write to the shape later.
   Shape* mutable_shape();
   bool may_be_written() const { return written_; }
 

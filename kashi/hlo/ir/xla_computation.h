@@ -1,7 +1,7 @@
-// XlaComputation: what XlaBuilder::Build makes, a program to run or to call from another builder.
+// XlaComputation: the result of XlaBuilder::Build, a program to run or to call from another builder.
 //
-// It owns an HloModule, whose entry is the computation. XLA's class holds a proto instead; here the proto is made when
-// somebody asks, and everything about protos is defined in kashi/proto: without it, a program that asks does not link.
+// It owns an HloModule, whose entry is the computation. XLA's class holds a proto instead. Here the proto is made on
+// request, and kashi/proto defines all functions about protos: a program that calls them does not link without it.
 #ifndef KASHI_HLO_IR_XLA_COMPUTATION_H_
 #define KASHI_HLO_IR_XLA_COMPUTATION_H_
 
@@ -30,18 +30,18 @@ class XlaComputation {
   XlaComputation& operator=(const XlaComputation&) = delete;
 
   bool IsNull() const { return module_ == nullptr && proto_ == nullptr; }
-  const std::string& name() const;  // "" of a null one
+  const std::string& name() const;  // "" if null
   // INVALID_ARGUMENT for a null computation.
   absl::StatusOr<ProgramShape> GetProgramShape() const;
 
-  // The module, which is shared: nobody may change it. Dies where GetModule has an error.
+  // The shared module, which must not be changed. Dies if GetModule returns an error.
   const HloModule& module() const;
-  // An error for a null computation, and for one from a proto that is none of a module.
+  // An error for a null computation, and for a proto that is not a module.
   absl::StatusOr<std::shared_ptr<const HloModule>> GetModule() const;
 
-  // ---- kashi/proto. Made at the first call, by one thread; a null computation has an empty one.
+  // ---- kashi/proto. The first call makes it; not thread-safe. Empty for a null computation.
   const HloModuleProto& proto() const;
-  // What is written there counts from then on: the module is read again when it is next asked for.
+  // The caller may change the proto. The next call of GetModule reads the module from it again.
   HloModuleProto* mutable_proto();
   absl::StatusOr<std::unique_ptr<HloSnapshot>> Snapshot() const;
 
@@ -49,7 +49,7 @@ class XlaComputation {
   using Reader = absl::StatusOr<std::shared_ptr<const HloModule>> (*)(const HloModuleProto& proto);
   using ShapeReader = absl::StatusOr<ProgramShape> (*)(const HloModuleProto& proto);
   using NameReader = const std::string& (*)(const HloModuleProto& proto);
-  // How to ask the proto, without knowing what one is.
+  // Functions that read the proto, which is an incomplete type here.
   struct ProtoReaders {
     Reader module;
     ShapeReader program_shape;
@@ -59,8 +59,8 @@ class XlaComputation {
 
   mutable std::shared_ptr<const HloModule> module_;  // null if only the proto is there
   ProgramShape program_shape_;
-  mutable std::shared_ptr<HloModuleProto> proto_;  // null until somebody asks
-  const ProtoReaders* readers_ = nullptr;          // if the proto is what counts
+  mutable std::shared_ptr<HloModuleProto> proto_;  // null until requested
+  const ProtoReaders* readers_ = nullptr;          // set if the proto is newer than the module
 };
 
 }  // namespace kashi

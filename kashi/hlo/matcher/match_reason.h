@@ -1,4 +1,4 @@
-// Internal to kashi/hlo/matcher: what the conditions of patterns say when they are not met.
+// Internal to kashi/hlo/matcher: the messages of conditions that do not match.
 #ifndef KASHI_HLO_MATCHER_MATCH_REASON_H_
 #define KASHI_HLO_MATCHER_MATCH_REASON_H_
 
@@ -16,7 +16,7 @@
 
 namespace kashi::internal {
 
-// Where reasons go if nobody asks.
+// A stream that drops the reasons.
 class Reason {
  public:
   explicit Reason(const MatchOption& option) : out_(option.explain_os) {}

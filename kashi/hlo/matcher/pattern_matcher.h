@@ -13,9 +13,9 @@
 // What a pattern captures is written only when the whole of it has matched. With a stream in MatchOption, Match says
 // there what did not fit; a pattern describes itself by DescribeTo and operator<<.
 //
-// Patterns are values of three types, whatever they are made of, so that code with many of them compiles quickly;
-// making one costs an allocation or two for each condition. They may be kept and used again, by several threads if they
-// capture nothing. Recursion is as deep as the pattern was written.
+// Patterns are values of only three types, so that code with many patterns compiles quickly. Making one costs one or
+// two allocations per condition. A pattern may be reused, by several threads if it captures nothing. The recursion
+// depth is the depth of the pattern.
 //
 // Not here: m::SharedSubpattern, and m::OptConvert and its kind.
 #ifndef KASHI_HLO_MATCHER_PATTERN_MATCHER_H_
@@ -47,13 +47,13 @@ struct MatchOption {
   bool capture = true;
   // Operands must have no other user.
   bool single_user_only = false;
-  // Gets the reason why something does not match; null: nobody asks.
+  // Receives the reason why something does not match; null: not needed.
   std::ostream* explain_os = nullptr;
 };
 
 namespace pattern_internal {
 
-// One thing that a value must fulfil. `words` say it, with lines after the first indented by so many spaces.
+// One condition on a value. `words` writes its text; lines after the first are indented by this number of spaces.
 template <typename Item>
 struct Condition {
   std::function<bool(const Item&, const MatchOption&)> is_met;
@@ -62,7 +62,7 @@ struct Condition {
 template <typename Item>
 using Conditions = absl::InlinedVector<std::shared_ptr<const Condition<Item>>, 3>;
 
-// All conditions, in their order; the first that is not met says why.
+// All conditions, in order; the first one that fails gives the reason.
 template <typename Item>
 bool AreMet(const Conditions<Item>& conditions, const Item& item, const MatchOption& option) {
   for (const auto& condition : conditions) {
@@ -196,11 +196,11 @@ class HloInstructionPattern : public pattern_internal::Pattern<HloInstruction, H
   HloInstructionPattern WithFusionKind(FusionKind kind) const;
   HloInstructionPattern WithComparisonDirection(ComparisonDirection direction) const;
   HloInstructionPattern WithContractingDims(absl::Span<const int64_t> lhs, absl::Span<const int64_t> rhs) const;
-  // "b0f_0io->b0f"; dies if it is none.
+  // "b0f_0io->b0f"; dies if it is invalid.
   HloInstructionPattern WithConvDnums(absl::string_view dim_labels) const;
   HloInstructionPattern WithConvDnums(ConvolutionDimensionNumbers dimension_numbers) const;
   HloInstructionPattern WithReplicaGroups(ReplicaGroupLists groups) const;
-  // "{devices=[2,1]0,1}"; dies if it is none.
+  // "{devices=[2,1]0,1}"; dies if it is invalid.
   HloInstructionPattern WithSharding(absl::string_view sharding) const;
   HloInstructionPattern WithControlDeps(absl::Span<HloInstruction* const> predecessors,
                                         absl::Span<HloInstruction* const> successors) const;
@@ -257,7 +257,7 @@ struct IsCommutative : HloOpcodeFlags {
 #include "kashi/hlo/ir/ops.def"
 };
 
-// What the functions of operations take: patterns, and in front of them perhaps where to write what matched.
+// The arguments of the functions of operations: patterns, and optionally before them a pointer that receives the match.
 template <typename... Args>
 inline constexpr bool kAreOperands = ((std::is_convertible_v<Args, HloInstructionPattern> ||
                                        std::is_convertible_v<Args, const HloInstruction* const*>)&&...);
@@ -337,7 +337,7 @@ auto AllOf(const Patterns&... patterns) {
   }
 #include "kashi/hlo/ir/ops.def"
 
-// ---- Operations that are told apart by more than their operands.
+// ---- Operations that differ by more than their operands.
 inline HloInstructionPattern Parameter() { return Op().WithOpcode(HloOpcode::kParameter); }
 inline HloInstructionPattern Parameter(int64_t number) { return Parameter().WithParameterNum(number); }
 template <typename Instruction>

@@ -309,7 +309,7 @@ HloInstructionPattern HloInstructionPattern::WithConvDnums(ConvolutionDimensionN
             x.convolution_dimension_numbers() == dimension_numbers) {
           return true;
         }
-        return Reason(option) << "HloInstruction is no convolution with " << what;
+        return Reason(option) << "HloInstruction is not a convolution with " << what;
       },
       absl::StrCat("which has ", what));
 }
@@ -326,7 +326,7 @@ HloInstructionPattern HloInstructionPattern::WithReplicaGroups(ReplicaGroupLists
             x.replica_groups() == wanted) {
           return true;
         }
-        return Reason(option) << "HloInstruction is no collective with " << what;
+        return Reason(option) << "HloInstruction is not a collective with " << what;
       },
       absl::StrCat("with ", what));
 }

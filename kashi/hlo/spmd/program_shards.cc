@@ -35,7 +35,7 @@ absl::StatusOr<Literal> JoinArgument(absl::Span<const LiteralSlice> shards, cons
                                      const Shape& whole) {
   KASHI_ASSIGN_OR_RETURN(const auto different, FindDifferentCopy(shards, sharding, whole));
   if (different.has_value()) {
-    return InvalidArgument("%s; under %s they are one", different->ToString(), sharding.ToString());
+    return InvalidArgument("%s; under %s they must be equal", different->ToString(), sharding.ToString());
   }
   return JoinLiterals(shards, sharding, whole);
 }
@@ -136,7 +136,7 @@ absl::StatusOr<std::vector<std::vector<Literal>>> SplitArguments(const std::vect
                                                                  absl::Span<const HloSharding> shardings,
                                                                  int64_t num_devices) {
   if (arguments.size() != shardings.size()) {
-    return InvalidArgument("%d arguments, and shardings for %d", arguments.size(), shardings.size());
+    return InvalidArgument("there are %d arguments, but %d shardings", arguments.size(), shardings.size());
   }
   std::vector<std::vector<Literal>> by_device(num_devices);
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -163,7 +163,7 @@ absl::StatusOr<std::vector<Literal>> JoinArguments(const std::vector<std::vector
                                                    absl::Span<const Shape> wholes) {
   for (size_t device = 0; device < by_device.size(); ++device) {
     if (by_device[device].size() == wholes.size() && wholes.size() == shardings.size()) continue;
-    return InvalidArgument("device %d has %d arguments, and the program %d", device, by_device[device].size(),
+    return InvalidArgument("device %d has %d arguments, but the program needs %d", device, by_device[device].size(),
                            wholes.size());
   }
   std::vector<Literal> arguments;
@@ -185,7 +185,7 @@ std::vector<Shape> ParameterShapes(const HloModule& module) {
 
 absl::StatusOr<std::vector<Literal>> JoinEachCopy(absl::Span<const LiteralSlice> shards, const HloSharding& sharding,
                                                   const Shape& whole) {
-  if (!whole.IsArray()) return InvalidArgument("copies of arrays can be joined, not of other shapes");
+  if (!whole.IsArray()) return InvalidArgument("only copies of arrays can be joined");
   const int64_t num_devices = static_cast<int64_t>(shards.size());
   KASHI_ASSIGN_OR_RETURN(const ShardGrid grid, ShardGrid::Make(sharding, whole.dimensions(), num_devices));
   std::map<int64_t, std::vector<int64_t>> copies;  // devices, by the first that holds the same part

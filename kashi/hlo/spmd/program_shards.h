@@ -1,5 +1,5 @@
-// What goes into a program for all devices and comes out of it, in the shards of each device, and back: for comparing a
-// program with what the partitioner made of it. (sharded_literal.h cuts; program_scope.h finds the shardings.)
+// Splits the arguments and results of a global program into the shards of each device, and joins them: for comparing a
+// program with its partitioned form. (sharded_literal.h splits one literal; program_scope.h finds the shardings.)
 #ifndef KASHI_HLO_SPMD_PROGRAM_SHARDS_H_
 #define KASHI_HLO_SPMD_PROGRAM_SHARDS_H_
 
@@ -33,8 +33,8 @@ absl::StatusOr<std::vector<Literal>> JoinArguments(const std::vector<std::vector
 // The shapes of ENTRY's parameters.
 std::vector<Shape> ParameterShapes(const HloModule& module);
 
-// An array put together of one copy of each part, once for each copy that there is: every device's shard is in one of
-// them. One array where nothing is replicated; as many as devices where all is.
+// Joins the shards into one array per copy: each shard is in exactly one of these arrays. Without replication there is
+// one array; with full replication there is one per device.
 absl::StatusOr<std::vector<Literal>> JoinEachCopy(absl::Span<const LiteralSlice> shards, const HloSharding& sharding,
                                                   const Shape& whole);
 
@@ -45,8 +45,7 @@ std::vector<HloSharding> PossibleShardings(absl::Span<const int64_t> whole, absl
                                            absl::Span<const int64_t> mesh_axes, int64_t num_devices,
                                            const std::optional<HloSharding>& known);
 
-// The sizes of the axes of the mesh that a module is over, as far as its shardings tell; [num_devices] where they do
-// not.
+// The sizes of the axes of a module's mesh, if its shardings have them; otherwise [num_devices].
 std::vector<int64_t> MeshAxesOf(const HloModule& module, int64_t num_devices);
 
 }  // namespace kashi

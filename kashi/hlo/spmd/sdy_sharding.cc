@@ -13,7 +13,7 @@
 namespace kashi::internal {
 namespace {
 
-// Reads one attribute. Functions return false behind an error, which status() then tells.
+// Reads one attribute. Functions return false after an error; status() has the error.
 class SdyReader {
  public:
   explicit SdyReader(absl::string_view text) : scanner_(text) {}
@@ -100,13 +100,13 @@ bool SdyReader::ReadMeshBody(Mesh* mesh) {
   if (has_ids && (!Expect("device_ids") || !Expect("=") || !ReadList('[', ']', read_id))) return false;
   if (!Expect(">")) return false;
   const bool has_bad_size = std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size < 1; });
-  if (has_bad_size) return Fail("axes of a size of 1 or more");
+  if (has_bad_size) return Fail("axes with sizes of 1 or more");
   if (!has_ids) {
     *mesh = Mesh(std::move(names), std::move(sizes));
   } else if (sizes.empty() && ids.size() == 1) {
     *mesh = Mesh::Maximal(ids[0]);
   } else if (SaturatingProduct(sizes) != static_cast<int64_t>(ids.size())) {
-    return Fail("as many device_ids as the axes say");
+    return Fail("one device id for each element of the mesh");
   } else {
     auto list = std::make_shared<Array<int64_t>>(sizes);
     std::copy(ids.begin(), ids.end(), list->begin());
@@ -158,7 +158,7 @@ bool SdyReader::ReadAxes(const Mesh& mesh, std::vector<AxisRef>* axes) {
 // {"a", "b", ?}p1
 bool SdyReader::ReadDimension(const Mesh& mesh, NamedSharding::DimensionSharding* dimension) {
   const bool read = ReadList('{', '}', [&] {
-    if (!dimension->is_closed) return Fail("`}` behind `?`");
+    if (!dimension->is_closed) return Fail("`}` after `?`");
     if (!scanner_.Match('?')) return ReadAxis(mesh, &dimension->axes);
     dimension->is_closed = false;
     return true;

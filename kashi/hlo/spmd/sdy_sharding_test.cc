@@ -65,8 +65,8 @@ TEST(SdyShardingTest, Errors) {
   EXPECT_THAT(Shardings(R"(#sdy.sharding<@mesh, []> x)"), HasSubstr("at byte 25: expected the end"));
   EXPECT_THAT(Shardings("sharding"), HasSubstr("expected `#sdy.sharding`"));
   EXPECT_THAT(Shardings(""), HasSubstr("expected `#sdy.sharding`"));
-  EXPECT_THAT(Meshes(R"({m = #sdy.mesh<["a"=0]>})"), HasSubstr("axes of a size of 1 or more"));
-  EXPECT_THAT(Meshes(R"({m = #sdy.mesh<["a"=2], device_ids=[0]>})"), HasSubstr("as many device_ids"));
+  EXPECT_THAT(Meshes(R"({m = #sdy.mesh<["a"=0]>})"), HasSubstr("axes with sizes of 1 or more"));
+  EXPECT_THAT(Meshes(R"({m = #sdy.mesh<["a"=2], device_ids=[0]>})"), HasSubstr("one device id for each element"));
   EXPECT_THAT(Meshes(R"({m = #sdy.mesh<["a"=2], device_ids=[0, 0]>})"), HasSubstr("device"));
   EXPECT_THAT(Meshes(R"({m = #sdy.mesh<["a"=99999999999999999999]>})"), HasSubstr("expected a number"));
   EXPECT_THAT(Meshes("{"), HasSubstr("the name of a mesh"));

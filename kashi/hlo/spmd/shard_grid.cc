@@ -24,7 +24,7 @@ absl::Status CheckDeviceCount(int64_t num_devices) {
 // Every device has exactly one tile.
 absl::Status CheckCovers(const TileAssignment& tiles, int64_t num_devices) {
   if (tiles.num_elements() != num_devices) {
-    return InvalidArgument("%s has tiles for %d devices, and there are %d", tiles.ToString(), tiles.num_elements(),
+    return InvalidArgument("%s has tiles for %d devices, but there are %d", tiles.ToString(), tiles.num_elements(),
                            num_devices);
   }
   std::vector<bool> seen(num_devices, false);
@@ -41,13 +41,14 @@ absl::Status CheckSharding(const HloSharding& sharding, absl::Span<const int64_t
   KASHI_RETURN_IF_ERROR(CheckDeviceCount(num_devices));
   if (sharding.IsTuple()) return InvalidArgument("an array has the sharding of a tuple: %s", sharding.ToString());
   if (const absl::Status fits = sharding.Validate(ShapeUtil::MakeShape(PRED, dimensions), num_devices); !fits.ok()) {
-    // Its notes tell the shape, whose type we made up.
+    // Its notes have the shape, whose element type is made up here.
     const std::vector<absl::string_view> lines = absl::StrSplit(fits.message(), absl::MaxSplits('\n', 1));
     return InvalidArgument("%s on [%s]: %s", sharding.ToString(), absl::StrJoin(dimensions, ","), lines[0]);
   }
-  if (sharding.IsUnknown()) return InvalidArgument("%s does not say where the parts lie", sharding.ToString());
+  if (sharding.IsUnknown())
+    return InvalidArgument("%s does not say which device holds which part", sharding.ToString());
   if (sharding.IsUnreduced() || (sharding.IsTiled() && sharding.IsUnreducedSubgroup())) {
-    return InvalidArgument("under %s each device has a part of a sum, not a part of the array", sharding.ToString());
+    return InvalidArgument("with %s, each device holds a part of a sum, not a part of the array", sharding.ToString());
   }
   return absl::OkStatus();
 }
@@ -72,7 +73,7 @@ absl::StatusOr<ShardGrid> ShardGrid::FromTiles(const TileAssignment& tiles, absl
                                                int64_t num_devices) {
   KASHI_RETURN_IF_ERROR(CheckDeviceCount(num_devices));
   if (tiles.num_dimensions() < static_cast<int64_t>(dimensions.size())) {
-    return InvalidArgument("%s tiles %d dimensions, and the array has %d", tiles.ToString(), tiles.num_dimensions(),
+    return InvalidArgument("%s tiles %d dimensions, but the array has %d", tiles.ToString(), tiles.num_dimensions(),
                            dimensions.size());
   }
   KASHI_RETURN_IF_ERROR(CheckCovers(tiles, num_devices));
@@ -100,7 +101,7 @@ absl::StatusOr<ShardGrid> ShardGrid::Make(const HloSharding& sharding, absl::Spa
     for (int64_t device = 0; device < num_devices; ++device) grid.groups_[device] = device;
   } else if (const std::optional<int64_t> holder = sharding.UniqueDevice(); holder.has_value()) {
     if (*holder < 0 || *holder >= num_devices) {
-      return InvalidArgument("%s names a device that is none of the %d", sharding.ToString(), num_devices);
+      return InvalidArgument("%s names a device outside the range of %d devices", sharding.ToString(), num_devices);
     }
     grid.holder_ = *holder;
   }

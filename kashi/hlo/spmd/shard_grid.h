@@ -1,9 +1,9 @@
-// Where the shards of one array lie: which part of it each device holds. (docs/sharded-programs.md)
+// ShardGrid: which part of an array each device holds. (docs/sharded-programs.md)
 //
 //   f32[5,4] under {devices=[2,1,2]<=[4] last_tile_dim_replicate} on 4 devices; shards are f32[3,4]
 //
 //     device 0, 1    rows 0 1 2            shard sizes are rounded up, as XLA does: the last shard of a dimension
-//     device 2, 3    rows 3 4 and padding  may hold fewer elements, or none, and padding behind them
+//     device 2, 3    rows 3 4 and padding  may hold fewer elements, or none, and padding after them
 //
 // What each kind of sharding means here:
 //
@@ -37,7 +37,8 @@ class ShardGrid {
   // is over another number of devices, or is {unknown} or {unreduced} in whole or in part.
   static absl::StatusOr<ShardGrid> Make(const HloSharding& sharding, absl::Span<const int64_t> dimensions,
                                         int64_t num_devices);
-  // One tile a device: the first dimensions of `tiles` are those of the array, devices along the others hold copies.
+  // One tile per device: the first dimensions of `tiles` are those of the array; devices along the other dimensions
+  // hold copies.
   static absl::StatusOr<ShardGrid> FromTiles(const TileAssignment& tiles, absl::Span<const int64_t> dimensions,
                                              int64_t num_devices);
 
@@ -48,7 +49,7 @@ class ShardGrid {
   // Whether every shard is full.
   bool is_even() const;
 
-  // The index of the shard's first element in the array. Past the end where the shard is padding alone.
+  // The index of the shard's first element in the array. Past the end if the shard is only padding.
   absl::Span<const int64_t> OffsetsOf(int64_t device) const {
     return absl::MakeConstSpan(offsets_).subspan(device * dimensions_.size(), dimensions_.size());
   }

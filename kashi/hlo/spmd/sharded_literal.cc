@@ -20,13 +20,12 @@ struct Leaf {
 
 absl::StatusOr<ShardGrid> GridOf(const Shape& array, const HloSharding& sharding, int64_t num_devices) {
   if (!array.is_static()) {
-    return Unimplemented("%s has sizes that only its values tell: shards of it are not supported",
-                         ShapeUtil::HumanString(array));
+    return Unimplemented("%s has dynamic dimensions: sharding it is not supported", ShapeUtil::HumanString(array));
   }
   return ShardGrid::Make(sharding, array.dimensions(), num_devices);
 }
 
-// Tokens and the like are everybody's, and have no shards.
+// Tokens and similar leaves are the same on all devices, and have no shards.
 absl::StatusOr<std::vector<Leaf>> LeavesOf(const Shape& whole, const HloSharding& sharding, int64_t num_devices) {
   KASHI_ASSIGN_OR_RETURN(const ShapeTree<HloSharding> shardings, sharding.AsShapeTree(whole));
   std::vector<Leaf> leaves;
@@ -57,7 +56,7 @@ Shape ShapeOfShard(const Shape& whole, const std::vector<Leaf>& leaves) {
 absl::Status CheckShards(absl::Span<const LiteralSlice> shards, const Shape& expected) {
   for (size_t device = 0; device < shards.size(); ++device) {
     if (ShapeUtil::Compatible(shards[device].shape(), expected)) continue;
-    return InvalidArgument("device %d has %s where a shard is %s", device,
+    return InvalidArgument("device %d has %s, but a shard is %s", device,
                            ShapeUtil::HumanString(shards[device].shape()), ShapeUtil::HumanString(expected));
   }
   return absl::OkStatus();
@@ -111,7 +110,7 @@ absl::StatusOr<Literal> JoinLiterals(absl::Span<const LiteralSlice> shards, cons
   KASHI_ASSIGN_OR_RETURN(const std::vector<Leaf> leaves, LeavesOf(whole, sharding, num_devices));
   KASHI_RETURN_IF_ERROR(CheckShards(shards, ShapeOfShard(whole, leaves)));
   if (of_device < 0 || of_device >= num_devices) {
-    return InvalidArgument("there is no device %d among %d", of_device, num_devices);
+    return InvalidArgument("device %d is not one of the %d devices", of_device, num_devices);
   }
   KASHI_ASSIGN_OR_RETURN(Literal joined, Literal::Make(whole));
   for (const Leaf& leaf : leaves) {

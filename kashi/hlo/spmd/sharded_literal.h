@@ -1,4 +1,4 @@
-// Literals cut into the shards that devices hold, and put together again. (shard_grid.h says which part is whose)
+// Splits literals into the shards of the devices, and joins them again. (shard_grid.h: which device holds which part)
 //
 //   SplitLiteral(x, {devices=[2]<=[2]}, 2)       f32[5] {1,2,3,4,5}  ->  {1,2,3} {4,5,0}
 //   JoinLiterals(shards, …, f32[5])              and back

@@ -75,13 +75,13 @@ TEST(ShardedLiteralTest, WhatDoesNotFitIsAnError) {
   EXPECT_THAT(Split("s32[4]", "{devices=[2]<=[2]}", 4), testing::HasSubstr("tile_assignment should have 4 devices"));
   EXPECT_THAT(Split("s32[4]", "{devices=[2,1]<=[2]}", 2), testing::HasSubstr("different than the input rank"));
   EXPECT_THAT(Split("s32[4]", "{maximal device=2}", 2), testing::HasSubstr("device 2"));
-  EXPECT_THAT(Split("s32[4]", "{unknown}", 2), testing::HasSubstr("does not say where"));
+  EXPECT_THAT(Split("s32[4]", "{unknown}", 2), testing::HasSubstr("does not say which device"));
   EXPECT_THAT(Split("s32[4]", "{unreduced}", 2), testing::HasSubstr("part of a sum"));
   EXPECT_THAT(Split("s32[4]", "{devices=[1,2]<=[2] last_tile_dims={unreduced}}", 2),
               testing::HasSubstr("part of a sum"));
   EXPECT_THAT(Split("(s32[2], s32[2])", "{{replicated}, {devices=[3]<=[3]}}", 2), testing::HasSubstr("at {1}: "));
   EXPECT_THAT(Split("(s32[2], s32[2])", "{{replicated}}", 2), testing::HasSubstr("leaves"));
-  EXPECT_THAT(Split("s32[<=4]", "{replicated}", 2), testing::HasSubstr("sizes that only its values tell"));
+  EXPECT_THAT(Split("s32[<=4]", "{replicated}", 2), testing::HasSubstr("dynamic dimensions"));
   EXPECT_THAT(Split("s32[4]", "{replicated}", 0), testing::HasSubstr("0 devices"));
 }
 
@@ -173,7 +173,7 @@ TEST(ShardedLiteralTest, ShardsOfAnotherShapeAreAnError) {
   const Literal a = LiteralUtil::CreateR1<int32_t>({1, 2, 3});
   const std::vector<LiteralSlice> shards = {a, a};
   EXPECT_EQ(JoinLiterals(shards, Parse("{devices=[2]<=[2]}"), ShapeUtil::MakeShape(S32, {7})).status().message(),
-            "device 0 has s32[3] where a shard is s32[4]");
+            "device 0 has s32[3], but a shard is s32[4]");
 }
 
 TEST(ShardGridTest, WhereShardsLie) {

@@ -236,7 +236,7 @@ class DotWriter {
     }
   }
 
-  // They stand at the end: an edge must not name a node before its cluster does.
+  // They are at the end, because an edge must not name a node before its cluster.
   void WriteCalls(const HloInstruction& instruction) {
     for (const HloComputation* called : instruction.called_computations()) {
       if (!IsShown(called)) continue;

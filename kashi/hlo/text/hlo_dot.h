@@ -9,9 +9,9 @@
 // A cluster for each computation, a node for each instruction (opcode, name, shape; the values of a small constant), an
 // edge for each operand, dashed edges for control dependencies, dotted ones from called computations to their callers.
 //
-// Graphviz takes minutes for some thousands of nodes. So a graph shows at most `max_nodes` instructions. Those nearest
-// to where it begins stay: the root of ENTRY, or what `computation` and `around` say. A node tells how many of its
-// operands and users are not shown, and which computations it calls that are not shown.
+// Graphviz takes minutes for some thousands of nodes. So a graph shows at most `max_nodes` instructions. It keeps those
+// that are nearest to its start: the root of ENTRY, or `computation` or `around`. A node has the number of its operands
+// and users that are not shown, and the names of called computations that are not shown.
 //
 // Cost: linear in the size of the module.
 #ifndef KASHI_HLO_TEXT_HLO_DOT_H_
@@ -27,7 +27,7 @@ namespace kashi {
 inline constexpr int64_t kDefaultDotNodes = 200;
 
 struct HloDotOptions {
-  // Only this computation, and what it calls if `with_called`. Null: the whole module.
+  // Only this computation, and the computations that it calls if `with_called`. Null: the whole module.
   const HloComputation* computation = nullptr;
   bool with_called = true;
   // Only instructions within `depth` edges of this one, through operands, users and control dependencies. Null: all.

@@ -2,11 +2,11 @@
 //
 //   absl::StatusOr<std::unique_ptr<HloModule>> module = ParseAndReturnUnverifiedModule(text);
 //
-// Takes what XLA's parser takes (docs/spec/hlo.md, section 1) and nothing else, and never ends the process: what kills
-// XLA is an error here (section 7.1). Nothing is verified: see hlo_verifier.h.
+// Accepts exactly the texts that XLA's parser accepts (docs/spec/hlo.md, section 1), and never ends the process: text
+// that ends XLA's process is an error here (section 7.1). The module is not verified: see hlo_verifier.h.
 //
-// Cost: one pass, linear in the text; a module takes a few times the memory of its text. No recursion on input but for
-// nested operands and computations, which have a limit.
+// Cost: one pass, linear in the text; a module takes a few times the memory of its text. Recurses only for nested
+// operands and computations, with a limit.
 #ifndef KASHI_HLO_TEXT_HLO_PARSER_H_
 #define KASHI_HLO_TEXT_HLO_PARSER_H_
 
@@ -29,33 +29,32 @@ namespace kashi {
 
 class HloParserOptions {
  public:
-  // Whether a shape without layout gets the descending one.
+  // Whether a shape without layout gets the default layout.
   HloParserOptions& set_fill_missing_layouts(bool value) {
     fill_missing_layouts_ = value;
     return *this;
   }
   bool fill_missing_layouts() const { return fill_missing_layouts_; }
-  // XLA fills `{...}` with made-up values; here its elements are zero whatever this says.
+  // XLA fills `{...}` with made-up values; here its elements are always zero.
   HloParserOptions& set_fill_shortform_constants_with_random_values(bool value) {
     fill_shortform_constants_with_random_values_ = value;
     return *this;
   }
   bool fill_shortform_constants_with_random_values() const { return fill_shortform_constants_with_random_values_; }
-  // Whether a shape without layout stays without in the entry computation layout: the compiler is to choose.
+  // Whether a shape without layout stays so in the entry computation layout, so that the compiler chooses its layout.
   HloParserOptions& set_keep_module_auto_layouts(bool value) {
     keep_module_auto_layouts_ = value;
     return *this;
   }
   bool keep_module_auto_layouts() const { return keep_module_auto_layouts_; }
-  // Whether what XLA's reader refuses, but a newer XLA may have written, is kept and printed again, with a warning
-  // each: an instruction's attribute of a name that no operation here has, an async-update of several operands.
-  // Otherwise it is an error, as in XLA.
+  // Whether to keep text of a newer XLA, and to print it again, with a warning: attributes with unknown names, and
+  // async-updates with several operands. Otherwise these are errors, as in XLA.
   HloParserOptions& set_keep_unknown_attributes(bool value) {
     keep_unknown_attributes_ = value;
     return *this;
   }
   bool keep_unknown_attributes() const { return keep_unknown_attributes_; }
-  // What messages call the text.
+  // The name of the text in messages.
   HloParserOptions& set_source_name(std::string name) {
     source_name_ = std::move(name);
     return *this;
@@ -70,14 +69,14 @@ class HloParserOptions {
   std::string source_name_ = "hlo";
 };
 
-// A module, a computation without `HloModule` in front, or a single instruction. `config` gives what the text does not
-// say (replica count and the like). INVALID_ARGUMENT with all errors rendered; with `diagnostics` errors and warnings
-// go there too.
+// Reads a module, a computation without `HloModule`, or a single instruction. `config` has the defaults for values that
+// the text does not give (replica count and others). INVALID_ARGUMENT with all errors; `diagnostics` also receives
+// errors and warnings.
 absl::StatusOr<std::unique_ptr<HloModule>> ParseAndReturnUnverifiedModule(
     absl::string_view text, const HloModuleConfig& config = HloModuleConfig(),
     const HloParserOptions& options = HloParserOptions(), std::vector<Diagnostic>* diagnostics = nullptr);
 
-// ---- Parts of HLO text. INVALID_ARGUMENT unless the whole text is one.
+// ---- Parts of HLO text. INVALID_ARGUMENT if the text has anything else.
 absl::StatusOr<std::vector<Shape>> ParseShapeList(absl::string_view text);  // "{f32[2], s32[]}"
 absl::StatusOr<Window> ParseWindow(absl::string_view text);                 // "size=3x3 stride=2x2"
 absl::StatusOr<ConvolutionDimensionNumbers> ParseConvolutionDimensionNumbers(absl::string_view text);  // "b0f_0io->b0f"
@@ -85,7 +84,7 @@ absl::StatusOr<PaddingConfig> ParsePaddingConfig(absl::string_view text);       
 absl::StatusOr<FrontendAttributes> ParseFrontendAttributes(absl::string_view text);                    // "{k=\"v\"}"
 absl::StatusOr<StatisticsViz> ParseStatisticsViz(absl::string_view text);
 absl::StatusOr<std::vector<bool>> ParseParameterReplication(absl::string_view text);  // "{true,false}"
-// What stands behind `origin=`: `{({"a"}, {"b" {0}})}`.
+// The text after `origin=`: `{({"a"}, {"b" {0}})}`.
 absl::StatusOr<std::shared_ptr<OriginalValue>> ParseOriginalValue(absl::string_view text);
 
 }  // namespace kashi

@@ -1,12 +1,12 @@
-// Which instruction an error is about, and how that is shown.
+// The instruction that an error belongs to, and how messages show it.
 //
 //   m.hlo:4:3: error: [result shape] Expected instruction to have shape equal to f32[2], actual shape is f32[3]
 //     r = f32[3] negate(a)
 //     ^
 //
-// A reader keeps where each instruction begins (HloInstruction::text_place); code that works on the module later
-// attaches the instruction to an error (AtInstruction); code that has the text shows both (RenderAt). A module that
-// comes from a proto has no text: its errors name the instruction and its computation.
+// A reader keeps the place of each instruction (HloInstruction::text_place). Later code attaches the instruction to an
+// error (AtInstruction). Code that has the text shows both (RenderAt). A module from a proto has no text: its errors
+// name the instruction and its computation.
 #ifndef KASHI_HLO_TEXT_HLO_PLACE_H_
 #define KASHI_HLO_TEXT_HLO_PLACE_H_
 
@@ -20,30 +20,30 @@
 
 namespace kashi {
 
-// What an error is about.
+// The instruction and computation that an error belongs to.
 struct HloErrorPlace {
   HloTextPlace text;  // line 0: no text
   std::string instruction;
   std::string computation;
 };
 
-// Where the instruction stands.
+// The place of the instruction.
 HloErrorPlace PlaceOf(const HloInstruction& instruction);
 
-// The error with its place as a payload; code and message stay. An error that has a place keeps it: the innermost
-// instruction is the one to look at. OK, and that a run was cancelled, have no place.
+// The error with its place as a payload; code and message stay the same. An error that has a place keeps it, because
+// the innermost instruction is the cause. OK and CANCELLED get no place.
 absl::Status AtInstruction(absl::Status status, const HloInstruction& instruction);
-// What AtInstruction attached.
+// The place that AtInstruction attached.
 std::optional<HloErrorPlace> PlaceOf(const absl::Status& status);
 
-// The message with the bytes of the instruction's name; nullopt where there is no text, or it has no such line. O(text
-// before the place).
+// The message with the bytes of the instruction's name; nullopt if there is no text, or if the text does not have this
+// line. O(text before the place).
 std::optional<Diagnostic> DiagnosticAt(const SourceText& source, const HloErrorPlace& place, absl::string_view message);
-// "\n  at instruction r\n  in computation main", as far as they are known.
+// "\n  at instruction r\n  in computation main", if they are known.
 std::string AboutText(const HloErrorPlace& place);
-// The message under its place: "name:line:column: error: message", the source line and a caret run under the
-// instruction's name. Where there is no text, or it has no such line: "name: error: message" and AboutText. No final
-// newline. O(text before the place).
+// The message with its place: "name:line:column: error: message", the source line and a caret run under the
+// instruction's name. Without text, or without this line in it: "name: error: message" and AboutText. No final newline.
+// O(text before the place).
 std::string RenderAt(const SourceText& source, const HloErrorPlace& place, absl::string_view message);
 
 }  // namespace kashi

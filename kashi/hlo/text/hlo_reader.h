@@ -1,17 +1,17 @@
-// Internal to hlo_parser: the reader of HLO text. One pass over the bytes; each construct has one function that leaves
-// the scanner behind it and returns false after reporting an error. Grammar: docs/spec/hlo.md, section 1.
+// Internal to hlo_parser: the reader of HLO text. One pass over the bytes. Each construct has one function, which moves
+// the scanner to the end of the construct, and returns false after an error. Grammar: docs/spec/hlo.md, section 1.
 //
-//   hlo_reader_module.cc             module head, tables, order of computations, what is settled at the end
+//   hlo_reader_module.cc             module head, tables, order of computations, steps at the end
 //   hlo_reader_computation.cc        computations and names
 //   hlo_reader_instruction.cc        an instruction: shape, opcode, operands
-//   hlo_reader_operation.cc          what single operations want: fields, results that follow from operands
-//   hlo_reader_check.cc              what is refused of single operations
+//   hlo_reader_operation.cc          single operations: fields, inferred results
+//   hlo_reader_check.cc              checks of single operations
 //   hlo_reader_attributes.cc         attributes, one function for each codec of attributes.def
-//   hlo_reader_common_attributes.cc  attributes of any instruction: metadata, sharding, origin and their like
+//   hlo_reader_common_attributes.cc  attributes of any instruction: metadata, sharding, origin and others
 //   hlo_reader_values.cc             values of attributes: numbers, lists, windows, literals, groups of devices
 //
-// Speed comes from remembering: shapes, metadata and backend configs repeat, so each text of one is read once and its
-// value shared from then on.
+// The reader is fast because it remembers: shapes, metadata and backend configs repeat, so it reads each distinct text
+// once and shares the value.
 #ifndef KASHI_HLO_TEXT_HLO_READER_H_
 #define KASHI_HLO_TEXT_HLO_READER_H_
 
@@ -41,9 +41,9 @@ class HloReader {
  public:
   HloReader(absl::string_view text, const HloModuleConfig& config, const HloParserOptions& options);
 
-  // The module that the whole text is; null after errors.
+  // Reads the whole text as a module; null after errors.
   std::unique_ptr<HloModule> ReadModule();
-  // Of a text that is nothing but such a part; false after an error.
+  // Reads the whole text as such a part; false after an error.
   bool ReadWhole(std::vector<Shape>* shapes) { return ReadShapeBraces(shapes) && ExpectEnd(); }
   bool ReadWhole(FrontendAttributes* attributes) { return ReadFrontendAttributes(attributes) && ExpectEnd(); }
   bool ReadWhole(StatisticsViz* statistics) { return ReadStatistics(statistics) && ExpectEnd(); }
@@ -53,18 +53,18 @@ class HloReader {
   std::vector<Diagnostic>* mutable_diagnostics() { return &diagnostics_; }
 
  private:
-  // What an instruction's text says, while it is read.
+  // The parts of an instruction that have been read so far.
   struct Pending {
     HloOpcode opcode = HloOpcode::kAdd;
-    // Of `add-start(…)`: the opcode is async-start, -update or -done, and this is the operation it is about.
+    // Of `add-start(…)`: the opcode is async-start, -update or -done, and this is the wrapped operation.
     std::optional<HloOpcode> wrapped_opcode;
     size_t opcode_begin = 0;
     size_t begin = 0;  // of the instruction
     HloTextPlace place;
     absl::string_view name;
     bool has_shape = false;
-    bool is_wrapped = false;    // what an asynchronous operation's sugar stands for
-    bool has_operands = false;  // and the text behind them is what follows
+    bool is_wrapped = false;    // the wrapped operation of the short form `add-start(…)`
+    bool has_operands = false;  // the operands are read, and the scanner is after them
     SharedShape shape;
     absl::InlinedVector<HloInstruction*, 8> operands;
     HloFieldList fields;
@@ -72,7 +72,7 @@ class HloReader {
     SharedValue<std::string> backend_config;
     std::unique_ptr<HloInstructionExtras> extras;
     std::vector<HloInstruction*> control_predecessors;
-    // The attributes that it has had: bits of the operation's list, then of the common ones.
+    // The attributes read so far: bits of the operation's list, then of the common ones.
     uint32_t seen = 0;
     uint32_t seen_common = 0;
 
@@ -93,7 +93,7 @@ class HloReader {
 
   // ---- Errors.
   bool Error(size_t begin, size_t end, std::string message);
-  bool ErrorHere(absl::string_view expected);  // "expects …", on the token that stands here
+  bool ErrorHere(absl::string_view expected);  // "expects …", at the current token
   bool ExpectEnd() { return scan_.AtEnd() || ErrorHere("the end of the text"); }
   size_t TokenEnd(size_t begin) const;
   HloTextPlace PlaceOf(size_t offset);
@@ -176,7 +176,7 @@ class HloReader {
 
   // ---- Attributes.
   bool ReadAttributes(Pending* pending);
-  // `name=`. `begin` is where the name stands.
+  // `name=`. `begin` is the position of the name.
   bool ReadAttributeName(absl::string_view* name, size_t* begin);
   bool ReadAttribute(Pending* pending);
   static absl::Span<const absl::string_view> CommonAttributes();  // that any instruction may have
@@ -233,9 +233,10 @@ class HloReader {
   const HloParserOptions options_;
   std::vector<Diagnostic> diagnostics_;
   int64_t errors_ = 0;
-  bool is_fatal_ = false;  // of the errors one that XLA does not survive
+  bool is_fatal_ = false;  // one of the errors ends XLA's process
   int nesting_ = 0;        // of operands
-  // What is left for what the text asks for without writing it. An honest text asks for little more than it writes.
+  // The remaining budget for data that the text implies without writing it. Normal text implies little more than it
+  // writes.
   int64_t unlisted_bytes_ = kDefaultUnlistedBytes;
   int64_t unwritten_subshapes_;
 
@@ -251,11 +252,11 @@ class HloReader {
   std::vector<FinishedComputation> finished_;
   HloComputation* entry_ = nullptr;
   bool is_scheduled_ = false;
-  bool changes_config_ = false;  // the head says something of replicas, partitions, propagation or passed parameters
+  bool changes_config_ = false;  // the head gives replicas, partitions, propagation or passed parameters
   bool single_instruction_ = false;
   std::vector<HloInstruction*> async_starts_;  // in the order of the text
 
-  // Head attributes that can only be settled when the computations are known.
+  // Head attributes that need the computations.
   struct AliasText {
     size_t begin;
     size_t end;
@@ -269,13 +270,13 @@ class HloReader {
   StackFrameIndex written_frames_;
   std::unique_ptr<StackFrameCopier> frames_;
 
-  // What texts have been read before.
+  // The values of texts that have been read before.
   absl::flat_hash_map<absl::string_view, SharedShape> shapes_;
   absl::flat_hash_map<absl::string_view, SharedValue<OpMetadata>> metadata_;
   absl::flat_hash_map<absl::string_view, SharedValue<std::string>> backend_configs_;
   absl::flat_hash_map<absl::string_view, std::shared_ptr<const HloSharding>> shardings_;
 
-  // How far lines have been counted.
+  // The position up to which lines have been counted.
   uint32_t line_ = 1;
   size_t line_begin_ = 0;
   size_t line_end_;

@@ -133,8 +133,7 @@ bool HloReader::ReadUnknownAttribute(absl::string_view name, size_t begin, Pendi
   }
   pending->mutable_extras()->unknown_attributes.emplace_back(name, value);
   Warning(begin, end,
-          absl::StrCat("attribute `", name,
-                       "` is not known here; it is kept as it stands. Known: ", AllowedAttributes(*pending)));
+          absl::StrCat("attribute `", name, "` is unknown; it is kept as it is. Known: ", AllowedAttributes(*pending)));
   return true;
 }
 

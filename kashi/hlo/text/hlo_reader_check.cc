@@ -39,7 +39,8 @@ bool HloReader::CheckDynamicReshape(const Pending& pending) {
   if (!shape.IsArray() || !operands[0]->shape().IsArray() ||
       ShapeUtil::ElementsIn(shape) != ShapeUtil::ElementsIn(operands[0]->shape()) ||
       operands.size() != static_cast<size_t>(shape.dimensions_size()) + 1) {
-    return FatalIn(pending, "dynamic-reshape needs as many elements as its operand, and a size for each dimension");
+    return FatalIn(pending,
+                   "dynamic-reshape needs the same number of elements as its operand, and a size for each dimension");
   }
   return true;
 }
@@ -178,7 +179,7 @@ bool HloReader::CheckChannel(const Pending& pending) {
   return true;
 }
 
-// Behind `fixed_operands` operands the indices: one vector, or a scalar for each dimension of operand 0.
+// The indices after `fixed_operands` operands: one vector, or a scalar for each dimension of operand 0.
 bool HloReader::CheckSlicing(const Pending& pending, size_t fixed_operands) {
   const auto& operands = pending.operands;
   if (operands.size() < fixed_operands) {
@@ -226,8 +227,9 @@ bool HloReader::CheckConditional(const Pending& pending) {
   if (type != PRED && type != S32) return ErrorIn(pending, "The first operand must be a scalar of PRED or S32");
   if (count == 0) return ErrorIn(pending, "expects branches");
   if (pending.operands.size() != count + 1) {
-    return ErrorIn(pending, absl::StrCat("expects an operand for each of ", count,
-                                         " branches and one in front, but has ", pending.operands.size(), " operands"));
+    return ErrorIn(pending,
+                   absl::StrCat("expects an operand for each of ", count, " branches and one before them, but has ",
+                                pending.operands.size(), " operands"));
   }
   return true;
 }

@@ -93,7 +93,8 @@ bool HloReader::ReadBackendConfig(Pending* pending) {
   if (!config) {
     std::string value(text);
     if (!is_json && !CUnescapeTo(text.substr(1, text.size() - 2), &value)) {
-      return Error(scan_.offset() - text.size(), scan_.offset(), "a string with an escape that is none of C's");
+      return Error(scan_.offset() - text.size(), scan_.offset(),
+                   "a string with an escape sequence that C does not have");
     }
     config = SharedValue<std::string>(BackendConfigToKeep(std::move(value)));
   }
@@ -255,7 +256,7 @@ bool HloReader::ReadOriginNode(OriginalValue::Node* node, int depth) {
       } while (scan_.Peek() == '{' || scan_.Peek() == '(');
       node->elements.push_back(std::move(element));
     } while (scan_.Match(','));
-    // A tree is kept as the list of its leaves: empty tuples behind the last one are lost.
+    // A tree is kept as the list of its leaves: empty tuples after the last one are lost.
     const auto is_empty = [](const OriginalValue::Node& element) {
       return element.is_tuple && element.elements.empty();
     };

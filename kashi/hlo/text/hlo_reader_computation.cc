@@ -78,7 +78,7 @@ size_t HloReader::TokenEnd(size_t begin) const {
   return std::min(begin + 1, scan_.text().size());
 }
 
-// Counts on from the last call: the instructions of a text begin one behind the other.
+// Counts from the position of the last call, because the instructions of a text are in order.
 HloTextPlace HloReader::PlaceOf(size_t offset) {
   while (line_end_ < offset) {
     ++line_;

@@ -134,8 +134,8 @@ bool HloReader::MayBeShape() {
   return primitive_util::IsPrimitiveTypeName(word);
 }
 
-// The text of the shape that stands here, if where it ends can be told without reading it: brackets that close, and
-// behind them nothing that could be a layout.
+// The text of the shape at the scanner, if its end is clear without parsing it: its brackets close, and no layout can
+// follow.
 absl::string_view HloReader::FindShapeText() {
   const absl::string_view text = scan_.text();
   const size_t begin = scan_.offset();
@@ -158,7 +158,7 @@ absl::string_view HloReader::FindShapeText() {
     if (at == text.size() || text[at] != '}') return absl::string_view();
     return text.substr(begin, at + 1 - begin);
   }
-  // A brace behind space may still begin a layout: if a number or a colon follows it.
+  // A brace after space may still begin a layout: if a number or a colon follows it.
   const auto skip_space = [&](size_t from) {
     while (from < text.size() && absl::ascii_isspace(text[from])) ++from;
     return from;
@@ -211,7 +211,7 @@ bool HloReader::ReadOperands(Pending* pending) {
   return true;
 }
 
-// Whether `(` stands so many bytes ahead, or behind space from there.
+// Whether there is a `(` this number of bytes ahead, or after space from there.
 bool HloReader::OpensParenthesis(size_t ahead) const {
   TextScanner scan(scan_.text());
   scan.Seek(scan_.offset() + ahead);
@@ -240,7 +240,7 @@ bool HloReader::ReadOperand(Pending* pending) {
   if (has_shape && !ReadShape(&shape)) return false;
   // XLA passes over an operand that is nothing, or only a shape; of a single instruction the shape is a parameter.
   if ((scan_.Peek() == ',' || scan_.Peek() == ')') && !(has_shape && single_instruction_)) {
-    Warning(begin, scan_.offset(), "there is no operand here");
+    Warning(begin, scan_.offset(), "an operand is missing here");
     return true;
   }
   scan_.SkipSpace();
@@ -277,7 +277,7 @@ bool HloReader::ReadOperand(Pending* pending) {
   return ReadNestedOperand(pending, &operand, name);
 }
 
-// An operand that is an instruction itself. Where only the making of the instruction fails XLA goes on without it.
+// An operand that is an instruction itself. If only the creation of the instruction fails, XLA continues without it.
 bool HloReader::ReadNestedOperand(Pending* pending, Pending* operand, absl::string_view opcode) {
   if (++nesting_ > kMaxNestedOperands) {
     return Error(operand->begin, scan_.offset() + opcode.size(), "operands are nested too deep");
@@ -293,7 +293,7 @@ bool HloReader::ReadNestedOperand(Pending* pending, Pending* operand, absl::stri
   std::string why = diagnostics_.size() > diagnostics_before ? diagnostics_.back().message : "it is not valid";
   diagnostics_.resize(diagnostics_before);
   errors_ = errors_before;
-  Warning(operand->begin, scan_.offset(), absl::StrCat("the operand is left out, as XLA leaves it out: ", why));
+  Warning(operand->begin, scan_.offset(), absl::StrCat("the operand is ignored, as in XLA: ", why));
   return true;
 }
 
@@ -346,13 +346,13 @@ bool HloReader::ReadOperandOfSingleInstruction(Pending* pending, const SharedSha
     return true;
   }
   if (has_shape && !ShapeUtil::Compatible(shape->shape(), found->second->shape())) {
-    return Error(begin, scan_.offset(), absl::StrCat("operand ", name, " had another shape before"));
+    return Error(begin, scan_.offset(), absl::StrCat("operand ", name, " had a different shape before"));
   }
   pending->operands.push_back(found->second);
   return true;
 }
 
-// Operands of which XLA takes no notice are dropped.
+// Operands that XLA ignores are dropped.
 bool HloReader::CheckArity(Pending* pending) {
   const int arity = GetHloOpcodeInfo(pending->opcode).arity;
   const int64_t count = static_cast<int64_t>(pending->operands.size());
@@ -364,7 +364,7 @@ bool HloReader::CheckArity(Pending* pending) {
   // The TPU compiler's steps for the sparse core; XLA's reader refuses them.
   if (count > arity && pending->opcode == HloOpcode::kAsyncUpdate && options_.keep_unknown_attributes()) {
     Warning(pending->opcode_begin, TokenEnd(pending->opcode_begin),
-            absl::StrCat("async-update expects 1 operand, but has ", count, "; the others are kept as they stand"));
+            absl::StrCat("async-update expects 1 operand, but has ", count, "; the others are kept unchanged"));
     return true;
   }
   return Error(pending->opcode_begin, std::max(scan_.offset(), pending->opcode_begin + 1),

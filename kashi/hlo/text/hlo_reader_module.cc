@@ -11,8 +11,9 @@
 namespace kashi::internal {
 namespace {
 
-// Tuples, and what is in them, that a text may ask for without writing them: so many (86 MB), and as many as it could
-// have written, by a low guess. A tuple whose shape is left out names its elements, so no program needs nearly as many.
+// The most tuples and elements of tuples that a text may imply without writing them: a constant (86 MB), plus a low
+// estimate of those that it could have written. A tuple without a shape in text names its elements, so no program needs
+// nearly as many.
 constexpr int64_t kUnwrittenSubshapes = int64_t{1} << 18;
 constexpr int64_t kBytesOfWrittenSubshape = 8;
 
@@ -39,7 +40,7 @@ std::unique_ptr<HloModule> HloReader::ReadModule() {
   const bool read =
       LooksLikeSingleInstruction() ? ReadSingleInstruction() : ReadModuleHead() && ReadTables() && ReadComputations();
   if (!read || errors_ > 0 || !Finish()) {
-    // Whatever went wrong, there is an error to show for it.
+    // Every failure has reported an error.
     if (errors_ == 0) ErrorHere("an HLO module");
     return nullptr;
   }
@@ -320,7 +321,7 @@ bool HloReader::ReadComputations() {
   return true;
 }
 
-// Neither a module nor a computation: no HloModule, no ENTRY, and no `{` behind a name and its signature.
+// Neither a module nor a computation: no HloModule, no ENTRY, and no `{` after a name and its signature.
 bool HloReader::LooksLikeSingleInstruction() {
   TextScanner scan(scan_.text());
   const absl::string_view first = scan.PeekIdent();
@@ -356,7 +357,7 @@ bool HloReader::ReadSingleInstruction() {
   if (!ReadRightSide(&pending, /*nested=*/false)) return false;
   HloInstruction* root = MakeInstruction(&pending);
   if (root == nullptr) return false;
-  if (!scan_.AtEnd()) return ErrorHere("nothing behind the instruction");
+  if (!scan_.AtEnd()) return ErrorHere("the end of the text after the instruction");
   scope.computation->set_root_instruction(root, /*accept_different_shape=*/true);
   is_scheduled_ = true;
   return FinishComputation(/*is_entry=*/true, "_", pending.begin);

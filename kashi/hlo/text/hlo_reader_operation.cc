@@ -49,7 +49,7 @@ HloInstruction* HloReader::Add(Pending* pending) {
     }
   }
   if (!pending->has_shape && !InferShape(*pending, instruction)) {
-    // The text may go on without it.
+    // The text may continue without it.
     scopes_.back()->computation->RemoveInstruction(instruction).IgnoreError();
     return nullptr;
   }
@@ -63,7 +63,7 @@ HloInstruction* HloReader::Add(Pending* pending) {
   return instruction;
 }
 
-// What the text says of an asynchronous operation is said of the operation that it is about, too; the last one counts.
+// Attributes of an asynchronous operation apply to its wrapped operation too; the last one counts.
 void HloReader::TellWrapped(HloInstruction* instruction) {
   HloInstruction* wrapped = instruction->async_wrapped_instruction();
   if (instruction->has_metadata()) wrapped->set_metadata(instruction->metadata());
@@ -77,7 +77,7 @@ void HloReader::TellWrapped(HloInstruction* instruction) {
 
 namespace {
 
-// The shape that XLA's reader infers. Two operations it asks about other operands than its verifier does.
+// The shape that XLA's reader infers. For two operations it uses other operands than its verifier.
 absl::StatusOr<Shape> InferShapeAsReader(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kScaledDot) {
     return ShapeInference::InferDotOpShape(instruction.operand(0)->shape(), instruction.operand(2)->shape(),
@@ -103,7 +103,7 @@ bool HloReader::InferShape(const Pending& pending, HloInstruction* instruction) 
   return true;
 }
 
-// Takes a shape that the text asks for without writing it off what is left for such shapes. Only tuples can grow from
+// Subtracts a shape that the text implies without writing it from the budget of such shapes. Only tuples can grow from
 // line to line.
 bool HloReader::TakeUnwritten(const Pending& pending, const Shape& shape) {
   if (!shape.IsTuple()) return true;
@@ -134,7 +134,7 @@ bool HloReader::CompleteFields(Pending* pending) {
   if (pending->opcode == HloOpcode::kCustomCall && fields.Has(HloField::operand_shapes_with_layout)) {
     fields.Erase(HloField::called_computations);
   }
-  // A map is over all dimensions, whatever the text says.
+  // A map always works on all dimensions, for any text.
   if (pending->opcode == HloOpcode::kMap && pending->has_shape && pending->shape->shape().IsArray()) {
     Int64List* dimensions = fields.Mutable<HloField::dimensions>();
     dimensions->resize(pending->shape->shape().dimensions_size());
@@ -196,7 +196,7 @@ Shape TransferShape(HloOpcode opcode, const Shape& data) {
 
 }  // namespace
 
-// Results that XLA makes of the operands whatever the text says.
+// Results that XLA infers from the operands, for any text.
 bool HloReader::RebuildShape(Pending* pending) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(pending->opcode);
   const auto& operands = pending->operands;
@@ -253,7 +253,7 @@ bool TakesAttribute(HloOpcode opcode, HloAttribute attribute) {
 }
 }  // namespace
 
-// The computation that `add-start(x, y)` stands for: a parameter for each operand, and the operation.
+// The computation of the short form `add-start(x, y)`: a parameter for each operand, and the operation.
 HloComputation* HloReader::WrapAsync(Pending* pending) {
   scopes_.push_back(std::make_unique<Scope>());
   scopes_.back()->computation = std::make_unique<HloComputation>("");
@@ -318,7 +318,7 @@ bool HloReader::CompleteAsyncLater(Pending* pending) {
     return ErrorIn(*pending, "AsyncUpdate expects the op shape to be the same as the operand shape.");
   }
   const HloComputation* wrapped = operand->async_wrapped_computation();
-  if (wrapped == nullptr) return ErrorIn(*pending, "the operand is about no computation");
+  if (wrapped == nullptr) return ErrorIn(*pending, "the operand has no asynchronous computation");
   if (pending->wrapped_opcode.has_value() && *pending->wrapped_opcode != wrapped->root_instruction()->opcode()) {
     return ErrorIn(*pending, absl::StrCat("Expect async wrapped opcode to be ",
                                           HloOpcodeString(wrapped->root_instruction()->opcode()), ", but got ",

@@ -45,7 +45,7 @@ bool HloReader::ReadStringValue(std::string* value) {
   const absl::string_view quoted = scan_.ReadQuoted();
   if (quoted.empty()) return ErrorHere("string");
   if (CUnescapeTo(quoted.substr(1, quoted.size() - 2), value)) return true;
-  return Error(begin, scan_.offset(), "a string with an escape that is none of C's");
+  return Error(begin, scan_.offset(), "a string with an escape sequence that C does not have");
 }
 
 bool HloReader::ReadIntBraces(Int64List* list) {

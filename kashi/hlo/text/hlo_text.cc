@@ -95,7 +95,7 @@ void HloTextPrinter::PrintShape(const SharedShape& shape) {
 
 void HloTextPrinter::PrintInstruction(const HloInstruction& instruction) {
   if (options_.canonicalize_instruction_names()) {
-    // An instruction that is printed alone has no name.
+    // A single instruction is printed without its name.
     if (options_.is_in_nested_computation()) {
       PrintCanonicalName(&instruction);
       out_.Add(" = ");
@@ -192,7 +192,7 @@ void HloTextPrinter::PrintConstant(const HloInstruction& instruction) {
 // ---- Attributes -----------------------------------------------------------------------------------------------------
 
 namespace {
-// The operation that the line of an async-start stands for, where the sugar says all of it; else null.
+// The wrapped operation of an async-start, if the short form has all of it; otherwise null.
 const HloInstruction* Sugared(const HloInstruction& instruction, const HloPrintOptions& options) {
   if (instruction.opcode() != HloOpcode::kAsyncStart || !options.syntax_sugar_async_ops()) return nullptr;
   const HloComputation* wrapped = instruction.async_wrapped_computation();
@@ -218,7 +218,7 @@ void HloTextPrinter::PrintAttributesOf(const HloInstruction& instruction, bool f
   PrintExtras(instruction, frontend);
 }
 
-// Called computations in full, where the options ask for that instead of their names.
+// Called computations in full, if the options require that instead of their names.
 void HloTextPrinter::PrintBodies(const HloInstruction& instruction) {
   using Mode = HloPrintOptions::PrintSubcomputationMode;
   const Mode mode = options_.print_subcomputation_mode();

@@ -1,5 +1,5 @@
-// Internal to the printer of HLO text: a buffer that text is appended to without a virtual call, and what the pieces of
-// the printer share.
+// Internal to the printer of HLO text: a buffer with fast appends (no virtual calls), and helpers that the parts of the
+// printer share.
 #ifndef KASHI_HLO_TEXT_HLO_TEXT_H_
 #define KASHI_HLO_TEXT_HLO_TEXT_H_
 
@@ -42,7 +42,8 @@ class TextBuffer final : public Printer {
   std::string text_;
 };
 
-// Prints an instruction and what it calls. `tmp_0`, … are the canonical names of the computation being printed.
+// Prints an instruction and the computations that it calls. `tmp_0`, … are the canonical names of the computation being
+// printed.
 class HloTextPrinter {
  public:
   HloTextPrinter(TextBuffer* out, const HloPrintOptions& options) : out_(*out), options_(options) {}
@@ -99,7 +100,7 @@ class HloTextPrinter {
   CanonicalNames* canonical_names_ = nullptr;
 };
 
-// `{a="1",b={"c":2}}`: values that look like JSON dictionaries stand without quotes. See ParseFrontendAttributes.
+// `{a="1",b={"c":2}}`: values that look like JSON dictionaries have no quotes. See ParseFrontendAttributes.
 std::string FrontendAttributesToString(const FrontendAttributes& attributes);
 
 }  // namespace kashi

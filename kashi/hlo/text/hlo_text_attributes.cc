@@ -23,7 +23,7 @@ void HloTextPrinter::Begin(HloAttribute attribute) {
 
 void HloTextPrinter::PrintOperationAttributes(const HloInstruction& instruction) {
   for (const HloOpcodeAttribute& entry : GetHloOpcodeInfo(instruction.opcode()).attributes) {
-    // The accuracy comes behind what any instruction may have.
+    // The accuracy comes after the common attributes.
     if (entry.attribute == HloAttribute::result_accuracy) continue;
     (this->*FunctionOf(entry.attribute))(instruction, entry);
   }

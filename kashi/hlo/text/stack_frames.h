@@ -13,8 +13,8 @@
 
 namespace kashi::internal {
 
-// Copies the frames that are asked for, those that call them included, each thing once: so tables come out in the order
-// of use, without what nobody uses, as XLA's reader leaves them.
+// Copies the requested frames and their callers, each entry once. So the new tables are in the order of use, without
+// unused entries, as in XLA's reader.
 class StackFrameCopier {
  public:
   // Borrows both.

@@ -60,7 +60,7 @@ std::optional<double> TextScanner::ReadDouble() {
       const bool negative = rest.substr(0, 1) == "-";
       const absl::string_view word = rest.substr(negative, 3);
       const char behind = PeekHere(negative + 3);
-      // XLA takes no `inf` where it asks for a number.
+      // XLA does not accept `inf` as a number.
       if (word != "nan" || IsIdentByte(behind)) return std::nullopt;
       at_ += negative + 3;
       return std::numeric_limits<double>::quiet_NaN();

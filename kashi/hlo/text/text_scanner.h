@@ -1,6 +1,5 @@
-// The bytes of HLO text, and the small steps that its reader takes over them. Where a whole token stream would be too
-// slow this knows only what the next byte may be; where XLA's tokens decide what is accepted (a number may not touch a
-// letter, a name before `=` must not touch it), it decides the same.
+// Scans the bytes of HLO text in small steps. It has no token stream, because that would be slower. Where XLA's tokens
+// decide what is accepted (a number must not touch a letter, a name before `=` must not touch it), it decides the same.
 #ifndef KASHI_HLO_TEXT_TEXT_SCANNER_H_
 #define KASHI_HLO_TEXT_TEXT_SCANNER_H_
 
@@ -14,7 +13,7 @@
 namespace kashi::internal {
 
 namespace text_scanner_internal {
-// What a byte may be in an identifier.
+// The role of a byte in an identifier.
 inline constexpr uint8_t kStart = 1;
 inline constexpr uint8_t kInside = 2;
 constexpr std::array<uint8_t, 256> MakeByteClasses() {
@@ -40,7 +39,7 @@ class TextScanner {
   void Seek(size_t offset) { at_ = offset; }
   absl::string_view Slice(size_t begin) const { return text_.substr(begin, at_ - begin); }
 
-  // Skips space and comments. An unfinished comment stays where it is: nothing begins with `/`.
+  // Skips space and comments. Does not skip an unfinished comment, so its `/` becomes an error.
   void SkipSpace() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
@@ -55,7 +54,7 @@ class TextScanner {
     SkipSpace();
     return at_ >= text_.size();
   }
-  // The next byte that is no space; 0 at the end (and for a byte that is 0).
+  // The next byte that is not a space; 0 at the end (and for a byte that is 0).
   char Peek() {
     SkipSpace();
     return PeekHere();
@@ -102,18 +101,17 @@ class TextScanner {
     return ident;
   }
 
-  // An integer token: digits, perhaps behind `-`, that touch nothing that would make another token of it. What fits 64
-  // bits without sign is taken and means the same bits with one, as in XLA. nullopt, and nothing consumed, if there is
-  // none.
+  // An integer token: digits, perhaps after `-`, and not a part of a longer token. As in XLA, unsigned 64-bit numbers
+  // are accepted and become the signed numbers with the same bits. nullopt, without consuming text, if there is none.
   std::optional<int64_t> ReadInt();
   // A floating point or an integer token, or nan, -nan.
   std::optional<double> ReadDouble();
   // true or false.
   std::optional<bool> ReadBool();
-  // A string token as it stands, quotes included; empty, and nothing consumed, if there is none.
+  // The text of a string token with its quotes; empty, without consuming text, if there is none.
   absl::string_view ReadQuoted();
-  // From `{` to the `}` that closes it, where braces within "…" do not count; empty, and nothing consumed, if there is
-  // no such brace. For JSON, and for what is read by somebody else.
+  // From `{` to the `}` that closes it, braces within "…" do not count; empty, without consuming text, if there is no
+  // such brace. For JSON, and for text that other readers read.
   absl::string_view ReadBraced();
   // From one of `([{` to the bracket that closes it, brackets of all kinds counted and strings and comments skipped;
   // empty, and nothing consumed, if it is never closed.

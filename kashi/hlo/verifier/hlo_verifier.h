@@ -1,15 +1,15 @@
-// Whether a module keeps HLO's rules: what every operation asks of its operands, attributes and result, and what the
-// module asks of itself. (docs/spec/hlo-ops.md, 0.2 and the `verify` entries; hlo.md 2.9)
+// Checks that a module follows the rules of HLO: the rules of every operation for its operands, attributes and result,
+// and the rules for the module as a whole. (docs/spec/hlo-ops.md, 0.2 and the `verify` entries; hlo.md 2.9)
 //
 //   for (const HloFinding& finding : VerifyHlo(*module)) std::cout << finding.message << "\n";
 //   absl::StatusOr<bool> status = HloVerifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true).Run(module);
 //
-// VerifyHlo collects everything that is wrong; HloVerifier is XLA's interface and reports the first. Neither ends the
-// process, whatever module it is given, and neither changes it. An instruction that is malformed (a broken shape,
-// operands missing) is reported as such and not examined further; a graph that is malformed (cycles, operands of
-// another computation, …) ends the examination.
+// VerifyHlo collects all errors; HloVerifier is XLA's interface and reports the first error. Neither ends the process
+// for any module, and neither changes it. A malformed instruction (a broken shape, missing operands) is reported and
+// not checked further. A malformed graph (cycles, operands from other computations, …) ends the check.
 //
-// Cost: linear in instructions and operands, shape inference for each; nothing is expanded that a text only claims.
+// Cost: linear in instructions and operands, with one shape inference per instruction. Does not allocate data that text
+// only claims to have.
 #ifndef KASHI_HLO_VERIFIER_HLO_VERIFIER_H_
 #define KASHI_HLO_VERIFIER_HLO_VERIFIER_H_
 
@@ -32,8 +32,8 @@ namespace kashi {
 
 using HloPredicate = std::function<bool(const HloInstruction*)>;
 
-// What to look at. The setters are XLA's: HloVerifierOpts{}.MakeLayoutSensitive().AllowMixedPrecision(). Beware that
-// AllowMixedPrecision() of a const object asks, and of any other sets.
+// What to check. The setters are XLA's: HloVerifierOpts{}.MakeLayoutSensitive().AllowMixedPrecision(). Beware:
+// AllowMixedPrecision() of a const object reads the option, of any other object it sets it.
 struct HloVerifierOpts {
   HloVerifierOpts&& MakeLayoutSensitive() { return Set(&layout_sensitive, true); }
   HloVerifierOpts&& WithLayoutSensitive(bool value) { return Set(&layout_sensitive, value); }
@@ -83,22 +83,22 @@ struct HloVerifierOpts {
   // Computations run on the thread of their callers.
   bool verify_call_nested_computation_thread_name = false;
   bool allow_bitcast_to_have_different_size = false;
-  // Shardings name no device that the module has no partition for.
+  // Shardings only name devices that the module has a partition for.
   bool verify_sharding_device_numbers = true;
   bool allow_unbounded_dynamism = false;
-  // Instructions are still called what their metadata say (scheduling_name).
+  // Instructions have the names from their metadata (scheduling_name).
   bool verify_instruction_name_unchanged = false;
   bool verify_no_host_memory_space = false;
-  // In a scheduled module sends and recvs between the same devices come in pairs.
+  // In a scheduled module, sends and recvs between the same devices are in pairs.
   bool verify_no_collective_deadlocks = false;
   bool check_replica_groups = true;
-  // Which instructions may have another layout than their operands; none given: all. Only asked when layout-sensitive.
-  // See InstructionMayChangeLayout.
+  // Whether the layout of an instruction may differ from those of its operands; null: always. Only used if
+  // layout-sensitive. See InstructionMayChangeLayout.
   HloPredicate instruction_can_change_layout;
   // Bytes of a buffer.
   std::function<int64_t(const Shape&)> shape_size = DefaultShapeSize;
 
-  // Bytes of the elements; of a tuple 8 for each element.
+  // Bytes of the elements; a tuple has 8 bytes per element.
   static int64_t DefaultShapeSize(const Shape& shape);
 
  private:
@@ -108,10 +108,10 @@ struct HloVerifierOpts {
   }
 };
 
-// What HloVerifierOpts::instruction_can_change_layout usually is: the answer of layout assignment, which ops.def knows.
+// The usual HloVerifierOpts::instruction_can_change_layout: the rule of layout assignment, from ops.def.
 bool InstructionMayChangeLayout(const HloInstruction* instruction);
 
-// Something that is wrong.
+// An error in a module.
 struct HloFinding {
   const HloInstruction* instruction = nullptr;  // null: the module, or the computation
   const HloComputation* computation = nullptr;  // null: the module
@@ -120,7 +120,7 @@ struct HloFinding {
   absl::StatusCode code = absl::StatusCode::kInternal;  // XLA's for such an error
 };
 
-// All findings, in the order in which XLA looks; none for a module that keeps the rules. Valid as long as the module.
+// All findings, in XLA's order; none for a valid module. Valid as long as the module.
 std::vector<HloFinding> VerifyHlo(const HloModule& module, const HloVerifierOpts& opts = {});
 
 // Chooses the options of a verifier.
@@ -151,7 +151,7 @@ class HloVerifier : public HloModulePass {
       : target_metadata_(std::move(target_metadata)), context_(context) {}
 
   absl::string_view name() const override { return "hlo-verifier"; }
-  // False, or the first finding; the threads do not matter.
+  // Returns false, or the first finding as an error. Ignores the execution threads.
   using HloPassInterface::Run;
   absl::StatusOr<bool> Run(HloModule* module, const absl::flat_hash_set<absl::string_view>& execution_threads) override;
 

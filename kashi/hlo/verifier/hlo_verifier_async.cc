@@ -33,7 +33,7 @@ std::string NamesOf(const Opcodes& opcodes) {
                        [](std::string* out, HloOpcode opcode) { absl::StrAppend(out, HloOpcodeString(opcode)); });
 }
 
-// Which operations must follow another as its only user (none named: no matter), and of which its operand must be.
+// The operations that must be the only user of another one (empty: any), and those that must be its operand.
 struct Pairing {
   HloOpcode opcode;
   Opcodes only_user;
@@ -128,7 +128,7 @@ const HloInstruction* StartOf(const HloInstruction& x) {
 absl::Status CheckAsyncContinues(const HloInstruction& x, const Verification&) {
   KASHI_RETURN_IF_ERROR(CheckAsyncTuple(x, x.operand(0)->shape()));
   const HloInstruction* const start = StartOf(x);
-  if (start == nullptr) return Internal("The %s %s belongs to no async-start", HloOpcodeString(x.opcode()), x.name());
+  if (start == nullptr) return Internal("The %s %s has no async-start", HloOpcodeString(x.opcode()), x.name());
   const auto callees = x.called_computations();
   const bool same_callee =
       callees.empty() || start->called_computations().empty() || *callees[0] == *start->called_computations()[0];
@@ -242,7 +242,7 @@ constexpr absl::string_view kPairsAttribute = "_xla_send_recv_source_target_pair
 
 using SourceTargets = std::vector<std::pair<int64_t, int64_t>>;
 
-// Sources and targets appear once, and nobody gets back what was sent on.
+// Sources and targets appear once, and the pairs have no cycle.
 absl::StatusOr<SourceTargets> ReadPairs(const std::string& text) {
   SourceTargets pairs;
   if (absl::StripAsciiWhitespace(text) == "{}") return pairs;
@@ -331,7 +331,7 @@ class TransferOrder {
     }
   }
 
-  // Takes what the device and those that it waits for do together; returns the devices that may go on.
+  // Runs the operation of the device and of the devices that it waits for; returns the devices that can continue.
   std::vector<int64_t> Advance(int64_t device) {
     std::deque<Action>& queue = queues_[device];
     if (queue.empty()) return {};

@@ -1,4 +1,4 @@
-// What operations on data are asked beyond their inferred shape. (docs/spec/hlo-ops.md, 1 to 4 and 8)
+// Checks of operations on data, in addition to their inferred shape. (docs/spec/hlo-ops.md, 1 to 4 and 8)
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -152,7 +152,7 @@ absl::Status CheckSortComparator(const HloInstruction& x, const Verification&) {
     const Shape& operand = x.operand(i / 2)->shape();
     const Shape& parameter = compare.parameter_instruction(i)->shape();
     if (!operand.IsArray())
-      return InvalidArgument("Sort operand %d is no array: %s", i / 2, ShapeUtil::HumanString(operand));
+      return InvalidArgument("Sort operand %d is not an array: %s", i / 2, ShapeUtil::HumanString(operand));
     const Shape element = ShapeUtil::MakeScalarShape(operand.element_type());
     if (ShapeUtil::CompatibleIgnoringFpPrecision(element, parameter)) continue;
     return InvalidArgument(
@@ -193,7 +193,7 @@ absl::Status CheckScale(const HloInstruction& x, int64_t operand_number, const V
   for (int i = 0; i < operand.rank(); ++i) {
     if (operand.is_unbounded_dynamic_dimension(i) || scale.is_unbounded_dynamic_dimension(i)) continue;
     if (scale.dimensions(i) > 0 && operand.dimensions(i) % scale.dimensions(i) == 0) continue;
-    return FailedPrecondition("Dimension %d of size %d of the operand is no multiple of the scale's %d", i,
+    return FailedPrecondition("Dimension %d of size %d of the operand is not a multiple of the scale's %d", i,
                               operand.dimensions(i), scale.dimensions(i));
   }
   return absl::OkStatus();

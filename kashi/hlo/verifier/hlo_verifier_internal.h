@@ -1,7 +1,7 @@
-// What the files of the verifier share: a Verification collects findings; checks of single instructions are functions
-// in tables. A check returns the first thing that is wrong, and sees only instructions that are well-formed: their own
-// shape, those of their operands and of the parameters and roots of what they call are valid, required attributes are
-// there, and opcodes with a fixed number of operands have that many. Numbers in attributes may be anything.
+// For the files of the verifier: a Verification collects findings; checks of single instructions are functions in
+// tables. A check returns the first error. It is called only for well-formed instructions: the shapes of the
+// instruction, of its operands, and of the parameters and roots of called computations are valid, required attributes
+// exist, and the number of operands is right. Numbers in attributes may have any value.
 #ifndef KASHI_HLO_VERIFIER_HLO_VERIFIER_INTERNAL_H_
 #define KASHI_HLO_VERIFIER_HLO_VERIFIER_INTERNAL_H_
 
@@ -34,17 +34,17 @@ class Verification {
   void Report(const HloComputation* computation, absl::string_view rule, const absl::Status& status);
   void ReportModule(absl::string_view rule, const absl::Status& status);
 
-  // Malformed instructions are not examined, nor are those that use their shapes.
+  // Malformed instructions are not checked, nor are instructions that use their shapes.
   void NoteMalformed(const HloInstruction* instruction) { malformed_.insert(instruction); }
   bool MayExamine(const HloInstruction& instruction) const;
   bool MayExamine(const HloComputation& computation) const;
   bool IsMalformed(const HloInstruction* instruction) const { return malformed_.contains(instruction); }
 
-  // Whether two shapes that must agree do: exactly (as `equal` says) when layout-sensitive, otherwise compatibly.
+  // Whether two shapes agree: exactly (by `equal`) if layout-sensitive, otherwise compatibly.
   bool ShapesSame(const Shape& a, const Shape& b, Shape::Equal equal = {}) const;
-  // With mixed precision allowed, whatever the precision of floating point is.
+  // If mixed precision is allowed, floating point precision is ignored.
   bool ShapesSameUpToPrecision(const Shape& a, const Shape& b) const;
-  // With the layout if that counts.
+  // With the layout if layout-sensitive.
   std::string ShapeText(const Shape& shape) const;
 
  private:
@@ -72,7 +72,7 @@ void VerifyShapeOf(const HloInstruction& x, Verification* v);
 void VerifyEveryInstruction(const HloInstruction& x, Verification* v);
 
 // ---- Checks of the whole module.
-// False if the graph is such that nobody should walk through it (hlo_verifier_structure.cc).
+// False if the graph is so broken that other checks must not walk it (hlo_verifier_structure.cc).
 bool VerifyStructure(Verification* v);
 void VerifyNames(Verification* v);
 void VerifyAsyncPairs(Verification* v);         // hlo_verifier_async.cc
@@ -83,9 +83,9 @@ void VerifyBuffers(Verification* v);            // hlo_verifier_aliasing.cc
 void VerifyModuleWide(Verification* v);         // hlo_verifier_module.cc: entry layout, schedule, aliases, donors, …
 
 // ---- Steps that several checks have in common.
-// Of a called computation.
+// For a called computation.
 absl::Status CheckParameterCount(const HloInstruction& x, const HloComputation& computation, int64_t expected);
-// Whether operand `operand` may be passed as parameter `parameter`; both must exist, or that is the error.
+// Whether operand `operand` may be passed as parameter `parameter`. An error if one of them does not exist.
 absl::Status CheckOperandAndParameter(const HloInstruction& x, int64_t operand, const HloComputation& computation,
                                       int64_t parameter, const Verification& v);
 absl::Status CheckIsToken(const HloInstruction& x, int64_t operand);

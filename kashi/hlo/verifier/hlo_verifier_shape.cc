@@ -1,5 +1,5 @@
-// What every instruction is asked: a valid shape, the one that its operands ask for, floating point of one precision,
-// operands of its size and layout, a sharding that fits. (docs/spec/hlo-ops.md, 0.2)
+// Checks of every instruction: a valid shape that follows from its operands, one floating point precision, operands of
+// its size and layout, a sharding that fits. (docs/spec/hlo-ops.md, 0.2)
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -183,7 +183,7 @@ absl::Status CheckSharding(const HloInstruction& x, const Verification& v) {
                                                                 status.message()));
 }
 
-// Loops, branches and fusions run on the thread that they are on; others only if the options ask for it.
+// Loops, branches and fusions run on the thread of their caller; other calls only if the options require it.
 absl::Status CheckThreads(const HloInstruction& x, const Verification& v) {
   const bool is_always =
       x.opcode() == HloOpcode::kWhile || x.opcode() == HloOpcode::kConditional || x.opcode() == HloOpcode::kFusion;

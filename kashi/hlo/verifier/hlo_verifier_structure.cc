@@ -1,5 +1,5 @@
-// What must hold before anybody walks through a module: instructions and computations belong where they stand, nothing
-// depends on itself. Then names and ids.
+// Checks what other checks need: instructions and computations have the right parents, and there are no cycles. Then
+// checks names and ids.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -19,7 +19,7 @@ using ComputationSet = absl::flat_hash_set<const HloComputation*>;
 
 absl::string_view NameOf(const HloInstruction* x) { return x != nullptr ? x->name() : "(null)"; }
 
-// Each member stands in the computation.
+// Each member is in the computation.
 absl::Status CheckMembers(absl::string_view what, absl::Span<HloInstruction* const> list, const InstructionSet& members,
                           const HloComputation& computation) {
   for (const HloInstruction* member : list) {
@@ -50,7 +50,7 @@ absl::Status CheckCallees(const HloInstruction& x, const ComputationSet& computa
   const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
   constexpr uint32_t kCallers = HloOpcodeFlags::kEmbeddedCall | HloOpcodeFlags::kControlFlow | HloOpcodeFlags::kAsync;
   if (x.called_computations().empty() || info.Has(kCallers)) return absl::OkStatus();
-  return Internal("%s calls computations, which no %s does", x.name(), info.name);
+  return Internal("%s calls computations, but %s does not allow this", x.name(), info.name);
 }
 
 // ---- Users ----------------------------------------------------------------------------------------------------------
@@ -67,8 +67,7 @@ void CheckUsers(const HloComputation& computation, Verification* v) {
   for (const HloInstruction* x : computation.instructions()) {
     for (const HloInstruction* user : x->users()) {
       if (uses.contains({x, user})) continue;
-      v->Report(x, "users",
-                Internal("%s is listed as a user of %s, which is none of its operands", user->name(), x->name()));
+      v->Report(x, "users", Internal("%s is listed as a user of %s, but does not use it", user->name(), x->name()));
     }
     const auto count = use_counts.find(x);
     const int64_t expected = count == use_counts.end() ? 0 : count->second;
@@ -151,8 +150,9 @@ absl::Status CheckParameters(const HloComputation& computation, const Instructio
     const HloInstruction* parameter = computation.parameter_instruction(i);
     if (parameter == nullptr || !members.contains(parameter) || parameter->opcode() != HloOpcode::kParameter ||
         parameter->fields().Get<HloField::parameter_number>(-1) != i) {
-      return Internal("parameter %d of computation %s is %s, which has another number or stands elsewhere", i,
-                      computation.name(), NameOf(parameter));
+      return Internal(
+          "parameter %d of computation %s is %s, which has a different number or is in a different computation", i,
+          computation.name(), NameOf(parameter));
     }
   }
   return absl::OkStatus();
@@ -163,7 +163,7 @@ void VerifyLinks(const HloComputation& computation, const ComputationSet& comput
   for (const HloInstruction* x : computation.instructions()) members.insert(x);
   if (computation.parent() != &v->module()) {
     v->Report(&computation, "parent",
-              Internal("computation %s has another parent than its module", computation.name()));
+              Internal("computation %s has a parent that is not its module", computation.name()));
   }
   if (!members.contains(computation.root_instruction())) {
     v->Report(&computation, "root",

@@ -1,4 +1,4 @@
-// The rules of HloOpcodeFlags::Wants (kashi/hlo/ir/op_rules.def), one function each. Entry point: WantOfOperands.
+// The rules of HloOpcodeFlags::Wants (kashi/hlo/ir/op_rules.def), one function each. Entry point: ConstrainOperands.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -15,45 +15,45 @@ namespace kashi::internal {
 namespace {
 
 ValueConstraint Within(const HloInstruction& user, double min, double max) {
-  ValueConstraint wish = WishOf(user);
-  wish.min = min;
-  wish.max = max;
-  return wish;
+  ValueConstraint constraint = ConstraintFrom(user);
+  constraint.min = min;
+  constraint.max = max;
+  return constraint;
 }
 ValueConstraint Index(const HloInstruction& user, int64_t last) {
-  ValueConstraint wish = Within(user, 0, static_cast<double>(std::max<int64_t>(last, 0)));
-  wish.is_index = true;
-  return wish;
+  ValueConstraint constraint = Within(user, 0, static_cast<double>(std::max<int64_t>(last, 0)));
+  constraint.is_index = true;
+  return constraint;
 }
 ValueConstraint AnyBits(const HloInstruction& user) {
-  ValueConstraint wish = WishOf(user);
-  wish.any_bits = true;
-  return wish;
+  ValueConstraint constraint = ConstraintFrom(user);
+  constraint.any_bits = true;
+  return constraint;
 }
 
-// ---- What operations want -------------------------------------------------------------------------------------------
+// ---- Constraints of operations --------------------------------------------------------------------------------------
 
-void WantPositiveOperand(const HloInstruction& user, int64_t number, ConstraintSink sink) {
+void ConstrainPositiveOperand(const HloInstruction& user, int64_t number, ConstraintSink sink) {
   const HloInstruction* operand = Operand(user, number);
   if (operand != nullptr && IsReal(*operand)) sink(operand, Within(user, 0, kUnbounded));
 }
 
-void WantDivisor(const HloInstruction& user, ConstraintSink sink) {
+void ConstrainDivisor(const HloInstruction& user, ConstraintSink sink) {
   const HloInstruction* divisor = Operand(user, 1);
   if (divisor == nullptr) return;
   if (IsReal(*divisor)) sink(divisor, Within(user, 0, kUnbounded));
   if (IsInteger(*divisor)) sink(divisor, Within(user, 1, kUnbounded));
 }
 
-// The base of a power that is no whole number.
-void WantBase(const HloInstruction& power, ConstraintSink sink) {
+// The base must be positive if the exponent is not a whole number.
+void ConstrainBase(const HloInstruction& power, ConstraintSink sink) {
   const std::optional<double> exponent = ConstantOperand(power, 1);
   if (exponent.has_value() && *exponent >= 0 && *exponent == std::floor(*exponent)) return;
-  WantPositiveOperand(power, 0, sink);
+  ConstrainPositiveOperand(power, 0, sink);
 }
 
-// The lower limit below the upper one.
-void WantLimits(const HloInstruction& clamp, ConstraintSink sink) {
+// The lower limit must be below the upper one.
+void ConstrainLimits(const HloInstruction& clamp, ConstraintSink sink) {
   if (clamp.operand_count() != 3) return;
   const double middle = IsReal(clamp) ? -0.5 : 0;
   const std::optional<double> low = ConstantOperand(clamp, 0);
@@ -62,8 +62,8 @@ void WantLimits(const HloInstruction& clamp, ConstraintSink sink) {
   if (!high.has_value()) Send(clamp, 2, Within(clamp, low.value_or(middle + 1), kUnbounded), sink);
 }
 
-// Starts of a dynamic-slice or dynamic-update-slice: a scalar a dimension, or in old programs a vector of all.
-void WantStartsOf(const HloInstruction& slice, int64_t first, const Shape& window, ConstraintSink sink) {
+// The starts of a dynamic-slice or dynamic-update-slice: one scalar per dimension, or one vector in old programs.
+void ConstrainStartsOf(const HloInstruction& slice, int64_t first, const Shape& window, ConstraintSink sink) {
   const HloInstruction* sliced = Operand(slice, 0);
   const HloInstruction* start = Operand(slice, first);
   if (sliced == nullptr || start == nullptr || !sliced->shape().IsArray() || !window.IsArray()) return;
@@ -78,17 +78,17 @@ void WantStartsOf(const HloInstruction& slice, int64_t first, const Shape& windo
   if (start->shape().rank() == 1) sink(start, Index(slice, least));
 }
 
-// `lasts`: of each part of an index vector the largest value. Where the vectors are put together of columns, each
-// column gets its own.
-void WantIndexVectors(const HloInstruction& user, int64_t vector_dimension, absl::Span<const int64_t> lasts,
-                      ConstraintSink sink) {
+// `lasts` has the largest value of each component of an index vector. If the vectors are concatenated from columns,
+// each column gets its own constraint.
+void ConstrainIndexVectors(const HloInstruction& user, int64_t vector_dimension, absl::Span<const int64_t> lasts,
+                           ConstraintSink sink) {
   const HloInstruction* indices = Operand(user, 1);
   if (indices == nullptr || lasts.empty()) return;
   const auto index = [&](int64_t last) {
-    ValueConstraint wish = Index(user, last);
-    wish.is_sorted = user.indices_are_sorted();
-    wish.no_duplicates = user.unique_indices();
-    return wish;
+    ValueConstraint constraint = Index(user, last);
+    constraint.is_sorted = user.indices_are_sorted();
+    constraint.no_duplicates = user.unique_indices();
+    return constraint;
   };
   const bool has_columns = indices->opcode() == HloOpcode::kConcatenate &&
                            indices->operand_count() == static_cast<int64_t>(lasts.size()) &&
@@ -97,7 +97,7 @@ void WantIndexVectors(const HloInstruction& user, int64_t vector_dimension, absl
   for (size_t i = 0; i < lasts.size(); ++i) sink(indices->operand(static_cast<int64_t>(i)), index(lasts[i]));
 }
 
-void WantGatherIndices(const HloInstruction& gather, ConstraintSink sink) {
+void ConstrainGatherIndices(const HloInstruction& gather, ConstraintSink sink) {
   const GatherDimensionNumbers* numbers = gather.fields().Find<HloField::gather_dimension_numbers>();
   const HloInstruction* operand = Operand(gather, 0);
   if (numbers == nullptr || operand == nullptr) return;
@@ -108,7 +108,7 @@ void WantGatherIndices(const HloInstruction& gather, ConstraintSink sink) {
     if (d < 0 || d >= static_cast<int64_t>(std::min(sizes.size(), slices.size()))) return;
     lasts.push_back(sizes[d] - slices[d]);
   }
-  WantIndexVectors(gather, numbers->index_vector_dim(), lasts, sink);
+  ConstrainIndexVectors(gather, numbers->index_vector_dim(), lasts, sink);
 }
 
 // The sizes of the windows that a scatter writes, by dimension of its operand; empty for broken numbers.
@@ -131,9 +131,9 @@ std::vector<int64_t> ScatterWindow(const HloInstruction& scatter, const ScatterD
   return window;
 }
 
-void WantScatterIndices(const HloInstruction& scatter, ConstraintSink sink) {
+void ConstrainScatterIndices(const HloInstruction& scatter, ConstraintSink sink) {
   const ScatterDimensionNumbers* numbers = scatter.fields().Find<HloField::scatter_dimension_numbers>();
-  // Several operands come before the indices; each has its updates behind them.
+  // With more operands, the indices have another number: several arrays come before them.
   if (numbers == nullptr || scatter.operand_count() != 3) return;
   const std::vector<int64_t> window = ScatterWindow(scatter, *numbers);
   std::vector<int64_t> lasts;
@@ -141,10 +141,10 @@ void WantScatterIndices(const HloInstruction& scatter, ConstraintSink sink) {
     if (d < 0 || d >= static_cast<int64_t>(window.size())) return;
     lasts.push_back(scatter.operand(0)->shape().dimensions(static_cast<int>(d)) - window[d]);
   }
-  WantIndexVectors(scatter, numbers->index_vector_dim(), lasts, sink);
+  ConstrainIndexVectors(scatter, numbers->index_vector_dim(), lasts, sink);
 }
 
-// The number that changes nothing.
+// The neutral element.
 std::optional<double> NeutralOf(HloOpcode opcode) {
   switch (GetHloOpcodeInfo(opcode).neutral) {
     case HloOpcodeFlags::Neutral::kZero:
@@ -162,19 +162,19 @@ std::optional<double> NeutralOf(HloOpcode opcode) {
   return std::nullopt;
 }
 
-void WantNeutralOperand(const HloInstruction& user, int64_t number, size_t computation, ConstraintSink sink) {
+void ConstrainNeutralOperand(const HloInstruction& user, int64_t number, size_t computation, ConstraintSink sink) {
   const std::optional<HloOpcode> combiner = Combiner(user, computation);
   if (!combiner.has_value() || !NeutralOf(*combiner).has_value()) return;
-  ValueConstraint wish = WishOf(user);
-  wish.value = NeutralOf(*combiner);
-  Send(user, number, wish, sink);
+  ValueConstraint constraint = ConstraintFrom(user);
+  constraint.value = NeutralOf(*combiner);
+  Send(user, number, constraint, sink);
 }
 
-// A label that is compared with 0, 1, 2 ... is one of these.
-void WantLabels(const HloInstruction& compare, ConstraintSink sink) {
+// If a label is compared with an iota 0, 1, 2 ..., it must be one of these numbers.
+void ConstrainLabels(const HloInstruction& compare, ConstraintSink sink) {
   if (compare.operand_count() != 2) return;
   for (int64_t i = 0; i < 2; ++i) {
-    const HloInstruction& numbers = BehindMoves(*compare.operand(i));
+    const HloInstruction& numbers = BeforeMoves(*compare.operand(i));
     const int64_t dimension = numbers.fields().Get<HloField::iota_dimension>(-1);
     if (numbers.opcode() != HloOpcode::kIota || dimension < 0 || dimension >= numbers.shape().rank()) continue;
     const double last = static_cast<double>(numbers.shape().dimensions(static_cast<int>(dimension)) - 1);
@@ -182,15 +182,15 @@ void WantLabels(const HloInstruction& compare, ConstraintSink sink) {
   }
 }
 
-// Sums of `terms` products keep their size if the factors have this one.
-void WantFactors(const HloInstruction& product, double terms, ConstraintSink sink) {
+// Keeps the factors so small that sums of `terms` products do not grow.
+void ConstrainFactors(const HloInstruction& product, double terms, ConstraintSink sink) {
   if (!(terms > 3) || product.operand_count() < 2 || !IsReal(product)) return;
   const double largest = std::sqrt(3 / terms);
   for (int64_t i = 0; i < 2; ++i) {
     if (IsReal(*product.operand(i))) sink(product.operand(i), Within(product, -largest, largest));
   }
 }
-void WantDotFactors(const HloInstruction& dot, ConstraintSink sink) {
+void ConstrainDotFactors(const HloInstruction& dot, ConstraintSink sink) {
   const DotDimensionNumbers* numbers = dot.fields().Find<HloField::dot_dimension_numbers>();
   const HloInstruction* lhs = Operand(dot, 0);
   if (numbers == nullptr || lhs == nullptr) return;
@@ -199,9 +199,9 @@ void WantDotFactors(const HloInstruction& dot, ConstraintSink sink) {
     if (d < 0 || d >= lhs->shape().rank()) return;
     terms *= static_cast<double>(lhs->shape().dimensions(static_cast<int>(d)));
   }
-  WantFactors(dot, terms, sink);
+  ConstrainFactors(dot, terms, sink);
 }
-void WantConvolutionFactors(const HloInstruction& convolution, ConstraintSink sink) {
+void ConstrainConvolutionFactors(const HloInstruction& convolution, ConstraintSink sink) {
   const auto* numbers = convolution.fields().Find<HloField::convolution_dimension_numbers>();
   const HloInstruction* kernel = Operand(convolution, 1);
   if (numbers == nullptr || kernel == nullptr) return;
@@ -210,86 +210,89 @@ void WantConvolutionFactors(const HloInstruction& convolution, ConstraintSink si
     if (d == numbers->kernel_output_feature_dimension()) continue;
     terms *= static_cast<double>(kernel->shape().dimensions(static_cast<int>(d)));
   }
-  WantFactors(convolution, terms, sink);
+  ConstrainFactors(convolution, terms, sink);
 }
 
-// Matrices that have a Cholesky factor, and triangles that can be solved.
-void WantDominant(const HloInstruction& user, ConstraintSink sink) {
-  ValueConstraint wish = WishOf(user);
-  wish.is_dominant = true;
-  Send(user, 0, wish, sink);
+// For matrices that must have a Cholesky factor, and for triangular systems.
+void ConstrainDominant(const HloInstruction& user, ConstraintSink sink) {
+  ValueConstraint constraint = ConstraintFrom(user);
+  constraint.is_dominant = true;
+  Send(user, 0, constraint, sink);
 }
-void WantCustomCall(const HloInstruction& call, ConstraintSink sink) {
+void ConstrainCustomCall(const HloInstruction& call, ConstraintSink sink) {
   const std::string* target = call.fields().Find<HloField::custom_call_target>();
   if (target == nullptr) return;
   for (const absl::string_view part : {"potrf", "trsm", "Cholesky", "TriangularSolve"}) {
-    if (absl::StrContains(*target, part)) return WantDominant(call, sink);
+    if (absl::StrContains(*target, part)) return ConstrainDominant(call, sink);
   }
 }
 
-void WantShift(const HloInstruction& shift, ConstraintSink sink) {
+void ConstrainShift(const HloInstruction& shift, ConstraintSink sink) {
   if (!IsInteger(shift)) return;
   Send(shift, 0, AnyBits(shift), sink);
   Send(shift, 1, Within(shift, 0, primitive_util::BitWidth(shift.shape().element_type()) - 1), sink);
 }
 
-void WantRange(const HloInstruction& rng, ConstraintSink sink) {
-  if (rng.fields().Get<HloField::distribution>(RNG_INVALID) == RNG_NORMAL) return WantPositiveOperand(rng, 1, sink);
+void ConstrainRange(const HloInstruction& rng, ConstraintSink sink) {
+  if (rng.fields().Get<HloField::distribution>(RNG_INVALID) == RNG_NORMAL)
+    return ConstrainPositiveOperand(rng, 1, sink);
   Send(rng, 0, Within(rng, -kUnbounded, 0), sink);
   Send(rng, 1, Within(rng, 1, kUnbounded), sink);
 }
 
-void WantSize(const HloInstruction& set_size, ConstraintSink sink) {
+void ConstrainSize(const HloInstruction& set_size, ConstraintSink sink) {
   const auto dimensions = set_size.dimensions();
   if (dimensions.size() != 1 || dimensions[0] < 0 || dimensions[0] >= set_size.shape().rank()) return;
-  ValueConstraint wish = Index(set_size, set_size.shape().dimensions(static_cast<int>(dimensions[0])));
-  wish.min = std::min(1.0, wish.max);
-  Send(set_size, 1, wish, sink);
+  ValueConstraint constraint = Index(set_size, set_size.shape().dimensions(static_cast<int>(dimensions[0])));
+  constraint.min = std::min(1.0, constraint.max);
+  Send(set_size, 1, constraint, sink);
 }
 
-// ---- Rules of op_rules.def that need no more than a line ------------------------------------------------------------
+// ---- Rules of op_rules.def that fit on one line ---------------------------------------------------------------------
 
-void WantDefault(const HloInstruction&, ConstraintSink) {}
+void ConstrainDefault(const HloInstruction&, ConstraintSink) {}
 
-void WantPositive(const HloInstruction& x, ConstraintSink sink) { WantPositiveOperand(x, 0, sink); }
-void WantAboveMinusOne(const HloInstruction& x, ConstraintSink sink) { Send(x, 0, Within(x, -0.5, kUnbounded), sink); }
-void WantAboveOne(const HloInstruction& x, ConstraintSink sink) { Send(x, 0, Within(x, 1.1, kUnbounded), sink); }
-void WantWithinOne(const HloInstruction& x, ConstraintSink sink) { Send(x, 0, Within(x, -0.9, 0.9), sink); }
-void WantVariance(const HloInstruction& x, ConstraintSink sink) {
-  WantPositiveOperand(x, x.opcode() == HloOpcode::kBatchNormGrad ? 3 : 4, sink);
+void ConstrainPositive(const HloInstruction& x, ConstraintSink sink) { ConstrainPositiveOperand(x, 0, sink); }
+void ConstrainAboveMinusOne(const HloInstruction& x, ConstraintSink sink) {
+  Send(x, 0, Within(x, -0.5, kUnbounded), sink);
+}
+void ConstrainAboveOne(const HloInstruction& x, ConstraintSink sink) { Send(x, 0, Within(x, 1.1, kUnbounded), sink); }
+void ConstrainWithinOne(const HloInstruction& x, ConstraintSink sink) { Send(x, 0, Within(x, -0.9, 0.9), sink); }
+void ConstrainVariance(const HloInstruction& x, ConstraintSink sink) {
+  ConstrainPositiveOperand(x, x.opcode() == HloOpcode::kBatchNormGrad ? 3 : 4, sink);
 }
 
-void WantStarts(const HloInstruction& x, ConstraintSink sink) {
-  if (x.opcode() == HloOpcode::kDynamicSlice) return WantStartsOf(x, 1, x.shape(), sink);
-  if (const HloInstruction* update = Operand(x, 1)) WantStartsOf(x, 2, update->shape(), sink);
+void ConstrainStarts(const HloInstruction& x, ConstraintSink sink) {
+  if (x.opcode() == HloOpcode::kDynamicSlice) return ConstrainStartsOf(x, 1, x.shape(), sink);
+  if (const HloInstruction* update = Operand(x, 1)) ConstrainStartsOf(x, 2, update->shape(), sink);
 }
-void WantBranch(const HloInstruction& x, ConstraintSink sink) {
+void ConstrainBranch(const HloInstruction& x, ConstraintSink sink) {
   Send(x, 0, Index(x, static_cast<int64_t>(x.called_computations().size()) - 1), sink);
 }
 
-// Keys of a sort.
-void WantDistinct(const HloInstruction& x, ConstraintSink sink) {
-  ValueConstraint wish = WishOf(x);
-  wish.no_duplicates = true;
-  SendToAll(x, wish, sink);
+// The keys of a sort.
+void ConstrainDistinct(const HloInstruction& x, ConstraintSink sink) {
+  ValueConstraint constraint = ConstraintFrom(x);
+  constraint.no_duplicates = true;
+  SendToAll(x, constraint, sink);
 }
 
-void WantNeutral(const HloInstruction& x, ConstraintSink sink) {
-  if (x.operand_count() == 2) WantNeutralOperand(x, 1, 0, sink);
+void ConstrainNeutral(const HloInstruction& x, ConstraintSink sink) {
+  if (x.operand_count() == 2) ConstrainNeutralOperand(x, 1, 0, sink);
 }
-void WantScatterNeutral(const HloInstruction& x, ConstraintSink sink) { WantNeutralOperand(x, 2, 1, sink); }
+void ConstrainScatterNeutral(const HloInstruction& x, ConstraintSink sink) { ConstrainNeutralOperand(x, 2, 1, sink); }
 
-void WantState(const HloInstruction& x, ConstraintSink sink) { Send(x, 0, AnyBits(x), sink); }
-void WantBits(const HloInstruction& x, ConstraintSink sink) {
+void ConstrainState(const HloInstruction& x, ConstraintSink sink) { Send(x, 0, AnyBits(x), sink); }
+void ConstrainBits(const HloInstruction& x, ConstraintSink sink) {
   if (IsInteger(x)) SendToAll(x, AnyBits(x), sink);
 }
 
 }  // namespace
 
-void WantOfOperands(const HloInstruction& instruction, ConstraintSink sink) {
+void ConstrainOperands(const HloInstruction& instruction, ConstraintSink sink) {
   static constexpr void (*kRules[])(const HloInstruction&, ConstraintSink) = {
-      &WantDefault,
-#define KASHI_WANTS_RULE(name) &Want##name,
+      &ConstrainDefault,
+#define KASHI_WANTS_RULE(name) &Constrain##name,
 #include "kashi/hlo/ir/op_rules.def"
   };
   kRules[static_cast<size_t>(GetHloOpcodeInfo(instruction.opcode()).wants)](instruction, sink);
