@@ -94,9 +94,24 @@ endfunction()
 # LONG_TESTS: its tests loop for long, so they are optimised a little, and ctest starts them first. O2: the room has no
 # loops over elements that -O3 makes faster. ALONE, PARTS: see kashi_unity.
 
-# Kernels that unroll by vectors: with all of a fuzzer's instrumentation a compiler takes ten minutes for one. What can
-# go wrong there is an access beyond an array; AddressSanitizer is left on.
-set(KASHI_UNROLLED_KERNELS kernels/interleave_kernel.cc kernels/streamed_transpose.cc kernels/transpose_kernels.cc)
+# Kernels that unroll by vectors. With all sanitizers a compiler takes ten minutes for one of them. What can go wrong in
+# them is an access outside of an array, so AddressSanitizer is left on; with its checks as calls, one takes a minute.
+set(KASHI_UNROLLED_KERNELS kernels/interleave_kernel.cc kernels/line_tiles.cc kernels/nibble_words.cc
+    kernels/row_functions_vector.cc kernels/streamed_transpose.cc kernels/transpose_kernels.cc)
+function(kashi_sanitize_kernels place)
+  set(kernels ${KASHI_UNROLLED_KERNELS})
+  list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${place}/)
+  foreach(sanitizer undefined fuzzer-no-link)
+    if(KASHI_SANITIZE MATCHES ${sanitizer})
+      set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=${sanitizer})
+    endif()
+  endforeach()
+  if(KASHI_SANITIZE MATCHES address)
+    set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS
+      $<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -asan-instrumentation-with-call-threshold=0>)
+  endif()
+  set_property(SOURCE ${kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # those have the target's options
+endfunction()
 
 function(kashi_room place)
   cmake_parse_arguments(ROOM "LONG_TESTS;O2" "ALONE" "FOLDERS;DEPENDS;LIBRARIES;PARTS" ${ARGN})
@@ -117,14 +132,9 @@ function(kashi_room place)
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
 
-  foreach(sanitizer undefined fuzzer-no-link)
-    if(KASHI_SANITIZE MATCHES ${sanitizer})
-      set(kernels ${KASHI_UNROLLED_KERNELS})
-      list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${place}/)
-      set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=${sanitizer})
-      set_property(SOURCE ${kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # those have the target's options
-    endif()
-  endforeach()
+  if(place STREQUAL relayout AND KASHI_SANITIZE)
+    kashi_sanitize_kernels(${place})
+  endif()
 
   string(REPLACE / _ rooms "${ROOM_DEPENDS}")
   list(TRANSFORM rooms PREPEND kashi::)

@@ -104,7 +104,7 @@ class Grouping {
     }
   }
   void ForwardValue(int32_t from, int32_t to) {
-    kinds_[to] = PositionKind::kHandedOn;
+    kinds_[to] = PositionKind::kForwarded;
     values_.Join(from, to);
   }
 
@@ -349,7 +349,7 @@ std::vector<int32_t> MakersOfValues(int32_t count, Grouping* grouping) {
   std::vector<int32_t> makers(count, -1);  // by representative
   for (int32_t position = 0; position < count; ++position) {
     int32_t& maker = makers[grouping->ValueSet(position)];
-    if (maker < 0 || grouping->kinds()[position] != PositionKind::kHandedOn) maker = position;
+    if (maker < 0 || grouping->kinds()[position] != PositionKind::kForwarded) maker = position;
   }
   std::vector<int32_t> values(count);
   for (int32_t position = 0; position < count; ++position) values[position] = makers[grouping->ValueSet(position)];

@@ -31,9 +31,9 @@ namespace kashi {
 
 // What a position holds.
 enum class PositionKind : uint8_t {
-  kValue,     // a value that its instruction makes
-  kPhi,       // one of several values, by control flow: states of loops, results of conditionals
-  kHandedOn,  // the value of another position; also the parts of a loop's state that its body does not change
+  kValue,      // a value that its instruction makes
+  kPhi,        // one of several values, by control flow: states of loops, results of conditionals
+  kForwarded,  // the value of another position; also the parts of a loop's state that its body does not change
 };
 
 class BufferGroups {

@@ -130,7 +130,7 @@ class Values {
       const ValuePositions::Entry& each = positions_.entries()[entry];
       for (int32_t node = 0; node < each.nodes->size(); ++node) {
         const int32_t position = each.first + node;
-        if (groups_.ValueOf(position) != position || groups_.KindOf(position) == PositionKind::kHandedOn) continue;
+        if (groups_.ValueOf(position) != position || groups_.KindOf(position) == PositionKind::kForwarded) continue;
         if (each.nodes->nodes()[node].shape->IsToken()) continue;
         const int32_t time = TimeOf(*each.instruction, entry);
         values_.push_back(

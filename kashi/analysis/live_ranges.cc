@@ -169,7 +169,7 @@ LiveRanges LiveRanges::Compute(const HloModule& module, const CallGraph& graph, 
         LiveRange& value = result.value_ranges_[groups.ValueOf(position)];
         Extend(region, INT32_MAX, last_use, &group);
         Extend(region, INT32_MAX, last_use, &value);
-        if (groups.KindOf(position) == PositionKind::kHandedOn) continue;
+        if (groups.KindOf(position) == PositionKind::kForwarded) continue;
         // A result without users is alive for one step.
         Extend(region, step, step, &group);
         Extend(region, StepOfMaking(instruction, step, layout), step, &value);

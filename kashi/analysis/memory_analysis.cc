@@ -96,7 +96,7 @@ class Analyzer {
         const int32_t position = each.first + node;
         const int32_t group = groups.GroupOf(position);
         const ShapeNode& shape = each.nodes->nodes()[node];
-        if (groups.KindOf(position) == PositionKind::kHandedOn || groups.IsBorrowed(group)) continue;
+        if (groups.KindOf(position) == PositionKind::kForwarded || groups.IsBorrowed(group)) continue;
         if (shape.shape->IsToken() || shape.shape->IsOpaque()) continue;
         if (facts[group].buffer < 0) facts[group].buffer = AddBuffer(ranges.RangeOf(group));
         if (groups.KindOf(position) == PositionKind::kValue) {

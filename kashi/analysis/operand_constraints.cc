@@ -1,4 +1,4 @@
-// Entry point: PassToOperands. The rules of HloOpcodeFlags::Hands (kashi/hlo/ir/op_rules.def), one function each.
+// Entry point: PassToOperands. The rules of HloOpcodeFlags::Constraint (kashi/hlo/ir/op_rules.def), one function each.
 //
 // The constraint "positive" is the interval from 0 up, which additions and products keep. The code that draws random
 // numbers avoids 0 itself.
@@ -187,7 +187,7 @@ void PassLoopPredicate(const HloInstruction& predicate, const ValueConstraint& c
   if (predicate.opcode() == HloOpcode::kCompare) return PassToLoopComparison(predicate, constraint, sink);
   const bool combines = predicate.opcode() == HloOpcode::kAnd || predicate.opcode() == HloOpcode::kOr;
   const HloOpcodeInfo& info = GetHloOpcodeInfo(predicate.opcode());
-  const bool is_move = info.Has(HloOpcodeFlags::kKeepsValues) && info.hands == HloOpcodeFlags::Hands::kFirst;
+  const bool is_move = info.Has(HloOpcodeFlags::kKeepsValues) && info.constraint == HloOpcodeFlags::Constraint::kFirst;
   if (combines || is_move) SendToAll(predicate, constraint, sink);
 }
 
@@ -262,11 +262,11 @@ bool SameConstraint(const ValueConstraint& a, const ValueConstraint& b) {
 void PassToOperands(const HloInstruction& instruction, const ValueConstraint& constraint, ConstraintSink sink) {
   static constexpr void (*kRules[])(const HloInstruction&, const ValueConstraint&, ConstraintSink) = {
       &PassDefault,
-#define KASHI_HANDS_RULE(name) &Pass##name,
+#define KASHI_CONSTRAINT_RULE(name) &Pass##name,
 #include "kashi/hlo/ir/op_rules.def"
   };
   if (constraint.continues_loop) return PassLoopPredicate(instruction, constraint, sink);
-  kRules[static_cast<size_t>(GetHloOpcodeInfo(instruction.opcode()).hands)](instruction, constraint, sink);
+  kRules[static_cast<size_t>(GetHloOpcodeInfo(instruction.opcode()).constraint)](instruction, constraint, sink);
 }
 
 }  // namespace kashi::internal

@@ -1,4 +1,5 @@
-// The rules of HloOpcodeFlags::Wants (kashi/hlo/ir/op_rules.def), one function each. Entry point: ConstrainOperands.
+// The rules of HloOpcodeFlags::Requirement (kashi/hlo/ir/op_rules.def), one function each. Entry point:
+// ConstrainOperands.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -292,10 +293,10 @@ void ConstrainBits(const HloInstruction& x, ConstraintSink sink) {
 void ConstrainOperands(const HloInstruction& instruction, ConstraintSink sink) {
   static constexpr void (*kRules[])(const HloInstruction&, ConstraintSink) = {
       &ConstrainDefault,
-#define KASHI_WANTS_RULE(name) &Constrain##name,
+#define KASHI_REQUIREMENT_RULE(name) &Constrain##name,
 #include "kashi/hlo/ir/op_rules.def"
   };
-  kRules[static_cast<size_t>(GetHloOpcodeInfo(instruction.opcode()).wants)](instruction, sink);
+  kRules[static_cast<size_t>(GetHloOpcodeInfo(instruction.opcode()).requirement)](instruction, sink);
 }
 
 }  // namespace kashi::internal

@@ -14,7 +14,7 @@
 
 namespace kashi::internal {
 
-// Hands out memory from blocks that it frees when it is destroyed. Runs no destructors. Not thread-safe.
+// Constraint out memory from blocks that it frees when it is destroyed. Runs no destructors. Not thread-safe.
 class Arena {
  public:
   Arena() = default;

@@ -6,12 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kashi/array/shape_util.h"
 #include "kashi/array/types.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/hlo/ir/hlo_opcode.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi::internal {
@@ -70,6 +74,47 @@ TEST(ElementwiseTest, MixesFloatingPointTypes) {
   EXPECT_EQ(EvaluateText("ENTRY e { x = bf16[1] parameter(0) y = f32[1] parameter(1) ROOT r = f32[1] add(x, y) }",
                          Arguments{&x, &y}),
             LiteralUtil::CreateR1<float>({1 + 0x1p-20f}));
+}
+
+// `ROOT r = abs(p0)` on two elements of these types.
+bool RunsOn(HloOpcode opcode, const std::vector<PrimitiveType>& types) {
+  std::string text = "HloModule m\nENTRY e {\n";
+  std::vector<std::string> operands;
+  std::vector<Literal> arguments;
+  for (const PrimitiveType type : types) {
+    const std::string name = absl::StrCat("p", operands.size());
+    const Shape shape = ShapeUtil::MakeShape(type, {2});
+    absl::StrAppend(&text, name, " = ", ShapeUtil::HumanString(shape), " parameter(", operands.size(), ")\n");
+    operands.push_back(name);
+    arguments.push_back(Literal::CreateFromShape(shape));
+  }
+  absl::StrAppend(&text, "ROOT r = ", HloOpcodeString(opcode), "(", absl::StrJoin(operands, ", "), ")\n}\n");
+  std::vector<const Literal*> pointers;
+  for (const Literal& argument : arguments) pointers.push_back(&argument);
+  const absl::StatusOr<Literal> result = TryEvaluateText(text, pointers);
+  return result.ok() && ShapeUtil::ElementsIn(result->shape()) == 2;
+}
+
+// A row of ops.def is not enough: shape inference and a kernel must know the operation for some element type.
+TEST(ElementwiseTest, EachOperationOfTheTableIsInferredAndRuns) {
+  int count = 0;
+  for (uint32_t i = 0; i < HloOpcodeCount(); ++i) {
+    const auto opcode = static_cast<HloOpcode>(i);
+    const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode);
+    const bool needs_attributes = absl::c_any_of(
+        info.attributes, [](const HloOpcodeAttribute& a) { return a.need == HloOpcodeAttribute::kRequired; });
+    if (!info.Has(HloOpcodeFlags::kElementwise) || !info.Has(HloOpcodeFlags::kInferable) || needs_attributes) continue;
+    ++count;
+    bool runs = false;
+    for (const PrimitiveType type : {F32, S32, PRED, C64}) {
+      std::vector<PrimitiveType> types(info.arity, type);
+      runs = runs || RunsOn(opcode, types);
+      types[0] = PRED;
+      runs = runs || RunsOn(opcode, types);
+    }
+    EXPECT_TRUE(runs) << HloOpcodeString(opcode);
+  }
+  EXPECT_GT(count, 40);
 }
 
 // ---- One instruction, its operands given.

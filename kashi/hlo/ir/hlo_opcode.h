@@ -82,14 +82,14 @@ struct HloOpcodeFlags {
 #define KASHI_COST_RULE(name) k##name,
 #include "kashi/hlo/ir/op_rules.def"
   };
-  enum class Wants : uint8_t {
+  enum class Requirement : uint8_t {
     kDefault,  // nothing
-#define KASHI_WANTS_RULE(name) k##name,
+#define KASHI_REQUIREMENT_RULE(name) k##name,
 #include "kashi/hlo/ir/op_rules.def"
   };
-  enum class Hands : uint8_t {
+  enum class Constraint : uint8_t {
     kDefault,  // a constraint on the result is dropped
-#define KASHI_HANDS_RULE(name) k##name,
+#define KASHI_CONSTRAINT_RULE(name) k##name,
 #include "kashi/hlo/ir/op_rules.def"
   };
   enum class TextCheck : uint8_t {
@@ -156,8 +156,8 @@ struct HloOpcodeTraits {
   // NOLINTBEGIN(google-explicit-constructor): rows of ops.def are written so
   constexpr HloOpcodeTraits(uint32_t flags) : flags(flags) {}
   constexpr HloOpcodeTraits(Flags::Cost rule) : cost(rule) {}
-  constexpr HloOpcodeTraits(Flags::Wants rule) : wants(rule) {}
-  constexpr HloOpcodeTraits(Flags::Hands rule) : hands(rule) {}
+  constexpr HloOpcodeTraits(Flags::Requirement rule) : requirement(rule) {}
+  constexpr HloOpcodeTraits(Flags::Constraint rule) : constraint(rule) {}
   constexpr HloOpcodeTraits(Flags::TextCheck rule) : text_check(rule) {}
   constexpr HloOpcodeTraits(Flags::Flow rule) : flow(rule) {}
   constexpr HloOpcodeTraits(Flags::InPlace rule) : in_place(rule) {}
@@ -180,8 +180,8 @@ struct HloOpcodeTraits {
   constexpr HloOpcodeTraits With(const HloOpcodeTraits& other) const {
     HloOpcodeTraits both(flags | other.flags);
     both.cost = OneOf(cost, other.cost);
-    both.wants = OneOf(wants, other.wants);
-    both.hands = OneOf(hands, other.hands);
+    both.requirement = OneOf(requirement, other.requirement);
+    both.constraint = OneOf(constraint, other.constraint);
     both.text_check = OneOf(text_check, other.text_check);
     both.flow = OneOf(flow, other.flow);
     both.in_place = OneOf(in_place, other.in_place);
@@ -192,8 +192,8 @@ struct HloOpcodeTraits {
 
   uint32_t flags = 0;
   Flags::Cost cost = Flags::Cost::kDefault;
-  Flags::Wants wants = Flags::Wants::kDefault;
-  Flags::Hands hands = Flags::Hands::kDefault;
+  Flags::Requirement requirement = Flags::Requirement::kDefault;
+  Flags::Constraint constraint = Flags::Constraint::kDefault;
   Flags::TextCheck text_check = Flags::TextCheck::kDefault;
   Flags::Flow flow = Flags::Flow::kDefault;
   Flags::InPlace in_place = Flags::InPlace::kDefault;

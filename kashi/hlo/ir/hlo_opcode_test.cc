@@ -16,9 +16,9 @@ TEST(HloOpcodeTraitsTest, RowsAreFlagsAndRules) {
   constexpr HloOpcodeTraits traits = Flags::kElementwise | Flags::kInferable | Flags::Cost::kMap | Flags::Flow::kCallee;
   static_assert(traits.Has(Flags::kElementwise) && traits.Has(Flags::kInferable) && !traits.Has(Flags::kCollective));
   static_assert(traits.cost == Flags::Cost::kMap && traits.flow == Flags::Flow::kCallee);
-  static_assert(traits.wants == Flags::Wants::kDefault && traits.neutral == Flags::Neutral::kDefault);
-  constexpr HloOpcodeTraits without_flags = Flags::Cost::kSlice | Flags::Hands::kFirst;
-  static_assert(without_flags.flags == 0 && without_flags.hands == Flags::Hands::kFirst);
+  static_assert(traits.requirement == Flags::Requirement::kDefault && traits.neutral == Flags::Neutral::kDefault);
+  constexpr HloOpcodeTraits without_flags = Flags::Cost::kSlice | Flags::Constraint::kFirst;
+  static_assert(without_flags.flags == 0 && without_flags.constraint == Flags::Constraint::kFirst);
   // Other enums are no part of a row.
   static_assert(!HloOpcodeTraits::kIsRule<HloOpcode>);
 }
@@ -26,7 +26,7 @@ TEST(HloOpcodeTraitsTest, RowsAreFlagsAndRules) {
 TEST(HloOpcodeTraitsTest, KnownRows) {
   EXPECT_EQ(GetHloOpcodeInfo(HloOpcode::kAbs).cost, Flags::Cost::kDefault);
   EXPECT_TRUE(GetHloOpcodeInfo(HloOpcode::kTanh).Has(Flags::kTranscendental));
-  EXPECT_EQ(GetHloOpcodeInfo(HloOpcode::kSort).wants, Flags::Wants::kDistinct);
+  EXPECT_EQ(GetHloOpcodeInfo(HloOpcode::kSort).requirement, Flags::Requirement::kDistinct);
   EXPECT_EQ(GetHloOpcodeInfo(HloOpcode::kSort).sharing, Flags::Sharing::kSort);
   EXPECT_EQ(GetHloOpcodeInfo(HloOpcode::kDynamicUpdateSlice).in_place, Flags::InPlace::kFirst);
   EXPECT_EQ(GetHloOpcodeInfo(HloOpcode::kRecvDone).text_check, Flags::TextCheck::kRecvDone);
