@@ -106,9 +106,8 @@ function(kashi_sanitize_kernels place)
       set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=${sanitizer})
     endif()
   endforeach()
-  if(KASHI_SANITIZE MATCHES address)
-    set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS
-      $<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -asan-instrumentation-with-call-threshold=0>)
+  if(KASHI_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS -mllvm -asan-instrumentation-with-call-threshold=0)
   endif()
   set_property(SOURCE ${kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # those have the target's options
 endfunction()

@@ -6,11 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/check.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/attributes/hlo_sharding_text.h"
+#include "kashi/hlo/attributes/sharding_reader.h"
 #include "kashi/hlo/attributes/token_reader.h"
 
 namespace kashi {
 
+using internal::DevicesText;
 using internal::Lexer;
 using internal::TokenReader;
 namespace {

@@ -1,16 +1,22 @@
 #include "kashi/hlo/attributes/hlo_sharding_text.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/attributes/metadata_text.h"
+#include "kashi/hlo/attributes/sharding_reader.h"
 
 namespace kashi {
 
+using internal::DevicesText;
+using internal::kMaxClaimedDevices;
+using internal::kMaxMissingDevices;
 using internal::Lexer;
 using internal::ParseMetadataPrefix;
 using internal::PrintMetadata;
@@ -407,6 +413,8 @@ std::vector<AxisRef> NamedReader::AllAxes() const {
 
 }  // namespace
 
+namespace internal {
+
 bool ReadDevices(TokenReader* reader, DevicesText* devices) {
   if (!ReadTileDims(reader, "sharding devices shape", &devices->dims)) return false;
   if (!reader->Match(Kind::kLessEqual)) return ReadInts(reader, &devices->ids);
@@ -485,10 +493,12 @@ std::optional<HloSharding> ParseShardingPrefix(Lexer* lexer, const Shape* shape,
   return leaf;
 }
 
+}  // namespace internal
+
 absl::StatusOr<HloSharding> ParseSharding(absl::string_view text) {
   Lexer lexer(text);
   std::vector<Diagnostic> diagnostics;
-  std::optional<HloSharding> sharding = ParseShardingPrefix(&lexer, /*shape=*/nullptr, &diagnostics);
+  std::optional<HloSharding> sharding = internal::ParseShardingPrefix(&lexer, /*shape=*/nullptr, &diagnostics);
   if (sharding.has_value() && lexer.kind() != Kind::kEnd) {
     TokenReader(&lexer, &diagnostics).ErrorHere("unexpected text after the sharding");
   }

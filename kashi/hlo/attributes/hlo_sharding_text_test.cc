@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/recorded_cases_testing.h"
 #include "kashi/array/shape_parser.h"
+#include "kashi/hlo/attributes/sharding_reader.h"
 
 namespace kashi::internal {
 namespace {
