@@ -109,6 +109,10 @@ TEST(ElementConvertTest, RealToIntegerSaturates) {
   EXPECT_EQ(ConvertElement<s1>(-1.0f), s1(-1));
 }
 
+void ExpectSameLowBits(uint64_t a, uint64_t b, int bits, int64_t number) {
+  EXPECT_EQ(a << (64 - bits), b << (64 - bits)) << number;
+}
+
 TEST(ElementConvertTest, IntegersKeepTheLowBits) {
   primitive_util::IntegralTypeForEach([](auto from_type) {
     using From = NativeTypeOf<from_type>;
@@ -121,7 +125,7 @@ TEST(ElementConvertTest, IntegersKeepTheLowBits) {
         const From value = ConvertElement<From>(number);
         const auto bits = static_cast<uint64_t>(static_cast<int64_t>(value));
         const auto result = static_cast<uint64_t>(static_cast<int64_t>(ConvertElement<To>(value)));
-        EXPECT_EQ(result << (64 - kBits), bits << (64 - kBits)) << number;
+        ExpectSameLowBits(result, bits, kBits, number);
       }
     });
   });

@@ -221,7 +221,7 @@ TEST(ElementKernelTest, ConvertsAllPairsOfTypes) {
     using From = primitive_util::NativeTypeOf<decltype(from)::value>;
     if constexpr (!std::is_same_v<From, bool>) {
       const Literal samples = LiteralUtil::CreateR1<From>(Samples<From>());
-      primitive_util::ArrayTypeForEach([&](auto to) { ExpectConvertsAsLiterals(samples, to); });
+      primitive_util::ArrayTypeForEach([&](PrimitiveType to) { ExpectConvertsAsLiterals(samples, to); });
     }
   });
 }

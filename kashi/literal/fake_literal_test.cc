@@ -24,7 +24,7 @@ bool AllDifferent(const Literal& literal) {
 }
 
 TEST(MakeFakeLiteralTest, EveryArrayType) {
-  primitive_util::ArrayTypeForEach([](auto type) {
+  primitive_util::ArrayTypeForEach([](PrimitiveType type) {
     const Shape shape = ShapeUtil::MakeShape(type, {4, 25});
     const Literal literal = *MakeFakeLiteral(shape);
     EXPECT_EQ(literal.shape(), shape);

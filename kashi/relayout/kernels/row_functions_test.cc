@@ -170,7 +170,7 @@ TEST_P(RowFunctionsTest, SlotsAtAllPhasesAndCounts) {
 }
 
 TEST_P(RowFunctionsTest, MovesBetweenAllSlots) {
-  primitive_util::ArrayTypeForEach([&](auto type) {
+  primitive_util::ArrayTypeForEach([&](PrimitiveType type) {
     for (int from_slot : SlotsOf(type)) {
       for (int to_slot : SlotsOf(type)) {
         const ElementForm from{type, from_slot}, to{type, to_slot};
@@ -298,9 +298,9 @@ std::vector<char> ValuesOf(PrimitiveType type, std::mt19937_64& random) {
 }
 
 TEST_P(RowFunctionsTest, ConvertsAsConvertElement) {
-  primitive_util::ArrayTypeForEach([&](auto from) {
+  primitive_util::ArrayTypeForEach([&](PrimitiveType from) {
     const std::vector<char> values = ValuesOf(from, random_);
-    primitive_util::ArrayTypeForEach([&](auto to) {
+    primitive_util::ArrayTypeForEach([&](PrimitiveType to) {
       if (from != to) CheckValues(from, to, values);
     });
   });
@@ -308,10 +308,10 @@ TEST_P(RowFunctionsTest, ConvertsAsConvertElement) {
 
 // The ends of rows, where there is no whole vector, and addresses that are not aligned.
 TEST_P(RowFunctionsTest, ConvertsRowsOfAllLengths) {
-  primitive_util::ArrayTypeForEach([&](auto from_type) {
+  primitive_util::ArrayTypeForEach([&](PrimitiveType from_type) {
     std::vector<char> source = ValuesOf(from_type, random_);
     for (int i = 0; source.size() < 8192; ++i) source.push_back(source[i]);
-    primitive_util::ArrayTypeForEach([&](auto to_type) {
+    primitive_util::ArrayTypeForEach([&](PrimitiveType to_type) {
       if (from_type == to_type) return;
       const ElementForm from{from_type, NativeSlotOf(from_type)}, to{to_type, NativeSlotOf(to_type)};
       const RowFunction function = RowFunctionFor(from, to);
@@ -324,8 +324,8 @@ TEST_P(RowFunctionsTest, ConvertsRowsOfAllLengths) {
 }
 
 TEST_P(RowFunctionsTest, ConvertsBetweenAllSlots) {
-  primitive_util::ArrayTypeForEach([&](auto from_type) {
-    primitive_util::ArrayTypeForEach([&](auto to_type) {
+  primitive_util::ArrayTypeForEach([&](PrimitiveType from_type) {
+    primitive_util::ArrayTypeForEach([&](PrimitiveType to_type) {
       if (from_type == to_type) return;
       for (int from_slot : SlotsOf(from_type)) {
         for (int to_slot : SlotsOf(to_type)) {
