@@ -7,12 +7,11 @@
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
+#include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::cli {
 namespace {
-
-std::string ShapeText(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
 
 Json SpaceJson(const MemoryAnalysis& memory, const MemorySpaceUsage& space) {
   Json json;
@@ -40,7 +39,7 @@ Json ValueJson(const BufferValue& value) {
   json["value"] = value.name;
   json["bytes"] = value.bytes;
   json["memory_space"] = value.memory_space;
-  json["shape"] = ShapeText(*value.shape);
+  json["shape"] = ShapeUtil::HumanStringWithLayout(*value.shape);
   return json;
 }
 
@@ -50,7 +49,7 @@ Json BufferJson(const MemoryAnalysis& memory, const MemoryBuffer& buffer) {
   Json json;
   json["value"] = value.name;
   json["operator"] = std::string(HloOpcodeString(value.instruction->opcode()));
-  json["shape"] = ShapeText(*value.shape);
+  json["shape"] = ShapeUtil::HumanStringWithLayout(*value.shape);
   json["bytes"] = buffer.bytes;
   json["unpadded_bytes"] = buffer.unpadded_bytes;
   json["memory_space"] = buffer.memory_space;
@@ -71,7 +70,7 @@ Json BufferJson(const MemoryAnalysis& memory, const MemoryBuffer& buffer) {
 
 Json PaddingJson(const MemoryAnalysis& memory, const PaddingEntry& entry) {
   Json json;
-  json["shape"] = ShapeText(*entry.shape);
+  json["shape"] = ShapeUtil::HumanStringWithLayout(*entry.shape);
   json["bytes"] = entry.bytes;
   json["unpadded_bytes"] = entry.unpadded_bytes;
   json["padding_bytes"] = entry.padding_bytes();
@@ -80,7 +79,7 @@ Json PaddingJson(const MemoryAnalysis& memory, const PaddingEntry& entry) {
   Json& suggestions = json["suggestions"] = Json::array();
   for (const PaddingSuggestion& suggestion : entry.suggestions) {
     suggestions.push_back({{"what", PaddingSuggestionText(suggestion)},
-                           {"shape", ShapeText(suggestion.shape)},
+                           {"shape", ShapeUtil::HumanStringWithLayout(suggestion.shape)},
                            {"bytes", suggestion.bytes}});
   }
   return json;

@@ -33,8 +33,6 @@ struct FileBytes {
   absl::string_view text() const { return {memory.data(), static_cast<size_t>(size)}; }
 };
 
-absl::Status CannotRead(const std::string& name) { return Unknown("cannot read %s: %s", name, std::strerror(errno)); }
-
 absl::Status Prefix(const std::string& name, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
 }
@@ -79,7 +77,7 @@ absl::StatusOr<FileBytes> ReadBytes(const std::string& path, const ReadLimits& l
   constexpr int64_t kFirstBytes = 1 << 20;
   if (path == "-") return NameInput("<stdin>", ReadAll(STDIN_FILENO, kFirstBytes, limits));
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return CannotRead(path);
+  if (descriptor < 0) return Unknown("cannot read %s: %s", path, std::strerror(errno));
   struct stat info;
   const bool is_known = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
   // A regular file is read as a whole even if it is too large, so that the error can give its size.

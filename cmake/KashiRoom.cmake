@@ -55,7 +55,7 @@ set(KASHI_COMMON_HEADERS <algorithm> <cmath> <complex> <functional> <limits> <ma
 # letter of the second word of the name, or, with PARTS (a list of ranges of letters), of the last word. What two files
 # of a group define in their anonymous namespaces must have different names; files that the regular expression `alone`
 # matches keep theirs and are compiled as they are.
-set(KASHI_UNITY_LETTERS a-c d-f g-i j-l m-o p-r s-u v-z)
+set(KASHI_UNITY_LETTERS a-f g-l m-r s-z)
 function(kashi_unity target alone parts)
   if(NOT KASHI_UNITY_BUILD)
     return()

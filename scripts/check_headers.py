@@ -3,7 +3,8 @@
 include paths of a build folder.
 
 So each file must include what it uses. --recent N checks only files that differ from the commit N commits ago; if git
-does not have that commit, as in a shallow clone, it checks all headers.
+does not have that commit, as in a shallow clone, it checks all headers. --most M checks at most M of these: the most
+recently changed ones.
 """
 import concurrent.futures
 import json
@@ -12,7 +13,7 @@ import shlex
 import subprocess
 import sys
 
-from check_tidy import files_changed, flags_of_all, parse_options
+from check_tidy import files_changed, flags_of_all, newest, parse_options
 
 FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-Wno-sign-compare", "-Wno-unused-function", "-Werror", "-fsyntax-only"]
 FOR_HEADERS = ['-DKASHI_TEST_DATA=""']  # headers for tests use the folder of tests/data
@@ -74,7 +75,8 @@ def main():
     compiler, flags = read_build(options.build)
     flags_of_source = flags_of_all(options.build)
     everything = all_files(root, flags_of_source)
-    files = [file.resolve() for file in options.files] or choose_files(root, everything, options.recent)
+    files = [file.resolve() for file in options.files] or newest(
+        root, choose_files(root, everything, options.recent), options.most)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         errors = list(
             pool.map(

@@ -8,7 +8,7 @@ alone, and the others once more as a group.
 
 --recent N checks the files that differ from the commit N commits ago, including uncommitted edits: the sources, and for
 a header its own source or one that includes it. All sources are checked if .clang-tidy differs, and if git does not
-have that commit, as in a shallow clone.
+have that commit, as in a shallow clone. --most M checks at most M of these: the most recently changed ones.
 """
 import argparse
 import bisect
@@ -85,6 +85,22 @@ def files_changed(root, commits):
     return [root / name for name in names.split("\0") if name]
 
 
+def newest(root, files, most):
+    """At most `most` of the files (None: all), in their order: the ones that changed last. Prints how many are left out."""
+    if most is None or len(files) <= most:
+        return files
+    git = ["git", "-C", str(root)]
+    edited = subprocess.run([*git, "ls-files", "-z", "--modified", "--others", "--exclude-standard"],
+                            capture_output=True, text=True, check=False).stdout.split("\0")
+    committed = subprocess.run([*git, "log", "-z", "--name-only", "--format="],
+                               capture_output=True, text=True, check=False).stdout.split("\0")
+    order = {name.strip(): -at for at, name in reversed(list(enumerate(edited + committed)))}
+    oldest = -len(order) - len(edited) - len(committed)
+    kept = set(sorted(files, key=lambda file: order.get(str(file.relative_to(root)), oldest), reverse=True)[:most])
+    print(f"the {most} files that changed last; {len(files) - most} others are left to --all")
+    return [file for file in files if file in kept]
+
+
 def source_that_includes(header, sources, root):
     """The source of the same name, else the first that includes the header; None if only tests include it."""
     include = re.compile(r'^#include "%s"' % re.escape(str(header.relative_to(root))), re.MULTILINE)
@@ -111,10 +127,10 @@ def choose_sources(options, root):
     changed = files_changed(root, options.recent)
     if changed is None:
         print(f"all {len(sources)} files: this clone does not have the commit {options.recent} commits ago")
-        return sources
+        return newest(root, sources, options.most)
     chosen = sources_to_look_at(changed, sources, root)
     print(f"{len(chosen)} of {len(sources)} files: those that differ from {options.recent} commits ago (--all checks all)")
-    return chosen
+    return newest(root, chosen, options.most)
 
 
 def names_in(source):
@@ -186,6 +202,7 @@ def parse_options(description, root, which_files):
     parser.add_argument("--jobs", type=int, default=2, help="the number of processes at a time")
     parser.add_argument("--recent", type=int, metavar="COMMITS",
                         help="only files that differ from that many commits ago")
+    parser.add_argument("--most", type=int, metavar="FILES", help="at most that many files, those that changed last")
     parser.add_argument("files", nargs="*", type=pathlib.Path, help=which_files)
     return parser.parse_args()
 

@@ -536,6 +536,20 @@ class TidyOfWhatChangedTest(unittest.TestCase):
         (self.root / ".clang-tidy").write_text("Checks: -*\n")
         self.assertEqual(self.chosen(0), ["a.cc", "c.cc", "d.cc"])
 
+    def test_at_most_so_many_the_last_ones(self):
+        for name in ("kashi/d.cc", "kashi/a.cc"):
+            (self.root / name).write_text("int x;\n")
+            self.commit()
+        sources = check_tidy.all_sources(self.root)
+        newest = lambda most: [file.name for file in check_tidy.newest(self.root, sources, most)]
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            self.assertEqual(newest(1), ["a.cc"])
+            self.assertEqual(newest(2), ["a.cc", "d.cc"])
+            (self.root / "kashi/c.cc").write_text("int c;\n")
+            self.assertEqual(newest(1), ["c.cc"])
+        self.assertIn("2 others are left to --all", printed.getvalue())
+        self.assertEqual(newest(3), newest(None))
+
     def test_a_clone_that_is_too_young_or_shallow_cannot_tell(self):
         self.assertIsNone(self.chosen(1))
         self.commit()

@@ -93,7 +93,7 @@ Sums SumFeatures(const EvaluationRun& run, const FeatureView& view, const Term& 
 
 // out[i] = compute(i, feature) for all elements.
 template <typename T, typename Compute>
-void FillElements(const EvaluationRun& run, const FeatureView& view, T* out, const Compute& compute) {
+void FillByFeature(const EvaluationRun& run, const FeatureView& view, T* out, const Compute& compute) {
   const int64_t row_size = view.features * view.inner;
   if (view.inner == 1) {
     run.ParallelFor(view.outer, 1 + (1 << 14) / std::max<int64_t>(1, row_size), [&](int64_t begin, int64_t end, int) {
@@ -158,8 +158,8 @@ absl::StatusOr<Value> Normalize(const BatchNorm& norm, const T* scale, const T* 
   }
   KASHI_ASSIGN_OR_RETURN(Value y, norm.MakeElements());
   const T* const x = norm.Data<T>(0);
-  FillElements(norm.run, norm.view, y.mutable_data<T>().data(),
-               [&](int64_t i, int64_t f) { return (x[i] - mean[f]) * factors[f] + offset[f]; });
+  FillByFeature(norm.run, norm.view, y.mutable_data<T>().data(),
+                [&](int64_t i, int64_t f) { return (x[i] - mean[f]) * factors[f] + offset[f]; });
   return y;
 }
 
@@ -218,8 +218,8 @@ absl::StatusOr<std::vector<Value>> Differentiate(const BatchNorm& norm) {
                 static_cast<T>(-factor / n * sums[f][0])};
   }
   KASHI_ASSIGN_OR_RETURN(Value dx, norm.MakeElements());
-  FillElements(norm.run, norm.view, dx.mutable_data<T>().data(),
-               [&](int64_t i, int64_t f) { return lines[f].a * dy[i] + lines[f].b * (x[i] - mean[f]) + lines[f].c; });
+  FillByFeature(norm.run, norm.view, dx.mutable_data<T>().data(),
+                [&](int64_t i, int64_t f) { return lines[f].a * dy[i] + lines[f].b * (x[i] - mean[f]) + lines[f].c; });
   std::vector<Value> results;
   results.push_back(std::move(dx));
   results.push_back(std::move(scale_gradient));

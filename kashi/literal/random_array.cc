@@ -18,7 +18,7 @@
 namespace kashi::internal {
 namespace {
 
-using Kind = RandomDistributionSpec::Kind;
+using DistributionKind = RandomDistributionSpec::Kind;
 
 // SplitMix64 (Steele, Lea and Flood, 2014): a counter, well mixed. std:: distributions differ between libraries.
 class Bits {
@@ -72,7 +72,7 @@ WideOf<T> ClampTo(double number) {
 
 template <typename T>
 Range<WideOf<T>> RangeOf(const RandomDistributionSpec& spec) {
-  if (spec.kind == Kind::kBits) {
+  if (spec.kind == DistributionKind::kBits) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     return {ClampTo<T>(-kInfinity), ClampTo<T>(kInfinity)};
   }
@@ -89,9 +89,9 @@ T RealFrom(double number) {
 
 double DrawReal(const RandomDistributionSpec& spec, Bits* bits) {
   switch (spec.kind) {
-    case Kind::kNormal:
+    case DistributionKind::kNormal:
       return spec.first + spec.last * bits->NextNormal();
-    case Kind::kWhole:
+    case DistributionKind::kWhole:
       return spec.first + static_cast<double>(bits->NextUpTo(static_cast<uint64_t>(spec.last - spec.first)));
     default:
       return spec.first + (spec.last - spec.first) * bits->NextUnit();
@@ -106,7 +106,7 @@ T Draw(const RandomDistributionSpec& spec, Bits* bits) {
     const auto real = Draw<typename T::value_type>(spec, bits);
     return T(real, Draw<typename T::value_type>(spec, bits));
   } else if constexpr (kIsInteger<T>) {
-    if (spec.kind == Kind::kNormal) return static_cast<T>(ClampTo<T>(std::round(DrawReal(spec, bits))));
+    if (spec.kind == DistributionKind::kNormal) return static_cast<T>(ClampTo<T>(std::round(DrawReal(spec, bits))));
     const auto range = RangeOf<T>(spec);
     using Wide = WideOf<T>;
     return static_cast<T>(
@@ -193,10 +193,10 @@ template <typename T>
 absl::Status FillElements(const RandomDistributionSpec& spec, uint64_t seed, absl::Span<T> elements,
                           const WorkMeter* meter) {
   Bits bits(seed);
-  if (spec.kind == Kind::kConstant) return FillConstant(Constant<T>(spec.first), meter, elements);
+  if (spec.kind == DistributionKind::kConstant) return FillConstant(Constant<T>(spec.first), meter, elements);
   if constexpr (kIsInteger<T>) {
     const bool has_as_many = !elements.empty() && elements.size() - 1 <= RangeOf<T>(spec).size_less_one();
-    if (spec.no_duplicates && has_as_many && spec.kind != Kind::kNormal) {
+    if (spec.no_duplicates && has_as_many && spec.kind != DistributionKind::kNormal) {
       KASHI_RETURN_IF_ERROR(FillDifferent(spec, meter, &bits, elements));
       return spec.is_sorted ? SortElements(meter, elements) : absl::OkStatus();
     }

@@ -17,7 +17,7 @@
 namespace kashi::internal {
 namespace {
 
-std::unique_ptr<HloModule> Parse(const std::string& text) {
+std::unique_ptr<HloModule> ReadModule(const std::string& text) {
   auto module = ParseAndReturnUnverifiedModule(text);
   EXPECT_TRUE(module.ok()) << module.status();
   return *std::move(module);
@@ -41,7 +41,7 @@ struct Mutation {
   void (*mutate)(HloModule* module);
 };
 
-constexpr char kAdd[] = R"(HloModule m
+constexpr char kAddModule[] = R"(HloModule m
 inner { a = f32[2] parameter(0)  ROOT n = f32[2] negate(a) }
 ENTRY e { x = f32[2] parameter(0)  y = f32[2] call(x), to_apply=inner  ROOT z = f32[2] add(x, y) })";
 constexpr char kScheduled[] = R"(HloModule m, is_scheduled=true
@@ -59,18 +59,19 @@ ENTRY e { x = f32[2] parameter(0)
 
 const Mutation kMutations[] = {
     // ---- The graph.
-    {"module name", kAdd, [](HloModule* m) { m->set_name(""); }},
-    {"unique names", kAdd, [](HloModule* m) { Find(m, "n")->SetAndSanitizeName("x"); }},
-    {"unique ids", kAdd, [](HloModule* m) { Find(m, "n")->SetUniqueId(Find(m, "x")->unique_id()); }},
-    {"cycle", kAdd, [](HloModule* m) { EXPECT_TRUE(Find(m, "z")->AddControlDependencyTo(Find(m, "y")).ok()); }},
-    {"recursion", kAdd,
+    {"module name", kAddModule, [](HloModule* m) { m->set_name(""); }},
+    {"unique names", kAddModule, [](HloModule* m) { Find(m, "n")->SetAndSanitizeName("x"); }},
+    {"unique ids", kAddModule, [](HloModule* m) { Find(m, "n")->SetUniqueId(Find(m, "x")->unique_id()); }},
+    {"cycle", kAddModule, [](HloModule* m) { EXPECT_TRUE(Find(m, "z")->AddControlDependencyTo(Find(m, "y")).ok()); }},
+    {"recursion", kAddModule,
      [](HloModule* m) {
        HloComputation* inner = m->GetComputationWithName("inner");
        inner->set_root_instruction(
            inner->AddInstruction(HloInstruction::CreateCall(Find(m, "a")->shape(), {Find(m, "a")}, inner)));
      }},
-    {"parent, parent", kAdd, [](HloModule* m) { EXPECT_TRUE(Find(m, "n")->ReplaceOperandWith(0, Find(m, "x")).ok()); }},
-    {"called computations", kAdd,
+    {"parent, parent", kAddModule,
+     [](HloModule* m) { EXPECT_TRUE(Find(m, "n")->ReplaceOperandWith(0, Find(m, "x")).ok()); }},
+    {"called computations", kAddModule,
      [](HloModule* m) {
        static HloComputation* const stranger = [] {
          HloComputation::Builder builder("stranger");
@@ -79,13 +80,14 @@ const Mutation kMutations[] = {
        }();
        Find(m, "y")->set_to_apply(stranger);
      }},
-    {"parameter numbers", kAdd,
+    {"parameter numbers", kAddModule,
      [](HloModule* m) { Find(m, "x")->mutable_fields()->Set<HloField::parameter_number>(1); }},
     // ---- Single instructions.
-    {"shape", kAdd, [](HloModule* m) { *Find(m, "z")->mutable_shape() = Shape(); }},
-    {"shape", kAdd, [](HloModule* m) { Find(m, "z")->mutable_shape()->mutable_layout()->add_minor_to_major(1); }},
-    {"operand count", kAdd, [](HloModule* m) { Find(m, "z")->AppendOperand(Find(m, "x")); }},
-    {"attributes", kAdd, [](HloModule* m) { Find(m, "y")->mutable_fields()->Erase(HloField::called_computations); }},
+    {"shape", kAddModule, [](HloModule* m) { *Find(m, "z")->mutable_shape() = Shape(); }},
+    {"shape", kAddModule, [](HloModule* m) { Find(m, "z")->mutable_shape()->mutable_layout()->add_minor_to_major(1); }},
+    {"operand count", kAddModule, [](HloModule* m) { Find(m, "z")->AppendOperand(Find(m, "x")); }},
+    {"attributes", kAddModule,
+     [](HloModule* m) { Find(m, "y")->mutable_fields()->Erase(HloField::called_computations); }},
     {"constant", "HloModule m\nENTRY e { ROOT c = f32[2] constant({1, 2}) }",
      [](HloModule* m) { Find(m, "c")->mutable_fields()->Set<HloField::literal>(SharedLiteral()); }},
     {"reshape, entry layout", "HloModule m\nENTRY e { x = f32[6] parameter(0)  ROOT z = f32[2,3] reshape(x) }",
@@ -123,7 +125,7 @@ const Mutation kMutations[] = {
        m->set_unverified_schedule(std::move(schedule));
      }},
     {"schedule", kScheduled, [](HloModule* m) { m->set_unverified_schedule(HloSchedule()); }},
-    {"entry layout", kAdd,
+    {"entry layout", kAddModule,
      [](HloModule* m) {
        m->mutable_entry_computation_layout()->add_parameter_layout(ShapeLayout(Find(m, "x")->shape()));
      }},
@@ -131,7 +133,7 @@ const Mutation kMutations[] = {
 
 TEST(HloVerifierTest, FindsEveryMutation) {
   for (const Mutation& mutation : kMutations) {
-    const std::unique_ptr<HloModule> module = Parse(mutation.text);
+    const std::unique_ptr<HloModule> module = ReadModule(mutation.text);
     ASSERT_EQ(Rules(VerifyHlo(*module)), "") << mutation.text;
     mutation.mutate(module.get());
     const std::vector<HloFinding> findings = VerifyHlo(*module);
@@ -146,7 +148,7 @@ constexpr char kTwoMistakes[] = R"(HloModule m
 ENTRY e { x = f32[2] parameter(0)  y = s32[2] negate(x)  ROOT z = s32[2] add(x, y) })";
 
 TEST(HloVerifierTest, CollectsAllFindings) {
-  const auto module = Parse(kTwoMistakes);
+  const auto module = ReadModule(kTwoMistakes);
   const std::vector<HloFinding> findings = VerifyHlo(*module);
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].instruction, Find(module.get(), "y"));
@@ -157,7 +159,7 @@ TEST(HloVerifierTest, CollectsAllFindings) {
 }
 
 TEST(HloVerifierTest, RunReturnsTheFirst) {
-  const auto module = Parse(kTwoMistakes);
+  const auto module = ReadModule(kTwoMistakes);
   HloVerifier verifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/false);
   EXPECT_EQ(verifier.name(), "hlo-verifier");
   const absl::Status status = verifier.Run(module.get()).status();
@@ -168,7 +170,7 @@ TEST(HloVerifierTest, RunReturnsTheFirst) {
 }
 
 TEST(HloVerifierTest, RunChangesNothing) {
-  const auto module = Parse(kAdd);
+  const auto module = ReadModule(kAddModule);
   HloVerifier verifier(std::make_unique<DefaultVerifierMetadata>(HloVerifierOpts{}.MakeLayoutSensitive()), "here");
   const absl::StatusOr<bool> changed = verifier.Run(module.get());
   ASSERT_TRUE(changed.ok()) << changed.status();
@@ -187,17 +189,17 @@ TEST(HloVerifierTest, OptionsSetAndAsk) {
 
 // Wherever one option forgives what another run reports.
 TEST(HloVerifierTest, OptionsForgive) {
-  const auto mixed =
-      Parse("HloModule m\nENTRY e { x = f32[2] parameter(0)  y = bf16[2] parameter(1)  ROOT z = f32[2] add(x, y) }");
+  const auto mixed = ReadModule(
+      "HloModule m\nENTRY e { x = f32[2] parameter(0)  y = bf16[2] parameter(1)  ROOT z = f32[2] add(x, y) }");
   EXPECT_EQ(Rules(VerifyHlo(*mixed)), "mixed precision");
   EXPECT_EQ(Rules(VerifyHlo(*mixed, HloVerifierOpts{}.AllowMixedPrecision())), "");
-  const auto unbounded = Parse("HloModule m\nENTRY e { ROOT x = f32[?] parameter(0) }");
+  const auto unbounded = ReadModule("HloModule m\nENTRY e { ROOT x = f32[?] parameter(0) }");
   EXPECT_EQ(Rules(VerifyHlo(*unbounded, HloVerifierOpts{}.WithAllowUnboundedDynamism(true))), "");
-  const auto sharded =
-      Parse("HloModule m, num_partitions=3\nENTRY e { ROOT x = f32[4] parameter(0), sharding={devices=[2]<=[2]} }");
+  const auto sharded = ReadModule(
+      "HloModule m, num_partitions=3\nENTRY e { ROOT x = f32[4] parameter(0), sharding={devices=[2]<=[2]} }");
   EXPECT_EQ(Rules(VerifyHlo(*sharded)), "sharding");
   EXPECT_EQ(Rules(VerifyHlo(*sharded, HloVerifierOpts{}.WithVerifyShardingDeviceNumbers(false))), "");
-  const auto bitcast = Parse("HloModule m\nENTRY e { x = f32[4] parameter(0)  ROOT z = f32[2] bitcast(x) }");
+  const auto bitcast = ReadModule("HloModule m\nENTRY e { x = f32[4] parameter(0)  ROOT z = f32[2] bitcast(x) }");
   EXPECT_EQ(Rules(VerifyHlo(*bitcast, HloVerifierOpts{}.MakeLayoutSensitive())), "bitcast");
   EXPECT_EQ(
       Rules(VerifyHlo(*bitcast, HloVerifierOpts{}.MakeLayoutSensitive().WithAllowBitcastToHaveDifferentSize(true))),
@@ -205,7 +207,7 @@ TEST(HloVerifierTest, OptionsForgive) {
 }
 
 TEST(HloVerifierTest, LayoutMayChange) {
-  const auto module = Parse(R"(HloModule m
+  const auto module = ReadModule(R"(HloModule m
 ENTRY e { x = f32[2] parameter(0)  n = f32[2] negate(x)  c = f32[2] copy(x)
   l = f32[2] custom-call(x), custom_call_target="LayoutConstraint"
   ROOT t = (f32[2], f32[2], f32[2]) tuple(n, c, l) })");
