@@ -536,7 +536,7 @@ class TidyOfWhatChangedTest(unittest.TestCase):
         (self.root / ".clang-tidy").write_text("Checks: -*\n")
         self.assertEqual(self.chosen(0), ["a.cc", "c.cc", "d.cc"])
 
-    def test_at_most_so_many_the_last_ones(self):
+    def test_a_limit_keeps_the_files_that_changed_last(self):
         for name in ("kashi/d.cc", "kashi/a.cc"):
             (self.root / name).write_text("int x;\n")
             self.commit()
