@@ -60,7 +60,7 @@ TEST(SdyShardingTest, ManualAxes) {
 TEST(SdyShardingTest, Errors) {
   EXPECT_THAT(Shardings(R"(#sdy.sharding<@other, []>)"), HasSubstr("expected a mesh of the module, not `other`"));
   EXPECT_THAT(Shardings(R"(#sdy.sharding<@mesh, [{"c"}]>)"), HasSubstr("expected an axis of the mesh, not `c`"));
-  EXPECT_THAT(Shardings(R"(#sdy.sharding<@mesh, [{?, "a"}]>)"), HasSubstr("expected `}` behind `?`"));
+  EXPECT_THAT(Shardings(R"(#sdy.sharding<@mesh, [{?, "a"}]>)"), HasSubstr("expected `}` after `?`"));
   EXPECT_THAT(Shardings(R"(#sdy.sharding<@mesh, [{"a])"), HasSubstr("expected the end of a name"));
   EXPECT_THAT(Shardings(R"(#sdy.sharding<@mesh, []> x)"), HasSubstr("at byte 25: expected the end"));
   EXPECT_THAT(Shardings("sharding"), HasSubstr("expected `#sdy.sharding`"));
