@@ -6,7 +6,9 @@ else is. Every other header puts its names into kashi::internal. What the public
 listed in kashi/public_names.txt, so that a new name there is a decision: --update writes that list anew. Names that macros make of
 a table's rows are not seen.
 
---installed FOLDER compiles each public header alone, as it is installed there (a folder that has include/).
+--installed FOLDER checks the headers that are installed there (a folder that has include/): that each file they include
+is installed, and that all public headers compile together, and each alone. --recent N compiles only those alone that
+differ from the commit N commits ago, and --most M at most M of these.
 """
 import argparse
 import concurrent.futures
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 
+from check_tidy import files_changed, newest
 from declared_names import declarations
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(kashi/[^"]+)"', re.M)
@@ -67,27 +70,42 @@ def list_of_names(root, public):
     return "\n".join(lines) + "\n"
 
 
-def compile_alone(include, header, flags):
-    """What the compiler says of a file that only includes the header; "" when it compiles."""
+def errors_of(include, headers, flags):
+    """What the compiler says of a file that includes only these headers; "" if it compiles."""
     with tempfile.TemporaryDirectory() as folder:
-        source = pathlib.Path(folder) / "alone.cc"
-        source.write_text(f'#include "{header}"\n#include "{header}"\n')
+        (pathlib.Path(folder) / "alone.cc").write_text("".join(f'#include "{header}"\n' for header in headers))
         launcher = ["ccache"] if shutil.which("ccache") else []
         command = [*launcher, "g++", *FLAGS, *flags, f"-I{include}", "-c", "alone.cc", "-o", "alone.o"]
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         return result.stderr if result.returncode else ""
 
 
-def check_installed(prefix, public, jobs):
-    include = (prefix / "include").resolve()
+def headers_to_compile(options, public):
+    """The public headers that are compiled alone."""
+    changed = None if options.recent is None else files_changed(options.root, options.recent)
+    if changed is not None:
+        public = [header for header in public if options.root / header in changed]
+    return [str(file.relative_to(options.root))
+            for file in newest(options.root, [options.root / header for header in public], options.most)]
+
+
+def check_installed(options, public):
+    include = (options.installed / "include").resolve()
     flags = subprocess.run(["pkg-config", "--cflags", "absl_base", "libhwy", "protobuf"], capture_output=True, text=True).stdout.split()
     present = [header for header in public if (include / header).is_file()]
     for header in sorted(set(public) - set(present)):
         yield f"{header} is public and not installed"
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for header, errors in zip(present, pool.map(lambda header: compile_alone(include, header, flags), present)):
+    for header in sorted(included_by(include, present)):
+        for name in INCLUDE.findall((include / header).read_text()):
+            if not (include / name).is_file():
+                yield f"{header} includes {name}, which is not installed"
+    alone = [header for header in headers_to_compile(options, public) if header in present]
+    units = [present, *([header, header] for header in alone)]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for headers, errors in zip(units, pool.map(lambda unit: errors_of(include, unit, flags), units)):
             if errors:
-                yield f"{header} does not compile alone:\n{errors}"
+                yield f"{headers[0]} does not compile alone:\n{errors}" if headers is not present else errors
+    print(f"{len(alone)} of {len(present)} public headers compiled alone, and all together")
 
 
 def main():
@@ -96,7 +114,10 @@ def main():
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--installed", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--recent", type=int, metavar="COMMITS")
+    parser.add_argument("--most", type=int, metavar="FILES")
     options = parser.parse_args()
+    options.root = options.root.resolve()
     public = public_headers(options.root)
     names = options.root / "kashi" / "public_names.txt"
     if options.update:
@@ -105,7 +126,7 @@ def main():
     if not names.is_file() or names.read_text() != list_of_names(options.root, public):
         findings.append("kashi/public_names.txt is not what the public headers declare: see what changed with --update")
     if options.installed:
-        findings += check_installed(options.installed, public, options.jobs)
+        findings += check_installed(options, public)
     for finding in findings:
         print(finding)
     shared = included_by(options.root, public) - set(public)

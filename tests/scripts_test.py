@@ -22,6 +22,8 @@ sys.dont_write_bytecode = True
 import check_documents  # noqa: E402
 import check_headers  # noqa: E402
 import check_includes  # noqa: E402
+import check_public  # noqa: E402
+import check_sizes  # noqa: E402
 import check_tidy  # noqa: E402
 import count_tests  # noqa: E402
 import documents_test  # noqa: E402
@@ -415,6 +417,58 @@ class HeadersTest(unittest.TestCase):
         root = pathlib.Path("/r")
         self.assertEqual(check_headers.include_name(root, root / "kashi/array/shape.h"), "kashi/array/shape.h")
         self.assertEqual(check_headers.include_name(root, root / "compat/xla/shape.h"), "xla/shape.h")
+
+
+class PublicTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name).resolve()
+        (self.root / "kashi").mkdir()
+        self.write("public_headers.txt", "# comment\na.h\n")
+        self.write("a.h", '#include "kashi/b.h"\nnamespace kashi {\nclass Forward;\nstruct A {};\n}  // namespace kashi\n')
+        self.write("b.h", "namespace kashi::internal {\nstruct B {};\n}  // namespace kashi::internal\n")
+        self.public = check_public.public_headers(self.root)
+
+    def write(self, name, text):
+        (self.root / "kashi" / name).write_text(text)
+
+    def findings(self):
+        return list(check_public.check_headers(self.root, self.public))
+
+    def test_what_is_right(self):
+        self.assertEqual(self.findings(), [])
+        self.assertEqual(check_public.list_of_names(self.root, self.public).split("\n")[1:], ["a.h:", "  A", ""])
+        self.assertEqual(check_public.included_by(self.root, self.public), {"kashi/a.h", "kashi/b.h"})
+
+    def test_a_public_name_of_a_header_that_is_not_public(self):
+        self.write("b.h", "namespace kashi {\nstruct B {};\n}  // namespace kashi\n")
+        self.assertEqual(len(self.findings()), 1)
+        self.assertIn("kashi/b.h: B stands in namespace kashi", self.findings()[0])
+
+    def test_a_public_header_that_does_not_exist(self):
+        (self.root / "kashi/a.h").unlink()
+        self.assertEqual(self.findings(), ["kashi/public_headers.txt: there is no kashi/a.h"])
+
+    def installed(self):
+        """The findings about an installation of a.h, b.h and c.h, as far as they are in the folder."""
+        options = unittest.mock.Mock(root=self.root, installed=self.root / "prefix", jobs=1, recent=None, most=None)
+        shutil.rmtree(options.installed, ignore_errors=True)
+        shutil.copytree(self.root / "kashi", options.installed / "include/kashi")
+        with contextlib.redirect_stdout(io.StringIO()), unittest.mock.patch.object(
+                check_public, "errors_of", side_effect=lambda include, headers, flags: "" if headers else "nothing"):
+            return list(check_public.check_installed(options, self.public))
+
+    def test_an_installation(self):
+        self.assertEqual(self.installed(), [])
+        (self.root / "kashi/b.h").unlink()
+        self.assertEqual(self.installed(), ["kashi/a.h includes kashi/b.h, which is not installed"])
+
+
+class SizesTest(unittest.TestCase):
+    def test_functions(self):
+        text = "int f(int x) {\n" + "  x++;\n" * 5 + "}\nstruct S {\n  void g() { return; }\n};\n"
+        self.assertEqual(list(check_sizes.functions(text)), [(1, 7), (9, 1)])
 
 
 class TidyTest(unittest.TestCase):
