@@ -34,11 +34,11 @@ void Evaluate(const HloModule& module) {
 }  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto module = kashi::ReadSmallProgram({reinterpret_cast<const char*>(data), size});
+  const auto module = kashi::internal::ReadSmallProgram({reinterpret_cast<const char*>(data), size});
   if (module != nullptr) kashi::internal::Evaluate(*module);
   return 0;
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::MutateHloText(data, size, max_size, seed);
+  return kashi::internal::MutateHloText(data, size, max_size, seed);
 }

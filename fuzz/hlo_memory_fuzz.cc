@@ -74,11 +74,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
   const auto module = kashi::ParseAndReturnUnverifiedModule(text);
   if (!module.ok()) return 0;
-  for (const char* target : {"", "v5e", "v3", "host"}) kashi::Measure(**module, target);
-  kashi::CountCosts(**module);
+  for (const char* target : {"", "v5e", "v3", "host"}) kashi::internal::Measure(**module, target);
+  kashi::internal::CountCosts(**module);
   return 0;
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::MutateHloText(data, size, max_size, seed);
+  return kashi::internal::MutateHloText(data, size, max_size, seed);
 }

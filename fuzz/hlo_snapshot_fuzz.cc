@@ -59,10 +59,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   kashi::HloProtoFile file;
   const auto module = kashi::ReadHloProto({reinterpret_cast<const char*>(data), size}, &file);
   if (!module.ok()) return 0;
-  const auto again = kashi::ReadAgain(**module, &file);
-  kashi::Run(*again, kashi::LiteralsOf(file.snapshot.arguments()));
+  const auto again = kashi::internal::ReadAgain(**module, &file);
+  kashi::internal::Run(*again, kashi::internal::LiteralsOf(file.snapshot.arguments()));
   for (const auto& partition : file.unoptimized_snapshot.partitions()) {
-    kashi::Run(*again, kashi::LiteralsOf(partition.arguments()));
+    kashi::internal::Run(*again, kashi::internal::LiteralsOf(partition.arguments()));
   }
   if (!file.snapshot.has_result()) return 0;
   const auto result = kashi::Literal::CreateFromProto(file.snapshot.result());
@@ -71,5 +71,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::MutateHloText(data, size, max_size, seed);
+  return kashi::internal::MutateHloText(data, size, max_size, seed);
 }

@@ -40,10 +40,10 @@ void CheckText(absl::string_view text) {
 }  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  kashi::CheckText(absl::string_view(reinterpret_cast<const char*>(data), size));
+  kashi::internal::CheckText(absl::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::MutateHloText(data, size, max_size, seed);
+  return kashi::internal::MutateHloText(data, size, max_size, seed);
 }

@@ -78,7 +78,8 @@ void CheckRoundTrip(const Literal& literal) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  const absl::StatusOr<kashi::Shape> shape = kashi::ParseShape(kashi::kShapes[data[0] % std::size(kashi::kShapes)]);
+  const absl::StatusOr<kashi::Shape> shape =
+      kashi::ParseShape(kashi::internal::kShapes[data[0] % std::size(kashi::internal::kShapes)]);
   KASHI_CHECK_OK(shape);
   const absl::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   kashi::internal::Lexer lexer(text);
@@ -90,6 +91,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   KASHI_CHECK_EQ(literal.has_value(), diagnostics.empty());
   for (const kashi::Diagnostic& diagnostic : diagnostics) KASHI_CHECK_LE(diagnostic.end, text.size());
   kashi::DiagnosticsToStatus({"literal", text}, diagnostics).IgnoreError();
-  if (literal.has_value()) kashi::CheckRoundTrip(*literal);
+  if (literal.has_value()) kashi::internal::CheckRoundTrip(*literal);
   return 0;
 }

@@ -126,6 +126,6 @@ void CheckFile(FuzzedDataProvider* data) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   FuzzedDataProvider data(bytes, size);
-  kashi::CheckFile(&data);
+  kashi::internal::CheckFile(&data);
   return 0;
 }

@@ -32,10 +32,10 @@ void CheckRoundTrip(const Literal& literal) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   std::optional<kashi::Shape> expected;
-  const size_t choice = data[0] % (std::size(kashi::kShapes) + 1);
-  if (choice > 0) expected = kashi::ParseShape(kashi::kShapes[choice - 1]).value();
+  const size_t choice = data[0] % (std::size(kashi::internal::kShapes) + 1);
+  if (choice > 0) expected = kashi::ParseShape(kashi::internal::kShapes[choice - 1]).value();
   const absl::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   const absl::StatusOr<kashi::Literal> literal = kashi::ReadNpy(bytes, expected);
-  if (literal.ok()) kashi::CheckRoundTrip(*literal);
+  if (literal.ok()) kashi::internal::CheckRoundTrip(*literal);
   return 0;
 }

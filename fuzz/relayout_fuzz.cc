@@ -110,11 +110,11 @@ void MakeOnly(ByteReader* bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  kashi::ByteReader bytes(data + 1, size - 1);
+  kashi::internal::ByteReader bytes(data + 1, size - 1);
   if (data[0] % 2 == 0) {
-    kashi::RunTrial(&bytes);
+    kashi::internal::RunTrial(&bytes);
   } else {
-    kashi::MakeOnly(&bytes);
+    kashi::internal::MakeOnly(&bytes);
   }
   return 0;
 }

@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::StatusOr<kashi::Shape> shape = kashi::ParseShape(text, kashi::ShapeParserOptions(), &diagnostics);
   // Strict reading takes what lax reading takes without a warning, and nothing else.
   KASHI_CHECK_EQ(kashi::ParseShape(text, strict).ok(), shape.ok() && diagnostics.empty());
-  if (shape.ok()) kashi::CheckShape(*shape);
+  if (shape.ok()) kashi::internal::CheckShape(*shape);
   kashi::ParseLayout(text).IgnoreError();
   kashi::ParseProgramShape(text).IgnoreError();
   return 0;

@@ -270,19 +270,21 @@ void RunLine(absl::string_view line, uint8_t changes, absl::string_view files) {
 }  // namespace kashi::internal
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size < kashi::kChoices) return 0;
-  const absl::string_view files(reinterpret_cast<const char*>(data) + kashi::kChoices, size - kashi::kChoices);
-  kashi::RunLine(kashi::kLines[data[0] % std::size(kashi::kLines)], data[1], files);
+  if (size < kashi::internal::kChoices) return 0;
+  const absl::string_view files(reinterpret_cast<const char*>(data) + kashi::internal::kChoices,
+                                size - kashi::internal::kChoices);
+  kashi::internal::RunLine(kashi::internal::kLines[data[0] % std::size(kashi::internal::kLines)], data[1], files);
   return 0;
 }
 
 // Mostly another verb, or other files for the same one.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  if (size <= kashi::kChoices || seed % 16 == 0) return LLVMFuzzerMutate(data, size, max_size);
+  if (size <= kashi::internal::kChoices || seed % 16 == 0) return LLVMFuzzerMutate(data, size, max_size);
   if (seed % 16 <= 3) {
-    data[seed % kashi::kChoices] = static_cast<uint8_t>(seed >> 8);
+    data[seed % kashi::internal::kChoices] = static_cast<uint8_t>(seed >> 8);
     return size;
   }
-  return kashi::kChoices +
-         kashi::MutateHloText(data + kashi::kChoices, size - kashi::kChoices, max_size - kashi::kChoices, seed);
+  return kashi::internal::kChoices + kashi::internal::MutateHloText(data + kashi::internal::kChoices,
+                                                                    size - kashi::internal::kChoices,
+                                                                    max_size - kashi::internal::kChoices, seed);
 }

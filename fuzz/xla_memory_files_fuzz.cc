@@ -84,15 +84,16 @@ void Analyze(absl::string_view text, const XlaMemoryFacts& facts) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
-  const size_t at = text.find(kashi::kSeparator);
+  const size_t at = text.find(kashi::internal::kSeparator);
   if (at == absl::string_view::npos) {
-    kashi::ReadFacts(text);
+    kashi::internal::ReadFacts(text);
   } else {
-    kashi::internal::Analyze(text.substr(0, at), kashi::ReadFacts(text.substr(at + kashi::kSeparator.size())));
+    kashi::internal::Analyze(text.substr(0, at),
+                             kashi::internal::ReadFacts(text.substr(at + kashi::internal::kSeparator.size())));
   }
   return 0;
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::MutateHloText(data, size, max_size, seed);
+  return kashi::internal::MutateHloText(data, size, max_size, seed);
 }
