@@ -174,7 +174,7 @@ function(kashi_room_tests program room tests alone long)
     set(carrier kashi_base_test)
     if(long)
       set(carrier kashi_literal_test)
-      set_tests_properties(${program} PROPERTIES COST 100)
+      set_tests_properties(${program} PROPERTIES COST 100 TIMEOUT 3600)  # under sanitizers it takes long
       kashi_optimise(${target} -O1 "")
     else()
       kashi_optimise(${target} -O0 -O0)
