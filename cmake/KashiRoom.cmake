@@ -94,22 +94,22 @@ endfunction()
 # LONG_TESTS: its tests loop for long, so they are optimised a little, and ctest starts them first. O2: the room has no
 # loops over elements that -O3 makes faster. ALONE, PARTS: see kashi_unity.
 
-# Kernels that unroll by vectors. With all sanitizers a compiler takes ten minutes for one of them. What can go wrong in
-# them is an access outside of an array, so AddressSanitizer is left on; with its checks as calls, one takes a minute.
-set(KASHI_UNROLLED_KERNELS kernels/interleave_kernel.cc kernels/line_tiles.cc kernels/nibble_words.cc
-    kernels/row_functions_vector.cc kernels/streamed_transpose.cc kernels/transpose_kernels.cc)
-function(kashi_sanitize_kernels place)
-  set(kernels ${KASHI_UNROLLED_KERNELS})
-  list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${place}/)
+# kashi_sanitize_kernels(source…): for kernels that unroll by vectors. With all sanitizers a compiler takes ten minutes
+# for one of them. What can go wrong in them is an access outside of an array, so AddressSanitizer is left on; with its
+# checks as calls, one takes a minute. Nothing changes in a build without sanitizers.
+function(kashi_sanitize_kernels)
+  if(NOT KASHI_SANITIZE)
+    return()
+  endif()
   foreach(sanitizer undefined fuzzer-no-link)
     if(KASHI_SANITIZE MATCHES ${sanitizer})
-      set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=${sanitizer})
+      set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=${sanitizer})
     endif()
   endforeach()
   if(KASHI_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
-    set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS -mllvm -asan-instrumentation-with-call-threshold=0)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -mllvm -asan-instrumentation-with-call-threshold=0)
   endif()
-  set_property(SOURCE ${kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # those have the target's options
+  set_property(SOURCE ${ARGN} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # those have the target's options
 endfunction()
 
 function(kashi_room place)
@@ -130,10 +130,6 @@ function(kashi_room place)
   set(benches ${sources})
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
-
-  if(place STREQUAL relayout AND KASHI_SANITIZE)
-    kashi_sanitize_kernels(${place})
-  endif()
 
   string(REPLACE / _ rooms "${ROOM_DEPENDS}")
   list(TRANSFORM rooms PREPEND kashi::)

@@ -94,9 +94,10 @@ def newest(root, files, most):
                             capture_output=True, text=True, check=False).stdout.split("\0")
     committed = subprocess.run([*git, "log", "-z", "--name-only", "--format="],
                                capture_output=True, text=True, check=False).stdout.split("\0")
-    order = {name.strip(): -at for at, name in reversed(list(enumerate(edited + committed)))}
-    oldest = -len(order) - len(edited) - len(committed)
-    kept = set(sorted(files, key=lambda file: order.get(str(file.relative_to(root)), oldest), reverse=True)[:most])
+    rank = {}  # 0: changed last
+    for name in edited + committed:
+        rank.setdefault(name.strip(), len(rank))
+    kept = set(sorted(files, key=lambda file: rank.get(str(file.relative_to(root)), len(rank)))[:most])
     print(f"the {most} files that changed last; {len(files) - most} others are left to --all")
     return [file for file in files if file in kept]
 
