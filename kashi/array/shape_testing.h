@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,6 +33,16 @@ inline Shape WithoutLayout(absl::string_view text) {
   Shape shape = S(text);
   LayoutUtil::ClearLayout(&shape);
   return shape;
+}
+
+// `leaf` in `depth` tuples of one element. Linear in the depth: an initializer list would copy each tuple.
+inline Shape InTuples(Shape leaf, int depth) {
+  for (int i = 0; i < depth; ++i) {
+    std::vector<Shape> elements;
+    elements.push_back(std::move(leaf));
+    leaf = Shape(std::move(elements));
+  }
+  return leaf;
 }
 
 // All lists of [0, n) in some order.

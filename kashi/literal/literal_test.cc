@@ -183,8 +183,7 @@ TEST(LiteralTest, MoveFromNeedsEqualShapes) {
 }
 
 TEST(LiteralTest, TuplesAsDeepAsShapesMayBe) {
-  Shape shape = S("s32[7]");
-  for (int i = 0; i < kMaxTupleDepth; ++i) shape = Shape(std::vector<Shape>{std::move(shape)});
+  const Shape shape = InTuples(S("s32[7]"), kMaxTupleDepth);
   const ShapeIndex leaf(kMaxTupleDepth, 0);
   Literal literal = Literal::CreateFromShape(shape);
   literal.Set<int32_t>({3}, leaf, 5);

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "kashi/array/shape_parser.h"
+#include "kashi/array/shape_testing.h"
 #include "kashi/literal/literal_parser.h"
 
 namespace kashi::internal {
@@ -89,9 +89,7 @@ TEST(LiteralTextTest, TextLongerThanTheBufferIsComplete) {
 }
 
 TEST(LiteralTextTest, DeepTuples) {
-  Shape shape(std::vector<Shape>{});
-  for (int i = 0; i < 3000; ++i) shape = Shape(std::vector<Shape>{std::move(shape)});
-  EXPECT_EQ(Literal(shape).ToStringOneline().size(), 3001 * 4);
+  EXPECT_EQ(Literal(InTuples(S("()"), 3000)).ToStringOneline().size(), 3001 * 4);
 }
 
 }  // namespace
