@@ -28,7 +28,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "kashi/base/sanitizers.h"
+#include "kashi/base/sanitizers_testing.h"
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
@@ -41,9 +41,6 @@ bool IsFullScope() {
   const char* const scope = std::getenv("KASHI_TEST_SCOPE");
   return scope != nullptr && std::strcmp(scope, "full") == 0;
 }
-
-// Sanitizers make all this ten times slower: a share of it must do.
-constexpr int kShare = KASHI_SANITIZED ? 10 : 1;
 
 // ---------------------------------------------------------------------------------------------------- targets of
 // Highway

@@ -22,7 +22,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/base/sanitizers.h"
+#include "kashi/base/sanitizers_testing.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
 namespace kashi::internal {
@@ -468,7 +468,7 @@ TEST(RelayoutPlanTest, LongRunsPastTheCaches) {
   std::mt19937_64 random(20261125);
   const auto pick = [&](int64_t low, int64_t high) { return low + static_cast<int64_t>(random() % (high - low + 1)); };
   const std::pair<const char*, int64_t> kTypes[] = {{"u8", 1}, {"bf16", 2}, {"f32", 4}, {"f64", 8}};
-  constexpr int kRounds = KASHI_SANITIZED ? 15 : 150;
+  constexpr int kRounds = 150 / kShare;
   int line_by_line = 0;
   for (int i = 0; i < kRounds; ++i) {
     const auto& [type, bytes] = kTypes[pick(0, 3)];

@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
+#include "kashi/base/sanitizers_testing.h"
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
@@ -30,6 +31,7 @@ class WordsTest : public testing::Test {
   // Both ways; what else may change how it is done takes turns.
   void ExpectEqual(const std::string& dense, const std::string& tiled) {
     constexpr absl::uint128 kPadding[] = {0, 0xb7a5937f5b3d1e2c};
+    if (cases_++ % kShare != 0) return;
     for (const bool is_back : {false, true}) {
       Trial trial;
       trial.from.shape = ParseShape(is_back ? tiled : dense).value();
@@ -53,7 +55,7 @@ class WordsTest : public testing::Test {
 
  private:
   Runner runner_{1 << 22};
-  int64_t runs_ = 0;
+  int64_t cases_ = 0, runs_ = 0;
 };
 
 TEST_F(WordsTest, ChannelsOfImages) {

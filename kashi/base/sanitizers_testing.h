@@ -1,0 +1,15 @@
+// Which share of its cases a long test runs.
+#ifndef KASHI_BASE_SANITIZERS_TESTING_H_
+#define KASHI_BASE_SANITIZERS_TESTING_H_
+
+#include "kashi/base/sanitizers.h"
+
+namespace kashi::internal {
+
+// Sanitizers make tests ten times slower, so a long test runs one of kShare cases there. A prime number: taking every
+// eleventh case passes through all values of the loops inside a loop.
+inline constexpr int kShare = KASHI_SANITIZED ? 11 : 1;
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_BASE_SANITIZERS_TESTING_H_
