@@ -88,9 +88,7 @@ TEST(LiteralTextTest, TextLongerThanTheBufferIsComplete) {
   EXPECT_EQ(appended, "constant(" + text);
 }
 
-TEST(LiteralTextTest, DeepTuples) {
-  EXPECT_EQ(Literal(InTuples(S("()"), 3000)).ToStringOneline().size(), 3001 * 4);
-}
+TEST(LiteralTextTest, DeepTuples) { EXPECT_EQ(Literal(InTuples(S("()"), 3000)).ToStringOneline().size(), 3001 * 4); }
 
 }  // namespace
 }  // namespace kashi::internal
