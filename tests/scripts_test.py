@@ -342,6 +342,9 @@ class VerbsTest(unittest.TestCase):
     def test_the_reference_has_all(self):
         self.assertEqual(self.missing_from("docs/command.md", r"kashi {}\b"), set())
 
+    def test_the_golden_file_has_the_help_of_all(self):
+        self.assertEqual(self.missing_from("tests/golden/help.txt", r"^\$ kashi {} --help$"), set())
+
     def test_the_fuzzer_runs_all_that_read_files(self):
         self.assertEqual(self.missing_from("fuzz/verbs_fuzz.cc", r'^    "{} '), self.ABOUT_THE_COMMAND | {"ops"})
 

@@ -3,7 +3,8 @@
 //   template <> absl::StatusOr<Value> Evaluate<HloOpcode::kReverse>(Operation& op) { … }
 //
 // beside others of its family (data_movement.cc, reduce.cc, …); elementwise operations share one (elementwise.cc). The
-// table in operation_table.cc is generated from ops.def: an opcode without a function does not link.
+// table in operation_table.cc is generated from ops.def: an opcode without a function does not link. (An
+// elementwise opcode without a formula does; ElementwiseTest finds it.)
 #ifndef KASHI_EVALUATOR_OPERATION_H_
 #define KASHI_EVALUATOR_OPERATION_H_
 

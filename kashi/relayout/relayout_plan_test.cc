@@ -273,6 +273,9 @@ TEST(RelayoutPlanTest, MakesPlansOfHugeArrays) {
     EXPECT_TRUE(RelayoutPlan::Make(PlacementOf("u8[2,1]"), far).ok());
     EXPECT_TRUE(RelayoutPlan::Make(far, far).ok());
   }
+  // Elements that overlap: their bits are more than 2^63, the bits that they take up are not.
+  const Placement overlapping = Placement::OfStrides(C128, {614399, 614399, 614399}, {614399, 614399, 614399}).value();
+  EXPECT_TRUE(RelayoutPlan::Make(overlapping, overlapping).ok());
 }
 
 TEST(RelayoutPlanTest, MakesPlansOfHostileTilesSoon) {

@@ -9,7 +9,10 @@
 //   BlockRuns Runs(const TaskGrid&, const PlanContext&) const;       for the cost function
 //   void Print(const TaskGrid&, const PlanContext&, std::string*) const;   what --plan prints behind the name
 //
-// To add a kernel: write a pair of files with such a struct, and add it to the list in kernel_table.h.
+// and `int64_t element_bytes`, or an overload of BytesOfElement in plan/step_test.cc.
+//
+// To add a kernel: write a pair of files with such a struct, and add it to the list in kernel_table.h. plan/strips.cc
+// names BlocksPlan and InterleavePlan: a kernel that takes their boxes belongs there too.
 #ifndef KASHI_RELAYOUT_KERNELS_KERNEL_H_
 #define KASHI_RELAYOUT_KERNELS_KERNEL_H_
 

@@ -60,7 +60,7 @@ std::optional<Strips> StripsOf(const std::vector<Box>& boxes, size_t first, size
   }
   strips.to_offset = begin;
   strips.bytes = (end - begin) / 8;
-  const bool is_dense = elements * slot_bits == end - begin;
+  const bool is_dense = (end - begin) % slot_bits == 0 && (end - begin) / slot_bits == elements;
   return is_dense && strips.bytes >= kLeastStrip && strips.bytes <= kMostStrip ? std::make_optional(std::move(strips))
                                                                                : std::nullopt;
 }
