@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -22,22 +24,29 @@ constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
 
 // For the signal handler, which must not allocate memory.
 char name_to_remove[PATH_MAX];
-volatile sig_atomic_t has_name_to_remove = 0;
 std::array<struct sigaction, kSignals.size()> actions_before;
+
+// What the signal handler has to do. kMaking: the file may exist already, but its name is not noted yet. Only threads
+// other than the one that makes the file can get a signal then.
+enum FileState { kNone, kMaking, kNamed };
+std::atomic<FileState> file_state = kNone;
+static_assert(std::atomic<FileState>::is_always_lock_free);
 
 // Removes the file, then lets the signal end the process.
 void RemoveAndEnd(int signal_number) {
-  if (has_name_to_remove != 0) unlink(name_to_remove);
+  const struct timespec pause = {0, 100'000};
+  while (file_state == kMaking) nanosleep(&pause, nullptr);
+  if (file_state == kNamed) unlink(name_to_remove);
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   sigaction(signal_number, &action, nullptr);
   raise(signal_number);
 }
 
-void RemoveAtSignal(const std::string& name) {
-  if (name.size() >= sizeof name_to_remove) return;
-  std::memcpy(name_to_remove, name.c_str(), name.size() + 1);
-  has_name_to_remove = 1;
+// From here on, signals wait until RemoveAtSignal or RemoveNothingAtSignal. The caller has blocked them in its thread;
+// the threads of the pool have not.
+void HoldSignals() {
+  file_state = kMaking;
   struct sigaction action = {};
   action.sa_handler = &RemoveAndEnd;
   for (size_t i = 0; i < kSignals.size(); ++i) {
@@ -47,9 +56,13 @@ void RemoveAtSignal(const std::string& name) {
   }
 }
 
+void RemoveAtSignal(const std::string& name) {
+  std::memcpy(name_to_remove, name.c_str(), name.size() + 1);
+  file_state = kNamed;
+}
+
 void RemoveNothingAtSignal() {
-  if (has_name_to_remove == 0) return;
-  has_name_to_remove = 0;
+  if (file_state.exchange(kNone) == kNone) return;
   for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &actions_before[i], nullptr);
 }
 
@@ -71,14 +84,23 @@ absl::Status SyncDirectoryOf(const std::string& path) {
 
 absl::StatusOr<TemporaryFile> TemporaryFile::Make(const std::string& path) {
   std::string name = absl::StrCat(path, ".XXXXXX");
-  // Blocks signals until the name of the new file is noted.
+  if (name.size() >= sizeof name_to_remove) {
+    errno = ENAMETOOLONG;
+    return SystemError(path);
+  }
+  // No signal may end the process between the file's making and the noting of its name.
   sigset_t signals, before;
   sigemptyset(&signals);
   for (int signal_number : kSignals) sigaddset(&signals, signal_number);
   sigprocmask(SIG_BLOCK, &signals, &before);
+  HoldSignals();
   const int descriptor = mkstemp(name.data());
   const absl::Status status = descriptor < 0 ? SystemError(path) : absl::OkStatus();
-  if (status.ok()) RemoveAtSignal(name);
+  if (status.ok()) {
+    RemoveAtSignal(name);
+  } else {
+    RemoveNothingAtSignal();
+  }
   sigprocmask(SIG_SETMASK, &before, nullptr);
   KASHI_RETURN_IF_ERROR(status);
   return TemporaryFile(descriptor, std::move(name));
