@@ -4,11 +4,12 @@
     bench/evaluate.py --kashi build/kashi [--rounds 3] [--repeat 5] [--only sort] [FILE...]
 
 Without files: the digits example, programs of tests/data/corpus, and small ones that stress one operation each. Prints
-a table: milliseconds a run of each, best of all rounds, and the ratio. XLA compiles a module before it runs (not
-counted here, see the last column); Kashi evaluates the instructions one by one.
+a table: the time of each engine of Kashi (evaluator, which compiles nothing, and cpu, if it is built in) as a part of
+XLA's, best of all rounds. Compilation is not counted; the last columns have its milliseconds.
 """
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -76,6 +77,21 @@ PROGRAMS = {
   d = f32[1024,1024] subtract(x, n)  e = f32[1024,1024] exponential(d)
   s = f32[1024] reduce(e, zero), dimensions={1}, to_apply=add  t = f32[1024,1024] broadcast(s), dimensions={0}
   ROOT q = f32[1024,1024] divide(e, t)""", ADD + MAX),
+    "layer norm, f32[2048,1024]": entry("""
+  x = f32[2048,1024] parameter(0)  g = f32[1024] parameter(1)  zero = f32[] constant(0)  n = f32[] constant(1024)
+  s = f32[2048] reduce(x, zero), dimensions={1}, to_apply=add  nb = f32[2048] broadcast(n), dimensions={}
+  m = f32[2048] divide(s, nb)  mb = f32[2048,1024] broadcast(m), dimensions={0}
+  d = f32[2048,1024] subtract(x, mb)  q = f32[2048,1024] multiply(d, d)
+  t = f32[2048] reduce(q, zero), dimensions={1}, to_apply=add  v = f32[2048] divide(t, nb)
+  e = f32[] constant(1e-5)  eb = f32[2048] broadcast(e), dimensions={}  w = f32[2048] add(v, eb)  r = f32[2048] rsqrt(w)
+  rb = f32[2048,1024] broadcast(r), dimensions={0}  gb = f32[2048,1024] broadcast(g), dimensions={1}
+  y = f32[2048,1024] multiply(d, rb)  ROOT z = f32[2048,1024] multiply(y, gb)""", ADD),
+    "gelu, f32[2048,1024]": entry("""
+  x = f32[2048,1024] parameter(0)  c = f32[] constant(0.70710678)  cb = f32[2048,1024] broadcast(c), dimensions={}
+  a = f32[2048,1024] multiply(x, cb)  e = f32[2048,1024] erf(a)  one = f32[] constant(1)
+  ob = f32[2048,1024] broadcast(one), dimensions={}  f = f32[2048,1024] add(e, ob)
+  h = f32[] constant(0.5)  hb = f32[2048,1024] broadcast(h), dimensions={}  g = f32[2048,1024] multiply(x, hb)
+  ROOT y = f32[2048,1024] multiply(f, g)"""),
     "transpose, f32[2048,2048]": entry("""
   x = f32[2048,2048] parameter(0)  ROOT t = f32[2048,2048]{1,0} transpose(x), dimensions={1,0}"""),
     "slice, pad, concatenate narrow rows, f32[262144,3]": entry("""
@@ -157,21 +173,31 @@ class Xla:
         return best
 
 
-def kashi_report(kashi, path, repeat):
-    process = subprocess.run([kashi, "run", path, "--repeat", str(repeat + 1), "--json"], capture_output=True)
+def engines(kashi):
+    features = json.loads(subprocess.run([kashi, "version", "--json"], capture_output=True, check=True).stdout)["features"]
+    return ["evaluator", "cpu"] if "cpu" in features else ["evaluator"]
+
+
+def kashi_report(kashi, engine, path, repeat):
+    command = [kashi, "run", path, "--engine", engine, "--repeat", str(repeat + 1), "--json"]
+    process = subprocess.run(command, capture_output=True)
     if process.returncode != 0:
         raise RuntimeError(process.stderr.decode()[-300:])
     return json.loads(process.stdout)
 
 
 def measure(path, options):
+    """Milliseconds of a run of each engine, of a run of XLA, of our compilation, of XLA's."""
     xla = Xla(path)
-    ours = theirs = float("inf")
+    ours = dict.fromkeys(engines(options.kashi), float("inf"))
+    theirs = our_compile_ms = float("inf")
     for _ in range(options.rounds):
-        report = kashi_report(options.kashi, path, options.repeat)
-        ours = min(ours, report["run_ms_min"])
+        for engine in ours:
+            report = kashi_report(options.kashi, engine, path, options.repeat)
+            ours[engine] = min(ours[engine], report["run_ms_min"])
+        our_compile_ms = min(our_compile_ms, report["compile_ms"])
         theirs = min(theirs, xla.run_ms(options.repeat))
-    return ours, theirs, xla.compile_ms
+    return ours, theirs, our_compile_ms, xla.compile_ms
 
 
 def programs(options, folder):
@@ -200,16 +226,22 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or temporary
         os.makedirs(folder, exist_ok=True)
-        print("| program | Kashi, ms | XLA, ms | Kashi / XLA | XLA compiles, ms |")
-        print("| --- | --- | --- | --- | --- |")
+        columns = engines(options.kashi)
+        print("| program |", *(f"{engine} / XLA |" for engine in columns), "XLA, ms | Kashi compiles, ms | XLA compiles, ms |")
+        print("| --- |" + " --- |" * (len(columns) + 3))
+        logarithms = {engine: [] for engine in columns}
         for name, path in programs(options, folder):
             try:
-                ours, theirs, compile_ms = measure(path, options)
+                ours, theirs, our_compile_ms, compile_ms = measure(path, options)
             except Exception as error:  # one program that does not run must not hide the others
                 print(f"| {name} | failed: {str(error).splitlines()[0][:100]} |")
                 continue
-            print(f"| {name} | {ours:.3g} | {theirs:.3g} | {ours / theirs:.2g} | {compile_ms:.0f} |",
-                  flush=True)
+            for engine in columns:
+                logarithms[engine].append(math.log(ours[engine] / theirs))
+            ratios = " | ".join(f"{ours[engine] / theirs:.2g}" for engine in columns)
+            print(f"| {name} | {ratios} | {theirs:.3g} | {our_compile_ms:.0f} | {compile_ms:.0f} |", flush=True)
+        means = " | ".join(f"{math.exp(sum(values) / max(1, len(values))):.2g}" for values in logarithms.values())
+        print(f"| geometric mean | {means} | | | |")
     return 0
 
 

@@ -15,6 +15,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/custom_call_command.h"
 #include "cli/elided_constants.h"
+#include "cli/engine.h"
 #include "cli/global_program.h"
 #include "cli/interrupt.h"
 #include "cli/limits.h"
@@ -58,7 +59,7 @@ int64_t PeakRssBytes() {
 }
 
 struct Times {
-  double compile_ms = 0;       // the verifier; the evaluator compiles nothing
+  double compile_ms = 0;       // the verifier, and the engine's compiler
   std::vector<double> run_ms;  // the time of each run
   int64_t peak_rss_bytes = 0;
 
@@ -90,6 +91,7 @@ class RunVerb {
   absl::Status ChooseGlobalInputs();
   absl::Status ChooseInputsOfOneDevice();
   absl::Status PrepareWatchers();
+  absl::Status PrepareEngine();
   EvaluationOptions Evaluation();
   absl::Status OnValue(const HloInstruction& instruction, const Value& value);
 
@@ -123,6 +125,7 @@ class RunVerb {
   ProgramScope scope_;
   std::vector<Arguments> arguments_;        // per device; one list for a global program
   std::optional<Literal> snapshot_result_;  // the result in the snapshot, to compare with
+  std::unique_ptr<Engine> engine_;
   std::unique_ptr<Tracer> tracer_;
   std::unique_ptr<Until> until_;
   std::unique_ptr<NanCheck> nan_check_;
@@ -225,10 +228,27 @@ absl::Status RunVerb::PrepareWatchers() {
     return InvalidArgument("--trace, --until and --check-nan need a program for one device; this one is for %d",
                            arguments_.size());
   }
-  if (options_.repeat == 1 && Progress::IsShown()) {  // not for several runs, which are measured
+  if (options_.repeat == 1 && options_.engine.name == "evaluator" &&
+      Progress::IsShown()) {  // not for several runs, which are measured
     progress_ = std::make_unique<RunProgress>(*file_->module, std::max<int64_t>(1, arguments_.size()), "");
     watchers_.push_back(progress_.get());
   }
+  return absl::OkStatus();
+}
+
+absl::Status RunVerb::PrepareEngine() {
+  if (scope_.is_global() && options_.engine.name != "evaluator") {
+    return Unimplemented(
+        "--engine %s takes programs of each device; this one is not partitioned yet: use --engine "
+        "evaluator",
+        options_.engine.name);
+  }
+  const Clock::time_point begin = Clock::now();
+  EngineOptions engine = options_.engine;
+  engine.flush_denormals = options_.denormals == "flush";
+  engine.excess_precision = options_.excess_precision == "on";
+  KASHI_ASSIGN_OR_RETURN(engine_, MakeEngine(*file_->module, engine));
+  times_.compile_ms += MillisecondsSince(begin);
   return absl::OkStatus();
 }
 
@@ -243,6 +263,7 @@ EvaluationOptions RunVerb::Evaluation() {
   evaluation.seed = options_.seed;
   if (scope_.is_global()) evaluation.global_devices = scope_.partitions;
   evaluation.cancelled = &interrupt_.flag();
+  engine_->ApplyTo(&evaluation);
   if (!watchers_.empty()) {
     evaluation.observer = [this](const HloInstruction& instruction, const Value& value) {
       return OnValue(instruction, value);
@@ -280,7 +301,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
     if (i > 0 && !run.CheckStopped().ok()) break;  // a small program does not check the deadline itself
     progress.Next();
     const Clock::time_point begin = Clock::now();
-    absl::StatusOr<Value> value = run.Call(*file_->module->entry_computation(), arguments);
+    absl::StatusOr<Value> value = run.Call(*engine_->module().entry_computation(), arguments);
     times_.run_ms.push_back(MillisecondsSince(begin));
     const bool failed = !value.ok();
     if (i == 0) first = std::move(value);
@@ -303,7 +324,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteOnDevices() {
       for (const Literal& literal : arguments_[device]) arguments[device].push_back(literal.Clone());
     }
     const Clock::time_point begin = Clock::now();
-    absl::StatusOr<std::vector<Literal>> results = RunOnDevices(*file_->module, std::move(arguments), Evaluation());
+    absl::StatusOr<std::vector<Literal>> results = RunOnDevices(engine_->module(), std::move(arguments), Evaluation());
     times_.run_ms.push_back(MillisecondsSince(begin));
     const bool failed = !results.ok();
     if (i == 0 || failed) first = std::move(results);
@@ -408,7 +429,7 @@ std::string RunVerb::TimesText() const {
 int RunVerb::Show(std::vector<Literal> results) {
   if (Json scope = ScopeJson(scope_); !scope.is_null()) json_["program"] = std::move(scope);
   json_["file"] = file_->name;
-  json_["engine"] = options_.engine;
+  json_["engine"] = options_.engine.name;
   AddTimes(&json_);
   for (size_t device = 0; device < results.size(); ++device) {
     const absl::Status shown = ShowDevice(device, FlattenResult(std::move(results[device])));
@@ -426,11 +447,12 @@ int RunVerb::Show(std::vector<Literal> results) {
 
 absl::Status RunVerb::Prepare() {
   json_["file"] = file_->name;
-  json_["engine"] = options_.engine;
+  json_["engine"] = options_.engine.name;
   KASHI_RETURN_IF_ERROR(FillElided());
   KASHI_RETURN_IF_ERROR(ChooseInputs());
   if (!options_.output_dir.empty()) KASHI_RETURN_IF_ERROR(MakeDirectory(options_.output_dir));
-  return PrepareWatchers();
+  KASHI_RETURN_IF_ERROR(PrepareWatchers());
+  return PrepareEngine();
 }
 
 int RunVerb::Run() {

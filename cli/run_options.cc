@@ -79,7 +79,20 @@ void AddDebuggingOptions(Verb* verb, RunOptions* options) {
 void AddExecutionOptions(Verb* verb, RunOptions* options) {
   verb->BeginGroup("Execution");
   verb->AddOption("--repeat", &options->repeat, "Run N times and report the times")->Within(1, 1000000);
-  verb->AddOption("--engine", &options->engine, "The engine; so far there is only the evaluator")->OneOf({"evaluator"});
+  verb->AddOption("--engine", &options->engine.name,
+                  "The engine: the evaluator compiles nothing and is exact; cpu compiles loops to machine code and "
+                  "rounds as XLA's compiler does (default: evaluator)")
+      ->OneOf({"evaluator", "cpu"});
+  verb->AddOption("--denormals", &options->denormals,
+                  "What --engine cpu does with denormal numbers in compiled loops (default: flush, as XLA does)")
+      ->OneOf({"flush", "keep"});
+  verb->AddOption("--excess-precision", &options->excess_precision,
+                  "Whether --engine cpu may compute a chain of bf16 operations in f32 and round once (default: on, as "
+                  "XLA does)")
+      ->OneOf({"on", "off"});
+  verb->AddOption("--dump-dir", &options->engine.dump_dir,
+                  "Write the stages of --engine cpu to this directory: HLO after each pass, LLVM IR, assembly")
+      ->File("DIR");
   verb->AddOption("--custom-call", &options->custom_calls,
                   "Compute the custom calls of TARGET by this command (an example: examples/custom_call.py)")
       ->Value("TARGET=COMMAND")
@@ -119,7 +132,7 @@ std::vector<HelpSection> RunSections() {
        {{"file, engine", "The module and the engine"},
         {"elided_constants", "Constants whose values the text leaves out"},
         {"inputs", "How each random argument was made"},
-        {"compile_ms", "The time of the verifier"},
+        {"compile_ms", "The time of the verifier, and of the compiler of --engine cpu"},
         {"first_ms", "The time of the first run"},
         {"run_ms_min, run_ms_median", "The times of the runs after the first"},
         {"peak_rss_bytes", "The peak memory of the process"},
@@ -158,6 +171,11 @@ void AddRunOptions(Verb* verb, RunOptions* options) {
 
 std::string RunUsageError(const RunOptions& options) {
   const bool watches = !options.trace.empty() || !options.until.empty() || options.check_nan;
+  const bool compiles = options.engine.name == "cpu";
+  if (compiles && watches) return "--trace, --until and --check-nan need --engine evaluator, which sees every value";
+  const bool tunes =
+      !options.engine.dump_dir.empty() || options.denormals != "flush" || options.excess_precision != "on";
+  if (!compiles && tunes) return "--dump-dir, --denormals and --excess-precision need --engine cpu";
   if (options.repeat > 1 && watches) return "--repeat cannot be used with --trace, --until or --check-nan";
   const bool has_inputs = !options.devices_dir.empty() || !options.inputs.empty();
   if (has_inputs && !options.random.empty()) return "--random cannot be used with --input or --devices-dir";

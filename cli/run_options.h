@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/engine.h"
 #include "cli/limits.h"
 #include "cli/options.h"
 
@@ -16,7 +17,9 @@ struct RunOptions {
   std::string file;
   std::vector<std::string> inputs;
   std::string output_dir;
-  std::string engine = "evaluator";
+  EngineOptions engine;
+  std::string denormals = "flush";
+  std::string excess_precision = "on";
   std::vector<std::string> expect;
   std::string expect_devices;
   std::optional<double> tolerance;

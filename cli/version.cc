@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/engine.h"
 #include "cli/verb.h"
 #include "kashi/evaluator/lapack_call.h"
 
@@ -30,6 +31,7 @@ std::vector<std::string> Features(const Command& command) {
     if (verb->help().group != kOwnVerbs) names.push_back(verb->name());
   }
   if (HasLapack()) names.push_back("lapack");
+  if (HasCompiledEngine()) names.push_back("cpu");
   return names;
 }
 
@@ -59,7 +61,7 @@ void AddVersionVerb(Command* command) {
   help.sections = {{"Keys of --json",
                     "",
                     {{"version", "The version"},
-                     {"features", "The verbs, and `lapack` if it is built in"},
+                     {"features", "The verbs, and `lapack` and `cpu` (the compiled engine) if they are built in"},
                      {"cpu", "The instruction sets that are used and that this processor has"}}}};
   help.failure = "Standard output cannot be written";
   Verb* verb = command->AddVerb("version", help, [command, json] { return RunVersion(*command, *json); });

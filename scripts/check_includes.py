@@ -19,9 +19,11 @@ LIBRARY_INCLUDES = {
     "kashi_proto_messages": ("google/protobuf/", "kashi/proto/", "xla/"),
     "OpenMP::OpenMP_CXX": ("omp.h",),
     "hwy::hwy": ("hwy/",),
+    "kashi_llvm": ("llvm/",),  # and SLEEF, whose functions are only named
 }
 # Headers of the operating system: only in these files, which hide them from everybody else.
 SYSTEM_INCLUDES = {
+    "kashi/cpu/kernel_step.cc": ("xmmintrin.h",),  # denormal numbers
     "kashi/base/parallel.cc": ("sched.h",),  # which processor a thread runs on
     "kashi/base/page_buffer.cc": ("sys/mman.h",),
     "kashi/relayout/cache_model.cc": ("unistd.h",),  # sysconf

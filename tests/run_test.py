@@ -52,6 +52,50 @@ class RunTest(FolderTest):
         self.assertEqual(elements(self.folder / "o/p/out0.npy", "f"), [4, 3])
         self.assertEqual(elements(self.folder / "o/p/out1.npy", "f"), [7, 8])
 
+    def needs_compiled_engine(self):
+        features = json.loads(self.kashi("version", "--json"))["features"]
+        if "cpu" not in features:
+            self.skipTest("this kashi was built without the compiled engine")
+
+    def test_compiled_engine_agrees_with_the_evaluator_and_writes_its_stages(self):
+        self.needs_compiled_engine()
+        self.write(m_hlo="""
+            add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+            ENTRY e {
+              x = f32[50,70] parameter(0)
+              e = f32[50,70] exponential(x)
+              z = f32[] constant(0)
+              s = f32[50] reduce(e, z), dimensions={1}, to_apply=add
+              b = f32[50,70] broadcast(s), dimensions={0}
+              ROOT r = f32[50,70] divide(e, b)
+            }""")
+        self.kashi("run", "m.hlo", "--output-dir", "want")
+        out = self.kashi("run", "m.hlo", "--engine", "cpu", "--expect", "want/out0.npy", "--dump-dir", "stages")
+        self.assertIn("as expected: 0 of 3,500", out)
+        self.assertEqual(sorted(path.name for path in (self.folder / "stages").iterdir()),
+                         ["fused.hlo", "inlined.hlo", "kernels.ll", "kernels.s"])
+        self.assertIn("kernel0", (self.folder / "stages/kernels.ll").read_text())
+        answer = json.loads(self.kashi("run", "m.hlo", "--engine", "cpu", "--repeat", "3", "--json"))
+        self.assertEqual(answer["engine"], "cpu")
+        self.assertGreater(answer["compile_ms"], 0)
+
+    def test_compiled_engine_keeps_or_flushes_denormal_numbers(self):
+        self.needs_compiled_engine()
+        self.write(m_hlo="""
+            ENTRY e {
+              x = f32[2] parameter(0)
+              y = f32[2] multiply(x, x)
+              ROOT r = f32[2] add(y, y)
+            }""", x_npy=f32(1e-20, 1))
+        run = ["run", "m.hlo", "--input", "x.npy", "--engine", "cpu"]
+        self.assertIn("{0, 2}", self.kashi(*run))
+        self.assertNotIn("{0, 2}", self.kashi(*run, "--denormals", "keep"))
+
+    def test_options_of_one_engine_alone(self):
+        self.write(m_hlo="ENTRY e { ROOT x = f32[2] parameter(0) }")
+        for options in (["--engine", "cpu", "--check-nan"], ["--denormals", "keep"], ["--dump-dir", "d"]):
+            self.assertIn("--engine", self.kashi("run", "m.hlo", *options, status=2))
+
     def test_raw_bits(self):
         self.write(m_hlo="""
             ENTRY e {

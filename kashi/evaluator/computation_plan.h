@@ -17,6 +17,8 @@
 
 namespace kashi::internal {
 
+class CompiledStep;
+
 // Where a step of a global program (manual_region.h) runs: once for all devices, on each device, or at the border that
 // joins the values of the devices.
 enum class StepPlace : char { kHere, kOnDevices, kOutOfRegion };
@@ -42,6 +44,7 @@ struct ComputationPlanStep {
   // static ones. It is converted, or it is an error.
   bool may_differ_from_shape;
   StepPlace place = StepPlace::kHere;
+  const CompiledStep* compiled = nullptr;       // instead of `function`
   std::unique_ptr<const ElementKernel> kernel;  // null: not elementwise, or not for these types
   Value constant;                               // made when the step first runs; nothing: not a constant
 };

@@ -23,8 +23,9 @@
 namespace kashi {
 
 namespace internal {
+class CompiledSteps;
 class Device;
-}
+}  // namespace internal
 
 // A custom call: computes the result from the operands. The result has the shape and layout of the instruction.
 using CustomCallHandler = std::function<absl::StatusOr<Literal>(const HloInstruction& custom_call,
@@ -55,6 +56,8 @@ struct EvaluationOptions {
   const std::atomic<bool>* cancelled = nullptr;
   // The device of this run; null: the only device. Must outlive the run.
   internal::Device* device = nullptr;
+  // Machine code that evaluates some of the instructions (compiled_step.h); null: none. Must outlive the run.
+  const internal::CompiledSteps* compiled = nullptr;
   // If more than 1: the module is a global program for this number of partitions (kashi/hlo/spmd/program_scope.h).
   // Arguments and result are whole arrays, and only manual regions run on each device (manual_region.h). The observer
   // does not see the instructions of manual regions.

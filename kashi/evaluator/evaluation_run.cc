@@ -7,6 +7,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
+#include "kashi/evaluator/compiled_step.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/lane_function.h"
@@ -133,6 +134,9 @@ absl::StatusOr<ComputationPlan*> EvaluationRun::PlanOf(const HloComputation& com
   if (plan == nullptr) {
     KASHI_ASSIGN_OR_RETURN(ComputationPlan made, MakeComputationPlan(computation));
     KASHI_RETURN_IF_ERROR(PlaceSteps(computation, &made));
+    for (ComputationPlanStep& step : made.steps) {
+      if (options_.compiled != nullptr) step.compiled = options_.compiled->Find(*step.instruction);
+    }
     plan = std::make_unique<ComputationPlan>(std::move(made));
   }
   return plan.get();
@@ -182,7 +186,7 @@ absl::StatusOr<Value> EvaluationRun::RunOperation(const ComputationPlanStep& ste
                                                   absl::Span<const DenseShape> results, int64_t work) {
   if (absl::Status error = limits_.work->Spend(work); !error.ok()) return AtInstruction(*step.instruction, error);
   Operation operation{*step.instruction, operands, results, *this, step.kernel.get()};
-  absl::StatusOr<Value> value = step.function(operation);
+  absl::StatusOr<Value> value = step.compiled != nullptr ? step.compiled->Run(operation) : step.function(operation);
   if (limits_.work->IsOver() && value.ok()) return limits_.work->Check();
   return value;
 }

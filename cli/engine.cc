@@ -1,0 +1,71 @@
+#include "cli/engine.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "cli/run_outputs.h"
+#include "cli/verb.h"
+#include "kashi/base/status.h"
+#ifdef KASHI_HAS_CPU
+#include "kashi/cpu/compiled_program.h"
+#endif
+
+namespace kashi::cli {
+namespace {
+
+class EvaluatorEngine : public Engine {
+ public:
+  explicit EvaluatorEngine(const HloModule& module) : module_(module) {}
+  const HloModule& module() const override { return module_; }
+  void ApplyTo(EvaluationOptions*) const override {}
+
+ private:
+  const HloModule& module_;
+};
+
+#ifdef KASHI_HAS_CPU
+class CompiledEngine : public Engine {
+ public:
+  explicit CompiledEngine(std::unique_ptr<internal::CompiledProgram> program) : program_(std::move(program)) {}
+  const HloModule& module() const override { return program_->module(); }
+  void ApplyTo(EvaluationOptions* options) const override { options->compiled = program_.get(); }
+
+ private:
+  std::unique_ptr<internal::CompiledProgram> program_;
+};
+
+absl::StatusOr<std::unique_ptr<Engine>> MakeCompiledEngine(const HloModule& module, const EngineOptions& options) {
+  internal::CompileOptions compile;
+  compile.numbers.flush_denormals = options.flush_denormals;
+  compile.numbers.excess_precision = options.excess_precision;
+  compile.keep_stages = !options.dump_dir.empty();
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<internal::CompiledProgram> program,
+                         internal::CompiledProgram::Compile(module, compile));
+  if (!options.dump_dir.empty()) KASHI_RETURN_IF_ERROR(MakeDirectory(options.dump_dir));
+  for (const auto& [name, text] : program->stages()) {
+    KASHI_RETURN_IF_ERROR(WriteOutput((std::filesystem::path(options.dump_dir) / name).string(), text));
+  }
+  return std::make_unique<CompiledEngine>(std::move(program));
+}
+#else
+absl::StatusOr<std::unique_ptr<Engine>> MakeCompiledEngine(const HloModule&, const EngineOptions&) {
+  return Unimplemented("this kashi was built without the compiled engine (CMake's KASHI_CPU); use --engine evaluator");
+}
+#endif
+
+}  // namespace
+
+bool HasCompiledEngine() {
+#ifdef KASHI_HAS_CPU
+  return true;
+#else
+  return false;
+#endif
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const HloModule& module, const EngineOptions& options) {
+  if (options.name == "cpu") return MakeCompiledEngine(module, options);
+  return std::make_unique<EvaluatorEngine>(module);
+}
+
+}  // namespace kashi::cli

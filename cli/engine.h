@@ -1,0 +1,39 @@
+// The engines of `kashi run`: what evaluates the program.
+#ifndef KASHI_CLI_ENGINE_H_
+#define KASHI_CLI_ENGINE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kashi/evaluator/evaluation_options.h"
+#include "kashi/hlo/ir/hlo_module.h"
+
+namespace kashi::cli {
+
+struct EngineOptions {
+  std::string name = "evaluator";  // evaluator or cpu
+  bool flush_denormals = true;     // of cpu
+  bool excess_precision = true;    // of cpu
+  std::string dump_dir;            // of cpu: write the stages of the compilation there; "": do not
+};
+
+// A program that is ready to run.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  // The module to run, which may be a compiled copy.
+  virtual const HloModule& module() const = 0;
+  virtual void ApplyTo(EvaluationOptions* options) const = 0;
+};
+
+// Whether this command was built with the engine cpu.
+bool HasCompiledEngine();
+
+// The module must outlive the engine. UNIMPLEMENTED for cpu where Kashi was built without it.
+absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const HloModule& module, const EngineOptions& options);
+
+}  // namespace kashi::cli
+
+#endif  // KASHI_CLI_ENGINE_H_

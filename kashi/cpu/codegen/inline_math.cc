@@ -1,0 +1,132 @@
+#include "kashi/cpu/codegen/inline_math.h"
+
+#include <initializer_list>
+
+#include <llvm/IR/Intrinsics.h>
+
+namespace kashi::internal {
+namespace {
+
+// Arithmetic on f32 lanes, and on their bits.
+class Single {
+ public:
+  explicit Single(const LaneBuilder& lanes) : lanes_(lanes), ir_(lanes.ir()) {}
+
+  llvm::Value* Real(double value) const { return lanes_.Splat(llvm::ConstantFP::get(ir_.getFloatTy(), value)); }
+  llvm::Value* Bits(uint32_t bits) const { return lanes_.Splat(ir_.getInt32(bits)); }
+  llvm::Value* ToBits(llvm::Value* x) const { return ir_.CreateBitCast(x, lanes_.Widen(ir_.getInt32Ty())); }
+  llvm::Value* FromBits(llvm::Value* bits) const { return ir_.CreateBitCast(bits, lanes_.Widen(ir_.getFloatTy())); }
+
+  // a * b + c, rounded once.
+  llvm::Value* Fma(llvm::Value* a, llvm::Value* b, llvm::Value* c) const {
+    return ir_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+  }
+  // The coefficient of the highest power comes first.
+  llvm::Value* Polynomial(llvm::Value* x, std::initializer_list<double> coefficients) const {
+    llvm::Value* sum = nullptr;
+    for (double coefficient : coefficients) {
+      sum = sum == nullptr ? Real(coefficient) : Fma(sum, x, Real(coefficient));
+    }
+    return sum;
+  }
+  llvm::Value* Abs(llvm::Value* x) const { return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
+  // The nearer one of two bounds outside of them; NaN stays NaN.
+  llvm::Value* Clamp(llvm::Value* x, double low, double high) const {
+    x = ir_.CreateSelect(ir_.CreateFCmpOGT(x, Real(high)), Real(high), x);
+    return ir_.CreateSelect(ir_.CreateFCmpOLT(x, Real(low)), Real(low), x);
+  }
+  // 2^n for n in [-126, 127].
+  llvm::Value* PowerOfTwo(llvm::Value* n) const { return FromBits(ir_.CreateShl(ir_.CreateAdd(n, Bits(127)), 23)); }
+
+ private:
+  const LaneBuilder& lanes_;
+  Ir& ir_;
+};
+
+constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440e-4;  // the first has few bits: n times it is exact
+
+}  // namespace
+
+// e^x = 2^n e^r, |r| <= ln 2 / 2. Two powers of two, for neither 2^128 nor 2^-150 is a number.
+llvm::Value* EmitExpF32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Single f32(lanes);
+  Ir& ir = lanes.ir();
+  x = f32.Clamp(x, -104, 89);
+  constexpr double kRounder = 12582912;  // 1.5 * 2^23: the sum has no place for a fraction
+  llvm::Value* shifted = f32.Fma(x, f32.Real(1.4426950408889634), f32.Real(kRounder));
+  llvm::Value* n = ir.CreateSub(f32.ToBits(shifted), f32.ToBits(f32.Real(kRounder)));
+  llvm::Value* whole = ir.CreateFSub(shifted, f32.Real(kRounder));
+  llvm::Value* r = f32.Fma(whole, f32.Real(-kLn2High), x);
+  r = f32.Fma(whole, f32.Real(-kLn2Low), r);
+  llvm::Value* tail = f32.Polynomial(
+      r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+  llvm::Value* y = ir.CreateFAdd(f32.Fma(tail, ir.CreateFMul(r, r), r), f32.Real(1));
+  llvm::Value* half = ir.CreateAShr(n, 1);
+  y = ir.CreateFMul(y, f32.PowerOfTwo(half));
+  return ir.CreateFMul(y, f32.PowerOfTwo(ir.CreateSub(n, half)));
+}
+
+// x = 2^e m, m in [sqrt(1/2), sqrt(2)).
+llvm::Value* EmitLogF32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Single f32(lanes);
+  Ir& ir = lanes.ir();
+  llvm::Value* is_denormal = ir.CreateFCmpOLT(x, f32.Real(1.17549435e-38));
+  llvm::Value* scaled = ir.CreateSelect(is_denormal, ir.CreateFMul(x, f32.Real(8388608)), x);
+  // Bits above those of sqrt(1/2): their exponent is e.
+  llvm::Value* bits = ir.CreateSub(f32.ToBits(scaled), f32.Bits(0x3f3504f3));
+  llvm::Value* exponent = ir.CreateAShr(bits, 23);
+  llvm::Value* mantissa = ir.CreateAdd(ir.CreateAnd(bits, f32.Bits(0x007fffff)), f32.Bits(0x3f3504f3));
+  llvm::Value* m = ir.CreateFSub(f32.FromBits(mantissa), f32.Real(1));
+  llvm::Value* e = ir.CreateSIToFP(exponent, x->getType());
+  e = ir.CreateSelect(is_denormal, ir.CreateFSub(e, f32.Real(23)), e);
+  llvm::Value* square = ir.CreateFMul(m, m);
+  llvm::Value* y =
+      f32.Polynomial(m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+                         -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+  y = ir.CreateFMul(ir.CreateFMul(y, m), square);
+  y = f32.Fma(e, f32.Real(kLn2Low), y);
+  y = f32.Fma(square, f32.Real(-0.5), y);
+  y = f32.Fma(e, f32.Real(kLn2High), ir.CreateFAdd(m, y));
+  llvm::Value* infinity = llvm::ConstantFP::getInfinity(x->getType());
+  y = ir.CreateSelect(ir.CreateFCmpOLT(x, infinity), y, x);  // infinity and NaN
+  y = ir.CreateSelect(ir.CreateFCmpOEQ(x, f32.Real(0)), ir.CreateFNeg(infinity), y);
+  return ir.CreateSelect(ir.CreateFCmpOLT(x, f32.Real(0)), llvm::ConstantFP::getNaN(x->getType()), y);
+}
+
+// Near 0 an odd polynomial, elsewhere 1 - 2 / (e^(2|x|) + 1) with the sign of x.
+llvm::Value* EmitTanhF32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Single f32(lanes);
+  Ir& ir = lanes.ir();
+  llvm::Value* magnitude = f32.Abs(x);
+  llvm::Value* exp = EmitExpF32(lanes, ir.CreateFAdd(magnitude, magnitude));
+  llvm::Value* quotient = ir.CreateFDiv(f32.Real(2), ir.CreateFAdd(exp, f32.Real(1)));
+  llvm::Value* large = ir.CreateFSub(f32.Real(1), quotient);
+  large = ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, large, x);
+  llvm::Value* square = ir.CreateFMul(x, x);
+  llvm::Value* small = f32.Polynomial(
+      square, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
+  small = f32.Fma(ir.CreateFMul(small, square), x, x);
+  return ir.CreateSelect(ir.CreateFCmpOLT(magnitude, f32.Real(0.625)), small, large);
+}
+
+// Near 0 an odd polynomial, elsewhere 1 - e^p(|x|) with the sign of x. After N. Juffa.
+llvm::Value* EmitErfF32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Single f32(lanes);
+  Ir& ir = lanes.ir();
+  llvm::Value* t = f32.Abs(x);
+  llvm::Value* square = ir.CreateFMul(x, x);
+  llvm::Value* p = f32.Polynomial(t, {-1.72853470e-5, 3.83197126e-4});
+  p = f32.Fma(p, square, f32.Polynomial(t, {-3.88396438e-3, 2.42546219e-2}));
+  for (double coefficient : {-1.06777877e-1, -6.34846687e-1, -1.28717512e-1}) {
+    p = f32.Fma(p, t, f32.Real(coefficient));
+  }
+  p = f32.Fma(p, t, ir.CreateFNeg(t));
+  llvm::Value* large = ir.CreateFSub(f32.Real(1), EmitExpF32(lanes, p));
+  large = ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, large, x);
+  llvm::Value* small = f32.Polynomial(
+      square, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1});
+  small = f32.Fma(small, x, x);
+  return ir.CreateSelect(ir.CreateFCmpOGT(t, f32.Real(0.927734375)), large, small);
+}
+
+}  // namespace kashi::internal

@@ -1,0 +1,18 @@
+// Mathematical functions of f32, emitted inline: they overlap with their neighbours, where a call would wait for its
+// result and spill registers. For processors with FMA. Largest errors, over all arguments: InlineMathTest.
+#ifndef KASHI_CPU_CODEGEN_INLINE_MATH_H_
+#define KASHI_CPU_CODEGEN_INLINE_MATH_H_
+
+#include "kashi/cpu/codegen/lane_builder.h"
+
+namespace kashi::internal {
+
+// exp, log, tanh: after S. Moshier's Cephes library (single precision), with FMA.
+llvm::Value* EmitExpF32(const LaneBuilder& lanes, llvm::Value* x);
+llvm::Value* EmitLogF32(const LaneBuilder& lanes, llvm::Value* x);
+llvm::Value* EmitTanhF32(const LaneBuilder& lanes, llvm::Value* x);
+llvm::Value* EmitErfF32(const LaneBuilder& lanes, llvm::Value* x);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_CODEGEN_INLINE_MATH_H_

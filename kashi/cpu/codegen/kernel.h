@@ -1,0 +1,67 @@
+// A kernel: the machine code of one fusion, as a function over a part of its work.
+//
+// A kernel's work is `rows` times `columns`; the caller may give any part of it to any thread. What rows and columns
+// are depends on the fusion:
+//
+//   loop, all elementwise     1 row, a column for each element
+//   loop                      a row for each index of the outer dimensions, columns of the innermost one
+//   reduce, innermost kept    the same, of the result; the reduced dimensions are loops within
+//   reduce, innermost gone    a row for each element of the result; all columns belong together
+#ifndef KASHI_CPU_CODEGEN_KERNEL_H_
+#define KASHI_CPU_CODEGEN_KERNEL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kashi/cpu/codegen/lane_builder.h"
+#include "kashi/cpu/jit.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+
+namespace kashi::internal {
+
+// operands[i], results[i]: dense, row-major elements. Columns: all, if the kernel does not split them.
+using KernelFunction = void(const void* const* operands, void* const* results, int64_t row_begin, int64_t row_end,
+                            int64_t column_begin, int64_t column_end);
+
+struct Kernel {
+  std::string name;  // of the function
+  int64_t rows = 1;
+  int64_t columns = 1;
+  bool splits_columns = true;
+  int64_t work_per_column = 1;  // elements that are computed for one column of one row
+  // An operand with the sizes of the result is only read where the result is written: they may share memory.
+  bool is_in_place = false;
+};
+
+// Emits the function for a fused computation (FusionPass makes them) into the module.
+Kernel EmitKernel(const HloComputation& fused, const std::string& name, const NumberOptions& numbers,
+                  JitModule& module);
+
+// ---- The kinds of kernels.
+
+// The function under construction, with its arguments loaded.
+struct KernelBuilder {
+  KernelBuilder(const HloComputation& fused, const std::string& name, const NumberOptions& numbers, JitModule& module);
+  void Finish() { ir.CreateRetVoid(); }
+
+  const HloComputation& fused;
+  const NumberOptions& numbers;
+  Ir ir;
+  llvm::IntegerType* lane_type;
+  std::vector<llvm::Value*> operands, results;  // pointers
+  llvm::Value *row_begin, *row_end, *column_begin, *column_end;
+
+  LaneBuilder Lanes(int lanes) { return LaneBuilder(ir, lanes, numbers); }
+  // Memory of the function's frame.
+  llvm::Value* Allocate(llvm::Type* type, int64_t count = 1);
+  // Widths of vectors for loops over `columns`: all of them if `columns_are_known`, otherwise any part.
+  std::vector<int> Widths(int64_t columns, bool columns_are_known) const;
+};
+
+void EmitLoopKernel(KernelBuilder& builder, Kernel* kernel);
+void EmitReduceKernel(KernelBuilder& builder, Kernel* kernel);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_CODEGEN_KERNEL_H_

@@ -1,0 +1,72 @@
+#include "kashi/cpu/codegen/scalar_computation.h"
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/cpu/codegen/element_emitters.h"
+
+namespace kashi::internal {
+namespace {
+
+bool IsScalarInstruction(const HloInstruction& instruction, const HloComputation& computation) {
+  if (instruction.opcode() == HloOpcode::kTuple) {
+    return &instruction == computation.root_instruction() &&
+           absl::c_none_of(instruction.operands(), [](const HloInstruction* x) { return x->shape().IsTuple(); });
+  }
+  if (!ShapeUtil::IsScalar(instruction.shape()) || !HasRegisterType(instruction.shape().element_type())) return false;
+  if (instruction.opcode() == HloOpcode::kParameter || instruction.opcode() == HloOpcode::kConstant) return true;
+  return FindElementEmitter(instruction) != nullptr;
+}
+
+}  // namespace
+
+bool IsScalarComputation(const HloComputation& computation) {
+  return absl::c_all_of(computation.instructions(), [&](const HloInstruction* instruction) {
+    return IsScalarInstruction(*instruction, computation);
+  });
+}
+
+llvm::Value* EmitScalarConstant(const LaneBuilder& lanes, const HloInstruction& constant) {
+  const Literal& literal = constant.literal();
+  const PrimitiveType type = constant.shape().element_type();
+  if (primitive_util::IsFloatingPointType(type)) {
+    return lanes.Splat(llvm::ConstantFP::get(lanes.ScalarRegister(type), *literal.GetAsDouble({})));
+  }
+  // u64 above 2^63 keeps its bits.
+  const int64_t bits =
+      type == U64 ? static_cast<int64_t>(literal.GetFirstElement<uint64_t>()) : *literal.GetIntegralAsS64({});
+  return lanes.Splat(llvm::ConstantInt::get(lanes.ScalarRegister(type), static_cast<uint64_t>(bits)));
+}
+
+std::vector<llvm::Value*> EmitScalarComputation(const LaneBuilder& lanes, const HloComputation& computation,
+                                                absl::Span<llvm::Value* const> parameters) {
+  absl::flat_hash_map<const HloInstruction*, llvm::Value*> values;
+  std::vector<llvm::Value*> operands;
+  for (const HloInstruction* instruction : computation.MakeInstructionPostOrder()) {
+    operands.clear();
+    for (const HloInstruction* operand : instruction->operands()) operands.push_back(values.at(operand));
+    if (instruction->opcode() == HloOpcode::kTuple) return operands;
+    if (instruction->opcode() == HloOpcode::kParameter) {
+      values[instruction] = parameters[instruction->parameter_number()];
+    } else if (instruction->opcode() == HloOpcode::kConstant) {
+      values[instruction] = EmitScalarConstant(lanes, *instruction);
+    } else {
+      values[instruction] = FindElementEmitter(*instruction)->emit({lanes, *instruction, operands});
+    }
+  }
+  return {values.at(computation.root_instruction())};
+}
+
+std::optional<HloOpcode> ReorderableCombiner(const HloComputation& computation) {
+  const HloInstruction* root = computation.root_instruction();
+  static constexpr HloOpcode kReorderable[] = {HloOpcode::kAdd,     HloOpcode::kMultiply, HloOpcode::kMaximum,
+                                               HloOpcode::kMinimum, HloOpcode::kAnd,      HloOpcode::kOr,
+                                               HloOpcode::kXor};
+  if (!absl::c_linear_search(kReorderable, root->opcode()) || computation.num_parameters() != 2) return std::nullopt;
+  const HloInstruction *a = root->operand(0), *b = root->operand(1);
+  const bool are_parameters = a->opcode() == HloOpcode::kParameter && b->opcode() == HloOpcode::kParameter && a != b;
+  return are_parameters ? std::make_optional(root->opcode()) : std::nullopt;
+}
+
+}  // namespace kashi::internal

@@ -1,0 +1,96 @@
+#include "kashi/cpu/codegen/vector_math.h"
+
+#include <cmath>
+#include <cstddef>
+
+#include "absl/algorithm/container.h"
+#include "kashi/base/check.h"
+#include "kashi/cpu/codegen/inline_math.h"
+#include "kashi/cpu/jit.h"
+
+// SLEEF's functions are only named here, and called by compiled code. sleef.h declares only those of the instructions
+// that this file is compiled for.
+#define KASHI_SLEEF_NAMES(name)                   \
+  extern "C" void Sleef_##name##f4_u10sse4();     \
+  extern "C" void Sleef_##name##d2_u10sse4();     \
+  extern "C" void Sleef_##name##f8_u10avx2();     \
+  extern "C" void Sleef_##name##d4_u10avx2();     \
+  extern "C" void Sleef_##name##f16_u10avx512f(); \
+  extern "C" void Sleef_##name##d8_u10avx512f();
+#define KASHI_SLEEF_FUNCTIONS(Apply)                                                                              \
+  Apply(kExp, exp) Apply(kExpm1, expm1) Apply(kLog, log) Apply(kLog1p, log1p) Apply(kTanh, tanh) Apply(kSin, sin) \
+      Apply(kCos, cos) Apply(kTan, tan) Apply(kCbrt, cbrt) Apply(kErf, erf) Apply(kPow, pow) Apply(kAtan2, atan2)
+#define KASHI_DECLARE(function, name) KASHI_SLEEF_NAMES(name)
+KASHI_SLEEF_FUNCTIONS(KASHI_DECLARE);
+#undef KASHI_DECLARE
+
+namespace kashi::internal {
+namespace {
+
+struct Variant {
+  VectorFunction function;
+  int vector_bits;
+  int element_bits;
+  const char* name;
+  void (*address)();
+};
+
+constexpr Variant kVariants[] = {
+#define KASHI_VARIANT(function, bits, element_bits, name) {VectorFunction::function, bits, element_bits, #name, &name},
+#define KASHI_VARIANTS(function, name)                           \
+  KASHI_VARIANT(function, 128, 32, Sleef_##name##f4_u10sse4)     \
+  KASHI_VARIANT(function, 128, 64, Sleef_##name##d2_u10sse4)     \
+  KASHI_VARIANT(function, 256, 32, Sleef_##name##f8_u10avx2)     \
+  KASHI_VARIANT(function, 256, 64, Sleef_##name##d4_u10avx2)     \
+  KASHI_VARIANT(function, 512, 32, Sleef_##name##f16_u10avx512f) \
+  KASHI_VARIANT(function, 512, 64, Sleef_##name##d8_u10avx512f)
+    KASHI_SLEEF_FUNCTIONS(KASHI_VARIANTS)
+#undef KASHI_VARIANTS
+#undef KASHI_VARIANT
+};
+
+struct InlineFunction {
+  VectorFunction function;
+  llvm::Value* (*emit)(const LaneBuilder& lanes, llvm::Value* x);
+};
+constexpr InlineFunction kInlineFunctions[] = {
+    {VectorFunction::kExp, &EmitExpF32},
+    {VectorFunction::kLog, &EmitLogF32},
+    {VectorFunction::kTanh, &EmitTanhF32},
+    {VectorFunction::kErf, &EmitErfF32},
+};
+
+const Variant& Find(VectorFunction function, int element_bits) {
+  const int bits = JitModule::VectorBits();
+  const Variant* variant = absl::c_find_if(kVariants, [&](const Variant& variant) {
+    return variant.function == function && variant.vector_bits == bits && variant.element_bits == element_bits;
+  });
+  KASHI_CHECK(variant != std::end(kVariants)) << "no function for vectors of " << bits << " bits";
+  return *variant;
+}
+
+}  // namespace
+
+llvm::Value* EmitMath(const LaneBuilder& lanes, VectorFunction function, absl::Span<llvm::Value* const> operands) {
+  llvm::Type* scalar = operands[0]->getType()->getScalarType();
+  if (scalar->isFloatTy() && JitModule::VectorBits() >= 256) {  // these have FMA
+    for (const InlineFunction& inlined : kInlineFunctions) {
+      if (inlined.function == function) return inlined.emit(lanes, operands[0]);
+    }
+  }
+  const int element_bits = static_cast<int>(scalar->getPrimitiveSizeInBits());
+  const Variant& variant = Find(function, element_bits);
+  return lanes.Call(variant.name, variant.vector_bits / element_bits, scalar,
+                    llvm::ArrayRef<llvm::Value*>(operands.data(), operands.size()));
+}
+
+absl::flat_hash_map<std::string, const void*> MathAddresses() {
+  absl::flat_hash_map<std::string, const void*> addresses;
+  for (const Variant& variant : kVariants) addresses[variant.name] = reinterpret_cast<const void*>(variant.address);
+  // LLVM calls these for the remainder of real numbers.
+  addresses["fmodf"] = reinterpret_cast<const void*>(static_cast<float (*)(float, float)>(&std::fmod));
+  addresses["fmod"] = reinterpret_cast<const void*>(static_cast<double (*)(double, double)>(&std::fmod));
+  return addresses;
+}
+
+}  // namespace kashi::internal

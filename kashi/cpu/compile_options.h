@@ -1,0 +1,23 @@
+// How the compiled engine computes.
+#ifndef KASHI_CPU_COMPILE_OPTIONS_H_
+#define KASHI_CPU_COMPILE_OPTIONS_H_
+
+namespace kashi::internal {
+
+// The rules of numbers (docs/fidelity.md). The defaults are those of XLA:CPU.
+struct NumberOptions {
+  // Denormal results become 0, and denormal operands count as 0, in compiled kernels.
+  bool flush_denormals = true;
+  // A chain of bf16 operations within one kernel computes in f32 and is rounded once.
+  bool excess_precision = true;
+};
+
+struct CompileOptions {
+  NumberOptions numbers;
+  // Also keep the stages as text (compiled_program.h).
+  bool keep_stages = false;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_COMPILE_OPTIONS_H_

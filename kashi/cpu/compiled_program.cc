@@ -1,0 +1,94 @@
+#include "kashi/cpu/compiled_program.h"
+
+#include <optional>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kashi/base/status.h"
+#include "kashi/cpu/codegen/kernel.h"
+#include "kashi/cpu/codegen/vector_math.h"
+#include "kashi/cpu/jit.h"
+#include "kashi/cpu/kernel_step.h"
+#include "kashi/cpu/passes/fuse.h"
+#include "kashi/cpu/passes/inline_calls.h"
+
+namespace kashi::internal {
+namespace {
+
+// One kernel for all fusions with equal computations.
+class KernelTable {
+ public:
+  struct Entry {
+    const HloComputation* fused;
+    Kernel kernel;
+  };
+
+  // The place of the kernel for this computation; made if there is none yet.
+  size_t FindOrMake(const HloComputation& fused, const NumberOptions& numbers, JitModule& module) {
+    std::vector<size_t>& candidates = by_hash_[fused.Hash()];
+    for (size_t i : candidates) {
+      if (fused.Equal(*entries_[i].fused, /*layout_sensitive=*/false)) return i;
+    }
+    candidates.push_back(entries_.size());
+    const std::string name = absl::StrCat("kernel", entries_.size());
+    entries_.push_back({&fused, EmitKernel(fused, name, numbers, module)});
+    return entries_.size() - 1;
+  }
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  absl::flat_hash_map<size_t, std::vector<size_t>> by_hash_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace
+
+CompiledProgram::~CompiledProgram() = default;
+
+const CompiledStep* CompiledProgram::Find(const HloInstruction& instruction) const {
+  const auto step = steps_.find(&instruction);
+  return step == steps_.end() ? nullptr : step->second.get();
+}
+
+void CompiledProgram::KeepStage(const CompileOptions& options, const char* name, const std::string& text) {
+  if (options.keep_stages) stages_.emplace_back(name, text);
+}
+
+absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const HloModule& module,
+                                                                          const CompileOptions& options) {
+  if (!JitModule::IsSupported()) return absl::UnimplementedError("the compiled engine needs a processor with SSE 4.1");
+  std::unique_ptr<CompiledProgram> program(new CompiledProgram());
+  program->module_ = module.Clone("");
+  program->module_->clear_schedule();
+  KASHI_RETURN_IF_ERROR(InlineCalls(program->module_.get()));
+  program->KeepStage(options, "inlined.hlo", options.keep_stages ? program->module_->ToString() : "");
+  KASHI_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> fusions, FuseInstructions(program->module_.get()));
+  program->KeepStage(options, "fused.hlo", options.keep_stages ? program->module_->ToString() : "");
+  KASHI_RETURN_IF_ERROR(program->MakeKernels(fusions, options));
+  return program;
+}
+
+absl::Status CompiledProgram::MakeKernels(const std::vector<HloInstruction*>& fusions, const CompileOptions& options) {
+  if (fusions.empty()) return absl::OkStatus();
+  absl::StatusOr<JitModule> jit_module = JitModule::Create(module_->name());
+  KASHI_RETURN_IF_ERROR(jit_module.status());
+  KernelTable table;
+  std::vector<size_t> numbers;  // of the kernel of each fusion
+  for (const HloInstruction* fusion : fusions) {
+    const HloComputation& fused = *fusion->fused_instructions_computation();
+    numbers.push_back(table.FindOrMake(fused, options.numbers, *jit_module));
+  }
+  kernel_count_ = static_cast<int64_t>(table.entries().size());
+  KeepStage(options, "kernels.ll", options.keep_stages ? jit_module->ToString() : "");
+  KASHI_ASSIGN_OR_RETURN(code_, JitCode::Compile(*std::move(jit_module), {MathAddresses(), options.keep_stages}));
+  KeepStage(options, "kernels.s", code_->assembly());
+  for (size_t i = 0; i < fusions.size(); ++i) {
+    const Kernel& kernel = table.entries()[numbers[i]].kernel;
+    KASHI_ASSIGN_OR_RETURN(KernelFunction* const function, code_->Find<KernelFunction>(kernel.name));
+    steps_[fusions[i]] = std::make_unique<KernelStep>(kernel, function, options.numbers);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace kashi::internal

@@ -1,0 +1,79 @@
+// What the tests of this room share.
+#ifndef KASHI_CPU_CPU_TESTING_H_
+#define KASHI_CPU_CPU_TESTING_H_
+
+#include <memory>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "kashi/base/status.h"
+#include "kashi/cpu/compiled_program.h"
+#include "kashi/evaluator/hlo_evaluator.h"
+#include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/hlo/verifier/hlo_verifier.h"
+#include "kashi/literal/fake_literal.h"
+#include "kashi/literal/literal_comparison.h"
+
+namespace kashi::internal {
+
+inline absl::StatusOr<std::unique_ptr<HloModule>> ReadVerified(absl::string_view text) {
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseAndReturnUnverifiedModule(text));
+  HloVerifier verifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true);
+  KASHI_RETURN_IF_ERROR(verifier.Run(module.get()).status());
+  return module;
+}
+
+// Runs a module compiled; `kernels` is set to the number of its kernels.
+inline absl::StatusOr<Literal> RunCompiled(const HloModule& module, const std::vector<Literal>& arguments,
+                                           const CompileOptions& options = {}, int64_t* kernels = nullptr) {
+  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<CompiledProgram> program, CompiledProgram::Compile(module, options));
+  if (kernels != nullptr) *kernels = program->kernel_count();
+  EvaluationOptions evaluation;
+  evaluation.compiled = program.get();
+  return HloEvaluator(evaluation).Evaluate(program->module(), arguments);
+}
+
+inline std::vector<Literal> RandomArguments(const HloModule& module) {
+  std::minstd_rand0 engine(7);
+  std::vector<Literal> arguments;
+  for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
+    arguments.push_back(MakeFakeLiteral(parameter->shape(), &engine, /*limit=*/std::nullopt, /*is_sorted=*/false,
+                                        /*no_duplicates=*/false, /*use_large_range=*/false,
+                                        /*max_bits_of_precision=*/std::nullopt)
+                            .value());
+  }
+  return arguments;
+}
+
+// The compiled program gives what the evaluator gives: within `error` for real numbers, the same for all others.
+// `kernels`: how many it must have; -1: any.
+inline void ExpectAsEvaluator(absl::string_view text, const std::vector<Literal>& arguments, ErrorSpec error,
+                              int64_t kernels = -1, const CompileOptions& options = {}) {
+  SCOPED_TRACE(text);
+  const auto module = ReadVerified(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::StatusOr<Literal> expected = HloEvaluator().Evaluate(**module, arguments);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  int64_t made = 0;
+  const absl::StatusOr<Literal> actual = RunCompiled(**module, arguments, options, &made);
+  ASSERT_TRUE(actual.ok()) << actual.status();
+  const absl::Status same = literal_comparison::Near(*expected, *actual, error);
+  EXPECT_TRUE(same.ok()) << same;
+  if (kernels >= 0) {
+    EXPECT_EQ(made, kernels);
+  }
+}
+inline void ExpectAsEvaluator(absl::string_view text, ErrorSpec error = ErrorSpec(1e-5, 1e-5), int64_t kernels = -1) {
+  const auto module = ReadVerified(text);
+  ASSERT_TRUE(module.ok()) << module.status() << "\n" << text;
+  ExpectAsEvaluator(text, RandomArguments(**module), error, kernels);
+}
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_CPU_TESTING_H_

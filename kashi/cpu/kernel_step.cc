@@ -1,0 +1,83 @@
+#include "kashi/cpu/kernel_step.h"
+
+#include <xmmintrin.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/evaluation_run.h"
+
+namespace kashi::internal {
+namespace {
+
+// Elements that are worth a thread: some 10 microseconds.
+constexpr int64_t kGrain = 32768;
+// Threads get whole cache lines of a row.
+constexpr int64_t kColumnsAtOnce = 256;
+
+// Denormal numbers count as 0 while it lives, in this thread.
+class FlushDenormals {
+ public:
+  explicit FlushDenormals(bool flush) : before_(_mm_getcsr()) {
+    constexpr unsigned kFlushResults = 0x8000, kOperandsAreZero = 0x40;
+    if (flush) _mm_setcsr(before_ | kFlushResults | kOperandsAreZero);
+  }
+  ~FlushDenormals() { _mm_setcsr(before_); }
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+  unsigned before_;
+};
+
+// Takes an operand that nobody else reads, and whose elements have the size of the result's; nothing: there is none.
+Value TakeMemory(absl::Span<Value> operands, const DenseShape& result) {
+  const int64_t bytes = primitive_util::ByteWidth(result->element_type());
+  for (Value& operand : operands) {
+    if (operand.is_unique() && operand.element_bytes() == bytes && operand.dimensions() == result->dimensions()) {
+      return std::move(operand);
+    }
+  }
+  return Value();
+}
+
+}  // namespace
+
+absl::StatusOr<Value> KernelStep::Run(Operation& op) const {
+  absl::InlinedVector<const void*, 8> operands;
+  for (const Value& operand : op.operands) operands.push_back(operand.untyped_data());
+  std::vector<Value> results(op.results.size());
+  absl::InlinedVector<void*, 2> pointers;
+  for (size_t i = 0; i < results.size(); ++i) {
+    Value memory = kernel_.is_in_place ? TakeMemory(op.operands, op.results[i]) : Value();
+    if (memory.is_nothing()) {
+      KASHI_ASSIGN_OR_RETURN(results[i], op.MakeResult(static_cast<int64_t>(i)));
+    } else {
+      results[i] = Value::WithShape(std::move(memory), op.results[i]);
+    }
+    pointers.push_back(results[i].mutable_data());
+  }
+  RunOnThreads(op, operands.data(), pointers.data());
+  return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
+}
+
+void KernelStep::RunOnThreads(Operation& op, const void* const* operands, void* const* results) const {
+  const int64_t work_of_row = std::max<int64_t>(1, kernel_.columns * kernel_.work_per_column);
+  if (kernel_.splits_columns && kernel_.rows == 1) {
+    const int64_t blocks = (kernel_.columns + kColumnsAtOnce - 1) / kColumnsAtOnce;
+    const int64_t grain = std::max<int64_t>(1, kGrain / (kColumnsAtOnce * kernel_.work_per_column));
+    op.run.ParallelFor(blocks, grain, [&](int64_t begin, int64_t end, int) {
+      const FlushDenormals flush(flush_denormals_);
+      function_(operands, results, 0, 1, begin * kColumnsAtOnce, std::min(end * kColumnsAtOnce, kernel_.columns));
+    });
+    return;
+  }
+  op.run.ParallelFor(kernel_.rows, std::max<int64_t>(1, kGrain / work_of_row), [&](int64_t begin, int64_t end, int) {
+    const FlushDenormals flush(flush_denormals_);
+    function_(operands, results, begin, end, 0, kernel_.columns);
+  });
+}
+
+}  // namespace kashi::internal

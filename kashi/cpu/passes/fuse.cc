@@ -1,0 +1,212 @@
+#include "kashi/cpu/passes/fuse.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/cpu/codegen/element_emitters.h"
+#include "kashi/cpu/codegen/fused_elements.h"
+#include "kashi/cpu/codegen/scalar_computation.h"
+#include "kashi/cpu/passes/inline_calls.h"
+
+namespace kashi::internal {
+namespace {
+
+constexpr size_t kMostMembers = 128;   // of one fusion: code size, registers
+constexpr int kMostRecomputed = 8;     // members that are computed several times for each of their elements
+constexpr int64_t kSmallArray = 4096;  // elements that stay in L1, in any order
+
+bool IsExpensive(const HloInstruction& instruction) {
+  const ElementEmitterRow* row = FindElementEmitter(instruction);
+  return row != nullptr && row->is_expensive;
+}
+
+// A reduce that a kernel computes.
+bool CanReduce(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kReduce || instruction.HasControlDependencies()) return false;
+  if (!IsScalarComputation(*instruction.to_apply())) return false;
+  const int64_t count = instruction.operand_count() / 2;
+  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+    const Shape& shape = instruction.operand(i)->shape();
+    // The combiner's parameters have the types of the operands: what the evaluator converts is not compiled.
+    if (!shape.IsArray() || !shape.is_static() || !HasRegisterType(shape.element_type()) ||
+        ShapeUtil::IsZeroElementArray(shape) || (i < count && shape.dimensions().empty()) ||
+        shape.element_type() != instruction.to_apply()->parameter_instruction(i)->shape().element_type() ||
+        shape.element_type() != instruction.operand(i % count)->shape().element_type()) {
+      return false;
+    }
+  }
+  bool has_types = true;
+  ShapeUtil::ForEachSubshape(instruction.shape(), [&](const Shape& part, const ShapeIndex& index) {
+    if (!part.IsArray()) return;
+    const int64_t i = index.empty() ? 0 : index[0];
+    has_types = has_types && part.is_static() && part.element_type() == instruction.operand(i)->shape().element_type();
+  });
+  const Shape& root = instruction.to_apply()->root_instruction()->shape();
+  return has_types && (root.IsTuple() ? root.tuple_shapes().size() : 1) == count;
+}
+
+// Elements that the kernel of this root goes through.
+int64_t Iterations(const HloInstruction& root) {
+  const HloInstruction& array = root.opcode() == HloOpcode::kReduce ? *root.operand(0) : root;
+  return ShapeUtil::ElementsIn(array.shape());
+}
+
+// A transpose or a reversal of the innermost dimension reads one element at a time: not with vectors, and far apart.
+// Concatenations read all their operands for each element.
+bool MovesBadly(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kConcatenate) return true;
+  if (ShapeUtil::ElementsIn(instruction.shape()) <= kSmallArray) return false;
+  const int64_t inner = static_cast<int64_t>(instruction.shape().dimensions().size()) - 1;
+  if (instruction.opcode() == HloOpcode::kTranspose) return instruction.dimensions(inner) != inner;
+  return instruction.opcode() == HloOpcode::kReverse && absl::c_linear_search(instruction.dimensions(), inner);
+}
+
+class ComputationFuser {
+ public:
+  // Appends the fusions that it makes.
+  ComputationFuser(HloComputation* computation, std::vector<HloInstruction*>* fusions)
+      : computation_(computation), fusions_(*fusions) {}
+
+  absl::Status Run() {
+    KASHI_RETURN_IF_ERROR(RemoveDead());
+    std::vector<HloInstruction*> users_first = computation_->MakeInstructionPostOrder();
+    absl::c_reverse(users_first);
+    for (HloInstruction* instruction : users_first) Place(instruction);
+    for (const Group& group : groups_) {
+      if (IsWorthAKernel(group)) KASHI_RETURN_IF_ERROR(Build(group, users_first));
+    }
+    return RemoveDead();
+  }
+
+ private:
+  struct Group {
+    HloInstruction* root;
+    absl::flat_hash_set<const HloInstruction*> members;  // the root too
+    int recomputed = 0;
+  };
+
+  void Place(HloInstruction* instruction) {
+    const bool is_reduce = CanReduce(*instruction);
+    if (!is_reduce && !CanFuse(*instruction)) return;
+    std::vector<int> groups;  // of the users
+    bool is_needed = instruction == computation_->root_instruction();
+    for (const HloInstruction* user : instruction->users()) {
+      const auto found = groups_of_.find(user);
+      if (found == groups_of_.end()) {
+        is_needed = true;
+      } else {
+        groups.insert(groups.end(), found->second.begin(), found->second.end());
+      }
+    }
+    absl::c_sort(groups);
+    groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+    const bool may_join = !is_reduce && !groups.empty() &&
+                          absl::c_all_of(groups, [&](int group) { return MayJoin(*instruction, groups_[group]); });
+    if (may_join && (IsFree(*instruction) || (!is_needed && groups.size() == 1))) {
+      for (int group : groups) Join(instruction, group);
+      // A constant that others need too stays an instruction besides.
+      return;
+    }
+    if (is_reduce || !MovesElements(instruction->opcode())) {
+      groups_.push_back({instruction, {instruction}});
+      groups_of_[instruction] = {static_cast<int>(groups_.size()) - 1};
+    }
+  }
+
+  // Costs nothing to compute again.
+  static bool IsFree(const HloInstruction& instruction) {
+    return instruction.opcode() == HloOpcode::kConstant || instruction.opcode() == HloOpcode::kIota ||
+           (instruction.opcode() == HloOpcode::kBroadcast && instruction.operand(0)->IsConstant());
+  }
+
+  bool IsComputedOften(const HloInstruction& instruction, const Group& group) const {
+    return ShapeUtil::ElementsIn(instruction.shape()) * 3 / 2 < Iterations(*group.root);
+  }
+
+  bool MayJoin(const HloInstruction& instruction, const Group& group) const {
+    if (instruction.opcode() == HloOpcode::kParameter || group.members.size() >= kMostMembers) return false;
+    if (MovesBadly(instruction)) return false;
+    if (ShapeUtil::IsScalar(instruction.shape()) || IsFree(instruction)) return true;
+    if (!IsComputedOften(instruction, group) || MovesElements(instruction.opcode())) return true;
+    return !IsExpensive(instruction) && group.recomputed < kMostRecomputed;
+  }
+
+  void Join(HloInstruction* instruction, int number) {
+    Group& group = groups_[number];
+    group.members.insert(instruction);
+    groups_of_[instruction].push_back(number);
+    if (!MovesElements(instruction->opcode()) && IsComputedOften(*instruction, group)) ++group.recomputed;
+  }
+
+  // The evaluator computes a single cheap operation as fast, and there is nothing to compile.
+  static bool IsWorthAKernel(const Group& group) {
+    return group.members.size() > 1 || group.root->opcode() == HloOpcode::kReduce || IsExpensive(*group.root) ||
+           group.root->opcode() == HloOpcode::kConvert;
+  }
+
+  absl::Status Build(const Group& group, const std::vector<HloInstruction*>& users_first) {
+    HloComputation::Builder builder(absl::StrCat("fused.", group.root->name()));
+    absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
+    std::vector<HloInstruction*> operands;
+    for (size_t i = users_first.size(); i-- > 0;) {
+      const HloInstruction* member = users_first[i];
+      if (!group.members.contains(member)) continue;
+      std::vector<HloInstruction*> copied;
+      for (HloInstruction* operand : member->operands()) {
+        HloInstruction*& copy = copies[operand];
+        if (copy == nullptr) {
+          copy = builder.AddInstruction(HloInstruction::CreateParameter(
+              static_cast<int64_t>(operands.size()), operand->shape(), absl::StrCat("p", operands.size())));
+          operands.push_back(operand);
+        }
+        copied.push_back(copy);
+      }
+      copies[member] = builder.AddInstruction(member->CloneWithNewOperands(member->shape(), copied, ""));
+    }
+    HloComputation* fused = computation_->parent()->AddEmbeddedComputation(builder.Build(copies.at(group.root)));
+    HloInstruction* fusion = computation_->AddInstruction(
+        HloInstruction::CreateFusion(group.root->shape(), HloInstruction::FusionKind::kLoop, operands, fused,
+                                     absl::StrCat(group.root->name(), ".")));
+    fusion->set_metadata(group.root->metadata());
+    fusions_.push_back(fusion);
+    return computation_->ReplaceInstruction(group.root, fusion);
+  }
+
+  // Members that were copied into fusions, and have no user left.
+  absl::Status RemoveDead() {
+    std::vector<HloInstruction*> users_first = computation_->MakeInstructionPostOrder();
+    absl::c_reverse(users_first);
+    for (HloInstruction* instruction : users_first) {
+      if (instruction->IsDead() && computation_->IsSafelyRemovable(instruction)) {
+        KASHI_RETURN_IF_ERROR(computation_->RemoveInstruction(instruction));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  HloComputation* computation_;
+  std::vector<HloInstruction*>& fusions_;
+  std::vector<Group> groups_;
+  absl::flat_hash_map<const HloInstruction*, std::vector<int>> groups_of_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<HloInstruction*>> FuseInstructions(HloModule* module) {
+  std::vector<HloInstruction*> fusions;
+  for (HloComputation* computation : ComputationsRunAsAWhole(module)) {
+    KASHI_RETURN_IF_ERROR(ComputationFuser(computation, &fusions).Run());
+  }
+  KASHI_RETURN_IF_ERROR(module->RemoveUnusedComputations());
+  return fusions;
+}
+
+}  // namespace kashi::internal

@@ -1,0 +1,22 @@
+// Gathers instructions into `fusion` instructions, each of which becomes one kernel.
+#ifndef KASHI_CPU_PASSES_FUSE_H_
+#define KASHI_CPU_PASSES_FUSE_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_module.h"
+
+namespace kashi::internal {
+
+// In all computations that are run as a whole. A fusion has one root, an elementwise operation or a reduce. An
+// instruction joins the fusion of its users if all of them are in one; cheap ones are copied into several. Nothing that
+// is expensive is computed more often than once for each of its elements.
+//
+// Returns the fusions, which are to have kernels. (Fusions of the module's own that could not be inlined stay as well.)
+absl::StatusOr<std::vector<HloInstruction*>> FuseInstructions(HloModule* module);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_PASSES_FUSE_H_

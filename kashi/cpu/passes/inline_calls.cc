@@ -1,0 +1,93 @@
+#include "kashi/cpu/passes/inline_calls.h"
+
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+
+namespace kashi::internal {
+namespace {
+
+// A program may call one computation from many places, each of which calls another from many places …
+constexpr int64_t kMostGrowth = 4, kAlwaysAllowed = 20000;
+
+// Calls whose operands are the arguments of one computation, whose root is the result.
+bool IsPlainCall(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kCall || instruction.opcode() == HloOpcode::kFusion;
+}
+
+bool RunsBodiesAsAWhole(const HloInstruction& instruction) {
+  return IsPlainCall(instruction) || instruction.opcode() == HloOpcode::kWhile ||
+         instruction.opcode() == HloOpcode::kConditional || instruction.opcode() == HloOpcode::kAsyncStart;
+}
+
+bool CanInline(const HloInstruction& call) {
+  if (!IsPlainCall(call) || call.HasControlDependencies()) return false;
+  const HloComputation& body = *call.called_computations()[0];
+  // The value of a parameter or of the root is converted to the declared shape at a call.
+  for (int64_t i = 0; i < call.operand_count(); ++i) {
+    if (!ShapeUtil::Compatible(call.operand(i)->shape(), body.parameter_instruction(i)->shape())) return false;
+  }
+  if (!ShapeUtil::Compatible(call.shape(), body.root_instruction()->shape())) return false;
+  return absl::c_none_of(body.instructions(), [](const HloInstruction* x) { return x->HasControlDependencies(); });
+}
+
+absl::Status Inline(HloInstruction* call) {
+  HloComputation* caller = call->parent();
+  const HloComputation& body = *call->called_computations()[0];
+  absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
+  for (const HloInstruction* instruction : body.MakeInstructionPostOrder()) {
+    if (instruction->opcode() == HloOpcode::kParameter) {
+      copies[instruction] = call->mutable_operand(instruction->parameter_number());
+      continue;
+    }
+    std::vector<HloInstruction*> operands;
+    for (const HloInstruction* operand : instruction->operands()) operands.push_back(copies.at(operand));
+    copies[instruction] =
+        caller->AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands), instruction->name());
+  }
+  HloInstruction* root = copies.at(body.root_instruction());
+  KASHI_RETURN_IF_ERROR(call->ReplaceAllUsesWithDifferentShape(root));
+  if (call == caller->root_instruction()) caller->set_root_instruction(root, /*accept_different_shape=*/true);
+  return caller->RemoveInstruction(call);
+}
+
+}  // namespace
+
+std::vector<HloComputation*> ComputationsRunAsAWhole(HloModule* module) {
+  absl::flat_hash_set<const HloComputation*> found = {module->entry_computation()};
+  std::vector<HloComputation*> callers_first = module->MakeComputationPostOrder();
+  absl::c_reverse(callers_first);
+  std::vector<HloComputation*> result;
+  for (HloComputation* computation : callers_first) {
+    if (!found.contains(computation)) continue;
+    result.push_back(computation);
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (!RunsBodiesAsAWhole(*instruction)) continue;
+      for (const HloComputation* callee : instruction->called_computations()) found.insert(callee);
+    }
+  }
+  absl::c_reverse(result);
+  return result;
+}
+
+absl::Status InlineCalls(HloModule* module) {
+  const int64_t limit = module->instruction_count() * kMostGrowth + kAlwaysAllowed;
+  int64_t count = module->instruction_count();
+  for (HloComputation* computation : ComputationsRunAsAWhole(module)) {  // callees are inlined in themselves by then
+    const std::vector<HloInstruction*> instructions = computation->instructions();
+    for (HloInstruction* instruction : instructions) {
+      if (!CanInline(*instruction)) continue;
+      const int64_t added = instruction->called_computations()[0]->instruction_count();
+      if (count + added > limit) continue;
+      count += added;
+      KASHI_RETURN_IF_ERROR(Inline(instruction));
+    }
+  }
+  return module->RemoveUnusedComputations();
+}
+
+}  // namespace kashi::internal

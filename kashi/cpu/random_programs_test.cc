@@ -1,0 +1,208 @@
+// Random programs, compiled and evaluated: shapes, movements, fusions and reductions in all combinations.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kashi/base/sanitizers_testing.h"
+#include "kashi/cpu/cpu_testing.h"
+
+namespace kashi::internal {
+namespace {
+
+using Sizes = std::vector<int64_t>;
+
+// Writes a program of f32 arrays of up to some thousand elements, from a seed. No operation jumps where its operand
+// changes by a rounding error (but for the choice by a parameter), and numbers stay small.
+class ProgramWriter {
+ public:
+  explicit ProgramWriter(uint32_t seed) : random_(seed) {}
+
+  std::string Write() {
+    const int parameters = Below(3) + 1;
+    for (int i = 0; i < parameters; ++i) Add(RandomSizes(), absl::StrCat("parameter(", i, ")"));
+    body_ += absl::StrCat("  start = s32[] parameter(", parameters,
+                          ")\n  zero = f32[] constant(0)\n  two = f32[] constant(2)\n");
+    const int operations = Below(20) + 4;
+    for (int i = 0; i < operations; ++i) AddOperation();
+    std::vector<std::string> shapes, names;
+    for (size_t i = values_.size() - std::min<size_t>(values_.size(), 3); i < values_.size(); ++i) {
+      shapes.push_back(Text(values_[i]));
+      names.push_back(Name(i));
+    }
+    return absl::StrCat(
+        "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+        "max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(b, a) }\n"
+        "ENTRY e {\n",
+        body_, "  ROOT root = (", absl::StrJoin(shapes, ", "), ") tuple(", absl::StrJoin(names, ", "), ")\n}\n");
+  }
+
+ private:
+  int64_t Below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint32_t>(n)); }
+  static std::string Text(const Sizes& sizes) { return absl::StrCat("f32[", absl::StrJoin(sizes, ","), "]"); }
+  static std::string Name(size_t i) { return absl::StrCat("v", i); }
+  static int64_t Count(const Sizes& sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+  }
+
+  Sizes RandomSizes() {
+    static constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 9, 16, 33};
+    Sizes sizes;
+    for (int64_t i = Below(4); i > 0; --i) sizes.push_back(kSizes[Below(9)]);
+    return sizes;
+  }
+  size_t Add(Sizes sizes, const std::string& expression) {
+    body_ += absl::StrCat("  ", Name(values_.size()), " = ", Text(sizes), " ", expression, "\n");
+    values_.push_back(std::move(sizes));
+    return values_.size() - 1;
+  }
+  // Another value of the same sizes if there is one.
+  size_t Partner(size_t x) {
+    for (int i = 0; i < 8; ++i) {
+      const size_t y = static_cast<size_t>(Below(static_cast<int64_t>(values_.size())));
+      if (values_[y] == values_[x]) return y;
+    }
+    return x;
+  }
+
+  void AddOperation() {
+    const size_t x = static_cast<size_t>(Below(static_cast<int64_t>(values_.size())));
+    const int64_t rank = static_cast<int64_t>(values_[x].size());
+    switch (Below(rank == 0 ? 4 : 13)) {
+      case 0:
+        return void(Add(values_[x], absl::StrCat("tanh(", Name(x), ")")));
+      case 1:
+        return void(
+            Add(values_[x], absl::StrCat(Below(2) ? "add(" : "multiply(", Name(x), ", ", Name(Partner(x)), ")")));
+      case 2:
+        return void(Add(values_[x], absl::StrCat("sine(", Name(x), ")")));
+      case 3:
+        return AddBroadcast(x);
+      case 4:
+        return void(Add(values_[x], absl::StrCat("negate(", Name(x), ")")));
+      case 5:
+        return AddTranspose(x);
+      case 6:
+        return AddReshape(x);
+      case 7:
+        return AddSlice(x);
+      case 8:
+        return void(Add(values_[x], absl::StrCat("reverse(", Name(x), "), dimensions={", Below(rank), "}")));
+      case 9:
+        return AddPad(x);
+      case 10:
+        return AddReduce(x);
+      case 11:
+        return AddDynamicSlice(x);
+      default:
+        return AddConcatenate(x);
+    }
+  }
+
+  void AddBroadcast(size_t x) {
+    if (Count(values_[x]) > 2000) return;
+    Sizes sizes = values_[x], dimensions(sizes.size());
+    const int64_t at = Below(static_cast<int64_t>(sizes.size()) + 1);
+    for (size_t i = 0; i < dimensions.size(); ++i)
+      dimensions[i] = static_cast<int64_t>(i) + (static_cast<int64_t>(i) >= at);
+    sizes.insert(sizes.begin() + at, Below(2) ? 3 : 17);
+    Add(sizes, absl::StrCat("broadcast(", Name(x), "), dimensions={", absl::StrJoin(dimensions, ","), "}"));
+  }
+  void AddTranspose(size_t x) {
+    Sizes permutation(values_[x].size()), sizes;
+    std::iota(permutation.begin(), permutation.end(), 0);
+    std::shuffle(permutation.begin(), permutation.end(), random_);
+    for (int64_t from : permutation) sizes.push_back(values_[x][from]);
+    Add(sizes, absl::StrCat("transpose(", Name(x), "), dimensions={", absl::StrJoin(permutation, ","), "}"));
+  }
+  // Splits the number of elements anew, or joins two dimensions.
+  void AddReshape(size_t x) {
+    Sizes sizes = values_[x];
+    if (sizes.size() > 1 && Below(2)) {
+      const int64_t at = Below(static_cast<int64_t>(sizes.size()) - 1);
+      sizes[at] *= sizes[at + 1];
+      sizes.erase(sizes.begin() + at + 1);
+    } else {
+      int64_t left = Count(sizes);
+      sizes.clear();
+      for (int64_t factor : {2, 3, 4}) {
+        if (left % factor != 0 || Below(2)) continue;
+        sizes.push_back(factor);
+        left /= factor;
+      }
+      sizes.insert(sizes.begin() + Below(static_cast<int64_t>(sizes.size()) + 1), left);
+    }
+    Add(sizes, absl::StrCat("reshape(", Name(x), ")"));
+  }
+  void AddSlice(size_t x) {
+    std::vector<std::string> ranges;
+    Sizes sizes;
+    for (int64_t size : values_[x]) {
+      const int64_t begin = Below(size), limit = begin + 1 + Below(size - begin), stride = 1 + Below(3);
+      ranges.push_back(absl::StrCat("[", begin, ":", limit, ":", stride, "]"));
+      sizes.push_back((limit - begin + stride - 1) / stride);
+    }
+    Add(sizes, absl::StrCat("slice(", Name(x), "), slice={", absl::StrJoin(ranges, ","), "}"));
+  }
+  void AddPad(size_t x) {
+    std::vector<std::string> edges;
+    Sizes sizes;
+    for (int64_t size : values_[x]) {
+      const int64_t low = Below(4) - 1, high = Below(3);
+      if (size + low + high <= 0) return;
+      edges.push_back(absl::StrCat(low, "_", high));
+      sizes.push_back(size + low + high);
+    }
+    Add(sizes, absl::StrCat("pad(", Name(x), ", two), padding=", absl::StrJoin(edges, "x")));
+  }
+  void AddReduce(size_t x) {
+    Sizes dimensions, sizes;
+    for (size_t i = 0; i < values_[x].size(); ++i) {
+      if (Below(2)) {
+        dimensions.push_back(static_cast<int64_t>(i));
+      } else {
+        sizes.push_back(values_[x][i]);
+      }
+    }
+    const char* combiner = Below(2) ? "add" : "max";
+    const size_t sum = Add(sizes, absl::StrCat("reduce(", Name(x), ", zero), dimensions={",
+                                               absl::StrJoin(dimensions, ","), "}, to_apply=", combiner));
+    Add(sizes, absl::StrCat("tanh(", Name(sum), ")"));
+  }
+  void AddDynamicSlice(size_t x) {
+    Sizes sizes;
+    std::string starts;
+    for (int64_t size : values_[x]) {
+      sizes.push_back(1 + Below(size));
+      absl::StrAppend(&starts, ", start");
+    }
+    Add(sizes,
+        absl::StrCat("dynamic-slice(", Name(x), starts, "), dynamic_slice_sizes={", absl::StrJoin(sizes, ","), "}"));
+  }
+  void AddConcatenate(size_t x) {
+    if (Count(values_[x]) > 2000) return;
+    Sizes sizes = values_[x];
+    const int64_t dimension = Below(static_cast<int64_t>(sizes.size()));
+    sizes[dimension] *= 2;
+    Add(sizes, absl::StrCat("concatenate(", Name(x), ", ", Name(Partner(x)), "), dimensions={", dimension, "}"));
+  }
+
+  std::mt19937 random_;
+  std::string body_;
+  std::vector<Sizes> values_;
+};
+
+TEST(RandomProgramsTest, GiveWhatTheEvaluatorGives) {
+  for (uint32_t seed = 0; seed < 400; seed += kShare) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    ExpectAsEvaluator(ProgramWriter(seed).Write(), ErrorSpec(1e-4, 1e-4));
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace kashi::internal

@@ -1,0 +1,28 @@
+// What a compiler (kashi/cpu) puts in the place of the evaluator's functions for some instructions.
+#ifndef KASHI_EVALUATOR_COMPILED_STEP_H_
+#define KASHI_EVALUATOR_COMPILED_STEP_H_
+
+#include "absl/status/statusor.h"
+#include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+
+// Evaluates one instruction; the same contract as Evaluate (operation.h). Several threads may run it at once.
+class CompiledStep {
+ public:
+  virtual ~CompiledStep() = default;
+  virtual absl::StatusOr<Value> Run(Operation& op) const = 0;
+};
+
+class CompiledSteps {
+ public:
+  virtual ~CompiledSteps() = default;
+  // Null: the evaluator's function evaluates it. The result lives as long as this object.
+  virtual const CompiledStep* Find(const HloInstruction& instruction) const = 0;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_EVALUATOR_COMPILED_STEP_H_
