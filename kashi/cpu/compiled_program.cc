@@ -2,14 +2,16 @@
 
 #include <optional>
 
-#include "absl/container/inlined_vector.h"
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/codegen/kernel.h"
+#include "kashi/cpu/codegen/native_loop.h"
 #include "kashi/cpu/codegen/vector_math.h"
 #include "kashi/cpu/jit.h"
 #include "kashi/cpu/kernel_step.h"
+#include "kashi/cpu/native_loop_step.h"
 #include "kashi/cpu/passes/fuse.h"
 #include "kashi/cpu/passes/inline_calls.h"
 
@@ -42,6 +44,27 @@ class KernelTable {
   std::vector<Entry> entries_;
 };
 
+using LoopTable = absl::flat_hash_map<const HloInstruction*, NativeLoop>;
+
+// The outermost loops that can be native functions.
+LoopTable EmitNativeLoops(HloModule* module, const NumberOptions& numbers, JitModule& jit_module) {
+  LoopTable loops;
+  const auto is_native = [&](const HloInstruction& x) { return loops.contains(&x); };
+  std::vector<HloComputation*> callers_first = ComputationsRunAsAWhole(module);
+  absl::c_reverse(callers_first);
+  for (const HloComputation* computation : callers_first) {
+    // A computation that only native loops run is part of them.
+    if (!absl::c_linear_search(ComputationsRunAsAWhole(module, is_native), computation)) continue;
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() != HloOpcode::kWhile || instruction->HasControlDependencies()) continue;
+      const std::string name = absl::StrCat("loop", loops.size());
+      std::optional<NativeLoop> loop = TryEmitNativeLoop(*instruction, name, numbers, jit_module);
+      if (loop.has_value()) loops[instruction] = *std::move(loop);
+    }
+  }
+  return loops;
+}
+
 }  // namespace
 
 CompiledProgram::~CompiledProgram() = default;
@@ -61,18 +84,21 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const 
   std::unique_ptr<CompiledProgram> program(new CompiledProgram());
   program->module_ = module.Clone("");
   program->module_->clear_schedule();
-  KASHI_RETURN_IF_ERROR(InlineCalls(program->module_.get()));
-  program->KeepStage(options, "inlined.hlo", options.keep_stages ? program->module_->ToString() : "");
-  KASHI_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> fusions, FuseInstructions(program->module_.get()));
-  program->KeepStage(options, "fused.hlo", options.keep_stages ? program->module_->ToString() : "");
-  KASHI_RETURN_IF_ERROR(program->MakeKernels(fusions, options));
+  KASHI_RETURN_IF_ERROR(program->Emit(options));
   return program;
 }
 
-absl::Status CompiledProgram::MakeKernels(const std::vector<HloInstruction*>& fusions, const CompileOptions& options) {
-  if (fusions.empty()) return absl::OkStatus();
+absl::Status CompiledProgram::Emit(const CompileOptions& options) {
+  KASHI_RETURN_IF_ERROR(InlineCalls(module_.get()));
+  KeepStage(options, "inlined.hlo", options.keep_stages ? module_->ToString() : "");
   absl::StatusOr<JitModule> jit_module = JitModule::Create(module_->name());
   KASHI_RETURN_IF_ERROR(jit_module.status());
+  const LoopTable loops = EmitNativeLoops(module_.get(), options.numbers, *jit_module);
+  KASHI_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> fusions,
+                         FuseInstructions(module_.get(), [&](const HloInstruction& x) { return loops.contains(&x); }));
+  KeepStage(options, "fused.hlo", options.keep_stages ? module_->ToString() : "");
+  if (fusions.empty() && loops.empty()) return absl::OkStatus();
+
   KernelTable table;
   std::vector<size_t> numbers;  // of the kernel of each fusion
   for (const HloInstruction* fusion : fusions) {
@@ -80,6 +106,7 @@ absl::Status CompiledProgram::MakeKernels(const std::vector<HloInstruction*>& fu
     numbers.push_back(table.FindOrMake(fused, options.numbers, *jit_module));
   }
   kernel_count_ = static_cast<int64_t>(table.entries().size());
+  native_loop_count_ = static_cast<int64_t>(loops.size());
   KeepStage(options, "kernels.ll", options.keep_stages ? jit_module->ToString() : "");
   KASHI_ASSIGN_OR_RETURN(code_, JitCode::Compile(*std::move(jit_module), {MathAddresses(), options.keep_stages}));
   KeepStage(options, "kernels.s", code_->assembly());
@@ -87,6 +114,10 @@ absl::Status CompiledProgram::MakeKernels(const std::vector<HloInstruction*>& fu
     const Kernel& kernel = table.entries()[numbers[i]].kernel;
     KASHI_ASSIGN_OR_RETURN(KernelFunction* const function, code_->Find<KernelFunction>(kernel.name));
     steps_[fusions[i]] = std::make_unique<KernelStep>(kernel, function, options.numbers);
+  }
+  for (const auto& [instruction, loop] : loops) {
+    KASHI_ASSIGN_OR_RETURN(NativeLoopFunction* const function, code_->Find<NativeLoopFunction>(loop.name));
+    steps_[instruction] = std::make_unique<NativeLoopStep>(loop, function, options.numbers);
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,5 @@
-// A program with machine code for its fusions. EvaluationRun runs it: the instructions that are fusions through their
-// kernels, all others through the evaluator's functions.
+// A program with machine code for its fusions. EvaluationRun runs it: the fusions through their kernels, the loops that
+// are native functions as such, all others through the evaluator's functions.
 #ifndef KASHI_CPU_COMPILED_PROGRAM_H_
 #define KASHI_CPU_COMPILED_PROGRAM_H_
 
@@ -30,6 +30,8 @@ class CompiledProgram : public CompiledSteps {
   // The program after all passes: run this one.
   const HloModule& module() const { return *module_; }
   int64_t kernel_count() const { return kernel_count_; }
+  // Loops that are one native function; the loops within them are not counted.
+  int64_t native_loop_count() const { return native_loop_count_; }
   const CompiledStep* Find(const HloInstruction& instruction) const override;
 
   // With CompileOptions::keep_stages: name of each stage, and its text.
@@ -37,13 +39,14 @@ class CompiledProgram : public CompiledSteps {
 
  private:
   CompiledProgram() = default;
-  absl::Status MakeKernels(const std::vector<HloInstruction*>& fusions, const CompileOptions& options);
+  // All passes on the module; the machine code.
+  absl::Status Emit(const CompileOptions& options);
   void KeepStage(const CompileOptions& options, const char* name, const std::string& text);
 
   std::unique_ptr<HloModule> module_;
   std::unique_ptr<JitCode> code_;  // null: no kernels
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<CompiledStep>> steps_;
-  int64_t kernel_count_ = 0;
+  int64_t kernel_count_ = 0, native_loop_count_ = 0;
   std::vector<std::pair<std::string, std::string>> stages_;
 };
 

@@ -1,12 +1,11 @@
 #include "kashi/cpu/kernel_step.h"
 
-#include <xmmintrin.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "kashi/base/status.h"
+#include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/evaluation_run.h"
 
 namespace kashi::internal {
@@ -16,21 +15,6 @@ namespace {
 constexpr int64_t kGrain = 32768;
 // Threads get whole cache lines of a row.
 constexpr int64_t kColumnsAtOnce = 256;
-
-// Denormal numbers count as 0 while it lives, in this thread.
-class FlushDenormals {
- public:
-  explicit FlushDenormals(bool flush) : before_(_mm_getcsr()) {
-    constexpr unsigned kFlushResults = 0x8000, kOperandsAreZero = 0x40;
-    if (flush) _mm_setcsr(before_ | kFlushResults | kOperandsAreZero);
-  }
-  ~FlushDenormals() { _mm_setcsr(before_); }
-  FlushDenormals(const FlushDenormals&) = delete;
-  FlushDenormals& operator=(const FlushDenormals&) = delete;
-
- private:
-  unsigned before_;
-};
 
 // Takes an operand that nobody else reads, and whose elements have the size of the result's; nothing: there is none.
 Value TakeMemory(absl::Span<Value> operands, const DenseShape& result) {

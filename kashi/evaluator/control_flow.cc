@@ -157,11 +157,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kWhile>(Operation& op) {
   for (int64_t iteration = 0;; ++iteration) {
     KASHI_ASSIGN_OR_RETURN(const Value goes_on, op.run.Call(*op.instruction.while_condition(), {state}));
     if (!goes_on.data<bool>()[0]) return state;
-    if (max_iterations >= 0 && iteration >= max_iterations) {
-      return WithLimitKind(
-          InvalidArgument("Loop %s exceeded loop iteration limit (%d).", op.instruction.name(), max_iterations),
-          LimitKind::kIterations);
-    }
+    if (max_iterations >= 0 && iteration >= max_iterations) return op.run.LoopIsTooLong(op.instruction);
     std::vector<Value> arguments;
     arguments.push_back(std::move(state));
     KASHI_ASSIGN_OR_RETURN(state, op.run.Call(*op.instruction.while_body(), std::move(arguments)));

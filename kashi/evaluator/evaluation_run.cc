@@ -129,6 +129,12 @@ absl::StatusOr<Value> EvaluationRun::Convert(Value value, PrimitiveType type) {
   return result;
 }
 
+absl::Status EvaluationRun::LoopIsTooLong(const HloInstruction& loop) const {
+  return WithLimitKind(InvalidArgument("Loop %s exceeded loop iteration limit (%d).", loop.name(),
+                                       options_.max_loop_iterations),
+                       LimitKind::kIterations);
+}
+
 absl::StatusOr<ComputationPlan*> EvaluationRun::PlanOf(const HloComputation& computation) {
   std::unique_ptr<ComputationPlan>& plan = plans_[&computation];
   if (plan == nullptr) {

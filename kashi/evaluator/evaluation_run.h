@@ -74,6 +74,10 @@ class EvaluationRun {
   // Why the run must end: it was cancelled, or its deadline has passed. Loops call this every few thousand operations,
   // from any thread. A loop that ends early may leave its result unfinished, because the step returns this error.
   absl::Status CheckStopped() const { return limits_.work->Check(); }
+  // Counts element operations of a compiled loop. RESOURCE_EXHAUSTED if they are more than the limit.
+  absl::Status Spend(int64_t work) const { return limits_.work->Spend(work); }
+  // The error of a loop with more than EvaluationOptions::max_loop_iterations.
+  absl::Status LoopIsTooLong(const HloInstruction& loop) const;
   bool IsStopped() const { return limits_.work->IsOver(); }
   // kashi::internal::ParallelFor in steps of `grain`; ends early if the run is stopped.
   void ParallelFor(int64_t n, int64_t grain,

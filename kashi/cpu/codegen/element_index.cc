@@ -5,6 +5,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "kashi/array/common_factors.h"
+#include "kashi/array/primitive_util.h"
 
 namespace kashi::internal {
 
@@ -163,6 +164,13 @@ ElementIndex ElementIndex::Reshape(absl::Span<const int64_t> sizes, const Coordi
   ElementIndex index = FromCoordinates(sizes, std::move(coordinates));
   index.linear_ = linear_;
   return index;
+}
+
+llvm::Value* EmitSliceStart(Ir& ir, PrimitiveType type, llvm::Value* start, int64_t last) {
+  const bool is_signed = primitive_util::IsSignedIntegralType(type);
+  llvm::Value* value = ir.CreateIntCast(start, ir.getInt64Ty(), is_signed);
+  value = is_signed ? ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value, ir.getInt64(0)) : value;
+  return ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, value, ir.getInt64(last));
 }
 
 }  // namespace kashi::internal

@@ -82,6 +82,10 @@ class ElementIndex {
   std::optional<Coordinate> linear_;
 };
 
+// The start of a slice (i64), cut to 0 … last, so that the slice lies within the array. `start`: a scalar of this type,
+// signed or unsigned.
+llvm::Value* EmitSliceStart(Ir& ir, PrimitiveType type, llvm::Value* start, int64_t last);
+
 }  // namespace kashi::internal
 
 #endif  // KASHI_CPU_CODEGEN_ELEMENT_INDEX_H_

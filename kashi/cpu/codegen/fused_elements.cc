@@ -117,14 +117,9 @@ llvm::Value* EmitConcatenate(const MovedElements& op) {
   return value;
 }
 
-// The start of a slice, cut so that the slice is within the array. Indices are signed or unsigned.
-llvm::Value* EmitStart(const MovedElements& op, int operand, int64_t last) {
-  Ir& ir = op.elements.lanes().ir();
+llvm::Value* StartOf(const MovedElements& op, int operand, int64_t last) {
   const HloInstruction& start = *op.instruction.operand(operand);
-  const bool is_signed = primitive_util::IsSignedIntegralType(start.shape().element_type());
-  llvm::Value* value = ir.CreateIntCast(op.elements.Scalar(start), ir.getInt64Ty(), is_signed);
-  value = is_signed ? ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value, ir.getInt64(0)) : value;
-  return ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, value, ir.getInt64(last));
+  return EmitSliceStart(op.elements.lanes().ir(), start.shape().element_type(), op.elements.Scalar(start), last);
 }
 
 llvm::Value* EmitDynamicSlice(const MovedElements& op) {
@@ -132,7 +127,7 @@ llvm::Value* EmitDynamicSlice(const MovedElements& op) {
   for (size_t i = 0; i < op.operand_sizes().size(); ++i) {
     const int64_t last = op.operand_sizes()[i] - op.instruction.shape().dimensions(i);
     Coordinate at = op.index->At(i, op.math());
-    if (last > 0) at = op.math().Add(at, {EmitStart(op, 1 + static_cast<int>(i), last), 0, nullptr});
+    if (last > 0) at = op.math().Add(at, {StartOf(op, 1 + static_cast<int>(i), last), 0, nullptr});
     coordinates.push_back(at);
   }
   return op.Operand(0, std::move(coordinates));

@@ -27,16 +27,20 @@ bool IsScalarComputation(const HloComputation& computation) {
   });
 }
 
-llvm::Value* EmitScalarConstant(const LaneBuilder& lanes, const HloInstruction& constant) {
-  const Literal& literal = constant.literal();
-  const PrimitiveType type = constant.shape().element_type();
+llvm::Value* EmitLiteralElement(const LaneBuilder& lanes, const Literal& literal,
+                                absl::Span<const int64_t> multi_index) {
+  const PrimitiveType type = literal.shape().element_type();
   if (primitive_util::IsFloatingPointType(type)) {
-    return lanes.Splat(llvm::ConstantFP::get(lanes.ScalarRegister(type), *literal.GetAsDouble({})));
+    return lanes.Splat(llvm::ConstantFP::get(lanes.ScalarRegister(type), *literal.GetAsDouble(multi_index)));
   }
   // u64 above 2^63 keeps its bits.
-  const int64_t bits =
-      type == U64 ? static_cast<int64_t>(literal.GetFirstElement<uint64_t>()) : *literal.GetIntegralAsS64({});
+  const int64_t bits = type == U64 ? static_cast<int64_t>(literal.Get<uint64_t>(multi_index))
+                                   : *literal.GetIntegralAsS64(multi_index);
   return lanes.Splat(llvm::ConstantInt::get(lanes.ScalarRegister(type), static_cast<uint64_t>(bits)));
+}
+
+llvm::Value* EmitScalarConstant(const LaneBuilder& lanes, const HloInstruction& constant) {
+  return EmitLiteralElement(lanes, constant.literal(), {});
 }
 
 std::vector<llvm::Value*> EmitScalarComputation(const LaneBuilder& lanes, const HloComputation& computation,

@@ -2,12 +2,14 @@
 #ifndef KASHI_CPU_CODEGEN_SCALAR_COMPUTATION_H_
 #define KASHI_CPU_CODEGEN_SCALAR_COMPUTATION_H_
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "kashi/cpu/codegen/lane_builder.h"
 #include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/literal/literal.h"
 
 namespace kashi::internal {
 
@@ -19,7 +21,10 @@ bool IsScalarComputation(const HloComputation& computation);
 std::vector<llvm::Value*> EmitScalarComputation(const LaneBuilder& lanes, const HloComputation& computation,
                                                 absl::Span<llvm::Value* const> parameters);
 
-// A scalar constant in every lane. The type must have a register type.
+// One element of a literal, in every lane. The type must have a register type.
+llvm::Value* EmitLiteralElement(const LaneBuilder& lanes, const Literal& literal,
+                                absl::Span<const int64_t> multi_index);
+// A scalar constant in every lane.
 llvm::Value* EmitScalarConstant(const LaneBuilder& lanes, const HloInstruction& constant);
 
 // Set if the root is one operation on the two parameters, in either order, that may be regrouped and reordered: add,

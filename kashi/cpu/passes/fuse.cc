@@ -200,9 +200,9 @@ class ComputationFuser {
 
 }  // namespace
 
-absl::StatusOr<std::vector<HloInstruction*>> FuseInstructions(HloModule* module) {
+absl::StatusOr<std::vector<HloInstruction*>> FuseInstructions(HloModule* module, IsCompiled is_compiled) {
   std::vector<HloInstruction*> fusions;
-  for (HloComputation* computation : ComputationsRunAsAWhole(module)) {
+  for (HloComputation* computation : ComputationsRunAsAWhole(module, is_compiled)) {
     KASHI_RETURN_IF_ERROR(ComputationFuser(computation, &fusions).Run());
   }
   KASHI_RETURN_IF_ERROR(module->RemoveUnusedComputations());

@@ -57,7 +57,7 @@ absl::Status Inline(HloInstruction* call) {
 
 }  // namespace
 
-std::vector<HloComputation*> ComputationsRunAsAWhole(HloModule* module) {
+std::vector<HloComputation*> ComputationsRunAsAWhole(HloModule* module, IsCompiled is_compiled) {
   absl::flat_hash_set<const HloComputation*> found = {module->entry_computation()};
   std::vector<HloComputation*> callers_first = module->MakeComputationPostOrder();
   absl::c_reverse(callers_first);
@@ -66,7 +66,7 @@ std::vector<HloComputation*> ComputationsRunAsAWhole(HloModule* module) {
     if (!found.contains(computation)) continue;
     result.push_back(computation);
     for (const HloInstruction* instruction : computation->instructions()) {
-      if (!RunsBodiesAsAWhole(*instruction)) continue;
+      if (!RunsBodiesAsAWhole(*instruction) || is_compiled(*instruction)) continue;
       for (const HloComputation* callee : instruction->called_computations()) found.insert(callee);
     }
   }

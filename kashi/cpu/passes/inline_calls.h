@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
@@ -13,8 +14,11 @@ namespace kashi::internal {
 // where control dependencies order it, or where the module would become more than some times its size.
 absl::Status InlineCalls(HloModule* module);
 
-// The computations that are run as a whole, callees first. The others work on scalars, for reduce, sort and so on.
-std::vector<HloComputation*> ComputationsRunAsAWhole(HloModule* module);
+// The computations that are run as a whole, callees first. The others work on scalars, for reduce, sort and so on, or
+// are only run by instructions that are compiled with the computations that they call.
+using IsCompiled = absl::FunctionRef<bool(const HloInstruction& instruction)>;
+inline bool IsNotCompiled(const HloInstruction&) { return false; }
+std::vector<HloComputation*> ComputationsRunAsAWhole(HloModule* module, IsCompiled is_compiled = IsNotCompiled);
 
 }  // namespace kashi::internal
 

@@ -1,0 +1,65 @@
+#include "kashi/cpu/native_loop_step.h"
+
+#include <cstring>
+#include <vector>
+
+#include "kashi/base/status.h"
+#include "kashi/cpu/flush_denormals.h"
+#include "kashi/evaluator/evaluation_run.h"
+
+namespace kashi::internal {
+namespace {
+
+// The elements of the state, each in memory that nobody else reads if it is written.
+absl::StatusOr<std::vector<Value>> TakeState(Value state, const std::vector<bool>& is_written, EvaluationRun& run) {
+  std::vector<Value> elements;
+  if (state.is_tuple()) {
+    for (size_t i = 0; i < is_written.size(); ++i) elements.push_back(state.elements()[i]);
+    state = Value();  // else no element would be unique
+  } else {
+    elements.push_back(std::move(state));
+  }
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (!is_written[i] || elements[i].is_unique()) continue;
+    KASHI_ASSIGN_OR_RETURN(Value copy, run.MakeArray(elements[i].dense_shape()));
+    std::memcpy(copy.mutable_data(), elements[i].untyped_data(), elements[i].byte_count());
+    elements[i] = std::move(copy);
+  }
+  return elements;
+}
+
+struct Progress {
+  EvaluationRun& run;
+  int64_t work;  // of the iterations between two calls
+  absl::Status status;
+};
+
+bool GoOn(void* context) {
+  Progress& progress = *static_cast<Progress*>(context);
+  progress.status = progress.run.Spend(progress.work);
+  if (progress.status.ok()) progress.status = progress.run.CheckStopped();
+  return progress.status.ok();
+}
+
+}  // namespace
+
+absl::StatusOr<Value> NativeLoopStep::Run(Operation& op) const {
+  const bool is_tuple = op.operands[0].is_tuple();
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> state, TakeState(std::move(op.operands[0]), loop_.is_written, op.run));
+  std::vector<void*> pointers;
+  for (size_t i = 0; i < state.size(); ++i) {
+    // What is not written is only read.
+    pointers.push_back(loop_.is_written[i] ? state[i].mutable_data() : const_cast<void*>(state[i].untyped_data()));
+  }
+  Progress progress = {op.run, kIterationsBetweenCalls * loop_.work_of_iteration, absl::OkStatus()};
+  int32_t result;
+  {
+    const FlushDenormals flush(flush_denormals_);
+    result = function_(pointers.data(), op.run.options().max_loop_iterations, &GoOn, &progress);
+  }
+  if (result == kLoopIsStopped) return progress.status;
+  if (result >= kLoopIsTooLong) return op.run.LoopIsTooLong(*loop_.loops[result - kLoopIsTooLong]);
+  return is_tuple ? Value::MakeTuple(std::move(state)) : std::move(state[0]);
+}
+
+}  // namespace kashi::internal

@@ -1,0 +1,29 @@
+// Runs a loop that is one native function.
+#ifndef KASHI_CPU_NATIVE_LOOP_STEP_H_
+#define KASHI_CPU_NATIVE_LOOP_STEP_H_
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "kashi/cpu/codegen/native_loop.h"
+#include "kashi/cpu/compile_options.h"
+#include "kashi/evaluator/compiled_step.h"
+
+namespace kashi::internal {
+
+class NativeLoopStep : public CompiledStep {
+ public:
+  NativeLoopStep(NativeLoop loop, NativeLoopFunction* function, const NumberOptions& numbers)
+      : loop_(std::move(loop)), function_(function), flush_denormals_(numbers.flush_denormals) {}
+  // The loop is limited, stopped and cancelled as the evaluator's loops are.
+  absl::StatusOr<Value> Run(Operation& op) const override;
+
+ private:
+  NativeLoop loop_;
+  NativeLoopFunction* function_;
+  bool flush_denormals_;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_NATIVE_LOOP_STEP_H_

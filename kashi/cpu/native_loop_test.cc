@@ -1,0 +1,253 @@
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kashi/cpu/cpu_testing.h"
+#include "kashi/literal/literal_util.h"
+
+namespace kashi::internal {
+namespace {
+
+int64_t NativeLoops(absl::string_view text) {
+  const auto module = ReadVerified(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return -1;
+  const auto program = CompiledProgram::Compile(**module);
+  EXPECT_TRUE(program.ok()) << program.status();
+  return program.ok() ? (*program)->native_loop_count() : -1;
+}
+
+// The loop is native (`expected` such loops), and gives what the evaluator gives.
+void ExpectNative(absl::string_view text, int64_t expected = 1, ErrorSpec error = ErrorSpec(1e-6, 1e-6)) {
+  SCOPED_TRACE(text);
+  EXPECT_EQ(NativeLoops(text), expected);
+  ExpectAsEvaluator(text, error);
+}
+
+// A loop over (s32[] i, STATE), i = 0 … count - 1; `body` makes `next` from `i` and `x`.
+std::string Loop(absl::string_view state, absl::string_view body, int64_t count = 10) {
+  return absl::StrCat(R"(HloModule m
+condition {
+  s = (s32[], )", state, R"() parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant()", count, R"()
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+before { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=LT }
+body {
+  s = (s32[], )", state, R"() parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = )", state, R"( get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  zero = s32[] constant(0)
+  j = s32[] add(i, one)
+)", body, R"(
+  ROOT t = (s32[], )", state, R"() tuple(j, next)
+}
+ENTRY e {
+  zero = s32[] constant(0)
+  x = )", state, R"( parameter(0)
+  s = (s32[], )", state, R"() tuple(zero, x)
+  ROOT w = (s32[], )", state, R"() while(s), condition=condition, body=body
+})");
+}
+
+TEST(NativeLoopTest, ComputesOnSmallArrays) {
+  ExpectNative(Loop("f32[]", "h = f32[] constant(0.5)\n next = f32[] multiply(x, h)"));
+  ExpectNative(Loop("f32[3]", "y = f32[3] sine(x)\n next = f32[3] add(y, x)"));
+  ExpectNative(Loop("f32[2,3]", R"(y = f32[3,2] transpose(x), dimensions={1,0}
+  z = f32[2,3] reshape(y)
+  r = f32[2,3] reverse(z), dimensions={1}
+  next = f32[2,3] tanh(r))"));
+  ExpectNative(Loop("f32[2,3]", R"(z = f32[] constant(0)
+  sums = f32[2] reduce(x, z), dimensions={1}, to_apply=add
+  wide = f32[2,3] broadcast(sums), dimensions={0}
+  next = f32[2,3] divide(x, wide))"));
+  ExpectNative(Loop("f32[5]", R"(first = f32[1] slice(x), slice={[0:1]}
+  rest = f32[4] slice(x), slice={[1:5]}
+  next = f32[5] concatenate(rest, first), dimensions={0})"));
+  ExpectNative(Loop("s32[4]", R"(k = s32[4] iota(), iota_dimension=0
+  table = s32[4] constant({7, 0, -3, 1})
+  y = s32[4] add(k, table)
+  q = s32[4] divide(x, y)
+  next = s32[4] add(q, x))"));
+  ExpectNative(Loop("pred[3]", "next = pred[3] not(x)"));
+  ExpectNative(Loop("u64[2]", "big = u64[] constant(18446744073709551615)\n b = u64[2] broadcast(big), dimensions={}\n"
+                              " next = u64[2] subtract(b, x)"));
+}
+
+TEST(NativeLoopTest, RoundsTheStateOfEachIteration) {
+  ExpectNative(Loop("bf16[4]", "h = bf16[4] constant({0.3, 1.1, 2.7, -0.9})\n next = bf16[4] multiply(x, h)"), 1,
+               ErrorSpec(0));
+  ExpectNative(Loop("f16[]", "h = f16[] constant(0.3)\n next = f16[] add(x, h)"), 1, ErrorSpec(0));
+}
+
+TEST(NativeLoopTest, SlicesSmallArraysAtComputedPlaces) {
+  // Starts beyond the end are cut.
+  ExpectNative(Loop("f32[4]", R"(y = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
+  negative = f32[1] negate(y)
+  k = s32[] subtract(j, i)
+  next = f32[4] dynamic-update-slice(x, negative, k))"));
+  ExpectNative(Loop("f32[3,5]", R"(y = f32[2,2] dynamic-slice(x, i, zero), dynamic_slice_sizes={2,2}
+  z = f32[2,2] negate(y)
+  next = f32[3,5] dynamic-update-slice(x, z, zero, i))"));
+}
+
+TEST(NativeLoopTest, UpdatesLargeArraysInPlace) {
+  ExpectNative(Loop("f32[1000]", R"(y = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
+  z = f32[1] dynamic-slice(x, j), dynamic_slice_sizes={1}
+  sum = f32[1] add(y, z)
+  next = f32[1000] dynamic-update-slice(x, sum, j))", 1500));
+  ExpectNative(Loop("bf16[20,30]", R"(y = bf16[2,3] dynamic-slice(x, i, i), dynamic_slice_sizes={2,3}
+  z = bf16[2,3] negate(y)
+  next = bf16[20,30] dynamic-update-slice(x, z, i, zero))", 30));
+}
+
+// What is written is read only as it was before, or the evaluator runs the loop.
+TEST(NativeLoopTest, ReadsMemoryInOrder) {
+  // Reads the old array, in an instruction that comes after the update in the text.
+  ExpectNative(Loop("f32[100]", R"(c = f32[1] constant({1})
+  u = f32[100] dynamic-update-slice(x, c, i)
+  y = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
+  z = f32[1] add(y, c)
+  next = f32[100] dynamic-update-slice(u, z, j))", 50));
+  // The old array, at a place that the new one tells.
+  ExpectNative(Loop("s32[100]", R"(c = s32[1] constant({1})
+  u = s32[100] dynamic-update-slice(x, c, i)
+  y = s32[1] dynamic-slice(u, j), dynamic_slice_sizes={1}
+  k = s32[] reshape(y)
+  z = s32[1] dynamic-slice(x, k), dynamic_slice_sizes={1}
+  next = s32[100] dynamic-update-slice(u, z, j))", 0), 0);
+  // Two updates of one array; only one is kept.
+  ExpectNative(Loop("f32[100]", R"(c = f32[1] constant({1})
+  u = f32[100] dynamic-update-slice(x, c, i)
+  v = f32[100] dynamic-update-slice(x, c, j)
+  y = f32[1] dynamic-slice(u, j), dynamic_slice_sizes={1}
+  next = f32[100] dynamic-update-slice(v, y, zero))", 50), 0);
+}
+
+TEST(NativeLoopTest, TakesWhatOthersUseToo) {
+  ExpectNative(R"(HloModule m
+condition { s = (s32[], f32[100], f32[100], f32[2]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(9)
+  ROOT c = pred[] compare(i, n), direction=LT }
+body { s = (s32[], f32[100], f32[100], f32[2]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[100] get-tuple-element(s), index=1
+  y = f32[100] get-tuple-element(s), index=2
+  z = f32[2] get-tuple-element(s), index=3
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  part = f32[2] dynamic-slice(y, j), dynamic_slice_sizes={2}
+  sum = f32[2] add(part, z)
+  u = f32[100] dynamic-update-slice(x, sum, i)
+  ROOT t = (s32[], f32[100], f32[100], f32[2]) tuple(j, u, y, sum) }
+ENTRY e { x = f32[100] parameter(0)
+  z = f32[2] parameter(1)
+  zero = s32[] constant(0)
+  s = (s32[], f32[100], f32[100], f32[2]) tuple(zero, x, x, z)
+  w = (s32[], f32[100], f32[100], f32[2]) while(s), condition=condition, body=body
+  ROOT r = ((s32[], f32[100], f32[100], f32[2]), f32[100], f32[2]) tuple(w, x, z) })");
+}
+
+constexpr absl::string_view kNested = R"(HloModule m
+less { s = (s32[], s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  ROOT c = pred[] compare(i, n), direction=LT }
+inner { s = (s32[], s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  x = f32[] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  h = f32[] constant(0.25)
+  y = f32[] add(x, h)
+  ROOT t = (s32[], s32[], f32[]) tuple(j, n, y) }
+half { x = f32[] parameter(0)
+  h = f32[] constant(0.5)
+  ROOT y = f32[] multiply(x, h) }
+negative { x = f32[] parameter(0)
+  ROOT y = f32[] negate(x) }
+same { x = f32[] parameter(0)
+  ROOT y = f32[] copy(x) }
+outer { s = (s32[], s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  x = f32[] get-tuple-element(s), index=2
+  zero = s32[] constant(0)
+  one = s32[] constant(1)
+  two = s32[] constant(2)
+  more = s32[] add(i, n)
+  begin = (s32[], s32[], f32[]) tuple(zero, more, x)
+  within = (s32[], s32[], f32[]) while(begin), condition=less, body=inner
+  y = f32[] get-tuple-element(within), index=2
+  rest = s32[] remainder(i, two)
+  odd = pred[] compare(rest, one), direction=EQ
+  z = f32[] conditional(odd, y, y), true_computation=half, false_computation=negative
+  k = s32[] subtract(i, two)
+  v = f32[] conditional(k, z, z, z), branch_computations={half, negative, same}
+  j = s32[] add(i, one)
+  ROOT t = (s32[], s32[], f32[]) tuple(j, n, v) }
+ENTRY e { x = f32[] parameter(0)
+  zero = s32[] constant(0)
+  n = s32[] constant(7)
+  s = (s32[], s32[], f32[]) tuple(zero, n, x)
+  ROOT w = (s32[], s32[], f32[]) while(s), condition=less, body=outer })";
+
+TEST(NativeLoopTest, RunsLoopsAndBranchesWithin) { ExpectNative(kNested); }
+
+// Large arrays in arithmetic, and operations without a native form: the evaluator runs the loop, with kernels.
+TEST(NativeLoopTest, LeavesOtherLoopsToTheEvaluator) {
+  ExpectNative(Loop("f32[1000]", "y = f32[1000] sine(x)\n next = f32[1000] add(y, x)"), 0, ErrorSpec(1e-5, 1e-5));
+  ExpectNative(Loop("f32[4]", R"(y = f32[4] sort(x), dimensions={0}, to_apply=before
+  next = f32[4] negate(y))"), 0);
+}
+
+TEST(NativeLoopTest, ObeysLimits) {
+  const auto module = ReadVerified(Loop("f32[]", "next = f32[] negate(x)", 1 << 30));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto program = CompiledProgram::Compile(**module);
+  ASSERT_TRUE(program.ok()) << program.status();
+  ASSERT_EQ((*program)->native_loop_count(), 1);
+  const std::vector<Literal> arguments = RandomArguments(**module);
+  const auto run = [&](const EvaluationOptions& options) {
+    EvaluationOptions compiled = options;
+    compiled.compiled = program->get();
+    return HloEvaluator(compiled).Evaluate((*program)->module(), arguments).status();
+  };
+  EvaluationOptions iterations;
+  iterations.max_loop_iterations = 1000;
+  EXPECT_EQ(run(iterations).message(), "Loop w exceeded loop iteration limit (1000).");
+  EvaluationOptions work;
+  work.max_work = 1'000'000;
+  EXPECT_EQ(run(work).code(), absl::StatusCode::kResourceExhausted) << run(work);
+  std::atomic<bool> cancelled = true;
+  EvaluationOptions cancel;
+  cancel.cancelled = &cancelled;
+  EXPECT_EQ(run(cancel).code(), absl::StatusCode::kCancelled) << run(cancel);
+}
+
+// A limit of inner loops names the inner loop.
+TEST(NativeLoopTest, NamesTheLoopThatIsTooLong) {
+  const auto module = ReadVerified(kNested);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto program = CompiledProgram::Compile(**module);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EvaluationOptions options;
+  options.compiled = program->get();
+  options.max_loop_iterations = 10;  // the outer loop takes 7 iterations, the inner one 7 to 13
+  const absl::Status status = HloEvaluator(options).Evaluate((*program)->module(), RandomArguments(**module)).status();
+  EXPECT_EQ(status.message(), "Loop within exceeded loop iteration limit (10).");
+}
+
+}  // namespace
+}  // namespace kashi::internal
