@@ -30,9 +30,11 @@ void ExpectNative(absl::string_view text, int64_t expected = 1, ErrorSpec error 
 std::string Loop(absl::string_view state, absl::string_view body, int64_t count = 10) {
   return absl::StrCat(R"(HloModule m
 condition {
-  s = (s32[], )", state, R"() parameter(0)
+  s = (s32[], )",
+                      state, R"() parameter(0)
   i = s32[] get-tuple-element(s), index=0
-  n = s32[] constant()", count, R"()
+  n = s32[] constant()",
+                      count, R"()
   ROOT c = pred[] compare(i, n), direction=LT
 }
 add { a = f32[] parameter(0)
@@ -42,20 +44,27 @@ before { a = f32[] parameter(0)
   b = f32[] parameter(1)
   ROOT c = pred[] compare(a, b), direction=LT }
 body {
-  s = (s32[], )", state, R"() parameter(0)
+  s = (s32[], )",
+                      state, R"() parameter(0)
   i = s32[] get-tuple-element(s), index=0
-  x = )", state, R"( get-tuple-element(s), index=1
+  x = )",
+                      state, R"( get-tuple-element(s), index=1
   one = s32[] constant(1)
   zero = s32[] constant(0)
   j = s32[] add(i, one)
-)", body, R"(
-  ROOT t = (s32[], )", state, R"() tuple(j, next)
+)",
+                      body, R"(
+  ROOT t = (s32[], )",
+                      state, R"() tuple(j, next)
 }
 ENTRY e {
   zero = s32[] constant(0)
-  x = )", state, R"( parameter(0)
-  s = (s32[], )", state, R"() tuple(zero, x)
-  ROOT w = (s32[], )", state, R"() while(s), condition=condition, body=body
+  x = )",
+                      state, R"( parameter(0)
+  s = (s32[], )",
+                      state, R"() tuple(zero, x)
+  ROOT w = (s32[], )",
+                      state, R"() while(s), condition=condition, body=body
 })");
 }
 
@@ -79,8 +88,9 @@ TEST(NativeLoopTest, ComputesOnSmallArrays) {
   q = s32[4] divide(x, y)
   next = s32[4] add(q, x))"));
   ExpectNative(Loop("pred[3]", "next = pred[3] not(x)"));
-  ExpectNative(Loop("u64[2]", "big = u64[] constant(18446744073709551615)\n b = u64[2] broadcast(big), dimensions={}\n"
-                              " next = u64[2] subtract(b, x)"));
+  ExpectNative(Loop("u64[2]",
+                    "big = u64[] constant(18446744073709551615)\n b = u64[2] broadcast(big), dimensions={}\n"
+                    " next = u64[2] subtract(b, x)"));
 }
 
 TEST(NativeLoopTest, RoundsTheStateOfEachIteration) {
@@ -104,10 +114,12 @@ TEST(NativeLoopTest, UpdatesLargeArraysInPlace) {
   ExpectNative(Loop("f32[1000]", R"(y = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
   z = f32[1] dynamic-slice(x, j), dynamic_slice_sizes={1}
   sum = f32[1] add(y, z)
-  next = f32[1000] dynamic-update-slice(x, sum, j))", 1500));
+  next = f32[1000] dynamic-update-slice(x, sum, j))",
+                    1500));
   ExpectNative(Loop("bf16[20,30]", R"(y = bf16[2,3] dynamic-slice(x, i, i), dynamic_slice_sizes={2,3}
   z = bf16[2,3] negate(y)
-  next = bf16[20,30] dynamic-update-slice(x, z, i, zero))", 30));
+  next = bf16[20,30] dynamic-update-slice(x, z, i, zero))",
+                    30));
 }
 
 // What is written is read only as it was before, or the evaluator runs the loop.
@@ -117,20 +129,25 @@ TEST(NativeLoopTest, ReadsMemoryInOrder) {
   u = f32[100] dynamic-update-slice(x, c, i)
   y = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
   z = f32[1] add(y, c)
-  next = f32[100] dynamic-update-slice(u, z, j))", 50));
+  next = f32[100] dynamic-update-slice(u, z, j))",
+                    50));
   // The old array, at a place that the new one tells.
   ExpectNative(Loop("s32[100]", R"(c = s32[1] constant({1})
   u = s32[100] dynamic-update-slice(x, c, i)
   y = s32[1] dynamic-slice(u, j), dynamic_slice_sizes={1}
   k = s32[] reshape(y)
   z = s32[1] dynamic-slice(x, k), dynamic_slice_sizes={1}
-  next = s32[100] dynamic-update-slice(u, z, j))", 0), 0);
+  next = s32[100] dynamic-update-slice(u, z, j))",
+                    0),
+               0);
   // Two updates of one array; only one is kept.
   ExpectNative(Loop("f32[100]", R"(c = f32[1] constant({1})
   u = f32[100] dynamic-update-slice(x, c, i)
   v = f32[100] dynamic-update-slice(x, c, j)
   y = f32[1] dynamic-slice(u, j), dynamic_slice_sizes={1}
-  next = f32[100] dynamic-update-slice(v, y, zero))", 50), 0);
+  next = f32[100] dynamic-update-slice(v, y, zero))",
+                    50),
+               0);
 }
 
 TEST(NativeLoopTest, TakesWhatOthersUseToo) {
@@ -209,7 +226,8 @@ TEST(NativeLoopTest, RunsLoopsAndBranchesWithin) { ExpectNative(kNested); }
 TEST(NativeLoopTest, LeavesOtherLoopsToTheEvaluator) {
   ExpectNative(Loop("f32[1000]", "y = f32[1000] sine(x)\n next = f32[1000] add(y, x)"), 0, ErrorSpec(1e-5, 1e-5));
   ExpectNative(Loop("f32[4]", R"(y = f32[4] sort(x), dimensions={0}, to_apply=before
-  next = f32[4] negate(y))"), 0);
+  next = f32[4] negate(y))"),
+               0);
 }
 
 TEST(NativeLoopTest, ObeysLimits) {

@@ -326,8 +326,7 @@ std::optional<NativeLoop> TryEmitNativeLoop(const HloInstruction& loop, const st
   llvm::Function* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module.module());
   NativeLoop result;
   result.name = name;
-  result.work_of_iteration =
-      loop.while_body()->instruction_count() + loop.while_condition()->instruction_count();
+  result.work_of_iteration = loop.while_body()->instruction_count() + loop.while_condition()->instruction_count();
   if (LoopEmitter(function, numbers).EmitFunction(loop, &result)) return result;
   // The blocks of an unfinished function may use each other in any order.
   function->dropAllReferences();

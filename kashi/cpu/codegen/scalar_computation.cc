@@ -34,8 +34,8 @@ llvm::Value* EmitLiteralElement(const LaneBuilder& lanes, const Literal& literal
     return lanes.Splat(llvm::ConstantFP::get(lanes.ScalarRegister(type), *literal.GetAsDouble(multi_index)));
   }
   // u64 above 2^63 keeps its bits.
-  const int64_t bits = type == U64 ? static_cast<int64_t>(literal.Get<uint64_t>(multi_index))
-                                   : *literal.GetIntegralAsS64(multi_index);
+  const int64_t bits =
+      type == U64 ? static_cast<int64_t>(literal.Get<uint64_t>(multi_index)) : *literal.GetIntegralAsS64(multi_index);
   return lanes.Splat(llvm::ConstantInt::get(lanes.ScalarRegister(type), static_cast<uint64_t>(bits)));
 }
 

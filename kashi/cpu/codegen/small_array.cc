@@ -163,9 +163,11 @@ bool AnyConstant(const HloInstruction&) { return true; }
 bool IsPlainReduce(const HloInstruction& reduce) {
   const HloComputation& combiner = *reduce.to_apply();
   const PrimitiveType type = reduce.shape().element_type();
-  return reduce.operand_count() == 2 && IsScalarComputation(combiner) && ShapeUtil::IsScalar(combiner.root_instruction()->shape()) &&
+  return reduce.operand_count() == 2 && IsScalarComputation(combiner) &&
+         ShapeUtil::IsScalar(combiner.root_instruction()->shape()) &&
          absl::c_all_of(reduce.operands(), [&](auto* x) { return x->shape().element_type() == type; }) &&
-         absl::c_all_of(combiner.parameter_instructions(), [&](auto* x) { return x->shape().element_type() == type; }) &&
+         absl::c_all_of(combiner.parameter_instructions(),
+                        [&](auto* x) { return x->shape().element_type() == type; }) &&
          combiner.root_instruction()->shape().element_type() == type;
 }
 bool KeepsElementType(const HloInstruction& instruction) {
@@ -190,7 +192,8 @@ struct SmallArrayRow {
   llvm::Value* (*emit)(const LaneBuilder& lanes, const HloInstruction& instruction,
                        absl::Span<llvm::Value* const> operands);
 };
-constexpr SmallArrayRow kElementwise = {&IsElementwise, &EmitElementwise}, kMovement = {&IsFixedMovement, &EmitMovement};
+constexpr SmallArrayRow kElementwise = {&IsElementwise, &EmitElementwise},
+                        kMovement = {&IsFixedMovement, &EmitMovement};
 constexpr std::pair<HloOpcode, SmallArrayRow> kOthers[] = {
     {HloOpcode::kConstant, {&AnyConstant, &EmitConstantInstruction}},
     {HloOpcode::kCopy, {&KeepsElementType, &EmitCopy}},
