@@ -166,11 +166,30 @@ ElementIndex ElementIndex::Reshape(absl::Span<const int64_t> sizes, const Coordi
   return index;
 }
 
-llvm::Value* EmitSliceStart(Ir& ir, PrimitiveType type, llvm::Value* start, int64_t last) {
+namespace {
+
+// Cut to 0 … last, in an integer type that holds both the numbers and `last`.
+llvm::Value* CutToRange(Ir& ir, PrimitiveType type, llvm::Value* numbers, llvm::Type* wide, int64_t last) {
   const bool is_signed = primitive_util::IsSignedIntegralType(type);
-  llvm::Value* value = ir.CreateIntCast(start, ir.getInt64Ty(), is_signed);
-  value = is_signed ? ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value, ir.getInt64(0)) : value;
-  return ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, value, ir.getInt64(last));
+  llvm::Value* value = ir.CreateIntCast(numbers, wide, is_signed);
+  const auto constant = [&](int64_t number) { return llvm::ConstantInt::get(wide, static_cast<uint64_t>(number)); };
+  if (is_signed) value = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value, constant(0));
+  return ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, value, constant(last));
+}
+
+}  // namespace
+
+llvm::Value* EmitSliceStart(Ir& ir, PrimitiveType type, llvm::Value* start, int64_t last) {
+  return CutToRange(ir, type, start, ir.getInt64Ty(), last);
+}
+
+Coordinate CoordinateMath::ClampNumbers(llvm::Value* numbers, PrimitiveType type, int64_t last) const {
+  Ir& ir = lanes_.ir();
+  if (lanes_.lanes() == 1) return {EmitSliceStart(ir, type, numbers, last), 0, nullptr};
+  const bool is_long = primitive_util::BitWidth(type) > static_cast<int>(lane_type_->getBitWidth());
+  llvm::Type* wide = lanes_.Widen(is_long ? ir.getInt64Ty() : lane_type_);
+  llvm::Value* clamped = CutToRange(ir, type, numbers, wide, last);
+  return {nullptr, 0, ir.CreateIntCast(clamped, lanes_.Widen(lane_type_), /*isSigned=*/false)};
 }
 
 }  // namespace kashi::internal

@@ -43,6 +43,8 @@ class CoordinateMath {
   Coordinate Remainder(const Coordinate& a, int64_t divisor) const;
   // Into [0, limit).
   Coordinate Clamp(const Coordinate& a, int64_t limit) const;
+  // Register values of an integer type, lane by lane, cut to 0 … last.
+  Coordinate ClampNumbers(llvm::Value* numbers, PrimitiveType type, int64_t last) const;
   // Lane by lane: whether a < limit, as i1 in every lane.
   llvm::Value* IsBelow(const Coordinate& a, int64_t limit) const;
   // The numbers as a vector of lane_type (for one lane: an i64).

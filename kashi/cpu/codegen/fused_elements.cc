@@ -133,6 +133,44 @@ llvm::Value* EmitDynamicSlice(const MovedElements& op) {
   return op.Operand(0, std::move(coordinates));
 }
 
+// Coordinate d of the operand: the element's place within its window (0 if there is no such dimension), plus the start
+// of the window, which the indices tell. Windows are numbered by the dimensions of the result that are not within them.
+llvm::Value* EmitGather(const MovedElements& op) {
+  const GatherDimensionNumbers& numbers = op.instruction.gather_dimension_numbers();
+  std::vector<Coordinate> window, within;  // coordinates of the result
+  for (int64_t d = 0; d < static_cast<int64_t>(op.instruction.shape().dimensions().size()); ++d) {
+    (absl::c_linear_search(numbers.offset_dims(), d) ? within : window).push_back(op.index->At(d, op.math()));
+  }
+  // Of component k of the window's index.
+  const auto index_coordinates = [&](int64_t k) {
+    std::vector<Coordinate> coordinates = window;
+    if (numbers.index_vector_dim() < static_cast<int64_t>(op.operand_sizes(1).size())) {
+      coordinates.insert(coordinates.begin() + numbers.index_vector_dim(), op.math().Constant(k));
+    }
+    return coordinates;
+  };
+  std::vector<Coordinate> coordinates(op.operand_sizes().size(), op.math().Constant(0));
+  size_t next = 0;
+  for (int64_t d = 0; d < static_cast<int64_t>(coordinates.size()); ++d) {
+    const bool is_gone = absl::c_linear_search(numbers.collapsed_slice_dims(), d) ||
+                         absl::c_linear_search(numbers.operand_batching_dims(), d);
+    if (!is_gone) coordinates[d] = within[next++];
+  }
+  for (int64_t k = 0; k < static_cast<int64_t>(numbers.start_index_map().size()); ++k) {
+    const int64_t d = numbers.start_index_map(static_cast<int>(k));
+    const int64_t last = op.operand_sizes()[d] - op.instruction.gather_slice_sizes()[d];
+    if (last == 0) continue;
+    llvm::Value* index = op.Operand(1, index_coordinates(k));
+    const PrimitiveType type = op.instruction.operand(1)->shape().element_type();
+    coordinates[d] = op.math().Add(coordinates[d], op.math().ClampNumbers(index, type, last));
+  }
+  const std::vector<Coordinate> of_index = index_coordinates(0);
+  for (int i = 0; i < numbers.operand_batching_dims_size(); ++i) {
+    coordinates[numbers.operand_batching_dims(i)] = of_index[numbers.start_indices_batching_dims(i)];
+  }
+  return op.Operand(0, std::move(coordinates));
+}
+
 llvm::Value* EmitParameter(const MovedElements& op) {
   const LaneBuilder& lanes = op.elements.lanes();
   const PrimitiveType type = op.instruction.shape().element_type();
@@ -171,6 +209,15 @@ bool HasFewOperands(const HloInstruction& concatenate) {
                          [](const HloInstruction* x) { return ShapeUtil::IsZeroElementArray(x->shape()); });
 }
 
+// Neighbours in the result are of different windows. Else whole rows are copied, which is the evaluator's work.
+bool GathersElements(const HloInstruction& gather) {
+  const Shape& shape = gather.shape();
+  int64_t inner = static_cast<int64_t>(shape.dimensions().size()) - 1;
+  while (inner >= 0 && shape.dimensions(inner) == 1) --inner;
+  return inner >= 0 && !absl::c_linear_search(gather.gather_dimension_numbers().offset_dims(), inner) &&
+         primitive_util::IsIntegralType(gather.operand(1)->shape().element_type());
+}
+
 struct MovementRow {
   HloOpcode opcode;
   llvm::Value* (*emit)(const MovedElements& op);
@@ -186,6 +233,7 @@ constexpr MovementRow kMovements[] = {
     {HloOpcode::kPad, &EmitPad, &HasOnlyEdges},
     {HloOpcode::kConcatenate, &EmitConcatenate, &HasFewOperands},
     {HloOpcode::kDynamicSlice, &EmitDynamicSlice, &Always},
+    {HloOpcode::kGather, &EmitGather, &GathersElements},
     {HloOpcode::kIota, &EmitIota, &Always},
     {HloOpcode::kParameter, &EmitParameter, &Always},
     {HloOpcode::kConstant, &EmitConstant, &IsScalarConstant},
@@ -201,9 +249,11 @@ bool IsPlainArray(const Shape& shape) {
          !ShapeUtil::IsZeroElementArray(shape);
 }
 
-// Operands that are moved have the type of the result; a dynamic slice's other operands are its starts.
+// Operands that are moved have the type of the result; the others of a dynamic slice or a gather tell places.
 bool KeepsType(const HloInstruction& instruction) {
-  const size_t moved = instruction.opcode() == HloOpcode::kDynamicSlice ? 1 : instruction.operands().size();
+  const bool has_places =
+      instruction.opcode() == HloOpcode::kDynamicSlice || instruction.opcode() == HloOpcode::kGather;
+  const size_t moved = has_places ? 1 : instruction.operands().size();
   for (size_t i = 0; i < moved; ++i) {
     if (instruction.operand(i)->shape().element_type() != instruction.shape().element_type()) return false;
   }

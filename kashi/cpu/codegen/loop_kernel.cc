@@ -48,7 +48,8 @@ class LoopKernelEmitter {
   void Emit() {
     kernel_->is_in_place = IsElementByElement(builder_.fused);
     const int64_t inner = InnermostDimension(shape_);
-    if (kernel_->is_in_place || inner < 0 || shape_.dimensions(inner) < kShortRow) {
+    const bool is_one_row = inner < 0 || shape_.dimensions(inner) == ShapeUtil::ElementsIn(shape_);
+    if (kernel_->is_in_place || is_one_row || shape_.dimensions(inner) < kShortRow) {
       EmitFlat();
     } else {
       EmitRows(inner);

@@ -155,8 +155,9 @@ bool IsElementwise(const HloInstruction& instruction) {
   return FindElementEmitter(instruction) != nullptr && CanFuse(instruction);
 }
 bool IsFixedMovement(const HloInstruction& instruction) {
-  return MovesElements(instruction.opcode()) && instruction.opcode() != HloOpcode::kDynamicSlice &&
-         instruction.opcode() != HloOpcode::kParameter && instruction.opcode() != HloOpcode::kConstant &&
+  static constexpr HloOpcode kOtherMovements[] = {HloOpcode::kDynamicSlice, HloOpcode::kGather, HloOpcode::kParameter,
+                                                  HloOpcode::kConstant};
+  return MovesElements(instruction.opcode()) && !absl::c_linear_search(kOtherMovements, instruction.opcode()) &&
          CanFuse(instruction);
 }
 bool AnyConstant(const HloInstruction&) { return true; }

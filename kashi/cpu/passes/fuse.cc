@@ -28,6 +28,11 @@ bool IsExpensive(const HloInstruction& instruction) {
   return row != nullptr && row->is_expensive;
 }
 
+// Costs nothing where it is fused: only addresses change.
+bool IsFreeMovement(const HloInstruction& instruction) {
+  return MovesElements(instruction.opcode()) && instruction.opcode() != HloOpcode::kGather;
+}
+
 // A reduce that a kernel computes.
 bool CanReduce(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kReduce || instruction.HasControlDependencies()) return false;
@@ -115,7 +120,7 @@ class ComputationFuser {
       // A constant that others need too stays an instruction besides.
       return;
     }
-    if (is_reduce || !MovesElements(instruction->opcode())) {
+    if (is_reduce || !IsFreeMovement(*instruction)) {
       groups_.push_back({instruction, {instruction}});
       groups_of_[instruction] = {static_cast<int>(groups_.size()) - 1};
     }
@@ -135,7 +140,7 @@ class ComputationFuser {
     if (instruction.opcode() == HloOpcode::kParameter || group.members.size() >= kMostMembers) return false;
     if (MovesBadly(instruction)) return false;
     if (ShapeUtil::IsScalar(instruction.shape()) || IsFree(instruction)) return true;
-    if (!IsComputedOften(instruction, group) || MovesElements(instruction.opcode())) return true;
+    if (!IsComputedOften(instruction, group) || IsFreeMovement(instruction)) return true;
     return !IsExpensive(instruction) && group.recomputed < kMostRecomputed;
   }
 
@@ -143,13 +148,13 @@ class ComputationFuser {
     Group& group = groups_[number];
     group.members.insert(instruction);
     groups_of_[instruction].push_back(number);
-    if (!MovesElements(instruction->opcode()) && IsComputedOften(*instruction, group)) ++group.recomputed;
+    if (!IsFreeMovement(*instruction) && IsComputedOften(*instruction, group)) ++group.recomputed;
   }
 
   // The evaluator computes a single cheap operation as fast, and there is nothing to compile.
   static bool IsWorthAKernel(const Group& group) {
     return group.members.size() > 1 || group.root->opcode() == HloOpcode::kReduce || IsExpensive(*group.root) ||
-           group.root->opcode() == HloOpcode::kConvert;
+           group.root->opcode() == HloOpcode::kConvert || group.root->opcode() == HloOpcode::kGather;
   }
 
   absl::Status Build(const Group& group, const std::vector<HloInstruction*>& users_first) {
