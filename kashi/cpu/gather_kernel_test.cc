@@ -10,10 +10,10 @@
 namespace kashi::internal {
 namespace {
 
-constexpr ErrorSpec kExact(0);
+constexpr ErrorSpec kEqual(0);
 
 // Indices below, within and beyond the array.
-Literal Indices(PrimitiveType type, int64_t count) {
+Literal GatherIndices(PrimitiveType type, int64_t count) {
   std::vector<int32_t> numbers;
   for (int64_t i = 0; i < count; ++i) numbers.push_back(static_cast<int32_t>(i * 37 % 61) - 9);
   return LiteralUtil::CreateR1<int32_t>(numbers).Convert(type).value();
@@ -32,8 +32,8 @@ ENTRY e { x = f32[40] parameter(0)
       const auto module = ReadVerified(text);
       ASSERT_TRUE(module.ok()) << module.status();
       std::vector<Literal> arguments = RandomArguments(**module);
-      arguments[1] = Indices(type, count);
-      ExpectAsEvaluator(text, arguments, kExact, /*kernels=*/count == 1 ? 0 : 1);
+      arguments[1] = GatherIndices(type, count);
+      ExpectAsEvaluator(text, arguments, kEqual, /*kernels=*/count == 1 ? 0 : 1);
     }
   }
 }
@@ -57,7 +57,7 @@ ENTRY e { x = bf16[50] parameter(0)
   const auto module = ReadVerified(text);
   ASSERT_TRUE(module.ok()) << module.status();
   std::vector<Literal> arguments = RandomArguments(**module);
-  arguments[1] = Indices(S32, 90);
+  arguments[1] = GatherIndices(S32, 90);
   ExpectAsEvaluator(text, arguments, ErrorSpec(0.01, 0.01));
 }
 
@@ -90,8 +90,8 @@ TEST(GatherKernelTest, HasWindowsComponentsAndBatches) {
     ASSERT_TRUE(module.ok()) << module.status();
     std::vector<Literal> arguments = RandomArguments(**module);
     const Shape& indices = arguments[1].shape();
-    arguments[1] = Indices(S32, ShapeUtil::ElementsIn(indices)).Reshape(indices.dimensions()).value();
-    ExpectAsEvaluator(text, arguments, kExact, /*kernels=*/1);
+    arguments[1] = GatherIndices(S32, ShapeUtil::ElementsIn(indices)).Reshape(indices.dimensions()).value();
+    ExpectAsEvaluator(text, arguments, kEqual, /*kernels=*/1);
   }
 }
 
@@ -102,7 +102,7 @@ ENTRY e { x = f32[100,64] parameter(0)
   i = s32[30] parameter(1)
   ROOT g = f32[30,64] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
     slice_sizes={1,64} })",
-                    kExact, /*kernels=*/0);
+                    kEqual, /*kernels=*/0);
 }
 
 TEST(GatherKernelTest, IsReduced) {

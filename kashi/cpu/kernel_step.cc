@@ -1,6 +1,7 @@
 #include "kashi/cpu/kernel_step.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -35,16 +36,24 @@ absl::StatusOr<Value> KernelStep::Run(Operation& op) const {
   std::vector<Value> results(op.results.size());
   absl::InlinedVector<void*, 2> pointers;
   for (size_t i = 0; i < results.size(); ++i) {
-    Value memory = kernel_.is_in_place ? TakeMemory(op.operands, op.results[i]) : Value();
-    if (memory.is_nothing()) {
-      KASHI_ASSIGN_OR_RETURN(results[i], op.MakeResult(static_cast<int64_t>(i)));
-    } else {
-      results[i] = Value::WithShape(std::move(memory), op.results[i]);
-    }
+    KASHI_ASSIGN_OR_RETURN(results[i], MemoryForResult(op, static_cast<int64_t>(i)));
     pointers.push_back(results[i].mutable_data());
   }
   RunOnThreads(op, operands.data(), pointers.data());
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
+}
+
+absl::StatusOr<Value> KernelStep::MemoryForResult(Operation& op, int64_t i) const {
+  if (kernel_.updated_operand >= 0) {
+    Value& operand = op.operands[kernel_.updated_operand];
+    if (kernel_.is_in_place && operand.is_unique()) return Value::WithShape(std::move(operand), op.results[i]);
+    KASHI_ASSIGN_OR_RETURN(Value copy, op.MakeResult(i));
+    std::memcpy(copy.mutable_data(), operand.untyped_data(), operand.byte_count());
+    return copy;
+  }
+  Value memory = kernel_.is_in_place ? TakeMemory(op.operands, op.results[i]) : Value();
+  if (memory.is_nothing()) return op.MakeResult(i);
+  return Value::WithShape(std::move(memory), op.results[i]);
 }
 
 void KernelStep::RunOnThreads(Operation& op, const void* const* operands, void* const* results) const {

@@ -18,6 +18,8 @@ class KernelStep : public CompiledStep {
   absl::StatusOr<Value> Run(Operation& op) const override;
 
  private:
+  // Memory for result i: new, or an operand's.
+  absl::StatusOr<Value> MemoryForResult(Operation& op, int64_t i) const;
   void RunOnThreads(Operation& op, const void* const* operands, void* const* results) const;
 
   Kernel kernel_;

@@ -90,6 +90,8 @@ Kernel EmitKernel(const HloComputation& fused, const std::string& name, const Nu
   KernelBuilder builder(fused, name, numbers, module);
   if (fused.root_instruction()->opcode() == HloOpcode::kReduce) {
     EmitReduceKernel(builder, &kernel);
+  } else if (fused.root_instruction()->opcode() == HloOpcode::kScatter) {
+    EmitScatterKernel(builder, &kernel);
   } else {
     EmitLoopKernel(builder, &kernel);
   }

@@ -7,6 +7,7 @@
 //   loop                      a row for each index of the outer dimensions, columns of the innermost one
 //   reduce, innermost kept    the same, of the result; the reduced dimensions are loops within
 //   reduce, innermost gone    a row for each element of the result; all columns belong together
+//   scatter                   1 row; all columns, one for each update, belong together
 #ifndef KASHI_CPU_CODEGEN_KERNEL_H_
 #define KASHI_CPU_CODEGEN_KERNEL_H_
 
@@ -30,8 +31,11 @@ struct Kernel {
   int64_t columns = 1;
   bool splits_columns = true;
   int64_t work_per_column = 1;  // elements that are computed for one column of one row
-  // An operand with the sizes of the result is only read where the result is written: they may share memory.
+  // An operand with the sizes of the result is only read where the result is written: they may share memory. If there
+  // is an updated operand: that one, and nothing else reads it.
   bool is_in_place = false;
+  // The kernel expects this operand's elements in the memory of result 0, and updates them; -1: none.
+  int64_t updated_operand = -1;
 };
 
 // Emits the function for a fused computation (FusionPass makes them) into the module.
@@ -61,6 +65,7 @@ struct KernelBuilder {
 
 void EmitLoopKernel(KernelBuilder& builder, Kernel* kernel);
 void EmitReduceKernel(KernelBuilder& builder, Kernel* kernel);
+void EmitScatterKernel(KernelBuilder& builder, Kernel* kernel);
 
 }  // namespace kashi::internal
 

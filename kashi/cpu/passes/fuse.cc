@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/codegen/element_emitters.h"
@@ -58,8 +59,31 @@ bool CanReduce(const HloInstruction& instruction) {
   return has_types && (root.IsTuple() ? root.tuple_shapes().size() : 1) == count;
 }
 
+// A scatter that a kernel computes: its windows have one element.
+bool CanScatter(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kScatter || instruction.HasControlDependencies()) return false;
+  const HloComputation& combiner = *instruction.to_apply();
+  const PrimitiveType type = instruction.shape().element_type();
+  const auto has_type = [&](const HloInstruction* x) { return x->shape().element_type() == type; };
+  if (instruction.operand_count() != 3 || !IsScalarComputation(combiner) ||
+      !combiner.root_instruction()->shape().IsArray() || !has_type(combiner.root_instruction()) ||
+      !absl::c_all_of(combiner.parameter_instructions(), has_type) || !has_type(instruction.operand(0)) ||
+      !has_type(instruction.operand(2)) ||
+      !primitive_util::IsIntegralType(instruction.operand(1)->shape().element_type())) {
+    return false;
+  }
+  for (const HloInstruction* operand : instruction.operands()) {
+    const Shape& shape = operand->shape();
+    if (!shape.is_static() || !HasRegisterType(shape.element_type()) || ShapeUtil::IsZeroElementArray(shape))
+      return false;
+  }
+  return absl::c_all_of(instruction.scatter_dimension_numbers().update_window_dims(),
+                        [&](int64_t d) { return instruction.operand(2)->shape().dimensions(d) == 1; });
+}
+
 // Elements that the kernel of this root goes through.
 int64_t Iterations(const HloInstruction& root) {
+  if (root.opcode() == HloOpcode::kScatter) return ShapeUtil::ElementsIn(root.operand(2)->shape());
   const HloInstruction& array = root.opcode() == HloOpcode::kReduce ? *root.operand(0) : root;
   return ShapeUtil::ElementsIn(array.shape());
 }
@@ -99,8 +123,8 @@ class ComputationFuser {
   };
 
   void Place(HloInstruction* instruction) {
-    const bool is_reduce = CanReduce(*instruction);
-    if (!is_reduce && !CanFuse(*instruction)) return;
+    const bool is_root = CanReduce(*instruction) || CanScatter(*instruction);  // never within a fusion
+    if (!is_root && !CanFuse(*instruction)) return;
     std::vector<int> groups;  // of the users
     bool is_needed = instruction == computation_->root_instruction();
     for (const HloInstruction* user : instruction->users()) {
@@ -113,14 +137,14 @@ class ComputationFuser {
     }
     absl::c_sort(groups);
     groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
-    const bool may_join = !is_reduce && !groups.empty() &&
+    const bool may_join = !is_root && !groups.empty() &&
                           absl::c_all_of(groups, [&](int group) { return MayJoin(*instruction, groups_[group]); });
     if (may_join && (IsFree(*instruction) || (!is_needed && groups.size() == 1))) {
       for (int group : groups) Join(instruction, group);
       // A constant that others need too stays an instruction besides.
       return;
     }
-    if (is_reduce || !IsFreeMovement(*instruction)) {
+    if (is_root || !IsFreeMovement(*instruction)) {
       groups_.push_back({instruction, {instruction}});
       groups_of_[instruction] = {static_cast<int>(groups_.size()) - 1};
     }
@@ -139,6 +163,8 @@ class ComputationFuser {
   bool MayJoin(const HloInstruction& instruction, const Group& group) const {
     if (instruction.opcode() == HloOpcode::kParameter || group.members.size() >= kMostMembers) return false;
     if (MovesBadly(instruction)) return false;
+    // What a scatter updates must be in memory.
+    if (group.root->opcode() == HloOpcode::kScatter && group.root->operand(0) == &instruction) return false;
     if (ShapeUtil::IsScalar(instruction.shape()) || IsFree(instruction)) return true;
     if (!IsComputedOften(instruction, group) || IsFreeMovement(instruction)) return true;
     return !IsExpensive(instruction) && group.recomputed < kMostRecomputed;
@@ -154,7 +180,8 @@ class ComputationFuser {
   // The evaluator computes a single cheap operation as fast, and there is nothing to compile.
   static bool IsWorthAKernel(const Group& group) {
     return group.members.size() > 1 || group.root->opcode() == HloOpcode::kReduce || IsExpensive(*group.root) ||
-           group.root->opcode() == HloOpcode::kConvert || group.root->opcode() == HloOpcode::kGather;
+           group.root->opcode() == HloOpcode::kScatter || group.root->opcode() == HloOpcode::kConvert ||
+           group.root->opcode() == HloOpcode::kGather;
   }
 
   absl::Status Build(const Group& group, const std::vector<HloInstruction*>& users_first) {
