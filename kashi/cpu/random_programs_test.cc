@@ -72,7 +72,7 @@ class ProgramWriter {
   void AddOperation() {
     const size_t x = static_cast<size_t>(Below(static_cast<int64_t>(values_.size())));
     const int64_t rank = static_cast<int64_t>(values_[x].size());
-    switch (Below(rank == 0 ? 4 : 13)) {
+    switch (Below(rank == 0 ? 4 : 15)) {
       case 0:
         return void(Add(values_[x], absl::StrCat("tanh(", Name(x), ")")));
       case 1:
@@ -98,6 +98,10 @@ class ProgramWriter {
         return AddReduce(x);
       case 11:
         return AddDynamicSlice(x);
+      case 12:
+        return AddGather(x);
+      case 13:
+        return AddScatter(x);
       default:
         return AddConcatenate(x);
     }
@@ -183,6 +187,48 @@ class ProgramWriter {
     Add(sizes,
         absl::StrCat("dynamic-slice(", Name(x), starts, "), dynamic_slice_sizes={", absl::StrJoin(sizes, ","), "}"));
   }
+  // s32[n]: numbers below, within and beyond a dimension of `size`. Returns its name.
+  std::string AddIndices(int64_t n, int64_t size) {
+    const std::string name = absl::StrCat("i", indices_++), type = absl::StrCat("s32[", n, "]");
+    absl::StrAppend(&body_, "  ", name, ".n = ", type, " iota(), iota_dimension=0\n");
+    absl::StrAppend(&body_, "  ", name, ".f = s32[] constant(", 7 + Below(100), ")\n");
+    absl::StrAppend(&body_, "  ", name, ".m = s32[] constant(", size + 3, ")\n");
+    for (const char* scalar : {"f", "m"}) {
+      absl::StrAppend(&body_, "  ", name, ".", scalar, "s = ", type, " broadcast(", name, ".", scalar,
+                      "), dimensions={}\n");
+    }
+    absl::StrAppend(&body_, "  ", name, ".p = ", type, " multiply(", name, ".n, ", name, ".fs)\n");
+    absl::StrAppend(&body_, "  ", name, ".r = ", type, " remainder(", name, ".p, ", name, ".ms)\n");
+    absl::StrAppend(&body_, "  ", name, ".two = s32[", n, "] constant({", absl::StrJoin(Sizes(n, 2), ","), "})\n");
+    absl::StrAppend(&body_, "  ", name, " = ", type, " subtract(", name, ".r, ", name, ".two)\n");
+    return name;
+  }
+  // Of single elements if the dimension is the innermost one, else of rows.
+  void AddGather(size_t x) {
+    Sizes sizes = values_[x], window = sizes, offsets;
+    const int64_t dimension = Below(static_cast<int64_t>(sizes.size()));
+    for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
+      if (d != dimension) offsets.push_back(d);
+    }
+    const std::string indices = AddIndices(sizes[dimension] = 1 + Below(20), values_[x][dimension]);
+    window[dimension] = 1;
+    Add(sizes, absl::StrCat("gather(", Name(x), ", ", indices, "), offset_dims={", absl::StrJoin(offsets, ","),
+                            "}, collapsed_slice_dims={", dimension, "}, start_index_map={", dimension,
+                            "}, index_vector_dim=1, slice_sizes={", absl::StrJoin(window, ","), "}"));
+  }
+  // All elements of one value into those of another.
+  void AddScatter(size_t x) {
+    const size_t y = static_cast<size_t>(Below(static_cast<int64_t>(values_.size())));
+    const int64_t count = Count(values_[x]), updates = Count(values_[y]);
+    if (updates > 500) return;
+    const std::string indices = AddIndices(updates, count);
+    const size_t to = Add({count}, absl::StrCat("reshape(", Name(x), ")"));
+    const size_t from = Add({updates}, absl::StrCat("reshape(", Name(y), ")"));
+    const size_t sum = Add({count}, absl::StrCat("scatter(", Name(to), ", ", indices, ", ", Name(from),
+                                                 "), update_window_dims={}, inserted_window_dims={0}, "
+                                                 "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"));
+    Add({count}, absl::StrCat("tanh(", Name(sum), ")"));
+  }
   void AddConcatenate(size_t x) {
     if (Count(values_[x]) > 2000) return;
     Sizes sizes = values_[x];
@@ -193,6 +239,7 @@ class ProgramWriter {
 
   std::mt19937 random_;
   std::string body_;
+  int indices_ = 0;
   std::vector<Sizes> values_;
 };
 
