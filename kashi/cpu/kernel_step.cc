@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kGrain = 32768;
 // Threads get whole cache lines of a row.
 constexpr int64_t kColumnsAtOnce = 256;
+// Updates between two looks whether the run was stopped: a millisecond or less.
+constexpr int64_t kColumnsPerCheck = int64_t{1} << 18;
 
 // Takes an operand that nobody else reads, and whose elements have the size of the result's; nothing: there is none.
 Value TakeMemory(absl::Span<Value> operands, const DenseShape& result) {
@@ -39,7 +41,11 @@ absl::StatusOr<Value> KernelStep::Run(Operation& op) const {
     KASHI_ASSIGN_OR_RETURN(results[i], MemoryForResult(op, static_cast<int64_t>(i)));
     pointers.push_back(results[i].mutable_data());
   }
-  RunOnThreads(op, operands.data(), pointers.data());
+  if (kernel_.updated_operand >= 0) {
+    RunInOrder(op, operands.data(), pointers.data());
+  } else {
+    RunOnThreads(op, operands.data(), pointers.data());
+  }
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
 }
 
@@ -54,6 +60,14 @@ absl::StatusOr<Value> KernelStep::MemoryForResult(Operation& op, int64_t i) cons
   Value memory = kernel_.is_in_place ? TakeMemory(op.operands, op.results[i]) : Value();
   if (memory.is_nothing()) return op.MakeResult(i);
   return Value::WithShape(std::move(memory), op.results[i]);
+}
+
+// Ends early if the run is stopped, as ParallelFor does.
+void KernelStep::RunInOrder(Operation& op, const void* const* operands, void* const* results) const {
+  const FlushDenormals flush(flush_denormals_);
+  for (int64_t begin = 0; begin < kernel_.columns && !op.run.IsStopped(); begin += kColumnsPerCheck) {
+    function_(operands, results, 0, 1, begin, std::min(begin + kColumnsPerCheck, kernel_.columns));
+  }
 }
 
 void KernelStep::RunOnThreads(Operation& op, const void* const* operands, void* const* results) const {

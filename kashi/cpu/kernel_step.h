@@ -20,6 +20,7 @@ class KernelStep : public CompiledStep {
  private:
   // Memory for result i: new, or an operand's.
   absl::StatusOr<Value> MemoryForResult(Operation& op, int64_t i) const;
+  void RunInOrder(Operation& op, const void* const* operands, void* const* results) const;
   void RunOnThreads(Operation& op, const void* const* operands, void* const* results) const;
 
   Kernel kernel_;

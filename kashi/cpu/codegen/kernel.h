@@ -7,7 +7,7 @@
 //   loop                      a row for each index of the outer dimensions, columns of the innermost one
 //   reduce, innermost kept    the same, of the result; the reduced dimensions are loops within
 //   reduce, innermost gone    a row for each element of the result; all columns belong together
-//   scatter                   1 row; all columns, one for each update, belong together
+//   scatter                   1 row, a column for each update; one thread, columns in order
 #ifndef KASHI_CPU_CODEGEN_KERNEL_H_
 #define KASHI_CPU_CODEGEN_KERNEL_H_
 

@@ -1,7 +1,7 @@
 // Kernels of scatter, for windows of one element. Update after update, on one thread, so that the order is that of the
 // updates:
 //
-//   for w = 0 … updates - 1:
+//   for w = column_begin … column_end - 1:
 //     S = the index of w, computed here if that is fused          beyond the operand: next w
 //     result[S] = to_apply(result[S], update[w])
 //
@@ -30,8 +30,7 @@ class ScatterKernelEmitter {
   void Emit() {
     const LaneBuilder lanes = builder_.Lanes(1);
     const Shape& updates = scatter_.operand(2)->shape();
-    const int64_t count = ShapeUtil::ElementsIn(updates);
-    EmitLoop(ir_, ir_.getInt64(0), ir_.getInt64(count), 1, [&](llvm::Value* w) {
+    EmitLoop(ir_, builder_.column_begin, builder_.column_end, 1, [&](llvm::Value* w) {
       FusedElements elements(lanes, builder_.lane_type, builder_.operands, /*loads_are_invariant=*/true);
       ElementIndex* index = elements.AddIndex(ElementIndex::FromLinear(updates.dimensions(), {w, 1, nullptr}));
       llvm::Value* update = elements.At(*scatter_.operand(2), index);
@@ -110,7 +109,6 @@ class ScatterKernelEmitter {
 void EmitScatterKernel(KernelBuilder& builder, Kernel* kernel) {
   const HloInstruction& scatter = *builder.fused.root_instruction();
   kernel->columns = ShapeUtil::ElementsIn(scatter.operand(2)->shape());
-  kernel->splits_columns = false;
   kernel->updated_operand = scatter.operand(0)->parameter_number();
   kernel->is_in_place = scatter.operand(0)->user_count() == 1;
   ScatterKernelEmitter(builder).Emit();
