@@ -11,10 +11,10 @@
 
 namespace kashi::internal {
 
-// In all computations that are run as a whole, by instructions that are not compiled already. A fusion has one root: an
-// elementwise operation, a reduce, a gather or a scatter of elements. An instruction joins the fusion of its users if all
-// of them are in one; cheap ones are copied into several. Nothing that is expensive is computed more often than once for
-// each of its elements.
+// In all computations that are run as a whole, by instructions that are not compiled already. A fusion has one root:
+// an elementwise operation, a reduce, a gather or a scatter of elements. An instruction joins the fusion of its users
+// if all of them are in one; cheap ones are copied into several. Nothing that is expensive is computed more often than
+// once for each of its elements.
 //
 // Returns the fusions, which are to have kernels. (Fusions of the module's own that could not be inlined stay as well.)
 absl::StatusOr<std::vector<HloInstruction*>> FuseInstructions(HloModule* module, IsCompiled is_compiled);
