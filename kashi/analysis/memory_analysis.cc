@@ -449,6 +449,10 @@ class Analyzer {
   }
   void TakeSpaces() {
     Space(Layout::kDefaultMemorySpace);
+    // Wrong aliases can put an output into the buffer of another space, where nothing else is.
+    for (const MemoryBuffer& buffer : result_.buffers) {
+      if (buffer.kind != MemoryBuffer::Kind::kTemporary) Space(buffer.memory_space);
+    }
     for (auto& [number, space] : spaces_) {
       space.peak_bytes = ResidentBytes(space) + space.temp_bytes;
       result_.spaces.push_back(std::move(space));
