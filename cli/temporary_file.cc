@@ -26,29 +26,60 @@ constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
 char name_to_remove[PATH_MAX];
 std::array<struct sigaction, kSignals.size()> actions_before;
 
-// What the signal handler has to do. kMaking: the file may exist already, but its name is not noted yet. Only threads
-// other than the one that makes the file can get a signal then.
-enum FileState { kNone, kMaking, kNamed };
+// What the signal handler has to do with the file. kBusy: a thread makes or renames it, so wait for that; that thread has
+// blocked the signals, but the threads of the pool have not. kEnding: a handler removes it, and the process ends.
+enum FileState { kNone, kBusy, kNamed, kEnding };
 std::atomic<FileState> file_state = kNone;
 static_assert(std::atomic<FileState>::is_always_lock_free);
 
+sigset_t Signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int signal_number : kSignals) sigaddset(&signals, signal_number);
+  return signals;
+}
+
+// No signal arrives in this thread while it lives.
+class BlockSignals {
+ public:
+  BlockSignals() {
+    const sigset_t signals = Signals();
+    pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  }
+  ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockSignals(const BlockSignals&) = delete;
+  BlockSignals& operator=(const BlockSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// Changes kNamed to `next`; false: there is no file. Waits while another thread is at it: for ever if that one ends the
+// process.
+bool TakeFile(FileState next) {
+  const struct timespec pause = {0, 100'000};
+  for (FileState now = kNamed; !file_state.compare_exchange_strong(now, next); now = kNamed) {
+    if (now == kNone) return false;
+    nanosleep(&pause, nullptr);
+  }
+  return true;
+}
+
 // Removes the file, then lets the signal end the process.
 void RemoveAndEnd(int signal_number) {
-  const struct timespec pause = {0, 100'000};
-  while (file_state == kMaking) nanosleep(&pause, nullptr);
-  if (file_state == kNamed) unlink(name_to_remove);
+  if (TakeFile(kEnding)) unlink(name_to_remove);
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   sigaction(signal_number, &action, nullptr);
   raise(signal_number);
 }
 
-// From here on, signals wait until RemoveAtSignal or RemoveNothingAtSignal. The caller has blocked them in its thread;
-// the threads of the pool have not.
+// From here on, signals wait until RemoveAtSignal or RemoveNothingAtSignal.
 void HoldSignals() {
-  file_state = kMaking;
+  file_state = kBusy;
   struct sigaction action = {};
   action.sa_handler = &RemoveAndEnd;
+  action.sa_mask = Signals();
   for (size_t i = 0; i < kSignals.size(); ++i) {
     sigaction(kSignals[i], nullptr, &actions_before[i]);
     // An ignored signal, such as SIGHUP under nohup, stays ignored.
@@ -89,10 +120,7 @@ absl::StatusOr<TemporaryFile> TemporaryFile::Make(const std::string& path) {
     return SystemError(path);
   }
   // No signal may end the process between the file's making and the noting of its name.
-  sigset_t signals, before;
-  sigemptyset(&signals);
-  for (int signal_number : kSignals) sigaddset(&signals, signal_number);
-  sigprocmask(SIG_BLOCK, &signals, &before);
+  const BlockSignals block;
   HoldSignals();
   const int descriptor = mkstemp(name.data());
   const absl::Status status = descriptor < 0 ? SystemError(path) : absl::OkStatus();
@@ -101,7 +129,6 @@ absl::StatusOr<TemporaryFile> TemporaryFile::Make(const std::string& path) {
   } else {
     RemoveNothingAtSignal();
   }
-  sigprocmask(SIG_SETMASK, &before, nullptr);
   KASHI_RETURN_IF_ERROR(status);
   return TemporaryFile(descriptor, std::move(name));
 }
@@ -112,6 +139,8 @@ TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
 TemporaryFile::~TemporaryFile() {
   Close();
   if (name_.empty()) return;
+  const BlockSignals block;
+  TakeFile(kBusy);
   unlink(name_.c_str());
   RemoveNothingAtSignal();
 }
@@ -124,9 +153,17 @@ void TemporaryFile::Close() {
 absl::Status TemporaryFile::Become(const std::string& path, bool durable) {
   if (durable && fsync(descriptor_) != 0) return SystemError(path);
   const int descriptor = std::exchange(descriptor_, -1);
-  if (close(descriptor) != 0 || std::rename(name_.c_str(), path.c_str()) != 0) return SystemError(path);
-  name_.clear();
-  RemoveNothingAtSignal();
+  {
+    // A handler that removes the file while it is renamed would make an error of a signal.
+    const BlockSignals block;
+    TakeFile(kBusy);
+    if (close(descriptor) != 0 || std::rename(name_.c_str(), path.c_str()) != 0) {
+      file_state = kNamed;
+      return SystemError(path);
+    }
+    name_.clear();
+    RemoveNothingAtSignal();
+  }
   return durable ? SyncDirectoryOf(path) : absl::OkStatus();
 }
 
