@@ -26,8 +26,8 @@ constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
 char name_to_remove[PATH_MAX];
 std::array<struct sigaction, kSignals.size()> actions_before;
 
-// What the signal handler has to do with the file. kBusy: a thread makes or renames it, so wait for that; that thread has
-// blocked the signals, but the threads of the pool have not. kEnding: a handler removes it, and the process ends.
+// What the signal handler has to do with the file. kBusy: a thread makes or renames it, so wait for that; that thread
+// has blocked the signals, but the threads of the pool have not. kEnding: a handler removes it, and the process ends.
 enum FileState { kNone, kBusy, kNamed, kEnding };
 std::atomic<FileState> file_state = kNone;
 static_assert(std::atomic<FileState>::is_always_lock_free);
