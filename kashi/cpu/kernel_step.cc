@@ -1,13 +1,13 @@
 #include "kashi/cpu/kernel_step.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/value_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -52,10 +52,8 @@ absl::StatusOr<Value> KernelStep::Run(Operation& op) const {
 absl::StatusOr<Value> KernelStep::MemoryForResult(Operation& op, int64_t i) const {
   if (kernel_.updated_operand >= 0) {
     Value& operand = op.operands[kernel_.updated_operand];
-    if (kernel_.is_in_place && operand.is_unique()) return Value::WithShape(std::move(operand), op.results[i]);
-    KASHI_ASSIGN_OR_RETURN(Value copy, op.MakeResult(i));
-    std::memcpy(copy.mutable_data(), operand.untyped_data(), operand.byte_count());
-    return copy;
+    KASHI_ASSIGN_OR_RETURN(Value memory, MakeWritable(op.run, kernel_.is_in_place ? std::move(operand) : operand));
+    return Value::WithShape(std::move(memory), op.results[i]);
   }
   Value memory = kernel_.is_in_place ? TakeMemory(op.operands, op.results[i]) : Value();
   if (memory.is_nothing()) return op.MakeResult(i);

@@ -1,11 +1,11 @@
 #include "kashi/cpu/native_loop_step.h"
 
-#include <cstring>
 #include <vector>
 
 #include "kashi/base/status.h"
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/value_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -20,10 +20,8 @@ absl::StatusOr<std::vector<Value>> TakeState(Value state, const std::vector<bool
     elements.push_back(std::move(state));
   }
   for (size_t i = 0; i < elements.size(); ++i) {
-    if (!is_written[i] || elements[i].is_unique()) continue;
-    KASHI_ASSIGN_OR_RETURN(Value copy, run.MakeArray(elements[i].dense_shape()));
-    std::memcpy(copy.mutable_data(), elements[i].untyped_data(), elements[i].byte_count());
-    elements[i] = std::move(copy);
+    if (!is_written[i]) continue;
+    KASHI_ASSIGN_OR_RETURN(elements[i], MakeWritable(run, std::move(elements[i])));
   }
   return elements;
 }
@@ -37,7 +35,6 @@ struct Progress {
 bool GoOn(void* context) {
   Progress& progress = *static_cast<Progress*>(context);
   progress.status = progress.run.Spend(progress.work);
-  if (progress.status.ok()) progress.status = progress.run.CheckStopped();
   return progress.status.ok();
 }
 

@@ -74,7 +74,7 @@ class EvaluationRun {
   // Why the run must end: it was cancelled, or its deadline has passed. Loops call this every few thousand operations,
   // from any thread. A loop that ends early may leave its result unfinished, because the step returns this error.
   absl::Status CheckStopped() const { return limits_.work->Check(); }
-  // Counts element operations of a compiled loop. RESOURCE_EXHAUSTED if they are more than the limit.
+  // CheckStopped, and counts element operations of a compiled loop: RESOURCE_EXHAUSTED beyond the limit.
   absl::Status Spend(int64_t work) const { return limits_.work->Spend(work); }
   // The error of a loop with more than EvaluationOptions::max_loop_iterations.
   absl::Status LoopIsTooLong(const HloInstruction& loop) const;

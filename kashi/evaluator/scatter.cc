@@ -5,7 +5,6 @@
 //
 // in place if the operands are unique. Windows go one after the other, rows of a window at once.
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "kashi/evaluator/indexed_windows.h"
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/value_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -157,10 +157,7 @@ absl::StatusOr<Value> TakeOperand(Operation& op, int64_t i, PrimitiveType type) 
                          primitive_util::LowercasePrimitiveTypeName(type));
   }
   KASHI_ASSIGN_OR_RETURN(value, op.run.Convert(std::move(value), type));
-  if (value.is_unique()) return value;
-  KASHI_ASSIGN_OR_RETURN(Value copy, op.run.MakeArray(value.dense_shape()));
-  std::memcpy(copy.mutable_data(), value.untyped_data(), value.byte_count());
-  return copy;
+  return MakeWritable(op.run, std::move(value));
 }
 
 absl::Status ScatterInto(Operation& op, const LaneFunction& function, absl::Span<Value> xs) {

@@ -244,11 +244,6 @@ const MovementRow* FindMovement(HloOpcode opcode) {
   return row == std::end(kMovements) ? nullptr : &*row;
 }
 
-bool IsPlainArray(const Shape& shape) {
-  return shape.IsArray() && shape.is_static() && HasRegisterType(shape.element_type()) &&
-         !ShapeUtil::IsZeroElementArray(shape);
-}
-
 // Operands that are moved have the type of the result; the others of a dynamic slice or a gather tell places.
 bool KeepsType(const HloInstruction& instruction) {
   const bool has_places =

@@ -5,6 +5,7 @@
 #include <llvm/IR/Module.h>
 
 #include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -16,6 +17,11 @@ int RegisterBits(PrimitiveType type) { return primitive_util::ByteWidth(type) * 
 bool HasRegisterType(PrimitiveType type) {
   return type == PRED || type == BF16 || type == F16 || type == F32 || type == F64 ||
          (primitive_util::IsIntegralType(type) && primitive_util::BitWidth(type) >= 8);
+}
+
+bool IsPlainArray(const Shape& shape) {
+  return shape.IsArray() && shape.is_static() && HasRegisterType(shape.element_type()) &&
+         !ShapeUtil::IsZeroElementArray(shape);
 }
 
 llvm::Type* LaneBuilder::Widen(llvm::Type* scalar) const {

@@ -18,6 +18,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include "kashi/array/primitive_type.h"
+#include "kashi/array/shape.h"
 #include "kashi/cpu/compile_options.h"
 
 namespace kashi::internal {
@@ -26,6 +27,8 @@ using Ir = llvm::IRBuilder<>;
 
 // Whether kernels compute with elements of this type: the types above.
 bool HasRegisterType(PrimitiveType type);
+// An array that kernels can compute with: of such a type, static, not empty.
+bool IsPlainArray(const Shape& shape);
 
 class LaneBuilder {
  public:

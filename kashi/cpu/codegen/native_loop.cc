@@ -6,7 +6,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
-#include "kashi/array/shape_util.h"
 #include "kashi/cpu/codegen/lane_builder.h"
 #include "kashi/cpu/codegen/small_array.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -36,11 +35,6 @@ std::optional<std::vector<const Shape*>> PartShapes(const Shape& shape) {
     shapes.push_back(&element);
   }
   return shapes;
-}
-
-// A register type, static, not empty.
-bool CanBeInMemory(const Shape& shape) {
-  return shape.is_static() && HasRegisterType(shape.element_type()) && !ShapeUtil::IsZeroElementArray(shape);
 }
 
 // Emits computations into one function. Every Emit… returns false, or nothing, for what has no native form; the
@@ -298,7 +292,7 @@ bool LoopEmitter::EmitFunction(const HloInstruction& loop, NativeLoop* result) {
     if (IsSmallArray(shape)) {
       initial.push_back({LoadSmallArray(lanes_, shape, memory[i])});
     } else {
-      if (!CanBeInMemory(shape)) return false;
+      if (!IsPlainArray(shape)) return false;
       initial.push_back({nullptr, memory[i]});
       versions_[memory[i]] = 0;
     }

@@ -15,6 +15,7 @@
 #include "kashi/cpu/codegen/kernel.h"
 #include "kashi/cpu/codegen/loop_builder.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
+#include "kashi/evaluator/contraction.h"
 
 namespace kashi::internal {
 namespace {
@@ -59,8 +60,7 @@ class ScatterKernelEmitter {
 
   Place PlaceOf(FusedElements& elements, ElementIndex& index) {
     const absl::Span<const int64_t> sizes = scatter_.operand(0)->shape().dimensions();
-    std::vector<int64_t> strides(sizes.size(), 1);
-    for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
+    const DimensionVector strides = RowMajorStrides(sizes);
     Place place = {ir_.getInt64(0), ir_.getTrue()};
     const auto add = [&](llvm::Value* coordinate, int64_t dimension) {
       place.linear = ir_.CreateAdd(place.linear, ir_.CreateMul(coordinate, ir_.getInt64(strides[dimension])));

@@ -11,6 +11,7 @@
 #include "kashi/cpu/codegen/element_emitters.h"
 #include "kashi/cpu/codegen/fused_elements.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
+#include "kashi/evaluator/contraction.h"
 #include "kashi/evaluator/hlo_evaluator.h"
 #include "kashi/literal/literal_util.h"
 
@@ -19,13 +20,6 @@ namespace {
 
 int LaneCount(const Shape& shape) {
   return static_cast<int>(absl::bit_ceil(static_cast<uint64_t>(ShapeUtil::ElementsIn(shape))));
-}
-
-// Row-major strides, in elements.
-std::vector<int64_t> Strides(absl::Span<const int64_t> sizes) {
-  std::vector<int64_t> strides(sizes.size(), 1);
-  for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
-  return strides;
 }
 
 // The coordinates of element number `linear`.
@@ -114,7 +108,7 @@ llvm::Value* EmitReduce(const LaneBuilder& lanes, const HloInstruction& reduce,
                         absl::Span<llvm::Value* const> operands) {
   const LaneBuilder one = lanes.WithLanes(1);
   const Shape& array = reduce.operand(0)->shape();
-  const std::vector<int64_t> strides = Strides(reduce.shape().dimensions());
+  const DimensionVector strides = RowMajorStrides(reduce.shape().dimensions());
   std::vector<llvm::Value*> sums(ShapeUtil::ElementsIn(reduce.shape()), operands[1]);
   for (int64_t i = 0; i < ShapeUtil::ElementsIn(array); ++i) {
     const std::vector<int64_t> coordinates = CoordinatesOf(i, array.dimensions());
@@ -217,9 +211,7 @@ const SmallArrayRow* FindRow(const HloInstruction& instruction) {
 }  // namespace
 
 bool IsSmallArray(const Shape& shape) {
-  if (!shape.IsArray() || !shape.is_static() || !HasRegisterType(shape.element_type())) return false;
-  const int64_t count = ShapeUtil::ElementsIn(shape);
-  return count >= 1 && count <= kMostSmallElements;
+  return IsPlainArray(shape) && ShapeUtil::ElementsIn(shape) <= kMostSmallElements;
 }
 
 LaneBuilder SmallLanes(const LaneBuilder& lanes, const Shape& shape) { return lanes.WithLanes(LaneCount(shape)); }
@@ -258,7 +250,7 @@ std::vector<llvm::Value*> SliceIndices(const LaneBuilder& lanes, absl::Span<cons
                                        absl::Span<const int64_t> slice_sizes, absl::Span<llvm::Value* const> starts,
                                        PrimitiveType start_type) {
   Ir& ir = lanes.ir();
-  const std::vector<int64_t> strides = Strides(array_sizes);
+  const DimensionVector strides = RowMajorStrides(array_sizes);
   llvm::Value* base = ir.getInt64(0);
   for (size_t i = 0; i < starts.size(); ++i) {
     llvm::Value* start = EmitSliceStart(ir, start_type, starts[i], array_sizes[i] - slice_sizes[i]);

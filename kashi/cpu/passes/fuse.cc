@@ -42,8 +42,7 @@ bool CanReduce(const HloInstruction& instruction) {
   for (int64_t i = 0; i < instruction.operand_count(); ++i) {
     const Shape& shape = instruction.operand(i)->shape();
     // The combiner's parameters have the types of the operands: what the evaluator converts is not compiled.
-    if (!shape.IsArray() || !shape.is_static() || !HasRegisterType(shape.element_type()) ||
-        ShapeUtil::IsZeroElementArray(shape) || (i < count && shape.dimensions().empty()) ||
+    if (!IsPlainArray(shape) || (i < count && shape.dimensions().empty()) ||
         shape.element_type() != instruction.to_apply()->parameter_instruction(i)->shape().element_type() ||
         shape.element_type() != instruction.operand(i % count)->shape().element_type()) {
       return false;
@@ -72,11 +71,7 @@ bool CanScatter(const HloInstruction& instruction) {
       !primitive_util::IsIntegralType(instruction.operand(1)->shape().element_type())) {
     return false;
   }
-  for (const HloInstruction* operand : instruction.operands()) {
-    const Shape& shape = operand->shape();
-    if (!shape.is_static() || !HasRegisterType(shape.element_type()) || ShapeUtil::IsZeroElementArray(shape))
-      return false;
-  }
+  if (!absl::c_all_of(instruction.operands(), [](auto* x) { return IsPlainArray(x->shape()); })) return false;
   return absl::c_all_of(instruction.scatter_dimension_numbers().update_window_dims(),
                         [&](int64_t d) { return instruction.operand(2)->shape().dimensions(d) == 1; });
 }
