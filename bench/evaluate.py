@@ -151,7 +151,8 @@ def random_argument(shape, generator):
 
 
 class Xla:
-    def __init__(self, path):
+    def __init__(self, path, arguments=None):
+        """Without arguments: random ones."""
         device = jax.devices("cpu")[0]
         computation = hlo.XlaComputation(
             hlo.hlo_module_from_text(open(path).read()).as_serialized_hlo_module_proto())
@@ -159,9 +160,11 @@ class Xla:
         self.program = device.client.compile_and_load(runtime.mlir.xla_computation_to_mlir_module(computation),
                                                       runtime.DeviceList((device,)))
         self.compile_ms = (time.perf_counter() - begin) * 1e3
-        generator = np.random.default_rng(42)
-        shapes = computation.program_shape().parameter_shapes()
-        self.arguments = [jax.device_put(random_argument(shape, generator)) for shape in shapes]
+        if arguments is None:
+            generator = np.random.default_rng(42)
+            shapes = computation.program_shape().parameter_shapes()
+            arguments = [random_argument(shape, generator) for shape in shapes]
+        self.arguments = [jax.device_put(argument) for argument in arguments]
 
     def run_ms(self, repeat):
         best = float("inf")
@@ -178,11 +181,11 @@ def engines(kashi):
     return ["evaluator", "cpu"] if "cpu" in features else ["evaluator"]
 
 
-def kashi_report(kashi, engine, path, repeat):
-    command = [kashi, "run", path, "--engine", engine, "--repeat", str(repeat + 1), "--json"]
+def kashi_report(kashi, engine, path, repeat, more=()):
+    command = [kashi, "run", path, "--engine", engine, "--repeat", str(repeat + 1), "--json", *more]
     process = subprocess.run(command, capture_output=True)
     if process.returncode != 0:
-        raise RuntimeError(process.stderr.decode()[-300:])
+        raise RuntimeError(process.stderr.decode()[-300:] or f"exit status {process.returncode}")
     return json.loads(process.stdout)
 
 
