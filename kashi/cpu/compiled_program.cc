@@ -4,6 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/codegen/kernel.h"
@@ -14,6 +15,7 @@
 #include "kashi/cpu/native_loop_step.h"
 #include "kashi/cpu/passes/fuse.h"
 #include "kashi/cpu/passes/inline_calls.h"
+#include "kashi/cpu/thunks/thunk_emitter.h"
 
 namespace kashi::internal {
 namespace {
@@ -65,6 +67,19 @@ LoopTable EmitNativeLoops(HloModule* module, const NumberOptions& numbers, JitMo
   return loops;
 }
 
+// Whether parts of a global program run on each device (kashi/evaluator/manual_region.h): not as thunks.
+bool HasManualRegions(const HloModule& module) {
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kCustomCall &&
+          absl::StartsWith(instruction->custom_call_target(), "SPMD")) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 CompiledProgram::~CompiledProgram() = default;
@@ -72,6 +87,10 @@ CompiledProgram::~CompiledProgram() = default;
 const CompiledStep* CompiledProgram::Find(const HloInstruction& instruction) const {
   const auto step = steps_.find(&instruction);
   return step == steps_.end() ? nullptr : step->second.get();
+}
+
+const CompiledCall* CompiledProgram::FindCall(const HloComputation& computation) const {
+  return &computation == module_->entry_computation() ? entry_.get() : nullptr;
 }
 
 void CompiledProgram::KeepStage(const CompileOptions& options, const char* name, const std::string& text) {
@@ -85,6 +104,7 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const 
   program->module_ = module.Clone("");
   program->module_->clear_schedule();
   KASHI_RETURN_IF_ERROR(program->Emit(options));
+  program->MakeThunks(options);
   return program;
 }
 
@@ -120,6 +140,31 @@ absl::Status CompiledProgram::Emit(const CompileOptions& options) {
     steps_[instruction] = std::make_unique<NativeLoopStep>(loop, function, options.numbers);
   }
   return absl::OkStatus();
+}
+
+// The entry, or else the outermost loops that can be.
+void CompiledProgram::MakeThunks(const CompileOptions& options) {
+  if (HasManualRegions(*module_)) return;
+  const auto find_step = [this](const HloInstruction& x) { return Find(x); };
+  std::unique_ptr<ThunkProgram> entry = TryMakeThunks(*module_->entry_computation(), find_step, options.numbers);
+  if (entry != nullptr) {
+    entry_ = std::move(entry);
+    thunk_program_count_ = 1;
+    return;
+  }
+  const auto is_compiled = [this](const HloInstruction& x) { return Find(x) != nullptr; };
+  std::vector<HloComputation*> callers_first = ComputationsRunAsAWhole(module_.get());
+  absl::c_reverse(callers_first);
+  for (const HloComputation* computation : callers_first) {
+    if (!absl::c_linear_search(ComputationsRunAsAWhole(module_.get(), is_compiled), computation)) continue;
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() != HloOpcode::kWhile || is_compiled(*instruction)) continue;
+      std::unique_ptr<ThunkProgram> loop = TryMakeThunks(*instruction, find_step, options.numbers);
+      if (loop == nullptr) continue;
+      steps_[instruction] = std::move(loop);
+      ++thunk_program_count_;
+    }
+  }
 }
 
 }  // namespace kashi::internal

@@ -32,7 +32,10 @@ class CompiledProgram : public CompiledSteps {
   int64_t kernel_count() const { return kernel_count_; }
   // Loops that are one native function; the loops within them are not counted.
   int64_t native_loop_count() const { return native_loop_count_; }
+  // Loops, and the entry, that run as thunks (thunks/thunk_program.h).
+  int64_t thunk_program_count() const { return thunk_program_count_; }
   const CompiledStep* Find(const HloInstruction& instruction) const override;
+  const CompiledCall* FindCall(const HloComputation& computation) const override;
 
   // With CompileOptions::keep_stages: name of each stage, and its text.
   const std::vector<std::pair<std::string, std::string>>& stages() const { return stages_; }
@@ -41,12 +44,14 @@ class CompiledProgram : public CompiledSteps {
   CompiledProgram() = default;
   // All passes on the module; the machine code.
   absl::Status Emit(const CompileOptions& options);
+  void MakeThunks(const CompileOptions& options);
   void KeepStage(const CompileOptions& options, const char* name, const std::string& text);
 
   std::unique_ptr<HloModule> module_;
   std::unique_ptr<JitCode> code_;  // null: no kernels
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<CompiledStep>> steps_;
-  int64_t kernel_count_ = 0, native_loop_count_ = 0;
+  std::unique_ptr<CompiledCall> entry_;  // null: evaluated step by step
+  int64_t kernel_count_ = 0, native_loop_count_ = 0, thunk_program_count_ = 0;
   std::vector<std::pair<std::string, std::string>> stages_;
 };
 

@@ -1,4 +1,4 @@
-// Denormal numbers count as 0.
+// Denormal numbers: XLA's compiled code counts them as 0, the evaluator does not.
 #ifndef KASHI_CPU_FLUSH_DENORMALS_H_
 #define KASHI_CPU_FLUSH_DENORMALS_H_
 
@@ -6,19 +6,40 @@
 
 namespace kashi::internal {
 
-// While it lives, in this thread, if `flush`: denormal operands and results count as 0.
-class FlushDenormals {
+// How this thread treats denormal numbers while the object lives. Cheap if the thread treats them so already.
+class DenormalMode {
  public:
-  explicit FlushDenormals(bool flush) : before_(_mm_getcsr()) {
-    constexpr unsigned kFlushResults = 0x8000, kOperandsAreZero = 0x40;
-    if (flush) _mm_setcsr(before_ | kFlushResults | kOperandsAreZero);
+  DenormalMode(const DenormalMode&) = delete;
+  DenormalMode& operator=(const DenormalMode&) = delete;
+
+ protected:
+  static constexpr unsigned kFlushResults = 0x8000, kOperandsAreZero = 0x40, kFlush = kFlushResults | kOperandsAreZero;
+
+  DenormalMode() : before_(_mm_getcsr()), now_(before_) {}
+  ~DenormalMode() {
+    if (now_ != before_) _mm_setcsr(before_);
   }
-  ~FlushDenormals() { _mm_setcsr(before_); }
-  FlushDenormals(const FlushDenormals&) = delete;
-  FlushDenormals& operator=(const FlushDenormals&) = delete;
+  void Set(bool flush) {
+    now_ = flush ? before_ | kFlush : before_ & ~kFlush;
+    if (now_ != before_) _mm_setcsr(now_);
+  }
 
  private:
-  unsigned before_;
+  unsigned before_, now_;
+};
+
+// Denormal operands and results count as 0, if `flush`.
+class FlushDenormals : DenormalMode {
+ public:
+  explicit FlushDenormals(bool flush) {
+    if (flush) Set(true);
+  }
+};
+
+// Denormal numbers are numbers.
+class KeepDenormals : DenormalMode {
+ public:
+  KeepDenormals() { Set(false); }
 };
 
 }  // namespace kashi::internal

@@ -1,4 +1,4 @@
-// Runs a kernel on the values of a run, on as many threads as its work is worth.
+// Runs a kernel, on as many threads as its work is worth.
 #ifndef KASHI_CPU_KERNEL_STEP_H_
 #define KASHI_CPU_KERNEL_STEP_H_
 
@@ -16,12 +16,15 @@ class KernelStep : public CompiledStep {
   KernelStep(Kernel kernel, KernelFunction* function, const NumberOptions& numbers)
       : kernel_(std::move(kernel)), function_(function), flush_denormals_(numbers.flush_denormals) {}
   absl::StatusOr<Value> Run(Operation& op) const override;
+  // The same on memory. An updated operand is in the memory of result 0 already.
+  void RunOnMemory(const EvaluationRun& run, const void* const* operands, void* const* results) const;
+  const Kernel& kernel() const { return kernel_; }
 
  private:
   // Memory for result i: new, or an operand's.
   absl::StatusOr<Value> MemoryForResult(Operation& op, int64_t i) const;
-  void RunInOrder(Operation& op, const void* const* operands, void* const* results) const;
-  void RunOnThreads(Operation& op, const void* const* operands, void* const* results) const;
+  void RunInOrder(const EvaluationRun& run, const void* const* operands, void* const* results) const;
+  void RunOnThreads(const EvaluationRun& run, const void* const* operands, void* const* results) const;
 
   Kernel kernel_;
   KernelFunction* function_;

@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<Value>> TakeState(Value state, const std::vector<bool
 }
 
 struct Progress {
-  EvaluationRun& run;
+  const EvaluationRun& run;
   int64_t work;  // of the iterations between two calls
   absl::Status status;
 };
@@ -48,15 +48,17 @@ absl::StatusOr<Value> NativeLoopStep::Run(Operation& op) const {
     // What is not written is only read.
     pointers.push_back(loop_.is_written[i] ? state[i].mutable_data() : const_cast<void*>(state[i].untyped_data()));
   }
-  Progress progress = {op.run, kIterationsBetweenCalls * loop_.work_of_iteration, absl::OkStatus()};
-  int32_t result;
-  {
-    const FlushDenormals flush(flush_denormals_);
-    result = function_(pointers.data(), op.run.options().max_loop_iterations, &GoOn, &progress);
-  }
-  if (result == kLoopIsStopped) return progress.status;
-  if (result >= kLoopIsTooLong) return op.run.LoopIsTooLong(*loop_.loops[result - kLoopIsTooLong]);
+  KASHI_RETURN_IF_ERROR(RunOnMemory(op.run, pointers.data()));
   return is_tuple ? Value::MakeTuple(std::move(state)) : std::move(state[0]);
+}
+
+absl::Status NativeLoopStep::RunOnMemory(const EvaluationRun& run, void* const* state) const {
+  Progress progress = {run, kIterationsBetweenCalls * loop_.work_of_iteration, absl::OkStatus()};
+  const FlushDenormals flush(flush_denormals_);
+  const int32_t result = function_(state, run.options().max_loop_iterations, &GoOn, &progress);
+  if (result == kLoopIsStopped) return progress.status;
+  if (result >= kLoopIsTooLong) return run.LoopIsTooLong(*loop_.loops[result - kLoopIsTooLong]);
+  return absl::OkStatus();
 }
 
 }  // namespace kashi::internal

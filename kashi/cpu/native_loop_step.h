@@ -17,6 +17,9 @@ class NativeLoopStep : public CompiledStep {
       : loop_(std::move(loop)), function_(function), flush_denormals_(numbers.flush_denormals) {}
   // The loop is limited, stopped and cancelled as the evaluator's loops are.
   absl::StatusOr<Value> Run(Operation& op) const override;
+  // The same on memory: the elements of the state.
+  absl::Status RunOnMemory(const EvaluationRun& run, void* const* state) const;
+  const NativeLoop& loop() const { return loop_; }
 
  private:
   NativeLoop loop_;

@@ -3,8 +3,10 @@
 #define KASHI_EVALUATOR_COMPILED_STEP_H_
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi::internal {
@@ -16,11 +18,20 @@ class CompiledStep {
   virtual absl::StatusOr<Value> Run(Operation& op) const = 0;
 };
 
+// Evaluates a whole computation; the same contract as EvaluationRun::Call. Several threads may run it at once.
+class CompiledCall {
+ public:
+  virtual ~CompiledCall() = default;
+  virtual absl::StatusOr<Value> Run(absl::Span<Value> arguments, EvaluationRun& run) const = 0;
+};
+
 class CompiledSteps {
  public:
   virtual ~CompiledSteps() = default;
   // Null: the evaluator's function evaluates it. The result lives as long as this object.
   virtual const CompiledStep* Find(const HloInstruction& instruction) const = 0;
+  // Null: its instructions are evaluated one by one. The result lives as long as this object.
+  virtual const CompiledCall* FindCall(const HloComputation& computation) const = 0;
 };
 
 }  // namespace kashi::internal

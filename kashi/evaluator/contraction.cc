@@ -11,24 +11,6 @@
 namespace kashi::internal {
 namespace {
 
-// The stride of these dimensions merged into one; 0 if they have only one element. nullopt if they cannot be merged.
-//
-//   f32[4,3,5], dimensions {0,1}: 5         {1,0}, {0,2}: none
-std::optional<int64_t> MergedStride(absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,
-                                    absl::Span<const int64_t> dimensions) {
-  int64_t merged = 0, span = 1;
-  for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
-    if (sizes[*d] == 1) continue;
-    if (merged == 0) {
-      merged = strides[*d];
-    } else if (strides[*d] != merged * span) {
-      return std::nullopt;
-    }
-    span *= sizes[*d];
-  }
-  return merged;
-}
-
 bool IsDense(absl::Span<const int64_t> sizes, const StridedView& view) {
   if (view.offset != 0) return false;
   const DimensionVector dense = RowMajorStrides(view.sizes);
@@ -59,6 +41,21 @@ DimensionVector RowMajorStrides(absl::Span<const int64_t> sizes) {
     stride *= sizes[i];
   }
   return strides;
+}
+
+std::optional<int64_t> MergedStride(absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,
+                                    absl::Span<const int64_t> dimensions) {
+  int64_t merged = 0, span = 1;
+  for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
+    if (sizes[*d] == 1) continue;
+    if (merged == 0) {
+      merged = strides[*d];
+    } else if (strides[*d] != merged * span) {
+      return std::nullopt;
+    }
+    span *= sizes[*d];
+  }
+  return merged;
 }
 
 absl::StatusOr<Value> MakeDense(EvaluationRun& run, Value value, const StridedView& view) {

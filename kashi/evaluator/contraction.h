@@ -4,6 +4,7 @@
 #define KASHI_EVALUATOR_CONTRACTION_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -41,6 +42,12 @@ struct StridedView {
 
 // Strides of a dense row-major array.
 DimensionVector RowMajorStrides(absl::Span<const int64_t> sizes);
+
+// The stride of these dimensions merged into one; 0 if they have only one element. nullopt if they cannot be merged.
+//
+//   f32[4,3,5], dimensions {0,1}: 5         {1,0}, {0,2}: none
+std::optional<int64_t> MergedStride(absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides,
+                                    absl::Span<const int64_t> dimensions);
 
 // The elements of the view as a dense array. A copy, unless `value` is this array already.
 absl::StatusOr<Value> MakeDense(EvaluationRun& run, Value value, const StridedView& view);

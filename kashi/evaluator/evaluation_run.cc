@@ -73,11 +73,13 @@ bool IsAsDeclared(const Value& value, const Shape& shape) {
   return true;
 }
 
-absl::Status MakeAsDeclared(EvaluationRun& run, const ComputationPlanStep& step, Value* value) {
-  const Shape& shape = step.instruction->shape();
-  if (!step.may_differ_from_shape || IsAsDeclared(*value, shape)) return absl::OkStatus();
-  KASHI_ASSIGN_OR_RETURN(*value, AsDeclared(run, *step.instruction, shape, std::move(*value)));
+absl::Status MakeAsDeclared(EvaluationRun& run, const HloInstruction& instruction, Value* value) {
+  if (IsAsDeclared(*value, instruction.shape())) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(*value, AsDeclared(run, instruction, instruction.shape(), std::move(*value)));
   return absl::OkStatus();
+}
+absl::Status MakeAsDeclared(EvaluationRun& run, const ComputationPlanStep& step, Value* value) {
+  return step.may_differ_from_shape ? MakeAsDeclared(run, *step.instruction, value) : absl::OkStatus();
 }
 
 }  // namespace
@@ -244,6 +246,12 @@ absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arg
   return absl::OkStatus();
 }
 
+// Observers see each instruction, and the devices of a global program have their own ways through it.
+const CompiledCall* EvaluationRun::FindCompiled(const HloComputation& computation) const {
+  if (options_.compiled == nullptr || options_.global_devices > 1 || options_.observer) return nullptr;
+  return options_.compiled->FindCall(computation);
+}
+
 absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std::vector<Value> arguments) {
   if (call_depth_ >= kMaxCallDepth) {
     return ResourceExhausted("Calls nest more than %d deep at computation %s", kMaxCallDepth, computation.name());
@@ -252,8 +260,14 @@ absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std
     return InvalidArgument("Computation %s has %d parameters, and got %d arguments", computation.name(),
                            computation.num_parameters(), arguments.size());
   }
-  KASHI_ASSIGN_OR_RETURN(ComputationPlan* const plan, PlanOf(computation));
   if (options_.on_call) options_.on_call(computation);
+  if (const CompiledCall* compiled = FindCompiled(computation); compiled != nullptr) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, *computation.parameter_instruction(i), &arguments[i]));
+    }
+    return compiled->Run(absl::MakeSpan(arguments), *this);
+  }
+  KASHI_ASSIGN_OR_RETURN(ComputationPlan* const plan, PlanOf(computation));
   std::vector<Value> values(plan->steps.size());
   ++call_depth_;
   const absl::Status status = RunPlan(*plan, absl::MakeSpan(arguments), absl::MakeSpan(values));

@@ -27,6 +27,7 @@
 
 namespace kashi::internal {
 
+class CompiledCall;
 class Device;
 class ManualRegions;
 class ShardingBorder;
@@ -93,6 +94,7 @@ class EvaluationRun {
   unsigned __int128& rng_state() { return rng_state_; }
 
  private:
+  const CompiledCall* FindCompiled(const HloComputation& computation) const;
   absl::StatusOr<ComputationPlan*> PlanOf(const HloComputation& computation);
   // Evaluates the steps of a plan in order. Takes the arguments. `values` has one value per step; after the call only
   // the root is left in it.

@@ -1,0 +1,646 @@
+#include "kashi/cpu/thunks/thunk_emitter.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/cpu/kernel_step.h"
+#include "kashi/cpu/native_loop_step.h"
+#include "kashi/cpu/thunks/frame_allocator.h"
+#include "kashi/cpu/thunks/thunks.h"
+#include "kashi/evaluator/computation_plan.h"
+#include "kashi/evaluator/contraction.h"
+#include "kashi/evaluator/value_util.h"
+
+namespace kashi::internal {
+namespace {
+
+// The arrays of a value, with all tuples taken apart: numbers of slots.
+using Leaves = std::vector<int>;
+constexpr int kNoSlot = -1;
+
+// Elements of one operation that one thread should compute; bytes whose copy costs less than a step of the evaluator.
+constexpr int64_t kMaxElementsHere = 16384;
+constexpr int64_t kMaxCopiedBytes = 65536;
+
+// A place for one array after the other.
+struct Slot {
+  Place place;
+  int64_t bytes = 0;
+  int holders = 0;         // values that have it
+  bool is_pinned = false;  // stays after its last holder: the state of a loop, or a result
+  bool is_written = false;
+
+  bool may_be_written() const { return place.home == Home::kFrame || place.home == Home::kResult; }
+};
+
+int64_t LeafCount(const Shape& shape) {
+  if (!shape.IsTuple()) return 1;
+  int64_t count = 0;
+  for (const Shape& element : shape.tuple_shapes()) count += LeafCount(element);
+  return count;
+}
+
+// Where the arrays of element i of a tuple begin.
+int64_t LeavesBefore(const Shape& tuple, int64_t i) {
+  int64_t count = 0;
+  for (int64_t k = 0; k < i; ++k) count += LeafCount(tuple.tuple_shapes(k));
+  return count;
+}
+
+// The bytes of each array; nothing if there is something else, or a dynamic size.
+std::optional<std::vector<int64_t>> LeafBytes(const Shape& shape) {
+  if (shape.IsTuple()) {
+    std::vector<int64_t> bytes;
+    for (const Shape& element : shape.tuple_shapes()) {
+      const std::optional<std::vector<int64_t>> more = LeafBytes(element);
+      if (!more.has_value()) return std::nullopt;
+      bytes.insert(bytes.end(), more->begin(), more->end());
+    }
+    return bytes;
+  }
+  if (!shape.IsArray() || !shape.is_static()) return std::nullopt;
+  int64_t bytes = primitive_util::ByteWidth(shape.element_type());
+  for (int64_t size : shape.dimensions()) bytes = SaturatingMultiply(bytes, size);
+  if (bytes == INT64_MAX) return std::nullopt;
+  return std::vector<int64_t>{bytes};
+}
+
+// Only names the elements of its operand anew.
+bool KeepsElements(const HloInstruction& instruction) {
+  return (instruction.opcode() == HloOpcode::kReshape || instruction.opcode() == HloOpcode::kCopy) &&
+         instruction.shape().IsArray() &&
+         instruction.shape().element_type() == instruction.operand(0)->shape().element_type();
+}
+
+// Which array of the root an array of an instruction becomes, if any.
+using RootLeaves = absl::flat_hash_map<std::pair<const HloInstruction*, int64_t>, int64_t>;
+
+RootLeaves FindRootLeaves(const HloInstruction& root) {
+  RootLeaves found;
+  const int64_t count = LeafCount(root.shape());
+  for (int64_t i = 0; i < count; ++i) {
+    const HloInstruction* at = &root;
+    int64_t leaf = i;
+    while (found.try_emplace({at, leaf}, i).second) {
+      if (at->opcode() == HloOpcode::kTuple) {
+        int64_t element = 0;
+        for (; leaf >= LeafCount(at->operand(element)->shape()); ++element) {
+          leaf -= LeafCount(at->operand(element)->shape());
+        }
+        at = at->operand(element);
+      } else if (at->opcode() == HloOpcode::kGetTupleElement) {
+        leaf += LeavesBefore(at->operand(0)->shape(), at->tuple_index());
+        at = at->operand(0);
+      } else if (KeepsElements(*at)) {
+        at = at->operand(0);
+      } else {
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+class ThunkEmitter {
+ public:
+  ThunkEmitter(FindStep find_step, const NumberOptions& numbers) : find_step_(find_step) {
+    parts_.flush_denormals = numbers.flush_denormals;
+  }
+
+  std::unique_ptr<ThunkProgram> Make(const HloComputation& computation) {
+    std::vector<Leaves> arguments;
+    for (const HloInstruction* parameter : computation.parameter_instructions()) {
+      if (!AddArguments(parameter->shape(), &arguments)) return nullptr;
+    }
+    const HloInstruction& root = *computation.root_instruction();
+    if (!AddResults(root.shape())) return nullptr;
+    const std::optional<Leaves> leaves = Emit(computation, arguments, results_, &parts_.thunks);
+    return leaves.has_value() ? Finish(*leaves) : nullptr;
+  }
+
+  std::unique_ptr<ThunkProgram> Make(const HloInstruction& loop) {
+    std::vector<Leaves> arguments;
+    if (!AddArguments(loop.operand(0)->shape(), &arguments) || !AddResults(loop.shape())) return nullptr;
+    Hold(arguments[0]);
+    const std::optional<Leaves> leaves = EmitLoop(loop, arguments[0], true, results_, &parts_.thunks);
+    return leaves.has_value() ? Finish(*leaves) : nullptr;
+  }
+
+ private:
+  // ---- Slots.
+
+  int AddSlot(Place place, int64_t bytes) {
+    slots_.push_back({place, bytes});
+    return static_cast<int>(slots_.size()) - 1;
+  }
+
+  bool AddArguments(const Shape& shape, std::vector<Leaves>* arguments) {
+    const std::optional<std::vector<int64_t>> bytes = LeafBytes(shape);
+    if (!bytes.has_value()) return false;
+    arguments->emplace_back();
+    for (int64_t size : *bytes) arguments->back().push_back(AddSlot({Home::kArgument, argument_count_++}, size));
+    return true;
+  }
+
+  bool AddResults(const Shape& shape) {
+    const std::optional<std::vector<int64_t>> bytes = LeafBytes(shape);
+    if (!bytes.has_value()) return false;
+    parts_.result_shape = shape;
+    for (int64_t size : *bytes) {
+      results_.push_back(AddSlot({Home::kResult, static_cast<int64_t>(results_.size())}, size));
+      slots_[results_.back()].is_pinned = true;
+    }
+    return true;
+  }
+
+  void Hold(const Leaves& leaves) {
+    for (int slot : leaves) ++slots_[slot].holders;
+  }
+  void Release(const Leaves& leaves) {
+    for (int slot : leaves) {
+      --slots_[slot].holders;
+      FreeIfUnused(slot);
+    }
+  }
+  void Unpin(int slot) {
+    slots_[slot].is_pinned = false;
+    FreeIfUnused(slot);
+  }
+  void FreeIfUnused(int slot) {
+    const Slot& s = slots_[slot];
+    if (s.place.home == Home::kFrame && s.holders == 0 && !s.is_pinned) frame_.Free(s.place.number, s.bytes);
+  }
+
+  // A slot that one value holds: `wanted` if nobody holds it, otherwise a new one.
+  int Take(int wanted, int64_t bytes) {
+    int slot = wanted;
+    if (slot == kNoSlot || slots_[slot].holders > 0) slot = AddSlot({Home::kFrame, frame_.Allocate(bytes)}, bytes);
+    slots_[slot].is_written = true;
+    ++slots_[slot].holders;
+    return slot;
+  }
+
+  // Whether a value may overwrite the array that is the last use of this slot.
+  bool IsLastHolder(int slot) const { return slots_[slot].holders == 1 && slots_[slot].may_be_written(); }
+
+  int64_t AddPointers(absl::Span<const int> slots) {
+    const int64_t first = static_cast<int64_t>(parts_.pointers.size());
+    for (int slot : slots) parts_.pointers.push_back(slots_[slot].place);
+    return first;
+  }
+
+  void EmitCopy(int from, int to, ThunkSequence* thunks) {
+    thunks->Add(std::make_unique<CopyThunk>(AddPointers({from, to}), slots_[to].bytes), 1);
+  }
+
+  // to[i] = from[i] for all i at once. The holders are those of `from` and stay.
+  void EmitCopies(const Leaves& from, const Leaves& to, ThunkSequence* thunks) {
+    Leaves sources = from, saved;
+    for (size_t i = 0; i < from.size(); ++i) {
+      if (from[i] == to[i] || !absl::c_linear_search(to, from[i])) continue;
+      const int64_t at = absl::c_find(to, from[i]) - to.begin();
+      if (from[at] == to[at]) continue;  // it is not overwritten
+      sources[i] = Take(kNoSlot, slots_[from[i]].bytes);
+      saved.push_back(sources[i]);
+      EmitCopy(from[i], sources[i], thunks);
+    }
+    for (size_t i = 0; i < from.size(); ++i) {
+      if (sources[i] == to[i]) continue;
+      slots_[to[i]].is_written = true;
+      EmitCopy(sources[i], to[i], thunks);
+    }
+    Release(saved);
+  }
+
+  // ---- Computations.
+
+  // The computation's arguments, held by the caller; its result, held for the caller. wanted[i]: where array i of the
+  // result should be.
+  std::optional<Leaves> Emit(const HloComputation& computation, absl::Span<const Leaves> arguments,
+                             const Leaves& wanted, ThunkSequence* thunks) {
+    const absl::StatusOr<ComputationPlan> plan = MakeComputationPlan(computation);
+    if (!plan.ok()) return std::nullopt;
+    const RootLeaves root_leaves = FindRootLeaves(*computation.root_instruction());
+    std::vector<Leaves> values(plan->steps.size());
+    for (size_t i = 0; i < plan->steps.size(); ++i) {
+      const ComputationPlanStep& step = plan->steps[i];
+      if (!IsSupported(step)) return std::nullopt;
+      Context context = {step, {}, {}, {}, thunks};
+      for (const ComputationPlanStep::Operand& operand : step.operands) {
+        context.operands.push_back(values[operand.step]);
+        context.is_last_use.push_back(operand.is_last_use);
+      }
+      const int64_t leaf_count = LeafCount(step.instruction->shape());
+      for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
+        const auto found = root_leaves.find({step.instruction, leaf});
+        context.wanted.push_back(found == root_leaves.end() ? kNoSlot : wanted[found->second]);
+      }
+      if (step.instruction->opcode() == HloOpcode::kParameter) {
+        values[i] = arguments[step.instruction->parameter_number()];
+        Hold(values[i]);
+      } else {
+        std::optional<Leaves> leaves = EmitStep(context);
+        if (!leaves.has_value() || frame_.size() > kMaxFrameBytes) return std::nullopt;
+        values[i] = *std::move(leaves);
+      }
+      for (const ComputationPlanStep::Operand& operand : step.operands) {
+        if (operand.is_last_use) Release(values[operand.step]);
+      }
+    }
+    return values[plan->root];
+  }
+
+  struct Context {
+    const ComputationPlanStep& step;
+    std::vector<Leaves> operands;
+    std::vector<bool> is_last_use;  // of each operand's value
+    Leaves wanted;                  // for each array of the result
+    ThunkSequence* thunks;
+
+    const HloInstruction& instruction() const { return *step.instruction; }
+  };
+
+  static bool IsSupported(const ComputationPlanStep& step) {
+    const HloInstruction& instruction = *step.instruction;
+    if (!step.refusal.ok() || step.has_dynamic_sizes || step.converts_operands) return false;
+    if (instruction.HasControlDependencies() || !LeafBytes(instruction.shape()).has_value()) return false;
+    // Values of other computations: the emitter compares the shapes itself.
+    const bool is_call = instruction.opcode() == HloOpcode::kParameter || instruction.opcode() == HloOpcode::kWhile ||
+                         instruction.opcode() == HloOpcode::kConditional || instruction.opcode() == HloOpcode::kFusion ||
+                         instruction.opcode() == HloOpcode::kCall;
+    return is_call || !step.may_differ_from_shape;
+  }
+
+  std::optional<Leaves> EmitStep(Context& context) {
+    const HloInstruction& instruction = context.instruction();
+    if (KeepsElements(instruction)) return Held(context.operands[0]);
+    if (const CompiledStep* step = find_step_(instruction); step != nullptr) {
+      if (const auto* kernel = dynamic_cast<const KernelStep*>(step); kernel != nullptr) {
+        return EmitKernel(context, *kernel);
+      }
+      return EmitNativeLoop(context, dynamic_cast<const NativeLoopStep&>(*step));
+    }
+    switch (instruction.opcode()) {
+      case HloOpcode::kTuple:
+        return EmitTuple(context);
+      case HloOpcode::kGetTupleElement:
+        return EmitTupleElement(context);
+      case HloOpcode::kConstant:
+        return EmitConstant(context);
+      case HloOpcode::kWhile:
+        return EmitLoop(instruction, context.operands[0], context.is_last_use[0], context.wanted, context.thunks);
+      case HloOpcode::kConditional:
+        return EmitConditional(context);
+      case HloOpcode::kDynamicUpdateSlice:
+        return EmitUpdateSlice(context);
+      case HloOpcode::kDot:
+        if (std::optional<Leaves> result = EmitDot(context); result.has_value()) return result;
+        return EmitEvaluator(context);
+      default:
+        return context.step.kernel != nullptr ? EmitElements(context) : EmitEvaluator(context);
+    }
+  }
+
+  // ---- Steps without thunks.
+
+  Leaves Held(Leaves leaves) {
+    Hold(leaves);
+    return leaves;
+  }
+
+  Leaves EmitTuple(const Context& context) {
+    Leaves leaves;
+    for (const Leaves& operand : context.operands) leaves.insert(leaves.end(), operand.begin(), operand.end());
+    return Held(std::move(leaves));
+  }
+
+  Leaves EmitTupleElement(const Context& context) {
+    const HloInstruction& instruction = context.instruction();
+    const auto begin = context.operands[0].begin() +
+                       LeavesBefore(instruction.operand(0)->shape(), instruction.tuple_index());
+    return Held(Leaves(begin, begin + LeafCount(instruction.shape())));
+  }
+
+  std::optional<Leaves> EmitConstant(const Context& context) {
+    const HloInstruction& instruction = context.instruction();
+    if (!instruction.shape().IsArray()) return std::nullopt;
+    absl::StatusOr<Value> value =
+        Value::FromLiteral(instruction.literal(), std::make_shared<MemoryBudget>(0), LentBy(&instruction.literal()));
+    if (!value.ok()) return std::nullopt;
+    parts_.constants.push_back(*std::move(value));
+    const Place place = {Home::kConstant, static_cast<int64_t>(parts_.constants.size()) - 1};
+    return Held({AddSlot(place, parts_.constants.back().byte_count())});
+  }
+
+  // ---- Steps with one thunk.
+
+  // New arrays for the result.
+  Leaves TakeResults(const Context& context) {
+    Leaves leaves;
+    const std::vector<int64_t> bytes = *LeafBytes(context.instruction().shape());
+    for (size_t i = 0; i < bytes.size(); ++i) leaves.push_back(Take(context.wanted[i], bytes[i]));
+    return leaves;
+  }
+
+  // The pointers of all operands, then those of the result.
+  int64_t AddPointers(const Context& context, const Leaves& result) {
+    const int64_t first = static_cast<int64_t>(parts_.pointers.size());
+    for (const Leaves& operand : context.operands) AddPointers(operand);
+    AddPointers(result);
+    return first;
+  }
+
+  // An operand that is used for the last time, and whose array the result may replace; kNoSlot: none. The wanted one
+  // if possible.
+  int ReplaceableOperand(const Context& context, int64_t bytes) const {
+    int found = kNoSlot;
+    for (size_t i = 0; i < context.operands.size(); ++i) {
+      const int slot = context.operands[i][0];
+      if (!context.is_last_use[i] || !IsLastHolder(slot) || slots_[slot].bytes != bytes) continue;
+      if (found == kNoSlot || slot == context.wanted[0]) found = slot;
+    }
+    return found;
+  }
+
+  // The result of an operation that reads no element of an operand after it has written that element of the result.
+  Leaves TakeElementwiseResult(const Context& context) {
+    const int64_t bytes = LeafBytes(context.instruction().shape())->front();
+    const int wanted = context.wanted[0];
+    const bool is_wanted_free = wanted != kNoSlot && slots_[wanted].holders == 0;
+    const int replaced = is_wanted_free ? kNoSlot : ReplaceableOperand(context, bytes);
+    if (replaced == kNoSlot) return {Take(wanted, bytes)};
+    return Held({replaced});
+  }
+
+  // The result of an operation that updates a part of an operand.
+  Leaves TakeUpdated(const Context& context, int64_t operand, bool may_replace) {
+    const int updated = context.operands[operand][0];
+    if (may_replace && context.is_last_use[operand] && IsLastHolder(updated)) return Held({updated});
+    const int result = Take(context.wanted[0], slots_[updated].bytes);
+    EmitCopy(updated, result, context.thunks);
+    return {result};
+  }
+
+  Leaves EmitKernel(const Context& context, const KernelStep& step) {
+    const Kernel& kernel = step.kernel();
+    Leaves result;
+    if (kernel.updated_operand >= 0) {
+      result = TakeUpdated(context, kernel.updated_operand, kernel.is_in_place);
+    } else {
+      result = kernel.is_in_place ? TakeElementwiseResult(context) : TakeResults(context);
+    }
+    const int64_t first = AddPointers(context, result);
+    context.thunks->Add(
+        std::make_unique<KernelThunk>(step, first, static_cast<int64_t>(context.operands.size())),
+        SaturatingMultiply(SaturatingMultiply(kernel.rows, kernel.columns), kernel.work_per_column));
+    return result;
+  }
+
+  // The loop works on its state in place.
+  Leaves EmitNativeLoop(const Context& context, const NativeLoopStep& step) {
+    Leaves state;
+    for (size_t i = 0; i < step.loop().is_written.size(); ++i) {
+      const int initial = context.operands[0][i];
+      if (step.loop().is_written[i]) {
+        state.push_back(TakeState(initial, context.is_last_use[0], context.wanted[i], context.thunks));
+      } else {
+        state.push_back(initial);
+        Hold({initial});
+      }
+    }
+    context.thunks->Add(std::make_unique<NativeLoopThunk>(step, AddPointers(state)), 1);
+    return state;
+  }
+
+  std::optional<Leaves> EmitElements(const Context& context) {
+    const int64_t elements = ShapeUtil::ElementsIn(context.instruction().shape());
+    if (elements > kMaxElementsHere) return std::nullopt;
+    const Leaves result = TakeElementwiseResult(context);
+    const int64_t first = AddPointers(context, result);
+    context.thunks->Add(std::make_unique<ElementThunk>(*context.step.kernel, first,
+                                                       static_cast<int64_t>(context.operands.size()), elements),
+                        context.step.work);
+    return result;
+  }
+
+  std::optional<Leaves> EmitUpdateSlice(const Context& context) {
+    const HloInstruction& instruction = context.instruction();
+    const size_t rank = instruction.shape().dimensions().size();
+    if (instruction.operand_count() != static_cast<int64_t>(2 + rank)) return EmitEvaluator(context);
+    for (size_t i = 2; i < context.operands.size(); ++i) {
+      if (!instruction.operand(static_cast<int64_t>(i))->shape().dimensions().empty()) return EmitEvaluator(context);
+    }
+    if (ShapeUtil::IsZeroElementArray(instruction.operand(1)->shape())) return Held(context.operands[0]);
+    const Leaves result = TakeUpdated(context, 0, /*may_replace=*/true);
+    Leaves pointers;
+    for (size_t i = 1; i < context.operands.size(); ++i) pointers.push_back(context.operands[i][0]);
+    pointers.push_back(result[0]);
+    context.thunks->Add(std::make_unique<UpdateSliceThunk>(instruction, AddPointers(pointers)), context.step.work);
+    return result;
+  }
+
+  // Nothing if an operand is no matrix as it is.
+  std::optional<Leaves> EmitDot(const Context& context) {
+    const HloInstruction& dot = context.instruction();
+    const DotDimensionNumbers& dnums = dot.dot_dimension_numbers();
+    const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
+    const PrimitiveType type = dot.shape().element_type();
+    if ((type != F32 && type != F64) || lhs.element_type() != type || rhs.element_type() != type) return std::nullopt;
+    const DimensionVector lhs_rows =
+        OtherDimensions(lhs.dimensions_size(), dnums.lhs_batch_dimensions(), dnums.lhs_contracting_dimensions());
+    const DimensionVector rhs_columns =
+        OtherDimensions(rhs.dimensions_size(), dnums.rhs_batch_dimensions(), dnums.rhs_contracting_dimensions());
+    const auto left =
+        MatrixStrides(lhs, dnums.lhs_batch_dimensions(), lhs_rows, dnums.lhs_contracting_dimensions());
+    const auto right =
+        MatrixStrides(rhs, dnums.rhs_batch_dimensions(), dnums.rhs_contracting_dimensions(), rhs_columns);
+    if (!left.has_value() || !right.has_value()) return std::nullopt;
+    const MatrixProductSizes sizes = {SizeOf(lhs.dimensions(), dnums.lhs_batch_dimensions()),
+                                      SizeOf(lhs.dimensions(), lhs_rows),
+                                      SizeOf(lhs.dimensions(), dnums.lhs_contracting_dimensions()),
+                                      SizeOf(rhs.dimensions(), rhs_columns)};
+    const Leaves result = TakeResults(context);
+    const int64_t first = AddPointers(context, result);
+    context.thunks->Add(std::make_unique<DotThunk>(type, sizes, *left, *right, first), context.step.work);
+    return result;
+  }
+
+  static std::optional<DotThunk::Strides> MatrixStrides(const Shape& shape, absl::Span<const int64_t> batch,
+                                                        absl::Span<const int64_t> rows,
+                                                        absl::Span<const int64_t> columns) {
+    const DimensionVector strides = RowMajorStrides(shape.dimensions());
+    const std::optional<int64_t> batch_stride = MergedStride(shape.dimensions(), strides, batch);
+    const std::optional<int64_t> row_stride = MergedStride(shape.dimensions(), strides, rows);
+    const std::optional<int64_t> column_stride = MergedStride(shape.dimensions(), strides, columns);
+    if (!batch_stride.has_value() || !row_stride.has_value() || !column_stride.has_value()) return std::nullopt;
+    if (*row_stride > 1 && *column_stride > 1) return std::nullopt;
+    return DotThunk::Strides{*batch_stride, *row_stride, *column_stride == 0 ? 1 : *column_stride};
+  }
+
+  std::optional<Leaves> EmitEvaluator(const Context& context) {
+    int64_t copied = 0;
+    const std::vector<int64_t> sizes = *LeafBytes(context.instruction().shape());
+    for (int64_t bytes : sizes) copied = SaturatingAdd(copied, bytes);
+    if (copied > kMaxCopiedBytes) return std::nullopt;
+    const Leaves result = TakeResults(context);
+    const int64_t first = AddPointers(context, result);
+    context.thunks->Add(std::make_unique<EvaluatorThunk>(context.instruction(), first), 0);
+    return result;
+  }
+
+  // ---- Control flow.
+
+  // Memory for an element of a loop's state, with the initial value in it.
+  int TakeState(int initial, bool is_last_use, int wanted, ThunkSequence* thunks) {
+    if (is_last_use && IsLastHolder(initial)) {
+      ++slots_[initial].holders;
+      return initial;
+    }
+    const bool is_fresh = wanted != kNoSlot && !slots_[wanted].is_written && thunks == &parts_.thunks;
+    const int state = Take(wanted, slots_[initial].bytes);
+    const Place from = slots_[initial].place, to = slots_[state].place;
+    if (is_fresh && is_last_use && slots_[initial].holders == 1 && from.home == Home::kArgument &&
+        to.home == Home::kResult) {
+      parts_.updates.push_back({from.number, to.number});
+    } else {
+      EmitCopy(initial, state, thunks);
+    }
+    return state;
+  }
+
+  std::optional<Leaves> EmitLoop(const HloInstruction& loop, const Leaves& initial, bool is_last_use,
+                                 const Leaves& wanted, ThunkSequence* thunks) {
+    const HloComputation &body = *loop.while_body(), &condition = *loop.while_condition();
+    const auto has_shape_of_loop = [&](const HloInstruction* x) {
+      return ShapeUtil::Compatible(x->shape(), loop.shape());
+    };
+    if (!has_shape_of_loop(loop.operand(0)) || !has_shape_of_loop(body.root_instruction()) ||
+        !has_shape_of_loop(body.parameter_instruction(0)) || !has_shape_of_loop(condition.parameter_instruction(0))) {
+      return std::nullopt;
+    }
+    const RootLeaves root_leaves = FindRootLeaves(*body.root_instruction());
+    Leaves state, body_wanted;
+    std::vector<bool> was_pinned;
+    for (size_t i = 0; i < initial.size(); ++i) {
+      const auto kept = root_leaves.find({body.parameter_instruction(0), static_cast<int64_t>(i)});
+      if (kept != root_leaves.end() && kept->second == static_cast<int64_t>(i)) {
+        state.push_back(initial[i]);
+        Hold({initial[i]});
+        body_wanted.push_back(kNoSlot);
+      } else {
+        state.push_back(TakeState(initial[i], is_last_use, wanted[i], thunks));
+        body_wanted.push_back(state.back());
+      }
+    }
+    // The loop holds what it keeps by itself; the rest changes hands in the body.
+    for (size_t i = 0; i < state.size(); ++i) {
+      was_pinned.push_back(slots_[state[i]].is_pinned);
+      if (body_wanted[i] == kNoSlot) continue;
+      slots_[state[i]].is_pinned = true;
+      --slots_[state[i]].holders;
+    }
+    if (is_last_use) ReleaseReplaced(initial, state);
+    ThunkSequence condition_thunks, body_thunks;
+    const std::optional<Leaves> goes_on = Emit(condition, {state}, {kNoSlot}, &condition_thunks);
+    if (!goes_on.has_value()) return std::nullopt;
+    const int64_t pointer = AddPointers(*goes_on);
+    std::optional<Leaves> next;
+    if (next = Emit(body, {state}, body_wanted, &body_thunks); !next.has_value()) return std::nullopt;
+    EmitCopies(*next, state, &body_thunks);
+    Release(*next);
+    Release(*goes_on);
+    for (size_t i = 0; i < state.size(); ++i) {
+      if (body_wanted[i] == kNoSlot) continue;
+      ++slots_[state[i]].holders;
+      slots_[state[i]].is_pinned = was_pinned[i];
+    }
+    if (is_last_use) HoldReplaced(initial, state);
+    thunks->Add(std::make_unique<WhileThunk>(loop, std::move(condition_thunks), std::move(body_thunks), pointer), 1);
+    return state;
+  }
+
+  // The initial value still holds what has become the state, until the caller releases it: not a reader.
+  void ReleaseReplaced(const Leaves& initial, const Leaves& state) {
+    for (size_t i = 0; i < state.size(); ++i) slots_[initial[i]].holders -= initial[i] == state[i] ? 1 : 0;
+  }
+  void HoldReplaced(const Leaves& initial, const Leaves& state) {
+    for (size_t i = 0; i < state.size(); ++i) slots_[initial[i]].holders += initial[i] == state[i] ? 1 : 0;
+  }
+
+  std::optional<Leaves> EmitConditional(const Context& context) {
+    const HloInstruction& conditional = context.instruction();
+    const Leaves result = TakeResults(context);
+    std::vector<ThunkSequence> branches;
+    for (int64_t i = 0; i < conditional.branch_count(); ++i) {
+      const HloComputation& branch = *conditional.branch_computation(static_cast<int>(i));
+      if (!ShapeUtil::Compatible(branch.root_instruction()->shape(), conditional.shape()) ||
+          !ShapeUtil::Compatible(branch.parameter_instruction(0)->shape(), conditional.operand(1 + i)->shape())) {
+        return std::nullopt;
+      }
+      branches.emplace_back();
+      const std::optional<Leaves> leaves =
+          Emit(branch, {context.operands[1 + i]}, Leaves(result.size(), kNoSlot), &branches.back());
+      if (!leaves.has_value()) return std::nullopt;
+      EmitCopies(*leaves, result, &branches.back());
+      Release(*leaves);
+    }
+    const bool has_predicate = conditional.operand(0)->shape().element_type() == PRED;
+    const int64_t pointer = AddPointers(context.operands[0]);
+    context.thunks->Add(std::make_unique<ConditionalThunk>(has_predicate, std::move(branches), pointer), 1);
+    return result;
+  }
+
+  // ----
+
+  std::unique_ptr<ThunkProgram> Finish(const Leaves& leaves) {
+    Leaves from, to;
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      const Place& place = slots_[leaves[i]].place;
+      if (place.home == Home::kArgument || place.home == Home::kConstant) {
+        parts_.results.push_back(place);
+        continue;
+      }
+      parts_.results.push_back(slots_[results_[i]].place);
+      from.push_back(leaves[i]);
+      to.push_back(results_[i]);
+    }
+    EmitCopies(from, to, &parts_.thunks);
+    // A result that is an argument may still have served as memory.
+    for (const Place& place : parts_.pointers) {
+      if (place.home == Home::kResult && parts_.results[place.number].home != Home::kResult) return nullptr;
+    }
+    parts_.frame_bytes = frame_.size();
+    if (parts_.frame_bytes > kMaxFrameBytes) return nullptr;
+    return std::make_unique<ThunkProgram>(std::move(parts_));
+  }
+
+  FindStep find_step_;
+  ThunkProgramParts parts_;
+  FrameAllocator frame_;
+  std::vector<Slot> slots_;
+  Leaves results_;
+  int64_t argument_count_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ThunkProgram> TryMakeThunks(const HloComputation& computation, FindStep find_step,
+                                            const NumberOptions& numbers) {
+  return ThunkEmitter(find_step, numbers).Make(computation);
+}
+
+std::unique_ptr<ThunkProgram> TryMakeThunks(const HloInstruction& loop, FindStep find_step,
+                                            const NumberOptions& numbers) {
+  return ThunkEmitter(find_step, numbers).Make(loop);
+}
+
+}  // namespace kashi::internal

@@ -1,0 +1,83 @@
+// A computation, or a loop, as a sequence of thunks: every array has its place before the program runs.
+//
+// An array is in one of four homes:
+//
+//   frame      at an offset in a small block that belongs to one run; arrays share places that they need at different
+//              times
+//   argument   where the caller has it; only read
+//   result     in memory that becomes a result
+//   constant   in the program
+#ifndef KASHI_CPU_THUNKS_THUNK_PROGRAM_H_
+#define KASHI_CPU_THUNKS_THUNK_PROGRAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "kashi/array/shape.h"
+#include "kashi/cpu/thunks/thunk.h"
+#include "kashi/evaluator/compiled_step.h"
+#include "kashi/evaluator/value.h"
+
+namespace kashi::internal {
+
+enum class Home : char { kFrame, kArgument, kResult, kConstant };
+
+// Where an array is. `number`: the offset in the frame; otherwise the number of the argument (all tuples taken apart),
+// result or constant.
+struct Place {
+  Home home = Home::kFrame;
+  int64_t number = 0;
+};
+
+// What ThunkEmitter makes.
+struct ThunkProgramParts {
+  ThunkSequence thunks;
+  std::vector<Place> pointers;  // the table that all thunks use
+  int64_t frame_bytes = 0;
+  std::vector<Value> constants;
+  Shape result_shape;
+  // For each array of the result: its own memory, or an argument or a constant that is returned as it is.
+  std::vector<Place> results;
+  struct Update {
+    int64_t argument, result;
+  };
+  // The result's memory starts with the elements of the argument, which nothing reads later: if nobody else holds it,
+  // the result takes its memory.
+  std::vector<Update> updates;
+  bool flush_denormals = false;
+};
+
+class ThunkProgram : public CompiledStep, public CompiledCall {
+ public:
+  explicit ThunkProgram(ThunkProgramParts parts);
+  ~ThunkProgram() override;
+
+  absl::StatusOr<Value> Run(Operation& op) const override { return Run(op.operands, op.run); }
+  absl::StatusOr<Value> Run(absl::Span<Value> arguments, EvaluationRun& run) const override;
+
+ private:
+  // The memory of one run: kept for the next one.
+  struct Frame;
+  struct Patch {
+    int64_t pointer, number;  // of the argument or result
+  };
+  using Arrays = absl::InlinedVector<Value, 8>;
+
+  std::unique_ptr<Frame> TakeFrame() const;
+  absl::StatusOr<Arrays> MakeResults(Arrays& arguments, EvaluationRun& run) const;
+
+  ThunkProgramParts parts_;
+  std::vector<DenseShape> result_shapes_;
+  std::vector<Patch> argument_patches_, result_patches_;
+  mutable absl::Mutex mutex_;
+  mutable std::vector<std::unique_ptr<Frame>> free_frames_;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_THUNKS_THUNK_PROGRAM_H_

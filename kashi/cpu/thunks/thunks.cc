@@ -1,0 +1,169 @@
+#include "kashi/cpu/thunks/thunks.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/container/inlined_vector.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/cpu/flush_denormals.h"
+#include "kashi/evaluator/contraction.h"
+#include "kashi/evaluator/value_util.h"
+#include "kashi/literal/strided_copy.h"
+
+namespace kashi::internal {
+namespace {
+
+// Element operations of a loop between two looks whether the run was stopped: some 10 microseconds.
+constexpr int64_t kWorkPerCheck = 16384;
+
+// A value on memory of the frame.
+Value Borrow(const Shape& shape, void* const*& pointer) {
+  if (shape.IsTuple()) {
+    std::vector<Value> elements;
+    for (const Shape& element : shape.tuple_shapes()) elements.push_back(Borrow(element, pointer));
+    return Value::MakeTuple(std::move(elements));
+  }
+  const void* const data = *pointer++;
+  return Value::Borrow(MakeDenseShape(shape), data, LentBy(data));
+}
+
+void CopyOut(const Value& value, void* const*& pointer) {
+  if (!value.is_tuple()) {
+    std::memcpy(*pointer++, value.untyped_data(), static_cast<size_t>(value.byte_count()));
+    return;
+  }
+  for (const Value& element : value.elements()) CopyOut(element, pointer);
+}
+
+int64_t IntegerAt(PrimitiveType type, const void* data) {
+  return primitive_util::IntegralTypeSwitch(
+      [&](auto constant) -> int64_t {
+        using T = primitive_util::NativeTypeOf<constant>;
+        T value;
+        std::memcpy(&value, data, sizeof(value));
+        if constexpr (sizeof(T) == 8) {
+          // An unsigned start beyond the array is clamped to its end, not taken for a negative one.
+          if (static_cast<uint64_t>(value) > INT64_MAX && type == U64) return INT64_MAX;
+        }
+        return static_cast<int64_t>(value);
+      },
+      type);
+}
+
+}  // namespace
+
+absl::Status KernelThunk::Run(const ThunkFrame& frame) const {
+  step_.RunOnMemory(frame.run, frame.pointers + operands_, frame.pointers + results_);
+  return absl::OkStatus();
+}
+
+absl::Status NativeLoopThunk::Run(const ThunkFrame& frame) const {
+  return step_.RunOnMemory(frame.run, frame.pointers + first_);
+}
+
+absl::Status ElementThunk::Run(const ThunkFrame& frame) const {
+  const KeepDenormals keep;
+  kernel_(frame.pointers + operands_, frame.pointers[result_], elements_);
+  return absl::OkStatus();
+}
+
+absl::Status CopyThunk::Run(const ThunkFrame& frame) const {
+  std::memcpy(frame.pointers[source_ + 1], frame.pointers[source_], static_cast<size_t>(bytes_));
+  return absl::OkStatus();
+}
+
+template <typename T>
+void DotThunk::Multiply(const ThunkFrame& frame) const {
+  void* const* const pointers = frame.pointers + first_;
+  MatrixProduct<T>(sizes_, {static_cast<const T*>(pointers[0]), lhs_.batch, lhs_.row, lhs_.column},
+                   {static_cast<const T*>(pointers[1]), rhs_.batch, rhs_.row, rhs_.column},
+                   {static_cast<T*>(pointers[2]), sizes_.m * sizes_.n, sizes_.n}, MatrixProductMode::kAssign,
+                   [&frame] { return frame.run.IsStopped(); });
+}
+
+absl::Status DotThunk::Run(const ThunkFrame& frame) const {
+  const KeepDenormals keep;
+  if (type_ == F64) {
+    Multiply<double>(frame);
+  } else {
+    Multiply<float>(frame);
+  }
+  return absl::OkStatus();
+}
+
+UpdateSliceThunk::UpdateSliceThunk(const HloInstruction& update_slice, int64_t first) : first_(first) {
+  const absl::Span<const int64_t> sizes = update_slice.shape().dimensions();
+  const absl::Span<const int64_t> update_sizes = update_slice.operand(1)->shape().dimensions();
+  update_sizes_.assign(update_sizes.begin(), update_sizes.end());
+  update_strides_ = RowMajorStrides(update_sizes);
+  strides_ = RowMajorStrides(sizes);
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    last_starts_.push_back(sizes[d] - update_sizes[d]);
+    index_types_.push_back(update_slice.operand(2 + static_cast<int64_t>(d))->shape().element_type());
+  }
+  element_bytes_ = primitive_util::ByteWidth(update_slice.shape().element_type());
+}
+
+absl::Status UpdateSliceThunk::Run(const ThunkFrame& frame) const {
+  void* const* const pointers = frame.pointers + first_;
+  int64_t offset = 0;
+  for (size_t d = 0; d < strides_.size(); ++d) {
+    offset += strides_[d] * std::clamp<int64_t>(IntegerAt(index_types_[d], pointers[1 + d]), 0, last_starts_[d]);
+  }
+  char* const target = static_cast<char*>(pointers[1 + strides_.size()]) + offset * element_bytes_;
+  CopyStridedUntil(update_sizes_, static_cast<int>(element_bytes_),
+                   {static_cast<const char*>(pointers[0]), update_strides_}, {target, strides_},
+                   [&frame] { return frame.run.IsStopped(); });
+  return absl::OkStatus();
+}
+
+EvaluatorThunk::EvaluatorThunk(const HloInstruction& instruction, int64_t first)
+    : step_(MakeComputationPlanStep(instruction)), first_(first) {}
+
+absl::Status EvaluatorThunk::Run(const ThunkFrame& frame) const {
+  const KeepDenormals keep;
+  void* const* pointer = frame.pointers + first_;
+  absl::InlinedVector<Value, 4> operands;
+  for (const HloInstruction* operand : step_.instruction->operands()) {
+    operands.push_back(Borrow(operand->shape(), pointer));
+  }
+  KASHI_ASSIGN_OR_RETURN(const Value result, frame.run.EvaluateStep(step_, absl::MakeSpan(operands)));
+  CopyOut(result, pointer);
+  return absl::OkStatus();
+}
+
+absl::Status WhileThunk::Run(const ThunkFrame& frame) const {
+  const int64_t max_iterations = frame.run.options().max_loop_iterations;
+  const bool* const goes_on = static_cast<const bool*>(frame.pointers[first_]);
+  const int64_t work_of_iteration = SaturatingAdd(SaturatingAdd(condition_.work(), body_.work()), 1);
+  int64_t work = 0;
+  for (int64_t iteration = 0;; ++iteration) {
+    work = SaturatingAdd(work, work_of_iteration);
+    if (work > kWorkPerCheck) {
+      KASHI_RETURN_IF_ERROR(frame.run.Spend(work));
+      work = 0;
+    }
+    KASHI_RETURN_IF_ERROR(condition_.Run(frame));
+    if (!*goes_on) return frame.run.Spend(work);
+    if (max_iterations >= 0 && iteration >= max_iterations) return frame.run.LoopIsTooLong(loop_);
+    KASHI_RETURN_IF_ERROR(body_.Run(frame));
+  }
+}
+
+absl::Status ConditionalThunk::Run(const ThunkFrame& frame) const {
+  const void* const selector = frame.pointers[first_];
+  int64_t branch = 0;
+  if (has_predicate_) {
+    branch = *static_cast<const bool*>(selector) ? 0 : 1;
+  } else {
+    const int64_t count = static_cast<int64_t>(branches_.size());
+    branch = *static_cast<const int32_t*>(selector);
+    if (branch < 0 || branch >= count) branch = count - 1;
+  }
+  KASHI_RETURN_IF_ERROR(frame.run.Spend(branches_[branch].work()));
+  return branches_[branch].Run(frame);
+}
+
+}  // namespace kashi::internal
