@@ -10,6 +10,7 @@
 #include "kashi/cpu/codegen/kernel.h"
 #include "kashi/cpu/codegen/native_loop.h"
 #include "kashi/cpu/codegen/vector_math.h"
+#include "kashi/cpu/dot_step.h"
 #include "kashi/cpu/jit.h"
 #include "kashi/cpu/kernel_step.h"
 #include "kashi/cpu/native_loop_step.h"
@@ -104,6 +105,7 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const 
   program->module_ = module.Clone("");
   program->module_->clear_schedule();
   KASHI_RETURN_IF_ERROR(program->Emit(options));
+  if (options.numbers.flush_denormals) program->AddDots();
   program->MakeThunks(options);
   return program;
 }
@@ -140,6 +142,14 @@ absl::Status CompiledProgram::Emit(const CompileOptions& options) {
     steps_[instruction] = std::make_unique<NativeLoopStep>(loop, function, options.numbers);
   }
   return absl::OkStatus();
+}
+
+void CompiledProgram::AddDots() {
+  for (const HloComputation* computation : module_->computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (IsBf16Dot(*instruction)) steps_[instruction] = std::make_unique<Bf16DotStep>();
+    }
+  }
 }
 
 // The entry, or else the outermost loops that can be.

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/cpu/codegen/element_emitters.h"
 #include "kashi/cpu/cpu_testing.h"
@@ -319,6 +320,22 @@ TEST(CompiledProgramTest, KeepsItsStages) {
     EXPECT_NE(text, "") << name;
   }
   EXPECT_EQ(names, (std::vector<std::string>{"inlined.hlo", "fused.hlo", "kernels.ll", "kernels.s"}));
+}
+
+// By the processor's instructions for bf16 where it has them: sums of two products are rounded.
+TEST(CompiledProgramTest, Bf16Dots) {
+  for (const char* text : {
+           "lhs_contracting_dims={2}, rhs_contracting_dims={1}|bf16[3,40,77]|bf16[3,77,50]|bf16[3,40,50]",
+           "lhs_contracting_dims={2}, rhs_contracting_dims={2}|bf16[3,40,600]|bf16[3,33,600]|f32[3,40,33]",
+           "lhs_contracting_dims={1}, rhs_contracting_dims={1}|bf16[1,128,64]|bf16[1,128,96]|bf16[1,64,96]",
+           "lhs_contracting_dims={1}, rhs_contracting_dims={2}|bf16[2,5,64]|bf16[2,96,5]|f32[2,64,96]",
+       }) {
+    const std::vector<std::string> parts = absl::StrSplit(text, '|');
+    ExpectAsEvaluator(absl::StrCat("HloModule m\nENTRY e {\n  x = ", parts[1], " parameter(0)\n  y = ", parts[2],
+                                   " parameter(1)\n  ROOT d = ", parts[3],
+                                   " dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, ", parts[0], "\n}"),
+                      ErrorSpec(1e-2, 1e-2));
+  }
 }
 
 }  // namespace

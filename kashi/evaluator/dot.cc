@@ -7,8 +7,11 @@
 
 #include "kashi/base/status.h"
 #include "kashi/evaluator/contraction.h"
+#include "kashi/evaluator/dot.h"
 #include "kashi/evaluator/matrix_product.h"
+#include "kashi/evaluator/matrix_product_kernels.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/packed_matrix_product.h"
 
 namespace kashi::internal {
 namespace {
@@ -31,9 +34,14 @@ bool SizesAgree(const Value& lhs, const Value& rhs, const DotDimensionNumbers& d
          SizesAgree(lhs, dnums.lhs_batch_dimensions(), rhs, dnums.rhs_batch_dimensions());
 }
 
+struct DotMatrices {
+  Matrices lhs, rhs;
+
+  MatrixProductSizes sizes() const { return {lhs.batch, lhs.rows, lhs.columns, rhs.columns}; }
+};
+
 // result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n], where b, m, k and n are any number of dimensions each.
-// The operands have the accumulation type of the result.
-absl::StatusOr<Value> Dot(Operation& op, Value lhs, Value rhs) {
+absl::StatusOr<DotMatrices> ViewOperands(const Operation& op, Value lhs, Value rhs) {
   const DotDimensionNumbers& dnums = op.instruction.dot_dimension_numbers();
   if (!SizesAgree(lhs, rhs, dnums)) return SizesDisagree(op);
   const Dimensions lhs_batch = dnums.lhs_batch_dimensions(), rhs_batch = dnums.rhs_batch_dimensions();
@@ -41,22 +49,111 @@ absl::StatusOr<Value> Dot(Operation& op, Value lhs, Value rhs) {
   const Dimensions rhs_contracting = dnums.rhs_contracting_dimensions();
   const DimensionVector lhs_free = OtherDimensions(lhs.rank(), lhs_batch, lhs_contracting);
   const DimensionVector rhs_free = OtherDimensions(rhs.rank(), rhs_batch, rhs_contracting);
-  KASHI_ASSIGN_OR_RETURN(const Matrices left,
+  DotMatrices matrices;
+  KASHI_ASSIGN_OR_RETURN(matrices.lhs,
                          ViewAsMatrices(op.run, std::move(lhs), lhs_batch, lhs_free, lhs_contracting));
-  KASHI_ASSIGN_OR_RETURN(const Matrices right,
+  KASHI_ASSIGN_OR_RETURN(matrices.rhs,
                          ViewAsMatrices(op.run, std::move(rhs), rhs_batch, rhs_contracting, rhs_free));
-  const PrimitiveType type = left.value.element_type();
+  return matrices;
+}
+
+// An array for the product with elements of type T, and its matrices.
+template <typename T>
+struct DotResult {
+  Value array;
+  MatrixResult<T> matrices;
+};
+template <typename T>
+absl::StatusOr<DotResult<T>> MakeDotResult(const Operation& op, const MatrixProductSizes& sizes, PrimitiveType type) {
   KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(type, op.result()->dimensions()));
-  if (out.element_count() != left.batch * left.rows * right.columns) return SizesDisagree(op);
-  AccumulationTypeSwitch(
-      [&](auto zero) {
-        using T = decltype(zero);
-        MatrixProduct<T>({left.batch, left.rows, left.columns, right.columns}, left.As<T>(), right.As<T>(),
-                         {static_cast<T*>(out.mutable_data()), left.rows * right.columns, right.columns},
-                         MatrixProductMode::kAssign, [&op] { return op.run.IsStopped(); });
-      },
-      type);
+  if (out.element_count() != sizes.batch * sizes.m * sizes.n) return SizesDisagree(op);
+  T* const data = static_cast<T*>(out.mutable_data());
+  return DotResult<T>{std::move(out), {data, sizes.m * sizes.n, sizes.n}};
+}
+
+// The operands have the accumulation type of the result.
+absl::StatusOr<Value> Dot(Operation& op, Value lhs, Value rhs) {
+  const PrimitiveType type = lhs.element_type();
+  KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, std::move(lhs), std::move(rhs)));
+  const auto multiply = [&](auto zero) -> absl::StatusOr<Value> {
+    using T = decltype(zero);
+    KASHI_ASSIGN_OR_RETURN(DotResult<T> out, MakeDotResult<T>(op, operands.sizes(), type));
+    MatrixProduct<T>(operands.sizes(), operands.lhs.As<T>(), operands.rhs.As<T>(), out.matrices,
+                     MatrixProductMode::kAssign, [&op] { return op.run.IsStopped(); });
+    return std::move(out.array);
+  };
+  KASHI_ASSIGN_OR_RETURN(Value out, AccumulationTypeSwitch(multiply, type));
   return op.run.Convert(std::move(out), op.result()->element_type());
+}
+
+// ---- Short elements ------------------------------------------------------------------------------------------------
+
+// Below, packing costs more than it saves.
+bool IsWorthPacking(const MatrixProductSizes& sizes) {
+  constexpr int64_t kLeastSize = 16, kLeastWork = 1 << 15;
+  return sizes.m >= kLeastSize && sizes.n >= kLeastSize &&
+         static_cast<double>(sizes.m) * sizes.n * sizes.k >= kLeastWork;
+}
+
+PackedOperand AsPackedOperand(const Matrices& matrices, int64_t i_stride, int64_t k_stride, uint32_t flipped_bits) {
+  return {matrices.value.untyped_data(), matrices.value.element_bytes(), matrices.batch_stride,
+          i_stride,                      k_stride,                       flipped_bits};
+}
+
+template <typename T>
+bool RunPackedDot(const Operation& op, const DotMatrices& operands, const PackedKernels<T>& kernels,
+                  uint32_t flipped_lhs, const MatrixResult<T>& out, bool add) {
+  const Matrices &lhs = operands.lhs, &rhs = operands.rhs;
+  return RunPackedProduct<T>({operands.sizes(), AsPackedOperand(lhs, lhs.row_stride, lhs.column_stride, flipped_lhs),
+                              AsPackedOperand(rhs, rhs.column_stride, rhs.row_stride, 0), out, add, kernels,
+                              [&op] { return op.run.IsStopped(); }});
+}
+
+bool IsInt8Dot(const Operation& op) {
+  return op.result()->element_type() == S32 && op.operands[0].element_type() == S8 &&
+         op.operands[1].element_type() == S8 && FindInt8Kernels() != nullptr;
+}
+
+// out[b, i, j] = -128 * sum over k of rhs[b, k, j], for all i.
+void FillWithCorrection(const Operation& op, const Matrices& rhs, int64_t rows, const MatrixResult<uint32_t>& out) {
+  constexpr int64_t kColumns = 256;
+  const int64_t blocks = (rhs.columns + kColumns - 1) / kColumns;
+  op.run.ParallelFor(rhs.batch * blocks, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t b = block / blocks, j = block % blocks * kColumns, columns = std::min(kColumns, rhs.columns - j);
+      const int8_t* const from =
+          static_cast<const int8_t*>(rhs.value.untyped_data()) + b * rhs.batch_stride + j * rhs.column_stride;
+      uint32_t sums[kColumns] = {};
+      if (rhs.column_stride == 1) {
+        for (int64_t p = 0; p < rhs.rows; ++p) {
+          for (int64_t c = 0; c < columns; ++c) sums[c] += static_cast<uint32_t>(from[p * rhs.row_stride + c]);
+        }
+      } else {
+        for (int64_t c = 0; c < columns; ++c) {
+          for (int64_t p = 0; p < rhs.rows; ++p) sums[c] += static_cast<uint32_t>(from[p * rhs.row_stride + c * rhs.column_stride]);
+        }
+      }
+      for (int64_t i = 0; i < rows; ++i) {
+        uint32_t* const row = out.data + b * out.batch_stride + i * out.row_stride + j;
+        for (int64_t c = 0; c < columns; ++c) row[c] = sums[c] * uint32_t(-128);
+      }
+    }
+  });
+}
+
+// The instructions multiply elements of 0 to 255 by elements of -128 to 127:
+//
+//   sum of lhs * rhs = sum of (lhs + 128) * rhs - 128 * sum of rhs        lhs + 128 is lhs with its highest bit flipped
+//
+// Nothing if the product is too small, or there is no memory to pack.
+absl::StatusOr<Value> TryInt8Dot(Operation& op) {
+  // No sum of the kind that is wrapped to 32 bits can differ: all of it is modulo 2^32.
+  KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, op.operands[0], op.operands[1]));
+  if (!IsWorthPacking(operands.sizes())) return Value();
+  KASHI_ASSIGN_OR_RETURN(DotResult<uint32_t> out, MakeDotResult<uint32_t>(op, operands.sizes(), S32));
+  FillWithCorrection(op, operands.rhs, operands.sizes().m, out.matrices);
+  if (!RunPackedDot(op, operands, *FindInt8Kernels(), 0x80808080u, out.matrices, /*add=*/true)) return Value();
+  return std::move(out.array);
 }
 
 // ---- Ragged dot ----------------------------------------------------------------------------------------------------
@@ -175,10 +272,30 @@ absl::StatusOr<Value> Transpose(EvaluationRun& run, Value value, Dimensions a, D
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kDot>(Operation& op) {
+  if (IsInt8Dot(op)) {
+    KASHI_ASSIGN_OR_RETURN(Value result, TryInt8Dot(op));
+    if (!result.is_nothing()) return result;
+  }
   const PrimitiveType result = op.result()->element_type(), accumulation = AccumulationType(result);
   KASHI_ASSIGN_OR_RETURN(Value lhs, ConvertOperand(op.run, std::move(op.operands[0]), result, accumulation));
   KASHI_ASSIGN_OR_RETURN(Value rhs, ConvertOperand(op.run, std::move(op.operands[1]), result, accumulation));
   return Dot(op, std::move(lhs), std::move(rhs));
+}
+
+bool IsBf16Dot(const HloInstruction& dot) {
+  return dot.opcode() == HloOpcode::kDot && FindBf16Kernels() != nullptr &&
+         dot.operand(0)->shape().element_type() == BF16 && dot.operand(1)->shape().element_type() == BF16 &&
+         (dot.shape().element_type() == BF16 || dot.shape().element_type() == F32);
+}
+
+absl::StatusOr<Value> EvaluateBf16Dot(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, op.operands[0], op.operands[1]));
+  if (!IsWorthPacking(operands.sizes())) return Evaluate<HloOpcode::kDot>(op);
+  KASHI_ASSIGN_OR_RETURN(DotResult<float> out, MakeDotResult<float>(op, operands.sizes(), F32));
+  if (!RunPackedDot(op, operands, *FindBf16Kernels(), 0, out.matrices, /*add=*/false)) {
+    return Evaluate<HloOpcode::kDot>(op);
+  }
+  return op.run.Convert(std::move(out.array), op.result()->element_type());
 }
 
 template <>

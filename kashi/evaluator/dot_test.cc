@@ -45,6 +45,45 @@ TEST(DotTest, Matrices) {
   EXPECT_EQ(product, (LiteralUtil::CreateR2<float>({{201, 2007}, {504, 5034}})));
 }
 
+// Products by the instructions for 8 bits: all sizes beside tiles, panels and words, both orders of both operands.
+TEST(DotTest, Int8) {
+  std::mt19937_64 random(5);
+  const std::vector<Dimensions> sizes = {{16, 64, 32}, {17, 131, 33}, {40, 1030, 47}, {100, 66, 130}, {400, 35, 16}};
+  for (const Dimensions& size : sizes) {
+    const int64_t m = size[0], k = size[1], n = size[2];
+    for (int orders = 0; orders < 4; ++orders) {
+      const bool lhs_first = (orders & 1) != 0, rhs_first = (orders & 2) != 0;  // the contracting dimension
+      std::vector<Literal> arguments;
+      arguments.emplace_back(ShapeUtil::MakeShape(S8, lhs_first ? Dimensions{2, k, m} : Dimensions{2, m, k}));
+      arguments.emplace_back(ShapeUtil::MakeShape(S8, rhs_first ? Dimensions{2, k, n} : Dimensions{2, n, k}));
+      for (Literal& argument : arguments) {
+        for (int8_t& element : argument.data<int8_t>()) element = static_cast<int8_t>(random());
+      }
+      const Literal product = EvaluateText(
+          absl::StrCat("HloModule m\nENTRY e {\n  a = ", ShapeUtil::HumanString(arguments[0].shape()),
+                       " parameter(0)\n  b = ", ShapeUtil::HumanString(arguments[1].shape()),
+                       " parameter(1)\n  ROOT d = s32[2,", m, ",", n,
+                       "] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={", lhs_first ? 1 : 2,
+                       "}, rhs_contracting_dims={", rhs_first ? 1 : 2, "}\n}"),
+          arguments);
+      const auto lhs = arguments[0].data<int8_t>(), rhs = arguments[1].data<int8_t>();
+      const auto out = product.data<int32_t>();
+      for (int64_t b = 0; b < 2; ++b) {
+        for (int64_t i = 0; i < m; ++i) {
+          for (int64_t j = 0; j < n; ++j) {
+            int32_t sum = 0;
+            for (int64_t p = 0; p < k; ++p) {
+              sum += lhs[b * m * k + (lhs_first ? p * m + i : i * k + p)] *
+                     rhs[b * k * n + (rhs_first ? p * n + j : j * k + p)];
+            }
+            ASSERT_EQ(out[(b * m + i) * n + j], sum) << m << "," << k << "," << n << " " << orders << " " << i << " " << j;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(DotTest, OfTheSameArray) {
   const Literal result = EvaluateText(R"(HloModule m
     ENTRY e {

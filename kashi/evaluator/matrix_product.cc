@@ -1,11 +1,12 @@
 // Entry point: MatrixProduct. Products are cut into blocks of the result, which threads share out:
 //
+//   RunPackedProduct   large products: both operands are packed as a whole (packed_matrix_product.h)
 //   RunBlock           a block in tiles that stay in registers; the parts of lhs and rhs that are read repeatedly are
 //                      packed first, in the order in which tiles read them
 //   RunRow             one row times a matrix: rhs is read once, as it lies
 //   RunInnerRows       few rows times a matrix whose columns are contiguous: inner products
 //
-// k is cut into stretches of kDepth elements: a packed panel of rhs then fits the first cache, a packed block of lhs
+// k is cut into stretches of kProductDepth elements: a packed panel of rhs then fits the first cache, a packed block of lhs
 // the second.
 #include "kashi/evaluator/matrix_product.h"
 
@@ -17,100 +18,17 @@
 #include "kashi/base/check.h"
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
+#include "kashi/evaluator/matrix_product_kernels.h"
+#include "kashi/evaluator/packed_matrix_product.h"
 
 namespace kashi::internal {
 namespace {
 
-// Work for the innermost loops. Operands are never empty.
-template <typename T>
-struct RegisterTile {
-  int64_t k;
-  const T* lhs;
-  int64_t lhs_row_stride;
-  int64_t lhs_column_stride;
-  const T* rhs;
-  int64_t rhs_row_stride;
-  T* out;
-  int64_t out_row_stride;
-  int64_t rows;     // of out that are wanted
-  int64_t columns;  // likewise; RunTile reads a whole panel of rhs nevertheless
-  bool add;         // to what is there
-};
-
-template <typename T>
-using TileFunction = void (*)(const RegisterTile<T>& tile);
-
-// The innermost loops in the best form for this processor.
-template <typename T>
-struct KernelTable {
-  int rows;                  // of a tile
-  int columns;               // of a panel
-  TileFunction<T> tiles[4];  // for up to 1, 2, 4 and `rows` rows
-  TileFunction<T> add_row_times_matrix;
-  TileFunction<T> run_inner_products;
-  TileFunction<T> add_scaled_columns;
-
-  TileFunction<T> TileOf(int64_t rows_wanted) const {
-    return tiles[rows_wanted <= 2 ? rows_wanted - 1 : rows_wanted <= 4 ? 2 : 3];
-  }
-};
-
-constexpr int64_t kDepth = 256;
-constexpr int64_t kTilesDown = 40;     // tiles of a block, one below the other: 240 rows of 256 floats are 240 KiB
-constexpr int64_t kPanelsAcross = 64;  // panels of a block at most
-constexpr int64_t kMaxPanelBytes = kDepth * 2 * 64;
+constexpr int64_t kMaxPanelBytes = kProductDepth * 2 * 64;
 constexpr int64_t kWorkPerTask = 1 << 17;  // multiplications worth another thread
+constexpr int64_t kPackedWork = 1 << 21;   // multiplications that are worth packing both operands
+constexpr int64_t kPackedSize = 64;        // with at least so many rows and columns
 constexpr int64_t kSmallWork = 1 << 14;    // multiplications too few to make room and pack lhs for
-
-namespace portable {
-#define KASHI_TARGET
-#define KASHI_VECTOR_BYTES 16
-#define KASHI_TILE_ROWS 6
-#include "kashi/evaluator/matrix_product_kernel.inc"
-#undef KASHI_TARGET
-#undef KASHI_VECTOR_BYTES
-#undef KASHI_TILE_ROWS
-}  // namespace portable
-
-#ifdef __x86_64__
-namespace avx2 {
-#define KASHI_TARGET __attribute__((target("avx2,fma")))
-#define KASHI_VECTOR_BYTES 32
-#define KASHI_TILE_ROWS 6
-#include "kashi/evaluator/matrix_product_kernel.inc"
-#undef KASHI_TARGET
-#undef KASHI_VECTOR_BYTES
-#undef KASHI_TILE_ROWS
-}  // namespace avx2
-
-namespace avx512 {
-#define KASHI_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")))
-#define KASHI_VECTOR_BYTES 64
-#define KASHI_TILE_ROWS 8  // more would fit the vector registers, but not the 16 others, where the rows' addresses are
-#include "kashi/evaluator/matrix_product_kernel.inc"
-#undef KASHI_TARGET
-#undef KASHI_VECTOR_BYTES
-#undef KASHI_TILE_ROWS
-}  // namespace avx512
-#endif
-
-template <typename T>
-const KernelTable<T>& ChooseKernels() {
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw")) {
-    return avx512::Kernel<T>::kTable;
-  }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::Kernel<T>::kTable;
-#endif
-  return portable::Kernel<T>::kTable;
-}
-
-template <typename T>
-const KernelTable<T>& FindKernels() {
-  static const KernelTable<T>& kernels = ChooseKernels<T>();
-  return kernels;
-}
 
 // A rectangle of one of the result's matrices.
 struct Block {
@@ -138,45 +56,10 @@ struct Product {
   T* Out(int64_t b, int64_t i, int64_t j) const { return out.data + b * out.batch_stride + i * out.row_stride + j; }
 };
 
-// rhs[p0, p0 + depth) x [column, column + columns) as a panel: rows of `width` elements, zeros beyond the columns.
-template <typename T>
-void PackPanel(const T* rhs, int64_t row_stride, int64_t column_stride, int64_t depth, int64_t columns, int64_t width,
-               T* panel) {
-  if (column_stride == 1) {
-    for (int64_t p = 0; p < depth; ++p, panel += width) {
-      std::memcpy(panel, rhs + p * row_stride, columns * sizeof(T));
-      std::fill(panel + columns, panel + width, T(0));
-    }
-    return;
-  }
-  if (columns < width) std::fill(panel, panel + depth * width, T(0));
-  for (int64_t j = 0; j < columns; ++j) {
-    const T* column = rhs + j * column_stride;
-    for (int64_t p = 0; p < depth; ++p) panel[p * width + j] = column[p * row_stride];
-  }
-}
-
-// lhs[row, row + rows) x [p0, p0 + depth) tile by tile, each column by column:
-//
-//   tile 0: (0,0) (1,0) ... (5,0)  (0,1) (1,1) ...      tile 1: (6,0) (7,0) ...
-//
-// Skips the missing rows of the last tile, because they are not read.
-template <typename T>
-void PackTiles(const T* lhs, int64_t row_stride, int64_t column_stride, int64_t rows, int64_t depth, int64_t height,
-               T* tiles) {
-  for (int64_t i0 = 0; i0 < rows; i0 += height, tiles += height * depth) {
-    const int64_t tile_rows = std::min(height, rows - i0);
-    for (int64_t r = 0; r < tile_rows; ++r) {
-      const T* row = lhs + (i0 + r) * row_stride;
-      for (int64_t p = 0; p < depth; ++p) tiles[p * height + r] = row[p * column_stride];
-    }
-  }
-}
-
 // Tiles of a block for one stretch of k. `packed_lhs` is null if lhs is to be read as it lies.
 template <typename T>
 void RunStretch(const Product<T>& product, const Block& block, int64_t p0, int64_t depth, const T* packed_lhs) {
-  const int64_t height = product.kernels.rows, width = product.kernels.columns;
+  const int64_t height = product.kernels.packed.rows, width = product.kernels.packed.columns;
   alignas(64) char panel_memory[kMaxPanelBytes];
   T* panel = reinterpret_cast<T*>(panel_memory);
   const bool is_rhs_good = product.rhs.column_stride == 1 && block.rows <= 2 * height;
@@ -189,7 +72,8 @@ void RunStretch(const Product<T>& product, const Block& block, int64_t p0, int64
     tile.rhs = product.Rhs(block.batch, p0, j);
     tile.rhs_row_stride = product.rhs.row_stride;
     if (!is_rhs_good || tile.columns < width) {
-      PackPanel(tile.rhs, product.rhs.row_stride, product.rhs.column_stride, depth, tile.columns, width, panel);
+      product.kernels.packed.pack({tile.rhs, product.rhs.column_stride, product.rhs.row_stride, tile.columns, depth,
+                                   width, /*fills_width=*/true, /*flipped_bits=*/0, panel});
       tile.rhs = panel;
       tile.rhs_row_stride = width;
     }
@@ -199,25 +83,28 @@ void RunStretch(const Product<T>& product, const Block& block, int64_t p0, int64
       tile.lhs_row_stride = packed_lhs != nullptr ? 1 : product.lhs.row_stride;
       tile.lhs_column_stride = packed_lhs != nullptr ? height : product.lhs.column_stride;
       tile.out = product.Out(block.batch, block.row + i, j);
-      product.kernels.TileOf(tile.rows)(tile);
+      product.kernels.packed.TileOf(tile.rows)(tile);
     }
   }
 }
 
 template <typename T>
 void RunBlock(const Product<T>& product, const Block& block) {
-  const int64_t k = product.sizes.k, height = product.kernels.rows;
+  const int64_t k = product.sizes.k, height = product.kernels.packed.rows;
   std::unique_ptr<T[]> packed_lhs;
   // A block of few panels reads lhs too seldom for packing to pay.
-  if (block.columns > 2 * product.kernels.columns &&
+  if (block.columns > 2 * product.kernels.packed.columns &&
       block.rows * block.columns > kSmallWork / std::min(k, kSmallWork)) {
-    packed_lhs.reset(new T[RoundUpTo(block.rows, height) * std::min(k, kDepth)]);
+    packed_lhs.reset(new T[RoundUpTo(block.rows, height) * std::min(k, kProductDepth)]);
   }
-  for (int64_t p0 = 0; p0 < k && !product.is_stopped(); p0 += kDepth) {
-    const int64_t depth = std::min(kDepth, k - p0);
+  for (int64_t p0 = 0; p0 < k && !product.is_stopped(); p0 += kProductDepth) {
+    const int64_t depth = std::min(kProductDepth, k - p0);
     if (packed_lhs != nullptr) {
-      PackTiles(product.Lhs(block.batch, block.row, p0), product.lhs.row_stride, product.lhs.column_stride, block.rows,
-                depth, height, packed_lhs.get());
+      for (int64_t i = 0; i < block.rows; i += height) {
+        product.kernels.packed.pack({product.Lhs(block.batch, block.row + i, p0), product.lhs.row_stride,
+                                     product.lhs.column_stride, std::min(height, block.rows - i), depth, height,
+                                     /*fills_width=*/false, /*flipped_bits=*/0, packed_lhs.get() + i * depth});
+      }
     }
     RunStretch(product, block, p0, depth, packed_lhs.get());
   }
@@ -267,9 +154,22 @@ template <typename T>
 BlockFunction<T> ChooseBlockFunction(const Product<T>& product) {
   const MatrixProductSizes& sizes = product.sizes;
   if (product.rhs.column_stride == 1)
-    return sizes.m == 1 && sizes.n > 2 * product.kernels.columns ? &RunRow<T> : &RunBlock<T>;
+    return sizes.m == 1 && sizes.n > 2 * product.kernels.packed.columns ? &RunRow<T> : &RunBlock<T>;
   const bool is_contiguous = product.rhs.row_stride == 1 && product.lhs.column_stride == 1;
   return is_contiguous && sizes.m <= 4 && sizes.k >= 16 ? &RunInnerRows<T> : &RunBlock<T>;
+}
+
+template <typename T>
+bool RunPacked(const Product<T>& product) {
+  constexpr int kBytes = sizeof(T);
+  const MatrixOperand<T>&lhs = product.lhs, &rhs = product.rhs;
+  return RunPackedProduct<T>({product.sizes,
+                              {lhs.data, kBytes, lhs.batch_stride, lhs.row_stride, lhs.column_stride, 0},
+                              {rhs.data, kBytes, rhs.batch_stride, rhs.column_stride, rhs.row_stride, 0},
+                              product.out,
+                              product.add,
+                              product.kernels.packed,
+                              product.is_stopped});
 }
 
 template <typename T>
@@ -277,17 +177,21 @@ void RunProduct(const Product<T>& product) {
   const MatrixProductSizes& sizes = product.sizes;
   const BlockFunction<T> run_block = ChooseBlockFunction(product);
   const double work = static_cast<double>(sizes.batch) * sizes.m * sizes.n * sizes.k;
-  if (work <= kWorkPerTask && sizes.m <= kTilesDown * product.kernels.rows) {
+  if (work <= kWorkPerTask && sizes.m <= kProductTilesDown * product.kernels.packed.rows) {
     for (int64_t b = 0; b < sizes.batch; ++b) run_block(product, {b, 0, sizes.m, 0, sizes.n});
     return;
   }
-  const int64_t height = std::min(sizes.m, kTilesDown * product.kernels.rows);
+  if (run_block == &RunBlock<T> && work >= static_cast<double>(sizes.batch) * kPackedWork && sizes.m >= kPackedSize &&
+      sizes.n >= kPackedSize && RunPacked(product)) {
+    return;
+  }
+  const int64_t height = std::min(sizes.m, kProductTilesDown * product.kernels.packed.rows);
   const int64_t down = CeilOfRatio(sizes.m, height);
   // Narrower blocks where there would be too few for all threads.
-  int64_t panels = std::min(kPanelsAcross, CeilOfRatio<int64_t>(sizes.n, product.kernels.columns));
-  const auto across_with = [&](int64_t panels) { return CeilOfRatio(sizes.n, panels * product.kernels.columns); };
+  int64_t panels = std::min(kProductPanelsAcross, CeilOfRatio<int64_t>(sizes.n, product.kernels.packed.columns));
+  const auto across_with = [&](int64_t panels) { return CeilOfRatio(sizes.n, panels * product.kernels.packed.columns); };
   while (panels > 8 && sizes.batch * down * across_with(panels) < 4 * ParallelThreadCount()) panels /= 2;
-  const int64_t width = std::min(sizes.n, panels * product.kernels.columns), across = across_with(panels);
+  const int64_t width = std::min(sizes.n, panels * product.kernels.packed.columns), across = across_with(panels);
   const double work_per_block = static_cast<double>(height) * width * sizes.k;
   const int64_t grain = 1 + static_cast<int64_t>(kWorkPerTask / work_per_block);
   ParallelFor(sizes.batch * down * across, grain, [&](int64_t begin, int64_t end, int) {
@@ -351,6 +255,13 @@ void ExpandComplex(const MatrixOperand<std::complex<Real>>& rhs, int64_t rows, i
 
 constexpr int64_t kComplexRows = 256, kComplexColumns = 512;  // of a part of rhs
 
+template <typename T>
+void MakeRowMajor(int64_t rows, int64_t columns, const T* from, const MatrixOperand<T>& strides, T* to) {
+  for (int64_t j = 0; j < columns; ++j) {
+    for (int64_t i = 0; i < rows; ++i) to[i * columns + j] = from[i * strides.row_stride + j * strides.column_stride];
+  }
+}
+
 // Columns [p0, p0 + depth) of one lhs, their rows contiguous, times those rows of one rhs, part by part, added to out.
 template <typename Real>
 void AddComplexStretch(const MatrixProductSizes& sizes, const std::complex<Real>* lhs, int64_t lhs_row_stride,
@@ -382,8 +293,7 @@ void ComplexProduct(const MatrixProductSizes& sizes, const MatrixOperand<std::co
       for (int64_t p0 = 0; p0 < sizes.k && !is_stopped(); p0 += kComplexRows) {
         const int64_t depth = std::min(kComplexRows, sizes.k - p0);
         const Complex* left = lhs.data + b * lhs.batch_stride + p0 * lhs.column_stride;
-        if (packed_lhs != nullptr)
-          PackTiles<Complex>(left, lhs.column_stride, lhs.row_stride, depth, sizes.m, depth, packed_lhs.get());
+        if (packed_lhs != nullptr) MakeRowMajor(sizes.m, depth, left, lhs, packed_lhs.get());
         const MatrixOperand<Complex> right = {rhs.data + b * rhs.batch_stride + p0 * rhs.row_stride, 0, rhs.row_stride,
                                               rhs.column_stride};
         AddComplexStretch<Real>({1, sizes.m, depth, sizes.n}, packed_lhs != nullptr ? packed_lhs.get() : left,

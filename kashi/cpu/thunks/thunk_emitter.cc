@@ -284,10 +284,9 @@ class ThunkEmitter {
     const HloInstruction& instruction = context.instruction();
     if (KeepsElements(instruction)) return Held(context.operands[0]);
     if (const CompiledStep* step = find_step_(instruction); step != nullptr) {
-      if (const auto* kernel = dynamic_cast<const KernelStep*>(step); kernel != nullptr) {
-        return EmitKernel(context, *kernel);
-      }
-      return EmitNativeLoop(context, dynamic_cast<const NativeLoopStep&>(*step));
+      if (const auto* kernel = dynamic_cast<const KernelStep*>(step)) return EmitKernel(context, *kernel);
+      if (const auto* loop = dynamic_cast<const NativeLoopStep*>(step)) return EmitNativeLoop(context, *loop);
+      return EmitEvaluator(context);
     }
     switch (instruction.opcode()) {
       case HloOpcode::kTuple:
@@ -493,7 +492,7 @@ class ThunkEmitter {
     if (copied > kMaxCopiedBytes) return std::nullopt;
     const Leaves result = TakeResults(context);
     const int64_t first = AddPointers(context, result);
-    context.thunks->Add(std::make_unique<EvaluatorThunk>(context.instruction(), first), 0);
+    context.thunks->Add(std::make_unique<EvaluatorThunk>(context.instruction(), find_step_(context.instruction()), first), 0);
     return result;
   }
 

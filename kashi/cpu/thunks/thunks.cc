@@ -119,8 +119,10 @@ absl::Status UpdateSliceThunk::Run(const ThunkFrame& frame) const {
   return absl::OkStatus();
 }
 
-EvaluatorThunk::EvaluatorThunk(const HloInstruction& instruction, int64_t first)
-    : step_(MakeComputationPlanStep(instruction)), first_(first) {}
+EvaluatorThunk::EvaluatorThunk(const HloInstruction& instruction, const CompiledStep* compiled, int64_t first)
+    : step_(MakeComputationPlanStep(instruction)), first_(first) {
+  step_.compiled = compiled;
+}
 
 absl::Status EvaluatorThunk::Run(const ThunkFrame& frame) const {
   const KeepDenormals keep;

@@ -95,11 +95,11 @@ class UpdateSliceThunk : public Thunk {
   int64_t element_bytes_, first_;
 };
 
-// Any other operation, by the evaluator: it makes a result of its own, which is copied. The arrays of the operands, then
+// Any other operation, by the evaluator or by a compiled step (null: none): it makes a result of its own, which is copied. The arrays of the operands, then
 // those of the result.
 class EvaluatorThunk : public Thunk {
  public:
-  EvaluatorThunk(const HloInstruction& instruction, int64_t first);
+  EvaluatorThunk(const HloInstruction& instruction, const CompiledStep* compiled, int64_t first);
   absl::Status Run(const ThunkFrame& frame) const override;
 
  private:

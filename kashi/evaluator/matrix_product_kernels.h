@@ -1,0 +1,82 @@
+// The innermost loops of matrix products, in the best form for this processor (matrix_product.h,
+// packed_matrix_product.h).
+#ifndef KASHI_EVALUATOR_MATRIX_PRODUCT_KERNELS_H_
+#define KASHI_EVALUATOR_MATRIX_PRODUCT_KERNELS_H_
+
+#include <cstdint>
+
+namespace kashi::internal {
+
+// Work for the innermost loops. Operands are never empty.
+template <typename T>
+struct RegisterTile {
+  int64_t k;
+  const T* lhs;
+  int64_t lhs_row_stride;
+  int64_t lhs_column_stride;
+  const T* rhs;
+  int64_t rhs_row_stride;
+  T* out;
+  int64_t out_row_stride;
+  int64_t rows;     // of out that are wanted
+  int64_t columns;  // likewise; RunTile reads a whole panel of rhs nevertheless
+  bool add;         // to what is there
+};
+
+template <typename T>
+using TileFunction = void (*)(const RegisterTile<T>& tile);
+
+// Elements of an operand in the order in which tiles read them: `width` rows of lhs (columns of rhs) side by side, for
+// one k after the other. Short elements are packed into words, `group` of them with consecutive k:
+//
+//   group 2, bf16:    (i=0: k=0, k=1) (i=1: k=0, k=1) ... (i=width-1)   (i=0: k=2, k=3) ...
+//
+// What is missing is zero: the rest of a word beyond `depth`, the rest of a row beyond `count` if `fills_width`.
+struct PackJob {
+  const void* from;
+  int64_t i_stride, k_stride;  // in elements
+  int64_t count;               // of i
+  int64_t depth;               // elements of k
+  int64_t width;
+  bool fills_width;
+  uint32_t flipped_bits;  // of each word
+  void* to;
+};
+using PackFunction = void (*)(const PackJob& job);
+
+// Products of packed operands. T: the type of the result, as wide as a word.
+template <typename T>
+struct PackedKernels {
+  int rows;                  // of a tile
+  int columns;               // of a panel
+  int group;                 // elements in a word
+  TileFunction<T> tiles[4];  // for up to 1, 2, 4 and `rows` rows
+  PackFunction pack;
+
+  TileFunction<T> TileOf(int64_t rows_wanted) const {
+    return tiles[rows_wanted <= 2 ? rows_wanted - 1 : rows_wanted <= 4 ? 2 : 3];
+  }
+};
+
+// The innermost loops in the best form for this processor.
+template <typename T>
+struct KernelTable {
+  PackedKernels<T> packed;  // tiles take operands that are not packed, too
+  TileFunction<T> add_row_times_matrix;
+  TileFunction<T> run_inner_products;
+  TileFunction<T> add_scaled_columns;
+};
+
+// T: float, double, uint32_t, uint64_t.
+template <typename T>
+const KernelTable<T>& FindKernels();
+
+// Products of bf16 with sums in f32, by instructions that count denormal numbers as 0 and round to nearest. Null: this
+// processor has none.
+const PackedKernels<float>* FindBf16Kernels();
+// Products of lhs, whose elements are 0 to 255, and rhs, -128 to 127, with sums in 32 bits that wrap. Null likewise.
+const PackedKernels<uint32_t>* FindInt8Kernels();
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_EVALUATOR_MATRIX_PRODUCT_KERNELS_H_

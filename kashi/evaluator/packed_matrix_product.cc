@@ -1,0 +1,159 @@
+#include "kashi/evaluator/packed_matrix_product.h"
+
+#include <algorithm>
+
+#include "kashi/base/math.h"
+#include "kashi/base/page_buffer.h"
+#include "kashi/base/parallel.h"
+
+namespace kashi::internal {
+namespace {
+
+constexpr int64_t kMaxPackedBytes = int64_t{128} << 20;  // of both operands
+constexpr int64_t kBatchWork = int64_t{1} << 23;         // multiplications of a matrix that threads should share
+constexpr int64_t kWordsPerTask = 1 << 14;               // to pack
+
+// The packed operands of one matrix and one stretch of k.
+template <typename T>
+class PackedMatrix {
+ public:
+  // memory: WordsFor(product, depth) words.
+  PackedMatrix(const PackedProduct<T>& product, int64_t batch, int64_t k0, int64_t depth, T* memory)
+      : product_(product),
+        batch_(batch),
+        k0_(k0),
+        depth_(depth),
+        words_(CeilOfRatio<int64_t>(depth, product.kernels.group)),
+        lhs_(memory),
+        rhs_(memory + RoundUpTo<int64_t>(product.sizes.m, product.kernels.rows) * words_) {}
+
+  static int64_t WordsFor(const PackedProduct<T>& product, int64_t depth) {
+    const PackedKernels<T>& kernels = product.kernels;
+    return (RoundUpTo<int64_t>(product.sizes.m, kernels.rows) + RoundUpTo<int64_t>(product.sizes.n, kernels.columns)) *
+           CeilOfRatio<int64_t>(depth, kernels.group);
+  }
+
+  void Pack() const {
+    PackOperand(product_.lhs, product_.sizes.m, product_.kernels.rows, false, lhs_);
+    PackOperand(product_.rhs, product_.sizes.n, product_.kernels.columns, true, rhs_);
+  }
+
+  void Multiply() const {
+    const int64_t m = product_.sizes.m, n = product_.sizes.n;
+    // Blocks of about the same height.
+    const int64_t tiles = CeilOfRatio<int64_t>(m, product_.kernels.rows), down = CeilOfRatio(tiles, kProductTilesDown);
+    const int64_t height = CeilOfRatio(tiles, down) * product_.kernels.rows;
+    int64_t panels = std::min(kProductPanelsAcross, CeilOfRatio<int64_t>(n, product_.kernels.columns));
+    const auto across_with = [&](int64_t count) { return CeilOfRatio(n, count * product_.kernels.columns); };
+    while (panels > 4 && down * across_with(panels) < 4 * ParallelThreadCount()) panels /= 2;
+    const int64_t width = panels * product_.kernels.columns, across = across_with(panels);
+    ParallelFor(down * across, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t row = i / across * height, column = i % across * width;
+        MultiplyBlock(row, std::min(height, m - row), column, std::min(width, n - column));
+      }
+    });
+  }
+
+ private:
+  // Tile (or panel) t begins at word t * width * words_; its row p of `width` words at p * width.
+  void PackOperand(const PackedOperand& operand, int64_t count, int64_t width, bool fills_width, T* to) const {
+    const int64_t grain = CeilOfRatio(kWordsPerTask, width * words_);
+    ParallelFor(CeilOfRatio(count, width), grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t t = begin; t < end; ++t) {
+        const int64_t offset = batch_ * operand.batch_stride + t * width * operand.i_stride + k0_ * operand.k_stride;
+        product_.kernels.pack({static_cast<const char*>(operand.data) + offset * operand.element_bytes,
+                               operand.i_stride, operand.k_stride, std::min(width, count - t * width), depth_, width,
+                               fills_width, operand.flipped_bits, to + t * width * words_});
+      }
+    });
+  }
+
+  void MultiplyBlock(int64_t row, int64_t rows, int64_t column, int64_t columns) const {
+    const int64_t height = product_.kernels.rows, width = product_.kernels.columns;
+    RegisterTile<T> tile;
+    tile.lhs_row_stride = 1;
+    tile.lhs_column_stride = height;
+    tile.rhs_row_stride = width;
+    tile.out_row_stride = product_.out.row_stride;
+    for (int64_t p = 0; p < words_ && !product_.is_stopped(); p += kProductDepth) {
+      tile.k = std::min(kProductDepth, words_ - p);
+      tile.add = product_.add || k0_ > 0 || p > 0;
+      for (int64_t j = column; j < column + columns; j += width) {
+        tile.columns = std::min(width, column + columns - j);
+        tile.rhs = rhs_ + j * words_ + p * width;
+        for (int64_t i = row; i < row + rows; i += height) {
+          tile.rows = std::min(height, row + rows - i);
+          tile.lhs = lhs_ + i * words_ + p * height;
+          tile.out = product_.out.data + batch_ * product_.out.batch_stride + i * product_.out.row_stride + j;
+          product_.kernels.TileOf(tile.rows)(tile);
+        }
+      }
+    }
+  }
+
+  const PackedProduct<T>& product_;
+  int64_t batch_, k0_, depth_, words_;
+  T *lhs_, *rhs_;
+};
+
+template <typename T>
+void RunMatrix(const PackedProduct<T>& product, int64_t batch, int64_t max_depth, T* memory) {
+  for (int64_t k0 = 0; k0 < product.sizes.k && !product.is_stopped(); k0 += max_depth) {
+    const PackedMatrix<T> matrix(product, batch, k0, std::min(max_depth, product.sizes.k - k0), memory);
+    matrix.Pack();
+    matrix.Multiply();
+  }
+}
+
+// Elements of k that fit the memory for packed operands: whole stretches of kProductDepth words.
+template <typename T>
+int64_t DepthThatFits(const PackedProduct<T>& product) {
+  const int64_t stretch = kProductDepth * product.kernels.group;
+  const int64_t bytes = PackedMatrix<T>::WordsFor(product, stretch) * static_cast<int64_t>(sizeof(T));
+  return std::min(product.sizes.k, stretch * std::max<int64_t>(1, kMaxPackedBytes / bytes));
+}
+
+class ScratchBlock {
+ public:
+  explicit ScratchBlock(int64_t bytes) : bytes_(bytes), data_(AllocateBlock(bytes)) {}
+  ~ScratchBlock() { FreeBlock(data_, bytes_); }
+  ScratchBlock(const ScratchBlock&) = delete;
+  ScratchBlock& operator=(const ScratchBlock&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  int64_t bytes_;
+  void* data_;
+};
+
+}  // namespace
+
+template <typename T>
+bool RunPackedProduct(const PackedProduct<T>& product) {
+  const MatrixProductSizes& sizes = product.sizes;
+  const int64_t depth = DepthThatFits(product);
+  const int64_t words = PackedMatrix<T>::WordsFor(product, depth);
+  const double work = static_cast<double>(sizes.m) * sizes.n * sizes.k;
+  const bool shares_batch = sizes.batch > 1 && work < kBatchWork;
+  const int64_t parts = shares_batch ? ParallelThreadCount() : 1;
+  const ScratchBlock memory(parts * words * static_cast<int64_t>(sizeof(T)));
+  if (memory.data() == nullptr) return false;
+  T* const data = static_cast<T*>(memory.data());
+  if (!shares_batch) {
+    for (int64_t b = 0; b < sizes.batch; ++b) RunMatrix(product, b, depth, data);
+    return true;
+  }
+  const int64_t grain = 1 + static_cast<int64_t>((1 << 17) / work);
+  ParallelFor(sizes.batch, grain, [&](int64_t begin, int64_t end, int thread) {
+    for (int64_t b = begin; b < end; ++b) RunMatrix(product, b, depth, data + thread * words);
+  });
+  return true;
+}
+
+template bool RunPackedProduct<float>(const PackedProduct<float>&);
+template bool RunPackedProduct<double>(const PackedProduct<double>&);
+template bool RunPackedProduct<uint32_t>(const PackedProduct<uint32_t>&);
+template bool RunPackedProduct<uint64_t>(const PackedProduct<uint64_t>&);
+
+}  // namespace kashi::internal
