@@ -187,7 +187,69 @@ class CumulativeReduce : private Folding {
     return opcode.has_value() && TraitsOf(*opcode).is_associative;
   }
 
+  // One number for each place of a row: a chain of sums or products, in a register.
+  template <typename T, typename F>
+  absl::Status ScanRow(const EvaluationRun& run, int64_t row, F f) {
+    constexpr int64_t kStepsPerCheck = 1 << 20;
+    const bool is_forward = direction_ == Direction::kForward;
+    const T* const inputs = reinterpret_cast<const T*>(inputs_[0]) + row * walk_.row_inputs();
+    T* const outputs = reinterpret_cast<T*>(accumulators_[0]) + row * walk_.row_elements();
+    reduction_.FillWithInits(row * walk_.row_elements(), row * walk_.row_elements() + 1);
+    T sum = outputs[0];
+    int64_t done = is_forward ? 0 : walk_.row_inputs();
+    for (int64_t k = 0; k < walk_.row_outputs(); ++k) {
+      if (k % kStepsPerCheck == 0) KASHI_RETURN_IF_ERROR(run.CheckStopped());
+      const int64_t o = is_forward ? k : walk_.row_outputs() - 1 - k;
+      const WindowWalk::Inputs window = walk_.InputsOf(o);
+      if (is_forward) {
+        while (done < window.end) sum = f(sum, inputs[done++]);
+      } else {
+        while (done > window.begin) sum = f(sum, inputs[--done]);
+      }
+      outputs[o] = sum;
+    }
+    return absl::OkStatus();
+  }
+
+  // The scan of a row in one of the types with a simple form; nothing: there is none.
+  using Scan = absl::Status (CumulativeReduce::*)(const EvaluationRun&, int64_t);
+  template <typename T>
+  static Scan ScanOf(HloOpcode opcode) {
+    if (opcode == HloOpcode::kAdd) return &CumulativeReduce::ScanSums<T>;
+    return opcode == HloOpcode::kMultiply ? &CumulativeReduce::ScanProducts<T> : nullptr;
+  }
+  template <typename T>
+  absl::Status ScanSums(const EvaluationRun& run, int64_t row) {
+    return ScanRow<T>(run, row, [](T a, T b) { return static_cast<T>(a + b); });
+  }
+  template <typename T>
+  absl::Status ScanProducts(const EvaluationRun& run, int64_t row) {
+    return ScanRow<T>(run, row, [](T a, T b) { return static_cast<T>(a * b); });
+  }
+  Scan FindScan() const {
+    const std::optional<HloOpcode> opcode = reduction_.function->AsBinary();
+    if (!opcode.has_value() || reduction_.size() != 1 || walk_.width() != 1 ||
+        reduction_.inputs[0].element_type() != reduction_.accumulators[0].element_type()) {
+      return nullptr;
+    }
+    switch (reduction_.accumulators[0].element_type()) {
+      case F32:
+        return ScanOf<float>(*opcode);
+      case F64:
+        return ScanOf<double>(*opcode);
+      case S32:
+      case U32:
+        return ScanOf<uint32_t>(*opcode);
+      case S64:
+      case U64:
+        return ScanOf<uint64_t>(*opcode);
+      default:
+        return nullptr;
+    }
+  }
+
   absl::Status FoldRow(const EvaluationRun& run, int64_t row, int64_t chunk, LaneFold& fold) {
+    if (const Scan scan = FindScan(); scan != nullptr) return (this->*scan)(run, row);
     const bool is_forward = direction_ == Direction::kForward;
     const int64_t first = chunk * chunk_, size = std::min(chunk_, walk_.width() - first);
     const int64_t outputs = row * walk_.row_elements() + first;

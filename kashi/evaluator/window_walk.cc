@@ -121,6 +121,10 @@ bool WindowWalk::IsOneRun() const {
 }
 
 WindowWalk::Inputs WindowWalk::InputsOf(int64_t o) const {
+  if (row_.base_dilation == 1 && row_.window_dilation == 1) {
+    const int64_t start = o * row_.stride - row_.low, begin = std::max<int64_t>(0, start);
+    return {begin, std::max(begin, std::min(row_.inputs, start + row_.size))};
+  }
   const Taps taps = TapsOf(row_, o);
   return {taps.first, taps.first + taps.count};
 }
