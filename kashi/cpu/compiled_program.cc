@@ -16,6 +16,7 @@
 #include "kashi/cpu/native_loop_step.h"
 #include "kashi/cpu/passes/fuse.h"
 #include "kashi/cpu/passes/inline_calls.h"
+#include "kashi/cpu/passes/orient_dots.h"
 #include "kashi/cpu/thunks/thunk_emitter.h"
 
 namespace kashi::internal {
@@ -113,6 +114,7 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const 
 absl::Status CompiledProgram::Emit(const CompileOptions& options) {
   KASHI_RETURN_IF_ERROR(InlineCalls(module_.get()));
   KeepStage(options, "inlined.hlo", options.keep_stages ? module_->ToString() : "");
+  KASHI_RETURN_IF_ERROR(OrientDots(module_.get()));
   absl::StatusOr<JitModule> jit_module = JitModule::Create(module_->name());
   KASHI_RETURN_IF_ERROR(jit_module.status());
   const LoopTable loops = EmitNativeLoops(module_.get(), options.numbers, *jit_module);

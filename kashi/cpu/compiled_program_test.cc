@@ -338,5 +338,19 @@ TEST(CompiledProgramTest, Bf16Dots) {
   }
 }
 
+// Dots that a transpose follows, with operands that are read along and across k.
+TEST(CompiledProgramTest, TransposedDots) {
+  for (const char* transposed : {"f32[2,5,3,4,6]|0,3,1,2,4", "f32[6,3,4,2,5]|4,1,2,0,3", "f32[2,3,4,5,6]|0,1,2,3,4"}) {
+    const std::vector<std::string> parts = absl::StrSplit(transposed, '|');
+    ExpectAsEvaluator(absl::StrCat(R"(HloModule m
+ENTRY e {
+  x = f32[2,7,3,4] parameter(0)
+  y = f32[2,5,6,7] parameter(1)
+  d = f32[2,3,4,5,6] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={3}
+  ROOT r = )",
+                                   parts[0], " transpose(d), dimensions={", parts[1], "}\n}"));
+  }
+}
+
 }  // namespace
 }  // namespace kashi::internal

@@ -27,7 +27,7 @@ namespace {
 constexpr int64_t kMaxPanelBytes = kProductDepth * 2 * 64;
 constexpr int64_t kWorkPerTask = 1 << 17;  // multiplications worth another thread
 constexpr int64_t kPackedWork = 1 << 21;   // multiplications that are worth packing both operands
-constexpr int64_t kPackedSize = 64;        // with at least so many rows and columns
+constexpr int64_t kPackedSize = 128;       // with at least so many rows and columns
 constexpr int64_t kSmallWork = 1 << 14;    // multiplications too few to make room and pack lhs for
 
 // A rectangle of one of the result's matrices.

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kMaxPackedBytes = int64_t{128} << 20;  // of both operands
 constexpr int64_t kBatchWork = int64_t{1} << 23;         // multiplications of a matrix that threads should share
+constexpr int64_t kMaxSharedWords = int64_t{1} << 20;    // of a matrix that one thread packs while others pack theirs
 constexpr int64_t kWordsPerTask = 1 << 14;               // to pack
 
 // The packed operands of one matrix and one stretch of k.
@@ -135,7 +136,8 @@ bool RunPackedProduct(const PackedProduct<T>& product) {
   const int64_t depth = DepthThatFits(product);
   const int64_t words = PackedMatrix<T>::WordsFor(product, depth);
   const double work = static_cast<double>(sizes.m) * sizes.n * sizes.k;
-  const bool shares_batch = sizes.batch > 1 && work < kBatchWork;
+  const bool has_many = sizes.batch >= 4 * ParallelThreadCount() && words <= kMaxSharedWords;
+  const bool shares_batch = sizes.batch > 1 && (has_many || work < kBatchWork);
   const int64_t parts = shares_batch ? ParallelThreadCount() : 1;
   const ScratchBlock memory(parts * words * static_cast<int64_t>(sizeof(T)));
   if (memory.data() == nullptr) return false;

@@ -1,0 +1,22 @@
+// Swaps the operands of dots that are transposed afterwards, where the swapped dot reads its operands as they lie.
+//
+//   einsum("bhqk,bkhd->bqhd", weights, v), as JAX writes it:
+//
+//     d = f32[b,h,d,q] dot(v, weights)            rhs is read along k: panels of columns must be transposed to be packed
+//     r = f32[b,q,h,d] transpose(d)
+//   becomes
+//     d = f32[b,h,q,d] dot(weights, v)            rows of both lie as the tiles need them
+//     r = f32[b,q,h,d] transpose(d)               moves whole rows
+#ifndef KASHI_CPU_PASSES_ORIENT_DOTS_H_
+#define KASHI_CPU_PASSES_ORIENT_DOTS_H_
+
+#include "absl/status/status.h"
+#include "kashi/hlo/ir/hlo_module.h"
+
+namespace kashi::internal {
+
+absl::Status OrientDots(HloModule* module);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_PASSES_ORIENT_DOTS_H_
