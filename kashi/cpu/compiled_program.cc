@@ -17,6 +17,7 @@
 #include "kashi/cpu/passes/fuse.h"
 #include "kashi/cpu/passes/inline_calls.h"
 #include "kashi/cpu/passes/orient_dots.h"
+#include "kashi/cpu/passes/unroll_windows.h"
 #include "kashi/cpu/thunks/thunk_emitter.h"
 
 namespace kashi::internal {
@@ -115,6 +116,7 @@ absl::Status CompiledProgram::Emit(const CompileOptions& options) {
   KASHI_RETURN_IF_ERROR(InlineCalls(module_.get()));
   KeepStage(options, "inlined.hlo", options.keep_stages ? module_->ToString() : "");
   KASHI_RETURN_IF_ERROR(OrientDots(module_.get()));
+  KASHI_RETURN_IF_ERROR(UnrollWindows(module_.get()));
   absl::StatusOr<JitModule> jit_module = JitModule::Create(module_->name());
   KASHI_RETURN_IF_ERROR(jit_module.status());
   const LoopTable loops = EmitNativeLoops(module_.get(), options.numbers, *jit_module);

@@ -352,5 +352,33 @@ ENTRY e {
   }
 }
 
+// Windows of few elements: padding, strides, dilation, and an operand with a producer.
+TEST(CompiledProgramTest, SmallWindows) {
+  for (const char* window : {
+           "f32[2,4,5,8]|size=1x2x2x1 stride=1x2x2x1|add",
+           "f32[2,4,5,8]|size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0|maximum",
+           "f32[2,8,8,8]|size=1x2x3x1 pad=0_0x1_0x0_0x0_0|multiply",
+           "f32[2,6,9,8]|size=1x3x2x1 rhs_dilate=1x2x1x1 pad=0_0x1_1x0_0x0_0|minimum",
+           "f32[1,8,9,8]|size=2x1x2x1|add",
+           "f32[2,6,9,8]|size=1x3x3x1 pad=0_0x-1_1x1_0x0_0|add",
+       }) {
+    const std::vector<std::string> parts = absl::StrSplit(window, '|');
+    ExpectAsEvaluator(absl::StrCat(R"(HloModule m
+f {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] )",
+                                   parts[2], R"((a, b)
+}
+ENTRY e {
+  x = f32[2,8,10,8] parameter(0)
+  init = f32[] constant(0.5)
+  n = f32[2,8,10,8] negate(x)
+  ROOT r = )",
+                                   parts[0], " reduce-window(n, init), window={", parts[1], "}, to_apply=f\n}"),
+                      ErrorSpec(1e-5, 1e-5), /*kernels=*/1);
+  }
+}
+
 }  // namespace
 }  // namespace kashi::internal

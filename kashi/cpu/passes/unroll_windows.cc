@@ -1,0 +1,144 @@
+#include "kashi/cpu/passes/unroll_windows.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/cpu/codegen/lane_builder.h"
+#include "kashi/cpu/passes/inline_calls.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/literal/literal_util.h"
+
+namespace kashi::internal {
+namespace {
+
+constexpr int64_t kMostElements = 32;  // of a window
+
+// The operation of a computation that is one operation on its two parameters.
+std::optional<HloOpcode> FindBinary(const HloComputation& computation) {
+  const HloInstruction& root = *computation.root_instruction();
+  if (computation.num_parameters() != 2 || root.operand_count() != 2) return std::nullopt;
+  switch (root.opcode()) {
+    case HloOpcode::kAdd:
+    case HloOpcode::kMultiply:
+    case HloOpcode::kMaximum:
+    case HloOpcode::kMinimum:
+      break;
+    default:
+      return std::nullopt;
+  }
+  const HloInstruction *a = root.operand(0), *b = root.operand(1);
+  if (a->opcode() != HloOpcode::kParameter || b->opcode() != HloOpcode::kParameter || a == b) return std::nullopt;
+  return root.opcode();
+}
+
+bool CanUnroll(const HloInstruction& x) {
+  if (x.opcode() != HloOpcode::kReduceWindow || x.operand_count() != 2 || x.HasControlDependencies()) return false;
+  const Shape &input = x.operand(0)->shape(), &init = x.operand(1)->shape();
+  if (!IsPlainArray(x.shape()) || !IsPlainArray(input) || x.shape().dimensions().empty()) return false;
+  const PrimitiveType type = x.shape().element_type();
+  const auto has_type = [&](const HloInstruction* p) { return p->shape().element_type() == type; };
+  if (type == PRED || input.element_type() != type || init.element_type() != type || !FindBinary(*x.to_apply()).has_value() ||
+      !absl::c_all_of(x.to_apply()->instructions(), has_type)) {
+    return false;
+  }
+  int64_t elements = 1;
+  for (const WindowDimension& dimension : x.window().dimensions()) {
+    if (dimension.base_dilation() != 1 || dimension.size() > kMostElements) return false;
+    elements *= dimension.size();
+    if (elements > kMostElements) return false;
+  }
+  const WindowDimension& innermost = x.window().dimensions(x.window().dimensions_size() - 1);
+  return elements > 1 && innermost.size() == 1 && innermost.stride() == 1 && innermost.padding_low() == 0 &&
+         innermost.padding_high() == 0;
+}
+
+// A number that the operation ignores: a window skips what is outside of the array. -0 + x is x, also for x = -0.
+absl::StatusOr<Literal> IdentityOf(HloOpcode opcode, PrimitiveType type) {
+  switch (opcode) {
+    case HloOpcode::kAdd:
+      if (!primitive_util::IsFloatingPointType(type)) return LiteralUtil::Zero(type);
+      return LiteralUtil::CreateR0<double>(-0.0).Convert(type);
+    case HloOpcode::kMultiply:
+      return LiteralUtil::One(type);
+    case HloOpcode::kMaximum:
+      return LiteralUtil::MinValue(type);
+    default:
+      return LiteralUtil::MaxValue(type);
+  }
+}
+
+absl::StatusOr<HloInstruction*> Pad(HloInstruction& x, HloOpcode opcode) {
+  PaddingConfig padding;
+  std::vector<int64_t> sizes;
+  bool is_padded = false;
+  for (int i = 0; i < x.window().dimensions_size(); ++i) {
+    const WindowDimension& dimension = x.window().dimensions(i);
+    PaddingConfig::PaddingConfigDimension* edge = padding.add_dimensions();
+    edge->set_edge_padding_low(dimension.padding_low());
+    edge->set_edge_padding_high(dimension.padding_high());
+    is_padded = is_padded || dimension.padding_low() != 0 || dimension.padding_high() != 0;
+    sizes.push_back(x.operand(0)->shape().dimensions(i) + dimension.padding_low() + dimension.padding_high());
+  }
+  if (!is_padded) return x.mutable_operand(0);
+  const Shape shape = ShapeUtil::MakeShape(x.shape().element_type(), sizes);
+  KASHI_ASSIGN_OR_RETURN(Literal identity, IdentityOf(opcode, shape.element_type()));
+  HloInstruction* const outside = x.parent()->AddInstruction(HloInstruction::CreateConstant(std::move(identity)));
+  return x.parent()->AddInstruction(HloInstruction::CreatePad(shape, x.mutable_operand(0), outside, padding));
+}
+
+// The elements of all windows at one place.
+HloInstruction* SliceAt(HloInstruction& x, HloInstruction* padded, absl::Span<const int64_t> place) {
+  std::vector<int64_t> starts, limits, strides;
+  for (int i = 0; i < x.window().dimensions_size(); ++i) {
+    const WindowDimension& dimension = x.window().dimensions(i);
+    starts.push_back(place[i] * dimension.window_dilation());
+    strides.push_back(dimension.stride());
+    limits.push_back(starts[i] + (x.shape().dimensions(i) - 1) * dimension.stride() + 1);
+  }
+  return x.parent()->AddInstruction(HloInstruction::CreateSlice(x.shape(), padded, starts, limits, strides));
+}
+
+// The next place in row-major order; false behind the last.
+bool Advance(const Window& window, std::vector<int64_t>* place) {
+  for (size_t i = place->size(); i-- > 0;) {
+    if (++(*place)[i] < window.dimensions(static_cast<int>(i)).size()) return true;
+    (*place)[i] = 0;
+  }
+  return false;
+}
+
+absl::Status Unroll(HloInstruction* x) {
+  const HloOpcode opcode = *FindBinary(*x->to_apply());
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const padded, Pad(*x, opcode));
+  HloInstruction* value =
+      x->parent()->AddInstruction(HloInstruction::CreateBroadcast(x->shape(), x->mutable_operand(1), {}));
+  std::vector<int64_t> place(x->shape().dimensions().size(), 0);
+  do {
+    value = x->parent()->AddInstruction(
+        HloInstruction::CreateBinary(x->shape(), opcode, value, SliceAt(*x, padded, place)));
+  } while (Advance(x->window(), &place));
+  value->set_metadata(x->metadata());
+  return x->parent()->ReplaceInstruction(x, value);
+}
+
+}  // namespace
+
+absl::Status UnrollWindows(HloModule* module) {
+  for (HloComputation* computation : ComputationsRunAsAWhole(module)) {
+    for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
+      if (CanUnroll(*instruction)) KASHI_RETURN_IF_ERROR(Unroll(instruction));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace kashi::internal
