@@ -73,7 +73,7 @@ class RunTest(FolderTest):
         out = self.kashi("run", "m.hlo", "--engine", "cpu", "--expect", "want/out0.npy", "--dump-dir", "stages")
         self.assertIn("as expected: 0 of 3,500", out)
         self.assertEqual(sorted(path.name for path in (self.folder / "stages").iterdir()),
-                         ["fused.hlo", "inlined.hlo", "kernels.ll", "kernels.s"])
+                         ["fused.hlo", "inlined.hlo", "kernels.ll", "kernels.s", "program.thunks"])
         self.assertIn("kernel0", (self.folder / "stages/kernels.ll").read_text())
         answer = json.loads(self.kashi("run", "m.hlo", "--engine", "cpu", "--repeat", "3", "--json"))
         self.assertEqual(answer["engine"], "cpu")

@@ -160,25 +160,33 @@ void CompiledProgram::AddDots() {
 void CompiledProgram::MakeThunks(const CompileOptions& options) {
   if (HasManualRegions(*module_)) return;
   const auto find_step = [this](const HloInstruction& x) { return Find(x); };
-  std::unique_ptr<ThunkProgram> entry = TryMakeThunks(*module_->entry_computation(), find_step, options.numbers);
+  std::string text;
+  std::string* const text_or_null = options.keep_stages ? &text : nullptr;
+  std::unique_ptr<ThunkProgram> entry =
+      TryMakeThunks(*module_->entry_computation(), find_step, options.numbers, text_or_null);
   if (entry != nullptr) {
+    KeepStage(options, "program.thunks", text);
     entry_ = std::move(entry);
     thunk_program_count_ = 1;
     return;
   }
   const auto is_compiled = [this](const HloInstruction& x) { return Find(x) != nullptr; };
+  std::string all;
   std::vector<HloComputation*> callers_first = ComputationsRunAsAWhole(module_.get());
   absl::c_reverse(callers_first);
   for (const HloComputation* computation : callers_first) {
     if (!absl::c_linear_search(ComputationsRunAsAWhole(module_.get(), is_compiled), computation)) continue;
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() != HloOpcode::kWhile || is_compiled(*instruction)) continue;
-      std::unique_ptr<ThunkProgram> loop = TryMakeThunks(*instruction, find_step, options.numbers);
+      text.clear();
+      std::unique_ptr<ThunkProgram> loop = TryMakeThunks(*instruction, find_step, options.numbers, text_or_null);
       if (loop == nullptr) continue;
+      absl::StrAppend(&all, text);
       steps_[instruction] = std::move(loop);
       ++thunk_program_count_;
     }
   }
+  KeepStage(options, "program.thunks", all);
 }
 
 }  // namespace kashi::internal

@@ -319,7 +319,7 @@ TEST(CompiledProgramTest, KeepsItsStages) {
     names.push_back(name);
     EXPECT_NE(text, "") << name;
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"inlined.hlo", "fused.hlo", "kernels.ll", "kernels.s"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"inlined.hlo", "fused.hlo", "kernels.ll", "kernels.s", "program.thunks"}));
 }
 
 // By the processor's instructions for bf16 where it has them: sums of two products are rounded.

@@ -50,10 +50,8 @@ absl::StatusOr<DotMatrices> ViewOperands(const Operation& op, Value lhs, Value r
   const DimensionVector lhs_free = OtherDimensions(lhs.rank(), lhs_batch, lhs_contracting);
   const DimensionVector rhs_free = OtherDimensions(rhs.rank(), rhs_batch, rhs_contracting);
   DotMatrices matrices;
-  KASHI_ASSIGN_OR_RETURN(matrices.lhs,
-                         ViewAsMatrices(op.run, std::move(lhs), lhs_batch, lhs_free, lhs_contracting));
-  KASHI_ASSIGN_OR_RETURN(matrices.rhs,
-                         ViewAsMatrices(op.run, std::move(rhs), rhs_batch, rhs_contracting, rhs_free));
+  KASHI_ASSIGN_OR_RETURN(matrices.lhs, ViewAsMatrices(op.run, std::move(lhs), lhs_batch, lhs_free, lhs_contracting));
+  KASHI_ASSIGN_OR_RETURN(matrices.rhs, ViewAsMatrices(op.run, std::move(rhs), rhs_batch, rhs_contracting, rhs_free));
   return matrices;
 }
 
@@ -96,8 +94,12 @@ bool IsWorthPacking(const MatrixProductSizes& sizes) {
 }
 
 PackedOperand AsPackedOperand(const Matrices& matrices, int64_t i_stride, int64_t k_stride, uint32_t flipped_bits) {
-  return {matrices.value.untyped_data(), matrices.value.element_bytes(), matrices.batch_stride,
-          i_stride,                      k_stride,                       flipped_bits};
+  return {matrices.value.untyped_data(),
+          matrices.value.element_bytes(),
+          matrices.batch_stride,
+          i_stride,
+          k_stride,
+          flipped_bits};
 }
 
 template <typename T>
@@ -130,7 +132,8 @@ void FillWithCorrection(const Operation& op, const Matrices& rhs, int64_t rows, 
         }
       } else {
         for (int64_t c = 0; c < columns; ++c) {
-          for (int64_t p = 0; p < rhs.rows; ++p) sums[c] += static_cast<uint32_t>(from[p * rhs.row_stride + c * rhs.column_stride]);
+          for (int64_t p = 0; p < rhs.rows; ++p)
+            sums[c] += static_cast<uint32_t>(from[p * rhs.row_stride + c * rhs.column_stride]);
         }
       }
       for (int64_t i = 0; i < rows; ++i) {

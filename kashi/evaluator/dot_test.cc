@@ -59,13 +59,13 @@ TEST(DotTest, Int8) {
       for (Literal& argument : arguments) {
         for (int8_t& element : argument.data<int8_t>()) element = static_cast<int8_t>(random());
       }
-      const Literal product = EvaluateText(
-          absl::StrCat("HloModule m\nENTRY e {\n  a = ", ShapeUtil::HumanString(arguments[0].shape()),
-                       " parameter(0)\n  b = ", ShapeUtil::HumanString(arguments[1].shape()),
-                       " parameter(1)\n  ROOT d = s32[2,", m, ",", n,
-                       "] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={", lhs_first ? 1 : 2,
-                       "}, rhs_contracting_dims={", rhs_first ? 1 : 2, "}\n}"),
-          arguments);
+      const Literal product =
+          EvaluateText(absl::StrCat("HloModule m\nENTRY e {\n  a = ", ShapeUtil::HumanString(arguments[0].shape()),
+                                    " parameter(0)\n  b = ", ShapeUtil::HumanString(arguments[1].shape()),
+                                    " parameter(1)\n  ROOT d = s32[2,", m, ",", n,
+                                    "] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={",
+                                    lhs_first ? 1 : 2, "}, rhs_contracting_dims={", rhs_first ? 1 : 2, "}\n}"),
+                       arguments);
       const auto lhs = arguments[0].data<int8_t>(), rhs = arguments[1].data<int8_t>();
       const auto out = product.data<int32_t>();
       for (int64_t b = 0; b < 2; ++b) {
@@ -76,7 +76,8 @@ TEST(DotTest, Int8) {
               sum += lhs[b * m * k + (lhs_first ? p * m + i : i * k + p)] *
                      rhs[b * k * n + (rhs_first ? p * n + j : j * k + p)];
             }
-            ASSERT_EQ(out[(b * m + i) * n + j], sum) << m << "," << k << "," << n << " " << orders << " " << i << " " << j;
+            ASSERT_EQ(out[(b * m + i) * n + j], sum)
+                << m << "," << k << "," << n << " " << orders << " " << i << " " << j;
           }
         }
       }

@@ -6,8 +6,8 @@
 //   RunRow             one row times a matrix: rhs is read once, as it lies
 //   RunInnerRows       few rows times a matrix whose columns are contiguous: inner products
 //
-// k is cut into stretches of kProductDepth elements: a packed panel of rhs then fits the first cache, a packed block of lhs
-// the second.
+// k is cut into stretches of kProductDepth elements: a packed panel of rhs then fits the first cache, a packed block of
+// lhs the second.
 #include "kashi/evaluator/matrix_product.h"
 
 #include <algorithm>
@@ -189,7 +189,9 @@ void RunProduct(const Product<T>& product) {
   const int64_t down = CeilOfRatio(sizes.m, height);
   // Narrower blocks where there would be too few for all threads.
   int64_t panels = std::min(kProductPanelsAcross, CeilOfRatio<int64_t>(sizes.n, product.kernels.packed.columns));
-  const auto across_with = [&](int64_t panels) { return CeilOfRatio(sizes.n, panels * product.kernels.packed.columns); };
+  const auto across_with = [&](int64_t panels) {
+    return CeilOfRatio(sizes.n, panels * product.kernels.packed.columns);
+  };
   while (panels > 8 && sizes.batch * down * across_with(panels) < 4 * ParallelThreadCount()) panels /= 2;
   const int64_t width = std::min(sizes.n, panels * product.kernels.packed.columns), across = across_with(panels);
   const double work_per_block = static_cast<double>(height) * width * sizes.k;

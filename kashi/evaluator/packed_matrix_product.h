@@ -19,12 +19,12 @@
 namespace kashi::internal {
 
 // Sizes of a block.
-constexpr int64_t kProductDepth = 256;       // words of k that are multiplied at a time
-constexpr int64_t kProductTilesDown = 40;    // 320 rows of 256 floats are 320 KiB
+constexpr int64_t kProductDepth = 256;        // words of k that are multiplied at a time
+constexpr int64_t kProductTilesDown = 40;     // 320 rows of 256 floats are 320 KiB
 constexpr int64_t kProductPanelsAcross = 64;  // at most
 
-// Element (i, k) of matrix b is at data + element_bytes * (b * batch_stride + i * i_stride + k * k_stride). i: the row of
-// lhs, the column of rhs.
+// Element (i, k) of matrix b is at data + element_bytes * (b * batch_stride + i * i_stride + k * k_stride). i: the row
+// of lhs, the column of rhs.
 struct PackedOperand {
   const void* data;
   int element_bytes;
@@ -42,8 +42,8 @@ struct PackedProduct {
   StopFunction is_stopped;
 };
 
-// False, and nothing happens, if there is no memory for packed operands. The order of additions in an element depends on
-// k and the kernels only. T: float, double, uint32_t, uint64_t.
+// False, and nothing happens, if there is no memory for packed operands. The order of additions in an element depends
+// on k and the kernels only. T: float, double, uint32_t, uint64_t.
 template <typename T>
 bool RunPackedProduct(const PackedProduct<T>& product);
 

@@ -66,9 +66,9 @@ absl::Status Swap(HloInstruction* dot) {
     precision.set_operand_precision(1, dot->precision_config().operand_precision(0));
   }
   HloComputation* const computation = dot->parent();
-  HloInstruction* const swapped = computation->AddInstruction(HloInstruction::CreateDot(
-      ShapeUtil::MakeShape(dot->shape().element_type(), sizes), dot->mutable_operand(1), dot->mutable_operand(0),
-      Swapped(dot->dot_dimension_numbers()), precision));
+  HloInstruction* const swapped = computation->AddInstruction(
+      HloInstruction::CreateDot(ShapeUtil::MakeShape(dot->shape().element_type(), sizes), dot->mutable_operand(1),
+                                dot->mutable_operand(0), Swapped(dot->dot_dimension_numbers()), precision));
   swapped->set_metadata(dot->metadata());
   HloInstruction* const result =
       computation->AddInstruction(HloInstruction::CreateTranspose(transpose->shape(), swapped, permutation));

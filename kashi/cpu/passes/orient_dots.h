@@ -2,7 +2,7 @@
 //
 //   einsum("bhqk,bkhd->bqhd", weights, v), as JAX writes it:
 //
-//     d = f32[b,h,d,q] dot(v, weights)            rhs is read along k: panels of columns must be transposed to be packed
+//     d = f32[b,h,d,q] dot(v, weights)            rhs lies along k: packing transposes it
 //     r = f32[b,q,h,d] transpose(d)
 //   becomes
 //     d = f32[b,h,q,d] dot(weights, v)            rows of both lie as the tiles need them

@@ -1,12 +1,10 @@
 #include "kashi/cpu/passes/unroll_windows.h"
 
 #include <cstdint>
-#include <optional>
-#include <utility>
+#include <iterator>
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
@@ -22,22 +20,30 @@ namespace {
 
 constexpr int64_t kMostElements = 32;  // of a window
 
-// The operation of a computation that is one operation on its two parameters.
-std::optional<HloOpcode> FindBinary(const HloComputation& computation) {
+// -0 + x is x, also for x = -0.
+Literal IdentityOfAdd(PrimitiveType type) {
+  if (!primitive_util::IsFloatingPointType(type)) return LiteralUtil::Zero(type);
+  return LiteralUtil::CreateR0<double>(-0.0).Convert(type).value();
+}
+
+// What a window may be reduced with, and the number that the operation ignores.
+struct Combiner {
+  HloOpcode opcode;
+  Literal (*identity)(PrimitiveType type);
+};
+constexpr Combiner kCombiners[] = {{HloOpcode::kAdd, &IdentityOfAdd},
+                                   {HloOpcode::kMultiply, &LiteralUtil::One},
+                                   {HloOpcode::kMaximum, &LiteralUtil::MinValue},
+                                   {HloOpcode::kMinimum, &LiteralUtil::MaxValue}};
+
+// Of a computation that is one such operation on its two parameters; null: it is not.
+const Combiner* FindCombiner(const HloComputation& computation) {
   const HloInstruction& root = *computation.root_instruction();
-  if (computation.num_parameters() != 2 || root.operand_count() != 2) return std::nullopt;
-  switch (root.opcode()) {
-    case HloOpcode::kAdd:
-    case HloOpcode::kMultiply:
-    case HloOpcode::kMaximum:
-    case HloOpcode::kMinimum:
-      break;
-    default:
-      return std::nullopt;
-  }
+  if (computation.num_parameters() != 2 || root.operand_count() != 2) return nullptr;
   const HloInstruction *a = root.operand(0), *b = root.operand(1);
-  if (a->opcode() != HloOpcode::kParameter || b->opcode() != HloOpcode::kParameter || a == b) return std::nullopt;
-  return root.opcode();
+  if (a->opcode() != HloOpcode::kParameter || b->opcode() != HloOpcode::kParameter || a == b) return nullptr;
+  const auto* found = absl::c_find_if(kCombiners, [&](const Combiner& x) { return x.opcode == root.opcode(); });
+  return found == std::end(kCombiners) ? nullptr : found;
 }
 
 bool CanUnroll(const HloInstruction& x) {
@@ -46,8 +52,8 @@ bool CanUnroll(const HloInstruction& x) {
   if (!IsPlainArray(x.shape()) || !IsPlainArray(input) || x.shape().dimensions().empty()) return false;
   const PrimitiveType type = x.shape().element_type();
   const auto has_type = [&](const HloInstruction* p) { return p->shape().element_type() == type; };
-  if (type == PRED || input.element_type() != type || init.element_type() != type || !FindBinary(*x.to_apply()).has_value() ||
-      !absl::c_all_of(x.to_apply()->instructions(), has_type)) {
+  if (type == PRED || input.element_type() != type || init.element_type() != type ||
+      FindCombiner(*x.to_apply()) == nullptr || !absl::c_all_of(x.to_apply()->instructions(), has_type)) {
     return false;
   }
   int64_t elements = 1;
@@ -61,22 +67,8 @@ bool CanUnroll(const HloInstruction& x) {
          innermost.padding_high() == 0;
 }
 
-// A number that the operation ignores: a window skips what is outside of the array. -0 + x is x, also for x = -0.
-absl::StatusOr<Literal> IdentityOf(HloOpcode opcode, PrimitiveType type) {
-  switch (opcode) {
-    case HloOpcode::kAdd:
-      if (!primitive_util::IsFloatingPointType(type)) return LiteralUtil::Zero(type);
-      return LiteralUtil::CreateR0<double>(-0.0).Convert(type);
-    case HloOpcode::kMultiply:
-      return LiteralUtil::One(type);
-    case HloOpcode::kMaximum:
-      return LiteralUtil::MinValue(type);
-    default:
-      return LiteralUtil::MaxValue(type);
-  }
-}
-
-absl::StatusOr<HloInstruction*> Pad(HloInstruction& x, HloOpcode opcode) {
+// What is outside of the array, the window skips: identities there.
+HloInstruction* Pad(HloInstruction& x, const Combiner& combiner) {
   PaddingConfig padding;
   std::vector<int64_t> sizes;
   bool is_padded = false;
@@ -90,8 +82,8 @@ absl::StatusOr<HloInstruction*> Pad(HloInstruction& x, HloOpcode opcode) {
   }
   if (!is_padded) return x.mutable_operand(0);
   const Shape shape = ShapeUtil::MakeShape(x.shape().element_type(), sizes);
-  KASHI_ASSIGN_OR_RETURN(Literal identity, IdentityOf(opcode, shape.element_type()));
-  HloInstruction* const outside = x.parent()->AddInstruction(HloInstruction::CreateConstant(std::move(identity)));
+  HloInstruction* const outside =
+      x.parent()->AddInstruction(HloInstruction::CreateConstant(combiner.identity(shape.element_type())));
   return x.parent()->AddInstruction(HloInstruction::CreatePad(shape, x.mutable_operand(0), outside, padding));
 }
 
@@ -117,14 +109,14 @@ bool Advance(const Window& window, std::vector<int64_t>* place) {
 }
 
 absl::Status Unroll(HloInstruction* x) {
-  const HloOpcode opcode = *FindBinary(*x->to_apply());
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const padded, Pad(*x, opcode));
+  const Combiner& combiner = *FindCombiner(*x->to_apply());
+  HloInstruction* const padded = Pad(*x, combiner);
   HloInstruction* value =
       x->parent()->AddInstruction(HloInstruction::CreateBroadcast(x->shape(), x->mutable_operand(1), {}));
   std::vector<int64_t> place(x->shape().dimensions().size(), 0);
   do {
     value = x->parent()->AddInstruction(
-        HloInstruction::CreateBinary(x->shape(), opcode, value, SliceAt(*x, padded, place)));
+        HloInstruction::CreateBinary(x->shape(), combiner.opcode, value, SliceAt(*x, padded, place)));
   } while (Advance(x->window(), &place));
   value->set_metadata(x->metadata());
   return x->parent()->ReplaceInstruction(x, value);

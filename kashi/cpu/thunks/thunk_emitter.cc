@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/cpu/kernel_step.h"
 #include "kashi/cpu/native_loop_step.h"
 #include "kashi/cpu/thunks/frame_allocator.h"
+#include "kashi/cpu/thunks/leaves.h"
 #include "kashi/cpu/thunks/thunks.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/contraction.h"
@@ -23,7 +24,7 @@
 namespace kashi::internal {
 namespace {
 
-// The arrays of a value, with all tuples taken apart: numbers of slots.
+// The arrays of a value (leaves.h): numbers of slots.
 using Leaves = std::vector<int>;
 constexpr int kNoSlot = -1;
 
@@ -42,77 +43,10 @@ struct Slot {
   bool may_be_written() const { return place.home == Home::kFrame || place.home == Home::kResult; }
 };
 
-int64_t LeafCount(const Shape& shape) {
-  if (!shape.IsTuple()) return 1;
-  int64_t count = 0;
-  for (const Shape& element : shape.tuple_shapes()) count += LeafCount(element);
-  return count;
-}
-
-// Where the arrays of element i of a tuple begin.
-int64_t LeavesBefore(const Shape& tuple, int64_t i) {
-  int64_t count = 0;
-  for (int64_t k = 0; k < i; ++k) count += LeafCount(tuple.tuple_shapes(k));
-  return count;
-}
-
-// The bytes of each array; nothing if there is something else, or a dynamic size.
-std::optional<std::vector<int64_t>> LeafBytes(const Shape& shape) {
-  if (shape.IsTuple()) {
-    std::vector<int64_t> bytes;
-    for (const Shape& element : shape.tuple_shapes()) {
-      const std::optional<std::vector<int64_t>> more = LeafBytes(element);
-      if (!more.has_value()) return std::nullopt;
-      bytes.insert(bytes.end(), more->begin(), more->end());
-    }
-    return bytes;
-  }
-  if (!shape.IsArray() || !shape.is_static()) return std::nullopt;
-  int64_t bytes = primitive_util::ByteWidth(shape.element_type());
-  for (int64_t size : shape.dimensions()) bytes = SaturatingMultiply(bytes, size);
-  if (bytes == INT64_MAX) return std::nullopt;
-  return std::vector<int64_t>{bytes};
-}
-
-// Only names the elements of its operand anew.
-bool KeepsElements(const HloInstruction& instruction) {
-  return (instruction.opcode() == HloOpcode::kReshape || instruction.opcode() == HloOpcode::kCopy) &&
-         instruction.shape().IsArray() &&
-         instruction.shape().element_type() == instruction.operand(0)->shape().element_type();
-}
-
-// Which array of the root an array of an instruction becomes, if any.
-using RootLeaves = absl::flat_hash_map<std::pair<const HloInstruction*, int64_t>, int64_t>;
-
-RootLeaves FindRootLeaves(const HloInstruction& root) {
-  RootLeaves found;
-  const int64_t count = LeafCount(root.shape());
-  for (int64_t i = 0; i < count; ++i) {
-    const HloInstruction* at = &root;
-    int64_t leaf = i;
-    while (found.try_emplace({at, leaf}, i).second) {
-      if (at->opcode() == HloOpcode::kTuple) {
-        int64_t element = 0;
-        for (; leaf >= LeafCount(at->operand(element)->shape()); ++element) {
-          leaf -= LeafCount(at->operand(element)->shape());
-        }
-        at = at->operand(element);
-      } else if (at->opcode() == HloOpcode::kGetTupleElement) {
-        leaf += LeavesBefore(at->operand(0)->shape(), at->tuple_index());
-        at = at->operand(0);
-      } else if (KeepsElements(*at)) {
-        at = at->operand(0);
-      } else {
-        break;
-      }
-    }
-  }
-  return found;
-}
-
 class ThunkEmitter {
  public:
-  ThunkEmitter(FindStep find_step, const NumberOptions& numbers) : find_step_(find_step) {
+  ThunkEmitter(FindStep find_step, const NumberOptions& numbers, std::string* text)
+      : find_step_(find_step), text_(text) {
     parts_.flush_denormals = numbers.flush_denormals;
   }
 
@@ -199,7 +133,26 @@ class ThunkEmitter {
   }
 
   void EmitCopy(int from, int to, ThunkSequence* thunks) {
-    thunks->Add(std::make_unique<CopyThunk>(AddPointers({from, to}), slots_[to].bytes), 1);
+    const int64_t first = AddPointers({from, to});
+    Print("copy", first);
+    thunks->Add(std::make_unique<CopyThunk>(first, slots_[to].bytes), 1);
+  }
+
+  // A line of the stage's text: what is done, and the places that it works on, from number `first` of the table on.
+  void Print(absl::string_view what, int64_t first) {
+    if (text_ == nullptr) return;
+    absl::StrAppend(text_, std::string(2 * depth_, ' '), what);
+    for (size_t i = first; i < parts_.pointers.size(); ++i) {
+      static constexpr const char* kHomes[] = {"frame+", "argument ", "result ", "constant "};
+      const Place& place = parts_.pointers[i];
+      absl::StrAppend(text_, i == first ? "  " : ", ", kHomes[static_cast<int>(place.home)], place.number);
+    }
+    absl::StrAppend(text_, "\n");
+  }
+  int64_t AddPointersOf(const HloInstruction& instruction, absl::Span<const int> slots) {
+    const int64_t first = AddPointers(slots);
+    Print(instruction.name(), first);
+    return first;
   }
 
   // to[i] = from[i] for all i at once. The holders are those of `from` and stay.
@@ -275,12 +228,12 @@ class ThunkEmitter {
     if (instruction.HasControlDependencies() || !LeafBytes(instruction.shape()).has_value()) return false;
     // Values of other computations: the emitter compares the shapes itself.
     const bool is_call = instruction.opcode() == HloOpcode::kParameter || instruction.opcode() == HloOpcode::kWhile ||
-                         instruction.opcode() == HloOpcode::kConditional || instruction.opcode() == HloOpcode::kFusion ||
-                         instruction.opcode() == HloOpcode::kCall;
+                         instruction.opcode() == HloOpcode::kConditional ||
+                         instruction.opcode() == HloOpcode::kFusion || instruction.opcode() == HloOpcode::kCall;
     return is_call || !step.may_differ_from_shape;
   }
 
-  std::optional<Leaves> EmitStep(Context& context) {
+  std::optional<Leaves> EmitStep(const Context& context) {
     const HloInstruction& instruction = context.instruction();
     if (KeepsElements(instruction)) return Held(context.operands[0]);
     if (const CompiledStep* step = find_step_(instruction); step != nullptr) {
@@ -288,25 +241,20 @@ class ThunkEmitter {
       if (const auto* loop = dynamic_cast<const NativeLoopStep*>(step)) return EmitNativeLoop(context, *loop);
       return EmitEvaluator(context);
     }
-    switch (instruction.opcode()) {
-      case HloOpcode::kTuple:
-        return EmitTuple(context);
-      case HloOpcode::kGetTupleElement:
-        return EmitTupleElement(context);
-      case HloOpcode::kConstant:
-        return EmitConstant(context);
-      case HloOpcode::kWhile:
-        return EmitLoop(instruction, context.operands[0], context.is_last_use[0], context.wanted, context.thunks);
-      case HloOpcode::kConditional:
-        return EmitConditional(context);
-      case HloOpcode::kDynamicUpdateSlice:
-        return EmitUpdateSlice(context);
-      case HloOpcode::kDot:
-        if (std::optional<Leaves> result = EmitDot(context); result.has_value()) return result;
-        return EmitEvaluator(context);
-      default:
-        return context.step.kernel != nullptr ? EmitElements(context) : EmitEvaluator(context);
+    using Emitter = std::optional<Leaves> (ThunkEmitter::*)(const Context&);
+    static constexpr std::pair<HloOpcode, Emitter> kEmitters[] = {
+        {HloOpcode::kTuple, &ThunkEmitter::EmitTuple},
+        {HloOpcode::kGetTupleElement, &ThunkEmitter::EmitTupleElement},
+        {HloOpcode::kConstant, &ThunkEmitter::EmitConstant},
+        {HloOpcode::kWhile, &ThunkEmitter::EmitWhile},
+        {HloOpcode::kConditional, &ThunkEmitter::EmitConditional},
+        {HloOpcode::kDynamicUpdateSlice, &ThunkEmitter::EmitUpdateSlice},
+        {HloOpcode::kDot, &ThunkEmitter::EmitDot},
+    };
+    for (const auto& [opcode, emitter] : kEmitters) {
+      if (opcode == instruction.opcode()) return (this->*emitter)(context);
     }
+    return context.step.kernel != nullptr ? EmitElements(context) : EmitEvaluator(context);
   }
 
   // ---- Steps without thunks.
@@ -316,16 +264,16 @@ class ThunkEmitter {
     return leaves;
   }
 
-  Leaves EmitTuple(const Context& context) {
+  std::optional<Leaves> EmitTuple(const Context& context) {
     Leaves leaves;
     for (const Leaves& operand : context.operands) leaves.insert(leaves.end(), operand.begin(), operand.end());
     return Held(std::move(leaves));
   }
 
-  Leaves EmitTupleElement(const Context& context) {
+  std::optional<Leaves> EmitTupleElement(const Context& context) {
     const HloInstruction& instruction = context.instruction();
-    const auto begin = context.operands[0].begin() +
-                       LeavesBefore(instruction.operand(0)->shape(), instruction.tuple_index());
+    const auto begin =
+        context.operands[0].begin() + LeavesBefore(instruction.operand(0)->shape(), instruction.tuple_index());
     return Held(Leaves(begin, begin + LeafCount(instruction.shape())));
   }
 
@@ -355,6 +303,7 @@ class ThunkEmitter {
     const int64_t first = static_cast<int64_t>(parts_.pointers.size());
     for (const Leaves& operand : context.operands) AddPointers(operand);
     AddPointers(result);
+    Print(context.instruction().name(), first);
     return first;
   }
 
@@ -398,9 +347,8 @@ class ThunkEmitter {
       result = kernel.is_in_place ? TakeElementwiseResult(context) : TakeResults(context);
     }
     const int64_t first = AddPointers(context, result);
-    context.thunks->Add(
-        std::make_unique<KernelThunk>(step, first, static_cast<int64_t>(context.operands.size())),
-        SaturatingMultiply(SaturatingMultiply(kernel.rows, kernel.columns), kernel.work_per_column));
+    context.thunks->Add(std::make_unique<KernelThunk>(step, first, static_cast<int64_t>(context.operands.size())),
+                        SaturatingMultiply(SaturatingMultiply(kernel.rows, kernel.columns), kernel.work_per_column));
     return result;
   }
 
@@ -416,7 +364,7 @@ class ThunkEmitter {
         Hold({initial});
       }
     }
-    context.thunks->Add(std::make_unique<NativeLoopThunk>(step, AddPointers(state)), 1);
+    context.thunks->Add(std::make_unique<NativeLoopThunk>(step, AddPointersOf(context.instruction(), state)), 1);
     return state;
   }
 
@@ -443,12 +391,18 @@ class ThunkEmitter {
     Leaves pointers;
     for (size_t i = 1; i < context.operands.size(); ++i) pointers.push_back(context.operands[i][0]);
     pointers.push_back(result[0]);
-    context.thunks->Add(std::make_unique<UpdateSliceThunk>(instruction, AddPointers(pointers)), context.step.work);
+    context.thunks->Add(std::make_unique<UpdateSliceThunk>(instruction, AddPointersOf(instruction, pointers)),
+                        context.step.work);
     return result;
   }
 
-  // Nothing if an operand is no matrix as it is.
   std::optional<Leaves> EmitDot(const Context& context) {
+    std::optional<Leaves> result = EmitMatrixProduct(context);
+    return result.has_value() ? result : EmitEvaluator(context);
+  }
+
+  // Nothing if an operand is no matrix as it is.
+  std::optional<Leaves> EmitMatrixProduct(const Context& context) {
     const HloInstruction& dot = context.instruction();
     const DotDimensionNumbers& dnums = dot.dot_dimension_numbers();
     const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
@@ -459,30 +413,17 @@ class ThunkEmitter {
     const DimensionVector rhs_columns =
         OtherDimensions(rhs.dimensions_size(), dnums.rhs_batch_dimensions(), dnums.rhs_contracting_dimensions());
     const auto left =
-        MatrixStrides(lhs, dnums.lhs_batch_dimensions(), lhs_rows, dnums.lhs_contracting_dimensions());
+        DotThunk::StridesOf(lhs, dnums.lhs_batch_dimensions(), lhs_rows, dnums.lhs_contracting_dimensions());
     const auto right =
-        MatrixStrides(rhs, dnums.rhs_batch_dimensions(), dnums.rhs_contracting_dimensions(), rhs_columns);
+        DotThunk::StridesOf(rhs, dnums.rhs_batch_dimensions(), dnums.rhs_contracting_dimensions(), rhs_columns);
     if (!left.has_value() || !right.has_value()) return std::nullopt;
-    const MatrixProductSizes sizes = {SizeOf(lhs.dimensions(), dnums.lhs_batch_dimensions()),
-                                      SizeOf(lhs.dimensions(), lhs_rows),
-                                      SizeOf(lhs.dimensions(), dnums.lhs_contracting_dimensions()),
-                                      SizeOf(rhs.dimensions(), rhs_columns)};
+    const MatrixProductSizes sizes = {
+        SizeOf(lhs.dimensions(), dnums.lhs_batch_dimensions()), SizeOf(lhs.dimensions(), lhs_rows),
+        SizeOf(lhs.dimensions(), dnums.lhs_contracting_dimensions()), SizeOf(rhs.dimensions(), rhs_columns)};
     const Leaves result = TakeResults(context);
     const int64_t first = AddPointers(context, result);
     context.thunks->Add(std::make_unique<DotThunk>(type, sizes, *left, *right, first), context.step.work);
     return result;
-  }
-
-  static std::optional<DotThunk::Strides> MatrixStrides(const Shape& shape, absl::Span<const int64_t> batch,
-                                                        absl::Span<const int64_t> rows,
-                                                        absl::Span<const int64_t> columns) {
-    const DimensionVector strides = RowMajorStrides(shape.dimensions());
-    const std::optional<int64_t> batch_stride = MergedStride(shape.dimensions(), strides, batch);
-    const std::optional<int64_t> row_stride = MergedStride(shape.dimensions(), strides, rows);
-    const std::optional<int64_t> column_stride = MergedStride(shape.dimensions(), strides, columns);
-    if (!batch_stride.has_value() || !row_stride.has_value() || !column_stride.has_value()) return std::nullopt;
-    if (*row_stride > 1 && *column_stride > 1) return std::nullopt;
-    return DotThunk::Strides{*batch_stride, *row_stride, *column_stride == 0 ? 1 : *column_stride};
   }
 
   std::optional<Leaves> EmitEvaluator(const Context& context) {
@@ -492,7 +433,8 @@ class ThunkEmitter {
     if (copied > kMaxCopiedBytes) return std::nullopt;
     const Leaves result = TakeResults(context);
     const int64_t first = AddPointers(context, result);
-    context.thunks->Add(std::make_unique<EvaluatorThunk>(context.instruction(), find_step_(context.instruction()), first), 0);
+    context.thunks->Add(
+        std::make_unique<EvaluatorThunk>(context.instruction(), find_step_(context.instruction()), first), 0);
     return result;
   }
 
@@ -514,6 +456,10 @@ class ThunkEmitter {
       EmitCopy(initial, state, thunks);
     }
     return state;
+  }
+
+  std::optional<Leaves> EmitWhile(const Context& context) {
+    return EmitLoop(context.instruction(), context.operands[0], context.is_last_use[0], context.wanted, context.thunks);
   }
 
   std::optional<Leaves> EmitLoop(const HloInstruction& loop, const Leaves& initial, bool is_last_use,
@@ -549,12 +495,16 @@ class ThunkEmitter {
     }
     if (is_last_use) ReleaseReplaced(initial, state);
     ThunkSequence condition_thunks, body_thunks;
+    Print(absl::StrCat(loop.name(), ": while"), parts_.pointers.size());
+    ++depth_;
     const std::optional<Leaves> goes_on = Emit(condition, {state}, {kNoSlot}, &condition_thunks);
     if (!goes_on.has_value()) return std::nullopt;
     const int64_t pointer = AddPointers(*goes_on);
-    std::optional<Leaves> next;
-    if (next = Emit(body, {state}, body_wanted, &body_thunks); !next.has_value()) return std::nullopt;
+    Print("leave unless", pointer);
+    const std::optional<Leaves> next = Emit(body, {state}, body_wanted, &body_thunks);
+    if (!next.has_value()) return std::nullopt;
     EmitCopies(*next, state, &body_thunks);
+    --depth_;
     Release(*next);
     Release(*goes_on);
     for (size_t i = 0; i < state.size(); ++i) {
@@ -586,10 +536,13 @@ class ThunkEmitter {
         return std::nullopt;
       }
       branches.emplace_back();
+      Print(absl::StrCat(conditional.name(), ": branch ", i), parts_.pointers.size());
+      ++depth_;
       const std::optional<Leaves> leaves =
           Emit(branch, {context.operands[1 + i]}, Leaves(result.size(), kNoSlot), &branches.back());
       if (!leaves.has_value()) return std::nullopt;
       EmitCopies(*leaves, result, &branches.back());
+      --depth_;
       Release(*leaves);
     }
     const bool has_predicate = conditional.operand(0)->shape().element_type() == PRED;
@@ -623,6 +576,8 @@ class ThunkEmitter {
   }
 
   FindStep find_step_;
+  std::string* text_;  // null: nobody reads it
+  int depth_ = 0;      // of the loops and branches around
   ThunkProgramParts parts_;
   FrameAllocator frame_;
   std::vector<Slot> slots_;
@@ -633,13 +588,13 @@ class ThunkEmitter {
 }  // namespace
 
 std::unique_ptr<ThunkProgram> TryMakeThunks(const HloComputation& computation, FindStep find_step,
-                                            const NumberOptions& numbers) {
-  return ThunkEmitter(find_step, numbers).Make(computation);
+                                            const NumberOptions& numbers, std::string* text) {
+  return ThunkEmitter(find_step, numbers, text).Make(computation);
 }
 
 std::unique_ptr<ThunkProgram> TryMakeThunks(const HloInstruction& loop, FindStep find_step,
-                                            const NumberOptions& numbers) {
-  return ThunkEmitter(find_step, numbers).Make(loop);
+                                            const NumberOptions& numbers, std::string* text) {
+  return ThunkEmitter(find_step, numbers, text).Make(loop);
 }
 
 }  // namespace kashi::internal

@@ -81,9 +81,10 @@ TEST(ThunkProgramTest, UpdatesOfSlices) {
   ExpectLoop(update + "o = f32[1,64] dynamic-slice(z, i, zero), dynamic_slice_sizes={1,64}\n  m = f32[64] reshape(o)",
              "m", "y", "n");
   // Start indices outside are clamped.
-  ExpectLoop("row = f32[1,64] reshape(x)\n  c = s32[] constant(-2)\n  j = s32[] add(i, c)\n  "
-             "n = f32[8,64] dynamic-update-slice(z, row, j, i)",
-             "y", "x", "n");
+  ExpectLoop(
+      "row = f32[1,64] reshape(x)\n  c = s32[] constant(-2)\n  j = s32[] add(i, c)\n  "
+      "n = f32[8,64] dynamic-update-slice(z, row, j, i)",
+      "y", "x", "n");
 }
 
 TEST(ThunkProgramTest, OperationsOfTheEvaluator) {
@@ -93,11 +94,12 @@ TEST(ThunkProgramTest, OperationsOfTheEvaluator) {
 }
 
 TEST(ThunkProgramTest, Dots) {
-  const std::string text = Loop("n = f32[8] dot(z, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  "
-                                "m = f32[64] dot(n, z), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n  "
-                                "c = f32[] constant(0.001)\n  b = f32[64] broadcast(c), dimensions={}\n  "
-                                "k = f32[64] multiply(m, b)",
-                                "k", "x", "z");
+  const std::string text = Loop(
+      "n = f32[8] dot(z, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  "
+      "m = f32[64] dot(n, z), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n  "
+      "c = f32[] constant(0.001)\n  b = f32[64] broadcast(c), dimensions={}\n  "
+      "k = f32[64] multiply(m, b)",
+      "k", "x", "z");
   EXPECT_EQ(ThunkPrograms(text), 1);
   ExpectAsEvaluator(text, ErrorSpec(1e-4, 1e-4));
 }
@@ -160,7 +162,8 @@ negate {
 }
 ENTRY e {
   x = f32[4] parameter(0)
-  i = s32[] constant()", index, R"()
+  i = s32[] constant()",
+                                          index, R"()
   ROOT r = (f32[4], f32[4]) conditional(i, x, x), branch_computations={double, negate}
 })");
     EXPECT_EQ(ThunkPrograms(text), 1);

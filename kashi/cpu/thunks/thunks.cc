@@ -74,6 +74,18 @@ absl::Status CopyThunk::Run(const ThunkFrame& frame) const {
   return absl::OkStatus();
 }
 
+std::optional<DotThunk::Strides> DotThunk::StridesOf(const Shape& shape, absl::Span<const int64_t> batch,
+                                                     absl::Span<const int64_t> rows,
+                                                     absl::Span<const int64_t> columns) {
+  const DimensionVector strides = RowMajorStrides(shape.dimensions());
+  const std::optional<int64_t> batch_stride = MergedStride(shape.dimensions(), strides, batch);
+  const std::optional<int64_t> row_stride = MergedStride(shape.dimensions(), strides, rows);
+  const std::optional<int64_t> column_stride = MergedStride(shape.dimensions(), strides, columns);
+  if (!batch_stride.has_value() || !row_stride.has_value() || !column_stride.has_value()) return std::nullopt;
+  if (*row_stride > 1 && *column_stride > 1) return std::nullopt;
+  return Strides{*batch_stride, *row_stride, *column_stride == 0 ? 1 : *column_stride};
+}
+
 template <typename T>
 void DotThunk::Multiply(const ThunkFrame& frame) const {
   void* const* const pointers = frame.pointers + first_;

@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "kashi/array/dimension_vector.h"
+#include "kashi/array/shape.h"
 #include "kashi/cpu/kernel_step.h"
 #include "kashi/cpu/native_loop_step.h"
 #include "kashi/cpu/thunks/thunk.h"
@@ -69,6 +72,9 @@ class DotThunk : public Thunk {
   struct Strides {
     int64_t batch, row, column;
   };
+  // Of an array with these dimensions; nothing if it is no matrix as it lies.
+  static std::optional<Strides> StridesOf(const Shape& shape, absl::Span<const int64_t> batch,
+                                          absl::Span<const int64_t> rows, absl::Span<const int64_t> columns);
   DotThunk(PrimitiveType type, const MatrixProductSizes& sizes, Strides lhs, Strides rhs, int64_t first)
       : type_(type), sizes_(sizes), lhs_(lhs), rhs_(rhs), first_(first) {}
   absl::Status Run(const ThunkFrame& frame) const override;
@@ -95,8 +101,8 @@ class UpdateSliceThunk : public Thunk {
   int64_t element_bytes_, first_;
 };
 
-// Any other operation, by the evaluator or by a compiled step (null: none): it makes a result of its own, which is copied. The arrays of the operands, then
-// those of the result.
+// Any other operation, by the evaluator or by a compiled step (null: none): it makes a result of its own, which is
+// copied. The arrays of the operands, then those of the result.
 class EvaluatorThunk : public Thunk {
  public:
   EvaluatorThunk(const HloInstruction& instruction, const CompiledStep* compiled, int64_t first);

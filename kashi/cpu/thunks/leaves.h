@@ -1,0 +1,34 @@
+// The arrays of a value, with all tuples taken apart: leaf 0, 1, … of its shape in order.
+#ifndef KASHI_CPU_THUNKS_LEAVES_H_
+#define KASHI_CPU_THUNKS_LEAVES_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "kashi/array/shape.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+
+int64_t LeafCount(const Shape& shape);
+
+// Where the leaves of element i of a tuple begin.
+int64_t LeavesBefore(const Shape& tuple, int64_t i);
+
+// The bytes of each leaf; nothing if one is no array, or has a dynamic size.
+std::optional<std::vector<int64_t>> LeafBytes(const Shape& shape);
+
+// Whether the instruction only gives its operand another shape: its elements stay as they are.
+bool KeepsElements(const HloInstruction& instruction);
+
+// Which leaf of the root a leaf of an instruction becomes. Leaves that become none are missing; of one that becomes
+// several, it is the first.
+using RootLeaves = absl::flat_hash_map<std::pair<const HloInstruction*, int64_t>, int64_t>;
+RootLeaves FindRootLeaves(const HloInstruction& root);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_THUNKS_LEAVES_H_
