@@ -11,6 +11,7 @@
 #include "kashi/array/index_map.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/draw/picture_geometry.h"
 
 namespace kashi {
@@ -385,7 +386,7 @@ class FigureBuilder {
 
   void MakePaths() {
     const int64_t columns = geometry_.Positions(column_digits_);
-    int64_t limit = 2 * columns;
+    int64_t limit = SaturatingMultiply(2, columns);
     figure_.path_description = "order in memory";
     if (coarsest_level_ == 0 && map_.tile_element_count() > 0) {
       limit = map_.tile_element_count();

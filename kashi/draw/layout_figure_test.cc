@@ -455,5 +455,14 @@ TEST(LayoutFigureTest, FiguresAgreeWithTheIndexMap) {
   EXPECT_GT(drawn, 1000);
 }
 
+// Found by shape_text_fuzz.
+TEST(LayoutFigureTest, TilesOfMoreThanHalfOfAllNumbers) {
+  const absl::StatusOr<Shape> shape = ParseShape("s4[1,5266]{1,0:T(8399999999999991256)(*,126)(1)}");
+  ASSERT_TRUE(shape.ok()) << shape.status();
+  const absl::StatusOr<LayoutFigure> figure = MakeLayoutFigure(*shape, {});
+  ASSERT_TRUE(figure.ok()) << figure.status();
+  ExpectWellFormed(ToSvg(*figure));
+}
+
 }  // namespace
 }  // namespace kashi::internal

@@ -274,8 +274,10 @@ TEST(RelayoutPlanTest, MakesPlansOfHugeArrays) {
     EXPECT_TRUE(RelayoutPlan::Make(far, far).ok());
   }
   // Elements that overlap: their bits are more than 2^63, the bits that they take up are not.
-  const Placement overlapping = Placement::OfStrides(C128, {614399, 614399, 614399}, {614399, 614399, 614399}).value();
-  EXPECT_TRUE(RelayoutPlan::Make(overlapping, overlapping).ok());
+  for (int64_t size : {614399, 721000}) {  // of the second, the bytes too are more than 2^63
+    const Placement overlapping = Placement::OfStrides(C128, {size, size, size}, {size, size, size}).value();
+    EXPECT_TRUE(RelayoutPlan::Make(overlapping, overlapping).ok());
+  }
 }
 
 TEST(RelayoutPlanTest, MakesPlansOfHostileTilesSoon) {

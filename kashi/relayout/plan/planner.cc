@@ -185,8 +185,10 @@ std::string MovePlan::ToString() const {
 }
 
 bool StreamsTarget(const RelayoutTask& task) {
-  const int64_t moved_bytes = task.element_count() / 8 * (task.from.slot_bits() + task.to.slot_bits());
-  return task.options.non_temporal_stores.value_or(moved_bytes > task.caches().last_bytes);
+  // A plan may be made for more bytes than an int64_t can count.
+  const double moved_bytes =
+      static_cast<double>(task.element_count()) / 8 * static_cast<double>(task.from.slot_bits() + task.to.slot_bits());
+  return task.options.non_temporal_stores.value_or(moved_bytes > static_cast<double>(task.caches().last_bytes));
 }
 
 MovePlan MakeMovePlan(const RelayoutTask& task) {
