@@ -68,9 +68,19 @@ class Machine {
   std::unique_ptr<llvm::orc::LLJIT> jit_;
 };
 
+// Otherwise LLVM may prefer vectors of 256 bits, and pass those of 512 bits in two halves, unlike SLEEF.
+void AllowWidestVectors(llvm::Module& module) {
+  const std::string bits = absl::StrCat(JitModule::VectorBits());
+  for (llvm::Function& function : module) {
+    function.addFnAttr("prefer-vector-width", bits);
+    function.addFnAttr("min-legal-vector-width", bits);
+  }
+}
+
 // What is left for LLVM after an emitter that makes vectors in SSA form: the same address computed twice, invariants of
 // inner loops, and operations on constants.
 void Optimise(llvm::Module& module, llvm::TargetMachine& target) {
+  AllowWidestVectors(module);
   llvm::PassBuilder passes(&target);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -134,7 +144,13 @@ absl::StatusOr<JitModule> JitModule::Create(absl::string_view name) {
 }
 
 int JitModule::VectorBits() {
-  static const int bits = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 256 : 128;
+  static const int bits = [] {
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 128;
+    const bool has_fast_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                                 __builtin_cpu_supports("avx512bf16");
+    return has_fast_avx512 ? 512 : 256;
+  }();
   return bits;
 }
 bool JitModule::IsSupported() { return __builtin_cpu_supports("sse4.1"); }
