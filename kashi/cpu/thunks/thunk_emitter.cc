@@ -486,12 +486,9 @@ class ThunkEmitter {
         body_wanted.push_back(state.back());
       }
     }
-    // The loop holds what it keeps by itself; the rest changes hands in the body.
     for (size_t i = 0; i < state.size(); ++i) {
       was_pinned.push_back(slots_[state[i]].is_pinned);
-      if (body_wanted[i] == kNoSlot) continue;
-      slots_[state[i]].is_pinned = true;
-      --slots_[state[i]].holders;
+      if (body_wanted[i] != kNoSlot) slots_[state[i]].is_pinned = true;
     }
     if (is_last_use) ReleaseReplaced(initial, state);
     ThunkSequence condition_thunks, body_thunks;
@@ -501,6 +498,9 @@ class ThunkEmitter {
     if (!goes_on.has_value()) return std::nullopt;
     const int64_t pointer = AddPointers(*goes_on);
     Print("leave unless", pointer);
+    // The loop holds what it keeps by itself, and all of it while the condition reads; the rest changes hands in the
+    // body.
+    for (size_t i = 0; i < state.size(); ++i) slots_[state[i]].holders -= body_wanted[i] == kNoSlot ? 0 : 1;
     const std::optional<Leaves> next = Emit(body, {state}, body_wanted, &body_thunks);
     if (!next.has_value()) return std::nullopt;
     EmitCopies(*next, state, &body_thunks);

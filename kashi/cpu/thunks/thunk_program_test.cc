@@ -73,6 +73,15 @@ TEST(ThunkProgramTest, StateThatIsReadAfterItsUpdate) {
   ExpectLoop("n = f32[64] negate(x)\n  m = f32[64] add(x, n)\n  k = f32[64] maximum(m, x)", "n", "k", "z");
 }
 
+// The condition's result has as many bytes as the counter, which it must not replace.
+TEST(ThunkProgramTest, ConditionThatReadsTheStateLast) {
+  for (const char* type : {"u4[]", "s4[]", "u8[]", "s32[]"}) {
+    const std::string text = absl::StrReplaceAll(Loop("n = f32[64] add(x, y)", "n", "x", "z"), {{"s32[]", type}});
+    EXPECT_EQ(ThunkPrograms(absl::StrReplaceAll(text, {{"constant(10)", "constant(7)"}})), 1);
+    ExpectAsEvaluator(absl::StrReplaceAll(text, {{"constant(10)", "constant(7)"}}), kEqual);
+  }
+}
+
 TEST(ThunkProgramTest, UpdatesOfSlices) {
   const std::string update = "row = f32[1,64] reshape(x)\n  n = f32[8,64] dynamic-update-slice(z, row, i, zero)\n  ";
   ExpectLoop(update, "x", "y", "n");
