@@ -1,0 +1,69 @@
+// Any bytes as HLO text: what the evaluator runs on made-up arguments, the compiled engine runs too, or refuses. Where
+// there are no real numbers, which the two may round differently, it gives the same.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "fuzz/hlo_text_mutator.h"
+#include "fuzz/small_program.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/check.h"
+#include "kashi/cpu/compiled_program.h"
+#include "kashi/evaluator/hlo_evaluator.h"
+#include "kashi/hlo/ir/hlo_module.h"
+
+namespace kashi::internal {
+namespace {
+
+bool HasRealNumbers(const HloModule& module) {
+  bool has = false;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      ShapeUtil::ForEachSubshape(instruction->shape(), [&](const Shape& part, const ShapeIndex&) {
+        if (!part.IsArray()) return;
+        has = has || primitive_util::IsFloatingPointType(part.element_type()) ||
+              primitive_util::IsComplexType(part.element_type());
+      });
+    }
+  }
+  return has;
+}
+
+bool IsLimit(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) || absl::IsCancelled(status) || absl::IsDeadlineExceeded(status);
+}
+
+void Compare(const HloModule& module) {
+  const std::optional<std::vector<Literal>> arguments = MakeAnyArguments(module);
+  if (!arguments.has_value()) return;
+  const absl::StatusOr<Literal> expected =
+      HloEvaluator(OptionsOfSmallRun()).Evaluate(module, absl::MakeConstSpan(*arguments));
+  if (!expected.ok()) return;
+  const absl::StatusOr<std::unique_ptr<CompiledProgram>> program = CompiledProgram::Compile(module);
+  KASHI_CHECK_OK(program);
+  EvaluationOptions options = OptionsOfSmallRun();
+  options.compiled = program->get();
+  const absl::StatusOr<Literal> actual =
+      HloEvaluator(options).Evaluate((*program)->module(), absl::MakeConstSpan(*arguments));
+  if (IsLimit(actual.status())) return;
+  KASHI_CHECK_OK(actual);
+  KASHI_CHECK(ShapeUtil::Compatible(expected->shape(), actual->shape()));
+  if (!HasRealNumbers(module)) KASHI_CHECK(*expected == *actual) << expected->ToString() << "\n" << actual->ToString();
+}
+
+}  // namespace
+}  // namespace kashi::internal
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto module = kashi::internal::ReadSmallProgram({reinterpret_cast<const char*>(data), size});
+  if (module != nullptr) kashi::internal::Compare(*module);
+  return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+  return kashi::internal::MutateHloText(data, size, max_size, seed);
+}
