@@ -51,6 +51,7 @@ class ProgramWriter {
 
   Sizes RandomSizes() {
     static constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 9, 16, 33};
+    if (Below(3) == 0) return Below(2) ? Sizes{20, 37} : Sizes{4, 9, 33};  // large enough for kernels of rows
     Sizes sizes;
     for (int64_t i = Below(4); i > 0; --i) sizes.push_back(kSizes[Below(9)]);
     return sizes;
@@ -72,7 +73,7 @@ class ProgramWriter {
   void AddOperation() {
     const size_t x = static_cast<size_t>(Below(static_cast<int64_t>(values_.size())));
     const int64_t rank = static_cast<int64_t>(values_[x].size());
-    switch (Below(rank == 0 ? 4 : 15)) {
+    switch (Below(rank == 0 ? 4 : 18)) {
       case 0:
         return void(Add(values_[x], absl::StrCat("tanh(", Name(x), ")")));
       case 1:
@@ -102,6 +103,11 @@ class ProgramWriter {
         return AddGather(x);
       case 13:
         return AddScatter(x);
+      case 14:
+        return AddRoll(x);
+      case 15:
+      case 16:
+        return AddNormalized(x);
       default:
         return AddConcatenate(x);
     }
@@ -228,6 +234,42 @@ class ProgramWriter {
                                                  "), update_window_dims={}, inserted_window_dims={0}, "
                                                  "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"));
     Add({count}, absl::StrCat("tanh(", Name(sum), ")"));
+  }
+  void AddRoll(size_t x) {
+    const int64_t dimension = Below(static_cast<int64_t>(values_[x].size())), size = values_[x][dimension];
+    if (size < 2) return;
+    const int64_t shift = 1 + Below(size - 1);
+    std::vector<size_t> parts;
+    for (const auto& [begin, limit] : {std::make_pair(size - shift, size), std::make_pair(int64_t{0}, size - shift)}) {
+      std::vector<std::string> ranges;
+      for (int64_t other : values_[x]) ranges.push_back(absl::StrCat("[0:", other, "]"));
+      ranges[dimension] = absl::StrCat("[", begin, ":", limit, "]");
+      Sizes sizes = values_[x];
+      sizes[dimension] = limit - begin;
+      parts.push_back(Add(sizes, absl::StrCat("slice(", Name(x), "), slice={", absl::StrJoin(ranges, ","), "}")));
+    }
+    Add(values_[x],
+        absl::StrCat("concatenate(", Name(parts[0]), ", ", Name(parts[1]), "), dimensions={", dimension, "}"));
+  }
+  // An array and something of its rows, such as their sums.
+  void AddNormalized(size_t x) {
+    Sizes rows = values_[x], kept;
+    rows.pop_back();
+    const size_t y = Below(2) ? Add(values_[x], absl::StrCat("tanh(", Name(x), ")")) : x;
+    size_t sum = Add(rows, absl::StrCat("reduce(", Name(y), ", zero), dimensions={", rows.size(),
+                                        "}, to_apply=", Below(2) ? "add" : "max"));
+    if (Below(2)) sum = Add(rows, absl::StrCat(Below(2) ? "sine(" : "negate(", Name(sum), ")"));
+    if (Below(2)) {  // as JAX keeps dimensions
+      Sizes with_one = rows;
+      with_one.push_back(1);
+      const size_t column =
+          Add(with_one, absl::StrCat("tanh(", Name(Add(with_one, absl::StrCat("reshape(", Name(sum), ")"))), ")"));
+      sum = Add(rows, absl::StrCat("reshape(", Name(column), ")"));
+    }
+    for (size_t i = 0; i < rows.size(); ++i) kept.push_back(static_cast<int64_t>(i));
+    const size_t wide =
+        Add(values_[x], absl::StrCat("broadcast(", Name(sum), "), dimensions={", absl::StrJoin(kept, ","), "}"));
+    Add(values_[x], absl::StrCat(Below(2) ? "subtract(" : "multiply(", Name(Below(2) ? x : y), ", ", Name(wide), ")"));
   }
   void AddConcatenate(size_t x) {
     if (Count(values_[x]) > 2000) return;

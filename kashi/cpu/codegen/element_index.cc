@@ -1,19 +1,30 @@
 #include "kashi/cpu/codegen/element_index.h"
 
+#include <optional>
 #include <utility>
 
 #include <llvm/IR/Intrinsics.h>
 
 #include "kashi/array/common_factors.h"
 #include "kashi/array/primitive_util.h"
+#include "kashi/base/math.h"
 
 namespace kashi::internal {
+namespace {
+
+CoordinateRange RangeFrom(std::optional<int64_t> first, std::optional<int64_t> last) {
+  return first.has_value() && last.has_value() ? CoordinateRange{*first, *last} : CoordinateRange();
+}
+
+}  // namespace
 
 llvm::Value* CoordinateMath::LaneConstant(int64_t value) const {
   return lanes_.Splat(llvm::ConstantInt::get(lane_type_, value));
 }
 
-Coordinate CoordinateMath::Constant(int64_t value) const { return {lanes_.ir().getInt64(value), 0, nullptr}; }
+Coordinate CoordinateMath::Constant(int64_t value) const {
+  return {lanes_.ir().getInt64(value), 0, nullptr, {value, value}};
+}
 
 llvm::Value* CoordinateMath::AsLanes(const Coordinate& a) const {
   if (!a.is_affine()) return a.lanes;
@@ -28,19 +39,33 @@ llvm::Value* CoordinateMath::AsNumbers(const Coordinate& a, llvm::Type* scalar) 
   return lanes_.ir().CreateIntCast(AsLanes(a), lanes_.Widen(scalar), /*isSigned=*/true);
 }
 
-Coordinate CoordinateMath::Add(const Coordinate& a, const Coordinate& b) const {
+Coordinate CoordinateMath::Sum(const Coordinate& a, const Coordinate& b) const {
   if (a.is_affine() && b.is_affine()) {
     return {lanes_.ir().CreateNSWAdd(a.base, b.base), a.step + b.step, nullptr};
   }
   return {nullptr, 0, lanes_.ir().CreateAdd(AsLanes(a), AsLanes(b))};
 }
 
-Coordinate CoordinateMath::Multiply(const Coordinate& a, int64_t factor) const {
-  if (factor == 1) return a;
+Coordinate CoordinateMath::Add(const Coordinate& a, const Coordinate& b) const {
+  Coordinate sum = Sum(a, b);
+  sum.range = RangeFrom(CheckedAdd(a.range.first, b.range.first), CheckedAdd(a.range.last, b.range.last));
+  return sum;
+}
+
+Coordinate CoordinateMath::Product(const Coordinate& a, int64_t factor) const {
   if (a.is_affine()) {
     return {lanes_.ir().CreateNSWMul(a.base, lanes_.ir().getInt64(factor)), a.step * factor, nullptr};
   }
   return {nullptr, 0, lanes_.ir().CreateMul(a.lanes, LaneConstant(factor))};
+}
+
+Coordinate CoordinateMath::Multiply(const Coordinate& a, int64_t factor) const {
+  if (factor == 1) return a;
+  Coordinate product = Product(a, factor);
+  const int64_t smallest = factor < 0 ? a.range.last : a.range.first;
+  const int64_t largest = factor < 0 ? a.range.first : a.range.last;
+  product.range = RangeFrom(CheckedMultiply(smallest, factor), CheckedMultiply(largest, factor));
+  return product;
 }
 
 Coordinate CoordinateMath::Divide(const Coordinate& a, int64_t divisor) const {
@@ -60,6 +85,7 @@ Coordinate CoordinateMath::Remainder(const Coordinate& a, int64_t divisor) const
 }
 
 Coordinate CoordinateMath::Clamp(const Coordinate& a, int64_t limit) const {
+  if (a.range.IsWithin(0, limit)) return a;
   const auto clamp = [&](llvm::Value* value) {
     llvm::Value* zero = llvm::ConstantInt::get(value->getType(), 0);
     llvm::Value* last = llvm::ConstantInt::get(value->getType(), limit - 1);

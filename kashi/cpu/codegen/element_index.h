@@ -21,10 +21,25 @@
 
 namespace kashi::internal {
 
+// All numbers that a coordinate may be, as far as that is known when the code is made.
+struct CoordinateRange {
+  int64_t first = -kUnlimited;
+  int64_t last = kUnlimited;
+
+  static constexpr int64_t kUnlimited = int64_t{1} << 62;
+  bool IsWithin(int64_t begin, int64_t end) const { return first >= begin && last < end; }
+  bool IsOutside(int64_t begin, int64_t end) const { return last < begin || first >= end; }
+};
+
 struct Coordinate {
   llvm::Value* base = nullptr;   // i64: of lane 0
   int64_t step = 0;              // from one lane to the next
   llvm::Value* lanes = nullptr;  // instead of the two: a vector of integers
+  CoordinateRange range;         // of all lanes
+
+  Coordinate() = default;
+  Coordinate(llvm::Value* lane_0, int64_t lane_step, llvm::Value* all_lanes, CoordinateRange all = {})
+      : base(lane_0), step(lane_step), lanes(all_lanes), range(all) {}
 
   bool is_affine() const { return lanes == nullptr; }
   bool is_uniform() const { return is_affine() && step == 0; }
@@ -41,7 +56,7 @@ class CoordinateMath {
   Coordinate Multiply(const Coordinate& a, int64_t factor) const;
   Coordinate Divide(const Coordinate& a, int64_t divisor) const;
   Coordinate Remainder(const Coordinate& a, int64_t divisor) const;
-  // Into [0, limit).
+  // Into [0, limit). No code if the range is known to be there.
   Coordinate Clamp(const Coordinate& a, int64_t limit) const;
   // Register values of an integer type, lane by lane, cut to 0 … last.
   Coordinate ClampNumbers(llvm::Value* numbers, PrimitiveType type, int64_t last) const;
@@ -56,6 +71,8 @@ class CoordinateMath {
 
  private:
   llvm::Value* LaneConstant(int64_t value) const;
+  Coordinate Sum(const Coordinate& a, const Coordinate& b) const;
+  Coordinate Product(const Coordinate& a, int64_t factor) const;
 
   const LaneBuilder& lanes_;
   llvm::IntegerType* lane_type_;

@@ -77,29 +77,33 @@ llvm::Value* EmitIota(const MovedElements& op) {
   return lanes.Round(type, lanes.ir().CreateSIToFP(op.math().AsLanes(at), lanes.Register(type)));
 }
 
-// Outside of the operand, the padding value; the operand is read there too, at the nearest element.
+// Outside of the operand, the padding value; the operand is read there too, at the nearest element. Where the
+// coordinates are known to be inside or outside, there is nothing to choose.
 llvm::Value* EmitPad(const MovedElements& op) {
   Ir& ir = op.elements.lanes().ir();
   std::vector<Coordinate> coordinates;
-  llvm::Value* is_inside = op.elements.lanes().Splat(ir.getTrue());
+  llvm::Value* is_inside = nullptr;
+  llvm::Value* outside = op.elements.lanes().Splat(op.elements.Scalar(*op.instruction.operand(1)));
   for (size_t i = 0; i < op.operand_sizes().size(); ++i) {
     const auto& padding = op.instruction.padding_config().dimensions(static_cast<int>(i));
     const int64_t size = op.operand_sizes()[i];
     Coordinate at = op.index->At(i, op.math());
     if (padding.edge_padding_low() != 0 || padding.edge_padding_high() != 0) {
       at = op.math().Add(at, -padding.edge_padding_low());
-      is_inside = ir.CreateAnd(is_inside, op.math().IsBelow(at, size));
-      is_inside = ir.CreateAnd(is_inside, ir.CreateNot(op.math().IsBelow(at, 0)));
-      at = op.math().Clamp(at, size);
+      if (at.range.IsOutside(0, size)) return outside;
+      if (!at.range.IsWithin(0, size)) {
+        llvm::Value* is_here = ir.CreateAnd(op.math().IsBelow(at, size), ir.CreateNot(op.math().IsBelow(at, 0)));
+        is_inside = is_inside == nullptr ? is_here : ir.CreateAnd(is_inside, is_here);
+        at = op.math().Clamp(at, size);
+      }
     }
     coordinates.push_back(at);
   }
   llvm::Value* inside = op.Operand(0, std::move(coordinates));
-  llvm::Value* outside = op.elements.lanes().Splat(op.elements.Scalar(*op.instruction.operand(1)));
-  return ir.CreateSelect(is_inside, inside, outside);
+  return is_inside == nullptr ? inside : ir.CreateSelect(is_inside, inside, outside);
 }
 
-// Every operand is read, at the nearest element.
+// Every operand in which the element may be is read, at the nearest element.
 llvm::Value* EmitConcatenate(const MovedElements& op) {
   Ir& ir = op.elements.lanes().ir();
   const int64_t dimension = op.instruction.concatenate_dimension();
@@ -108,10 +112,12 @@ llvm::Value* EmitConcatenate(const MovedElements& op) {
   int64_t begin = 0;
   for (int i = 0; i < op.instruction.operand_count(); ++i) {
     const int64_t size = op.operand_sizes(i)[dimension];
-    std::vector<Coordinate> coordinates = op.index->Coordinates(op.math());
-    coordinates[dimension] = op.math().Clamp(op.math().Add(at, -begin), size);
-    llvm::Value* part = op.Operand(i, std::move(coordinates));
-    value = value == nullptr ? part : ir.CreateSelect(op.math().IsBelow(at, begin), value, part);
+    if (!at.range.IsOutside(begin, begin + size)) {
+      std::vector<Coordinate> coordinates = op.index->Coordinates(op.math());
+      coordinates[dimension] = op.math().Clamp(op.math().Add(at, -begin), size);
+      llvm::Value* part = op.Operand(i, std::move(coordinates));
+      value = value == nullptr ? part : ir.CreateSelect(op.math().IsBelow(at, begin), value, part);
+    }
     begin += size;
   }
   return value;
@@ -197,12 +203,16 @@ bool IsReshape(const HloInstruction& bitcast) {
   return is_dense(bitcast.shape()) && is_dense(bitcast.operand(0)->shape()) &&
          ShapeUtil::ElementsIn(bitcast.shape()) == ShapeUtil::ElementsIn(bitcast.operand(0)->shape());
 }
+// Coordinates less the padding must fit the lanes' integers.
+constexpr int64_t kMostPadding = int64_t{1} << 30;
 bool HasOnlyEdges(const HloInstruction& pad) {
   return !ShapeUtil::IsZeroElementArray(pad.operand(0)->shape()) &&
-         absl::c_all_of(pad.padding_config().dimensions(),
-                        [](const PaddingConfigDimension& dimension) { return dimension.interior_padding() == 0; });
+         absl::c_all_of(pad.padding_config().dimensions(), [](const PaddingConfigDimension& dimension) {
+           return dimension.interior_padding() == 0 && dimension.edge_padding_low() > -kMostPadding &&
+                  dimension.edge_padding_low() < kMostPadding;
+         });
 }
-constexpr int kManyOperands = 4;  // of a concatenate, which reads them all
+constexpr int kManyOperands = 8;  // of a concatenate: each is a loop, or a choice
 bool HasFewOperands(const HloInstruction& concatenate) {
   return concatenate.operand_count() <= kManyOperands &&
          absl::c_none_of(concatenate.operands(),
@@ -296,6 +306,9 @@ llvm::Value* FusedElements::Scalar(const HloInstruction& instruction) {
 }
 
 llvm::Value* FusedElements::At(const HloInstruction& instruction, ElementIndex* index) {
+  if (const auto scalar = known_scalars_.find(&instruction); scalar != known_scalars_.end()) {
+    return lanes_.Splat(scalar->second);
+  }
   const bool is_scalar = ShapeUtil::IsScalar(instruction.shape());
   if (is_scalar && scalars_ != nullptr) return lanes_.Splat(Scalar(instruction));
   if (is_scalar) index = scalar_index_;

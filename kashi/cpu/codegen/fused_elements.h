@@ -37,6 +37,12 @@ class FusedElements {
   llvm::Value* At(const HloInstruction& instruction, ElementIndex* index);
   // A scalar, for one lane.
   llvm::Value* Scalar(const HloInstruction& instruction);
+  // The instruction's elements are this scalar at every index that is asked for.
+  void SetScalar(const HloInstruction& instruction, llvm::Value* scalar) { known_scalars_[&instruction] = scalar; }
+  // The instruction's elements at this index.
+  void SetElements(const HloInstruction& instruction, const ElementIndex* index, llvm::Value* value) {
+    values_[{&instruction, index}] = value;
+  }
   ElementIndex* AddIndex(ElementIndex index) { return &indices_.emplace_back(std::move(index)); }
 
   const LaneBuilder& lanes() const { return lanes_; }
@@ -53,6 +59,7 @@ class FusedElements {
   bool loads_are_invariant_;
   std::deque<ElementIndex> indices_;
   absl::flat_hash_map<std::pair<const HloInstruction*, const ElementIndex*>, llvm::Value*> values_;
+  absl::flat_hash_map<const HloInstruction*, llvm::Value*> known_scalars_;
   // Scalars are computed once, on one lane; only the object for one lane has this index.
   std::unique_ptr<FusedElements> scalars_;
   ElementIndex* scalar_index_ = nullptr;

@@ -6,6 +6,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/cpu/codegen/element_emitters.h"
 #include "kashi/cpu/codegen/fused_elements.h"
+#include "kashi/cpu/codegen/row_analysis.h"
 
 namespace kashi::internal {
 namespace {
@@ -88,7 +89,9 @@ Kernel EmitKernel(const HloComputation& fused, const std::string& name, const Nu
   Kernel kernel;
   kernel.name = name;
   KernelBuilder builder(fused, name, numbers, module);
-  if (fused.root_instruction()->opcode() == HloOpcode::kReduce) {
+  if (IsForRowKernel(fused)) {
+    EmitRowKernel(builder, &kernel);
+  } else if (fused.root_instruction()->opcode() == HloOpcode::kReduce) {
     EmitReduceKernel(builder, &kernel);
   } else if (fused.root_instruction()->opcode() == HloOpcode::kScatter) {
     EmitScatterKernel(builder, &kernel);

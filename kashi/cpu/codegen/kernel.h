@@ -7,6 +7,7 @@
 //   loop                      a row for each index of the outer dimensions, columns of the innermost one
 //   reduce, innermost kept    the same, of the result; the reduced dimensions are loops within
 //   reduce, innermost gone    a row for each element of the result; all columns belong together
+//   row                       a row for each index of the outer dimensions; all columns belong together
 //   scatter                   1 row, a column for each update; one thread, columns in order
 #ifndef KASHI_CPU_CODEGEN_KERNEL_H_
 #define KASHI_CPU_CODEGEN_KERNEL_H_
@@ -65,6 +66,7 @@ struct KernelBuilder {
 
 void EmitLoopKernel(KernelBuilder& builder, Kernel* kernel);
 void EmitReduceKernel(KernelBuilder& builder, Kernel* kernel);
+void EmitRowKernel(KernelBuilder& builder, Kernel* kernel);
 void EmitScatterKernel(KernelBuilder& builder, Kernel* kernel);
 
 }  // namespace kashi::internal

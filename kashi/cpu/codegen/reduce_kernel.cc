@@ -13,14 +13,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "kashi/array/primitive_util.h"
+#include "absl/algorithm/container.h"
+#include "absl/functional/function_ref.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/cpu/codegen/fused_elements.h"
 #include "kashi/cpu/codegen/kernel.h"
 #include "kashi/cpu/codegen/loop_builder.h"
+#include "kashi/cpu/codegen/row_sums.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
-
-#include "absl/algorithm/container.h"
 
 namespace kashi::internal {
 namespace {
@@ -116,57 +116,43 @@ class ReduceKernelEmitter {
 
   // ---- Columns reduced.
 
-  // x with which combine(x, y) = y.
-  llvm::Value* Neutral(const LaneBuilder& lanes, HloOpcode opcode) const {
-    const PrimitiveType type = types_[0];
-    llvm::Type* scalar = lanes.ScalarRegister(type);
-    const bool is_real = scalar->isFloatingPointTy();
-    const int bits = static_cast<int>(scalar->getScalarSizeInBits());
-    const bool is_signed = primitive_util::IsSignedIntegralType(type);
-    if (opcode == HloOpcode::kMultiply && type != PRED) {
-      return is_real ? lanes.Real(type, 1) : lanes.Integer(type, 1);
-    }
-    const bool is_minimum = opcode == HloOpcode::kMinimum;
-    if (is_real && opcode == HloOpcode::kAdd) return lanes.Real(type, -0.0);
-    if (is_real) return lanes.Splat(llvm::ConstantFP::getInfinity(scalar, /*Negative=*/!is_minimum));
-    if (is_signed && (is_minimum || opcode == HloOpcode::kMaximum)) {
-      const llvm::APInt limit =
-          is_minimum ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getSignedMinValue(bits);
-      return lanes.Splat(llvm::ConstantInt::get(scalar, limit));
-    }
-    const bool is_and = opcode == HloOpcode::kAnd || opcode == HloOpcode::kMultiply;  // of PRED, a product is an and
-    return lanes.Integer(type, is_minimum || is_and ? -1 : 0);
-  }
-
   void EmitColumnsReduced() {
     kernel_->rows = row_count_;
     kernel_->columns = 1;
     kernel_->splits_columns = false;
     kernel_->work_per_column = columns_ * outer_count_;
-    const std::optional<HloOpcode> reorderable = count_ == 1 ? ReorderableCombiner(combiner_) : std::nullopt;
-    std::vector<int> widths = reorderable ? builder_.Widths(columns_, /*columns_are_known=*/true) : std::vector<int>{1};
-    // sums_of_width[w][i]: memory of result i's sums on widths[w] lanes; LLVM moves it to registers.
-    std::vector<std::vector<llvm::Value*>> sums_of_width;
-    for (int width : widths) {
-      sums_of_width.emplace_back();
-      for (PrimitiveType type : types_) {
-        sums_of_width.back().push_back(builder_.Allocate(builder_.Lanes(width).Register(type)));
-      }
+    if (count_ == 1 && ReorderableCombiner(combiner_).has_value()) {
+      EmitRowsRegrouped();
+    } else {
+      EmitRowsInOrder();
     }
+  }
+
+  void EmitRowsRegrouped() {
+    const std::vector<int> widths = builder_.Widths(columns_, /*columns_are_known=*/true);
+    RowSums sums(builder_, reduce_, widths);
     EmitLoop(ir_, builder_.row_begin, builder_.row_end, 1, [&](llvm::Value* row) {
       const std::vector<llvm::Value*> initial = InitialValues();
-      for (size_t w = 0; w < widths.size(); ++w) {
-        const LaneBuilder lanes = builder_.Lanes(widths[w]);
-        if (reorderable) ir_.CreateStore(Neutral(lanes, *reorderable), sums_of_width[w][0]);
-        if (reorderable) continue;
-        for (int64_t i = 0; i < count_; ++i) ir_.CreateStore(initial[i], sums_of_width[w][i]);
-      }
-      EmitSumsOfRow(row, widths, sums_of_width);
-      if (reorderable) {
-        StoreResults(row, {Total(widths, sums_of_width, initial)});
-      } else {
-        StoreResults(row, LoadSums(builder_.Lanes(1), sums_of_width[0]));
-      }
+      sums.Clear();
+      ForElementsOfRow(row, widths, [&](size_t w, const LaneBuilder&, const std::vector<llvm::Value*>& values) {
+        sums.Add(w, values[0]);
+      });
+      StoreResults(row, {sums.Total(initial[0])});
+    });
+  }
+
+  // One element after the other.
+  void EmitRowsInOrder() {
+    std::vector<llvm::Value*> memory;  // of each result; LLVM moves it to registers
+    for (PrimitiveType type : types_) memory.push_back(builder_.Allocate(builder_.Lanes(1).Register(type)));
+    EmitLoop(ir_, builder_.row_begin, builder_.row_end, 1, [&](llvm::Value* row) {
+      const std::vector<llvm::Value*> initial = InitialValues();
+      for (int64_t i = 0; i < count_; ++i) ir_.CreateStore(initial[i], memory[i]);
+      ForElementsOfRow(row, {1}, [&](size_t, const LaneBuilder& lanes, const std::vector<llvm::Value*>& values) {
+        const std::vector<llvm::Value*> sums = Combine(lanes, LoadSums(lanes, memory), values);
+        for (int64_t i = 0; i < count_; ++i) ir_.CreateStore(sums[i], memory[i]);
+      });
+      StoreResults(row, LoadSums(builder_.Lanes(1), memory));
     });
   }
 
@@ -176,38 +162,16 @@ class ReduceKernelEmitter {
     return sums;
   }
 
-  void EmitSumsOfRow(llvm::Value* row, const std::vector<int>& widths,
-                     const std::vector<std::vector<llvm::Value*>>& sums_of_width) {
+  // use: the number of the width, and the operands' elements.
+  void ForElementsOfRow(llvm::Value* row, const std::vector<int>& widths,
+                        absl::FunctionRef<void(size_t, const LaneBuilder&, const std::vector<llvm::Value*>&)> use) {
     EmitLoop(ir_, ir_.getInt64(0), ir_.getInt64(outer_count_), 1, [&](llvm::Value* outer) {
       size_t w = 0;
       EmitLaneLoops(ir_, ir_.getInt64(0), ir_.getInt64(columns_), widths, [&](int width, llvm::Value* column) {
         FusedElements elements(builder_.Lanes(width), builder_.lane_type, builder_.operands, true);
-        const std::vector<llvm::Value*> values = Operands(elements, OperandIndex(elements.math(), row, outer, column));
-        const std::vector<llvm::Value*>& memory = sums_of_width[w++];
-        const std::vector<llvm::Value*> sums = Combine(elements.lanes(), LoadSums(elements.lanes(), memory), values);
-        for (int64_t i = 0; i < count_; ++i) ir_.CreateStore(sums[i], memory[i]);
+        use(w++, elements.lanes(), Operands(elements, OperandIndex(elements.math(), row, outer, column)));
       });
     });
-  }
-
-  llvm::Value* Total(const std::vector<int>& widths, const std::vector<std::vector<llvm::Value*>>& sums_of_width,
-                     const std::vector<llvm::Value*>& initial) {
-    llvm::Value* total = initial[0];
-    for (size_t w = 0; w < widths.size(); ++w) {
-      llvm::Value* sums = ir_.CreateLoad(builder_.Lanes(widths[w]).Register(types_[0]), sums_of_width[w][0]);
-      for (int half = widths[w] / 2; half > 0; half /= 2) {
-        const LaneBuilder lanes = builder_.Lanes(half);
-        llvm::Value* low = lanes.Part(sums, 0, half);
-        llvm::Value* high = lanes.Part(sums, half, half);
-        if (half == 1) {
-          low = ir_.CreateExtractElement(sums, uint64_t{0});
-          high = ir_.CreateExtractElement(sums, uint64_t{1});
-        }
-        sums = Combine(lanes, {low}, {high})[0];
-      }
-      total = Combine(builder_.Lanes(1), {total}, {sums})[0];
-    }
-    return total;
   }
 
   void StoreResults(llvm::Value* at, const std::vector<llvm::Value*>& values) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,15 +15,18 @@
 #include "kashi/base/status.h"
 #include "kashi/cpu/codegen/element_emitters.h"
 #include "kashi/cpu/codegen/fused_elements.h"
+#include "kashi/cpu/codegen/row_analysis.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
+#include "kashi/cpu/codegen/segments.h"
 #include "kashi/cpu/passes/inline_calls.h"
 
 namespace kashi::internal {
 namespace {
 
-constexpr size_t kMostMembers = 128;   // of one fusion: code size, registers
-constexpr int kMostRecomputed = 8;     // members that are computed several times for each of their elements
-constexpr int64_t kSmallArray = 4096;  // elements that stay in L1, in any order
+constexpr size_t kMostMembers = 128;           // of one fusion: code size, registers
+constexpr int64_t kMostEmittedMembers = 1024;  // of the code of one fusion, in members: small enough to compile fast
+constexpr int kMostRecomputed = 8;             // members that are computed several times for each of their elements
+constexpr int64_t kSmallArray = 4096;          // elements that stay in L1, in any order
 
 bool IsExpensive(const HloInstruction& instruction) {
   const ElementEmitterRow* row = FindElementEmitter(instruction);
@@ -84,9 +88,7 @@ int64_t Iterations(const HloInstruction& root) {
 }
 
 // A transpose or a reversal of the innermost dimension reads one element at a time: not with vectors, and far apart.
-// Concatenations read all their operands for each element.
 bool MovesBadly(const HloInstruction& instruction) {
-  if (instruction.opcode() == HloOpcode::kConcatenate) return true;
   if (ShapeUtil::ElementsIn(instruction.shape()) <= kSmallArray) return false;
   const int64_t inner = static_cast<int64_t>(instruction.shape().dimensions().size()) - 1;
   if (instruction.opcode() == HloOpcode::kTranspose) return instruction.dimensions(inner) != inner;
@@ -113,8 +115,10 @@ class ComputationFuser {
  private:
   struct Group {
     HloInstruction* root;
-    absl::flat_hash_set<const HloInstruction*> members;  // the root too
+    absl::flat_hash_map<const HloInstruction*, double> members;  // the root too; elements that are computed of each
     int recomputed = 0;
+    int64_t nests = 1;  // loop nests: each has code for all members
+    bool has_row_sums = false;
   };
 
   void Place(HloInstruction* instruction) {
@@ -132,6 +136,10 @@ class ComputationFuser {
     }
     absl::c_sort(groups);
     groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+    if (groups.size() == 1 && !is_needed && MayJoinAsRowSum(*instruction, groups_[groups[0]])) {
+      groups_[groups[0]].has_row_sums = true;
+      return Join(instruction, groups[0]);
+    }
     const bool may_join = !is_root && !groups.empty() &&
                           absl::c_all_of(groups, [&](int group) { return MayJoin(*instruction, groups_[group]); });
     if (may_join && (IsFree(*instruction) || (!is_needed && groups.size() == 1))) {
@@ -139,8 +147,10 @@ class ComputationFuser {
       // A constant that others need too stays an instruction besides.
       return;
     }
-    if (is_root || !IsFreeMovement(*instruction)) {
-      groups_.push_back({instruction, {instruction}});
+    const bool starts_group = instruction->opcode() == HloOpcode::kConcatenate || !IsFreeMovement(*instruction);
+    if (is_root || starts_group) {
+      groups_.push_back({instruction, {{instruction, static_cast<double>(Iterations(*instruction))}}});
+      if (!is_root) groups_.back().nests = NestsWith(*instruction, groups_.back()).value_or(1);
       groups_of_[instruction] = {static_cast<int>(groups_.size()) - 1};
     }
   }
@@ -151,25 +161,84 @@ class ComputationFuser {
            (instruction.opcode() == HloOpcode::kBroadcast && instruction.operand(0)->IsConstant());
   }
 
-  bool IsComputedOften(const HloInstruction& instruction, const Group& group) const {
-    return ShapeUtil::ElementsIn(instruction.shape()) * 3 / 2 < Iterations(*group.root);
+  // How many elements of the instruction the group would compute. Elementwise users ask for the same elements; each
+  // user that moves elements asks for others.
+  static double ComputedElements(const HloInstruction& instruction, const Group& group) {
+    double same = 0, moved = 0;
+    for (const HloInstruction* user : instruction.users()) {
+      const auto member = group.members.find(user);
+      if (member == group.members.end()) continue;
+      if (!IsFreeMovement(*user)) {
+        same = std::max(same, member->second);
+      } else {
+        moved += member->second * PartThatMayBeRead(*user, instruction);
+      }
+    }
+    return same + moved;
+  }
+  // A padding or a concatenation reads the operand for some elements of its result only.
+  static double PartThatMayBeRead(const HloInstruction& user, const HloInstruction& operand) {
+    if (user.opcode() != HloOpcode::kPad && user.opcode() != HloOpcode::kConcatenate) return 1;
+    const double part = static_cast<double>(ShapeUtil::ElementsIn(operand.shape())) /
+                        static_cast<double>(ShapeUtil::ElementsIn(user.shape()));
+    return std::min(1.0, part * static_cast<double>(absl::c_count(user.operands(), &operand)));
+  }
+  static bool IsComputedOften(const HloInstruction& instruction, const Group& group) {
+    return static_cast<double>(ShapeUtil::ElementsIn(instruction.shape())) * 1.5 < ComputedElements(instruction, group);
+  }
+
+  // The loop nests of a group that the concatenation joins; nothing if they would not cut it.
+  static std::optional<int64_t> NestsWith(const HloInstruction& instruction, const Group& group) {
+    if (CanReduce(*group.root) || CanScatter(*group.root) || group.has_row_sums) return std::nullopt;
+    const Segments segments = FindSegments(
+        {group.root}, [&](const HloInstruction& x) { return &x == &instruction || group.members.contains(&x); });
+    if (!segments.cuts_all_concatenations) return std::nullopt;
+    return segments.nests;
+  }
+
+  // The group with the instruction, as rows; nothing if it has none.
+  static std::optional<RowAnalysis> RowsWith(const HloInstruction& instruction, const Group& group) {
+    if (!RowSizesOf(*group.root).has_value()) return std::nullopt;
+    RowAnalysis rows = AnalyzeRows(
+        *group.root, [&](const HloInstruction& x) { return &x == &instruction || group.members.contains(&x); });
+    if (!rows.is_valid) return std::nullopt;
+    return rows;
+  }
+
+  // Whether the kernel of the group can reduce each row, and go over it again (row_analysis.h).
+  static bool MayJoinAsRowSum(const HloInstruction& instruction, const Group& group) {
+    return IsRowReduce(instruction) && CanReduce(instruction) && group.nests == 1 &&
+           group.members.size() < kMostMembers && RowsWith(instruction, group).has_value();
+  }
+  static bool IsOncePerRow(const HloInstruction& instruction, const Group& group) {
+    const std::optional<RowAnalysis> rows = RowsWith(instruction, group);
+    return rows.has_value() && rows->once_per_row.contains(&instruction);
   }
 
   bool MayJoin(const HloInstruction& instruction, const Group& group) const {
     if (instruction.opcode() == HloOpcode::kParameter || group.members.size() >= kMostMembers) return false;
-    if (MovesBadly(instruction)) return false;
+    const int64_t instructions_after = static_cast<int64_t>(group.members.size()) + 1;
+    if (instructions_after * group.nests > kMostEmittedMembers || MovesBadly(instruction)) return false;
+    if (instruction.opcode() == HloOpcode::kConcatenate) {
+      const std::optional<int64_t> nests = NestsWith(instruction, group);
+      if (!nests.has_value() || instructions_after * *nests > kMostEmittedMembers) return false;
+    }
     // What a scatter updates must be in memory.
     if (group.root->opcode() == HloOpcode::kScatter && group.root->operand(0) == &instruction) return false;
     if (ShapeUtil::IsScalar(instruction.shape()) || IsFree(instruction)) return true;
     if (!IsComputedOften(instruction, group) || IsFreeMovement(instruction)) return true;
-    return !IsExpensive(instruction) && group.recomputed < kMostRecomputed;
+    if (IsExpensive(instruction)) return group.nests == 1 && IsOncePerRow(instruction, group);
+    return group.recomputed < kMostRecomputed;
   }
 
   void Join(HloInstruction* instruction, int number) {
     Group& group = groups_[number];
-    group.members.insert(instruction);
+    const bool is_sum = instruction->opcode() == HloOpcode::kReduce;
+    group.members[instruction] =
+        is_sum ? static_cast<double>(Iterations(*instruction)) : ComputedElements(*instruction, group);
     groups_of_[instruction].push_back(number);
-    if (!IsFreeMovement(*instruction) && IsComputedOften(*instruction, group)) ++group.recomputed;
+    if (instruction->opcode() == HloOpcode::kConcatenate) group.nests = *NestsWith(*instruction, group);
+    if (!is_sum && !IsFreeMovement(*instruction) && IsComputedOften(*instruction, group)) ++group.recomputed;
   }
 
   // The evaluator computes a single cheap operation as fast, and there is nothing to compile.

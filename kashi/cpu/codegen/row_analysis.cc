@@ -1,0 +1,99 @@
+#include "kashi/cpu/codegen/row_analysis.h"
+
+#include "absl/algorithm/container.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/cpu/codegen/element_emitters.h"
+#include "kashi/cpu/codegen/scalar_computation.h"
+
+namespace kashi::internal {
+namespace {
+
+// Shorter rows are hardly worth vectors; longer ones do not stay in L2; threads share the rows.
+constexpr int64_t kLeastColumns = 16, kMostColumns = 65536, kLeastRows = 16;
+
+bool IsReduceOfRows(const HloInstruction& reduce, absl::Span<const int64_t> sizes) {
+  return IsRowReduce(reduce) && reduce.operand(0)->shape().dimensions() == sizes;
+}
+
+// Whether the coordinates are the same in all columns.
+bool IsSameInRow(const HloInstruction& instruction, const IndexMapping& mapping, int64_t column_dimension) {
+  for (size_t i = 0; i < mapping.size(); ++i) {
+    const bool is_known = mapping[i].dimension >= 0 && mapping[i].dimension != column_dimension;
+    if (instruction.shape().dimensions(i) != 1 && !is_known) return false;
+  }
+  return true;
+}
+
+bool IsAtResult(const HloInstruction& instruction, const IndexMapping& mapping, absl::Span<const int64_t> sizes) {
+  if (instruction.shape().dimensions() != sizes) return false;
+  for (size_t i = 0; i < mapping.size(); ++i) {
+    if (sizes[i] != 1 && mapping[i] != Affine{static_cast<int64_t>(i)}) return false;
+  }
+  return true;
+}
+
+// Row i of the result, not another one.
+bool IsAtRow(const IndexMapping& mapping, absl::Span<const int64_t> row_sizes) {
+  for (size_t i = 0; i < mapping.size(); ++i) {
+    if (row_sizes[i] != 1 && mapping[i] != Affine{static_cast<int64_t>(i)}) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool IsRowReduce(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kReduce || instruction.operand_count() != 2) return false;
+  const int64_t rank = instruction.operand(0)->shape().dimensions_size();
+  return instruction.dimensions().size() == 1 && instruction.dimensions(0) == rank - 1 &&
+         ReorderableCombiner(*instruction.to_apply()).has_value();
+}
+
+std::optional<absl::Span<const int64_t>> RowSizesOf(const HloInstruction& root) {
+  if (root.opcode() == HloOpcode::kReduce && !IsRowReduce(root)) return std::nullopt;
+  if (root.opcode() == HloOpcode::kScatter || !root.shape().IsArray()) return std::nullopt;
+  const Shape& shape = root.opcode() == HloOpcode::kReduce ? root.operand(0)->shape() : root.shape();
+  const absl::Span<const int64_t> sizes = shape.dimensions();
+  if (sizes.size() < 2 || sizes.back() < kLeastColumns || sizes.back() > kMostColumns) return std::nullopt;
+  if (ShapeUtil::ElementsIn(shape) / sizes.back() < kLeastRows) return std::nullopt;
+  return sizes;
+}
+
+RowAnalysis AnalyzeRows(const HloInstruction& root, absl::FunctionRef<bool(const HloInstruction&)> is_member) {
+  RowAnalysis analysis;
+  const absl::Span<const int64_t> sizes = *RowSizesOf(root);
+  const int64_t column_dimension = static_cast<int64_t>(sizes.size()) - 1;
+  absl::flat_hash_map<const HloInstruction*, IndexMapping> mappings;  // empty: several
+  const auto visit = [&](const HloInstruction& instruction, const IndexMapping& mapping) {
+    if (&instruction == &root || mapping.empty()) return;
+    const auto [known, is_new] = mappings.emplace(&instruction, mapping);
+    if (!is_new && known->second != mapping) known->second.clear();
+  };
+  const size_t root_rank = root.shape().dimensions().size();
+  analysis.is_valid = VisitMappings({&root}, IdentityMapping(root_rank), is_member, visit);
+  for (const auto& [instruction, mapping] : mappings) {
+    if (mapping.empty()) continue;
+    if (IsSameInRow(*instruction, mapping, column_dimension)) analysis.once_per_row[instruction] = mapping;
+    if (IsAtResult(*instruction, mapping, sizes)) analysis.at_result[instruction] = true;
+  }
+  for (const auto& [instruction, mapping] : mappings) {
+    if (instruction->opcode() != HloOpcode::kReduce) continue;
+    analysis.is_valid = analysis.is_valid && IsReduceOfRows(*instruction, sizes) &&
+                        analysis.once_per_row.contains(instruction) && IsAtRow(mapping, sizes.first(sizes.size() - 1));
+  }
+  return analysis;
+}
+
+bool IsForRowKernel(const HloComputation& fused) {
+  const HloInstruction& root = *fused.root_instruction();
+  if (!RowSizesOf(root).has_value()) return false;
+  const auto is_inner_reduce = [&](const HloInstruction* x) { return x != &root && x->opcode() == HloOpcode::kReduce; };
+  if (absl::c_any_of(fused.instructions(), is_inner_reduce)) return true;
+  const RowAnalysis analysis = AnalyzeRows(root, [](const HloInstruction&) { return true; });
+  return analysis.is_valid && absl::c_any_of(analysis.once_per_row, [](const auto& entry) {
+           const ElementEmitterRow* row = FindElementEmitter(*entry.first);
+           return row != nullptr && row->is_expensive;
+         });
+}
+
+}  // namespace kashi::internal

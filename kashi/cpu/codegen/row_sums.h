@@ -1,0 +1,40 @@
+// The reduction of a row whose combiner may be regrouped: a vector of partial sums for each vector width of the loop over
+// the columns, joined at the end.
+#ifndef KASHI_CPU_CODEGEN_ROW_SUMS_H_
+#define KASHI_CPU_CODEGEN_ROW_SUMS_H_
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "kashi/cpu/codegen/kernel.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+
+class RowSums {
+ public:
+  // reduce: one array, a ReorderableCombiner. widths: of the loops that add.
+  RowSums(KernelBuilder& builder, const HloInstruction& reduce, absl::Span<const int> widths);
+
+  // At the beginning of a row.
+  void Clear();
+  // Adds lanes of the width with this number.
+  void Add(size_t width_number, llvm::Value* values);
+  // A scalar: all lanes, and the initial value.
+  llvm::Value* Total(llvm::Value* initial);
+
+ private:
+  llvm::Value* Combine(const LaneBuilder& lanes, llvm::Value* a, llvm::Value* b) const;
+  // x with which combine(x, y) = y.
+  llvm::Value* Neutral(const LaneBuilder& lanes) const;
+
+  KernelBuilder& builder_;
+  const HloComputation& combiner_;
+  PrimitiveType type_;
+  std::vector<int> widths_;
+  std::vector<llvm::Value*> memory_;  // of each width; LLVM moves it to registers
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_CODEGEN_ROW_SUMS_H_
