@@ -17,7 +17,7 @@ constexpr size_t kMostVisits = 2000;
 constexpr int64_t kLimit = int64_t{1} << 40;
 bool IsWithinLimit(int64_t a) { return a > -kLimit && a < kLimit; }
 
-IndexMapping OfBroadcast(const HloInstruction& broadcast, const IndexMapping& mapping) {
+IndexMapping OfBroadcast(const HloInstruction& broadcast, int64_t, const IndexMapping& mapping) {
   const absl::Span<const int64_t> sizes = broadcast.operand(0)->shape().dimensions();
   IndexMapping operand(sizes.size());
   for (size_t i = 0; i < operand.size(); ++i) {
@@ -26,7 +26,7 @@ IndexMapping OfBroadcast(const HloInstruction& broadcast, const IndexMapping& ma
   return operand;
 }
 
-IndexMapping OfTranspose(const HloInstruction& transpose, const IndexMapping& mapping) {
+IndexMapping OfTranspose(const HloInstruction& transpose, int64_t, const IndexMapping& mapping) {
   IndexMapping operand(mapping.size());
   for (size_t i = 0; i < operand.size(); ++i) operand[transpose.dimensions(i)] = mapping[i];
   return operand;
@@ -44,7 +44,7 @@ int64_t OnlyDimension(absl::Span<const int64_t> sizes, int64_t begin, int64_t en
 }
 
 // Dimensions that both shapes have.
-IndexMapping OfReshape(const HloInstruction& reshape, const IndexMapping& mapping) {
+IndexMapping OfReshape(const HloInstruction& reshape, int64_t, const IndexMapping& mapping) {
   const absl::Span<const int64_t> to = reshape.shape().dimensions(), from = reshape.operand(0)->shape().dimensions();
   IndexMapping operand(from.size());
   const auto cuts = CommonFactors(from, to);
@@ -56,44 +56,66 @@ IndexMapping OfReshape(const HloInstruction& reshape, const IndexMapping& mappin
   return operand;
 }
 
-IndexMapping OfSlice(const HloInstruction& slice, IndexMapping mapping) {
+IndexMapping OfSlice(const HloInstruction& slice, int64_t, const IndexMapping& mapping) {
+  IndexMapping moved = mapping;
   for (size_t i = 0; i < mapping.size(); ++i) {
-    mapping[i] = Shifted(Scaled(mapping[i], slice.slice_strides(i)), slice.slice_starts(i));
+    moved[i] = Shifted(Scaled(moved[i], slice.slice_strides(i)), slice.slice_starts(i));
   }
-  return mapping;
+  return moved;
 }
 
-IndexMapping OfReverse(const HloInstruction& reverse, IndexMapping mapping) {
+IndexMapping OfReverse(const HloInstruction& reverse, int64_t, const IndexMapping& mapping) {
+  IndexMapping moved = mapping;
   for (int64_t d : reverse.dimensions()) {
-    mapping[d] = Shifted(Scaled(mapping[d], -1), reverse.shape().dimensions(d) - 1);
+    moved[d] = Shifted(Scaled(moved[d], -1), reverse.shape().dimensions(d) - 1);
   }
-  return mapping;
+  return moved;
 }
 
-IndexMapping OfPad(const HloInstruction& pad, IndexMapping mapping) {
+IndexMapping OfPad(const HloInstruction& pad, int64_t operand, const IndexMapping& mapping) {
+  if (operand == 1) return {};  // a scalar
+  IndexMapping moved = mapping;
   for (size_t i = 0; i < mapping.size(); ++i) {
     const auto& padding = pad.padding_config().dimensions(static_cast<int>(i));
-    mapping[i] = padding.interior_padding() == 0 ? Shifted(mapping[i], -padding.edge_padding_low()) : Affine();
+    moved[i] = padding.interior_padding() == 0 ? Shifted(moved[i], -padding.edge_padding_low()) : Affine();
   }
-  return mapping;
+  return moved;
 }
 
-IndexMapping OfConcatenate(const HloInstruction& concatenate, int64_t operand, IndexMapping mapping) {
+IndexMapping OfConcatenate(const HloInstruction& concatenate, int64_t operand, const IndexMapping& mapping) {
+  IndexMapping moved = mapping;
   const int64_t dimension = concatenate.concatenate_dimension();
   int64_t begin = 0;
   for (int64_t i = 0; i < operand; ++i) begin += concatenate.operand(i)->shape().dimensions(dimension);
-  mapping[dimension] = Shifted(mapping[dimension], -begin);
-  return mapping;
+  moved[dimension] = Shifted(moved[dimension], -begin);
+  return moved;
 }
 
-IndexMapping OfReduce(const HloInstruction& reduce, const IndexMapping& mapping) {
-  IndexMapping operand = IdentityMapping(reduce.operand(0)->shape().dimensions().size());
+IndexMapping OfReduce(const HloInstruction& reduce, int64_t operand, const IndexMapping& mapping) {
+  if (operand >= reduce.operand_count() / 2) return {};  // a scalar
+  IndexMapping moved = IdentityMapping(reduce.operand(0)->shape().dimensions().size());
   size_t kept = 0;
-  for (size_t i = 0; i < operand.size(); ++i) {
-    if (!absl::c_linear_search(reduce.dimensions(), static_cast<int64_t>(i))) operand[i] = mapping[kept++];
+  for (size_t i = 0; i < moved.size(); ++i) {
+    if (!absl::c_linear_search(reduce.dimensions(), static_cast<int64_t>(i))) moved[i] = mapping[kept++];
   }
-  return operand;
+  return moved;
 }
+
+struct MappingRow {
+  HloOpcode opcode;
+  IndexMapping (*of_operand)(const HloInstruction& instruction, int64_t operand, const IndexMapping& mapping);
+};
+constexpr MappingRow kMappings[] = {
+    {HloOpcode::kBroadcast, &OfBroadcast},
+    {HloOpcode::kTranspose, &OfTranspose},
+    {HloOpcode::kReshape, &OfReshape},
+    {HloOpcode::kBitcast, &OfReshape},
+    {HloOpcode::kSlice, &OfSlice},
+    {HloOpcode::kReverse, &OfReverse},
+    {HloOpcode::kConcatenate, &OfConcatenate},
+    {HloOpcode::kPad, &OfPad},
+    {HloOpcode::kReduce, &OfReduce},
+};
 
 }  // namespace
 
@@ -116,33 +138,12 @@ IndexMapping IdentityMapping(size_t rank) {
 }
 
 IndexMapping OperandMapping(const HloInstruction& instruction, int64_t number, const IndexMapping& mapping) {
-  const HloInstruction& operand = *instruction.operand(number);
-  switch (instruction.opcode()) {
-    case HloOpcode::kBroadcast:
-      return OfBroadcast(instruction, mapping);
-    case HloOpcode::kTranspose:
-      return OfTranspose(instruction, mapping);
-    case HloOpcode::kReshape:
-    case HloOpcode::kBitcast:
-      return OfReshape(instruction, mapping);
-    case HloOpcode::kSlice:
-      return OfSlice(instruction, mapping);
-    case HloOpcode::kReverse:
-      return OfReverse(instruction, mapping);
-    case HloOpcode::kConcatenate:
-      return OfConcatenate(instruction, number, mapping);
-    case HloOpcode::kPad:
-      if (number == 0) return OfPad(instruction, mapping);
-      break;
-    case HloOpcode::kReduce:
-      if (number < instruction.operand_count() / 2) return OfReduce(instruction, mapping);
-      break;
-    default:
-      if (instruction.IsElementwise() && operand.shape().dimensions() == instruction.shape().dimensions()) {
-        return mapping;
-      }
-  }
-  return IndexMapping(operand.shape().dimensions().size());
+  const Shape& operand = instruction.operand(number)->shape();
+  const auto* const row =
+      absl::c_find_if(kMappings, [&](const MappingRow& row) { return row.opcode == instruction.opcode(); });
+  if (row != std::end(kMappings)) return row->of_operand(instruction, number, mapping);
+  const bool keeps = instruction.IsElementwise() && operand.dimensions() == instruction.shape().dimensions();
+  return keeps ? mapping : IndexMapping(operand.dimensions().size());
 }
 
 bool VisitMappings(absl::Span<const HloInstruction* const> results, const IndexMapping& mapping_of_results,

@@ -1,5 +1,5 @@
-// Row kernels: what softmax and layer norm need. A kernel goes over each row several times while it is in the cache, and
-// computes what belongs to a row, sums of it above all, once for the row.
+// Row kernels: what softmax and layer norm need. A kernel goes over each row several times while it is in the cache,
+// and computes what belongs to a row, sums of it above all, once for the row.
 //
 //   for row:                                softmax of f32[rows, columns]
 //     for column: m = max(m, x)             phase 0

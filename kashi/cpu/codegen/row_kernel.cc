@@ -1,8 +1,8 @@
 // Kernels that go over each row several times (row_analysis.h).
 //
-// Members are in phases: a reduce is done at the end of the phase that computes its operand, and whoever reads it is in a
-// later phase. What several phases need is computed in each of them; if it is expensive, it is kept in memory: in the
-// row of the result or in a buffer, either of which is in the cache.
+// Members are in phases: a reduce is done at the end of the phase that computes its operand, and its users are in later
+// phases. What several phases need is computed in each of them. If it is expensive, it is kept in memory: in the row of
+// the result or in a buffer, either of which is in the cache.
 #include <algorithm>
 #include <utility>
 #include <vector>

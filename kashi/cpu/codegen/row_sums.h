@@ -1,5 +1,5 @@
-// The reduction of a row whose combiner may be regrouped: a vector of partial sums for each vector width of the loop over
-// the columns, joined at the end.
+// The reduction of a row whose combiner may be regrouped: a vector of partial sums for each vector width of the loop
+// over the columns, joined at the end.
 #ifndef KASHI_CPU_CODEGEN_ROW_SUMS_H_
 #define KASHI_CPU_CODEGEN_ROW_SUMS_H_
 
