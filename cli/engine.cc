@@ -35,7 +35,7 @@ class CompiledEngine : public Engine {
 };
 
 absl::StatusOr<std::unique_ptr<Engine>> MakeCompiledEngine(const HloModule& module, const EngineOptions& options) {
-  internal::CompileOptions compile;
+  CompileOptions compile;
   compile.numbers.flush_denormals = options.flush_denormals;
   compile.numbers.excess_precision = options.excess_precision;
   compile.keep_stages = !options.dump_dir.empty();

@@ -2,6 +2,7 @@
 #   find_package(kashi REQUIRED)
 #   target_link_libraries(its_target PRIVATE kashi::kashi)   # or one room, kashi::array; or kashi::compat, for code
 #                                                            # that is written against XLA's headers
+#   target_link_libraries(its_target PRIVATE kashi::cpu)     # the compiled engine; needs LLVM 19 and SLEEF to link
 # Without CMake: pkg-config --cflags --libs kashi.
 # Which rooms there are is told by the global property KASHI_ROOMS (kashi_room appends to it).
 option(KASHI_INSTALL "Make the install rules" ${PROJECT_IS_TOP_LEVEL})
@@ -67,6 +68,12 @@ if(TARGET kashi_documents)
   install(FILES ${documents}/_kashi DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
   install(FILES ${documents}/kashi.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   install(FILES ${documents}/kashi.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+# kashi::cpu is in a file of its own, which kashi-config.cmake reads where LLVM is found.
+if(KASHI_HAS_CPU)
+  set_target_properties(kashi_llvm PROPERTIES EXPORT_NAME llvm)
+  install(TARGETS kashi_cpu kashi_llvm EXPORT kashi-cpu-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT kashi-cpu-targets NAMESPACE kashi:: DESTINATION ${KASHI_PACKAGE_DIR})
 endif()
 install(EXPORT kashi-targets NAMESPACE kashi:: DESTINATION ${KASHI_PACKAGE_DIR})
 

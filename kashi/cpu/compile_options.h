@@ -2,7 +2,7 @@
 #ifndef KASHI_CPU_COMPILE_OPTIONS_H_
 #define KASHI_CPU_COMPILE_OPTIONS_H_
 
-namespace kashi::internal {
+namespace kashi {
 
 // The rules of numbers (docs/fidelity.md). The defaults are those of XLA:CPU.
 struct NumberOptions {
@@ -14,10 +14,10 @@ struct NumberOptions {
 
 struct CompileOptions {
   NumberOptions numbers;
-  // Also keep the stages as text (compiled_program.h).
+  // Also keep the stages as text (Executable::stages).
   bool keep_stages = false;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi
 
 #endif  // KASHI_CPU_COMPILE_OPTIONS_H_

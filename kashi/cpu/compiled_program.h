@@ -18,6 +18,7 @@
 namespace kashi::internal {
 
 class JitCode;
+class ThunkProgram;
 
 class CompiledProgram : public CompiledSteps {
  public:
@@ -35,6 +36,8 @@ class CompiledProgram : public CompiledSteps {
   // Loops, and the entry, that run as thunks (thunks/thunk_program.h).
   int64_t thunk_program_count() const { return thunk_program_count_; }
   const CompiledStep* Find(const HloInstruction& instruction) const override;
+  // The entry as thunks; null: evaluated step by step.
+  const ThunkProgram* entry() const { return entry_.get(); }
   const CompiledCall* FindCall(const HloComputation& computation) const override;
 
   // With CompileOptions::keep_stages: name of each stage, and its text.
@@ -51,7 +54,7 @@ class CompiledProgram : public CompiledSteps {
   std::unique_ptr<HloModule> module_;
   std::unique_ptr<JitCode> code_;  // null: no kernels
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<CompiledStep>> steps_;
-  std::unique_ptr<CompiledCall> entry_;  // null: evaluated step by step
+  std::unique_ptr<ThunkProgram> entry_;  // null: evaluated step by step
   int64_t kernel_count_ = 0, native_loop_count_ = 0, thunk_program_count_ = 0;
   std::vector<std::pair<std::string, std::string>> stages_;
 };

@@ -1,11 +1,13 @@
 #include "kashi/cpu/thunks/thunk_program.h"
 
+#include <cstring>
 #include <new>
 #include <utility>
 
 #include "kashi/base/status.h"
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/cpu/thunks/frame_allocator.h"
+#include "kashi/cpu/thunks/leaves.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/value_util.h"
 
@@ -65,9 +67,14 @@ struct ThunkProgram::Frame {
 
 ThunkProgram::ThunkProgram(ThunkProgramParts parts) : parts_(std::move(parts)) {
   AddArrayShapes(parts_.result_shape, &result_shapes_);
+  result_bytes_ = LeafBytes(parts_.result_shape).value();
   for (size_t i = 0; i < parts_.pointers.size(); ++i) {
     const Patch patch = {static_cast<int64_t>(i), parts_.pointers[i].number};
     if (parts_.pointers[i].home == Home::kArgument) argument_patches_.push_back(patch);
+    for (const ThunkProgramParts::Update& update : parts_.updates) {
+      const bool is_updated = parts_.pointers[i].home == Home::kArgument && patch.number == update.argument;
+      if (is_updated) update_patches_.push_back({patch.pointer, update.result});
+    }
     if (parts_.pointers[i].home == Home::kResult) result_patches_.push_back(patch);
   }
 }
@@ -100,36 +107,56 @@ absl::StatusOr<ThunkProgram::Arrays> ThunkProgram::MakeResults(Arrays& arguments
   return results;
 }
 
-absl::StatusOr<Value> ThunkProgram::Run(absl::Span<Value> arguments, EvaluationRun& run) const {
-  Arrays arrays;
-  for (Value& argument : arguments) TakeApart(std::move(argument), &arrays);
+absl::Status ThunkProgram::RunFrame(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                                    EvaluationRun& run) const {
   std::unique_ptr<Frame> frame = TakeFrame();
-  absl::InlinedVector<const void*, 16> argument_data;
-  for (const Value& array : arrays) argument_data.push_back(array.untyped_data());
-  KASHI_ASSIGN_OR_RETURN(Arrays results, MakeResults(arrays, run));
-  for (const ThunkProgramParts::Update& update : parts_.updates) {
-    argument_data[update.argument] = results[update.result].untyped_data();
-  }
   for (const Patch& patch : argument_patches_) {
-    frame->pointers[patch.pointer] = const_cast<void*>(argument_data[patch.number]);
+    frame->pointers[patch.pointer] = const_cast<void*>(arguments[patch.number]);
   }
-  for (const Patch& patch : result_patches_) frame->pointers[patch.pointer] = results[patch.number].mutable_data();
+  for (const Patch& patch : result_patches_) frame->pointers[patch.pointer] = results[patch.number];
+  for (const Patch& patch : update_patches_) frame->pointers[patch.pointer] = results[patch.number];
   {
     const FlushDenormals flush(parts_.flush_denormals);
     KASHI_RETURN_IF_ERROR(run.Spend(parts_.thunks.work()));
     KASHI_RETURN_IF_ERROR(parts_.thunks.Run({frame->pointers.data(), run}));
   }
+  const absl::MutexLock lock(&mutex_);
+  free_frames_.push_back(std::move(frame));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Value> ThunkProgram::Run(absl::Span<Value> arguments, EvaluationRun& run) const {
+  Arrays arrays;
+  for (Value& argument : arguments) TakeApart(std::move(argument), &arrays);
+  absl::InlinedVector<const void*, 16> argument_data;
+  for (const Value& array : arrays) argument_data.push_back(array.untyped_data());
+  KASHI_ASSIGN_OR_RETURN(Arrays results, MakeResults(arrays, run));
+  absl::InlinedVector<void*, 16> result_data;
+  for (Value& result : results) result_data.push_back(result.is_nothing() ? nullptr : result.mutable_data());
+  KASHI_RETURN_IF_ERROR(RunFrame(argument_data, result_data, run));
   for (size_t i = 0; i < results.size(); ++i) {
     const Place& place = parts_.results[i];
     if (place.home == Home::kArgument) results[i] = Value::WithShape(arrays[place.number], result_shapes_[i]);
     if (place.home == Home::kConstant) results[i] = Value::WithShape(parts_.constants[place.number], result_shapes_[i]);
   }
-  {
-    const absl::MutexLock lock(&mutex_);
-    free_frames_.push_back(std::move(frame));
-  }
   Value* array = results.data();
   return PutTogether(parts_.result_shape, array);
+}
+
+absl::Status ThunkProgram::RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                                       EvaluationRun& run) const {
+  for (const ThunkProgramParts::Update& update : parts_.updates) {
+    std::memcpy(results[update.result], arguments[update.argument], result_bytes_[update.result]);
+  }
+  KASHI_RETURN_IF_ERROR(RunFrame(arguments, results, run));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Place& place = parts_.results[i];
+    if (place.home == Home::kArgument) std::memcpy(results[i], arguments[place.number], result_bytes_[i]);
+    if (place.home == Home::kConstant) {
+      std::memcpy(results[i], parts_.constants[place.number].untyped_data(), result_bytes_[i]);
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace kashi::internal

@@ -59,6 +59,12 @@ class ThunkProgram : public CompiledStep, public CompiledCall {
 
   absl::StatusOr<Value> Run(Operation& op) const override { return Run(op.operands, op.run); }
   absl::StatusOr<Value> Run(absl::Span<Value> arguments, EvaluationRun& run) const override;
+  // The same on memory: a pointer for each array of the arguments and of the result, tuples taken apart. Allocates
+  // nothing, but for steps of the evaluator and for the frames of more threads than before. Memory of results must not
+  // overlap that of arguments.
+  absl::Status RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                           EvaluationRun& run) const;
+  int64_t result_count() const { return static_cast<int64_t>(parts_.results.size()); }
 
  private:
   // The memory of one run: kept for the next one.
@@ -69,11 +75,16 @@ class ThunkProgram : public CompiledStep, public CompiledCall {
   using Arrays = absl::InlinedVector<Value, 8>;
 
   std::unique_ptr<Frame> TakeFrame() const;
+  // Runs the thunks. The memory of an updated argument is that of its result.
+  absl::Status RunFrame(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                        EvaluationRun& run) const;
   absl::StatusOr<Arrays> MakeResults(Arrays& arguments, EvaluationRun& run) const;
 
   ThunkProgramParts parts_;
   std::vector<DenseShape> result_shapes_;
+  std::vector<int64_t> result_bytes_;
   std::vector<Patch> argument_patches_, result_patches_;
+  std::vector<Patch> update_patches_;  // where an updated argument was: number of the result
   mutable absl::Mutex mutex_;
   mutable std::vector<std::unique_ptr<Frame>> free_frames_;
 };

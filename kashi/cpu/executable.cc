@@ -1,0 +1,190 @@
+#include "kashi/cpu/executable.h"
+
+#include <cstring>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/synchronization/mutex.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/cpu/compiled_program.h"
+#include "kashi/cpu/thunks/leaves.h"
+#include "kashi/cpu/thunks/thunk_program.h"
+#include "kashi/evaluator/check_arguments.h"
+#include "kashi/evaluator/device_group.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/hlo_evaluator.h"
+#include "kashi/evaluator/value_util.h"
+
+namespace kashi {
+namespace internal {
+namespace {
+
+bool DrawsNumbers(const HloModule& module) {
+  return absl::c_any_of(module.computations(), [](const HloComputation* computation) {
+    return absl::c_any_of(computation->instructions(), [](const HloInstruction* instruction) {
+      return instruction->opcode() == HloOpcode::kRng || instruction->opcode() == HloOpcode::kRngGetAndUpdateState;
+    });
+  });
+}
+
+}  // namespace
+
+// Runs that no call uses, for the next calls: they have the plans of the computations, and memory. A run whose program
+// draws random numbers is used once, so that each call begins with the seed.
+class RunPool {
+ public:
+  explicit RunPool(const CompiledProgram& program) : keeps_runs_(!DrawsNumbers(program.module())) {
+    options_.compiled = &program;
+  }
+
+  // Calls `use` with a run that no other thread uses.
+  template <typename Use>
+  auto With(const Use& use) {
+    std::unique_ptr<EvaluationRun> run = Take();
+    auto result = use(*run);
+    if (keeps_runs_) {
+      const absl::MutexLock lock(&mutex_);
+      free_.push_back(std::move(run));
+    }
+    return result;
+  }
+
+ private:
+  std::unique_ptr<EvaluationRun> Take() {
+    {
+      const absl::MutexLock lock(&mutex_);
+      if (!free_.empty()) {
+        std::unique_ptr<EvaluationRun> run = std::move(free_.back());
+        free_.pop_back();
+        return run;
+      }
+    }
+    return std::make_unique<EvaluationRun>(options_);
+  }
+
+  const bool keeps_runs_;
+  EvaluationOptions options_;
+  absl::Mutex mutex_;
+  std::vector<std::unique_ptr<EvaluationRun>> free_;
+};
+
+namespace {
+
+// A value of this shape on the caller's memory. `next` counts the arrays.
+Value Borrow(const Shape& shape, absl::Span<const void* const> arrays, size_t* next) {
+  if (!shape.IsTuple()) {
+    const void* const data = arrays[(*next)++];
+    return Value::Borrow(MakeDenseShape(shape), data, LentBy(data));
+  }
+  std::vector<Value> elements;
+  for (const Shape& element : shape.tuple_shapes()) elements.push_back(Borrow(element, arrays, next));
+  return Value::MakeTuple(std::move(elements));
+}
+
+void CopyTo(const Value& value, absl::Span<void* const> arrays, size_t* next) {
+  if (!value.is_tuple()) {
+    std::memcpy(arrays[(*next)++], value.untyped_data(), static_cast<size_t>(value.byte_count()));
+    return;
+  }
+  for (const Value& element : value.elements()) CopyTo(element, arrays, next);
+}
+
+// The arrays of these shapes; -1: there are tokens or dynamic sizes among them.
+int64_t CountArrays(absl::Span<const Shape* const> shapes) {
+  int64_t count = 0;
+  for (const Shape* shape : shapes) {
+    if (!LeafBytes(*shape).has_value()) return -1;
+    count += LeafCount(*shape);
+  }
+  return count;
+}
+
+}  // namespace
+}  // namespace internal
+
+using internal::CheckArguments;
+using internal::CompiledProgram;
+using internal::EvaluationRun;
+using internal::LentBy;
+
+Executable::Executable(std::unique_ptr<CompiledProgram> program)
+    : program_(std::move(program)), runs_(std::make_unique<internal::RunPool>(*program_)) {
+  const HloComputation& entry = *module().entry_computation();
+  std::vector<const Shape*> parameters;
+  for (const HloInstruction* parameter : entry.parameter_instructions()) parameters.push_back(&parameter->shape());
+  argument_arrays_ = internal::CountArrays(parameters);
+  result_arrays_ = internal::CountArrays({&entry.root_instruction()->shape()});
+}
+Executable::~Executable() = default;
+
+absl::StatusOr<std::unique_ptr<Executable>> Executable::Compile(const HloModule& module,
+                                                                const CompileOptions& options) {
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<CompiledProgram> program, CompiledProgram::Compile(module, options));
+  return std::unique_ptr<Executable>(new Executable(std::move(program)));
+}
+
+const HloModule& Executable::module() const { return program_->module(); }
+const std::vector<std::pair<std::string, std::string>>& Executable::stages() const { return program_->stages(); }
+
+absl::StatusOr<Literal> Executable::Execute(absl::Span<const Literal* const> arguments) const {
+  const HloComputation& entry = *module().entry_computation();
+  KASHI_RETURN_IF_ERROR(CheckArguments(entry, arguments));
+  return runs_->With([&](EvaluationRun& run) -> absl::StatusOr<Literal> {
+    std::vector<Value> values;
+    for (const Literal* argument : arguments) {
+      KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*argument, run.budget(), LentBy(argument)));
+      values.push_back(std::move(value));
+    }
+    KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(entry, std::move(values)));
+    return result.ToLiteral(entry.root_instruction()->shape());
+  });
+}
+
+absl::StatusOr<Literal> Executable::Execute(absl::Span<const Literal* const> arguments,
+                                            EvaluationOptions options) const {
+  options.compiled = program_.get();
+  return HloEvaluator(std::move(options)).Evaluate(module(), arguments);
+}
+
+absl::StatusOr<Value> Executable::ExecuteValues(std::vector<Value> arguments) const {
+  return runs_->With([&](EvaluationRun& run) { return run.Call(*module().entry_computation(), std::move(arguments)); });
+}
+
+std::future<absl::StatusOr<Value>> Executable::ExecuteValuesAsync(std::vector<Value> arguments) const {
+  return std::async(std::launch::async,
+                    [this, values = std::move(arguments)]() mutable { return ExecuteValues(std::move(values)); });
+}
+
+absl::Status Executable::ExecuteOnMemory(absl::Span<const void* const> arguments,
+                                         absl::Span<void* const> results) const {
+  const HloComputation& entry = *module().entry_computation();
+  if (argument_arrays_ < 0 || result_arrays_ < 0) {
+    return InvalidArgument("%s has tokens or dynamic sizes: call ExecuteValues", entry.name());
+  }
+  if (static_cast<int64_t>(arguments.size()) != argument_arrays_ ||
+      static_cast<int64_t>(results.size()) != result_arrays_) {
+    return InvalidArgument("%s has %d arrays in its arguments and %d in its result; got %d and %d pointers",
+                           entry.name(), argument_arrays_, result_arrays_, arguments.size(), results.size());
+  }
+  return runs_->With([&](EvaluationRun& run) -> absl::Status {
+    if (program_->entry() != nullptr) return program_->entry()->RunOnMemory(arguments, results, run);
+    std::vector<Value> values;
+    size_t next = 0;
+    for (const HloInstruction* parameter : entry.parameter_instructions()) {
+      values.push_back(internal::Borrow(parameter->shape(), arguments, &next));
+    }
+    KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(entry, std::move(values)));
+    next = 0;
+    internal::CopyTo(result, results, &next);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::vector<Literal>> Executable::ExecuteOnDevices(
+    std::vector<std::vector<Literal>> arguments_of_devices, EvaluationOptions options) const {
+  options.compiled = program_.get();
+  return RunOnDevices(module(), std::move(arguments_of_devices), options);
+}
+
+}  // namespace kashi

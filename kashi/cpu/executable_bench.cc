@@ -1,0 +1,45 @@
+// The time of a call, and of the compilation, of small programs.
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "kashi/cpu/executable.h"
+#include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/literal/literal_util.h"
+
+namespace kashi {
+namespace {
+
+constexpr char kAdd[] =
+    "HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  y = f32[4] parameter(1)\n  ROOT r = f32[4] add(x, y)\n}\n";
+constexpr char kThreeOperations[] =
+    "HloModule m\nENTRY e {\n  x = f32[1024] parameter(0)\n  y = f32[1024] parameter(1)\n  a = f32[1024] add(x, y)\n"
+    "  b = f32[1024] multiply(a, x)\n  ROOT r = f32[1024] subtract(b, y)\n}\n";
+
+void BM_Compile(benchmark::State& state, const char* text) {
+  const auto module = ParseAndReturnUnverifiedModule(text).value();
+  for (auto _ : state) benchmark::DoNotOptimize(Executable::Compile(*module).value());
+}
+BENCHMARK_CAPTURE(BM_Compile, add, kAdd);
+BENCHMARK_CAPTURE(BM_Compile, three_operations, kThreeOperations);
+
+void BM_ExecuteOnMemory(benchmark::State& state, const char* text, int64_t elements) {
+  const auto executable = Executable::Compile(*ParseAndReturnUnverifiedModule(text).value()).value();
+  const std::vector<float> x(elements, 1), y(elements, 2);
+  std::vector<float> result(elements);
+  const void* const arguments[] = {x.data(), y.data()};
+  void* const results[] = {result.data()};
+  for (auto _ : state) benchmark::DoNotOptimize(executable->ExecuteOnMemory(arguments, results).ok());
+}
+BENCHMARK_CAPTURE(BM_ExecuteOnMemory, add, kAdd, 4);
+BENCHMARK_CAPTURE(BM_ExecuteOnMemory, three_operations, kThreeOperations, 1024);
+
+void BM_ExecuteLiterals(benchmark::State& state) {
+  const auto executable = Executable::Compile(*ParseAndReturnUnverifiedModule(kAdd).value()).value();
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3, 4});
+  for (auto _ : state) benchmark::DoNotOptimize(executable->Execute({&x, &x}).value());
+}
+BENCHMARK(BM_ExecuteLiterals);
+
+}  // namespace
+}  // namespace kashi

@@ -1,0 +1,158 @@
+#include "kashi/cpu/executable.h"
+
+#include <cstdint>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "kashi/cpu/cpu_testing.h"
+#include "kashi/literal/literal_util.h"
+
+namespace kashi::internal {
+namespace {
+
+std::unique_ptr<Executable> MakeExecutable(absl::string_view text) {
+  return Executable::Compile(*ReadVerified(text).value()).value();
+}
+
+// Also a result that is an argument, and one that is a constant.
+constexpr char kSmall[] = R"(ENTRY e {
+  x = f32[3] parameter(0)  y = (f32[3], s32[]) parameter(1)  y0 = f32[3] get-tuple-element(y), index=0
+  y1 = s32[] get-tuple-element(y), index=1  c = s32[2] constant({7, 8})  a = f32[3] add(x, y0)  n = f32[3] negate(a)
+  inner = (s32[], s32[2]) tuple(y1, c)  ROOT r = (f32[3], (s32[], s32[2])) tuple(n, inner) })";
+
+TEST(ExecutableTest, LiteralsValuesAndMemory) {
+  const auto executable = MakeExecutable(kSmall);
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3});
+  const Literal y =
+      LiteralUtil::MakeTupleFromSlices({LiteralUtil::CreateR1<float>({10, 20, 30}), LiteralUtil::CreateR0<int32_t>(5)});
+  const Literal expected = HloEvaluator().Evaluate(*ReadVerified(kSmall).value(), {&x, &y}).value();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(executable->Execute({&x, &y}).value(), expected);
+  EXPECT_EQ(executable->Execute({&x, &y}, EvaluationOptions()).value(), expected);
+
+  const std::vector<float> x0 = {1, 2, 3}, y0 = {10, 20, 30};
+  const int32_t y1 = 5;
+  std::vector<float> r0(3);
+  std::vector<int32_t> r1(1), r2(2);
+  ASSERT_TRUE(executable->ExecuteOnMemory({x0.data(), y0.data(), &y1}, {r0.data(), r1.data(), r2.data()}).ok());
+  EXPECT_EQ(r0, std::vector<float>({-11, -22, -33}));
+  EXPECT_EQ(r1, std::vector<int32_t>({5}));
+  EXPECT_EQ(r2, std::vector<int32_t>({7, 8}));
+}
+
+TEST(ExecutableTest, RefusesWrongArguments) {
+  const auto executable = MakeExecutable(kSmall);
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3});
+  EXPECT_EQ(executable->Execute({&x}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(executable->Execute({&x, &x}).status().code(), absl::StatusCode::kInvalidArgument);
+  const absl::Status status = executable->ExecuteOnMemory({nullptr}, {nullptr});
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(absl::StrContains(status.message(), "3 arrays in its arguments and 3 in its result; got 1 and 1"));
+  EXPECT_EQ(MakeExecutable("ENTRY e { t = token[] after-all() ROOT r = (token[]) tuple(t) }")
+                ->ExecuteOnMemory({}, {nullptr})
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+// The loop updates x in place; the caller's memory of x stays as it is.
+TEST(ExecutableTest, MemoryOfArgumentsIsOnlyRead) {
+  const auto executable = MakeExecutable(R"(
+    c { s = (s32[], f32[100]) parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] constant(3)
+      ROOT r = pred[] compare(i, n), direction=LT }
+    b { s = (s32[], f32[100]) parameter(0) i = s32[] get-tuple-element(s), index=0 one = s32[] constant(1)
+      x = f32[100] get-tuple-element(s), index=1 y = f32[100] add(x, x) j = s32[] add(i, one)
+      ROOT r = (s32[], f32[100]) tuple(j, y) }
+    ENTRY e { x = f32[100] parameter(0) z = s32[] constant(0) s = (s32[], f32[100]) tuple(z, x)
+      w = (s32[], f32[100]) while(s), condition=c, body=b ROOT r = f32[100] get-tuple-element(w), index=1 })");
+  const std::vector<float> x(100, 2);
+  std::vector<float> result(100);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(executable->ExecuteOnMemory({x.data()}, {result.data()}).ok());
+    EXPECT_EQ(result, std::vector<float>(100, 16));
+    EXPECT_EQ(x, std::vector<float>(100, 2));
+  }
+}
+
+// A program too large for thunks.
+TEST(ExecutableTest, LargeArraysOnMemory) {
+  const auto executable = MakeExecutable(R"(
+    lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = pred[] compare(a, b), direction=LT }
+    ENTRY e { x = f32[1000000] parameter(0) s = f32[1000000] sort(x), dimensions={0}, to_apply=lt
+      ROOT r = f32[1000000] negate(s) })");
+  std::vector<float> x(1000000), result(1000000);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 1000000);
+  ASSERT_TRUE(executable->ExecuteOnMemory({x.data()}, {result.data()}).ok());
+  for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(result[i], -static_cast<float>(i));
+}
+
+TEST(ExecutableTest, ManyThreadsAtOnce) {
+  const auto executable = MakeExecutable(kSmall);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      const std::vector<float> x(3, static_cast<float>(t)), y(3, 1);
+      const int32_t y1 = t;
+      for (int i = 0; i < 1000; ++i) {
+        std::vector<float> r0(3);
+        int32_t r1 = 0, r2[2] = {};
+        ASSERT_TRUE(executable->ExecuteOnMemory({x.data(), y.data(), &y1}, {r0.data(), &r1, r2}).ok());
+        ASSERT_EQ(r0[0], -1.0f - static_cast<float>(t));
+        ASSERT_EQ(r1, t);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(ExecutableTest, Asynchronous) {
+  const auto executable = MakeExecutable("ENTRY e { x = f32[4] parameter(0) ROOT r = f32[4] exponential(x) }");
+  const Literal x = LiteralUtil::CreateR1<float>({0, 1, 2, 3});
+  const Literal expected = executable->Execute({&x}).value();
+  std::vector<std::future<absl::StatusOr<Value>>> futures;
+  for (int i = 0; i < 4; ++i) {
+    futures.push_back(
+        executable->ExecuteValuesAsync({Value::FromLiteral(x, std::make_shared<MemoryBudget>(0)).value()}));
+  }
+  for (auto& future : futures) EXPECT_EQ(future.get().value().ToLiteral(expected.shape()).value(), expected);
+}
+
+// An argument that nobody else holds is donated: the result is in its memory.
+TEST(ExecutableTest, DonatedArguments) {
+  const auto executable = MakeExecutable(
+      "ENTRY e { x = f32[1000] parameter(0) e = f32[1000] exponential(x) ROOT r = f32[1000] negate(e) }");
+  const auto budget = std::make_shared<MemoryBudget>(0);
+  Value x = Value::MakeArray(MakeDenseShape(F32, {1000}), budget).value();
+  for (float& number : x.mutable_data<float>()) number = 0;
+  const void* const memory = x.untyped_data();
+  std::vector<Value> kept = {x};
+  const Value result = executable->ExecuteValues(kept).value();
+  EXPECT_NE(result.untyped_data(), memory);
+  EXPECT_EQ(x.data<float>()[0], 0.0f);
+  kept.clear();
+  std::vector<Value> donated;
+  donated.push_back(std::move(x));
+  EXPECT_EQ(executable->ExecuteValues(std::move(donated)).value().data<float>()[999], -1.0f);
+}
+
+TEST(ExecutableTest, EachCallBeginsWithTheSeed) {
+  const auto executable = MakeExecutable(
+      "ENTRY e { a = f32[] constant(0) b = f32[] constant(1) ROOT r = f32[10] rng(a, b), distribution=rng_uniform }");
+  EXPECT_EQ(executable->Execute({}).value(), executable->Execute({}).value());
+}
+
+TEST(ExecutableTest, SeveralDevices) {
+  const auto executable = MakeExecutable(R"(HloModule m, replica_count=2
+    add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+    ENTRY e { x = f32[4] parameter(0) s = f32[4] all-reduce(x), replica_groups={}, to_apply=add
+      ROOT r = f32[4] negate(s) })");
+  std::vector<std::vector<Literal>> arguments(2);
+  arguments[0].push_back(LiteralUtil::CreateR1<float>({1, 2, 3, 4}));
+  arguments[1].push_back(LiteralUtil::CreateR1<float>({10, 20, 30, 40}));
+  for (const Literal& result : executable->ExecuteOnDevices(std::move(arguments)).value()) {
+    EXPECT_EQ(result, LiteralUtil::CreateR1<float>({-11, -22, -33, -44}));
+  }
+}
+
+}  // namespace
+}  // namespace kashi::internal
