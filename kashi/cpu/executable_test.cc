@@ -149,7 +149,9 @@ TEST(ExecutableTest, SeveralDevices) {
   std::vector<std::vector<Literal>> arguments(2);
   arguments[0].push_back(LiteralUtil::CreateR1<float>({1, 2, 3, 4}));
   arguments[1].push_back(LiteralUtil::CreateR1<float>({10, 20, 30, 40}));
-  for (const Literal& result : executable->ExecuteOnDevices(std::move(arguments)).value()) {
+  const std::vector<Literal> results = executable->ExecuteOnDevices(std::move(arguments)).value();
+  ASSERT_EQ(results.size(), 2);
+  for (const Literal& result : results) {
     EXPECT_EQ(result, LiteralUtil::CreateR1<float>({-11, -22, -33, -44}));
   }
 }
