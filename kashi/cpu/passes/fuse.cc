@@ -26,6 +26,8 @@ namespace {
 constexpr size_t kMostMembers = 128;           // of one fusion: code size, registers
 constexpr int64_t kMostEmittedMembers = 1024;  // of the code of one fusion, in members: small enough to compile fast
 constexpr int kMostRecomputed = 8;             // members that are computed several times for each of their elements
+constexpr size_t kMostCopies = 3;              // of one instruction
+constexpr int kMostCopied = 8;                 // instructions of one fusion
 constexpr int64_t kSmallArray = 4096;          // elements that stay in L1, in any order
 
 bool IsExpensive(const HloInstruction& instruction) {
@@ -119,6 +121,7 @@ class ComputationFuser {
     int recomputed = 0;
     int64_t nests = 1;  // loop nests: each has code for all members
     bool has_row_sums = false;
+    int copied = 0;  // members that other groups compute too
   };
 
   void Place(HloInstruction* instruction) {
@@ -142,7 +145,9 @@ class ComputationFuser {
     }
     const bool may_join = !is_root && !groups.empty() &&
                           absl::c_all_of(groups, [&](int group) { return MayJoin(*instruction, groups_[group]); });
-    if (may_join && (IsFree(*instruction) || (!is_needed && groups.size() == 1))) {
+    const bool may_copy = !is_needed && (groups.size() == 1 || IsBetterCopied(*instruction, groups));
+    if (may_join && (IsFree(*instruction) || may_copy)) {
+      for (int group : groups) groups_[group].copied += groups.size() > 1 && !IsFree(*instruction) ? 1 : 0;
       for (int group : groups) Join(instruction, group);
       // A constant that others need too stays an instruction besides.
       return;
@@ -159,6 +164,17 @@ class ComputationFuser {
   static bool IsFree(const HloInstruction& instruction) {
     return instruction.opcode() == HloOpcode::kConstant || instruction.opcode() == HloOpcode::kIota ||
            (instruction.opcode() == HloOpcode::kBroadcast && instruction.operand(0)->IsConstant());
+  }
+
+  // Whether to compute a cheap operation in each of several groups, rather than to write its result to memory for them.
+  // With one large operand that reads as much as before and writes nothing.
+  bool IsBetterCopied(const HloInstruction& instruction, const std::vector<int>& groups) const {
+    if (groups.size() > kMostCopies || IsExpensive(instruction)) return false;
+    const int64_t large = absl::c_count_if(instruction.operands(), [&](const HloInstruction* operand) {
+      return ShapeUtil::ElementsIn(operand->shape()) >= ShapeUtil::ElementsIn(instruction.shape()) &&
+             operand->opcode() != HloOpcode::kBroadcast && !IsFree(*operand);
+    });
+    return large <= 1 && absl::c_all_of(groups, [&](int group) { return groups_[group].copied < kMostCopied; });
   }
 
   // How many elements of the instruction the group would compute. Elementwise users ask for the same elements; each
