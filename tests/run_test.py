@@ -69,7 +69,7 @@ class RunTest(FolderTest):
               b = f32[50,70] broadcast(s), dimensions={0}
               ROOT r = f32[50,70] divide(e, b)
             }""")
-        self.kashi("run", "m.hlo", "--output-dir", "want")
+        self.kashi("run", "m.hlo", "--engine", "evaluator", "--output-dir", "want")
         out = self.kashi("run", "m.hlo", "--engine", "cpu", "--expect", "want/out0.npy", "--dump-dir", "stages")
         self.assertIn("as expected: 0 of 3,500", out)
         self.assertEqual(sorted(path.name for path in (self.folder / "stages").iterdir()),
@@ -93,8 +93,57 @@ class RunTest(FolderTest):
 
     def test_options_of_one_engine_alone(self):
         self.write(m_hlo="ENTRY e { ROOT x = f32[2] parameter(0) }")
-        for options in (["--engine", "cpu", "--check-nan"], ["--denormals", "keep"], ["--dump-dir", "d"]):
+        evaluator = ["--engine", "evaluator"]
+        for options in (["--engine", "cpu", "--check-nan"], ["--denormals", "keep", "--until", "x"],
+                        [*evaluator, "--denormals", "flush"], [*evaluator, "--dump-dir", "d"]):
             self.assertIn("--engine", self.kashi("run", "m.hlo", *options, status=2))
+
+    def engine_of(self, *arguments):
+        return json.loads(self.kashi("run", "m.hlo", "--json", *arguments))["engine"]
+
+    def test_the_engine_is_the_compiled_one_where_that_is_worth_it(self):
+        self.needs_compiled_engine()
+        self.write(m_hlo="ENTRY e { x = f32[3000,3000] iota(), iota_dimension=0 ROOT y = f32[3000,3000] tanh(x) }")
+        self.assertEqual(self.engine_of(), "cpu")
+        self.assertEqual(self.engine_of("--engine", "evaluator"), "evaluator")
+        self.assertEqual(self.engine_of("--check-nan"), "evaluator")
+        self.assertEqual(self.engine_of("--until", "x"), "evaluator")
+        self.write(m_hlo="ENTRY e { x = f32[10] parameter(0) ROOT y = f32[10] tanh(x) }")
+        self.assertEqual(self.engine_of(), "evaluator")
+        self.assertEqual(self.engine_of("--engine", "cpu"), "cpu")
+        self.assertEqual(self.engine_of("--repeat", "100000", "--timeout", "1"), "cpu")
+        for options in (["--denormals", "flush"], ["--excess-precision", "off"], ["--dump-dir", "stages"]):
+            self.assertEqual(self.engine_of(*options), "cpu")
+
+    def test_a_long_loop_is_compiled_and_a_global_program_evaluated(self):
+        self.needs_compiled_engine()
+        loop = """
+            b {
+              s = (s32[]) parameter(0)
+              i = s32[] get-tuple-element(s), index=0
+              one = s32[] constant(1)
+              n = s32[] add(i, one)
+              ROOT r = (s32[]) tuple(n)
+            }
+            c {
+              s = (s32[]) parameter(0)
+              i = s32[] get-tuple-element(s), index=0
+              end = s32[] constant(COUNT)
+              ROOT l = pred[] compare(i, end), direction=LT
+            }
+            ENTRY e { z = s32[] constant(0) s = (s32[]) tuple(z) ROOT w = (s32[]) while(s), condition=c, body=b }"""
+        self.write(m_hlo=loop.replace("COUNT", "100000"))
+        self.assertEqual(self.engine_of(), "cpu")
+        self.write(m_hlo=loop.replace("COUNT", "10"))
+        self.assertEqual(self.engine_of(), "evaluator")
+        self.write(m_hlo="""
+            HloModule m, num_partitions=2
+            ENTRY e {
+              x = f32[3000,3000] iota(), iota_dimension=0, sharding={devices=[2,1]<=[2]}
+              ROOT y = f32[3000,3000] tanh(x), sharding={devices=[2,1]<=[2]}
+            }""")
+        self.assertEqual(self.engine_of(), "evaluator")
+        self.assertIn("--engine evaluator", self.kashi("run", "m.hlo", "--denormals", "keep", status=1))
 
     def test_raw_bits(self):
         self.write(m_hlo="""
