@@ -24,6 +24,7 @@
 #include "cli/run_inputs.h"
 #include "cli/run_options.h"
 #include "cli/run_outputs.h"
+#include "cli/run_profile.h"
 #include "cli/run_times.h"
 #include "cli/run_watch.h"
 #include "cli/scope_note.h"
@@ -35,6 +36,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/step_profile.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
 
@@ -63,11 +65,13 @@ class RunVerb {
   absl::Status PrepareWatchers();
   absl::Status PrepareEngine();
   void PrepareProgress();
+  void PrepareProfile();
   EvaluationOptions Evaluation();
   absl::Status OnValue(const HloInstruction& instruction, const Value& value);
 
   // Each returns one result per device.
   absl::StatusOr<std::vector<Literal>> Execute();
+  void BeginRun(int i, ItemProgress* progress);
   absl::StatusOr<std::vector<Literal>> ExecuteOnDevices();
   absl::StatusOr<std::vector<Literal>> ExecuteAlone();
   absl::StatusOr<Literal> ResultOf(const absl::StatusOr<Value>& value) const;
@@ -78,6 +82,7 @@ class RunVerb {
                                                                        const std::vector<Literal>& outputs) const;
   absl::StatusOr<std::vector<Literal>> Expected(size_t device, const std::vector<Literal>& outputs) const;
   absl::Status ShowDevice(size_t device, std::vector<Literal> outputs);
+  absl::Status ShowProfile();
   int Show(std::vector<Literal> results);
   // Whether each device has its own arguments, and whether it has its own outputs.
   bool has_devices() const { return !scope_.is_global() && (arguments_.size() > 1 || !options_.devices_dir.empty()); }
@@ -100,6 +105,7 @@ class RunVerb {
   std::unique_ptr<NanCheck> nan_check_;
   std::unique_ptr<RunProgress> progress_;
   std::vector<Watcher*> watchers_;
+  std::unique_ptr<internal::StepProfile> profile_;  // null: not measured
   ProgramTimes times_;
   Json json_;
   bool is_as_expected_ = true;
@@ -216,6 +222,12 @@ void RunVerb::PrepareProgress() {
   watchers_.push_back(progress_.get());
 }
 
+void RunVerb::PrepareProfile() {
+  if (!options_.profile && options_.profile_trace.empty()) return;
+  const int64_t events = options_.profile_trace.empty() ? 0 : kMostTraceEvents;
+  profile_ = std::make_unique<internal::StepProfile>(events / std::max<int64_t>(1, arguments_.size()));
+}
+
 absl::Status RunVerb::OnValue(const HloInstruction& instruction, const Value& value) {
   for (Watcher* watcher : watchers_) KASHI_RETURN_IF_ERROR(watcher->OnValue(instruction, value));
   return absl::OkStatus();
@@ -228,6 +240,7 @@ EvaluationOptions RunVerb::Evaluation() {
   if (scope_.is_global()) evaluation.global_devices = scope_.partitions;
   evaluation.cancelled = &interrupt_.flag();
   engine_->ApplyTo(&evaluation);
+  evaluation.profile = profile_.get();
   if (!watchers_.empty()) {
     evaluation.observer = [this](const HloInstruction& instruction, const Value& value) {
       return OnValue(instruction, value);
@@ -250,6 +263,12 @@ absl::StatusOr<Literal> RunVerb::ResultOf(const absl::StatusOr<Value>& value) co
   return (is_reached ? until_->value() : *value).ToLiteral(shape);
 }
 
+// Several runs are measured without the first.
+void RunVerb::BeginRun(int i, ItemProgress* progress) {
+  progress->Next();
+  if (i == 1 && profile_ != nullptr) profile_->Clear();
+}
+
 absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
   EvaluationRun run(Evaluation());
   KASHI_RETURN_IF_ERROR(run.CheckAffordable(*file_->module->entry_computation()));
@@ -263,7 +282,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
   ItemProgress progress("run", options_.repeat);
   for (int i = 0; i < options_.repeat; ++i) {
     if (i > 0 && !run.CheckStopped().ok()) break;  // a small program does not check the deadline itself
-    progress.Next();
+    BeginRun(i, &progress);
     const Clock::time_point begin = Clock::now();
     absl::StatusOr<Value> value = run.Call(*engine_->module().entry_computation(), arguments);
     times_.run_ms.push_back(MillisecondsSince(begin));
@@ -282,7 +301,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteOnDevices() {
   absl::StatusOr<std::vector<Literal>> first;
   ItemProgress progress("run", options_.repeat);
   for (int i = 0; i < options_.repeat; ++i) {
-    progress.Next();
+    BeginRun(i, &progress);
     std::vector<Arguments> arguments(arguments_.size());
     for (size_t device = 0; device < arguments_.size(); ++device) {
       for (const Literal& literal : arguments_[device]) arguments[device].push_back(literal.Clone());
@@ -376,6 +395,23 @@ absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs) {
   return absl::OkStatus();
 }
 
+absl::Status RunVerb::ShowProfile() {
+  if (profile_ == nullptr) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(const ProfileReport report,
+                         MakeProfileReport(*engine_, profile_->Times(), times_.run_ms.size()));
+  if (!options_.profile_trace.empty()) {
+    WarnOfLostEvents(*profile_);
+    KASHI_RETURN_IF_ERROR(WriteOutput(options_.profile_trace, ProfileTrace(*profile_, report)));
+  }
+  if (!options_.profile) return absl::OkStatus();
+  if (options_.json) {
+    json_["profile"] = ProfileJson(report);
+  } else {
+    answers_.Add(ProfileText(report, options_.top));
+  }
+  return absl::OkStatus();
+}
+
 int RunVerb::Show(std::vector<Literal> results) {
   if (Json scope = ScopeJson(scope_); !scope.is_null()) json_["program"] = std::move(scope);
   AddTo(times_, &json_);
@@ -385,6 +421,7 @@ int RunVerb::Show(std::vector<Literal> results) {
   }
   if (!options_.json && options_.repeat > 1) answers_.Add(ToText(times_));
   if (!options_.json && nan_check_ != nullptr) answers_.Add("no instruction makes a NaN or an infinity\n");
+  if (const absl::Status shown = ShowProfile(); !shown.ok()) return FailRun(shown);
   if (options_.json) answers_.AddLine(json_);
   return std::max(answers_.Finish(), is_as_expected_ ? kSuccess : kBadInput);
 }
@@ -398,6 +435,7 @@ absl::Status RunVerb::Prepare() {
   KASHI_RETURN_IF_ERROR(PrepareWatchers());
   KASHI_RETURN_IF_ERROR(PrepareEngine());
   PrepareProgress();
+  PrepareProfile();
   return absl::OkStatus();
 }
 

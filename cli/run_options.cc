@@ -1,5 +1,6 @@
 #include "cli/run_options.h"
 
+#include <limits>
 #include <utility>
 
 #include "cli/module_file.h"
@@ -98,6 +99,15 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
                   "Compute the custom calls of TARGET by this command (an example: examples/custom_call.py)")
       ->Value("TARGET=COMMAND")
       ->OneEach();
+  verb->BeginGroup("Profile");
+  verb->AddFlag("--profile", &options->profile,
+                "Print which steps of the program take the time, and how near they come to the machine's speed; with "
+                "--repeat, of the runs after the first");
+  verb->AddOption("--top", &options->top, "Number of steps of --profile to show (default: 20)")
+      ->Within(0, std::numeric_limits<int64_t>::max());
+  verb->AddOption("--profile-trace", &options->profile_trace,
+                  "Write the steps over time to this file, for Perfetto (ui.perfetto.dev) or chrome://tracing")
+      ->File();
   verb->BeginGroup("Limits");
   AddLimitOptions(verb, &options->limits);
   AddInputLimitOption(verb);
@@ -124,6 +134,18 @@ std::vector<HelpSection> RunSections() {
          "programs that it finishes before they would be compiled, which takes some 5 ms, and 0.3 ms an instruction "
          "(the runs of --repeat count together); for programs of more than 20,000 instructions; and where the engine "
          "cpu is not built in (`kashi version` lists it)"}}},
+      {"Columns of --profile",
+       "A step is a kernel or a loop of the engine cpu, or one instruction. Its measurement takes some 50 ns.",
+       {{"time, share", "In the mean run. Steps within the step, such as those of a loop, do not count"},
+        {"calls", "In one run"},
+        {"GB/s, of copy",
+         "Bytes read and written, as `kashi cost` counts them, and the part of a copy's speed on this machine. Arrays "
+         "in "
+         "a cache may be faster"},
+        {"GFLOP/s, of dot", "Flops and transcendentals, and the part of the speed of a large f32 dot on this machine"},
+        {"step, what, source",
+         "The instruction, what it computes, and the line that it comes from. Between steps, values are passed on and "
+         "memory is prepared"}}},
       {"Rules of --random",
        "",
        {{"auto",
@@ -146,6 +168,10 @@ std::vector<HelpSection> RunSections() {
         {"first_ms", "The time of the first run"},
         {"run_ms_min, run_ms_median", "The times of the runs after the first"},
         {"peak_rss_bytes", "The peak memory of the process"},
+        {"profile",
+         "With --profile: runs, run_ms, between_steps_ms, copy_gbps, dot_gflops, and steps. Per step: name, "
+         "computation, opcode, what, ms, share and calls of a run; bytes, flops and transcendentals of a call; gbps, "
+         "of_copy, gflops, of_dot; op_name, source"},
         {"outputs", "Per output: shape, elements, min, max, mean, nan, inf, value or beginning, comparison"},
         {"devices", "For several devices, instead of outputs: the outputs of each device"}}}};
 }
@@ -163,7 +189,8 @@ VerbHelp RunHelp() {
       "  kashi run module.hlo --random normal --random 2=integers:0,9   parameter 2: integers; others: normal\n"
       "  kashi run snapshot.pb                                      with the arguments of the snapshot\n"
       "  kashi run module.hlo --check-nan                           find the instruction that makes the first NaN\n"
-      "  kashi run module.hlo --repeat 10 --json                    measure the time";
+      "  kashi run module.hlo --repeat 10 --json                    measure the time\n"
+      "  kashi run module.hlo --repeat 10 --profile                 which steps take it";
   help.sections = RunSections();
   help.failure = "The input is bad, the run failed, an output differs, or the output cannot be written";
   help.stops_at_interrupt = true;
@@ -193,6 +220,11 @@ std::string RunUsageError(const RunOptions& options) {
   if (compiles && watches) return "--trace, --until and --check-nan need --engine evaluator, which sees every value";
   if (compiles && options.engine.name == "evaluator") {
     return "--dump-dir, --denormals and --excess-precision need --engine cpu";
+  }
+  const bool measures = options.profile || !options.profile_trace.empty();
+  if (measures && watches) {
+    return "--profile and --profile-trace cannot be used with --trace, --until or --check-nan, which take time of "
+           "their own";
   }
   if (options.repeat > 1 && watches) return "--repeat cannot be used with --trace, --until or --check-nan";
   const bool has_inputs = !options.devices_dir.empty() || !options.inputs.empty();

@@ -36,6 +36,9 @@ struct RunOptions {
   uint64_t trace_limit = uint64_t{1} << 30;
   std::string until;
   bool check_nan = false;
+  bool profile = false;
+  std::string profile_trace;
+  int64_t top = 20;
   LimitOptions limits;
   std::string output;
   bool strict = false;

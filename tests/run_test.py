@@ -145,6 +145,105 @@ class RunTest(FolderTest):
         self.assertEqual(self.engine_of(), "evaluator")
         self.assertIn("--engine evaluator", self.kashi("run", "m.hlo", "--denormals", "keep", status=1))
 
+    def write_profiled(self):
+        self.write(m_hlo="""
+            add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+            body {
+              s = (s32[], f32[300,300]) parameter(0)
+              i = s32[] get-tuple-element(s), index=0
+              x = f32[300,300] get-tuple-element(s), index=1
+              one = s32[] constant(1)
+              n = s32[] add(i, one)
+              d = f32[300,300] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/dot" source_file="f.py" source_line=3}
+              t = f32[300,300] tanh(d)
+              y = f32[300,300] multiply(t, x)
+              ROOT r = (s32[], f32[300,300]) tuple(n, y)
+            }
+            condition {
+              s = (s32[], f32[300,300]) parameter(0)
+              i = s32[] get-tuple-element(s), index=0
+              five = s32[] constant(5)
+              ROOT l = pred[] compare(i, five), direction=LT
+            }
+            ENTRY e {
+              x = f32[300,300] parameter(0)
+              zero = s32[] constant(0)
+              s = (s32[], f32[300,300]) tuple(zero, x)
+              ROOT w = (s32[], f32[300,300]) while(s), condition=condition, body=body
+            }""")
+
+    def check_profile(self, engine):
+        self.write_profiled()
+        answer = json.loads(self.kashi("run", "m.hlo", "--engine", engine, "--repeat", "4", "--profile", "--json"))
+        profile = answer["profile"]
+        steps = {step["name"]: step for step in profile["steps"]}
+        self.assertEqual(profile["runs"], 3)
+        self.assertAlmostEqual(sum(step["ms"] for step in steps.values()) + profile["between_steps_ms"],
+                               profile["run_ms"], delta=1e-6)
+        self.assertAlmostEqual(sum(step["share"] for step in steps.values()) +
+                               profile["between_steps_ms"] / profile["run_ms"], 1, delta=1e-6)
+        self.assertGreater(profile["copy_gbps"], 0)
+        dot = steps["d"]
+        self.assertEqual((dot["calls"], dot["flops"], dot["op_name"], dot["source"]),
+                         (5, 2 * 300**3, "jit(f)/dot", "f.py:3"))
+        self.assertAlmostEqual(dot["gflops"], dot["flops"] * 5 / dot["ms"] * 1e-6, delta=dot["gflops"] * 1e-9)
+        self.assertAlmostEqual(dot["of_dot"], dot["gflops"] / profile["dot_gflops"], delta=1e-9)
+        self.assertNotIn("flops", steps["w"])  # those of the steps within it
+        self.assertEqual(profile["steps"], sorted(profile["steps"], key=lambda step: -step["ms"]))
+        return steps
+
+    def test_profile_of_the_evaluator(self):
+        steps = self.check_profile("evaluator")
+        self.assertEqual((steps["t"]["what"], steps["t"]["transcendentals"]), ("tanh", 90000))
+
+    def test_profile_of_the_compiled_engine(self):
+        self.needs_compiled_engine()
+        steps = self.check_profile("cpu")
+        self.assertIn("tanh, multiply", [step["what"] for step in steps.values()])
+
+    def test_profile_as_a_table(self):
+        self.write_profiled()
+        text = self.kashi("run", "m.hlo", "--engine", "evaluator", "--profile", "--top", "2")
+        table = text[text.index("profile of the only run, engine evaluator: "):].splitlines()
+        self.assertRegex(table[1], r"^this machine copies .* GB/s and multiplies f32 matrices at .* GFLOP/s$")
+        self.assertEqual(table[2].split()[:2], ["time", "share"])
+        self.assertRegex(table[3], r" [mun]s +[\d.]+ % +5 .* d +dot +f\.py:3 jit\(f\)/dot$")
+        self.assertRegex(table[5], r"\(\d+ other steps\)$")
+        self.assertEqual(len(table), 6)
+        self.assertIn("profile of 2 runs after the first", self.kashi("run", "m.hlo", "--repeat", "3", "--profile"))
+
+    def test_profile_trace(self):
+        self.write_profiled()
+        self.kashi("run", "m.hlo", "--engine", "evaluator", "--profile-trace", "trace.json")
+        trace = json.loads((self.folder / "trace.json").read_text())
+        events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+        self.assertEqual(sum(event["name"] == "d" for event in events), 5)
+        run = [event for event in events if event["name"] == "run"]
+        self.assertEqual(len(run), 1)
+        for event in events:
+            self.assertGreaterEqual(event["ts"], run[0]["ts"])
+            self.assertLessEqual(event["ts"] + event["dur"], run[0]["ts"] + run[0]["dur"] + 0.002)
+        dot = next(event for event in events if event["name"] == "d")
+        self.assertEqual(dot["args"], {"what": "dot", "source": "f.py:3 jit(f)/dot", "bytes": 3 * 360000,
+                                       "flops": 2 * 300**3})
+
+    def test_profile_of_several_devices(self):
+        self.write(m_hlo="""
+            HloModule m, replica_count=2
+            ENTRY e { x = f32[100,100] parameter(0) ROOT y = f32[100,100] tanh(x) }""")
+        answer = json.loads(self.kashi("run", "m.hlo", "--engine", "evaluator", "--profile", "--json",
+                                       "--profile-trace", "trace.json"))
+        self.assertEqual([(step["name"], step["calls"]) for step in answer["profile"]["steps"]], [("y", 2)])
+        trace = json.loads((self.folder / "trace.json").read_text())
+        self.assertEqual({event["tid"] for event in trace["traceEvents"] if event["ph"] == "X"}, {0, 1})
+
+    def test_a_profile_without_watchers_and_with_a_file_that_can_be_written(self):
+        self.write(m_hlo="ENTRY e { ROOT x = f32[2] parameter(0) }")
+        for options in (["--profile", "--check-nan"], ["--profile-trace", "t.json", "--until", "x"]):
+            self.assertIn("--profile", self.kashi("run", "m.hlo", *options, status=2))
+        self.assertIn("no/t.json", self.kashi("run", "m.hlo", "--profile-trace", "no/t.json", status=1))
+        self.kashi("run", "m.hlo", "--profile", "--top", "-1", status=2)
+
     def test_raw_bits(self):
         self.write(m_hlo="""
             ENTRY e {
