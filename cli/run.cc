@@ -397,13 +397,13 @@ absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs) {
 
 absl::Status RunVerb::ShowProfile() {
   if (profile_ == nullptr) return absl::OkStatus();
-  KASHI_ASSIGN_OR_RETURN(const ProfileReport report,
-                         MakeProfileReport(*engine_, profile_->Times(), times_.run_ms.size()));
+  KASHI_ASSIGN_OR_RETURN(ProfileReport report, MakeProfileReport(*engine_, profile_->Times(), times_.run_ms.size()));
   if (!options_.profile_trace.empty()) {
     WarnOfLostEvents(*profile_);
     KASHI_RETURN_IF_ERROR(WriteOutput(options_.profile_trace, ProfileTrace(*profile_, report)));
   }
   if (!options_.profile) return absl::OkStatus();
+  report.peaks = MeasureMachinePeaks();
   if (options_.json) {
     json_["profile"] = ProfileJson(report);
   } else {

@@ -205,7 +205,6 @@ absl::StatusOr<ProfileReport> MakeProfileReport(const Engine& engine, const std:
   }
   for (ProfileRow& row : report.rows) row.share = report.run_ms > 0 ? row.ms / report.run_ms : 0;
   absl::c_stable_sort(report.rows, [](const ProfileRow& a, const ProfileRow& b) { return a.ms > b.ms; });
-  report.peaks = MeasureMachinePeaks();
   return report;
 }
 

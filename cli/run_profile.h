@@ -40,7 +40,7 @@ struct ProfileReport {
   bool is_only_run = true;
   double run_ms = 0;             // of all rows
   std::vector<ProfileRow> rows;  // the longest first
-  MachinePeaks peaks;
+  MachinePeaks peaks;            // for the caller to measure, if the speeds are wanted
 };
 
 // `times` are the sums over all runs but the first, or of the only run. The cost of a step is that of XLA's cost

@@ -61,6 +61,7 @@ constexpr const char* kLines[] = {
     "run {limits} --as global --json {a}",
     "run {limits} --as per-device --check-nan {a}",
     "run {limits} --until r --json {a}",
+    "run {limits} --repeat 2 --profile-trace - {a}",
     "diff {limits} {a} {b}",
     "diff {limits} --json --all {a} {b}",
     "diff {limits} --no-run --ignore-layouts --all {a} {b}",
