@@ -135,7 +135,7 @@ std::vector<HelpSection> RunSections() {
          "(the runs of --repeat count together); for programs of more than 20,000 instructions; and where the engine "
          "cpu is not built in (`kashi version` lists it)"}}},
       {"Columns of --profile",
-       "A step is a kernel or a loop of the engine cpu, or one instruction. Its measurement takes some 50 ns.",
+       "A step is a kernel or a loop of the engine cpu, or one instruction. Its measurement takes up to 100 ns.",
        {{"time, share", "In the mean run. Steps within the step, such as those of a loop, do not count"},
         {"calls", "In one run"},
         {"GB/s, of copy",

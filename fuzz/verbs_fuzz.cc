@@ -64,6 +64,7 @@ constexpr const char* kLines[] = {
     "run {limits} --repeat 2 --profile-trace - {a}",
     "diff {limits} {a} {b}",
     "diff {limits} --json --all {a} {b}",
+    "diff {limits} --engine-b cpu {a} {a}",
     "diff {limits} --no-run --ignore-layouts --all {a} {b}",
     "memory {a}",
     "memory --json {a}",

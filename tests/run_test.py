@@ -207,9 +207,10 @@ class RunTest(FolderTest):
         table = text[text.index("profile of the only run, engine evaluator: "):].splitlines()
         self.assertRegex(table[1], r"^this machine copies .* GB/s and multiplies f32 matrices at .* GFLOP/s$")
         self.assertEqual(table[2].split()[:2], ["time", "share"])
-        self.assertRegex(table[3], r" [mun]s +[\d.]+ % +5 .* d +dot +f\.py:3 jit\(f\)/dot$")
         self.assertRegex(table[5], r"\(\d+ other steps\)$")
         self.assertEqual(len(table), 6)
+        text = self.kashi("run", "m.hlo", "--engine", "evaluator", "--profile", "--top", "100")
+        self.assertRegex(text, r" [mun]s +[\d.]+ % +5 .* d +dot +f\.py:3 jit\(f\)/dot\n")
         self.assertIn("profile of 2 runs after the first", self.kashi("run", "m.hlo", "--repeat", "3", "--profile"))
 
     def test_profile_trace(self):
@@ -358,6 +359,19 @@ class RunTest(FolderTest):
         self.assertEqual(len(list((self.folder / "t").iterdir())), 5)
         self.kashi("run", "m.hlo", "--input", "x.npy", "--trace", "u", "--trace-limit", "8k")
         self.assertEqual(len(list((self.folder / "u").iterdir())), 3)
+
+    def test_diff_of_the_engines(self):
+        self.needs_compiled_engine()
+        self.write(m_hlo="ENTRY e { x = f32[2] parameter(0) y = f32[2] multiply(x, x) ROOT r = f32[2] add(y, y) }",
+                   denormal_npy=f32(1e-20, 1))
+        text = self.kashi("diff", "m.hlo", "m.hlo", "--engine-b", "cpu")
+        self.assertIn("out0  f32[2]  agrees: 0 of 2 elements differ", text)
+        self.assertIn("instructions: not compared", text)
+        strict = ["--input", "denormal.npy", "--tolerance", "0", "--json"]
+        differ = json.loads(self.kashi("diff", "m.hlo", "m.hlo", "--engine-a", "cpu", *strict, status=1))
+        self.assertEqual(differ["engines"], {"a": "cpu", "b": "evaluator"})
+        self.assertEqual(differ["outputs"][0]["mismatches"], 1)
+        self.assertIn("--engine-b", self.kashi("diff", "m.hlo", "m.hlo", "--engine-b", "gpu", status=2))
 
     def test_diff_takes_inputs(self):
         text = "ENTRY e {\n a = f32[2] parameter(0)\n b = f32[2] OP(a)\n ROOT r = f32[2] add(b, a)\n}"
