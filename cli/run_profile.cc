@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "cli/verb.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/base/status.h"
@@ -36,7 +38,7 @@ bool IsAuxiliary(HloOpcode opcode) {
 
 // "subtract, exponential, reduce": the first operations of a kernel, each once.
 std::string FusedOperations(const HloComputation& fused) {
-  constexpr size_t kMost = 4;
+  constexpr size_t kMost = 3;
   std::vector<std::string> names;
   for (const HloInstruction* instruction : fused.MakeInstructionPostOrder()) {
     const std::string name(HloOpcodeString(instruction->opcode()));
