@@ -58,7 +58,7 @@ void WarnOfLostEvents(const internal::StepProfile& profile);
 
 // The events of a profile as a JSON trace for Perfetto (ui.perfetto.dev) and chrome://tracing: one thread a device.
 std::string ProfileTrace(const internal::StepProfile& profile, const ProfileReport& report);
-// Events of all devices that a trace holds at most: some 40 MB of text.
+// Events of all devices that a trace holds, besides those of loops and calls: some 40 MB of text.
 inline constexpr int64_t kMostTraceEvents = 200'000;
 
 }  // namespace kashi::cli

@@ -25,7 +25,9 @@ void StepClock::End() {
   const int64_t now = Advance();
   const OpenStep step = open_.back();
   open_.pop_back();
-  if (events_.size() < static_cast<size_t>(most_events_)) {
+  // A loop ends after its steps, and a timeline needs both.
+  const int64_t most_events = times_[step.time].has_steps ? 2 * most_events_ : most_events_;
+  if (events_.size() < static_cast<size_t>(most_events)) {
     events_.push_back({times_[step.time].instruction, step.begin_ns, now});
   } else if (most_events_ > 0) {
     ++lost_events_;

@@ -51,7 +51,7 @@ class StepClock {
   const std::vector<StepTime>& times() const { return times_; }
   // In the order of their ends.
   const std::vector<StepEvent>& events() const { return events_; }
-  // Events beyond `most_events`, which were not kept.
+  // Events that were not kept.
   int64_t lost_events() const { return lost_events_; }
 
  private:
@@ -73,7 +73,8 @@ class StepClock {
 
 class StepProfile {
  public:
-  // most_events: how many events to keep for each device; 0: times only.
+  // most_events: how many events to keep for each device, and as many again of steps with steps within them; 0: times
+  // only.
   explicit StepProfile(int64_t most_events = 0) : most_events_(most_events) {}
 
   // The clock of a device (0: the only one), for one run after the other. It lives as long as the profile. Any thread.

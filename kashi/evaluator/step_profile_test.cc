@@ -90,6 +90,11 @@ TEST(StepProfileTest, KeepsSomeEventsAndForgetsAll) {
   EXPECT_EQ(clock->events().size(), 2);
   EXPECT_EQ(clock->lost_events(), 3);
   EXPECT_EQ(profile.Times()[0].calls, 5);
+  {
+    const MeasuredStep loop(clock, nullptr);
+    const MeasuredStep step(clock, nullptr);
+  }
+  EXPECT_EQ(clock->events().size(), 4) << "a step with a step within it is kept";
   profile.Clear();
   EXPECT_TRUE(clock->events().empty());
   EXPECT_EQ(clock->lost_events(), 0);
