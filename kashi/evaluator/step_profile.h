@@ -7,8 +7,8 @@
 //   … run.Call(entry, arguments) …
 //   for (const StepTime& step : profile.Times()) … step.instruction, step.calls, step.own_ns …
 //
-// A profile costs two looks at the clock a step, up to 100 ns. Without a profile, a step costs one comparison with null;
-// a sequence of thunks costs one in all.
+// A profile costs two looks at the clock a step, up to 100 ns. Without a profile, a step costs one comparison with
+// null; a sequence of thunks costs one in all.
 #ifndef KASHI_EVALUATOR_STEP_PROFILE_H_
 #define KASHI_EVALUATOR_STEP_PROFILE_H_
 
