@@ -140,6 +140,12 @@ void AddDiffRunOptions(Verb* verb, DiffOptions* options) {
                   "Largest difference of floating point numbers, absolute and relative (default: as in `kashi run`)")
       ->Check(CheckTolerance);
   verb->AddFlag("--allow-nan", &options->allow_nan, "Accept outputs whose elements are all NaN on both sides");
+  verb->AddOption("--engine-a", &options->engine_a,
+                  "Engine that runs A, as in `kashi run`. With cpu for either, only outputs are compared (default: "
+                  "evaluator)")
+      ->OneOf({"evaluator", "cpu"});
+  verb->AddOption("--engine-b", &options->engine_b, "Engine that runs B (default: evaluator)")
+      ->OneOf({"evaluator", "cpu"});
   verb->AddFlag("--allow-elided", &options->allow_elided,
                 "Run even if the text leaves out values of constants, `{...}`; the same random values replace them in "
                 "both programs");
@@ -159,6 +165,7 @@ void AddDiffVerb(Command* command) {
       "  kashi diff before.hlo after.hlo                 the instructions that changed, the first values that differ\n"
       "  kashi diff before.hlo partitioned.hlo           a program before and after XLA's partitioner\n"
       "  kashi diff a.hlo b.hlo --input x.npy --tolerance 0\n"
+      "  kashi diff m.hlo m.hlo --engine-b cpu           the outputs of both engines, for one program\n"
       "  kashi diff a.hlo b.hlo --no-run --json          only the structure, for a script\n"
       "  kashi diff dump1 dump2                          two --xla_dump_to directories: one line per pair";
   help.sections = {

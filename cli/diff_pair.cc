@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/diff_structure.h"
 #include "cli/elided_constants.h"
+#include "cli/engine.h"
 #include "cli/module_check.h"
 #include "cli/progress.h"
 #include "cli/run_watch.h"
@@ -40,6 +41,10 @@ Json SideJson(const HloInstruction& instruction, const ValueSummary& summary) {
           {"text", ShortText(instruction)},
           {"source", SourceOf(instruction)},
           {"value", ToJson(summary)}};
+}
+
+absl::Status CpuIsForOneDevice() {
+  return Unimplemented("--engine-a cpu and --engine-b cpu compare programs of one device");
 }
 
 std::string Differences(int64_t count) {
@@ -121,14 +126,20 @@ absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
-  evaluation.observer = [&](const HloInstruction& instruction, const Value& value) {
-    KASHI_RETURN_IF_ERROR(progress.OnValue(instruction, value));
-    return see(instruction, value);
-  };
+  if (SeesValues()) {
+    evaluation.observer = [&](const HloInstruction& instruction, const Value& value) {
+      KASHI_RETURN_IF_ERROR(progress.OnValue(instruction, value));
+      return see(instruction, value);
+    };
+  }
   if (ScopeOf(file).is_global()) evaluation.global_devices = ScopeOf(file).partitions;
-  EvaluationRun run(std::move(evaluation));
   failed_ = &file;  // reset after success
-  const HloComputation& entry = *file.module->entry_computation();
+  EngineOptions engine_options;
+  engine_options.name = EngineOf(file);
+  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, MakeEngine(*file.module, engine_options));
+  engine->ApplyTo(&evaluation);
+  EvaluationRun run(std::move(evaluation));
+  const HloComputation& entry = *engine->module().entry_computation();
   KASHI_RETURN_IF_ERROR(run.CheckAffordable(entry));
   KASHI_ASSIGN_OR_RETURN(const Value value, run.Call(entry, arguments));
   Shape shape = file.module->result_shape();
@@ -190,6 +201,7 @@ void PairDiff::ShowFirst(const ValueComparer& comparer) {
 }
 
 absl::Status PairDiff::CompareRuns() {
+  if (!SeesValues() && (scope_a_.is_global() || scope_b_.is_global())) return CpuIsForOneDevice();
   KASHI_RETURN_IF_ERROR(FillElidedAlike(diff_, a_->module.get(), b_->module.get(), options_.seed));
   KASHI_ASSIGN_OR_RETURN(const std::vector<Value> arguments, MakeArguments());
   ValueComparer comparer(diff_, Tolerance{options_.tolerance});
@@ -202,11 +214,17 @@ absl::Status PairDiff::CompareRuns() {
                            return comparer.OnValueOfB(instruction, value);
                          }));
   ShowOutputs(a, b);
-  ShowFirst(comparer);
+  if (SeesValues()) {
+    ShowFirst(comparer);
+  } else {
+    json_["engines"] = {{"a", options_.engine_a}, {"b", options_.engine_b}};
+    absl::StrAppend(&text_, "instructions: not compared, the engine cpu computes several at once\n");
+  }
   return absl::OkStatus();
 }
 
 absl::Status PairDiff::ComparePartitioned(const PartitionedPair& pair) {
+  if (!SeesValues()) return CpuIsForOneDevice();
   const RandomOptions random = {options_.random, options_.seed, options_.limits.memory_limit, &meter_};
   KASHI_ASSIGN_OR_RETURN(const ChosenArguments chosen,
                          ChooseArguments(pair.whole_is_a ? *a_ : *b_, options_.inputs, random));

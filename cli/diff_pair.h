@@ -33,6 +33,8 @@ struct DiffOptions {
   std::vector<std::string> inputs;
   std::vector<std::string> random;
   uint64_t seed = 42;
+  std::string engine_a = "evaluator";
+  std::string engine_b = "evaluator";
   LimitOptions limits;
   std::optional<double> tolerance;
   bool allow_nan = false;
@@ -74,6 +76,11 @@ class PairDiff {
   absl::Status CompareRuns();
   // For a global and a partitioned program, whose structures have nothing in common.
   absl::Status ComparePartitioned(const PartitionedPair& pair);
+  const std::string& EngineOf(const ModuleFile& file) const {
+    return &file == &*a_ ? options_.engine_a : options_.engine_b;
+  }
+  // Whether both engines show the value of each instruction.
+  bool SeesValues() const { return options_.engine_a == "evaluator" && options_.engine_b == "evaluator"; }
   const ProgramScope& ScopeOf(const ModuleFile& file) const { return &file == &*a_ ? scope_a_ : scope_b_; }
   absl::StatusOr<std::vector<Literal>> RunModule(
       const ModuleFile& file, const std::vector<Value>& arguments,

@@ -16,6 +16,7 @@ namespace {
 class EvaluatorEngine : public Engine {
  public:
   explicit EvaluatorEngine(const HloModule& module) : module_(module) {}
+  const char* name() const override { return "evaluator"; }
   const HloModule& module() const override { return module_; }
   void ApplyTo(EvaluationOptions*) const override {}
 
@@ -27,6 +28,7 @@ class EvaluatorEngine : public Engine {
 class CompiledEngine : public Engine {
  public:
   explicit CompiledEngine(std::unique_ptr<internal::CompiledProgram> program) : program_(std::move(program)) {}
+  const char* name() const override { return "cpu"; }
   const HloModule& module() const override { return program_->module(); }
   void ApplyTo(EvaluationOptions* options) const override { options->compiled = program_.get(); }
 

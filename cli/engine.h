@@ -13,16 +13,18 @@
 namespace kashi::cli {
 
 struct EngineOptions {
-  std::string name = "evaluator";  // evaluator or cpu
-  bool flush_denormals = true;     // of cpu
-  bool excess_precision = true;    // of cpu
-  std::string dump_dir;            // of cpu: write the stages of the compilation there; "": do not
+  std::string name = "auto";     // auto, cpu or evaluator
+  bool flush_denormals = true;   // of cpu
+  bool excess_precision = true;  // of cpu
+  std::string dump_dir;          // of cpu: write the stages of the compilation there; "": do not
 };
 
 // A program that is ready to run.
 class Engine {
  public:
   virtual ~Engine() = default;
+  // "cpu" or "evaluator".
+  virtual const char* name() const = 0;
   // The module to run, which may be a compiled copy.
   virtual const HloModule& module() const = 0;
   virtual void ApplyTo(EvaluationOptions* options) const = 0;
@@ -31,7 +33,8 @@ class Engine {
 // Whether this command was built with the engine cpu.
 bool HasCompiledEngine();
 
-// The module must outlive the engine. UNIMPLEMENTED for cpu where Kashi was built without it.
+// The module must outlive the engine. The name in the options is not `auto` (run_engine.h chooses). UNIMPLEMENTED for
+// cpu where Kashi was built without it, or where the processor is too old.
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const HloModule& module, const EngineOptions& options);
 
 }  // namespace kashi::cli

@@ -1,6 +1,4 @@
 // `kashi run`: a program on values.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -22,9 +20,12 @@
 #include "cli/module_check.h"
 #include "cli/module_file.h"
 #include "cli/progress.h"
+#include "cli/run_engine.h"
 #include "cli/run_inputs.h"
 #include "cli/run_options.h"
 #include "cli/run_outputs.h"
+#include "cli/run_profile.h"
+#include "cli/run_times.h"
 #include "cli/run_watch.h"
 #include "cli/scope_note.h"
 #include "cli/verb.h"
@@ -32,10 +33,10 @@
 #include "kashi/array/layout_util.h"
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
-#include "kashi/base/text.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/step_profile.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
 
@@ -43,38 +44,9 @@ namespace kashi::cli {
 
 using internal::DefaultMemoryLimit;
 using internal::EvaluationRun;
-using internal::HumanBytes;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double MillisecondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
-int64_t PeakRssBytes() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t{usage.ru_maxrss} * 1024;
-}
-
-struct Times {
-  double compile_ms = 0;       // the verifier, and the engine's compiler
-  std::vector<double> run_ms;  // the time of each run
-  int64_t peak_rss_bytes = 0;
-
-  // The runs after the first, sorted; if there is only one, that.
-  std::vector<double> Later() const {
-    std::vector<double> later(run_ms.begin() + (run_ms.size() > 1 ? 1 : 0), run_ms.end());
-    std::sort(later.begin(), later.end());
-    return later;
-  }
-  double Min() const { return Later().front(); }
-  double Median() const {
-    const std::vector<double> later = Later();
-    return (later[(later.size() - 1) / 2] + later[later.size() / 2]) / 2;
-  }
-};
 
 // ---- One run after the other ----------------------------------------------------------------------------------------
 
@@ -92,11 +64,14 @@ class RunVerb {
   absl::Status ChooseInputsOfOneDevice();
   absl::Status PrepareWatchers();
   absl::Status PrepareEngine();
+  void PrepareProgress();
+  void PrepareProfile();
   EvaluationOptions Evaluation();
   absl::Status OnValue(const HloInstruction& instruction, const Value& value);
 
   // Each returns one result per device.
   absl::StatusOr<std::vector<Literal>> Execute();
+  void BeginRun(int i, ItemProgress* progress);
   absl::StatusOr<std::vector<Literal>> ExecuteOnDevices();
   absl::StatusOr<std::vector<Literal>> ExecuteAlone();
   absl::StatusOr<Literal> ResultOf(const absl::StatusOr<Value>& value) const;
@@ -107,8 +82,7 @@ class RunVerb {
                                                                        const std::vector<Literal>& outputs) const;
   absl::StatusOr<std::vector<Literal>> Expected(size_t device, const std::vector<Literal>& outputs) const;
   absl::Status ShowDevice(size_t device, std::vector<Literal> outputs);
-  std::string TimesText() const;
-  void AddTimes(Json* json) const;
+  absl::Status ShowProfile();
   int Show(std::vector<Literal> results);
   // Whether each device has its own arguments, and whether it has its own outputs.
   bool has_devices() const { return !scope_.is_global() && (arguments_.size() > 1 || !options_.devices_dir.empty()); }
@@ -131,7 +105,8 @@ class RunVerb {
   std::unique_ptr<NanCheck> nan_check_;
   std::unique_ptr<RunProgress> progress_;
   std::vector<Watcher*> watchers_;
-  Times times_;
+  std::unique_ptr<internal::StepProfile> profile_;  // null: not measured
+  ProgramTimes times_;
   Json json_;
   bool is_as_expected_ = true;
 };
@@ -228,28 +203,29 @@ absl::Status RunVerb::PrepareWatchers() {
     return InvalidArgument("--trace, --until and --check-nan need a program for one device; this one is for %d",
                            arguments_.size());
   }
-  if (options_.repeat == 1 && options_.engine.name == "evaluator" &&
-      Progress::IsShown()) {  // not for several runs, which are measured
-    progress_ = std::make_unique<RunProgress>(*file_->module, std::max<int64_t>(1, arguments_.size()), "");
-    watchers_.push_back(progress_.get());
-  }
   return absl::OkStatus();
 }
 
 absl::Status RunVerb::PrepareEngine() {
-  if (scope_.is_global() && options_.engine.name != "evaluator") {
-    return Unimplemented(
-        "--engine %s takes programs of each device; this one is not partitioned yet: use --engine "
-        "evaluator",
-        options_.engine.name);
-  }
   const Clock::time_point begin = Clock::now();
-  EngineOptions engine = options_.engine;
-  engine.flush_denormals = options_.denormals == "flush";
-  engine.excess_precision = options_.excess_precision == "on";
-  KASHI_ASSIGN_OR_RETURN(engine_, MakeEngine(*file_->module, engine));
+  KASHI_ASSIGN_OR_RETURN(
+      engine_, MakeEngineFor(*file_->module, options_, {scope_.is_global(), static_cast<int64_t>(arguments_.size())}));
   times_.compile_ms += MillisecondsSince(begin);
+  json_["engine"] = engine_->name();
   return absl::OkStatus();
+}
+
+// The progress of the evaluator, by instruction; compiled steps are short. Not for several runs, which are measured.
+void RunVerb::PrepareProgress() {
+  if (options_.repeat > 1 || engine_->name() != absl::string_view("evaluator") || !Progress::IsShown()) return;
+  progress_ = std::make_unique<RunProgress>(*file_->module, std::max<int64_t>(1, arguments_.size()), "");
+  watchers_.push_back(progress_.get());
+}
+
+void RunVerb::PrepareProfile() {
+  if (!options_.profile && options_.profile_trace.empty()) return;
+  const int64_t events = options_.profile_trace.empty() ? 0 : kMostTraceEvents;
+  profile_ = std::make_unique<internal::StepProfile>(events / std::max<int64_t>(1, arguments_.size()));
 }
 
 absl::Status RunVerb::OnValue(const HloInstruction& instruction, const Value& value) {
@@ -264,6 +240,7 @@ EvaluationOptions RunVerb::Evaluation() {
   if (scope_.is_global()) evaluation.global_devices = scope_.partitions;
   evaluation.cancelled = &interrupt_.flag();
   engine_->ApplyTo(&evaluation);
+  evaluation.profile = profile_.get();
   if (!watchers_.empty()) {
     evaluation.observer = [this](const HloInstruction& instruction, const Value& value) {
       return OnValue(instruction, value);
@@ -286,6 +263,12 @@ absl::StatusOr<Literal> RunVerb::ResultOf(const absl::StatusOr<Value>& value) co
   return (is_reached ? until_->value() : *value).ToLiteral(shape);
 }
 
+// Several runs are measured without the first.
+void RunVerb::BeginRun(int i, ItemProgress* progress) {
+  progress->Next();
+  if (i == 1 && profile_ != nullptr) profile_->Clear();
+}
+
 absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
   EvaluationRun run(Evaluation());
   KASHI_RETURN_IF_ERROR(run.CheckAffordable(*file_->module->entry_computation()));
@@ -299,7 +282,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
   ItemProgress progress("run", options_.repeat);
   for (int i = 0; i < options_.repeat; ++i) {
     if (i > 0 && !run.CheckStopped().ok()) break;  // a small program does not check the deadline itself
-    progress.Next();
+    BeginRun(i, &progress);
     const Clock::time_point begin = Clock::now();
     absl::StatusOr<Value> value = run.Call(*engine_->module().entry_computation(), arguments);
     times_.run_ms.push_back(MillisecondsSince(begin));
@@ -318,7 +301,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteOnDevices() {
   absl::StatusOr<std::vector<Literal>> first;
   ItemProgress progress("run", options_.repeat);
   for (int i = 0; i < options_.repeat; ++i) {
-    progress.Next();
+    BeginRun(i, &progress);
     std::vector<Arguments> arguments(arguments_.size());
     for (size_t device = 0; device < arguments_.size(); ++device) {
       for (const Literal& literal : arguments_[device]) arguments[device].push_back(literal.Clone());
@@ -412,47 +395,48 @@ absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs) {
   return absl::OkStatus();
 }
 
-void RunVerb::AddTimes(Json* json) const {
-  (*json)["compile_ms"] = times_.compile_ms;
-  (*json)["first_ms"] = times_.run_ms.front();
-  (*json)["run_ms_min"] = times_.Min();
-  (*json)["run_ms_median"] = times_.Median();
-  (*json)["peak_rss_bytes"] = times_.peak_rss_bytes;
-}
-
-std::string RunVerb::TimesText() const {
-  return absl::StrFormat("%d runs: first %.3g ms; others: fastest %.3g ms, median %.3g ms; memory %s\n",
-                         times_.run_ms.size(), times_.run_ms.front(), times_.Min(), times_.Median(),
-                         HumanBytes(times_.peak_rss_bytes));
+absl::Status RunVerb::ShowProfile() {
+  if (profile_ == nullptr) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(ProfileReport report, MakeProfileReport(*engine_, profile_->Times(), times_.run_ms.size()));
+  if (!options_.profile_trace.empty()) {
+    WarnOfLostEvents(*profile_);
+    KASHI_RETURN_IF_ERROR(WriteOutput(options_.profile_trace, ProfileTrace(*profile_, report)));
+  }
+  if (!options_.profile) return absl::OkStatus();
+  report.peaks = MeasureMachinePeaks();
+  if (options_.json) {
+    json_["profile"] = ProfileJson(report);
+  } else {
+    answers_.Add(ProfileText(report, options_.top));
+  }
+  return absl::OkStatus();
 }
 
 int RunVerb::Show(std::vector<Literal> results) {
   if (Json scope = ScopeJson(scope_); !scope.is_null()) json_["program"] = std::move(scope);
-  json_["file"] = file_->name;
-  json_["engine"] = options_.engine.name;
-  AddTimes(&json_);
+  AddTo(times_, &json_);
   for (size_t device = 0; device < results.size(); ++device) {
     const absl::Status shown = ShowDevice(device, FlattenResult(std::move(results[device])));
     if (!shown.ok()) return FailRun(shown);
   }
-  if (options_.json) {
-    answers_.AddLine(json_);
-  } else if (options_.repeat > 1) {
-    answers_.Add(TimesText());
-  } else if (nan_check_ != nullptr) {
-    answers_.Add("no instruction makes a NaN or an infinity\n");
-  }
+  if (!options_.json && options_.repeat > 1) answers_.Add(ToText(times_));
+  if (!options_.json && nan_check_ != nullptr) answers_.Add("no instruction makes a NaN or an infinity\n");
+  if (const absl::Status shown = ShowProfile(); !shown.ok()) return FailRun(shown);
+  if (options_.json) answers_.AddLine(json_);
   return std::max(answers_.Finish(), is_as_expected_ ? kSuccess : kBadInput);
 }
 
 absl::Status RunVerb::Prepare() {
   json_["file"] = file_->name;
-  json_["engine"] = options_.engine.name;
+  json_["engine"] = Json();  // known later; this is its place
   KASHI_RETURN_IF_ERROR(FillElided());
   KASHI_RETURN_IF_ERROR(ChooseInputs());
   if (!options_.output_dir.empty()) KASHI_RETURN_IF_ERROR(MakeDirectory(options_.output_dir));
   KASHI_RETURN_IF_ERROR(PrepareWatchers());
-  return PrepareEngine();
+  KASHI_RETURN_IF_ERROR(PrepareEngine());
+  PrepareProgress();
+  PrepareProfile();
+  return absl::OkStatus();
 }
 
 int RunVerb::Run() {

@@ -1,5 +1,6 @@
 #include "cli/run_options.h"
 
+#include <limits>
 #include <utility>
 
 #include "cli/module_file.h"
@@ -80,23 +81,33 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
   verb->BeginGroup("Execution");
   verb->AddOption("--repeat", &options->repeat, "Run N times and report the times")->Within(1, 1000000);
   verb->AddOption("--engine", &options->engine.name,
-                  "The engine: the evaluator compiles nothing and is exact; cpu compiles loops to machine code and "
-                  "rounds as XLA's compiler does (default: evaluator)")
-      ->OneOf({"evaluator", "cpu"});
+                  "The engine: cpu compiles loops to machine code and rounds as XLA's compiler does; the evaluator "
+                  "compiles nothing and is exact; auto takes one of them by the rule below (default: auto)")
+      ->OneOf({"auto", "cpu", "evaluator"});
   verb->AddOption("--denormals", &options->denormals,
-                  "What --engine cpu does with denormal numbers in compiled loops (default: flush, as XLA does)")
+                  "What the engine cpu does with denormal numbers in compiled loops (default: flush, as XLA does)")
       ->OneOf({"flush", "keep"});
-  verb->AddOption("--excess-precision", &options->excess_precision,
-                  "Whether --engine cpu may compute a chain of bf16 operations in f32 and round once (default: on, as "
-                  "XLA does)")
+  verb->AddOption(
+          "--excess-precision", &options->excess_precision,
+          "Whether the engine cpu may compute a chain of bf16 operations in f32 and round once (default: on, as "
+          "XLA does)")
       ->OneOf({"on", "off"});
   verb->AddOption("--dump-dir", &options->engine.dump_dir,
-                  "Write the stages of --engine cpu to this directory: HLO after each pass, LLVM IR, assembly")
+                  "Write the stages of the engine cpu to this directory: HLO after each pass, LLVM IR, assembly")
       ->File("DIR");
   verb->AddOption("--custom-call", &options->custom_calls,
                   "Compute the custom calls of TARGET by this command (an example: examples/custom_call.py)")
       ->Value("TARGET=COMMAND")
       ->OneEach();
+  verb->BeginGroup("Profile");
+  verb->AddFlag("--profile", &options->profile,
+                "Print which steps of the program take the time, and how near they come to the machine's speed; with "
+                "--repeat, of the runs after the first");
+  verb->AddOption("--top", &options->top, "Number of steps of --profile to show (default: 20)")
+      ->Within(0, std::numeric_limits<int64_t>::max());
+  verb->AddOption("--profile-trace", &options->profile_trace,
+                  "Write the steps over time to this file, for Perfetto (ui.perfetto.dev) or chrome://tracing")
+      ->File();
   verb->BeginGroup("Limits");
   AddLimitOptions(verb, &options->limits);
   AddInputLimitOption(verb);
@@ -114,6 +125,27 @@ std::vector<HelpSection> RunSections() {
        "Elements that are NaN on both sides are counted, but not compared. An output without any compared element "
        "counts as different.",
        {}},
+      {"Rule of --engine auto",
+       "",
+       {{"cpu", "With --denormals, --excess-precision and --dump-dir, and for all programs but these:"},
+        {"evaluator",
+         "With --check-nan, --until and --trace, which need every value; for programs that are not partitioned yet; "
+         "for "
+         "programs that it finishes before they would be compiled, which takes some 5 ms, and 0.3 ms an instruction "
+         "(the runs of --repeat count together); for programs of more than 20,000 instructions; and where the engine "
+         "cpu is not built in (`kashi version` lists it)"}}},
+      {"Columns of --profile",
+       "A step is a kernel or a loop of the engine cpu, or one instruction. Its measurement takes up to 100 ns.",
+       {{"time, share", "In the mean run. Steps within the step, such as those of a loop, do not count"},
+        {"calls", "In one run"},
+        {"GB/s, of copy",
+         "Bytes read and written, as `kashi cost` counts them, and the part of a copy's speed on this machine. Arrays "
+         "in "
+         "a cache may be faster"},
+        {"GFLOP/s, of dot", "Flops and transcendentals, and the part of the speed of a large f32 dot on this machine"},
+        {"step, what, source",
+         "The instruction, what it computes, and the line that it comes from. Between steps, values are passed on and "
+         "memory is prepared"}}},
       {"Rules of --random",
        "",
        {{"auto",
@@ -129,13 +161,17 @@ std::vector<HelpSection> RunSections() {
         {"integers:A,B", "Whole numbers from A to B"}}},
       {"Keys of --json",
        "",
-       {{"file, engine", "The module and the engine"},
+       {{"file, engine", "The module, and the engine that ran it"},
         {"elided_constants", "Constants whose values the text leaves out"},
         {"inputs", "How each random argument was made"},
-        {"compile_ms", "The time of the verifier, and of the compiler of --engine cpu"},
+        {"compile_ms", "The time of the verifier, and of the compiler of the engine cpu"},
         {"first_ms", "The time of the first run"},
         {"run_ms_min, run_ms_median", "The times of the runs after the first"},
         {"peak_rss_bytes", "The peak memory of the process"},
+        {"profile",
+         "With --profile: runs, run_ms, between_steps_ms, copy_gbps, dot_gflops, and steps. Per step: name, "
+         "computation, opcode, what, ms, share and calls of a run; bytes, flops and transcendentals of a call; gbps, "
+         "of_copy, gflops, of_dot; op_name, source"},
         {"outputs", "Per output: shape, elements, min, max, mean, nan, inf, value or beginning, comparison"},
         {"devices", "For several devices, instead of outputs: the outputs of each device"}}}};
 }
@@ -153,7 +189,8 @@ VerbHelp RunHelp() {
       "  kashi run module.hlo --random normal --random 2=integers:0,9   parameter 2: integers; others: normal\n"
       "  kashi run snapshot.pb                                      with the arguments of the snapshot\n"
       "  kashi run module.hlo --check-nan                           find the instruction that makes the first NaN\n"
-      "  kashi run module.hlo --repeat 10 --json                    measure the time";
+      "  kashi run module.hlo --repeat 10 --json                    measure the time\n"
+      "  kashi run module.hlo --repeat 10 --profile                 which steps take it";
   help.sections = RunSections();
   help.failure = "The input is bad, the run failed, an output differs, or the output cannot be written";
   help.stops_at_interrupt = true;
@@ -169,13 +206,26 @@ void AddRunOptions(Verb* verb, RunOptions* options) {
   AddExecutionOptions(verb, options);
 }
 
+bool NeedsEvaluator(const RunOptions& options) {
+  return !options.trace.empty() || !options.until.empty() || options.check_nan;
+}
+
+bool NeedsCompiledEngine(const RunOptions& options) {
+  return !options.engine.dump_dir.empty() || !options.denormals.empty() || !options.excess_precision.empty();
+}
+
 std::string RunUsageError(const RunOptions& options) {
-  const bool watches = !options.trace.empty() || !options.until.empty() || options.check_nan;
-  const bool compiles = options.engine.name == "cpu";
+  const bool watches = NeedsEvaluator(options);
+  const bool compiles = options.engine.name == "cpu" || NeedsCompiledEngine(options);
   if (compiles && watches) return "--trace, --until and --check-nan need --engine evaluator, which sees every value";
-  const bool tunes =
-      !options.engine.dump_dir.empty() || options.denormals != "flush" || options.excess_precision != "on";
-  if (!compiles && tunes) return "--dump-dir, --denormals and --excess-precision need --engine cpu";
+  if (compiles && options.engine.name == "evaluator") {
+    return "--dump-dir, --denormals and --excess-precision need --engine cpu";
+  }
+  const bool measures = options.profile || !options.profile_trace.empty();
+  if (measures && watches) {
+    return "--profile and --profile-trace cannot be used with --trace, --until or --check-nan, which take time of "
+           "their own";
+  }
   if (options.repeat > 1 && watches) return "--repeat cannot be used with --trace, --until or --check-nan";
   const bool has_inputs = !options.devices_dir.empty() || !options.inputs.empty();
   if (has_inputs && !options.random.empty()) return "--random cannot be used with --input or --devices-dir";

@@ -18,8 +18,8 @@ struct RunOptions {
   std::vector<std::string> inputs;
   std::string output_dir;
   EngineOptions engine;
-  std::string denormals = "flush";
-  std::string excess_precision = "on";
+  std::string denormals;         // flush or keep; "": not given
+  std::string excess_precision;  // on or off; "": not given
   std::vector<std::string> expect;
   std::string expect_devices;
   std::optional<double> tolerance;
@@ -36,6 +36,9 @@ struct RunOptions {
   uint64_t trace_limit = uint64_t{1} << 30;
   std::string until;
   bool check_nan = false;
+  bool profile = false;
+  std::string profile_trace;
+  int64_t top = 20;
   LimitOptions limits;
   std::string output;
   bool strict = false;
@@ -44,6 +47,10 @@ struct RunOptions {
 
 VerbHelp RunHelp();
 void AddRunOptions(Verb* verb, RunOptions* options);
+
+// Whether there are options that only the evaluator has, because it sees every value; or only the compiled engine.
+bool NeedsEvaluator(const RunOptions& options);
+bool NeedsCompiledEngine(const RunOptions& options);
 
 // An error message about options that cannot be used together; "" if there is none.
 std::string RunUsageError(const RunOptions& options);

@@ -319,6 +319,7 @@ def stored_text(name, program, values, wants):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kashi", default="build/kashi")
+    parser.add_argument("--engine", default="auto", help="auto, cpu or evaluator")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="",
@@ -363,7 +364,8 @@ def main():
                     np.save(f"{folder}/in{i}.npy", x if x.dtype.isbuiltin == 1 else x.view(f"V{x.itemsize}"))
                     arguments += ["--input", f"{folder}/in{i}.npy"]
                 ours = subprocess.run(
-                    [a.kashi, "run", f"{folder}/module.hlo", *arguments, "--output-dir", f"{folder}/ours"],
+                    [a.kashi, "run", f"{folder}/module.hlo", "--engine", a.engine, *arguments,
+                     "--output-dir", f"{folder}/ours"],
                     capture_output=True, text=True, timeout=120)
                 why = [f"exit {ours.returncode}: {ours.stderr.strip()[-300:]}"] if ours.returncode else []
                 for i, want in enumerate(wants if not why else []):

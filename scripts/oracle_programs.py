@@ -68,6 +68,7 @@ def stored_text(seed, p, wants):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kashi", default="build/kashi")
+    parser.add_argument("--engine", default="auto", help="auto, cpu or evaluator")
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--only", default="", help="makers whose names contain one of these words, separated by commas")
@@ -98,7 +99,8 @@ def main():
                     f.write(stored_text(a.seed + n, p, wants))
                 continue
             arguments = [word for i in range(len(p.inputs)) for word in ("--input", f"{folder}/in{i}.npy")]
-            run = subprocess.run([a.kashi, "run", f"{folder}/module.hlo", *arguments, "--output-dir", f"{folder}/ours"],
+            run = subprocess.run([a.kashi, "run", f"{folder}/module.hlo", "--engine", a.engine, *arguments,
+                                  "--output-dir", f"{folder}/ours"],
                                  capture_output=True, text=True, timeout=60)
             why = None
             if run.returncode != 0:

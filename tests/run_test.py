@@ -69,7 +69,7 @@ class RunTest(FolderTest):
               b = f32[50,70] broadcast(s), dimensions={0}
               ROOT r = f32[50,70] divide(e, b)
             }""")
-        self.kashi("run", "m.hlo", "--output-dir", "want")
+        self.kashi("run", "m.hlo", "--engine", "evaluator", "--output-dir", "want")
         out = self.kashi("run", "m.hlo", "--engine", "cpu", "--expect", "want/out0.npy", "--dump-dir", "stages")
         self.assertIn("as expected: 0 of 3,500", out)
         self.assertEqual(sorted(path.name for path in (self.folder / "stages").iterdir()),
@@ -93,8 +93,157 @@ class RunTest(FolderTest):
 
     def test_options_of_one_engine_alone(self):
         self.write(m_hlo="ENTRY e { ROOT x = f32[2] parameter(0) }")
-        for options in (["--engine", "cpu", "--check-nan"], ["--denormals", "keep"], ["--dump-dir", "d"]):
+        evaluator = ["--engine", "evaluator"]
+        for options in (["--engine", "cpu", "--check-nan"], ["--denormals", "keep", "--until", "x"],
+                        [*evaluator, "--denormals", "flush"], [*evaluator, "--dump-dir", "d"]):
             self.assertIn("--engine", self.kashi("run", "m.hlo", *options, status=2))
+
+    def engine_of(self, *arguments):
+        return json.loads(self.kashi("run", "m.hlo", "--json", *arguments))["engine"]
+
+    def test_the_engine_is_the_compiled_one_where_that_is_worth_it(self):
+        self.needs_compiled_engine()
+        self.write(m_hlo="ENTRY e { x = f32[3000,3000] iota(), iota_dimension=0 ROOT y = f32[3000,3000] tanh(x) }")
+        self.assertEqual(self.engine_of(), "cpu")
+        self.assertEqual(self.engine_of("--engine", "evaluator"), "evaluator")
+        self.assertEqual(self.engine_of("--check-nan"), "evaluator")
+        self.assertEqual(self.engine_of("--until", "x"), "evaluator")
+        self.write(m_hlo="ENTRY e { x = f32[10] parameter(0) ROOT y = f32[10] tanh(x) }")
+        self.assertEqual(self.engine_of(), "evaluator")
+        self.assertEqual(self.engine_of("--engine", "cpu"), "cpu")
+        self.assertEqual(self.engine_of("--repeat", "100000", "--timeout", "1"), "cpu")
+        for options in (["--denormals", "flush"], ["--excess-precision", "off"], ["--dump-dir", "stages"]):
+            self.assertEqual(self.engine_of(*options), "cpu")
+
+    def test_a_long_loop_is_compiled_and_a_global_program_evaluated(self):
+        self.needs_compiled_engine()
+        loop = """
+            b {
+              s = (s32[]) parameter(0)
+              i = s32[] get-tuple-element(s), index=0
+              one = s32[] constant(1)
+              n = s32[] add(i, one)
+              ROOT r = (s32[]) tuple(n)
+            }
+            c {
+              s = (s32[]) parameter(0)
+              i = s32[] get-tuple-element(s), index=0
+              end = s32[] constant(COUNT)
+              ROOT l = pred[] compare(i, end), direction=LT
+            }
+            ENTRY e { z = s32[] constant(0) s = (s32[]) tuple(z) ROOT w = (s32[]) while(s), condition=c, body=b }"""
+        self.write(m_hlo=loop.replace("COUNT", "100000"))
+        self.assertEqual(self.engine_of(), "cpu")
+        self.write(m_hlo=loop.replace("COUNT", "10"))
+        self.assertEqual(self.engine_of(), "evaluator")
+        self.write(m_hlo="""
+            HloModule m, num_partitions=2
+            ENTRY e {
+              x = f32[3000,3000] iota(), iota_dimension=0, sharding={devices=[2,1]<=[2]}
+              ROOT y = f32[3000,3000] tanh(x), sharding={devices=[2,1]<=[2]}
+            }""")
+        self.assertEqual(self.engine_of(), "evaluator")
+        self.assertIn("--engine evaluator", self.kashi("run", "m.hlo", "--denormals", "keep", status=1))
+
+    def write_profiled(self):
+        self.write(m_hlo="""
+            add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+            body {
+              s = (s32[], f32[300,300]) parameter(0)
+              i = s32[] get-tuple-element(s), index=0
+              x = f32[300,300] get-tuple-element(s), index=1
+              one = s32[] constant(1)
+              n = s32[] add(i, one)
+              d = f32[300,300] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/dot" source_file="f.py" source_line=3}
+              t = f32[300,300] tanh(d)
+              y = f32[300,300] multiply(t, x)
+              ROOT r = (s32[], f32[300,300]) tuple(n, y)
+            }
+            condition {
+              s = (s32[], f32[300,300]) parameter(0)
+              i = s32[] get-tuple-element(s), index=0
+              five = s32[] constant(5)
+              ROOT l = pred[] compare(i, five), direction=LT
+            }
+            ENTRY e {
+              x = f32[300,300] parameter(0)
+              zero = s32[] constant(0)
+              s = (s32[], f32[300,300]) tuple(zero, x)
+              ROOT w = (s32[], f32[300,300]) while(s), condition=condition, body=body
+            }""")
+
+    def check_profile(self, engine):
+        self.write_profiled()
+        answer = json.loads(self.kashi("run", "m.hlo", "--engine", engine, "--repeat", "4", "--profile", "--json"))
+        profile = answer["profile"]
+        steps = {step["name"]: step for step in profile["steps"]}
+        self.assertEqual(profile["runs"], 3)
+        self.assertAlmostEqual(sum(step["ms"] for step in steps.values()) + profile["between_steps_ms"],
+                               profile["run_ms"], delta=1e-6)
+        self.assertAlmostEqual(sum(step["share"] for step in steps.values()) +
+                               profile["between_steps_ms"] / profile["run_ms"], 1, delta=1e-6)
+        self.assertGreater(profile["copy_gbps"], 0)
+        dot = steps["d"]
+        self.assertEqual((dot["calls"], dot["flops"], dot["op_name"], dot["source"]),
+                         (5, 2 * 300**3, "jit(f)/dot", "f.py:3"))
+        self.assertAlmostEqual(dot["gflops"], dot["flops"] * 5 / dot["ms"] * 1e-6, delta=dot["gflops"] * 1e-9)
+        self.assertAlmostEqual(dot["of_dot"], dot["gflops"] / profile["dot_gflops"], delta=1e-9)
+        self.assertNotIn("flops", steps["w"])  # those of the steps within it
+        self.assertEqual(profile["steps"], sorted(profile["steps"], key=lambda step: -step["ms"]))
+        return steps
+
+    def test_profile_of_the_evaluator(self):
+        steps = self.check_profile("evaluator")
+        self.assertEqual((steps["t"]["what"], steps["t"]["transcendentals"]), ("tanh", 90000))
+
+    def test_profile_of_the_compiled_engine(self):
+        self.needs_compiled_engine()
+        steps = self.check_profile("cpu")
+        self.assertIn("tanh, multiply", [step["what"] for step in steps.values()])
+
+    def test_profile_as_a_table(self):
+        self.write_profiled()
+        text = self.kashi("run", "m.hlo", "--engine", "evaluator", "--profile", "--top", "2")
+        table = text[text.index("profile of the only run, engine evaluator: "):].splitlines()
+        self.assertRegex(table[1], r"^this machine copies .* GB/s and multiplies f32 matrices at .* GFLOP/s$")
+        self.assertEqual(table[2].split()[:2], ["time", "share"])
+        self.assertRegex(table[5], r"\(\d+ other steps\)$")
+        self.assertEqual(len(table), 6)
+        text = self.kashi("run", "m.hlo", "--engine", "evaluator", "--profile", "--top", "100")
+        self.assertRegex(text, r" [mun]s +[\d.]+ % +5 .* d +dot +f\.py:3 jit\(f\)/dot\n")
+        self.assertIn("profile of 2 runs after the first", self.kashi("run", "m.hlo", "--repeat", "3", "--profile"))
+
+    def test_profile_trace(self):
+        self.write_profiled()
+        self.kashi("run", "m.hlo", "--engine", "evaluator", "--profile-trace", "trace.json")
+        trace = json.loads((self.folder / "trace.json").read_text())
+        events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+        self.assertEqual(sum(event["name"] == "d" for event in events), 5)
+        run = [event for event in events if event["name"] == "run"]
+        self.assertEqual(len(run), 1)
+        for event in events:
+            self.assertGreaterEqual(event["ts"], run[0]["ts"])
+            self.assertLessEqual(event["ts"] + event["dur"], run[0]["ts"] + run[0]["dur"] + 0.002)
+        dot = next(event for event in events if event["name"] == "d")
+        self.assertEqual(dot["args"], {"what": "dot", "source": "f.py:3 jit(f)/dot", "bytes": 3 * 360000,
+                                       "flops": 2 * 300**3})
+
+    def test_profile_of_several_devices(self):
+        self.write(m_hlo="""
+            HloModule m, replica_count=2
+            ENTRY e { x = f32[100,100] parameter(0) ROOT y = f32[100,100] tanh(x) }""")
+        answer = json.loads(self.kashi("run", "m.hlo", "--engine", "evaluator", "--profile", "--json",
+                                       "--profile-trace", "trace.json"))
+        self.assertEqual([(step["name"], step["calls"]) for step in answer["profile"]["steps"]], [("y", 2)])
+        trace = json.loads((self.folder / "trace.json").read_text())
+        self.assertEqual({event["tid"] for event in trace["traceEvents"] if event["ph"] == "X"}, {0, 1})
+
+    def test_a_profile_without_watchers_and_with_a_file_that_can_be_written(self):
+        self.write(m_hlo="ENTRY e { ROOT x = f32[2] parameter(0) }")
+        for options in (["--profile", "--check-nan"], ["--profile-trace", "t.json", "--until", "x"]):
+            self.assertIn("--profile", self.kashi("run", "m.hlo", *options, status=2))
+        self.assertIn("no/t.json", self.kashi("run", "m.hlo", "--profile-trace", "no/t.json", status=1))
+        self.kashi("run", "m.hlo", "--profile", "--top", "-1", status=2)
 
     def test_raw_bits(self):
         self.write(m_hlo="""
@@ -210,6 +359,19 @@ class RunTest(FolderTest):
         self.assertEqual(len(list((self.folder / "t").iterdir())), 5)
         self.kashi("run", "m.hlo", "--input", "x.npy", "--trace", "u", "--trace-limit", "8k")
         self.assertEqual(len(list((self.folder / "u").iterdir())), 3)
+
+    def test_diff_of_the_engines(self):
+        self.needs_compiled_engine()
+        self.write(m_hlo="ENTRY e { x = f32[2] parameter(0) y = f32[2] multiply(x, x) ROOT r = f32[2] add(y, y) }",
+                   denormal_npy=f32(1e-20, 1))
+        text = self.kashi("diff", "m.hlo", "m.hlo", "--engine-b", "cpu")
+        self.assertIn("out0  f32[2]  agrees: 0 of 2 elements differ", text)
+        self.assertIn("instructions: not compared", text)
+        strict = ["--input", "denormal.npy", "--tolerance", "0", "--json"]
+        differ = json.loads(self.kashi("diff", "m.hlo", "m.hlo", "--engine-a", "cpu", *strict, status=1))
+        self.assertEqual(differ["engines"], {"a": "cpu", "b": "evaluator"})
+        self.assertEqual(differ["outputs"][0]["mismatches"], 1)
+        self.assertIn("--engine-b", self.kashi("diff", "m.hlo", "m.hlo", "--engine-b", "gpu", status=2))
 
     def test_diff_takes_inputs(self):
         text = "ENTRY e {\n a = f32[2] parameter(0)\n b = f32[2] OP(a)\n ROOT r = f32[2] add(b, a)\n}"

@@ -25,6 +25,7 @@ namespace kashi {
 namespace internal {
 class CompiledSteps;
 class Device;
+class StepProfile;
 }  // namespace internal
 
 // A custom call: computes the result from the operands. The result has the shape and layout of the instruction.
@@ -58,6 +59,9 @@ struct EvaluationOptions {
   internal::Device* device = nullptr;
   // Machine code that evaluates some of the instructions (compiled_step.h); null: none. Must outlive the run.
   const internal::CompiledSteps* compiled = nullptr;
+  // Receives the time of each step (step_profile.h); null: nothing is measured. Must outlive the run. A step in a
+  // manual region is measured on all devices together.
+  internal::StepProfile* profile = nullptr;
   // If more than 1: the module is a global program for this number of partitions (kashi/hlo/spmd/program_scope.h).
   // Arguments and result are whole arrays, and only manual regions run on each device (manual_region.h). The observer
   // does not see the instructions of manual regions.

@@ -9,11 +9,13 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/compiled_step.h"
 #include "kashi/evaluator/computation_plan.h"
+#include "kashi/evaluator/device.h"
 #include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/manual_region.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/sharding_border.h"
+#include "kashi/evaluator/step_profile.h"
 #include "kashi/evaluator/work.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_place.h"
@@ -91,7 +93,9 @@ RunLimits::RunLimits(const EvaluationOptions& options)
 
 EvaluationRun::EvaluationRun(EvaluationOptions options) : EvaluationRun(options, RunLimits(options)) {}
 EvaluationRun::EvaluationRun(EvaluationOptions options, RunLimits limits)
-    : options_(std::move(options)), limits_(std::move(limits)), random_(options_.seed), rng_state_(kInitialRngState) {}
+    : options_(std::move(options)), limits_(std::move(limits)), random_(options_.seed), rng_state_(kInitialRngState) {
+  if (options_.profile != nullptr) step_clock_ = options_.profile->ClockOf(device() == nullptr ? 0 : device()->id());
+}
 EvaluationRun::~EvaluationRun() = default;
 
 absl::Status EvaluationRun::CheckAffordable(const HloComputation& computation) const {
@@ -227,7 +231,7 @@ absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arg
     } else if (!step.constant.is_nothing()) {
       values[i] = step.constant;
     } else {
-      operands.clear();
+      const MeasuredStep measured(step_clock_, step.instruction);
       for (const ComputationPlanStep::Operand& operand : step.operands) {
         if (operand.is_last_use) {
           operands.push_back(std::move(values[operand.step]));
@@ -238,6 +242,7 @@ absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arg
       absl::StatusOr<Value> value = RunInPlace(step, absl::MakeSpan(operands));
       if (!value.ok()) return AtInstruction(value.status(), *step.instruction);
       values[i] = *std::move(value);
+      operands.clear();
       if (step.instruction->opcode() == HloOpcode::kConstant) step.constant = values[i];
     }
     if (step.place == StepPlace::kOnDevices) continue;
@@ -261,6 +266,8 @@ absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std
                            computation.num_parameters(), arguments.size());
   }
   if (options_.on_call) options_.on_call(computation);
+  const bool is_whole_run = step_clock_ != nullptr && step_clock_->is_idle();
+  const MeasuredStep measured(is_whole_run ? step_clock_ : nullptr, nullptr);
   if (const CompiledCall* compiled = FindCompiled(computation); compiled != nullptr) {
     for (size_t i = 0; i < arguments.size(); ++i) {
       KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, *computation.parameter_instruction(i), &arguments[i]));

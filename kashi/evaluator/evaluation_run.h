@@ -32,6 +32,7 @@ class Device;
 class ManualRegions;
 class ShardingBorder;
 class LaneFunction;
+class StepClock;
 struct ComputationPlan;
 struct ComputationPlanStep;
 
@@ -54,6 +55,8 @@ class EvaluationRun {
   const EvaluationOptions& options() const { return options_; }
   Device* device() const { return options_.device; }
   const std::shared_ptr<MemoryBudget>& budget() const { return limits_.memory; }
+  // Of EvaluationOptions::profile; null: nothing is measured.
+  StepClock* step_clock() const { return step_clock_; }
 
   absl::StatusOr<Value> MakeArray(const DenseShape& shape) { return Value::MakeArray(shape, budget()); }
   absl::StatusOr<ScratchMemory> ReserveScratch(int64_t bytes, const HloInstruction& instruction);
@@ -111,6 +114,7 @@ class EvaluationRun {
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<LaneFunction>> lane_functions_;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<std::vector<ShardingBorder>>> borders_;
   std::unique_ptr<ManualRegions> regions_;  // only in a global program
+  StepClock* step_clock_ = nullptr;
   int call_depth_ = 0;
   std::mt19937_64 random_;
   unsigned __int128 rng_state_;

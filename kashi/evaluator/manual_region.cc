@@ -133,6 +133,7 @@ void ManualRegions::MakeRuns() {
   options.global_devices = 1;
   options.observer = nullptr;
   options.on_call = nullptr;
+  options.profile = nullptr;
   for (int64_t device = 0; device < devices_; ++device)
     runs_.push_back(std::make_unique<EvaluationRun>(options, limits_));
 }

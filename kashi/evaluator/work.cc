@@ -60,19 +60,39 @@ int64_t WorkOn(const HloInstruction& instruction, const ArraySizes& arrays) {
   return SaturatingAdd(1, TraitsOf(instruction.opcode()).work(instruction, arrays));
 }
 
-int64_t LeastIterations(const HloInstruction& loop) {
+std::optional<int64_t> KnownIterations(const HloInstruction& loop) {
   const std::optional<WhileLoopPattern> pattern = MatchWhileLoop(loop);
-  if (!pattern.has_value() || !pattern->direction.has_value()) return 0;
+  if (!pattern.has_value() || !pattern->direction.has_value()) return std::nullopt;
   const std::optional<int64_t> init = ConstantAt(pattern->init), bound = ConstantAt(pattern->bound),
                                step = ConstantAt(pattern->step);
-  if (!init.has_value() || !bound.has_value() || !step.has_value()) return 0;
+  if (!init.has_value() || !bound.has_value() || !step.has_value()) return std::nullopt;
   const PrimitiveType type = ShapeUtil::GetSubshape(loop.shape(), {pattern->induction_index}).element_type();
   const std::optional<ParsedStaticWhileLoop> parsed = CountIterations(*pattern, type, *init, *bound, *step);
-  return parsed.has_value() ? std::max<int64_t>(0, parsed->trip_count) : 0;
+  if (!parsed.has_value()) return std::nullopt;
+  return std::max<int64_t>(0, parsed->trip_count);
 }
 
-class LeastWork {
+// How a sum over a program counts.
+struct Measure {
+  int64_t (*of_instruction)(const HloInstruction& instruction);  // without the computations that it runs step by step
+  int64_t unknown_iterations;                                    // of a loop, if its code does not say
+};
+
+int64_t LeastWorkOfInstruction(const HloInstruction& instruction) {
+  return WorkOn(instruction, ArraysOf(instruction, /*dynamic_size=*/0));
+}
+
+int64_t NanosecondsOfInstruction(const HloInstruction& instruction) {
+  constexpr int64_t kOfStep = 100, kProductsAtOnce = 16;
+  const HloOpcode opcode = instruction.opcode();
+  const bool is_product = opcode == HloOpcode::kDot || opcode == HloOpcode::kConvolution;
+  return SaturatingAdd(kOfStep, WorkOf(instruction) / (is_product ? kProductsAtOnce : 1));
+}
+
+// The sum over the instructions that a computation needs, as often as they run.
+class ProgramSum {
  public:
+  explicit ProgramSum(const Measure& measure) : measure_(measure) {}
   int64_t Of(const HloComputation& computation, int depth = 0) {
     if (const auto found = known_.find(&computation); found != known_.end()) return found->second;
     int64_t work = 0;
@@ -100,8 +120,7 @@ class LeastWork {
   }
 
   int64_t OfInstruction(const HloInstruction& instruction, int depth) {
-    const int64_t own = WorkOn(instruction, ArraysOf(instruction, /*dynamic_size=*/0));
-    return SaturatingAdd(own, OfCalls(instruction, depth));
+    return SaturatingAdd(measure_.of_instruction(instruction), OfCalls(instruction, depth));
   }
 
   int64_t OfCalls(const HloInstruction& instruction, int depth) {
@@ -111,7 +130,8 @@ class LeastWork {
       case ValueSource::kLoop: {
         const int64_t condition = Of(*instruction.while_condition(), depth + 1);
         const int64_t iteration = SaturatingAdd(condition, Of(*instruction.while_body(), depth + 1));
-        return SaturatingAdd(condition, SaturatingMultiply(LeastIterations(instruction), iteration));
+        const int64_t iterations = KnownIterations(instruction).value_or(measure_.unknown_iterations);
+        return SaturatingAdd(condition, SaturatingMultiply(iterations, iteration));
       }
       case ValueSource::kBranch: {
         int64_t least = INT64_MAX;
@@ -126,6 +146,7 @@ class LeastWork {
     }
   }
 
+  const Measure measure_;
   absl::flat_hash_map<const HloComputation*, int64_t> known_;
 };
 
@@ -148,6 +169,12 @@ int64_t WorkOfValues(const HloInstruction& instruction, absl::Span<const Value> 
   return WorkOn(instruction, arrays);
 }
 
-int64_t LeastWorkOf(const HloComputation& computation) { return LeastWork().Of(computation); }
+int64_t LeastWorkOf(const HloComputation& computation) {
+  return ProgramSum({&LeastWorkOfInstruction, /*unknown_iterations=*/0}).Of(computation);
+}
+
+int64_t EstimatedNanosecondsOf(const HloComputation& computation) {
+  return ProgramSum({&NanosecondsOfInstruction, /*unknown_iterations=*/1000}).Of(computation);
+}
 
 }  // namespace kashi::internal

@@ -36,13 +36,14 @@ constexpr char kComputations[] = R"(
 struct Work {
   int64_t of_root;
   int64_t least;
+  int64_t nanoseconds;
 };
 
 Work WorkOfProgram(const std::string& entry) {
   auto module = ParseAndReturnUnverifiedModule(absl::StrCat(kComputations, "ENTRY e {", entry, "}"));
   EXPECT_TRUE(module.ok()) << module.status();
   const HloComputation& computation = *(*module)->entry_computation();
-  return {WorkOf(*computation.root_instruction()), LeastWorkOf(computation)};
+  return {WorkOf(*computation.root_instruction()), LeastWorkOf(computation), EstimatedNanosecondsOf(computation)};
 }
 
 TEST(WorkTest, OfElements) {
@@ -97,6 +98,15 @@ TEST(WorkTest, LeastWorkCountsIterations) {
   EXPECT_GT(known.least, 100 * 11);
   EXPECT_LT(known.least, 100 * 40);
   EXPECT_LT(unknown.least, 20);
+  EXPECT_NEAR(unknown.nanoseconds, 10 * known.nanoseconds, known.nanoseconds / 2);
+}
+
+TEST(WorkTest, TimeIsThatOfStepsAndElements) {
+  EXPECT_EQ(WorkOfProgram("p = f32[1000] parameter(0)\n ROOT r = f32[1000] negate(p)").nanoseconds, 101 + 1101);
+  EXPECT_EQ(WorkOfProgram("p = f32[16,16] parameter(0)\n ROOT r = f32[16,16] dot(p, p), lhs_contracting_dims={1}, "
+                          "rhs_contracting_dims={0}")
+                .nanoseconds,
+            101 + 100 + 2 * 16 * 16);
 }
 
 TEST(WorkTest, DynamicDimensionsMayBeEmpty) {

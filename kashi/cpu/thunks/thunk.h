@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi::internal {
 
@@ -38,13 +39,21 @@ class ThunkSequence {
   }
   int64_t work() const { return work_; }
   int64_t size() const { return static_cast<int64_t>(thunks_.size()); }
+  // The thunks since the last call evaluate this instruction. Only a profile needs that.
+  void SetInstruction(const HloInstruction& instruction) { instructions_.resize(thunks_.size(), &instruction); }
   absl::Status Run(const ThunkFrame& frame) const {
+    if (frame.run.step_clock() != nullptr) return RunMeasured(frame);
     for (const std::unique_ptr<Thunk>& thunk : thunks_) KASHI_RETURN_IF_ERROR(thunk->Run(frame));
     return absl::OkStatus();
   }
 
  private:
+  // The thunks of one instruction are one step of the profile.
+  absl::Status RunMeasured(const ThunkFrame& frame) const;
+
   std::vector<std::unique_ptr<Thunk>> thunks_;
+  // Of each thunk; those at the end may lack one, and are part of the step around the sequence.
+  std::vector<const HloInstruction*> instructions_;
   int64_t work_ = 0;
 };
 

@@ -202,6 +202,7 @@ class ThunkEmitter {
         Hold(values[i]);
       } else {
         std::optional<Leaves> leaves = EmitStep(context);
+        thunks->SetInstruction(*step.instruction);
         if (!leaves.has_value() || frame_.size() > kMaxFrameBytes) return std::nullopt;
         values[i] = *std::move(leaves);
       }
@@ -550,8 +551,6 @@ class ThunkEmitter {
     context.thunks->Add(std::make_unique<ConditionalThunk>(has_predicate, std::move(branches), pointer), 1);
     return result;
   }
-
-  // ----
 
   std::unique_ptr<ThunkProgram> Finish(const Leaves& leaves) {
     Leaves from, to;
