@@ -303,7 +303,7 @@ class ReadmeTest(unittest.TestCase):
         blocks = documents_test.find_blocks((ROOT / "docs/api.md").read_text().split("\n"))
         examples = [block.lines for block in blocks if block.information == "cpp"]
         self.assertGreater(len(examples), 4)
-        compiled = (ROOT / "tests/install/api.cc").read_text()
+        compiled = "".join((ROOT / "tests/install" / file).read_text() for file in ("api.cc", "uses_cpu.cc"))
         for lines in examples:
             self.assertIn("\n".join("  " + line if line else "" for line in lines), compiled)
 
