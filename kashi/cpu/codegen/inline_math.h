@@ -1,5 +1,5 @@
 // Mathematical functions of f32, emitted inline: they overlap with their neighbours, where a call would wait for its
-// result and spill registers. For processors with FMA. Largest errors, over all arguments: InlineMathTest.
+// result and spill registers. For processors with FMA. Largest errors: vector_math_testing.h.
 #ifndef KASHI_CPU_CODEGEN_INLINE_MATH_H_
 #define KASHI_CPU_CODEGEN_INLINE_MATH_H_
 

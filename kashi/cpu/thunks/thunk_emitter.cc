@@ -18,7 +18,6 @@
 #include "kashi/cpu/thunks/leaves.h"
 #include "kashi/cpu/thunks/thunks.h"
 #include "kashi/evaluator/computation_plan.h"
-#include "kashi/evaluator/contraction.h"
 #include "kashi/evaluator/value_util.h"
 
 namespace kashi::internal {
@@ -249,6 +248,7 @@ class ThunkEmitter {
         {HloOpcode::kConstant, &ThunkEmitter::EmitConstant},
         {HloOpcode::kWhile, &ThunkEmitter::EmitWhile},
         {HloOpcode::kConditional, &ThunkEmitter::EmitConditional},
+        {HloOpcode::kDynamicSlice, &ThunkEmitter::EmitDynamicSlice},
         {HloOpcode::kDynamicUpdateSlice, &ThunkEmitter::EmitUpdateSlice},
         {HloOpcode::kDot, &ThunkEmitter::EmitDot},
     };
@@ -380,13 +380,28 @@ class ThunkEmitter {
     return result;
   }
 
+  // Whether each dimension has a start index of its own, from this operand on.
+  static bool HasScalarStarts(const HloInstruction& slice, int64_t start_operand) {
+    const int64_t rank = slice.shape().dimensions_size();
+    if (slice.operand_count() != start_operand + rank) return false;
+    return absl::c_all_of(absl::MakeConstSpan(slice.operands()).subspan(start_operand),
+                          [](const HloInstruction* start) { return start->shape().dimensions().empty(); });
+  }
+
+  std::optional<Leaves> EmitDynamicSlice(const Context& context) {
+    const HloInstruction& instruction = context.instruction();
+    if (!HasScalarStarts(instruction, 1) || ShapeUtil::IsZeroElementArray(instruction.shape())) {
+      return EmitEvaluator(context);
+    }
+    const Leaves result = TakeResults(context);
+    context.thunks->Add(std::make_unique<DynamicSliceThunk>(instruction, AddPointers(context, result)),
+                        context.step.work);
+    return result;
+  }
+
   std::optional<Leaves> EmitUpdateSlice(const Context& context) {
     const HloInstruction& instruction = context.instruction();
-    const size_t rank = instruction.shape().dimensions().size();
-    if (instruction.operand_count() != static_cast<int64_t>(2 + rank)) return EmitEvaluator(context);
-    for (size_t i = 2; i < context.operands.size(); ++i) {
-      if (!instruction.operand(static_cast<int64_t>(i))->shape().dimensions().empty()) return EmitEvaluator(context);
-    }
+    if (!HasScalarStarts(instruction, 2)) return EmitEvaluator(context);
     if (ShapeUtil::IsZeroElementArray(instruction.operand(1)->shape())) return Held(context.operands[0]);
     const Leaves result = TakeUpdated(context, 0, /*may_replace=*/true);
     Leaves pointers;
@@ -404,26 +419,10 @@ class ThunkEmitter {
 
   // Nothing if an operand is no matrix as it is.
   std::optional<Leaves> EmitMatrixProduct(const Context& context) {
-    const HloInstruction& dot = context.instruction();
-    const DotDimensionNumbers& dnums = dot.dot_dimension_numbers();
-    const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
-    const PrimitiveType type = dot.shape().element_type();
-    if ((type != F32 && type != F64) || lhs.element_type() != type || rhs.element_type() != type) return std::nullopt;
-    const DimensionVector lhs_rows =
-        OtherDimensions(lhs.dimensions_size(), dnums.lhs_batch_dimensions(), dnums.lhs_contracting_dimensions());
-    const DimensionVector rhs_columns =
-        OtherDimensions(rhs.dimensions_size(), dnums.rhs_batch_dimensions(), dnums.rhs_contracting_dimensions());
-    const auto left =
-        DotThunk::StridesOf(lhs, dnums.lhs_batch_dimensions(), lhs_rows, dnums.lhs_contracting_dimensions());
-    const auto right =
-        DotThunk::StridesOf(rhs, dnums.rhs_batch_dimensions(), dnums.rhs_contracting_dimensions(), rhs_columns);
-    if (!left.has_value() || !right.has_value()) return std::nullopt;
-    const MatrixProductSizes sizes = {
-        SizeOf(lhs.dimensions(), dnums.lhs_batch_dimensions()), SizeOf(lhs.dimensions(), lhs_rows),
-        SizeOf(lhs.dimensions(), dnums.lhs_contracting_dimensions()), SizeOf(rhs.dimensions(), rhs_columns)};
+    const std::optional<DotThunk::Matrices> matrices = DotThunk::MatricesOf(context.instruction());
+    if (!matrices.has_value()) return std::nullopt;
     const Leaves result = TakeResults(context);
-    const int64_t first = AddPointers(context, result);
-    context.thunks->Add(std::make_unique<DotThunk>(type, sizes, *left, *right, first), context.step.work);
+    context.thunks->Add(std::make_unique<DotThunk>(*matrices, AddPointers(context, result)), context.step.work);
     return result;
   }
 

@@ -96,6 +96,23 @@ TEST(ThunkProgramTest, UpdatesOfSlices) {
       "y", "x", "n");
 }
 
+// Rows and columns, at places that are clamped; a slice that is the next state, and one that a dot reads.
+TEST(ThunkProgramTest, Slices) {
+  ExpectLoop("o = f32[1,64] dynamic-slice(z, i, zero), dynamic_slice_sizes={1,64}\n  m = f32[64] reshape(o)", "m", "x",
+             "z");
+  ExpectLoop(
+      "c = s32[] constant(-3)\n  j = s32[] add(i, c)\n  "
+      "o = f32[8,3] dynamic-slice(z, zero, j), dynamic_slice_sizes={8,3}\n  "
+      "p = f32[8,64] dynamic-update-slice(z, o, zero, i)",
+      "y", "x", "p");
+  ExpectLoop(
+      "o = f32[1,64] dynamic-slice(z, i, zero), dynamic_slice_sizes={1,64}\n  "
+      "e = f32[8,1] dot(z, o), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n  d = f32[8] reshape(e)\n  "
+      "m = f32[64] dot(d, z), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n  "
+      "t = f32[64] tanh(m)",
+      "t", "x", "z");
+}
+
 TEST(ThunkProgramTest, OperationsOfTheEvaluator) {
   ExpectLoop("n = f32[64] reverse(x), dimensions={0}\n  m = f32[64] add(n, y)", "m", "n", "z");
   ExpectLoop("t = f32[64,8] transpose(z), dimensions={1,0}\n  n = f32[8,64] reshape(t)", "y", "x", "n");

@@ -74,30 +74,53 @@ absl::Status CopyThunk::Run(const ThunkFrame& frame) const {
   return absl::OkStatus();
 }
 
-std::optional<DotThunk::Strides> DotThunk::StridesOf(const Shape& shape, absl::Span<const int64_t> batch,
-                                                     absl::Span<const int64_t> rows,
-                                                     absl::Span<const int64_t> columns) {
+namespace {
+
+// Of an array with these dimensions; nothing if it is no matrix as it lies.
+std::optional<DotThunk::Strides> StridesOf(const Shape& shape, absl::Span<const int64_t> batch,
+                                           absl::Span<const int64_t> rows, absl::Span<const int64_t> columns) {
   const DimensionVector strides = RowMajorStrides(shape.dimensions());
   const std::optional<int64_t> batch_stride = MergedStride(shape.dimensions(), strides, batch);
   const std::optional<int64_t> row_stride = MergedStride(shape.dimensions(), strides, rows);
   const std::optional<int64_t> column_stride = MergedStride(shape.dimensions(), strides, columns);
   if (!batch_stride.has_value() || !row_stride.has_value() || !column_stride.has_value()) return std::nullopt;
   if (*row_stride > 1 && *column_stride > 1) return std::nullopt;
-  return Strides{*batch_stride, *row_stride, *column_stride == 0 ? 1 : *column_stride};
+  return DotThunk::Strides{*batch_stride, *row_stride, *column_stride == 0 ? 1 : *column_stride};
+}
+
+}  // namespace
+
+std::optional<DotThunk::Matrices> DotThunk::MatricesOf(const HloInstruction& dot) {
+  const DotDimensionNumbers& dnums = dot.dot_dimension_numbers();
+  const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
+  const PrimitiveType type = dot.shape().element_type();
+  if ((type != F32 && type != F64) || lhs.element_type() != type || rhs.element_type() != type) return std::nullopt;
+  const DimensionVector lhs_rows =
+      OtherDimensions(lhs.dimensions_size(), dnums.lhs_batch_dimensions(), dnums.lhs_contracting_dimensions());
+  const DimensionVector rhs_columns =
+      OtherDimensions(rhs.dimensions_size(), dnums.rhs_batch_dimensions(), dnums.rhs_contracting_dimensions());
+  const auto left = StridesOf(lhs, dnums.lhs_batch_dimensions(), lhs_rows, dnums.lhs_contracting_dimensions());
+  const auto right = StridesOf(rhs, dnums.rhs_batch_dimensions(), dnums.rhs_contracting_dimensions(), rhs_columns);
+  if (!left.has_value() || !right.has_value()) return std::nullopt;
+  const MatrixProductSizes sizes = {
+      SizeOf(lhs.dimensions(), dnums.lhs_batch_dimensions()), SizeOf(lhs.dimensions(), lhs_rows),
+      SizeOf(lhs.dimensions(), dnums.lhs_contracting_dimensions()), SizeOf(rhs.dimensions(), rhs_columns)};
+  return Matrices{type, sizes, *left, *right};
 }
 
 template <typename T>
 void DotThunk::Multiply(const ThunkFrame& frame) const {
   void* const* const pointers = frame.pointers + first_;
-  MatrixProduct<T>(sizes_, {static_cast<const T*>(pointers[0]), lhs_.batch, lhs_.row, lhs_.column},
-                   {static_cast<const T*>(pointers[1]), rhs_.batch, rhs_.row, rhs_.column},
-                   {static_cast<T*>(pointers[2]), sizes_.m * sizes_.n, sizes_.n}, MatrixProductMode::kAssign,
+  const auto& [type, sizes, lhs, rhs] = matrices_;
+  MatrixProduct<T>(sizes, {static_cast<const T*>(pointers[0]), lhs.batch, lhs.row, lhs.column},
+                   {static_cast<const T*>(pointers[1]), rhs.batch, rhs.row, rhs.column},
+                   {static_cast<T*>(pointers[2]), sizes.m * sizes.n, sizes.n}, MatrixProductMode::kAssign,
                    [&frame] { return frame.run.IsStopped(); });
 }
 
 absl::Status DotThunk::Run(const ThunkFrame& frame) const {
   const KeepDenormals keep;
-  if (type_ == F64) {
+  if (matrices_.type == F64) {
     Multiply<double>(frame);
   } else {
     Multiply<float>(frame);
@@ -105,28 +128,40 @@ absl::Status DotThunk::Run(const ThunkFrame& frame) const {
   return absl::OkStatus();
 }
 
-UpdateSliceThunk::UpdateSliceThunk(const HloInstruction& update_slice, int64_t first) : first_(first) {
-  const absl::Span<const int64_t> sizes = update_slice.shape().dimensions();
-  const absl::Span<const int64_t> update_sizes = update_slice.operand(1)->shape().dimensions();
-  update_sizes_.assign(update_sizes.begin(), update_sizes.end());
-  update_strides_ = RowMajorStrides(update_sizes);
-  strides_ = RowMajorStrides(sizes);
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    last_starts_.push_back(sizes[d] - update_sizes[d]);
-    index_types_.push_back(update_slice.operand(2 + static_cast<int64_t>(d))->shape().element_type());
+SlicePlace::SlicePlace(const HloInstruction& slice, int64_t start_operand, absl::Span<const int64_t> array_sizes,
+                       absl::Span<const int64_t> part_sizes)
+    : part_sizes_(part_sizes.begin(), part_sizes.end()),
+      part_strides_(RowMajorStrides(part_sizes)),
+      array_strides_(RowMajorStrides(array_sizes)),
+      element_bytes_(primitive_util::ByteWidth(slice.shape().element_type())) {
+  for (size_t d = 0; d < array_sizes.size(); ++d) {
+    last_starts_.push_back(array_sizes[d] - part_sizes[d]);
+    index_types_.push_back(slice.operand(start_operand + static_cast<int64_t>(d))->shape().element_type());
   }
-  element_bytes_ = primitive_util::ByteWidth(update_slice.shape().element_type());
+}
+
+int64_t SlicePlace::OffsetAt(void* const* indices) const {
+  int64_t offset = 0;
+  for (size_t d = 0; d < rank(); ++d) {
+    offset += array_strides_[d] * std::clamp<int64_t>(IntegerAt(index_types_[d], indices[d]), 0, last_starts_[d]);
+  }
+  return offset * element_bytes_;
+}
+
+absl::Status DynamicSliceThunk::Run(const ThunkFrame& frame) const {
+  void* const* const pointers = frame.pointers + first_;
+  const char* const source = static_cast<const char*>(pointers[0]) + place_.OffsetAt(pointers + 1);
+  CopyStridedUntil(place_.part_sizes(), place_.element_bytes(), {source, place_.array_strides()},
+                   {static_cast<char*>(pointers[1 + place_.rank()]), place_.part_strides()},
+                   [&frame] { return frame.run.IsStopped(); });
+  return absl::OkStatus();
 }
 
 absl::Status UpdateSliceThunk::Run(const ThunkFrame& frame) const {
   void* const* const pointers = frame.pointers + first_;
-  int64_t offset = 0;
-  for (size_t d = 0; d < strides_.size(); ++d) {
-    offset += strides_[d] * std::clamp<int64_t>(IntegerAt(index_types_[d], pointers[1 + d]), 0, last_starts_[d]);
-  }
-  char* const target = static_cast<char*>(pointers[1 + strides_.size()]) + offset * element_bytes_;
-  CopyStridedUntil(update_sizes_, static_cast<int>(element_bytes_),
-                   {static_cast<const char*>(pointers[0]), update_strides_}, {target, strides_},
+  char* const target = static_cast<char*>(pointers[1 + place_.rank()]) + place_.OffsetAt(pointers + 1);
+  CopyStridedUntil(place_.part_sizes(), place_.element_bytes(),
+                   {static_cast<const char*>(pointers[0]), place_.part_strides()}, {target, place_.array_strides()},
                    [&frame] { return frame.run.IsStopped(); });
   return absl::OkStatus();
 }

@@ -72,33 +72,66 @@ class DotThunk : public Thunk {
   struct Strides {
     int64_t batch, row, column;
   };
-  // Of an array with these dimensions; nothing if it is no matrix as it lies.
-  static std::optional<Strides> StridesOf(const Shape& shape, absl::Span<const int64_t> batch,
-                                          absl::Span<const int64_t> rows, absl::Span<const int64_t> columns);
-  DotThunk(PrimitiveType type, const MatrixProductSizes& sizes, Strides lhs, Strides rhs, int64_t first)
-      : type_(type), sizes_(sizes), lhs_(lhs), rhs_(rhs), first_(first) {}
+  struct Matrices {
+    PrimitiveType type;
+    MatrixProductSizes sizes;
+    Strides lhs, rhs;
+  };
+  // Nothing if an operand is no matrix as it lies, or the types are others.
+  static std::optional<Matrices> MatricesOf(const HloInstruction& dot);
+  DotThunk(const Matrices& matrices, int64_t first) : matrices_(matrices), first_(first) {}
   absl::Status Run(const ThunkFrame& frame) const override;
 
  private:
   template <typename T>
   void Multiply(const ThunkFrame& frame) const;
 
-  PrimitiveType type_;
-  MatrixProductSizes sizes_;
-  Strides lhs_, rhs_;
+  Matrices matrices_;
+  int64_t first_;
+};
+
+// A part of an array that begins at indices which the program computes.
+class SlicePlace {
+ public:
+  // start_operand: the operand of the slice that is the first of the start indices.
+  SlicePlace(const HloInstruction& slice, int64_t start_operand, absl::Span<const int64_t> array_sizes,
+             absl::Span<const int64_t> part_sizes);
+  // The bytes before the part, for these start indices.
+  int64_t OffsetAt(void* const* indices) const;
+  absl::Span<const int64_t> part_sizes() const { return part_sizes_; }
+  absl::Span<const int64_t> part_strides() const { return part_strides_; }
+  absl::Span<const int64_t> array_strides() const { return array_strides_; }
+  int element_bytes() const { return element_bytes_; }
+  size_t rank() const { return part_sizes_.size(); }
+
+ private:
+  DimensionVector part_sizes_, part_strides_, array_strides_, last_starts_;
+  std::vector<PrimitiveType> index_types_;
+  int element_bytes_;
+};
+
+// dynamic-slice: operand, start indices, result.
+class DynamicSliceThunk : public Thunk {
+ public:
+  DynamicSliceThunk(const HloInstruction& slice, int64_t first)
+      : place_(slice, 1, slice.operand(0)->shape().dimensions(), slice.shape().dimensions()), first_(first) {}
+  absl::Status Run(const ThunkFrame& frame) const override;
+
+ private:
+  SlicePlace place_;
   int64_t first_;
 };
 
 // dynamic-update-slice: update, start indices, result. The result's memory has the elements to update.
 class UpdateSliceThunk : public Thunk {
  public:
-  UpdateSliceThunk(const HloInstruction& update_slice, int64_t first);
+  UpdateSliceThunk(const HloInstruction& slice, int64_t first)
+      : place_(slice, 2, slice.shape().dimensions(), slice.operand(1)->shape().dimensions()), first_(first) {}
   absl::Status Run(const ThunkFrame& frame) const override;
 
  private:
-  DimensionVector update_sizes_, update_strides_, strides_, last_starts_;
-  std::vector<PrimitiveType> index_types_;
-  int64_t element_bytes_, first_;
+  SlicePlace place_;
+  int64_t first_;
 };
 
 // Any other operation, by the evaluator or by a compiled step (null: none): it makes a result of its own, which is
