@@ -10,7 +10,7 @@
 #include "kashi/cpu/codegen/kernel.h"
 #include "kashi/cpu/codegen/native_loop.h"
 #include "kashi/cpu/codegen/vector_math.h"
-#include "kashi/cpu/dot_step.h"
+#include "kashi/cpu/evaluator_steps.h"
 #include "kashi/cpu/jit.h"
 #include "kashi/cpu/kernel_step.h"
 #include "kashi/cpu/native_loop_step.h"
@@ -107,7 +107,7 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const 
   program->module_ = module.Clone("");
   program->module_->clear_schedule();
   KASHI_RETURN_IF_ERROR(program->Emit(options));
-  if (options.numbers.flush_denormals) program->AddDots();
+  program->AddEvaluatorSteps(options.numbers);
   program->MakeThunks(options);
   return program;
 }
@@ -148,10 +148,14 @@ absl::Status CompiledProgram::Emit(const CompileOptions& options) {
   return absl::OkStatus();
 }
 
-void CompiledProgram::AddDots() {
+void CompiledProgram::AddEvaluatorSteps(const NumberOptions& numbers) {
   for (const HloComputation* computation : module_->computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
-      if (IsBf16Dot(*instruction)) steps_[instruction] = std::make_unique<Bf16DotStep>();
+      if (numbers.flush_denormals && IsBf16Dot(*instruction)) {
+        steps_[instruction] = std::make_unique<Bf16DotStep>();
+      } else if (IsFftOfOnePrecision(*instruction)) {
+        steps_[instruction] = std::make_unique<FftStep>();
+      }
     }
   }
 }

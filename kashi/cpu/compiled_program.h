@@ -47,7 +47,7 @@ class CompiledProgram : public CompiledSteps {
   CompiledProgram() = default;
   // All passes on the module; the machine code.
   absl::Status Emit(const CompileOptions& options);
-  void AddDots();
+  void AddEvaluatorSteps(const NumberOptions& numbers);
   void MakeThunks(const CompileOptions& options);
   void KeepStage(const CompileOptions& options, const char* name, const std::string& text);
 

@@ -12,7 +12,6 @@
 #include "gtest/gtest.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/evaluator/evaluator_testing.h"
-#include "kashi/evaluator/fft_transform.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal_comparison.h"
 #include "kashi/literal/literal_util.h"
@@ -191,21 +190,6 @@ TEST(FftTest, RoundsOnce) {
     const Z exact = expected.data<Z>()[i];
     ASSERT_NEAR(actual.data<C>()[i].real(), exact.real(), slack(exact.real()));
     ASSERT_NEAR(actual.data<C>()[i].imag(), exact.imag(), slack(exact.imag()));
-  }
-}
-
-TEST(FftPlanTest, LanesDoNotTouch) {
-  for (int64_t n : {8, 30, 34}) {
-    const FftPlan plan(n);
-    std::vector<double> re(n * 3, 0), im(n * 3, 0), workspace(plan.WorkspaceSize(3));
-    re[0] = 1;
-    re[1] = std::nan("");
-    plan.Transform(re.data(), im.data(), 3, workspace.data());
-    for (int64_t k = 0; k < n; ++k) {
-      EXPECT_NEAR(re[3 * k], 1, 1e-14);
-      EXPECT_TRUE(std::isnan(re[3 * k + 1]));
-      EXPECT_EQ(re[3 * k + 2], 0);
-    }
   }
 }
 

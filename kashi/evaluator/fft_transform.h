@@ -1,52 +1,72 @@
-// FftPlan: discrete Fourier transforms of one length, any length, in double precision.
+// FftPlan: discrete Fourier transforms of one length, any length, computed in T (float or double).
 //
 //   X[k] = sum over j < n of x[j] e^(-2 pi i j k / n)
 //
-// O(n log n) for every n: lengths that are products of primes up to 13 use one butterfly per factor (Stockham's order,
-// which needs no bit reversal); other lengths use a convolution whose length is a power of two (Bluestein).
+// O(n log n) for every n. Lengths that are products of primes up to 61 take one pass for each factor. W transforms run
+// side by side in the lanes of vectors (fft_blocks.h):
 //
-// Real and imaginary parts are arrays of their own, and several transforms ("lanes") run side by side, element j of
-// lane q at j * lanes + q, so that inner loops are long and simple.
+//   n                                  lanes are
+//   not too long                       lines: rows, or neighbouring columns
+//   a multiple of W, in rows           parts of one row: element W j + a is element j of lane a
+//   too long for the caches            columns, then rows, of the line seen as an array [n1][n2]
+//
+// Other lengths become a convolution (Bluestein), whose length is a product of small primes.
 #ifndef KASHI_EVALUATOR_FFT_TRANSFORM_H_
 #define KASHI_EVALUATOR_FFT_TRANSFORM_H_
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
-#include "kashi/base/work_meter.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/fft_kernels.h"
 
 namespace kashi::internal {
 
+// Some lines to transform, all rows (element_stride 1) or all columns (line_stride 1). `from` and `to` may be the same.
+template <typename T>
+struct FftCall {
+  FftLines from;
+  const FftStorage<T>* from_storage;
+  FftLines to;
+  const FftStorage<T>* to_storage;
+  bool is_inverse;
+  T scale;  // of the result
+};
+
+// Memory that a call may use: for all threads together, and for each.
+template <typename T>
+struct FftScratch {
+  T* shared;
+  T* threads;
+  int64_t numbers_of_thread;
+
+  T* Of(int thread) const { return threads + thread * numbers_of_thread; }
+};
+
+template <typename T>
 class FftPlan {
  public:
-  // length >= 1. Takes O(length) time and memory.
-  explicit FftPlan(int64_t length);
+  virtual ~FftPlan() = default;
 
-  int64_t length() const { return length_; }
-  // The number of doubles that Transform needs as workspace.
-  int64_t WorkspaceSize(int64_t lanes) const;
+  // The most lines of a call.
+  virtual int64_t lines() const = 0;
+  // Whether a call uses several threads. Otherwise, several threads may call.
+  virtual bool is_parallel() const { return false; }
+  // Elements of T that FftScratch must have.
+  virtual int64_t shared_scratch() const { return 0; }
+  virtual int64_t thread_scratch() const = 0;
 
-  // In place. The inverse transform, without its factor 1/n, is the transform with `re` and `im` swapped. May be called
-  // from several threads, each with its own arrays.
-  void Transform(double* re, double* im, int64_t lanes, double* workspace,
-                 StopFunction is_stopped = NeverStopped) const;
-
- private:
-  void TransformByFactors(double* re, double* im, int64_t lanes, double* workspace, StopFunction is_stopped) const;
-  void TransformByConvolution(double* re, double* im, int64_t lanes, double* workspace, StopFunction is_stopped) const;
-  void RunStage(int radix, int64_t m, int64_t stride, int64_t lanes, const double* in_re, const double* in_im,
-                double* out_re, double* out_im) const;
-
-  int64_t length_;
-  std::vector<int> radices_;               // their product is length_; empty for convolutions and length 1
-  std::vector<double> root_re_, root_im_;  // e^(-2 pi i j / length)
-
-  // Only for convolutions: x[j] times chirp[j] = e^(-pi i j^2 / n), convolved with 1 / chirp, times chirp.
-  std::unique_ptr<FftPlan> convolution_;
-  std::vector<double> chirp_re_, chirp_im_;
-  std::vector<double> filter_re_, filter_im_;  // the transform of 1 / chirp, divided by its length
+  // `thread` is the caller's in its ParallelFor, else 0. Ends early if the run is stopped.
+  virtual void Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
+                         const EvaluationRun& run) const = 0;
 };
+
+// The most memory of a plan for each element of a line, in elements of T.
+constexpr int64_t kFftPlanNumbers = 64;
+
+// length >= 1. `lines`: how many there are; only the speed depends on it. Takes time in proportion to the length.
+template <typename T>
+std::unique_ptr<const FftPlan<T>> MakeFftPlan(int64_t length, bool is_rows, int64_t lines);
 
 }  // namespace kashi::internal
 

@@ -1,0 +1,46 @@
+// Fourier transforms for the compiled engine.
+#ifndef KASHI_EVALUATOR_FFT_H_
+#define KASHI_EVALUATOR_FFT_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kashi/evaluator/fft_axis.h"
+#include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+
+// What the transforms of one instruction need, kept for the next run. Thread-safe.
+template <typename T>
+class FftAxes {
+ public:
+  // The one that was kept for this axis, if it has this shape.
+  std::shared_ptr<const FftAxis<T>> FindOrMake(int64_t axis, FftNumbers numbers, int64_t length,
+                                               const FftAxisShape& shape);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<const FftAxis<T>>> axes_;
+};
+
+// Whether operand and result of the FFT are arrays of F32 and C64, or of F64 and C128.
+bool IsFftOfOnePrecision(const HloInstruction& fft);
+
+// As Evaluate<HloOpcode::kFft>, for such an FFT, but F32 and C64 are computed in f32.
+class FftOfOnePrecision {
+ public:
+  absl::StatusOr<Value> Evaluate(Operation& op);
+
+ private:
+  FftAxes<float> f32_;
+  FftAxes<double> f64_;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_EVALUATOR_FFT_H_
