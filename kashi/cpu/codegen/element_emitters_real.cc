@@ -1,4 +1,6 @@
 // Real numbers. BF16 and F16 compute in f32 and are rounded to their type (LaneBuilder::Round).
+#include <cmath>
+
 #include <llvm/IR/Intrinsics.h>
 
 #include "absl/algorithm/container.h"
@@ -40,9 +42,25 @@ llvm::Value* EmitRsqrt(const ElementOperation& op) {
   return Rounded(op, op.ir().CreateFDiv(Constant(op, 1), root));
 }
 
+// 1 / (1 + exp(-x)); for negative x exp(x) / (1 + exp(x)), since exp(-x) may be infinite.
 llvm::Value* EmitLogistic(const ElementOperation& op) {
-  llvm::Value* exp = EmitMath(op.lanes, VectorFunction::kExp, {op.ir().CreateFNeg(op.x())});
-  return Rounded(op, op.ir().CreateFDiv(Constant(op, 1), op.ir().CreateFAdd(Constant(op, 1), exp)));
+  Ir& ir = op.ir();
+  llvm::Value* magnitude = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, op.x());
+  llvm::Value* exp = EmitMath(op.lanes, VectorFunction::kExp, {ir.CreateFNeg(magnitude)});
+  llvm::Value* numerator = ir.CreateSelect(ir.CreateFCmpOLT(op.x(), Constant(op, 0)), exp, Constant(op, 1));
+  return Rounded(op, ir.CreateFDiv(numerator, ir.CreateFAdd(Constant(op, 1), exp)));
+}
+
+// SLEEF's log1p ends at 1e38 (f32) and 1e307 (f64): beyond 2^120 and 2^1000 it is log1p(x / 2^n) + n log(2).
+llvm::Value* EmitLog1p(const ElementOperation& op) {
+  Ir& ir = op.ir();
+  const bool is_double = op.x()->getType()->getScalarType()->isDoubleTy();
+  const int exponent = is_double ? 1000 : 120, halvings = is_double ? 64 : 16;
+  llvm::Value* is_large = ir.CreateFCmpOGT(op.x(), Constant(op, std::ldexp(1.0, exponent)));
+  llvm::Value* scaled = ir.CreateFMul(op.x(), Constant(op, std::ldexp(1.0, -halvings)));
+  llvm::Value* log = EmitMath(op.lanes, VectorFunction::kLog1p, {ir.CreateSelect(is_large, scaled, op.x())});
+  llvm::Value* of_large = ir.CreateFAdd(log, Constant(op, halvings * std::log(2.0)));
+  return Rounded(op, ir.CreateSelect(is_large, of_large, log));
 }
 
 template <VectorFunction function>
@@ -125,7 +143,7 @@ constexpr ElementEmitterRow kRows[] = {
     {HloOpcode::kExp, &EmitFunction<VectorFunction::kExp>, true},
     {HloOpcode::kExpm1, &EmitFunction<VectorFunction::kExpm1>, true},
     {HloOpcode::kLog, &EmitFunction<VectorFunction::kLog>, true},
-    {HloOpcode::kLog1p, &EmitFunction<VectorFunction::kLog1p>, true},
+    {HloOpcode::kLog1p, &EmitLog1p, true},
     {HloOpcode::kTanh, &EmitFunction<VectorFunction::kTanh>, true},
     {HloOpcode::kSin, &EmitFunction<VectorFunction::kSin>, true},
     {HloOpcode::kCos, &EmitFunction<VectorFunction::kCos>, true},
