@@ -18,8 +18,8 @@
 
 namespace kashi {
 
-using internal::EvalErrorDetail;
 using internal::CheckArguments;
+using internal::EvalErrorDetail;
 using internal::Evaluate;
 using internal::EvaluationRun;
 using internal::InferInstructionShape;
