@@ -14,9 +14,11 @@
 #include "kashi/cpu/jit.h"
 #include "kashi/cpu/kernel_step.h"
 #include "kashi/cpu/native_loop_step.h"
+#include "kashi/cpu/passes/fold_constants.h"
 #include "kashi/cpu/passes/fuse.h"
 #include "kashi/cpu/passes/inline_calls.h"
 #include "kashi/cpu/passes/orient_dots.h"
+#include "kashi/cpu/passes/unroll_loops.h"
 #include "kashi/cpu/passes/unroll_windows.h"
 #include "kashi/cpu/thunks/thunk_emitter.h"
 
@@ -115,6 +117,8 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const 
 absl::Status CompiledProgram::Emit(const CompileOptions& options) {
   KASHI_RETURN_IF_ERROR(InlineCalls(module_.get()));
   KeepStage(options, "inlined.hlo", options.keep_stages ? module_->ToString() : "");
+  KASHI_RETURN_IF_ERROR(UnrollLoops(module_.get()));
+  KASHI_RETURN_IF_ERROR(FoldConstants(module_.get()));
   KASHI_RETURN_IF_ERROR(OrientDots(module_.get()));
   KASHI_RETURN_IF_ERROR(UnrollWindows(module_.get()));
   absl::StatusOr<JitModule> jit_module = JitModule::Create(module_->name());

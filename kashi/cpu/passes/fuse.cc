@@ -23,7 +23,7 @@
 namespace kashi::internal {
 namespace {
 
-constexpr size_t kMostMembers = 128;           // of one fusion: code size, registers
+constexpr size_t kMostMembers = 512;           // of one fusion: code size, registers
 constexpr int64_t kMostEmittedMembers = 1024;  // of the code of one fusion, in members: small enough to compile fast
 constexpr int kMostRecomputed = 8;             // members that are computed several times for each of their elements
 constexpr size_t kMostCopies = 3;              // of one instruction

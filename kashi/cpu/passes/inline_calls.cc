@@ -36,12 +36,18 @@ bool CanInline(const HloInstruction& call) {
 }
 
 absl::Status Inline(HloInstruction* call) {
-  HloComputation* caller = call->parent();
-  const HloComputation& body = *call->called_computations()[0];
+  const std::vector<HloInstruction*> arguments(call->operands().begin(), call->operands().end());
+  return ReplaceByBody(call, CopyBody(*call->called_computations()[0], call->parent(), arguments));
+}
+
+}  // namespace
+
+HloInstruction* CopyBody(const HloComputation& body, HloComputation* caller,
+                         absl::Span<HloInstruction* const> arguments) {
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
   for (const HloInstruction* instruction : body.MakeInstructionPostOrder()) {
     if (instruction->opcode() == HloOpcode::kParameter) {
-      copies[instruction] = call->mutable_operand(instruction->parameter_number());
+      copies[instruction] = arguments[instruction->parameter_number()];
       continue;
     }
     std::vector<HloInstruction*> operands;
@@ -49,13 +55,15 @@ absl::Status Inline(HloInstruction* call) {
     copies[instruction] =
         caller->AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands), instruction->name());
   }
-  HloInstruction* root = copies.at(body.root_instruction());
-  KASHI_RETURN_IF_ERROR(call->ReplaceAllUsesWithDifferentShape(root));
-  if (call == caller->root_instruction()) caller->set_root_instruction(root, /*accept_different_shape=*/true);
-  return caller->RemoveInstruction(call);
+  return copies.at(body.root_instruction());
 }
 
-}  // namespace
+absl::Status ReplaceByBody(HloInstruction* call, HloInstruction* result) {
+  HloComputation* caller = call->parent();
+  KASHI_RETURN_IF_ERROR(call->ReplaceAllUsesWithDifferentShape(result));
+  if (call == caller->root_instruction()) caller->set_root_instruction(result, /*accept_different_shape=*/true);
+  return caller->RemoveInstruction(call);
+}
 
 std::vector<HloComputation*> ComputationsRunAsAWhole(HloModule* module, IsCompiled is_compiled) {
   absl::flat_hash_set<const HloComputation*> found = {module->entry_computation()};

@@ -6,6 +6,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::internal {
@@ -13,6 +14,13 @@ namespace kashi::internal {
 // In all computations that are run as a whole: the entry, and the bodies of loops, branches and calls. A call stays
 // where control dependencies order it, or where the module would become more than some times its size.
 absl::Status InlineCalls(HloModule* module);
+
+// Copies the instructions of a body into its caller, with these arguments in the place of the parameters. Returns the
+// copy of the root.
+HloInstruction* CopyBody(const HloComputation& body, HloComputation* caller,
+                         absl::Span<HloInstruction* const> arguments);
+// Removes the call; `result`, of a compatible shape, has its place.
+absl::Status ReplaceByBody(HloInstruction* call, HloInstruction* result);
 
 // The computations that are run as a whole, callees first. The others work on scalars, for reduce, sort and so on, or
 // are only run by instructions that are compiled with the computations that they call.

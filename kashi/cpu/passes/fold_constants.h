@@ -1,0 +1,17 @@
+// What can be computed when the program is compiled: small results of constants, and elements of tuples that are made
+// in the same computation.
+#ifndef KASHI_CPU_PASSES_FOLD_CONSTANTS_H_
+#define KASHI_CPU_PASSES_FOLD_CONSTANTS_H_
+
+#include "absl/status/status.h"
+#include "kashi/hlo/ir/hlo_module.h"
+
+namespace kashi::internal {
+
+// In all computations that are run as a whole. The evaluator computes the constants. Broadcasts stay: kernels repeat a
+// constant at no cost.
+absl::Status FoldConstants(HloModule* module);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_PASSES_FOLD_CONSTANTS_H_
