@@ -39,7 +39,7 @@ struct RowPlan {
 
 class RowPlanner {
  public:
-  explicit RowPlanner(const HloComputation& fused) : fused_(fused), root_(*fused.root_instruction()) {
+  explicit RowPlanner(const HloComputation& fused) : root_(*fused.root_instruction()) {
     plan_.analysis = AnalyzeRows(root_, [](const HloInstruction&) { return true; });
     order_ = fused.MakeInstructionPostOrder();
   }
@@ -114,7 +114,6 @@ class RowPlanner {
     }
   }
 
-  const HloComputation& fused_;
   const HloInstruction& root_;
   std::vector<HloInstruction*> order_;
   RowPlan plan_;
