@@ -55,6 +55,9 @@ absl::StatusOr<Value> TransformAxis(const Operation& op, int64_t axis, Primitive
   const int64_t dimension = op.result()->dimensions().size() - fft.fft_length().size() + axis;
   DimensionVector dimensions(from.dimensions().begin(), from.dimensions().end());
   dimensions[dimension] = op.result()->dimensions(dimension);
+  const void* const data = from.untyped_data();
+  const FftStorage<T>& storage = StorageOf<T>(from);
+  const FftAxisShape shape = ShapeAlong(from.dimensions(), dimension);
   Value to;
   if (from.is_unique() && from.element_type() == type && from.dimensions() == absl::MakeConstSpan(dimensions)) {
     to = std::move(from);
@@ -62,16 +65,13 @@ absl::StatusOr<Value> TransformAxis(const Operation& op, int64_t axis, Primitive
     KASHI_ASSIGN_OR_RETURN(to, op.run.MakeArray(type, dimensions));
   }
   if (to.element_count() == 0) return to;
-  const Value& source = from.is_nothing() ? to : from;
   KASHI_ASSIGN_OR_RETURN(const ScratchMemory plan_memory,
                          op.run.ReserveScratch(SaturatingMultiply(n, kFftPlanNumbers * sizeof(T)), op.instruction));
-  const std::shared_ptr<const FftAxis<T>> plan =
-      axes.FindOrMake(axis, NumbersAlong(fft, axis), n, ShapeAlong(source.dimensions(), dimension));
+  const std::shared_ptr<const FftAxis<T>> plan = axes.FindOrMake(axis, NumbersAlong(fft, axis), n, shape);
   constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
   KASHI_ASSIGN_OR_RETURN(Value scratch, op.run.MakeArray(kType, {plan->scratch()}));
   const bool is_inverse = fft.fft_type() == IFFT || fft.fft_type() == IRFFT;
-  const void* const data = source.untyped_data();
-  plan->TransformAll(data, StorageOf<T>(source), to.mutable_data(), StorageOf<T>(to), is_inverse, op.run,
+  plan->TransformAll(data, storage, to.mutable_data(), StorageOf<T>(to), is_inverse, op.run,
                      scratch.mutable_data<T>().data());
   KASHI_RETURN_IF_ERROR(op.run.CheckStopped());
   return to;

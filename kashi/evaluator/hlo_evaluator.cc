@@ -20,7 +20,6 @@ namespace kashi {
 
 using internal::CheckArguments;
 using internal::EvalErrorDetail;
-using internal::Evaluate;
 using internal::EvaluationRun;
 using internal::InferInstructionShape;
 using internal::kEvalErrorDetailUrl;
