@@ -71,10 +71,11 @@ RowAnalysis AnalyzeRows(const HloInstruction& root, absl::FunctionRef<bool(const
   };
   const size_t root_rank = root.shape().dimensions().size();
   analysis.is_valid = VisitMappings({&root}, IdentityMapping(root_rank), is_member, visit);
+  if (!analysis.is_valid) return analysis;  // of mappings that were not seen, nothing is known
   for (const auto& [instruction, mapping] : mappings) {
     if (mapping.empty()) continue;
     if (IsSameInRow(*instruction, mapping, column_dimension)) analysis.once_per_row[instruction] = mapping;
-    if (IsAtResult(*instruction, mapping, sizes)) analysis.at_result[instruction] = true;
+    if (IsAtResult(*instruction, mapping, sizes)) analysis.at_result.insert(instruction);
   }
   for (const auto& [instruction, mapping] : mappings) {
     if (instruction->opcode() != HloOpcode::kReduce) continue;

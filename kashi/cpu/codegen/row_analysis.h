@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "kashi/cpu/codegen/index_mapping.h"
@@ -31,7 +32,7 @@ struct RowAnalysis {
   // Members that have one element for each row, and with which index it is asked for. Not scalars.
   absl::flat_hash_map<const HloInstruction*, IndexMapping> once_per_row;
   // Other members that are asked for only at the row and column of the result.
-  absl::flat_hash_map<const HloInstruction*, bool> at_result;
+  absl::flat_hash_set<const HloInstruction*> at_result;
   // Whether each reduce within is a row reduce of the same rows.
   bool is_valid = true;
 };
