@@ -61,9 +61,9 @@ struct Type {
   };
   Kind kind = Kind::kNone;
   PrimitiveType element = PRIMITIVE_TYPE_INVALID;
-  int64_t input_count = 0;                // kFunction
-  absl::Span<const int64_t> dimensions;   // kDynamic where the size is not known
-  absl::Span<const int64_t> bounds;       // empty: no dimension has one. Else one each, kDynamic where there is none.
+  int64_t input_count = 0;               // kFunction
+  absl::Span<const int64_t> dimensions;  // kDynamic where the size is not known
+  absl::Span<const int64_t> bounds;      // empty: no dimension has one. Else one each, kDynamic where there is none.
   absl::Span<const Type* const> types;
   const Quantization* quantization = nullptr;
   absl::string_view name;

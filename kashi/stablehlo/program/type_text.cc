@@ -73,8 +73,8 @@ void AppendBounds(const Type& type, std::string* text) {
 }
 
 std::string QuantizedText(const Quantization& quantization) {
-  std::string text = absl::StrCat("!quant.uniform<", TypeText(*quantization.storage), "<", quantization.storage_min, ":",
-                                  quantization.storage_max, ">:", TypeText(*quantization.expressed));
+  std::string text = absl::StrCat("!quant.uniform<", TypeText(*quantization.storage), "<", quantization.storage_min,
+                                  ":", quantization.storage_max, ">:", TypeText(*quantization.expressed));
   const bool per_axis = quantization.dimension >= 0;
   absl::StrAppend(&text, per_axis ? absl::StrCat(":", quantization.dimension, ", {") : ", ");
   for (size_t i = 0; i < quantization.scales.size(); ++i) {
