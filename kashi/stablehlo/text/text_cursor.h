@@ -1,0 +1,143 @@
+// A place in MLIR's text, moved in small steps. It has no token stream: types (`2x3xf32`) and records of dialects
+// have lexical rules of their own, and scanning is faster.
+//
+// Space, tab, line feed, carriage return and comments `// …` separate tokens.
+#ifndef KASHI_STABLEHLO_TEXT_TEXT_CURSOR_H_
+#define KASHI_STABLEHLO_TEXT_TEXT_CURSOR_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "absl/strings/string_view.h"
+
+namespace kashi::stablehlo {
+
+namespace text_cursor_internal {
+inline constexpr uint8_t kStart = 1;   // begins a word: letter, `_`
+inline constexpr uint8_t kInside = 2;  // letter, digit, `_`, `$`, `.`
+inline constexpr uint8_t kSuffix = 4;  // of a value's or symbol's name: the same and `-`
+inline constexpr uint8_t kDigit = 8;
+constexpr std::array<uint8_t, 256> MakeByteClasses() {
+  std::array<uint8_t, 256> classes = {};
+  for (int c = 'a'; c <= 'z'; ++c) classes[c] = kStart | kInside | kSuffix;
+  for (int c = 'A'; c <= 'Z'; ++c) classes[c] = kStart | kInside | kSuffix;
+  for (int c = '0'; c <= '9'; ++c) classes[c] = kInside | kSuffix | kDigit;
+  classes['_'] = kStart | kInside | kSuffix;
+  classes['$'] = classes['.'] = kInside | kSuffix;
+  classes['-'] = kSuffix;
+  return classes;
+}
+inline constexpr std::array<uint8_t, 256> kByteClasses = MakeByteClasses();
+inline bool Is(char c, uint8_t byte_class) { return (kByteClasses[static_cast<uint8_t>(c)] & byte_class) != 0; }
+}  // namespace text_cursor_internal
+
+class TextCursor {
+ public:
+  // Borrows the text.
+  explicit TextCursor(absl::string_view text) : text_(text) {}
+
+  absl::string_view text() const { return text_; }
+  size_t offset() const { return at_; }
+  void Seek(size_t offset) { at_ = offset; }
+  absl::string_view Slice(size_t begin) const { return text_.substr(begin, at_ - begin); }
+
+  void SkipSpace() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+        ++at_;
+      } else if (c == '/' && Here(1) == '/') {
+        SkipLine();
+      } else {
+        return;
+      }
+    }
+  }
+  bool AtEnd() {
+    SkipSpace();
+    return at_ >= text_.size();
+  }
+  // The byte at the place, space or not; 0 at the end.
+  char Here(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  // The next byte that is not a space; 0 at the end.
+  char Peek() {
+    SkipSpace();
+    return Here();
+  }
+  bool Match(char c) {
+    if (Peek() != c || at_ >= text_.size()) return false;
+    ++at_;
+    return true;
+  }
+  // Punctuation, "->".
+  bool Match(absl::string_view mark) {
+    SkipSpace();
+    if (text_.substr(at_, mark.size()) != mark) return false;
+    at_ += mark.size();
+    return true;
+  }
+  // A whole word: `loc` does not match `location`.
+  bool MatchWord(absl::string_view word) {
+    if (!AtWord(word)) return false;
+    at_ += word.size();
+    return true;
+  }
+  bool AtWord(absl::string_view word) {
+    SkipSpace();
+    return text_.substr(at_, word.size()) == word && !text_cursor_internal::Is(Here(word.size()), kInsideWord);
+  }
+  bool AtWordStart() { return text_cursor_internal::Is(Peek(), text_cursor_internal::kStart); }
+  bool AtDigit() { return text_cursor_internal::Is(Peek(), text_cursor_internal::kDigit); }
+  // A word, letters, digits, `_`, `$`, `.`; empty if there is none.
+  absl::string_view ReadWord() {
+    if (!AtWordStart()) return absl::string_view();
+    const size_t begin = at_;
+    while (text_cursor_internal::Is(Here(), kInsideWord)) ++at_;
+    return Slice(begin);
+  }
+  // A name after `%`, `@`, `#`, `^` at the place itself: a word, or digits.
+  absl::string_view ReadSuffix() {
+    const size_t begin = at_;
+    while (text_cursor_internal::Is(Here(), text_cursor_internal::kSuffix)) ++at_;
+    return Slice(begin);
+  }
+  // A string with its quotes; empty if there is none or it does not end on its line.
+  absl::string_view ReadQuoted() {
+    if (Peek() != '"') return absl::string_view();
+    const size_t begin = at_;
+    size_t at = begin + 1;
+    while (at < text_.size()) {
+      const char c = text_[at];
+      if (c == '"') {
+        at_ = at + 1;
+        return Slice(begin);
+      }
+      if (c == '\n') return absl::string_view();
+      at += c == '\\' ? 2 : 1;
+    }
+    return absl::string_view();
+  }
+  // The end of the token at the place, for messages.
+  size_t TokenEnd() const {
+    size_t end = at_;
+    while (end < text_.size() && text_cursor_internal::Is(text_[end], text_cursor_internal::kSuffix)) ++end;
+    return end == at_ && at_ < text_.size() ? at_ + 1 : end;
+  }
+
+ private:
+  static constexpr uint8_t kInsideWord = text_cursor_internal::kInside;
+
+  void SkipLine() {
+    const void* found = std::memchr(text_.data() + at_, '\n', text_.size() - at_);
+    at_ = found == nullptr ? text_.size() : static_cast<size_t>(static_cast<const char*>(found) - text_.data());
+  }
+
+  absl::string_view text_;
+  size_t at_ = 0;
+};
+
+}  // namespace kashi::stablehlo
+
+#endif  // KASHI_STABLEHLO_TEXT_TEXT_CURSOR_H_
