@@ -1,0 +1,264 @@
+// Calls, loops, branches, tuples. MLIR's regions may use values of the function around them, HLO's computations may not:
+// captured values are passed along (docs/spec/vhlo.md 6.5).
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/stablehlo/conversion/attribute_text.h"
+#include "kashi/stablehlo/conversion/convert_functions.h"
+#include "kashi/stablehlo/conversion/converter.h"
+#include "kashi/stablehlo/conversion/shapes.h"
+
+namespace kashi::stablehlo {
+namespace {
+
+// The values from around the regions that they use, in the order of first use, without constants: those are copied.
+std::vector<const Value*> CapturesOf(absl::Span<const Region> regions) {
+  absl::flat_hash_set<const Value*> defined;
+  std::vector<const Value*> used;
+  std::vector<const Block*> open;
+  for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
+    for (const Block& block : region->blocks) open.push_back(&block);
+  }
+  while (!open.empty()) {
+    const Block* block = open.back();
+    open.pop_back();
+    for (const Value& argument : block->arguments) defined.insert(&argument);
+    for (const Operation* operation : block->operations) {
+      for (const Value& result : operation->results) defined.insert(&result);
+      used.insert(used.end(), operation->operands.begin(), operation->operands.end());
+      for (const Region& region : operation->regions) {
+        for (const Block& inner : region.blocks) open.push_back(&inner);
+      }
+    }
+  }
+  std::vector<const Value*> captures;
+  absl::flat_hash_set<const Value*> seen;
+  for (const Value* value : used) {
+    if (defined.contains(value) || !seen.insert(value).second) continue;
+    if (value->definition == nullptr || value->definition->name != "stablehlo.constant") captures.push_back(value);
+  }
+  return captures;
+}
+
+absl::StatusOr<Instructions> LookUpAll(OperationConverter& c, absl::Span<const Value* const> values) {
+  Instructions instructions;
+  for (const Value* value : values) {
+    KASHI_ASSIGN_OR_RETURN(instructions.emplace_back(),
+                           c.module().Lookup(&c.scope(), *value, c.operation()));
+  }
+  return instructions;
+}
+
+absl::StatusOr<const Block*> BlockOf(const OperationConverter& c, size_t region) {
+  const Region& source = c.operation().regions[region];
+  if (source.blocks.size() != 1) return InvalidArgument("region %d must have one block", region);
+  return &source.blocks[0];
+}
+
+// What a loop or a branch takes: the bare value if there is one, otherwise a tuple.
+absl::StatusOr<HloInstruction*> Pack(OperationConverter& c, const Instructions& values) {
+  if (values.size() == 1) return values[0];
+  return c.AddTuple(values);
+}
+
+// Makes the parameter of a computation that takes what Pack made, and gives its elements to `values`.
+void Unpack(Scope* scope, const Shape& shape, absl::Span<const Value* const> values) {
+  HloInstruction* parameter = scope->computation->AddParameter(HloInstruction::CreateParameter(0, shape, "Arg_0"));
+  if (values.size() == 1) {
+    scope->values[values[0]] = parameter;
+    return;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    scope->values[values[i]] = scope->computation->AddInstruction(
+        HloInstruction::CreateGetTupleElement(parameter, static_cast<int64_t>(i)));
+  }
+}
+
+std::vector<const Value*> Joined(absl::Span<Value> arguments, absl::Span<const Value* const> captures) {
+  std::vector<const Value*> values;
+  for (const Value& argument : arguments) values.push_back(&argument);
+  values.insert(values.end(), captures.begin(), captures.end());
+  return values;
+}
+
+HloInstruction* PackInScope(Scope* scope, const Instructions& values) {
+  if (values.size() == 1) return values[0];
+  return scope->computation->AddInstruction(HloInstruction::CreateTuple(values));
+}
+
+absl::StatusOr<HloComputation*> LoopRegion(OperationConverter& c, size_t region, const Shape& state,
+                                           absl::Span<const Value* const> captures, bool is_body) {
+  KASHI_ASSIGN_OR_RETURN(const Block* block, BlockOf(c, region));
+  if (block->arguments.size() != c.operands().size()) {
+    return InvalidArgument("region %d has %d arguments, but there are %d operands", region, block->arguments.size(),
+                           c.operands().size());
+  }
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Scope> scope, c.module().OpenRegion(c.scope()));
+  Unpack(scope.get(), state, Joined(block->arguments, captures));
+  KASHI_ASSIGN_OR_RETURN(Instructions results, c.module().ConvertBlock(scope.get(), *block));
+  if (!is_body) {
+    if (results.size() != 1) return InvalidArgument("the condition must return one value");
+    return c.module().Finish(std::move(scope), results[0]);
+  }
+  for (const Value* capture : captures) results.push_back(scope->values.at(capture));
+  HloInstruction* root = PackInScope(scope.get(), results);
+  return c.module().Finish(std::move(scope), root);
+}
+
+// A branch takes its captures. It returns its value, or a tuple.
+absl::StatusOr<HloComputation*> Branch(OperationConverter& c, size_t region, const Shape& argument,
+                                       absl::Span<const Value* const> captures) {
+  KASHI_ASSIGN_OR_RETURN(const Block* block, BlockOf(c, region));
+  if (!block->arguments.empty()) return InvalidArgument("branches have no arguments");
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Scope> scope, c.module().OpenRegion(c.scope()));
+  Unpack(scope.get(), argument, captures);
+  KASHI_ASSIGN_OR_RETURN(const Instructions results, c.module().ConvertBlock(scope.get(), *block));
+  HloInstruction* root = PackInScope(scope.get(), results);
+  return c.module().Finish(std::move(scope), root);
+}
+
+absl::Status ConvertBranches(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
+  Instructions arguments;
+  std::vector<HloComputation*> branches;
+  for (size_t i = 0; i < c.operation().regions.size(); ++i) {
+    const std::vector<const Value*> captures = CapturesOf(c.operation().regions.subspan(i, 1));
+    KASHI_ASSIGN_OR_RETURN(const Instructions values, LookUpAll(c, captures));
+    KASHI_ASSIGN_OR_RETURN(arguments.emplace_back(), Pack(c, values));
+    KASHI_ASSIGN_OR_RETURN(branches.emplace_back(), Branch(c, i, arguments.back()->shape(), captures));
+  }
+  if (branches.empty()) return c.Invalid("needs at least one branch");
+  if (c.operation().name == "stablehlo.if") {
+    return c.Finish(HloInstruction::CreateConditional(shape, c.operand(0), arguments[0], branches[0], arguments[1],
+                                                      branches[1]));
+  }
+  return c.Finish(HloInstruction::CreateConditional(shape, c.operand(0), branches, arguments));
+}
+
+}  // namespace
+
+absl::Status ConvertCall(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
+  KASHI_ASSIGN_OR_RETURN(const absl::string_view callee, c.String("callee"));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const computation, c.module().Function(callee));
+  return c.Finish(HloInstruction::CreateCall(shape, c.operands(), computation));
+}
+
+namespace {
+
+// Composites that XLA turns into instructions (docs/spec/vhlo.md 6.7).
+absl::Status ConvertErfComposite(OperationConverter& c) { return ConvertPlain(c, HloOpcode::kErf); }
+
+absl::Status ConvertTopKComposite(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
+  KASHI_ASSIGN_OR_RETURN(const Attribute* attributes, c.Find("composite_attributes"));
+  const Attribute* k = FindField(*attributes, "k");
+  if (k == nullptr) return c.Invalid("chlo.top_k needs the attribute `k`");
+  KASHI_ASSIGN_OR_RETURN(const int64_t count, ReadInt64(*k));
+  if (count < 0) return c.Invalid("k must not be negative");
+  return c.Finish(HloInstruction::CreateTopK(shape, c.operand(0), count, /*largest=*/true));
+}
+
+absl::Status ConvertRaggedDotComposite(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  KASHI_ASSIGN_OR_RETURN(const Attribute* attributes, c.Find("composite_attributes"));
+  const Attribute* lists = FindField(*attributes, "ragged_dot_dimension_numbers");
+  if (lists == nullptr || lists->elements.size() != 6) {
+    return c.Invalid("chlo.ragged_dot needs `ragged_dot_dimension_numbers`, six lists");
+  }
+  RaggedDotDimensionNumbers numbers;
+  DotDimensionNumbers& dot = *numbers.mutable_dot_dimension_numbers();
+  RepeatedField<int64_t>* const to[] = {dot.mutable_lhs_batch_dimensions(),       dot.mutable_rhs_batch_dimensions(),
+                                        dot.mutable_lhs_contracting_dimensions(), dot.mutable_rhs_contracting_dimensions(),
+                                        numbers.mutable_lhs_ragged_dimensions(),  numbers.mutable_rhs_group_dimensions()};
+  for (size_t i = 0; i < 6; ++i) {
+    KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> values, ReadInt64List(*lists->elements[i]));
+    to[i]->assign(values.begin(), values.end());
+  }
+  PrecisionConfig precision;
+  const Attribute* precisions = FindField(*attributes, "precision_config");
+  if (precisions != nullptr) {
+    KASHI_ASSIGN_OR_RETURN(precision, PrecisionOf(*precisions));
+  }
+  return c.Finish(
+      HloInstruction::CreateRaggedDot(shape, c.operand(0), c.operand(1), c.operand(2), numbers, precision));
+}
+
+struct CompositeRow {
+  absl::string_view name;
+  size_t operands;
+  size_t results;
+  ConversionFunction convert;
+};
+constexpr CompositeRow kComposites[] = {
+    {"chlo.erf", 1, 1, &ConvertErfComposite},
+    {"chlo.top_k", 1, 2, &ConvertTopKComposite},
+    {"chlo.ragged_dot", 3, 1, &ConvertRaggedDotComposite},
+};
+
+}  // namespace
+
+absl::Status ConvertComposite(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const absl::string_view name, c.String("name"));
+  KASHI_ASSIGN_OR_RETURN(const int64_t version, c.Int("version"));
+  for (const CompositeRow& row : kComposites) {
+    if (row.name == name && version == 1 && row.operands == c.operands().size() &&
+        row.results == c.operation().results.size()) {
+      return row.convert(c);
+    }
+  }
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
+  KASHI_ASSIGN_OR_RETURN(const absl::string_view decomposition, c.String("decomposition"));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const computation, c.module().Function(decomposition));
+  KASHI_ASSIGN_OR_RETURN(const Attribute* attributes, c.Find("composite_attributes"));
+  KASHI_ASSIGN_OR_RETURN(const std::string text, AttributeText(*attributes));
+  return c.Finish(HloInstruction::CreateCompositeCall(shape, c.operands(), computation, std::string(name), text,
+                                                      version));
+}
+
+// The state is the operands and then the captured values, which the body returns unchanged.
+absl::Status ConvertWhile(OperationConverter& c) {
+  const std::vector<const Value*> captures = CapturesOf(c.operation().regions);
+  KASHI_ASSIGN_OR_RETURN(const Instructions captured, LookUpAll(c, captures));
+  Instructions state = c.operands();
+  state.insert(state.end(), captured.begin(), captured.end());
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const init, Pack(c, state));
+  const Shape shape = init->shape();
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const condition, LoopRegion(c, 0, shape, captures, /*is_body=*/false));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const body, LoopRegion(c, 1, shape, captures, /*is_body=*/true));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const loop,
+                         c.Add(HloInstruction::CreateWhile(shape, condition, body, init)));
+  KASHI_RETURN_IF_ERROR(c.AddAttributesTo(loop));
+  if (state.size() != 1) return c.SetResultsToElements(loop);
+  if (c.operation().results.empty()) return absl::OkStatus();
+  return c.SetResults({loop});
+}
+
+absl::Status ConvertIf(OperationConverter& c) { return ConvertBranches(c); }
+absl::Status ConvertCase(OperationConverter& c) { return ConvertBranches(c); }
+
+absl::Status ConvertTuple(OperationConverter& c) { return c.Finish(HloInstruction::CreateTuple(c.operands())); }
+
+absl::Status ConvertGetTupleElement(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const int64_t index, c.Int("index"));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const element, c.AddElement(c.operand(0), index));
+  return c.SetResults({element});
+}
+
+absl::Status ConvertOptimizationBarrier(OperationConverter& c) {
+  if (c.operands().empty()) return c.SetResults({});
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const operand, Pack(c, c.operands()));
+  return c.Finish(HloInstruction::Create(HloOpcode::kOptimizationBarrier, operand->shape(), {operand}));
+}
+
+// The results are the operands.
+absl::Status ConvertIdentity(OperationConverter& c) { return c.SetResults(c.operands()); }
+
+}  // namespace kashi::stablehlo

@@ -1,0 +1,132 @@
+// Custom calls (docs/spec/vhlo.md 6.8).
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kashi/array/layout_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/stablehlo/conversion/attribute_text.h"
+#include "kashi/stablehlo/conversion/convert_functions.h"
+#include "kashi/stablehlo/conversion/converter.h"
+
+namespace kashi::stablehlo {
+namespace {
+
+struct Config {
+  std::string text;
+  CustomCallApiVersion version = API_VERSION_ORIGINAL;
+};
+
+// JAX writes the configuration of a typed call as the attribute `mhlo.backend_config` of an original one.
+absl::StatusOr<Config> ConfigOf(const OperationConverter& c) {
+  Config config;
+  KASHI_ASSIGN_OR_RETURN(const int64_t version, c.Int("api_version"));
+  if (version < API_VERSION_UNSPECIFIED || version > API_VERSION_TYPED_FFI) {
+    return InvalidArgument("unknown api_version %d", version);
+  }
+  config.version = static_cast<CustomCallApiVersion>(version);
+  KASHI_ASSIGN_OR_RETURN(const Attribute* attribute, c.Find("backend_config"));
+  const Attribute* dictionary = c.operation().Find("mhlo.backend_config");
+  if (dictionary != nullptr && dictionary->kind == Attribute::Kind::kDictionary &&
+      config.version == API_VERSION_ORIGINAL) {
+    config.version = API_VERSION_TYPED_FFI;
+    attribute = dictionary;
+  }
+  if (attribute->kind == Attribute::Kind::kString) {
+    config.text = std::string(attribute->text);
+  } else if (attribute->kind == Attribute::Kind::kDictionary) {
+    KASHI_ASSIGN_OR_RETURN(config.text, AttributeText(*attribute));
+    if (attribute->fields.empty() && attribute != dictionary) config.text.clear();
+  } else {
+    return InvalidArgument("backend_config must be a string or a dictionary");
+  }
+  return config;
+}
+
+absl::Status SetLayout(const std::vector<int64_t>& minor_to_major, Shape* shape) {
+  if (!shape->IsArray()) return absl::OkStatus();
+  const Layout layout = LayoutUtil::MakeLayout(minor_to_major);
+  KASHI_RETURN_IF_ERROR(LayoutUtil::ValidateLayoutForShape(layout, *shape));
+  *shape->mutable_layout() = layout;
+  return absl::OkStatus();
+}
+
+absl::Status SetLayouts(const OperationConverter& c, HloInstruction* call) {
+  KASHI_ASSIGN_OR_RETURN(const Attribute* operands, c.Find("operand_layouts"));
+  KASHI_ASSIGN_OR_RETURN(const Attribute* results, c.Find("result_layouts"));
+  if (operands->elements.empty() && results->elements.empty()) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(const auto operand_layouts, ReadInt64Lists(*operands));
+  KASHI_ASSIGN_OR_RETURN(const auto result_layouts, ReadInt64Lists(*results));
+  if (operand_layouts.size() != c.operands().size() || result_layouts.size() != c.operation().results.size()) {
+    return InvalidArgument("operand_layouts and result_layouts need a layout for each operand and result");
+  }
+  std::vector<Shape> operand_shapes;
+  for (size_t i = 0; i < operand_layouts.size(); ++i) {
+    operand_shapes.push_back(c.operand(i)->shape());
+    KASHI_RETURN_IF_ERROR(SetLayout(operand_layouts[i], &operand_shapes.back()));
+  }
+  Shape* shape = call->mutable_shape();
+  for (size_t i = 0; i < result_layouts.size(); ++i) {
+    Shape* result = result_layouts.size() == 1 ? shape : shape->mutable_tuple_shapes(static_cast<int>(i));
+    KASHI_RETURN_IF_ERROR(SetLayout(result_layouts[i], result));
+  }
+  call->mutable_fields()->Set<HloField::operand_shapes_with_layout>(std::move(operand_shapes));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ShapeIndex> IndexField(const Attribute& alias, absl::string_view name) {
+  const Attribute* field = FindField(alias, name);
+  if (field == nullptr) return InvalidArgument("output_operand_aliases: no `%s`", name);
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> index, ReadInt64List(*field));
+  return ShapeIndex(index.begin(), index.end());
+}
+
+absl::Status SetAliases(const OperationConverter& c, HloInstruction* call) {
+  KASHI_ASSIGN_OR_RETURN(const Attribute* aliases, c.Find("output_operand_aliases"));
+  OutputOperandAliasingPairs pairs;
+  for (const Attribute* alias : aliases->elements) {
+    KASHI_ASSIGN_OR_RETURN(const ShapeIndex output, IndexField(*alias, "output_tuple_indices"));
+    KASHI_ASSIGN_OR_RETURN(const ShapeIndex input, IndexField(*alias, "operand_tuple_indices"));
+    const Attribute* operand = FindField(*alias, "operand_index");
+    if (operand == nullptr) return InvalidArgument("output_operand_aliases: no `operand_index`");
+    KASHI_ASSIGN_OR_RETURN(const int64_t number, ReadInt64(*operand));
+    if (number < 0 || number >= static_cast<int64_t>(c.operands().size())) {
+      return InvalidArgument("output_operand_aliases: there is no operand %d", number);
+    }
+    pairs.push_back({output, {number, input}});
+  }
+  if (!pairs.empty()) call->mutable_fields()->Set<HloField::output_operand_aliasing>(std::move(pairs));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ConvertCustomCall(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
+  KASHI_ASSIGN_OR_RETURN(const absl::string_view target, c.String("call_target_name"));
+  KASHI_ASSIGN_OR_RETURN(const bool has_side_effect, c.Bool("has_side_effect"));
+  KASHI_ASSIGN_OR_RETURN(Config config, ConfigOf(c));
+  KASHI_ASSIGN_OR_RETURN(const Attribute* called, c.Find("called_computations"));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<absl::string_view> names, ReadStringList(*called));
+  std::vector<HloComputation*> computations;
+  for (const absl::string_view name : names) {
+    KASHI_ASSIGN_OR_RETURN(computations.emplace_back(), c.module().Function(name));
+  }
+  std::unique_ptr<HloInstruction> call =
+      computations.empty()
+          ? HloInstruction::CreateCustomCall(shape, c.operands(), target, std::move(config.text), config.version)
+      : computations.size() == 1
+          ? HloInstruction::CreateCustomCall(shape, c.operands(), computations[0], target, std::move(config.text),
+                                             config.version)
+          : HloInstruction::CreateCustomCall(shape, c.operands(), absl::MakeConstSpan(computations), target,
+                                             std::move(config.text), config.version);
+  if (has_side_effect) call->mutable_fields()->Set<HloField::custom_call_has_side_effect>(true);
+  KASHI_RETURN_IF_ERROR(SetLayouts(c, call.get()));
+  KASHI_RETURN_IF_ERROR(SetAliases(c, call.get()));
+  return c.Finish(std::move(call));
+}
+
+}  // namespace kashi::stablehlo

@@ -1,0 +1,128 @@
+// Operations whose operands say sizes (docs/spec/vhlo.md 6.9). HLO needs them as numbers: the operands must be
+// constants, or the result's type must say the sizes.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/literal/literal_util.h"
+#include "kashi/stablehlo/conversion/convert_functions.h"
+#include "kashi/stablehlo/conversion/converter.h"
+
+namespace kashi::stablehlo {
+namespace {
+
+// The elements of an operand that is a constant.
+absl::StatusOr<std::vector<int64_t>> ConstantOperand(const OperationConverter& c, size_t i, absl::string_view what) {
+  const Operation* definition = c.operation().operands[i]->definition;
+  const Attribute* value =
+      definition == nullptr || definition->name != "stablehlo.constant" ? nullptr : definition->Find("value");
+  if (value == nullptr) {
+    return Unimplemented("HLO needs %s as numbers, but they are computed at run time: make the operand a constant",
+                         what);
+  }
+  return ReadInt64List(*value);
+}
+
+}  // namespace
+
+absl::Status ConvertDynamicBroadcastInDim(OperationConverter& c) { return ConvertBroadcastInDim(c); }
+
+// Into a bounded shape, the sizes are scalars of the shape operand.
+absl::Status ConvertDynamicReshape(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  if (!shape.is_dynamic()) return c.Finish(HloInstruction::CreateReshape(shape, c.operand(0)));
+  const PrimitiveType index = c.operand(1)->shape().element_type();
+  Instructions sizes;
+  for (int64_t i = 0; i < static_cast<int64_t>(shape.dimensions().size()); ++i) {
+    KASHI_ASSIGN_OR_RETURN(HloInstruction* size,
+                           c.Add(HloInstruction::CreateSlice(ShapeUtil::MakeShape(index, {1}), c.operand(1), {i},
+                                                             {i + 1}, {1})));
+    KASHI_ASSIGN_OR_RETURN(size, c.Add(HloInstruction::CreateReshape(ShapeUtil::MakeScalarShape(index), size)));
+    if (index != S32) {
+      KASHI_ASSIGN_OR_RETURN(size, c.Add(HloInstruction::CreateConvert(ShapeUtil::MakeScalarShape(S32), size)));
+    }
+    sizes.push_back(size);
+  }
+  return c.Finish(HloInstruction::CreateDynamicReshape(shape, c.operand(0), sizes));
+}
+
+absl::Status ConvertDynamicPad(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> low, ConstantOperand(c, 2, "padding"));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> high, ConstantOperand(c, 3, "padding"));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> interior, ConstantOperand(c, 4, "padding"));
+  if (low.size() != high.size() || low.size() != interior.size()) return c.Invalid("paddings differ in length");
+  PaddingConfig config;
+  for (size_t i = 0; i < low.size(); ++i) {
+    PaddingConfigDimension* dimension = config.add_dimensions();
+    dimension->set_edge_padding_low(low[i]);
+    dimension->set_edge_padding_high(high[i]);
+    dimension->set_interior_padding(interior[i]);
+  }
+  return c.Finish(HloInstruction::CreatePad(shape, c.operand(0), c.operand(1), config));
+}
+
+absl::Status ConvertRealDynamicSlice(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, ConstantOperand(c, 3, "strides"));
+  const absl::StatusOr<std::vector<int64_t>> starts = ConstantOperand(c, 1, "start indices");
+  const absl::StatusOr<std::vector<int64_t>> limits = ConstantOperand(c, 2, "limit indices");
+  if (starts.ok() && limits.ok()) {
+    if (starts->size() != limits->size() || starts->size() != strides.size()) {
+      return c.Invalid("start indices, limit indices and strides differ in length");
+    }
+    return c.Finish(HloInstruction::CreateSlice(shape, c.operand(0), *starts, *limits, strides));
+  }
+  for (const int64_t stride : strides) {
+    if (stride != 1) return Unimplemented("HLO has no slice with strides from indices that are computed at run time");
+  }
+  const PrimitiveType index = c.operand(1)->shape().element_type();
+  Instructions scalars;
+  for (int64_t i = 0; i < static_cast<int64_t>(shape.dimensions().size()); ++i) {
+    KASHI_ASSIGN_OR_RETURN(HloInstruction* start,
+                           c.Add(HloInstruction::CreateSlice(ShapeUtil::MakeShape(index, {1}), c.operand(1), {i},
+                                                             {i + 1}, {1})));
+    KASHI_ASSIGN_OR_RETURN(start, c.Add(HloInstruction::CreateReshape(ShapeUtil::MakeScalarShape(index), start)));
+    scalars.push_back(start);
+  }
+  return c.Finish(HloInstruction::CreateDynamicSlice(shape, c.operand(0), scalars, shape.dimensions()));
+}
+
+absl::Status ConvertDynamicGather(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, ConstantOperand(c, 2, "slice sizes"));
+  return ConvertGatherWithSizes(c, sizes);
+}
+
+absl::Status ConvertDynamicConv(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> flat, ConstantOperand(c, 2, "padding"));
+  std::vector<std::pair<int64_t, int64_t>> padding;
+  for (size_t i = 0; i + 1 < flat.size(); i += 2) padding.emplace_back(flat[i], flat[i + 1]);
+  return ConvertConvolutionWithPadding(c, std::move(padding));
+}
+
+// The size of a static dimension is a constant.
+absl::Status ConvertGetDimensionSize(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  KASHI_ASSIGN_OR_RETURN(const int64_t dimension, c.Int("dimension"));
+  const Shape& operand = c.operand(0)->shape();
+  if (!operand.IsArray() || dimension < 0 || dimension >= static_cast<int64_t>(operand.dimensions().size())) {
+    return c.Invalid("the operand has no dimension %d", dimension);
+  }
+  if (!operand.is_dynamic_dimension(static_cast<int>(dimension))) {
+    const int64_t size = operand.dimensions(static_cast<int>(dimension));
+    return c.Finish(HloInstruction::CreateConstant(LiteralUtil::CreateR0<int32_t>(static_cast<int32_t>(size))));
+  }
+  return c.Finish(HloInstruction::CreateGetDimensionSize(shape, c.operand(0), dimension));
+}
+
+absl::Status ConvertSetDimensionSize(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  KASHI_ASSIGN_OR_RETURN(const int64_t dimension, c.Int("dimension"));
+  return c.Finish(HloInstruction::CreateSetDimensionSize(shape, c.operand(0), c.operand(1), dimension));
+}
+
+}  // namespace kashi::stablehlo

@@ -1,0 +1,118 @@
+// The conversion functions, one for each kind of operation; conversion_table.cc says which operation has which.
+#ifndef KASHI_STABLEHLO_CONVERSION_CONVERT_FUNCTIONS_H_
+#define KASHI_STABLEHLO_CONVERSION_CONVERT_FUNCTIONS_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kashi/hlo/attributes/xla_data.h"
+#include "kashi/stablehlo/conversion/converter.h"
+
+namespace kashi::stablehlo {
+
+// Operations that have an opcode of the same meaning and only result_accuracy as attribute.
+absl::Status ConvertPlain(OperationConverter& c, HloOpcode opcode);
+
+// convert_elementwise.cc
+absl::Status ConvertCompare(OperationConverter& c);
+absl::Status ConvertReducePrecision(OperationConverter& c);
+absl::Status ConvertConstant(OperationConverter& c);
+absl::Status ConvertIota(OperationConverter& c);
+absl::Status ConvertCast(OperationConverter& c);
+absl::Status ConvertBitcastConvert(OperationConverter& c);
+
+// convert_shape_ops.cc
+absl::Status ConvertBroadcast(OperationConverter& c);
+absl::Status ConvertBroadcastInDim(OperationConverter& c);
+absl::Status ConvertReshape(OperationConverter& c);
+absl::Status ConvertTranspose(OperationConverter& c);
+absl::Status ConvertReverse(OperationConverter& c);
+absl::Status ConvertConcatenate(OperationConverter& c);
+absl::Status ConvertSlice(OperationConverter& c);
+absl::Status ConvertPad(OperationConverter& c);
+absl::Status ConvertDynamicSlice(OperationConverter& c);
+absl::Status ConvertDynamicUpdateSlice(OperationConverter& c);
+absl::Status ConvertGather(OperationConverter& c);
+absl::Status ConvertTorchIndexSelect(OperationConverter& c);
+
+// convert_contraction.cc
+absl::Status ConvertDot(OperationConverter& c);
+absl::Status ConvertDotGeneral(OperationConverter& c);
+absl::Status ConvertEinsum(OperationConverter& c);
+absl::Status ConvertConvolution(OperationConverter& c);
+absl::Status ConvertFft(OperationConverter& c);
+absl::Status ConvertCholesky(OperationConverter& c);
+absl::Status ConvertTriangularSolve(OperationConverter& c);
+absl::Status ConvertBatchNormTraining(OperationConverter& c);
+absl::Status ConvertBatchNormInference(OperationConverter& c);
+absl::Status ConvertBatchNormGrad(OperationConverter& c);
+// The padding of a dynamic_conv is an operand.
+absl::Status ConvertConvolutionWithPadding(OperationConverter& c, std::vector<std::pair<int64_t, int64_t>> padding);
+absl::StatusOr<PrecisionConfig> PrecisionOf(const Attribute& precisions);
+
+// convert_reduction.cc
+absl::Status ConvertReduce(OperationConverter& c);
+absl::Status ConvertReduceWindow(OperationConverter& c);
+absl::Status ConvertMap(OperationConverter& c);
+absl::Status ConvertSort(OperationConverter& c);
+absl::Status ConvertScatter(OperationConverter& c);
+absl::Status ConvertSelectAndScatter(OperationConverter& c);
+absl::Status ConvertRng(OperationConverter& c);
+absl::Status ConvertRngBitGenerator(OperationConverter& c);
+
+// convert_control.cc
+absl::Status ConvertCall(OperationConverter& c);
+absl::Status ConvertComposite(OperationConverter& c);
+absl::Status ConvertWhile(OperationConverter& c);
+absl::Status ConvertIf(OperationConverter& c);
+absl::Status ConvertCase(OperationConverter& c);
+absl::Status ConvertTuple(OperationConverter& c);
+absl::Status ConvertGetTupleElement(OperationConverter& c);
+absl::Status ConvertOptimizationBarrier(OperationConverter& c);
+absl::Status ConvertIdentity(OperationConverter& c);
+
+// convert_collective.cc
+absl::Status ConvertAllGather(OperationConverter& c);
+absl::Status ConvertAllReduce(OperationConverter& c);
+absl::Status ConvertCrossReplicaSum(OperationConverter& c);
+absl::Status ConvertReduceScatter(OperationConverter& c);
+absl::Status ConvertAllToAll(OperationConverter& c);
+absl::Status ConvertCollectiveBroadcast(OperationConverter& c);
+absl::Status ConvertCollectivePermute(OperationConverter& c);
+absl::Status ConvertReplicaId(OperationConverter& c);
+absl::Status ConvertPartitionId(OperationConverter& c);
+absl::Status ConvertAsyncStart(OperationConverter& c);
+absl::Status ConvertAsyncDone(OperationConverter& c);
+
+// convert_transfer.cc
+absl::Status ConvertCreateToken(OperationConverter& c);
+absl::Status ConvertAfterAll(OperationConverter& c);
+absl::Status ConvertInfeed(OperationConverter& c);
+absl::Status ConvertOutfeed(OperationConverter& c);
+absl::Status ConvertSend(OperationConverter& c);
+absl::Status ConvertRecv(OperationConverter& c);
+
+// convert_custom_call.cc
+absl::Status ConvertCustomCall(OperationConverter& c);
+
+// convert_sharding.cc
+absl::Status ConvertShardingConstraint(OperationConverter& c);
+absl::Status ConvertShardingGroup(OperationConverter& c);
+absl::Status ConvertManualComputation(OperationConverter& c);
+
+// convert_dynamic.cc
+absl::Status ConvertDynamicBroadcastInDim(OperationConverter& c);
+absl::Status ConvertDynamicReshape(OperationConverter& c);
+absl::Status ConvertDynamicPad(OperationConverter& c);
+absl::Status ConvertRealDynamicSlice(OperationConverter& c);
+absl::Status ConvertDynamicGather(OperationConverter& c);
+absl::Status ConvertDynamicConv(OperationConverter& c);
+absl::Status ConvertGetDimensionSize(OperationConverter& c);
+absl::Status ConvertSetDimensionSize(OperationConverter& c);
+// Gather with these sizes of slices.
+absl::Status ConvertGatherWithSizes(OperationConverter& c, const std::vector<int64_t>& slice_sizes);
+
+}  // namespace kashi::stablehlo
+
+#endif  // KASHI_STABLEHLO_CONVERSION_CONVERT_FUNCTIONS_H_

@@ -1,0 +1,146 @@
+// Operations whose regions combine or compare elements, and random numbers.
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/stablehlo/conversion/convert_functions.h"
+#include "kashi/stablehlo/conversion/converter.h"
+
+namespace kashi::stablehlo {
+namespace {
+
+struct Halves {
+  absl::Span<HloInstruction* const> inputs;
+  absl::Span<HloInstruction* const> init_values;
+};
+
+// First all inputs, then all initial values.
+absl::StatusOr<Halves> SplitOperands(const OperationConverter& c) {
+  const absl::Span<HloInstruction* const> operands = c.operands();
+  const size_t half = operands.size() / 2;
+  if (half == 0) return InvalidArgument("needs at least one input");
+  return Halves{operands.subspan(0, half), operands.subspan(half)};
+}
+
+absl::StatusOr<Window> ReductionWindow(const OperationConverter& c, bool has_dilations) {
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.Ints("window_dimensions"));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, c.Ints("window_strides"));
+  KASHI_ASSIGN_OR_RETURN(std::vector<std::pair<int64_t, int64_t>> padding, c.Pairs("padding"));
+  std::vector<int64_t> base(sizes.size(), 1);
+  std::vector<int64_t> dilation(sizes.size(), 1);
+  if (has_dilations) {
+    KASHI_ASSIGN_OR_RETURN(base, c.Ints("base_dilations"));
+    KASHI_ASSIGN_OR_RETURN(dilation, c.Ints("window_dilations"));
+  }
+  if (padding.empty()) padding.resize(sizes.size());
+  for (const size_t size : {strides.size(), padding.size(), base.size(), dilation.size()}) {
+    if (size != sizes.size()) return InvalidArgument("a list of the window has %d entries, not %d", size, sizes.size());
+  }
+  Window window;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    WindowDimension* dimension = window.add_dimensions();
+    dimension->set_size(sizes[i]);
+    dimension->set_stride(strides[i]);
+    dimension->set_padding_low(padding[i].first);
+    dimension->set_padding_high(padding[i].second);
+    dimension->set_base_dilation(base[i]);
+    dimension->set_window_dilation(dilation[i]);
+  }
+  return window;
+}
+
+absl::Status ReadScatterList(const OperationConverter& c, absl::string_view name, RepeatedField<int64_t>* list) {
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> values, c.Ints(name));
+  list->assign(values.begin(), values.end());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ScatterDimensionNumbers> ScatterNumbers(const OperationConverter& c) {
+  ScatterDimensionNumbers n;
+  KASHI_RETURN_IF_ERROR(ReadScatterList(c, "update_window_dims", n.mutable_update_window_dims()));
+  KASHI_RETURN_IF_ERROR(ReadScatterList(c, "inserted_window_dims", n.mutable_inserted_window_dims()));
+  KASHI_RETURN_IF_ERROR(ReadScatterList(c, "scatter_dims_to_operand_dims", n.mutable_scatter_dims_to_operand_dims()));
+  KASHI_RETURN_IF_ERROR(ReadScatterList(c, "input_batching_dims", n.mutable_input_batching_dims()));
+  KASHI_RETURN_IF_ERROR(
+      ReadScatterList(c, "scatter_indices_batching_dims", n.mutable_scatter_indices_batching_dims()));
+  KASHI_ASSIGN_OR_RETURN(*n.mutable_index_vector_dim(), c.Int("index_vector_dim"));
+  return n;
+}
+
+}  // namespace
+
+absl::Status ConvertReduce(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
+  KASHI_ASSIGN_OR_RETURN(const Halves halves, SplitOperands(c));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> dimensions, c.Ints("dimensions"));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const body, c.RegionAsComputation(0));
+  return c.Finish(HloInstruction::CreateReduce(shape, halves.inputs, halves.init_values, dimensions, body));
+}
+
+absl::Status ConvertReduceWindow(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
+  KASHI_ASSIGN_OR_RETURN(const Halves halves, SplitOperands(c));
+  KASHI_ASSIGN_OR_RETURN(const Window window, ReductionWindow(c, /*has_dilations=*/true));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const body, c.RegionAsComputation(0));
+  return c.Finish(HloInstruction::CreateReduceWindow(shape, halves.inputs, halves.init_values, window, body));
+}
+
+absl::Status ConvertMap(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const body, c.RegionAsComputation(0));
+  return c.Finish(HloInstruction::CreateMap(shape, c.operands(), body));
+}
+
+absl::Status ConvertSort(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
+  KASHI_ASSIGN_OR_RETURN(int64_t dimension, c.Int("dimension"));
+  KASHI_ASSIGN_OR_RETURN(const bool is_stable, c.Bool("is_stable"));
+  if (c.operands().empty() || !c.operand(0)->shape().IsArray()) return c.Invalid("sorts at least one array");
+  const int64_t rank = static_cast<int64_t>(c.operand(0)->shape().dimensions().size());
+  if (dimension < 0) dimension += rank;
+  if (dimension < 0 || dimension >= rank) return c.Invalid("dimension %d of an array of rank %d", dimension, rank);
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const compare, c.RegionAsComputation(0));
+  return c.Finish(HloInstruction::CreateSort(shape, dimension, c.operands(), compare, is_stable));
+}
+
+// n inputs, the indices, n updates.
+absl::Status ConvertScatter(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
+  const absl::Span<HloInstruction* const> operands = c.operands();
+  const size_t n = operands.size() / 2;
+  if (n == 0 || operands.size() % 2 == 0) return c.Invalid("needs inputs, indices, and as many updates as inputs");
+  KASHI_ASSIGN_OR_RETURN(const ScatterDimensionNumbers numbers, ScatterNumbers(c));
+  KASHI_ASSIGN_OR_RETURN(const bool is_sorted, c.Bool("indices_are_sorted"));
+  KASHI_ASSIGN_OR_RETURN(const bool is_unique, c.Bool("unique_indices"));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const update, c.RegionAsComputation(0));
+  return c.Finish(HloInstruction::CreateScatter(shape, operands.subspan(0, n), operands[n], operands.subspan(n + 1),
+                                                update, numbers, is_sorted, is_unique));
+}
+
+absl::Status ConvertSelectAndScatter(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  KASHI_ASSIGN_OR_RETURN(const Window window, ReductionWindow(c, /*has_dilations=*/false));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const select, c.RegionAsComputation(0));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const scatter, c.RegionAsComputation(1));
+  return c.Finish(HloInstruction::CreateSelectAndScatter(shape, c.operand(0), select, window, c.operand(1),
+                                                         c.operand(2), scatter));
+}
+
+// The third operand says the shape, which the type says too.
+absl::Status ConvertRng(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  KASHI_ASSIGN_OR_RETURN(const absl::string_view name, c.String("rng_distribution"));
+  const RandomDistribution distribution = name == "NORMAL" ? RNG_NORMAL : RNG_UNIFORM;
+  return c.Finish(HloInstruction::CreateRng(shape, distribution, {c.operand(0), c.operand(1)}));
+}
+
+absl::Status ConvertRngBitGenerator(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
+  KASHI_ASSIGN_OR_RETURN(const absl::string_view name, c.String("rng_algorithm"));
+  const RandomAlgorithm algorithm = name == "THREE_FRY" ? RNG_THREE_FRY : name == "PHILOX" ? RNG_PHILOX : RNG_DEFAULT;
+  return c.Finish(HloInstruction::CreateRngBitGenerator(shape, c.operand(0), algorithm));
+}
+
+}  // namespace kashi::stablehlo

@@ -1,0 +1,113 @@
+// Operations of Shardy, in the custom calls that XLA makes of them (docs/spec/vhlo.md 5.3).
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/stablehlo/conversion/convert_functions.h"
+#include "kashi/stablehlo/conversion/converter.h"
+#include "kashi/stablehlo/conversion/sdy_text.h"
+#include "kashi/stablehlo/conversion/shapes.h"
+#include "kashi/stablehlo/conversion/shardings.h"
+
+namespace kashi::stablehlo {
+namespace {
+
+std::unique_ptr<HloInstruction> SideEffectCall(const Shape& shape, absl::Span<HloInstruction* const> operands,
+                                               absl::string_view target) {
+  std::unique_ptr<HloInstruction> call = HloInstruction::CreateCustomCall(shape, operands, target);
+  call->mutable_fields()->Set<HloField::custom_call_has_side_effect>(true);
+  return call;
+}
+
+// The attribute of `name`, a list of shardings.
+absl::StatusOr<std::string> ShardingsText(const OperationConverter& c, absl::string_view name) {
+  KASHI_ASSIGN_OR_RETURN(const Attribute* list, c.Find(name));
+  const Attribute* shardings = FindField(*list, "shardings");
+  if (shardings == nullptr) return InvalidArgument("`%s` has no shardings", name);
+  return SdyShardingPerValueText(shardings->elements);
+}
+
+absl::StatusOr<Instructions> ElementsOrItself(OperationConverter& c, HloInstruction* value, size_t count) {
+  if (count == 1 && !value->shape().IsTuple()) return Instructions{value};
+  Instructions elements;
+  for (size_t i = 0; i < count; ++i) {
+    KASHI_ASSIGN_OR_RETURN(elements.emplace_back(), c.AddElement(value, static_cast<int64_t>(i)));
+  }
+  return elements;
+}
+
+// The body as a computation whose name tells the evaluator what it is.
+absl::StatusOr<HloComputation*> ManualBody(OperationConverter& c) {
+  if (c.operation().regions[0].blocks.size() != 1) return InvalidArgument("its region must have one block");
+  const Block& block = c.operation().regions[0].blocks[0];
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Scope> scope, c.module().OpenRegion(c.scope()));
+  scope->computation->set_name("xla.sdy.manual_computation_body");
+  for (size_t i = 0; i < block.arguments.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeOfType(*block.arguments[i].type));
+    scope->values[&block.arguments[i]] = scope->computation->AddParameter(
+        HloInstruction::CreateParameter(static_cast<int64_t>(i), shape, absl::StrCat("Arg_", i)));
+  }
+  KASHI_ASSIGN_OR_RETURN(const Instructions results, c.module().ConvertBlock(scope.get(), block));
+  HloInstruction* root = results.size() == 1
+                             ? results[0]
+                             : scope->computation->AddInstruction(HloInstruction::CreateTuple(results));
+  return c.module().Finish(std::move(scope), root);
+}
+
+}  // namespace
+
+absl::Status ConvertShardingConstraint(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Attribute* sharding, c.Find("sharding"));
+  KASHI_ASSIGN_OR_RETURN(const std::string text, SdyShardingPerValueText({sharding}));
+  KASHI_ASSIGN_OR_RETURN(HloSharding tiles, HloShardingOfSdy(*c.module().module(), *sharding));
+  std::unique_ptr<HloInstruction> call =
+      HloInstruction::CreateCustomCall(c.operand(0)->shape(), {c.operand(0)}, "Sharding");
+  call->set_sharding(std::move(tiles));
+  call->set_frontend_attribute("xla.sdy.sharding", text);
+  return c.Finish(std::move(call));
+}
+
+absl::Status ConvertShardingGroup(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const int64_t group, c.Int("group_id"));
+  std::unique_ptr<HloInstruction> call =
+      SideEffectCall(ShapeUtil::MakeNil(), {c.operand(0)}, "xla.sdy.ShardingGroup");
+  call->set_frontend_attribute("xla.sdy.sharding_group_id", absl::StrCat(group, " : i64"));
+  return c.Finish(std::move(call));
+}
+
+absl::Status ConvertManualComputation(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Attribute* axes, c.Find("manual_axes"));
+  KASHI_ASSIGN_OR_RETURN(const std::string manual_axes, SdyManualAxesText(*axes));
+  KASHI_ASSIGN_OR_RETURN(const std::string in_shardings, ShardingsText(c, "in_shardings"));
+  KASHI_ASSIGN_OR_RETURN(const std::string out_shardings, ShardingsText(c, "out_shardings"));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const body, ManualBody(c));
+
+  Instructions locals;
+  if (body->num_parameters() > 0) {
+    std::vector<const Shape*> shapes;
+    for (const HloInstruction* parameter : body->parameter_instructions()) shapes.push_back(&parameter->shape());
+    const Shape shape = shapes.size() == 1 ? *shapes[0] : ShapeUtil::MakeTupleShapeWithPtrs(shapes);
+    std::unique_ptr<HloInstruction> call = SideEffectCall(shape, c.operands(), "xla.sdy.GlobalToLocalShape");
+    call->set_frontend_attribute("xla.sdy.in_shardings", in_shardings);
+    call->set_frontend_attribute("xla.sdy.manual_axes", manual_axes);
+    KASHI_ASSIGN_OR_RETURN(HloInstruction* const local, c.Add(std::move(call)));
+    KASHI_ASSIGN_OR_RETURN(locals, ElementsOrItself(c, local, shapes.size()));
+  }
+  std::unique_ptr<HloInstruction> run = HloInstruction::CreateCall(body->root_instruction()->shape(), locals, body);
+  run->set_frontend_attribute("inlineable", "false");
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const ran, c.Add(std::move(run)));
+  if (c.operation().results.empty()) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(const Instructions results, ElementsOrItself(c, ran, c.operation().results.size()));
+  KASHI_ASSIGN_OR_RETURN(const Shape global, c.ResultsShape());
+  std::unique_ptr<HloInstruction> call = SideEffectCall(global, results, "xla.sdy.LocalToGlobalShape");
+  call->set_frontend_attribute("xla.sdy.manual_axes", manual_axes);
+  call->set_frontend_attribute("xla.sdy.out_shardings", out_shardings);
+  return c.Finish(std::move(call));
+}
+
+}  // namespace kashi::stablehlo

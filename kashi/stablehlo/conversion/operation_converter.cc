@@ -1,0 +1,162 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/hlo/inference/instruction_shape.h"
+#include "kashi/stablehlo/conversion/converter.h"
+#include "kashi/stablehlo/conversion/sdy_text.h"
+#include "kashi/stablehlo/conversion/shapes.h"
+#include "kashi/stablehlo/conversion/shardings.h"
+
+namespace kashi::stablehlo {
+namespace {
+
+// Broadcast's shape cannot be inferred: it is the result that says what is added.
+absl::Status CheckBroadcast(const HloInstruction& broadcast) {
+  const Shape& from = broadcast.operand(0)->shape();
+  const Shape& to = broadcast.shape();
+  const absl::Span<const int64_t> dimensions = broadcast.dimensions();
+  if (!from.IsArray() || !to.IsArray() || from.dimensions().size() != dimensions.size() ||
+      from.element_type() != to.element_type()) {
+    return InvalidArgument("%s does not broadcast to %s", ShapeUtil::HumanString(from), ShapeUtil::HumanString(to));
+  }
+  std::vector<bool> is_used(to.dimensions().size(), false);
+  for (size_t i = 0; i < dimensions.size(); ++i) {
+    const int64_t d = dimensions[i];
+    const bool is_one = d >= 0 && d < static_cast<int64_t>(is_used.size()) && !is_used[d];
+    if (!is_one || from.dimensions(static_cast<int>(i)) != to.dimensions(static_cast<int>(d))) {
+      return InvalidArgument("dimension %d of %s does not become dimension %d of %s", i, ShapeUtil::HumanString(from), d,
+                             ShapeUtil::HumanString(to));
+    }
+    is_used[d] = true;
+  }
+  return absl::OkStatus();
+}
+
+// Whether the result's type is what the operation makes of its operands. Types of reductions may be wider.
+absl::Status CheckShape(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kBroadcast) return CheckBroadcast(instruction);
+  KASHI_RETURN_IF_ERROR(internal::CheckInstructionIsComplete(instruction));
+  const absl::StatusOr<Shape> inferred = internal::InferInstructionShape(instruction);
+  if (inferred.status().code() == absl::StatusCode::kUnimplemented) return absl::OkStatus();
+  if (!inferred.ok()) return inferred.status();
+  if (ShapeUtil::CompatibleIgnoringFpPrecision(*inferred, instruction.shape())) return absl::OkStatus();
+  return InvalidArgument("its operands make %s, but its type says %s", ShapeUtil::HumanString(*inferred),
+                         ShapeUtil::HumanString(instruction.shape()));
+}
+
+}  // namespace
+
+absl::StatusOr<Shape> OperationConverter::ResultShape(size_t i) const {
+  return ShapeOfType(*operation_.results[i].type);
+}
+
+absl::StatusOr<Shape> OperationConverter::ResultsShape() const {
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < operation_.results.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(shapes.emplace_back(), ResultShape(i));
+  }
+  if (shapes.size() == 1) return std::move(shapes[0]);
+  return ShapeUtil::MakeTupleShape(shapes);
+}
+
+absl::StatusOr<HloInstruction*> OperationConverter::Add(std::unique_ptr<HloInstruction> instruction) {
+  KASHI_RETURN_IF_ERROR(CheckShape(*instruction));
+  const LocationConverter::Metadata& metadata = module_.locations().Convert(operation_.location);
+  const bool is_own = instruction->opcode() != HloOpcode::kTuple && instruction->opcode() != HloOpcode::kConstant &&
+                      instruction->opcode() != HloOpcode::kGetTupleElement;
+  if (is_own) instruction->set_shared_metadata(metadata.value);
+  return scope_.computation->AddInstruction(std::move(instruction), is_own ? metadata.name : "");
+}
+
+absl::Status OperationConverter::AddAttributesTo(HloInstruction* instruction) {
+  AddFrontendAttributes(operation_.Find("mhlo.frontend_attributes"), instruction);
+  const absl::StatusOr<std::optional<HloSharding>> sharding = ShardingIn(*module_.module(), operation_.attributes);
+  if (!sharding.ok()) return sharding.status();
+  if (sharding->has_value()) instruction->set_sharding(**sharding);
+  const Attribute* per_value = operation_.Find("sdy.sharding");
+  const Attribute* shardings = per_value == nullptr ? nullptr : FindField(*per_value, "shardings");
+  if (shardings == nullptr || shardings->elements.empty()) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(const std::string text, SdyShardingPerValueText(shardings->elements));
+  instruction->set_frontend_attribute("xla.sdy.sharding", text);
+  std::vector<HloSharding> leaves;
+  for (const Attribute* value : shardings->elements) {
+    KASHI_ASSIGN_OR_RETURN(leaves.emplace_back(), HloShardingOfSdy(*module_.module(), *value));
+  }
+  const bool is_tuple = instruction->shape().IsTuple();
+  if (is_tuple && ShapeUtil::GetLeafCount(instruction->shape()) != static_cast<int64_t>(leaves.size())) {
+    return absl::OkStatus();
+  }
+  instruction->set_sharding(is_tuple ? HloSharding::FlatTuple(std::move(leaves)) : std::move(leaves[0]));
+  return absl::OkStatus();
+}
+
+absl::Status OperationConverter::Finish(std::unique_ptr<HloInstruction> instruction) {
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const added, Add(std::move(instruction)));
+  KASHI_RETURN_IF_ERROR(AddAttributesTo(added));
+  if (operation_.results.size() != 1) return SetResultsToElements(added);
+  return SetResults({added});
+}
+
+absl::Status OperationConverter::Finish(absl::StatusOr<std::unique_ptr<HloInstruction>> instruction) {
+  if (!instruction.ok()) return instruction.status();
+  return Finish(*std::move(instruction));
+}
+
+absl::Status OperationConverter::SetResults(absl::Span<HloInstruction* const> results) {
+  if (results.size() != operation_.results.size()) {
+    return InvalidArgument("has %d results instead of %d", operation_.results.size(), results.size());
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(const Shape shape, ResultShape(i));
+    if (!ShapeUtil::CompatibleIgnoringFpPrecision(shape, results[i]->shape())) {
+      return InvalidArgument("result %d has the type %s instead of %s", i, ShapeUtil::HumanString(shape),
+                             ShapeUtil::HumanString(results[i]->shape()));
+    }
+    scope_.values[&operation_.results[i]] = results[i];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OperationConverter::SetResultsToElements(HloInstruction* tuple) {
+  Instructions elements;
+  for (size_t i = 0; i < operation_.results.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(elements.emplace_back(), AddElement(tuple, static_cast<int64_t>(i)));
+  }
+  return SetResults(elements);
+}
+
+absl::StatusOr<HloInstruction*> OperationConverter::AddTuple(absl::Span<HloInstruction* const> elements) {
+  return Add(HloInstruction::CreateTuple(elements));
+}
+
+absl::StatusOr<HloInstruction*> OperationConverter::AddElement(HloInstruction* tuple, int64_t index) {
+  const Shape& shape = tuple->shape();
+  if (!shape.IsTuple() || index < 0 || index >= shape.tuple_shapes_size()) {
+    return InvalidArgument("%s has no element %d", ShapeUtil::HumanString(shape), index);
+  }
+  return Add(HloInstruction::CreateGetTupleElement(tuple, index));
+}
+
+absl::StatusOr<HloComputation*> OperationConverter::RegionAsComputation(size_t region) {
+  const Region& source = operation_.regions[region];
+  if (source.blocks.size() != 1) return InvalidArgument("region %d must have one block", region);
+  const Block& block = source.blocks[0];
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Scope> scope, module_.OpenRegion(scope_));
+  for (size_t i = 0; i < block.arguments.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeOfType(*block.arguments[i].type));
+    scope->values[&block.arguments[i]] = scope->computation->AddParameter(
+        HloInstruction::CreateParameter(static_cast<int64_t>(i), shape, absl::StrCat("Arg_", i)));
+  }
+  KASHI_ASSIGN_OR_RETURN(const Instructions results, module_.ConvertBlock(scope.get(), block));
+  HloInstruction* root = results.size() == 1
+                             ? results[0]
+                             : scope->computation->AddInstruction(HloInstruction::CreateTuple(results));
+  return module_.Finish(std::move(scope), root);
+}
+
+}  // namespace kashi::stablehlo

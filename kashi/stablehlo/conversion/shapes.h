@@ -1,0 +1,27 @@
+// Types and constants of StableHLO as shapes and literals of HLO.
+//
+//   tensor<2x3xf32>                               f32[2,3]{1,0}
+//   tensor<?x3xf32, #stablehlo.bounds<8, ?>>      f32[<=8,3]{1,0}
+//   tuple<tensor<2xi1>, !stablehlo.token>         (pred[2]{0}, token[])
+//
+// Errors say what HLO has no form for (quantized and unranked types, sizes that are not known) and what to do; callers
+// add the operation.
+#ifndef KASHI_STABLEHLO_CONVERSION_SHAPES_H_
+#define KASHI_STABLEHLO_CONVERSION_SHAPES_H_
+
+#include "absl/status/statusor.h"
+#include "kashi/array/shape.h"
+#include "kashi/literal/literal.h"
+#include "kashi/stablehlo/program/program.h"
+
+namespace kashi::stablehlo {
+
+// With the default layout. An `index` becomes s64, as in XLA.
+absl::StatusOr<Shape> ShapeOfType(const Type& type);
+
+// The elements of a dense<…> attribute. A splat of any size becomes a scalar literal: the caller broadcasts it.
+absl::StatusOr<Literal> LiteralOfTensor(const Attribute& tensor);
+
+}  // namespace kashi::stablehlo
+
+#endif  // KASHI_STABLEHLO_CONVERSION_SHAPES_H_

@@ -1,0 +1,38 @@
+// StableHLO to HLO (docs/spec/vhlo.md 6, 7 and 5.3).
+//
+//   absl::StatusOr<std::unique_ptr<HloModule>> module = ConvertToHlo(program, {.entry = "main"});
+//
+// One operation becomes one instruction of the same meaning, with few exceptions (docs/stablehlo.md lists them). Types
+// give the shapes; every shape is compared with what the operation makes of its operands. What HLO cannot say
+// (quantized types, sizes that are not known) is an error.
+#ifndef KASHI_STABLEHLO_CONVERSION_STABLEHLO_TO_HLO_H_
+#define KASHI_STABLEHLO_CONVERSION_STABLEHLO_TO_HLO_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "kashi/base/diagnostic.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/stablehlo/program/program.h"
+
+namespace kashi::stablehlo {
+
+struct ConversionOptions {
+  // The function that becomes the entry computation. Empty: `main`, or the only function that no other calls.
+  std::string entry;
+  // For errors. Of text: name:line:column, the line and a caret; of bytecode: name and byte offset.
+  SourceText source;
+  bool source_is_text = false;
+};
+
+// INVALID_ARGUMENT: the program breaks StableHLO's rules. UNIMPLEMENTED: HLO has nothing for it. Both name the operation
+// and its place. The module borrows nothing from the program. It has only what the entry reaches, and no instructions
+// without effect. Cost: linear in operations and in the bytes of constants; regions that capture values also pay for
+// each level that captures them.
+absl::StatusOr<std::unique_ptr<HloModule>> ConvertToHlo(const Program& program, const ConversionOptions& options = {});
+
+}  // namespace kashi::stablehlo
+
+#endif  // KASHI_STABLEHLO_CONVERSION_STABLEHLO_TO_HLO_H_
