@@ -25,6 +25,8 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
+#include "kashi/stablehlo/bytecode/bytecode_reader.h"
+#include "kashi/stablehlo/conversion/stablehlo_to_hlo.h"
 
 namespace kashi::cli {
 
@@ -39,7 +41,7 @@ absl::Status CannotRead(const std::string& path) {
 // name of the program and the generation of a GPU (sm_9.0a_gpu_after_optimizations.txt).
 bool IsModuleName(absl::string_view name) {
   const auto is_ending = [&name](absl::string_view ending) { return absl::ConsumeSuffix(&name, ending); };
-  constexpr absl::string_view kEndings[] = {".txt", ".hlo", ".pbtxt", ".pb", ".hlo_text"};
+  constexpr absl::string_view kEndings[] = {".txt", ".hlo", ".pbtxt", ".pb", ".hlo_text", ".mlirbc", ".mlir.bc"};
   if (!absl::c_any_of(kEndings, is_ending)) return false;
   constexpr absl::string_view kOthers[] = {"-memory-usage-report", "config", "debug_options", "autotune_results"};
   return !absl::c_any_of(kOthers, is_ending);
@@ -146,6 +148,15 @@ absl::Status ReadProto(bool is_json, ModuleFile* file) {
   return other.empty() ? module.status() : InvalidArgument("%s", other);
 }
 
+// The module of a portable artifact: MLIR bytecode with StableHLO's dialect `vhlo`.
+absl::Status ReadArtifact(ModuleFile* file) {
+  KASHI_ASSIGN_OR_RETURN(const stablehlo::Program program, stablehlo::ReadBytecode(file->bytes));
+  stablehlo::ConversionOptions options;
+  options.source = SourceText{file->name, file->bytes};
+  KASHI_ASSIGN_OR_RETURN(file->module, stablehlo::ConvertToHlo(program, options));
+  return absl::OkStatus();
+}
+
 // False after an error.
 bool ReadText(const ModuleReaderOptions& options, ModuleFile* file, Answers* answers) {
   file->is_text = true;
@@ -186,6 +197,11 @@ std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleRe
   absl::StatusOr<std::string> bytes = ReadUnpacked(path);
   if (!bytes.ok()) return fail(bytes.status());
   file.bytes = *std::move(bytes);
+  if (stablehlo::IsBytecode(file.bytes)) {
+    const absl::Status read = ReadArtifact(&file);
+    if (!read.ok()) return fail(read);
+    return file;
+  }
   const bool is_json = LooksLikeHloJson(file.bytes);
   if (is_json || LooksLikeProto(file.bytes)) {
     const absl::Status read = ReadProto(is_json, &file);

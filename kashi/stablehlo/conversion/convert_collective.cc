@@ -134,11 +134,10 @@ absl::Status ConvertCrossReplicaSum(OperationConverter& c) {
   const Shape scalar = ShapeUtil::MakeScalarShape(common.shape.element_type());
   HloInstruction* x = scope->computation->AddParameter(HloInstruction::CreateParameter(0, scalar, "x"));
   HloInstruction* y = scope->computation->AddParameter(HloInstruction::CreateParameter(1, scalar, "y"));
-  HloInstruction* sum =
-      scope->computation->AddInstruction(HloInstruction::CreateBinary(scalar, HloOpcode::kAdd, x, y));
+  HloInstruction* sum = scope->computation->AddInstruction(HloInstruction::CreateBinary(scalar, HloOpcode::kAdd, x, y));
   HloComputation* body = c.module().Finish(std::move(scope), sum);
-  return c.Finish(HloInstruction::CreateAllReduce(common.shape, c.operands(), body, common.groups, false, std::nullopt,
-                                                  false));
+  return c.Finish(
+      HloInstruction::CreateAllReduce(common.shape, c.operands(), body, common.groups, false, std::nullopt, false));
 }
 
 absl::Status ConvertReduceScatter(OperationConverter& c) {
@@ -161,15 +160,15 @@ absl::Status JoinElsewhere(OperationConverter& c, const Common& common, int64_t 
       operand.dimensions(static_cast<int>(split)) % count != 0) {
     return c.Invalid("split_dimension, concat_dimension and split_count do not fit the operand");
   }
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const exchanged,
-                         c.Add(HloInstruction::CreateAllToAll(operand, c.operands(), common.groups, false,
-                                                              common.channel, split)));
+  KASHI_ASSIGN_OR_RETURN(
+      HloInstruction* const exchanged,
+      c.Add(HloInstruction::CreateAllToAll(operand, c.operands(), common.groups, false, common.channel, split)));
   std::vector<int64_t> parted(operand.dimensions().begin(), operand.dimensions().end());
   parted[split] /= count;
   parted.insert(parted.begin() + split, count);
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const parts,
-                         c.Add(HloInstruction::CreateReshape(ShapeUtil::MakeShape(operand.element_type(), parted),
-                                                             exchanged)));
+  KASHI_ASSIGN_OR_RETURN(
+      HloInstruction* const parts,
+      c.Add(HloInstruction::CreateReshape(ShapeUtil::MakeShape(operand.element_type(), parted), exchanged)));
   std::vector<int64_t> permutation;
   std::vector<int64_t> moved;
   for (int64_t i = 0; i <= rank; ++i) {
@@ -179,9 +178,9 @@ absl::Status JoinElsewhere(OperationConverter& c, const Common& common, int64_t 
     permutation.push_back(i);
   }
   for (const int64_t from : permutation) moved.push_back(parted[from]);
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const transposed,
-                         c.Add(HloInstruction::CreateTranspose(ShapeUtil::MakeShape(operand.element_type(), moved),
-                                                               parts, permutation)));
+  KASHI_ASSIGN_OR_RETURN(
+      HloInstruction* const transposed,
+      c.Add(HloInstruction::CreateTranspose(ShapeUtil::MakeShape(operand.element_type(), moved), parts, permutation)));
   return c.Finish(HloInstruction::CreateReshape(common.shape, transposed));
 }
 
@@ -231,10 +230,9 @@ namespace {
 absl::Status StartAllReduce(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Common common, CommonOf(c));
   KASHI_ASSIGN_OR_RETURN(HloComputation* const body, c.RegionAsComputation(0));
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const start,
-                         c.Add(HloInstruction::CreateAllReduceStart(common.shape, c.operands(), body, common.groups,
-                                                                    false, common.channel,
-                                                                    common.use_global_device_ids)));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const start, c.Add(HloInstruction::CreateAllReduceStart(
+                                                          common.shape, c.operands(), body, common.groups, false,
+                                                          common.channel, common.use_global_device_ids)));
   c.scope().values[&c.operation().results[0]] = start;
   return absl::OkStatus();
 }
@@ -249,10 +247,9 @@ absl::Status StartAllGather(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Common common, CommonOf(c));
   KASHI_ASSIGN_OR_RETURN(const int64_t dimension, c.Int("all_gather_dim"));
   const Shape shape = ShapeUtil::MakeTupleShape({OperandsShape(c), common.shape});
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const start,
-                         c.Add(HloInstruction::CreateAllGatherStart(shape, c.operands(), dimension, common.groups,
-                                                                    false, common.channel,
-                                                                    common.use_global_device_ids)));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const start, c.Add(HloInstruction::CreateAllGatherStart(
+                                                          shape, c.operands(), dimension, common.groups, false,
+                                                          common.channel, common.use_global_device_ids)));
   c.scope().values[&c.operation().results[0]] = start;
   return absl::OkStatus();
 }

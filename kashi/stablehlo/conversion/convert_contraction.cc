@@ -168,7 +168,7 @@ absl::Status ConvertEinsum(OperationConverter& c) {
 }
 
 absl::Status ConvertConvolution(OperationConverter& c) {
-  KASHI_ASSIGN_OR_RETURN(std::vector<std::pair<int64_t, int64_t>> padding, c.Pairs("padding"));
+  KASHI_ASSIGN_OR_RETURN(PairList padding, c.Pairs("padding"));
   return ConvertConvolutionWithPadding(c, std::move(padding));
 }
 
@@ -195,7 +195,8 @@ absl::StatusOr<Window> ConvolutionWindow(const OperationConverter& c, const Conv
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> rhs_dilation, c.Ints("rhs_dilation"));
   KASHI_ASSIGN_OR_RETURN(const std::vector<bool> reversal, c.Bools("window_reversal"));
   const size_t rank = numbers.kernel_spatial_dimensions().size();
-  for (const size_t size : {padding.size(), strides.size(), lhs_dilation.size(), rhs_dilation.size(), reversal.size()}) {
+  for (const size_t size :
+       {padding.size(), strides.size(), lhs_dilation.size(), rhs_dilation.size(), reversal.size()}) {
     if (size != rank) return InvalidArgument("a list of the window has %d entries, not %d", size, rank);
   }
   Window window;

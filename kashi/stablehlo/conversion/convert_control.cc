@@ -50,8 +50,7 @@ std::vector<const Value*> CapturesOf(absl::Span<const Region> regions) {
 absl::StatusOr<Instructions> LookUpAll(OperationConverter& c, absl::Span<const Value* const> values) {
   Instructions instructions;
   for (const Value* value : values) {
-    KASHI_ASSIGN_OR_RETURN(instructions.emplace_back(),
-                           c.module().Lookup(&c.scope(), *value, c.operation()));
+    KASHI_ASSIGN_OR_RETURN(instructions.emplace_back(), c.module().Lookup(&c.scope(), *value, c.operation()));
   }
   return instructions;
 }
@@ -76,8 +75,8 @@ void Unpack(Scope* scope, const Shape& shape, absl::Span<const Value* const> val
     return;
   }
   for (size_t i = 0; i < values.size(); ++i) {
-    scope->values[values[i]] = scope->computation->AddInstruction(
-        HloInstruction::CreateGetTupleElement(parameter, static_cast<int64_t>(i)));
+    scope->values[values[i]] =
+        scope->computation->AddInstruction(HloInstruction::CreateGetTupleElement(parameter, static_cast<int64_t>(i)));
   }
 }
 
@@ -136,8 +135,8 @@ absl::Status ConvertBranches(OperationConverter& c) {
   }
   if (branches.empty()) return c.Invalid("needs at least one branch");
   if (c.operation().name == "stablehlo.if") {
-    return c.Finish(HloInstruction::CreateConditional(shape, c.operand(0), arguments[0], branches[0], arguments[1],
-                                                      branches[1]));
+    return c.Finish(
+        HloInstruction::CreateConditional(shape, c.operand(0), arguments[0], branches[0], arguments[1], branches[1]));
   }
   return c.Finish(HloInstruction::CreateConditional(shape, c.operand(0), branches, arguments));
 }
@@ -175,9 +174,10 @@ absl::Status ConvertRaggedDotComposite(OperationConverter& c) {
   }
   RaggedDotDimensionNumbers numbers;
   DotDimensionNumbers& dot = *numbers.mutable_dot_dimension_numbers();
-  RepeatedField<int64_t>* const to[] = {dot.mutable_lhs_batch_dimensions(),       dot.mutable_rhs_batch_dimensions(),
-                                        dot.mutable_lhs_contracting_dimensions(), dot.mutable_rhs_contracting_dimensions(),
-                                        numbers.mutable_lhs_ragged_dimensions(),  numbers.mutable_rhs_group_dimensions()};
+  RepeatedField<int64_t>* const to[] = {
+      dot.mutable_lhs_batch_dimensions(),       dot.mutable_rhs_batch_dimensions(),
+      dot.mutable_lhs_contracting_dimensions(), dot.mutable_rhs_contracting_dimensions(),
+      numbers.mutable_lhs_ragged_dimensions(),  numbers.mutable_rhs_group_dimensions()};
   for (size_t i = 0; i < 6; ++i) {
     KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> values, ReadInt64List(*lists->elements[i]));
     to[i]->assign(values.begin(), values.end());
@@ -187,8 +187,7 @@ absl::Status ConvertRaggedDotComposite(OperationConverter& c) {
   if (precisions != nullptr) {
     KASHI_ASSIGN_OR_RETURN(precision, PrecisionOf(*precisions));
   }
-  return c.Finish(
-      HloInstruction::CreateRaggedDot(shape, c.operand(0), c.operand(1), c.operand(2), numbers, precision));
+  return c.Finish(HloInstruction::CreateRaggedDot(shape, c.operand(0), c.operand(1), c.operand(2), numbers, precision));
 }
 
 struct CompositeRow {
@@ -219,8 +218,8 @@ absl::Status ConvertComposite(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(HloComputation* const computation, c.module().Function(decomposition));
   KASHI_ASSIGN_OR_RETURN(const Attribute* attributes, c.Find("composite_attributes"));
   KASHI_ASSIGN_OR_RETURN(const std::string text, AttributeText(*attributes));
-  return c.Finish(HloInstruction::CreateCompositeCall(shape, c.operands(), computation, std::string(name), text,
-                                                      version));
+  return c.Finish(
+      HloInstruction::CreateCompositeCall(shape, c.operands(), computation, std::string(name), text, version));
 }
 
 // The state is the operands and then the captured values, which the body returns unchanged.
@@ -233,8 +232,7 @@ absl::Status ConvertWhile(OperationConverter& c) {
   const Shape shape = init->shape();
   KASHI_ASSIGN_OR_RETURN(HloComputation* const condition, LoopRegion(c, 0, shape, captures, /*is_body=*/false));
   KASHI_ASSIGN_OR_RETURN(HloComputation* const body, LoopRegion(c, 1, shape, captures, /*is_body=*/true));
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const loop,
-                         c.Add(HloInstruction::CreateWhile(shape, condition, body, init)));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const loop, c.Add(HloInstruction::CreateWhile(shape, condition, body, init)));
   KASHI_RETURN_IF_ERROR(c.AddAttributesTo(loop));
   if (state.size() != 1) return c.SetResultsToElements(loop);
   if (c.operation().results.empty()) return absl::OkStatus();

@@ -38,9 +38,8 @@ absl::Status ConvertDynamicReshape(OperationConverter& c) {
   const PrimitiveType index = c.operand(1)->shape().element_type();
   Instructions sizes;
   for (int64_t i = 0; i < static_cast<int64_t>(shape.dimensions().size()); ++i) {
-    KASHI_ASSIGN_OR_RETURN(HloInstruction* size,
-                           c.Add(HloInstruction::CreateSlice(ShapeUtil::MakeShape(index, {1}), c.operand(1), {i},
-                                                             {i + 1}, {1})));
+    KASHI_ASSIGN_OR_RETURN(HloInstruction * size, c.Add(HloInstruction::CreateSlice(ShapeUtil::MakeShape(index, {1}),
+                                                                                    c.operand(1), {i}, {i + 1}, {1})));
     KASHI_ASSIGN_OR_RETURN(size, c.Add(HloInstruction::CreateReshape(ShapeUtil::MakeScalarShape(index), size)));
     if (index != S32) {
       KASHI_ASSIGN_OR_RETURN(size, c.Add(HloInstruction::CreateConvert(ShapeUtil::MakeScalarShape(S32), size)));
@@ -83,9 +82,8 @@ absl::Status ConvertRealDynamicSlice(OperationConverter& c) {
   const PrimitiveType index = c.operand(1)->shape().element_type();
   Instructions scalars;
   for (int64_t i = 0; i < static_cast<int64_t>(shape.dimensions().size()); ++i) {
-    KASHI_ASSIGN_OR_RETURN(HloInstruction* start,
-                           c.Add(HloInstruction::CreateSlice(ShapeUtil::MakeShape(index, {1}), c.operand(1), {i},
-                                                             {i + 1}, {1})));
+    KASHI_ASSIGN_OR_RETURN(HloInstruction * start, c.Add(HloInstruction::CreateSlice(ShapeUtil::MakeShape(index, {1}),
+                                                                                     c.operand(1), {i}, {i + 1}, {1})));
     KASHI_ASSIGN_OR_RETURN(start, c.Add(HloInstruction::CreateReshape(ShapeUtil::MakeScalarShape(index), start)));
     scalars.push_back(start);
   }

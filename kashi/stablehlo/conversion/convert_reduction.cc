@@ -27,7 +27,7 @@ absl::StatusOr<Halves> SplitOperands(const OperationConverter& c) {
 absl::StatusOr<Window> ReductionWindow(const OperationConverter& c, bool has_dilations) {
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.Ints("window_dimensions"));
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, c.Ints("window_strides"));
-  KASHI_ASSIGN_OR_RETURN(std::vector<std::pair<int64_t, int64_t>> padding, c.Pairs("padding"));
+  KASHI_ASSIGN_OR_RETURN(PairList padding, c.Pairs("padding"));
   std::vector<int64_t> base(sizes.size(), 1);
   std::vector<int64_t> dilation(sizes.size(), 1);
   if (has_dilations) {
@@ -63,8 +63,7 @@ absl::StatusOr<ScatterDimensionNumbers> ScatterNumbers(const OperationConverter&
   KASHI_RETURN_IF_ERROR(ReadScatterList(c, "inserted_window_dims", n.mutable_inserted_window_dims()));
   KASHI_RETURN_IF_ERROR(ReadScatterList(c, "scatter_dims_to_operand_dims", n.mutable_scatter_dims_to_operand_dims()));
   KASHI_RETURN_IF_ERROR(ReadScatterList(c, "input_batching_dims", n.mutable_input_batching_dims()));
-  KASHI_RETURN_IF_ERROR(
-      ReadScatterList(c, "scatter_indices_batching_dims", n.mutable_scatter_indices_batching_dims()));
+  KASHI_RETURN_IF_ERROR(ReadScatterList(c, "scatter_indices_batching_dims", n.mutable_scatter_indices_batching_dims()));
   KASHI_ASSIGN_OR_RETURN(*n.mutable_index_vector_dim(), c.Int("index_vector_dim"));
   return n;
 }
@@ -124,8 +123,8 @@ absl::Status ConvertSelectAndScatter(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Window window, ReductionWindow(c, /*has_dilations=*/false));
   KASHI_ASSIGN_OR_RETURN(HloComputation* const select, c.RegionAsComputation(0));
   KASHI_ASSIGN_OR_RETURN(HloComputation* const scatter, c.RegionAsComputation(1));
-  return c.Finish(HloInstruction::CreateSelectAndScatter(shape, c.operand(0), select, window, c.operand(1),
-                                                         c.operand(2), scatter));
+  return c.Finish(
+      HloInstruction::CreateSelectAndScatter(shape, c.operand(0), select, window, c.operand(1), c.operand(2), scatter));
 }
 
 // The third operand says the shape, which the type says too.

@@ -114,8 +114,8 @@ absl::Status ConvertDynamicSlice(OperationConverter& c) {
   if (static_cast<int64_t>(c.operands().size()) != 1 + RankOf(c.operand(0))) {
     return c.Invalid("needs one start index for each dimension of the operand");
   }
-  return c.Finish(HloInstruction::CreateDynamicSlice(shape, c.operand(0), absl::MakeConstSpan(c.operands()).subspan(1),
-                                                     sizes));
+  return c.Finish(
+      HloInstruction::CreateDynamicSlice(shape, c.operand(0), absl::MakeConstSpan(c.operands()).subspan(1), sizes));
 }
 
 absl::Status ConvertDynamicUpdateSlice(OperationConverter& c) {
@@ -143,8 +143,7 @@ absl::Status ConvertGatherWithSizes(OperationConverter& c, const std::vector<int
   KASHI_ASSIGN_OR_RETURN(const int64_t vector_dimension, c.Int("index_vector_dim"));
   numbers.set_index_vector_dim(vector_dimension);
   KASHI_ASSIGN_OR_RETURN(const bool is_sorted, c.Bool("indices_are_sorted"));
-  return c.Finish(
-      HloInstruction::CreateGather(shape, c.operand(0), c.operand(1), numbers, slice_sizes, is_sorted));
+  return c.Finish(HloInstruction::CreateGather(shape, c.operand(0), c.operand(1), numbers, slice_sizes, is_sorted));
 }
 
 absl::Status ConvertGather(OperationConverter& c) {

@@ -53,9 +53,8 @@ absl::StatusOr<HloComputation*> ManualBody(OperationConverter& c) {
         HloInstruction::CreateParameter(static_cast<int64_t>(i), shape, absl::StrCat("Arg_", i)));
   }
   KASHI_ASSIGN_OR_RETURN(const Instructions results, c.module().ConvertBlock(scope.get(), block));
-  HloInstruction* root = results.size() == 1
-                             ? results[0]
-                             : scope->computation->AddInstruction(HloInstruction::CreateTuple(results));
+  HloInstruction* root =
+      results.size() == 1 ? results[0] : scope->computation->AddInstruction(HloInstruction::CreateTuple(results));
   return c.module().Finish(std::move(scope), root);
 }
 
@@ -74,8 +73,7 @@ absl::Status ConvertShardingConstraint(OperationConverter& c) {
 
 absl::Status ConvertShardingGroup(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const int64_t group, c.Int("group_id"));
-  std::unique_ptr<HloInstruction> call =
-      SideEffectCall(ShapeUtil::MakeNil(), {c.operand(0)}, "xla.sdy.ShardingGroup");
+  std::unique_ptr<HloInstruction> call = SideEffectCall(ShapeUtil::MakeNil(), {c.operand(0)}, "xla.sdy.ShardingGroup");
   call->set_frontend_attribute("xla.sdy.sharding_group_id", absl::StrCat(group, " : i64"));
   return c.Finish(std::move(call));
 }

@@ -68,9 +68,9 @@ absl::Status ConvertAfterAll(OperationConverter& c) {
 absl::Status ConvertInfeed(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const std::vector<Shape> shapes, DataShapes(c));
   KASHI_ASSIGN_OR_RETURN(const absl::string_view config, c.String("infeed_config"));
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const infeed,
-                         c.Add(HloInstruction::CreateInfeed(ShapeUtil::MakeTupleShape(shapes), c.operand(0),
-                                                            std::string(config))));
+  KASHI_ASSIGN_OR_RETURN(
+      HloInstruction* const infeed,
+      c.Add(HloInstruction::CreateInfeed(ShapeUtil::MakeTupleShape(shapes), c.operand(0), std::string(config))));
   KASHI_RETURN_IF_ERROR(c.AddAttributesTo(infeed));
   KASHI_ASSIGN_OR_RETURN(HloInstruction* const data, c.AddElement(infeed, 0));
   Instructions results;
@@ -98,9 +98,8 @@ absl::Status ConvertSend(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(HloInstruction* const send,
                          AddHalf(c, HloInstruction::CreateSend(operand, c.operands().back(), transfer.channel,
                                                                transfer.is_host_transfer)));
-  KASHI_ASSIGN_OR_RETURN(
-      HloInstruction* const done,
-      AddHalf(c, HloInstruction::CreateSendDone(send, transfer.channel, transfer.is_host_transfer)));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const done,
+                         AddHalf(c, HloInstruction::CreateSendDone(send, transfer.channel, transfer.is_host_transfer)));
   return c.SetResults({done});
 }
 
@@ -108,12 +107,11 @@ absl::Status ConvertRecv(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Transfer transfer, TransferOf(c));
   KASHI_ASSIGN_OR_RETURN(const std::vector<Shape> shapes, DataShapes(c));
   const Shape data = shapes.size() == 1 ? shapes[0] : ShapeUtil::MakeTupleShape(shapes);
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const recv,
-                         AddHalf(c, HloInstruction::CreateRecv(data, c.operand(0), transfer.channel,
-                                                               transfer.is_host_transfer)));
   KASHI_ASSIGN_OR_RETURN(
-      HloInstruction* const done,
-      AddHalf(c, HloInstruction::CreateRecvDone(recv, transfer.channel, transfer.is_host_transfer)));
+      HloInstruction* const recv,
+      AddHalf(c, HloInstruction::CreateRecv(data, c.operand(0), transfer.channel, transfer.is_host_transfer)));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const done,
+                         AddHalf(c, HloInstruction::CreateRecvDone(recv, transfer.channel, transfer.is_host_transfer)));
   KASHI_ASSIGN_OR_RETURN(HloInstruction* const received, c.AddElement(done, 0));
   Instructions results;
   if (shapes.size() == 1) {

@@ -27,14 +27,14 @@
 namespace kashi::stablehlo {
 
 using Instructions = std::vector<HloInstruction*>;
+using PairList = std::vector<std::pair<int64_t, int64_t>>;
 
 // Regions may nest this deep.
 inline constexpr int kDeepestRegion = 200;
 
 // A computation on its way, and what its values have become.
 struct Scope {
-  explicit Scope(std::string name, int depth)
-      : computation(std::make_unique<HloComputation>(name)), depth(depth) {}
+  explicit Scope(std::string name, int depth) : computation(std::make_unique<HloComputation>(name)), depth(depth) {}
   std::unique_ptr<HloComputation> computation;
   absl::flat_hash_map<const Value*, HloInstruction*> values;
   int depth;

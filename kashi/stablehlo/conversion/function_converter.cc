@@ -68,7 +68,8 @@ absl::Status ModuleConverter::ReadModuleAttributes() {
   if (name != nullptr && !name->text.empty()) module_->set_name(name->text);
   KASHI_ASSIGN_OR_RETURN(const int64_t partitions, NumberOr(module.Find("mhlo.num_partitions"), 1));
   KASHI_ASSIGN_OR_RETURN(const int64_t replicas, NumberOr(module.Find("mhlo.num_replicas"), 1));
-  if (partitions < 1 || replicas < 1) return InvalidArgument("mhlo.num_partitions and mhlo.num_replicas must be positive");
+  if (partitions < 1 || replicas < 1)
+    return InvalidArgument("mhlo.num_partitions and mhlo.num_replicas must be positive");
   HloModuleConfig& config = module_->mutable_config();
   config.set_num_partitions(partitions);
   config.set_replica_count(replicas);
@@ -118,9 +119,8 @@ absl::Status ModuleConverter::ConvertFunction(const Operation& function, bool is
   }
   KASHI_ASSIGN_OR_RETURN(Instructions results, ConvertBlock(scope.get(), block));
   if (!is_entry) {
-    HloInstruction* root = results.size() == 1
-                               ? results[0]
-                               : scope->computation->AddInstruction(HloInstruction::CreateTuple(results));
+    HloInstruction* root =
+        results.size() == 1 ? results[0] : scope->computation->AddInstruction(HloInstruction::CreateTuple(results));
     computations_[name] = Finish(std::move(scope), root);
     return absl::OkStatus();
   }
@@ -172,8 +172,7 @@ absl::StatusOr<HloInstruction*> ModuleConverter::MakeEntryRoot(Scope* scope, con
     const Attribute* sdy = FindIn(attributes, "sdy.sharding");
     if (!has_sdy || sdy == nullptr) continue;
     KASHI_ASSIGN_OR_RETURN(const std::string text, SdyShardingPerValueText({sdy}));
-    auto constraint =
-        HloInstruction::CreateCustomCall(results[i]->shape(), {results[i]}, "xla.sdy.FuncResultSharding");
+    auto constraint = HloInstruction::CreateCustomCall(results[i]->shape(), {results[i]}, "xla.sdy.FuncResultSharding");
     constraint->mutable_fields()->Set<HloField::custom_call_has_side_effect>(true);
     constraint->set_frontend_attribute("xla.sdy.sharding", text);
     results[i] = computation->AddInstruction(std::move(constraint));

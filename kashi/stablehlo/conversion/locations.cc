@@ -158,8 +158,8 @@ int32_t LocationConverter::AddFrame(const Location& file, absl::string_view func
     tables_.file_locations.push_back({std::get<0>(key), std::get<1>(key), Clamped(file.line), Clamped(EndLine(file)),
                                       Clamped(file.column), Clamped(EndColumn(file))});
   }
-  const auto [frame, is_new] = frames_.try_emplace({location->second, parent},
-                                                   static_cast<int32_t>(tables_.stack_frames.size() + 1));
+  const auto [frame, is_new] =
+      frames_.try_emplace({location->second, parent}, static_cast<int32_t>(tables_.stack_frames.size() + 1));
   if (is_new) tables_.stack_frames.push_back({location->second, parent});
   return frame->second;
 }

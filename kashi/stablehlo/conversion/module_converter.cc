@@ -75,9 +75,9 @@ absl::Status ModuleConverter::ErrorAt(const Operation& operation, const absl::St
   const Diagnostic diagnostic{Diagnostic::Severity::kError, operation.begin, operation.end,
                               absl::StrCat("`", operation.name, "`: ", error.message())};
   const absl::string_view name = options_.source.name.empty() ? "program" : options_.source.name;
-  absl::Status placed(error.code(), options_.source_is_text
-                                        ? RenderDiagnostic(options_.source, diagnostic)
-                                        : absl::StrCat(name, ": byte ", operation.begin, ": error: ", diagnostic.message));
+  absl::Status placed(error.code(), options_.source_is_text ? RenderDiagnostic(options_.source, diagnostic)
+                                                            : absl::StrCat(name, ": byte ", operation.begin,
+                                                                           ": error: ", diagnostic.message));
   placed.SetPayload(kPlaceUrl, absl::Cord());
   return placed;
 }
@@ -121,8 +121,8 @@ absl::StatusOr<const Operation*> ModuleConverter::FindEntry() const {
     if (operation->name == "func.func") names.push_back(SymbolName(*operation));
   }
   if (names.empty()) return ErrorAt(*program_.module, InvalidArgument("the module has no function"));
-  return ErrorAt(*program_.module,
-                 InvalidArgument("the module has no function @%s: choose one of @%s", wanted, absl::StrJoin(names, ", @")));
+  return ErrorAt(*program_.module, InvalidArgument("the module has no function @%s: choose one of @%s", wanted,
+                                                   absl::StrJoin(names, ", @")));
 }
 
 absl::StatusOr<std::vector<const Operation*>> ModuleConverter::OrderFunctions(const Operation& entry) const {

@@ -29,8 +29,8 @@ absl::Status CheckBroadcast(const HloInstruction& broadcast) {
     const int64_t d = dimensions[i];
     const bool is_one = d >= 0 && d < static_cast<int64_t>(is_used.size()) && !is_used[d];
     if (!is_one || from.dimensions(static_cast<int>(i)) != to.dimensions(static_cast<int>(d))) {
-      return InvalidArgument("dimension %d of %s does not become dimension %d of %s", i, ShapeUtil::HumanString(from), d,
-                             ShapeUtil::HumanString(to));
+      return InvalidArgument("dimension %d of %s does not become dimension %d of %s", i, ShapeUtil::HumanString(from),
+                             d, ShapeUtil::HumanString(to));
     }
     is_used[d] = true;
   }
@@ -85,7 +85,8 @@ absl::Status OperationConverter::AddAttributesTo(HloInstruction* instruction) {
   instruction->set_frontend_attribute("xla.sdy.sharding", text);
   std::vector<HloSharding> leaves;
   for (const Attribute* value : shardings->elements) {
-    KASHI_ASSIGN_OR_RETURN(leaves.emplace_back(), HloShardingOfSdy(*module_.module(), *value));
+    KASHI_ASSIGN_OR_RETURN(HloSharding leaf, HloShardingOfSdy(*module_.module(), *value));
+    leaves.push_back(std::move(leaf));
   }
   const bool is_tuple = instruction->shape().IsTuple();
   if (is_tuple && ShapeUtil::GetLeafCount(instruction->shape()) != static_cast<int64_t>(leaves.size())) {
@@ -153,9 +154,8 @@ absl::StatusOr<HloComputation*> OperationConverter::RegionAsComputation(size_t r
         HloInstruction::CreateParameter(static_cast<int64_t>(i), shape, absl::StrCat("Arg_", i)));
   }
   KASHI_ASSIGN_OR_RETURN(const Instructions results, module_.ConvertBlock(scope.get(), block));
-  HloInstruction* root = results.size() == 1
-                             ? results[0]
-                             : scope->computation->AddInstruction(HloInstruction::CreateTuple(results));
+  HloInstruction* root =
+      results.size() == 1 ? results[0] : scope->computation->AddInstruction(HloInstruction::CreateTuple(results));
   return module_.Finish(std::move(scope), root);
 }
 

@@ -23,9 +23,10 @@ absl::StatusOr<PrimitiveType> ElementTypeOfType(const Type& type) {
     case Type::Kind::kIndex:
       return S64;
     case Type::Kind::kQuantized:
-      return Unimplemented("HLO has no quantized types, such as %s: lower the program by "
-                           "`stablehlo-opt --stablehlo-legalize-quant-to-math` first",
-                           TypeText(type));
+      return Unimplemented(
+          "HLO has no quantized types, such as %s: lower the program by "
+          "`stablehlo-opt --stablehlo-legalize-quant-to-math` first",
+          TypeText(type));
     default:
       return Unimplemented("HLO has no elements of type %s", TypeText(type));
   }

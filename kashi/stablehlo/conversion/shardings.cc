@@ -22,7 +22,8 @@ const Attribute* FindIn(absl::Span<const NamedAttribute> attributes, absl::strin
 void AddFrontendAttributes(const Attribute* dictionary, HloInstruction* instruction) {
   if (dictionary == nullptr) return;
   for (const NamedAttribute& field : dictionary->fields) {
-    if (field.value->kind == Attribute::Kind::kString) instruction->set_frontend_attribute(field.name, field.value->text);
+    if (field.value->kind == Attribute::Kind::kString)
+      instruction->set_frontend_attribute(field.name, field.value->text);
   }
 }
 
