@@ -106,8 +106,8 @@ void OperationReader::BeginRegion(Frame* frame) {
   const uint64_t values = bytes_.Varint();
   // Each value that the regions around still promise takes a byte, too.
   if (values > bytes_.left() || values + undefined_values_ > bytes_.left()) {
-    return bytes_.Fail(begin, absl::StrCat("the section of operations is too short for the ", values,
-                                           " values of a region"));
+    return bytes_.Fail(begin,
+                       absl::StrCat("the section of operations is too short for the ", values, " values of a region"));
   }
   undefined_values_ += values;
   values_.resize(values_.size() + values, nullptr);

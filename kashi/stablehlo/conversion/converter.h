@@ -30,7 +30,7 @@ using Instructions = std::vector<HloInstruction*>;
 using PairList = std::vector<std::pair<int64_t, int64_t>>;
 
 // Regions may nest this deep.
-inline constexpr int kDeepestRegion = 200;
+inline constexpr int kDeepestConvertedRegion = 200;
 
 // A computation on its way, and what its values have become.
 struct Scope {

@@ -29,7 +29,7 @@ absl::Span<const NamedAttribute> AttributesOf(const Operation& function, absl::s
 
 bool HasSdyResult(const Operation& function, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    if (FindIn(AttributesOf(function, "res_attrs", i), "sdy.sharding") != nullptr) return true;
+    if (FindNamed(AttributesOf(function, "res_attrs", i), "sdy.sharding") != nullptr) return true;
   }
   return false;
 }
@@ -141,16 +141,16 @@ absl::StatusOr<HloInstruction*> ModuleConverter::MakeParameter(Scope* scope, con
       HloInstruction::CreateParameter(number, shape, op_name.empty() ? absl::StrCat("Arg_", number) : op_name));
   if (!op_name.empty()) parameter->set_metadata_op_name(op_name);
   const absl::Span<const NamedAttribute> attributes = AttributesOf(function, "arg_attrs", number);
-  AddFrontendAttributes(FindIn(attributes, "mhlo.frontend_attributes"), parameter);
+  AddFrontendAttributes(FindNamed(attributes, "mhlo.frontend_attributes"), parameter);
   if (!is_entry) return parameter;
   KASHI_ASSIGN_OR_RETURN(std::optional<HloSharding> sharding, ShardingIn(*module_, attributes));
   if (sharding.has_value()) parameter->set_sharding(*std::move(sharding));
-  const Attribute* sdy = FindIn(attributes, "sdy.sharding");
+  const Attribute* sdy = FindNamed(attributes, "sdy.sharding");
   if (sdy != nullptr) {
     KASHI_ASSIGN_OR_RETURN(const std::string text, SdyShardingText(*sdy));
     parameter->set_frontend_attribute("xla.sdy.sharding", absl::StrCat("#sdy.sharding", text));
   }
-  const Attribute* replicated = FindIn(attributes, "mhlo.is_same_data_across_replicas");
+  const Attribute* replicated = FindNamed(attributes, "mhlo.is_same_data_across_replicas");
   if (replicated != nullptr && (replicated->kind == Attribute::Kind::kUnit || replicated->integer != 0)) {
     parameter->set_parameter_replicated_at_leaf_buffers(
         std::vector<bool>(static_cast<size_t>(ShapeUtil::GetLeafCount(shape)), true));
@@ -169,7 +169,7 @@ absl::StatusOr<HloInstruction*> ModuleConverter::MakeEntryRoot(Scope* scope, con
     const absl::Span<const NamedAttribute> attributes = AttributesOf(function, "res_attrs", i);
     KASHI_ASSIGN_OR_RETURN(std::optional<HloSharding> sharding, ShardingIn(*module_, attributes));
     if (sharding.has_value()) shardings.push_back(*std::move(sharding));
-    const Attribute* sdy = FindIn(attributes, "sdy.sharding");
+    const Attribute* sdy = FindNamed(attributes, "sdy.sharding");
     if (!has_sdy || sdy == nullptr) continue;
     KASHI_ASSIGN_OR_RETURN(const std::string text, SdyShardingPerValueText({sdy}));
     auto constraint = HloInstruction::CreateCustomCall(results[i]->shape(), {results[i]}, "xla.sdy.FuncResultSharding");
@@ -199,11 +199,11 @@ absl::Status ModuleConverter::SetEntryAttributes(const Operation& function) {
   for (size_t i = 0; i < argument_count; ++i) {
     const int64_t number = static_cast<int64_t>(i);
     const absl::Span<const NamedAttribute> attributes = AttributesOf(function, "arg_attrs", i);
-    const Attribute* donor = FindIn(attributes, "jax.buffer_donor");
+    const Attribute* donor = FindNamed(attributes, "jax.buffer_donor");
     if (donor != nullptr && (donor->kind == Attribute::Kind::kUnit || donor->integer != 0)) {
       module_->buffer_donor_config().AddBufferDonor(number, {});
     }
-    const Attribute* output = FindIn(attributes, "tf.aliasing_output");
+    const Attribute* output = FindNamed(attributes, "tf.aliasing_output");
     if (output == nullptr) continue;
     KASHI_ASSIGN_OR_RETURN(const int64_t k, ReadInt64(*output));
     const ShapeIndex index = is_one_result ? ShapeIndex() : ShapeIndex({k});
@@ -220,7 +220,7 @@ absl::Status ModuleConverter::SetEntryLayouts(const Operation& function, Computa
     if (parameters != nullptr && static_cast<size_t>(i) < parameters->elements.size()) {
       KASHI_RETURN_IF_ERROR(ApplyMinorToMajor(*parameters->elements[i], layout->mutable_parameter_layout(i)));
     }
-    const Attribute* mode = FindIn(AttributesOf(function, "arg_attrs", i), "mhlo.layout_mode");
+    const Attribute* mode = FindNamed(AttributesOf(function, "arg_attrs", i), "mhlo.layout_mode");
     KASHI_RETURN_IF_ERROR(ApplyLayoutMode(mode, layout->mutable_parameter_layout(i)));
   }
   const Attribute* result = program_.module->Find("mhlo.xla_entry_computation_result_layout");
@@ -228,13 +228,13 @@ absl::Status ModuleConverter::SetEntryLayouts(const Operation& function, Computa
     KASHI_RETURN_IF_ERROR(ApplyMinorToMajor(*result, layout->mutable_result_layout()));
   }
   if (!layout->result_shape().IsTuple()) {
-    return ApplyLayoutMode(FindIn(AttributesOf(function, "res_attrs", 0), "mhlo.layout_mode"),
+    return ApplyLayoutMode(FindNamed(AttributesOf(function, "res_attrs", 0), "mhlo.layout_mode"),
                            layout->mutable_result_layout());
   }
   Shape shape = layout->result_shape();
   for (int i = 0; i < shape.tuple_shapes_size(); ++i) {
     ShapeLayout element(shape.tuple_shapes(i));
-    const Attribute* mode = FindIn(AttributesOf(function, "res_attrs", i), "mhlo.layout_mode");
+    const Attribute* mode = FindNamed(AttributesOf(function, "res_attrs", i), "mhlo.layout_mode");
     KASHI_RETURN_IF_ERROR(ApplyLayoutMode(mode, &element));
     *shape.mutable_tuple_shapes(i) = element.shape();
   }

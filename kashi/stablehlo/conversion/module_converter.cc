@@ -222,7 +222,8 @@ HloComputation* ModuleConverter::Finish(std::unique_ptr<Scope> scope, HloInstruc
 }
 
 absl::StatusOr<std::unique_ptr<Scope>> ModuleConverter::OpenRegion(const Scope& outer) {
-  if (outer.depth >= kDeepestRegion) return Unimplemented("regions are nested more than %d deep", kDeepestRegion);
+  if (outer.depth >= kDeepestConvertedRegion)
+    return Unimplemented("regions are nested more than %d deep", kDeepestConvertedRegion);
   return std::make_unique<Scope>(absl::StrCat("region_", region_count_++), outer.depth + 1);
 }
 

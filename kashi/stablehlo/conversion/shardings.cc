@@ -12,7 +12,7 @@
 
 namespace kashi::stablehlo {
 
-const Attribute* FindIn(absl::Span<const NamedAttribute> attributes, absl::string_view name) {
+const Attribute* FindNamed(absl::Span<const NamedAttribute> attributes, absl::string_view name) {
   for (const NamedAttribute& attribute : attributes) {
     if (attribute.name == name) return attribute.value;
   }
@@ -39,12 +39,12 @@ absl::StatusOr<HloSharding> HloShardingOfSdy(const HloModule& module, const Attr
 
 absl::StatusOr<std::optional<HloSharding>> ShardingIn(const HloModule& module,
                                                       absl::Span<const NamedAttribute> attributes) {
-  const Attribute* text = FindIn(attributes, "mhlo.sharding");
+  const Attribute* text = FindNamed(attributes, "mhlo.sharding");
   if (text != nullptr && text->kind == Attribute::Kind::kString) {
     KASHI_ASSIGN_OR_RETURN(HloSharding sharding, ParseSharding(text->text));
     return std::optional<HloSharding>(std::move(sharding));
   }
-  const Attribute* record = FindIn(attributes, "sdy.sharding");
+  const Attribute* record = FindNamed(attributes, "sdy.sharding");
   if (record == nullptr || record->text != "sdy.sharding") return std::optional<HloSharding>();
   KASHI_ASSIGN_OR_RETURN(HloSharding sharding, HloShardingOfSdy(module, *record));
   return std::optional<HloSharding>(std::move(sharding));

@@ -23,7 +23,7 @@ absl::StatusOr<HloSharding> HloShardingOfSdy(const HloModule& module, const Attr
 absl::StatusOr<std::optional<HloSharding>> ShardingIn(const HloModule& module,
                                                       absl::Span<const NamedAttribute> attributes);
 
-const Attribute* FindIn(absl::Span<const NamedAttribute> attributes, absl::string_view name);
+const Attribute* FindNamed(absl::Span<const NamedAttribute> attributes, absl::string_view name);
 
 }  // namespace kashi::stablehlo
 

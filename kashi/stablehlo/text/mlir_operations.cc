@@ -13,8 +13,8 @@
 namespace kashi::stablehlo {
 namespace {
 
-constexpr absl::string_view kDialects[] = {"builtin", "func", "stablehlo", "chlo", "check", "interpreter",
-                                           "sdy",     "arith", "tensor",    "shape"};
+constexpr absl::string_view kReadableDialects[] = {"builtin",     "func", "stablehlo", "chlo",   "check",
+                                                   "interpreter", "sdy",  "arith",     "tensor", "shape"};
 
 bool SameType(const Type& a, const Type& b) { return &a == &b || TypeText(a) == TypeText(b); }
 
@@ -84,7 +84,8 @@ bool MlirReader::ReadOperand(OperationDraft* draft) {
     return Error(begin, cursor_.offset(), absl::StrCat("%", name, " has ", entry->count, " results"));
   }
   if (!has_index && entry->count != 1) {
-    return Error(begin, cursor_.offset(), absl::StrCat("%", name, " has ", entry->count, " results: say which, %", name, "#0"));
+    return Error(begin, cursor_.offset(),
+                 absl::StrCat("%", name, " has ", entry->count, " results: say which, %", name, "#0"));
   }
   draft->operands.push_back(entry->first + index);
   return true;
@@ -105,9 +106,9 @@ bool MlirReader::CheckOperandTypes(absl::Span<const Type* const> types, const Op
   }
   for (size_t i = 0; i < types.size(); ++i) {
     if (SameType(*types[i], *draft.operands[i]->type)) continue;
-    return Error(begin, cursor_.offset(),
-                 absl::StrCat("operand ", i, " has type ", TypeText(*draft.operands[i]->type), ", not ",
-                              TypeText(*types[i])));
+    return Error(
+        begin, cursor_.offset(),
+        absl::StrCat("operand ", i, " has type ", TypeText(*draft.operands[i]->type), ", not ", TypeText(*types[i])));
   }
   return true;
 }
@@ -148,7 +149,7 @@ bool MlirReader::ReadResultNames(absl::InlinedVector<ResultName, 4>* names) {
 bool MlirReader::UnknownOperation(absl::string_view name, size_t begin, size_t end) {
   const absl::string_view dialect = name.substr(0, name.find('.'));
   if (dialect == name) return Error(begin, end, absl::StrCat("no operation is called `", name, "`"));
-  if (std::find(std::begin(kDialects), std::end(kDialects), dialect) != std::end(kDialects)) {
+  if (std::find(std::begin(kReadableDialects), std::end(kReadableDialects), dialect) != std::end(kReadableDialects)) {
     return Error(begin, end, absl::StrCat("the dialect `", dialect, "` has no operation `", name, "`"));
   }
   absl::string_view advice = "lower it to StableHLO first";

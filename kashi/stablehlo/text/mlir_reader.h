@@ -41,8 +41,8 @@ struct PrettyForm;
 // An operation while it is read.
 struct OperationDraft {
   absl::string_view name;
-  const OperationRow* row = nullptr;   // nullptr: not in the table
-  size_t begin = 0;                    // its name's token
+  const OperationRow* row = nullptr;  // nullptr: not in the table
+  size_t begin = 0;                   // its name's token
   size_t end = 0;
   absl::InlinedVector<Value*, 6> operands;
   absl::InlinedVector<const Type*, 4> result_types;
@@ -73,12 +73,12 @@ class MlirReader {
   const Attribute* ReadAttribute();
   // {a = 1, b}, appended. An inner dictionary is sorted by name; those of operations are sorted later.
   bool ReadDictionary(absl::InlinedVector<NamedAttribute, 8>* fields);
-  const Attribute* ReadSymbol();                       // @a::@b
-  bool ReadString(absl::string_view* text);            // without quotes, escapes decoded
-  bool ReadInt(int64_t* value);                        // -3, 0x10
-  const Attribute* ReadIntegers();                     // [1, 2]: kTensor of i64
-  const Attribute* ReadElements();                     // after `dense`
-  const Attribute* ReadRecord();                       // at `#`
+  const Attribute* ReadSymbol();             // @a::@b
+  bool ReadString(absl::string_view* text);  // without quotes, escapes decoded
+  bool ReadInt(int64_t* value);              // -3, 0x10
+  const Attribute* ReadIntegers();           // [1, 2]: kTensor of i64
+  const Attribute* ReadElements();           // after `dense`
+  const Attribute* ReadRecord();             // at `#`
   bool ReadRecordFields(absl::string_view record, absl::InlinedVector<NamedAttribute, 8>* fields);  // after `<`, to `>`
   const Attribute* FinishRecord(absl::string_view name, absl::Span<const NamedAttribute> fields, size_t begin);
 

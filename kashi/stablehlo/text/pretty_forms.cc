@@ -64,7 +64,8 @@ bool ReadRanges(MlirReader* reader, OperationDraft* draft) {
   if (cursor.Peek() != ']') {
     do {
       int64_t range[3] = {0, 0, 1};
-      if (!reader->ReadInt(&range[0]) || !reader->Expect(':', "in a range") || !reader->ReadInt(&range[1])) return false;
+      if (!reader->ReadInt(&range[0]) || !reader->Expect(':', "in a range") || !reader->ReadInt(&range[1]))
+        return false;
       if (cursor.Match(':') && !reader->ReadInt(&range[2])) return false;
       for (int i = 0; i < 3; ++i) lists[i].push_back(range[i]);
     } while (cursor.Match(','));
@@ -142,7 +143,7 @@ constexpr ItemRow kExpectClose[] = {{"max_ulp_difference", "max_ulp_difference",
                                     {"min_ulp_difference", "min_ulp_difference", ItemForm::kInteger}};
 constexpr ItemRow kProbe[] = {{"probe_id", "probe_id", ItemForm::kAttribute}};
 
-constexpr PrettyForm kForms[] = {
+constexpr PrettyForm kPrettyForms[] = {
     {"arith.constant", {}, nullptr, ReadConstant},
     {"builtin.module", {}, nullptr, ReadModule},
     {"check.expect_close", kExpectClose},
@@ -192,7 +193,7 @@ constexpr PrettyForm kForms[] = {
 const PrettyForm& FindForm(absl::string_view name) {
   static const auto* const forms = [] {
     auto* map = new absl::flat_hash_map<absl::string_view, const PrettyForm*>;
-    for (const PrettyForm& form : kForms) map->emplace(form.name, &form);
+    for (const PrettyForm& form : kPrettyForms) map->emplace(form.name, &form);
     return map;
   }();
   static const PrettyForm plain;
@@ -335,7 +336,8 @@ bool ReadTypes(MlirReader* reader, OperationDraft* draft) {
   if (!draft->result_types.empty() || reader->cursor().text()[begin] == '(') return true;
   if (cursor.Match("->") || cursor.MatchWord("to")) return reader->ReadTypeOrList(&draft->result_types);
   if (draft->row == nullptr) {  // `check.expect_eq %a, %b : T`, `shape.const_shape [1] : T`
-    if (absl::string_view(draft->name).substr(0, 6) != "check." && draft->name != "interpreter.print") draft->result_types.push_back(types.back());
+    if (absl::string_view(draft->name).substr(0, 6) != "check." && draft->name != "interpreter.print")
+      draft->result_types.push_back(types.back());
     return true;
   }
   const ValueCount& results = draft->row->results;
