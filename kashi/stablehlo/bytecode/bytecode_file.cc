@@ -18,15 +18,15 @@ namespace {
 constexpr absl::string_view kMagic = "ML\xEFR";
 
 enum SectionId : uint8_t {
-  kStrings,
-  kDialects,
-  kEntries,
-  kEntryOffsets,
-  kOperations,
-  kResources,
-  kResourceOffsets,
-  kDialectVersion,
-  kProperties,
+  kStringsSection,
+  kDialectsSection,
+  kEntriesSection,
+  kEntryOffsetsSection,
+  kOperationsSection,
+  kResourcesSection,
+  kResourceOffsetsSection,
+  kDialectVersionSection,
+  kPropertiesSection,
   kSectionCount
 };
 
@@ -65,7 +65,7 @@ class FileReader {
     if (!error_.is_set()) ReadStrings();
     if (!error_.is_set()) ReadDialects();
     if (!error_.is_set()) ReadEntries();
-    if (!error_.is_set() && sections_[kProperties].has_value()) ReadProperties();
+    if (!error_.is_set() && sections_[kPropertiesSection].has_value()) ReadProperties();
     if (!error_.is_set()) ReadResources();
   }
 
@@ -105,7 +105,7 @@ void FileReader::FindSections() {
     uint8_t id = 0;
     const ByteCursor section = cursor.Section(&id, peeked < kSectionCount ? kSectionNames[peeked] : "section");
     if (!cursor.ok()) return;
-    if (id >= kSectionCount || id == kDialectVersion) {
+    if (id >= kSectionCount || id == kDialectVersionSection) {
       return cursor.Fail(begin, absl::StrCat("a section of the unknown kind ", id, " needs a newer Kashi"));
     }
     if (sections_[id].has_value()) return cursor.Fail(begin, absl::StrCat("a second ", kSectionNames[id]));
@@ -115,20 +115,20 @@ void FileReader::FindSections() {
 }
 
 void FileReader::CheckSections(size_t end) {
-  std::vector<SectionId> needed = {kStrings, kDialects, kEntries, kEntryOffsets, kOperations};
-  if (file_.version >= 5) needed.push_back(kProperties);
+  std::vector<SectionId> needed = {kStringsSection, kDialectsSection, kEntriesSection, kEntryOffsetsSection, kOperationsSection};
+  if (file_.version >= 5) needed.push_back(kPropertiesSection);
   for (const SectionId id : needed) {
     if (!sections_[id].has_value()) return error_.Set(end, absl::StrCat("there is no ", kSectionNames[id]));
   }
-  if (sections_[kResources].has_value() != sections_[kResourceOffsets].has_value()) {
+  if (sections_[kResourcesSection].has_value() != sections_[kResourceOffsetsSection].has_value()) {
     return error_.Set(end, "of the two sections of resources one is missing");
   }
-  const ByteCursor& operations = *sections_[kOperations];
+  const ByteCursor& operations = *sections_[kOperationsSection];
   file_.operations = {operations.offset(), operations.offset() + operations.left()};
 }
 
 void FileReader::ReadStrings() {
-  ByteCursor cursor = *sections_[kStrings];
+  ByteCursor cursor = *sections_[kStringsSection];
   const size_t count = cursor.Count(2);
   file_.strings.resize(count);
   std::vector<uint64_t> sizes(count);
@@ -144,7 +144,7 @@ void FileReader::ReadStrings() {
 }
 
 void FileReader::ReadDialects() {
-  ByteCursor cursor = *sections_[kDialects];
+  ByteCursor cursor = *sections_[kDialectsSection];
   const size_t count = cursor.Count(1);
   file_.dialects.reserve(count);
   while (cursor.ok() && file_.dialects.size() < count) ReadDialect(&cursor);
@@ -159,8 +159,8 @@ void FileReader::ReadDialect(ByteCursor* cursor) {
   const uint64_t index = file_.version >= 1 ? cursor->FlaggedVarint(&has_version) : cursor->Varint();
   if (has_version) {
     uint8_t id = 0;
-    cursor->Section(&id, kSectionNames[kDialectVersion]);
-    if (id != kDialectVersion) return cursor->Fail(begin, "the version of a dialect must be a section of kind 7");
+    cursor->Section(&id, kSectionNames[kDialectVersionSection]);
+    if (id != kDialectVersionSection) return cursor->Fail(begin, "the version of a dialect must be a section of kind 7");
   }
   if (index >= file_.strings.size()) return cursor->Fail(begin, "the name of a dialect is not among the strings");
   const absl::string_view name = file_.strings[index];
@@ -182,14 +182,14 @@ void FileReader::ReadOperationNames(ByteCursor* cursor) {
 }
 
 void FileReader::ReadEntries() {
-  ByteCursor cursor = *sections_[kEntryOffsets];
+  ByteCursor cursor = *sections_[kEntryOffsetsSection];
   const size_t attributes = cursor.Count(1);
   const size_t types = cursor.Count(1);
   const size_t count = cursor.CheckCount(cursor.offset(), attributes + types, 1);
   file_.attribute_count = attributes;
   file_.entries.reserve(count);
-  size_t begin = sections_[kEntries]->offset();
-  const size_t end = begin + sections_[kEntries]->left();
+  size_t begin = sections_[kEntriesSection]->offset();
+  const size_t end = begin + sections_[kEntriesSection]->left();
   while (cursor.ok() && !cursor.AtEnd()) {
     const auto dialect = static_cast<uint32_t>(cursor.Index(file_.dialects.size(), "dialects"));
     for (size_t left = cursor.Count(1); left > 0 && cursor.ok(); --left) {
@@ -210,7 +210,7 @@ void FileReader::ReadEntries() {
 }
 
 void FileReader::ReadProperties() {
-  ByteCursor cursor = *sections_[kProperties];
+  ByteCursor cursor = *sections_[kPropertiesSection];
   const size_t count = cursor.Count(1);
   file_.properties.reserve(count);
   while (cursor.ok() && file_.properties.size() < count) {
@@ -223,9 +223,9 @@ void FileReader::ReadProperties() {
 }
 
 void FileReader::ReadResources() {
-  if (!sections_[kResources].has_value()) return;
-  ByteCursor offsets = *sections_[kResourceOffsets];
-  ByteCursor values = *sections_[kResources];
+  if (!sections_[kResourcesSection].has_value()) return;
+  ByteCursor offsets = *sections_[kResourceOffsetsSection];
+  ByteCursor values = *sections_[kResourcesSection];
   for (size_t groups = offsets.Count(2); groups > 0 && offsets.ok(); --groups) {
     offsets.Index(file_.strings.size(), "strings");
     for (size_t left = offsets.Count(3); left > 0 && offsets.ok(); --left) ReadResource(&offsets, &values, false);
