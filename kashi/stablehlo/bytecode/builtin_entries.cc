@@ -141,7 +141,8 @@ const Location* NameLocation(EntryDecoder* decoder) {
   Location* location = decoder->NewLocation(Location::Kind::kName);
   location->name = decoder->TextReference();
   const Location* child = decoder->LocationReference();
-  if (child->kind != Location::Kind::kUnknown) location->children = decoder->program().CopyArray<const Location*>({child});
+  if (child->kind != Location::Kind::kUnknown)
+    location->children = decoder->program().CopyArray<const Location*>({child});
   return location;
 }
 
@@ -176,14 +177,18 @@ struct BuiltinAttributeRow {
   const Location* (*location)(EntryDecoder*);
 };
 constexpr BuiltinAttributeRow kBuiltinAttributes[] = {
-    {BuiltinArray, nullptr},         {BuiltinDictionary, nullptr}, {BuiltinString, nullptr},
-    {BuiltinTypedString, nullptr},   {BuiltinFlatSymbol, nullptr}, {BuiltinSymbol, nullptr},
-    {BuiltinTypeAttribute, nullptr}, {BuiltinUnit, nullptr},       {BuiltinInteger, nullptr},
-    {BuiltinFloat, nullptr},         {nullptr, CallSiteLocation},  {nullptr, FileLocation},
-    {nullptr, FusedLocation},        {nullptr, FusedLocationWithMetadata}, {nullptr, NameLocation},
-    {nullptr, UnknownLocation},      {BuiltinResource, nullptr},   {BuiltinDenseArray, nullptr},
-    {BuiltinDense, nullptr},         {BuiltinDenseStrings, nullptr}, {BuiltinSparse, nullptr},
-    {BuiltinDistinct, nullptr},      {nullptr, FileRangeLocation},
+    {BuiltinArray, nullptr},         {BuiltinDictionary, nullptr},
+    {BuiltinString, nullptr},        {BuiltinTypedString, nullptr},
+    {BuiltinFlatSymbol, nullptr},    {BuiltinSymbol, nullptr},
+    {BuiltinTypeAttribute, nullptr}, {BuiltinUnit, nullptr},
+    {BuiltinInteger, nullptr},       {BuiltinFloat, nullptr},
+    {nullptr, CallSiteLocation},     {nullptr, FileLocation},
+    {nullptr, FusedLocation},        {nullptr, FusedLocationWithMetadata},
+    {nullptr, NameLocation},         {nullptr, UnknownLocation},
+    {BuiltinResource, nullptr},      {BuiltinDenseArray, nullptr},
+    {BuiltinDense, nullptr},         {BuiltinDenseStrings, nullptr},
+    {BuiltinSparse, nullptr},        {BuiltinDistinct, nullptr},
+    {nullptr, FileRangeLocation},
 };
 
 const Type* BuiltinIntegerType(EntryDecoder* decoder) {
@@ -246,10 +251,25 @@ const Type* BuiltinUnrankedTensor(EntryDecoder* decoder) {
 // By code; nullptr: memref and vector, which have no place in a portable artifact.
 using TypeDecoder = const Type* (*)(EntryDecoder*);
 constexpr TypeDecoder kBuiltinTypes[] = {
-    BuiltinIntegerType, BuiltinIndex,  BuiltinFunction,    BuiltinElement<BF16>,     BuiltinElement<F16>,
-    BuiltinElement<F32>, BuiltinElement<F64>, BuiltinF80, BuiltinF128,               BuiltinComplex,
-    nullptr,            nullptr,       BuiltinNone,        BuiltinTensor,            BuiltinTensorWithEncoding,
-    BuiltinTuple,       nullptr,       nullptr,            BuiltinUnrankedTensor,
+    BuiltinIntegerType,
+    BuiltinIndex,
+    BuiltinFunction,
+    BuiltinElement<BF16>,
+    BuiltinElement<F16>,
+    BuiltinElement<F32>,
+    BuiltinElement<F64>,
+    BuiltinF80,
+    BuiltinF128,
+    BuiltinComplex,
+    nullptr,
+    nullptr,
+    BuiltinNone,
+    BuiltinTensor,
+    BuiltinTensorWithEncoding,
+    BuiltinTuple,
+    nullptr,
+    nullptr,
+    BuiltinUnrankedTensor,
 };
 
 }  // namespace

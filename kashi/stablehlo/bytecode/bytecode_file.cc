@@ -95,9 +95,9 @@ void FileReader::FindSections() {
   file_.version = cursor.Varint();
   file_.producer = cursor.TextUpToZero();
   if (file_.version > kNewestBytecodeVersion) {
-    return error_.Set(version_offset, absl::StrCat("bytecode version ", file_.version, " (of ", file_.producer,
-                                                   ") needs a newer Kashi, which knows versions up to ",
-                                                   kNewestBytecodeVersion));
+    return error_.Set(version_offset,
+                      absl::StrCat("bytecode version ", file_.version, " (of ", file_.producer,
+                                   ") needs a newer Kashi, which knows versions up to ", kNewestBytecodeVersion));
   }
   while (cursor.ok() && !cursor.AtEnd()) {
     const size_t begin = cursor.offset();
@@ -115,7 +115,8 @@ void FileReader::FindSections() {
 }
 
 void FileReader::CheckSections(size_t end) {
-  std::vector<SectionId> needed = {kStringsSection, kDialectsSection, kEntriesSection, kEntryOffsetsSection, kOperationsSection};
+  std::vector<SectionId> needed = {kStringsSection, kDialectsSection, kEntriesSection, kEntryOffsetsSection,
+                                   kOperationsSection};
   if (file_.version >= 5) needed.push_back(kPropertiesSection);
   for (const SectionId id : needed) {
     if (!sections_[id].has_value()) return error_.Set(end, absl::StrCat("there is no ", kSectionNames[id]));
@@ -160,7 +161,8 @@ void FileReader::ReadDialect(ByteCursor* cursor) {
   if (has_version) {
     uint8_t id = 0;
     cursor->Section(&id, kSectionNames[kDialectVersionSection]);
-    if (id != kDialectVersionSection) return cursor->Fail(begin, "the version of a dialect must be a section of kind 7");
+    if (id != kDialectVersionSection)
+      return cursor->Fail(begin, "the version of a dialect must be a section of kind 7");
   }
   if (index >= file_.strings.size()) return cursor->Fail(begin, "the name of a dialect is not among the strings");
   const absl::string_view name = file_.strings[index];
@@ -203,8 +205,8 @@ void FileReader::ReadEntries() {
   }
   if (!cursor.ok()) return;
   if (file_.entries.size() != count) {
-    return cursor.Fail(absl::StrCat("the offsets are of ", file_.entries.size(), " attributes and types, not of ",
-                                    count));
+    return cursor.Fail(
+        absl::StrCat("the offsets are of ", file_.entries.size(), " attributes and types, not of ", count));
   }
   if (begin != end) error_.Set(begin, "bytes are left over at the end of the section of attributes and types");
 }

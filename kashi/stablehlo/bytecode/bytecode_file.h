@@ -27,9 +27,9 @@ struct BytecodeDialect {
 };
 
 struct BytecodeOperationName {
-  uint32_t dialect = 0;          // index into `dialects`
-  bool is_registered = false;    // its properties lie in their section, not in an attribute
-  absl::string_view name;        // "add_v1"
+  uint32_t dialect = 0;        // index into `dialects`
+  bool is_registered = false;  // its properties lie in their section, not in an attribute
+  absl::string_view name;      // "add_v1"
 };
 
 struct BytecodeEntry {

@@ -102,8 +102,8 @@ void Entries::DecodeOnce(size_t entry) {
     slot.value = slot.kind == Kind::kType ? static_cast<const void*>(DecodeTextType(&decoder))
                                           : decoder.NewText(Attribute::Kind::kOther, decoder.bytes().TextUpToZero());
   } else if (dialect.dialect == Dialect::kVhlo) {
-    slot.value = slot.kind == Kind::kType ? static_cast<const void*>(DecodeVhloType(&decoder))
-                                          : DecodeVhloAttribute(&decoder);
+    slot.value =
+        slot.kind == Kind::kType ? static_cast<const void*>(DecodeVhloType(&decoder)) : DecodeVhloAttribute(&decoder);
   } else if (dialect.dialect == Dialect::kBuiltin && slot.kind == Kind::kType) {
     slot.value = DecodeBuiltinType(&decoder);
   } else if (dialect.dialect == Dialect::kBuiltin) {

@@ -107,8 +107,8 @@ void OperationReader::BeginRegion(Frame* frame) {
   // Each value that the regions around still promise takes a byte, too.
   const size_t left = file_.operations.end - begin;
   if (values > left || values + undefined_values_ > left) {
-    return bytes_.Fail(begin, absl::StrCat("the section of operations is too short for the ", values,
-                                           " values of a region"));
+    return bytes_.Fail(begin,
+                       absl::StrCat("the section of operations is too short for the ", values, " values of a region"));
   }
   undefined_values_ += values;
   values_.resize(values_.size() + values, nullptr);

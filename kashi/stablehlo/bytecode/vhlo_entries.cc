@@ -109,49 +109,49 @@ constexpr VhloTypeRow Named(absl::string_view name) { return {PRIMITIVE_TYPE_INV
 constexpr VhloTypeRow Coded(const Type* (*decode)(EntryDecoder*)) { return {PRIMITIVE_TYPE_INVALID, "", decode}; }
 
 constexpr VhloTypeRow kVhloTypes[] = {
-    Element(PRED),                           // 0
-    Coded(VhloComplex),                      // 1
-    Element(BF16),                           // 2
-    Element(F16),                            // 3
-    Element(F32),                            // 4
-    Element(F64),                            // 5
-    Element(F8E4M3FN),                       // 6
-    Element(F8E5M2),                         // 7
-    Coded(VhloFunction),                     // 8
-    Coded(VhloPlain<Type::Kind::kIndex>),    // 9
-    Element(S4),                             // 10
-    Element(S8),                             // 11
-    Element(S16),                            // 12
-    Element(S32),                            // 13
-    Element(S64),                            // 14
-    Element(U4),                             // 15
-    Element(U8),                             // 16
-    Element(U16),                            // 17
-    Element(U32),                            // 18
-    Element(U64),                            // 19
-    Coded(VhloTensor),                       // 20
-    Coded(VhloTensorWithEncoding),           // 21
-    Coded(VhloPlain<Type::Kind::kToken>),    // 22
-    Coded(VhloList<Type::Kind::kTuple>),     // 23
-    Coded(VhloQuantized),                    // 24
-    Coded(VhloUnrankedTensor),               // 25
-    Named("!shape.witness"),                 // 26
-    Element(F8E4M3FNUZ),                     // 27
-    Element(F8E5M2FNUZ),                     // 28
-    Element(F8E4M3B11FNUZ),                  // 29
-    Coded(VhloQuantizedPerAxis),             // 30
-    Element(S2),                             // 31
-    Element(U2),                             // 32
-    Coded(VhloNone),                         // 33
-    Named("tf32"),                           // 34
-    Element(F8E4M3),                         // 35
-    Element(F8E3M4),                         // 36
-    Element(F4E2M1FN),                       // 37
-    Named("f6E2M3FN"),                       // 38
-    Named("f6E3M2FN"),                       // 39
-    Element(F8E8M0FNU),                      // 40
-    Coded(VhloBuffer),                       // 41
-    Coded(VhloList<Type::Kind::kFuture>),    // 42
+    Element(PRED),                         // 0
+    Coded(VhloComplex),                    // 1
+    Element(BF16),                         // 2
+    Element(F16),                          // 3
+    Element(F32),                          // 4
+    Element(F64),                          // 5
+    Element(F8E4M3FN),                     // 6
+    Element(F8E5M2),                       // 7
+    Coded(VhloFunction),                   // 8
+    Coded(VhloPlain<Type::Kind::kIndex>),  // 9
+    Element(S4),                           // 10
+    Element(S8),                           // 11
+    Element(S16),                          // 12
+    Element(S32),                          // 13
+    Element(S64),                          // 14
+    Element(U4),                           // 15
+    Element(U8),                           // 16
+    Element(U16),                          // 17
+    Element(U32),                          // 18
+    Element(U64),                          // 19
+    Coded(VhloTensor),                     // 20
+    Coded(VhloTensorWithEncoding),         // 21
+    Coded(VhloPlain<Type::Kind::kToken>),  // 22
+    Coded(VhloList<Type::Kind::kTuple>),   // 23
+    Coded(VhloQuantized),                  // 24
+    Coded(VhloUnrankedTensor),             // 25
+    Named("!shape.witness"),               // 26
+    Element(F8E4M3FNUZ),                   // 27
+    Element(F8E5M2FNUZ),                   // 28
+    Element(F8E4M3B11FNUZ),                // 29
+    Coded(VhloQuantizedPerAxis),           // 30
+    Element(S2),                           // 31
+    Element(U2),                           // 32
+    Coded(VhloNone),                       // 33
+    Named("tf32"),                         // 34
+    Element(F8E4M3),                       // 35
+    Element(F8E3M4),                       // 36
+    Element(F4E2M1FN),                     // 37
+    Named("f6E2M3FN"),                     // 38
+    Named("f6E3M2FN"),                     // 39
+    Element(F8E8M0FNU),                    // 40
+    Coded(VhloBuffer),                     // 41
+    Coded(VhloList<Type::Kind::kFuture>),  // 42
 };
 
 const Attribute* VhloArray(EntryDecoder* decoder) {
@@ -171,8 +171,8 @@ const Attribute* VhloEnum(EntryDecoder* decoder) {
   const Enumeration& enumeration = *FindEnumeration(kForm);
   const uint64_t code = decoder->bytes().Varint();
   if (code < enumeration.first_code || code - enumeration.first_code >= enumeration.values.size()) {
-    decoder->Fail(absl::StrCat("value ", code, " of an enumeration like ", enumeration.values.back(),
-                               " needs a newer Kashi"));
+    decoder->Fail(
+        absl::StrCat("value ", code, " of an enumeration like ", enumeration.values.back(), " needs a newer Kashi"));
     return nullptr;
   }
   return decoder->NewText(Attribute::Kind::kEnum, enumeration.values[code - enumeration.first_code]);
@@ -218,32 +218,32 @@ const Attribute* VhloRecord(EntryDecoder* decoder) {
 
 using AttributeDecoder = const Attribute* (*)(EntryDecoder*);
 constexpr AttributeDecoder kVhloAttributes[] = {
-    nullptr,                                           // 0: dead
-    VhloArray,                                         // 1
-    VhloBool,                                          // 2
-    VhloEnum<AttributeForm::kComparisonDirection>,     // 3
-    VhloEnum<AttributeForm::kComparisonType>,          // 4
-    VhloApiVersion,                                    // 5
-    VhloDictionary,                                    // 6
-    VhloEnum<AttributeForm::kFftType>,                 // 7
-    VhloFloat,                                         // 8
-    VhloInteger,                                       // 9
-    VhloRecord<RecordId::kOutputOperandAlias>,         // 10
-    VhloEnum<AttributeForm::kPrecision>,               // 11
-    VhloEnum<AttributeForm::kRngAlgorithm>,            // 12
-    VhloEnum<AttributeForm::kRngDistribution>,         // 13
-    VhloString,                                        // 14
-    VhloTensorAttribute,                               // 15
-    VhloEnum<AttributeForm::kTranspose>,               // 16
-    VhloTypeAttribute,                                 // 17
-    VhloRecord<RecordId::kBounds>,                     // 18
-    VhloEnum<AttributeForm::kAccuracyMode>,            // 19
-    VhloRecord<RecordId::kResultAccuracy>,             // 20
-    VhloRecord<RecordId::kSubAxisInfo>,                // 21
-    VhloRecord<RecordId::kAxisRef>,                    // 22
-    VhloRecord<RecordId::kReplicaGroupMeshAxes>,       // 23
-    VhloRecord<RecordId::kMeshAxis>,                   // 24
-    VhloRecord<RecordId::kMesh>,                       // 25
+    nullptr,                                        // 0: dead
+    VhloArray,                                      // 1
+    VhloBool,                                       // 2
+    VhloEnum<AttributeForm::kComparisonDirection>,  // 3
+    VhloEnum<AttributeForm::kComparisonType>,       // 4
+    VhloApiVersion,                                 // 5
+    VhloDictionary,                                 // 6
+    VhloEnum<AttributeForm::kFftType>,              // 7
+    VhloFloat,                                      // 8
+    VhloInteger,                                    // 9
+    VhloRecord<RecordId::kOutputOperandAlias>,      // 10
+    VhloEnum<AttributeForm::kPrecision>,            // 11
+    VhloEnum<AttributeForm::kRngAlgorithm>,         // 12
+    VhloEnum<AttributeForm::kRngDistribution>,      // 13
+    VhloString,                                     // 14
+    VhloTensorAttribute,                            // 15
+    VhloEnum<AttributeForm::kTranspose>,            // 16
+    VhloTypeAttribute,                              // 17
+    VhloRecord<RecordId::kBounds>,                  // 18
+    VhloEnum<AttributeForm::kAccuracyMode>,         // 19
+    VhloRecord<RecordId::kResultAccuracy>,          // 20
+    VhloRecord<RecordId::kSubAxisInfo>,             // 21
+    VhloRecord<RecordId::kAxisRef>,                 // 22
+    VhloRecord<RecordId::kReplicaGroupMeshAxes>,    // 23
+    VhloRecord<RecordId::kMeshAxis>,                // 24
+    VhloRecord<RecordId::kMesh>,                    // 25
 };
 
 }  // namespace

@@ -24,11 +24,16 @@ constexpr Tail<sizeof...(Rows)> MakeTail(int8_t regions, Rows... attributes) {
   return {regions, {attributes...}};
 }
 
-#define R(name, form) AttributeRow{name, AttributeForm::form}
-#define D(name, form, fallback) AttributeRow{name, AttributeForm::form, AttributeDefault::fallback}
-#define O(name, form) AttributeRow{name, AttributeForm::form, AttributeDefault::kOptional}
-#define S(since, name, form, fallback) AttributeRow{name, AttributeForm::form, AttributeDefault::fallback, since}
-#define U(until, name, form) AttributeRow{name, AttributeForm::form, AttributeDefault::kOptional, 1, until}
+#define R(name, form) \
+  AttributeRow { name, AttributeForm::form }
+#define D(name, form, fallback) \
+  AttributeRow { name, AttributeForm::form, AttributeDefault::fallback }
+#define O(name, form) \
+  AttributeRow { name, AttributeForm::form, AttributeDefault::kOptional }
+#define S(since, name, form, fallback) \
+  AttributeRow { name, AttributeForm::form, AttributeDefault::fallback, since }
+#define U(until, name, form) \
+  AttributeRow { name, AttributeForm::form, AttributeDefault::kOptional, 1, until }
 #define KASHI_STABLEHLO_OP(Name, name, version, operands, results, ...) \
   constexpr auto kTailOf##Name = MakeTail(__VA_ARGS__);
 #include "kashi/stablehlo/program/operations.def"

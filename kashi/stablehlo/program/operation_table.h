@@ -42,6 +42,7 @@
 //                                      HIGHEST, TOLERANCE)
 //   stablehlo.output_operand_alias     output_tuple_indices (integers), operand_index (kInteger i64),
 //                                      operand_tuple_indices (integers)
+//   stablehlo.bounds                   bounds (integers, kDynamic where none)
 //   stablehlo.sub_axis_info            pre_size, size (kInteger i64)
 //   stablehlo.axis_ref                 name (kString), sub_axis (stablehlo.sub_axis_info, or kUnit: the whole axis)
 //   stablehlo.mesh_axis                name (kString), size (kInteger i64)
@@ -117,25 +118,24 @@ enum class AttributeForm : uint8_t {
 
 // The value of an attribute that is left out. DefaultAttributes (default_attributes.h) makes it.
 enum class AttributeDefault : uint8_t {
-  kRequired,          // an error
-  kOptional,          // stays absent
-  kFalse,             // kBool
-  kZero,              // 0 : i64
-  kZero32,            // 0 : i32
-  kOne32,             // 1 : i32
-  kMinusOne,          // -1 : i64
-  kFirstValue,        // the first value of the enumeration
-  kEmptyText,         // ""
-  kEmptyArray,        // []
-  kEmptyDictionary,   // {}
-  kNoIntegers,        // tensor<0xi64>
-  kNoPairs,           // tensor<0x2xi64>
-  kNone,              // the type none
-  kPrecisions,        // [DEFAULT, DEFAULT]
-  kAccuracy,          // atol 0, rtol 0, ulps 0, DEFAULT
-  kOnes,              // one 1 for each dimension of the first operand
-  kZeroPairs,         // tensor<kx2xi64> of zeros, k dimensions of the first operand
-  kSpatialOnes,       // the same, without the batch and the feature dimension of a convolution
+  kRequired,         // an error
+  kOptional,         // stays absent
+  kFalse,            // kBool
+  kZero,             // 0 : i64
+  kZero32,           // 0 : i32
+  kOne32,            // 1 : i32
+  kMinusOne,         // -1 : i64
+  kFirstValue,       // the first value of the enumeration
+  kEmptyText,        // ""
+  kEmptyArray,       // []
+  kEmptyDictionary,  // {}
+  kNoIntegers,       // tensor<0xi64>
+  kNone,             // the type none
+  kPrecisions,       // [DEFAULT, DEFAULT]
+  kAccuracy,         // atol 0, rtol 0, ulps 0, DEFAULT
+  kOnes,             // one 1 for each dimension of the first operand
+  kZeroPairs,        // tensor<kx2xi64> of zeros, k dimensions of the first operand
+  kSpatialOnes,      // the same, without the batch and the feature dimension of a convolution
   kSpatialZeroPairs,
   kSpatialFalses,
 };
@@ -166,7 +166,7 @@ struct OperationRow {
   int8_t version = 1;      // the newest in VHLO: `vhlo.add_v1`
   ValueCount operands;
   ValueCount results;
-  int8_t regions = 0;                          // -1: any number
+  int8_t regions = 0;                         // -1: any number
   absl::Span<const AttributeRow> attributes;  // in alphabetical order
 
   bool IsCurrent(const AttributeRow& attribute) const { return attribute.until >= version; }
