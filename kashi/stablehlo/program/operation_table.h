@@ -7,7 +7,7 @@
 //
 //   form             Attribute::Kind   in text                                     in VHLO
 //   kBool            kBool             true                                        bool
-//   kInteger         kInteger          1 : i64                                     integer (api_version: an enumeration;
+//   kInteger         kInteger          1 : i64                                     integer (api_version: an enum;
 //                                                                                  here and in text 1 : i32)
 //   kFloat           kFloat            1.0e-3 : f32                                float
 //   kString          kString           "text"                                      string
