@@ -58,7 +58,7 @@ struct BytecodeFile {
 // The longest known version of the bytecode.
 inline constexpr uint64_t kNewestBytecodeVersion = 6;
 
-// Fills the file; where the bytes are not bytecode that Kashi knows, sets the error. `file` borrows the bytes. Cost: one
+// Fills the file; where the bytes are not bytecode that Kashi knows, sets the error. `file` borrows the bytes. Cost:
 // pass over the tables; entries are not looked at.
 void ReadBytecodeFile(absl::string_view bytes, BytecodeFile* file, ReadError* error);
 

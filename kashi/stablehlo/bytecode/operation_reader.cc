@@ -105,7 +105,8 @@ void OperationReader::BeginRegion(Frame* frame) {
   const size_t begin = bytes_.offset();
   const uint64_t values = bytes_.Varint();
   // Each value that the regions around still promise takes a byte, too.
-  if (values > bytes_.left() || values + undefined_values_ > bytes_.left()) {
+  const size_t left = file_.operations.end - begin;
+  if (values > left || values + undefined_values_ > left) {
     return bytes_.Fail(begin,
                        absl::StrCat("the section of operations is too short for the ", values, " values of a region"));
   }

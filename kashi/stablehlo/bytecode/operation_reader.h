@@ -32,7 +32,7 @@ class OperationReader {
   // An operation's name, looked up when it is first used.
   struct Name {
     const OperationRow* row = nullptr;
-    int8_t version = 0;
+    int8_t version = 1;
     bool is_vhlo = false;
   };
   // An entry of the section of properties as attributes of the operation that it was last used by.

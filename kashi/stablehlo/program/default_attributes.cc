@@ -59,8 +59,6 @@ const Attribute* DefaultAttributes::MakeOnce(const AttributeRow& row) {
       return New(Attribute::Kind::kDictionary);
     case AttributeDefault::kNoIntegers:
       return NewTensor(S64, {0}, 0);
-    case AttributeDefault::kNoPairs:
-      return NewTensor(S64, {0, 2}, 0);
     case AttributeDefault::kAccuracy:
       return NewAccuracy();
     case AttributeDefault::kNone: {

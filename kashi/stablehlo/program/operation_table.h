@@ -7,7 +7,7 @@
 //
 //   form             Attribute::Kind   in text                                     in VHLO
 //   kBool            kBool             true                                        bool
-//   kInteger         kInteger          1 : i64                                     integer (api_version: an enumeration;
+//   kInteger         kInteger          1 : i64                                     integer (api_version: an enum;
 //                                                                                  here and in text 1 : i32)
 //   kFloat           kFloat            1.0e-3 : f32                                float
 //   kString          kString           "text"                                      string
@@ -42,6 +42,7 @@
 //                                      HIGHEST, TOLERANCE)
 //   stablehlo.output_operand_alias     output_tuple_indices (integers), operand_index (kInteger i64),
 //                                      operand_tuple_indices (integers)
+//   stablehlo.bounds                   bounds (integers, kDynamic where none)
 //   stablehlo.sub_axis_info            pre_size, size (kInteger i64)
 //   stablehlo.axis_ref                 name (kString), sub_axis (stablehlo.sub_axis_info, or kUnit: the whole axis)
 //   stablehlo.mesh_axis                name (kString), size (kInteger i64)
@@ -129,7 +130,6 @@ enum class AttributeDefault : uint8_t {
   kEmptyArray,       // []
   kEmptyDictionary,  // {}
   kNoIntegers,       // tensor<0xi64>
-  kNoPairs,          // tensor<0x2xi64>
   kNone,             // the type none
   kPrecisions,       // [DEFAULT, DEFAULT]
   kAccuracy,         // atol 0, rtol 0, ulps 0, DEFAULT

@@ -3,7 +3,7 @@
 //   "builtin.module"() <{sym_name = "jit_f"}> ({
 //     "func.func"() <{…}> ({
 //     ^(%0: tensor<4xf32>):
-//       %1 = "stablehlo.sine"(%0) <{result_accuracy = #stablehlo.result_accuracy{…}}> : (tensor<4xf32>) -> tensor<4xf32>
+//       %1 = "stablehlo.sine"(%0) <{result_accuracy = #…}> : (tensor<4xf32>) -> tensor<4xf32>
 //
 // Equal programs give equal text, and only those do, but for locations and for the places in the source, which are not
 // written. It is not text that a reader accepts: constants are hexadecimal, all attributes stand between <{ and }>.
@@ -16,7 +16,7 @@
 
 namespace kashi::stablehlo {
 
-// Pre: regions, attributes and types are nested no deeper than readers allow (64). Writes to Value::number. Cost: linear
+// Pre: regions, attributes and types are nested no deeper than readers allow (64). Sets Value::number. Cost: linear
 // in the size of the text.
 std::string ProgramText(const Program& program);
 
