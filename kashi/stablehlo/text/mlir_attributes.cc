@@ -59,8 +59,8 @@ const Attribute* MlirReader::NewArray(absl::Span<const Attribute* const> element
 const Attribute* MlirReader::NewIntegers(absl::Span<const int64_t> values) {
   Attribute* attribute = NewAttribute(Attribute::Kind::kTensor);
   attribute->type = IntegerListType(S64, static_cast<int64_t>(values.size()));
-  attribute->is_splat = values.size() > 1 && std::count(values.begin(), values.end(), values[0]) ==
-                                                 static_cast<int64_t>(values.size());
+  attribute->is_splat =
+      values.size() > 1 && std::count(values.begin(), values.end(), values[0]) == static_cast<int64_t>(values.size());
   const size_t bytes = (attribute->is_splat ? 1 : values.size()) * sizeof(int64_t);
   attribute->text = program_.CopyText(absl::string_view(reinterpret_cast<const char*>(values.data()), bytes));
   return attribute;

@@ -24,8 +24,7 @@ PrimitiveType NumberType(const Type& tensor) {
 }
 
 bool AllEqual(absl::string_view bytes, size_t element) {
-  return bytes.size() > element &&
-         std::memcmp(bytes.data(), bytes.data() + element, bytes.size() - element) == 0;
+  return bytes.size() > element && std::memcmp(bytes.data(), bytes.data() + element, bytes.size() - element) == 0;
 }
 
 constexpr uint8_t kNoDigit = 0xff;
@@ -86,7 +85,8 @@ class ElementScanner {
     return absl::StrCat(counts.back(), " elements where the type has ", type_.dimensions[counts.size() - 1]);
   }
   char Peek() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
       ++at_;
     }
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -158,14 +158,16 @@ const Attribute* MlirReader::ReadElements() {
   }
   Attribute* attribute = NewAttribute(Attribute::Kind::kTensor);
   attribute->type = type;
-  const bool ok = !literal.empty() && literal[0] == '"' ? ParseHexElements(literal.substr(1, literal.size() - 2), begin + 1, attribute)
-                                                        : ParseElements(literal, begin, attribute);
+  const bool ok = !literal.empty() && literal[0] == '"'
+                      ? ParseHexElements(literal.substr(1, literal.size() - 2), begin + 1, attribute)
+                      : ParseElements(literal, begin, attribute);
   return ok ? attribute : nullptr;
 }
 
 bool MlirReader::ParseElements(absl::string_view literal, size_t begin, Attribute* attribute) {
   const Type& type = *attribute->type;
-  if (NumberType(type) == PRIMITIVE_TYPE_INVALID) return Error(begin, begin + 1, "elements of this type are not numbers");
+  if (NumberType(type) == PRIMITIVE_TYPE_INVALID)
+    return Error(begin, begin + 1, "elements of this type are not numbers");
   ElementScanner scanner(literal, type);
   const std::string error = scanner.Scan();
   if (!error.empty()) return Error(begin + scanner.offset(), begin + scanner.offset() + 1, error);
@@ -199,9 +201,11 @@ bool MlirReader::ParseHexElements(absl::string_view digits, size_t begin, Attrib
   if (wrong != 0) return Error(begin, begin + 2 + digits.size(), "this string has bytes that are no hexadecimal digit");
   const absl::string_view text(bytes.data(), size);
   const int64_t count = *ElementCount(*attribute->type);
-  if (NumberType(*attribute->type) == PRED) return UnpackBools(text, attribute, count) || Error(begin, begin + 2, "the string does not fit the type");
+  if (NumberType(*attribute->type) == PRED)
+    return UnpackBools(text, attribute, count) || Error(begin, begin + 2, "the string does not fit the type");
   const size_t element = static_cast<size_t>(ElementBytes(*attribute->type->types[0]));
-  const bool fits = element != 0 && (size == element || size / element == static_cast<size_t>(count)) && size % element == 0;
+  const bool fits =
+      element != 0 && (size == element || size / element == static_cast<size_t>(count)) && size % element == 0;
   if (!fits) return Error(begin, begin + 2, absl::StrCat(size, " bytes for a tensor of ", count, " elements"));
   attribute->is_splat = count > 1 && (size == element || AllEqual(text, element));
   attribute->text = attribute->is_splat ? text.substr(0, element) : count == 0 ? absl::string_view() : text;

@@ -27,7 +27,8 @@ bool ReadParameters(MlirReader* reader, Signature* signature) {
   if (cursor.Match(')')) return true;
   do {
     MlirReader::NamedArgument argument;
-    if (reader->AtValue() ? !reader->ReadArgument(&argument) : (argument.type = reader->ReadType()) == nullptr) return false;
+    if (reader->AtValue() ? !reader->ReadArgument(&argument) : (argument.type = reader->ReadType()) == nullptr)
+      return false;
     const Attribute* attributes = ReadArgumentAttributes(reader, &signature->any_argument);
     if (attributes == nullptr || !reader->ReadOptionalLocation(&argument.location)) return false;
     signature->arguments.push_back(argument);

@@ -40,7 +40,8 @@ bool MlirReader::NormaliseAttributes(OperationDraft* draft, Operation* operation
     }
   }
   absl::InlinedVector<NamedAttribute, 16> normal;
-  const absl::Span<const AttributeRow> rows = draft->row == nullptr ? absl::Span<const AttributeRow>() : draft->row->attributes;
+  const absl::Span<const AttributeRow> rows =
+      draft->row == nullptr ? absl::Span<const AttributeRow>() : draft->row->attributes;
   for (const AttributeRow& row : rows) {
     if (!draft->row->IsCurrent(row)) continue;
     NamedAttribute attribute;
@@ -79,7 +80,8 @@ bool MlirReader::NormaliseAttributes(OperationDraft* draft, Operation* operation
         attribute.value = list;
       }
       if (!ok || !HasForm(*attribute.value, row.form)) {
-        return Error(draft->begin, draft->end, absl::StrCat("the attribute ", row.name, " of ", draft->name, " has another form"));
+        return Error(draft->begin, draft->end,
+                     absl::StrCat("the attribute ", row.name, " of ", draft->name, " has another form"));
       }
     }
     normal.push_back(attribute);

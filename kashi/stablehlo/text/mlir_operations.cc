@@ -13,8 +13,8 @@
 namespace kashi::stablehlo {
 namespace {
 
-constexpr absl::string_view kDialects[] = {"builtin", "func", "stablehlo", "chlo", "check", "interpreter",
-                                           "sdy",     "arith", "tensor",    "shape"};
+constexpr absl::string_view kDialects[] = {"builtin",     "func", "stablehlo", "chlo",   "check",
+                                           "interpreter", "sdy",  "arith",     "tensor", "shape"};
 
 bool SameType(const Type& a, const Type& b) { return &a == &b || TypeText(a) == TypeText(b); }
 
@@ -84,7 +84,8 @@ bool MlirReader::ReadOperand(OperationDraft* draft) {
     return Error(begin, cursor_.offset(), absl::StrCat("%", name, " has ", entry->count, " results"));
   }
   if (!has_index && entry->count != 1) {
-    return Error(begin, cursor_.offset(), absl::StrCat("%", name, " has ", entry->count, " results: say which, %", name, "#0"));
+    return Error(begin, cursor_.offset(),
+                 absl::StrCat("%", name, " has ", entry->count, " results: say which, %", name, "#0"));
   }
   draft->operands.push_back(entry->first + index);
   return true;
@@ -105,9 +106,9 @@ bool MlirReader::CheckOperandTypes(absl::Span<const Type* const> types, const Op
   }
   for (size_t i = 0; i < types.size(); ++i) {
     if (SameType(*types[i], *draft.operands[i]->type)) continue;
-    return Error(begin, cursor_.offset(),
-                 absl::StrCat("operand ", i, " has type ", TypeText(*draft.operands[i]->type), ", not ",
-                              TypeText(*types[i])));
+    return Error(
+        begin, cursor_.offset(),
+        absl::StrCat("operand ", i, " has type ", TypeText(*draft.operands[i]->type), ", not ", TypeText(*types[i])));
   }
   return true;
 }

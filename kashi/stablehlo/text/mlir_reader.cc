@@ -20,7 +20,8 @@ bool MlirReader::ErrorHere(absl::string_view expected) {
   cursor_.SkipSpace();
   const size_t begin = cursor_.offset();
   const size_t end = cursor_.TokenEnd();
-  if (begin >= source_.text.size()) return Error(begin, begin, absl::StrCat("expected ", expected, ", got end of text"));
+  if (begin >= source_.text.size())
+    return Error(begin, begin, absl::StrCat("expected ", expected, ", got end of text"));
   const absl::string_view token = source_.text.substr(begin, std::min<size_t>(end - begin, 40));
   return Error(begin, end, absl::StrCat("expected ", expected, ", got `", token, "`"));
 }
@@ -52,7 +53,8 @@ bool MlirReader::ReadAlias() {
   Location* alias = LocationAlias(name, begin);
   if (locations_[name].defined) return Error(begin, cursor_.offset(), absl::StrCat("#", name, " is defined already"));
   locations_[name].defined = true;
-  if (location->kind == Location::Kind::kUnknown) return true;  // an alias of an alias that is not filled yet, or unknown
+  if (location->kind == Location::Kind::kUnknown)
+    return true;  // an alias of an alias that is not filled yet, or unknown
   *alias = *location;
   return true;
 }
@@ -96,7 +98,8 @@ bool MlirReader::FillResources() {
     if (found == resources_.end()) return Error(use.begin, use.end, "this resource is not in the text (elided?)");
     const absl::string_view digits = found->second.digits;
     if (digits.size() < 10) return Error(found->second.offset, found->second.offset + 1, "expected `0x` and 8 digits");
-    if (!ParseHexElements(program_.CopyText(absl::StrCat("0x", digits.substr(10))), found->second.offset + 8, use.attribute)) {
+    if (!ParseHexElements(program_.CopyText(absl::StrCat("0x", digits.substr(10))), found->second.offset + 8,
+                          use.attribute)) {
       return false;
     }
   }

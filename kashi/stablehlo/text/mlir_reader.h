@@ -41,8 +41,8 @@ struct PrettyForm;
 // An operation while it is read.
 struct OperationDraft {
   absl::string_view name;
-  const OperationRow* row = nullptr;   // nullptr: not in the table
-  size_t begin = 0;                    // its name's token
+  const OperationRow* row = nullptr;  // nullptr: not in the table
+  size_t begin = 0;                   // its name's token
   size_t end = 0;
   absl::InlinedVector<Value*, 6> operands;
   absl::InlinedVector<const Type*, 4> result_types;
@@ -73,12 +73,12 @@ class MlirReader {
   const Attribute* ReadAttribute();
   // {a = 1, b}, appended. An inner dictionary is sorted by name; those of operations are sorted later.
   bool ReadDictionary(absl::InlinedVector<NamedAttribute, 8>* fields);
-  const Attribute* ReadSymbol();                       // @a::@b
-  bool ReadString(absl::string_view* text);            // without quotes, escapes decoded
-  bool ReadInt(int64_t* value);                        // -3, 0x10
-  const Attribute* ReadIntegers();                     // [1, 2]: kTensor of i64
-  const Attribute* ReadElements();                     // after `dense`
-  const Attribute* ReadRecord();                       // at `#`
+  const Attribute* ReadSymbol();             // @a::@b
+  bool ReadString(absl::string_view* text);  // without quotes, escapes decoded
+  bool ReadInt(int64_t* value);              // -3, 0x10
+  const Attribute* ReadIntegers();           // [1, 2]: kTensor of i64
+  const Attribute* ReadElements();           // after `dense`
+  const Attribute* ReadRecord();             // at `#`
   bool ReadRecordFields(absl::string_view record, absl::InlinedVector<NamedAttribute, 8>* fields);  // after `<`, to `>`
   const Attribute* FinishRecord(absl::string_view name, absl::Span<const NamedAttribute> fields, size_t begin);
 
@@ -131,8 +131,6 @@ class MlirReader {
   bool AddReductionBody(absl::string_view operation, OperationDraft* draft);
 
  private:
-  friend bool ReadModule(MlirReader* reader, OperationDraft* draft);
-
   static constexpr int kMaxRegionDepth = 200;
   static constexpr int kMaxDepth = 100;  // of types and attributes
 
@@ -184,8 +182,6 @@ class MlirReader {
   const Attribute* ReadDenseArray();
   const Attribute* ReadDenseResource();
   const Attribute* ReadWordAttribute();
-  const Attribute* ReadEnum(absl::string_view dialect);
-  const Attribute* ReadConvolutionNumbers();
   bool ReadConvolutionSide(const absl::string_view (&names)[3], absl::InlinedVector<NamedAttribute, 8>* fields);
   const Attribute* ReadFieldValue(absl::string_view record, absl::string_view field);
   const Attribute* NewOther(size_t begin);
@@ -197,9 +193,7 @@ class MlirReader {
   // ---- Records of sdy ----
   const Attribute* ReadDimensionSharding();
   bool ReadAxisRef(const Attribute** axis);
-  const Attribute* ReadShardingRule();
   const Attribute* ReadMeshAxis();
-  bool ReadTensorMappings(absl::Span<const absl::string_view> names, const Attribute** mappings);
 
   // ---- Locations ----
   const Location* ReadLocation();  // inside loc( )

@@ -14,7 +14,8 @@ constexpr absl::string_view kConvolution[3][3] = {
 }  // namespace
 
 // [b, 0, 1, f]: `names` for b or i, f or o, and the digits.
-bool MlirReader::ReadConvolutionSide(const absl::string_view (&names)[3], absl::InlinedVector<NamedAttribute, 8>* fields) {
+bool MlirReader::ReadConvolutionSide(const absl::string_view (&names)[3],
+                                     absl::InlinedVector<NamedAttribute, 8>* fields) {
   const bool kernel = names[0] == kConvolution[1][0];
   int64_t places[2] = {-1, -1};
   absl::InlinedVector<int64_t, 8> spatial;
@@ -72,7 +73,8 @@ const Attribute* MlirReader::ReadFieldValue(absl::string_view record, absl::stri
     int64_t pre_size = 0;
     int64_t size = 0;
     if (!ReadInt(&pre_size) || !Expect(')', "after a size") || !ReadInt(&size)) return nullptr;
-    return NewRecord("stablehlo.sub_axis_info", {{"pre_size", NewInteger(S64, pre_size)}, {"size", NewInteger(S64, size)}});
+    return NewRecord("stablehlo.sub_axis_info",
+                     {{"pre_size", NewInteger(S64, pre_size)}, {"size", NewInteger(S64, size)}});
   }
   if (record == "stablehlo.mesh" && field == "axes" && cursor_.Match('[')) {
     absl::InlinedVector<const Attribute*, 4> axes;
@@ -88,7 +90,8 @@ const Attribute* MlirReader::ReadFieldValue(absl::string_view record, absl::stri
 }
 
 // All fields, in the order of operation_table.h.
-const Attribute* MlirReader::FinishRecord(absl::string_view name, absl::Span<const NamedAttribute> fields, size_t begin) {
+const Attribute* MlirReader::FinishRecord(absl::string_view name, absl::Span<const NamedAttribute> fields,
+                                          size_t begin) {
   const auto find = [&](absl::string_view field, const Attribute* other) {
     for (const NamedAttribute& given : fields) {
       if (given.name == field) return given.value;
@@ -98,11 +101,10 @@ const Attribute* MlirReader::FinishRecord(absl::string_view name, absl::Span<con
   if (name == "stablehlo.result_accuracy") {
     Attribute* zero = NewAttribute(Attribute::Kind::kFloat);
     zero->type = defaults_.ElementType(F64);
-    return NewRecord("stablehlo.result_accuracy",
-                     {{"atol", find("atol", zero)},
-                      {"rtol", find("rtol", zero)},
-                      {"ulps", find("ulps", NewInteger(S64, 0))},
-                      {"mode", find("mode", NewText(Attribute::Kind::kEnum, "DEFAULT"))}});
+    return NewRecord("stablehlo.result_accuracy", {{"atol", find("atol", zero)},
+                                                   {"rtol", find("rtol", zero)},
+                                                   {"ulps", find("ulps", NewInteger(S64, 0))},
+                                                   {"mode", find("mode", NewText(Attribute::Kind::kEnum, "DEFAULT"))}});
   }
   const Attribute* unit = NewAttribute(Attribute::Kind::kUnit);
   if (name == "stablehlo.mesh") {

@@ -7,7 +7,8 @@ const Attribute* MlirReader::ReadMeshAxis() {
   absl::string_view name;
   int64_t size = 0;
   if (!ReadString(&name) || !Expect('=', "before the size of an axis") || !ReadInt(&size)) return nullptr;
-  return NewRecord("sdy.mesh_axis", {{"name", NewText(Attribute::Kind::kString, name)}, {"size", NewInteger(S64, size)}});
+  return NewRecord("sdy.mesh_axis",
+                   {{"name", NewText(Attribute::Kind::kString, name)}, {"size", NewInteger(S64, size)}});
 }
 
 // <["x"=2, "y"=2], device_ids=[1, 0]>
@@ -23,7 +24,8 @@ const Attribute* MlirReader::ReadMesh() {
   if (!Expect(']', "after axes")) return nullptr;
   const Attribute* ids = NewIntegers({});
   if (cursor_.Match(',')) {
-    if (!cursor_.MatchWord("device_ids") || !Expect('=', "after device_ids")) return ErrorHere("`device_ids=`"), nullptr;
+    if (!cursor_.MatchWord("device_ids") || !Expect('=', "after device_ids"))
+      return ErrorHere("`device_ids=`"), nullptr;
     ids = ReadIntegers();
     if (ids == nullptr) return nullptr;
   }
@@ -38,8 +40,10 @@ bool MlirReader::ReadAxisRef(const Attribute** axis) {
   if (cursor_.Match(':')) {
     int64_t pre_size = 0;
     int64_t size = 0;
-    if (!Expect('(', "before a size") || !ReadInt(&pre_size) || !Expect(')', "after a size") || !ReadInt(&size)) return false;
-    sub_axis = NewRecord("sdy.sub_axis_info", {{"pre_size", NewInteger(S64, pre_size)}, {"size", NewInteger(S64, size)}});
+    if (!Expect('(', "before a size") || !ReadInt(&pre_size) || !Expect(')', "after a size") || !ReadInt(&size))
+      return false;
+    sub_axis =
+        NewRecord("sdy.sub_axis_info", {{"pre_size", NewInteger(S64, pre_size)}, {"size", NewInteger(S64, size)}});
   }
   *axis = NewRecord("sdy.axis_ref", {{"name", NewText(Attribute::Kind::kString, name)}, {"sub_axis", sub_axis}});
   return true;
@@ -72,9 +76,8 @@ const Attribute* MlirReader::ReadDimensionSharding() {
   if (!Expect('}', "after axes")) return nullptr;
   int64_t priority = -1;
   if (cursor_.Here() == 'p' && (cursor_.Match('p'), !ReadInt(&priority))) return nullptr;
-  return NewRecord("sdy.dimension_sharding", {{"axes", NewArray(axes)},
-                                              {"is_closed", NewBool(!open)},
-                                              {"priority", NewInteger(S64, priority)}});
+  return NewRecord("sdy.dimension_sharding",
+                   {{"axes", NewArray(axes)}, {"is_closed", NewBool(!open)}, {"priority", NewInteger(S64, priority)}});
 }
 
 const Attribute* MlirReader::ReadSharding() {

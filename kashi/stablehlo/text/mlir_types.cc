@@ -125,7 +125,8 @@ bool MlirReader::ReadDimensions(absl::InlinedVector<int64_t, 8>* dimensions) {
       dimensions->push_back(kDynamic);
     } else if (c >= '0' && c <= '9') {
       size_t end = begin;
-      while (end < cursor_.text().size() && text_cursor_internal::Is(cursor_.text()[end], text_cursor_internal::kDigit)) {
+      while (end < cursor_.text().size() &&
+             text_cursor_internal::Is(cursor_.text()[end], text_cursor_internal::kDigit)) {
         ++end;
       }
       int64_t size = 0;
@@ -162,7 +163,8 @@ const Type* MlirReader::ReadTensor() {
 bool MlirReader::ReadEncoding(Type* type) {
   cursor_.SkipSpace();
   const size_t begin = cursor_.offset();
-  for (const absl::string_view bounds : {"#stablehlo.bounds", "#mhlo.type_extensions<bounds = ", "#stablehlo.type_extensions<bounds = "}) {
+  for (const absl::string_view bounds :
+       {"#stablehlo.bounds", "#mhlo.type_extensions<bounds = ", "#stablehlo.type_extensions<bounds = "}) {
     if (cursor_.Match(bounds)) return ReadBounds(type);
   }
   const Attribute* encoding = ReadAttribute();

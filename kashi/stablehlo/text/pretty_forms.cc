@@ -64,7 +64,8 @@ bool ReadRanges(MlirReader* reader, OperationDraft* draft) {
   if (cursor.Peek() != ']') {
     do {
       int64_t range[3] = {0, 0, 1};
-      if (!reader->ReadInt(&range[0]) || !reader->Expect(':', "in a range") || !reader->ReadInt(&range[1])) return false;
+      if (!reader->ReadInt(&range[0]) || !reader->Expect(':', "in a range") || !reader->ReadInt(&range[1]))
+        return false;
       if (cursor.Match(':') && !reader->ReadInt(&range[2])) return false;
       for (int i = 0; i < 3; ++i) lists[i].push_back(range[i]);
     } while (cursor.Match(','));
@@ -335,7 +336,8 @@ bool ReadTypes(MlirReader* reader, OperationDraft* draft) {
   if (!draft->result_types.empty() || reader->cursor().text()[begin] == '(') return true;
   if (cursor.Match("->") || cursor.MatchWord("to")) return reader->ReadTypeOrList(&draft->result_types);
   if (draft->row == nullptr) {  // `check.expect_eq %a, %b : T`, `shape.const_shape [1] : T`
-    if (absl::string_view(draft->name).substr(0, 6) != "check." && draft->name != "interpreter.print") draft->result_types.push_back(types.back());
+    if (absl::string_view(draft->name).substr(0, 6) != "check." && draft->name != "interpreter.print")
+      draft->result_types.push_back(types.back());
     return true;
   }
   const ValueCount& results = draft->row->results;

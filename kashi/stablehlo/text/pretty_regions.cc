@@ -134,7 +134,8 @@ bool ReadManualComputation(MlirReader* reader, OperationDraft* draft) {
   MlirReader::ArgumentList arguments;
   while (cursor.Peek() == '%') {
     arguments.emplace_back();
-    if (!reader->ReadArgument(&arguments.back()) || !reader->ReadOptionalLocation(&arguments.back().location)) return false;
+    if (!reader->ReadArgument(&arguments.back()) || !reader->ReadOptionalLocation(&arguments.back().location))
+      return false;
     if (!cursor.Match(',')) break;
   }
   if (!reader->Expect(')', "after the arguments") || !reader->ReadRegion(arguments, draft)) return false;
@@ -143,12 +144,17 @@ bool ReadManualComputation(MlirReader* reader, OperationDraft* draft) {
 
 // (%a, %b) dim_numbers = […]x[…]->[…], window = {stride = [..], …} {…} : (T, T) -> T
 bool ReadConvolution(MlirReader* reader, OperationDraft* draft) {
-  static constexpr struct { absl::string_view key, attribute; } kWindow[] = {
-      {"stride", "window_strides"}, {"pad", "padding"}, {"lhs_dilate", "lhs_dilation"},
-      {"rhs_dilate", "rhs_dilation"}, {"reverse", "window_reversal"}};
+  static constexpr struct {
+    absl::string_view key, attribute;
+  } kWindow[] = {{"stride", "window_strides"},
+                 {"pad", "padding"},
+                 {"lhs_dilate", "lhs_dilation"},
+                 {"rhs_dilate", "rhs_dilation"},
+                 {"reverse", "window_reversal"}};
   TextCursor& cursor = reader->cursor();
   if (!reader->Expect('(', "before the operands") || !reader->ReadOperands(')', draft)) return false;
-  if (!cursor.MatchWord("dim_numbers") || !reader->Expect('=', "after a name")) return reader->ErrorHere("`dim_numbers =`");
+  if (!cursor.MatchWord("dim_numbers") || !reader->Expect('=', "after a name"))
+    return reader->ErrorHere("`dim_numbers =`");
   if (!reader->ReadRecordFields("stablehlo.conv", &draft->attributes)) return false;
   if (cursor.Match(',')) {
     if (!cursor.MatchWord("window") || !reader->Expect('=', "after a name")) return reader->ErrorHere("`window =`");
