@@ -131,8 +131,6 @@ class MlirReader {
   bool AddReductionBody(absl::string_view operation, OperationDraft* draft);
 
  private:
-  friend bool ReadModule(MlirReader* reader, OperationDraft* draft);
-
   static constexpr int kMaxRegionDepth = 200;
   static constexpr int kMaxDepth = 100;  // of types and attributes
 
@@ -184,8 +182,6 @@ class MlirReader {
   const Attribute* ReadDenseArray();
   const Attribute* ReadDenseResource();
   const Attribute* ReadWordAttribute();
-  const Attribute* ReadEnum(absl::string_view dialect);
-  const Attribute* ReadConvolutionNumbers();
   bool ReadConvolutionSide(const absl::string_view (&names)[3], absl::InlinedVector<NamedAttribute, 8>* fields);
   const Attribute* ReadFieldValue(absl::string_view record, absl::string_view field);
   const Attribute* NewOther(size_t begin);
@@ -197,9 +193,7 @@ class MlirReader {
   // ---- Records of sdy ----
   const Attribute* ReadDimensionSharding();
   bool ReadAxisRef(const Attribute** axis);
-  const Attribute* ReadShardingRule();
   const Attribute* ReadMeshAxis();
-  bool ReadTensorMappings(absl::Span<const absl::string_view> names, const Attribute** mappings);
 
   // ---- Locations ----
   const Location* ReadLocation();  // inside loc( )
