@@ -49,8 +49,7 @@ Term NextAfter(Term x, Term y) {
   const Term from_zero = Select(Equal(to_size, zero), to, to_sign | one);
   const Term neighbour = Select(Equal(from_size, zero), from_zero, step);
   const Term has_nan = NotEqual(x, x) | NotEqual(y, y);
-  const Term bits_of_result =
-      Select(has_nan, BitcastConvert(NotANumber(x), type), Select(Equal(x, y), to, neighbour));
+  const Term bits_of_result = Select(has_nan, BitcastConvert(NotANumber(x), type), Select(Equal(x, y), to, neighbour));
   return BitcastConvert(bits_of_result, x.type());
 }
 

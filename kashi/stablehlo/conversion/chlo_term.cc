@@ -86,8 +86,7 @@ Term Imag(Term x) {
 
 Term Complex(Term real, Term imag) {
   const PrimitiveType whole = real.type() == F64 ? C128 : C64;
-  return real.scope().Of(
-      real.scope().Add(whole, HloOpcode::kComplex, {real.instruction(), imag.instruction()}));
+  return real.scope().Of(real.scope().Add(whole, HloOpcode::kComplex, {real.instruction(), imag.instruction()}));
 }
 
 Term Polynomial(Term x, absl::Span<const double> coefficients) {

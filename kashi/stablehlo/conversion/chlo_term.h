@@ -93,9 +93,7 @@ class Term {
   friend Term Equal(Term x, double y) { return Equal(x, x.Same(y)); }
 
   // Operations whose result has the type of the first operand.
-  static Term Unary(HloOpcode opcode, Term x) {
-    return {x.scope_->Add(x.type(), opcode, {x.instruction_}), x.scope_};
-  }
+  static Term Unary(HloOpcode opcode, Term x) { return {x.scope_->Add(x.type(), opcode, {x.instruction_}), x.scope_}; }
   static Term Binary(HloOpcode opcode, Term x, Term y) {
     return {x.scope_->Add(x.type(), opcode, {x.instruction_, y.instruction_}), x.scope_};
   }
@@ -136,7 +134,7 @@ Term Complex(Term real, Term imag);
 // c[0] x^n + … + c[n], by Horner's rule.
 Term Polynomial(Term x, absl::Span<const double> coefficients);
 
-Term Infinity(Term like);   // in the type of `like`; NaN where the type has no infinity
+Term Infinity(Term like);  // in the type of `like`; NaN where the type has no infinity
 Term NotANumber(Term like);
 Term LargestFinite(Term like);
 
