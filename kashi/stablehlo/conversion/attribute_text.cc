@@ -171,6 +171,6 @@ absl::StatusOr<std::string> TextAtDepth(const Attribute& attribute, int depth) {
 
 }  // namespace
 
-absl::StatusOr<std::string> MlirAttributeText(const Attribute& attribute) { return TextAtDepth(attribute, 0); }
+absl::StatusOr<std::string> ConfigurationText(const Attribute& attribute) { return TextAtDepth(attribute, 0); }
 
 }  // namespace kashi::stablehlo

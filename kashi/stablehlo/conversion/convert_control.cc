@@ -217,7 +217,7 @@ absl::Status ConvertComposite(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const absl::string_view decomposition, c.String("decomposition"));
   KASHI_ASSIGN_OR_RETURN(HloComputation* const computation, c.module().Function(decomposition));
   KASHI_ASSIGN_OR_RETURN(const Attribute* attributes, c.Find("composite_attributes"));
-  KASHI_ASSIGN_OR_RETURN(const std::string text, MlirAttributeText(*attributes));
+  KASHI_ASSIGN_OR_RETURN(const std::string text, ConfigurationText(*attributes));
   return c.Finish(
       HloInstruction::CreateCompositeCall(shape, c.operands(), computation, std::string(name), text, version));
 }

@@ -38,7 +38,7 @@ absl::StatusOr<Config> ConfigOf(const OperationConverter& c) {
   if (attribute->kind == Attribute::Kind::kString) {
     config.text = std::string(attribute->text);
   } else if (attribute->kind == Attribute::Kind::kDictionary) {
-    KASHI_ASSIGN_OR_RETURN(config.text, MlirAttributeText(*attribute));
+    KASHI_ASSIGN_OR_RETURN(config.text, ConfigurationText(*attribute));
     if (attribute->fields.empty() && attribute != dictionary) config.text.clear();
   } else {
     return InvalidArgument("backend_config must be a string or a dictionary");
