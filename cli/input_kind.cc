@@ -19,7 +19,6 @@ using internal::HumanBytes;
 namespace {
 
 constexpr char kGzipMagic[] = "\x1f\x8b";
-constexpr char kMlirBytecodeMagic[] = "ML\xefR";
 
 // How to get HLO from StableHLO and other programs of frameworks.
 constexpr char kDumpRemedy[] = "run the program with XLA_FLAGS=--xla_dump_to=DIR, and XLA writes its HLO there";
@@ -38,15 +37,6 @@ absl::string_view SkipComments(absl::string_view text) {
 // Whether the text begins with this word, followed by white space.
 bool BeginsWithWord(absl::string_view text, absl::string_view word) {
   return absl::ConsumePrefix(&text, word) && !text.empty() && absl::ascii_isspace(text[0]);
-}
-
-bool LooksLikeMlir(absl::string_view text) {
-  text = SkipComments(text);
-  for (const absl::string_view alias : {"#loc", "#map", "!", "#"}) {
-    if (absl::StartsWith(text, alias) && absl::StrContains(text.substr(0, 4096), "module")) return true;
-  }
-  return BeginsWithWord(text, "module") || BeginsWithWord(text, "func.func") ||
-         BeginsWithWord(text, "\"builtin.module\"") || absl::StartsWith(text, "\"builtin.module\"(");
 }
 
 // Reports that XLA dumps beside a module: buffer assignment, live ranges, memory usage.
@@ -220,13 +210,16 @@ bool BeginsLikeHloText(absl::string_view bytes) {
          absl::StartsWith(text, "/*");
 }
 
+bool BeginsLikeMlirText(absl::string_view text) {
+  text = SkipComments(text);
+  for (const absl::string_view alias : {"#loc", "#map", "!", "#"}) {
+    if (absl::StartsWith(text, alias) && absl::StrContains(text.substr(0, 4096), "module")) return true;
+  }
+  return BeginsWithWord(text, "module") || BeginsWithWord(text, "func.func") ||
+         BeginsWithWord(text, "\"builtin.module\"") || absl::StartsWith(text, "\"builtin.module\"(");
+}
+
 std::string DescribeOtherKind(absl::string_view bytes) {
-  if (absl::StartsWith(bytes, kMlirBytecodeMagic)) {
-    return absl::StrCat("this is MLIR bytecode, such as StableHLO, not HLO: ", kDumpRemedy);
-  }
-  if (LooksLikeMlir(bytes)) {
-    return absl::StrCat("this is MLIR, such as StableHLO, not HLO: ", kDumpRemedy);
-  }
   if (LooksLikeMemoryReport(bytes)) {
     return "this is XLA's report about the memory of a module, not a module: give the module file beside it, whose "
            "name "

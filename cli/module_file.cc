@@ -27,6 +27,7 @@
 #include "kashi/proto/hlo_proto_io.h"
 #include "kashi/stablehlo/bytecode/bytecode_reader.h"
 #include "kashi/stablehlo/conversion/stablehlo_to_hlo.h"
+#include "kashi/stablehlo/text/text_reader.h"
 
 namespace kashi::cli {
 
@@ -157,6 +158,16 @@ absl::Status ReadArtifact(ModuleFile* file) {
   return absl::OkStatus();
 }
 
+// The module of StableHLO text.
+absl::Status ReadMlirText(ModuleFile* file) {
+  KASHI_ASSIGN_OR_RETURN(const stablehlo::Program program, stablehlo::ReadText(file->bytes, file->name));
+  stablehlo::ConversionOptions options;
+  options.source = SourceText{file->name, file->bytes};
+  options.source_is_text = true;
+  KASHI_ASSIGN_OR_RETURN(file->module, stablehlo::ConvertToHlo(program, options));
+  return absl::OkStatus();
+}
+
 // False after an error.
 bool ReadText(const ModuleReaderOptions& options, ModuleFile* file, Answers* answers) {
   file->is_text = true;
@@ -197,8 +208,8 @@ std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleRe
   absl::StatusOr<std::string> bytes = ReadUnpacked(path);
   if (!bytes.ok()) return fail(bytes.status());
   file.bytes = *std::move(bytes);
-  if (stablehlo::IsBytecode(file.bytes)) {
-    const absl::Status read = ReadArtifact(&file);
+  if (stablehlo::IsBytecode(file.bytes) || BeginsLikeMlirText(file.bytes)) {
+    const absl::Status read = stablehlo::IsBytecode(file.bytes) ? ReadArtifact(&file) : ReadMlirText(&file);
     if (!read.ok()) return fail(read);
     return file;
   }

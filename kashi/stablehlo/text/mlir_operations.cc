@@ -13,7 +13,7 @@
 namespace kashi::stablehlo {
 namespace {
 
-constexpr absl::string_view kDialects[] = {"builtin",     "func", "stablehlo", "chlo",   "check",
+constexpr absl::string_view kReadableDialects[] = {"builtin",     "func", "stablehlo", "chlo",   "check",
                                            "interpreter", "sdy",  "arith",     "tensor", "shape"};
 
 bool SameType(const Type& a, const Type& b) { return &a == &b || TypeText(a) == TypeText(b); }
