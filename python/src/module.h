@@ -45,6 +45,9 @@ struct Cell : std::enable_shared_from_this<Cell> {
   const void* address;  // null: removed
 };
 
+// Raises ReferenceError.
+[[noreturn]] void ThrowRemoved();
+
 // A handle: what Python's Instruction and Computation are.
 template <typename T>
 struct Ref {
@@ -59,7 +62,6 @@ struct Ref {
   T* operator->() const { return get(); }
   friend bool operator==(const Ref& a, const Ref& b) { return a.cell == b.cell; }
 };
-[[noreturn]] void ThrowRemoved();
 using InstructionRef = Ref<HloInstruction>;
 using ComputationRef = Ref<HloComputation>;
 struct ModuleRef {
