@@ -8,6 +8,8 @@
 #define KASHI_PYTHON_SRC_BINDING_H_
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <string>
 #include <utility>

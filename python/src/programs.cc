@@ -36,8 +36,8 @@ class Program {
 
   nb::object Run(const nb::args& arguments) const {
     const std::vector<HloInstruction*>& parameters = module_->entry_computation()->parameter_instructions();
-    if (nb::len(arguments) != parameters.size()) {
-      ThrowTypeError(absl::StrCat("the program takes ", parameters.size(), " arguments, got ", nb::len(arguments)));
+    if (arguments.size() != parameters.size()) {
+      ThrowTypeError(absl::StrCat("the program takes ", parameters.size(), " arguments, got ", arguments.size()));
     }
     std::vector<Value> values;
     for (size_t i = 0; i < parameters.size(); ++i) {
