@@ -121,7 +121,11 @@ nb::object ToNdarray(nb::handle object) {
   if (!has_array && nb::hasattr(object, "__dlpack__")) {
     return nb::module_::import_("numpy").attr("from_dlpack")(object);
   }
-  nb::object array = nb::steal(PyArray_FromAny(object.ptr(), nullptr, 0, 0, 0, nullptr));
+  // NumPy takes bytes for a string, and would copy it.
+  nb::object source = nb::borrow(object);
+  if (PyBytes_Check(object.ptr())) source = nb::steal(PyMemoryView_FromObject(object.ptr()));
+  if (!source.is_valid()) throw nb::python_error();
+  nb::object array = nb::steal(PyArray_FromAny(source.ptr(), nullptr, 0, 0, 0, nullptr));
   if (!array.is_valid()) throw nb::python_error();
   return array;
 }
@@ -167,6 +171,12 @@ bool OverlapsItself(const ArrayView& view) {
     reach += stride * (size - 1);
   }
   return false;
+}
+
+// A list, say, would be copied, and the copy filled.
+void RequireMemory(nb::handle object, const char* name) {
+  if (PyArray_Check(object.ptr()) || PyObject_CheckBuffer(object.ptr()) != 0) return;
+  ThrowTypeError(absl::StrCat(name, " must be a numpy.ndarray or another writeable buffer"));
 }
 
 void RequireWritable(const ArrayView& view, const char* name) {
@@ -256,9 +266,7 @@ ArrayView ViewOf(nb::handle object) {
 }
 
 ArrayView WritableViewOf(nb::handle object, const char* name) {
-  if (!PyArray_Check(object.ptr()) && PyObject_CheckBuffer(object.ptr()) == 0) {
-    ThrowTypeError(absl::StrCat(name, " must be a numpy.ndarray or another writeable buffer"));
-  }
+  RequireMemory(object, name);
   const nb::object array = ToNdarray(object);
   if (!PyArray_ISNOTSWAPPED(AsArray(array))) ThrowValueError(absl::StrCat(name, " is not in native byte order"));
   ArrayView view = ViewOf(array);
@@ -268,6 +276,7 @@ ArrayView WritableViewOf(nb::handle object, const char* name) {
 }
 
 ArrayView BytesOf(nb::handle object, bool writable, const char* name) {
+  if (writable) RequireMemory(object, name);
   ArrayView view = DescribeArray(ToNdarray(object));
   if (PyDataType_REFCHK(PyArray_DESCR(AsArray(view.array)))) ThrowTypeError(absl::StrCat(name, " holds objects"));
   if (!view.is_contiguous) ThrowValueError(absl::StrCat(name, " is not contiguous"));

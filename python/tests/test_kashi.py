@@ -60,7 +60,7 @@ def test_shape_facts():
     assert s.replace(element_type=np.float32).element_type == "f32"
     for twin in (copy.copy(s), pickle.loads(pickle.dumps(s)), eval(repr(s), {"Shape": kashi.Shape})):
         assert twin == s and hash(twin) == hash(s)
-    assert s._repr_svg_().startswith("<svg")
+    assert s._repr_svg_().count("<svg") == 1
     assert kashi.Shape("token[]")._repr_svg_() is None
     assert kashi.Shape("f32[?]").dimensions == (None, )
     assert pickle.loads(pickle.dumps(s.layout)) == s.layout
@@ -176,7 +176,8 @@ def test_random_round_trips():
         order = random.sample(range(rank), rank)
         tile = f":T({','.join(str(random.randrange(1, 5)) for _ in range(random.randrange(1, rank + 1)))})" if rank else ""
         name = random.choice(ALL_TYPES)
-        s = kashi.Shape(f"{name}[{','.join(map(str, sizes))}]{{{','.join(map(str, order))}{tile}}}")
+        layout = f"{{{','.join(map(str, order))}{tile}}}" if rank else ""
+        s = kashi.Shape(f"{name}[{','.join(map(str, sizes))}]{layout}")
         base = np.frombuffer(random.randbytes(max(1, int(np.prod(sizes, dtype=int))) * 16), np.uint8) & 1
         x = np.ndarray(sizes, kashi.dtype(name), base.tobytes())
         for axis in range(rank):
@@ -236,8 +237,6 @@ def test_editing():
         x.remove()
     with pytest.raises(ValueError):
         e.root.remove()
-    with pytest.raises(ValueError):
-        e.add("add", [x, e.instruction("zero")])
     with pytest.raises(TypeError):
         e.add("negate", [x], no_such=1)
     with pytest.raises(ValueError):
