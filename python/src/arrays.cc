@@ -204,9 +204,9 @@ PyArray_Descr* NewReferenceToDtype(PrimitiveType type) {
 // An array on memory that `base` keeps alive, which becomes the array's.
 nb::object ArrayOnMemory(PrimitiveType type, absl::Span<const int64_t> dimensions, void* data, nb::object base) {
   const std::vector<npy_intp> sizes(dimensions.begin(), dimensions.end());
-  nb::object array = nb::steal(PyArray_NewFromDescr(&PyArray_Type, NewReferenceToDtype(type),
-                                                    static_cast<int>(sizes.size()), sizes.data(), nullptr, data,
-                                                    data == nullptr ? 0 : NPY_ARRAY_CARRAY, nullptr));
+  nb::object array =
+      nb::steal(PyArray_NewFromDescr(&PyArray_Type, NewReferenceToDtype(type), static_cast<int>(sizes.size()),
+                                     sizes.data(), nullptr, data, data == nullptr ? 0 : NPY_ARRAY_CARRAY, nullptr));
   if (!array.is_valid()) throw nb::python_error();
   if (base.is_valid() && PyArray_SetBaseObject(AsArray(array), base.release().ptr()) != 0) throw nb::python_error();
   return array;
@@ -235,8 +235,8 @@ void CheckFits(const ArrayView& view, const Shape& shape, const std::string& pla
                                           : view.dimensions[i] == shape.dimensions(i));
   }
   if (fits) return;
-  ThrowTypeError(absl::StrCat(place, " must be ", shape.ToString(), ", got ",
-                              DimensionsText(view.type, view.dimensions)));
+  ThrowTypeError(
+      absl::StrCat(place, " must be ", shape.ToString(), ", got ", DimensionsText(view.type, view.dimensions)));
 }
 
 // The elements in row-major order, in memory of their own.
@@ -329,8 +329,8 @@ Value ValueOfArgument(nb::handle argument, const Shape& shape, const std::string
       ThrowTypeError(absl::StrCat(place, " must be a tuple for ", shape.ToString()));
     }
     if (static_cast<int>(nb::len(argument)) != shape.tuple_shapes_size()) {
-      ThrowTypeError(absl::StrCat(place, " must have ", shape.tuple_shapes_size(), " elements, got ",
-                                  nb::len(argument)));
+      ThrowTypeError(
+          absl::StrCat(place, " must have ", shape.tuple_shapes_size(), " elements, got ", nb::len(argument)));
     }
     std::vector<Value> elements;
     for (int i = 0; i < shape.tuple_shapes_size(); ++i) {

@@ -68,9 +68,8 @@ void BindErrors(nb::module_& m) {
   const nb::tuple bases = nb::make_tuple(nb::handle(PyExc_RuntimeError));
   error_type = MakeType(m, "Error", "What fails in Kashi and is no other exception of Python's.", bases);
   const nb::tuple parse_bases = nb::make_tuple(nb::handle(PyExc_ValueError));
-  parse_error_type = MakeType(m, "ParseError",
-                              "A text that cannot be read. Its message has line, column, the line and a caret.",
-                              parse_bases);
+  parse_error_type = MakeType(
+      m, "ParseError", "A text that cannot be read. Its message has line, column, the line and a caret.", parse_bases);
 }
 
 }  // namespace kashi::python

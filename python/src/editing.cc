@@ -66,11 +66,10 @@ NewInstruction DescribeInstruction(const ComputationRef& computation, const std:
     parts.push_back(absl::StrCat(", ", AttributeText(made.opcode, nb::cast<std::string>(name), value, &made.called)));
   }
   for (const HloComputation* called : made.called) RequireSameModule(computation.state(), called);
-  const std::string shape_text =
-      shape.is_none() ? "" : absl::StrCat(nb::cast<const Shape&>(shape).ToString(true), " ");
+  const std::string shape_text = shape.is_none() ? "" : absl::StrCat(nb::cast<const Shape&>(shape).ToString(true), " ");
   made.text = absl::StrCat("HloModule new_instruction\n\n", TextOf(made.called), "ENTRY kashi.new_instruction {\n",
-                           absl::StrJoin(lines, ""), "  ROOT r = ", shape_text, opcode, "(",
-                           absl::StrJoin(names, ", "), ")", absl::StrJoin(parts, ""), "\n}\n");
+                           absl::StrJoin(lines, ""), "  ROOT r = ", shape_text, opcode, "(", absl::StrJoin(names, ", "),
+                           ")", absl::StrJoin(parts, ""), "\n}\n");
   return made;
 }
 

@@ -149,29 +149,35 @@ void BindModule(nb::module_& m) {
                         ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[2] parameter(0)\\n}\\n')\n"
                         ">>> m.name, m.entry.name, m.entry.root.opcode\n('m', 'e', 'parameter')")
       .def_prop_ro("name", [](const ModuleRef& m) { return ToStr(m->name()); })
-      .def_prop_ro("entry", [](const ModuleRef& m) { return RefTo(*m.state, m->entry_computation()); },
-                   "The entry computation.")
-      .def_prop_ro("computations", [](const ModuleRef& m) { return RefsTo(*m.state, m->MakeComputationPostOrder()); },
-                   "Those that the entry reaches, callees before callers.")
+      .def_prop_ro(
+          "entry", [](const ModuleRef& m) { return RefTo(*m.state, m->entry_computation()); }, "The entry computation.")
+      .def_prop_ro(
+          "computations", [](const ModuleRef& m) { return RefsTo(*m.state, m->MakeComputationPostOrder()); },
+          "Those that the entry reaches, callees before callers.")
       .def_prop_ro("instructions", InstructionsOf, "Of all computations, operands before users.")
-      .def_prop_ro("program_shape", [](const ModuleRef& m) { return m->entry_computation()->ComputeProgramShape(); },
-                   "Parameters and result of the entry.")
+      .def_prop_ro(
+          "program_shape", [](const ModuleRef& m) { return m->entry_computation()->ComputeProgramShape(); },
+          "Parameters and result of the entry.")
       .def_prop_ro("is_scheduled", [](const ModuleRef& m) { return m->has_schedule(); })
       .def("computation", ComputationNamed, nb::arg("name"), "The computation of this name. Raises KeyError.")
       .def("to_proto", ToProto, nb::arg("kind") = "module", nb::kw_only(), nb::arg("text_format") = false,
            "The bytes of an HloModuleProto ('module'), HloProto ('hlo') or HloSnapshot ('snapshot').")
-      .def("to_json", [](const ModuleRef& m) { return ToStr(ValueOrThrow(HloModuleToJson(*m.state->module))); },
-           "protobuf's JSON form of the HloModuleProto.")
-      .def("clone",
-           [](const ModuleRef& m) { return ModuleRef{std::make_shared<ModuleState>(m.state->module->Clone(""))}; },
-           "A deep copy.")
-      .def("fingerprint", [](const ModuleRef& m) { return ToStr(m->GetFingerprint128()); },
-           "A hash of the program without names and metadata: 32 hexadecimal digits, the same on every machine.")
-      .def("equal",
-           [](const ModuleRef& m, const ModuleRef& other, bool layouts) {
-             return m->Equal(*other.state->module, layouts);
-           },
-           nb::arg("other"), nb::kw_only(), nb::arg("layout_sensitive") = true, "Whether the graphs are the same.")
+      .def(
+          "to_json", [](const ModuleRef& m) { return ToStr(ValueOrThrow(HloModuleToJson(*m.state->module))); },
+          "protobuf's JSON form of the HloModuleProto.")
+      .def(
+          "clone",
+          [](const ModuleRef& m) { return ModuleRef{std::make_shared<ModuleState>(m.state->module->Clone(""))}; },
+          "A deep copy.")
+      .def(
+          "fingerprint", [](const ModuleRef& m) { return ToStr(m->GetFingerprint128()); },
+          "A hash of the program without names and metadata: 32 hexadecimal digits, the same on every machine.")
+      .def(
+          "equal",
+          [](const ModuleRef& m, const ModuleRef& other, bool layouts) {
+            return m->Equal(*other.state->module, layouts);
+          },
+          nb::arg("other"), nb::kw_only(), nb::arg("layout_sensitive") = true, "Whether the graphs are the same.")
       .def("__str__", [](const ModuleRef& m) { return ToStr(m->ToString()); })
       .def("__repr__",
            [](const ModuleRef& m) {
@@ -188,23 +194,26 @@ void BindComputation(nb::module_& m) {
   nb::class_<ComputationRef>(m, "Computation", "A function of a program: a graph of instructions.")
       .def_prop_ro("name", [](const ComputationRef& c) { return ToStr(c->name()); })
       .def_prop_ro("module", [](const ComputationRef& c) { return ModuleRef{c.cell->state}; })
-      .def_prop_ro("root", [](const ComputationRef& c) { return RefTo(c.state(), c->root_instruction()); },
-                   "The instruction that is the result.")
+      .def_prop_ro(
+          "root", [](const ComputationRef& c) { return RefTo(c.state(), c->root_instruction()); },
+          "The instruction that is the result.")
       .def_prop_ro("parameters", [](const ComputationRef& c) { return RefsTo(c.state(), c->parameter_instructions()); })
-      .def_prop_ro("instructions",
-                   [](const ComputationRef& c) {
-                     return RefsTo(c.state(), c.state().module->InstructionOrder(*c.get()));
-                   },
-                   "Operands before users.")
+      .def_prop_ro(
+          "instructions",
+          [](const ComputationRef& c) { return RefsTo(c.state(), c.state().module->InstructionOrder(*c.get())); },
+          "Operands before users.")
       .def_prop_ro("program_shape", [](const ComputationRef& c) { return c->ComputeProgramShape(); })
       .def_prop_ro("is_entry", [](const ComputationRef& c) { return c->IsEntryComputation(); })
       .def_prop_ro("is_fusion", [](const ComputationRef& c) { return c->IsFusionComputation(); })
-      .def_prop_ro("callers", [](const ComputationRef& c) { return RefsTo(c.state(), c->caller_instructions()); },
-                   "The instructions that call it.")
+      .def_prop_ro(
+          "callers", [](const ComputationRef& c) { return RefsTo(c.state(), c->caller_instructions()); },
+          "The instructions that call it.")
       .def("instruction", InstructionNamed, nb::arg("name"), "The instruction of this name. Raises KeyError.")
       .def("__str__", [](const ComputationRef& c) { return ToStr(c->ToString()); })
-      .def("__repr__", [](const ComputationRef& c) { return ToStr(absl::StrCat("<kashi.Computation ", c->name(), ">")); })
-      .def("__eq__", [](const ComputationRef& a, const ComputationRef& b) { return a == b; }, nb::is_operator())
+      .def("__repr__",
+           [](const ComputationRef& c) { return ToStr(absl::StrCat("<kashi.Computation ", c->name(), ">")); })
+      .def(
+          "__eq__", [](const ComputationRef& a, const ComputationRef& b) { return a == b; }, nb::is_operator())
       .def("__hash__", [](const ComputationRef& c) { return reinterpret_cast<intptr_t>(c.cell.get()); });
 }
 
@@ -244,12 +253,13 @@ nb::dict FrontendAttributesOf(const InstructionRef& instruction) {
 
 void BindInstructionFacts(nb::class_<InstructionRef>& instruction) {
   instruction.def_prop_ro("name", [](const InstructionRef& i) { return ToStr(i->name()); })
-      .def_prop_ro("opcode", [](const InstructionRef& i) { return ToStr(HloOpcodeString(i->opcode())); },
-                   "The name of the operation: 'add', 'dot', …")
+      .def_prop_ro(
+          "opcode", [](const InstructionRef& i) { return ToStr(HloOpcodeString(i->opcode())); },
+          "The name of the operation: 'add', 'dot', …")
       .def_prop_ro("shape", [](const InstructionRef& i) { return i->shape(); })
       .def_prop_ro("operands", [](const InstructionRef& i) { return RefsTo(i.state(), i->operands()); })
-      .def_prop_ro("users", [](const InstructionRef& i) { return RefsTo(i.state(), i->users()); },
-                   "Each user once.")
+      .def_prop_ro(
+          "users", [](const InstructionRef& i) { return RefsTo(i.state(), i->users()); }, "Each user once.")
       .def_prop_ro("control_predecessors",
                    [](const InstructionRef& i) { return RefsTo(i.state(), i->control_predecessors()); })
       .def_prop_ro("control_successors",
@@ -263,14 +273,16 @@ void BindInstructionFacts(nb::class_<InstructionRef>& instruction) {
                    "The attributes of the operation (docs/ops.md) as int, bool, float, tuples, Computation, or text.")
       .def_prop_ro("metadata", MetadataOf, "op_name, source_file, source_line, …: those that it has.")
       .def_prop_ro("source", SourceOf, "(file, line) of the user's program, or None.")
-      .def_prop_ro("line", [](const InstructionRef& i) { return i->text_place().line; },
-                   "The line of the text that the module was read from; 0 if there is none.")
+      .def_prop_ro(
+          "line", [](const InstructionRef& i) { return i->text_place().line; },
+          "The line of the text that the module was read from; 0 if there is none.")
       .def_prop_ro("value", ConstantOf, "The elements of a constant. TypeError for others.")
-      .def_prop_ro("sharding",
-                   [](const InstructionRef& i) {
-                     return i->has_sharding() ? nb::object(ToStr(i->sharding().ToString())) : nb::object(nb::none());
-                   },
-                   "The text of the sharding, or None.")
+      .def_prop_ro(
+          "sharding",
+          [](const InstructionRef& i) {
+            return i->has_sharding() ? nb::object(ToStr(i->sharding().ToString())) : nb::object(nb::none());
+          },
+          "The text of the sharding, or None.")
       .def_prop_ro("frontend_attributes", FrontendAttributesOf)
       .def_prop_ro("backend_config", [](const InstructionRef& i) { return ToStr(i->raw_backend_config_string()); });
 }
@@ -288,7 +300,8 @@ void BindInstruction(nb::module_& m) {
              return ToStr(absl::StrCat("<kashi.Instruction ", i->name(), " = ", i->shape().ToString(true), " ",
                                        HloOpcodeString(i->opcode()), ">"));
            })
-      .def("__eq__", [](const InstructionRef& a, const InstructionRef& b) { return a == b; }, nb::is_operator())
+      .def(
+          "__eq__", [](const InstructionRef& a, const InstructionRef& b) { return a == b; }, nb::is_operator())
       .def("__hash__", [](const InstructionRef& i) { return reinterpret_cast<intptr_t>(i.cell.get()); });
 }
 

@@ -81,19 +81,21 @@ void BindPrograms(nb::module_& m) {
            "array, or a tuple for a tuple. TypeError if an argument does not fit.")
       .def("__call__", &Program::Run)
       .def_prop_ro("engine", &Program::engine, "'cpu', machine code, or 'evaluator'.");
-  m.def("compile", [](const ModuleRef& module) { return new Program(*module.state->module, true); },
-        nb::arg("module"), nb::rv_policy::take_ownership,
-        "Compiles a copy of the module for this processor; without the compiled engine the evaluator runs it.\n\n"
-        ">>> import numpy as np\n"
-        ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[3] parameter(0)\\n  ROOT y = f32[3] add(x, x)\\n}\\n')\n"
-        ">>> kashi.compile(m).run(np.float32([1, 2, 3]))\narray([2., 4., 6.], dtype=float32)\n\n"
-        "Raises ValueError for a module that the verifier refuses.");
-  m.def("evaluate",
-        [](const ModuleRef& module, const nb::args& arguments) {
-          return Program(*module.state->module, false).Run(arguments);
-        },
-        nb::arg("module"), nb::arg("arguments"),
-        "The result of the program by the evaluator, in IEEE arithmetic.");
+  m.def(
+      "compile", [](const ModuleRef& module) { return new Program(*module.state->module, true); }, nb::arg("module"),
+      nb::rv_policy::take_ownership,
+      "Compiles a copy of the module for this processor; without the compiled engine the evaluator runs it.\n\n"
+      ">>> import numpy as np\n"
+      ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[3] parameter(0)\\n  ROOT y = f32[3] add(x, "
+      "x)\\n}\\n')\n"
+      ">>> kashi.compile(m).run(np.float32([1, 2, 3]))\narray([2., 4., 6.], dtype=float32)\n\n"
+      "Raises ValueError for a module that the verifier refuses.");
+  m.def(
+      "evaluate",
+      [](const ModuleRef& module, const nb::args& arguments) {
+        return Program(*module.state->module, false).Run(arguments);
+      },
+      nb::arg("module"), nb::arg("arguments"), "The result of the program by the evaluator, in IEEE arithmetic.");
 #ifdef KASHI_HAS_CPU
   m.attr("HAS_COMPILED_ENGINE") = true;
 #else

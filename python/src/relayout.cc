@@ -26,8 +26,8 @@ Placement ArrayPlacement(const ArrayView& view) {
 
 void CheckBytes(const ArrayView& view, int64_t bytes, const Shape& shape, const char* name) {
   if (view.bytes == bytes) return;
-  ThrowValueError(absl::StrCat(name, " has ", view.bytes, " bytes; ", shape.ToString(/*print_layout=*/true), " has ",
-                               bytes));
+  ThrowValueError(
+      absl::StrCat(name, " has ", view.bytes, " bytes; ", shape.ToString(/*print_layout=*/true), " has ", bytes));
 }
 
 void Execute(const RelayoutPlan& plan, const void* source, void* target) {

@@ -177,8 +177,8 @@ std::optional<TpuGeneration> OptionalGeneration(const std::optional<std::string>
 Shape ForTarget(const Shape& shape, const std::string& target) {
   const TpuGeneration generation = GenerationOrThrow(target);
   Shape result = shape;
-  ThrowUnlessOk(ShapeUtil::ForEachMutableLeafShapeWithStatus(
-      &result, [&](Shape* leaf, const ShapeIndex&) -> absl::Status {
+  ThrowUnlessOk(
+      ShapeUtil::ForEachMutableLeafShapeWithStatus(&result, [&](Shape* leaf, const ShapeIndex&) -> absl::Status {
         if (!leaf->IsArray() || (leaf->has_layout() && !leaf->layout().tiles().empty())) return absl::OkStatus();
         absl::StatusOr<Layout> layout = ChooseTpuLayout(*leaf, generation);
         if (!layout.ok()) return layout.status();
@@ -284,15 +284,14 @@ void BindTile(nb::module_& m) {
   nb::class_<Tile>(m, "Tile",
                    "The sizes of a tile, most major first; '*' merges a dimension with the next one.\n\n"
                    ">>> kashi.Tile((8, 128))\nTile((8, 128))")
-      .def("__init__", [](Tile* self, nb::handle dimensions) { new (self) Tile(MakeTile(dimensions)); },
-           nb::arg("dimensions"))
+      .def(
+          "__init__", [](Tile* self, nb::handle dimensions) { new (self) Tile(MakeTile(dimensions)); },
+          nb::arg("dimensions"))
       .def_prop_ro("dimensions", TileDimensions, "The sizes, most major first.")
       .def("__str__", TextOf<Tile>)
-      .def("__repr__",
-           [](const Tile& tile) {
-             return nb::str("Tile({!r})").attr("format")(TileDimensions(tile));
-           })
-      .def("__eq__", [](const Tile& a, const Tile& b) { return a == b; }, nb::is_operator())
+      .def("__repr__", [](const Tile& tile) { return nb::str("Tile({!r})").attr("format")(TileDimensions(tile)); })
+      .def(
+          "__eq__", [](const Tile& a, const Tile& b) { return a == b; }, nb::is_operator())
       .def("__hash__", HashOf<Tile>)
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), nb::make_tuple(TileDimensions(nb::cast<Tile&>(self))));
@@ -304,18 +303,21 @@ void BindLayout(nb::module_& m) {
                      "The order of an array's dimensions in memory, minor to major, with its tiles.\n\n"
                      ">>> kashi.Layout('{1,0:T(8,128)}').tiles\n(Tile((8, 128)),)\n\n"
                      "Raises ParseError for text that is no layout.")
-      .def("__init__",
-           [](Layout* self, const std::string& text) { new (self) Layout(ParsedOrThrow(ParseLayout(text))); },
-           nb::arg("text"))
-      .def("__init__",
-           [](Layout* self, nb::handle minor_to_major, nb::handle tiles, int64_t element_size_in_bits,
-              int64_t memory_space) {
-             new (self) Layout(MakeLayout(minor_to_major, tiles, element_size_in_bits, memory_space));
-           },
-           nb::arg("minor_to_major"), nb::arg("tiles") = nb::tuple(), nb::arg("element_size_in_bits") = 0,
-           nb::arg("memory_space") = 0)
-      .def_prop_ro("minor_to_major", [](const Layout& l) { return ToTuple(l.minor_to_major()); },
-                   "The dimensions, the fastest-varying first.")
+      .def(
+          "__init__",
+          [](Layout* self, const std::string& text) { new (self) Layout(ParsedOrThrow(ParseLayout(text))); },
+          nb::arg("text"))
+      .def(
+          "__init__",
+          [](Layout* self, nb::handle minor_to_major, nb::handle tiles, int64_t element_size_in_bits,
+             int64_t memory_space) {
+            new (self) Layout(MakeLayout(minor_to_major, tiles, element_size_in_bits, memory_space));
+          },
+          nb::arg("minor_to_major"), nb::arg("tiles") = nb::tuple(), nb::arg("element_size_in_bits") = 0,
+          nb::arg("memory_space") = 0)
+      .def_prop_ro(
+          "minor_to_major", [](const Layout& l) { return ToTuple(l.minor_to_major()); },
+          "The dimensions, the fastest-varying first.")
       .def_prop_ro("tiles", TilesOf, "The tiles, each applied to the result of the one before.")
       .def_prop_ro("memory_space", &Layout::memory_space, "The number of the memory space, S(n); 0 is the default.")
       .def_prop_ro("element_size_in_bits", &Layout::element_size_in_bits, "E(n): bits of an element; 0: natural.")
@@ -323,7 +325,8 @@ void BindLayout(nb::module_& m) {
       .def_prop_ro("dynamic_shape_metadata_prefix_bytes", &Layout::dynamic_shape_metadata_prefix_bytes, "M(n).")
       .def("__str__", TextOf<Layout>)
       .def("__repr__", [](const Layout& layout) { return absl::StrCat("Layout('", layout.ToString(), "')"); })
-      .def("__eq__", [](const Layout& a, const Layout& b) { return a == b; }, nb::is_operator())
+      .def(
+          "__eq__", [](const Layout& a, const Layout& b) { return a == b; }, nb::is_operator())
       .def("__hash__", HashOf<Layout>)
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), nb::make_tuple(nb::cast<Layout&>(self).ToString()));
@@ -344,35 +347,42 @@ void BindShapeFacts(nb::class_<Shape>& shape) {
     return [fact](const Shape& s) { return ValueOrThrow(GetDeviceSize(s)).*fact; };
   };
   shape
-      .def_prop_ro("type",
-                   [](const Shape& s) {
-                     return ToStr(primitive_util::LowercasePrimitiveTypeName(s.element_type_including_buffer()));
-                   },
-                   "'f32', 'tuple', 'token', …; 'buffer' for b(…).")
-      .def_prop_ro("element_type",
-                   [](const Shape& s) { return ToStr(primitive_util::LowercasePrimitiveTypeName(s.element_type())); },
-                   "The same, but of a buffer its array's.")
+      .def_prop_ro(
+          "type",
+          [](const Shape& s) {
+            return ToStr(primitive_util::LowercasePrimitiveTypeName(s.element_type_including_buffer()));
+          },
+          "'f32', 'tuple', 'token', …; 'buffer' for b(…).")
+      .def_prop_ro(
+          "element_type",
+          [](const Shape& s) { return ToStr(primitive_util::LowercasePrimitiveTypeName(s.element_type())); },
+          "The same, but of a buffer its array's.")
       .def_prop_ro("dtype", DtypeOrNone, "The numpy.dtype of the elements, or None.")
       .def_prop_ro("dimensions", DimensionsOf, "The sizes; None where a size is unbounded. TypeError for tuples.")
       .def_prop_ro("dynamic_dimensions", DynamicDimensionsOf, "Which sizes are bounds.")
-      .def_prop_ro("rank", [](const Shape& s) { return ArrayOrThrow(s).dimensions_size(); }, "How many dimensions.")
-      .def_prop_ro("layout",
-                   [](const Shape& s) { return s.has_layout() ? nb::cast(s.layout()) : nb::object(nb::none()); },
-                   "The Layout, or None.")
-      .def_prop_ro("memory_space", [](const Shape& s) { return LayoutOrThrow(s).memory_space(); },
-                   "The memory space of the layout.")
+      .def_prop_ro(
+          "rank", [](const Shape& s) { return ArrayOrThrow(s).dimensions_size(); }, "How many dimensions.")
+      .def_prop_ro(
+          "layout", [](const Shape& s) { return s.has_layout() ? nb::cast(s.layout()) : nb::object(nb::none()); },
+          "The Layout, or None.")
+      .def_prop_ro(
+          "memory_space", [](const Shape& s) { return LayoutOrThrow(s).memory_space(); },
+          "The memory space of the layout.")
       .def_prop_ro("is_array", &Shape::IsArray, "Arrays and buffers.")
       .def_prop_ro("is_tuple", &Shape::IsTuple)
       .def_prop_ro("is_static", &Shape::is_static, "No size is a bound or unbounded.")
       .def_prop_ro("tuple_shapes", TupleShapesOf, "The elements of a tuple; TypeError for others.")
-      .def_prop_ro("elements", [](const Shape& s) { return MapOrThrow(s).element_count(); },
-                   "How many elements the array has.")
-      .def_prop_ro("positions", [](const Shape& s) { return MapOrThrow(s).padded_element_count(); },
-                   "How many places for elements the buffer has, padding included.")
-      .def_prop_ro("physical_dimensions", [](const Shape& s) { return ToTuple(MapOrThrow(s).physical_dimensions()); },
-                   "The sizes after all tiles, most major first.")
-      .def_prop_ro("buffer_bytes", [](const Shape& s) { return MapOrThrow(s).byte_size(); },
-                   "The bytes of the buffer that tile() fills.")
+      .def_prop_ro(
+          "elements", [](const Shape& s) { return MapOrThrow(s).element_count(); }, "How many elements the array has.")
+      .def_prop_ro(
+          "positions", [](const Shape& s) { return MapOrThrow(s).padded_element_count(); },
+          "How many places for elements the buffer has, padding included.")
+      .def_prop_ro(
+          "physical_dimensions", [](const Shape& s) { return ToTuple(MapOrThrow(s).physical_dimensions()); },
+          "The sizes after all tiles, most major first.")
+      .def_prop_ro(
+          "buffer_bytes", [](const Shape& s) { return MapOrThrow(s).byte_size(); },
+          "The bytes of the buffer that tile() fills.")
       .def_prop_ro("bytes", size_fact(&DeviceSize::bytes),
                    "The bytes on a device, padding included; of a tuple the sum over its arrays.")
       .def_prop_ro("unpadded_bytes", size_fact(&DeviceSize::unpadded_bytes), "The bytes of the elements alone.")
@@ -382,21 +392,23 @@ void BindShapeFacts(nb::class_<Shape>& shape) {
 
 void BindShapeMethods(nb::class_<Shape>& shape) {
   shape
-      .def("offset",
-           [](const Shape& s, nb::handle index) {
-             const IndexMap map = MapOrThrow(s);
-             return map.LogicalToPhysical(IndexOrThrow(map, index));
-           },
-           nb::arg("index"),
-           "The position of an element in the buffer, counted in elements.\n\n"
-           ">>> kashi.Shape('bf16[512,6144]{1,0:T(8,128)(2,1)}').offset((5, 130))\n1541\n\n"
-           "Raises IndexError outside of the array.")
-      .def("byte_offset",
-           [](const Shape& s, nb::handle index) {
-             const IndexMap map = MapOrThrow(s);
-             return map.ByteOffset(map.LogicalToPhysical(IndexOrThrow(map, index)));
-           },
-           nb::arg("index"), "The byte of the buffer in which the element begins.")
+      .def(
+          "offset",
+          [](const Shape& s, nb::handle index) {
+            const IndexMap map = MapOrThrow(s);
+            return map.LogicalToPhysical(IndexOrThrow(map, index));
+          },
+          nb::arg("index"),
+          "The position of an element in the buffer, counted in elements.\n\n"
+          ">>> kashi.Shape('bf16[512,6144]{1,0:T(8,128)(2,1)}').offset((5, 130))\n1541\n\n"
+          "Raises IndexError outside of the array.")
+      .def(
+          "byte_offset",
+          [](const Shape& s, nb::handle index) {
+            const IndexMap map = MapOrThrow(s);
+            return map.ByteOffset(map.LogicalToPhysical(IndexOrThrow(map, index)));
+          },
+          nb::arg("index"), "The byte of the buffer in which the element begins.")
       .def("index", IndexAt, nb::arg("offset"),
            "The index of the element at a position, or None where there is padding.\n\n"
            ">>> kashi.Shape('f32[3,5]{1,0:T(2,2)}').index(17)\n(2, 3)\n\n"
@@ -410,11 +422,12 @@ void BindShapeMethods(nb::class_<Shape>& shape) {
            ">>> kashi.Shape('bf16[5,7]').for_target('v4')\nShape('bf16[5,7]{1,0:T(8,128)(2,1)}')")
       .def("advice", AdviceOn, nb::arg("target").none() = nb::none(),
            "Layouts that take fewer bytes, the cheapest first: rows with `kind`, `shape` and `bytes`.")
-      .def("explain",
-           [](const Shape& s, const std::optional<std::string>& target) {
-             return ToStr(ExplainShape(s, OptionalGeneration(target)));
-           },
-           nb::arg("target").none() = nb::none(), "What `kashi shape` prints.")
+      .def(
+          "explain",
+          [](const Shape& s, const std::optional<std::string>& target) {
+            return ToStr(ExplainShape(s, OptionalGeneration(target)));
+          },
+          nb::arg("target").none() = nb::none(), "What `kashi shape` prints.")
       .def("svg", Svg, nb::kw_only(), nb::arg("dark") = false, nb::arg("max_rows") = 0, nb::arg("max_columns") = 0,
            "A figure of the layout as an SVG document. Raises ValueError where there is no figure.")
       .def("draw", Terminal, nb::kw_only(), nb::arg("width") = 100, nb::arg("ascii") = false,
@@ -422,7 +435,8 @@ void BindShapeMethods(nb::class_<Shape>& shape) {
       .def("_repr_svg_", ReprSvg)
       .def("__str__", [](const Shape& s) { return ToStr(s.ToString(/*print_layout=*/true)); })
       .def("__repr__", [](const Shape& s) { return ToStr(absl::StrCat("Shape('", s.ToString(true), "')")); })
-      .def("__eq__", [](const Shape& a, const Shape& b) { return a == b; }, nb::is_operator())
+      .def(
+          "__eq__", [](const Shape& a, const Shape& b) { return a == b; }, nb::is_operator())
       .def("__hash__", HashOf<Shape>)
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), nb::make_tuple(ToStr(nb::cast<Shape&>(self).ToString(true))));
@@ -436,19 +450,21 @@ void BindShape(nb::module_& m) {
                           ">>> s.dimensions, s.bytes, s.padding_bytes\n((500, 6144), 6193152, 49152)\n\n"
                           "Raises ParseError for text that is no shape; `strict` also refuses sloppy text.");
   shape
-      .def("__init__",
-           [](Shape* self, const std::string& text, bool strict) { new (self) Shape(ParseShapeText(text, strict)); },
-           nb::arg("text"), nb::kw_only(), nb::arg("strict") = false)
+      .def(
+          "__init__",
+          [](Shape* self, const std::string& text, bool strict) { new (self) Shape(ParseShapeText(text, strict)); },
+          nb::arg("text"), nb::kw_only(), nb::arg("strict") = false)
       .def_static("array", MakeArray, nb::arg("element_type"), nb::arg("dimensions"),
                   nb::arg("layout").none() = nb::none(),
                   "An array; the type is a name of XLA's or a dtype.\n\n"
                   ">>> kashi.Shape.array('bf16', (8, 128))\nShape('bf16[8,128]{1,0}')")
-      .def_static("of",
-                  [](nb::handle array) {
-                    const ArrayView view = ViewOf(array);
-                    return ValueOrThrow(ShapeUtil::MakeValidatedShape(view.type, view.dimensions));
-                  },
-                  nb::arg("array"), "The shape of an array, row-major.")
+      .def_static(
+          "of",
+          [](nb::handle array) {
+            const ArrayView view = ViewOf(array);
+            return ValueOrThrow(ShapeUtil::MakeValidatedShape(view.type, view.dimensions));
+          },
+          nb::arg("array"), "The shape of an array, row-major.")
       .def_static("tuple", MakeTuple, nb::arg("elements"), "A tuple of shapes.");
   BindShapeFacts(shape);
   BindShapeMethods(shape);
@@ -456,11 +472,12 @@ void BindShape(nb::module_& m) {
 
 void BindProgramShape(nb::module_& m) {
   nb::class_<ProgramShape>(m, "ProgramShape", "The parameters and the result of a computation.")
-      .def("__init__",
-           [](ProgramShape* self, const std::string& text) {
-             new (self) ProgramShape(ParsedOrThrow(ParseProgramShape(text)));
-           },
-           nb::arg("text"))
+      .def(
+          "__init__",
+          [](ProgramShape* self, const std::string& text) {
+            new (self) ProgramShape(ParsedOrThrow(ParseProgramShape(text)));
+          },
+          nb::arg("text"))
       .def_prop_ro("parameters",
                    [](const ProgramShape& p) {
                      nb::list shapes;
@@ -476,12 +493,13 @@ void BindProgramShape(nb::module_& m) {
       .def_prop_ro("result", [](const ProgramShape& p) { return p.result(); })
       .def("__str__", [](const ProgramShape& p) { return ToStr(p.ToString()); })
       .def("__repr__", [](const ProgramShape& p) { return ToStr(absl::StrCat("ProgramShape('", p.ToString(), "')")); })
-      .def("__eq__",
-           [](const ProgramShape& a, const ProgramShape& b) {
-             return a.parameters() == b.parameters() && a.parameter_names() == b.parameter_names() &&
-                    a.result() == b.result();
-           },
-           nb::is_operator())
+      .def(
+          "__eq__",
+          [](const ProgramShape& a, const ProgramShape& b) {
+            return a.parameters() == b.parameters() && a.parameter_names() == b.parameter_names() &&
+                   a.result() == b.result();
+          },
+          nb::is_operator())
       .def("__hash__",
            [](const ProgramShape& p) { return absl::HashOf(p.parameters(), p.parameter_names(), p.result()); })
       .def("__reduce__", [](nb::handle self) {
