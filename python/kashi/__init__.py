@@ -1,0 +1,41 @@
+"""Kashi: XLA's array model and HLO in Python.
+
+>>> kashi.Shape('bf16[500,6144]{1,0:T(8,128)(2,1)}').padding_bytes
+49152
+"""
+import os
+
+from kashi._kashi import (HAS_COMPILED_ENGINE, TPU_GENERATIONS, Computation, Error, Instruction, Layout, Module,
+                          ParseError, Program, ProgramShape, Shape, Tile, broadcast_shapes, compile, dtype, evaluate, ops,
+                          parse_bytes, primitive_type, relayout, relayout_plan, tile, untile)
+
+__all__ = [
+    "HAS_COMPILED_ENGINE", "TPU_GENERATIONS", "Computation", "Error", "Instruction", "Layout", "Module", "ParseError",
+    "Program", "ProgramShape", "Shape", "Tile", "broadcast_shapes", "compile", "dtype", "evaluate", "ops", "parse",
+    "primitive_type", "relayout", "relayout_plan", "tile", "untile"
+]
+
+
+def parse(source) -> Module:
+    """Reads a module: HLO text (str), the bytes of text, of a proto or of JSON, or a file of any of these.
+
+    A path is an os.PathLike, or a str of one line without a brace. Files may be packed by gzip.
+
+    >>> kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[2] parameter(0)\\n}\\n')
+    <kashi.Module m: 1 computations, 1 instructions>
+
+    Raises ParseError, whose text has line, column and a caret; OSError for a file that cannot be read.
+    """
+    name = "hlo"
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source and "{" not in source):
+        name = os.fspath(source)
+        with open(name, "rb") as file:
+            source = file.read()
+    if isinstance(source, (bytearray, memoryview)):
+        source = bytes(source)
+    if isinstance(source, bytes) and source[:2] == b"\x1f\x8b":
+        import gzip
+        source = gzip.decompress(source)
+    if not isinstance(source, (str, bytes)):
+        raise TypeError(f"expected str, bytes or a path, got {type(source).__name__}")
+    return parse_bytes(source, str(name))

@@ -1,0 +1,88 @@
+#include "binding.h"
+
+#include <exception>
+#include <new>
+
+namespace kashi::python {
+namespace {
+
+// Both live as long as the interpreter.
+PyObject* error_type = nullptr;
+PyObject* parse_error_type = nullptr;
+
+[[noreturn]] void Throw(PyObject* type, absl::string_view message) {
+  PyErr_SetObject(type, ToStr(message).ptr());
+  throw nb::python_error();
+}
+
+PyObject* TypeOf(absl::StatusCode code) {
+  struct Row {
+    absl::StatusCode code;
+    PyObject* type;
+  };
+  const Row rows[] = {
+      {absl::StatusCode::kInvalidArgument, PyExc_ValueError},
+      {absl::StatusCode::kOutOfRange, PyExc_IndexError},
+      {absl::StatusCode::kUnimplemented, PyExc_NotImplementedError},
+      {absl::StatusCode::kResourceExhausted, PyExc_MemoryError},
+      {absl::StatusCode::kDeadlineExceeded, PyExc_TimeoutError},
+  };
+  for (const Row& row : rows) {
+    if (row.code == code) return row.type;
+  }
+  return error_type;
+}
+
+PyObject* MakeType(nb::module_& m, const char* name, const char* doc, nb::handle bases) {
+  const std::string full_name = std::string("kashi.") + name;
+  PyObject* const type = PyErr_NewExceptionWithDoc(full_name.c_str(), doc, bases.ptr(), nullptr);
+  if (type == nullptr) throw nb::python_error();
+  m.attr(name) = nb::handle(type);
+  return type;
+}
+
+}  // namespace
+
+void ThrowParseError(const absl::Status& status) { Throw(parse_error_type, status.message()); }
+void ThrowStatus(const absl::Status& status) { Throw(TypeOf(status.code()), status.message()); }
+void ThrowValueError(const std::string& message) { Throw(PyExc_ValueError, message); }
+void ThrowTypeError(const std::string& message) { Throw(PyExc_TypeError, message); }
+
+std::string ToBytes(nb::handle text) {
+  if (PyBytes_Check(text.ptr())) {
+    return std::string(PyBytes_AS_STRING(text.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(text.ptr())));
+  }
+  if (!PyUnicode_Check(text.ptr())) ThrowTypeError("expected str or bytes");
+  const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape"));
+  if (!bytes.is_valid()) throw nb::python_error();
+  return std::string(PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr())));
+}
+
+nb::tuple ToTuple(absl::Span<const int64_t> values) {
+  nb::list list;
+  for (const int64_t value : values) list.append(value);
+  return nb::tuple(list);
+}
+
+void BindErrors(nb::module_& m) {
+  const nb::tuple bases = nb::make_tuple(nb::handle(PyExc_RuntimeError));
+  error_type = MakeType(m, "Error", "What fails in Kashi and is no other exception of Python's.", bases);
+  const nb::tuple parse_bases = nb::make_tuple(nb::handle(PyExc_ValueError));
+  parse_error_type = MakeType(
+      m, "ParseError", "A text that cannot be read. Its message has line, column, the line and a caret.", parse_bases);
+}
+
+}  // namespace kashi::python
+
+NB_MODULE(_kashi, m) {
+  using namespace kashi::python;  // NOLINT: the entry point, outside of the namespace
+  m.doc() = "The compiled part of kashi. Use the package kashi.";
+  BindErrors(m);
+  BindArrays(m);
+  BindShapes(m);
+  BindRelayout(m);
+  BindModules(m);
+  BindEditing(m);
+  BindAnalyses(m);
+  BindPrograms(m);
+}
