@@ -152,7 +152,8 @@ namespace {
 
 // HLO's all-to-all keeps the shape: it exchanges the parts of dimension `split`. Where the parts are to be joined along
 // another dimension, the dimension of the parts moves there:
-//   [.., split, .., concat, ..] -> [.., count, split/count, .., concat, ..] -> count before concat -> [.., count*concat, ..]
+//   [.., split, .., concat, ..] -> [.., count, split/count, .., concat, ..] -> count before concat
+//   -> [.., count*concat, ..]
 absl::Status JoinElsewhere(OperationConverter& c, const Common& common, int64_t split, int64_t concat, int64_t count) {
   const Shape& operand = c.operand(0)->shape();
   const int64_t rank = static_cast<int64_t>(operand.dimensions().size());

@@ -125,8 +125,8 @@ class OperationConverter {
     return Read<std::vector<bool>>(name, &ReadBoolList);
   }
 
-  // ---- Instructions. All get the metadata of the operation's location. An error if the shape is not what the operation
-  // makes of its operands.
+  // ---- Instructions. All get the metadata of the operation's location. An error if the shape is not what
+  // the operation makes of its operands.
   absl::StatusOr<HloInstruction*> Add(std::unique_ptr<HloInstruction> instruction);
   // The instruction that stands for the operation: it also gets sharding and frontend attributes. Its value is the
   // result; of an operation with none or several results it is a tuple of them.

@@ -29,6 +29,39 @@ void CollectIntegers(const Attribute& attribute, absl::InlinedVector<int64_t, 8>
 
 }  // namespace
 
+// A list of integers in brackets, [1, 2] or [[0, 1], [2, 3]], as the tensor that the table wants; or nullptr.
+const Attribute* MlirReader::ListAsTensor(const Attribute& list, AttributeForm form) {
+  absl::InlinedVector<int64_t, 8> numbers;
+  bool ok = true;
+  CollectIntegers(list, &numbers, &ok);
+  if (!ok || (form == AttributeForm::kPairs && numbers.size() % 2 != 0)) return nullptr;
+  Attribute* tensor = NewAttribute(Attribute::Kind::kTensor);
+  *tensor = *NewIntegers(numbers);
+  if (form == AttributeForm::kPairs) {
+    tensor->type = TensorType(defaults_.ElementType(S64), {static_cast<int64_t>(numbers.size() / 2), 2});
+  } else if (form == AttributeForm::kBools) {
+    std::string bytes;
+    for (const int64_t number : numbers) bytes.push_back(number != 0 ? '\1' : '\0');
+    tensor->type = IntegerListType(PRED, static_cast<int64_t>(numbers.size()));
+    tensor->text = program_.CopyText(tensor->is_splat ? bytes.substr(0, 1) : bytes);
+  }
+  return tensor;
+}
+
+// The value in the form that the table wants; nullptr if it has another.
+const Attribute* MlirReader::InForm(const Attribute* value, AttributeForm form) {
+  const bool wants_numbers =
+      form == AttributeForm::kIntegers || form == AttributeForm::kBools || form == AttributeForm::kPairs;
+  if (form == AttributeForm::kBool && value->kind == Attribute::Kind::kUnit) {
+    value = NewBool(true);
+  } else if (form == AttributeForm::kSymbol && value->kind == Attribute::Kind::kString) {
+    value = NewText(Attribute::Kind::kSymbol, value->text);
+  } else if (wants_numbers && value->kind == Attribute::Kind::kArray) {
+    value = ListAsTensor(*value, form);
+  }
+  return value != nullptr && HasForm(*value, form) ? value : nullptr;
+}
+
 bool MlirReader::NormaliseAttributes(OperationDraft* draft, Operation* operation) {
   absl::InlinedVector<NamedAttribute, 16> given;
   for (const NamedAttribute& attribute : draft->attributes) {
@@ -44,47 +77,22 @@ bool MlirReader::NormaliseAttributes(OperationDraft* draft, Operation* operation
       draft->row == nullptr ? absl::Span<const AttributeRow>() : draft->row->attributes;
   for (const AttributeRow& row : rows) {
     if (!draft->row->IsCurrent(row)) continue;
-    NamedAttribute attribute;
-    attribute.name = row.name;
     const auto found = std::find_if(given.begin(), given.end(), [&](const auto& a) { return a.name == row.name; });
+    const Attribute* value = nullptr;
     if (found == given.end()) {
-      absl::StatusOr<const Attribute*> value = defaults_.Make(row, *operation);
-      if (!value.ok()) return Error(draft->begin, draft->end, std::string(value.status().message()));
-      attribute.value = *value;
-      if (attribute.value == nullptr) continue;
+      const absl::StatusOr<const Attribute*> made = defaults_.Make(row, *operation);
+      if (!made.ok()) return Error(draft->begin, draft->end, std::string(made.status().message()));
+      if (*made == nullptr) continue;
+      value = *made;
     } else {
-      attribute.value = found->value;
-      given.erase(found);
-      const Attribute& value = *attribute.value;
-      absl::InlinedVector<int64_t, 8> numbers;
-      bool ok = true;
-      if (row.form == AttributeForm::kBool && value.kind == Attribute::Kind::kUnit) attribute.value = NewBool(true);
-      if (row.form == AttributeForm::kSymbol && value.kind == Attribute::Kind::kString) {
-        attribute.value = NewText(Attribute::Kind::kSymbol, value.text);
-      }
-      const bool wants_numbers = row.form == AttributeForm::kIntegers || row.form == AttributeForm::kBools ||
-                                 row.form == AttributeForm::kPairs;
-      if (wants_numbers && value.kind == Attribute::Kind::kArray) {
-        CollectIntegers(value, &numbers, &ok);
-        Attribute* list = NewAttribute(Attribute::Kind::kTensor);
-        *list = *NewIntegers(numbers);
-        if (row.form == AttributeForm::kPairs) {
-          list->type = TensorType(defaults_.ElementType(S64), {static_cast<int64_t>(numbers.size() / 2), 2});
-        }
-        if (row.form == AttributeForm::kBools) {
-          std::string bytes;
-          for (const int64_t number : numbers) bytes.push_back(number != 0 ? '\1' : '\0');
-          list->type = IntegerListType(PRED, static_cast<int64_t>(numbers.size()));
-          list->text = program_.CopyText(list->is_splat ? bytes.substr(0, 1) : bytes);
-        }
-        attribute.value = list;
-      }
-      if (!ok || !HasForm(*attribute.value, row.form)) {
+      value = InForm(found->value, row.form);
+      if (value == nullptr) {
         return Error(draft->begin, draft->end,
                      absl::StrCat("the attribute ", row.name, " of ", draft->name, " has another form"));
       }
+      given.erase(found);
     }
-    normal.push_back(attribute);
+    normal.push_back({row.name, value});
   }
   std::sort(given.begin(), given.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   normal.insert(normal.end(), given.begin(), given.end());

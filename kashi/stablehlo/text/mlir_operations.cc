@@ -14,7 +14,7 @@ namespace kashi::stablehlo {
 namespace {
 
 constexpr absl::string_view kReadableDialects[] = {"builtin",     "func", "stablehlo", "chlo",   "check",
-                                           "interpreter", "sdy",  "arith",     "tensor", "shape"};
+                                                   "interpreter", "sdy",  "arith",     "tensor", "shape"};
 
 bool SameType(const Type& a, const Type& b) { return &a == &b || TypeText(a) == TypeText(b); }
 

@@ -218,6 +218,8 @@ class MlirReader {
   bool ReadSignature(OperationDraft* draft);
   bool Finish(OperationDraft* draft, absl::Span<const ResultName> names, std::vector<Operation*>* operations);
   bool NormaliseAttributes(OperationDraft* draft, Operation* operation);
+  const Attribute* ListAsTensor(const Attribute& list, AttributeForm form);
+  const Attribute* InForm(const Attribute* value, AttributeForm form);
   bool DefineResults(Operation* operation, absl::Span<const ResultName> names);
   bool ReadBlocks(absl::Span<const NamedArgument> arguments, Region* region);
   bool ReadBlock(absl::Span<const NamedArgument> arguments, Block* block);
