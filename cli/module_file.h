@@ -31,7 +31,8 @@ void AddInputLimitOption(Verb* verb);
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 // A file and its module. The contents decide the kind of the file, not its name: HLO text, or HloModuleProto, HloProto
-// or HloSnapshot in binary, text or JSON form, or a StableHLO artifact (MLIR bytecode); each may be packed by gzip.
+// or HloSnapshot in binary, text or JSON form, StableHLO text, a StableHLO artifact (MLIR bytecode), or what jax.export
+// wrote with an artifact in it; each may be packed by gzip.
 struct ModuleFile {
   ModuleFile();
   ModuleFile(ModuleFile&&) noexcept;

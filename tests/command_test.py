@@ -40,6 +40,7 @@ ENTRY e {
 }
 """
 ERASE = "\r\x1b[K"
+EXPORTED = pathlib.Path(__file__).resolve().parent / "data" / "stablehlo" / "sine_dot.exported"
 OPS_PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "ops.md"
 
 
@@ -97,7 +98,6 @@ class CommandTest(FolderTest):
 
     def test_other_kinds(self):
         for content, kind in {
-            b"ML\xefR\x0d": "MLIR bytecode",
             field(1, b"\x08\x01" + field(2, b"/device:TPU:0")): "a profile (xplane)",
             field(1, field(1, b"x") + field(2, b"Placeholder")): "a TensorFlow graph",
             b"\x08\x01" + field(2, field(1, b"\x08\x01")): "a TensorFlow graph",
@@ -106,6 +106,16 @@ class CommandTest(FolderTest):
             _, err = self.run_kashi("verify", "input", files={"input": content}, status=1)
             self.assertIn(f"input: this is {kind}", err)
             self.assertIn("--xla_dump_to=DIR", err)
+
+    def test_what_jax_export_wrote(self):
+        content = EXPORTED.read_bytes()
+        out, _ = self.run_kashi("convert", "f.bin", "--to", "text", files={"f.bin": content})
+        self.assertIn("entry_computation_layout={(f32[2,3]{1,0}, f32[3,2]{1,0})->(f32[2,2]{1,0}, f32[])}", out)
+        files = {"f.bin.gz": gzip.compress(content), "cut": content[:3300], "plain": b"ML\xefR\x0d"}
+        out, err = self.run_kashi("verify", "f.bin.gz", "cut", "plain", files=files, status=1)
+        self.assertEqual(out, "f.bin.gz: ok\n")
+        self.assertIn("cut: the exported module ends early: its MLIR bytecode has ", err)
+        self.assertIn("plain: MLIR bytecode, byte 5: the file ends early", err)
 
     def test_reports_of_memory(self):
         for content in (b"BufferAssignment:\nallocation 0: size 8:\n", b"Memory Space: default (color=0)\n"):

@@ -12,6 +12,7 @@
 #include "kashi/stablehlo/bytecode/entry_decoder.h"
 #include "kashi/stablehlo/program/default_attributes.h"
 #include "kashi/stablehlo/program/program.h"
+#include "kashi/stablehlo/program/type_text.h"
 
 namespace kashi::stablehlo {
 namespace {
@@ -67,10 +68,17 @@ const Attribute* BuiltinInteger(EntryDecoder* decoder) { return decoder->ReadInt
 
 const Attribute* BuiltinFloat(EntryDecoder* decoder) { return decoder->ReadFloat(decoder->TypeReference()); }
 
+// Elements narrower than a byte would be copied for every attribute that names the resource.
 const Attribute* BuiltinResource(EntryDecoder* decoder) {
   const Type* type = decoder->TypeReference();
   const size_t handle = decoder->bytes().Index(decoder->file().resources.size(), "resources");
   if (!decoder->is_usable()) return decoder->NewAttribute(Attribute::Kind::kTensor);
+  const bool is_narrow = type->kind == Type::Kind::kTensor && type->types[0]->kind == Type::Kind::kElement &&
+                         type->types[0]->element != PRED && primitive_util::BitWidth(type->types[0]->element) < 8;
+  if (is_narrow) {
+    decoder->Fail(absl::StrCat("a resource cannot have the type ", TypeText(*type)));
+    return decoder->NewAttribute(Attribute::Kind::kTensor);
+  }
   return decoder->NewUnpackedTensor(type, decoder->file().resources[handle]);
 }
 

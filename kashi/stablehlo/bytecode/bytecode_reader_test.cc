@@ -1,14 +1,17 @@
 #include "kashi/stablehlo/bytecode/bytecode_reader.h"
 
-#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <random>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "kashi/stablehlo/program/operation_table.h"
@@ -18,41 +21,149 @@
 namespace kashi::stablehlo {
 namespace {
 
-std::vector<std::string> ArtifactsForReading() {
-  std::vector<std::string> contents;
+std::string TestFile(const std::filesystem::path& path) {
+  std::stringstream bytes;
+  bytes << std::ifstream(std::filesystem::path(KASHI_TEST_DATA) / "stablehlo" / path, std::ios::binary).rdbuf();
+  return bytes.str();
+}
+
+// Their bytes by their names: NAME (VHLO 1.17.0), NAME.vX.Y.Z (the same program, written for an older VHLO).
+std::map<std::string, std::string> ArtifactsForReading() {
+  std::map<std::string, std::string> artifacts;
   const std::filesystem::path folder = std::filesystem::path(KASHI_TEST_DATA) / "stablehlo/artifacts";
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     if (file.path().extension() != ".mlirbc") continue;
-    std::stringstream bytes;
-    bytes << std::ifstream(file.path(), std::ios::binary).rdbuf();
-    contents.push_back(bytes.str());
+    artifacts[file.path().stem().string()] = TestFile("artifacts" / file.path().filename());
   }
-  return contents;
+  return artifacts;
 }
 
-TEST(BytecodeReader, ReadsEveryArtifact) {
-  const std::vector<std::string> artifacts = ArtifactsForReading();
-  EXPECT_GT(artifacts.size(), 30u);
-  for (const std::string& bytes : artifacts) {
-    const absl::StatusOr<Program> program = ReadBytecode(bytes);
-    ASSERT_TRUE(program.ok()) << program.status();
-    EXPECT_FALSE(ProgramText(*program).empty());
-  }
-}
+// The error's message; "" where the bytes are read.
+std::string MessageFor(absl::string_view bytes) { return std::string(ReadBytecode(bytes).status().message()); }
 
-TEST(BytecodeReader, TruncationIsAnError) {
-  for (const std::string& bytes : ArtifactsForReading()) {
-    if (bytes.size() > 3000) continue;
-    for (size_t size = 0; size < bytes.size(); ++size) {
-      EXPECT_FALSE(ReadBytecode(std::string(bytes, 0, size)).ok()) << size;
+void CountOperations(const Operation& operation, std::map<std::string, int>* counts) {
+  ++(*counts)[std::string(operation.name)];
+  for (const Region& region : operation.regions) {
+    for (const Block& block : region.blocks) {
+      for (const Operation* inner : block.operations) CountOperations(*inner, counts);
     }
   }
 }
 
-TEST(OperationTable, IsInOrder) {
-  const absl::Span<const OperationRow> table = OperationTable();
-  EXPECT_TRUE(std::is_sorted(table.begin(), table.end(),
-                             [](const OperationRow& a, const OperationRow& b) { return a.name < b.name; }));
+std::map<std::string, int> CountsOf(const std::string& bytes) {
+  std::map<std::string, int> counts;
+  const absl::StatusOr<Program> program = ReadBytecode(bytes);
+  EXPECT_TRUE(program.ok()) << program.status();
+  if (program.ok()) CountOperations(*program->module, &counts);
+  return counts;
+}
+
+TEST(BytecodeReader, ReadsEveryArtifact) {
+  const std::map<std::string, std::string> artifacts = ArtifactsForReading();
+  EXPECT_GT(artifacts.size(), 60u);
+  for (const auto& [name, bytes] : artifacts) {
+    const absl::StatusOr<Program> program = ReadBytecode(bytes);
+    ASSERT_TRUE(program.ok()) << name << ": " << program.status();
+    EXPECT_FALSE(ProgramText(*program).empty()) << name;
+  }
+}
+
+// Writers for old versions fold what the next test shows; all else comes back.
+TEST(BytecodeReader, OldVersionsGiveTheNewest) {
+  const std::map<std::string, std::string> artifacts = ArtifactsForReading();
+  int compared = 0;
+  for (const auto& [name, bytes] : artifacts) {
+    const size_t version = name.find(".v");
+    if (version == std::string::npos || name == "multi_platform.v0.19.0") continue;
+    const auto newest = artifacts.find(name.substr(0, version));
+    ASSERT_NE(newest, artifacts.end()) << name;
+    const absl::StatusOr<Program> old_program = ReadBytecode(bytes);
+    const absl::StatusOr<Program> new_program = ReadBytecode(newest->second);
+    ASSERT_TRUE(old_program.ok() && new_program.ok()) << name;
+    EXPECT_EQ(ProgramText(*old_program), ProgramText(*new_program)) << name;
+    ++compared;
+  }
+  EXPECT_GT(compared, 28);
+}
+
+// A writer for an old version folds a `case` whose branch is a constant, as lax.platform_dependent makes for one
+// platform. So the old artifact has fewer operations; these are the counts that MLIR reads, too.
+TEST(BytecodeReader, WritersForOldVersionsFoldCases) {
+  const std::map<std::string, int> newest = CountsOf(TestFile("artifacts/multi_platform.mlirbc"));
+  const std::map<std::string, int> old = CountsOf(TestFile("artifacts/multi_platform.v0.19.0.mlirbc"));
+  const std::map<std::string, int> expected = {{"builtin.module", 1},     {"func.func", 1},
+                                               {"func.return", 1},        {"stablehlo.add", 1},
+                                               {"stablehlo.case", 2},     {"stablehlo.broadcast_in_dim", 1},
+                                               {"stablehlo.constant", 2}, {"stablehlo.return", 3}};
+  EXPECT_EQ(newest, expected);
+  const std::map<std::string, int> folded = {{"builtin.module", 1},
+                                             {"func.func", 1},
+                                             {"func.return", 1},
+                                             {"stablehlo.add", 1},
+                                             {"stablehlo.broadcast_in_dim", 1},
+                                             {"stablehlo.constant", 1}};
+  EXPECT_EQ(old, folded);
+}
+
+TEST(BytecodeReader, TruncationIsAnError) {
+  for (const auto& [name, bytes] : ArtifactsForReading()) {
+    for (size_t size = 0; size < bytes.size(); ++size) {
+      EXPECT_FALSE(ReadBytecode(bytes.substr(0, size)).ok()) << name << " " << size;
+    }
+  }
+}
+
+// Changed bytes give an error that says where, or another program that can be written out.
+TEST(BytecodeReader, ChangedBytesGiveAnErrorOrAProgram) {
+  std::mt19937 random(1);
+  int read = 0;
+  int refused = 0;
+  for (const auto& [name, bytes] : ArtifactsForReading()) {
+    for (int i = 0; i < 300; ++i) {
+      std::string changed = bytes;
+      for (int changes = 1 + i % 3; changes > 0; --changes) {
+        changed[random() % changed.size()] = static_cast<char>(random());
+      }
+      const absl::StatusOr<Program> program = ReadBytecode(changed);
+      if (program.ok()) {
+        ++read;
+        EXPECT_FALSE(ProgramText(*program).empty());
+      } else {
+        ++refused;
+        EXPECT_TRUE(absl::StartsWith(program.status().message(), "MLIR bytecode, byte ")) << program.status();
+      }
+    }
+  }
+  EXPECT_GT(read, 1000);
+  EXPECT_GT(refused, 1000);
+}
+
+TEST(BytecodeReader, ErrorsSayWhatAndWhere) {
+  const std::string bytes = TestFile("artifacts/same_result_twice.mlirbc");
+  EXPECT_EQ(MessageFor(""), "MLIR bytecode, byte 0: the file does not begin with 4D 4C EF 52");
+  EXPECT_EQ(MessageFor("HloModule m"), "MLIR bytecode, byte 0: the file does not begin with 4D 4C EF 52");
+  EXPECT_EQ(MessageFor(bytes.substr(0, 100)), "MLIR bytecode, byte 100: the file ends early");
+  std::string newer = bytes;
+  newer[4] = 15;  // a varint
+  EXPECT_EQ(MessageFor(newer),
+            "MLIR bytecode, byte 4: bytecode version 7 (of StableHLO_v1.17.0) needs a newer Kashi, which knows "
+            "versions up to 6");
+  EXPECT_EQ(MessageFor(absl::StrReplaceAll(bytes, {{"func_v1", "func_v9"}})),
+            "MLIR bytecode, byte 92: operation vhlo.func_v9 needs a newer Kashi");
+  EXPECT_EQ(MessageFor(absl::StrReplaceAll(bytes, {{"func_v1", "fund_v1"}})),
+            "MLIR bytecode, byte 92: operation vhlo.fund_v1 needs a newer Kashi");
+  EXPECT_EQ(MessageFor(absl::StrReplaceAll(bytes, {{"func_v1", "func_w1"}})),
+            "MLIR bytecode, byte 92: operation vhlo.func_w1 has no version");
+}
+
+TEST(BytecodeReader, ErrorsNameDialects) {
+  EXPECT_EQ(MessageFor(TestFile("not_portable.mlirbc")),
+            "MLIR bytecode, byte 109: operation func.func is MLIR bytecode, but not of a portable artifact: write the "
+            "module with stablehlo's serialize_portable_artifact, or as text");
+  const std::string bytes = TestFile("artifacts/same_result_twice.mlirbc");
+  EXPECT_EQ(MessageFor(absl::StrReplaceAll(bytes, {{"builtin", "builtim"}})),
+            "MLIR bytecode, byte 57: an attribute or a type of the dialect builtim, which is not one of those that "
+            "portable artifacts use (vhlo, builtin, sdy)");
 }
 
 }  // namespace

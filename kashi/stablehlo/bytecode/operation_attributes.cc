@@ -34,8 +34,8 @@ const Attribute* ToSymbol(const Attribute* attribute, Program* program) {
   return symbol;
 }
 
-const Attribute* ToSymbols(const Attribute* attribute, Program* program) {
-  if (attribute->kind != Attribute::Kind::kArray || attribute->elements.empty()) return attribute;
+// Pre: an array.
+const Attribute* MakeSymbols(const Attribute* attribute, Program* program) {
   const absl::Span<const Attribute*> elements = program->NewArray<const Attribute*>(attribute->elements.size());
   for (size_t i = 0; i < elements.size(); ++i) elements[i] = ToSymbol(attribute->elements[i], program);
   auto* symbols = program->New<Attribute>();
@@ -43,6 +43,9 @@ const Attribute* ToSymbols(const Attribute* attribute, Program* program) {
   symbols->elements = elements;
   return symbols;
 }
+
+// Many operations may share a dictionary. All copies together have so many attributes for each byte of the file.
+constexpr size_t kMostCopiesPerByte = 16;
 
 // Whether an operation of this version has the attribute.
 bool IsIn(const AttributeRow& row, int8_t version) { return row.since <= version && version <= row.until; }
@@ -53,7 +56,11 @@ bool IsIn(const AttributeRow& row, int8_t version) { return row.since <= version
 const Attribute* OperationReader::NormalForm(const Attribute* attribute, const AttributeRow& row,
                                              const OperationRow& operation, size_t begin) {
   if (row.form == AttributeForm::kSymbol) attribute = ToSymbol(attribute, program_);
-  if (row.form == AttributeForm::kSymbols) attribute = ToSymbols(attribute, program_);
+  if (row.form == AttributeForm::kSymbols && attribute->kind == Attribute::Kind::kArray) {
+    const Attribute*& symbols = symbols_[attribute];  // once for all operations that share the array
+    if (symbols == nullptr) symbols = MakeSymbols(attribute, program_);
+    attribute = symbols;
+  }
   if (!HasForm(*attribute, row.form)) {
     bytes_.Fail(begin, absl::StrCat("the attribute ", row.name, " of ", operation.name, " has the wrong kind"));
   }
@@ -132,6 +139,10 @@ void OperationReader::SetAttributes(const Header& header, const Name& name, Oper
   }
   operation->attributes = properties;
   if (header.dictionary == nullptr) return;
+  copied_attributes_ += header.dictionary->fields.size();
+  if (copied_attributes_ / kMostCopiesPerByte > file_.bytes.size()) {
+    return bytes_.Fail(header.begin, "the operations have too many attributes for a file of this size");
+  }
   scratch_.assign(properties.begin(), properties.end());
   for (const NamedAttribute& attribute : header.dictionary->fields) {
     const bool is_read = known == nullptr && header.unregistered == nullptr && IsProperty(name, attribute.name);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "kashi/stablehlo/bytecode/byte_cursor.h"
@@ -105,7 +106,9 @@ class OperationReader {
   std::vector<Value*> values_;   // of the regions that are being read; nullptr: not defined yet
   size_t scope_ = 0;             // where numbers of values begin
   size_t undefined_values_ = 0;  // in values_
+  absl::flat_hash_map<const Attribute*, const Attribute*> symbols_;  // by arrays of strings
   std::vector<NamedAttribute> scratch_;
+  size_t copied_attributes_ = 0;  // from dictionaries
 };
 
 }  // namespace kashi::stablehlo
