@@ -16,6 +16,12 @@ bool IsFlattened(absl::string_view name) {
          name == "scatter_dimension_numbers" || name == "channel_handle";
 }
 
+bool HasRow(const OperationRow* operation, absl::string_view name) {
+  if (operation == nullptr) return false;
+  return std::any_of(operation->attributes.begin(), operation->attributes.end(),
+                     [&](const AttributeRow& row) { return row.name == name; });
+}
+
 bool AppendInteger(const Attribute& number, absl::InlinedVector<int64_t, 8>* values) {
   values->push_back(number.integer);
   return number.kind == Attribute::Kind::kInteger || number.kind == Attribute::Kind::kBool;
@@ -67,7 +73,10 @@ bool MlirReader::NormaliseAttributes(OperationDraft* draft, Operation* operation
   for (const NamedAttribute& attribute : draft->attributes) {
     if (attribute.name == "operandSegmentSizes" || attribute.name == "resultSegmentSizes") continue;
     if (IsFlattened(attribute.name) && attribute.value->kind == Attribute::Kind::kRecord) {
-      given.insert(given.end(), attribute.value->fields.begin(), attribute.value->fields.end());
+      for (const NamedAttribute& field : attribute.value->fields) {
+        // Only send and recv have the type of a channel.
+        if (field.name != "channel_type" || HasRow(draft->row, field.name)) given.push_back(field);
+      }
     } else {
       given.push_back(attribute);
     }
