@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -217,9 +218,9 @@ class MlirReader {
   bool ReadGeneric(OperationDraft* draft);
   bool ReadSignature(OperationDraft* draft);
   bool Finish(OperationDraft* draft, absl::Span<const ResultName> names, std::vector<Operation*>* operations);
+  const Attribute* NormaliseAttribute(const AttributeRow& row, const Attribute* value);
   bool NormaliseAttributes(OperationDraft* draft, Operation* operation);
-  const Attribute* ListAsTensor(const Attribute& list, AttributeForm form);
-  const Attribute* InForm(const Attribute* value, AttributeForm form);
+  bool CheckCounts(const OperationDraft& draft);
   bool DefineResults(Operation* operation, absl::Span<const ResultName> names);
   bool ReadBlocks(absl::Span<const NamedArgument> arguments, Region* region);
   bool ReadBlock(absl::Span<const NamedArgument> arguments, Block* block);
@@ -255,6 +256,7 @@ class MlirReader {
     bool defined = false;
   };
   absl::flat_hash_map<absl::string_view, NamedLocation> locations_;
+  absl::flat_hash_set<const Location*> undefined_locations_;  // used, or begun, but not defined so far
 
   // Values by name: %12 in numbered_, others in named_. The log undoes what a region defined.
   std::vector<ValueEntry> numbered_;

@@ -13,6 +13,7 @@ enum class ItemForm : uint8_t {
   kAttribute,   // as any attribute
   kInteger,     // 3: i64
   kIntegers,    // [1, 0]
+  kString,      // "ij,jk->ik"; a `:` after it begins the types of the operation
   kWord,        // NORMAL: an enumeration
   kPair,        // [0] x [1]: two attributes, lhs_… and rhs_…
   kPrecisions,  // [DEFAULT, HIGH]
