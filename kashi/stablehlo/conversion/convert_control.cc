@@ -1,5 +1,5 @@
-// Calls, loops, branches, tuples. MLIR's regions may use values of the function around them, HLO's computations may not:
-// captured values are passed along (docs/spec/vhlo.md 6.5).
+// Calls, loops, branches, tuples. MLIR's regions may use values of the function around them, HLO's computations may
+// not: captured values are passed along (docs/spec/vhlo.md 6.5).
 #include <cstdint>
 #include <memory>
 #include <string>
