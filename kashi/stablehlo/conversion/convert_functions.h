@@ -61,6 +61,9 @@ absl::Status ConvertSelectAndScatter(OperationConverter& c);
 absl::Status ConvertRng(OperationConverter& c);
 absl::Status ConvertRngBitGenerator(OperationConverter& c);
 
+// convert_chlo.cc
+absl::Status ConvertChlo(OperationConverter& c);
+
 // convert_control.cc
 absl::Status ConvertCall(OperationConverter& c);
 absl::Status ConvertComposite(OperationConverter& c);
@@ -110,6 +113,10 @@ absl::Status ConvertDynamicGather(OperationConverter& c);
 absl::Status ConvertDynamicConv(OperationConverter& c);
 absl::Status ConvertGetDimensionSize(OperationConverter& c);
 absl::Status ConvertSetDimensionSize(OperationConverter& c);
+// The operand in the element type of the reducer's parameter `number`, by convert if that type is wider: reducers may
+// promote, which HLO's verifier does not allow. XLA's converter leaves both types as they are.
+absl::StatusOr<HloInstruction*> Promote(OperationConverter& c, HloInstruction* operand, const HloComputation& reducer,
+                                        int64_t number);
 // Gather with these sizes of slices.
 absl::Status ConvertGatherWithSizes(OperationConverter& c, const std::vector<int64_t>& slice_sizes);
 

@@ -125,9 +125,11 @@ class OperationConverter {
     return Read<std::vector<bool>>(name, &ReadBoolList);
   }
 
-  // ---- Instructions. All get the metadata of the operation's location. An error if the shape is not what
-  // the operation makes of its operands.
+  // ---- Instructions. All get the metadata of the operation's location. An error if the shape is not what the
+  // operation makes of its operands.
   absl::StatusOr<HloInstruction*> Add(std::unique_ptr<HloInstruction> instruction);
+  // The same, but adds the instruction in any case; an error goes to `error`, unless that holds one.
+  HloInstruction* AddNotingError(std::unique_ptr<HloInstruction> instruction, absl::Status* error);
   // The instruction that stands for the operation: it also gets sharding and frontend attributes. Its value is the
   // result; of an operation with none or several results it is a tuple of them.
   absl::Status Finish(std::unique_ptr<HloInstruction> instruction);
@@ -151,6 +153,7 @@ class OperationConverter {
   }
 
  private:
+  HloInstruction* AddChecked(std::unique_ptr<HloInstruction> instruction);
   template <typename T, typename Reader>
   absl::StatusOr<T> Read(absl::string_view name, Reader reader) const {
     KASHI_ASSIGN_OR_RETURN(const Attribute* attribute, Find(name));

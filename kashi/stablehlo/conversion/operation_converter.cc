@@ -66,6 +66,15 @@ absl::StatusOr<Shape> OperationConverter::ResultsShape() const {
 
 absl::StatusOr<HloInstruction*> OperationConverter::Add(std::unique_ptr<HloInstruction> instruction) {
   KASHI_RETURN_IF_ERROR(CheckShape(*instruction));
+  return AddChecked(std::move(instruction));
+}
+
+HloInstruction* OperationConverter::AddNotingError(std::unique_ptr<HloInstruction> instruction, absl::Status* error) {
+  error->Update(CheckShape(*instruction));
+  return AddChecked(std::move(instruction));
+}
+
+HloInstruction* OperationConverter::AddChecked(std::unique_ptr<HloInstruction> instruction) {
   const LocationConverter::Metadata& metadata = module_.locations().Convert(operation_.location);
   const bool is_own = instruction->opcode() != HloOpcode::kTuple && instruction->opcode() != HloOpcode::kConstant &&
                       instruction->opcode() != HloOpcode::kGetTupleElement;
