@@ -141,11 +141,14 @@ constexpr ItemRow kReducePrecision[] = {{"format", "", ItemForm::kFormat}};
 constexpr ItemRow kTopK[] = {{"k", "k", ItemForm::kInteger}};
 constexpr ItemRow kExpectClose[] = {{"max_ulp_difference", "max_ulp_difference", ItemForm::kInteger},
                                     {"min_ulp_difference", "min_ulp_difference", ItemForm::kInteger}};
+constexpr ItemRow kTolerance[] = {{"tolerance", "tolerance", ItemForm::kAttribute}};
 constexpr ItemRow kProbe[] = {{"probe_id", "probe_id", ItemForm::kAttribute}};
 
 constexpr PrettyForm kPrettyForms[] = {
     {"arith.constant", {}, nullptr, ReadConstant},
     {"builtin.module", {}, nullptr, ReadModule},
+    {"check.expect_almost_eq", kTolerance},
+    {"check.expect_almost_eq_const", kTolerance},
     {"check.expect_close", kExpectClose},
     {"chlo.constant", {}, nullptr, ReadConstant},
     {"chlo.top_k", kTopK},
