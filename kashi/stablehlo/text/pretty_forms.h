@@ -12,6 +12,7 @@ namespace kashi::stablehlo {
 enum class ItemForm : uint8_t {
   kAttribute,   // as any attribute
   kInteger,     // 3: i64
+  kDouble,      // 1.0e-3, an f64
   kIntegers,    // [1, 0]
   kWord,        // NORMAL: an enumeration
   kPair,        // [0] x [1]: two attributes, lhs_… and rhs_…
