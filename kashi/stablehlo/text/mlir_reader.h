@@ -77,9 +77,11 @@ class MlirReader {
   const Attribute* ReadSymbol();             // @a::@b
   bool ReadString(absl::string_view* text);  // without quotes, escapes decoded
   bool ReadInt(int64_t* value);              // -3, 0x10
-  const Attribute* ReadIntegers();           // [1, 2]: kTensor of i64
-  const Attribute* ReadElements();           // after `dense`
-  const Attribute* ReadRecord();             // at `#`
+  // A number that is an f64 by its place: a `:` behind it belongs to the operation.
+  const Attribute* ReadDouble();
+  const Attribute* ReadIntegers();  // [1, 2]: kTensor of i64
+  const Attribute* ReadElements();  // after `dense`
+  const Attribute* ReadRecord();    // at `#`
   bool ReadRecordFields(absl::string_view record, absl::InlinedVector<NamedAttribute, 8>* fields);  // after `<`, to `>`
   const Attribute* FinishRecord(absl::string_view name, absl::Span<const NamedAttribute> fields, size_t begin);
 

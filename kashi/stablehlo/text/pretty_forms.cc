@@ -141,11 +141,14 @@ constexpr ItemRow kReducePrecision[] = {{"format", "", ItemForm::kFormat}};
 constexpr ItemRow kTopK[] = {{"k", "k", ItemForm::kInteger}};
 constexpr ItemRow kExpectClose[] = {{"max_ulp_difference", "max_ulp_difference", ItemForm::kInteger},
                                     {"min_ulp_difference", "min_ulp_difference", ItemForm::kInteger}};
-constexpr ItemRow kProbe[] = {{"probe_id", "probe_id", ItemForm::kString}};
+constexpr ItemRow kTolerance[] = {{"tolerance", "tolerance", ItemForm::kDouble}};
+constexpr ItemRow kProbe[] = {{"probe_id", "probe_id", ItemForm::kAttribute}};
 
 constexpr PrettyForm kPrettyForms[] = {
     {"arith.constant", {}, nullptr, ReadConstant},
     {"builtin.module", {}, nullptr, ReadModule},
+    {"check.expect_almost_eq", kTolerance},
+    {"check.expect_almost_eq_const", kTolerance},
     {"check.expect_close", kExpectClose},
     {"chlo.constant", {}, nullptr, ReadConstant},
     {"chlo.top_k", kTopK},
@@ -266,6 +269,8 @@ bool ReadItemValue(const ItemRow& row, MlirReader* reader, OperationDraft* draft
     if (!reader->ReadInt(&integer)) return false;
     value = reader->NewInteger(S64, integer);
     if (reader->cursor().Match(": i64") || reader->cursor().Match(":i64")) value = reader->NewInteger(S64, integer);
+  } else if (row.form == ItemForm::kDouble) {
+    value = reader->ReadDouble();
   } else if (row.form == ItemForm::kIntegers) {
     value = reader->cursor().Peek() == '[' ? reader->ReadIntegers() : reader->ReadAttribute();
   } else if (row.form == ItemForm::kPrecisions) {
