@@ -72,7 +72,6 @@ absl::Status ConvertRng(OperationConverter& c);
 absl::Status ConvertRngBitGenerator(OperationConverter& c);
 
 // convert_chlo.cc
-absl::Status ConvertChlo(OperationConverter& c);
 
 // convert_control.cc
 absl::Status ConvertCall(OperationConverter& c);

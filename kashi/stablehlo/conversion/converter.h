@@ -157,7 +157,6 @@ class OperationConverter {
   }
 
  private:
-  HloInstruction* AddChecked(std::unique_ptr<HloInstruction> instruction);
   template <typename T, typename Reader>
   absl::StatusOr<T> Read(absl::string_view name, Reader reader) const {
     KASHI_ASSIGN_OR_RETURN(const Attribute* attribute, Find(name));

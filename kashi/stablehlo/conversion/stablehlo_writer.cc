@@ -14,7 +14,7 @@ namespace kashi::stablehlo {
 namespace {
 
 // Regions that are nested deeper become functions: readers of MLIR limit the depth.
-constexpr int kDeepestRegion = 24;
+constexpr int kDeepestWrittenRegion = 24;
 
 std::string ValueText(const ValueName& value) {
   return value.index < 0 ? absl::StrCat("%", value.number) : absl::StrCat("%", value.number, "#", value.index);
@@ -219,7 +219,7 @@ absl::StatusOr<ValueNames> StableHloWriter::CallInRegion(const HloComputation& c
 // A computation that is used once, or that has no regions itself, is written where it is used. So the text cannot grow
 // exponentially where computations share computations.
 bool StableHloWriter::IsInlined(const HloComputation& computation) const {
-  if (depth_ > kDeepestRegion) return false;
+  if (depth_ > kDeepestWrittenRegion) return false;
   const auto callers = caller_counts_.find(&computation);
   if (callers != caller_counts_.end() && callers->second <= 1) return true;
   for (const HloInstruction* instruction : computation.instructions()) {
