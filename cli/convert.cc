@@ -22,6 +22,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
+#include "kashi/stablehlo/conversion/hlo_to_stablehlo.h"
 
 namespace kashi::cli {
 
@@ -50,7 +51,7 @@ struct ConvertOptions {
 std::string FormatOf(const ConvertOptions& options) {
   if (!options.to.empty()) return options.to;
   const std::string extension = std::filesystem::path(options.output).extension().string();
-  for (const char* format : {"pb", "pbtxt", "json", "dot", "svg"}) {
+  for (const char* format : {"pb", "pbtxt", "json", "mlir", "dot", "svg"}) {
     if (extension == absl::StrCat(".", format)) return format;
   }
   return "text";
@@ -75,6 +76,7 @@ absl::StatusOr<std::string> Convert(const ModuleFile& file, const std::string& f
   if (format == "text") return file.module->ToString(PrintOptionsOf(options));
   if (IsGraph(format)) return DrawGraph(file, format == "svg", options.graph);
   if (format == "json") return HloModuleToJson(*file.module);
+  if (format == "mlir") return stablehlo::ConvertToStableHlo(*file.module, {/*has_locations=*/!options.no_metadata});
   HloProtoFile proto = *file.proto;
   proto.text_format = format == "pbtxt";
   std::string bytes;
@@ -275,11 +277,11 @@ void AddConvertVerb(Command* command) {
   auto options = std::make_shared<ConvertOptions>();
   VerbHelp help;
   help.group = kProgramVerbs;
-  help.summary = "Convert modules between text, protos and JSON, or draw them as graphs";
+  help.summary = "Convert modules between text, protos, JSON and StableHLO, or draw them as graphs";
   help.examples =
       "  kashi convert module.hlo                        canonical text, as XLA prints it\n"
       "  kashi convert before.pb --large-constants       a proto as text, with all its data\n"
-      "  kashi convert module.hlo -o module.pb           text to HloModuleProto; also .pbtxt, .json, .dot\n"
+      "  kashi convert module.hlo -o module.pb           text to HloModuleProto; also .pbtxt, .json, .mlir, .dot\n"
       "  kashi convert module.hlo -o graph.svg --around dot.3 --depth 2   the neighbours of an instruction\n"
       "  kashi convert dump_dir -o out --to pb           every module of an --xla_dump_to directory\n"
       "  kashi convert module.hlo --bench --json         the speed of reading and printing";
@@ -293,9 +295,9 @@ void AddConvertVerb(Command* command) {
   verb->AddOption("FILE", &options->inputs, kModuleOrDirectory)->File()->Required();
   verb->BeginGroup("Output");
   verb->AddOption("--to", &options->to,
-                  "Format to write: text, pb, pbtxt, json, dot or svg, which needs Graphviz (default: by the ending of "
-                  "-o, or text)")
-      ->OneOf({"text", "pb", "pbtxt", "json", "dot", "svg"});
+                  "Format to write: text, pb, pbtxt, json, mlir, which is StableHLO, dot or svg, which needs Graphviz "
+                  "(default: by the ending of -o, or text)")
+      ->OneOf({"text", "pb", "pbtxt", "json", "mlir", "dot", "svg"});
   AddOutputOption(verb, &options->output, "Write to this file, or several modules to this directory");
   AddJsonFlag(verb, &options->json);
   verb->AddFlag("--bench", &options->bench,

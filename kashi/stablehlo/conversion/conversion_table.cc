@@ -1,6 +1,7 @@
 // Which operation is converted how: one row for each.
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "kashi/stablehlo/conversion/chlo_expansion.h"
 #include "kashi/stablehlo/conversion/convert_functions.h"
 #include "kashi/stablehlo/conversion/converter.h"
 
@@ -64,6 +65,14 @@ constexpr Row kRows[] = {
     {"stablehlo.xor", &Plain<HloOpcode::kXor>},
     // Their own functions.
     {"builtin.unrealized_conversion_cast", &ConvertIdentity},
+    {"check.expect_almost_eq", &ConvertExpect},
+    {"check.expect_almost_eq_const", &ConvertExpect},
+    {"check.expect_close", &ConvertExpect},
+    {"check.expect_eq", &ConvertExpect},
+    {"check.expect_eq_const", &ConvertExpect},
+    {"chlo.constant", &ConvertChloConstant},
+    {"chlo.dynamic_reshape", &ConvertChloDynamicReshape},
+    {"chlo.ragged_dot", &ConvertRaggedDot},
     {"func.call", &ConvertCall},
     {"sdy.constant", &ConvertConstant},
     {"sdy.manual_computation", &ConvertManualComputation},
@@ -152,7 +161,8 @@ ConversionFunction FindConversion(absl::string_view operation_name) {
     return map;
   }();
   const auto found = functions->find(operation_name);
-  return found == functions->end() ? nullptr : found->second;
+  if (found != functions->end()) return found->second;
+  return IsChloOperation(operation_name) ? &ConvertChlo : nullptr;
 }
 
 }  // namespace kashi::stablehlo

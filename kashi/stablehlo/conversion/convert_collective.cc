@@ -111,6 +111,15 @@ absl::StatusOr<Common> CommonOf(OperationConverter& c) {
   return common;
 }
 
+// One reducer combines each operand.
+absl::StatusOr<Instructions> PromoteOperands(OperationConverter& c, const HloComputation& reducer) {
+  Instructions promoted;
+  for (HloInstruction* operand : c.operands()) {
+    KASHI_ASSIGN_OR_RETURN(promoted.emplace_back(), Promote(c, operand, reducer, 0));
+  }
+  return promoted;
+}
+
 }  // namespace
 
 absl::Status ConvertAllGather(OperationConverter& c) {
@@ -123,8 +132,9 @@ absl::Status ConvertAllGather(OperationConverter& c) {
 absl::Status ConvertAllReduce(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Common common, CommonOf(c));
   KASHI_ASSIGN_OR_RETURN(HloComputation* const body, c.RegionAsComputation(0));
-  return c.Finish(HloInstruction::CreateAllReduce(common.shape, c.operands(), body, common.groups, false,
-                                                  common.channel, common.use_global_device_ids));
+  KASHI_ASSIGN_OR_RETURN(const Instructions operands, PromoteOperands(c, *body));
+  return c.Finish(HloInstruction::CreateAllReduce(common.shape, operands, body, common.groups, false, common.channel,
+                                                  common.use_global_device_ids));
 }
 
 absl::Status ConvertCrossReplicaSum(OperationConverter& c) {
@@ -144,7 +154,8 @@ absl::Status ConvertReduceScatter(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Common common, CommonOf(c));
   KASHI_ASSIGN_OR_RETURN(const int64_t dimension, c.Int("scatter_dimension"));
   KASHI_ASSIGN_OR_RETURN(HloComputation* const body, c.RegionAsComputation(0));
-  return c.Finish(HloInstruction::CreateReduceScatter(common.shape, c.operands(), body, common.groups, false,
+  KASHI_ASSIGN_OR_RETURN(const Instructions operands, PromoteOperands(c, *body));
+  return c.Finish(HloInstruction::CreateReduceScatter(common.shape, operands, body, common.groups, false,
                                                       common.channel, common.use_global_device_ids, dimension));
 }
 
@@ -152,7 +163,8 @@ namespace {
 
 // HLO's all-to-all keeps the shape: it exchanges the parts of dimension `split`. Where the parts are to be joined along
 // another dimension, the dimension of the parts moves there:
-//   [.., split, .., concat, ..] -> [.., count, split/count, .., concat, ..] -> count before concat -> [.., count*concat, ..]
+//   [.., split, .., concat, ..] -> [.., count, split/count, .., concat, ..] -> count before concat ->
+//   [.., count*concat, ..]
 absl::Status JoinElsewhere(OperationConverter& c, const Common& common, int64_t split, int64_t concat, int64_t count) {
   const Shape& operand = c.operand(0)->shape();
   const int64_t rank = static_cast<int64_t>(operand.dimensions().size());

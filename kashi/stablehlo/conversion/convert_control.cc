@@ -1,5 +1,5 @@
-// Calls, loops, branches, tuples. MLIR's regions may use values of the function around them, HLO's computations may not:
-// captured values are passed along (docs/spec/vhlo.md 6.5).
+// Calls, loops, branches, tuples. MLIR's regions may use values of the function around them, HLO's computations may
+// not: captured values are passed along (docs/spec/vhlo.md 6.5).
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -42,7 +42,7 @@ std::vector<const Value*> CapturesOf(absl::Span<const Region> regions) {
   absl::flat_hash_set<const Value*> seen;
   for (const Value* value : used) {
     if (defined.contains(value) || !seen.insert(value).second) continue;
-    if (value->definition == nullptr || value->definition->name != "stablehlo.constant") captures.push_back(value);
+    if (!IsConstant(*value)) captures.push_back(value);
   }
   return captures;
 }
@@ -165,29 +165,36 @@ absl::Status ConvertTopKComposite(OperationConverter& c) {
   return c.Finish(HloInstruction::CreateTopK(shape, c.operand(0), count, /*largest=*/true));
 }
 
-absl::Status ConvertRaggedDotComposite(OperationConverter& c) {
+// A ragged dot of six lists of dimensions, nullptr where one is empty, and precisions, or nullptr.
+absl::Status FinishRaggedDot(OperationConverter& c, const std::vector<const Attribute*>& lists,
+                             const Attribute* precisions) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
-  KASHI_ASSIGN_OR_RETURN(const Attribute* attributes, c.Find("composite_attributes"));
-  const Attribute* lists = FindField(*attributes, "ragged_dot_dimension_numbers");
-  if (lists == nullptr || lists->elements.size() != 6) {
-    return c.Invalid("chlo.ragged_dot needs `ragged_dot_dimension_numbers`, six lists");
-  }
   RaggedDotDimensionNumbers numbers;
   DotDimensionNumbers& dot = *numbers.mutable_dot_dimension_numbers();
   RepeatedField<int64_t>* const to[] = {
       dot.mutable_lhs_batch_dimensions(),       dot.mutable_rhs_batch_dimensions(),
       dot.mutable_lhs_contracting_dimensions(), dot.mutable_rhs_contracting_dimensions(),
       numbers.mutable_lhs_ragged_dimensions(),  numbers.mutable_rhs_group_dimensions()};
-  for (size_t i = 0; i < 6; ++i) {
-    KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> values, ReadInt64List(*lists->elements[i]));
+  for (size_t i = 0; i < lists.size(); ++i) {
+    if (lists[i] == nullptr) continue;
+    KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> values, ReadInt64List(*lists[i]));
     to[i]->assign(values.begin(), values.end());
   }
   PrecisionConfig precision;
-  const Attribute* precisions = FindField(*attributes, "precision_config");
   if (precisions != nullptr) {
     KASHI_ASSIGN_OR_RETURN(precision, PrecisionOf(*precisions));
   }
   return c.Finish(HloInstruction::CreateRaggedDot(shape, c.operand(0), c.operand(1), c.operand(2), numbers, precision));
+}
+
+absl::Status ConvertRaggedDotComposite(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Attribute* attributes, c.Find("composite_attributes"));
+  const Attribute* lists = FindField(*attributes, "ragged_dot_dimension_numbers");
+  if (lists == nullptr || lists->elements.size() != 6) {
+    return c.Invalid("chlo.ragged_dot needs `ragged_dot_dimension_numbers`, six lists");
+  }
+  return FinishRaggedDot(c, {lists->elements.begin(), lists->elements.end()},
+                         FindField(*attributes, "precision_config"));
 }
 
 struct CompositeRow {
@@ -220,6 +227,21 @@ absl::Status ConvertComposite(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const std::string text, ConfigurationText(*attributes));
   return c.Finish(
       HloInstruction::CreateCompositeCall(shape, c.operands(), computation, std::string(name), text, version));
+}
+
+absl::Status ConvertRaggedDot(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Attribute* numbers, c.Find("ragged_dot_dimension_numbers"));
+  if (numbers->kind != Attribute::Kind::kRecord) return c.Invalid("ragged_dot_dimension_numbers must be a record");
+  if (c.operands().size() != 3 || c.operation().results.size() != 1) {
+    return c.Invalid("needs three operands and one result");
+  }
+  std::vector<const Attribute*> lists;
+  for (const absl::string_view name :
+       {"lhs_batching_dimensions", "rhs_batching_dimensions", "lhs_contracting_dimensions",
+        "rhs_contracting_dimensions", "lhs_ragged_dimensions", "rhs_group_dimensions"}) {
+    lists.push_back(FindField(*numbers, name));
+  }
+  return FinishRaggedDot(c, lists, c.operation().Find("precision_config"));
 }
 
 // The state is the operands and then the captured values, which the body returns unchanged.

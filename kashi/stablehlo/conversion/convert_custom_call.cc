@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
@@ -123,7 +124,9 @@ absl::Status ConvertCustomCall(OperationConverter& c) {
                                              config.version)
           : HloInstruction::CreateCustomCall(shape, c.operands(), absl::MakeConstSpan(computations), target,
                                              std::move(config.text), config.version);
-  if (has_side_effect) call->mutable_fields()->Set<HloField::custom_call_has_side_effect>(true);
+  // The calls of `check` would do nothing if they could be removed.
+  if (has_side_effect || absl::StartsWith(target, "check.expect_"))
+    call->mutable_fields()->Set<HloField::custom_call_has_side_effect>(true);
   KASHI_RETURN_IF_ERROR(SetLayouts(c, call.get()));
   KASHI_RETURN_IF_ERROR(SetAliases(c, call.get()));
   return c.Finish(std::move(call));

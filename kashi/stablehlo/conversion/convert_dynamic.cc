@@ -17,9 +17,8 @@ namespace {
 
 // The elements of an operand that is a constant.
 absl::StatusOr<std::vector<int64_t>> ConstantOperand(const OperationConverter& c, size_t i, absl::string_view what) {
-  const Operation* definition = c.operation().operands[i]->definition;
-  const Attribute* value =
-      definition == nullptr || definition->name != "stablehlo.constant" ? nullptr : definition->Find("value");
+  const Value& operand = *c.operation().operands[i];
+  const Attribute* value = IsConstant(operand) ? operand.definition->Find("value") : nullptr;
   if (value == nullptr) {
     return Unimplemented("HLO needs %s as numbers, but they are computed at run time: make the operand a constant",
                          what);

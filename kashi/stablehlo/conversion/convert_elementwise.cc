@@ -67,16 +67,31 @@ absl::Status ConvertReducePrecision(OperationConverter& c) {
                                                         static_cast<int>(mantissa_bits)));
 }
 
+namespace {
+
 // A splat is a scalar that is broadcast, so that its size costs nothing.
+absl::StatusOr<std::unique_ptr<HloInstruction>> MakeConstant(OperationConverter& c, const Attribute& value,
+                                                             const Shape& shape) {
+  KASHI_ASSIGN_OR_RETURN(Literal literal, LiteralOfTensor(value));
+  const bool is_splat = value.is_splat && !shape.dimensions().empty();
+  if (literal.shape().element_type() != shape.element_type()) return c.Invalid("value and result differ in type");
+  if (!is_splat) return HloInstruction::CreateConstant(std::move(literal));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const scalar, c.Add(HloInstruction::CreateConstant(std::move(literal))));
+  return HloInstruction::CreateBroadcast(shape, scalar, {});
+}
+
+}  // namespace
+
 absl::Status ConvertConstant(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
   KASHI_ASSIGN_OR_RETURN(const Attribute* value, c.Find("value"));
-  KASHI_ASSIGN_OR_RETURN(Literal literal, LiteralOfTensor(*value));
-  const bool is_splat = value->is_splat && !shape.dimensions().empty();
-  if (literal.shape().element_type() != shape.element_type()) return c.Invalid("value and result differ in type");
-  if (!is_splat) return c.Finish(HloInstruction::CreateConstant(std::move(literal)));
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const scalar, c.Add(HloInstruction::CreateConstant(std::move(literal))));
-  return c.Finish(HloInstruction::CreateBroadcast(shape, scalar, {}));
+  return c.Finish(MakeConstant(c, *value, shape));
+}
+
+absl::StatusOr<HloInstruction*> AddConstant(OperationConverter& c, const Attribute& value, const Shape& shape) {
+  if (!shape.IsArray()) return c.Invalid("a constant must be an array");
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloInstruction> constant, MakeConstant(c, value, shape));
+  return c.Add(std::move(constant));
 }
 
 absl::Status ConvertIota(OperationConverter& c) {

@@ -18,6 +18,8 @@ absl::Status ConvertPlain(OperationConverter& c, HloOpcode opcode);
 absl::Status ConvertCompare(OperationConverter& c);
 absl::Status ConvertReducePrecision(OperationConverter& c);
 absl::Status ConvertConstant(OperationConverter& c);
+// Adds the value of a tensor attribute. An error if its element type is another one.
+absl::StatusOr<HloInstruction*> AddConstant(OperationConverter& c, const Attribute& value, const Shape& shape);
 absl::Status ConvertIota(OperationConverter& c);
 absl::Status ConvertCast(OperationConverter& c);
 absl::Status ConvertBitcastConvert(OperationConverter& c);
@@ -51,6 +53,14 @@ absl::Status ConvertBatchNormGrad(OperationConverter& c);
 absl::Status ConvertConvolutionWithPadding(OperationConverter& c, std::vector<std::pair<int64_t, int64_t>> padding);
 absl::StatusOr<PrecisionConfig> PrecisionOf(const Attribute& precisions);
 
+// convert_check.cc
+absl::Status ConvertExpect(OperationConverter& c);
+
+// convert_chlo.cc: the operations that chlo_expansion.h knows, and those that StableHLO has too
+absl::Status ConvertChlo(OperationConverter& c);
+absl::Status ConvertChloConstant(OperationConverter& c);
+absl::Status ConvertChloDynamicReshape(OperationConverter& c);
+
 // convert_reduction.cc
 absl::Status ConvertReduce(OperationConverter& c);
 absl::Status ConvertReduceWindow(OperationConverter& c);
@@ -61,9 +71,13 @@ absl::Status ConvertSelectAndScatter(OperationConverter& c);
 absl::Status ConvertRng(OperationConverter& c);
 absl::Status ConvertRngBitGenerator(OperationConverter& c);
 
+// convert_chlo.cc
+absl::Status ConvertChlo(OperationConverter& c);
+
 // convert_control.cc
 absl::Status ConvertCall(OperationConverter& c);
 absl::Status ConvertComposite(OperationConverter& c);
+absl::Status ConvertRaggedDot(OperationConverter& c);
 absl::Status ConvertWhile(OperationConverter& c);
 absl::Status ConvertIf(OperationConverter& c);
 absl::Status ConvertCase(OperationConverter& c);
@@ -110,6 +124,10 @@ absl::Status ConvertDynamicGather(OperationConverter& c);
 absl::Status ConvertDynamicConv(OperationConverter& c);
 absl::Status ConvertGetDimensionSize(OperationConverter& c);
 absl::Status ConvertSetDimensionSize(OperationConverter& c);
+// The operand in the element type of the reducer's parameter `number`, by convert if that type is wider: reducers may
+// promote, which HLO's verifier does not allow. XLA's converter leaves both types as they are.
+absl::StatusOr<HloInstruction*> Promote(OperationConverter& c, HloInstruction* operand, const HloComputation& reducer,
+                                        int64_t number);
 // Gather with these sizes of slices.
 absl::Status ConvertGatherWithSizes(OperationConverter& c, const std::vector<int64_t>& slice_sizes);
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/stablehlo/conversion/convert_functions.h"
@@ -68,14 +69,42 @@ absl::StatusOr<ScatterDimensionNumbers> ScatterNumbers(const OperationConverter&
   return n;
 }
 
+// Input i is combined with parameter i of the reducer.
+absl::StatusOr<Instructions> PromoteEach(OperationConverter& c, absl::Span<HloInstruction* const> inputs,
+                                         const HloComputation& reducer) {
+  Instructions promoted;
+  for (HloInstruction* input : inputs) {
+    KASHI_ASSIGN_OR_RETURN(HloInstruction* const value,
+                           Promote(c, input, reducer, static_cast<int64_t>(promoted.size())));
+    promoted.push_back(value);
+  }
+  return promoted;
+}
+
 }  // namespace
+
+absl::StatusOr<HloInstruction*> Promote(OperationConverter& c, HloInstruction* operand, const HloComputation& reducer,
+                                        int64_t number) {
+  if (number >= reducer.num_parameters()) return operand;
+  const Shape& parameter = reducer.parameter_instruction(number)->shape();
+  const Shape& shape = operand->shape();
+  if (!shape.IsArray() || !parameter.IsArray()) return operand;
+  const PrimitiveType from = shape.element_type(), to = parameter.element_type();
+  const bool is_real = primitive_util::IsFloatingPointType(from) && primitive_util::IsFloatingPointType(to);
+  const bool is_integral = primitive_util::IsIntegralType(from) && primitive_util::IsIntegralType(to);
+  const bool is_complex = primitive_util::IsComplexType(from) && primitive_util::IsComplexType(to);
+  if (!is_real && !is_integral && !is_complex) return operand;
+  if (primitive_util::BitWidth(from) >= primitive_util::BitWidth(to)) return operand;
+  return c.Add(HloInstruction::CreateConvert(ShapeUtil::ChangeElementType(shape, to), operand));
+}
 
 absl::Status ConvertReduce(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
   KASHI_ASSIGN_OR_RETURN(const Halves halves, SplitOperands(c));
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> dimensions, c.Ints("dimensions"));
   KASHI_ASSIGN_OR_RETURN(HloComputation* const body, c.RegionAsComputation(0));
-  return c.Finish(HloInstruction::CreateReduce(shape, halves.inputs, halves.init_values, dimensions, body));
+  KASHI_ASSIGN_OR_RETURN(const Instructions inputs, PromoteEach(c, halves.inputs, *body));
+  return c.Finish(HloInstruction::CreateReduce(shape, inputs, halves.init_values, dimensions, body));
 }
 
 absl::Status ConvertReduceWindow(OperationConverter& c) {
@@ -83,7 +112,8 @@ absl::Status ConvertReduceWindow(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Halves halves, SplitOperands(c));
   KASHI_ASSIGN_OR_RETURN(const Window window, ReductionWindow(c, /*has_dilations=*/true));
   KASHI_ASSIGN_OR_RETURN(HloComputation* const body, c.RegionAsComputation(0));
-  return c.Finish(HloInstruction::CreateReduceWindow(shape, halves.inputs, halves.init_values, window, body));
+  KASHI_ASSIGN_OR_RETURN(const Instructions inputs, PromoteEach(c, halves.inputs, *body));
+  return c.Finish(HloInstruction::CreateReduceWindow(shape, inputs, halves.init_values, window, body));
 }
 
 absl::Status ConvertMap(OperationConverter& c) {
@@ -114,8 +144,10 @@ absl::Status ConvertScatter(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const bool is_sorted, c.Bool("indices_are_sorted"));
   KASHI_ASSIGN_OR_RETURN(const bool is_unique, c.Bool("unique_indices"));
   KASHI_ASSIGN_OR_RETURN(HloComputation* const update, c.RegionAsComputation(0));
-  return c.Finish(HloInstruction::CreateScatter(shape, operands.subspan(0, n), operands[n], operands.subspan(n + 1),
-                                                update, numbers, is_sorted, is_unique));
+  KASHI_ASSIGN_OR_RETURN(const Instructions inputs, PromoteEach(c, operands.subspan(0, n), *update));
+  KASHI_ASSIGN_OR_RETURN(const Instructions updates, PromoteEach(c, operands.subspan(n + 1), *update));
+  return c.Finish(
+      HloInstruction::CreateScatter(shape, inputs, operands[n], updates, update, numbers, is_sorted, is_unique));
 }
 
 absl::Status ConvertSelectAndScatter(OperationConverter& c) {

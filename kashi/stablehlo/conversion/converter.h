@@ -40,6 +40,9 @@ struct Scope {
   int depth;
 };
 
+// Whether the value is a constant, which regions may use without taking it as an argument.
+bool IsConstant(const Value& value);
+
 class ModuleConverter {
  public:
   ModuleConverter(const Program& program, const ConversionOptions& options);
@@ -125,9 +128,12 @@ class OperationConverter {
     return Read<std::vector<bool>>(name, &ReadBoolList);
   }
 
-  // ---- Instructions. All get the metadata of the operation's location. An error if the shape is not what the operation
-  // makes of its operands.
+  // ---- Instructions. All get the metadata of the operation's location. An error if the shape is not what the
+  // operation makes of its operands.
   absl::StatusOr<HloInstruction*> Add(std::unique_ptr<HloInstruction> instruction);
+  // The same in two steps: the check, and adding what passed it.
+  static absl::Status CheckShape(const HloInstruction& instruction);
+  HloInstruction* AddUnchecked(std::unique_ptr<HloInstruction> instruction);
   // The instruction that stands for the operation: it also gets sharding and frontend attributes. Its value is the
   // result; of an operation with none or several results it is a tuple of them.
   absl::Status Finish(std::unique_ptr<HloInstruction> instruction);
@@ -151,6 +157,7 @@ class OperationConverter {
   }
 
  private:
+  HloInstruction* AddChecked(std::unique_ptr<HloInstruction> instruction);
   template <typename T, typename Reader>
   absl::StatusOr<T> Read(absl::string_view name, Reader reader) const {
     KASHI_ASSIGN_OR_RETURN(const Attribute* attribute, Find(name));

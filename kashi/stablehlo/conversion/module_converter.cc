@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
@@ -63,6 +64,11 @@ std::vector<absl::string_view> Callees(const Operation& operation) {
 }
 
 }  // namespace
+
+bool IsConstant(const Value& value) {
+  constexpr absl::string_view kConstants[] = {"stablehlo.constant", "chlo.constant", "sdy.constant"};
+  return value.definition != nullptr && absl::c_linear_search(kConstants, value.definition->name);
+}
 
 ModuleConverter::ModuleConverter(const Program& program, const ConversionOptions& options)
     : program_(program),
@@ -191,7 +197,7 @@ absl::StatusOr<Instructions> ModuleConverter::ConvertBlock(Scope* scope, const B
 absl::StatusOr<HloInstruction*> ModuleConverter::Lookup(Scope* scope, const Value& value, const Operation& user) {
   const auto found = scope->values.find(&value);
   if (found != scope->values.end()) return found->second;
-  if (value.definition == nullptr || value.definition->name != "stablehlo.constant") {
+  if (!IsConstant(value)) {
     return ErrorAt(user, InvalidArgument("uses a value that is not defined before it in its region; of the values "
                                          "around this region it may only use constants"));
   }

@@ -37,8 +37,10 @@ absl::Status CheckBroadcast(const HloInstruction& broadcast) {
   return absl::OkStatus();
 }
 
+}  // namespace
+
 // Whether the result's type is what the operation makes of its operands. Types of reductions may be wider.
-absl::Status CheckShape(const HloInstruction& instruction) {
+absl::Status OperationConverter::CheckShape(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kBroadcast) return CheckBroadcast(instruction);
   KASHI_RETURN_IF_ERROR(internal::CheckInstructionIsComplete(instruction));
   const absl::StatusOr<Shape> inferred = internal::InferInstructionShape(instruction);
@@ -48,8 +50,6 @@ absl::Status CheckShape(const HloInstruction& instruction) {
   return InvalidArgument("its operands make %s, but its type says %s", ShapeUtil::HumanString(*inferred),
                          ShapeUtil::HumanString(instruction.shape()));
 }
-
-}  // namespace
 
 absl::StatusOr<Shape> OperationConverter::ResultShape(size_t i) const {
   return ShapeOfType(*operation_.results[i].type);
@@ -66,6 +66,10 @@ absl::StatusOr<Shape> OperationConverter::ResultsShape() const {
 
 absl::StatusOr<HloInstruction*> OperationConverter::Add(std::unique_ptr<HloInstruction> instruction) {
   KASHI_RETURN_IF_ERROR(CheckShape(*instruction));
+  return AddUnchecked(std::move(instruction));
+}
+
+HloInstruction* OperationConverter::AddUnchecked(std::unique_ptr<HloInstruction> instruction) {
   const LocationConverter::Metadata& metadata = module_.locations().Convert(operation_.location);
   const bool is_own = instruction->opcode() != HloOpcode::kTuple && instruction->opcode() != HloOpcode::kConstant &&
                       instruction->opcode() != HloOpcode::kGetTupleElement;

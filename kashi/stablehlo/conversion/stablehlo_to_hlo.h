@@ -27,10 +27,10 @@ struct ConversionOptions {
   bool source_is_text = false;
 };
 
-// INVALID_ARGUMENT: the program breaks StableHLO's rules. UNIMPLEMENTED: HLO has nothing for it. Both name the operation
-// and its place. The module borrows nothing from the program. It has only what the entry reaches, and no instructions
-// without effect. Cost: linear in operations and in the bytes of constants; regions that capture values also pay for
-// each level that captures them.
+// INVALID_ARGUMENT: the program breaks StableHLO's rules. UNIMPLEMENTED: HLO has nothing for it. Both name the
+// operation and its place. The module borrows nothing from the program. It has only what the entry reaches, and no
+// instructions without effect. Cost: linear in operations and in the bytes of constants; regions that capture values
+// also pay for each level that captures them.
 absl::StatusOr<std::unique_ptr<HloModule>> ConvertToHlo(const Program& program, const ConversionOptions& options = {});
 
 }  // namespace kashi::stablehlo

@@ -195,6 +195,15 @@ const Attribute* MlirReader::ReadNumber() {
   return NumberAttribute(token, begin, defaults_.ElementType(is_float ? F64 : S64));
 }
 
+const Attribute* MlirReader::ReadDouble() {
+  if (cursor_.Peek() != '-' && !cursor_.AtDigit()) return ErrorHere("a number"), nullptr;
+  cursor_.SkipSpace();
+  const size_t begin = cursor_.offset();
+  const absl::string_view token = NumberToken(cursor_.text(), begin);
+  cursor_.Seek(begin + token.size());
+  return NumberAttribute(token, begin, defaults_.ElementType(F64));
+}
+
 // ---- Lists ----------------------------------------------------------------------------------------------------------
 
 const Attribute* MlirReader::ReadArray() {

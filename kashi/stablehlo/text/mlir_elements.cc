@@ -70,6 +70,7 @@ class ElementScanner {
       if (!counts.empty()) ++counts.back();
       if (Peek() == ',') {
         ++at_;
+        if (Peek() == ']') return "expected an element after `,`";
       } else if (Peek() != ']' && !counts.empty()) {
         return "expected `,` or `]`";
       }

@@ -1,5 +1,8 @@
 // loc(…).
+#include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -19,6 +22,7 @@ Location* MlirReader::LocationAlias(absl::string_view name, size_t offset) {
   if (named.location == nullptr) {
     named.location = program_.New<Location>();
     named.offset = offset;
+    undefined_locations_.insert(named.location);
   }
   return named.location;
 }
@@ -105,30 +109,66 @@ const Location* MlirReader::ReadCallSite() {
   return location;
 }
 
-// Aliases may be used before their definition, so a loop is found at the end only: a walk that marks what is on its
-// way.
+namespace {
+
+// Limits of what an alias stands for, as in bytecode; with the levels inside of one loc(…) it is at most 1000 deep.
+constexpr int64_t kMaxAliasDepth = 900;
+constexpr int64_t kMaxAliasParts = 10000;
+
+struct LocationSize {
+  bool done = false;  // false: the walk is below it
+  int64_t depth = 0;
+  int64_t parts = 1;  // a part that is used twice counts twice
+};
+using LocationSizes = absl::flat_hash_map<const Location*, LocationSize>;
+
+// Measures a location and all below it, with a stack of its own. False: one contains itself.
+bool MeasureLocations(const Location* root, const absl::flat_hash_map<const Location*, Location*>& aliases,
+                      LocationSizes* sizes) {
+  if (!sizes->emplace(root, LocationSize()).second) return true;
+  std::vector<std::pair<const Location*, size_t>> way = {{root, 0}};
+  while (!way.empty()) {
+    auto& [location, next] = way.back();
+    if (next < location->children.size()) {
+      const Location* child = location->children[next++];
+      const auto [entry, is_new] = sizes->emplace(child, LocationSize());
+      if (!is_new && !entry->second.done) return false;
+      if (is_new) way.emplace_back(child, 0);
+      continue;
+    }
+    LocationSize size;
+    size.done = true;
+    for (const Location* child : location->children) {
+      const LocationSize& below = (*sizes)[child];
+      size.depth = std::max(size.depth, below.depth + 1);
+      size.parts = std::min(size.parts + below.parts, kMaxAliasParts + 1);
+    }
+    const auto alias = aliases.find(location);
+    if (alias != aliases.end() && (size.depth > kMaxAliasDepth || size.parts > kMaxAliasParts)) {
+      *alias->second = Location();  // unknown
+      size.depth = 0;
+      size.parts = 1;
+    }
+    (*sizes)[location] = size;
+    way.pop_back();
+  }
+  return true;
+}
+
+}  // namespace
+
+// Aliases may be used before their definition, so a loop is found at the end only. A location that is too large is
+// read as unknown: it is not worth the program.
 bool MlirReader::CheckLocations() {
-  absl::flat_hash_map<const Location*, size_t> offsets;
+  absl::flat_hash_map<const Location*, Location*> aliases;
   for (const auto& [name, named] : locations_) {
     if (!named.defined) return Error(named.offset, named.offset + 1 + name.size(), "this location is never defined");
-    offsets.emplace(named.location, named.offset);
+    aliases.emplace(named.location, named.location);
   }
-  absl::flat_hash_map<const Location*, bool> done;  // false: on the way
-  std::vector<std::pair<const Location*, size_t>> way;
-  for (const auto& [root, offset] : offsets) {
-    if (!done.emplace(root, false).second) continue;
-    way.emplace_back(root, 0);
-    while (!way.empty()) {
-      auto& [location, next] = way.back();
-      if (next == location->children.size()) {
-        done[location] = true;
-        way.pop_back();
-        continue;
-      }
-      const Location* child = location->children[next++];
-      const auto [entry, is_new] = done.emplace(child, false);
-      if (!is_new && !entry->second) return Error(offset, offset + 1, "this location contains itself");
-      if (is_new) way.emplace_back(child, 0);
+  LocationSizes sizes;
+  for (const auto& [name, named] : locations_) {
+    if (!MeasureLocations(named.location, aliases, &sizes)) {
+      return Error(named.offset, named.offset + 1 + name.size(), "this location contains itself");
     }
   }
   return true;

@@ -1,5 +1,7 @@
 // Attributes as operation_table.h says: records flattened, defaults added, discardable ones last and in order.
 #include <algorithm>
+#include <cstdint>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "kashi/stablehlo/text/mlir_numbers.h"
@@ -14,27 +16,67 @@ bool IsFlattened(absl::string_view name) {
          name == "scatter_dimension_numbers" || name == "channel_handle";
 }
 
-void CollectIntegers(const Attribute& attribute, absl::InlinedVector<int64_t, 8>* values, bool* ok) {
-  for (const Attribute* element : attribute.elements) {
-    const bool is_number = element->kind == Attribute::Kind::kInteger || element->kind == Attribute::Kind::kBool;
-    if (element->kind == Attribute::Kind::kArray) {
-      for (const Attribute* inner : element->elements) values->push_back(inner->integer);
-    } else if (is_number) {
-      values->push_back(element->integer);
-    } else {
-      *ok = false;
+bool HasRow(const OperationRow* operation, absl::string_view name) {
+  if (operation == nullptr) return false;
+  return std::any_of(operation->attributes.begin(), operation->attributes.end(),
+                     [&](const AttributeRow& row) { return row.name == name; });
+}
+
+bool AppendInteger(const Attribute& number, absl::InlinedVector<int64_t, 8>* values) {
+  values->push_back(number.integer);
+  return number.kind == Attribute::Kind::kInteger || number.kind == Attribute::Kind::kBool;
+}
+
+// [1, 2], and of pairs [[1, 2], [3, 4]], one after the other. False: it has another form.
+bool CollectIntegers(const Attribute& list, bool pairs, absl::InlinedVector<int64_t, 8>* values) {
+  for (const Attribute* element : list.elements) {
+    if (!pairs) {
+      if (!AppendInteger(*element, values)) return false;
+      continue;
+    }
+    if (element->kind != Attribute::Kind::kArray || element->elements.size() != 2) return false;
+    for (const Attribute* number : element->elements) {
+      if (!AppendInteger(*number, values)) return false;
     }
   }
+  return true;
 }
 
 }  // namespace
+
+// A value in the form that the table wants, where text has others for it too. nullptr: it has none of them.
+const Attribute* MlirReader::NormaliseAttribute(const AttributeRow& row, const Attribute* value) {
+  if (row.form == AttributeForm::kBool && value->kind == Attribute::Kind::kUnit) return NewBool(true);
+  if (row.form == AttributeForm::kSymbol && value->kind == Attribute::Kind::kString) {
+    return NewText(Attribute::Kind::kSymbol, value->text);
+  }
+  const bool pairs = row.form == AttributeForm::kPairs;
+  const bool bools = row.form == AttributeForm::kBools;
+  if (value->kind != Attribute::Kind::kArray || !(pairs || bools || row.form == AttributeForm::kIntegers)) return value;
+  absl::InlinedVector<int64_t, 8> numbers;
+  if (!CollectIntegers(*value, pairs, &numbers)) return nullptr;
+  Attribute* list = NewAttribute(Attribute::Kind::kTensor);
+  *list = *NewIntegers(numbers);
+  if (pairs) list->type = TensorType(defaults_.ElementType(S64), {static_cast<int64_t>(numbers.size() / 2), 2});
+  if (bools) {
+    std::string bytes;
+    for (const int64_t number : numbers) bytes.push_back(number != 0 ? '\1' : '\0');
+    list->type = IntegerListType(PRED, static_cast<int64_t>(numbers.size()));
+    list->is_splat = bytes.size() > 1 && bytes.find_first_not_of(bytes[0]) == std::string::npos;
+    list->text = program_.CopyText(list->is_splat ? bytes.substr(0, 1) : bytes);
+  }
+  return list;
+}
 
 bool MlirReader::NormaliseAttributes(OperationDraft* draft, Operation* operation) {
   absl::InlinedVector<NamedAttribute, 16> given;
   for (const NamedAttribute& attribute : draft->attributes) {
     if (attribute.name == "operandSegmentSizes" || attribute.name == "resultSegmentSizes") continue;
     if (IsFlattened(attribute.name) && attribute.value->kind == Attribute::Kind::kRecord) {
-      given.insert(given.end(), attribute.value->fields.begin(), attribute.value->fields.end());
+      for (const NamedAttribute& field : attribute.value->fields) {
+        // Only send and recv have the type of a channel.
+        if (field.name != "channel_type" || HasRow(draft->row, field.name)) given.push_back(field);
+      }
     } else {
       given.push_back(attribute);
     }
@@ -55,31 +97,8 @@ bool MlirReader::NormaliseAttributes(OperationDraft* draft, Operation* operation
     } else {
       attribute.value = found->value;
       given.erase(found);
-      const Attribute& value = *attribute.value;
-      absl::InlinedVector<int64_t, 8> numbers;
-      bool ok = true;
-      if (row.form == AttributeForm::kBool && value.kind == Attribute::Kind::kUnit) attribute.value = NewBool(true);
-      if (row.form == AttributeForm::kSymbol && value.kind == Attribute::Kind::kString) {
-        attribute.value = NewText(Attribute::Kind::kSymbol, value.text);
-      }
-      const bool wants_numbers = row.form == AttributeForm::kIntegers || row.form == AttributeForm::kBools ||
-                                 row.form == AttributeForm::kPairs;
-      if (wants_numbers && value.kind == Attribute::Kind::kArray) {
-        CollectIntegers(value, &numbers, &ok);
-        Attribute* list = NewAttribute(Attribute::Kind::kTensor);
-        *list = *NewIntegers(numbers);
-        if (row.form == AttributeForm::kPairs) {
-          list->type = TensorType(defaults_.ElementType(S64), {static_cast<int64_t>(numbers.size() / 2), 2});
-        }
-        if (row.form == AttributeForm::kBools) {
-          std::string bytes;
-          for (const int64_t number : numbers) bytes.push_back(number != 0 ? '\1' : '\0');
-          list->type = IntegerListType(PRED, static_cast<int64_t>(numbers.size()));
-          list->text = program_.CopyText(list->is_splat ? bytes.substr(0, 1) : bytes);
-        }
-        attribute.value = list;
-      }
-      if (!ok || !HasForm(*attribute.value, row.form)) {
+      attribute.value = NormaliseAttribute(row, attribute.value);
+      if (attribute.value == nullptr || !HasForm(*attribute.value, row.form)) {
         return Error(draft->begin, draft->end,
                      absl::StrCat("the attribute ", row.name, " of ", draft->name, " has another form"));
       }

@@ -14,7 +14,7 @@ namespace kashi::stablehlo {
 namespace {
 
 constexpr absl::string_view kReadableDialects[] = {"builtin",     "func", "stablehlo", "chlo",   "check",
-                                           "interpreter", "sdy",  "arith",     "tensor", "shape"};
+                                                   "interpreter", "sdy",  "arith",     "tensor", "shape"};
 
 bool SameType(const Type& a, const Type& b) { return &a == &b || TypeText(a) == TypeText(b); }
 
@@ -224,6 +224,7 @@ bool MlirReader::ReadOperation(std::vector<Operation*>* operations) {
 
 bool MlirReader::Finish(OperationDraft* draft, absl::Span<const ResultName> names,
                         std::vector<Operation*>* operations) {
+  if (!CheckCounts(*draft)) return false;
   Operation* operation = program_.New<Operation>();
   operation->name = draft->name;
   operation->begin = draft->begin;
@@ -240,6 +241,23 @@ bool MlirReader::Finish(OperationDraft* draft, absl::Span<const ResultName> name
   if (!NormaliseAttributes(draft, operation) || !ReadOptionalLocation(&operation->location)) return false;
   operations->push_back(operation);
   return DefineResults(operation, names);
+}
+
+// As many operands, results and regions as the table says.
+bool MlirReader::CheckCounts(const OperationDraft& draft) {
+  if (draft.row == nullptr) return true;
+  const auto fail = [&](size_t count, absl::string_view what, absl::string_view expected) {
+    return Error(
+        draft.begin, draft.end,
+        absl::StrCat(draft.name, " has ", count, " ", what, ", expected ", expected.empty() ? "none" : expected));
+  };
+  const OperationRow& row = *draft.row;
+  if (!row.operands.Allows(draft.operands.size())) return fail(draft.operands.size(), "operands", row.operands.names);
+  if (!row.results.Allows(draft.result_types.size())) {
+    return fail(draft.result_types.size(), "results", row.results.names);
+  }
+  const bool regions_fit = row.regions < 0 || draft.regions.size() == static_cast<size_t>(row.regions);
+  return regions_fit || fail(draft.regions.size(), "regions", absl::StrCat(row.regions));
 }
 
 bool MlirReader::DefineResults(Operation* operation, absl::Span<const ResultName> names) {

@@ -53,8 +53,11 @@ bool MlirReader::ReadAlias() {
   Location* alias = LocationAlias(name, begin);
   if (locations_[name].defined) return Error(begin, cursor_.offset(), absl::StrCat("#", name, " is defined already"));
   locations_[name].defined = true;
-  if (location->kind == Location::Kind::kUnknown)
-    return true;  // an alias of an alias that is not filled yet, or unknown
+  // An alias is a copy: what it names must be complete. Parts of it may come later.
+  if (undefined_locations_.contains(location)) {
+    return Error(begin, cursor_.offset(), absl::StrCat("#", name, " is another name of a location that comes later"));
+  }
+  undefined_locations_.erase(alias);
   *alias = *location;
   return true;
 }

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -76,9 +77,11 @@ class MlirReader {
   const Attribute* ReadSymbol();             // @a::@b
   bool ReadString(absl::string_view* text);  // without quotes, escapes decoded
   bool ReadInt(int64_t* value);              // -3, 0x10
-  const Attribute* ReadIntegers();           // [1, 2]: kTensor of i64
-  const Attribute* ReadElements();           // after `dense`
-  const Attribute* ReadRecord();             // at `#`
+  // A number that is an f64 by its place: a `:` behind it belongs to the operation.
+  const Attribute* ReadDouble();
+  const Attribute* ReadIntegers();  // [1, 2]: kTensor of i64
+  const Attribute* ReadElements();  // after `dense`
+  const Attribute* ReadRecord();    // at `#`
   bool ReadRecordFields(absl::string_view record, absl::InlinedVector<NamedAttribute, 8>* fields);  // after `<`, to `>`
   const Attribute* FinishRecord(absl::string_view name, absl::Span<const NamedAttribute> fields, size_t begin);
 
@@ -217,7 +220,9 @@ class MlirReader {
   bool ReadGeneric(OperationDraft* draft);
   bool ReadSignature(OperationDraft* draft);
   bool Finish(OperationDraft* draft, absl::Span<const ResultName> names, std::vector<Operation*>* operations);
+  const Attribute* NormaliseAttribute(const AttributeRow& row, const Attribute* value);
   bool NormaliseAttributes(OperationDraft* draft, Operation* operation);
+  bool CheckCounts(const OperationDraft& draft);
   bool DefineResults(Operation* operation, absl::Span<const ResultName> names);
   bool ReadBlocks(absl::Span<const NamedArgument> arguments, Region* region);
   bool ReadBlock(absl::Span<const NamedArgument> arguments, Block* block);
@@ -253,6 +258,7 @@ class MlirReader {
     bool defined = false;
   };
   absl::flat_hash_map<absl::string_view, NamedLocation> locations_;
+  absl::flat_hash_set<const Location*> undefined_locations_;  // used, or begun, but not defined so far
 
   // Values by name: %12 in numbered_, others in named_. The log undoes what a region defined.
   std::vector<ValueEntry> numbered_;

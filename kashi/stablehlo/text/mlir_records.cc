@@ -1,5 +1,6 @@
 // Attributes of dialects: #stablehlo<precision HIGH>, #stablehlo.dot<…>.
-#include "absl/strings/numbers.h"
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "kashi/stablehlo/text/mlir_reader.h"
 
@@ -16,27 +17,41 @@ constexpr absl::string_view kConvolution[3][3] = {
 // [b, 0, 1, f]: `names` for b or i, f or o, and the digits.
 bool MlirReader::ReadConvolutionSide(const absl::string_view (&names)[3],
                                      absl::InlinedVector<NamedAttribute, 8>* fields) {
-  const bool kernel = names[0] == kConvolution[1][0];
+  const absl::string_view letters = names[0] == kConvolution[1][0] ? "io" : "bf";
   int64_t places[2] = {-1, -1};
   absl::InlinedVector<int64_t, 8> spatial;
   int64_t at = 0;
+  cursor_.SkipSpace();
+  const size_t side = cursor_.offset();
   if (!Expect('[', "before dimensions")) return false;
   do {
     const char c = cursor_.Peek();
+    const size_t begin = cursor_.offset();
     int64_t number = 0;
     if (cursor_.AtDigit()) {
       if (!ReadInt(&number)) return false;
-      if (number > 1000) return ErrorHere("a spatial dimension");
-      if (static_cast<size_t>(number) >= spatial.size()) spatial.resize(static_cast<size_t>(number) + 1, -1);
-      spatial[static_cast<size_t>(number)] = at++;
+      if (number > 1000) return Error(begin, cursor_.offset(), "no convolution has that many spatial dimensions");
+      const size_t dimension = static_cast<size_t>(number);
+      if (dimension >= spatial.size()) spatial.resize(dimension + 1, -1);
+      if (spatial[dimension] >= 0) return Error(begin, cursor_.offset(), absl::StrCat("two dimensions ", number));
+      spatial[dimension] = at++;
       continue;
     }
-    const int which = c == (kernel ? 'i' : 'b') ? 0 : c == (kernel ? 'o' : 'f') ? 1 : -1;
-    if (which < 0 && c != '?') return ErrorHere("a dimension: a letter or a number");
+    const absl::string_view letter = cursor_.text().substr(begin, 1);
+    const int which = c == letters[0] ? 0 : c == letters[1] ? 1 : -1;
+    if (which < 0 && c != '?') return ErrorHere(absl::StrCat("a dimension: a number or a letter of `", letters, "`"));
     cursor_.Seek(cursor_.offset() + 1);
+    if (which >= 0 && places[which] >= 0) return Error(begin, begin + 1, absl::StrCat("two dimensions ", letter));
     if (which >= 0) places[which] = at;
     ++at;
   } while (cursor_.Match(','));
+  const auto hole = std::find(spatial.begin(), spatial.end(), -1);
+  if (hole != spatial.end()) {
+    return Error(side, cursor_.offset(), absl::StrCat("no spatial dimension ", hole - spatial.begin()));
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (places[i] < 0) return Error(side, cursor_.offset(), absl::StrCat("no dimension ", letters.substr(i, 1)));
+  }
   fields->push_back({names[0], NewInteger(S64, places[0])});
   fields->push_back({names[1], NewInteger(S64, places[1])});
   fields->push_back({names[2], NewIntegers(spatial)});

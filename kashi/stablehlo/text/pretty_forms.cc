@@ -133,7 +133,7 @@ constexpr ItemRow kDot[] = {{"batching_dims", "batching_dimensions", ItemForm::k
                             {"algorithm", "algorithm", ItemForm::kAlgorithm}};
 constexpr ItemRow kCompare[] = {{"", "compare_type", ItemForm::kWord}};
 constexpr ItemRow kLower[] = {{"lower", "lower", ItemForm::kAttribute}};
-constexpr ItemRow kEinsum[] = {{"config", "einsum_config", ItemForm::kAttribute}};
+constexpr ItemRow kEinsum[] = {{"config", "einsum_config", ItemForm::kString}};
 constexpr ItemRow kFft[] = {{"type", "fft_type", ItemForm::kWord}, {"length", "fft_length", ItemForm::kIntegers}};
 constexpr ItemRow kRng[] = {{"distribution", "rng_distribution", ItemForm::kWord}};
 constexpr ItemRow kRngBits[] = {{"algorithm", "rng_algorithm", ItemForm::kWord}};
@@ -141,11 +141,14 @@ constexpr ItemRow kReducePrecision[] = {{"format", "", ItemForm::kFormat}};
 constexpr ItemRow kTopK[] = {{"k", "k", ItemForm::kInteger}};
 constexpr ItemRow kExpectClose[] = {{"max_ulp_difference", "max_ulp_difference", ItemForm::kInteger},
                                     {"min_ulp_difference", "min_ulp_difference", ItemForm::kInteger}};
+constexpr ItemRow kTolerance[] = {{"tolerance", "tolerance", ItemForm::kDouble}};
 constexpr ItemRow kProbe[] = {{"probe_id", "probe_id", ItemForm::kAttribute}};
 
 constexpr PrettyForm kPrettyForms[] = {
     {"arith.constant", {}, nullptr, ReadConstant},
     {"builtin.module", {}, nullptr, ReadModule},
+    {"check.expect_almost_eq", kTolerance},
+    {"check.expect_almost_eq_const", kTolerance},
     {"check.expect_close", kExpectClose},
     {"chlo.constant", {}, nullptr, ReadConstant},
     {"chlo.top_k", kTopK},
@@ -266,10 +269,16 @@ bool ReadItemValue(const ItemRow& row, MlirReader* reader, OperationDraft* draft
     if (!reader->ReadInt(&integer)) return false;
     value = reader->NewInteger(S64, integer);
     if (reader->cursor().Match(": i64") || reader->cursor().Match(":i64")) value = reader->NewInteger(S64, integer);
+  } else if (row.form == ItemForm::kDouble) {
+    value = reader->ReadDouble();
   } else if (row.form == ItemForm::kIntegers) {
     value = reader->cursor().Peek() == '[' ? reader->ReadIntegers() : reader->ReadAttribute();
   } else if (row.form == ItemForm::kPrecisions) {
     value = ReadPrecisions(reader);
+  } else if (row.form == ItemForm::kString) {
+    absl::string_view text;
+    if (!reader->ReadString(&text)) return false;
+    value = reader->NewText(Attribute::Kind::kString, text);
   } else if (row.form == ItemForm::kWord) {
     value = reader->NewText(Attribute::Kind::kEnum, reader->cursor().ReadWord());
   } else {

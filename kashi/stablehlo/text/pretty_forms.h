@@ -12,7 +12,9 @@ namespace kashi::stablehlo {
 enum class ItemForm : uint8_t {
   kAttribute,   // as any attribute
   kInteger,     // 3: i64
+  kDouble,      // 1.0e-3, an f64
   kIntegers,    // [1, 0]
+  kString,      // "ij,jk->ik"; a `:` after it begins the types of the operation
   kWord,        // NORMAL: an enumeration
   kPair,        // [0] x [1]: two attributes, lhs_… and rhs_…
   kPrecisions,  // [DEFAULT, HIGH]

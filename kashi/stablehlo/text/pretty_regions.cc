@@ -50,6 +50,9 @@ bool MlirReader::AddReductionBody(absl::string_view operation_name, OperationDra
   inner.begin = draft->begin;
   inner.end = draft->end;
   if (!FindOperationName(operation_name, &inner)) return false;
+  const bool fits =
+      inner.row != nullptr && inner.row->operands.Allows(2) && inner.row->results.Allows(1) && inner.row->regions <= 0;
+  if (!fits) return Error(draft->begin, draft->end, absl::StrCat("`", inner.name, "` is no operation of two values"));
   const Type* result = draft->result_types.empty() ? nullptr : draft->result_types[0];
   if (result == nullptr || result->types.empty()) return Error(draft->begin, draft->end, "`applies` needs one tensor");
   const Type* scalar = TensorType(result->types[0], {});

@@ -1,0 +1,54 @@
+// The dialect `check` of StableHLO's tests, as the custom calls that the evaluator knows: both arrays are operands, also
+// where one is an attribute, and limits are frontend attributes.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/stablehlo/conversion/convert_functions.h"
+#include "kashi/stablehlo/conversion/converter.h"
+
+namespace kashi::stablehlo {
+namespace {
+
+absl::StatusOr<std::string> LimitText(const Attribute& limit) {
+  if (limit.kind == Attribute::Kind::kFloat) {
+    KASHI_ASSIGN_OR_RETURN(const double number, ReadDouble(limit));
+    return absl::StrFormat("%.17g", number);
+  }
+  if (limit.kind != Attribute::Kind::kInteger) return InvalidArgument("must be a number");
+  return absl::StrCat(static_cast<uint64_t>(limit.integer));
+}
+
+}  // namespace
+
+absl::Status ConvertExpect(OperationConverter& c) {
+  if (!c.operation().results.empty()) return c.Invalid("has no results");
+  absl::string_view target = c.operation().name;
+  Instructions operands = c.operands();
+  if (absl::ConsumeSuffix(&target, "_const") && operands.size() == 1) {
+    KASHI_ASSIGN_OR_RETURN(const Attribute* value, c.Find("value"));
+    KASHI_ASSIGN_OR_RETURN(operands.emplace_back(), AddConstant(c, *value, operands[0]->shape()));
+  }
+  if (operands.size() != 2) return c.Invalid("has a wrong number of operands");
+  if (!operands[0]->shape().IsArray() || !ShapeUtil::Compatible(operands[0]->shape(), operands[1]->shape())) {
+    return c.Invalid("cannot compare %s and %s", ShapeUtil::HumanString(operands[0]->shape()),
+                     ShapeUtil::HumanString(operands[1]->shape()));
+  }
+  auto call = HloInstruction::CreateCustomCall(ShapeUtil::MakeTupleShape(std::vector<Shape>()), operands, target);
+  call->mutable_fields()->Set<HloField::custom_call_has_side_effect>(true);
+  for (const absl::string_view name : {"tolerance", "min_ulp_difference", "max_ulp_difference"}) {
+    const Attribute* limit = c.operation().Find(name);
+    if (limit == nullptr) continue;
+    const absl::StatusOr<std::string> text = LimitText(*limit);
+    if (!text.ok()) return InvalidArgument("attribute `%s`: %s", name, text.status().message());
+    call->set_frontend_attribute(name, *text);
+  }
+  return c.Finish(std::move(call));
+}
+
+}  // namespace kashi::stablehlo

@@ -1,0 +1,45 @@
+// Types and attributes of MLIR as text, for the writer of StableHLO.
+#ifndef KASHI_STABLEHLO_CONVERSION_STABLEHLO_ATTRIBUTE_TEXT_H_
+#define KASHI_STABLEHLO_CONVERSION_STABLEHLO_ATTRIBUTE_TEXT_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "kashi/array/shape.h"
+#include "kashi/hlo/attributes/xla_data.h"
+#include "kashi/literal/literal.h"
+
+namespace kashi::stablehlo {
+
+// "tensor<2x?xf32, #stablehlo.bounds<?, 4>>", "!stablehlo.token", "tuple<…>", "memref<…>". UNIMPLEMENTED for element
+// types that StableHLO does not have.
+absl::StatusOr<std::string> TypeTextOfShape(const Shape& shape);
+
+// "\"…\"" with MLIR's escapes.
+std::string QuotedText(absl::string_view text);
+// "@name", in quotes where it needs them.
+std::string SymbolText(absl::string_view name);
+// "{a.b = \"c\"}"
+std::string DictionaryText(const StringMap& map);
+// "array<i64: 1, 2>"
+std::string IntegersText(absl::Span<const int64_t> values);
+// "[1, 2]", in records
+std::string ListText(absl::Span<const int64_t> values);
+// "dense<[1, 0]> : tensor<2xindex>"
+std::string IndexTensorText(absl::Span<const int64_t> values);
+// "dense<[[1, 2]]> : tensor<1x2xi64>"; short rows are filled with -1.
+std::string RowsText(absl::Span<const std::vector<int64_t>> rows, size_t width);
+std::string PairsText(absl::Span<const std::pair<int64_t, int64_t>> pairs);
+
+// "dense<…>" with the type. Numbers are exact: decimal where that is so, otherwise bit patterns. Large arrays are one
+// string of hexadecimal digits. Pre: an array of static sizes in row-major layout.
+absl::StatusOr<std::string> DenseText(const LiteralBase& literal);
+
+}  // namespace kashi::stablehlo
+
+#endif  // KASHI_STABLEHLO_CONVERSION_STABLEHLO_ATTRIBUTE_TEXT_H_
