@@ -71,7 +71,6 @@ constexpr char kFalse[] = "\0";
 
 EntryDecoder::EntryDecoder(Entries* entries, size_t entry)
     : entries_(entries),
-      entry_(entry),
       begin_(entries->file_.entries[entry].bytes.begin),
       bytes_(entries->file_.bytes, begin_, entries->file_.entries[entry].bytes.end,
              entry < entries->file_.attribute_count ? "entry of an attribute" : "entry of a type", entries->error_) {}

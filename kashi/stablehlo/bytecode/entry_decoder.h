@@ -116,7 +116,6 @@ class EntryDecoder {
   friend class Entries;
 
   Entries* entries_;
-  size_t entry_;
   size_t begin_;
   ByteCursor bytes_;
   bool is_missing_ = false;
