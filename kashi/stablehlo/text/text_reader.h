@@ -22,9 +22,9 @@
 
 namespace kashi::stablehlo {
 
-// The program of the text, which must outlive it: names and strings are borrowed. `name` is for messages. A text
-// without `module` around its functions gets one. An error points at the narrowest token: "f.mlir:3:8: error: …", the
-// line, a caret. Memory: proportional to the text. Regions nest at most 200 deep, types and attributes 100.
+// The program of the text, which must outlive it: names and strings are borrowed. `name` is for messages. Text without
+// `module` around its functions gets one. An error points at the narrowest token: "f.mlir:3:8: error: …", the line, a
+// caret. Memory: proportional to the text. Regions nest at most 200 deep, types and attributes 100.
 absl::StatusOr<Program> ReadText(absl::string_view text, absl::string_view name);
 
 // The same for a part of a text; `source.first_line` is the number of its first line.
