@@ -149,7 +149,7 @@ def others():
         "lax.cumulative": (lambda x: (lax.cumsum(x, 0, True), lax.cummax(x, 1), lax.cumlogsumexp(x, 0)), [f(4, 5)]),
         "lax.select_n": (lambda i, x, y, z: lax.select_n(i, x, y, z), [whole(3, 9), f(9), f(9), f(9)]),
         "lax.iota": (lambda x: x + lax.broadcasted_iota(jnp.float32, (4, 5), 1), [f(4, 5)]),
-        "lax.clamp": (lambda x: lax.clamp(-1.0, x, 1.0), [f(4, 5)]),
+        "lax.clamp": (lambda x: lax.clamp(np.float32(-1), x, np.float32(1)), [f(4, 5)]),
         "lax.switch": (lambda i, x: lax.switch(i[0], [jnp.sin, jnp.cos, lambda y: y + x[0]], x), [whole(4, 1), f(9)]),
         "lax.map": (lambda x: lax.map(lambda r: jnp.outer(r, r).sum(), x), [f(4, 5)]),
         "calls": (nested, [f(9)]),
