@@ -103,6 +103,46 @@ absl::Status SetAliases(const OperationConverter& c, HloInstruction* call) {
   return absl::OkStatus();
 }
 
+// JAX's lax.approx_max_k: n arrays and their n initial values; n results with the first elements of the order of the
+// called function. XLA sorts and slices where its platform has no faster form, and so do we everywhere: the results are
+// exact, which any recall target allows.
+absl::Status ConvertApproximateTopK(OperationConverter& c, const Attribute& config,
+                                    absl::Span<HloComputation* const> computations) {
+  const size_t n = c.operands().size() / 2;
+  const Attribute* dimension_field = FindField(config, "reduction_dim");
+  if (n == 0 || c.operands().size() != 2 * n || c.operation().results.size() != n || computations.size() != 1 ||
+      dimension_field == nullptr) {
+    return c.Invalid("ApproxTopK needs arrays, as many initial values and results, a function and `reduction_dim`");
+  }
+  KASHI_ASSIGN_OR_RETURN(const int64_t dimension, ReadInt64(*dimension_field));
+  const absl::Span<HloInstruction* const> arrays = absl::MakeConstSpan(c.operands()).subspan(0, n);
+  std::vector<Shape> shapes;
+  for (const HloInstruction* array : arrays) {
+    const Shape& shape = array->shape();
+    const bool fits = shape.IsArray() && dimension >= 0 && dimension < shape.dimensions_size();
+    if (!fits) return c.Invalid("ApproxTopK: an operand has no dimension %d", dimension);
+    shapes.push_back(shape);
+  }
+  const Shape shape = n == 1 ? shapes[0] : ShapeUtil::MakeTupleShape(shapes);
+  KASHI_ASSIGN_OR_RETURN(
+      HloInstruction* const sorted,
+      c.Add(HloInstruction::CreateSort(shape, dimension, arrays, computations[0], /*is_stable=*/false)));
+  Instructions results;
+  for (size_t i = 0; i < n; ++i) {
+    HloInstruction* array = sorted;
+    if (n > 1) {
+      KASHI_ASSIGN_OR_RETURN(array, c.AddElement(sorted, static_cast<int64_t>(i)));
+    }
+    KASHI_ASSIGN_OR_RETURN(const Shape result, c.ResultShape(i));
+    if (!result.IsArray()) return c.Invalid("ApproxTopK: result %d is no array", i);
+    const std::vector<int64_t> sizes(result.dimensions().begin(), result.dimensions().end());
+    const std::vector<int64_t> starts(sizes.size(), 0), strides(sizes.size(), 1);
+    KASHI_ASSIGN_OR_RETURN(results.emplace_back(),
+                           c.Add(HloInstruction::CreateSlice(result, array, starts, sizes, strides)));
+  }
+  return c.SetResults(results);
+}
+
 }  // namespace
 
 absl::Status ConvertCustomCall(OperationConverter& c) {
@@ -116,6 +156,8 @@ absl::Status ConvertCustomCall(OperationConverter& c) {
   for (const absl::string_view name : names) {
     KASHI_ASSIGN_OR_RETURN(computations.emplace_back(), c.module().Function(name));
   }
+  const Attribute* dictionary = c.operation().Find("mhlo.backend_config");
+  if (target == "ApproxTopK" && dictionary != nullptr) return ConvertApproximateTopK(c, *dictionary, computations);
   std::unique_ptr<HloInstruction> call =
       computations.empty()
           ? HloInstruction::CreateCustomCall(shape, c.operands(), target, std::move(config.text), config.version)
