@@ -1,4 +1,4 @@
-// The dialect `check` of StableHLO's tests, as the custom calls that the evaluator knows. Both arrays are operands, also
+// The dialect `check` of StableHLO's tests, as custom calls that the evaluator knows. Both arrays are operands, also
 // where one is an attribute; limits are frontend attributes.
 #include <cstdint>
 #include <memory>
