@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
@@ -29,10 +30,19 @@ bool AnyIsDynamic(const HloInstruction& instruction) {
          });
 }
 
-// The root, and every instruction that it is computed from.
-absl::flat_hash_set<const HloInstruction*> NeededBy(const HloInstruction* root) {
-  absl::flat_hash_set<const HloInstruction*> needed = {root};
-  std::vector<const HloInstruction*> waiting = {root};
+// A call whose only result is an error: StableHLO's `check`.
+bool IsExpectation(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kCustomCall &&
+         absl::StartsWith(instruction.custom_call_target(), "check.expect_");
+}
+
+// The root, the calls that may stop the run, and every instruction that they are computed from.
+absl::flat_hash_set<const HloInstruction*> NeededIn(const HloComputation& computation) {
+  std::vector<const HloInstruction*> waiting = {computation.root_instruction()};
+  for (const HloInstruction* instruction : computation.instructions()) {
+    if (instruction != waiting[0] && IsExpectation(*instruction)) waiting.push_back(instruction);
+  }
+  absl::flat_hash_set<const HloInstruction*> needed(waiting.begin(), waiting.end());
   while (!waiting.empty()) {
     const HloInstruction* instruction = waiting.back();
     waiting.pop_back();
@@ -45,8 +55,7 @@ absl::flat_hash_set<const HloInstruction*> NeededBy(const HloInstruction* root) 
 
 class PlanBuilder {
  public:
-  explicit PlanBuilder(const HloComputation& computation)
-      : computation_(computation), needed_(NeededBy(computation.root_instruction())) {}
+  explicit PlanBuilder(const HloComputation& computation) : computation_(computation), needed_(NeededIn(computation)) {}
 
   absl::StatusOr<ComputationPlan> Build() {
     plan_.steps.reserve(needed_.size());

@@ -423,6 +423,10 @@ constexpr Target kTargets[] = {
     {"PartialReduce", EvaluateApproximateTopK},
     {"ApproxTopK", EvaluateApproximateTopK},
     {"TopK", EvaluateTopKCall},
+    {"check.eq", EvaluateCheckEq},
+    {"check.expect_almost_eq", EvaluateExpectAlmostEq},
+    {"check.expect_close", EvaluateExpectClose},
+    {"check.expect_eq", EvaluateExpectEq},
 };
 
 const Target* FindTarget(absl::string_view name) {

@@ -45,6 +45,15 @@ absl::StatusOr<Value> SolveTridiagonalPerturbed(Operation& op);
 // cpu_csr_sparse_dense_ffi: (data[e], offsets[m + 1], columns[e], b[n] or b[n, c]) -> [m] or [m, c]
 absl::StatusOr<Value> MultiplyCsr(Operation& op);
 
+// ---- check_custom_calls.cc: calls that compare two arrays. FAILED_PRECONDITION names the first mismatch -------------
+
+// check.expect_eq, check.expect_almost_eq, check.expect_close: (actual, expected) -> ()
+absl::StatusOr<Value> EvaluateExpectEq(Operation& op);
+absl::StatusOr<Value> EvaluateExpectAlmostEq(Operation& op);
+absl::StatusOr<Value> EvaluateExpectClose(Operation& op);
+// check.eq: (actual, expected) -> pred[]
+absl::StatusOr<Value> EvaluateCheckEq(Operation& op);
+
 }  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_CUSTOM_CALL_FUNCTIONS_H_

@@ -1,5 +1,5 @@
-// The dialect `check` of StableHLO's tests, as the custom calls that the evaluator knows: both arrays are operands, also
-// where one is an attribute, and limits are frontend attributes.
+// The dialect `check` of StableHLO's tests, as custom calls that the evaluator knows. Both arrays are operands, also
+// where one is an attribute; limits are frontend attributes.
 #include <cstdint>
 #include <memory>
 #include <string>
