@@ -23,7 +23,7 @@ TEST(HloToStableHloTest, WritesAFunctionInTheGenericForm) {
   const absl::StatusOr<std::string> text = StableHloOf(R"(HloModule m
 ENTRY e {
   x = f32[2,3] parameter(0)
-  c = f32[2,3] constant({{1, 2.5, nan}, {0, -0, 3}})
+  c = f32[2,3] constant({{1, 2.5, nan}, {0, -0.0, 3}})
   ROOT s = f32[2,3] add(x, c)
 })");
   ASSERT_TRUE(text.ok()) << text.status();
