@@ -2,10 +2,10 @@
 //
 //   absl::StatusOr<std::string> text = ConvertToStableHlo(*module);   // "builtin.module"() <{…}> ({ …
 //
-// The text is MLIR's generic form, which every reader of MLIR with the dialects func, stablehlo and chlo accepts. Tuples
-// are taken apart: a loop over a tuple has an operand for each of its arrays. Computations become regions, or functions
-// where they are called or shared (docs/stablehlo.md). The text has no layouts but those of the entry and of custom
-// calls, and no control dependencies: StableHLO has neither.
+// The text is MLIR's generic form, which every reader of MLIR with the dialects func, stablehlo and chlo accepts.
+// Tuples are taken apart: a loop over a tuple has an operand for each of its arrays. Computations become regions, or
+// functions where they are called, shared or nested deeply. The text has no layouts but those of the entry's parameters
+// and of custom calls, and no control dependencies: StableHLO has neither.
 #ifndef KASHI_STABLEHLO_CONVERSION_HLO_TO_STABLEHLO_H_
 #define KASHI_STABLEHLO_CONVERSION_HLO_TO_STABLEHLO_H_
 

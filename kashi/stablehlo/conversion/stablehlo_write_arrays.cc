@@ -150,8 +150,8 @@ absl::Status WriteRng(StableHloWriter& w, const HloInstruction& i) {
   OperationText constant;
   constant.name = "stablehlo.constant";
   constant.result_shapes = {&sizes_shape};
-  constant.Set("value", absl::StrCat("dense<", sizes.empty() ? "" : ListText(sizes), "> : tensor<", sizes.size(),
-                                     "xi64>"));
+  constant.Set("value",
+               absl::StrCat("dense<", sizes.empty() ? "" : ListText(sizes), "> : tensor<", sizes.size(), "xi64>"));
   KASHI_ASSIGN_OR_RETURN(const ValueNames shape, w.WriteOperation(constant));
   OperationText operation = w.Operation("stablehlo.rng", i);
   operation.operands.push_back(shape[0]);

@@ -140,8 +140,8 @@ absl::Status WriteCall(StableHloWriter& w, const HloInstruction& i) {
 namespace {
 
 constexpr HloField kCustomCallFieldsWithoutForm[] = {
-    HloField::window,       HloField::convolution_dimension_numbers, HloField::custom_call_schedule,
-    HloField::padding_type, HloField::literal,
+    HloField::window,  HloField::convolution_dimension_numbers, HloField::custom_call_schedule, HloField::padding_type,
+    HloField::literal,
 };
 
 absl::StatusOr<std::string> BackendConfigText(const HloInstruction& i) {

@@ -11,6 +11,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/attributes/enum_text.h"
 #include "kashi/stablehlo/conversion/stablehlo_write_functions.h"
+#include "kashi/stablehlo/program/type_text.h"
 
 namespace kashi::stablehlo {
 namespace {
@@ -27,6 +28,49 @@ std::string PrecisionsText(const PrecisionConfig& config) {
   return absl::StrCat("[", absl::StrJoin(precisions, ", "), "]");
 }
 
+// What StableHLO says of an algorithm for dots (docs/spec/vhlo.md 6.4).
+struct DotAlgorithm {
+  PrecisionConfig::Algorithm algorithm;
+  absl::string_view operand;  // empty: the type of each operand
+  absl::string_view accumulation;
+  int primitive_operations;
+  bool is_imprecise;
+};
+constexpr DotAlgorithm kDotAlgorithms[] = {
+    {PrecisionConfig::ALG_DOT_ANY_F8_ANY_F8_F32, "", "f32", 1, false},
+    {PrecisionConfig::ALG_DOT_ANY_F8_ANY_F8_F32_FAST_ACCUM, "", "f32", 1, true},
+    {PrecisionConfig::ALG_DOT_F16_F16_F16, "f16", "f16", 1, false},
+    {PrecisionConfig::ALG_DOT_F16_F16_F32, "f16", "f32", 1, false},
+    {PrecisionConfig::ALG_DOT_BF16_BF16_BF16, "bf16", "bf16", 1, false},
+    {PrecisionConfig::ALG_DOT_BF16_BF16_F32, "bf16", "f32", 1, false},
+    {PrecisionConfig::ALG_DOT_BF16_BF16_F32_X3, "bf16", "f32", 3, false},
+    {PrecisionConfig::ALG_DOT_BF16_BF16_F32_X6, "bf16", "f32", 6, false},
+    {PrecisionConfig::ALG_DOT_BF16_BF16_F32_X9, "bf16", "f32", 9, false},
+    {PrecisionConfig::ALG_DOT_TF32_TF32_F32, "tf32", "f32", 1, false},
+    {PrecisionConfig::ALG_DOT_TF32_TF32_F32_X3, "tf32", "f32", 3, false},
+    {PrecisionConfig::ALG_DOT_F32_F32_F32, "f32", "f32", 1, false},
+    {PrecisionConfig::ALG_DOT_F64_F64_F64, "f64", "f64", 1, false},
+};
+
+absl::Status SetDotAlgorithm(const HloInstruction& i, OperationText* operation) {
+  const PrecisionConfig::Algorithm algorithm = i.precision_config().algorithm();
+  if (algorithm == PrecisionConfig::ALG_UNSET) return absl::OkStatus();
+  for (const DotAlgorithm& row : kDotAlgorithms) {
+    if (row.algorithm != algorithm) continue;
+    const auto type = [&](int operand) {
+      return row.operand.empty() ? ElementTypeText(i.operand(operand)->shape().element_type()) : row.operand;
+    };
+    operation->Set("algorithm",
+                   absl::StrCat("#stablehlo.dot_algorithm<lhs_precision_type = ", type(0),
+                                ", rhs_precision_type = ", type(1), ", accumulation_type = ", row.accumulation,
+                                ", lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = ",
+                                row.primitive_operations,
+                                ", allow_imprecise_accumulation = ", row.is_imprecise ? "true" : "false", ">"));
+    return absl::OkStatus();
+  }
+  return Unimplemented("StableHLO has no algorithm %s", AlgorithmToString(algorithm));
+}
+
 // [b, 0, 1, f]
 std::string SideText(int64_t first, absl::string_view first_name, int64_t second, absl::string_view second_name,
                      absl::Span<const int64_t> spatial) {
@@ -41,26 +85,22 @@ std::string SideText(int64_t first, absl::string_view first_name, int64_t second
 }
 
 std::string ConvolutionText(const ConvolutionDimensionNumbers& n) {
-  return absl::StrCat("#stablehlo.conv<",
-                      SideText(n.input_batch_dimension(), "b", n.input_feature_dimension(), "f",
-                               n.input_spatial_dimensions()),
-                      "x",
-                      SideText(n.kernel_input_feature_dimension(), "i", n.kernel_output_feature_dimension(), "o",
-                               n.kernel_spatial_dimensions()),
-                      "->",
-                      SideText(n.output_batch_dimension(), "b", n.output_feature_dimension(), "f",
-                               n.output_spatial_dimensions()),
-                      ">");
+  return absl::StrCat(
+      "#stablehlo.conv<",
+      SideText(n.input_batch_dimension(), "b", n.input_feature_dimension(), "f", n.input_spatial_dimensions()), "x",
+      SideText(n.kernel_input_feature_dimension(), "i", n.kernel_output_feature_dimension(), "o",
+               n.kernel_spatial_dimensions()),
+      "->", SideText(n.output_batch_dimension(), "b", n.output_feature_dimension(), "f", n.output_spatial_dimensions()),
+      ">");
 }
 
 }  // namespace
 
 absl::Status WriteDot(StableHloWriter& w, const HloInstruction& i) {
-  if (i.precision_config().algorithm() != PrecisionConfig::ALG_UNSET || i.operand_count() != 2) {
-    return Unimplemented("dots with an algorithm or with sparse operands");
-  }
+  if (i.operand_count() != 2) return Unimplemented("StableHLO has no sparse operands");
   const DotDimensionNumbers& n = i.dot_dimension_numbers();
   OperationText operation = w.Operation("stablehlo.dot_general", i);
+  KASHI_RETURN_IF_ERROR(SetDotAlgorithm(i, &operation));
   operation.Set("dot_dimension_numbers",
                 absl::StrCat("#stablehlo.dot<lhs_batching_dimensions = ", ListText(n.lhs_batch_dimensions()),
                              ", rhs_batching_dimensions = ", ListText(n.rhs_batch_dimensions()),

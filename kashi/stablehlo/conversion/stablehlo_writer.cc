@@ -38,9 +38,8 @@ ShapeList LeavesOf(const Shape& shape) {
 }
 
 void StableHloWriter::AppendNames(const ValueNames& names) {
-  absl::StrAppend(&text_, absl::StrJoin(names, ", ", [](std::string* out, const ValueName& name) {
-                    out->append(ValueText(name));
-                  }));
+  absl::StrAppend(&text_, absl::StrJoin(names, ", ",
+                                        [](std::string* out, const ValueName& name) { out->append(ValueText(name)); }));
 }
 
 absl::Status StableHloWriter::AppendSignature(const ShapeList& operands, const ShapeList& results) {
@@ -74,9 +73,12 @@ absl::StatusOr<ValueNames> StableHloWriter::WriteOperation(const OperationText& 
   AppendNames(operation.operands);
   text_.append(")");
   if (!operation.properties.empty()) {
-    absl::StrAppend(&text_, " <{", absl::StrJoin(operation.properties, ", ", [](std::string* out, const auto& property) {
-                      absl::StrAppend(out, property.first, property.second.empty() ? "" : " = ", property.second);
-                    }),
+    absl::StrAppend(&text_, " <{",
+                    absl::StrJoin(operation.properties, ", ",
+                                  [](std::string* out, const auto& property) {
+                                    absl::StrAppend(out, property.first, property.second.empty() ? "" : " = ",
+                                                    property.second);
+                                  }),
                     "}>");
   }
   KASHI_RETURN_IF_ERROR(WriteRegions(operation.regions));

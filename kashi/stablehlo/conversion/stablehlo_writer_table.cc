@@ -190,9 +190,8 @@ absl::Status WriteInstruction(StableHloWriter& writer, const HloInstruction& ins
     return map;
   }();
   const auto row = rows->find(instruction.opcode());
-  const absl::Status written = row == rows->end()
-                                   ? Unimplemented("StableHLO has no operation for it")
-                                   : WriteRow(writer, *row->second, instruction);
+  const absl::Status written = row == rows->end() ? Unimplemented("StableHLO has no operation for it")
+                                                  : WriteRow(writer, *row->second, instruction);
   constexpr absl::string_view kMark = "instruction ";
   if (written.ok() || written.message().substr(0, kMark.size()) == kMark) return written;
   return absl::Status(written.code(), absl::StrCat(kMark, instruction.name(), " (",
