@@ -208,7 +208,7 @@ std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleRe
   absl::StatusOr<std::string> bytes = ReadUnpacked(path);
   if (!bytes.ok()) return fail(bytes.status());
   file.bytes = *std::move(bytes);
-  if (stablehlo::IsBytecode(file.bytes) || BeginsLikeMlirText(file.bytes)) {
+  if (stablehlo::IsBytecode(file.bytes) || stablehlo::BeginsLikeMlirText(file.bytes)) {
     const absl::Status read = stablehlo::IsBytecode(file.bytes) ? ReadArtifact(&file) : ReadMlirText(&file);
     if (!read.ok()) return fail(read);
     return file;
