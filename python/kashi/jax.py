@@ -71,7 +71,6 @@ def _static_arguments(f, static_argnums, static_argnames):
         parameters = list(inspect.signature(f).parameters.values())
     except (TypeError, ValueError):  # some functions that are built in have no signature
         return numbers, names
-    numbers = tuple(n + len(parameters) if n < 0 else n for n in numbers)
     by_either = [p.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD for p in parameters]
     if static_argnames is None:
         names = tuple(parameters[n].name for n in numbers if n < len(parameters) and by_either[n])
@@ -92,9 +91,11 @@ class _Programs:
     def key_of(self, args, kwargs):
         """The leaves of the dynamic arguments, in the order of the program's parameters, and the key."""
         # True is not 1, nor is 1.0, although they are equal.
-        static = [(i, type(a), a) for i, a in enumerate(args) if i in self._static_numbers]
+        # A negative number counts from the end of the positional arguments of this call, as in JAX.
+        positions = {n + len(args) if n < 0 else n for n in self._static_numbers}
+        static = [(i, type(a), a) for i, a in enumerate(args) if i in positions]
         static += [(n, type(kwargs[n]), kwargs[n]) for n in sorted(kwargs.keys() & self._static_names)]
-        dynamic = (tuple(a for i, a in enumerate(args) if i not in self._static_numbers),
+        dynamic = (tuple(a for i, a in enumerate(args) if i not in positions),
                    {n: a for n, a in kwargs.items() if n not in self._static_names})
         leaves, tree = jax.tree_util.tree_flatten(dynamic)
         avals = tuple(jax.typeof(leaf) for leaf in leaves)
