@@ -210,15 +210,6 @@ bool BeginsLikeHloText(absl::string_view bytes) {
          absl::StartsWith(text, "/*");
 }
 
-bool BeginsLikeMlirText(absl::string_view text) {
-  text = SkipComments(text);
-  for (const absl::string_view alias : {"#loc", "#map", "!", "#"}) {
-    if (absl::StartsWith(text, alias) && absl::StrContains(text.substr(0, 4096), "module")) return true;
-  }
-  return BeginsWithWord(text, "module") || BeginsWithWord(text, "func.func") ||
-         BeginsWithWord(text, "\"builtin.module\"") || absl::StartsWith(text, "\"builtin.module\"(");
-}
-
 std::string DescribeOtherKind(absl::string_view bytes) {
   if (LooksLikeMemoryReport(bytes)) {
     return "this is XLA's report about the memory of a module, not a module: give the module file beside it, whose "

@@ -17,7 +17,8 @@ __all__ = [
 
 
 def parse(source) -> Module:
-    """Reads a module: HLO text (str), the bytes of text, of a proto or of JSON, or a file of any of these.
+    """Reads a module: HLO or StableHLO text (str), the bytes of text, of a proto, of JSON or of a portable artifact of
+    StableHLO, or a file of any of these. StableHLO becomes HLO.
 
     A path is an os.PathLike, or a str of one line without a brace. Files may be packed by gzip.
 

@@ -3,6 +3,7 @@ import copy
 import doctest
 import gc
 import os
+import pathlib
 import pickle
 import random
 import subprocess
@@ -269,3 +270,38 @@ def test_import_is_quick():
     code = "import numpy, ml_dtypes, time; t = time.perf_counter(); import kashi; print(time.perf_counter() - t)"
     taken = float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=os.environ).stdout)
     assert taken < .1
+
+
+STABLEHLO = """module @m {
+  func.func public @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+    %0 = stablehlo.add %x, %x : tensor<3xf32>
+    return %0 : tensor<3xf32>
+  }
+}
+"""
+ARTIFACTS = pathlib.Path(__file__).parents[2] / "tests/data/stablehlo/artifacts"
+
+
+def test_stablehlo(tmp_path):
+    path = tmp_path / "m.mlir"
+    path.write_text(STABLEHLO)
+    for source in (STABLEHLO, STABLEHLO.encode(), path, str(path)):
+        m = kashi.parse(source)
+        assert kashi.evaluate(m, np.float32([1, 2, 3])).tolist() == [2, 4, 6]
+    with pytest.raises(kashi.ParseError) as error:
+        kashi.parse(STABLEHLO.replace("stablehlo.add", "stablehlo.ad"))
+    assert "3:" in str(error.value) and "^" in str(error.value)
+
+
+def test_portable_artifacts():
+    files = sorted(ARTIFACTS.glob("*.mlirbc"))
+    assert files
+    for file in files:
+        bytecode = file.read_bytes()
+        for end in range(0, len(bytecode), 97):
+            with pytest.raises((ValueError, NotImplementedError)):
+                kashi.parse(bytecode[:end])
+        try:
+            assert kashi.parse(file).entry.root is not None
+        except (kashi.ParseError, NotImplementedError):
+            pass  # what HLO cannot say

@@ -1,0 +1,156 @@
+"""Programs of JAX on Kashi: kashi.jax.jit is jax.jit whose programs Kashi compiles and runs. Needs JAX 0.6 or newer.
+
+>>> import kashi.jax, jax.numpy as jnp
+>>> kashi.jax.jit(lambda x: x ** 2 + 1)(jnp.float32([0, 3]))
+Array([ 1., 10.], dtype=float32)
+"""
+import functools
+import inspect
+
+import jax
+import numpy as np
+
+import kashi
+
+__all__ = ["jit"]
+
+
+def jit(f=None, *, static_argnums=None, static_argnames=None, donate_argnums=None, donate_argnames=None):
+    """A function that does what jax.jit(f, …) does, by a program that Kashi compiles and runs on this processor.
+
+    JAX traces f once for each structure, shapes, dtypes and weak types of the arguments and each value of the static
+    ones. Arguments are pytrees; results are jax.Arrays in the pytree that f returns, on JAX's default device. Arguments
+    that are NumPy arrays or lie on the CPU are not copied. Donated arguments stay valid: nothing is gained by them.
+
+    Called with tracers, inside jax.grad, jax.vmap or jax.jit, it is jax.jit(f, …): the outer transformation runs on
+    JAX. kashi.jax.jit(jax.grad(f)) runs on Kashi.
+
+    >>> import jax, kashi.jax
+    >>> power = kashi.jax.jit(lambda x, n: {'power': x ** n}, static_argnames='n')
+    >>> power(2.0, n=3)
+    {'power': Array(8., dtype=float32, weak_type=True)}
+    >>> power.module(2.0, n=3)
+    <kashi.Module jit__lambda: 1 computations, 3 instructions>
+
+    Raises what jax.jit raises; NotImplementedError for a program that Kashi cannot run, such as one that calls back into
+    Python. Attributes: module(*args) is the kashi.Module for these arguments; clear_cache() forgets all programs.
+    """
+    if f is None:
+        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames,
+                                 donate_argnums=donate_argnums, donate_argnames=donate_argnames)
+    static = {"static_argnums": static_argnums, "static_argnames": static_argnames}
+    in_jax = jax.jit(f, **static, donate_argnums=donate_argnums, donate_argnames=donate_argnames)
+    # Without donation, of which JAX warns where it is of no use; and with all parameters, used or not.
+    cache = _Programs(jax.jit(f, **static, keep_unused=True), *_static_arguments(f, **static))
+
+    @functools.wraps(f)
+    def call(*args, **kwargs):
+        leaves, key = cache.key_of(args, kwargs)
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            return in_jax(*args, **kwargs)
+        return cache.get(key, args, kwargs).run(leaves)
+
+    def module(*args, **kwargs):
+        return kashi.parse(_proto(cache.lower(args, kwargs)[1]))
+
+    call.module = module
+    call.clear_cache = cache.clear
+    return call
+
+
+def _as_tuple(value):
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, (int, str)) else tuple(value)
+
+
+def _static_arguments(f, static_argnums, static_argnames):
+    """Positions and names of the static arguments: each implies the other, if it alone is given."""
+    numbers, names = _as_tuple(static_argnums), _as_tuple(static_argnames)
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except (TypeError, ValueError):  # some functions that are built in have no signature
+        return numbers, names
+    by_either = [p.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD for p in parameters]
+    if static_argnames is None:
+        names = tuple(parameters[n].name for n in numbers if n < len(parameters) and by_either[n])
+    elif static_argnums is None:
+        numbers = tuple(i for i, p in enumerate(parameters) if by_either[i] and p.name in names)
+    return numbers, names
+
+
+class _Programs:
+    """The programs of one function, by all that they depend on."""
+
+    def __init__(self, jitted, static_numbers, static_names):
+        self._jitted = jitted
+        self._static_numbers = frozenset(static_numbers)
+        self._static_names = frozenset(static_names)
+        self._programs = {}
+
+    def key_of(self, args, kwargs):
+        """The leaves of the dynamic arguments, in the order of the program's parameters, and the key."""
+        # True is not 1, nor is 1.0, although they are equal.
+        # A negative number counts from the end of the positional arguments of this call, as in JAX.
+        positions = {n + len(args) if n < 0 else n for n in self._static_numbers}
+        static = [(i, type(a), a) for i, a in enumerate(args) if i in positions]
+        static += [(n, type(kwargs[n]), kwargs[n]) for n in sorted(kwargs.keys() & self._static_names)]
+        dynamic = (tuple(a for i, a in enumerate(args) if i not in positions),
+                   {n: a for n, a in kwargs.items() if n not in self._static_names})
+        leaves, tree = jax.tree_util.tree_flatten(dynamic)
+        avals = tuple(jax.typeof(leaf) for leaf in leaves)
+        types = tuple((a.shape, a.dtype, a.weak_type) for a in avals)
+        return leaves, (tree, types, tuple(static), jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision)
+
+    def get(self, key, args, kwargs):
+        program = self._programs.get(key)
+        if program is None:
+            program = self._programs[key] = _Program(*self.lower(args, kwargs))
+        return program
+
+    def lower(self, args, kwargs):
+        traced = self._jitted.trace(*args, **kwargs)
+        return traced, traced.lower(lowering_platforms=("cpu",))
+
+    def clear(self):
+        self._programs.clear()
+
+
+def _proto(lowered):
+    return lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
+
+
+def _is_key(dtype):
+    return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
+
+
+class _Program:
+    """A compiled program, and what it makes of leaves and results."""
+
+    def __init__(self, traced, lowered):
+        module = kashi.parse(_proto(lowered))
+        self._program = kashi.compile(module)
+        self._dtypes = [aval.dtype for aval in jax.tree_util.tree_leaves(traced.in_avals)]
+        self._results = jax.tree_util.tree_leaves(traced.out_avals)
+        self._tree = traced.out_tree
+        self._returns_tuple = module.entry.root.shape.is_tuple
+
+    def run(self, leaves):
+        results = self._program.run(*map(_array, leaves, self._dtypes))
+        arrays = jax.device_put(list(results) if self._returns_tuple else [results])
+        return jax.tree_util.tree_unflatten(self._tree, map(_typed, arrays, self._results))
+
+
+def _array(leaf, dtype):
+    return np.asarray(jax.random.key_data(leaf)) if _is_key(dtype) else np.asarray(leaf, dtype)
+
+
+def _typed(array, aval):
+    """The array with what of its type JAX alone knows."""
+    if _is_key(aval.dtype):
+        return jax.random.wrap_key_data(array, impl=aval.dtype._impl)
+    if aval.weak_type:
+        # No public function makes a weak array of another.
+        from jax._src.lax.lax import _convert_element_type
+        return _convert_element_type(array, aval.dtype, weak_type=True)
+    return array

@@ -1,0 +1,159 @@
+"""kashi.jax: what jax.jit does, by Kashi's programs. JAX is no dependency of the package, but of these tests."""
+import doctest
+import pathlib
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+import jax.numpy as jnp
+
+import kashi
+import kashi.jax
+
+
+def check_same(f, *args, **kwargs):
+    """Kashi's results have JAX's values, types, weak types and structure."""
+    got, want = kashi.jax.jit(f)(*args, **kwargs), jax.jit(f)(*args, **kwargs)
+    assert jax.tree_util.tree_structure(got) == jax.tree_util.tree_structure(want)
+    for g, w in zip(jax.tree_util.tree_leaves(got), jax.tree_util.tree_leaves(want)):
+        assert isinstance(g, jax.Array) and jax.typeof(g) == jax.typeof(w)
+        np.testing.assert_allclose(np.asarray(g, np.float64), np.asarray(w, np.float64), rtol=1e-5, atol=1e-6)
+
+
+def test_doctests():
+    assert doctest.testmod(kashi.jax).failed == 0
+
+
+def test_pytrees_and_keyword_arguments():
+    def f(x, *rest, scale, unused=None):
+        return {"a": x["p"] * scale, "b": [x["q"][0], None, ()], "c": sum(rest)}
+
+    check_same(f, {"p": np.float32([1, 2]), "q": (jnp.arange(3),)}, 1.0, np.ones(2, np.float32), scale=3, unused=[4.0])
+    check_same(lambda: (), )
+    check_same(lambda x: (x,), np.int32(3))
+    check_same(lambda x, unused: x, np.zeros((0, 3), np.float32), 1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "int8", "uint32", "bool", "float8_e4m3fn", "int4"])
+def test_types(dtype):
+    check_same(lambda x: (x, x[::2], x.astype(jnp.float32) + 1), jnp.asarray([0, 1, 1, 0], dtype))
+
+
+def test_weak_types():
+    check_same(lambda x, y: (x * 2, y * x, y + 1), 2.0, np.ones(2, ml_dtypes.bfloat16))
+    f = kashi.jax.jit(lambda x: x * 2)
+    assert (f(1.5) * jnp.ones(2, jnp.bfloat16)).dtype == jnp.bfloat16
+    assert (f(np.float32(1.5)) * jnp.ones(2, jnp.bfloat16)).dtype == jnp.float32
+
+
+def counted(**options):
+    traces = []
+
+    def f(x, n=2, *, mode="a"):
+        traces.append((n, mode))
+        return x * n if mode == "a" else x - n
+
+    return kashi.jax.jit(f, **options), traces
+
+
+def test_static_arguments_and_the_cache():
+    f, traces = counted(static_argnums=1, static_argnames=("mode", "n"))
+    assert f(3.0, 2) == 6 and f(4.0, n=2) == 8 and f(4.0, 2) == 8 and f(1.0, 3, mode="b") == -2
+    assert traces == [(2, "a"), (2, "a"), (3, "b")]  # once by position, once by name
+    assert f(np.float32([1, 2]), 2).shape == (2,) and len(traces) == 4
+    assert f(np.float32([5, 6]), 2).tolist() == [10, 12] and len(traces) == 4
+    assert f(1, True) == 1 and f(1, 1) == 1 and traces[4:] == [(True, "a"), (1, "a")]
+    f.clear_cache()
+    assert f(3.0, 2) == 6
+    f, _ = counted(static_argnames="mode")
+    assert f(1.0, 2.0, mode="b") == -1 and f(n=4, x=2) == 8
+    f, traces = counted(static_argnums=-1)
+    assert f(1.0, 5) == 5 and traces == [(5, "a")]
+    with pytest.raises((TypeError, ValueError)):
+        f(1.0, [1])
+
+
+def test_donation_is_accepted():
+    x = jnp.arange(4.0)
+    f = kashi.jax.jit(lambda x, y: x + y, donate_argnums=(0,))
+    assert f(x, 1).tolist() == [1, 2, 3, 4] and x.tolist() == [0, 1, 2, 3]
+    assert kashi.jax.jit(lambda x: x, donate_argnames="x")(x).tolist() == [0, 1, 2, 3]
+
+
+def test_x64_is_part_of_the_key():
+    f = kashi.jax.jit(lambda: jnp.zeros(2) + 1)
+    assert f().dtype == np.float32
+    with jax.enable_x64(True):
+        assert f().dtype == np.float64
+    assert f().dtype == np.float32
+
+
+def test_random_keys():
+    def f(key):
+        first, second = jax.random.split(key)
+        return second, jax.random.normal(first, (3,))
+
+    key, values = kashi.jax.jit(f)(jax.random.key(7))
+    want_key, want = f(jax.random.key(7))
+    assert (jax.random.key_data(key) == jax.random.key_data(want_key)).all() and key.dtype == want_key.dtype
+    np.testing.assert_allclose(values, want, rtol=1e-5)
+
+
+def test_decorates_functions_and_methods():
+    class Model:
+        @kashi.jax.jit
+        def plain(x):
+            """The text."""
+            return x + 1
+
+        @kashi.jax.jit(static_argnums=0)
+        def method(self, x):
+            return x + 2
+
+    assert Model.plain(1) == 2 and Model.plain.__doc__ == "The text." and Model.plain.__name__ == "plain"
+    model = Model()
+    assert Model.method(model, 1) == 3 and model.method(2) == 4
+
+
+def test_transformations():
+    f = kashi.jax.jit(lambda x: (x ** 3).sum())
+    x = jnp.float32([1, 2])
+    np.testing.assert_allclose(jax.grad(f)(x), [3, 12])
+    np.testing.assert_allclose(kashi.jax.jit(jax.grad(f))(x), [3, 12])
+    np.testing.assert_allclose(jax.vmap(f)(x[:, None]), [1, 8])
+    np.testing.assert_allclose(kashi.jax.jit(kashi.jax.jit(jax.vmap(jnp.sin)))(x), np.sin(x), rtol=1e-6)
+
+
+def test_control_flow_and_linear_algebra():
+    a = jnp.float32(np.random.RandomState(0).rand(5, 5)) + 5 * jnp.eye(5)
+    check_same(lambda a: jax.lax.fori_loop(0, 5, lambda i, c: jnp.tanh(c @ a), a), a)
+    check_same(lambda a: jax.lax.scan(lambda c, row: (c + row, c * row), jnp.zeros(5), a), a)
+    check_same(lambda a: jax.lax.cond(a.sum() > 0, jnp.sort, jnp.exp, a), a)
+    check_same(lambda a: jax.lax.conv(a[None, None], a[None, None, :2, :2], (1, 1), "SAME"), a)
+
+
+def test_errors_are_those_of_jax_or_of_kashi():
+    f = kashi.jax.jit(lambda x: jax.pure_callback(np.sin, jax.ShapeDtypeStruct((), np.float32), x))
+    with pytest.raises((NotImplementedError, kashi.Error)):
+        f(1.0)
+    with pytest.raises(TypeError):
+        kashi.jax.jit(lambda x: x)("text")
+    with pytest.raises(jax.errors.TracerBoolConversionError):
+        kashi.jax.jit(lambda x: 1 if x else 2)(1.0)
+
+
+def test_stablehlo_of_jax_is_read():
+    lowered = jax.jit(lambda x: jnp.cumsum(x) * 2).lower(np.zeros(4, np.float32))
+    module = kashi.parse(lowered.as_text())
+    assert kashi.evaluate(module, np.float32([1, 2, 3, 4])).tolist() == [2, 6, 12, 20]
+    exported = jax.export.export(jax.jit(lambda x: jnp.cumsum(x) * 2))(np.zeros(4, np.float32))
+    module = kashi.parse(exported.mlir_module_serialized)
+    assert kashi.evaluate(module, np.float32([1, 2, 3, 4])).tolist() == [2, 6, 12, 20]
+
+
+def test_document():
+    document = pathlib.Path(__file__).parents[2] / "docs/python.md"
+    flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    assert doctest.testfile(str(document), module_relative=False, optionflags=flags) == (0, 25)
