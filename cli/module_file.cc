@@ -26,6 +26,7 @@
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 #include "kashi/stablehlo/bytecode/bytecode_reader.h"
+#include "kashi/stablehlo/bytecode/exported_module.h"
 #include "kashi/stablehlo/conversion/stablehlo_to_hlo.h"
 #include "kashi/stablehlo/text/text_reader.h"
 
@@ -149,11 +150,16 @@ absl::Status ReadProto(bool is_json, ModuleFile* file) {
   return other.empty() ? module.status() : InvalidArgument("%s", other);
 }
 
-// The module of a portable artifact: MLIR bytecode with StableHLO's dialect `vhlo`.
+// The module of a portable artifact, which is MLIR bytecode with StableHLO's dialect `vhlo`, alone or in what
+// jax.export wrote. Offsets in errors count from the artifact's first byte.
 absl::Status ReadArtifact(ModuleFile* file) {
-  KASHI_ASSIGN_OR_RETURN(const stablehlo::Program program, stablehlo::ReadBytecode(file->bytes));
+  absl::string_view artifact = file->bytes;
+  if (!stablehlo::IsBytecode(artifact)) {
+    KASHI_ASSIGN_OR_RETURN(artifact, stablehlo::ArtifactOfExportedModule(file->bytes));
+  }
+  KASHI_ASSIGN_OR_RETURN(const stablehlo::Program program, stablehlo::ReadBytecode(artifact));
   stablehlo::ConversionOptions options;
-  options.source = SourceText{file->name, file->bytes};
+  options.source = SourceText{file->name, artifact};
   KASHI_ASSIGN_OR_RETURN(file->module, stablehlo::ConvertToHlo(program, options));
   return absl::OkStatus();
 }
@@ -208,8 +214,9 @@ std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleRe
   absl::StatusOr<std::string> bytes = ReadUnpacked(path);
   if (!bytes.ok()) return fail(bytes.status());
   file.bytes = *std::move(bytes);
-  if (stablehlo::IsBytecode(file.bytes) || stablehlo::BeginsLikeMlirText(file.bytes)) {
-    const absl::Status read = stablehlo::IsBytecode(file.bytes) ? ReadArtifact(&file) : ReadMlirText(&file);
+  const bool has_artifact = stablehlo::IsBytecode(file.bytes) || stablehlo::IsExportedModule(file.bytes);
+  if (has_artifact || stablehlo::BeginsLikeMlirText(file.bytes)) {
+    const absl::Status read = has_artifact ? ReadArtifact(&file) : ReadMlirText(&file);
     if (!read.ok()) return fail(read);
     return file;
   }

@@ -72,12 +72,14 @@ LoopTable EmitNativeLoops(HloModule* module, const NumberOptions& numbers, JitMo
   return loops;
 }
 
-// Whether parts of a global program run on each device (kashi/evaluator/manual_region.h): not as thunks.
-bool HasManualRegions(const HloModule& module) {
+// Whether thunks cannot run the program, and the evaluator must go over it: parts of a global program run on each
+// device (kashi/evaluator/manual_region.h), or custom calls check values and have no result that anything uses.
+bool NeedsEvaluatorsPlan(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() == HloOpcode::kCustomCall &&
-          absl::StartsWith(instruction->custom_call_target(), "SPMD")) {
+          (absl::StartsWith(instruction->custom_call_target(), "SPMD") ||
+           absl::StartsWith(instruction->custom_call_target(), "check.expect_"))) {
         return true;
       }
     }
@@ -166,7 +168,7 @@ void CompiledProgram::AddEvaluatorSteps(const NumberOptions& numbers) {
 
 // The entry, or else the outermost loops that can be.
 void CompiledProgram::MakeThunks(const CompileOptions& options) {
-  if (HasManualRegions(*module_)) return;
+  if (NeedsEvaluatorsPlan(*module_)) return;
   const auto find_step = [this](const HloInstruction& x) { return Find(x); };
   std::string text;
   std::string* const text_or_null = options.keep_stages ? &text : nullptr;

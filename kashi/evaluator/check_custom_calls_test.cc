@@ -19,7 +19,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr float kHuge = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kCheckNan = std::numeric_limits<float>::quiet_NaN();
 
 // What a call that gives nothing says about two arrays; "" if it is content.
 std::string Check(absl::string_view target, const Literal& actual, const Literal& expected,
@@ -53,9 +53,9 @@ TEST(CheckCustomCallsTest, ExpectEqNamesTheFirstDifference) {
 }
 
 TEST(CheckCustomCallsTest, ExpectEqTakesNansAndZerosAsEqual) {
-  EXPECT_EQ(Check("check.expect_eq", Vector<float>({kNan, 0.0f, kHuge}), Vector<float>({-kNan, -0.0f, kHuge})), "");
-  EXPECT_THAT(Check("check.expect_eq", Vector<float>({1, kNan}), Vector<float>({1, 2})), HasSubstr("element {1} is"));
-  EXPECT_THAT(Check("check.expect_eq", Vector<complex64>({{1, kNan}, {1, 2}}), Vector<complex64>({{1, kNan}, {1, 3}})),
+  EXPECT_EQ(Check("check.expect_eq", Vector<float>({kCheckNan, 0.0f, kHuge}), Vector<float>({-kCheckNan, -0.0f, kHuge})), "");
+  EXPECT_THAT(Check("check.expect_eq", Vector<float>({1, kCheckNan}), Vector<float>({1, 2})), HasSubstr("element {1} is"));
+  EXPECT_THAT(Check("check.expect_eq", Vector<complex64>({{1, kCheckNan}, {1, 2}}), Vector<complex64>({{1, kCheckNan}, {1, 3}})),
               HasSubstr("element {1} is (1, 2), but (1, 3) is expected"));
   EXPECT_THAT(Check("check.expect_eq", Vector<bfloat16>({bfloat16(1), bfloat16(2)}),
                     Vector<bfloat16>({bfloat16(1), bfloat16(3)})),
@@ -63,12 +63,12 @@ TEST(CheckCustomCallsTest, ExpectEqTakesNansAndZerosAsEqual) {
 }
 
 TEST(CheckCustomCallsTest, ExpectAlmostEqHasAnAbsoluteTolerance) {
-  const Literal one = Vector<float>({1, kNan, kHuge, -kHuge});
-  EXPECT_EQ(Check("check.expect_almost_eq", one, Vector<float>({1.00009f, kNan, kHuge, -kHuge})), "");
-  EXPECT_THAT(Check("check.expect_almost_eq", one, Vector<float>({1.0002f, kNan, kHuge, -kHuge})),
+  const Literal one = Vector<float>({1, kCheckNan, kHuge, -kHuge});
+  EXPECT_EQ(Check("check.expect_almost_eq", one, Vector<float>({1.00009f, kCheckNan, kHuge, -kHuge})), "");
+  EXPECT_THAT(Check("check.expect_almost_eq", one, Vector<float>({1.0002f, kCheckNan, kHuge, -kHuge})),
               AllOf(HasSubstr("element {0} is 1, but 1.0002 is expected"), HasSubstr("tolerance 0.0001")));
-  EXPECT_EQ(Check("check.expect_almost_eq", one, Vector<float>({1.4f, kNan, kHuge, -kHuge}), "tolerance=\"0.5\""), "");
-  EXPECT_THAT(Check("check.expect_almost_eq", one, Vector<float>({1, kNan, kHuge, kHuge}), "tolerance=\"0.5\""),
+  EXPECT_EQ(Check("check.expect_almost_eq", one, Vector<float>({1.4f, kCheckNan, kHuge, -kHuge}), "tolerance=\"0.5\""), "");
+  EXPECT_THAT(Check("check.expect_almost_eq", one, Vector<float>({1, kCheckNan, kHuge, kHuge}), "tolerance=\"0.5\""),
               HasSubstr("element {3} is -inf, but inf is expected"));
   EXPECT_THAT(Check("check.expect_almost_eq", one, Vector<float>({1, 1, kHuge, -kHuge}), "tolerance=\"1e9\""),
               HasSubstr("element {1} is nan"));
@@ -82,13 +82,13 @@ TEST(CheckCustomCallsTest, ExpectAlmostEqHasAnAbsoluteTolerance) {
 }
 
 TEST(CheckCustomCallsTest, ExpectCloseCountsUnitsInTheLastPlace) {
-  const Literal x = Vector<float>({1, -0.0f, kNan, kHuge});
-  EXPECT_EQ(Check("check.expect_close", Vector<float>({AfterOne(3), 0, kNan, kHuge}), x), "");
-  EXPECT_THAT(Check("check.expect_close", Vector<float>({AfterOne(4), 0, kNan, kHuge}), x),
+  const Literal x = Vector<float>({1, -0.0f, kCheckNan, kHuge});
+  EXPECT_EQ(Check("check.expect_close", Vector<float>({AfterOne(3), 0, kCheckNan, kHuge}), x), "");
+  EXPECT_THAT(Check("check.expect_close", Vector<float>({AfterOne(4), 0, kCheckNan, kHuge}), x),
               AllOf(HasSubstr("element {0} is"), HasSubstr("max_ulp_difference 3"), HasSubstr("1 of 4")));
-  EXPECT_EQ(Check("check.expect_close", Vector<float>({AfterOne(4), 0, kNan, kHuge}), x, "max_ulp_difference=\"4\""),
+  EXPECT_EQ(Check("check.expect_close", Vector<float>({AfterOne(4), 0, kCheckNan, kHuge}), x, "max_ulp_difference=\"4\""),
             "");
-  EXPECT_THAT(Check("check.expect_close", Vector<float>({1, 0, kNan, std::numeric_limits<float>::max()}), x),
+  EXPECT_THAT(Check("check.expect_close", Vector<float>({1, 0, kCheckNan, std::numeric_limits<float>::max()}), x),
               HasSubstr("element {3}"));
   const float smallest = std::numeric_limits<float>::denorm_min();
   EXPECT_EQ(Check("check.expect_close", Vector<float>({smallest}), Vector<float>({-smallest}),
@@ -120,7 +120,7 @@ TEST(CheckCustomCallsTest, EqGivesWhetherAllAreEqual) {
         "ROOT r = pred[] custom-call(a, b), custom_call_target=\"check.eq\" }",
         arguments);
   };
-  EXPECT_EQ(eq(Vector<float>({1, kNan}), Vector<float>({1, kNan})), LiteralUtil::CreateR0<bool>(true));
+  EXPECT_EQ(eq(Vector<float>({1, kCheckNan}), Vector<float>({1, kCheckNan})), LiteralUtil::CreateR0<bool>(true));
   EXPECT_EQ(eq(Vector<float>({1, 2}), Vector<float>({1, 3})), LiteralUtil::CreateR0<bool>(false));
 }
 

@@ -25,9 +25,9 @@ namespace kashi::stablehlo {
 // Whether the bytes begin like MLIR's text, after comments: a module, a function or an alias.
 bool BeginsLikeMlirText(absl::string_view bytes);
 
-// The program of the text, which must outlive it: names and strings are borrowed. `name` is for messages. A text without
-// `module` around its functions gets one. An error points at the narrowest token: "f.mlir:3:8: error: …", the line, a
-// caret. Memory: proportional to the text. Regions nest at most 200 deep, types and attributes 100.
+// The program of the text, which must outlive it: names and strings are borrowed. `name` is for messages. A text
+// without `module` around its functions gets one. An error points at the narrowest token: "f.mlir:3:8: error: …", the
+// line, a caret. Memory: proportional to the text. Regions nest at most 200 deep, types and attributes 100.
 absl::StatusOr<Program> ReadText(absl::string_view text, absl::string_view name);
 
 // The same for a part of a text; `source.first_line` is the number of its first line.
