@@ -72,14 +72,12 @@ LoopTable EmitNativeLoops(HloModule* module, const NumberOptions& numbers, JitMo
   return loops;
 }
 
-// Whether thunks cannot run the program, and the evaluator must go over it: parts of a global program run on each
-// device (kashi/evaluator/manual_region.h), or custom calls check values and have no result that anything uses.
-bool NeedsEvaluatorsPlan(const HloModule& module) {
+// Whether a custom call's target begins like this.
+bool HasCustomCall(const HloModule& module, absl::string_view prefix) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() == HloOpcode::kCustomCall &&
-          (absl::StartsWith(instruction->custom_call_target(), "SPMD") ||
-           absl::StartsWith(instruction->custom_call_target(), "check.expect_"))) {
+          absl::StartsWith(instruction->custom_call_target(), prefix)) {
         return true;
       }
     }
@@ -107,6 +105,9 @@ void CompiledProgram::KeepStage(const CompileOptions& options, const char* name,
 absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const HloModule& module,
                                                                           const CompileOptions& options) {
   if (!JitModule::IsSupported()) return absl::UnimplementedError("the compiled engine needs a processor with SSE 4.1");
+  if (HasCustomCall(module, "check.expect_")) {  // it runs only what a result needs, and checks have none
+    return absl::UnimplementedError("the compiled engine has no custom calls check.expect_*: the evaluator has them");
+  }
   std::unique_ptr<CompiledProgram> program(new CompiledProgram());
   program->module_ = module.Clone("");
   program->module_->clear_schedule();
@@ -168,7 +169,8 @@ void CompiledProgram::AddEvaluatorSteps(const NumberOptions& numbers) {
 
 // The entry, or else the outermost loops that can be.
 void CompiledProgram::MakeThunks(const CompileOptions& options) {
-  if (NeedsEvaluatorsPlan(*module_)) return;
+  // Parts of a global program run on each device (kashi/evaluator/manual_region.h): not as thunks.
+  if (HasCustomCall(*module_, "SPMD")) return;
   const auto find_step = [this](const HloInstruction& x) { return Find(x); };
   std::string text;
   std::string* const text_or_null = options.keep_stages ? &text : nullptr;
