@@ -53,9 +53,12 @@ TEST(CheckCustomCallsTest, ExpectEqNamesTheFirstDifference) {
 }
 
 TEST(CheckCustomCallsTest, ExpectEqTakesNansAndZerosAsEqual) {
-  EXPECT_EQ(Check("check.expect_eq", Vector<float>({kCheckNan, 0.0f, kHuge}), Vector<float>({-kCheckNan, -0.0f, kHuge})), "");
-  EXPECT_THAT(Check("check.expect_eq", Vector<float>({1, kCheckNan}), Vector<float>({1, 2})), HasSubstr("element {1} is"));
-  EXPECT_THAT(Check("check.expect_eq", Vector<complex64>({{1, kCheckNan}, {1, 2}}), Vector<complex64>({{1, kCheckNan}, {1, 3}})),
+  EXPECT_EQ(
+      Check("check.expect_eq", Vector<float>({kCheckNan, 0.0f, kHuge}), Vector<float>({-kCheckNan, -0.0f, kHuge})), "");
+  EXPECT_THAT(Check("check.expect_eq", Vector<float>({1, kCheckNan}), Vector<float>({1, 2})),
+              HasSubstr("element {1} is"));
+  EXPECT_THAT(Check("check.expect_eq", Vector<complex64>({{1, kCheckNan}, {1, 2}}),
+                    Vector<complex64>({{1, kCheckNan}, {1, 3}})),
               HasSubstr("element {1} is (1, 2), but (1, 3) is expected"));
   EXPECT_THAT(Check("check.expect_eq", Vector<bfloat16>({bfloat16(1), bfloat16(2)}),
                     Vector<bfloat16>({bfloat16(1), bfloat16(3)})),
@@ -67,7 +70,8 @@ TEST(CheckCustomCallsTest, ExpectAlmostEqHasAnAbsoluteTolerance) {
   EXPECT_EQ(Check("check.expect_almost_eq", one, Vector<float>({1.00009f, kCheckNan, kHuge, -kHuge})), "");
   EXPECT_THAT(Check("check.expect_almost_eq", one, Vector<float>({1.0002f, kCheckNan, kHuge, -kHuge})),
               AllOf(HasSubstr("element {0} is 1, but 1.0002 is expected"), HasSubstr("tolerance 0.0001")));
-  EXPECT_EQ(Check("check.expect_almost_eq", one, Vector<float>({1.4f, kCheckNan, kHuge, -kHuge}), "tolerance=\"0.5\""), "");
+  EXPECT_EQ(Check("check.expect_almost_eq", one, Vector<float>({1.4f, kCheckNan, kHuge, -kHuge}), "tolerance=\"0.5\""),
+            "");
   EXPECT_THAT(Check("check.expect_almost_eq", one, Vector<float>({1, kCheckNan, kHuge, kHuge}), "tolerance=\"0.5\""),
               HasSubstr("element {3} is -inf, but inf is expected"));
   EXPECT_THAT(Check("check.expect_almost_eq", one, Vector<float>({1, 1, kHuge, -kHuge}), "tolerance=\"1e9\""),
@@ -86,8 +90,9 @@ TEST(CheckCustomCallsTest, ExpectCloseCountsUnitsInTheLastPlace) {
   EXPECT_EQ(Check("check.expect_close", Vector<float>({AfterOne(3), 0, kCheckNan, kHuge}), x), "");
   EXPECT_THAT(Check("check.expect_close", Vector<float>({AfterOne(4), 0, kCheckNan, kHuge}), x),
               AllOf(HasSubstr("element {0} is"), HasSubstr("max_ulp_difference 3"), HasSubstr("1 of 4")));
-  EXPECT_EQ(Check("check.expect_close", Vector<float>({AfterOne(4), 0, kCheckNan, kHuge}), x, "max_ulp_difference=\"4\""),
-            "");
+  EXPECT_EQ(
+      Check("check.expect_close", Vector<float>({AfterOne(4), 0, kCheckNan, kHuge}), x, "max_ulp_difference=\"4\""),
+      "");
   EXPECT_THAT(Check("check.expect_close", Vector<float>({1, 0, kCheckNan, std::numeric_limits<float>::max()}), x),
               HasSubstr("element {3}"));
   const float smallest = std::numeric_limits<float>::denorm_min();
