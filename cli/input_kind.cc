@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kGzipMagic[] = "\x1f\x8b";
 
-// How to get HLO from StableHLO and other programs of frameworks.
+// How to get HLO from programs of frameworks.
 constexpr char kDumpRemedy[] = "run the program with XLA_FLAGS=--xla_dump_to=DIR, and XLA writes its HLO there";
 
 // ---- Text -----------------------------------------------------------------------------------------------------------

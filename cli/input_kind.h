@@ -18,8 +18,8 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes)
 // Whether the input begins like HLO text; control bytes may follow. No proto begins like this.
 bool BeginsLikeHloText(absl::string_view bytes);
 
-// Names the kind of the input and how to get HLO: a profile (xplane), a
-// TensorFlow graph, or XLA's report about the memory of a module. "" for any other input.
+// Names the kind of the input and how to get HLO: a profile (xplane), a TensorFlow graph, or XLA's report about the
+// memory of a module. "" for any other input.
 std::string DescribeOtherKind(absl::string_view bytes);
 
 }  // namespace kashi::cli

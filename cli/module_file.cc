@@ -25,10 +25,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
-#include "kashi/stablehlo/bytecode/bytecode_reader.h"
-#include "kashi/stablehlo/bytecode/exported_module.h"
-#include "kashi/stablehlo/conversion/stablehlo_to_hlo.h"
-#include "kashi/stablehlo/text/text_reader.h"
+#include "kashi/stablehlo/conversion/read_stablehlo.h"
 
 namespace kashi::cli {
 
@@ -150,30 +147,6 @@ absl::Status ReadProto(bool is_json, ModuleFile* file) {
   return other.empty() ? module.status() : InvalidArgument("%s", other);
 }
 
-// The module of a portable artifact, which is MLIR bytecode with StableHLO's dialect `vhlo`, alone or in what
-// jax.export wrote. Offsets in errors count from the artifact's first byte.
-absl::Status ReadArtifact(ModuleFile* file) {
-  absl::string_view artifact = file->bytes;
-  if (!stablehlo::IsBytecode(artifact)) {
-    KASHI_ASSIGN_OR_RETURN(artifact, stablehlo::ArtifactOfExportedModule(file->bytes));
-  }
-  KASHI_ASSIGN_OR_RETURN(const stablehlo::Program program, stablehlo::ReadBytecode(artifact));
-  stablehlo::ConversionOptions options;
-  options.source = SourceText{file->name, artifact};
-  KASHI_ASSIGN_OR_RETURN(file->module, stablehlo::ConvertToHlo(program, options));
-  return absl::OkStatus();
-}
-
-// The module of StableHLO text.
-absl::Status ReadMlirText(ModuleFile* file) {
-  KASHI_ASSIGN_OR_RETURN(const stablehlo::Program program, stablehlo::ReadText(file->bytes, file->name));
-  stablehlo::ConversionOptions options;
-  options.source = SourceText{file->name, file->bytes};
-  options.source_is_text = true;
-  KASHI_ASSIGN_OR_RETURN(file->module, stablehlo::ConvertToHlo(program, options));
-  return absl::OkStatus();
-}
-
 // False after an error.
 bool ReadText(const ModuleReaderOptions& options, ModuleFile* file, Answers* answers) {
   file->is_text = true;
@@ -214,10 +187,10 @@ std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleRe
   absl::StatusOr<std::string> bytes = ReadUnpacked(path);
   if (!bytes.ok()) return fail(bytes.status());
   file.bytes = *std::move(bytes);
-  const bool has_artifact = stablehlo::IsBytecode(file.bytes) || stablehlo::IsExportedModule(file.bytes);
-  if (has_artifact || stablehlo::BeginsLikeMlirText(file.bytes)) {
-    const absl::Status read = has_artifact ? ReadArtifact(&file) : ReadMlirText(&file);
-    if (!read.ok()) return fail(read);
+  if (stablehlo::IsStableHlo(file.bytes)) {
+    absl::StatusOr<std::unique_ptr<HloModule>> module = stablehlo::ReadStableHlo(file.bytes, file.name);
+    if (!module.ok()) return fail(module.status());
+    file.module = *std::move(module);
     return file;
   }
   const bool is_json = LooksLikeHloJson(file.bytes);

@@ -15,9 +15,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
-#include "kashi/stablehlo/bytecode/bytecode_reader.h"
-#include "kashi/stablehlo/conversion/stablehlo_to_hlo.h"
-#include "kashi/stablehlo/text/text_reader.h"
+#include "kashi/stablehlo/conversion/read_stablehlo.h"
 
 namespace kashi::python {
 
@@ -64,18 +62,8 @@ bool LooksBinary(absl::string_view bytes) {
                         [](char c) { return static_cast<unsigned char>(c) < ' ' && !absl::ascii_isspace(c); });
 }
 
-// StableHLO, as a portable artifact or as text.
-absl::StatusOr<std::unique_ptr<HloModule>> ReadStablehlo(absl::string_view bytes, const std::string& name) {
-  stablehlo::ConversionOptions options;
-  options.source = SourceText{name, bytes};
-  options.source_is_text = !stablehlo::IsBytecode(bytes);
-  KASHI_ASSIGN_OR_RETURN(const stablehlo::Program program,
-                         options.source_is_text ? stablehlo::ReadText(bytes, name) : stablehlo::ReadBytecode(bytes));
-  return stablehlo::ConvertToHlo(program, options);
-}
-
 absl::StatusOr<std::unique_ptr<HloModule>> Read(absl::string_view bytes, const std::string& name) {
-  if (stablehlo::IsBytecode(bytes) || stablehlo::BeginsLikeMlirText(bytes)) return ReadStablehlo(bytes, name);
+  if (stablehlo::IsStableHlo(bytes)) return stablehlo::ReadStableHlo(bytes, name);
   if (LooksLikeHloJson(bytes)) return HloModuleFromJson(bytes);
   bool is_text_proto = false;
   GuessHloProtoKind(bytes, &is_text_proto);
