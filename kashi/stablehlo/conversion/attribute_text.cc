@@ -6,12 +6,12 @@
 #include <cstring>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "kashi/base/status.h"
 #include "kashi/stablehlo/conversion/shapes.h"
+#include "kashi/stablehlo/conversion/stablehlo_attribute_text.h"
 #include "kashi/stablehlo/program/attribute_access.h"
 #include "kashi/stablehlo/program/type_text.h"
 
@@ -21,20 +21,6 @@ namespace {
 constexpr int kDeepestAttribute = 64;
 
 absl::StatusOr<std::string> TextAtDepth(const Attribute& attribute, int depth);
-
-std::string Quoted(absl::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '\\') {
-      quoted += "\\\\";
-    } else if (c == '"' || !absl::ascii_isprint(static_cast<unsigned char>(c))) {
-      absl::StrAppendFormat(&quoted, "\\%02X", static_cast<unsigned char>(c));
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
 
 bool IsUnsigned(const Type* type) {
   return type != nullptr && type->kind == Type::Kind::kElement && primitive_util::IsUnsignedIntegralType(type->element);
@@ -63,27 +49,17 @@ absl::StatusOr<std::string> FloatText(const Attribute& attribute) {
   return NumberText(value, static_cast<uint64_t>(attribute.integer), attribute.type->element);
 }
 
-// The elements of a tensor in nested brackets. Rank is bounded by the bytes of the type.
-std::string Nested(const std::vector<std::string>& elements, absl::Span<const int64_t> dimensions, size_t* next) {
-  if (dimensions.empty()) return elements[(*next)++];
-  std::vector<std::string> parts;
-  for (int64_t i = 0; i < dimensions[0]; ++i) parts.push_back(Nested(elements, dimensions.subspan(1), next));
-  return absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
-}
-
-absl::StatusOr<std::string> ElementTextOf(const Literal& literal, int64_t linear) {
-  const Shape flat = ShapeUtil::MakeShape(literal.shape().element_type(), {literal.element_count()});
-  KASHI_ASSIGN_OR_RETURN(const Literal row, literal.Reshape(flat.dimensions()));
-  const PrimitiveType type = literal.shape().element_type();
-  if (type == PRED || primitive_util::IsIntegralType(type)) return row.GetAsString({linear});
+absl::StatusOr<std::string> ElementTextOf(const Literal& row, int64_t i) {
+  const PrimitiveType type = row.shape().element_type();
+  if (type == PRED || primitive_util::IsIntegralType(type)) return row.GetAsString({i});
   if (type == F32) {
-    const float value = row.Get<float>({linear});
+    const float value = row.Get<float>({i});
     uint32_t bits = 0;
     std::memcpy(&bits, &value, sizeof(bits));
     return NumberText(value, bits, type);
   }
   if (type == F64) {
-    const double value = row.Get<double>({linear});
+    const double value = row.Get<double>({i});
     uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof(bits));
     return NumberText(value, bits, type);
@@ -93,17 +69,18 @@ absl::StatusOr<std::string> ElementTextOf(const Literal& literal, int64_t linear
 
 absl::StatusOr<std::string> TensorText(const Attribute& tensor) {
   KASHI_ASSIGN_OR_RETURN(const Literal literal, LiteralOfTensor(tensor));
+  KASHI_ASSIGN_OR_RETURN(const Literal row, literal.Reshape({literal.element_count()}));
   std::vector<std::string> elements;
-  for (int64_t i = 0; i < literal.element_count(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(elements.emplace_back(), ElementTextOf(literal, i));
+  for (int64_t i = 0; i < row.element_count(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(elements.emplace_back(), ElementTextOf(row, i));
   }
   const std::string type = TypeText(*tensor.type);
   if (elements.empty()) return absl::StrCat("dense<> : ", type);
-  size_t next = 0;
   if (std::all_of(elements.begin(), elements.end(), [&](const std::string& e) { return e == elements[0]; })) {
     return absl::StrCat("dense<", elements[0], "> : ", type);
   }
-  return absl::StrCat("dense<", Nested(elements, tensor.type->dimensions, &next), "> : ", type);
+  const std::string lists = NestedListsText(tensor.type->dimensions, [&](int64_t i) { return elements[i]; });
+  return absl::StrCat("dense<", lists, "> : ", type);
 }
 
 absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary, int depth) {
@@ -112,10 +89,7 @@ absl::StatusOr<std::string> DictionaryText(const Attribute& dictionary, int dept
             [](const NamedAttribute& a, const NamedAttribute& b) { return a.name < b.name; });
   std::vector<std::string> texts;
   for (const NamedAttribute& field : fields) {
-    const bool is_word = !field.name.empty() && std::all_of(field.name.begin(), field.name.end(), [](char c) {
-      return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$';
-    }) && !absl::ascii_isdigit(static_cast<unsigned char>(field.name[0]));
-    const std::string name = is_word ? std::string(field.name) : Quoted(field.name);
+    const std::string name = FieldNameText(field.name);
     if (field.value->kind == Attribute::Kind::kUnit) {
       texts.push_back(name);
       continue;
@@ -149,7 +123,7 @@ absl::StatusOr<std::string> TextAtDepth(const Attribute& attribute, int depth) {
       return absl::StrCat(number, " : ", TypeText(*attribute.type));
     }
     case Attribute::Kind::kString:
-      return Quoted(attribute.text);
+      return QuotedText(attribute.text);
     case Attribute::Kind::kSymbol:
       return absl::StrCat("@", attribute.text);
     case Attribute::Kind::kType:

@@ -12,9 +12,9 @@ namespace kashi::stablehlo {
 namespace {
 
 bool IsBareName(absl::string_view name) {
-  if (name.empty() || !(absl::ascii_isalpha(name[0]) || name[0] == '_')) return false;
+  if (name.empty() || !(absl::ascii_isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_')) return false;
   for (const char c : name) {
-    if (!absl::ascii_isalnum(c) && c != '_' && c != '$' && c != '.') return false;
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '$' && c != '.') return false;
   }
   return true;
 }
@@ -60,7 +60,9 @@ absl::StatusOr<std::string> TypeTextOfShape(const Shape& shape) {
 std::string QuotedText(absl::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
-    if (absl::ascii_isprint(c) && c != '"' && c != '\\') {
+    if (c == '\\') {
+      quoted.append("\\\\");
+    } else if (absl::ascii_isprint(static_cast<unsigned char>(c)) && c != '"') {
       quoted.push_back(c);
     } else {
       absl::StrAppend(&quoted, "\\", absl::StrFormat("%02X", static_cast<uint8_t>(c)));
@@ -69,14 +71,14 @@ std::string QuotedText(absl::string_view text) {
   return quoted.append("\"");
 }
 
-std::string SymbolText(absl::string_view name) {
-  return absl::StrCat("@", IsBareName(name) ? std::string(name) : QuotedText(name));
-}
+std::string FieldNameText(absl::string_view name) { return IsBareName(name) ? std::string(name) : QuotedText(name); }
+
+std::string SymbolText(absl::string_view name) { return absl::StrCat("@", FieldNameText(name)); }
 
 std::string DictionaryText(const StringMap& map) {
   std::vector<std::string> fields;
   for (const auto& [name, value] : map) {
-    fields.push_back(absl::StrCat(IsBareName(name) ? name : QuotedText(name), " = ", QuotedText(value)));
+    fields.push_back(absl::StrCat(FieldNameText(name), " = ", QuotedText(value)));
   }
   return absl::StrCat("{", absl::StrJoin(fields, ", "), "}");
 }

@@ -1,4 +1,4 @@
-// Types and attributes of MLIR as text, for the writer of StableHLO.
+// Types and attributes of MLIR as text, for the writer of StableHLO and for configurations of custom calls.
 #ifndef KASHI_STABLEHLO_CONVERSION_STABLEHLO_ATTRIBUTE_TEXT_H_
 #define KASHI_STABLEHLO_CONVERSION_STABLEHLO_ATTRIBUTE_TEXT_H_
 
@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -22,6 +23,8 @@ absl::StatusOr<std::string> TypeTextOfShape(const Shape& shape);
 
 // "\"…\"" with MLIR's escapes.
 std::string QuotedText(absl::string_view text);
+// The name of a field of a dictionary, in quotes where it needs them.
+std::string FieldNameText(absl::string_view name);
 // "@name", in quotes where it needs them.
 std::string SymbolText(absl::string_view name);
 // "{a.b = \"c\"}"
@@ -35,6 +38,9 @@ std::string IndexTensorText(absl::Span<const int64_t> values);
 // "dense<[[1, 2]]> : tensor<1x2xi64>"; short rows are filled with -1.
 std::string RowsText(absl::Span<const std::vector<int64_t>> rows, size_t width);
 std::string PairsText(absl::Span<const std::pair<int64_t, int64_t>> pairs);
+
+// "[[a, b], [c, d]]": element(i) of an array of these sizes for each i in row-major order. Pre: no size is 0.
+std::string NestedListsText(absl::Span<const int64_t> dimensions, absl::FunctionRef<std::string(int64_t)> element);
 
 // "dense<…>" with the type. Numbers are exact: decimal where that is so, otherwise bit patterns. Large arrays are one
 // string of hexadecimal digits. Pre: an array of static sizes in row-major layout.

@@ -74,24 +74,25 @@ std::string ElementText(PrimitiveType type, const char* bytes, int64_t size) {
   return primitive_util::IsIntegralType(type) ? IntegerText(type, bytes, size) : FloatText(type, bytes, size);
 }
 
-// The elements in nested lists.
-std::string NestedText(const Shape& shape, const char* bytes, int64_t count, int64_t size) {
+}  // namespace
+
+std::string NestedListsText(absl::Span<const int64_t> dimensions, absl::FunctionRef<std::string(int64_t)> element) {
   std::string text;
-  const int rank = static_cast<int>(shape.dimensions().size());
+  const size_t rank = dimensions.size();
+  int64_t count = 1;
+  for (const int64_t size : dimensions) count *= size;
   for (int64_t i = 0; i < count; ++i) {
     // How many lists begin here: one for each dimension whose inner part has been written.
-    int lists = 0;
+    size_t lists = 0;
     for (int64_t inner = 1; lists < rank; ++lists) {
-      inner *= shape.dimensions(rank - 1 - lists);
+      inner *= dimensions[rank - 1 - lists];
       if (i % inner != 0) break;
     }
     if (i > 0) absl::StrAppend(&text, std::string(lists, ']'), ", ");
-    absl::StrAppend(&text, std::string(lists, '['), ElementText(shape.element_type(), bytes + i * size, size));
+    absl::StrAppend(&text, std::string(lists, '['), element(i));
   }
-  return text.append(static_cast<size_t>(rank), ']');
+  return text.append(rank, ']');
 }
-
-}  // namespace
 
 absl::StatusOr<std::string> DenseText(const LiteralBase& literal) {
   const Shape& shape = literal.shape();
@@ -111,7 +112,8 @@ absl::StatusOr<std::string> DenseText(const LiteralBase& literal) {
     // MLIR packs the bits of i1 and of narrow integers, so that those stay lists.
     elements = absl::StrCat("\"0x", absl::BytesToHexString(absl::string_view(bytes, static_cast<size_t>(total))), "\"");
   } else {
-    elements = NestedText(shape, bytes, count, size);
+    elements =
+        NestedListsText(shape.dimensions(), [&](int64_t i) { return ElementText(type, bytes + i * size, size); });
   }
   return absl::StrCat("dense<", elements, "> : ", type_text);
 }
