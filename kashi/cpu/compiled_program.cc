@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "absl/algorithm/container.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -21,6 +22,7 @@
 #include "kashi/cpu/passes/unroll_loops.h"
 #include "kashi/cpu/passes/unroll_windows.h"
 #include "kashi/cpu/thunks/thunk_emitter.h"
+#include "kashi/evaluator/computation_plan.h"
 
 namespace kashi::internal {
 namespace {
@@ -72,17 +74,18 @@ LoopTable EmitNativeLoops(HloModule* module, const NumberOptions& numbers, JitMo
   return loops;
 }
 
-// Whether a custom call's target begins like this.
-bool HasCustomCall(const HloModule& module, absl::string_view prefix) {
+bool AnyInstruction(const HloModule& module, absl::FunctionRef<bool(const HloInstruction&)> is_meant) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() == HloOpcode::kCustomCall &&
-          absl::StartsWith(instruction->custom_call_target(), prefix)) {
-        return true;
-      }
+      if (is_meant(*instruction)) return true;
     }
   }
   return false;
+}
+
+// A border of a part of a global program that runs on each device (kashi/evaluator/manual_region.h).
+bool IsBorderOfManualRegion(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kCustomCall && absl::StartsWith(instruction.custom_call_target(), "SPMD");
 }
 
 }  // namespace
@@ -105,7 +108,7 @@ void CompiledProgram::KeepStage(const CompileOptions& options, const char* name,
 absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const HloModule& module,
                                                                           const CompileOptions& options) {
   if (!JitModule::IsSupported()) return absl::UnimplementedError("the compiled engine needs a processor with SSE 4.1");
-  if (HasCustomCall(module, "check.expect_")) {  // it runs only what a result needs, and checks have none
+  if (AnyInstruction(module, IsExpectation)) {  // the engine runs only what a result needs, and checks have none
     return absl::UnimplementedError("the compiled engine has no custom calls check.expect_*: the evaluator has them");
   }
   std::unique_ptr<CompiledProgram> program(new CompiledProgram());
@@ -169,8 +172,7 @@ void CompiledProgram::AddEvaluatorSteps(const NumberOptions& numbers) {
 
 // The entry, or else the outermost loops that can be.
 void CompiledProgram::MakeThunks(const CompileOptions& options) {
-  // Parts of a global program run on each device (kashi/evaluator/manual_region.h): not as thunks.
-  if (HasCustomCall(*module_, "SPMD")) return;
+  if (AnyInstruction(*module_, IsBorderOfManualRegion)) return;  // thunks run on one device
   const auto find_step = [this](const HloInstruction& x) { return Find(x); };
   std::string text;
   std::string* const text_or_null = options.keep_stages ? &text : nullptr;

@@ -30,12 +30,6 @@ bool AnyIsDynamic(const HloInstruction& instruction) {
          });
 }
 
-// A call whose only result is an error: StableHLO's `check`.
-bool IsExpectation(const HloInstruction& instruction) {
-  return instruction.opcode() == HloOpcode::kCustomCall &&
-         absl::StartsWith(instruction.custom_call_target(), "check.expect_");
-}
-
 // The root, the calls that may stop the run, and every instruction that they are computed from.
 absl::flat_hash_set<const HloInstruction*> NeededIn(const HloComputation& computation) {
   std::vector<const HloInstruction*> waiting = {computation.root_instruction()};
@@ -202,6 +196,11 @@ absl::Status RefusalOf(const HloInstruction& instruction) {
 }
 
 }  // namespace
+
+bool IsExpectation(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kCustomCall &&
+         absl::StartsWith(instruction.custom_call_target(), "check.expect_");
+}
 
 absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation) {
   return PlanBuilder(computation).Build();

@@ -23,6 +23,9 @@ class CompiledStep;
 // joins the values of the devices.
 enum class StepPlace : char { kHere, kOnDevices, kOutOfRegion };
 
+// A call whose only result is an error, and which therefore always runs: check.expect_* of StableHLO's tests.
+bool IsExpectation(const HloInstruction& instruction);
+
 struct ComputationPlanStep {
   struct Operand {
     int32_t step;
