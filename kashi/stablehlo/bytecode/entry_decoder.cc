@@ -324,19 +324,22 @@ Attribute* EntryDecoder::NewUnpackedTensor(const Type* type, absl::string_view b
   return tensor;
 }
 
-Attribute* EntryDecoder::ReadInteger(const Type* type) {
-  Attribute* attribute = NewAttribute(Attribute::Kind::kInteger);
+bool EntryDecoder::SkipsNumber(const Type* type, absl::string_view wide, Attribute* attribute) {
   if (!is_usable()) {  // the width is not known yet
     bytes_.Bytes(bytes_.left());
-    return attribute;
+    return true;
   }
+  if (WidthOf(*type) <= 64) return false;
+  SkipWideBits();
+  attribute->kind = Attribute::Kind::kOther;
+  attribute->text = wide;
+  return true;
+}
+
+Attribute* EntryDecoder::ReadInteger(const Type* type) {
+  Attribute* attribute = NewAttribute(Attribute::Kind::kInteger);
+  if (SkipsNumber(type, "a wide integer", attribute)) return attribute;
   const int width = WidthOf(*type);
-  if (width > 64) {
-    SkipWideBits();
-    attribute->kind = Attribute::Kind::kOther;
-    attribute->text = "a wide integer";
-    return attribute;
-  }
   if (width == 0 || !(IsInteger(*type) || type->kind == Type::Kind::kOther)) {
     Fail(absl::StrCat("an integer cannot have the type ", TypeText(*type)));
     return attribute;
@@ -353,17 +356,8 @@ Attribute* EntryDecoder::ReadInteger(const Type* type) {
 
 Attribute* EntryDecoder::ReadFloat(const Type* type) {
   Attribute* attribute = NewAttribute(Attribute::Kind::kFloat);
-  if (!is_usable()) {  // the width is not known yet
-    bytes_.Bytes(bytes_.left());
-    return attribute;
-  }
+  if (SkipsNumber(type, "a wide float", attribute)) return attribute;
   const int width = WidthOf(*type);
-  if (width > 64) {
-    SkipWideBits();
-    attribute->kind = Attribute::Kind::kOther;
-    attribute->text = "a wide float";
-    return attribute;
-  }
   if (width == 0 || IsInteger(*type)) {
     Fail(absl::StrCat("a float cannot have the type ", TypeText(*type)));
     return attribute;

@@ -53,6 +53,9 @@ class EntryDecoder {
   uint64_t Bits(int width);
   // Bits of more than 64: skipped.
   void SkipWideBits();
+  // Whether the number's bytes were skipped, because its width is not known yet, or because it has more than 64 bits:
+  // the attribute is then of kind kOther and called `wide`.
+  bool SkipsNumber(const Type* type, absl::string_view wide, Attribute* attribute);
 
   // New things in the program.
   Program& program() { return *entries_->program_; }

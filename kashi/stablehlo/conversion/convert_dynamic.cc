@@ -54,14 +54,7 @@ absl::Status ConvertDynamicPad(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> high, ConstantOperand(c, 3, "padding"));
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> interior, ConstantOperand(c, 4, "padding"));
   if (low.size() != high.size() || low.size() != interior.size()) return c.Invalid("paddings differ in length");
-  PaddingConfig config;
-  for (size_t i = 0; i < low.size(); ++i) {
-    PaddingConfigDimension* dimension = config.add_dimensions();
-    dimension->set_edge_padding_low(low[i]);
-    dimension->set_edge_padding_high(high[i]);
-    dimension->set_interior_padding(interior[i]);
-  }
-  return c.Finish(HloInstruction::CreatePad(shape, c.operand(0), c.operand(1), config));
+  return FinishPad(c, shape, low, high, interior);
 }
 
 absl::Status ConvertRealDynamicSlice(OperationConverter& c) {

@@ -33,6 +33,9 @@ absl::Status ConvertReverse(OperationConverter& c);
 absl::Status ConvertConcatenate(OperationConverter& c);
 absl::Status ConvertSlice(OperationConverter& c);
 absl::Status ConvertPad(OperationConverter& c);
+// Finishes a pad with these amounts, one of each sort for a dimension. Pre: the lists are equally long.
+absl::Status FinishPad(OperationConverter& c, const Shape& shape, absl::Span<const int64_t> low,
+                       absl::Span<const int64_t> high, absl::Span<const int64_t> interior);
 absl::Status ConvertDynamicSlice(OperationConverter& c);
 absl::Status ConvertDynamicUpdateSlice(OperationConverter& c);
 absl::Status ConvertGather(OperationConverter& c);

@@ -90,14 +90,8 @@ absl::Status ConvertSlice(OperationConverter& c) {
   return c.Finish(HloInstruction::CreateSlice(shape, c.operand(0), starts, limits, strides));
 }
 
-absl::Status ConvertPad(OperationConverter& c) {
-  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
-  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> low, c.Ints("edge_padding_low"));
-  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> high, c.Ints("edge_padding_high"));
-  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> interior, c.Ints("interior_padding"));
-  if (low.size() != high.size() || low.size() != interior.size()) {
-    return c.Invalid("edge_padding_low, edge_padding_high and interior_padding differ in length");
-  }
+absl::Status FinishPad(OperationConverter& c, const Shape& shape, absl::Span<const int64_t> low,
+                       absl::Span<const int64_t> high, absl::Span<const int64_t> interior) {
   PaddingConfig config;
   for (size_t i = 0; i < low.size(); ++i) {
     PaddingConfigDimension* dimension = config.add_dimensions();
@@ -106,6 +100,17 @@ absl::Status ConvertPad(OperationConverter& c) {
     dimension->set_interior_padding(interior[i]);
   }
   return c.Finish(HloInstruction::CreatePad(shape, c.operand(0), c.operand(1), config));
+}
+
+absl::Status ConvertPad(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> low, c.Ints("edge_padding_low"));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> high, c.Ints("edge_padding_high"));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> interior, c.Ints("interior_padding"));
+  if (low.size() != high.size() || low.size() != interior.size()) {
+    return c.Invalid("edge_padding_low, edge_padding_high and interior_padding differ in length");
+  }
+  return FinishPad(c, shape, low, high, interior);
 }
 
 absl::Status ConvertDynamicSlice(OperationConverter& c) {

@@ -169,12 +169,6 @@ void AppendLocation(const Location& location, std::string* text) {
 
 std::string ProgramText(const Program& program) { return ProgramWriter().Write(*program.module); }
 
-std::string AttributeText(const Attribute& attribute) {
-  std::string text;
-  AppendAttribute(attribute, &text);
-  return text;
-}
-
 std::string LocationText(const Location& location) {
   std::string text = "loc(";
   AppendLocation(location, &text);

@@ -16,12 +16,9 @@
 
 namespace kashi::stablehlo {
 
-// Pre: regions, attributes and types are nested no deeper than readers allow (64). Sets Value::number. Cost: linear
+// Pre: regions, attributes and types are nested no deeper than readers allow (200). Sets Value::number. Cost: linear
 // in the size of the text.
 std::string ProgramText(const Program& program);
-
-// "dense<…> : tensor<2xi64>" and so on. Pre: as above.
-std::string AttributeText(const Attribute& attribute);
 
 // loc("name"(callsite(…))), without end for a point. A part that is used twice is written twice. Pre: nested no deeper
 // than 1000.
