@@ -115,9 +115,11 @@ Range Interior(const Axis& axis, Range out) {
   return {static_cast<int64_t>(from), static_cast<int64_t>(std::clamp<Wide>(end, from, out.end))};
 }
 
-// Whether to take the elements of a window together: they must be contiguous, and mostly all of them inside.
+// Whether to take the elements of a window together: they must be contiguous, and mostly all of them inside, or more
+// than there are places for the window: such are the gradients of filters, whose windows are as large as images.
 bool TakesWindowsWhole(const Axis& axis) {
   if (axis.window_size == 1 || axis.window_dilation != 1 || axis.base_dilation != 1) return false;
+  if (axis.window_size > axis.out_size) return true;
   const Range interior = Interior(axis, {0, axis.out_size});
   return interior.end - interior.begin >= axis.out_size - axis.out_size / 2;
 }

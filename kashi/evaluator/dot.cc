@@ -93,27 +93,54 @@ bool IsWorthPacking(const MatrixProductSizes& sizes) {
          static_cast<double>(sizes.m) * sizes.n * sizes.k >= kLeastWork;
 }
 
-PackedOperand AsPackedOperand(const Matrices& matrices, int64_t i_stride, int64_t k_stride, uint32_t flipped_bits) {
-  return {matrices.value.untyped_data(),
-          matrices.value.element_bytes(),
-          matrices.batch_stride,
-          i_stride,
-          k_stride,
-          flipped_bits};
-}
+// How operands become words of the product's kernels.
+struct Packing {
+  PackFunction lhs, rhs;
+  uint32_t flipped_lhs = 0;  // bits of each word
+};
 
 template <typename T>
 bool RunPackedDot(const Operation& op, const DotMatrices& operands, const PackedKernels<T>& kernels,
-                  uint32_t flipped_lhs, const MatrixResult<T>& out, bool add) {
+                  const Packing& packing, const MatrixResult<T>& out, bool add) {
   const Matrices &lhs = operands.lhs, &rhs = operands.rhs;
-  return RunPackedProduct<T>({operands.sizes(), AsPackedOperand(lhs, lhs.row_stride, lhs.column_stride, flipped_lhs),
-                              AsPackedOperand(rhs, rhs.column_stride, rhs.row_stride, 0), out, add, kernels,
+  return RunPackedProduct<T>({operands.sizes(),
+                              {lhs.value.untyped_data(), lhs.value.element_bytes(), lhs.batch_stride, lhs.row_stride,
+                               lhs.column_stride, packing.lhs, packing.flipped_lhs},
+                              {rhs.value.untyped_data(), rhs.value.element_bytes(), rhs.batch_stride, rhs.column_stride,
+                               rhs.row_stride, packing.rhs, 0},
+                              out,
+                              add,
+                              kernels,
                               [&op] { return op.run.IsStopped(); }});
 }
 
-bool IsInt8Dot(const Operation& op) {
-  return op.result()->element_type() == S32 && op.operands[0].element_type() == S8 &&
-         op.operands[1].element_type() == S8 && FindInt8Kernels() != nullptr;
+// Packs operands of bf16 as f32, which saves the arrays of f32. The product is the same as theirs. Nothing if the
+// product is too small, or there is no memory to pack.
+absl::StatusOr<Value> TryWideningDot(Operation& op) {
+  const PrimitiveType type = op.result()->element_type();
+  const Packing packing = {FindPackAsFloat(op.operands[0].element_type()),
+                           FindPackAsFloat(op.operands[1].element_type())};
+  if ((type != F32 && type != BF16) || packing.lhs == nullptr || packing.rhs == nullptr) return Value();
+  KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, op.operands[0], op.operands[1]));
+  if (!IsPackedAsAWhole(operands.sizes())) return Value();
+  KASHI_ASSIGN_OR_RETURN(DotResult<float> out, MakeDotResult<float>(op, operands.sizes(), F32));
+  if (!RunPackedDot(op, operands, FindKernels<float>().packed, packing, out.matrices, /*add=*/false)) return Value();
+  return op.run.Convert(std::move(out.array), type);
+}
+
+// Integers of 8 and 16 bits as pairs of 16 bits. No sum of the kind that is wrapped to 32 bits can differ. Nothing as
+// above.
+absl::StatusOr<Value> TryInt16Dot(Operation& op) {
+  const PrimitiveType type = op.result()->element_type();
+  if (type != S32 && type != U32) return Value();
+  const Packing packing = {FindPackAsInt16(op.operands[0].element_type()),
+                           FindPackAsInt16(op.operands[1].element_type())};
+  if (packing.lhs == nullptr || packing.rhs == nullptr) return Value();
+  KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, op.operands[0], op.operands[1]));
+  if (!IsWorthPacking(operands.sizes())) return Value();
+  KASHI_ASSIGN_OR_RETURN(DotResult<uint32_t> out, MakeDotResult<uint32_t>(op, operands.sizes(), type));
+  if (!RunPackedDot(op, operands, *FindInt16Kernels(), packing, out.matrices, /*add=*/false)) return Value();
+  return std::move(out.array);
 }
 
 // out[b, i, j] = -128 * sum over k of rhs[b, k, j], for all i.
@@ -150,12 +177,17 @@ void FillWithCorrection(const Operation& op, const Matrices& rhs, int64_t rows, 
 //
 // Nothing if the product is too small, or there is no memory to pack.
 absl::StatusOr<Value> TryInt8Dot(Operation& op) {
-  // No sum of the kind that is wrapped to 32 bits can differ: all of it is modulo 2^32.
+  if (op.result()->element_type() != S32 || op.operands[0].element_type() != S8 ||
+      op.operands[1].element_type() != S8 || FindInt8Kernels() == nullptr) {
+    return Value();
+  }
   KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, op.operands[0], op.operands[1]));
   if (!IsWorthPacking(operands.sizes())) return Value();
   KASHI_ASSIGN_OR_RETURN(DotResult<uint32_t> out, MakeDotResult<uint32_t>(op, operands.sizes(), S32));
   FillWithCorrection(op, operands.rhs, operands.sizes().m, out.matrices);
-  if (!RunPackedDot(op, operands, *FindInt8Kernels(), 0x80808080u, out.matrices, /*add=*/true)) return Value();
+  const PackedKernels<uint32_t>& kernels = *FindInt8Kernels();
+  const Packing packing = {kernels.pack, kernels.pack, 0x80808080u};
+  if (!RunPackedDot(op, operands, kernels, packing, out.matrices, /*add=*/true)) return Value();
   return std::move(out.array);
 }
 
@@ -275,8 +307,8 @@ absl::StatusOr<Value> Transpose(EvaluationRun& run, Value value, Dimensions a, D
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kDot>(Operation& op) {
-  if (IsInt8Dot(op)) {
-    KASHI_ASSIGN_OR_RETURN(Value result, TryInt8Dot(op));
+  for (const auto attempt : {&TryInt8Dot, &TryInt16Dot, &TryWideningDot}) {
+    KASHI_ASSIGN_OR_RETURN(Value result, attempt(op));
     if (!result.is_nothing()) return result;
   }
   const PrimitiveType result = op.result()->element_type(), accumulation = AccumulationType(result);
@@ -295,7 +327,8 @@ absl::StatusOr<Value> EvaluateBf16Dot(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, op.operands[0], op.operands[1]));
   if (!IsWorthPacking(operands.sizes())) return Evaluate<HloOpcode::kDot>(op);
   KASHI_ASSIGN_OR_RETURN(DotResult<float> out, MakeDotResult<float>(op, operands.sizes(), F32));
-  if (!RunPackedDot(op, operands, *FindBf16Kernels(), 0, out.matrices, /*add=*/false)) {
+  const PackedKernels<float>& kernels = *FindBf16Kernels();
+  if (!RunPackedDot(op, operands, kernels, {kernels.pack, kernels.pack}, out.matrices, /*add=*/false)) {
     return Evaluate<HloOpcode::kDot>(op);
   }
   return op.run.Convert(std::move(out.array), op.result()->element_type());

@@ -85,6 +85,52 @@ TEST(DotTest, Int8) {
   }
 }
 
+// A dot of short elements, which packs them as they are, beside the dot of what they are converted to.
+void CheckAgainstConverted(PrimitiveType lhs, PrimitiveType rhs, const std::string& result, const Dimensions& size,
+                           int orders, std::mt19937_64& random) {
+  const int64_t m = size[0], k = size[1], n = size[2];
+  const bool lhs_first = (orders & 1) != 0, rhs_first = (orders & 2) != 0;  // the contracting dimension
+  std::vector<Literal> arguments;
+  arguments.emplace_back(ShapeUtil::MakeShape(lhs, lhs_first ? Dimensions{k, m} : Dimensions{m, k}));
+  arguments.emplace_back(ShapeUtil::MakeShape(rhs, rhs_first ? Dimensions{k, n} : Dimensions{n, k}));
+  for (Literal& argument : arguments) {
+    char* const data = static_cast<char*>(argument.untyped_data());
+    if (argument.shape().element_type() == BF16) {  // from -8 to 8
+      for (bfloat16& element : argument.data<bfloat16>()) {
+        element = bfloat16(static_cast<float>(static_cast<int64_t>(random() % 4097) - 2048) / 256);
+      }
+    } else {
+      for (int64_t i = 0; i < argument.size_bytes(); ++i) data[i] = static_cast<char>(random());
+    }
+  }
+  const std::string a = ShapeUtil::HumanString(arguments[0].shape()), b = ShapeUtil::HumanString(arguments[1].shape());
+  const std::string wide_a = result + a.substr(a.find('[')), wide_b = result + b.substr(b.find('['));
+  const std::string dot = absl::StrCat("  ROOT d = ", result, "[", m, ",", n, "] dot(x, y), lhs_contracting_dims={",
+                                       lhs_first ? 0 : 1, "}, rhs_contracting_dims={", rhs_first ? 0 : 1, "}\n}");
+  const Literal product = EvaluateText(
+      absl::StrCat("HloModule m\nENTRY e {\n  x = ", a, " parameter(0)\n  y = ", b, " parameter(1)\n", dot), arguments);
+  const Literal expected =
+      EvaluateText(absl::StrCat("HloModule m\nENTRY e {\n  a = ", a, " parameter(0)\n  b = ", b,
+                                " parameter(1)\n  x = ", wide_a, " convert(a)\n  y = ", wide_b, " convert(b)\n", dot),
+                   arguments);
+  ASSERT_TRUE(product == expected) << a << " " << b << " " << orders;
+}
+
+TEST(DotTest, ShortElementsAsIfConverted) {
+  std::mt19937_64 random(6);
+  const std::vector<Dimensions> sizes = {{16, 64, 32}, {17, 131, 33}, {40, 1030, 47}, {100, 66, 130}, {400, 35, 16}};
+  const std::vector<Dimensions> large = {{128, 130, 128}, {135, 131, 161}, {258, 1100, 129}};
+  for (int orders = 0; orders < 4; ++orders) {
+    for (const Dimensions& size : sizes) {
+      for (PrimitiveType lhs : {S8, U8, S16}) {
+        for (PrimitiveType rhs : {S8, U8, S16}) CheckAgainstConverted(lhs, rhs, "s32", size, orders, random);
+      }
+      CheckAgainstConverted(U8, U8, "u32", size, orders, random);
+    }
+    for (const Dimensions& size : large) CheckAgainstConverted(BF16, BF16, "f32", size, orders, random);
+  }
+}
+
 TEST(DotTest, OfTheSameArray) {
   const Literal result = EvaluateText(R"(HloModule m
     ENTRY e {

@@ -6,8 +6,8 @@
 //   RunRow             one row times a matrix: rhs is read once, as it lies
 //   RunInnerRows       few rows times a matrix whose columns are contiguous: inner products
 //
-// k is cut into stretches of kProductDepth elements: a packed panel of rhs then fits the first cache, a packed block of
-// lhs the second.
+// RunBlock cuts k into stretches of kBlockDepth elements: a packed panel of rhs then fits the first cache, a packed block
+// of lhs the second.
 #include "kashi/evaluator/matrix_product.h"
 
 #include <algorithm>
@@ -24,10 +24,11 @@
 namespace kashi::internal {
 namespace {
 
-constexpr int64_t kMaxPanelBytes = kProductDepth * 2 * 64;
+constexpr int64_t kBlockDepth = 256;        // elements of k that are multiplied at a time
+constexpr int64_t kBlockTilesDown = 40;     // 320 rows of 256 floats are 320 KiB
+constexpr int64_t kBlockPanelsAcross = 64;  // at most
+constexpr int64_t kMaxPanelBytes = kBlockDepth * 2 * 64;
 constexpr int64_t kWorkPerTask = 1 << 17;  // multiplications worth another thread
-constexpr int64_t kPackedWork = 1 << 21;   // multiplications that are worth packing both operands
-constexpr int64_t kPackedSize = 128;       // with at least so many rows and columns
 constexpr int64_t kSmallWork = 1 << 14;    // multiplications too few to make room and pack lhs for
 
 // A rectangle of one of the result's matrices.
@@ -73,7 +74,7 @@ void RunStretch(const Product<T>& product, const Block& block, int64_t p0, int64
     tile.rhs_row_stride = product.rhs.row_stride;
     if (!is_rhs_good || tile.columns < width) {
       product.kernels.packed.pack({tile.rhs, product.rhs.column_stride, product.rhs.row_stride, tile.columns, depth,
-                                   width, /*fills_width=*/true, /*flipped_bits=*/0, panel});
+                                   width, /*fills_width=*/true, /*flipped_bits=*/0, panel, 0});
       tile.rhs = panel;
       tile.rhs_row_stride = width;
     }
@@ -95,15 +96,15 @@ void RunBlock(const Product<T>& product, const Block& block) {
   // A block of few panels reads lhs too seldom for packing to pay.
   if (block.columns > 2 * product.kernels.packed.columns &&
       block.rows * block.columns > kSmallWork / std::min(k, kSmallWork)) {
-    packed_lhs.reset(new T[RoundUpTo(block.rows, height) * std::min(k, kProductDepth)]);
+    packed_lhs.reset(new T[RoundUpTo(block.rows, height) * std::min(k, kBlockDepth)]);
   }
-  for (int64_t p0 = 0; p0 < k && !product.is_stopped(); p0 += kProductDepth) {
-    const int64_t depth = std::min(kProductDepth, k - p0);
+  for (int64_t p0 = 0; p0 < k && !product.is_stopped(); p0 += kBlockDepth) {
+    const int64_t depth = std::min(kBlockDepth, k - p0);
     if (packed_lhs != nullptr) {
       for (int64_t i = 0; i < block.rows; i += height) {
         product.kernels.packed.pack({product.Lhs(block.batch, block.row + i, p0), product.lhs.row_stride,
                                      product.lhs.column_stride, std::min(height, block.rows - i), depth, height,
-                                     /*fills_width=*/false, /*flipped_bits=*/0, packed_lhs.get() + i * depth});
+                                     /*fills_width=*/false, /*flipped_bits=*/0, packed_lhs.get() + i * depth, 0});
       }
     }
     RunStretch(product, block, p0, depth, packed_lhs.get());
@@ -163,12 +164,13 @@ template <typename T>
 bool RunPacked(const Product<T>& product) {
   constexpr int kBytes = sizeof(T);
   const MatrixOperand<T>&lhs = product.lhs, &rhs = product.rhs;
+  const PackedKernels<T>& kernels = product.kernels.packed;
   return RunPackedProduct<T>({product.sizes,
-                              {lhs.data, kBytes, lhs.batch_stride, lhs.row_stride, lhs.column_stride, 0},
-                              {rhs.data, kBytes, rhs.batch_stride, rhs.column_stride, rhs.row_stride, 0},
+                              {lhs.data, kBytes, lhs.batch_stride, lhs.row_stride, lhs.column_stride, kernels.pack, 0},
+                              {rhs.data, kBytes, rhs.batch_stride, rhs.column_stride, rhs.row_stride, kernels.pack, 0},
                               product.out,
                               product.add,
-                              product.kernels.packed,
+                              kernels,
                               product.is_stopped});
 }
 
@@ -177,18 +179,15 @@ void RunProduct(const Product<T>& product) {
   const MatrixProductSizes& sizes = product.sizes;
   const BlockFunction<T> run_block = ChooseBlockFunction(product);
   const double work = static_cast<double>(sizes.batch) * sizes.m * sizes.n * sizes.k;
-  if (work <= kWorkPerTask && sizes.m <= kProductTilesDown * product.kernels.packed.rows) {
+  if (work <= kWorkPerTask && sizes.m <= kBlockTilesDown * product.kernels.packed.rows) {
     for (int64_t b = 0; b < sizes.batch; ++b) run_block(product, {b, 0, sizes.m, 0, sizes.n});
     return;
   }
-  if (run_block == &RunBlock<T> && work >= static_cast<double>(sizes.batch) * kPackedWork && sizes.m >= kPackedSize &&
-      sizes.n >= kPackedSize && RunPacked(product)) {
-    return;
-  }
-  const int64_t height = std::min(sizes.m, kProductTilesDown * product.kernels.packed.rows);
+  if (run_block == &RunBlock<T> && IsPackedAsAWhole(sizes) && RunPacked(product)) return;
+  const int64_t height = std::min(sizes.m, kBlockTilesDown * product.kernels.packed.rows);
   const int64_t down = CeilOfRatio(sizes.m, height);
   // Narrower blocks where there would be too few for all threads.
-  int64_t panels = std::min(kProductPanelsAcross, CeilOfRatio<int64_t>(sizes.n, product.kernels.packed.columns));
+  int64_t panels = std::min(kBlockPanelsAcross, CeilOfRatio<int64_t>(sizes.n, product.kernels.packed.columns));
   const auto across_with = [&](int64_t panels) {
     return CeilOfRatio(sizes.n, panels * product.kernels.packed.columns);
   };

@@ -70,18 +70,51 @@ namespace avx512_vnni {
 #undef KASHI_TILE_ROWS
 #undef KASHI_MULTIPLY_ADD
 }  // namespace avx512_vnni
+
+// Pairs of products of 16 bits are added before they join the sum: two elements of k in a word.
+namespace avx2_pairs {
+#define KASHI_TARGET __attribute__((target("avx2,fma")))
+#define KASHI_VECTOR_BYTES 32
+#define KASHI_TILE_ROWS 6
+#define KASHI_MULTIPLY_ADD(sum, a, b) \
+  (sum) += (Vector)_mm256_madd_epi16(_mm256_set1_epi32(static_cast<int32_t>(a)), (__m256i)(b))
+#include "kashi/evaluator/matrix_product_kernel.inc"
+#undef KASHI_TARGET
+#undef KASHI_VECTOR_BYTES
+#undef KASHI_TILE_ROWS
+#undef KASHI_MULTIPLY_ADD
+}  // namespace avx2_pairs
+
+namespace avx512_pairs {
+#define KASHI_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")))
+#define KASHI_VECTOR_BYTES 64
+#define KASHI_TILE_ROWS 8
+#define KASHI_MULTIPLY_ADD(sum, a, b) \
+  (sum) += (Vector)_mm512_madd_epi16(_mm512_set1_epi32(static_cast<int32_t>(a)), (__m512i)(b))
+#include "kashi/evaluator/matrix_product_kernel.inc"
+#undef KASHI_TARGET
+#undef KASHI_VECTOR_BYTES
+#undef KASHI_TILE_ROWS
+#undef KASHI_MULTIPLY_ADD
+}  // namespace avx512_pairs
+
+bool HasAvx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+}
+bool HasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 #endif
+
+template <typename T>
+using WordOf = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
 
 template <typename T>
 const KernelTable<T>& ChooseKernels() {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw")) {
-    return avx512::Kernel<T, T, 1>::kTable;
-  }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::Kernel<T, T, 1>::kTable;
+  if (HasAvx512()) return avx512::Kernel<T, WordOf<T>, 1>::kTable;
+  if (HasAvx2()) return avx2::Kernel<T, WordOf<T>, 1>::kTable;
 #endif
-  return portable::Kernel<T, T, 1>::kTable;
+  return portable::Kernel<T, WordOf<T>, 1>::kTable;
 }
 
 }  // namespace
@@ -114,6 +147,48 @@ const PackedKernels<uint32_t>* FindInt8Kernels() {
   }
 #endif
   return nullptr;
+}
+
+const PackedKernels<uint32_t>* FindInt16Kernels() {
+#ifdef __x86_64__
+  static constexpr PackedKernels<uint32_t> kAvx512 = avx512_pairs::Kernel<uint32_t, uint16_t, 2>::kPacked;
+  static constexpr PackedKernels<uint32_t> kAvx2 = avx2_pairs::Kernel<uint32_t, uint16_t, 2>::kPacked;
+  if (HasAvx512()) return &kAvx512;
+  if (HasAvx2()) return &kAvx2;
+#endif
+  return nullptr;
+}
+
+namespace {
+
+// The function of the instruction set that the kernels are of.
+PackFunction ChoosePack(PackFunction for_avx512, PackFunction for_avx2, PackFunction portable) {
+#ifdef __x86_64__
+  if (HasAvx512()) return for_avx512;
+  if (HasAvx2()) return for_avx2;
+#endif
+  return portable;
+}
+
+}  // namespace
+
+PackFunction FindPackAsFloat(PrimitiveType type) {
+  if (type != BF16) return nullptr;
+  return ChoosePack(avx512::Packer<float, uint32_t, 1, uint16_t, 16>::Pack,
+                    avx2::Packer<float, uint32_t, 1, uint16_t, 16>::Pack,
+                    portable::Packer<float, uint32_t, 1, uint16_t, 16>::Pack);
+}
+
+PackFunction FindPackAsInt16(PrimitiveType type) {
+  const auto choose = [](auto source) {
+    using Source = decltype(source);
+    return ChoosePack(avx512_pairs::Packer<uint32_t, uint16_t, 2, Source>::Pack,
+                      avx2_pairs::Packer<uint32_t, uint16_t, 2, Source>::Pack, nullptr);
+  };
+  if (FindInt16Kernels() == nullptr) return nullptr;
+  if (type == S8) return choose(int8_t());
+  if (type == U8) return choose(uint8_t());
+  return type == S16 ? choose(uint16_t()) : nullptr;
 }
 
 }  // namespace kashi::internal

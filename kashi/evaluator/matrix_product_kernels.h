@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "kashi/array/types.h"
+
 namespace kashi::internal {
 
 // Work for the innermost loops. Operands are never empty.
@@ -31,18 +33,20 @@ using TileFunction = void (*)(const RegisterTile<T>& tile);
 //
 //   group 2, bf16:    (i=0: k=0, k=1) (i=1: k=0, k=1) ... (i=width-1)   (i=0: k=2, k=3) ...
 //
-// What is missing is zero: the rest of a word beyond `depth`, the rest of a row beyond `count` if `fills_width`.
+// What is missing is zero: the rest of a word beyond `depth`, the rest of the last tile's rows if `fills_width`.
 struct PackJob {
   const void* from;
   int64_t i_stride, k_stride;  // in elements
-  int64_t count;               // of i
+  int64_t count;               // of i, for any number of tiles
   int64_t depth;               // elements of k
-  int64_t width;
+  int64_t width;               // of a tile
   bool fills_width;
   uint32_t flipped_bits;  // of each word
   void* to;
+  int64_t tile_stride;  // words from a tile to the next
 };
 using PackFunction = void (*)(const PackJob& job);
+constexpr int64_t kPackedTilesAtOnce = 8;  // where the elements of a row of `width` lie side by side
 
 // Products of packed operands. T: the type of the result, as wide as a word.
 template <typename T>
@@ -51,7 +55,7 @@ struct PackedKernels {
   int columns;               // of a panel
   int group;                 // elements in a word
   TileFunction<T> tiles[4];  // for up to 1, 2, 4 and `rows` rows
-  PackFunction pack;
+  PackFunction pack;         // operands whose elements are as the tiles take them
 
   TileFunction<T> TileOf(int64_t rows_wanted) const {
     return tiles[rows_wanted <= 2 ? rows_wanted - 1 : rows_wanted <= 4 ? 2 : 3];
@@ -76,6 +80,12 @@ const KernelTable<T>& FindKernels();
 const PackedKernels<float>* FindBf16Kernels();
 // Products of lhs, whose elements are 0 to 255, and rhs, -128 to 127, with sums in 32 bits that wrap. Null likewise.
 const PackedKernels<uint32_t>* FindInt8Kernels();
+// Products of integers of 16 bits with sums in 32 bits that wrap. Null likewise.
+const PackedKernels<uint32_t>* FindInt16Kernels();
+
+// Packs elements of `type` as the words of other elements, whose kernels it serves. Null: there is no such function.
+PackFunction FindPackAsFloat(PrimitiveType type);  // BF16, for FindKernels<float>()
+PackFunction FindPackAsInt16(PrimitiveType type);  // S8, U8, S16, for FindInt16Kernels()
 
 }  // namespace kashi::internal
 

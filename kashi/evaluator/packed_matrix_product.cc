@@ -9,6 +9,10 @@
 namespace kashi::internal {
 namespace {
 
+template <typename T>
+constexpr int64_t kDepth = 4096 / sizeof(T);             // words of k that are multiplied at a time
+constexpr int64_t kTilesDown = 16;                       // of a block: with tiles of 6 rows, 384 KiB
+constexpr int64_t kPanelsAcross = 64;                    // at most
 constexpr int64_t kMaxPackedBytes = int64_t{128} << 20;  // of both operands
 constexpr int64_t kBatchWork = int64_t{1} << 23;         // multiplications of a matrix that threads should share
 constexpr int64_t kMaxSharedWords = int64_t{1} << 20;    // of a matrix that one thread packs while others pack theirs
@@ -42,9 +46,9 @@ class PackedMatrix {
   void Multiply() const {
     const int64_t m = product_.sizes.m, n = product_.sizes.n;
     // Blocks of about the same height.
-    const int64_t tiles = CeilOfRatio<int64_t>(m, product_.kernels.rows), down = CeilOfRatio(tiles, kProductTilesDown);
+    const int64_t tiles = CeilOfRatio<int64_t>(m, product_.kernels.rows), down = CeilOfRatio(tiles, kTilesDown);
     const int64_t height = CeilOfRatio(tiles, down) * product_.kernels.rows;
-    int64_t panels = std::min(kProductPanelsAcross, CeilOfRatio<int64_t>(n, product_.kernels.columns));
+    int64_t panels = std::min(kPanelsAcross, CeilOfRatio<int64_t>(n, product_.kernels.columns));
     const auto across_with = [&](int64_t count) { return CeilOfRatio(n, count * product_.kernels.columns); };
     while (panels > 4 && down * across_with(panels) < 4 * ParallelThreadCount()) panels /= 2;
     const int64_t width = panels * product_.kernels.columns, across = across_with(panels);
@@ -59,14 +63,13 @@ class PackedMatrix {
  private:
   // Tile (or panel) t begins at word t * width * words_; its row p of `width` words at p * width.
   void PackOperand(const PackedOperand& operand, int64_t count, int64_t width, bool fills_width, T* to) const {
-    const int64_t grain = CeilOfRatio(kWordsPerTask, width * words_);
+    const int64_t grain = std::max(CeilOfRatio(kWordsPerTask, width * words_), kPackedTilesAtOnce);
     ParallelFor(CeilOfRatio(count, width), grain, [&](int64_t begin, int64_t end, int) {
-      for (int64_t t = begin; t < end; ++t) {
-        const int64_t offset = batch_ * operand.batch_stride + t * width * operand.i_stride + k0_ * operand.k_stride;
-        product_.kernels.pack({static_cast<const char*>(operand.data) + offset * operand.element_bytes,
-                               operand.i_stride, operand.k_stride, std::min(width, count - t * width), depth_, width,
-                               fills_width, operand.flipped_bits, to + t * width * words_});
-      }
+      const int64_t i = begin * width;
+      const int64_t offset = batch_ * operand.batch_stride + i * operand.i_stride + k0_ * operand.k_stride;
+      operand.pack({static_cast<const char*>(operand.data) + offset * operand.element_bytes, operand.i_stride,
+                    operand.k_stride, std::min(end * width, count) - i, depth_, width, fills_width,
+                    operand.flipped_bits, to + i * words_, width * words_});
     });
   }
 
@@ -77,8 +80,8 @@ class PackedMatrix {
     tile.lhs_column_stride = height;
     tile.rhs_row_stride = width;
     tile.out_row_stride = product_.out.row_stride;
-    for (int64_t p = 0; p < words_ && !product_.is_stopped(); p += kProductDepth) {
-      tile.k = std::min(kProductDepth, words_ - p);
+    for (int64_t p = 0; p < words_ && !product_.is_stopped(); p += kDepth<T>) {
+      tile.k = std::min(kDepth<T>, words_ - p);
       tile.add = product_.add || k0_ > 0 || p > 0;
       for (int64_t j = column; j < column + columns; j += width) {
         tile.columns = std::min(width, column + columns - j);
@@ -107,10 +110,10 @@ void RunMatrix(const PackedProduct<T>& product, int64_t batch, int64_t max_depth
   }
 }
 
-// Elements of k that fit the memory for packed operands: whole stretches of kProductDepth words.
+// Elements of k that fit the memory for packed operands: whole stretches of kDepth words.
 template <typename T>
 int64_t DepthThatFits(const PackedProduct<T>& product) {
-  const int64_t stretch = kProductDepth * product.kernels.group;
+  const int64_t stretch = kDepth<T> * product.kernels.group;
   const int64_t bytes = PackedMatrix<T>::WordsFor(product, stretch) * static_cast<int64_t>(sizeof(T));
   return std::min(product.sizes.k, stretch * std::max<int64_t>(1, kMaxPackedBytes / bytes));
 }

@@ -5,8 +5,11 @@
 //     pack lhs in tiles of rows, rhs in panels of columns                   threads share the tiles and panels
 //     for each block of out, rows x columns:                                threads share the blocks
 //       for each kDepth words of k:                                         the block of lhs stays in L2
-//         for each panel in the block:                                      the panel stays in L1
+//         for each panel in the block:                                      so does the panel
 //           for each tile in the block: multiply in registers
+//
+// A tile of out is loaded and stored once for kDepth words, and its rows are often a multiple of the page apart: that
+// costs more than reading the panel from L2, so kDepth is four times what would fit L1.
 #ifndef KASHI_EVALUATOR_PACKED_MATRIX_PRODUCT_H_
 #define KASHI_EVALUATOR_PACKED_MATRIX_PRODUCT_H_
 
@@ -18,17 +21,13 @@
 
 namespace kashi::internal {
 
-// Sizes of a block.
-constexpr int64_t kProductDepth = 256;        // words of k that are multiplied at a time
-constexpr int64_t kProductTilesDown = 40;     // 320 rows of 256 floats are 320 KiB
-constexpr int64_t kProductPanelsAcross = 64;  // at most
-
 // Element (i, k) of matrix b is at data + element_bytes * (b * batch_stride + i * i_stride + k * k_stride). i: the row
 // of lhs, the column of rhs.
 struct PackedOperand {
   const void* data;
   int element_bytes;
   int64_t batch_stride, i_stride, k_stride;
+  PackFunction pack;      // from these elements to the words of the product's kernels
   uint32_t flipped_bits;  // of each word
 };
 
@@ -41,6 +40,13 @@ struct PackedProduct {
   const PackedKernels<T>& kernels;
   StopFunction is_stopped;
 };
+
+// Whether MatrixProduct packs both operands as a whole.
+inline bool IsPackedAsAWhole(const MatrixProductSizes& sizes) {
+  constexpr int64_t kLeastSize = 128, kLeastWork = 1 << 21;
+  return sizes.m >= kLeastSize && sizes.n >= kLeastSize &&
+         static_cast<double>(sizes.m) * sizes.n * sizes.k >= kLeastWork;
+}
 
 // False, and nothing happens, if there is no memory for packed operands. The order of additions in an element depends
 // on k and the kernels only. T: float, double, uint32_t, uint64_t.
