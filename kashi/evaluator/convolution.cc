@@ -22,118 +22,48 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
+#include "kashi/evaluator/backward_filter_convolution.h"
 #include "kashi/evaluator/contraction.h"
+#include "kashi/evaluator/convolution_axis.h"
 #include "kashi/evaluator/matrix_product.h"
 #include "kashi/evaluator/operation.h"
 
 namespace kashi::internal {
 namespace {
 
-// A dimension along which the window moves: spatial, or the batch with a window of size 1. Strides are those of the
-// dense arrays.
-struct Axis {
-  int64_t lhs_size = 0, lhs_stride = 0;
-  int64_t window_size = 1, rhs_stride = 0;
-  int64_t out_size = 0, out_stride = 0;
-  int64_t stride = 1, padding_low = 0, window_dilation = 1, base_dilation = 1;
-};
-
-// The i-th of `count` steps adds to out[out_begin + i * out_step] the product of lhs[lhs_begin + i * lhs_step] and
-// rhs[window_begin]. If window_count is not 1, it adds the products of this number of elements, which are contiguous in
-// lhs and in rhs from there on.
-struct Meeting {
-  int64_t window_begin, window_count;
-  int64_t out_begin, out_step;
-  int64_t lhs_begin, lhs_step;
-  int64_t count;
-};
-
-struct Range {
-  int64_t begin, end;
-};
-
-// Window attributes may be any numbers; what is made of them fits 64 bits only once it is known to lie in an array.
-using Wide = __int128;
-
-Wide FloorDivide(Wide a, Wide b) { return a / b - (a % b < 0 ? 1 : 0); }
-Wide CeilDivide(Wide a, Wide b) { return -FloorDivide(-a, b); }
-
-int64_t GreatestCommonDivisor(int64_t a, int64_t b) { return b == 0 ? a : GreatestCommonDivisor(b, a % b); }
-
-// x with a * x = 1 modulo m; a and m have no common divisor. Euclid's algorithm.
-Wide Inverse(Wide a, Wide m) {
-  Wide r0 = m, r1 = a % m, x0 = 0, x1 = 1;
-  while (r1 != 0) {
-    const Wide quotient = r0 / r1;
-    r0 = std::exchange(r1, r0 - quotient * r1);
-    x0 = std::exchange(x1, x0 - quotient * x1);
-  }
-  return x0 < 0 ? x0 + m : x0;
-}
-
-// The steps with which element w of the window makes something of the range of out. None: a count of 0.
-Meeting MeetingOf(const Axis& axis, int64_t w, Range out) {
-  // Position p = s * stride + shift, in the dilated lhs, must be in [0, (lhs_size - 1) * base_dilation] and a
-  // multiple of base_dilation; so shift must be a multiple of the divisor, and s be what `first` is modulo `step`.
-  Meeting meeting{w, 1, 0, 1, 0, 1, 0};
-  const Wide shift = Wide{w} * axis.window_dilation - axis.padding_low;
-  const int64_t divisor = GreatestCommonDivisor(axis.stride, axis.base_dilation);
-  const Wide step = axis.base_dilation / divisor;
-  if (axis.lhs_size == 0 || shift % divisor != 0) return meeting;
-  const Wide last_position = Wide{axis.lhs_size - 1} * axis.base_dilation;
-  Wide begin = std::max<Wide>(out.begin, CeilDivide(-shift, axis.stride));
-  const Wide end = std::min<Wide>(out.end, FloorDivide(last_position - shift, axis.stride) + 1);
-  if (step > 1) {
-    const Wide residue = (-(shift / divisor) % step + step) % step;
-    const Wide first = residue * Inverse(axis.stride / divisor, step) % step;
-    begin += ((first - begin) % step + step) % step;
-  }
-  if (begin >= end) return meeting;
-  meeting.out_begin = static_cast<int64_t>(begin);
-  meeting.lhs_begin = static_cast<int64_t>((begin * axis.stride + shift) / axis.base_dilation);
-  meeting.count = static_cast<int64_t>((end - begin - 1) / step + 1);
-  // A single step needs no distance to the next one, which might overflow.
-  if (meeting.count > 1) {
-    meeting.out_step = static_cast<int64_t>(step);
-    meeting.lhs_step = axis.stride / divisor;
-  }
-  return meeting;
-}
-
 // The elements of the window that are inside lhs at s, for axes without dilation.
-Range WindowInside(const Axis& axis, int64_t s) {
-  const Wide start = Wide{s} * axis.stride - axis.padding_low;
-  return {static_cast<int64_t>(std::clamp<Wide>(-start, 0, axis.window_size)),
-          static_cast<int64_t>(std::clamp<Wide>(axis.lhs_size - start, 0, axis.window_size))};
+PlaceRange WindowInside(const ConvolutionAxis& axis, int64_t s) {
+  const WideInteger start = WideInteger{s} * axis.stride - axis.padding_low;
+  return {static_cast<int64_t>(std::clamp<WideInteger>(-start, 0, axis.window_size)),
+          static_cast<int64_t>(std::clamp<WideInteger>(axis.lhs_size - start, 0, axis.window_size))};
 }
 
 // The s for which all of the window is inside lhs, for axes without dilation.
-Range Interior(const Axis& axis, Range out) {
-  const Wide begin = CeilDivide(axis.padding_low, axis.stride);
-  const Wide end = FloorDivide(Wide{axis.lhs_size} - axis.window_size + axis.padding_low, axis.stride) + 1;
-  const Wide from = std::clamp<Wide>(begin, out.begin, out.end);
-  return {static_cast<int64_t>(from), static_cast<int64_t>(std::clamp<Wide>(end, from, out.end))};
+PlaceRange Interior(const ConvolutionAxis& axis, PlaceRange out) {
+  const WideInteger begin = CeilDivide(axis.padding_low, axis.stride);
+  const WideInteger end =
+      FloorDivide(WideInteger{axis.lhs_size} - axis.window_size + axis.padding_low, axis.stride) + 1;
+  const WideInteger from = std::clamp<WideInteger>(begin, out.begin, out.end);
+  return {static_cast<int64_t>(from), static_cast<int64_t>(std::clamp<WideInteger>(end, from, out.end))};
 }
 
-// Whether to take the elements of a window together: they must be contiguous, and mostly all of them inside, or more
-// than there are places for the window: such are the gradients of filters, whose windows are as large as images.
-bool TakesWindowsWhole(const Axis& axis) {
+// Whether to take the elements of a window together: they must be contiguous, and mostly all of them inside.
+bool TakesWindowsWhole(const ConvolutionAxis& axis) {
   if (axis.window_size == 1 || axis.window_dilation != 1 || axis.base_dilation != 1) return false;
-  if (axis.window_size > axis.out_size) return true;
-  const Range interior = Interior(axis, {0, axis.out_size});
+  const PlaceRange interior = Interior(axis, {0, axis.out_size});
   return interior.end - interior.begin >= axis.out_size - axis.out_size / 2;
 }
 
 // Whole windows: one meeting for the interior, and one for each s with a part of the window inside.
-std::vector<Meeting> WholeMeetings(const Axis& axis, Range out) {
+std::vector<Meeting> WholeMeetings(const ConvolutionAxis& axis, PlaceRange out) {
   std::vector<Meeting> meetings;
-  const Range interior = Interior(axis, out);
+  const PlaceRange interior = Interior(axis, out);
   for (int64_t s = out.begin; s < out.end;) {
-    const Range window = WindowInside(axis, s);
+    const PlaceRange window = WindowInside(axis, s);
     const bool is_interior = s >= interior.begin && s < interior.end;
     const int64_t count = is_interior ? interior.end - s : 1;
     if (window.begin < window.end) {
-      const Wide lhs_begin = Wide{s} * axis.stride - axis.padding_low + window.begin;
+      const WideInteger lhs_begin = WideInteger{s} * axis.stride - axis.padding_low + window.begin;
       meetings.push_back({window.begin, window.end - window.begin, s, 1, static_cast<int64_t>(lhs_begin),
                           count > 1 ? axis.stride : 1, count});
     }
@@ -142,7 +72,7 @@ std::vector<Meeting> WholeMeetings(const Axis& axis, Range out) {
   return meetings;
 }
 
-std::vector<Meeting> MeetingsOf(const Axis& axis, bool takes_windows_whole, Range out) {
+std::vector<Meeting> MeetingsOf(const ConvolutionAxis& axis, bool takes_windows_whole, PlaceRange out) {
   if (takes_windows_whole) return WholeMeetings(axis, out);
   std::vector<Meeting> meetings;
   for (int64_t w = 0; w < axis.window_size; ++w) {
@@ -156,7 +86,7 @@ std::vector<Meeting> MeetingsOf(const Axis& axis, bool takes_windows_whole, Rang
 struct Convolution {
   // lhs [group, n, x..., i], or [n, x..., group] if it is by channel; rhs [w..., i, group, o]; out [n, x..., group, o].
   Value lhs, rhs;
-  std::vector<Axis> axes;  // slowest first
+  std::vector<ConvolutionAxis> axes;  // slowest first
   int64_t groups = 1;
   int64_t inputs = 0;   // i of one group
   int64_t outputs = 0;  // o of one group
@@ -174,7 +104,7 @@ using Loops = absl::InlinedVector<Loop, 4>;
 
 // The loops over the steps of these meetings, without loops of one step. A loop that is contiguous with the next faster
 // one is merged with it.
-Loops MakeLoops(const std::vector<Axis>& axes, absl::Span<const Meeting* const> meetings) {
+Loops MakeLoops(const std::vector<ConvolutionAxis>& axes, absl::Span<const Meeting* const> meetings) {
   Loops loops;
   for (size_t i = axes.size(); i-- > 0;) {
     const Meeting& meeting = *meetings[i];
@@ -211,12 +141,12 @@ class Runner {
         out_(out) {}
 
   // Computes the part of out that has these indices along one axis, for one group.
-  void Run(int64_t group, size_t axis, Range range) const {
-    const std::vector<Axis>& axes = convolution_.axes;
+  void Run(int64_t group, size_t axis, PlaceRange range) const {
+    const std::vector<ConvolutionAxis>& axes = convolution_.axes;
     std::vector<std::vector<Meeting>> meetings;
     for (size_t i = 0; i < axes.size(); ++i) {
       const bool whole = convolution_.takes_windows_whole && i + 1 == axes.size();
-      meetings.push_back(MeetingsOf(axes[i], whole, i == axis ? range : Range{0, axes[i].out_size}));
+      meetings.push_back(MeetingsOf(axes[i], whole, i == axis ? range : PlaceRange{0, axes[i].out_size}));
       if (meetings.back().empty()) return;
     }
     absl::InlinedVector<size_t, 6> index(axes.size(), 0);
@@ -233,7 +163,7 @@ class Runner {
  private:
   // One meeting on each axis: matrix products for all their steps.
   void RunMeetings(int64_t group, absl::Span<const Meeting* const> meetings) const {
-    const std::vector<Axis>& axes = convolution_.axes;
+    const std::vector<ConvolutionAxis>& axes = convolution_.axes;
     const T* lhs = lhs_ + group * convolution_.lhs_group_stride;
     const T* rhs = rhs_ + group * convolution_.outputs;
     T* out = out_ + group * convolution_.outputs;
@@ -293,7 +223,7 @@ struct Pieces {
 struct Density {
   double pairs = 0, steps = 0;
 };
-Density DensityOf(const Axis& axis, bool takes_windows_whole) {
+Density DensityOf(const ConvolutionAxis& axis, bool takes_windows_whole) {
   const std::vector<Meeting> meetings = MeetingsOf(axis, takes_windows_whole, {0, axis.out_size});
   Density density;
   for (const Meeting& meeting : meetings) {
@@ -311,7 +241,7 @@ Pieces CutOut(const Convolution& convolution) {
   if (convolution.is_by_channel) work *= convolution.groups;
   size_t row_axis = 0;
   double most_steps = 0;
-  const std::vector<Axis>& axes = convolution.axes;
+  const std::vector<ConvolutionAxis>& axes = convolution.axes;
   for (size_t i = 0; i < axes.size(); ++i) {
     const Density density = DensityOf(axes[i], convolution.takes_windows_whole && i + 1 == axes.size());
     work *= density.pairs;
@@ -428,13 +358,13 @@ bool SizesAgree(const Problem& problem, const Value& lhs, const Value& rhs, cons
 }
 
 // The axes with all sizes and attributes, without strides.
-std::vector<Axis> MakeAxes(const Problem& problem, const Value& lhs, const Value& rhs, const Shape& result) {
+std::vector<ConvolutionAxis> MakeAxes(const Problem& problem, const Value& lhs, const Value& rhs, const Shape& result) {
   const ConvolutionDimensionNumbers& dnums = problem.dnums;
-  std::vector<Axis> axes(1);
+  std::vector<ConvolutionAxis> axes(1);
   axes[0].lhs_size = axes[0].out_size = result.dimensions(dnums.output_batch_dimension());
   for (int i = 0; i < dnums.input_spatial_dimensions_size(); ++i) {
     const WindowDimension& window = problem.window[i];
-    Axis axis;
+    ConvolutionAxis axis;
     axis.lhs_size = lhs.dimension(dnums.input_spatial_dimensions(i));
     axis.window_size = rhs.dimension(dnums.kernel_spatial_dimensions(i));
     axis.out_size = result.dimensions(dnums.output_spatial_dimensions(i));
@@ -448,7 +378,7 @@ std::vector<Axis> MakeAxes(const Problem& problem, const Value& lhs, const Value
 }
 
 // Strides of the dense arrays: of lhs [..., lhs_row], of rhs [..., rhs_row] and so on.
-void SetStrides(int64_t lhs_row, int64_t rhs_row, int64_t out_row, std::vector<Axis>* axes) {
+void SetStrides(int64_t lhs_row, int64_t rhs_row, int64_t out_row, std::vector<ConvolutionAxis>* axes) {
   for (auto axis = axes->rbegin(); axis != axes->rend(); ++axis) {
     axis->lhs_stride = std::exchange(lhs_row, lhs_row * axis->lhs_size);
     axis->rhs_stride = std::exchange(rhs_row, rhs_row * axis->window_size);
@@ -477,39 +407,121 @@ absl::StatusOr<Value> ArrangeLhs(EvaluationRun& run, const Problem& problem, Val
   return MakeDense(run, std::move(lhs), view);
 }
 
+// The spatial dimensions of rhs, reversed ones put straight.
+void AddWindow(const Problem& problem, const Value& rhs, absl::Span<const int64_t> strides, StridedView* view) {
+  for (int i = 0; i < problem.dnums.kernel_spatial_dimensions_size(); ++i) {
+    const int64_t d = problem.dnums.kernel_spatial_dimensions(i);
+    if (problem.window[i].window_reversal()) {
+      view->AddReversed(rhs.dimension(d), strides[d]);
+    } else {
+      view->Add(rhs.dimension(d), strides[d]);
+    }
+  }
+}
+
 // rhs [w..., i, o], reversed dimensions put straight.
 absl::StatusOr<Value> ArrangeRhs(EvaluationRun& run, const Problem& problem, Value rhs) {
   const ConvolutionDimensionNumbers& dnums = problem.dnums;
   const DimensionVector strides = RowMajorStrides(rhs.dimensions());
   StridedView view;
-  for (int i = 0; i < dnums.kernel_spatial_dimensions_size(); ++i) {
-    const int64_t d = dnums.kernel_spatial_dimensions(i);
-    if (problem.window[i].window_reversal()) {
-      view.AddReversed(rhs.dimension(d), strides[d]);
-    } else {
-      view.Add(rhs.dimension(d), strides[d]);
-    }
-  }
+  AddWindow(problem, rhs, strides, &view);
   view.AddAll(rhs.dimensions(), strides,
               {dnums.kernel_input_feature_dimension(), dnums.kernel_output_feature_dimension()});
   return MakeDense(run, std::move(rhs), view);
 }
 
-// [n, x..., o] to the order of the result.
-absl::StatusOr<Value> ArrangeResult(EvaluationRun& run, const ConvolutionDimensionNumbers& dnums, Value out) {
+// The array whose dimension i is dimension order[i] of the result, in the order of the result.
+absl::StatusOr<Value> ArrangeResult(EvaluationRun& run, absl::Span<const int64_t> order, Value out) {
   const DimensionVector strides = RowMajorStrides(out.dimensions());
-  const size_t last = strides.size() - 1;
   StridedView view;
   view.sizes.resize(strides.size());
   view.strides.resize(strides.size());
-  const auto put = [&](size_t from, int64_t to) {
-    view.sizes[to] = out.dimension(from);
-    view.strides[to] = strides[from];
-  };
-  put(0, dnums.output_batch_dimension());
-  put(last, dnums.output_feature_dimension());
-  for (size_t i = 1; i < last; ++i) put(i, dnums.output_spatial_dimensions(static_cast<int>(i - 1)));
+  for (size_t i = 0; i < strides.size(); ++i) {
+    view.sizes[order[i]] = out.dimension(i);
+    view.strides[order[i]] = strides[i];
+  }
   return MakeDense(run, std::move(out), view);
+}
+
+// ---- The two ways --------------------------------------------------------------------------------------------------
+
+// The operands have the accumulation type, and so has the result.
+absl::StatusOr<Value> RunAlongResult(Operation& op, const Problem& problem, Convolution convolution, Value lhs,
+                                     Value rhs) {
+  const PrimitiveType accumulation = lhs.element_type();
+  convolution.is_by_channel = convolution.groups > 1 && convolution.inputs == 1 && convolution.outputs == 1;
+  convolution.takes_windows_whole = !convolution.is_by_channel && TakesWindowsWhole(convolution.axes.back());
+  KASHI_ASSIGN_OR_RETURN(convolution.lhs, ArrangeLhs(op.run, problem, std::move(lhs), convolution.is_by_channel));
+  KASHI_ASSIGN_OR_RETURN(convolution.rhs, ArrangeRhs(op.run, problem, std::move(rhs)));
+
+  const int64_t width = convolution.groups * convolution.outputs;
+  SetStrides(convolution.is_by_channel ? width : convolution.inputs, convolution.inputs * width, width,
+             &convolution.axes);
+  convolution.lhs_group_stride = convolution.axes[0].lhs_stride * convolution.axes[0].lhs_size;
+  DimensionVector out_sizes;
+  for (const ConvolutionAxis& axis : convolution.axes) out_sizes.push_back(axis.out_size);
+  out_sizes.push_back(width);
+  KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(accumulation, out_sizes));
+  KASHI_RETURN_IF_ERROR(RunConvolution(op.run, convolution, out));
+
+  DimensionVector order = {problem.dnums.output_batch_dimension()};
+  for (int64_t d : problem.dnums.output_spatial_dimensions()) order.push_back(d);
+  order.push_back(problem.dnums.output_feature_dimension());
+  return ArrangeResult(op.run, order, std::move(out));
+}
+
+// Likewise, for windows larger than the result (backward_filter_convolution.h). Nothing if there is no memory.
+absl::StatusOr<Value> RunAlongWindow(Operation& op, const Problem& problem, const BackwardFilterConvolution& backward,
+                                     Value lhs, Value rhs) {
+  const PrimitiveType accumulation = lhs.element_type();
+  const ConvolutionDimensionNumbers& dnums = problem.dnums;
+  const DimensionVector lhs_strides = RowMajorStrides(lhs.dimensions()),
+                        rhs_strides = RowMajorStrides(rhs.dimensions());
+  StridedView lhs_view, rhs_view;
+  lhs_view.AddAll(lhs.dimensions(), lhs_strides, {dnums.input_feature_dimension()});
+  lhs_view.AddAll(lhs.dimensions(), lhs_strides, dnums.input_spatial_dimensions());
+  lhs_view.AddAll(lhs.dimensions(), lhs_strides, {dnums.input_batch_dimension()});
+  rhs_view.AddAll(rhs.dimensions(), rhs_strides, {dnums.kernel_input_feature_dimension()});
+  AddWindow(problem, rhs, rhs_strides, &rhs_view);
+  rhs_view.AddAll(rhs.dimensions(), rhs_strides, {dnums.kernel_output_feature_dimension()});
+  KASHI_ASSIGN_OR_RETURN(lhs, MakeDense(op.run, std::move(lhs), lhs_view));
+  KASHI_ASSIGN_OR_RETURN(rhs, MakeDense(op.run, std::move(rhs), rhs_view));
+
+  DimensionVector out_sizes, order;
+  for (const ConvolutionAxis& axis : backward.axes) out_sizes.push_back(axis.out_size);
+  out_sizes.push_back(backward.rows);
+  out_sizes.push_back(backward.outputs);
+  KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(accumulation, out_sizes));
+  std::memset(out.mutable_data(), 0, out.byte_count());
+  const auto multiply = [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (is_complex_v<T>) {
+      return false;
+    } else {
+      return RunBackwardFilterConvolution<T>(backward, static_cast<const T*>(lhs.untyped_data()),
+                                             static_cast<const T*>(rhs.untyped_data()),
+                                             static_cast<T*>(out.mutable_data()), [&op] { return op.run.IsStopped(); });
+    }
+  };
+  if (!AccumulationTypeSwitch(multiply, accumulation)) return Value();
+  KASHI_RETURN_IF_ERROR(op.run.CheckStopped());
+  for (int64_t d : dnums.output_spatial_dimensions()) order.push_back(d);
+  order.push_back(dnums.output_batch_dimension());
+  order.push_back(dnums.output_feature_dimension());
+  return ArrangeResult(op.run, order, std::move(out));
+}
+
+absl::StatusOr<Value> RunEitherWay(Operation& op, const Problem& problem, Convolution convolution, Value lhs,
+                                   Value rhs) {
+  const BackwardFilterConvolution backward{{convolution.axes.begin() + 1, convolution.axes.end()},
+                                           convolution.inputs,
+                                           convolution.axes[0].out_size,
+                                           convolution.outputs};
+  if (convolution.groups == 1 && !primitive_util::IsComplexType(lhs.element_type()) && backward.IsWorthIt()) {
+    KASHI_ASSIGN_OR_RETURN(Value out, RunAlongWindow(op, problem, backward, lhs, rhs));
+    if (!out.is_nothing()) return out;
+  }
+  return RunAlongResult(op, problem, std::move(convolution), std::move(lhs), std::move(rhs));
 }
 
 }  // namespace
@@ -531,34 +543,16 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConvolution>(Operation& op) {
   convolution.groups = problem.groups();
   convolution.inputs = rhs.dimension(problem.dnums.kernel_input_feature_dimension());
   convolution.outputs = rhs.dimension(problem.dnums.kernel_output_feature_dimension()) / convolution.groups;
-  convolution.is_by_channel = convolution.groups > 1 && convolution.inputs == 1 && convolution.outputs == 1;
-  convolution.takes_windows_whole = !convolution.is_by_channel && TakesWindowsWhole(convolution.axes.back());
 
   double terms = convolution.inputs;
-  for (const Axis& axis : convolution.axes) terms *= axis.window_size;
+  for (const ConvolutionAxis& axis : convolution.axes) terms *= axis.window_size;
   const PrimitiveType type = result.element_type();
   const PrimitiveType accumulation = ConvolutionAccumulationType(type, lhs.element_type(), rhs.element_type(), terms);
   KASHI_ASSIGN_OR_RETURN(lhs, ConvertOperand(op.run, std::move(lhs), type, accumulation));
   KASHI_ASSIGN_OR_RETURN(rhs, ConvertOperand(op.run, std::move(rhs), type, accumulation));
-  KASHI_ASSIGN_OR_RETURN(convolution.lhs, ArrangeLhs(op.run, problem, std::move(lhs), convolution.is_by_channel));
-  KASHI_ASSIGN_OR_RETURN(convolution.rhs, ArrangeRhs(op.run, problem, std::move(rhs)));
-
-  const int64_t width = convolution.groups * convolution.outputs;
-  SetStrides(convolution.is_by_channel ? width : convolution.inputs, convolution.inputs * width, width,
-             &convolution.axes);
-  convolution.lhs_group_stride = convolution.axes[0].lhs_stride * convolution.axes[0].lhs_size;
-  DimensionVector out_sizes;
-  for (const Axis& axis : convolution.axes) out_sizes.push_back(axis.out_size);
-  out_sizes.push_back(width);
-  KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(accumulation, out_sizes));
-  KASHI_RETURN_IF_ERROR(RunConvolution(op.run, convolution, out));
-
-  if (primitive_util::IsIntegralType(type)) {
-    KASHI_ASSIGN_OR_RETURN(out, Saturate(op.run, std::move(out), type));
-  } else {
-    KASHI_ASSIGN_OR_RETURN(out, op.run.Convert(std::move(out), type));
-  }
-  return ArrangeResult(op.run, problem.dnums, std::move(out));
+  KASHI_ASSIGN_OR_RETURN(Value out, RunEitherWay(op, problem, std::move(convolution), std::move(lhs), std::move(rhs)));
+  if (primitive_util::IsIntegralType(type)) return Saturate(op.run, std::move(out), type);
+  return op.run.Convert(std::move(out), type);
 }
 
 }  // namespace kashi::internal

@@ -308,6 +308,33 @@ TEST(ConvolutionTest, AgreesWithFormulaOnLargerSizes) { CheckRandomConvolutions<
 TEST(ConvolutionTest, AgreesWithFormulaOnIntegers) { CheckRandomConvolutions<int32_t>(200, 4); }
 TEST(ConvolutionTest, AgreesWithFormulaOnComplexNumbers) { CheckRandomConvolutions<complex64>(100, 4); }
 
+// Windows larger than the result, as in gradients of filters.
+template <typename T>
+void CheckWideWindows(int count) {
+  std::mt19937_64 random(3);
+  while (count > 0) {
+    RandomConvolution convolution(random, 20);
+    convolution.feature_groups = convolution.batch_groups = 1;
+    int64_t window = 1, out = 1;
+    for (const RandomConvolution::Window& w : convolution.windows) window *= w.size, out *= w.out_size;
+    const bool is_wide = !convolution.windows.empty() && convolution.windows.size() < 3 && out > 0 && window >= out &&
+                         window < 200 && convolution.windows.back().size >= 8;
+    if (!is_wide || convolution.batch < 4 || convolution.outputs < 4 || convolution.outputs > 40) continue;
+    std::vector<Literal> arguments;
+    arguments.push_back(RandomLiteral<T>(convolution.LhsSizes(), random));
+    arguments.push_back(RandomLiteral<T>(convolution.RhsSizes(), random));
+    const std::string text =
+        convolution.Text(primitive_util::LowercasePrimitiveTypeName(primitive_util::NativeToPrimitiveType<T>()));
+    ASSERT_EQ(EvaluateText(text, arguments), convolution.Expected<T>(arguments[0], arguments[1])) << text;
+    --count;
+  }
+}
+TEST(ConvolutionTest, WideWindowsAgreeWithFormula) {
+  CheckWideWindows<float>(60);
+  CheckWideWindows<double>(20);
+  CheckWideWindows<int32_t>(20);
+}
+
 // Enough work for several pieces and threads, along a spatial dimension, the batch, and groups.
 TEST(ConvolutionTest, OfManyPieces) {
   std::mt19937_64 random(2);

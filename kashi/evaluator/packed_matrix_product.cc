@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "kashi/base/math.h"
-#include "kashi/base/page_buffer.h"
 #include "kashi/base/parallel.h"
+#include "kashi/evaluator/scratch_block.h"
 
 namespace kashi::internal {
 namespace {
@@ -117,19 +117,6 @@ int64_t DepthThatFits(const PackedProduct<T>& product) {
   const int64_t bytes = PackedMatrix<T>::WordsFor(product, stretch) * static_cast<int64_t>(sizeof(T));
   return std::min(product.sizes.k, stretch * std::max<int64_t>(1, kMaxPackedBytes / bytes));
 }
-
-class ScratchBlock {
- public:
-  explicit ScratchBlock(int64_t bytes) : bytes_(bytes), data_(AllocateBlock(bytes)) {}
-  ~ScratchBlock() { FreeBlock(data_, bytes_); }
-  ScratchBlock(const ScratchBlock&) = delete;
-  ScratchBlock& operator=(const ScratchBlock&) = delete;
-  void* data() const { return data_; }
-
- private:
-  int64_t bytes_;
-  void* data_;
-};
 
 }  // namespace
 
