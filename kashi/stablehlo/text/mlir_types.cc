@@ -298,7 +298,13 @@ const Type* MlirReader::ReadQuantized() {
   if (!ReadQuantizedStorage(quantization) || !Expect(':', "before the expressed type")) return nullptr;
   quantization->expressed = ReadType();
   if (quantization->expressed == nullptr) return nullptr;
-  if (cursor_.Match(':') && !ReadInt(&quantization->dimension)) return nullptr;
+  if (cursor_.Match(':')) {
+    if (cursor_.Here() == '{') {
+      ErrorHere("the number of a dimension: StableHLO has no operations on blocks with scales of their own");
+      return nullptr;
+    }
+    if (!ReadInt(&quantization->dimension)) return nullptr;
+  }
   if (!Expect(',', "before the scale")) return nullptr;
   const bool braces = cursor_.Match('{');
   if (!ReadScales(quantization) || (braces && !Expect('}', "after scales"))) return nullptr;
