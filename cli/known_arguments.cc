@@ -26,7 +26,7 @@ struct NumberedArgument {
 // "0=[8,3]" or "1=5".
 absl::StatusOr<NumberedArgument> ParseArgument(absl::string_view option) {
   const auto wrong = [&]() {
-    return InvalidArgument("`%s` is not NUMBER=[SIZE,…] or NUMBER=VALUE, such as 0=[8,3] or 1=5", option);
+    return InvalidArgument("`%s` is not NUMBER=[SIZE,...] or NUMBER=VALUE, such as 0=[8,3] or 1=5", option);
   };
   const std::pair<absl::string_view, absl::string_view> sides = absl::StrSplit(option, absl::MaxSplits('=', 1));
   NumberedArgument argument;

@@ -50,6 +50,24 @@ absl::Status ConvertDynamicPad(OperationConverter& c) {
   return FinishPad(c, shape, low, high, interior);
 }
 
+namespace {
+
+// The sizes of a slice whose indices are computed at run time: the type says them, or what is added to the start indices
+// to make the limits.
+absl::StatusOr<std::vector<int64_t>> SliceSizes(const OperationConverter& c, const Shape& shape) {
+  if (!shape.is_dynamic()) return std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end());
+  const HloInstruction& limits = *c.operand(2);
+  for (int64_t i = 0; limits.opcode() == HloOpcode::kAdd && i < 2; ++i) {
+    if (limits.operand(i) != c.operand(1)) continue;
+    std::optional<std::vector<int64_t>> sizes = c.KnownNumbers(limits.operand(1 - i));
+    if (sizes.has_value()) return *std::move(sizes);
+  }
+  KASHI_RETURN_IF_ERROR(c.KnownOperand(1, "the start indices").status());
+  return c.KnownOperand(2, "the limit indices");
+}
+
+}  // namespace
+
 absl::Status ConvertRealDynamicSlice(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, c.KnownOperand(3, "the strides"));
@@ -61,19 +79,19 @@ absl::Status ConvertRealDynamicSlice(OperationConverter& c) {
     }
     return c.Finish(HloInstruction::CreateSlice(shape, c.operand(0), *starts, *limits, strides));
   }
-  if (shape.is_dynamic()) return starts.ok() ? limits.status() : starts.status();
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, SliceSizes(c, shape));
   for (const int64_t stride : strides) {
     if (stride != 1) return Unimplemented("HLO has no slice with strides from indices that are computed at run time");
   }
   const PrimitiveType index = c.operand(1)->shape().element_type();
   Instructions scalars;
-  for (int64_t i = 0; i < static_cast<int64_t>(shape.dimensions().size()); ++i) {
+  for (int64_t i = 0; i < static_cast<int64_t>(sizes.size()); ++i) {
     KASHI_ASSIGN_OR_RETURN(HloInstruction * start, c.Add(HloInstruction::CreateSlice(ShapeUtil::MakeShape(index, {1}),
                                                                                      c.operand(1), {i}, {i + 1}, {1})));
     KASHI_ASSIGN_OR_RETURN(start, c.Add(HloInstruction::CreateReshape(ShapeUtil::MakeScalarShape(index), start)));
     scalars.push_back(start);
   }
-  return c.Finish(HloInstruction::CreateDynamicSlice(shape, c.operand(0), scalars, shape.dimensions()));
+  return c.Finish(HloInstruction::CreateDynamicSlice(shape, c.operand(0), scalars, sizes));
 }
 
 absl::Status ConvertDynamicGather(OperationConverter& c) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -155,6 +156,8 @@ class OperationConverter {
   absl::StatusOr<Shape> ResultShapeOfSizes(size_t sizes, size_t i = 0) const;
   // The elements of an operand, which must be known before the program runs; `what` they are is for the error.
   absl::StatusOr<std::vector<int64_t>> KnownOperand(size_t i, absl::string_view what) const;
+  // The elements of an array of integers that is known before the program runs.
+  std::optional<std::vector<int64_t>> KnownNumbers(const HloInstruction* instruction) const;
   // Of all results: the shape of the only one, otherwise a tuple.
   absl::StatusOr<Shape> ResultsShape() const;
 

@@ -91,28 +91,33 @@ absl::StatusOr<Shape> OperationConverter::ResultShapeOfSizes(size_t sizes, size_
   std::vector<bool> is_dynamic(values.size(), false);
   bool fits = shape.IsArray() && static_cast<int64_t>(values.size()) == shape.dimensions_size();
   for (int d = 0; fits && d < static_cast<int>(values.size()); ++d) {
+    fits = values[d] >= 0;
     if (shape.is_unbounded_dynamic_dimension(d)) continue;
     dimensions[d] = shape.dimensions(d);
     is_dynamic[d] = shape.is_dynamic_dimension(d);
-    fits = is_dynamic[d] || values[d] == dimensions[d];
+    fits = fits && (is_dynamic[d] || values[d] == dimensions[d]);
   }
   if (fits) return ShapeUtil::MakeValidatedShape(shape.element_type(), dimensions, is_dynamic);
   return InvalidArgument("operand %d says the sizes [%s], but the type of the result is %s", sizes,
                          absl::StrJoin(values, ","), ShapeUtil::HumanString(shape));
 }
 
-absl::StatusOr<std::vector<int64_t>> OperationConverter::KnownOperand(size_t i, absl::string_view what) const {
-  const Literal* value = i < operands_.size() ? module_.known().Find(operands_[i]) : nullptr;
-  if (value == nullptr || !value->shape().IsArray() || !value->shape().AreAllLeavesIntegers()) {
-    return Unimplemented(
-        "HLO needs %s as numbers, but operand %d depends on values that are only known at run time: make it depend on "
-        "constants and on sizes of arguments only",
-        what, i);
-  }
-  std::vector<int64_t> numbers;
+std::optional<std::vector<int64_t>> OperationConverter::KnownNumbers(const HloInstruction* instruction) const {
+  const Literal* value = module_.known().Find(instruction);
+  if (value == nullptr || !value->shape().IsArray() || !value->shape().AreAllLeavesIntegers()) return std::nullopt;
   const Literal wide = value->Convert(S64).value();
-  for (const int64_t number : wide.data<int64_t>()) numbers.push_back(number);
-  return numbers;
+  const absl::Span<const int64_t> numbers = wide.data<int64_t>();
+  return std::vector<int64_t>(numbers.begin(), numbers.end());
+}
+
+absl::StatusOr<std::vector<int64_t>> OperationConverter::KnownOperand(size_t i, absl::string_view what) const {
+  if (i >= operands_.size()) return InvalidArgument("has no operand %d", i);
+  std::optional<std::vector<int64_t>> numbers = KnownNumbers(operands_[i]);
+  if (numbers.has_value()) return *std::move(numbers);
+  return Unimplemented(
+      "HLO needs %s as numbers, but operand %d depends on values that are only known at run time: make it depend on "
+      "constants and on sizes of arguments only",
+      what, i);
 }
 
 absl::StatusOr<Shape> OperationConverter::ResultsShape() const {

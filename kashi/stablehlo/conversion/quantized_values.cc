@@ -113,11 +113,15 @@ std::vector<double> ZeroPoints(const Quantization& quantization) {
   return {quantization.zero_points.begin(), quantization.zero_points.end()};
 }
 
+bool HasZeroPoints(const Quantization& quantization) {
+  return absl::c_any_of(quantization.zero_points, [](int64_t zero) { return zero != 0; });
+}
+
 // (q - zero_point) * scale. The difference is exact.
 absl::StatusOr<HloInstruction*> Dequantize(OperationConverter& c, HloInstruction* storage, const Quantization& q) {
   const PrimitiveType wide = primitive_util::BitWidth(storage->shape().element_type()) < 32 ? S32 : S64;
   KASHI_ASSIGN_OR_RETURN(HloInstruction* value, AddConvert(c, storage, wide));
-  if (absl::c_any_of(q.zero_points, [](int64_t zero) { return zero != 0; })) {
+  if (HasZeroPoints(q)) {
     KASHI_ASSIGN_OR_RETURN(HloInstruction* const zero, Spread(c, ZeroPoints(q), q.dimension, value->shape()));
     KASHI_ASSIGN_OR_RETURN(value, AddBinary(c, HloOpcode::kSubtract, value, zero));
   }
@@ -136,8 +140,10 @@ absl::StatusOr<HloInstruction*> Quantize(OperationConverter& c, HloInstruction* 
   }
   KASHI_ASSIGN_OR_RETURN(HloInstruction* const scale, Spread(c, q.scales, q.dimension, shape));
   KASHI_ASSIGN_OR_RETURN(value, AddBinary(c, HloOpcode::kDivide, value, scale));
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const zero, Spread(c, ZeroPoints(q), q.dimension, shape));
-  KASHI_ASSIGN_OR_RETURN(value, AddBinary(c, HloOpcode::kAdd, value, zero));
+  if (HasZeroPoints(q)) {
+    KASHI_ASSIGN_OR_RETURN(HloInstruction* const zero, Spread(c, ZeroPoints(q), q.dimension, shape));
+    KASHI_ASSIGN_OR_RETURN(value, AddBinary(c, HloOpcode::kAdd, value, zero));
+  }
   KASHI_ASSIGN_OR_RETURN(HloInstruction* const min, Spread(c, {static_cast<double>(q.storage_min)}, -1, shape));
   KASHI_ASSIGN_OR_RETURN(HloInstruction* const max, Spread(c, {static_cast<double>(q.storage_max)}, -1, shape));
   KASHI_ASSIGN_OR_RETURN(value, c.Add(HloInstruction::CreateTernary(shape, HloOpcode::kClamp, min, value, max)));
