@@ -55,25 +55,31 @@ def program(sizes, types, result, body):
 def cases():
     table = {}
     for kind, words in (("i8", I8), ("i16", I16), ("narrow", NARROW), ("i32", I32), ("i4", I4), ("axis", AXIS)):
-        table[f"quantize-{kind}"] = ("9x3",), program(("9x3",), (words,), ("9x3", words), "%r = stablehlo.reshape %q0 : ({0}) -> {r}")
-    pairs = {"i8": (I8, I8, I8), "narrow": (NARROW, NARROW, NARROW), "i16": (I16, I16, I16), "i4": (I4, I4, I4), "i32": (I32, I32, I32)}
+        table[f"quantize-{kind}"] = ("9x3",),
+            program(("9x3",), (words,), ("9x3", words), "%r = stablehlo.reshape %q0 : ({0}) -> {r}")
+    pairs = {name: (kind,) * 3 for name, kind in (("i8", I8), ("narrow", NARROW), ("i16", I16), ("i4", I4), ("i32", I32))}
     for op in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "atan2"):
         for kind, (a, b, r) in pairs.items():
-            table[f"{op}-{kind}"] = ("9x3", "9x3"), program(("9x3", "9x3"), (a, b), ("9x3", r), f"%r = stablehlo.{op} %q0, %q1 : ({{0}}, {{1}}) -> {{r}}")
+            table[f"{op}-{kind}"] = ("9x3", "9x3"),
+            program(("9x3", "9x3"), (a, b), ("9x3", r), f"%r = stablehlo.{op} %q0, %q1 : ({{0}}, {{1}}) -> {{r}}")
     for op in ("abs", "negate", "sine", "cosine", "tanh", "exponential", "logistic", "floor", "ceil", "sign", "cbrt",
                "exponential_minus_one", "round_nearest_even", "round_nearest_afz"):
         for kind, (a, r) in {"i8": (I8, I8), "i16": (I16, I16), "narrow": (NARROW, NARROW)}.items():
-            table[f"{op}-{kind}"] = ("9x3",), program(("9x3",), (a,), ("9x3", r), f"%r = stablehlo.{op} %q0 : ({{0}}) -> {{r}}")
-    table["requantize"] = ("9x3",), program(("9x3",), (I8,), ("9x3", NARROW), "%r = stablehlo.uniform_quantize %q0 : ({0}) -> {r}")
+            table[f"{op}-{kind}"] = ("9x3",),
+            program(("9x3",), (a,), ("9x3", r), f"%r = stablehlo.{op} %q0 : ({{0}}) -> {{r}}")
+    table["requantize"] = ("9x3",),
+        program(("9x3",), (I8,), ("9x3", NARROW), "%r = stablehlo.uniform_quantize %q0 : ({0}) -> {r}")
     table["dot"] = ("4x5", "5x3"), program(("4x5", "5x3"), (I8, ZERO), ("4x3", I32),
         "%r = stablehlo.dot_general %q0, %q1, contracting_dims = [1] x [0] : ({0}, {1}) -> {r}")
     table["dot-i8"] = ("4x5", "5x3"), program(("4x5", "5x3"), (NARROW, ZERO), ("4x3", I8),
         "%r = stablehlo.dot_general %q0, %q1, contracting_dims = [1] x [0] : ({0}, {1}) -> {r}")
-    table["dot-axis"] = ("4x5", "5x3"), program(("4x5", "5x3"), (I8, "i8:f32:1, {0.5, 0.1, 0.25}"), ("4x3", "i32:f32:1, {0.25, 0.05, 0.125}"),
+    table["dot-axis"] = ("4x5", "5x3"),
+        program(("4x5", "5x3"), (I8, "i8:f32:1, {0.5, 0.1, 0.25}"), ("4x3", "i32:f32:1, {0.25, 0.05, 0.125}"),
         "%r = stablehlo.dot_general %q0, %q1, contracting_dims = [1] x [0] : ({0}, {1}) -> {r}")
     table["dot-hybrid"] = ("4x5", "5x3"), program(("4x5", "5x3"), (None, ZERO), ("4x3", None),
         "%r = stablehlo.dot_general %q0, %q1, contracting_dims = [1] x [0] : ({0}, {1}) -> {r}")
-    conv = "dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {{stride = [1], pad = [[1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}"
+    conv = ("dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {{stride = [1], pad = [[1, 1]]}} "
+            "{{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}")
     table["conv"] = ("1x9x2", "3x2x3"), program(("1x9x2", "3x2x3"), (I8, "i8:f32, 0.25"), ("1x9x3", I32),
         f"%r = stablehlo.convolution(%q0, %q1) {conv} : ({{0}}, {{1}}) -> {{r}}")
     table["conv-hybrid"] = ("1x9x2", "3x2x3"), program(("1x9x2", "3x2x3"), (None, "i8:f32, 0.25"), ("1x9x3", None),
@@ -84,11 +90,14 @@ def cases():
         "%r = stablehlo.broadcast_in_dim %q0, dims = [0] : ({0}) -> {r}")
     table["concatenate"] = ("9x3", "2x3"), program(("9x3", "2x3"), (I8, I8), ("11x3", I8),
         "%r = stablehlo.concatenate %q0, %q1, dim = 0 : ({0}, {1}) -> {r}")
-    table["slice"] = ("9x3",), program(("9x3",), (I8,), ("4x3", I8), "%r = stablehlo.slice %q0 [0:8:2, 0:3] : ({0}) -> {r}")
+    table["slice"] = ("9x3",),
+        program(("9x3",), (I8,), ("4x3", I8), "%r = stablehlo.slice %q0 [0:8:2, 0:3] : ({0}) -> {r}")
     table["select"] = ("9x3", "9x3"), program(("9x3", "9x3"), (I8, I8), ("9x3", I8),
-        "%p = stablehlo.compare GT, %q0, %q1 : ({0}, {1}) -> tensor<9x3xi1>\n%r = stablehlo.select %p, %q0, %q1 : tensor<9x3xi1>, {r}")
+        "%p = stablehlo.compare GT, %q0, %q1 : ({0}, {1}) -> tensor<9x3xi1>\n"
+        "%r = stablehlo.select %p, %q0, %q1 : tensor<9x3xi1>, {r}")
     table["chain"] = ("9x3", "9x3"), program(("9x3", "9x3"), (I8, I8), ("9x3", I8),
-        "%a = stablehlo.multiply %q0, %q1 : ({0}, {1}) -> {r}\n%b = stablehlo.tanh %a : {r}\n%r = stablehlo.add %b, %q0 : ({r}, {0}) -> {r}")
+        "%a = stablehlo.multiply %q0, %q1 : ({0}, {1}) -> {r}\n"
+        "%b = stablehlo.tanh %a : {r}\n%r = stablehlo.add %b, %q0 : ({r}, {0}) -> {r}")
     return table
 
 
@@ -123,7 +132,8 @@ def check(arguments, name, sizes, text):
     if arguments.keep:
         pathlib.Path(arguments.keep, f"{name}.mlir").write_text(text, encoding="utf-8")
     # A result that is not quantized has sums of another order.
-    differing = ~np.isclose(got, want, rtol=1e-5 if "hybrid" in name else 0, atol=1e-4 if "hybrid" in name else 0, equal_nan=True)
+    rtol, atol = (1e-5, 1e-4) if "hybrid" in name else (0, 0)
+    differing = ~np.isclose(got, want, rtol=rtol, atol=atol, equal_nan=True)
     if not differing.any():
         return ""
     return f"{name}: {differing.sum()} of {want.size} differ: {got[differing][:5]} instead of {want[differing][:5]}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Exports JAX functions with symbolic sizes (jax.export.symbolic_shape), as portable artifacts and as text, runs each for
-several sizes through JAX (real XLA) and through `kashi run`, and prints the differences.
+"""Exports JAX functions with symbolic sizes (jax.export.symbolic_shape), as portable artifacts and as text, runs each
+for several sizes through JAX (real XLA) and through `kashi run`, and prints the differences.
 
   .venv/bin/python scripts/oracle_symbolic.py --kashi build/kashi [--seed 1] [--only cumsum,conv] [--keep DIR]
 
@@ -55,13 +55,15 @@ def others():
         return lax.scan(lambda c, r: (c + r, c * r), jnp.zeros(x.shape[1], F), x)
 
     def padded_loop(x):
-        return lax.fori_loop(0, x.shape[0], lambda i, s: s + jnp.full((x.shape[1],), i, F) * x[i], jnp.zeros(x.shape[1], F))
+        add = lambda i, s: s + jnp.full((x.shape[1],), i, F) * x[i]
+        return lax.fori_loop(0, x.shape[0], add, jnp.zeros(x.shape[1], F))
 
     def while_of_size(x):
         return lax.while_loop(lambda s: s[0] < x.shape[1], lambda s: (s[0] + 1, s[1] + jnp.ones(x.shape, F)), (0, x))[1]
 
     def cond_of_size(x):
-        return lax.cond(x.sum() > 0, lambda: jnp.zeros((x.shape[0] * 2,), F) + x.shape[1], lambda: jnp.ones((x.shape[0] * 2,), F))
+        return lax.cond(x.sum() > 0, lambda: jnp.zeros((x.shape[0] * 2,), F) + x.shape[1],
+                        lambda: jnp.ones((x.shape[0] * 2,), F))
 
     def attention(q, k, v):
         return nn.dot_product_attention(q, k, v, is_causal=True)
@@ -127,8 +129,10 @@ def others():
         "kron": (jnp.kron, ["a, b", "2, 3"]),
         "tensordot": (lambda x, y: jnp.tensordot(x, y, 1), two),
         "conv": (lambda x, w: lax.conv_general_dilated(x, w, (1, 2), "SAME"), ["a, 3, c + 2, b + 3", "4, 3, 3, 2"]),
-        "conv-valid": (lambda x, w: lax.conv_general_dilated(x, w, (1, 1), ((1, 2), (0, 1))), ["a, 3, c, b + 3", "4, 3, 3, 2"]),
-        "conv-dilated": (lambda x, w: lax.conv_general_dilated(x, w, (1,), ((1, 1),), (2,), (2,)), ["a, 3, c + 5", "4, 3, 3"]),
+        "conv-valid": (lambda x, w: lax.conv_general_dilated(x, w, (1, 1), ((1, 2), (0, 1))),
+                       ["a, 3, c, b + 3", "4, 3, 3, 2"]),
+        "conv-dilated": (lambda x, w: lax.conv_general_dilated(x, w, (1,), ((1, 1),), (2,), (2,)),
+                         ["a, 3, c + 5", "4, 3, 3"]),
         "max_pool": (lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 2), (1, 2), "SAME"), one),
         "avg_pool": (lambda x: lax.reduce_window(x, 0.0, lax.add, (2, 2), (1, 1), "VALID"), ["a + 1, b"]),
         "window-of-size": (lambda x: lax.reduce_window(x, 0.0, lax.add, (x.shape[0], 1), (1, 1), "SAME"), one),
@@ -152,7 +156,8 @@ def others():
         "random-unsafe-rbg": (lambda x: jax.random.bits(jax.random.key(3, impl="unsafe_rbg"), (x.shape[1],)), one),
         "grad": (jax.grad(lambda x: (jnp.sin(x) * x.shape[0]).sum()), one),
         "grad-matmul": (jax.grad(lambda x, y: jnp.tanh(x @ y).sum(), (0, 1)), two),
-        "grad-pool": (jax.grad(lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 2), (1, 2), "VALID").sum()), ["a, 2*b"]),
+        "grad-pool": (jax.grad(lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 2), (1, 2), "VALID").sum()),
+                      ["a, 2*b"]),
         "grad-mean": (jax.grad(lambda x: (x.mean() + x.max() + x[0].var())), one),
         "vmap": (jax.vmap(lambda r: jnp.outer(r, r)), one),
         "map": (lambda x: lax.map(lambda r: r.sum() * r, x), one),
@@ -164,7 +169,8 @@ def others():
         "exported-call": (exported_call, one),
         "fft": (lambda x: jnp.fft.fft(x).real, ["a, 8"]),
         "cholesky": (lambda x: jnp.linalg.cholesky(x @ jnp.swapaxes(x, -1, -2) + 9 * jnp.eye(3)), ["a, 3, 3"]),
-        "solve_triangular": (lambda x: jax.scipy.linalg.solve_triangular(jnp.tril(x) + 9 * jnp.eye(x.shape[0]), x, lower=True), square),
+        "solve_triangular": (lambda x: jax.scipy.linalg.solve_triangular(jnp.tril(x) + 9 * jnp.eye(x.shape[0]), x,
+                                                                         lower=True), square),
         "histogram": (lambda x: jnp.bincount((x.ravel() > 0).astype(jnp.int32), length=3), one),
         "unused": (lambda x, y: x * 2, three),
         "same-size": (lambda x, y: x + y.T, ["a, b", "b, a"]),
@@ -210,7 +216,8 @@ def check(arguments, name, function, shapes, types):
     flat = jax.jit(lambda *x: tuple(jnp.asarray(y) for y in jax.tree_util.tree_leaves(function(*x))), keep_unused=True)
     used = [f"{name} >= {SMALLEST[name]}" for name in SMALLEST if any(name in shape for shape in shapes)]
     scope = export.SymbolicScope(tuple(used))
-    symbolic = [jax.ShapeDtypeStruct(export.symbolic_shape(shape, scope=scope), kind) for shape, kind in zip(shapes, types)]
+    symbolic = [jax.ShapeDtypeStruct(export.symbolic_shape(shape, scope=scope), kind)
+                for shape, kind in zip(shapes, types)]
     numbers = np.random.default_rng([arguments.seed, sum(name.encode())])
     try:
         exported = export.export(flat)(*symbolic)

@@ -73,9 +73,10 @@ void Unpack(OperationConverter& c, Scope* scope, const Shape& shape, absl::Span<
             const Instructions& sources) {
   HloInstruction* parameter = scope->computation->AddParameter(HloInstruction::CreateParameter(0, shape, "Arg_0"));
   for (size_t i = 0; i < values.size(); ++i) {
-    HloInstruction* value = values.size() == 1 ? parameter
-                                               : scope->computation->AddInstruction(HloInstruction::CreateGetTupleElement(
-                                                     parameter, static_cast<int64_t>(i)));
+    HloInstruction* value = values.size() == 1
+                                ? parameter
+                                : scope->computation->AddInstruction(
+                                      HloInstruction::CreateGetTupleElement(parameter, static_cast<int64_t>(i)));
     scope->values[values[i]] = value;
     if (sources[i] != nullptr) c.module().known().SetSame(value, sources[i]);
   }
@@ -240,7 +241,8 @@ absl::Status ConvertComposite(OperationConverter& c) {
   }
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
   KASHI_ASSIGN_OR_RETURN(const absl::string_view decomposition, c.String("decomposition"));
-  KASHI_ASSIGN_OR_RETURN(HloComputation* const computation, c.module().FunctionFor(c.scope(), decomposition, c.operands()));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const computation,
+                         c.module().FunctionFor(c.scope(), decomposition, c.operands()));
   KASHI_ASSIGN_OR_RETURN(const Attribute* attributes, c.Find("composite_attributes"));
   KASHI_ASSIGN_OR_RETURN(const std::string text, ConfigurationText(*attributes));
   return c.Finish(

@@ -77,9 +77,9 @@ absl::StatusOr<CallOperands> OperandsOf(const OperationConverter& c) {
     }
   }
   for (size_t i = 0; i < c.operation().results.size(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(shapes.emplace_back(), list == nullptr
-                                                      ? c.ResultShape(i)
-                                                      : c.ResultShapeOfSizes(static_cast<size_t>(sizes_of_results[i]), i));
+    KASHI_ASSIGN_OR_RETURN(
+        shapes.emplace_back(),
+        list == nullptr ? c.ResultShape(i) : c.ResultShapeOfSizes(static_cast<size_t>(sizes_of_results[i]), i));
   }
   operands.shape = shapes.size() == 1 ? shapes[0] : ShapeUtil::MakeTupleShape(shapes);
   for (size_t i = 0; i < c.operands().size(); ++i) {

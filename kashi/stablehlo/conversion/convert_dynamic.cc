@@ -52,8 +52,8 @@ absl::Status ConvertDynamicPad(OperationConverter& c) {
 
 namespace {
 
-// The sizes of a slice whose indices are computed at run time: the type says them, or what is added to the start indices
-// to make the limits.
+// The sizes of a slice whose indices are computed at run time: the type says them, or what is added to the start
+// indices to make the limits.
 absl::StatusOr<std::vector<int64_t>> SliceSizes(const OperationConverter& c, const Shape& shape) {
   if (!shape.is_dynamic()) return std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end());
   const HloInstruction& limits = *c.operand(2);

@@ -1,4 +1,4 @@
-// Custom calls that JAX writes for operations that StableHLO has only with static sizes, and for what it says of shapes.
+// Custom calls that JAX writes for operations that StableHLO has only with static sizes, and to check shapes.
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -73,8 +73,8 @@ absl::StatusOr<Instructions> PromoteEach(OperationConverter& c, absl::Span<HloIn
 
 absl::StatusOr<Window> WindowOf(const WindowLists& lists) {
   const size_t rank = lists.sizes.size();
-  for (const size_t size : {lists.strides.size(), lists.padding.size(), lists.base_dilations.size(),
-                            lists.window_dilations.size()}) {
+  for (const size_t size :
+       {lists.strides.size(), lists.padding.size(), lists.base_dilations.size(), lists.window_dilations.size()}) {
     if (size != rank) return InvalidArgument("a list of the window has %d entries, not %d", size, rank);
   }
   Window window;
@@ -125,8 +125,7 @@ absl::Status FinishReduceWindow(OperationConverter& c, size_t inputs, const Wind
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
   const absl::Span<HloInstruction* const> operands = c.operands();
   KASHI_ASSIGN_OR_RETURN(const Instructions promoted, PromoteEach(c, operands.subspan(0, inputs), *body));
-  return c.Finish(
-      HloInstruction::CreateReduceWindow(shape, promoted, operands.subspan(inputs, inputs), window, body));
+  return c.Finish(HloInstruction::CreateReduceWindow(shape, promoted, operands.subspan(inputs, inputs), window, body));
 }
 
 absl::Status ConvertMap(OperationConverter& c) {

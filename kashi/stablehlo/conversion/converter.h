@@ -4,6 +4,7 @@
 #define KASHI_STABLEHLO_CONVERSION_CONVERTER_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -81,6 +82,10 @@ class ModuleConverter {
   HloModule* module() { return module_.get(); }
   // What is known of values before the program runs.
   KnownValues& known() { return known_; }
+  // ShapeOfType(type, UnknownSizes::kAllowed), computed once for each type. The pointer is valid until the next call.
+  absl::StatusOr<const Shape*> ShapeOf(const Type& type);
+  // The type with the numbers that a quantized type expresses; other types as they are. It lives as long as this.
+  const Type* ExpressedType(const Type& type);
   LocationConverter& locations() { return locations_; }
 
   // The computation of a function that was converted before its callers; an error if there is no such function.
@@ -132,6 +137,10 @@ class ModuleConverter {
   absl::flat_hash_set<const Operation*> dynamic_functions_;
   absl::flat_hash_map<std::string, HloComputation*> instances_;  // of dynamic functions, by name and arguments
   KnownValues known_;
+  absl::flat_hash_map<const Type*, Shape> shapes_;
+  std::deque<Type> expressed_types_;
+  std::deque<const Type*> expressed_elements_;
+  absl::flat_hash_map<const Type*, const Type*> expressed_;
   int64_t region_count_ = 0;
   int64_t operations_left_ = 0;  // that functions may still have in all instances together
 };

@@ -51,9 +51,9 @@ bool HasUnknownSizeIn(const Operation& operation) {
 
 // Whether the operation has operands that HLO needs as numbers, and that are not constants.
 bool NeedsNumbers(const Operation& operation) {
-  constexpr absl::string_view kNames[] = {"chlo.dynamic_reshape",    "stablehlo.dynamic_broadcast_in_dim",
-                                          "stablehlo.dynamic_conv",  "stablehlo.dynamic_gather",
-                                          "stablehlo.dynamic_iota",  "stablehlo.dynamic_pad",
+  constexpr absl::string_view kNames[] = {"chlo.dynamic_reshape",      "stablehlo.dynamic_broadcast_in_dim",
+                                          "stablehlo.dynamic_conv",    "stablehlo.dynamic_gather",
+                                          "stablehlo.dynamic_iota",    "stablehlo.dynamic_pad",
                                           "stablehlo.dynamic_reshape", "stablehlo.real_dynamic_slice"};
   const Attribute* target = operation.Find("call_target_name");
   const bool is_call = operation.name == "stablehlo.custom_call" && target != nullptr &&
@@ -69,7 +69,8 @@ bool IsSmallInteger(const Shape& shape) {
 
 int64_t CountOperations(const Operation& function) {
   int64_t count = 0;
-  for (const Block& block : function.regions[0].blocks) ForEachOperation(block, [&count](const Operation&) { ++count; });
+  for (const Block& block : function.regions[0].blocks)
+    ForEachOperation(block, [&count](const Operation&) { ++count; });
   return count;
 }
 

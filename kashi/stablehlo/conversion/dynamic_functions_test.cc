@@ -55,12 +55,14 @@ TEST(DynamicFunctions, AValueMustFitItsType) {
 
 // What would end a careless process.
 TEST(DynamicFunctions, ArithmeticOfSizesHasTheValuesOfTheRun) {
-  EXPECT_THAT(ResultOf(Computed("i32", "%z = stablehlo.constant dense<0> : tensor<i32>\n"
-                                       "%size = stablehlo.divide %n, %z : tensor<i32>"),
+  EXPECT_THAT(ResultOf(Computed("i32",
+                                "%z = stablehlo.constant dense<0> : tensor<i32>\n"
+                                "%size = stablehlo.divide %n, %z : tensor<i32>"),
                        {Number(5)}),
               HasSubstr("`stablehlo.dynamic_iota`"));  // -1
-  EXPECT_EQ(ResultOf(Computed("i32", "%z = stablehlo.constant dense<0> : tensor<i32>\n"
-                                     "%size = stablehlo.remainder %n, %z : tensor<i32>"),
+  EXPECT_EQ(ResultOf(Computed("i32",
+                              "%z = stablehlo.constant dense<0> : tensor<i32>\n"
+                              "%size = stablehlo.remainder %n, %z : tensor<i32>"),
                      {Number(5)}),
             "f32[5]");
 }

@@ -14,13 +14,17 @@ namespace {
 
 // Operations without side effects whose values depend on their operands only.
 bool IsComputable(HloOpcode opcode) {
-  constexpr HloOpcode kOthers[] = {
-      HloOpcode::kBroadcast, HloOpcode::kCall,    HloOpcode::kConcatenate, HloOpcode::kConditional,
-      HloOpcode::kConstant,  HloOpcode::kDot,     HloOpcode::kDynamicSlice, HloOpcode::kDynamicUpdateSlice,
-      HloOpcode::kGather,    HloOpcode::kGetTupleElement, HloOpcode::kIota, HloOpcode::kMap,
-      HloOpcode::kPad,       HloOpcode::kReduce,  HloOpcode::kReshape,     HloOpcode::kReverse,
-      HloOpcode::kScatter,   HloOpcode::kSlice,   HloOpcode::kSort,        HloOpcode::kTranspose,
-      HloOpcode::kTuple};
+  constexpr HloOpcode kOthers[] = {HloOpcode::kBroadcast,    HloOpcode::kCall,
+                                   HloOpcode::kConcatenate,  HloOpcode::kConditional,
+                                   HloOpcode::kConstant,     HloOpcode::kDot,
+                                   HloOpcode::kDynamicSlice, HloOpcode::kDynamicUpdateSlice,
+                                   HloOpcode::kGather,       HloOpcode::kGetTupleElement,
+                                   HloOpcode::kIota,         HloOpcode::kMap,
+                                   HloOpcode::kPad,          HloOpcode::kReduce,
+                                   HloOpcode::kReshape,      HloOpcode::kReverse,
+                                   HloOpcode::kScatter,      HloOpcode::kSlice,
+                                   HloOpcode::kSort,         HloOpcode::kTranspose,
+                                   HloOpcode::kTuple};
   return HloInstruction::IsOpElementwise(opcode) || absl::c_linear_search(kOthers, opcode);
 }
 

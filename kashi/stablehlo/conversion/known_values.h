@@ -21,9 +21,9 @@
 
 namespace kashi::stablehlo {
 
-inline constexpr int64_t kMostKnownElements = 4096;
+inline constexpr int64_t kMostKnownElements = 1024;
 // Instructions, or elements of their results.
-inline constexpr int64_t kMostKnownWork = 50'000'000;
+inline constexpr int64_t kMostKnownWork = 4'000'000;
 
 // Instructions must not be changed or removed as long as values are asked for.
 class KnownValues {

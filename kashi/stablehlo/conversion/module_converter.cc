@@ -14,6 +14,7 @@
 #include "kashi/stablehlo/conversion/converter.h"
 #include "kashi/stablehlo/conversion/quantized_values.h"
 #include "kashi/stablehlo/conversion/sdy_text.h"
+#include "kashi/stablehlo/conversion/shapes.h"
 #include "kashi/stablehlo/conversion/stablehlo_to_hlo.h"
 #include "kashi/stablehlo/program/operation_table.h"
 
@@ -80,6 +81,13 @@ absl::StatusOr<HloComputation*> ModuleConverter::Function(absl::string_view name
   const auto found = computations_.find(name);
   if (found == computations_.end()) return InvalidArgument("the module has no function @%s", name);
   return found->second;
+}
+
+absl::StatusOr<const Shape*> ModuleConverter::ShapeOf(const Type& type) {
+  const auto found = shapes_.find(&type);
+  if (found != shapes_.end()) return &found->second;
+  KASHI_ASSIGN_OR_RETURN(Shape shape, ShapeOfType(type, UnknownSizes::kAllowed));
+  return &shapes_.emplace(&type, std::move(shape)).first->second;
 }
 
 const Attribute* ModuleConverter::FindMesh(absl::string_view name) const {
@@ -182,8 +190,8 @@ absl::StatusOr<Instructions> ModuleConverter::ConvertBlock(Scope* scope, const B
   return results;
 }
 
-// Constants of regions around, and values that are known from sizes, are copied into the computation: HLO's computations
-// see only their parameters.
+// Constants of regions around, and values that are known from sizes, are copied into the computation, since HLO's
+// computations see only their parameters.
 absl::StatusOr<HloInstruction*> ModuleConverter::Lookup(Scope* scope, const Value& value, const Operation& user) {
   const auto found = scope->values.find(&value);
   if (found != scope->values.end()) return found->second;
@@ -192,8 +200,7 @@ absl::StatusOr<HloInstruction*> ModuleConverter::Lookup(Scope* scope, const Valu
       const auto there = outer->values.find(&value);
       const Literal* known = there == outer->values.end() ? nullptr : known_.Find(there->second);
       if (known == nullptr) continue;
-      return scope->values[&value] =
-                 scope->computation->AddInstruction(HloInstruction::CreateConstant(known->Clone()));
+      return scope->values[&value] = scope->computation->AddInstruction(HloInstruction::CreateConstant(known->Clone()));
     }
     return ErrorAt(user, InvalidArgument("uses a value that is not defined before it in its region; of the values "
                                          "around this region it may only use constants"));

@@ -80,7 +80,8 @@ absl::Status OperationConverter::SettleShape(HloInstruction* instruction) {
 }
 
 absl::StatusOr<Shape> OperationConverter::ResultShape(size_t i) const {
-  return ShapeOfType(*operation_.results[i].type, UnknownSizes::kAllowed);
+  KASHI_ASSIGN_OR_RETURN(const Shape* shape, module_.ShapeOf(*operation_.results[i].type));
+  return *shape;
 }
 
 absl::StatusOr<Shape> OperationConverter::ResultShapeOfSizes(size_t sizes, size_t i) const {
@@ -182,9 +183,9 @@ absl::Status OperationConverter::SetResults(absl::Span<HloInstruction* const> re
     return InvalidArgument("has %d results instead of %d", operation_.results.size(), results.size());
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(const Shape shape, ResultShape(i));
-    if (!FitsType(shape, results[i]->shape())) {
-      return InvalidArgument("result %d has the type %s instead of %s", i, ShapeUtil::HumanString(shape),
+    KASHI_ASSIGN_OR_RETURN(const Shape* shape, module_.ShapeOf(*operation_.results[i].type));
+    if (!FitsType(*shape, results[i]->shape())) {
+      return InvalidArgument("result %d has the type %s instead of %s", i, ShapeUtil::HumanString(*shape),
                              ShapeUtil::HumanString(results[i]->shape()));
     }
     scope_.values[&operation_.results[i]] = results[i];

@@ -1,7 +1,6 @@
 #include "kashi/stablehlo/conversion/quantized_values.h"
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -92,8 +91,7 @@ absl::StatusOr<HloInstruction*> Spread(OperationConverter& c, absl::Span<const d
   }
   const Literal exact = is_one ? LiteralUtil::CreateR0<double>(numbers[0]) : LiteralUtil::CreateR1<double>(numbers);
   KASHI_ASSIGN_OR_RETURN(Literal literal, exact.Convert(shape.element_type()));
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const constant,
-                         c.Add(HloInstruction::CreateConstant(std::move(literal))));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const constant, c.Add(HloInstruction::CreateConstant(std::move(literal))));
   if (shape.dimensions().empty()) return constant;
   std::vector<int64_t> dimensions;
   if (!is_one) dimensions.push_back(dimension);
@@ -120,7 +118,7 @@ bool HasZeroPoints(const Quantization& quantization) {
 // (q - zero_point) * scale. The difference is exact.
 absl::StatusOr<HloInstruction*> Dequantize(OperationConverter& c, HloInstruction* storage, const Quantization& q) {
   const PrimitiveType wide = primitive_util::BitWidth(storage->shape().element_type()) < 32 ? S32 : S64;
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* value, AddConvert(c, storage, wide));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction * value, AddConvert(c, storage, wide));
   if (HasZeroPoints(q)) {
     KASHI_ASSIGN_OR_RETURN(HloInstruction* const zero, Spread(c, ZeroPoints(q), q.dimension, value->shape()));
     KASHI_ASSIGN_OR_RETURN(value, AddBinary(c, HloOpcode::kSubtract, value, zero));
@@ -151,16 +149,6 @@ absl::StatusOr<HloInstruction*> Quantize(OperationConverter& c, HloInstruction* 
   return AddConvert(c, value, storage);
 }
 
-// The tensor type with the numbers that a quantized type expresses; other types as they are.
-const Type* ExpressedType(const Type& type, std::deque<Type>* types, std::deque<const Type*>* elements) {
-  const Quantization* q = QuantizationOf(type);
-  if (q == nullptr) return &type;
-  elements->push_back(q->expressed);
-  types->push_back(type);
-  types->back().types = absl::MakeConstSpan(&elements->back(), 1);
-  return &types->back();
-}
-
 }  // namespace
 
 const Quantization* QuantizationOf(const Type& type) {
@@ -176,6 +164,17 @@ absl::StatusOr<PrimitiveType> StorageType(const Quantization& quantization) {
     if (type == is_signed || type == is_unsigned) return quantization.is_signed ? is_signed : is_unsigned;
   }
   return Unimplemented("HLO has no integers of type %s to store quantized numbers", TypeText(*quantization.storage));
+}
+
+const Type* ModuleConverter::ExpressedType(const Type& type) {
+  const Quantization* q = QuantizationOf(type);
+  if (q == nullptr) return &type;
+  const Type*& expressed = expressed_[&type];
+  if (expressed != nullptr) return expressed;
+  expressed_elements_.push_back(q->expressed);
+  expressed_types_.push_back(type);
+  expressed_types_.back().types = absl::MakeConstSpan(&expressed_elements_.back(), 1);
+  return expressed = &expressed_types_.back();
 }
 
 bool ComputesQuantized(const Operation& operation) {
@@ -196,10 +195,8 @@ bool ComputesQuantized(const Operation& operation) {
 absl::Status ConvertQuantized(ModuleConverter* module, Scope* scope, const Operation& operation,
                               const Instructions& operands, ConversionFunction convert) {
   // The operation on numbers: its own results, with the types that the quantized types express.
-  std::deque<Type> types;
-  std::deque<const Type*> elements;
   std::vector<Value> results(operation.results.begin(), operation.results.end());
-  for (Value& result : results) result.type = ExpressedType(*result.type, &types, &elements);
+  for (Value& result : results) result.type = module->ExpressedType(*result.type);
   Operation plain = operation;
   plain.results = absl::MakeSpan(results);
   OperationConverter helper(module, scope, operation, operands);
@@ -231,6 +228,8 @@ absl::Status ConvertQuantized(ModuleConverter* module, Scope* scope, const Opera
   return helper.SetResults(values);
 }
 
-absl::Status ConvertUnquantized(OperationConverter& c) { return c.Invalid("neither its operand nor its result is quantized"); }
+absl::Status ConvertUnquantized(OperationConverter& c) {
+  return c.Invalid("neither its operand nor its result is quantized");
+}
 
 }  // namespace kashi::stablehlo

@@ -5,8 +5,8 @@
 // Values of quantized types are their integers in HLO, so that operations that only move elements are the plain ones.
 // All other operations take numbers and give numbers: operands are dequantized, and the result is quantized, as
 // StableHLO's specification says (its pass stablehlo-legalize-quantized-op-to-qdq, and then
-// stablehlo-legalize-quant-to-math for what stays). That pass has sums of integers for add, dot_general and convolution,
-// which may differ from these by the last step of the storage.
+// stablehlo-legalize-quant-to-math for what stays). Alone, the latter has sums of integers for add, dot_general and
+// convolution, which may differ from these by one step of the storage.
 #ifndef KASHI_STABLEHLO_CONVERSION_QUANTIZED_VALUES_H_
 #define KASHI_STABLEHLO_CONVERSION_QUANTIZED_VALUES_H_
 

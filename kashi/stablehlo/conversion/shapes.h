@@ -17,7 +17,7 @@
 
 namespace kashi::stablehlo {
 
-// Whether a size may be unknown (`?` without a bound): it is unbounded dynamic then, f32[?,3]. Otherwise it is an error.
+// Whether a size may be unknown (`?` without a bound): it is unbounded dynamic then, f32[?,3]. Else it is an error.
 enum class UnknownSizes { kError, kAllowed };
 
 // With the default layout. An `index` becomes s64, as in XLA.
