@@ -54,48 +54,47 @@ def program(sizes, types, result, body):
 
 def cases():
     table = {}
+
+    def add(name, sizes, *rest):
+        table[name] = sizes, program(sizes, *rest)
+
     for kind, words in (("i8", I8), ("i16", I16), ("narrow", NARROW), ("i32", I32), ("i4", I4), ("axis", AXIS)):
-        table[f"quantize-{kind}"] = ("9x3",),
-            program(("9x3",), (words,), ("9x3", words), "%r = stablehlo.reshape %q0 : ({0}) -> {r}")
-    pairs = {name: (kind,) * 3 for name, kind in (("i8", I8), ("narrow", NARROW), ("i16", I16), ("i4", I4), ("i32", I32))}
+        add(f"quantize-{kind}", ("9x3",), (words,), ("9x3", words), "%r = stablehlo.reshape %q0 : ({0}) -> {r}")
+    kinds = {"i8": I8, "narrow": NARROW, "i16": I16, "i4": I4, "i32": I32}
     for op in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "atan2"):
-        for kind, (a, b, r) in pairs.items():
-            table[f"{op}-{kind}"] = ("9x3", "9x3"),
-            program(("9x3", "9x3"), (a, b), ("9x3", r), f"%r = stablehlo.{op} %q0, %q1 : ({{0}}, {{1}}) -> {{r}}")
+        for kind, q in kinds.items():
+            add(f"{op}-{kind}", ("9x3", "9x3"), (q, q), ("9x3", q),
+                f"%r = stablehlo.{op} %q0, %q1 : ({{0}}, {{1}}) -> {{r}}")
     for op in ("abs", "negate", "sine", "cosine", "tanh", "exponential", "logistic", "floor", "ceil", "sign", "cbrt",
                "exponential_minus_one", "round_nearest_even", "round_nearest_afz"):
         for kind, (a, r) in {"i8": (I8, I8), "i16": (I16, I16), "narrow": (NARROW, NARROW)}.items():
-            table[f"{op}-{kind}"] = ("9x3",),
-            program(("9x3",), (a,), ("9x3", r), f"%r = stablehlo.{op} %q0 : ({{0}}) -> {{r}}")
-    table["requantize"] = ("9x3",),
-        program(("9x3",), (I8,), ("9x3", NARROW), "%r = stablehlo.uniform_quantize %q0 : ({0}) -> {r}")
-    table["dot"] = ("4x5", "5x3"), program(("4x5", "5x3"), (I8, ZERO), ("4x3", I32),
+            add(f"{op}-{kind}", ("9x3",), (a,), ("9x3", r), f"%r = stablehlo.{op} %q0 : ({{0}}) -> {{r}}")
+    add("requantize", ("9x3",), (I8,), ("9x3", NARROW), "%r = stablehlo.uniform_quantize %q0 : ({0}) -> {r}")
+    add("dot", ("4x5", "5x3"), (I8, ZERO), ("4x3", I32),
         "%r = stablehlo.dot_general %q0, %q1, contracting_dims = [1] x [0] : ({0}, {1}) -> {r}")
-    table["dot-i8"] = ("4x5", "5x3"), program(("4x5", "5x3"), (NARROW, ZERO), ("4x3", I8),
+    add("dot-i8", ("4x5", "5x3"), (NARROW, ZERO), ("4x3", I8),
         "%r = stablehlo.dot_general %q0, %q1, contracting_dims = [1] x [0] : ({0}, {1}) -> {r}")
-    table["dot-axis"] = ("4x5", "5x3"),
-        program(("4x5", "5x3"), (I8, "i8:f32:1, {0.5, 0.1, 0.25}"), ("4x3", "i32:f32:1, {0.25, 0.05, 0.125}"),
+    add("dot-axis", ("4x5", "5x3"), (I8, "i8:f32:1, {0.5, 0.1, 0.25}"), ("4x3", "i32:f32:1, {0.25, 0.05, 0.125}"),
         "%r = stablehlo.dot_general %q0, %q1, contracting_dims = [1] x [0] : ({0}, {1}) -> {r}")
-    table["dot-hybrid"] = ("4x5", "5x3"), program(("4x5", "5x3"), (None, ZERO), ("4x3", None),
+    add("dot-hybrid", ("4x5", "5x3"), (None, ZERO), ("4x3", None),
         "%r = stablehlo.dot_general %q0, %q1, contracting_dims = [1] x [0] : ({0}, {1}) -> {r}")
     conv = ("dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {{stride = [1], pad = [[1, 1]]}} "
             "{{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}")
-    table["conv"] = ("1x9x2", "3x2x3"), program(("1x9x2", "3x2x3"), (I8, "i8:f32, 0.25"), ("1x9x3", I32),
+    add("conv", ("1x9x2", "3x2x3"), (I8, "i8:f32, 0.25"), ("1x9x3", I32),
         f"%r = stablehlo.convolution(%q0, %q1) {conv} : ({{0}}, {{1}}) -> {{r}}")
-    table["conv-hybrid"] = ("1x9x2", "3x2x3"), program(("1x9x2", "3x2x3"), (None, "i8:f32, 0.25"), ("1x9x3", None),
+    add("conv-hybrid", ("1x9x2", "3x2x3"), (None, "i8:f32, 0.25"), ("1x9x3", None),
         f"%r = stablehlo.convolution(%q0, %q1) {conv} : ({{0}}, {{1}}) -> {{r}}")
-    table["clamp"] = ("9x3", "9x3", "9x3"), program(("9x3", "9x3", "9x3"), (I8, I8, I8), ("9x3", I8),
+    add("clamp", ("9x3", "9x3", "9x3"), (I8, I8, I8), ("9x3", I8),
         "%r = stablehlo.clamp %q0, %q1, %q2 : ({0}, {1}, {2}) -> {r}")
-    table["broadcast"] = ("9",), program(("9",), (I8,), ("9x3", I8),
+    add("broadcast", ("9",), (I8,), ("9x3", I8),
         "%r = stablehlo.broadcast_in_dim %q0, dims = [0] : ({0}) -> {r}")
-    table["concatenate"] = ("9x3", "2x3"), program(("9x3", "2x3"), (I8, I8), ("11x3", I8),
+    add("concatenate", ("9x3", "2x3"), (I8, I8), ("11x3", I8),
         "%r = stablehlo.concatenate %q0, %q1, dim = 0 : ({0}, {1}) -> {r}")
-    table["slice"] = ("9x3",),
-        program(("9x3",), (I8,), ("4x3", I8), "%r = stablehlo.slice %q0 [0:8:2, 0:3] : ({0}) -> {r}")
-    table["select"] = ("9x3", "9x3"), program(("9x3", "9x3"), (I8, I8), ("9x3", I8),
+    add("slice", ("9x3",), (I8,), ("4x3", I8), "%r = stablehlo.slice %q0 [0:8:2, 0:3] : ({0}) -> {r}")
+    add("select", ("9x3", "9x3"), (I8, I8), ("9x3", I8),
         "%p = stablehlo.compare GT, %q0, %q1 : ({0}, {1}) -> tensor<9x3xi1>\n"
         "%r = stablehlo.select %p, %q0, %q1 : tensor<9x3xi1>, {r}")
-    table["chain"] = ("9x3", "9x3"), program(("9x3", "9x3"), (I8, I8), ("9x3", I8),
+    add("chain", ("9x3", "9x3"), (I8, I8), ("9x3", I8),
         "%a = stablehlo.multiply %q0, %q1 : ({0}, {1}) -> {r}\n"
         "%b = stablehlo.tanh %a : {r}\n%r = stablehlo.add %b, %q0 : ({r}, {0}) -> {r}")
     return table
