@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_util.h"
@@ -111,6 +112,33 @@ TEST(DynamicFunctions, DeepCallsAreAnError) {
 TEST(DynamicFunctions, ManyKindsOfCallsAreAnError) {
   EXPECT_EQ(ResultOf(Chain(5, "%x", "%d"), {Sizes({1})}), "f32[63]");
   EXPECT_THAT(ResultOf(Chain(40, "%x", "%d"), {Sizes({1})}), HasSubstr("called with too many different sizes"));
+}
+
+// The loop carries %v, which its body returns unchanged.
+constexpr absl::string_view kLoop = R"(
+    func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+      %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+      %v = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %r:3 = stablehlo.while(%i = %zero, %w = %v, %s = %x) : tensor<i32>, tensor<1xi32>, tensor<?xf32>
+        cond {
+          %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %c : tensor<i1>
+        } do {
+          %one = stablehlo.constant dense<1> : tensor<i32>
+          %j = stablehlo.add %i, %one : tensor<i32>
+          %k = stablehlo.dynamic_iota %w, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
+          %t = stablehlo.add %s, %k : tensor<?xf32>
+          stablehlo.return %j, NEXT, %t : tensor<i32>, tensor<1xi32>, tensor<?xf32>
+        }
+      return %r#2 : tensor<?xf32>
+    })";
+
+TEST(DynamicFunctions, WhatALoopDoesNotChangeIsKnownInIt) {
+  EXPECT_EQ(ResultOf(absl::StrReplaceAll(kLoop, {{"NEXT", "%w"}}), {Sizes({5})}), "f32[5]");
+  // Even equal values, if they are computed: nothing says so.
+  EXPECT_THAT(ResultOf(absl::StrReplaceAll(kLoop, {{"NEXT", "%v"}}), {Sizes({5})}),
+              HasSubstr("`stablehlo.dynamic_iota`: HLO needs the sizes of its result as numbers"));
 }
 
 TEST(DynamicFunctions, SizesOfArgumentsMustFit) {
