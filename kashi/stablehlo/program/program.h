@@ -193,8 +193,8 @@ class Program {
 
   Operation* module = nullptr;  // "builtin.module"
 
-  // Takes memory for a program of about this size at once, in large pages if it is large: page faults cost more than all
-  // else that reading does. What is not used stays untouched.
+  // Takes memory for a program of about this size at once, in large pages if it is large: page faults can cost more
+  // than all else that reading does. What is not used stays untouched.
   void Reserve(size_t bytes) {
     constexpr size_t kMost = size_t{64} << 20;
     bytes = std::min(bytes, kMost);
