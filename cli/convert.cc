@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/graph.h"
+#include "cli/known_arguments.h"
 #include "cli/module_file.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
@@ -307,6 +308,7 @@ void AddConvertVerb(Command* command) {
   verb->BeginGroup("Graphs");
   AddGraphOptions(verb, &options->graph);
   verb->BeginGroup("Input");
+  AddArgumentOption(verb);
   AddInputLimitOption(verb);
   AddStrictFlag(verb, &options->strict);
 }

@@ -12,6 +12,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/known_arguments.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
 #include "cli/progress.h"
@@ -215,6 +216,7 @@ void AddCostVerb(Command* command) {
   verb->AddOption("--sort", &options->sort, "Sort by flops and transcendentals, or by bytes (default: flops)")
       ->OneOf({"flops", "bytes"});
   verb->BeginGroup("Input and output");
+  AddArgumentOption(verb);
   AddInputLimitOption(verb);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write to this file");

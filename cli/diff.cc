@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/diff_pair.h"
 #include "cli/interrupt.h"
+#include "cli/known_arguments.h"
 #include "cli/limits.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
@@ -151,6 +152,7 @@ void AddDiffRunOptions(Verb* verb, DiffOptions* options) {
                 "both programs");
   verb->BeginGroup("Limits");
   AddLimitOptions(verb, &options->limits);
+  AddArgumentOption(verb);
   AddInputLimitOption(verb);
 }
 

@@ -10,11 +10,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "kashi/base/line_comments.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 
 namespace kashi::cli {
 
+using internal::AfterLineComments;
 using internal::HumanBytes;
 namespace {
 
@@ -24,15 +26,6 @@ constexpr char kGzipMagic[] = "\x1f\x8b";
 constexpr char kDumpRemedy[] = "run the program with XLA_FLAGS=--xla_dump_to=DIR, and XLA writes its HLO there";
 
 // ---- Text -----------------------------------------------------------------------------------------------------------
-
-// The text after white space and `//` comments.
-absl::string_view SkipComments(absl::string_view text) {
-  while (true) {
-    text = absl::StripLeadingAsciiWhitespace(text);
-    if (!absl::StartsWith(text, "//")) return text;
-    text.remove_prefix(std::min(text.find('\n'), text.size()));
-  }
-}
 
 // Whether the text begins with this word, followed by white space.
 bool BeginsWithWord(absl::string_view text, absl::string_view word) {
@@ -130,7 +123,7 @@ bool LooksLikeNode(absl::string_view message) {
 
 // GraphDef: nodes in field 1. SavedModel: its version 1 in field 1, a MetaGraphDef in field 2.
 bool LooksLikeTensorFlow(absl::string_view bytes) {
-  const absl::string_view text = SkipComments(bytes);
+  const absl::string_view text = AfterLineComments(bytes);
   if (absl::StartsWith(text, "node {") || absl::StartsWith(text, "saved_model_schema_version:")) return true;
   WireFields fields(bytes);
   if (!fields.Next() || fields.number() != 1) return false;
@@ -202,7 +195,7 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes)
 // ---- Kinds ----------------------------------------------------------------------------------------------------------
 
 bool BeginsLikeHloText(absl::string_view bytes) {
-  if (BeginsWithWord(SkipComments(bytes), "HloModule")) return true;
+  if (BeginsWithWord(AfterLineComments(bytes), "HloModule")) return true;
   // A proto begins with a newline, the tag of field 1, and any bytes can follow. No proto begins with these.
   if (bytes.empty() || bytes[0] == '\n') return false;
   const absl::string_view text = absl::StripLeadingAsciiWhitespace(bytes);

@@ -15,6 +15,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/known_arguments.h"
 #include "cli/memory_directory.h"
 #include "cli/memory_html.h"
 #include "cli/memory_json.h"
@@ -280,6 +281,7 @@ void AddMemoryVerb(Command* command) {
           "file, and a page per module beside it")
       ->File();
   verb->BeginGroup("Input and output");
+  AddArgumentOption(verb);
   AddInputLimitOption(verb);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write the report to this file");

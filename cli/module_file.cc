@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "cli/input_kind.h"
+#include "cli/known_arguments.h"
 #include "cli/verb.h"
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/machine.h"
@@ -188,7 +189,10 @@ std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleRe
   if (!bytes.ok()) return fail(bytes.status());
   file.bytes = *std::move(bytes);
   if (stablehlo::IsStableHlo(file.bytes)) {
-    absl::StatusOr<std::unique_ptr<HloModule>> module = stablehlo::ReadStableHlo(file.bytes, file.name);
+    stablehlo::ConversionOptions conversion;
+    conversion.argument = [&options](int64_t number) { return FindKnownArgument(number, options.inputs); };
+    absl::StatusOr<std::unique_ptr<HloModule>> module =
+        stablehlo::ReadStableHlo(file.bytes, file.name, std::move(conversion));
     if (!module.ok()) return fail(module.status());
     file.module = *std::move(module);
     return file;

@@ -48,6 +48,8 @@ struct ModuleFile {
 
 struct ModuleReaderOptions {
   bool strict = false;  // warnings are errors
+  // Arrays for the arguments, in order: sizes that the program leaves open are theirs.
+  std::vector<std::string> inputs = {};
 };
 
 // Reads a module. After an error, adds it to `answers` and returns nullopt. Prints warnings to standard error.

@@ -454,7 +454,7 @@ int RunVerb::Run() {
   if (paths.size() != 1) return answers_.Finish();
   ItemProgress progress("module", 1);
   progress.Next(paths.front());
-  file_ = ReadModuleFile(paths.front(), {options_.strict}, &answers_);
+  file_ = ReadModuleFile(paths.front(), {options_.strict, options_.inputs}, &answers_);
   if (!file_.has_value()) return answers_.Finish();
   const Clock::time_point begin = Clock::now();
   if (!CheckModule(*file_, &answers_)) return answers_.Finish();

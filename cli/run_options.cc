@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "cli/known_arguments.h"
 #include "cli/module_file.h"
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
@@ -18,6 +19,7 @@ void AddInputOptions(Verb* verb, RunOptions* options) {
                   "arguments, or those of the snapshot)")
       ->File()
       ->OneEach();
+  AddArgumentOption(verb);
   verb->AddOption("--random", &options->random,
                   "Rule for random arguments: RULE for all parameters, NUMBER=RULE for one; may be repeated (default: "
                   "auto)")

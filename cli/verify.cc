@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/elided_constants.h"
+#include "cli/known_arguments.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
 #include "cli/progress.h"
@@ -92,6 +93,7 @@ void AddVerifyVerb(Command* command) {
                 "Accept operands with different floating point precisions (always accepted in scheduled modules)");
   verb->AddFlag("--allow-unbounded", &options->allow_unbounded_dynamism, "Accept dimensions of unknown size");
   verb->BeginGroup("Input and output");
+  AddArgumentOption(verb);
   AddInputLimitOption(verb);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write to this file");

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
@@ -24,6 +25,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.source.name = "fuzz.mlir";
   options.source.text = text;
   options.source_is_text = true;
+  options.argument = [](int64_t number) -> absl::StatusOr<kashi::stablehlo::KnownArgument> {
+    return kashi::stablehlo::KnownArgument{std::vector<int64_t>(static_cast<size_t>(1 + number % 3), 2 + number), 3};
+  };
   const absl::StatusOr<std::unique_ptr<kashi::HloModule>> module = kashi::stablehlo::ConvertToHlo(*program, options);
   if (!module.ok()) KASHI_CHECK(!module.status().message().empty());
   return 0;

@@ -42,6 +42,7 @@ constexpr const char* kLines[] = {
     "verify --json --strict {a} {b}",
     "verify --layout-sensitive {a}",
     "convert {a}",
+    "convert --argument 0=[2,3] --argument 1=4 {a}",
     "convert --to json {a}",
     "convert --to pbtxt {a}",
     "convert --to pb {a}",

@@ -7,7 +7,8 @@ A case is a program NAME.mlirbc, NAME.vX.Y.Z.mlirbc or NAME.mlir, and XLA's NAME
 alone). The texts differ, since XLA names and folds in its own way. Equal must be the signature of the entry, the aliases
 and donors, and the outputs on the same random arguments. Where the outputs cannot be computed, as for a custom call, the
 multisets of instructions that have effects outside the program must be equal, with their attributes.
-A program without a .hlo is not compared. The default folder is tests/data/stablehlo/artifacts.
+A program without a .hlo is not compared. NAME.arguments has options of the command: the sizes of arguments whose types
+leave them open. The default folder is tests/data/stablehlo/artifacts.
 """
 import argparse
 import collections
@@ -37,8 +38,14 @@ def run(kashi, *arguments):
     return subprocess.run([kashi, *arguments], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
 
 
+def options_of(path):
+    """What NAME.arguments says."""
+    file = path.with_name(path.name.split(".")[0] + ".arguments")
+    return file.read_text().split() if file.exists() else []
+
+
 def text_of(kashi, path):
-    done = run(kashi, "convert", "--no-metadata", path)
+    done = run(kashi, "convert", "--no-metadata", path, *options_of(path))
     if done.returncode:
         raise Difference(f"convert {path.name}: {done.stderr.strip()[:400]}")
     return done.stdout
@@ -93,7 +100,8 @@ def ranges(stderr):
 def compare_outputs(kashi, path, expected):
     """True if both ran and have equal outputs; False if one of them cannot run."""
     with tempfile.TemporaryDirectory() as folder:
-        mine = run(kashi, "run", "--seed", SEED, "--engine", "evaluator", "--output-dir", folder, path)
+        mine = run(kashi, "run", "--seed", SEED, "--engine", "evaluator", "--output-dir", folder, path,
+                   *options_of(path))
         files = sorted(pathlib.Path(folder).rglob("out*.npy"), key=lambda file: (file.parent, len(file.name), file))
         several = any(file.parent.name.startswith("dev") for file in files)
         expect = ["--expect-devices", folder] if several else [x for file in files for x in ("--expect", file)]
@@ -116,7 +124,7 @@ def check(kashi, path, expected):
     """An error message, or None, and how the program was compared."""
     try:
         mine, theirs = text_of(kashi, path), text_of(kashi, expected)
-        verified = run(kashi, "verify", path)
+        verified = run(kashi, "verify", path, *options_of(path))
         if verified.returncode:
             raise Difference(f"verify: {(verified.stdout + verified.stderr).strip()[:400]}")
         for key in HEADER_KEYS:

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
+#include "kashi/base/text_place.h"
 
 namespace kashi::internal {
 
@@ -29,49 +30,10 @@ constexpr std::array<uint8_t, 256> MakeByteClasses() {
 inline constexpr std::array<uint8_t, 256> kByteClasses = MakeByteClasses();
 }  // namespace text_scanner_internal
 
-class TextScanner {
+class TextScanner : public TextPlace<TextScanner> {
  public:
   // Borrows the text.
-  explicit TextScanner(absl::string_view text) : text_(text) {}
-
-  absl::string_view text() const { return text_; }
-  size_t offset() const { return at_; }
-  void Seek(size_t offset) { at_ = offset; }
-  absl::string_view Slice(size_t begin) const { return text_.substr(begin, at_ - begin); }
-
-  // Skips space and comments. Does not skip an unfinished comment, so its `/` becomes an error.
-  void SkipSpace() {
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
-        ++at_;
-      } else if (c != '/' || !SkipComment()) {
-        return;
-      }
-    }
-  }
-  bool AtEnd() {
-    SkipSpace();
-    return at_ >= text_.size();
-  }
-  // The next byte that is not a space; 0 at the end (and for a byte that is 0).
-  char Peek() {
-    SkipSpace();
-    return PeekHere();
-  }
-  // The next byte, space or not.
-  char PeekHere(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  bool Match(char c) {
-    if (Peek() != c || at_ >= text_.size()) return false;
-    ++at_;
-    return true;
-  }
-  bool Match(absl::string_view word) {
-    SkipSpace();
-    if (text_.substr(at_, word.size()) != word) return false;
-    at_ += word.size();
-    return true;
-  }
+  explicit TextScanner(absl::string_view text) : TextPlace(text) {}
 
   static bool IsIdentStart(char c) {
     return (text_scanner_internal::kByteClasses[static_cast<uint8_t>(c)] & text_scanner_internal::kStart) != 0;
@@ -118,10 +80,9 @@ class TextScanner {
   absl::string_view ReadBracketed();
 
  private:
+  friend class TextPlace<TextScanner>;
+  // Does not skip an unfinished comment, so its `/` becomes an error.
   bool SkipComment();
-
-  absl::string_view text_;
-  size_t at_ = 0;
 };
 
 }  // namespace kashi::internal

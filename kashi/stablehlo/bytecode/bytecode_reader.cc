@@ -18,6 +18,8 @@ absl::StatusOr<Program> ReadBytecode(absl::string_view bytes) {
   ReadBytecodeFile(bytes, &file, &error);
   if (error.is_set()) return error.ToStatus();
   Program program;
+  constexpr size_t kMemoryOfByte = 20;  // an operation has 10 to 20 bytes, and takes 200 to 300 in memory
+  program.Reserve((file.operations.end - file.operations.begin) * kMemoryOfByte);
   OperationReader(file, &program, &error).Read();
   if (error.is_set()) return error.ToStatus();
   return program;

@@ -9,6 +9,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/hlo/inference/shape_inference.h"
 #include "kashi/literal/literal_util.h"
 #include "kashi/stablehlo/conversion/chlo_functions.h"
 #include "kashi/stablehlo/program/attribute_access.h"
@@ -19,7 +20,7 @@ namespace {
 struct ChloCall {
   const Operation& operation;
   std::vector<HloInstruction*> operands;
-  const Shape& result;
+  Shape result;
   InstructionAdder add;
 };
 
@@ -67,13 +68,22 @@ absl::StatusOr<HloInstruction*> ExpandFormula(const ChloRow& row, ChloCall& call
 
 // ---- Operations that HLO has ---------------------------------------------------------------------------------------
 
+// Sizes that the result's type does not say are those of the operand.
+void TakeSizesOfOperand(ChloCall& call) {
+  const Shape& operand = call.operands[0]->shape();
+  if (!call.result.IsArray() || !call.result.is_unbounded_dynamic() || !operand.IsArray()) return;
+  call.result = ShapeUtil::ChangeElementType(operand, call.result.element_type());
+}
+
 absl::StatusOr<HloInstruction*> ExpandOpcode(const ChloRow& row, ChloCall& call) {
+  TakeSizesOfOperand(call);
   return call.add(HloInstruction::Create(row.opcode, call.result, call.operands));
 }
 
 absl::StatusOr<HloInstruction*> ExpandTopK(const ChloRow&, ChloCall& call) {
   KASHI_ASSIGN_OR_RETURN(const Attribute* attribute, FindAttribute(call.operation, "k"));
   KASHI_ASSIGN_OR_RETURN(const int64_t k, ReadInt64(*attribute));
+  KASHI_ASSIGN_OR_RETURN(call.result, ShapeInference::InferTopKShape(call.operands[0]->shape(), k));
   return call.add(HloInstruction::CreateTopK(call.result, call.operands[0], k, /*largest=*/true));
 }
 
@@ -82,6 +92,7 @@ absl::StatusOr<HloInstruction*> ExpandTopK(const ChloRow&, ChloCall& call) {
 // The value is a number in the element type of the operand.
 absl::StatusOr<HloInstruction*> ExpandConstantLike(const ChloRow&, ChloCall& call) {
   KASHI_ASSIGN_OR_RETURN(const Attribute* value, FindAttribute(call.operation, "value"));
+  TakeSizesOfOperand(call);
   if (!call.result.IsArray() || call.result.is_dynamic()) {
     return InvalidArgument("chlo.constant_like needs an array of static sizes, but has %s", call.result.ToString());
   }
@@ -144,8 +155,26 @@ absl::StatusOr<HloInstruction*> BroadcastOperand(ChloCall& call, HloInstruction*
   return call.add(HloInstruction::CreateBroadcast(ShapeUtil::MakeShape(type, call.result.dimensions()), operand, kept));
 }
 
+// Sizes that the result's type does not say: those of the operands' dimensions there, where 1 gives way to any other.
+absl::Status TakeBroadcastSizes(ChloCall& call) {
+  std::vector<int64_t> sizes(call.result.dimensions().begin(), call.result.dimensions().end());
+  for (int64_t& size : sizes) size = size == Shape::kUnboundedSize ? 1 : size;
+  for (const HloInstruction* operand : call.operands) {
+    const Shape& shape = operand->shape();
+    if (!shape.IsArray()) return InvalidArgument("%s: an operand is no array", call.operation.name);
+    KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> dimensions, BroadcastDimensions(call, shape.dimensions_size()));
+    for (size_t i = 0; i < dimensions.size(); ++i) {
+      const int64_t size = shape.dimensions(static_cast<int>(i));
+      if (size != 1) sizes[dimensions[i]] = size;
+    }
+  }
+  KASHI_ASSIGN_OR_RETURN(call.result, ShapeUtil::MakeValidatedShape(call.result.element_type(), sizes));
+  return absl::OkStatus();
+}
+
 absl::Status BroadcastOperands(ChloCall& call) {
   if (!call.result.IsArray()) return InvalidArgument("%s: the result is no array", call.operation.name);
+  if (call.result.is_unbounded_dynamic()) KASHI_RETURN_IF_ERROR(TakeBroadcastSizes(call));
   for (HloInstruction*& operand : call.operands) {
     KASHI_ASSIGN_OR_RETURN(operand, BroadcastOperand(call, operand));
   }
@@ -267,6 +296,7 @@ absl::StatusOr<HloInstruction*> ExpandChlo(const Operation& operation, absl::Spa
   }
   ChloCall call = {operation, {operands.begin(), operands.end()}, result_shape, add};
   KASHI_ASSIGN_OR_RETURN(HloInstruction* const result, row->expand(*row, call));
+  if (result_shape.IsTuple() || result_shape.is_unbounded_dynamic()) return result;  // the caller compares
   if (ShapeUtil::Compatible(result->shape(), result_shape)) return result;
   return InvalidArgument("%s gives %s, but its type says %s", operation.name, result->shape().ToString(),
                          result_shape.ToString());

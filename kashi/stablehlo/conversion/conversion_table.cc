@@ -110,7 +110,7 @@ constexpr Row kRows[] = {
     {"stablehlo.dynamic_broadcast_in_dim", &ConvertDynamicBroadcastInDim},
     {"stablehlo.dynamic_conv", &ConvertDynamicConv},
     {"stablehlo.dynamic_gather", &ConvertDynamicGather},
-    {"stablehlo.dynamic_iota", &ConvertIota},
+    {"stablehlo.dynamic_iota", &ConvertDynamicIota},
     {"stablehlo.dynamic_pad", &ConvertDynamicPad},
     {"stablehlo.dynamic_reshape", &ConvertDynamicReshape},
     {"stablehlo.dynamic_slice", &ConvertDynamicSlice},
@@ -149,6 +149,8 @@ constexpr Row kRows[] = {
     {"stablehlo.transpose", &ConvertTranspose},
     {"stablehlo.triangular_solve", &ConvertTriangularSolve},
     {"stablehlo.tuple", &ConvertTuple},
+    {"stablehlo.uniform_dequantize", &ConvertUnquantized},
+    {"stablehlo.uniform_quantize", &ConvertUnquantized},
     {"stablehlo.while", &ConvertWhile},
 };
 

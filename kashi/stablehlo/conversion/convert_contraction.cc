@@ -159,7 +159,9 @@ absl::Status ConvertEinsum(OperationConverter& c) {
     const size_t from = order.find(out[i]);
     if (from == std::string::npos) return Unimplemented("einsum_config \"%s\"", config);
     permutation.push_back(static_cast<int64_t>(from));
-    sizes[from] = shape.dimensions(static_cast<int>(i));
+    const size_t in_lhs = lhs.find(out[i]);
+    sizes[from] = in_lhs != std::string::npos ? c.operand(0)->shape().dimensions(static_cast<int>(in_lhs))
+                                              : c.operand(1)->shape().dimensions(static_cast<int>(rhs.find(out[i])));
   }
   const Shape product = ShapeUtil::MakeShape(shape.element_type(), sizes);
   KASHI_ASSIGN_OR_RETURN(HloInstruction* const dot, c.Add(HloInstruction::CreateDot(product, c.operand(0), c.operand(1),

@@ -67,16 +67,18 @@ absl::StatusOr<HloInstruction*> Pack(OperationConverter& c, const Instructions& 
   return c.AddTuple(values);
 }
 
-// Makes the parameter of a computation that takes what Pack made, and gives its elements to `values`.
-void Unpack(Scope* scope, const Shape& shape, absl::Span<const Value* const> values) {
+// Makes the parameter of a computation that takes what Pack made, and gives its elements to `values`. `sources` are the
+// values outside that the elements always have; nullptr where there is none.
+void Unpack(OperationConverter& c, Scope* scope, const Shape& shape, absl::Span<const Value* const> values,
+            const Instructions& sources) {
   HloInstruction* parameter = scope->computation->AddParameter(HloInstruction::CreateParameter(0, shape, "Arg_0"));
-  if (values.size() == 1) {
-    scope->values[values[0]] = parameter;
-    return;
-  }
   for (size_t i = 0; i < values.size(); ++i) {
-    scope->values[values[i]] =
-        scope->computation->AddInstruction(HloInstruction::CreateGetTupleElement(parameter, static_cast<int64_t>(i)));
+    HloInstruction* value = values.size() == 1
+                                ? parameter
+                                : scope->computation->AddInstruction(
+                                      HloInstruction::CreateGetTupleElement(parameter, static_cast<int64_t>(i)));
+    scope->values[values[i]] = value;
+    if (sources[i] != nullptr) c.module().known().SetSame(value, sources[i]);
   }
 }
 
@@ -92,32 +94,49 @@ HloInstruction* PackInScope(Scope* scope, const Instructions& values) {
   return scope->computation->AddInstruction(HloInstruction::CreateTuple(values));
 }
 
-absl::StatusOr<HloComputation*> LoopRegion(OperationConverter& c, size_t region, const Shape& state,
-                                           absl::Span<const Value* const> captures, bool is_body) {
+// What a loop carries: the operands, and then the captured values, which the body returns unchanged.
+struct LoopState {
+  std::vector<const Value*> captures;
+  Shape shape;
+  Instructions sources;  // of the elements that do not change, nullptr of the others
+};
+
+// Operands that the body returns unchanged keep their values.
+void ForgetChanged(const Block& body, LoopState* state) {
+  const size_t count = state->sources.size() - state->captures.size();
+  for (size_t i = 0; i < count; ++i) {
+    const bool is_same = !body.operations.empty() && i < body.arguments.size() &&
+                         i < body.operations.back()->operands.size() &&
+                         body.operations.back()->operands[i] == &body.arguments[i];
+    if (!is_same) state->sources[i] = nullptr;
+  }
+}
+
+absl::StatusOr<HloComputation*> LoopRegion(OperationConverter& c, size_t region, const LoopState& state, bool is_body) {
   KASHI_ASSIGN_OR_RETURN(const Block* block, BlockOf(c, region));
   if (block->arguments.size() != c.operands().size()) {
     return InvalidArgument("region %d has %d arguments, but there are %d operands", region, block->arguments.size(),
                            c.operands().size());
   }
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Scope> scope, c.module().OpenRegion(c.scope()));
-  Unpack(scope.get(), state, Joined(block->arguments, captures));
+  Unpack(c, scope.get(), state.shape, Joined(block->arguments, state.captures), state.sources);
   KASHI_ASSIGN_OR_RETURN(Instructions results, c.module().ConvertBlock(scope.get(), *block));
   if (!is_body) {
     if (results.size() != 1) return InvalidArgument("the condition must return one value");
     return c.module().Finish(std::move(scope), results[0]);
   }
-  for (const Value* capture : captures) results.push_back(scope->values.at(capture));
+  for (const Value* capture : state.captures) results.push_back(scope->values.at(capture));
   HloInstruction* root = PackInScope(scope.get(), results);
   return c.module().Finish(std::move(scope), root);
 }
 
 // A branch takes its captures. It returns its value, or a tuple.
 absl::StatusOr<HloComputation*> Branch(OperationConverter& c, size_t region, const Shape& argument,
-                                       absl::Span<const Value* const> captures) {
+                                       absl::Span<const Value* const> captures, const Instructions& sources) {
   KASHI_ASSIGN_OR_RETURN(const Block* block, BlockOf(c, region));
   if (!block->arguments.empty()) return InvalidArgument("branches have no arguments");
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Scope> scope, c.module().OpenRegion(c.scope()));
-  Unpack(scope.get(), argument, captures);
+  Unpack(c, scope.get(), argument, captures, sources);
   KASHI_ASSIGN_OR_RETURN(const Instructions results, c.module().ConvertBlock(scope.get(), *block));
   HloInstruction* root = PackInScope(scope.get(), results);
   return c.module().Finish(std::move(scope), root);
@@ -131,7 +150,7 @@ absl::Status ConvertBranches(OperationConverter& c) {
     const std::vector<const Value*> captures = CapturesOf(c.operation().regions.subspan(i, 1));
     KASHI_ASSIGN_OR_RETURN(const Instructions values, LookUpAll(c, captures));
     KASHI_ASSIGN_OR_RETURN(arguments.emplace_back(), Pack(c, values));
-    KASHI_ASSIGN_OR_RETURN(branches.emplace_back(), Branch(c, i, arguments.back()->shape(), captures));
+    KASHI_ASSIGN_OR_RETURN(branches.emplace_back(), Branch(c, i, arguments.back()->shape(), captures, values));
   }
   if (branches.empty()) return c.Invalid("needs at least one branch");
   if (c.operation().name == "stablehlo.if") {
@@ -146,7 +165,7 @@ absl::Status ConvertBranches(OperationConverter& c) {
 absl::Status ConvertCall(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
   KASHI_ASSIGN_OR_RETURN(const absl::string_view callee, c.String("callee"));
-  KASHI_ASSIGN_OR_RETURN(HloComputation* const computation, c.module().Function(callee));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const computation, c.module().FunctionFor(c.scope(), callee, c.operands()));
   return c.Finish(HloInstruction::CreateCall(shape, c.operands(), computation));
 }
 
@@ -222,7 +241,8 @@ absl::Status ConvertComposite(OperationConverter& c) {
   }
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
   KASHI_ASSIGN_OR_RETURN(const absl::string_view decomposition, c.String("decomposition"));
-  KASHI_ASSIGN_OR_RETURN(HloComputation* const computation, c.module().Function(decomposition));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const computation,
+                         c.module().FunctionFor(c.scope(), decomposition, c.operands()));
   KASHI_ASSIGN_OR_RETURN(const Attribute* attributes, c.Find("composite_attributes"));
   KASHI_ASSIGN_OR_RETURN(const std::string text, ConfigurationText(*attributes));
   return c.Finish(
@@ -244,19 +264,22 @@ absl::Status ConvertRaggedDot(OperationConverter& c) {
   return FinishRaggedDot(c, lists, c.operation().Find("precision_config"));
 }
 
-// The state is the operands and then the captured values, which the body returns unchanged.
 absl::Status ConvertWhile(OperationConverter& c) {
-  const std::vector<const Value*> captures = CapturesOf(c.operation().regions);
-  KASHI_ASSIGN_OR_RETURN(const Instructions captured, LookUpAll(c, captures));
-  Instructions state = c.operands();
-  state.insert(state.end(), captured.begin(), captured.end());
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const init, Pack(c, state));
+  LoopState state;
+  state.captures = CapturesOf(c.operation().regions);
+  KASHI_ASSIGN_OR_RETURN(const Instructions captured, LookUpAll(c, state.captures));
+  KASHI_ASSIGN_OR_RETURN(const Block* body_block, BlockOf(c, 1));
+  state.sources = c.operands();
+  state.sources.insert(state.sources.end(), captured.begin(), captured.end());
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const init, Pack(c, state.sources));
+  ForgetChanged(*body_block, &state);
   const Shape shape = init->shape();
-  KASHI_ASSIGN_OR_RETURN(HloComputation* const condition, LoopRegion(c, 0, shape, captures, /*is_body=*/false));
-  KASHI_ASSIGN_OR_RETURN(HloComputation* const body, LoopRegion(c, 1, shape, captures, /*is_body=*/true));
+  state.shape = shape;
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const condition, LoopRegion(c, 0, state, /*is_body=*/false));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const body, LoopRegion(c, 1, state, /*is_body=*/true));
   KASHI_ASSIGN_OR_RETURN(HloInstruction* const loop, c.Add(HloInstruction::CreateWhile(shape, condition, body, init)));
   KASHI_RETURN_IF_ERROR(c.AddAttributesTo(loop));
-  if (state.size() != 1) return c.SetResultsToElements(loop);
+  if (state.sources.size() != 1) return c.SetResultsToElements(loop);
   if (c.operation().results.empty()) return absl::OkStatus();
   return c.SetResults({loop});
 }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
@@ -55,7 +56,42 @@ absl::Status SetLayout(const std::vector<int64_t>& minor_to_major, Shape* shape)
   return absl::OkStatus();
 }
 
-absl::Status SetLayouts(const OperationConverter& c, HloInstruction* call) {
+// The operands of a call in HLO, and the number that each has in StableHLO: operands that say sizes are dropped.
+struct CallOperands {
+  Instructions values;
+  std::vector<int64_t> numbers;
+  Shape shape;  // of the results
+};
+
+// `indices_of_shape_operands` lists one operand for each result: its sizes.
+absl::StatusOr<CallOperands> OperandsOf(const OperationConverter& c) {
+  CallOperands operands;
+  std::vector<Shape> shapes;
+  std::vector<int64_t> sizes_of_results;
+  const Attribute* list = c.operation().Find(kShapeOperands);
+  if (list != nullptr) {
+    KASHI_ASSIGN_OR_RETURN(sizes_of_results, ReadInt64List(*list));
+    const auto is_operand = [&c](int64_t i) { return i >= 0 && i < static_cast<int64_t>(c.operands().size()); };
+    if (sizes_of_results.size() != c.operation().results.size() || !absl::c_all_of(sizes_of_results, is_operand)) {
+      return InvalidArgument("%s needs the number of an operand for each result", kShapeOperands);
+    }
+  }
+  for (size_t i = 0; i < c.operation().results.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(
+        shapes.emplace_back(),
+        list == nullptr ? c.ResultShape(i) : c.ResultShapeOfSizes(static_cast<size_t>(sizes_of_results[i]), i));
+  }
+  operands.shape = shapes.size() == 1 ? shapes[0] : ShapeUtil::MakeTupleShape(shapes);
+  for (size_t i = 0; i < c.operands().size(); ++i) {
+    const int64_t number = static_cast<int64_t>(i);
+    if (absl::c_linear_search(sizes_of_results, number)) continue;
+    operands.values.push_back(c.operand(i));
+    operands.numbers.push_back(number);
+  }
+  return operands;
+}
+
+absl::Status SetLayouts(const OperationConverter& c, const CallOperands& kept, HloInstruction* call) {
   KASHI_ASSIGN_OR_RETURN(const Attribute* operands, c.Find("operand_layouts"));
   KASHI_ASSIGN_OR_RETURN(const Attribute* results, c.Find("result_layouts"));
   if (operands->elements.empty() && results->elements.empty()) return absl::OkStatus();
@@ -65,7 +101,7 @@ absl::Status SetLayouts(const OperationConverter& c, HloInstruction* call) {
     return InvalidArgument("operand_layouts and result_layouts need a layout for each operand and result");
   }
   std::vector<Shape> operand_shapes;
-  for (size_t i = 0; i < operand_layouts.size(); ++i) {
+  for (const int64_t i : kept.numbers) {
     operand_shapes.push_back(c.operand(i)->shape());
     KASHI_RETURN_IF_ERROR(SetLayout(operand_layouts[i], &operand_shapes.back()));
   }
@@ -85,7 +121,7 @@ absl::StatusOr<ShapeIndex> IndexField(const Attribute& alias, absl::string_view 
   return ShapeIndex(index.begin(), index.end());
 }
 
-absl::Status SetAliases(const OperationConverter& c, HloInstruction* call) {
+absl::Status SetAliases(const OperationConverter& c, const CallOperands& kept, HloInstruction* call) {
   KASHI_ASSIGN_OR_RETURN(const Attribute* aliases, c.Find("output_operand_aliases"));
   OutputOperandAliasingPairs pairs;
   for (const Attribute* alias : aliases->elements) {
@@ -94,10 +130,9 @@ absl::Status SetAliases(const OperationConverter& c, HloInstruction* call) {
     const Attribute* operand = FindField(*alias, "operand_index");
     if (operand == nullptr) return InvalidArgument("output_operand_aliases: no `operand_index`");
     KASHI_ASSIGN_OR_RETURN(const int64_t number, ReadInt64(*operand));
-    if (number < 0 || number >= static_cast<int64_t>(c.operands().size())) {
-      return InvalidArgument("output_operand_aliases: there is no operand %d", number);
-    }
-    pairs.push_back({output, {number, input}});
+    const auto place = absl::c_find(kept.numbers, number);
+    if (place == kept.numbers.end()) return InvalidArgument("output_operand_aliases: there is no operand %d", number);
+    pairs.push_back({output, {place - kept.numbers.begin(), input}});
   }
   if (!pairs.empty()) call->mutable_fields()->Set<HloField::output_operand_aliasing>(std::move(pairs));
   return absl::OkStatus();
@@ -105,17 +140,17 @@ absl::Status SetAliases(const OperationConverter& c, HloInstruction* call) {
 
 // JAX's lax.approx_max_k: n arrays and their n initial values; n results with the first elements of the order of the
 // called function. XLA sorts and slices where its platform has no faster form, and so do we everywhere: the results are
-// exact, which any recall target allows.
-absl::Status ConvertApproximateTopK(OperationConverter& c, const Attribute& config,
-                                    absl::Span<HloComputation* const> computations) {
-  const size_t n = c.operands().size() / 2;
+// exact, which any recall target allows. The form for dynamic sizes has k as the last operand.
+absl::Status ConvertApproximateTopK(OperationConverter& c, const CallOperands& kept, const Attribute& config,
+                                    absl::Span<HloComputation* const> computations, bool has_k) {
+  const size_t count = kept.values.size() - (has_k && !kept.values.empty() ? 1 : 0), n = count / 2;
   const Attribute* dimension_field = FindField(config, "reduction_dim");
-  if (n == 0 || c.operands().size() != 2 * n || c.operation().results.size() != n || computations.size() != 1 ||
+  if (n == 0 || count != 2 * n || c.operation().results.size() != n || computations.size() != 1 ||
       dimension_field == nullptr) {
     return c.Invalid("ApproxTopK needs arrays, as many initial values and results, a function and `reduction_dim`");
   }
   KASHI_ASSIGN_OR_RETURN(const int64_t dimension, ReadInt64(*dimension_field));
-  const absl::Span<HloInstruction* const> arrays = absl::MakeConstSpan(c.operands()).subspan(0, n);
+  const absl::Span<HloInstruction* const> arrays = absl::MakeConstSpan(kept.values).subspan(0, n);
   std::vector<Shape> shapes;
   for (const HloInstruction* array : arrays) {
     const Shape& shape = array->shape();
@@ -133,8 +168,8 @@ absl::Status ConvertApproximateTopK(OperationConverter& c, const Attribute& conf
     if (n > 1) {
       KASHI_ASSIGN_OR_RETURN(array, c.AddElement(sorted, static_cast<int64_t>(i)));
     }
-    KASHI_ASSIGN_OR_RETURN(const Shape result, c.ResultShape(i));
-    if (!result.IsArray()) return c.Invalid("ApproxTopK: result %d is no array", i);
+    const Shape& result = n == 1 ? kept.shape : kept.shape.tuple_shapes(static_cast<int>(i));
+    if (!result.IsArray() || result.is_dynamic()) return c.Invalid("ApproxTopK: result %d is no static array", i);
     const std::vector<int64_t> sizes(result.dimensions().begin(), result.dimensions().end());
     const std::vector<int64_t> starts(sizes.size(), 0), strides(sizes.size(), 1);
     KASHI_ASSIGN_OR_RETURN(results.emplace_back(),
@@ -146,8 +181,15 @@ absl::Status ConvertApproximateTopK(OperationConverter& c, const Attribute& conf
 }  // namespace
 
 absl::Status ConvertCustomCall(OperationConverter& c) {
-  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
   KASHI_ASSIGN_OR_RETURN(const absl::string_view target, c.String("call_target_name"));
+  if (const ConversionFunction dynamic = FindDynamicCall(target); dynamic != nullptr) return dynamic(c);
+  return ConvertPlainCustomCall(c);
+}
+
+absl::Status ConvertPlainCustomCall(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const absl::string_view target, c.String("call_target_name"));
+  KASHI_ASSIGN_OR_RETURN(const CallOperands operands, OperandsOf(c));
+  const Shape& shape = operands.shape;
   KASHI_ASSIGN_OR_RETURN(const bool has_side_effect, c.Bool("has_side_effect"));
   KASHI_ASSIGN_OR_RETURN(Config config, ConfigOf(c));
   KASHI_ASSIGN_OR_RETURN(const Attribute* called, c.Find("called_computations"));
@@ -157,20 +199,23 @@ absl::Status ConvertCustomCall(OperationConverter& c) {
     KASHI_ASSIGN_OR_RETURN(computations.emplace_back(), c.module().Function(name));
   }
   const Attribute* dictionary = c.operation().Find("mhlo.backend_config");
-  if (target == "ApproxTopK" && dictionary != nullptr) return ConvertApproximateTopK(c, *dictionary, computations);
+  const bool has_k = target == "stablehlo.dynamic_approx_top_k";
+  if ((has_k || target == "ApproxTopK") && dictionary != nullptr) {
+    return ConvertApproximateTopK(c, operands, *dictionary, computations, has_k);
+  }
   std::unique_ptr<HloInstruction> call =
       computations.empty()
-          ? HloInstruction::CreateCustomCall(shape, c.operands(), target, std::move(config.text), config.version)
+          ? HloInstruction::CreateCustomCall(shape, operands.values, target, std::move(config.text), config.version)
       : computations.size() == 1
-          ? HloInstruction::CreateCustomCall(shape, c.operands(), computations[0], target, std::move(config.text),
+          ? HloInstruction::CreateCustomCall(shape, operands.values, computations[0], target, std::move(config.text),
                                              config.version)
-          : HloInstruction::CreateCustomCall(shape, c.operands(), absl::MakeConstSpan(computations), target,
+          : HloInstruction::CreateCustomCall(shape, operands.values, absl::MakeConstSpan(computations), target,
                                              std::move(config.text), config.version);
   // The calls of `check` would do nothing if they could be removed.
   if (has_side_effect || absl::StartsWith(target, "check.expect_"))
     call->mutable_fields()->Set<HloField::custom_call_has_side_effect>(true);
-  KASHI_RETURN_IF_ERROR(SetLayouts(c, call.get()));
-  KASHI_RETURN_IF_ERROR(SetAliases(c, call.get()));
+  KASHI_RETURN_IF_ERROR(SetLayouts(c, operands, call.get()));
+  KASHI_RETURN_IF_ERROR(SetAliases(c, operands, call.get()));
   return c.Finish(std::move(call));
 }
 

@@ -96,6 +96,10 @@ absl::StatusOr<HloInstruction*> AddConstant(OperationConverter& c, const Attribu
 
 absl::Status ConvertIota(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  return FinishIota(c, shape);
+}
+
+absl::Status FinishIota(OperationConverter& c, const Shape& shape) {
   KASHI_ASSIGN_OR_RETURN(const int64_t dimension, c.Int("iota_dimension"));
   if (dimension < 0 || dimension >= static_cast<int64_t>(shape.dimensions().size())) {
     return c.Invalid("iota_dimension %d is not a dimension of %s", dimension, ShapeUtil::HumanString(shape));

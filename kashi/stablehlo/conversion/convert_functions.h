@@ -21,12 +21,16 @@ absl::Status ConvertConstant(OperationConverter& c);
 // Adds the value of a tensor attribute. An error if its element type is another one.
 absl::StatusOr<HloInstruction*> AddConstant(OperationConverter& c, const Attribute& value, const Shape& shape);
 absl::Status ConvertIota(OperationConverter& c);
+// An iota of this shape.
+absl::Status FinishIota(OperationConverter& c, const Shape& shape);
 absl::Status ConvertCast(OperationConverter& c);
 absl::Status ConvertBitcastConvert(OperationConverter& c);
 
 // convert_shape_ops.cc
 absl::Status ConvertBroadcast(OperationConverter& c);
 absl::Status ConvertBroadcastInDim(OperationConverter& c);
+// The same with this shape. HLO's broadcast does not stretch dimensions of size 1: they are dropped first.
+absl::Status BroadcastInDim(OperationConverter& c, const Shape& shape);
 absl::Status ConvertReshape(OperationConverter& c);
 absl::Status ConvertTranspose(OperationConverter& c);
 absl::Status ConvertReverse(OperationConverter& c);
@@ -67,14 +71,21 @@ absl::Status ConvertChloDynamicReshape(OperationConverter& c);
 // convert_reduction.cc
 absl::Status ConvertReduce(OperationConverter& c);
 absl::Status ConvertReduceWindow(OperationConverter& c);
+// What a window is, one number for each dimension.
+struct WindowLists {
+  std::vector<int64_t> sizes, strides, base_dilations, window_dilations;
+  PairList padding;
+};
+absl::StatusOr<Window> WindowOf(const WindowLists& lists);
+// The reduction of the first `inputs` operands by as many initial values.
+absl::Status FinishReduceWindow(OperationConverter& c, size_t inputs, const Window& window, HloComputation* body);
+RandomAlgorithm RandomAlgorithmNamed(absl::string_view name);
 absl::Status ConvertMap(OperationConverter& c);
 absl::Status ConvertSort(OperationConverter& c);
 absl::Status ConvertScatter(OperationConverter& c);
 absl::Status ConvertSelectAndScatter(OperationConverter& c);
 absl::Status ConvertRng(OperationConverter& c);
 absl::Status ConvertRngBitGenerator(OperationConverter& c);
-
-// convert_chlo.cc
 
 // convert_control.cc
 absl::Status ConvertCall(OperationConverter& c);
@@ -87,6 +98,9 @@ absl::Status ConvertTuple(OperationConverter& c);
 absl::Status ConvertGetTupleElement(OperationConverter& c);
 absl::Status ConvertOptimizationBarrier(OperationConverter& c);
 absl::Status ConvertIdentity(OperationConverter& c);
+
+// quantized_values.cc: uniform_quantize and uniform_dequantize without quantized types, an error
+absl::Status ConvertUnquantized(OperationConverter& c);
 
 // convert_collective.cc
 absl::Status ConvertAllGather(OperationConverter& c);
@@ -111,6 +125,14 @@ absl::Status ConvertRecv(OperationConverter& c);
 
 // convert_custom_call.cc
 absl::Status ConvertCustomCall(OperationConverter& c);
+// The same of a call that FindDynamicCall does not know.
+absl::Status ConvertPlainCustomCall(OperationConverter& c);
+
+// The attribute of a custom call that lists the operands which say the sizes of its results.
+inline constexpr absl::string_view kShapeOperands = "indices_of_shape_operands";
+
+// convert_dynamic_calls.cc: the custom calls that stand for dynamic operations; nullptr if the target is another one
+ConversionFunction FindDynamicCall(absl::string_view target);
 
 // convert_sharding.cc
 absl::Status ConvertShardingConstraint(OperationConverter& c);
@@ -119,6 +141,7 @@ absl::Status ConvertManualComputation(OperationConverter& c);
 
 // convert_dynamic.cc
 absl::Status ConvertDynamicBroadcastInDim(OperationConverter& c);
+absl::Status ConvertDynamicIota(OperationConverter& c);
 absl::Status ConvertDynamicReshape(OperationConverter& c);
 absl::Status ConvertDynamicPad(OperationConverter& c);
 absl::Status ConvertRealDynamicSlice(OperationConverter& c);

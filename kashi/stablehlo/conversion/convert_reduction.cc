@@ -26,30 +26,18 @@ absl::StatusOr<Halves> SplitOperands(const OperationConverter& c) {
 }
 
 absl::StatusOr<Window> ReductionWindow(const OperationConverter& c, bool has_dilations) {
-  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.Ints("window_dimensions"));
-  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, c.Ints("window_strides"));
-  KASHI_ASSIGN_OR_RETURN(PairList padding, c.Pairs("padding"));
-  std::vector<int64_t> base(sizes.size(), 1);
-  std::vector<int64_t> dilation(sizes.size(), 1);
+  WindowLists lists;
+  KASHI_ASSIGN_OR_RETURN(lists.sizes, c.Ints("window_dimensions"));
+  KASHI_ASSIGN_OR_RETURN(lists.strides, c.Ints("window_strides"));
+  KASHI_ASSIGN_OR_RETURN(lists.padding, c.Pairs("padding"));
+  lists.base_dilations.resize(lists.sizes.size(), 1);
+  lists.window_dilations.resize(lists.sizes.size(), 1);
   if (has_dilations) {
-    KASHI_ASSIGN_OR_RETURN(base, c.Ints("base_dilations"));
-    KASHI_ASSIGN_OR_RETURN(dilation, c.Ints("window_dilations"));
+    KASHI_ASSIGN_OR_RETURN(lists.base_dilations, c.Ints("base_dilations"));
+    KASHI_ASSIGN_OR_RETURN(lists.window_dilations, c.Ints("window_dilations"));
   }
-  if (padding.empty()) padding.resize(sizes.size());
-  for (const size_t size : {strides.size(), padding.size(), base.size(), dilation.size()}) {
-    if (size != sizes.size()) return InvalidArgument("a list of the window has %d entries, not %d", size, sizes.size());
-  }
-  Window window;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    WindowDimension* dimension = window.add_dimensions();
-    dimension->set_size(sizes[i]);
-    dimension->set_stride(strides[i]);
-    dimension->set_padding_low(padding[i].first);
-    dimension->set_padding_high(padding[i].second);
-    dimension->set_base_dilation(base[i]);
-    dimension->set_window_dilation(dilation[i]);
-  }
-  return window;
+  if (lists.padding.empty()) lists.padding.resize(lists.sizes.size());
+  return WindowOf(lists);
 }
 
 absl::Status ReadScatterList(const OperationConverter& c, absl::string_view name, RepeatedField<int64_t>* list) {
@@ -83,6 +71,25 @@ absl::StatusOr<Instructions> PromoteEach(OperationConverter& c, absl::Span<HloIn
 
 }  // namespace
 
+absl::StatusOr<Window> WindowOf(const WindowLists& lists) {
+  const size_t rank = lists.sizes.size();
+  for (const size_t size :
+       {lists.strides.size(), lists.padding.size(), lists.base_dilations.size(), lists.window_dilations.size()}) {
+    if (size != rank) return InvalidArgument("a list of the window has %d entries, not %d", size, rank);
+  }
+  Window window;
+  for (size_t i = 0; i < rank; ++i) {
+    WindowDimension* dimension = window.add_dimensions();
+    dimension->set_size(lists.sizes[i]);
+    dimension->set_stride(lists.strides[i]);
+    dimension->set_padding_low(lists.padding[i].first);
+    dimension->set_padding_high(lists.padding[i].second);
+    dimension->set_base_dilation(lists.base_dilations[i]);
+    dimension->set_window_dilation(lists.window_dilations[i]);
+  }
+  return window;
+}
+
 absl::StatusOr<HloInstruction*> Promote(OperationConverter& c, HloInstruction* operand, const HloComputation& reducer,
                                         int64_t number) {
   if (number >= reducer.num_parameters()) return operand;
@@ -108,12 +115,17 @@ absl::Status ConvertReduce(OperationConverter& c) {
 }
 
 absl::Status ConvertReduceWindow(OperationConverter& c) {
-  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
   KASHI_ASSIGN_OR_RETURN(const Halves halves, SplitOperands(c));
   KASHI_ASSIGN_OR_RETURN(const Window window, ReductionWindow(c, /*has_dilations=*/true));
   KASHI_ASSIGN_OR_RETURN(HloComputation* const body, c.RegionAsComputation(0));
-  KASHI_ASSIGN_OR_RETURN(const Instructions inputs, PromoteEach(c, halves.inputs, *body));
-  return c.Finish(HloInstruction::CreateReduceWindow(shape, inputs, halves.init_values, window, body));
+  return FinishReduceWindow(c, halves.inputs.size(), window, body);
+}
+
+absl::Status FinishReduceWindow(OperationConverter& c, size_t inputs, const Window& window, HloComputation* body) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
+  const absl::Span<HloInstruction* const> operands = c.operands();
+  KASHI_ASSIGN_OR_RETURN(const Instructions promoted, PromoteEach(c, operands.subspan(0, inputs), *body));
+  return c.Finish(HloInstruction::CreateReduceWindow(shape, promoted, operands.subspan(inputs, inputs), window, body));
 }
 
 absl::Status ConvertMap(OperationConverter& c) {
@@ -159,9 +171,9 @@ absl::Status ConvertSelectAndScatter(OperationConverter& c) {
       HloInstruction::CreateSelectAndScatter(shape, c.operand(0), select, window, c.operand(1), c.operand(2), scatter));
 }
 
-// The third operand says the shape, which the type says too.
+// The third operand says the shape.
 absl::Status ConvertRng(OperationConverter& c) {
-  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShapeOfSizes(2));
   KASHI_ASSIGN_OR_RETURN(const absl::string_view name, c.String("rng_distribution"));
   const RandomDistribution distribution = name == "NORMAL" ? RNG_NORMAL : RNG_UNIFORM;
   return c.Finish(HloInstruction::CreateRng(shape, distribution, {c.operand(0), c.operand(1)}));
@@ -170,8 +182,11 @@ absl::Status ConvertRng(OperationConverter& c) {
 absl::Status ConvertRngBitGenerator(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
   KASHI_ASSIGN_OR_RETURN(const absl::string_view name, c.String("rng_algorithm"));
-  const RandomAlgorithm algorithm = name == "THREE_FRY" ? RNG_THREE_FRY : name == "PHILOX" ? RNG_PHILOX : RNG_DEFAULT;
-  return c.Finish(HloInstruction::CreateRngBitGenerator(shape, c.operand(0), algorithm));
+  return c.Finish(HloInstruction::CreateRngBitGenerator(shape, c.operand(0), RandomAlgorithmNamed(name)));
+}
+
+RandomAlgorithm RandomAlgorithmNamed(absl::string_view name) {
+  return name == "THREE_FRY" ? RNG_THREE_FRY : name == "PHILOX" ? RNG_PHILOX : RNG_DEFAULT;
 }
 
 }  // namespace kashi::stablehlo

@@ -23,16 +23,25 @@ absl::StatusOr<HloInstruction*> AddReshape(OperationConverter& c, HloInstruction
 
 // New major dimensions.
 absl::Status ConvertBroadcast(OperationConverter& c) {
-  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  KASHI_ASSIGN_OR_RETURN(Shape shape, c.ResultShape());
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.Ints("broadcast_sizes"));
   std::vector<int64_t> dimensions;
+  if (shape.is_unbounded_dynamic() && c.operand(0)->shape().IsArray()) {
+    std::vector<int64_t> all = sizes;
+    const absl::Span<const int64_t> last = c.operand(0)->shape().dimensions();
+    all.insert(all.end(), last.begin(), last.end());
+    KASHI_ASSIGN_OR_RETURN(shape, ShapeUtil::MakeValidatedShape(shape.element_type(), all));
+  }
   for (int64_t i = 0; i < RankOf(c.operand(0)); ++i) dimensions.push_back(static_cast<int64_t>(sizes.size()) + i);
   return c.Finish(HloInstruction::CreateBroadcast(shape, c.operand(0), dimensions));
 }
 
-// HLO's broadcast does not stretch dimensions of size 1: they are dropped first.
 absl::Status ConvertBroadcastInDim(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  return BroadcastInDim(c, shape);
+}
+
+absl::Status BroadcastInDim(OperationConverter& c, const Shape& shape) {
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> dimensions, c.Ints("broadcast_dimensions"));
   HloInstruction* operand = c.operand(0);
   if (!operand->shape().IsArray() || static_cast<int64_t>(dimensions.size()) != RankOf(operand)) {

@@ -4,12 +4,15 @@
 #define KASHI_STABLEHLO_CONVERSION_CONVERTER_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
@@ -19,6 +22,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/stablehlo/conversion/known_values.h"
 #include "kashi/stablehlo/conversion/locations.h"
 #include "kashi/stablehlo/conversion/stablehlo_to_hlo.h"
 #include "kashi/stablehlo/program/attribute_access.h"
@@ -29,16 +33,37 @@ namespace kashi::stablehlo {
 using Instructions = std::vector<HloInstruction*>;
 using PairList = std::vector<std::pair<int64_t, int64_t>>;
 
-// Regions may nest this deep.
+// Regions, and calls of functions whose sizes depend on the caller, may nest this deep.
 inline constexpr int kDeepestConvertedRegion = 200;
 
 // A computation on its way, and what its values have become.
 struct Scope {
-  explicit Scope(std::string name, int depth) : computation(std::make_unique<HloComputation>(name)), depth(depth) {}
+  Scope(std::string name, int depth, const Scope* outer)
+      : computation(std::make_unique<HloComputation>(name)), depth(depth), outer(outer) {}
   std::unique_ptr<HloComputation> computation;
   absl::flat_hash_map<const Value*, HloInstruction*> values;
   int depth;
+  const Scope* outer;  // of the region around this one; nullptr: a function
 };
+
+// The functions that an operation calls by name.
+std::vector<absl::string_view> Callees(const Operation& operation);
+
+// Calls `visit` with each operation in the block, and in the regions of its operations.
+template <typename Visit>
+void ForEachOperation(const Block& block, Visit visit) {
+  std::vector<const Block*> open = {&block};
+  while (!open.empty()) {
+    const Block* at = open.back();
+    open.pop_back();
+    for (const Operation* operation : at->operations) {
+      visit(*operation);
+      for (const Region& region : operation->regions) {
+        for (const Block& inner : region.blocks) open.push_back(&inner);
+      }
+    }
+  }
+}
 
 // Whether the value is a constant, which regions may use without taking it as an argument.
 bool IsConstant(const Value& value);
@@ -55,10 +80,20 @@ class ModuleConverter {
   absl::StatusOr<HloInstruction*> Lookup(Scope* scope, const Value& value, const Operation& user);
 
   HloModule* module() { return module_.get(); }
+  // What is known of values before the program runs.
+  KnownValues& known() { return known_; }
+  // ShapeOfType(type, UnknownSizes::kAllowed), computed once for each type. The pointer is valid until the next call.
+  absl::StatusOr<const Shape*> ShapeOf(const Type& type);
+  // The type with the numbers that a quantized type expresses; other types as they are. It lives as long as this.
+  const Type* ExpressedType(const Type& type);
   LocationConverter& locations() { return locations_; }
 
   // The computation of a function that was converted before its callers; an error if there is no such function.
   absl::StatusOr<HloComputation*> Function(absl::string_view name) const;
+  // The same of a function whose sizes may depend on its arguments: converts it for these, if no call of the same kind
+  // was there before.
+  absl::StatusOr<HloComputation*> FunctionFor(const Scope& caller, absl::string_view name,
+                                              absl::Span<HloInstruction* const> arguments);
   // The sdy.mesh of that name; nullptr if there is none.
   const Attribute* FindMesh(absl::string_view name) const;
 
@@ -75,8 +110,18 @@ class ModuleConverter {
   absl::Status ReadModuleAttributes();
   // The functions that the entry calls, callees first, the entry last.
   absl::StatusOr<std::vector<const Operation*>> OrderFunctions(const Operation& entry) const;
+  // Finds the functions whose sizes depend on their arguments. Pre: callees come first.
+  void FindDynamicFunctions(absl::Span<const Operation* const> order);
   absl::Status ConvertFunction(const Operation& function, bool is_entry);
-  absl::StatusOr<HloInstruction*> MakeParameter(Scope* scope, const Operation& function, int64_t number, bool is_entry);
+  absl::StatusOr<HloComputation*> ConvertInstance(const Scope& caller, const Operation& function,
+                                                  absl::Span<HloInstruction* const> arguments);
+  // The shape of an argument of the entry, from its type and from what the options know of it.
+  absl::StatusOr<Shape> EntryArgumentShape(const Type& type, int64_t number, const KnownArgument& known) const;
+  absl::StatusOr<KnownArgument> AskForArgument(const Operation& function, int64_t number) const;
+  absl::Status SetKnownArgument(const HloInstruction& parameter, int64_t value);
+  // The parameter for an argument, as its type says; AddParameter: of this shape.
+  absl::Status MakeParameter(Scope* scope, const Operation& function, int64_t number, bool is_entry);
+  HloInstruction* AddParameter(Scope* scope, const Operation& function, int64_t number, const Shape& shape);
   absl::StatusOr<HloInstruction*> MakeEntryRoot(Scope* scope, const Operation& function, Instructions results);
   absl::Status SetEntryAttributes(const Operation& function);
   absl::Status SetEntryLayouts(const Operation& function, ComputationLayout* layout);
@@ -89,7 +134,15 @@ class ModuleConverter {
   absl::flat_hash_map<absl::string_view, const Operation*> functions_;
   absl::flat_hash_map<absl::string_view, const Attribute*> meshes_;
   absl::flat_hash_map<absl::string_view, HloComputation*> computations_;
+  absl::flat_hash_set<const Operation*> dynamic_functions_;
+  absl::flat_hash_map<std::string, HloComputation*> instances_;  // of dynamic functions, by name and arguments
+  KnownValues known_;
+  absl::flat_hash_map<const Type*, Shape> shapes_;
+  std::deque<Type> expressed_types_;
+  std::deque<const Type*> expressed_elements_;
+  absl::flat_hash_map<const Type*, const Type*> expressed_;
   int64_t region_count_ = 0;
+  int64_t operations_left_ = 0;  // that functions may still have in all instances together
 };
 
 // The operation that a conversion function converts. Operands are converted; the number of operands, results and
@@ -105,8 +158,15 @@ class OperationConverter {
 
   const Instructions& operands() const { return operands_; }
   HloInstruction* operand(size_t i) const { return operands_[i]; }
-  // The shape of a result's type.
+  // The shape of a result's type. Sizes that the type does not say are unbounded dynamic: Add and Finish put in those
+  // that the operation makes of its operands.
   absl::StatusOr<Shape> ResultShape(size_t i = 0) const;
+  // The same with the sizes that the elements of operand `sizes` are, for a type that does not say them.
+  absl::StatusOr<Shape> ResultShapeOfSizes(size_t sizes, size_t i = 0) const;
+  // The elements of an operand, which must be known before the program runs; `what` they are is for the error.
+  absl::StatusOr<std::vector<int64_t>> KnownOperand(size_t i, absl::string_view what) const;
+  // The elements of an array of integers that is known before the program runs.
+  std::optional<std::vector<int64_t>> KnownNumbers(const HloInstruction* instruction) const;
   // Of all results: the shape of the only one, otherwise a tuple.
   absl::StatusOr<Shape> ResultsShape() const;
 
@@ -129,10 +189,11 @@ class OperationConverter {
   }
 
   // ---- Instructions. All get the metadata of the operation's location. An error if the shape is not what the
-  // operation makes of its operands.
+  // operation makes of its operands, or if sizes stay unknown.
   absl::StatusOr<HloInstruction*> Add(std::unique_ptr<HloInstruction> instruction);
   // The same in two steps: the check, and adding what passed it.
   static absl::Status CheckShape(const HloInstruction& instruction);
+  static absl::Status SettleShape(HloInstruction* instruction);
   HloInstruction* AddUnchecked(std::unique_ptr<HloInstruction> instruction);
   // The instruction that stands for the operation: it also gets sharding and frontend attributes. Its value is the
   // result; of an operation with none or several results it is a tuple of them.

@@ -107,15 +107,12 @@ absl::Status ModuleConverter::ReadModuleAttributes() {
 absl::Status ModuleConverter::ConvertFunction(const Operation& function, bool is_entry) {
   const Block& block = function.regions[0].blocks[0];
   const absl::string_view name = function.Find("sym_name")->text;
-  auto scope = std::make_unique<Scope>(std::string(name), 0);
+  auto scope = std::make_unique<Scope>(std::string(name), 0, nullptr);
   for (size_t i = 0; i < block.arguments.size(); ++i) {
-    const absl::StatusOr<HloInstruction*> parameter =
-        MakeParameter(scope.get(), function, static_cast<int64_t>(i), is_entry);
-    if (!parameter.ok()) {
-      return ErrorAt(function, absl::Status(parameter.status().code(),
-                                            absl::StrCat("argument ", i, ": ", parameter.status().message())));
-    }
-    scope->values[&block.arguments[i]] = *parameter;
+    const int64_t number = static_cast<int64_t>(i);
+    const absl::Status made = MakeParameter(scope.get(), function, number, is_entry);
+    if (made.ok()) continue;
+    return ErrorAt(function, absl::Status(made.code(), absl::StrCat("argument ", i, ": ", made.message())));
   }
   KASHI_ASSIGN_OR_RETURN(Instructions results, ConvertBlock(scope.get(), block));
   if (!is_entry) {
@@ -132,17 +129,29 @@ absl::Status ModuleConverter::ConvertFunction(const Operation& function, bool is
   return attributes.ok() ? attributes : ErrorAt(function, attributes);
 }
 
-absl::StatusOr<HloInstruction*> ModuleConverter::MakeParameter(Scope* scope, const Operation& function, int64_t number,
-                                                               bool is_entry) {
+HloInstruction* ModuleConverter::AddParameter(Scope* scope, const Operation& function, int64_t number,
+                                              const Shape& shape) {
   const Value& argument = function.regions[0].blocks[0].arguments[number];
-  KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeOfType(*argument.type));
   const std::string op_name = argument.location == nullptr ? "" : OpNameOf(*argument.location);
   HloInstruction* parameter = scope->computation->AddParameter(
       HloInstruction::CreateParameter(number, shape, op_name.empty() ? absl::StrCat("Arg_", number) : op_name));
   if (!op_name.empty()) parameter->set_metadata_op_name(op_name);
+  AddFrontendAttributes(FindNamed(AttributesOf(function, "arg_attrs", number), "mhlo.frontend_attributes"), parameter);
+  scope->values[&argument] = parameter;
+  return parameter;
+}
+
+absl::Status ModuleConverter::MakeParameter(Scope* scope, const Operation& function, int64_t number, bool is_entry) {
+  const Type& type = *function.regions[0].blocks[0].arguments[number].type;
+  KnownArgument known;
+  if (is_entry) {
+    KASHI_ASSIGN_OR_RETURN(known, AskForArgument(function, number));
+  }
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, is_entry ? EntryArgumentShape(type, number, known) : ShapeOfType(type));
+  HloInstruction* const parameter = AddParameter(scope, function, number, shape);
+  if (!is_entry) return absl::OkStatus();
+  if (known.value.has_value()) KASHI_RETURN_IF_ERROR(SetKnownArgument(*parameter, *known.value));
   const absl::Span<const NamedAttribute> attributes = AttributesOf(function, "arg_attrs", number);
-  AddFrontendAttributes(FindNamed(attributes, "mhlo.frontend_attributes"), parameter);
-  if (!is_entry) return parameter;
   KASHI_ASSIGN_OR_RETURN(std::optional<HloSharding> sharding, ShardingIn(*module_, attributes));
   if (sharding.has_value()) parameter->set_sharding(*std::move(sharding));
   const Attribute* sdy = FindNamed(attributes, "sdy.sharding");
@@ -155,7 +164,7 @@ absl::StatusOr<HloInstruction*> ModuleConverter::MakeParameter(Scope* scope, con
     parameter->set_parameter_replicated_at_leaf_buffers(
         std::vector<bool>(static_cast<size_t>(ShapeUtil::GetLeafCount(shape)), true));
   }
-  return parameter;
+  return absl::OkStatus();
 }
 
 // A single result is the root itself; several, or none, are a tuple. A single result with a sharding has XLA's form,

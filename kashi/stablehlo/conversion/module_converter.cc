@@ -12,7 +12,9 @@
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/status.h"
 #include "kashi/stablehlo/conversion/converter.h"
+#include "kashi/stablehlo/conversion/quantized_values.h"
 #include "kashi/stablehlo/conversion/sdy_text.h"
+#include "kashi/stablehlo/conversion/shapes.h"
 #include "kashi/stablehlo/conversion/stablehlo_to_hlo.h"
 #include "kashi/stablehlo/program/operation_table.h"
 
@@ -33,23 +35,8 @@ absl::string_view SymbolName(const Operation& operation) {
   return name == nullptr ? absl::string_view() : name->text;
 }
 
-// Calls `visit` with each operation in the block, and in the regions of its operations.
-template <typename Visit>
-void ForEachOperation(const Block& block, Visit visit) {
-  std::vector<const Block*> open = {&block};
-  while (!open.empty()) {
-    const Block* at = open.back();
-    open.pop_back();
-    for (const Operation* operation : at->operations) {
-      visit(*operation);
-      for (const Region& region : operation->regions) {
-        for (const Block& inner : region.blocks) open.push_back(&inner);
-      }
-    }
-  }
-}
+}  // namespace
 
-// The functions that an operation calls by name.
 std::vector<absl::string_view> Callees(const Operation& operation) {
   std::vector<absl::string_view> names;
   for (const absl::string_view key : {"callee", "decomposition"}) {
@@ -62,8 +49,6 @@ std::vector<absl::string_view> Callees(const Operation& operation) {
   }
   return names;
 }
-
-}  // namespace
 
 bool IsConstant(const Value& value) {
   constexpr absl::string_view kConstants[] = {"stablehlo.constant", "chlo.constant", "sdy.constant"};
@@ -89,9 +74,20 @@ absl::Status ModuleConverter::ErrorAt(const Operation& operation, const absl::St
 }
 
 absl::StatusOr<HloComputation*> ModuleConverter::Function(absl::string_view name) const {
+  const auto function = functions_.find(name);
+  if (function != functions_.end() && dynamic_functions_.contains(function->second)) {
+    return Unimplemented("the sizes of function @%s are not known here: only calls can say them", name);
+  }
   const auto found = computations_.find(name);
   if (found == computations_.end()) return InvalidArgument("the module has no function @%s", name);
   return found->second;
+}
+
+absl::StatusOr<const Shape*> ModuleConverter::ShapeOf(const Type& type) {
+  const auto found = shapes_.find(&type);
+  if (found != shapes_.end()) return &found->second;
+  KASHI_ASSIGN_OR_RETURN(Shape shape, ShapeOfType(type, UnknownSizes::kAllowed));
+  return &shapes_.emplace(&type, std::move(shape)).first->second;
 }
 
 const Attribute* ModuleConverter::FindMesh(absl::string_view name) const {
@@ -171,9 +167,10 @@ absl::StatusOr<std::unique_ptr<HloModule>> ModuleConverter::Convert() {
   const absl::Status attributes = ReadModuleAttributes();
   if (!attributes.ok()) return ErrorAt(*program_.module, attributes);
   KASHI_ASSIGN_OR_RETURN(const std::vector<const Operation*> order, OrderFunctions(*entry));
+  FindDynamicFunctions(order);
   for (const Operation* function : order) {
     const bool is_entry = function == entry;
-    KASHI_RETURN_IF_ERROR(ConvertFunction(*function, is_entry));
+    if (is_entry || !dynamic_functions_.contains(function)) KASHI_RETURN_IF_ERROR(ConvertFunction(*function, is_entry));
   }
   module_->RemoveDeadCode();
   return std::move(module_);
@@ -193,11 +190,18 @@ absl::StatusOr<Instructions> ModuleConverter::ConvertBlock(Scope* scope, const B
   return results;
 }
 
-// Constants of regions around are copied into the computation: HLO's computations see only their parameters.
+// Constants of regions around, and values that are known from sizes, are copied into the computation, since HLO's
+// computations see only their parameters.
 absl::StatusOr<HloInstruction*> ModuleConverter::Lookup(Scope* scope, const Value& value, const Operation& user) {
   const auto found = scope->values.find(&value);
   if (found != scope->values.end()) return found->second;
   if (!IsConstant(value)) {
+    for (const Scope* outer = scope->outer; outer != nullptr; outer = outer->outer) {
+      const auto there = outer->values.find(&value);
+      const Literal* known = there == outer->values.end() ? nullptr : known_.Find(there->second);
+      if (known == nullptr) continue;
+      return scope->values[&value] = scope->computation->AddInstruction(HloInstruction::CreateConstant(known->Clone()));
+    }
     return ErrorAt(user, InvalidArgument("uses a value that is not defined before it in its region; of the values "
                                          "around this region it may only use constants"));
   }
@@ -217,6 +221,10 @@ absl::Status ModuleConverter::ConvertOperation(Scope* scope, const Operation& op
   for (const Value* operand : operation.operands) {
     KASHI_ASSIGN_OR_RETURN(operands.emplace_back(), Lookup(scope, *operand, operation));
   }
+  if (ComputesQuantized(operation)) {
+    const absl::Status status = ConvertQuantized(this, scope, operation, operands, convert);
+    return status.ok() ? status : ErrorAt(operation, status);
+  }
   OperationConverter converter(this, scope, operation, std::move(operands));
   const absl::Status status = convert(converter);
   return status.ok() ? status : ErrorAt(operation, status);
@@ -230,7 +238,7 @@ HloComputation* ModuleConverter::Finish(std::unique_ptr<Scope> scope, HloInstruc
 absl::StatusOr<std::unique_ptr<Scope>> ModuleConverter::OpenRegion(const Scope& outer) {
   if (outer.depth >= kDeepestConvertedRegion)
     return Unimplemented("regions are nested more than %d deep", kDeepestConvertedRegion);
-  return std::make_unique<Scope>(absl::StrCat("region_", region_count_++), outer.depth + 1);
+  return std::make_unique<Scope>(absl::StrCat("region_", region_count_++), outer.depth + 1, &outer);
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> ConvertToHlo(const Program& program, const ConversionOptions& options) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/inference/instruction_shape.h"
@@ -37,6 +38,17 @@ absl::Status CheckBroadcast(const HloInstruction& broadcast) {
   return absl::OkStatus();
 }
 
+// The shape with the element types that the type says.
+Shape WithElementTypes(Shape shape, const Shape& types) {
+  ShapeUtil::ForEachMutableLeafShape(&shape, [&types](Shape* leaf, const ShapeIndex& index) {
+    if (leaf->IsArray()) leaf->set_element_type(ShapeUtil::GetSubshape(types, index).element_type());
+  });
+  return shape;
+}
+
+constexpr char kUnknownSizes[] =
+    "the sizes of its result are not known: they do not follow from the shapes of its operands, or depend on values";
+
 }  // namespace
 
 // Whether the result's type is what the operation makes of its operands. Types of reductions may be wider.
@@ -51,8 +63,62 @@ absl::Status OperationConverter::CheckShape(const HloInstruction& instruction) {
                          ShapeUtil::HumanString(instruction.shape()));
 }
 
+// Gives the instruction the sizes that its type leaves open.
+absl::Status OperationConverter::SettleShape(HloInstruction* instruction) {
+  if (!instruction->shape().is_unbounded_dynamic()) return CheckShape(*instruction);
+  KASHI_RETURN_IF_ERROR(internal::CheckInstructionIsComplete(*instruction));
+  const absl::StatusOr<Shape> inferred = internal::InferInstructionShape(*instruction);
+  if (inferred.status().code() == absl::StatusCode::kUnimplemented) return Unimplemented("%s", kUnknownSizes);
+  if (!inferred.ok()) return inferred.status();
+  if (!FitsType(instruction->shape(), *inferred)) {
+    return InvalidArgument("its operands make %s, but its type says %s", ShapeUtil::HumanString(*inferred),
+                           ShapeUtil::HumanString(instruction->shape()));
+  }
+  if (inferred->is_unbounded_dynamic()) return Unimplemented("%s", kUnknownSizes);
+  *instruction->mutable_shape() = WithElementTypes(*inferred, instruction->shape());
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Shape> OperationConverter::ResultShape(size_t i) const {
-  return ShapeOfType(*operation_.results[i].type);
+  KASHI_ASSIGN_OR_RETURN(const Shape* shape, module_.ShapeOf(*operation_.results[i].type));
+  return *shape;
+}
+
+absl::StatusOr<Shape> OperationConverter::ResultShapeOfSizes(size_t sizes, size_t i) const {
+  KASHI_ASSIGN_OR_RETURN(Shape shape, ResultShape(i));
+  if (!shape.is_unbounded_dynamic()) return shape;
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> values, KnownOperand(sizes, "the sizes of its result"));
+  std::vector<int64_t> dimensions = values;
+  std::vector<bool> is_dynamic(values.size(), false);
+  bool fits = shape.IsArray() && static_cast<int64_t>(values.size()) == shape.dimensions_size();
+  for (int d = 0; fits && d < static_cast<int>(values.size()); ++d) {
+    fits = values[d] >= 0;
+    if (shape.is_unbounded_dynamic_dimension(d)) continue;
+    dimensions[d] = shape.dimensions(d);
+    is_dynamic[d] = shape.is_dynamic_dimension(d);
+    fits = fits && (is_dynamic[d] || values[d] == dimensions[d]);
+  }
+  if (fits) return ShapeUtil::MakeValidatedShape(shape.element_type(), dimensions, is_dynamic);
+  return InvalidArgument("operand %d says the sizes [%s], but the type of the result is %s", sizes,
+                         absl::StrJoin(values, ","), ShapeUtil::HumanString(shape));
+}
+
+std::optional<std::vector<int64_t>> OperationConverter::KnownNumbers(const HloInstruction* instruction) const {
+  const Literal* value = module_.known().Find(instruction);
+  if (value == nullptr || !value->shape().IsArray() || !value->shape().AreAllLeavesIntegers()) return std::nullopt;
+  const Literal wide = value->Convert(S64).value();
+  const absl::Span<const int64_t> numbers = wide.data<int64_t>();
+  return std::vector<int64_t>(numbers.begin(), numbers.end());
+}
+
+absl::StatusOr<std::vector<int64_t>> OperationConverter::KnownOperand(size_t i, absl::string_view what) const {
+  if (i >= operands_.size()) return InvalidArgument("has no operand %d", i);
+  std::optional<std::vector<int64_t>> numbers = KnownNumbers(operands_[i]);
+  if (numbers.has_value()) return *std::move(numbers);
+  return Unimplemented(
+      "HLO needs %s as numbers, but operand %d depends on values that are only known at run time: make it depend on "
+      "constants and on sizes of arguments only",
+      what, i);
 }
 
 absl::StatusOr<Shape> OperationConverter::ResultsShape() const {
@@ -65,7 +131,7 @@ absl::StatusOr<Shape> OperationConverter::ResultsShape() const {
 }
 
 absl::StatusOr<HloInstruction*> OperationConverter::Add(std::unique_ptr<HloInstruction> instruction) {
-  KASHI_RETURN_IF_ERROR(CheckShape(*instruction));
+  KASHI_RETURN_IF_ERROR(SettleShape(instruction.get()));
   return AddUnchecked(std::move(instruction));
 }
 
@@ -117,9 +183,9 @@ absl::Status OperationConverter::SetResults(absl::Span<HloInstruction* const> re
     return InvalidArgument("has %d results instead of %d", operation_.results.size(), results.size());
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(const Shape shape, ResultShape(i));
-    if (!ShapeUtil::CompatibleIgnoringFpPrecision(shape, results[i]->shape())) {
-      return InvalidArgument("result %d has the type %s instead of %s", i, ShapeUtil::HumanString(shape),
+    KASHI_ASSIGN_OR_RETURN(const Shape* shape, module_.ShapeOf(*operation_.results[i].type));
+    if (!FitsType(*shape, results[i]->shape())) {
+      return InvalidArgument("result %d has the type %s instead of %s", i, ShapeUtil::HumanString(*shape),
                              ShapeUtil::HumanString(results[i]->shape()));
     }
     scope_.values[&operation_.results[i]] = results[i];

@@ -12,8 +12,8 @@ bool IsStableHlo(absl::string_view bytes) {
   return IsBytecode(bytes) || IsExportedModule(bytes) || BeginsLikeMlirText(bytes);
 }
 
-absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(absl::string_view bytes, absl::string_view name) {
-  ConversionOptions options;
+absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(absl::string_view bytes, absl::string_view name,
+                                                         ConversionOptions options) {
   options.source_is_text = !IsBytecode(bytes) && !IsExportedModule(bytes);
   if (!options.source_is_text && !IsBytecode(bytes)) {
     KASHI_ASSIGN_OR_RETURN(bytes, ArtifactOfExportedModule(bytes));

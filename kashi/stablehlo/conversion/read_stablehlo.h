@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/stablehlo/conversion/stablehlo_to_hlo.h"
 
 namespace kashi::stablehlo {
 
@@ -15,8 +16,10 @@ namespace kashi::stablehlo {
 bool IsStableHlo(absl::string_view bytes);
 
 // Reads and converts it. Pre: IsStableHlo(bytes). `name` is for messages. Errors are those of ReadBytecode, ReadText
-// and ConvertToHlo; in an artifact their offsets count from the artifact's first byte. The module borrows nothing.
-absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(absl::string_view bytes, absl::string_view name);
+// and ConvertToHlo; in an artifact their offsets count from the artifact's first byte. The module borrows nothing. Of
+// the options, the source is set here.
+absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(absl::string_view bytes, absl::string_view name,
+                                                         ConversionOptions options = {});
 
 }  // namespace kashi::stablehlo
 

@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/stablehlo/conversion/quantized_values.h"
 #include "kashi/stablehlo/program/attribute_access.h"
 #include "kashi/stablehlo/program/type_text.h"
 
@@ -23,57 +24,52 @@ absl::StatusOr<PrimitiveType> ElementTypeOfType(const Type& type) {
     case Type::Kind::kIndex:
       return S64;
     case Type::Kind::kQuantized:
-      return Unimplemented(
-          "HLO has no quantized types, such as %s: lower the program by "
-          "`stablehlo-opt --stablehlo-legalize-quant-to-math` first",
-          TypeText(type));
+      return StorageType(*type.quantization);
     default:
       return Unimplemented("HLO has no elements of type %s", TypeText(type));
   }
 }
 
-absl::StatusOr<Shape> ArrayShape(const Type& type) {
+absl::StatusOr<Shape> ArrayShape(const Type& type, UnknownSizes unknown) {
   if (type.types.size() != 1) return InvalidArgument("%s is no type of a tensor", TypeText(type));
   KASHI_ASSIGN_OR_RETURN(const PrimitiveType element, ElementTypeOfType(*type.types[0]));
   absl::InlinedVector<int64_t, 6> sizes(type.dimensions.begin(), type.dimensions.end());
   std::vector<bool> is_dynamic(sizes.size(), false);
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] != kDynamic) continue;
-    if (i >= type.bounds.size() || type.bounds[i] == kDynamic) {
-      return Unimplemented(
-          "the size of dimension %d of %s is not known: HLO needs sizes. Export the program with the shapes of its "
-          "arguments, or refine it (jax.export: call it with arguments of known shapes)",
-          i, TypeText(type));
-    }
-    sizes[i] = type.bounds[i];
     is_dynamic[i] = true;
+    const bool is_bounded = i < type.bounds.size() && type.bounds[i] != kDynamic;
+    if (!is_bounded && unknown == UnknownSizes::kError) {
+      return Unimplemented("the size of dimension %d of %s is not known: HLO needs sizes", i, TypeText(type));
+    }
+    sizes[i] = is_bounded ? type.bounds[i] : Shape::kUnboundedSize;
   }
   return ShapeUtil::MakeValidatedShape(element, sizes, is_dynamic);
 }
 
-absl::StatusOr<Shape> ShapeAtDepth(const Type& type, int depth);
+absl::StatusOr<Shape> ShapeAtDepth(const Type& type, UnknownSizes unknown, int depth);
 
-absl::StatusOr<Shape> TupleShape(const Type& type, int depth) {
+absl::StatusOr<Shape> TupleShape(const Type& type, UnknownSizes unknown, int depth) {
   if (depth >= kDeepestTuple) return Unimplemented("tuples are nested more than %d deep", kDeepestTuple);
   std::vector<Shape> elements;
   for (const Type* element : type.types) {
-    KASHI_ASSIGN_OR_RETURN(elements.emplace_back(), ShapeAtDepth(*element, depth + 1));
+    KASHI_ASSIGN_OR_RETURN(elements.emplace_back(), ShapeAtDepth(*element, unknown, depth + 1));
   }
   return ShapeUtil::MakeValidatedTupleShape(elements);
 }
 
-absl::StatusOr<Shape> ShapeAtDepth(const Type& type, int depth) {
+absl::StatusOr<Shape> ShapeAtDepth(const Type& type, UnknownSizes unknown, int depth) {
   switch (type.kind) {
     case Type::Kind::kTensor:
-      return ArrayShape(type);
+      return ArrayShape(type, unknown);
     case Type::Kind::kBuffer: {
-      KASHI_ASSIGN_OR_RETURN(Shape shape, ArrayShape(type));
+      KASHI_ASSIGN_OR_RETURN(Shape shape, ArrayShape(type, unknown));
       return ShapeUtil::MakeValidatedBufferShape(std::move(shape));
     }
     case Type::Kind::kToken:
       return ShapeUtil::MakeTokenShape();
     case Type::Kind::kTuple:
-      return TupleShape(type, depth);
+      return TupleShape(type, unknown, depth);
     case Type::Kind::kUnrankedTensor:
       return Unimplemented("the rank of %s is not known: HLO needs ranks and sizes", TypeText(type));
     default:
@@ -83,7 +79,12 @@ absl::StatusOr<Shape> ShapeAtDepth(const Type& type, int depth) {
 
 }  // namespace
 
-absl::StatusOr<Shape> ShapeOfType(const Type& type) { return ShapeAtDepth(type, 0); }
+absl::StatusOr<Shape> ShapeOfType(const Type& type, UnknownSizes unknown) { return ShapeAtDepth(type, unknown, 0); }
+
+bool FitsType(const Shape& type, const Shape& actual) {
+  if (!type.is_unbounded_dynamic()) return ShapeUtil::CompatibleIgnoringFpPrecision(type, actual);
+  return Shape::Equal().IgnoreDynamicDimension().IgnoreLayout().IgnoreFpPrecision()(type, actual);
+}
 
 absl::StatusOr<Literal> LiteralOfTensor(const Attribute& tensor) {
   if (tensor.kind != Attribute::Kind::kTensor || tensor.type == nullptr) {

@@ -4,8 +4,9 @@
 //   tensor<?x3xf32, #stablehlo.bounds<8, ?>>      f32[<=8,3]{1,0}
 //   tuple<tensor<2xi1>, !stablehlo.token>         (pred[2]{0}, token[])
 //
-// Errors say what HLO has no form for (quantized and unranked types, sizes that are not known) and what to do; callers
-// add the operation.
+//   tensor<4x!quant.uniform<i8:f32, 0.5:3>>       s8[4]{0}, the stored integers
+//
+// Errors say what HLO has no form for (unranked types, sizes that are not known); callers add the operation.
 #ifndef KASHI_STABLEHLO_CONVERSION_SHAPES_H_
 #define KASHI_STABLEHLO_CONVERSION_SHAPES_H_
 
@@ -16,8 +17,15 @@
 
 namespace kashi::stablehlo {
 
+// Whether a size may be unknown (`?` without a bound): it is unbounded dynamic then, f32[?,3]. Else it is an error.
+enum class UnknownSizes { kError, kAllowed };
+
 // With the default layout. An `index` becomes s64, as in XLA.
-absl::StatusOr<Shape> ShapeOfType(const Type& type);
+absl::StatusOr<Shape> ShapeOfType(const Type& type, UnknownSizes unknown = UnknownSizes::kError);
+
+// Whether a value of this shape may stand for a shape that a type said: unknown sizes may be any, and the results of
+// reductions may be wider.
+bool FitsType(const Shape& type, const Shape& actual);
 
 // The elements of a dense<…> attribute. A splat of any size becomes a scalar literal: the caller broadcasts it.
 absl::StatusOr<Literal> LiteralOfTensor(const Attribute& tensor);

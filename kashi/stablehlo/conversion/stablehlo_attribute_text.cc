@@ -1,5 +1,9 @@
 #include "kashi/stablehlo/conversion/stablehlo_attribute_text.h"
 
+#include <cstdint>
+#include <vector>
+
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -19,22 +23,18 @@ bool IsBareName(absl::string_view name) {
   return true;
 }
 
-absl::StatusOr<std::string> ArrayTypeText(const Shape& shape) {
+absl::StatusOr<std::string> TypeTextOfArray(const Shape& shape) {
   const absl::string_view element = ElementTypeText(shape.element_type());
   if (element.empty()) return Unimplemented("StableHLO has no type for %s", shape.ToString());
-  std::string text;
-  std::vector<std::string> bounds;
-  bool is_bounded = false;
+  std::vector<int64_t> sizes, bounds;
   for (int i = 0; i < static_cast<int>(shape.dimensions().size()); ++i) {
     const bool is_dynamic = shape.is_dynamic_dimension(i);
     const bool has_bound = is_dynamic && !shape.is_unbounded_dynamic_dimension(i);
-    absl::StrAppend(&text, is_dynamic ? "?" : absl::StrCat(shape.dimensions(i)), "x");
-    bounds.push_back(has_bound ? absl::StrCat(shape.dimensions(i)) : "?");
-    is_bounded |= has_bound;
+    sizes.push_back(is_dynamic ? kDynamic : shape.dimensions(i));
+    bounds.push_back(has_bound ? shape.dimensions(i) : kDynamic);
   }
-  absl::StrAppend(&text, element);
-  if (is_bounded) absl::StrAppend(&text, ", #stablehlo.bounds<", absl::StrJoin(bounds, ", "), ">");
-  return text;
+  const bool is_bounded = absl::c_any_of(bounds, [](int64_t bound) { return bound != kDynamic; });
+  return ArrayTypeText(sizes, is_bounded ? absl::MakeConstSpan(bounds) : absl::Span<const int64_t>(), element);
 }
 
 }  // namespace
@@ -49,11 +49,11 @@ absl::StatusOr<std::string> TypeTextOfShape(const Shape& shape) {
     return absl::StrCat("tuple<", absl::StrJoin(elements, ", "), ">");
   }
   if (shape.IsBuffer()) {
-    KASHI_ASSIGN_OR_RETURN(const std::string array, ArrayTypeText(shape.buffer_shape()));
+    KASHI_ASSIGN_OR_RETURN(const std::string array, TypeTextOfArray(shape.buffer_shape()));
     return absl::StrCat("memref<", array, ">");
   }
   if (!shape.IsArray()) return Unimplemented("StableHLO has no type for %s", shape.ToString());
-  KASHI_ASSIGN_OR_RETURN(const std::string array, ArrayTypeText(shape));
+  KASHI_ASSIGN_OR_RETURN(const std::string array, TypeTextOfArray(shape));
   return absl::StrCat("tensor<", array, ">");
 }
 

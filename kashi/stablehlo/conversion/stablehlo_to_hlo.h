@@ -3,13 +3,21 @@
 //   absl::StatusOr<std::unique_ptr<HloModule>> module = ConvertToHlo(program, {.entry = "main"});
 //
 // One operation becomes one instruction of the same meaning, with few exceptions (docs/stablehlo.md lists them). Types
-// give the shapes; every shape is compared with what the operation makes of its operands. What HLO cannot say
-// (quantized types, sizes that are not known) is an error.
+// give the shapes; every shape is compared with what the operation makes of its operands.
+//
+// Sizes that types do not say (`?`) follow from the shapes of the entry's arguments: operations give the sizes of their
+// results, shape arithmetic is computed where it depends on sizes and constants only, and a function is converted once
+// for each kind of call. This is what StableHLO's passes stablehlo-refine-arguments, stablehlo-refine-shapes,
+// stablehlo-canonicalize-dynamism and stablehlo-check-shape-assertions do. Sizes that depend on values are an error.
 #ifndef KASHI_STABLEHLO_CONVERSION_STABLEHLO_TO_HLO_H_
 #define KASHI_STABLEHLO_CONVERSION_STABLEHLO_TO_HLO_H_
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -19,12 +27,21 @@
 
 namespace kashi::stablehlo {
 
+// What is said of an argument of the entry, where its type leaves sizes open.
+struct KnownArgument {
+  std::optional<std::vector<int64_t>> sizes;  // of its dimensions
+  std::optional<int64_t> value;               // of a scalar of integers, on which sizes may depend
+};
+
 struct ConversionOptions {
   // The function that becomes the entry computation. Empty: `main`, or the only function that no other calls.
   std::string entry;
   // For errors. Of text: name:line:column, the line and a caret; of bytecode: name and byte offset.
   SourceText source;
   bool source_is_text = false;
+  // What is known of argument `number` of the entry. Called, in order, for arguments whose types leave sizes open, and
+  // for scalars of integers if sizes may depend on them. Null: nothing is known.
+  std::function<absl::StatusOr<KnownArgument>(int64_t number)> argument;
 };
 
 // INVALID_ARGUMENT: the program breaks StableHLO's rules. UNIMPLEMENTED: HLO has nothing for it. Both name the

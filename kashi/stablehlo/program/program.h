@@ -24,14 +24,18 @@
 #ifndef KASHI_STABLEHLO_PROGRAM_PROGRAM_H_
 #define KASHI_STABLEHLO_PROGRAM_PROGRAM_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "kashi/array/primitive_type.h"
 #include "kashi/base/arena.h"
+#include "kashi/base/page_buffer.h"
 
 namespace kashi::stablehlo {
 
@@ -181,24 +185,36 @@ class Program {
   Program(Program&& other) noexcept { *this = static_cast<Program&&>(other); }
   Program& operator=(Program&& other) noexcept {
     arena_.Swap(&other.arena_);
+    std::swap(reserve_, other.reserve_);
+    std::swap(reserve_used_, other.reserve_used_);
     module = other.module;
     return *this;
   }
 
   Operation* module = nullptr;  // "builtin.module"
 
+  // Takes memory for a program of about this size at once, in large pages if it is large: page faults can cost more
+  // than all else that reading does. What is not used stays untouched.
+  void Reserve(size_t bytes) {
+    constexpr size_t kMost = size_t{64} << 20;
+    bytes = std::min(bytes, kMost);
+    if (bytes < static_cast<size_t>(internal::kLargeBlockBytes)) return;
+    absl::StatusOr<internal::PageBuffer> reserve = internal::PageBuffer::Make(static_cast<int64_t>(bytes));
+    if (reserve.ok()) reserve_ = *std::move(reserve);
+  }
+
   // A default-constructed T, or `count` of them, that lives as long as the program. T needs no destructor. The caller
   // has checked that the source pays for `count`.
   template <typename T>
   T* New() {
-    return new (arena_.Allocate(sizeof(T), alignof(T))) T();
+    return new (Allocate(sizeof(T), alignof(T))) T();
   }
   template <typename T>
   absl::Span<T> NewArray(size_t count) {
     if (count == 0) return {};
     // Arrays of pointers are meant: clang-tidy takes their size for a mistake.
     // NOLINTNEXTLINE(bugprone-sizeof-expression)
-    T* items = static_cast<T*>(arena_.Allocate(count * sizeof(T), alignof(T)));
+    T* items = static_cast<T*>(Allocate(count * sizeof(T), alignof(T)));
     for (size_t i = 0; i < count; ++i) new (items + i) T();
     return absl::MakeSpan(items, count);
   }
@@ -211,7 +227,16 @@ class Program {
   absl::string_view CopyText(absl::string_view text) { return arena_.Copy(text); }
 
  private:
+  void* Allocate(size_t size, size_t alignment) {
+    const size_t begin = (reserve_used_ + alignment - 1) / alignment * alignment;
+    if (begin + size > static_cast<size_t>(reserve_.size())) return arena_.Allocate(size, alignment);
+    reserve_used_ = begin + size;
+    return static_cast<char*>(reserve_.data()) + begin;
+  }
+
   internal::Arena arena_;
+  internal::PageBuffer reserve_;
+  size_t reserve_used_ = 0;
 };
 
 }  // namespace kashi::stablehlo

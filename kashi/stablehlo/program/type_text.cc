@@ -51,26 +51,7 @@ void AppendTypes(absl::Span<const Type* const> types, std::string* text) {
   for (size_t i = 0; i < types.size(); ++i) absl::StrAppend(text, i == 0 ? "" : ", ", TypeText(*types[i]));
 }
 
-void AppendDimensions(const Type& type, std::string* text) {
-  for (const int64_t dimension : type.dimensions) {
-    if (dimension == kDynamic) {
-      text->append("?x");
-    } else {
-      absl::StrAppend(text, dimension, "x");
-    }
-  }
-  text->append(TypeText(*type.types[0]));
-}
-
-void AppendBounds(const Type& type, std::string* text) {
-  if (type.bounds.empty()) return;
-  text->append(", #stablehlo.bounds<");
-  for (size_t i = 0; i < type.bounds.size(); ++i) {
-    text->append(i == 0 ? "" : ", ");
-    text->append(type.bounds[i] == kDynamic ? "?" : absl::StrCat(type.bounds[i]));
-  }
-  text->append(">");
-}
+std::string ArrayOf(const Type& type) { return ArrayTypeText(type.dimensions, type.bounds, TypeText(*type.types[0])); }
 
 std::string QuantizedText(const Quantization& quantization) {
   std::string text = absl::StrCat("!quant.uniform<", TypeText(*quantization.storage), "<", quantization.storage_min,
@@ -100,6 +81,30 @@ PrimitiveType ElementTypeOf(absl::string_view text) {
   return PRIMITIVE_TYPE_INVALID;
 }
 
+std::string ArrayTypeText(absl::Span<const int64_t> dimensions, absl::Span<const int64_t> bounds,
+                          absl::string_view element) {
+  const auto append = [](int64_t size, std::string* text) {
+    if (size == kDynamic) {
+      text->push_back('?');
+    } else {
+      absl::StrAppend(text, size);
+    }
+  };
+  std::string text;
+  for (const int64_t dimension : dimensions) {
+    append(dimension, &text);
+    text.push_back('x');
+  }
+  absl::StrAppend(&text, element);
+  if (bounds.empty()) return text;
+  text.append(", #stablehlo.bounds<");
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    text.append(i == 0 ? "" : ", ");
+    append(bounds[i], &text);
+  }
+  return text.append(">");
+}
+
 std::string TypeText(const Type& type) {
   std::string text;
   switch (type.kind) {
@@ -110,16 +115,11 @@ std::string TypeText(const Type& type) {
     case Type::Kind::kIndex:
       return "index";
     case Type::Kind::kTensor:
-      text = "tensor<";
-      AppendDimensions(type, &text);
-      AppendBounds(type, &text);
-      return text.append(">");
+      return absl::StrCat("tensor<", ArrayOf(type), ">");
     case Type::Kind::kUnrankedTensor:
       return absl::StrCat("tensor<*x", TypeText(*type.types[0]), ">");
     case Type::Kind::kBuffer:
-      text = "memref<";
-      AppendDimensions(type, &text);
-      return text.append(">");
+      return absl::StrCat("memref<", ArrayOf(type), ">");
     case Type::Kind::kToken:
       return "!stablehlo.token";
     case Type::Kind::kTuple:

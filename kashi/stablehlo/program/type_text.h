@@ -2,9 +2,11 @@
 #ifndef KASHI_STABLEHLO_PROGRAM_TYPE_TEXT_H_
 #define KASHI_STABLEHLO_PROGRAM_TYPE_TEXT_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "kashi/array/primitive_type.h"
 #include "kashi/stablehlo/program/program.h"
 
@@ -17,6 +19,10 @@ PrimitiveType ElementTypeOf(absl::string_view text);
 
 // Cost: linear in the size of the text.
 std::string TypeText(const Type& type);
+
+// What stands between the brackets of tensor<…>: "2x?xf32, #stablehlo.bounds<?, 8>". Sizes and bounds as in Type.
+std::string ArrayTypeText(absl::Span<const int64_t> dimensions, absl::Span<const int64_t> bounds,
+                          absl::string_view element);
 
 }  // namespace kashi::stablehlo
 

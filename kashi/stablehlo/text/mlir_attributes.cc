@@ -111,7 +111,7 @@ bool MlirReader::ReadString(absl::string_view* text) {
 bool MlirReader::ReadInt(int64_t* value) {
   cursor_.SkipSpace();
   const size_t begin = cursor_.offset();
-  size_t end = begin + (cursor_.Here() == '-' ? 1 : 0);
+  size_t end = begin + (cursor_.PeekHere() == '-' ? 1 : 0);
   while (end < cursor_.text().size() && IsNumberByte(cursor_.text()[end])) ++end;
   if (!ParseInteger(cursor_.text().substr(begin, end - begin), 64, true, value)) {
     return ErrorHere("an integer of 64 bits");
@@ -139,7 +139,7 @@ const Attribute* MlirReader::ReadSymbol() {
   std::string joined;
   absl::string_view name;
   for (bool first = true; first || cursor_.Match("::@"); first = false) {
-    if (cursor_.Here() == '"') {
+    if (cursor_.PeekHere() == '"') {
       if (!ReadString(&name)) return nullptr;
     } else {
       name = cursor_.ReadSuffix();
@@ -186,7 +186,7 @@ const Attribute* MlirReader::ReadNumber() {
   const absl::string_view token = NumberToken(cursor_.text(), begin);
   cursor_.Seek(begin + token.size());
   const size_t after = cursor_.offset();
-  if (cursor_.Match(':') && cursor_.Here() != ':') {
+  if (cursor_.Match(':') && cursor_.PeekHere() != ':') {
     const Type* type = ReadType();
     return type == nullptr ? nullptr : NumberAttribute(token, begin, type);
   }
@@ -269,7 +269,7 @@ const Attribute* MlirReader::ReadWordAttribute() {
   if (word == "dense_resource") return ReadDenseResource();
   if (word == "affine_map" || word == "affine_set" || word == "opaque" || word == "sparse" || word == "strided" ||
       word == "distinct") {
-    if (word == "distinct" && cursor_.Here() == '[' && !ReadIntegers()) return nullptr;
+    if (word == "distinct" && cursor_.PeekHere() == '[' && !ReadIntegers()) return nullptr;
     if (!SkipBalanced()) return nullptr;
     if (cursor_.Match(':') && ReadType() == nullptr) return nullptr;
     return NewOther(begin);

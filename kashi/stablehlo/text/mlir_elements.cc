@@ -138,7 +138,7 @@ const Attribute* MlirReader::ReadElements() {
   cursor_.SkipSpace();
   const size_t begin = cursor_.offset();
   absl::string_view literal;
-  if (cursor_.Here() == '"') {
+  if (cursor_.PeekHere() == '"') {
     literal = cursor_.ReadQuoted();
     if (literal.empty()) return ErrorHere("a string that ends on its line"), nullptr;
   } else {

@@ -75,7 +75,7 @@ bool MlirReader::ReadOperand(OperationDraft* draft) {
     return Error(begin, cursor_.offset(), absl::StrCat("%", name, " is used before its definition"));
   }
   int64_t index = 0;
-  const bool has_index = cursor_.Here() == '#';
+  const bool has_index = cursor_.PeekHere() == '#';
   if (has_index) {
     cursor_.Seek(cursor_.offset() + 1);
     if (!ReadInt(&index)) return false;

@@ -5,7 +5,10 @@
 
 namespace kashi::stablehlo {
 
-MlirReader::MlirReader(const SourceText& source) : source_(source), cursor_(source.text), defaults_(&program_) {}
+MlirReader::MlirReader(const SourceText& source) : source_(source), cursor_(source.text), defaults_(&program_) {
+  constexpr size_t kMemoryOfByte = 3;  // an operation has some 100 bytes of text, and takes 200 to 300 in memory
+  program_.Reserve(source.text.size() * kMemoryOfByte);
+}
 
 bool MlirReader::Error(size_t begin, size_t end, std::string message) {
   if (failed_) return false;

@@ -144,9 +144,9 @@ const Attribute* MlirReader::ReadRecord() {
   const auto alias = aliases_.find(name);
   if (alias != aliases_.end()) return alias->second;
   const absl::string_view dialect = name.substr(0, name.find('.'));
-  if (dialect == "sdy" && (name == "sdy" || cursor_.Here() == '<')) return ReadSdyRecord(name);
+  if (dialect == "sdy" && (name == "sdy" || cursor_.PeekHere() == '<')) return ReadSdyRecord(name);
   const bool known = dialect == "stablehlo" || dialect == "chlo";
-  if (known && cursor_.Here() == '<') {
+  if (known && cursor_.PeekHere() == '<') {
     cursor_.Match('<');
     const bool is_mode = name == "stablehlo.result_accuracy_mode";
     if (dialect == name || is_mode) {
@@ -164,11 +164,11 @@ const Attribute* MlirReader::ReadRecord() {
     if (name == "stablehlo.conv" && !Expect('>', "after dimensions")) return nullptr;
     return FinishRecord(name, fields, begin);
   }
-  if (name.find('.') == absl::string_view::npos && cursor_.Here() != '<') {
+  if (name.find('.') == absl::string_view::npos && cursor_.PeekHere() != '<') {
     Error(begin, cursor_.offset(), absl::StrCat("#", name, " is not defined"));
     return nullptr;
   }
-  if (cursor_.Here() == '<' && !SkipBalanced()) return nullptr;
+  if (cursor_.PeekHere() == '<' && !SkipBalanced()) return nullptr;
   return NewOther(begin);
 }
 

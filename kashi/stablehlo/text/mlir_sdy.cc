@@ -75,7 +75,7 @@ const Attribute* MlirReader::ReadDimensionSharding() {
   }
   if (!Expect('}', "after axes")) return nullptr;
   int64_t priority = -1;
-  if (cursor_.Here() == 'p' && (cursor_.Match('p'), !ReadInt(&priority))) return nullptr;
+  if (cursor_.PeekHere() == 'p' && (cursor_.Match('p'), !ReadInt(&priority))) return nullptr;
   return NewRecord("sdy.dimension_sharding",
                    {{"axes", NewArray(axes)}, {"is_closed", NewBool(!open)}, {"priority", NewInteger(S64, priority)}});
 }

@@ -91,10 +91,10 @@ const Type* MlirReader::ReadTypeUncached() {
 
 bool MlirReader::SkipBalanced() {
   const size_t begin = cursor_.offset();
-  if (cursor_.Here() != '<') return ErrorHere("`<`");
+  if (cursor_.PeekHere() != '<') return ErrorHere("`<`");
   std::string closers;  // the closing bytes that are awaited, innermost last
   do {
-    const char c = cursor_.Here();
+    const char c = cursor_.PeekHere();
     if (cursor_.offset() >= cursor_.text().size()) return Error(begin, begin + 1, "this `<` is never closed");
     if (c == '"') {
       const size_t quote = cursor_.offset();
@@ -278,7 +278,7 @@ const Type* MlirReader::ReadDialectType() {
     Error(begin, cursor_.offset(), absl::StrCat("no type is called `!", name, "`"));
     return nullptr;
   }
-  if (cursor_.Here() == '<' && !SkipBalanced()) return nullptr;
+  if (cursor_.PeekHere() == '<' && !SkipBalanced()) return nullptr;
   return NewOtherType(begin);
 }
 
@@ -298,7 +298,13 @@ const Type* MlirReader::ReadQuantized() {
   if (!ReadQuantizedStorage(quantization) || !Expect(':', "before the expressed type")) return nullptr;
   quantization->expressed = ReadType();
   if (quantization->expressed == nullptr) return nullptr;
-  if (cursor_.Match(':') && !ReadInt(&quantization->dimension)) return nullptr;
+  if (cursor_.Match(':')) {
+    if (cursor_.PeekHere() == '{') {
+      ErrorHere("the number of a dimension: StableHLO has no operations on blocks with scales of their own");
+      return nullptr;
+    }
+    if (!ReadInt(&quantization->dimension)) return nullptr;
+  }
   if (!Expect(',', "before the scale")) return nullptr;
   const bool braces = cursor_.Match('{');
   if (!ReadScales(quantization) || (braces && !Expect('}', "after scales"))) return nullptr;
@@ -339,8 +345,8 @@ bool MlirReader::ReadScales(Quantization* quantization) {
     cursor_.SkipSpace();
     const size_t begin = cursor_.offset();
     size_t end = begin;
-    while (text_cursor_internal::Is(cursor_.Here(end - begin), text_cursor_internal::kSuffix) ||
-           cursor_.Here(end - begin) == '+') {
+    while (text_cursor_internal::Is(cursor_.PeekHere(end - begin), text_cursor_internal::kSuffix) ||
+           cursor_.PeekHere(end - begin) == '+') {
       ++end;
     }
     double scale = 0;

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "absl/strings/string_view.h"
+#include "kashi/base/text_place.h"
 
 namespace kashi::stablehlo {
 
@@ -33,51 +34,11 @@ inline constexpr std::array<uint8_t, 256> kByteClasses = MakeByteClasses();
 inline bool Is(char c, uint8_t byte_class) { return (kByteClasses[static_cast<uint8_t>(c)] & byte_class) != 0; }
 }  // namespace text_cursor_internal
 
-class TextCursor {
+class TextCursor : public internal::TextPlace<TextCursor> {
  public:
   // Borrows the text.
-  explicit TextCursor(absl::string_view text) : text_(text) {}
+  explicit TextCursor(absl::string_view text) : TextPlace(text) {}
 
-  absl::string_view text() const { return text_; }
-  size_t offset() const { return at_; }
-  void Seek(size_t offset) { at_ = offset; }
-  absl::string_view Slice(size_t begin) const { return text_.substr(begin, at_ - begin); }
-
-  void SkipSpace() {
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
-        ++at_;
-      } else if (c == '/' && Here(1) == '/') {
-        SkipLine();
-      } else {
-        return;
-      }
-    }
-  }
-  bool AtEnd() {
-    SkipSpace();
-    return at_ >= text_.size();
-  }
-  // The byte at the place, space or not; 0 at the end.
-  char Here(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  // The next byte that is not a space; 0 at the end.
-  char Peek() {
-    SkipSpace();
-    return Here();
-  }
-  bool Match(char c) {
-    if (Peek() != c || at_ >= text_.size()) return false;
-    ++at_;
-    return true;
-  }
-  // Punctuation, "->".
-  bool Match(absl::string_view mark) {
-    SkipSpace();
-    if (text_.substr(at_, mark.size()) != mark) return false;
-    at_ += mark.size();
-    return true;
-  }
   // A whole word: `loc` does not match `location`.
   bool MatchWord(absl::string_view word) {
     if (!AtWord(word)) return false;
@@ -86,7 +47,7 @@ class TextCursor {
   }
   bool AtWord(absl::string_view word) {
     SkipSpace();
-    return text_.substr(at_, word.size()) == word && !text_cursor_internal::Is(Here(word.size()), kInsideWord);
+    return text_.substr(at_, word.size()) == word && !text_cursor_internal::Is(PeekHere(word.size()), kInsideWord);
   }
   bool AtWordStart() { return text_cursor_internal::Is(Peek(), text_cursor_internal::kStart); }
   bool AtDigit() { return text_cursor_internal::Is(Peek(), text_cursor_internal::kDigit); }
@@ -94,13 +55,13 @@ class TextCursor {
   absl::string_view ReadWord() {
     if (!AtWordStart()) return absl::string_view();
     const size_t begin = at_;
-    while (text_cursor_internal::Is(Here(), kInsideWord)) ++at_;
+    while (text_cursor_internal::Is(PeekHere(), kInsideWord)) ++at_;
     return Slice(begin);
   }
   // A name after `%`, `@`, `#`, `^` at the place itself: a word, or digits.
   absl::string_view ReadSuffix() {
     const size_t begin = at_;
-    while (text_cursor_internal::Is(Here(), text_cursor_internal::kSuffix)) ++at_;
+    while (text_cursor_internal::Is(PeekHere(), text_cursor_internal::kSuffix)) ++at_;
     return Slice(begin);
   }
   // A string with its quotes; empty if there is none or it does not end on its line.
@@ -129,13 +90,13 @@ class TextCursor {
  private:
   static constexpr uint8_t kInsideWord = text_cursor_internal::kInside;
 
-  void SkipLine() {
+  friend class internal::TextPlace<TextCursor>;
+  bool SkipComment() {
+    if (PeekHere(1) != '/') return false;
     const void* found = std::memchr(text_.data() + at_, '\n', text_.size() - at_);
     at_ = found == nullptr ? text_.size() : static_cast<size_t>(static_cast<const char*>(found) - text_.data());
+    return true;
   }
-
-  absl::string_view text_;
-  size_t at_ = 0;
 };
 
 }  // namespace kashi::stablehlo

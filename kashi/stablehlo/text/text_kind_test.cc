@@ -1,3 +1,5 @@
+#include <string>
+
 #include "gtest/gtest.h"
 #include "kashi/stablehlo/text/text_reader.h"
 
@@ -10,6 +12,7 @@ TEST(TextKindTest, KnowsMlirText) {
   EXPECT_TRUE(BeginsLikeMlirText("\"builtin.module\"() ({"));
   EXPECT_TRUE(BeginsLikeMlirText("#loc1 = loc(unknown)\nmodule {"));
   EXPECT_TRUE(BeginsLikeMlirText("!t = tensor<f32>\nmodule {"));
+  EXPECT_TRUE(BeginsLikeMlirText("#loc = loc(unknown)\n" + std::string(10000, '\n') + "module {"));
 }
 
 TEST(TextKindTest, KnowsOtherTexts) {
@@ -18,6 +21,9 @@ TEST(TextKindTest, KnowsOtherTexts) {
   EXPECT_FALSE(BeginsLikeMlirText("HloModule module, is_scheduled=true"));
   EXPECT_FALSE(BeginsLikeMlirText("modules {"));
   EXPECT_FALSE(BeginsLikeMlirText("# a comment of another language"));
+  EXPECT_FALSE(BeginsLikeMlirText("# module = 3"));
+  EXPECT_FALSE(BeginsLikeMlirText("#!/bin/module\n"));
+  EXPECT_FALSE(BeginsLikeMlirText("#"));
 }
 
 }  // namespace
