@@ -308,6 +308,7 @@ void AddConvertVerb(Command* command) {
   AddGraphOptions(verb, &options->graph);
   verb->BeginGroup("Input");
   AddInputLimitOption(verb);
+  AddFunctionOption(verb);
   AddStrictFlag(verb, &options->strict);
 }
 

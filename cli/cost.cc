@@ -216,6 +216,7 @@ void AddCostVerb(Command* command) {
       ->OneOf({"flops", "bytes"});
   verb->BeginGroup("Input and output");
   AddInputLimitOption(verb);
+  AddFunctionOption(verb);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write to this file");
   AddJsonFlag(verb, &options->json);

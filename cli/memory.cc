@@ -281,6 +281,7 @@ void AddMemoryVerb(Command* command) {
       ->File();
   verb->BeginGroup("Input and output");
   AddInputLimitOption(verb);
+  AddFunctionOption(verb);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write the report to this file");
   AddJsonFlag(verb, &options->json);

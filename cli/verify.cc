@@ -93,6 +93,7 @@ void AddVerifyVerb(Command* command) {
   verb->AddFlag("--allow-unbounded", &options->allow_unbounded_dynamism, "Accept dimensions of unknown size");
   verb->BeginGroup("Input and output");
   AddInputLimitOption(verb);
+  AddFunctionOption(verb);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write to this file");
   AddJsonFlag(verb, &options->json);

@@ -167,8 +167,9 @@ absl::Status ConvertCustomCall(OperationConverter& c) {
           : HloInstruction::CreateCustomCall(shape, c.operands(), absl::MakeConstSpan(computations), target,
                                              std::move(config.text), config.version);
   // The calls of `check` would do nothing if they could be removed.
-  if (has_side_effect || absl::StartsWith(target, "check.expect_"))
-    call->mutable_fields()->Set<HloField::custom_call_has_side_effect>(true);
+  const bool is_expectation = absl::StartsWith(target, "check.expect_");
+  if (is_expectation) KASHI_RETURN_IF_ERROR(SetExpectationLimits(c, call.get()));
+  if (has_side_effect || is_expectation) call->mutable_fields()->Set<HloField::custom_call_has_side_effect>(true);
   KASHI_RETURN_IF_ERROR(SetLayouts(c, call.get()));
   KASHI_RETURN_IF_ERROR(SetAliases(c, call.get()));
   return c.Finish(std::move(call));
