@@ -207,8 +207,7 @@ absl::Status AddHint(const absl::Status& status, absl::string_view bytes) {
 }
 
 absl::Status ReadStableHloModule(ModuleFile* file) {
-  absl::StatusOr<std::unique_ptr<HloModule>> module =
-      stablehlo::ReadStableHlo(file->bytes, file->name, entry_function);
+  absl::StatusOr<std::unique_ptr<HloModule>> module = stablehlo::ReadStableHlo(file->bytes, file->name, entry_function);
   if (!module.ok()) return AddHint(module.status(), file->bytes);
   file->module = *std::move(module);
   return absl::OkStatus();
@@ -279,8 +278,7 @@ void ForEachProgram(const std::string& path, const ModuleReaderOptions& options,
   const absl::StatusOr<ModuleFile> file = ReadFileBytes(path);
   if (!file.ok()) return AddReadingError(path, file.status(), answers);
   if (!stablehlo::IsStableHlo(file->bytes)) {
-    return AddReadingError(
-        file->name, InvalidArgument("%s is no StableHLO, and has one program", file->name), answers);
+    return AddReadingError(file->name, InvalidArgument("%s is no StableHLO, and has one program", file->name), answers);
   }
   const SourceText whole{file->name, file->bytes};
   if (!parts.split_input_file || stablehlo::IsBinaryStableHlo(file->bytes)) {

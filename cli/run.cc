@@ -154,9 +154,9 @@ absl::Status ProgramRun::ChooseGlobalInputs() {
 }
 
 absl::Status ProgramRun::ChooseInputsOfOneDevice() {
-  KASHI_ASSIGN_OR_RETURN(ChosenArguments chosen,
-                         ChooseArguments(file_, options_.inputs,
-                                         {options_.random, options_.seed, options_.limits.memory_limit, &meter_}));
+  KASHI_ASSIGN_OR_RETURN(
+      ChosenArguments chosen,
+      ChooseArguments(file_, options_.inputs, {options_.random, options_.seed, options_.limits.memory_limit, &meter_}));
   arguments_.push_back(std::move(chosen.arguments));
   if (!chosen.made_up.is_null()) json_["inputs"] = chosen.made_up;
   if (!options_.inputs.empty() || !options_.random.empty() || !options_.expect.empty() || !options_.until.empty()) {

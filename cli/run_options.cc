@@ -244,8 +244,8 @@ std::string RunUsageError(const RunOptions& options) {
   }
   const bool is_one = !options.parts.split_input_file && !options.parts.all_functions;
   const bool has_files = has_inputs || !options.output_dir.empty() || !options.expect.empty() ||
-                         !options.expect_devices.empty() || !options.trace.empty() ||
-                         !options.profile_trace.empty() || !options.engine.dump_dir.empty();
+                         !options.expect_devices.empty() || !options.trace.empty() || !options.profile_trace.empty() ||
+                         !options.engine.dump_dir.empty();
   if (!is_one && has_files) {
     return "--split-input-file and --all-functions run several programs: no option may name the files of one";
   }

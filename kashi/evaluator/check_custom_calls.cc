@@ -31,7 +31,8 @@ namespace {
 
 constexpr double kDefaultTolerance = 1e-4;
 constexpr uint64_t kDefaultMaxUlps = 3;
-constexpr uint64_t kNoDistance = std::numeric_limits<uint64_t>::max();  // of a NaN, an infinity or an integer, and another
+constexpr uint64_t kNoDistance =
+    std::numeric_limits<uint64_t>::max();  // of a NaN, an infinity or an integer, and another
 
 // ---- Elements ------------------------------------------------------------------------------------------------------
 

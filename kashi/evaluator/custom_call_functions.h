@@ -49,7 +49,7 @@ absl::StatusOr<Value> MultiplyCsr(Operation& op);
 
 // cu_threefry2x32_ffi, hip_…: (key 0, key 1, counter 0, counter 1), all u32 of one shape -> (u32, u32) of that shape
 absl::StatusOr<Value> EvaluateThreefry(Operation& op);
-// cu_lu_pivots_to_permutation, hip_…: (pivots s32[..., k]) -> s32[..., n]; row i was exchanged with row pivots[i] in turn
+// cu_lu_pivots_to_permutation, hip_…: (pivots s32[..., k]) -> s32[..., n]: rows i and pivots[i] were exchanged, in turn
 absl::StatusOr<Value> EvaluateLuPermutation(Operation& op);
 
 // ---- check_custom_calls.cc: calls that compare two arrays. FAILED_PRECONDITION names the first mismatch -------------

@@ -56,10 +56,9 @@ TEST(CustomCallTest, PermutationOfPivots) {
   const Literal pivots = LiteralUtil::CreateR2<int32_t>({{2, 2}, {0, 3}});
   EXPECT_EQ(Evaluate("cu_lu_pivots_to_permutation", "s32[2,4]", {&pivots}),
             LiteralUtil::CreateR2<int32_t>({{2, 0, 1, 3}, {0, 3, 2, 1}}));
-  const Literal wrong = LiteralUtil::CreateR1<int32_t>({4});
-  const absl::Status error =
-      TryEvaluateText(Call("hip_lu_pivots_to_permutation", "s32[4]", {"s32[1]"}), {&wrong}).status();
-  EXPECT_THAT(std::string(error.message()), HasSubstr("pivot 4 of a permutation of 4 rows"));
+  const Literal outside = LiteralUtil::CreateR1<int32_t>({-1, 4, 3});  // the first two are no rows
+  EXPECT_EQ(Evaluate("hip_lu_pivots_to_permutation", "s32[4]", {&outside}),
+            LiteralUtil::CreateR1<int32_t>({0, 1, 3, 2}));
 }
 
 TEST(CustomCallTest, HandlersAreAskedInTurn) {

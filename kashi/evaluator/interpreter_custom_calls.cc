@@ -29,8 +29,9 @@ absl::StatusOr<DeviceCounts> ProcessGrid(const Operation& op) {
                        counts.partitions <= kMaxDevices / counts.replicas;
   const auto processes = static_cast<int64_t>(op.instruction.called_computations().size());
   if (is_grid && counts.total() == processes) return counts;
-  return InvalidArgument("%s: interpreter.run_parallel needs \"replicas,partitions\" and a computation for each process",
-                         op.instruction.name());
+  return InvalidArgument(
+      "%s: interpreter.run_parallel needs \"replicas,partitions\" and a computation for each process",
+      op.instruction.name());
 }
 
 // The operands of each process.
@@ -68,9 +69,8 @@ absl::StatusOr<Value> EvaluateRunParallel(Operation& op) {
     options.observer = nullptr;
     options.profile = nullptr;
     EvaluationRun run(std::move(options), op.run.limits());
-    KASHI_ASSIGN_OR_RETURN(results[device.id()],
-                           run.Call(*op.instruction.called_computations()[device.id()],
-                                    std::move(arguments[device.id()])));
+    KASHI_ASSIGN_OR_RETURN(results[device.id()], run.Call(*op.instruction.called_computations()[device.id()],
+                                                          std::move(arguments[device.id()])));
     return absl::OkStatus();
   }));
   std::vector<Value> all;

@@ -371,8 +371,8 @@ struct LineSorter {
   }
   // Bytes of one; INT64_MAX if no memory could hold it.
   static int64_t BytesFor(int64_t n, bool has_order, bool is_unstable) {
-    return SaturatingMultiply(n, 12 + (has_order ? KeySorter::kBytesPerElement : 0) +
-                                     (is_unstable ? UnstableSorter::kBytesPerElement : 0));
+    return SaturatingMultiply(
+        n, 12 + (has_order ? KeySorter::kBytesPerElement : 0) + (is_unstable ? UnstableSorter::kBytesPerElement : 0));
   }
   // Puts the n indices of the line that begins with element `first` in order; `keys` are its keys.
   absl::Status Sort(int64_t first, const char* keys, int64_t n, bool is_unstable) {

@@ -137,8 +137,8 @@ absl::StatusOr<const Operation*> ModuleConverter::FindEntry() const {
     if (operation->name == "func.func") names.push_back(SymbolName(*operation));
   }
   if (names.empty()) return ErrorAt(*program_.module, InvalidArgument("the module has no function"));
-  return ErrorAt(*program_.module, NotFound("the module has no function @%s: choose one of @%s", wanted,
-                                            absl::StrJoin(names, ", @")));
+  return ErrorAt(*program_.module,
+                 NotFound("the module has no function @%s: choose one of @%s", wanted, absl::StrJoin(names, ", @")));
 }
 
 absl::StatusOr<std::vector<const Operation*>> ModuleConverter::OrderFunctions(const Operation& entry) const {
