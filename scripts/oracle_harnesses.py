@@ -178,7 +178,8 @@ def run_artifact(arguments, case, path, folder):
     if done.returncode:
         return done.stderr.strip()[-400:]
     for i, want in enumerate(case.wants):
-        why = difference(case.group, want, load(f"{folder}/out{i}.npy", want.dtype.name))
+        path = f"{folder}/out{i}.npy"
+        why = difference(case.group, want, load(path, want.dtype.name)) if os.path.exists(path) else "missing"
         if why:
             return f"output {i}: {why}"
     return None
