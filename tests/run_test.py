@@ -63,7 +63,7 @@ class RunTest(FolderTest):
         self.write(m_mlir=function % ("f", 2) + function % ("g", 3) + "\n// -----\n" + function % ("f", 2))
         text = self.kashi("run", "m.mlir", "--split-input-file", "--all-functions", "--json", status=1)
         answers = [json.loads(line) for line in text.splitlines()]
-        self.assertEqual([answer.get("part") for answer in answers], ["line 1: @f", None, "line 13: @f"])
+        self.assertEqual([answer.get("part") for answer in answers], ["line 1: @f", None, "line 15: @f"])
         self.assertIn("line 1: @g: custom-call: check.expect_eq", answers[1]["error"])
         self.assertEqual(answers[2]["outputs"][0]["value"], "{1, 2}")
 
