@@ -21,6 +21,7 @@
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
