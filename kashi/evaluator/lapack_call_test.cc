@@ -142,6 +142,14 @@ TEST_F(LapackTest, MatricesWithoutRows) {
               ROOT r = f32[0,2]{0,1} custom-call(a, b), custom_call_target="lapack_strsm_ffi",
                 backend_config={side = 82 : ui8, uplo = 76 : ui8, trans_x = 78 : ui8, diag = 78 : ui8} })")
                   .ok());
+  const absl::StatusOr<Literal> unchanged = TryEvaluateText(R"(
+    ENTRY e { a = f32[2,0]{0,1} constant({{},{}})
+              t = f32[0] constant({})
+              b = f32[2,1] constant({{3},{4}})
+              ROOT r = f32[2,1]{0,1} custom-call(a, t, b), custom_call_target="lapack_sormqr_ffi",
+                backend_config={left = true, transpose = false} })");
+  ASSERT_TRUE(unchanged.ok()) << unchanged.status();
+  EXPECT_EQ(*unchanged, LiteralUtil::CreateR2<float>({{3}, {4}}));
 }
 
 TEST_F(LapackTest, OtherShapesAndAttributesAreRefused) {

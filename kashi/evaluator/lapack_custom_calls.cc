@@ -521,7 +521,7 @@ absl::StatusOr<Value> EvaluateLapackCall(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(LapackCall call,
                          LapackCall::Make(op, has_own_signature ? routine.complex_signature : routine.real_signature,
                                           kTypes[target.type], target.convention));
-  if (!call.has_empty_matrix()) KASHI_RETURN_IF_ERROR(routine.functions[target.type](call));
+  if (!call.gives_empty_matrix()) KASHI_RETURN_IF_ERROR(routine.functions[target.type](call));
   return call.TakeResults();
 }
 
