@@ -310,6 +310,7 @@ void AddConvertVerb(Command* command) {
   verb->BeginGroup("Input");
   AddArgumentOption(verb);
   AddInputLimitOption(verb);
+  AddFunctionOption(verb);
   AddStrictFlag(verb, &options->strict);
 }
 

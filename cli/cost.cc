@@ -218,6 +218,7 @@ void AddCostVerb(Command* command) {
   verb->BeginGroup("Input and output");
   AddArgumentOption(verb);
   AddInputLimitOption(verb);
+  AddFunctionOption(verb);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write to this file");
   AddJsonFlag(verb, &options->json);

@@ -283,6 +283,7 @@ void AddMemoryVerb(Command* command) {
   verb->BeginGroup("Input and output");
   AddArgumentOption(verb);
   AddInputLimitOption(verb);
+  AddFunctionOption(verb);
   AddStrictFlag(verb, &options->strict);
   AddOutputOption(verb, &options->output, "Write the report to this file");
   AddJsonFlag(verb, &options->json);

@@ -22,11 +22,13 @@
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 #include "kashi/stablehlo/conversion/read_stablehlo.h"
+#include "kashi/stablehlo/text/text_reader.h"
 
 namespace kashi::cli {
 
@@ -74,6 +76,8 @@ bool LooksLikeProto(absl::string_view bytes) {
 
 // --input-limit; 0 if it is not given.
 uint64_t input_limit = 0;
+// --function; "" if it is not given.
+std::string entry_function;
 
 uint64_t InputLimit() {
   constexpr uint64_t kMostByDefault = uint64_t{4} << 30;
@@ -115,6 +119,12 @@ void AddInputLimitOption(Verb* verb) {
   verb->AddSizeOption(
       "--input-limit", &input_limit,
       "Largest file to read, such as 500M (default: 4G, or half of the available memory if that is less)");
+}
+
+void AddFunctionOption(Verb* verb) {
+  verb->AddOption("--function", &entry_function,
+                  "The function of a StableHLO program to take (default: main, or the only one)")
+      ->Value("NAME");
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
@@ -175,36 +185,119 @@ bool ReadText(const ModuleReaderOptions& options, ModuleFile* file, Answers* ans
 
 }  // namespace
 
-std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options,
-                                         Answers* answers) {
+namespace {
+
+void AddReadingError(const std::string& name, const absl::Status& status, Answers* answers) {
+  const bool is_named = absl::StrContains(status.message(), name);
+  answers->AddFileError(name, is_named ? status : WithMessage(status, absl::StrCat(name, ": ", status.message())));
+}
+
+absl::StatusOr<ModuleFile> ReadFileBytes(const std::string& path) {
   ModuleFile file;
   file.name = path == "-" ? "<stdin>" : path;
-  const auto fail = [&](const absl::Status& status) -> std::optional<ModuleFile> {
-    const bool is_named = absl::StrContains(status.message(), file.name);
-    answers->AddFileError(
-        file.name, is_named ? status : absl::Status(status.code(), absl::StrCat(file.name, ": ", status.message())));
-    return std::nullopt;
-  };
-  absl::StatusOr<std::string> bytes = ReadUnpacked(path);
-  if (!bytes.ok()) return fail(bytes.status());
-  file.bytes = *std::move(bytes);
-  if (stablehlo::IsStableHlo(file.bytes)) {
-    stablehlo::ConversionOptions conversion;
-    conversion.argument = [&options](int64_t number) { return FindKnownArgument(number, options.inputs); };
-    absl::StatusOr<std::unique_ptr<HloModule>> module =
-        stablehlo::ReadStableHlo(file.bytes, file.name, std::move(conversion));
-    if (!module.ok()) return fail(module.status());
-    file.module = *std::move(module);
-    return file;
-  }
-  const bool is_json = LooksLikeHloJson(file.bytes);
-  if (is_json || LooksLikeProto(file.bytes)) {
-    const absl::Status read = ReadProto(is_json, &file);
-    if (!read.ok()) return fail(read);
-    return file;
-  }
-  if (!ReadText(options, &file, answers)) return std::nullopt;
+  KASHI_ASSIGN_OR_RETURN(file.bytes, ReadUnpacked(path));
   return file;
+}
+
+// What to do about a program without the entry that is asked for, or about several programs in one text.
+absl::Status AddHint(const absl::Status& status, absl::string_view bytes) {
+  if (status.ok()) return status;
+  std::string hint;
+  if (absl::IsNotFound(status)) hint = "\n  --function takes a name; `kashi run --all-functions` runs each function";
+  if (absl::StrContains(bytes, "\n// -----")) hint = "\n  `kashi run --split-input-file` splits it at lines `// -----`";
+  return hint.empty() ? status : WithMessage(status, absl::StrCat(status.message(), hint));
+}
+
+stablehlo::ConversionOptions ConversionFor(const ModuleReaderOptions& options, std::string function) {
+  stablehlo::ConversionOptions conversion;
+  conversion.entry = std::move(function);
+  conversion.argument = [&options](int64_t number) { return FindKnownArgument(number, options.inputs); };
+  return conversion;
+}
+
+absl::Status ReadStableHloModule(const ModuleReaderOptions& options, ModuleFile* file) {
+  absl::StatusOr<std::unique_ptr<HloModule>> module =
+      stablehlo::ReadStableHlo(file->bytes, file->name, ConversionFor(options, entry_function));
+  if (!module.ok()) return AddHint(module.status(), file->bytes);
+  file->module = *std::move(module);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options,
+                                         Answers* answers) {
+  absl::StatusOr<ModuleFile> file = ReadFileBytes(path);
+  absl::Status status = file.status();
+  if (status.ok()) {
+    const bool is_json = LooksLikeHloJson(file->bytes);
+    if (stablehlo::IsStableHlo(file->bytes)) {
+      status = ReadStableHloModule(options, &*file);
+    } else if (!entry_function.empty()) {
+      status = InvalidArgument("%s is no StableHLO: --function has no meaning for an HLO module", file->name);
+    } else if (is_json || LooksLikeProto(file->bytes)) {
+      status = ReadProto(is_json, &*file);
+    } else if (!ReadText(options, &*file, answers)) {
+      return std::nullopt;
+    }
+  }
+  if (status.ok()) return *std::move(file);
+  AddReadingError(path == "-" ? "<stdin>" : path, status, answers);
+  return std::nullopt;
+}
+
+namespace {
+
+// Whether to go on.
+bool VisitPart(const SourceText& part, const ModuleReaderOptions& options, const PartOptions& parts, Answers* answers,
+               absl::FunctionRef<bool(ModuleFile)> visit) {
+  const std::string name(part.name);
+  const absl::StatusOr<stablehlo::StableHloFile> program = stablehlo::StableHloFile::Read(part);
+  if (!program.ok()) return AddReadingError(name, program.status(), answers), true;
+  if (parts.split_input_file && program->is_empty()) return true;
+  const std::string place = parts.split_input_file ? absl::StrCat("line ", part.first_line) : "";
+  if (parts.all_functions && program->functions().empty()) {
+    AddReadingError(name, InvalidArgument("%s: no function without arguments that no other calls", name), answers);
+  }
+  for (const std::string& function :
+       parts.all_functions ? program->functions() : std::vector<std::string>{entry_function}) {
+    absl::StatusOr<std::unique_ptr<HloModule>> module = program->Convert(ConversionFor(options, function));
+    if (!module.ok()) {
+      AddReadingError(name, AddHint(module.status(), ""), answers);
+      continue;
+    }
+    ModuleFile file;
+    file.name = name;
+    file.part = absl::StrCat(place, place.empty() || function.empty() ? "" : ": ",
+                             function.empty() ? "" : absl::StrCat("@", function));
+    file.module = *std::move(module);
+    if (!visit(std::move(file))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void ForEachProgram(const std::string& path, const ModuleReaderOptions& options, const PartOptions& parts,
+                    Answers* answers, absl::FunctionRef<bool(ModuleFile)> visit) {
+  if (!parts.split_input_file && !parts.all_functions) {
+    std::optional<ModuleFile> file = ReadModuleFile(path, options, answers);
+    if (file.has_value()) visit(*std::move(file));
+    return;
+  }
+  const absl::StatusOr<ModuleFile> file = ReadFileBytes(path);
+  if (!file.ok()) return AddReadingError(path, file.status(), answers);
+  if (!stablehlo::IsStableHlo(file->bytes)) {
+    return AddReadingError(file->name, InvalidArgument("%s is no StableHLO, and has one program", file->name), answers);
+  }
+  const SourceText whole{file->name, file->bytes};
+  if (!parts.split_input_file || stablehlo::IsBinaryStableHlo(file->bytes)) {
+    VisitPart(whole, options, parts, answers, visit);
+    return;
+  }
+  for (const SourceText& part : stablehlo::SplitModules(whole.text, whole.name)) {
+    if (!VisitPart(part, options, parts, answers, visit)) return;
+  }
 }
 
 absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& path) {

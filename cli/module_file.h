@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -26,6 +27,9 @@ inline constexpr char kModuleOrDirectory[] = "A module, a dump directory, or `-`
 // --input-limit: the most bytes that ReadFile reads. Default: 4 GiB, or half of the available memory if that is less.
 void AddInputLimitOption(Verb* verb);
 
+// --function: the function of a StableHLO program that is the entry.
+void AddFunctionOption(Verb* verb);
+
 // The contents of a file, or of standard input if the path is "-". RESOURCE_EXHAUSTED if they exceed --input-limit: a
 // device may have no end.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
@@ -40,6 +44,7 @@ struct ModuleFile {
   ~ModuleFile();
 
   std::string name;   // for messages
+  std::string part;   // which program of the file: "line 12: @f"; "" if the file has one
   std::string bytes;  // as read
   bool is_text = false;
   std::unique_ptr<HloModule> module;
@@ -54,6 +59,17 @@ struct ModuleReaderOptions {
 
 // Reads a module. After an error, adds it to `answers` and returns nullopt. Prints warnings to standard error.
 std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options, Answers* answers);
+
+// Which programs of a StableHLO file.
+struct PartOptions {
+  bool split_input_file = false;  // the parts between lines `// -----`, each a file of its own
+  bool all_functions = false;     // each function without arguments that no other function calls
+};
+
+// Calls `visit` with each program of the file, until it returns false. Without options there is one. Errors of parts go
+// to `answers`, and the next part is read.
+void ForEachProgram(const std::string& path, const ModuleReaderOptions& options, const PartOptions& parts,
+                    Answers* answers, absl::FunctionRef<bool(ModuleFile)> visit);
 
 // The module files of an argument: the file itself, or all files of an --xla_dump_to directory that hold modules,
 // sorted by name. INVALID_ARGUMENT for a directory without modules.

@@ -48,12 +48,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// ---- One run after the other ----------------------------------------------------------------------------------------
+// ---- One program ----------------------------------------------------------------------------------------------------
 
-class RunVerb {
+class ProgramRun {
  public:
-  explicit RunVerb(const RunOptions& options) : options_(options), answers_(options.output, options.json) {}
-  int Run();
+  ProgramRun(const RunOptions& options, const Interrupt& interrupt, ModuleFile file, Answers* answers)
+      : options_(options), answers_(*answers), interrupt_(interrupt), file_(std::move(file)) {}
+  // Runs it and adds its answer.
+  void Run();
 
  private:
   absl::Status Prepare();
@@ -76,14 +78,14 @@ class RunVerb {
   absl::StatusOr<std::vector<Literal>> ExecuteAlone();
   absl::StatusOr<Literal> ResultOf(const absl::StatusOr<Value>& value) const;
 
-  int FailRun(const absl::Status& status);
+  void FailRun(const absl::Status& status);
   std::string OutputDirectory(size_t device) const;
   absl::StatusOr<std::vector<std::optional<OutputComparison>>> Compare(size_t device,
                                                                        const std::vector<Literal>& outputs) const;
   absl::StatusOr<std::vector<Literal>> Expected(size_t device, const std::vector<Literal>& outputs) const;
   absl::Status ShowDevice(size_t device, std::vector<Literal> outputs);
   absl::Status ShowProfile();
-  int Show(std::vector<Literal> results);
+  void Show(std::vector<Literal> results);
   // Whether each device has its own arguments, and whether it has its own outputs.
   bool has_devices() const { return !scope_.is_global() && (arguments_.size() > 1 || !options_.devices_dir.empty()); }
   bool splits_outputs() const {
@@ -92,10 +94,10 @@ class RunVerb {
   bool shows_devices() const { return has_devices() || splits_outputs(); }
 
   const RunOptions& options_;
-  Answers answers_;
-  Interrupt interrupt_;
+  Answers& answers_;
+  const Interrupt& interrupt_;
   const WorkMeter meter_{WorkLimitsOf(options_.limits, &interrupt_.flag())};  // for the work before a run
-  std::optional<ModuleFile> file_;
+  ModuleFile file_;
   ProgramScope scope_;
   std::vector<Arguments> arguments_;        // per device; one list for a global program
   std::optional<Literal> snapshot_result_;  // the result in the snapshot, to compare with
@@ -108,29 +110,28 @@ class RunVerb {
   std::unique_ptr<internal::StepProfile> profile_;  // null: not measured
   ProgramTimes times_;
   Json json_;
-  bool is_as_expected_ = true;
 };
 
 // A program with elided constants can run with random values, but a comparison of its outputs needs --allow-elided.
-absl::Status RunVerb::FillElided() {
-  const std::vector<std::string> names = ElidedNames(*file_->module);
+absl::Status ProgramRun::FillElided() {
+  const std::vector<std::string> names = ElidedNames(*file_.module);
   if (names.empty()) return absl::OkStatus();
   json_["elided_constants"] = names;
   const bool compares = !options_.expect.empty() || !options_.expect_devices.empty();
   if (compares && !options_.allow_elided) {
-    return InvalidArgument("%s: %s; --allow-elided replaces them by random values", file_->name, ElidedText(names));
+    return InvalidArgument("%s: %s; --allow-elided replaces them by random values", file_.name, ElidedText(names));
   }
-  WarnOfElided(file_->name, names, "; random values replace them");
-  return FillElidedConstants(file_->module.get(), options_.seed);
+  WarnOfElided(file_.name, names, "; random values replace them");
+  return FillElidedConstants(file_.module.get(), options_.seed);
 }
 
-absl::Status RunVerb::MakeUpInputs(int64_t devices) {
+absl::Status ProgramRun::MakeUpInputs(int64_t devices) {
   const uint64_t limit = options_.limits.memory_limit > 0 ? options_.limits.memory_limit : DefaultMemoryLimit();
   const uint64_t limit_of_each = std::max<uint64_t>(1, limit / static_cast<uint64_t>(devices));
   for (int64_t device = 0; device < devices; ++device) {
     KASHI_ASSIGN_OR_RETURN(
         ChosenArguments chosen,
-        MakeRandomArguments(*file_->module, {options_.random, options_.seed + device, limit_of_each, &meter_}));
+        MakeRandomArguments(*file_.module, {options_.random, options_.seed + device, limit_of_each, &meter_}));
     if (device == 0) {
       PrintRandomNote(options_.seed, chosen);
       json_["inputs"] = chosen.made_up;
@@ -140,42 +141,42 @@ absl::Status RunVerb::MakeUpInputs(int64_t devices) {
   return absl::OkStatus();
 }
 
-absl::Status RunVerb::ChooseGlobalInputs() {
-  if (file_->module->config().replica_count() > 1) {
+absl::Status ProgramRun::ChooseGlobalInputs() {
+  if (file_.module->config().replica_count() > 1) {
     return Unimplemented("cannot run a program that is not partitioned yet and has %d replicas",
-                         file_->module->config().replica_count());
+                         file_.module->config().replica_count());
   }
-  PrintNote(absl::StrCat("kashi: ", file_->name, ": ", ScopeText(scope_), "\n"));
+  PrintNote(absl::StrCat("kashi: ", file_.name, ": ", ScopeText(scope_), "\n"));
   if (options_.devices_dir.empty()) return ChooseInputsOfOneDevice();
-  KASHI_ASSIGN_OR_RETURN(Arguments arguments, ReadShardedArguments(*file_->module, scope_, options_.devices_dir));
+  KASHI_ASSIGN_OR_RETURN(Arguments arguments, ReadShardedArguments(*file_.module, scope_, options_.devices_dir));
   arguments_.push_back(std::move(arguments));
   return absl::OkStatus();
 }
 
-absl::Status RunVerb::ChooseInputsOfOneDevice() {
-  KASHI_ASSIGN_OR_RETURN(ChosenArguments chosen,
-                         ChooseArguments(*file_, options_.inputs,
-                                         {options_.random, options_.seed, options_.limits.memory_limit, &meter_}));
+absl::Status ProgramRun::ChooseInputsOfOneDevice() {
+  KASHI_ASSIGN_OR_RETURN(
+      ChosenArguments chosen,
+      ChooseArguments(file_, options_.inputs, {options_.random, options_.seed, options_.limits.memory_limit, &meter_}));
   arguments_.push_back(std::move(chosen.arguments));
   if (!chosen.made_up.is_null()) json_["inputs"] = chosen.made_up;
   if (!options_.inputs.empty() || !options_.random.empty() || !options_.expect.empty() || !options_.until.empty()) {
     return absl::OkStatus();
   }
-  KASHI_ASSIGN_OR_RETURN(snapshot_result_, SnapshotResult(*file_));
+  KASHI_ASSIGN_OR_RETURN(snapshot_result_, SnapshotResult(file_));
   return absl::OkStatus();
 }
 
-absl::Status RunVerb::ChooseInputs() {
-  KASHI_ASSIGN_OR_RETURN(scope_, ChooseScope(*file_->module, options_.as));
+absl::Status ProgramRun::ChooseInputs() {
+  KASHI_ASSIGN_OR_RETURN(scope_, ChooseScope(*file_.module, options_.as));
   if (scope_.is_global()) return ChooseGlobalInputs();
   if (options_.split_outputs) {
     return InvalidArgument("--split-outputs needs a program that is not partitioned yet; this one is for one device");
   }
   if (!options_.devices_dir.empty()) {
-    KASHI_ASSIGN_OR_RETURN(arguments_, ReadDeviceArguments(*file_->module, options_.devices_dir));
+    KASHI_ASSIGN_OR_RETURN(arguments_, ReadDeviceArguments(*file_.module, options_.devices_dir));
     return absl::OkStatus();
   }
-  KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_->module));
+  KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_.module));
   if (counts.total() == 1) return ChooseInputsOfOneDevice();
   if (!options_.inputs.empty()) {
     return InvalidArgument("this program is for %s: give its inputs with --devices-dir", counts.ToString());
@@ -183,7 +184,7 @@ absl::Status RunVerb::ChooseInputs() {
   return MakeUpInputs(counts.total());
 }
 
-absl::Status RunVerb::PrepareWatchers() {
+absl::Status ProgramRun::PrepareWatchers() {
   if (!options_.trace.empty()) {
     const uint64_t limit = std::min<uint64_t>(options_.trace_limit, std::numeric_limits<int64_t>::max());
     tracer_ = std::make_unique<Tracer>(options_.trace, static_cast<int64_t>(limit));
@@ -191,7 +192,7 @@ absl::Status RunVerb::PrepareWatchers() {
     watchers_.push_back(tracer_.get());
   }
   if (!options_.until.empty()) {
-    KASHI_ASSIGN_OR_RETURN(const HloInstruction* instruction, FindInstruction(*file_->module, options_.until));
+    KASHI_ASSIGN_OR_RETURN(const HloInstruction* instruction, FindInstruction(*file_.module, options_.until));
     until_ = std::make_unique<Until>(instruction);
     watchers_.push_back(until_.get());
   }
@@ -206,34 +207,34 @@ absl::Status RunVerb::PrepareWatchers() {
   return absl::OkStatus();
 }
 
-absl::Status RunVerb::PrepareEngine() {
+absl::Status ProgramRun::PrepareEngine() {
   const Clock::time_point begin = Clock::now();
   KASHI_ASSIGN_OR_RETURN(
-      engine_, MakeEngineFor(*file_->module, options_, {scope_.is_global(), static_cast<int64_t>(arguments_.size())}));
+      engine_, MakeEngineFor(*file_.module, options_, {scope_.is_global(), static_cast<int64_t>(arguments_.size())}));
   times_.compile_ms += MillisecondsSince(begin);
   json_["engine"] = engine_->name();
   return absl::OkStatus();
 }
 
 // The progress of the evaluator, by instruction; compiled steps are short. Not for several runs, which are measured.
-void RunVerb::PrepareProgress() {
+void ProgramRun::PrepareProgress() {
   if (options_.repeat > 1 || engine_->name() != absl::string_view("evaluator") || !Progress::IsShown()) return;
-  progress_ = std::make_unique<RunProgress>(*file_->module, std::max<int64_t>(1, arguments_.size()), "");
+  progress_ = std::make_unique<RunProgress>(*file_.module, std::max<int64_t>(1, arguments_.size()), "");
   watchers_.push_back(progress_.get());
 }
 
-void RunVerb::PrepareProfile() {
+void ProgramRun::PrepareProfile() {
   if (!options_.profile && options_.profile_trace.empty()) return;
   const int64_t events = options_.profile_trace.empty() ? 0 : kMostTraceEvents;
   profile_ = std::make_unique<internal::StepProfile>(events / std::max<int64_t>(1, arguments_.size()));
 }
 
-absl::Status RunVerb::OnValue(const HloInstruction& instruction, const Value& value) {
+absl::Status ProgramRun::OnValue(const HloInstruction& instruction, const Value& value) {
   for (Watcher* watcher : watchers_) KASHI_RETURN_IF_ERROR(watcher->OnValue(instruction, value));
   return absl::OkStatus();
 }
 
-EvaluationOptions RunVerb::Evaluation() {
+EvaluationOptions ProgramRun::Evaluation() {
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.seed = options_.seed;
@@ -249,7 +250,7 @@ EvaluationOptions RunVerb::Evaluation() {
   return evaluation;
 }
 
-absl::StatusOr<Literal> RunVerb::ResultOf(const absl::StatusOr<Value>& value) const {
+absl::StatusOr<Literal> ProgramRun::ResultOf(const absl::StatusOr<Value>& value) const {
   const bool is_reached = until_ != nullptr && !until_->value().is_nothing();
   if (!is_reached) {
     KASHI_RETURN_IF_ERROR(value.status());
@@ -258,20 +259,20 @@ absl::StatusOr<Literal> RunVerb::ResultOf(const absl::StatusOr<Value>& value) co
                       until_->instruction().parent()->name());
     }
   }
-  Shape shape = is_reached ? until_->instruction().shape() : file_->module->result_shape();
+  Shape shape = is_reached ? until_->instruction().shape() : file_.module->result_shape();
   LayoutUtil::SetToDefaultLayout(&shape);
   return (is_reached ? until_->value() : *value).ToLiteral(shape);
 }
 
 // Several runs are measured without the first.
-void RunVerb::BeginRun(int i, ItemProgress* progress) {
+void ProgramRun::BeginRun(int i, ItemProgress* progress) {
   progress->Next();
   if (i == 1 && profile_ != nullptr) profile_->Clear();
 }
 
-absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
+absl::StatusOr<std::vector<Literal>> ProgramRun::ExecuteAlone() {
   EvaluationRun run(Evaluation());
-  KASHI_RETURN_IF_ERROR(run.CheckAffordable(*file_->module->entry_computation()));
+  KASHI_RETURN_IF_ERROR(run.CheckAffordable(*file_.module->entry_computation()));
   std::vector<Value> arguments;
   for (Literal& literal : arguments_[0]) {
     const auto owner = std::make_shared<const Literal>(std::move(literal));
@@ -291,13 +292,13 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteAlone() {
     if (failed) break;
   }
   KASHI_ASSIGN_OR_RETURN(Literal result, ResultOf(first));
-  if (splits_outputs()) return SplitResult(*file_->module, scope_, result);
+  if (splits_outputs()) return SplitResult(*file_.module, scope_, result);
   std::vector<Literal> results;
   results.push_back(std::move(result));
   return results;
 }
 
-absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteOnDevices() {
+absl::StatusOr<std::vector<Literal>> ProgramRun::ExecuteOnDevices() {
   absl::StatusOr<std::vector<Literal>> first;
   ItemProgress progress("run", options_.repeat);
   for (int i = 0; i < options_.repeat; ++i) {
@@ -316,7 +317,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::ExecuteOnDevices() {
   return first;
 }
 
-absl::StatusOr<std::vector<Literal>> RunVerb::Execute() {
+absl::StatusOr<std::vector<Literal>> ProgramRun::Execute() {
   absl::StatusOr<std::vector<Literal>> results = has_devices() ? ExecuteOnDevices() : ExecuteAlone();
   times_.peak_rss_bytes = PeakRssBytes();
   progress_.reset();
@@ -326,27 +327,28 @@ absl::StatusOr<std::vector<Literal>> RunVerb::Execute() {
 
 // ---- What it gave ---------------------------------------------------------------------------------------------------
 
-int RunVerb::FailRun(const absl::Status& status) {
-  if (interrupt_.flag().load()) return PrintInterrupted();
+void ProgramRun::FailRun(const absl::Status& status) {
+  if (interrupt_.flag().load()) return;
   if (nan_check_ == nullptr || nan_check_->finding().empty()) {
-    AddModuleError(*file_, NameLimitOption(status), &answers_);
-    return answers_.Finish();
+    const absl::Status named = NameLimitOption(status);
+    return AddModuleError(
+        file_, file_.part.empty() ? named : WithMessage(named, absl::StrCat(file_.part, ": ", named.message())),
+        &answers_);
   }
   answers_.SetBad();
   if (options_.json) {
-    answers_.AddLine({{"file", file_->name}, {"not_finite", nan_check_->finding()}});
+    answers_.AddLine({{"file", file_.name}, {"not_finite", nan_check_->finding()}});
   } else {
     answers_.Add(nan_check_->finding());
   }
-  return answers_.Finish();
 }
 
-std::string RunVerb::OutputDirectory(size_t device) const {
+std::string ProgramRun::OutputDirectory(size_t device) const {
   if (!shows_devices()) return options_.output_dir;
   return (std::filesystem::path(options_.output_dir) / absl::StrCat("dev", device)).string();
 }
 
-absl::StatusOr<std::vector<Literal>> RunVerb::Expected(size_t device, const std::vector<Literal>& outputs) const {
+absl::StatusOr<std::vector<Literal>> ProgramRun::Expected(size_t device, const std::vector<Literal>& outputs) const {
   if (snapshot_result_.has_value()) return FlattenResult(snapshot_result_->Clone());
   std::vector<std::string> paths = options_.expect;
   if (!options_.expect_devices.empty()) {
@@ -357,7 +359,7 @@ absl::StatusOr<std::vector<Literal>> RunVerb::Expected(size_t device, const std:
   return ReadExpected(paths, outputs);
 }
 
-absl::StatusOr<std::vector<std::optional<OutputComparison>>> RunVerb::Compare(
+absl::StatusOr<std::vector<std::optional<OutputComparison>>> ProgramRun::Compare(
     size_t device, const std::vector<Literal>& outputs) const {
   std::vector<std::optional<OutputComparison>> comparisons(outputs.size());
   KASHI_ASSIGN_OR_RETURN(const std::vector<Literal> expected, Expected(device, outputs));
@@ -372,7 +374,7 @@ absl::StatusOr<std::vector<std::optional<OutputComparison>>> RunVerb::Compare(
   return comparisons;
 }
 
-absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs) {
+absl::Status ProgramRun::ShowDevice(size_t device, std::vector<Literal> outputs) {
   if (!options_.output_dir.empty()) {
     KASHI_RETURN_IF_ERROR(WriteOutputs(OutputDirectory(device), outputs, interrupt_.flag()));
   }
@@ -380,7 +382,7 @@ absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs) {
   Json list = Json::array();
   if (shows_devices() && !options_.json) answers_.Add(absl::StrCat("dev", device, "\n"));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (comparisons[i].has_value() && !comparisons[i]->agrees) is_as_expected_ = false;
+    if (comparisons[i].has_value() && !comparisons[i]->agrees) answers_.SetBad();
     if (options_.json) {
       list.push_back(OutputJson(outputs[i], comparisons[i]));
     } else {
@@ -395,7 +397,7 @@ absl::Status RunVerb::ShowDevice(size_t device, std::vector<Literal> outputs) {
   return absl::OkStatus();
 }
 
-absl::Status RunVerb::ShowProfile() {
+absl::Status ProgramRun::ShowProfile() {
   if (profile_ == nullptr) return absl::OkStatus();
   KASHI_ASSIGN_OR_RETURN(ProfileReport report, MakeProfileReport(*engine_, profile_->Times(), times_.run_ms.size()));
   if (!options_.profile_trace.empty()) {
@@ -412,9 +414,10 @@ absl::Status RunVerb::ShowProfile() {
   return absl::OkStatus();
 }
 
-int RunVerb::Show(std::vector<Literal> results) {
+void ProgramRun::Show(std::vector<Literal> results) {
   if (Json scope = ScopeJson(scope_); !scope.is_null()) json_["program"] = std::move(scope);
   AddTo(times_, &json_);
+  if (!options_.json && !file_.part.empty()) answers_.Add(absl::StrCat(file_.part, "\n"));
   for (size_t device = 0; device < results.size(); ++device) {
     const absl::Status shown = ShowDevice(device, FlattenResult(std::move(results[device])));
     if (!shown.ok()) return FailRun(shown);
@@ -423,11 +426,11 @@ int RunVerb::Show(std::vector<Literal> results) {
   if (!options_.json && nan_check_ != nullptr) answers_.Add("no instruction makes a NaN or an infinity\n");
   if (const absl::Status shown = ShowProfile(); !shown.ok()) return FailRun(shown);
   if (options_.json) answers_.AddLine(json_);
-  return std::max(answers_.Finish(), is_as_expected_ ? kSuccess : kBadInput);
 }
 
-absl::Status RunVerb::Prepare() {
-  json_["file"] = file_->name;
+absl::Status ProgramRun::Prepare() {
+  json_["file"] = file_.name;
+  if (!file_.part.empty()) json_["part"] = file_.part;
   json_["engine"] = Json();  // known later; this is its place
   KASHI_RETURN_IF_ERROR(FillElided());
   KASHI_RETURN_IF_ERROR(ChooseInputs());
@@ -439,25 +442,9 @@ absl::Status RunVerb::Prepare() {
   return absl::OkStatus();
 }
 
-int RunVerb::Run() {
-  const std::string usage_error = RunUsageError(options_);
-  if (!usage_error.empty()) return FailUsage(usage_error);
-  for (const std::string& custom_call : options_.custom_calls) {
-    const absl::Status registered = RegisterCustomCallCommand(custom_call);
-    if (!registered.ok()) return FailUsage(registered.message());
-  }
-  const std::vector<std::string> paths = ExpandModulePaths({options_.file}, &answers_);
-  if (paths.size() > 1) {
-    answers_.AddFileError(options_.file, InvalidArgument("%s has %s: give the one to run", options_.file,
-                                                         Count(static_cast<int64_t>(paths.size()), "module")));
-  }
-  if (paths.size() != 1) return answers_.Finish();
-  ItemProgress progress("module", 1);
-  progress.Next(paths.front());
-  file_ = ReadModuleFile(paths.front(), {options_.strict, options_.inputs}, &answers_);
-  if (!file_.has_value()) return answers_.Finish();
+void ProgramRun::Run() {
   const Clock::time_point begin = Clock::now();
-  if (!CheckModule(*file_, &answers_)) return answers_.Finish();
+  if (!CheckModule(file_, &answers_)) return;
   times_.compile_ms = MillisecondsSince(begin);
   const absl::Status prepared = Prepare();
   if (!prepared.ok()) return FailRun(prepared);
@@ -465,11 +452,37 @@ int RunVerb::Run() {
   return results.ok() ? Show(*std::move(results)) : FailRun(results.status());
 }
 
+// ---- All programs of the file ---------------------------------------------------------------------------------------
+
+int RunPrograms(const RunOptions& options) {
+  const std::string usage_error = RunUsageError(options);
+  if (!usage_error.empty()) return FailUsage(usage_error);
+  for (const std::string& custom_call : options.custom_calls) {
+    const absl::Status registered = RegisterCustomCallCommand(custom_call);
+    if (!registered.ok()) return FailUsage(registered.message());
+  }
+  Answers answers(options.output, options.json);
+  const Interrupt interrupt;
+  const std::vector<std::string> paths = ExpandModulePaths({options.file}, &answers);
+  if (paths.size() > 1) {
+    answers.AddFileError(options.file, InvalidArgument("%s has %s: give the one to run", options.file,
+                                                       Count(static_cast<int64_t>(paths.size()), "module")));
+  }
+  if (paths.size() != 1) return answers.Finish();
+  ItemProgress progress("module", 1);
+  progress.Next(paths.front());
+  ForEachProgram(paths.front(), {options.strict, options.inputs}, options.parts, &answers, [&](ModuleFile file) {
+    ProgramRun(options, interrupt, std::move(file), &answers).Run();
+    return !interrupt.flag().load();
+  });
+  return interrupt.flag().load() ? PrintInterrupted() : answers.Finish();
+}
+
 }  // namespace
 
 void AddRunVerb(Command* command) {
   auto options = std::make_shared<RunOptions>();
-  Verb* verb = command->AddVerb("run", RunHelp(), [options] { return RunVerb(*options).Run(); });
+  Verb* verb = command->AddVerb("run", RunHelp(), [options] { return RunPrograms(*options); });
   AddRunOptions(verb, options.get());
 }
 

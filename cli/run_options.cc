@@ -45,7 +45,7 @@ void AddOutputOptions(Verb* verb, RunOptions* options) {
   verb->AddFlag("--split-outputs", &options->split_outputs,
                 "Split the outputs of a program that is not partitioned yet into the shards of the devices");
   AddOutputOption(verb, &options->output, "Write the report to this file");
-  verb->AddFlag("--json", &options->json, "Print one JSON object");
+  verb->AddFlag("--json", &options->json, "Print one JSON object for each program");
 }
 
 void AddComparisonOptions(Verb* verb, RunOptions* options) {
@@ -115,6 +115,11 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
   AddInputLimitOption(verb);
   verb->BeginGroup("Module text");
   AddStrictFlag(verb, &options->strict);
+  AddFunctionOption(verb);
+  verb->AddFlag("--all-functions", &options->parts.all_functions,
+                "Run each function of a StableHLO program that has no arguments and that no other function calls");
+  verb->AddFlag("--split-input-file", &options->parts.split_input_file,
+                "Split a StableHLO text at the lines `// -----`, and run each part");
 }
 
 std::vector<HelpSection> RunSections() {
@@ -164,6 +169,7 @@ std::vector<HelpSection> RunSections() {
       {"Keys of --json",
        "",
        {{"file, engine", "The module, and the engine that ran it"},
+        {"part", "Which program of the file, with --all-functions or --split-input-file: its line, its function"},
         {"elided_constants", "Constants whose values the text leaves out"},
         {"inputs", "How each random argument was made"},
         {"compile_ms", "The time of the verifier, and of the compiler of the engine cpu"},
@@ -192,7 +198,8 @@ VerbHelp RunHelp() {
       "  kashi run snapshot.pb                                      with the arguments of the snapshot\n"
       "  kashi run module.hlo --check-nan                           find the instruction that makes the first NaN\n"
       "  kashi run module.hlo --repeat 10 --json                    measure the time\n"
-      "  kashi run module.hlo --repeat 10 --profile                 which steps take it";
+      "  kashi run module.hlo --repeat 10 --profile                 which steps take it\n"
+      "  kashi run tests.mlir --split-input-file --all-functions    functions that check themselves";
   help.sections = RunSections();
   help.failure = "The input is bad, the run failed, an output differs, or the output cannot be written";
   help.stops_at_interrupt = true;
@@ -236,6 +243,13 @@ std::string RunUsageError(const RunOptions& options) {
   }
   if (!options.expect.empty() && !options.expect_devices.empty()) {
     return "--expect and --expect-devices cannot be used together";
+  }
+  const bool is_one = !options.parts.split_input_file && !options.parts.all_functions;
+  const bool has_files = has_inputs || !options.output_dir.empty() || !options.expect.empty() ||
+                         !options.expect_devices.empty() || !options.trace.empty() || !options.profile_trace.empty() ||
+                         !options.engine.dump_dir.empty();
+  if (!is_one && has_files) {
+    return "--split-input-file and --all-functions run several programs: no option may name the files of one";
   }
   return "";
 }

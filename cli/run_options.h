@@ -9,12 +9,14 @@
 
 #include "cli/engine.h"
 #include "cli/limits.h"
+#include "cli/module_file.h"
 #include "cli/options.h"
 
 namespace kashi::cli {
 
 struct RunOptions {
   std::string file;
+  PartOptions parts;
   std::vector<std::string> inputs;
   std::string output_dir;
   EngineOptions engine;

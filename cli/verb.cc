@@ -269,7 +269,7 @@ void Answers::AddFileError(const std::string& file, const absl::Status& status) 
   exit_status_ = kBadInput;
   if (json_) {
     absl::string_view message = status.message();
-    if (absl::ConsumePrefix(&message, file)) absl::ConsumePrefix(&message, ": ");
+    absl::ConsumePrefix(&message, absl::StrCat(file, ": "));
     return AddLine({{"file", file}, {"error", message}});
   }
   Flush();

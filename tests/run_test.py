@@ -52,6 +52,21 @@ class RunTest(FolderTest):
         self.assertEqual(elements(self.folder / "o/p/out0.npy", "f"), [4, 3])
         self.assertEqual(elements(self.folder / "o/p/out1.npy", "f"), [7, 8])
 
+    def test_every_program_of_a_stablehlo_file_has_a_line_of_json(self):
+        function = """
+            func.func @%s() -> tensor<2xi32> {
+              %%0 = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+              check.expect_eq_const %%0, dense<[1, %d]> : tensor<2xi32>
+              func.return %%0 : tensor<2xi32>
+            }
+            """
+        self.write(m_mlir=function % ("f", 2) + function % ("g", 3) + "\n// -----\n" + function % ("f", 2))
+        text = self.kashi("run", "m.mlir", "--split-input-file", "--all-functions", "--json", status=1)
+        answers = [json.loads(line) for line in text.splitlines()]
+        self.assertEqual([answer.get("part") for answer in answers], ["line 1: @f", None, "line 15: @f"])
+        self.assertIn("line 1: @g: custom-call: check.expect_eq", answers[1]["error"])
+        self.assertEqual(answers[2]["outputs"][0]["value"], "{1, 2}")
+
     def needs_compiled_engine(self):
         features = json.loads(self.kashi("version", "--json"))["features"]
         if "cpu" not in features:

@@ -3,8 +3,9 @@
 //
 //   check.expect_eq         equal: NaN is equal to NaN, and -0 to 0
 //   check.expect_almost_eq  equal, or no further apart than `tolerance` (1e-4)
-//   check.expect_close      floating-point numbers. The largest distance in the array, in units in the last place, is
-//                           at least `min_ulp_difference` (0) and at most `max_ulp_difference` (3).
+//   check.expect_close      The largest distance in the array, in units in the last place, is at least
+//                           `min_ulp_difference` (0) and at most `max_ulp_difference` (3). Integers and PRED, which are
+//                           never rounded, are equal.
 //
 // They give nothing; a mismatch is an error. The older call check.eq gives whether the arrays are equal.
 #include <algorithm>
@@ -30,7 +31,8 @@ namespace {
 
 constexpr double kDefaultTolerance = 1e-4;
 constexpr uint64_t kDefaultMaxUlps = 3;
-constexpr uint64_t kNoDistance = std::numeric_limits<uint64_t>::max();  // of a NaN or an infinity and another number
+constexpr uint64_t kNoDistance =
+    std::numeric_limits<uint64_t>::max();  // of a NaN, an infinity or an integer, and another
 
 // ---- Elements ------------------------------------------------------------------------------------------------------
 
@@ -61,6 +63,8 @@ template <typename T>
 uint64_t UlpDistance(T x, T y) {
   if constexpr (is_complex_v<T>) {
     return std::max(UlpDistance(x.real(), y.real()), UlpDistance(x.imag(), y.imag()));
+  } else if constexpr (!is_specialized_floating_point_v<T>) {
+    return x == y ? 0 : kNoDistance;
   } else {
     if (IsSameElement(x, y)) return 0;
     if (!std::isfinite(static_cast<double>(x)) || !std::isfinite(static_cast<double>(y))) return kNoDistance;
@@ -172,24 +176,17 @@ absl::StatusOr<Value> EvaluateExpectClose(Operation& op) {
   if (!IsPair(op) || !GivesNothing(op)) return MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(const uint64_t least, UlpLimitOf(op, "min_ulp_difference", 0));
   KASHI_ASSIGN_OR_RETURN(const uint64_t most, UlpLimitOf(op, "max_ulp_difference", kDefaultMaxUlps));
-  bool has_distances = true;
   uint64_t largest = 0;
   const Mismatches found = primitive_util::ArrayTypeSwitch(
       [&](auto type) {
         using T = primitive_util::NativeTypeOf<type>;
-        if constexpr (is_complex_v<T> || is_specialized_floating_point_v<T>) {
-          return FindMismatches<T>(op.operands[0], op.operands[1], [&](T x, T y) {
-            const uint64_t distance = UlpDistance(x, y);
-            largest = std::max(largest, distance);
-            return distance <= most;
-          });
-        } else {
-          has_distances = false;
-          return Mismatches();
-        }
+        return FindMismatches<T>(op.operands[0], op.operands[1], [&](T x, T y) {
+          const uint64_t distance = UlpDistance(x, y);
+          largest = std::max(largest, distance);
+          return distance <= most;
+        });
       },
       op.operands[0].element_type());
-  if (!has_distances) return MisusedCustomCall(op);
   KASHI_RETURN_IF_ERROR(ReportMismatches(op, found, absl::StrCat("max_ulp_difference ", most)));
   if (largest >= least) return Value::MakeTuple({});
   return FailedPrecondition(

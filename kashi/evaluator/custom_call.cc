@@ -420,6 +420,12 @@ constexpr Target kTargets[] = {
     // custom_call_functions.h says what these take
     {"tridiagonal_solve_perturbed_ffi", SolveTridiagonalPerturbed},
     {"cpu_csr_sparse_dense_ffi", MultiplyCsr},
+    {"cu_threefry2x32", EvaluateThreefry},
+    {"cu_threefry2x32_ffi", EvaluateThreefry},
+    {"hip_threefry2x32", EvaluateThreefry},
+    {"hip_threefry2x32_ffi", EvaluateThreefry},
+    {"cu_lu_pivots_to_permutation", EvaluateLuPermutation},
+    {"hip_lu_pivots_to_permutation", EvaluateLuPermutation},
     {"PartialReduce", EvaluateApproximateTopK},
     {"ApproxTopK", EvaluateApproximateTopK},
     {"TopK", EvaluateTopKCall},
@@ -427,6 +433,7 @@ constexpr Target kTargets[] = {
     {"check.expect_almost_eq", EvaluateExpectAlmostEq},
     {"check.expect_close", EvaluateExpectClose},
     {"check.expect_eq", EvaluateExpectEq},
+    {"interpreter.run_parallel", EvaluateRunParallel},
 };
 
 const Target* FindTarget(absl::string_view name) {

@@ -45,6 +45,13 @@ absl::StatusOr<Value> SolveTridiagonalPerturbed(Operation& op);
 // cpu_csr_sparse_dense_ffi: (data[e], offsets[m + 1], columns[e], b[n] or b[n, c]) -> [m] or [m, c]
 absl::StatusOr<Value> MultiplyCsr(Operation& op);
 
+// ---- jax_gpu_custom_calls.cc: plain arithmetic of JAX on a GPU ------------------------------------------------------
+
+// cu_threefry2x32_ffi, hip_…: (key 0, key 1, counter 0, counter 1), all u32 of one shape -> (u32, u32) of that shape
+absl::StatusOr<Value> EvaluateThreefry(Operation& op);
+// cu_lu_pivots_to_permutation, hip_…: (pivots s32[..., k]) -> s32[..., n]: rows i and pivots[i] were exchanged, in turn
+absl::StatusOr<Value> EvaluateLuPermutation(Operation& op);
+
 // ---- check_custom_calls.cc: calls that compare two arrays. FAILED_PRECONDITION names the first mismatch -------------
 
 // check.expect_eq, check.expect_almost_eq, check.expect_close: (actual, expected) -> ()
@@ -53,6 +60,11 @@ absl::StatusOr<Value> EvaluateExpectAlmostEq(Operation& op);
 absl::StatusOr<Value> EvaluateExpectClose(Operation& op);
 // check.eq: (actual, expected) -> pred[]
 absl::StatusOr<Value> EvaluateCheckEq(Operation& op);
+
+// ---- interpreter_custom_calls.cc ------------------------------------------------------------------------------------
+
+// interpreter.run_parallel: (arguments of all processes...) -> (results of all processes...)
+absl::StatusOr<Value> EvaluateRunParallel(Operation& op);
 
 }  // namespace kashi::internal
 

@@ -41,6 +41,26 @@ CustomCallHandler Adds(float n) {
   };
 }
 
+// The known answers that come with the generator's publication (Random123).
+TEST(CustomCallTest, ThreefryOfGpus) {
+  const auto words = [](uint32_t a, uint32_t b, uint32_t c) { return LiteralUtil::CreateR1<uint32_t>({a, b, c}); };
+  const Literal k0 = words(0, 0xffffffff, 0x13198a2e), k1 = words(0, 0xffffffff, 0x03707344);
+  const Literal x0 = words(0, 0xffffffff, 0x243f6a88), x1 = words(0, 0xffffffff, 0x85a308d3);
+  const Literal y0 = words(0x6b200159, 0x1cb996fc, 0xc4923a9c), y1 = words(0x99ba4efe, 0xbb002be7, 0x483df7a0);
+  for (absl::string_view target : {"cu_threefry2x32_ffi", "hip_threefry2x32_ffi"}) {
+    EXPECT_EQ(Evaluate(target, "(u32[3], u32[3])", {&k0, &k1, &x0, &x1}), LiteralUtil::MakeTuple({&y0, &y1}));
+  }
+}
+
+TEST(CustomCallTest, PermutationOfPivots) {
+  const Literal pivots = LiteralUtil::CreateR2<int32_t>({{2, 2}, {0, 3}});
+  EXPECT_EQ(Evaluate("cu_lu_pivots_to_permutation", "s32[2,4]", {&pivots}),
+            LiteralUtil::CreateR2<int32_t>({{2, 0, 1, 3}, {0, 3, 2, 1}}));
+  const Literal outside = LiteralUtil::CreateR1<int32_t>({-1, 4, 3});  // the first two are no rows
+  EXPECT_EQ(Evaluate("hip_lu_pivots_to_permutation", "s32[4]", {&outside}),
+            LiteralUtil::CreateR1<int32_t>({0, 1, 3, 2}));
+}
+
 TEST(CustomCallTest, HandlersAreAskedInTurn) {
   const Literal x = LiteralUtil::CreateR1<float>({1, 2});
   const std::string text = Call("test.add", "f32[2]", {"f32[2]"});

@@ -1,4 +1,5 @@
-// Complex numbers in c64 and c128 (docs/spec/hlo-ops.md 1.1, 1.2). What C++ has for them, and where it has none:
+// Complex numbers in c64 and c128 (docs/spec/hlo-ops.md 1.1, 1.2). Functions of c64 are computed in c128 and rounded
+// once; products and sums are not. What C++ has for them, and where it has none:
 //
 //   expm1(x+iy) = (expm1(x) cos(y) - 2 sin(y/2)^2) + i exp(x) sin(y)       no 1 is subtracted from a number near 1
 //   log1p(x+iy) = log1p(x (2+x) + y^2) / 2 + i atan2(y, 1+x)               |1+z|^2 - 1 = x (2+x) + y^2
@@ -23,6 +24,12 @@ T Multiply(T x, T y) {
 template <typename T>
 bool IsFinite(T z) {
   return std::isfinite(z.real()) && std::isfinite(z.imag());
+}
+
+// f(z), in c128 also for c64.
+template <typename T, typename Function>
+T ComputeWide(T z, Function f) {
+  return T(f(std::complex<double>(z)));
 }
 
 template <typename T>
@@ -72,37 +79,39 @@ T Atan2(T y, T x) {
 
 template <HloOpcode>
 struct ComplexUnary {};
+#define KASHI_COMPLEX_FUNCTION(opcode, expression) \
+  KASHI_FORMULA(ComplexUnary, opcode, (T z), ComputeWide(z, [](std::complex<double> w) { return expression; }))
 KASHI_FORMULA(ComplexUnary, kAbs, (T z), std::abs(z))
 KASHI_FORMULA(ComplexUnary, kReal, (T z), z.real())
 KASHI_FORMULA(ComplexUnary, kImag, (T z), z.imag())
 KASHI_FORMULA(ComplexUnary, kNegate, (T z), -z)
 KASHI_FORMULA(ComplexUnary, kSign, (T z), Sign(z))
-KASHI_FORMULA(ComplexUnary, kSqrt, (T z), std::sqrt(z))
-KASHI_FORMULA(ComplexUnary, kRsqrt, (T z), T(1) / std::sqrt(z))
-KASHI_FORMULA(ComplexUnary, kExp, (T z), std::exp(z))
-KASHI_FORMULA(ComplexUnary, kExpm1, (T z), Expm1(z))
-KASHI_FORMULA(ComplexUnary, kLog, (T z), std::log(z))
+KASHI_COMPLEX_FUNCTION(kSqrt, std::sqrt(w))
+KASHI_COMPLEX_FUNCTION(kRsqrt, 1.0 / std::sqrt(w))
+KASHI_COMPLEX_FUNCTION(kExp, std::exp(w))
+KASHI_COMPLEX_FUNCTION(kExpm1, Expm1(w))
+KASHI_COMPLEX_FUNCTION(kLog, std::log(w))
 KASHI_FORMULA(ComplexUnary, kLog1p, (T z), Log1p(z))
-KASHI_FORMULA(ComplexUnary, kLogistic, (T z), T(1) / (T(1) + std::exp(-z)))
-KASHI_FORMULA(ComplexUnary, kSin, (T z), std::sin(z))
-KASHI_FORMULA(ComplexUnary, kCos, (T z), std::cos(z))
-KASHI_FORMULA(ComplexUnary, kTan, (T z), std::tan(z))
-KASHI_FORMULA(ComplexUnary, kSinh, (T z), std::sinh(z))
-KASHI_FORMULA(ComplexUnary, kCosh, (T z), std::cosh(z))
-KASHI_FORMULA(ComplexUnary, kTanh, (T z), std::tanh(z))
-KASHI_FORMULA(ComplexUnary, kAsin, (T z), std::asin(z))
-KASHI_FORMULA(ComplexUnary, kAcos, (T z), std::acos(z))
-KASHI_FORMULA(ComplexUnary, kAsinh, (T z), std::asinh(z))
-KASHI_FORMULA(ComplexUnary, kAcosh, (T z), std::acosh(z))
-KASHI_FORMULA(ComplexUnary, kAtanh, (T z), std::atanh(z))
+KASHI_COMPLEX_FUNCTION(kLogistic, 1.0 / (1.0 + std::exp(-w)))
+KASHI_COMPLEX_FUNCTION(kSin, std::sin(w))
+KASHI_COMPLEX_FUNCTION(kCos, std::cos(w))
+KASHI_COMPLEX_FUNCTION(kTan, std::tan(w))
+KASHI_COMPLEX_FUNCTION(kSinh, std::sinh(w))
+KASHI_COMPLEX_FUNCTION(kCosh, std::cosh(w))
+KASHI_COMPLEX_FUNCTION(kTanh, std::tanh(w))
+KASHI_COMPLEX_FUNCTION(kAsin, std::asin(w))
+KASHI_COMPLEX_FUNCTION(kAcos, std::acos(w))
+KASHI_COMPLEX_FUNCTION(kAsinh, std::asinh(w))
+KASHI_COMPLEX_FUNCTION(kAcosh, std::acosh(w))
+KASHI_COMPLEX_FUNCTION(kAtanh, std::atanh(w))
 
 template <HloOpcode>
 struct ComplexBinary {};
 KASHI_FORMULA(ComplexBinary, kAdd, (T x, T y), x + y)
 KASHI_FORMULA(ComplexBinary, kSubtract, (T x, T y), x - y)
 KASHI_FORMULA(ComplexBinary, kMultiply, (T x, T y), Multiply(x, y))
-KASHI_FORMULA(ComplexBinary, kDivide, (T x, T y), x / y)
-KASHI_FORMULA(ComplexBinary, kPower, (T x, T y), Power(x, y))
+KASHI_FORMULA(ComplexBinary, kDivide, (T x, T y), T(std::complex<double>(x) / std::complex<double>(y)))
+KASHI_FORMULA(ComplexBinary, kPower, (T x, T y), T(Power(std::complex<double>(x), std::complex<double>(y))))
 KASHI_FORMULA(ComplexBinary, kAtan2, (T y, T x), Atan2(y, x))
 // XLA:CPU's code compares only the real parts; XLA's evaluator does not support it.
 KASHI_FORMULA(ComplexBinary, kMaximum, (T x, T y), x.real() >= y.real() ? x : y)

@@ -80,6 +80,13 @@ T Minimum(T x, T y) {
   return FromBits<T>(Pick((x < y) | (x != x), a, Pick(x == y, a | b, b)));
 }
 
+// ---- Where the C library's functions of float are off by 2 units in the last place and more, those of double are
+// rounded to float.
+template <typename T, typename Function>
+T ComputeInDouble(T x, Function f) {
+  return static_cast<T>(f(static_cast<double>(x)));
+}
+
 template <HloOpcode>
 struct RealUnary {};
 KASHI_FORMULA(RealUnary, kAbs, (T x), std::fabs(x))
@@ -99,19 +106,19 @@ KASHI_FORMULA(RealUnary, kExp, (T x), std::exp(x))
 KASHI_FORMULA(RealUnary, kExpm1, (T x), std::expm1(x))
 KASHI_FORMULA(RealUnary, kLog, (T x), std::log(x))
 KASHI_FORMULA(RealUnary, kLog1p, (T x), std::log1p(x))
-KASHI_FORMULA(RealUnary, kLogistic, (T x), 1 / (1 + std::exp(-x)))
+KASHI_FORMULA(RealUnary, kLogistic, (T x), ComputeInDouble(x, [](double y) { return 1 / (1 + std::exp(-y)); }))
 KASHI_FORMULA(RealUnary, kErf, (T x), std::erf(x))
 KASHI_FORMULA(RealUnary, kSin, (T x), std::sin(x))
 KASHI_FORMULA(RealUnary, kCos, (T x), std::cos(x))
 KASHI_FORMULA(RealUnary, kTan, (T x), std::tan(x))
-KASHI_FORMULA(RealUnary, kSinh, (T x), std::sinh(x))
-KASHI_FORMULA(RealUnary, kCosh, (T x), std::cosh(x))
-KASHI_FORMULA(RealUnary, kTanh, (T x), std::tanh(x))
+KASHI_FORMULA(RealUnary, kSinh, (T x), ComputeInDouble(x, [](double y) { return std::sinh(y); }))
+KASHI_FORMULA(RealUnary, kCosh, (T x), ComputeInDouble(x, [](double y) { return std::cosh(y); }))
+KASHI_FORMULA(RealUnary, kTanh, (T x), ComputeInDouble(x, [](double y) { return std::tanh(y); }))
 KASHI_FORMULA(RealUnary, kAsin, (T x), std::asin(x))
 KASHI_FORMULA(RealUnary, kAcos, (T x), std::acos(x))
-KASHI_FORMULA(RealUnary, kAsinh, (T x), std::asinh(x))
-KASHI_FORMULA(RealUnary, kAcosh, (T x), std::acosh(x))
-KASHI_FORMULA(RealUnary, kAtanh, (T x), std::atanh(x))
+KASHI_FORMULA(RealUnary, kAsinh, (T x), ComputeInDouble(x, [](double y) { return std::asinh(y); }))
+KASHI_FORMULA(RealUnary, kAcosh, (T x), ComputeInDouble(x, [](double y) { return std::acosh(y); }))
+KASHI_FORMULA(RealUnary, kAtanh, (T x), ComputeInDouble(x, [](double y) { return std::atanh(y); }))
 
 template <HloOpcode>
 struct RealBinary {};

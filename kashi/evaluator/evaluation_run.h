@@ -55,6 +55,7 @@ class EvaluationRun {
   const EvaluationOptions& options() const { return options_; }
   Device* device() const { return options_.device; }
   const std::shared_ptr<MemoryBudget>& budget() const { return limits_.memory; }
+  const RunLimits& limits() const { return limits_; }
   // Of EvaluationOptions::profile; null: nothing is measured.
   StepClock* step_clock() const { return step_clock_; }
 

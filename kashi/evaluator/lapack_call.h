@@ -72,7 +72,9 @@ class LapackCall {
   int64_t batch() const { return batch_; }
   // The size of the dimension with this letter. All sizes and element counts fit in 32 bits.
   int size(char letter) const { return sizes_[letter - 'a']; }
-  bool has_empty_matrix() const { return operands_[0].stride == 0; }
+  // Whether the first result has no elements, and therefore the others neither, but for those that no routine writes.
+  // LAPACK must not get such calls: it ends the process where a matrix has no rows.
+  bool gives_empty_matrix() const { return results_[0].stride == 0; }
 
   // One of `letters`, as JAX writes characters (uplo = 76 : ui8); UNIMPLEMENTED without it, or for others.
   absl::StatusOr<char> Letter(absl::string_view name, absl::string_view letters) const;

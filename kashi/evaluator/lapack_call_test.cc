@@ -126,6 +126,32 @@ TEST_F(LapackTest, EmptyMatricesAndBatches) {
                   .ok());
 }
 
+// LAPACK ends the process for these, also where it is only asked how much memory it needs.
+TEST_F(LapackTest, MatricesWithoutRows) {
+  EXPECT_TRUE(
+      Call("lapack_ssyevd_ffi", "(f32[0,0]{0,1}, f32[0], s32[])", "0,0", "{mode = 86 : ui8, uplo = 76 : ui8}").ok());
+  EXPECT_TRUE(Call("lapack_sgeev_ffi", "(f32[0], f32[0], c64[0,0]{0,1}, c64[0,0]{0,1}, s32[])", "0,0",
+                   "{compute_left = 86 : ui8, compute_right = 86 : ui8}")
+                  .ok());
+  EXPECT_TRUE(Call("lapack_sgees_ffi", "(f32[2,0,0]{1,2,0}, f32[2,0,0]{1,2,0}, f32[2,0], f32[2,0], s32[2], s32[2])",
+                   "2,0,0", "{mode = 86 : ui8, sort = 78 : ui8}")
+                  .ok());
+  EXPECT_TRUE(TryEvaluateText(R"(
+    ENTRY e { a = f32[2,2] constant({{1,0},{0,1}})
+              b = f32[0,2] constant({})
+              ROOT r = f32[0,2]{0,1} custom-call(a, b), custom_call_target="lapack_strsm_ffi",
+                backend_config={side = 82 : ui8, uplo = 76 : ui8, trans_x = 78 : ui8, diag = 78 : ui8} })")
+                  .ok());
+  const absl::StatusOr<Literal> unchanged = TryEvaluateText(R"(
+    ENTRY e { a = f32[2,0]{0,1} constant({{},{}})
+              t = f32[0] constant({})
+              b = f32[2,1] constant({{3},{4}})
+              ROOT r = f32[2,1]{0,1} custom-call(a, t, b), custom_call_target="lapack_sormqr_ffi",
+                backend_config={left = true, transpose = false} })");
+  ASSERT_TRUE(unchanged.ok()) << unchanged.status();
+  EXPECT_EQ(*unchanged, LiteralUtil::CreateR2<float>({{3}, {4}}));
+}
+
 TEST_F(LapackTest, OtherShapesAndAttributesAreRefused) {
   struct Bad {
     absl::string_view target, result, operand, config, why;

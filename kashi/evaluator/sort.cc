@@ -1,4 +1,4 @@
-// sort (docs/spec/hlo-ops.md, 3): always stable, for any is_stable; to_apply(a0, b0, a1, b1, …) is "a before b".
+// sort (docs/spec/hlo-ops.md, 3); to_apply(a0, b0, a1, b1, …) is "a before b".
 //
 // The lines along the dimension are sorted as lists of indices, by which the elements of all operands then move. A
 // line is sorted by
@@ -8,6 +8,9 @@
 //               NaNs equal.
 //   comparator  otherwise, with one call for each comparison. The sort ends for any comparator; one that contradicts
 //               itself gives an unspecified order.
+//
+// Both are stable. Without is_stable, equal elements may come in any order: here in that of std::sort, which XLA's
+// compiled code calls too, so that results agree where the C++ library is the same.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -277,6 +280,8 @@ class KeySorter {
     for (int64_t i = 0; i < n; ++i) indices[i] = is_narrow_ ? narrow_[i] & 0xffffffff : wide_[i].index;
     return true;
   }
+  // Of two elements of the line that was sorted last.
+  bool HaveEqualKeys(int64_t i, int64_t j) const { return keys_[i] == keys_[j]; }
 
  private:
   static constexpr int64_t kFewEntries = 256;  // too few to count digits
@@ -310,6 +315,50 @@ class KeySorter {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Equal elements
+// ---------------------------------------------------------------------------------------------------------------------
+
+// Puts the indices of a sorted line into the order that std::sort gives them. It sorts ranks, not the elements: they
+// are in order even if the comparator contradicts itself, which would lead std::sort out of the line.
+class UnstableSorter {
+ public:
+  static constexpr int64_t kBytesPerElement = 8 + 16;
+  // Longer lines stay as they are: std::sort does not stop at a deadline.
+  static constexpr int64_t kLongestLine = int64_t{1} << 22;
+
+  // is_equal(i, j) says of neighbours whether they are equal.
+  template <typename IsEqual>
+  void Sort(int64_t* indices, int64_t n, IsEqual is_equal) {
+    ranks_.resize(n);
+    entries_.resize(n);
+    int64_t rank = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      if (i > 0 && !is_equal(indices[i - 1], indices[i])) ++rank;
+      ranks_[indices[i]] = rank;
+    }
+    if (rank == n - 1) return;
+    for (int64_t i = 0; i < n; ++i) entries_[i] = {ranks_[i], i};
+    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.rank < b.rank; });
+    for (int64_t i = 0; i < n; ++i) indices[i] = entries_[i].index;
+  }
+
+ private:
+  struct Entry {
+    int64_t rank, index;
+  };
+  std::vector<int64_t> ranks_;
+  std::vector<Entry> entries_;
+};
+
+// Whether the order of equal elements shows: there is more to them than what is compared. A comparator that says of
+// equal elements that each is before the other has an order of its own.
+bool OrderOfEqualsShows(const Operation& op, const std::vector<Value>& operands, const KeyOrder* order, int64_t n) {
+  if (op.instruction.is_stable() || n > UnstableSorter::kLongestLine) return false;
+  if (order != nullptr && TurnsEquals(order->direction)) return false;
+  return operands.size() > 1 || !primitive_util::IsIntegralType(operands[0].element_type());
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // Lines
 // ---------------------------------------------------------------------------------------------------------------------
 
@@ -321,11 +370,27 @@ struct LineSorter {
     if (order != nullptr) by_key.emplace(run, keys->element_type(), *order, n);
   }
   // Bytes of one; INT64_MAX if no memory could hold it.
-  static int64_t BytesFor(int64_t n, bool has_order) {
-    return SaturatingMultiply(n, 12 + (has_order ? KeySorter::kBytesPerElement : 0));
+  static int64_t BytesFor(int64_t n, bool has_order, bool is_unstable) {
+    return SaturatingMultiply(
+        n, 12 + (has_order ? KeySorter::kBytesPerElement : 0) + (is_unstable ? UnstableSorter::kBytesPerElement : 0));
   }
+  // Puts the n indices of the line that begins with element `first` in order; `keys` are its keys.
+  absl::Status Sort(int64_t first, const char* keys, int64_t n, bool is_unstable) {
+    if (by_key.has_value() && by_key->Sort(keys, indices.data())) {
+      const auto is_equal = [this](int64_t i, int64_t j) { return by_key->HaveEqualKeys(i, j); };
+      if (is_unstable) unstable.Sort(indices.data(), n, is_equal);
+      return absl::OkStatus();
+    }
+    std::iota(indices.begin(), indices.end(), 0);
+    comparator.StartLine(first);
+    MergeSort(indices.data(), n, spare.data(), comparator);
+    if (is_unstable) unstable.Sort(indices.data(), n, [this](int64_t i, int64_t j) { return !comparator(i, j); });
+    return comparator.status();
+  }
+
   Comparator comparator;
   std::optional<KeySorter> by_key;
+  UnstableSorter unstable;
   std::vector<int64_t> indices, spare;
 };
 
@@ -354,25 +419,22 @@ absl::StatusOr<std::vector<Value>> SortLines(const Operation& op, const LaneFunc
     const bool is_order = order->direction != ComparisonDirection::kEq && order->direction != ComparisonDirection::kNe;
     if (!is_order || !HasOrderKeys(keys.element_type())) order.reset();
   }
+  const KeyOrder* const key_order = order.has_value() ? &*order : nullptr;
+  const bool is_unstable = OrderOfEqualsShows(op, operands, key_order, n);
   const int64_t lines = operands[0].element_count() / n;
   const int64_t sorters_in_use = function.is_parallel() ? std::min<int64_t>(lines, ParallelThreadCount()) : 1;
   KASHI_ASSIGN_OR_RETURN(
       const ScratchMemory scratch,
-      run.ReserveScratch(SaturatingMultiply(sorters_in_use, LineSorter::BytesFor(n, order.has_value())),
+      run.ReserveScratch(SaturatingMultiply(sorters_in_use, LineSorter::BytesFor(n, order.has_value(), is_unstable)),
                          op.instruction));
   PerThread<LineSorter> sorters;
   KASHI_RETURN_IF_ERROR(CheckedParallelFor(
       run, function.is_parallel(), lines, ParallelGrain(16 * n), [&](int64_t begin, int64_t end, int thread) {
-        LineSorter& sorter =
-            sorters.Get(thread, run, function, operands, order.has_value() ? &*order : nullptr, &keys, n);
+        LineSorter& sorter = sorters.Get(thread, run, function, operands, key_order, &keys, n);
         for (int64_t line = begin; line < end; ++line) {
-          int64_t* const indices = sorter.indices.data();
-          if (!order.has_value() || !sorter.by_key->Sort(keys.bytes() + line * n * keys.element_bytes(), indices)) {
-            std::iota(indices, indices + n, 0);
-            sorter.comparator.StartLine(line * n);
-            MergeSort(indices, n, sorter.spare.data(), sorter.comparator);
-            KASHI_RETURN_IF_ERROR(sorter.comparator.status());
-          }
+          const char* const line_keys = keys.is_array() ? keys.bytes() + line * n * keys.element_bytes() : nullptr;
+          KASHI_RETURN_IF_ERROR(sorter.Sort(line * n, line_keys, n, is_unstable));
+          const int64_t* const indices = sorter.indices.data();
           for (size_t i = 0; i < operands.size(); ++i) {
             const int64_t start = line * n * operands[i].element_bytes();
             GatherElements(operands[i].element_bytes(), operands[i].bytes() + start, indices, targets[i] + start, n);

@@ -64,6 +64,40 @@ TEST(SortTest, StableWithAnotherOperand) {
   }
 }
 
+// The orders of equal elements are those of XLA's compiled code.
+TEST(SortTest, UnstableAsXlaSorts) {
+  std::vector<int32_t> key(40), half(40), place(40);
+  for (int i = 0; i < 40; ++i) {
+    key[i] = 7 * i % 3;
+    half[i] = i / 20;
+    place[i] = i;
+  }
+  const Literal k = LiteralUtil::CreateR1<int32_t>(key), h = LiteralUtil::CreateR1<int32_t>(half);
+  const Literal p = LiteralUtil::CreateR1<int32_t>(place);
+  constexpr absl::string_view kParameters = R"(
+      cmp { a = s32[] parameter(0) b = s32[] parameter(1) c = s32[] parameter(2) d = s32[] parameter(3)
+            e = s32[] parameter(4) f = s32[] parameter(5) )";
+  constexpr absl::string_view kEntry = R"( }
+      ENTRY e { k = s32[40] parameter(0) h = s32[40] parameter(1) p = s32[40] parameter(2)
+                r = (s32[40], s32[40], s32[40]) sort(k, h, p), dimensions={0}, to_apply=cmp
+                ROOT x = s32[40] get-tuple-element(r), index=2 })";
+  EXPECT_EQ(
+      EvaluateText(absl::StrCat(kParameters, "ROOT r = pred[] compare(a, b), direction=LT", kEntry), {&k, &h, &p}),
+      LiteralUtil::CreateR1<int32_t>({0, 21, 18, 24, 15, 27, 12, 30, 9,  33, 6, 36, 3, 39, 31, 34, 28, 37, 25, 22,
+                                      1, 19, 16, 4,  13, 7,  10, 2,  20, 38, 5, 35, 8, 32, 11, 29, 14, 26, 17, 23}));
+  EXPECT_EQ(
+      EvaluateText(absl::StrCat(kParameters, R"(
+            first = pred[] compare(a, b), direction=LT
+            same = pred[] compare(a, b), direction=EQ
+            second = pred[] compare(c, d), direction=LT
+            both = pred[] and(same, second)
+            ROOT r = pred[] or(first, both))",
+                                kEntry),
+                   {&k, &h, &p}),
+      LiteralUtil::CreateR1<int32_t>({0, 3,  6,  9,  12, 18, 15, 39, 36, 33, 30, 27, 24, 21, 1,  19, 16, 13, 4,  10,
+                                      7, 37, 34, 22, 25, 31, 28, 2,  5,  8,  11, 14, 17, 29, 26, 32, 23, 35, 20, 38}));
+}
+
 TEST(SortTest, AlongEitherDimension) {
   const Literal x = LiteralUtil::CreateR2<int32_t>({{3, 1, 2}, {0, 5, -4}});
   const std::vector<const Literal*> arguments = {&x};

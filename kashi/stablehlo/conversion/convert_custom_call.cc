@@ -212,8 +212,9 @@ absl::Status ConvertPlainCustomCall(OperationConverter& c) {
           : HloInstruction::CreateCustomCall(shape, operands.values, absl::MakeConstSpan(computations), target,
                                              std::move(config.text), config.version);
   // The calls of `check` would do nothing if they could be removed.
-  if (has_side_effect || absl::StartsWith(target, "check.expect_"))
-    call->mutable_fields()->Set<HloField::custom_call_has_side_effect>(true);
+  const bool is_expectation = absl::StartsWith(target, "check.expect_");
+  if (is_expectation) KASHI_RETURN_IF_ERROR(SetExpectationLimits(c, call.get()));
+  if (has_side_effect || is_expectation) call->mutable_fields()->Set<HloField::custom_call_has_side_effect>(true);
   KASHI_RETURN_IF_ERROR(SetLayouts(c, operands, call.get()));
   KASHI_RETURN_IF_ERROR(SetAliases(c, operands, call.get()));
   return c.Finish(std::move(call));

@@ -60,8 +60,12 @@ absl::Status ConvertBatchNormGrad(OperationConverter& c);
 absl::Status ConvertConvolutionWithPadding(OperationConverter& c, std::vector<std::pair<int64_t, int64_t>> padding);
 absl::StatusOr<PrecisionConfig> PrecisionOf(const Attribute& precisions);
 
-// convert_check.cc
+// convert_check.cc: the dialects of StableHLO's tests
 absl::Status ConvertExpect(OperationConverter& c);
+// The limits of a check, which are attributes of the operation, also where it is a custom call.
+absl::Status SetExpectationLimits(const OperationConverter& c, HloInstruction* call);
+absl::Status ConvertRunParallel(OperationConverter& c);
+absl::Status ConvertPrint(OperationConverter& c);
 
 // convert_chlo.cc: the operations that chlo_expansion.h knows, and those that StableHLO has too
 absl::Status ConvertChlo(OperationConverter& c);

@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -46,6 +47,15 @@ std::vector<absl::string_view> Callees(const Operation& operation) {
   const Attribute* computations = operation.Find("called_computations");
   if (computations != nullptr) {
     for (const Attribute* name : computations->elements) names.push_back(name->text);
+  }
+  // Of interpreter.run_parallel.
+  for (const absl::string_view key : {"programs", "infeed"}) {
+    const Attribute* lists = operation.Find(key);
+    if (lists == nullptr) continue;
+    for (const Attribute* list : lists->elements) {
+      names.push_back(list->text);
+      for (const Attribute* name : list->elements) names.push_back(name->text);
+    }
   }
   return names;
 }
@@ -123,8 +133,8 @@ absl::StatusOr<const Operation*> ModuleConverter::FindEntry() const {
     if (operation->name == "func.func") names.push_back(SymbolName(*operation));
   }
   if (names.empty()) return ErrorAt(*program_.module, InvalidArgument("the module has no function"));
-  return ErrorAt(*program_.module, InvalidArgument("the module has no function @%s: choose one of @%s", wanted,
-                                                   absl::StrJoin(names, ", @")));
+  return ErrorAt(*program_.module,
+                 NotFound("the module has no function @%s: choose one of @%s", wanted, absl::StrJoin(names, ", @")));
 }
 
 absl::StatusOr<std::vector<const Operation*>> ModuleConverter::OrderFunctions(const Operation& entry) const {
@@ -245,6 +255,22 @@ absl::StatusOr<std::unique_ptr<HloModule>> ConvertToHlo(const Program& program, 
   absl::StatusOr<std::unique_ptr<HloModule>> module = ModuleConverter(program, options).Convert();
   if (module.ok()) return module;
   return absl::Status(module.status().code(), module.status().message());
+}
+
+std::vector<std::string> FreeFunctions(const Program& program) {
+  std::vector<std::string> names;
+  const Block* block = program.module == nullptr ? nullptr : OnlyBlock(*program.module);
+  if (block == nullptr) return names;
+  absl::flat_hash_set<absl::string_view> called;
+  ForEachOperation(*block, [&](const Operation& operation) {
+    for (const absl::string_view name : Callees(operation)) called.insert(name);
+  });
+  for (const Operation* operation : block->operations) {
+    if (operation->name != "func.func" || called.contains(SymbolName(*operation))) continue;
+    const Block* body = OnlyBlock(*operation);
+    if (body != nullptr && body->arguments.empty()) names.emplace_back(SymbolName(*operation));
+  }
+  return names;
 }
 
 }  // namespace kashi::stablehlo

@@ -37,12 +37,24 @@ absl::StatusOr<HloSharding> HloShardingOfSdy(const HloModule& module, const Attr
   return HloSharding::V3ToV2Sharding(named[0]);
 }
 
+// JAX writes {devices=[1]<=[1]} where a mesh has one device, which no sharding of HLO may be: it is {replicated}, also
+// in XLA's import.
+static HloSharding WithoutSingleTiles(const HloSharding& sharding) {
+  if (sharding.IsTuple()) {
+    std::vector<HloSharding> elements;
+    for (const HloSharding& element : sharding.tuple_elements()) elements.push_back(WithoutSingleTiles(element));
+    return HloSharding::FlatTuple(std::move(elements));
+  }
+  const bool is_single = sharding.IsTiled() && sharding.tile_assignment().num_elements() == 1;
+  return is_single ? HloSharding::Replicate(sharding.metadata()) : sharding;
+}
+
 absl::StatusOr<std::optional<HloSharding>> ShardingIn(const HloModule& module,
                                                       absl::Span<const NamedAttribute> attributes) {
   const Attribute* text = FindNamed(attributes, "mhlo.sharding");
   if (text != nullptr && text->kind == Attribute::Kind::kString) {
     KASHI_ASSIGN_OR_RETURN(HloSharding sharding, ParseSharding(text->text));
-    return std::optional<HloSharding>(std::move(sharding));
+    return std::optional<HloSharding>(WithoutSingleTiles(sharding));
   }
   const Attribute* record = FindNamed(attributes, "sdy.sharding");
   if (record == nullptr || record->text != "sdy.sharding") return std::optional<HloSharding>();

@@ -45,10 +45,14 @@ struct ConversionOptions {
 };
 
 // INVALID_ARGUMENT: the program breaks StableHLO's rules. UNIMPLEMENTED: HLO has nothing for it. Both name the
-// operation and its place. The module borrows nothing from the program. It has only what the entry reaches, and no
-// instructions without effect. Cost: linear in operations and in the bytes of constants; regions that capture values
-// also pay for each level that captures them.
+// operation and its place. NOT_FOUND: there is no such entry; the message lists the functions. The module borrows
+// nothing from the program. It has only what the entry reaches, and no instructions without effect. Cost: linear in
+// operations and in the bytes of constants; regions that capture values also pay for each level that captures them.
 absl::StatusOr<std::unique_ptr<HloModule>> ConvertToHlo(const Program& program, const ConversionOptions& options = {});
+
+// The functions that can run on their own, in the order of the text: those without arguments that no other function
+// calls. Cost: linear in the program.
+std::vector<std::string> FreeFunctions(const Program& program);
 
 }  // namespace kashi::stablehlo
 

@@ -142,7 +142,7 @@ constexpr ItemRow kTopK[] = {{"k", "k", ItemForm::kInteger}};
 constexpr ItemRow kExpectClose[] = {{"max_ulp_difference", "max_ulp_difference", ItemForm::kInteger},
                                     {"min_ulp_difference", "min_ulp_difference", ItemForm::kInteger}};
 constexpr ItemRow kTolerance[] = {{"tolerance", "tolerance", ItemForm::kDouble}};
-constexpr ItemRow kProbe[] = {{"probe_id", "probe_id", ItemForm::kAttribute}};
+constexpr ItemRow kProbe[] = {{"probe_id", "probe_id", ItemForm::kString}};
 
 constexpr PrettyForm kPrettyForms[] = {
     {"arith.constant", {}, nullptr, ReadConstant},
