@@ -30,7 +30,7 @@ verb_python() {
   install_packages build cpu python
   prepare_python
   configure release "${PYTHON_OPTIONS[@]}"
-  step "build the Python package" build_preset release _kashi
+  step "build the Python package" build_preset release _kashi _kashi_stub
   step "test the Python package" env PYTHONPATH=build/python .venv/bin/python -m pytest -q python/tests "$@"
 }
 

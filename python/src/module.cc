@@ -157,8 +157,10 @@ void BindModule(nb::module_& m) {
           "entry", [](const ModuleRef& m) { return RefTo(*m.state, m->entry_computation()); }, "The entry computation.")
       .def_prop_ro(
           "computations", [](const ModuleRef& m) { return RefsTo(*m.state, m->MakeComputationPostOrder()); },
+          nb::sig("def computations(self) -> tuple[Computation, ...]"),
           "Those that the entry reaches, callees before callers.")
-      .def_prop_ro("instructions", InstructionsOf, "Of all computations, operands before users.")
+      .def_prop_ro("instructions", InstructionsOf, nb::sig("def instructions(self) -> tuple[Instruction, ...]"),
+                   "Of all computations, operands before users.")
       .def_prop_ro(
           "program_shape", [](const ModuleRef& m) { return m->entry_computation()->ComputeProgramShape(); },
           "Parameters and result of the entry.")
@@ -201,11 +203,13 @@ void BindComputation(nb::module_& m) {
       .def_prop_ro(
           "root", [](const ComputationRef& c) { return RefTo(c.state(), c->root_instruction()); },
           "The instruction that is the result.")
-      .def_prop_ro("parameters", [](const ComputationRef& c) { return RefsTo(c.state(), c->parameter_instructions()); })
+      .def_prop_ro(
+          "parameters", [](const ComputationRef& c) { return RefsTo(c.state(), c->parameter_instructions()); },
+          nb::sig("def parameters(self) -> tuple[Instruction, ...]"), "By their numbers.")
       .def_prop_ro(
           "instructions",
           [](const ComputationRef& c) { return RefsTo(c.state(), c.state().module->InstructionOrder(*c.get())); },
-          "Operands before users.")
+          nb::sig("def instructions(self) -> tuple[Instruction, ...]"), "Operands before users.")
       .def_prop_ro("program_shape", [](const ComputationRef& c) { return c->ComputeProgramShape(); })
       .def_prop_ro("is_entry", [](const ComputationRef& c) { return c->IsEntryComputation(); })
       .def_prop_ro("is_fusion", [](const ComputationRef& c) { return c->IsFusionComputation(); })
@@ -261,9 +265,12 @@ void BindInstructionFacts(nb::class_<InstructionRef>& instruction) {
           "opcode", [](const InstructionRef& i) { return ToStr(HloOpcodeString(i->opcode())); },
           "The name of the operation: 'add', 'dot', …")
       .def_prop_ro("shape", [](const InstructionRef& i) { return i->shape(); })
-      .def_prop_ro("operands", [](const InstructionRef& i) { return RefsTo(i.state(), i->operands()); })
       .def_prop_ro(
-          "users", [](const InstructionRef& i) { return RefsTo(i.state(), i->users()); }, "Each user once.")
+          "operands", [](const InstructionRef& i) { return RefsTo(i.state(), i->operands()); },
+          nb::sig("def operands(self) -> tuple[Instruction, ...]"), "In order.")
+      .def_prop_ro(
+          "users", [](const InstructionRef& i) { return RefsTo(i.state(), i->users()); },
+          nb::sig("def users(self) -> tuple[Instruction, ...]"), "Each user once.")
       .def_prop_ro("control_predecessors",
                    [](const InstructionRef& i) { return RefsTo(i.state(), i->control_predecessors()); })
       .def_prop_ro("control_successors",
@@ -276,17 +283,19 @@ void BindInstructionFacts(nb::class_<InstructionRef>& instruction) {
       .def_prop_ro("attributes", AttributesOf,
                    "The attributes of the operation (docs/ops.md) as int, bool, float, tuples, Computation, or text.")
       .def_prop_ro("metadata", MetadataOf, "op_name, source_file, source_line, …: those that it has.")
-      .def_prop_ro("source", SourceOf, "(file, line) of the user's program, or None.")
+      .def_prop_ro("source", SourceOf, nb::sig("def source(self) -> tuple[str, int] | None"),
+                   "(file, line) of the user's program, or None.")
       .def_prop_ro(
           "line", [](const InstructionRef& i) { return i->text_place().line; },
           "The line of the text that the module was read from; 0 if there is none.")
-      .def_prop_ro("value", ConstantOf, "The elements of a constant. TypeError for others.")
+      .def_prop_ro("value", ConstantOf, nb::sig("def value(self) -> typing.Any"),
+                   "The elements of a constant. TypeError for others.")
       .def_prop_ro(
           "sharding",
           [](const InstructionRef& i) {
             return i->has_sharding() ? nb::object(ToStr(i->sharding().ToString())) : nb::object(nb::none());
           },
-          "The text of the sharding, or None.")
+          nb::sig("def sharding(self) -> str | None"), "The text of the sharding, or None.")
       .def_prop_ro("frontend_attributes", FrontendAttributesOf)
       .def_prop_ro("backend_config", [](const InstructionRef& i) { return ToStr(i->raw_backend_config_string()); });
 }

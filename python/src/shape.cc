@@ -110,15 +110,6 @@ Shape MakeTuple(nb::handle elements) {
   return ValueOrThrow(ShapeUtil::MakeValidatedTupleShape(shapes));
 }
 
-PrimitiveType TypeOrThrow(nb::handle type) {
-  if (nb::isinstance<nb::str>(type)) {
-    const auto known = primitive_util::StringToPrimitiveType(nb::cast<std::string>(type));
-    if (known.ok()) return *known;
-  }
-  return ValueOrThrow(primitive_util::StringToPrimitiveType(
-      nb::cast<std::string>(nb::module_::import_("kashi._kashi").attr("primitive_type")(type))));
-}
-
 Layout LayoutOf(nb::handle layout) {
   if (nb::isinstance<Layout>(layout)) return nb::cast<Layout>(layout);
   if (nb::isinstance<nb::str>(layout)) return ParsedOrThrow(ParseLayout(nb::cast<std::string>(layout)));
@@ -139,7 +130,7 @@ Shape WithLayout(Shape shape, nb::handle layout) {
 
 Shape MakeArray(nb::handle type, nb::handle dimensions, nb::handle layout) {
   const std::vector<int64_t> sizes = IntegersOf(dimensions, "dimensions");
-  Shape shape = ValueOrThrow(ShapeUtil::MakeValidatedShape(TypeOrThrow(type), sizes));
+  Shape shape = ValueOrThrow(ShapeUtil::MakeValidatedShape(ElementTypeOfArgument(type), sizes));
   return layout.is_none() ? shape : WithLayout(std::move(shape), layout);
 }
 
@@ -154,7 +145,7 @@ Shape Replace(const Shape& shape, nb::handle layout, nb::handle dimensions, nb::
       sizes = IntegersOf(dimensions, "dimensions");
       dynamic.assign(sizes.size(), false);
     }
-    const PrimitiveType element_type = type.is_none() ? result.element_type() : TypeOrThrow(type);
+    const PrimitiveType element_type = type.is_none() ? result.element_type() : ElementTypeOfArgument(type);
     Shape changed = ValueOrThrow(ShapeUtil::MakeValidatedShape(element_type, sizes, dynamic));
     const bool keeps_layout = result.has_layout() && sizes.size() == result.dimensions().size();
     if (keeps_layout) *changed.mutable_layout() = result.layout();
@@ -357,21 +348,24 @@ void BindShapeFacts(nb::class_<Shape>& shape) {
           "element_type",
           [](const Shape& s) { return ToStr(primitive_util::LowercasePrimitiveTypeName(s.element_type())); },
           "The same, but of a buffer its array's.")
-      .def_prop_ro("dtype", DtypeOrNone, "The numpy.dtype of the elements, or None.")
-      .def_prop_ro("dimensions", DimensionsOf, "The sizes; None where a size is unbounded. TypeError for tuples.")
+      .def_prop_ro("dtype", DtypeOrNone, nb::sig("def dtype(self) -> numpy.dtype | None"),
+                   "The numpy.dtype of the elements, or None.")
+      .def_prop_ro("dimensions", DimensionsOf, nb::sig("def dimensions(self) -> tuple[int, ...]"),
+                   "The sizes; None where a size is unbounded. TypeError for tuples.")
       .def_prop_ro("dynamic_dimensions", DynamicDimensionsOf, "Which sizes are bounds.")
       .def_prop_ro(
           "rank", [](const Shape& s) { return ArrayOrThrow(s).dimensions_size(); }, "How many dimensions.")
       .def_prop_ro(
           "layout", [](const Shape& s) { return s.has_layout() ? nb::cast(s.layout()) : nb::object(nb::none()); },
-          "The Layout, or None.")
+          nb::sig("def layout(self) -> Layout | None"), "The Layout, or None.")
       .def_prop_ro(
           "memory_space", [](const Shape& s) { return LayoutOrThrow(s).memory_space(); },
           "The memory space of the layout.")
       .def_prop_ro("is_array", &Shape::IsArray, "Arrays and buffers.")
       .def_prop_ro("is_tuple", &Shape::IsTuple)
       .def_prop_ro("is_static", &Shape::is_static, "No size is a bound or unbounded.")
-      .def_prop_ro("tuple_shapes", TupleShapesOf, "The elements of a tuple; TypeError for others.")
+      .def_prop_ro("tuple_shapes", TupleShapesOf, nb::sig("def tuple_shapes(self) -> tuple[Shape, ...]"),
+                   "The elements of a tuple; TypeError for others.")
       .def_prop_ro(
           "elements", [](const Shape& s) { return MapOrThrow(s).element_count(); }, "How many elements the array has.")
       .def_prop_ro(
@@ -387,7 +381,8 @@ void BindShapeFacts(nb::class_<Shape>& shape) {
                    "The bytes on a device, padding included; of a tuple the sum over its arrays.")
       .def_prop_ro("unpadded_bytes", size_fact(&DeviceSize::unpadded_bytes), "The bytes of the elements alone.")
       .def_prop_ro("padding_bytes", size_fact(&DeviceSize::padding_bytes), "bytes - unpadded_bytes.")
-      .def_prop_ro("expansion", ExpansionOf, "bytes / unpadded_bytes; None without elements.");
+      .def_prop_ro("expansion", ExpansionOf, nb::sig("def expansion(self) -> float | None"),
+                   "bytes / unpadded_bytes; None without elements.");
 }
 
 void BindShapeMethods(nb::class_<Shape>& shape) {
@@ -409,7 +404,7 @@ void BindShapeMethods(nb::class_<Shape>& shape) {
             return map.ByteOffset(map.LogicalToPhysical(IndexOrThrow(map, index)));
           },
           nb::arg("index"), "The byte of the buffer in which the element begins.")
-      .def("index", IndexAt, nb::arg("offset"),
+      .def("index", IndexAt, nb::arg("offset"), nb::sig("def index(self, offset: int) -> tuple[int, ...] | None"),
            "The index of the element at a position, or None where there is padding.\n\n"
            ">>> kashi.Shape('f32[3,5]{1,0:T(2,2)}').index(17)\n(2, 3)\n\n"
            "Raises IndexError outside of the buffer.")
@@ -508,6 +503,21 @@ void BindProgramShape(nb::module_& m) {
 }
 
 }  // namespace
+
+PrimitiveType ElementTypeOfArgument(nb::handle type) {
+  if (nb::isinstance<nb::str>(type)) {
+    const auto known = primitive_util::StringToPrimitiveType(nb::cast<std::string>(type));
+    if (known.ok()) return *known;
+  }
+  return ValueOrThrow(primitive_util::StringToPrimitiveType(
+      nb::cast<std::string>(nb::module_::import_("kashi._kashi").attr("primitive_type")(type))));
+}
+
+Shape ShapeOfArgument(nb::handle shape) {
+  if (nb::isinstance<Shape>(shape)) return nb::cast<Shape>(shape);
+  if (nb::isinstance<nb::str>(shape)) return ParseShapeText(nb::cast<std::string>(shape), /*strict=*/false);
+  ThrowTypeError("a shape must be a kashi.Shape, or its text");
+}
 
 void BindShapes(nb::module_& m) {
   BindTile(m);

@@ -240,6 +240,15 @@ def test_editing():
         e.root.remove()
     with pytest.raises(TypeError):
         e.add("negate", [x], no_such=1)
+    assert e.add("reshape", [x], shape="f32[12]").shape == kashi.Shape("f32[12]{0}")
+    for bad in (3, [], "f32["):
+        with pytest.raises((TypeError, kashi.ParseError)):
+            e.add("negate", [x], shape=bad)
+    for bad in (3, [3], ["x"], [None]):
+        with pytest.raises(TypeError):
+            e.add("negate", bad)
+    with pytest.raises(TypeError):
+        e.add("reduce", [x, e.instruction("zero")], dimensions=((None, ), ), to_apply=m.computation("sum"))
     with pytest.raises(ValueError):
         e.add("negate", [m.computation("sum").root])
     assert m.remove_dead_code()
