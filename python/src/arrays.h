@@ -27,8 +27,8 @@ struct ArrayView {
   bool is_aligned = false;     // to its element type
 };
 
-// What `object` holds: an array, a scalar, a buffer, an object with __array_interface__, __array__ or __dlpack__. Copies
-// only if that is not in native byte order, or a list. TypeError for element types that XLA does not have.
+// What `object` holds: an array, a scalar, a buffer, an object with __array_interface__, __array__ or __dlpack__. It is
+// copied only if it is not in native byte order, or a list. TypeError for element types that XLA does not have.
 ArrayView ViewOf(nb::handle object);
 // The same for memory to write to: an ndarray, writeable, in native byte order, without two elements at one address;
 // or any other writeable buffer. TypeError or ValueError for others; `name` is the argument's.

@@ -406,7 +406,11 @@ void DefineCalls(Class& builder) {
                                               ShapeOfArgument(shape), opaque, has_side_effect));
           },
           nb::arg("call_target_name"), nb::arg("operands"), nb::arg("shape"), nb::arg("opaque") = "",
-          nb::arg("has_side_effect") = false, "A custom call; see kashi.register_custom_call.")
+          nb::arg("has_side_effect") = false, "A custom call; see kashi.register_custom_call.");
+}
+
+void DefineCollectives(Class& builder) {
+  builder
       .def(
           "AllReduce",
           [](const BuilderRef& b, nb::handle operand, const ModuleRef& computation, nb::handle groups) {
@@ -508,6 +512,7 @@ void BindBuilder(nb::module_& m) {
   DefineContractions(builder);
   DefineReductions(builder);
   DefineCalls(builder);
+  DefineCollectives(builder);
 }
 
 }  // namespace kashi::python

@@ -9,7 +9,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "arrays.h"
-#include "custom_calls.h"
+#include "callbacks.h"
 #include "kashi/analysis/cost_analysis.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/evaluator/device_group.h"
@@ -126,7 +126,7 @@ nb::dict ProfileFacts(const HloModule& module, std::vector<internal::StepTime> t
 class Program {
  public:
   Program(const HloModule& module, bool compiled) : module_(module.Clone("")) {
-    const std::vector<HloFinding> findings = VerifyHlo(*module_);
+    const std::vector<HloFinding> findings = VerifyHlo(*module_, HloVerifierOpts().AllowMixedPrecision());
     if (!findings.empty()) ThrowValueError(absl::StrCat(findings[0].rule, ": ", findings[0].message));
     scope_ = ProgramScopeOf(*module_);
     has_custom_calls_ = HasCustomCalls(*module_);
@@ -151,11 +151,18 @@ class Program {
   }
 
   nb::object Run(const nb::args& arguments) const {
-    if (arguments.size() != parameters_.size()) {
-      ThrowTypeError(absl::StrCat("the program takes ", parameters_.size(), " arguments, got ", arguments.size()));
-    }
+    CheckCount(arguments);
     if (small_results_.has_value()) return RunOnMemory(arguments);
     return ArraysOf(RunValues(ValuesOf(arguments), nullptr));
+  }
+
+  // The module is the one that this program copied.
+  nb::object RunObserved(const ModuleRef& module, const nb::args& arguments, nb::handle observer) const {
+    CheckCount(arguments);
+    Callbacks callbacks;
+    EvaluationOptions options = OptionsFor(&callbacks);
+    options.observer = callbacks.observer(module, observer);
+    return ArraysOf(RunWith(std::move(options), &callbacks, ValuesOf(arguments)));
   }
 
   nb::list RunOnDevices(nb::handle arguments_of_devices) const {
@@ -174,14 +181,14 @@ class Program {
       }
       literals.push_back(std::move(converted));
     }
-    CustomCallRun calls;
-    EvaluationOptions options = OptionsFor(&calls, nullptr);
+    Callbacks callbacks;
+    EvaluationOptions options = OptionsFor(&callbacks);
     absl::StatusOr<std::vector<Literal>> results;
     {
       const nb::gil_scoped_release release;
       results = CallOnDevices(std::move(literals), std::move(options));
     }
-    if (!results.ok()) calls.Rethrow();
+    if (!results.ok()) callbacks.Rethrow();
     nb::list arrays;
     for (const Literal& result : ValueOrThrow(std::move(results))) arrays.append(LiteralArrays(result));
     return arrays;
@@ -189,9 +196,7 @@ class Program {
 
   nb::dict Profile(const nb::args& arguments, int64_t runs) const {
     if (runs < 1) ThrowValueError("runs must be positive");
-    if (arguments.size() != parameters_.size()) {
-      ThrowTypeError(absl::StrCat("the program takes ", parameters_.size(), " arguments, got ", arguments.size()));
-    }
+    CheckCount(arguments);
     internal::StepProfile profile;
     const std::vector<Value> values = ValuesOf(arguments);
     RunValues(values, &profile);
@@ -212,6 +217,11 @@ class Program {
  private:
   const Shape& root_shape() const { return module_->entry_computation()->root_instruction()->shape(); }
 
+  void CheckCount(const nb::args& arguments) const {
+    if (arguments.size() == parameters_.size()) return;
+    ThrowTypeError(absl::StrCat("the program takes ", parameters_.size(), " arguments, got ", arguments.size()));
+  }
+
   std::vector<Value> ValuesOf(const nb::args& arguments) const {
     std::vector<Value> values;
     for (size_t i = 0; i < parameters_.size(); ++i) {
@@ -220,22 +230,27 @@ class Program {
     return values;
   }
 
-  EvaluationOptions OptionsFor(CustomCallRun* calls, internal::StepProfile* profile) const {
+  EvaluationOptions OptionsFor(Callbacks* callbacks) const {
     EvaluationOptions options;
-    if (has_custom_calls_) options.custom_call_handler = calls->handler();
+    if (has_custom_calls_) options.custom_call_handler = callbacks->custom_calls();
     if (scope_.is_global()) options.global_devices = scope_.partitions;
-    options.profile = profile;
     return options;
   }
 
   Value RunValues(std::vector<Value> values, internal::StepProfile* profile) const {
-    CustomCallRun calls;
+    Callbacks callbacks;
+    EvaluationOptions options = OptionsFor(&callbacks);
+    options.profile = profile;
+    return RunWith(std::move(options), &callbacks, std::move(values));
+  }
+
+  Value RunWith(EvaluationOptions options, Callbacks* callbacks, std::vector<Value> values) const {
     absl::StatusOr<Value> result;
     {
       const nb::gil_scoped_release release;
-      result = Call(std::move(values), OptionsFor(&calls, profile));
+      result = Call(std::move(values), std::move(options));
     }
-    if (!result.ok()) calls.Rethrow();
+    if (!result.ok()) callbacks->Rethrow();
     return ValueOrThrow(std::move(result));
   }
 
@@ -364,17 +379,21 @@ void BindPrograms(nb::module_& m) {
       "Raises ValueError for a module that the verifier refuses.");
   m.def(
       "evaluate",
-      [](const ModuleRef& module, const nb::args& arguments) {
-        return Program(*module.state->module, false).Run(arguments);
+      [](const ModuleRef& module, const nb::args& arguments, nb::handle observer) {
+        return Program(*module.state->module, false).RunObserved(module, arguments, observer);
       },
-      nb::arg("module"), nb::arg("arguments"),
-      nb::sig("def evaluate(module: Module, *arguments: object) -> typing.Any"),
-      "The result of the program by the evaluator, in IEEE arithmetic. Arguments and result are those of "
-      "Program.run.\n\n"
+      nb::arg("module"), nb::arg("arguments"), nb::arg("observer").none() = nb::none(),
+      nb::sig("def evaluate(module: Module, *arguments: object, observer: object | None = None) -> typing.Any"),
+      "The result of the program by the evaluator, in IEEE arithmetic. Arguments and result are those of Program.run.\n"
+      "observer(instruction, value) is called after each instruction of the entry and of what it calls, but for those "
+      "on\n"
+      "scalars (of a reduce, say). Its exceptions end the run.\n\n"
       ">>> import numpy as np\n"
       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[] parameter(0)\\n  ROOT y = f32[] "
       "exponential(x)\\n}')\n"
-      ">>> float(kashi.evaluate(m, np.float32(0)))\n1.0");
+      ">>> float(kashi.evaluate(m, np.float32(0)))\n1.0\n"
+      ">>> y = kashi.evaluate(m, np.float32(0), observer=lambda instruction, value: print(instruction.name, value))\n"
+      "x 0.0\ny 1.0");
   m.def(
       "evaluate_on_devices",
       [](const ModuleRef& module, nb::handle arguments_of_devices) {

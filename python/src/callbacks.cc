@@ -1,4 +1,4 @@
-#include "custom_calls.h"
+#include "callbacks.h"
 
 #include <string>
 #include <utility>
@@ -10,7 +10,6 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
-#include "module.h"
 
 namespace kashi::python {
 namespace {
@@ -63,33 +62,61 @@ bool HasCustomCalls(const HloModule& module) {
   });
 }
 
-absl::StatusOr<Literal> CustomCallRun::CallFunction(const HloInstruction& call,
-                                                    absl::Span<const Literal* const> operands, Failure* failure) {
+absl::Status Callbacks::Failure::Keep(nb::python_error raised, const HloInstruction& instruction) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (error == nullptr) error = std::make_unique<nb::python_error>(std::move(raised));
+  return absl::InternalError(absl::StrCat("the function for ", instruction.name(), " raised an exception"));
+}
+
+absl::StatusOr<Literal> Callbacks::CallFunction(const HloInstruction& call, absl::Span<const Literal* const> operands,
+                                                Failure* failure) {
   const nb::gil_scoped_acquire gil;
-  const auto keep = [&](std::unique_ptr<nb::python_error> error) {
-    const std::lock_guard<std::mutex> lock(failure->mutex);
-    if (failure->error == nullptr) failure->error = std::move(error);
-    return absl::InternalError(absl::StrCat("the function of the custom call ", call.name(), " raised an exception"));
-  };
   try {
     const std::string target(call.custom_call_target());
     if (!Functions().contains(target.c_str())) return Unimplemented("no function for the custom call %s", target);
     const nb::object function = Functions()[target.c_str()];
     return ComputeCall(call, function, operands);
   } catch (nb::python_error& error) {
-    return keep(std::make_unique<nb::python_error>(std::move(error)));
+    return failure->Keep(std::move(error), call);
   } catch (const std::exception& error) {
     return absl::InternalError(absl::StrCat("the custom call ", call.name(), ": ", error.what()));
   }
 }
 
-CustomCallHandler CustomCallRun::handler() {
+CustomCallHandler Callbacks::custom_calls() {
   return [failure = failure_](const HloInstruction& call, absl::Span<const Literal* const> operands) {
     return CallFunction(call, operands, failure.get());
   };
 }
 
-void CustomCallRun::Rethrow() {
+absl::Status Callbacks::CallObserver(const ModuleRef& module, nb::handle function, const HloInstruction& instruction,
+                                     const Value& value, Failure* failure) {
+  const nb::gil_scoped_acquire gil;
+  try {
+    const HloComputation* const computation = module->GetComputationWithName(instruction.parent()->name());
+    const HloInstruction* const original =
+        computation == nullptr ? nullptr : computation->GetInstructionWithName(instruction.name());
+    if (original == nullptr) return Internal("the module has no instruction %s any more", instruction.name());
+    function(RefTo(*module.state, original), CopiedArraysOf(value));
+    return absl::OkStatus();
+  } catch (nb::python_error& error) {
+    return failure->Keep(std::move(error), instruction);
+  } catch (const std::exception& error) {
+    return absl::InternalError(error.what());
+  }
+}
+
+std::function<absl::Status(const HloInstruction&, const Value&)> Callbacks::observer(const ModuleRef& module,
+                                                                                     nb::handle function) {
+  if (function.is_none()) return nullptr;
+  if (PyCallable_Check(function.ptr()) == 0) ThrowTypeError("the observer must be a function, or None");
+  // The caller holds the function during the run; a reference here would be dropped without the GIL.
+  return [module, function, failure = failure_](const HloInstruction& instruction, const Value& value) {
+    return CallObserver(module, function, instruction, value, failure.get());
+  };
+}
+
+void Callbacks::Rethrow() {
   std::unique_ptr<nb::python_error> error;
   {
     const std::lock_guard<std::mutex> lock(failure_->mutex);
