@@ -145,7 +145,7 @@ class Inspection:
     @functools.cached_property
     def memory(self) -> dict:
         """module.memory(target): the peak, and the tables of spaces, buffers and padding."""
-        return self.module.memory(target=self.target)
+        return self.module.for_target(self.target).memory(target=self.target)
 
     @functools.cached_property
     def arrays(self) -> list:

@@ -1,8 +1,11 @@
 // verify(), memory() and cost() of modules: tables as lists of dicts.
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "arrays.h"
 #include "kashi/analysis/cost_analysis.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
@@ -120,6 +123,18 @@ nb::dict Memory(const ModuleRef& module, const std::optional<std::string>& targe
   return facts;
 }
 
+// A copy in which arrays have the layouts that a TPU chooses, where they have no tiles.
+ModuleRef ModuleForTarget(const ModuleRef& module, const std::string& target) {
+  std::unique_ptr<HloModule> copy = module->Clone("");
+  for (HloComputation* computation : copy->computations()) {
+    for (HloInstruction* instruction : computation->instructions()) {
+      *instruction->mutable_shape() = ShapeForTarget(instruction->shape(), target);
+    }
+  }
+  *copy->mutable_entry_computation_layout() = copy->compute_computation_layout();
+  return {std::make_shared<ModuleState>(std::move(copy))};
+}
+
 void AddCost(const Cost& cost, nb::dict* row) {
   (*row)["flops"] = cost.flops;
   (*row)["transcendentals"] = cost.transcendentals;
@@ -159,14 +174,21 @@ void BindAnalyses(nb::module_& m) {
                        "modules, unless it is said.\n\n"
                        ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[2] parameter(0)\\n"
                        "  ROOT y = f32[3] negate(x)\\n}\\n')\n"
-                       ">>> [(row['rule'], row['line']) for row in m.verify()]\n[('result shape', 4)]"));
+                       ">>> [(row['rule'], row['line']) for row in m.verify()][0]\n('result shape', 4)"));
+  add("for_target",
+      nb::cpp_function(
+          ModuleForTarget, nb::is_method(), nb::name("for_target"), nb::scope(module), nb::arg("target"),
+          "A copy in which each array without tiles has the layout that a TPU of this generation chooses.\n"
+          "For programs before XLA's compiler, whose arrays have none.\n\n"
+          ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[100,2] parameter(0)\\n}\\n')\n"
+          ">>> m.for_target('v5e').entry.root.shape\nShape('f32[100,2]{1,0:T(8,128)}')"));
   add("memory",
-      nb::cpp_function(Memory, nb::is_method(), nb::name("memory"), nb::scope(module),
-                       nb::arg("target").none() = nb::none(),
-                       "Where the memory goes, in bytes: `target`, `basis`, `peak_bytes` and the tables `spaces`,\n"
-                       "`buffers` and `padding`. `target`: 'v2' … 'tpu7x', 'host', 'gpu'; None guesses.\n\n"
-                       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[100,2] parameter(0)\\n}\\n')\n"
-                       ">>> m.memory('host')['peak_bytes'], m.memory('v5e')['peak_bytes']\n(800, 53248)"));
+      nb::cpp_function(
+          Memory, nb::is_method(), nb::name("memory"), nb::scope(module), nb::arg("target").none() = nb::none(),
+          "Where the memory goes, in bytes: `target`, `basis`, `peak_bytes` and the tables `spaces`,\n"
+          "`buffers` and `padding`. `target`: 'v2' … 'tpu7x', 'host', 'gpu'; None guesses.\n\n"
+          ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[100,2] parameter(0)\\n}\\n')\n"
+          ">>> m.memory('host')['peak_bytes'], m.for_target('v5e').memory('v5e')['peak_bytes']\n(1600, 106496)"));
   add("cost", nb::cpp_function(CostOf, nb::is_method(), nb::name("cost"), nb::scope(module),
                                "The cost as XLA counts it: the sums `flops`, `transcendentals`, `bytes_accessed`, and\n"
                                "the table `instructions`.\n\n"

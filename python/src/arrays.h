@@ -44,6 +44,8 @@ nb::object NewArray(PrimitiveType type, absl::Span<const int64_t> dimensions, vo
 
 // A kashi.Shape, or the shape of a text (ParseError). TypeError for others.
 Shape ShapeOfArgument(nb::handle shape);
+// The shape with the tiles that the TPU generation chooses for its arrays without tiles. ValueError for unknown names.
+Shape ShapeForTarget(const Shape& shape, const std::string& target);
 // An element type by XLA's name or by what NumPy takes for a dtype. TypeError or ValueError for others.
 PrimitiveType ElementTypeOfArgument(nb::handle type);
 

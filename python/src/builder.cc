@@ -248,6 +248,9 @@ void DefineMovement(Class& builder) {
   DefineOnIntegers(
       builder, "Rev", "dimensions", [](XlaOp x, const Numbers& n) { return Rev(x, n); },
       "Reverses the order along these dimensions.");
+}
+
+void DefineParts(Class& builder) {
   builder
       .def(
           "BroadcastInDim",
@@ -509,6 +512,7 @@ void BindBuilder(nb::module_& m) {
   DefineInputs(builder);
   DefineElementwise(builder);
   DefineMovement(builder);
+  DefineParts(builder);
   DefineContractions(builder);
   DefineReductions(builder);
   DefineCalls(builder);

@@ -165,20 +165,6 @@ std::optional<TpuGeneration> OptionalGeneration(const std::optional<std::string>
   return GenerationOrThrow(*name);
 }
 
-Shape ForTarget(const Shape& shape, const std::string& target) {
-  const TpuGeneration generation = GenerationOrThrow(target);
-  Shape result = shape;
-  ThrowUnlessOk(
-      ShapeUtil::ForEachMutableLeafShapeWithStatus(&result, [&](Shape* leaf, const ShapeIndex&) -> absl::Status {
-        if (!leaf->IsArray() || (leaf->has_layout() && !leaf->layout().tiles().empty())) return absl::OkStatus();
-        absl::StatusOr<Layout> layout = ChooseTpuLayout(*leaf, generation);
-        if (!layout.ok()) return layout.status();
-        *leaf->mutable_layout() = *std::move(layout);
-        return absl::OkStatus();
-      }));
-  return result;
-}
-
 nb::list AdviceOn(const Shape& shape, const std::optional<std::string>& target) {
   nb::list rows;
   for (const PaddingAdvice& advice : ValueOrThrow(AdviseOnPadding(shape, OptionalGeneration(target)))) {
@@ -280,9 +266,11 @@ void BindTile(nb::module_& m) {
           nb::arg("dimensions"))
       .def_prop_ro("dimensions", TileDimensions, "The sizes, most major first.")
       .def("__str__", TextOf<Tile>)
-      .def("__repr__", [](const Tile& tile) { return nb::str("Tile({!r})").attr("format")(TileDimensions(tile)); })
+      .def("__repr__",
+           [](const Tile& tile) { return nb::str(nb::str("Tile({!r})").attr("format")(TileDimensions(tile))); })
       .def(
-          "__eq__", [](const Tile& a, const Tile& b) { return a == b; }, nb::is_operator())
+          "__eq__", [](const Tile& a, const Tile& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__hash__", HashOf<Tile>)
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), nb::make_tuple(TileDimensions(nb::cast<Tile&>(self))));
@@ -317,7 +305,8 @@ void BindLayout(nb::module_& m) {
       .def("__str__", TextOf<Layout>)
       .def("__repr__", [](const Layout& layout) { return absl::StrCat("Layout('", layout.ToString(), "')"); })
       .def(
-          "__eq__", [](const Layout& a, const Layout& b) { return a == b; }, nb::is_operator())
+          "__eq__", [](const Layout& a, const Layout& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__hash__", HashOf<Layout>)
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), nb::make_tuple(nb::cast<Layout&>(self).ToString()));
@@ -362,7 +351,7 @@ void BindShapeFacts(nb::class_<Shape>& shape) {
           "memory_space", [](const Shape& s) { return LayoutOrThrow(s).memory_space(); },
           "The memory space of the layout.")
       .def_prop_ro("is_array", &Shape::IsArray, "Arrays and buffers.")
-      .def_prop_ro("is_tuple", &Shape::IsTuple)
+      .def_prop_ro("is_tuple", &Shape::IsTuple, "Whether it is a tuple of shapes.")
       .def_prop_ro("is_static", &Shape::is_static, "No size is a bound or unbounded.")
       .def_prop_ro("tuple_shapes", TupleShapesOf, nb::sig("def tuple_shapes(self) -> tuple[Shape, ...]"),
                    "The elements of a tuple; TypeError for others.")
@@ -412,7 +401,7 @@ void BindShapeMethods(nb::class_<Shape>& shape) {
            nb::arg("dimensions").none() = nb::none(), nb::arg("element_type").none() = nb::none(),
            "The array with another layout (a Layout, its text, or None), other sizes, or another element type.\n\n"
            ">>> kashi.Shape('f32[8,128]').replace(layout='{0,1}')\nShape('f32[8,128]{0,1}')")
-      .def("for_target", ForTarget, nb::arg("target"),
+      .def("for_target", ShapeForTarget, nb::arg("target"),
            "The shape with the tiles that the TPU generation ('v2' … 'tpu7x') chooses for arrays without tiles.\n\n"
            ">>> kashi.Shape('bf16[5,7]').for_target('v4')\nShape('bf16[5,7]{1,0:T(8,128)(2,1)}')")
       .def("advice", AdviceOn, nb::arg("target").none() = nb::none(),
@@ -431,7 +420,8 @@ void BindShapeMethods(nb::class_<Shape>& shape) {
       .def("__str__", [](const Shape& s) { return ToStr(s.ToString(/*print_layout=*/true)); })
       .def("__repr__", [](const Shape& s) { return ToStr(absl::StrCat("Shape('", s.ToString(true), "')")); })
       .def(
-          "__eq__", [](const Shape& a, const Shape& b) { return a == b; }, nb::is_operator())
+          "__eq__", [](const Shape& a, const Shape& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__hash__", HashOf<Shape>)
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), nb::make_tuple(ToStr(nb::cast<Shape&>(self).ToString(true))));
@@ -460,32 +450,42 @@ void BindShape(nb::module_& m) {
             return ValueOrThrow(ShapeUtil::MakeValidatedShape(view.type, view.dimensions));
           },
           nb::arg("array"), "The shape of an array, row-major.")
-      .def_static("tuple", MakeTuple, nb::arg("elements"), "A tuple of shapes.");
+      .def_static("tuple_of", MakeTuple, nb::arg("elements"),
+                  "A tuple of shapes.\n\n>>> kashi.Shape.tuple_of([kashi.Shape('f32[2]'), kashi.Shape('s32[]')])\n"
+                  "Shape('(f32[2]{0}, s32[])')");
   BindShapeFacts(shape);
   BindShapeMethods(shape);
 }
 
 void BindProgramShape(nb::module_& m) {
-  nb::class_<ProgramShape>(m, "ProgramShape", "The parameters and the result of a computation.")
+  nb::class_<ProgramShape>(m, "ProgramShape",
+                           "The parameters and the result of a computation.\n\n"
+                           ">>> kashi.ProgramShape('(x: f32[2]) -> f32[]').parameter_names\n('x',)\n\n"
+                           "Raises ParseError for text that is no program shape.")
       .def(
           "__init__",
           [](ProgramShape* self, const std::string& text) {
             new (self) ProgramShape(ParsedOrThrow(ParseProgramShape(text)));
           },
           nb::arg("text"))
-      .def_prop_ro("parameters",
-                   [](const ProgramShape& p) {
-                     nb::list shapes;
-                     for (const Shape& shape : p.parameters()) shapes.append(nb::cast(shape));
-                     return nb::tuple(shapes);
-                   })
-      .def_prop_ro("parameter_names",
-                   [](const ProgramShape& p) {
-                     nb::list names;
-                     for (const std::string& name : p.parameter_names()) names.append(ToStr(name));
-                     return nb::tuple(names);
-                   })
-      .def_prop_ro("result", [](const ProgramShape& p) { return p.result(); })
+      .def_prop_ro(
+          "parameters",
+          [](const ProgramShape& p) {
+            nb::list shapes;
+            for (const Shape& shape : p.parameters()) shapes.append(nb::cast(shape));
+            return nb::tuple(shapes);
+          },
+          "The Shape of each parameter.")
+      .def_prop_ro(
+          "parameter_names",
+          [](const ProgramShape& p) {
+            nb::list names;
+            for (const std::string& name : p.parameter_names()) names.append(ToStr(name));
+            return nb::tuple(names);
+          },
+          "The name of each parameter; empty where it has none.")
+      .def_prop_ro(
+          "result", [](const ProgramShape& p) { return p.result(); }, "The Shape of the result.")
       .def("__str__", [](const ProgramShape& p) { return ToStr(p.ToString()); })
       .def("__repr__", [](const ProgramShape& p) { return ToStr(absl::StrCat("ProgramShape('", p.ToString(), "')")); })
       .def(
@@ -494,7 +494,7 @@ void BindProgramShape(nb::module_& m) {
             return a.parameters() == b.parameters() && a.parameter_names() == b.parameter_names() &&
                    a.result() == b.result();
           },
-          nb::is_operator())
+          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__hash__",
            [](const ProgramShape& p) { return absl::HashOf(p.parameters(), p.parameter_names(), p.result()); })
       .def("__reduce__", [](nb::handle self) {
@@ -511,6 +511,20 @@ PrimitiveType ElementTypeOfArgument(nb::handle type) {
   }
   return ValueOrThrow(primitive_util::StringToPrimitiveType(
       nb::cast<std::string>(nb::module_::import_("kashi._kashi").attr("primitive_type")(type))));
+}
+
+Shape ShapeForTarget(const Shape& shape, const std::string& target) {
+  const TpuGeneration generation = GenerationOrThrow(target);
+  Shape result = shape;
+  ThrowUnlessOk(
+      ShapeUtil::ForEachMutableLeafShapeWithStatus(&result, [&](Shape* leaf, const ShapeIndex&) -> absl::Status {
+        if (!leaf->IsArray() || (leaf->has_layout() && !leaf->layout().tiles().empty())) return absl::OkStatus();
+        absl::StatusOr<Layout> layout = ChooseTpuLayout(*leaf, generation);
+        if (!layout.ok()) return layout.status();
+        *leaf->mutable_layout() = *std::move(layout);
+        return absl::OkStatus();
+      }));
+  return result;
 }
 
 Shape ShapeOfArgument(nb::handle shape) {

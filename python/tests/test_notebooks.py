@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+import kashi
+
 nbclient = pytest.importorskip("nbclient")
 nbformat = pytest.importorskip("nbformat")
 pytest.importorskip("ipykernel")
@@ -22,6 +24,8 @@ def kernel(tmp_path, monkeypatch):
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     (folder / "kernel.json").write_text(json.dumps({"argv": command, "display_name": "test", "language": "python"}))
     monkeypatch.setenv("JUPYTER_PATH", f"{tmp_path}{os.pathsep}{os.environ.get('JUPYTER_PATH', '')}")
+    package = pathlib.Path(kashi.__file__).parents[1]
+    monkeypatch.setenv("PYTHONPATH", f"{package}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     return "kashi-test"
 
