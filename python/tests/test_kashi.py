@@ -6,6 +6,7 @@ import os
 import pathlib
 import pickle
 import random
+import re
 import subprocess
 import sys
 import time
@@ -48,6 +49,17 @@ def test_doctests():
             if ">>>" in text:
                 test = doctest.DocTestParser().get_doctest(text, {"kashi": kashi}, name, None, 0)
                 assert runner.run(test).failed == 0, name
+
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", ["README.md", "python/README.md"])
+def test_documents(name):
+    """docs/python.md needs JAX: test_jax.py."""
+    text = re.sub(r"^```.*$", "", (ROOT / name).read_text(), flags=re.M)
+    test = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
+    assert test.examples and doctest.DocTestRunner().run(test).failed == 0
 
 
 def test_shape_facts():
