@@ -175,7 +175,7 @@ def fuzz_shape(rng):
         lambda: shape.offset(number), lambda: shape.replace(layout=layout_text(rng, rng.randrange(4))),
         lambda: shape.replace(dimensions=[rng.choice(NUMBERS)]), lambda: shape.for_target(rng.choice(["v2", "v5e", "x", "tpu7x"])),
         lambda: kashi.Layout([rng.choice(NUMBERS)], [(rng.choice(NUMBERS), )], rng.choice([0, 4, -5, 2**40]), rng.choice([0, 300])),
-        lambda: kashi.Tile([rng.choice(NUMBERS + ["*"])]), lambda: shape.advice("v5e"), lambda: kashi.Shape.tuple([shape, number]),
+        lambda: kashi.Tile([rng.choice(NUMBERS + ["*"])]), lambda: shape.advice("v5e"), lambda: kashi.Shape.tuple_of([shape, number]),
         lambda: kashi.broadcast_shapes(shape, shape, [rng.choice(NUMBERS)]),
         lambda: kashi.Shape.array(rng.choice(["f32", number, np.float32]), [rng.choice(NUMBERS), 3])
     ]
