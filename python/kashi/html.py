@@ -37,7 +37,7 @@ def _style(scope):
         f"#{scope}{{border:1px solid #8884;border-radius:6px;padding:8px;max-height:36em;overflow:auto;font-size:12px}}",
         f"#{scope} summary{{cursor:pointer;font-family:monospace;padding:2px 0}}",
         f"#{scope} summary small{{opacity:.65}}",
-        f"#{scope} pre{{margin:2px 0 8px 14px;line-height:1.45;background:none}}",
+        f"#{scope} pre{{margin:2px 0 8px 14px;line-height:1.45;background:none;font-family:monospace;white-space:pre}}",
         f"#{scope} input{{width:18em;padding:3px 6px;margin-bottom:6px;font:inherit}}",
         f"#{scope} .hit{{background:#ffd33d66}}",
     ]
