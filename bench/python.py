@@ -12,6 +12,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 import timeit
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -27,6 +28,17 @@ IMPORT = "import numpy, ml_dtypes, time; begin = time.perf_counter(); import kas
 def once(work, number=1):
     """Seconds of one call: the best of some, as the command measures."""
     return min(timeit.repeat(work, number=number, repeat=5)) / number
+
+
+def parse_seconds(text):
+    """Without the destruction of the module, which the command does not count either."""
+    best = float("inf")
+    for _ in range(10):
+        begin = time.perf_counter()
+        module = kashi.parse(text)
+        best = min(best, time.perf_counter() - begin)
+        del module
+    return best
 
 
 def command(*arguments):
@@ -62,7 +74,7 @@ def main():
     call, in_jax = program.run, jax_call()
     rows = max(16, int(options.gigabytes * 1e9 / 2 / 8192) // 16 * 16)
     shape = kashi.Shape(f"bf16[{rows},8192]{{1,0:T(8,128)(2,1)}}")
-    buffer = np.zeros(shape.buffer_bytes, np.uint8)
+    buffer = np.full(shape.buffer_bytes, 1, np.uint8)  # memory of its own: zeros would all be one page
     out = np.zeros(shape.dimensions, shape.dtype)
     text = options.hlo.read_text() if options.hlo else None
     for _ in range(options.rounds):
@@ -74,7 +86,7 @@ def main():
                        f"bf16[{rows},8192]{{1,0}}")
         note("untile in C++", made["execute_ns_min"] / 1e9)
         if text:
-            note("parse", once(lambda: kashi.parse(text)))
+            note("parse", parse_seconds(text))
             made = command(options.kashi, "convert", str(options.hlo), "--bench", "--json")
             note("parse in C++", made["text_bytes"] / made["parse_mb_per_s"] / 1e6)
     print("| work | Python | beside | ratio |\n| --- | --- | --- | --- |")

@@ -326,3 +326,38 @@ def test_portable_artifacts():
             assert kashi.parse(file).entry.root is not None
         except (kashi.ParseError, NotImplementedError):
             pass  # what HLO cannot say
+
+
+def test_hostile_arrays():
+    """Released and resized buffers, byte orders, 0-d arrays, subclasses, objects: an exception, or the right bytes."""
+    s = kashi.Shape("f32[3,5]{1,0:T(2,2)}")
+    x = np.arange(15, dtype=np.float32).reshape(3, 5)
+    buffer = kashi.tile(x, s)
+    released = memoryview(bytearray(buffer.nbytes))
+    released.release()
+    for bad in (released, np.zeros(3, object), np.zeros(3, "M8[s]"), np.zeros(3, [("a", "i4")]), np.zeros((3, 5), "longdouble")):
+        with pytest.raises((ValueError, TypeError)):
+            kashi.tile(bad, s)
+        with pytest.raises((ValueError, TypeError)):
+            kashi.untile(bad, s)
+    for out in (np.zeros((3, 5), ">f4"), np.zeros((5, 3), np.float32), np.zeros((3, 5), np.int32), bytes(60), released, x.tolist()):
+        with pytest.raises((ValueError, TypeError)):
+            kashi.untile(buffer, s, out)
+    grown = bytearray(buffer)
+    result = kashi.untile(grown, s)
+    grown.extend(b"more")  # nothing holds it any more
+    del grown
+    gc.collect()
+    assert (result == x).all()
+    scalar = kashi.Shape("f32[]")
+    for zero_d in (np.float32(3), np.array(3, np.float32), np.array(3, ">f4"), np.array([3], np.float32)[0]):
+        assert kashi.untile(kashi.tile(zero_d, scalar), scalar) == 3
+    big_endian = np.asarray(x, ">f4")[::-1]
+    assert (kashi.untile(kashi.tile(big_endian, s), s) == x[::-1]).all()
+
+    class Broken:
+        def __array__(self, *args, **kwargs):
+            raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        kashi.tile(Broken(), s)
