@@ -12,7 +12,7 @@ import sys
 from declared_names import blank_noise
 
 MAX_FILE, MAX_FUNCTION, MAX_COLUMNS, MAX_CASES = 600, 60, 120, 3
-CODE = ("kashi", "cli", "compat", "fuzz", "examples")
+CODE = ("kashi", "cli", "compat", "fuzz", "examples", "python")
 TEXT = (*CODE, "scripts", "tests", "bench", "cmake")
 # Where opcodes may be told apart one by one.
 OPCODE_FILES = re.compile(r"^(kashi/hlo/ir/hlo_opcode|kashi/evaluator/operation_table|kashi/evaluator/element_kernel)")

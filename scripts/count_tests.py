@@ -2,7 +2,7 @@
 """Counts test cases, not test programs: reads the JUnit file of a ctest run and prints "N passed, N failed" as its last
 line.
 
-ctest runs programs. The output of a program has the number of its cases: GoogleTest, Python's unittest, and
+ctest runs programs. The output of a program has the number of its cases: GoogleTest, Python's unittest, pytest, and
 tests/golden.py (which prints the same line as this script). A program without such a number counts as one case. A
 program that failed without a failing case (it crashed, or ran out of time) adds one failed case.
 """
@@ -17,6 +17,7 @@ GTEST_SKIPPED = re.compile(r"^\[  SKIPPED \] (\d+) tests?", re.M)
 GOLDEN = re.compile(r"^(\d+) passed, (\d+) failed$", re.M)
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.M)
 NOT_TESTED = re.compile(r"^NOT TESTED: .*$", re.M)  # why a program has left out some of its tests
+PYTEST = re.compile(r"^=* ?((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s(?: \([\d:]+\))? ?=*$", re.M)
 UNITTEST_BAD = re.compile(r"^(?:FAILED|OK) \((.*)\)$", re.M)
 
 
@@ -32,6 +33,11 @@ def count_unittest(text):
     return ran - failed - skipped, failed, skipped
 
 
+def count_pytest(summary):
+    notes = {what.rstrip("s"): int(number) for number, what in re.findall(r"(\d+) (\w+)", summary)}
+    return notes.get("passed", 0) + notes.get("xfailed", 0), notes.get("failed", 0) + notes.get("error", 0), notes.get("skipped", 0)
+
+
 def count_cases(text):
     """(passed, failed, skipped) by the output of one program; None if the output has no numbers."""
     if "[==========]" in text:
@@ -41,7 +47,8 @@ def count_cases(text):
         return int(golden[-1][0]), int(golden[-1][1]), 0
     if UNITTEST.search(text):
         return count_unittest(text)
-    return None
+    pytest = PYTEST.findall(text)
+    return count_pytest(pytest[-1]) if pytest else None
 
 
 def count_program(testcase):

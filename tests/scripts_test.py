@@ -143,6 +143,12 @@ class CountTest(unittest.TestCase):
         self.assertEqual(program("Ran 5 tests in 0.1s\n\nFAILED (failures=2, errors=1)\n", "fail"), (2, 3, 0))
         self.assertEqual(program("fine\n"), (1, 0, 0))
 
+    def test_pytest(self):
+        self.assertEqual(program("..s\n68 passed in 15.20s\n"), (68, 0, 0))
+        self.assertEqual(program("2 failed, 67 passed, 1 skipped, 1 warning, 1 error in 75.20s (0:01:15)\n", "fail"),
+                         (67, 3, 1))
+        self.assertEqual(program("1 error in 0.20s\n", "fail"), (0, 1, 0))
+
 
 DOCUMENT = r"""# What a document can hold
 ```

@@ -151,6 +151,11 @@ absl::StatusOr<Value> Executable::ExecuteValues(std::vector<Value> arguments) co
   return runs_->With([&](EvaluationRun& run) { return run.Call(*module().entry_computation(), std::move(arguments)); });
 }
 
+absl::StatusOr<Value> Executable::ExecuteValues(std::vector<Value> arguments, EvaluationOptions options) const {
+  options.compiled = program_.get();
+  return EvaluationRun(std::move(options)).Call(*module().entry_computation(), std::move(arguments));
+}
+
 std::future<absl::StatusOr<Value>> Executable::ExecuteValuesAsync(std::vector<Value> arguments) const {
   return std::async(std::launch::async,
                     [this, values = std::move(arguments)]() mutable { return ExecuteValues(std::move(values)); });

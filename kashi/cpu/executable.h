@@ -60,6 +60,8 @@ class Executable {
 
   // Values are dense and row-major, and results share memory where they can.
   absl::StatusOr<Value> ExecuteValues(std::vector<Value> arguments) const;
+  // With limits, a seed, custom calls, a profile …; `compiled` is set here.
+  absl::StatusOr<Value> ExecuteValues(std::vector<Value> arguments, EvaluationOptions options) const;
   // The same on a thread of its own. The executable must outlive the future.
   std::future<absl::StatusOr<Value>> ExecuteValuesAsync(std::vector<Value> arguments) const;
 

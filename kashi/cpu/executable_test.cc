@@ -135,6 +135,21 @@ TEST(ExecutableTest, DonatedArguments) {
   EXPECT_EQ(executable->ExecuteValues(std::move(donated)).value().data<float>()[999], -1.0f);
 }
 
+TEST(ExecutableTest, ValuesWithOptions) {
+  const auto executable = MakeExecutable(R"(ENTRY e {
+  x = f32[3] parameter(0)  n = f32[3] negate(x)
+  ROOT c = f32[3] custom-call(n), custom_call_target="mine" })");
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3});
+  const Value argument = Value::FromLiteral(x, std::make_shared<MemoryBudget>(0)).value();
+  EXPECT_EQ(executable->ExecuteValues({argument}).status().code(), absl::StatusCode::kUnimplemented);
+  EvaluationOptions options;
+  options.custom_call_handler = [](const HloInstruction&, absl::Span<const Literal* const> operands) {
+    return operands[0]->Clone();
+  };
+  const Value result = executable->ExecuteValues({argument}, options).value();
+  EXPECT_EQ(result.ToLiteral(x.shape()).value(), LiteralUtil::CreateR1<float>({-1, -2, -3}));
+}
+
 TEST(ExecutableTest, EachCallBeginsWithTheSeed) {
   const auto executable = MakeExecutable(
       "ENTRY e { a = f32[] constant(0) b = f32[] constant(1) ROOT r = f32[10] rng(a, b), distribution=rng_uniform }");

@@ -5,14 +5,16 @@
 """
 import os
 
-from kashi._kashi import (HAS_COMPILED_ENGINE, TPU_GENERATIONS, Computation, Error, Instruction, Layout, Module,
-                          ParseError, Program, ProgramShape, Shape, Tile, broadcast_shapes, compile, dtype, evaluate, ops,
-                          parse_bytes, primitive_type, relayout, relayout_plan, tile, untile)
+from kashi._kashi import (HAS_COMPILED_ENGINE, TPU_GENERATIONS, Computation, CustomCall, Error, Instruction, Layout,
+                          Module, ParseError, Program, ProgramShape, Shape, Tile, XlaBuilder, XlaOp, broadcast_shapes,
+                          compile, dtype, evaluate, evaluate_on_devices, ops, parse_bytes, primitive_type,
+                          register_custom_call, relayout, relayout_plan, tile, untile)
 
 __all__ = [
-    "HAS_COMPILED_ENGINE", "TPU_GENERATIONS", "Computation", "Error", "Instruction", "Layout", "Module", "ParseError",
-    "Program", "ProgramShape", "Shape", "Tile", "broadcast_shapes", "compile", "dtype", "evaluate", "ops", "parse",
-    "primitive_type", "relayout", "relayout_plan", "tile", "untile"
+    "HAS_COMPILED_ENGINE", "TPU_GENERATIONS", "Computation", "CustomCall", "Error", "Instruction", "Layout",
+    "Module", "ParseError", "Program", "ProgramShape", "Shape", "Tile", "XlaBuilder", "XlaOp", "broadcast_shapes",
+    "compile", "dtype", "evaluate", "evaluate_on_devices", "ops", "parse", "primitive_type", "register_custom_call",
+    "relayout", "relayout_plan", "tile", "untile"
 ]
 
 

@@ -4,22 +4,27 @@
 >>> kashi.jax.jit(lambda x: x ** 2 + 1)(jnp.float32([0, 3]))
 Array([ 1., 10.], dtype=float32)
 """
+import collections
 import functools
-import inspect
+import inspect as python_inspect
+import threading
 
 import jax
 import numpy as np
 
 import kashi
 
-__all__ = ["jit"]
+__all__ = ["Inspection", "inspect", "jit"]
+
+# The programs that one function keeps. JAX keeps those that were used last, too.
+MOST_PROGRAMS = 512
 
 
 def jit(f=None, *, static_argnums=None, static_argnames=None, donate_argnums=None, donate_argnames=None):
     """A function that does what jax.jit(f, …) does, by a program that Kashi compiles and runs on this processor.
 
     JAX traces f once for each structure, shapes, dtypes and weak types of the arguments and each value of the static
-    ones. Arguments are pytrees; results are jax.Arrays in the pytree that f returns, on JAX's default device. Arguments
+    ones. The MOST_PROGRAMS programs that were used last are kept. Arguments are pytrees; results are jax.Arrays in the pytree that f returns, on JAX's default device. Arguments
     that are NumPy arrays or lie on the CPU are not copied. Donated arguments stay valid: nothing is gained by them.
 
     Called with tracers, inside jax.grad, jax.vmap or jax.jit, it is jax.jit(f, …): the outer transformation runs on
@@ -68,10 +73,10 @@ def _static_arguments(f, static_argnums, static_argnames):
     """Positions and names of the static arguments: each implies the other, if it alone is given."""
     numbers, names = _as_tuple(static_argnums), _as_tuple(static_argnames)
     try:
-        parameters = list(inspect.signature(f).parameters.values())
+        parameters = list(python_inspect.signature(f).parameters.values())
     except (TypeError, ValueError):  # some functions that are built in have no signature
         return numbers, names
-    by_either = [p.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD for p in parameters]
+    by_either = [p.kind == python_inspect.Parameter.POSITIONAL_OR_KEYWORD for p in parameters]
     if static_argnames is None:
         names = tuple(parameters[n].name for n in numbers if n < len(parameters) and by_either[n])
     elif static_argnums is None:
@@ -86,7 +91,8 @@ class _Programs:
         self._jitted = jitted
         self._static_numbers = frozenset(static_numbers)
         self._static_names = frozenset(static_names)
-        self._programs = {}
+        self._programs = collections.OrderedDict()  # the one that was used last is at the end
+        self._lock = threading.Lock()
 
     def key_of(self, args, kwargs):
         """The leaves of the dynamic arguments, in the order of the program's parameters, and the key."""
@@ -103,9 +109,16 @@ class _Programs:
         return leaves, (tree, types, tuple(static), jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision)
 
     def get(self, key, args, kwargs):
-        program = self._programs.get(key)
-        if program is None:
-            program = self._programs[key] = _Program(*self.lower(args, kwargs))
+        with self._lock:
+            program = self._programs.get(key)
+            if program is not None:
+                self._programs.move_to_end(key)
+                return program
+        program = _Program(*self.lower(args, kwargs))
+        with self._lock:
+            self._programs[key] = program
+            while len(self._programs) > MOST_PROGRAMS:
+                self._programs.popitem(last=False)
         return program
 
     def lower(self, args, kwargs):
@@ -113,7 +126,86 @@ class _Programs:
         return traced, traced.lower(lowering_platforms=("cpu",))
 
     def clear(self):
-        self._programs.clear()
+        with self._lock:
+            self._programs.clear()
+
+
+class Inspection:
+    """What JAX would send to a TPU, and the memory that it takes there. Made by inspect().
+
+    Attributes: module, the kashi.Module; target, the generation; basis, "compiled" by XLA's compiler for TPUs, with its
+    layouts and fusions, or "lowered", before it: then tiles are those that a TPU chooses for arrays, and temporary
+    arrays that the compiler would fuse away are counted. Sizes are bytes.
+    """
+
+    def __init__(self, module, target, basis, names):
+        self.module, self.target, self.basis = module, target, basis
+        self._names = names
+
+    @functools.cached_property
+    def memory(self) -> dict:
+        """module.memory(target): the peak, and the tables of spaces, buffers and padding."""
+        return self.module.for_target(self.target).memory(target=self.target)
+
+    @functools.cached_property
+    def arrays(self) -> list:
+        """The arguments and results: rows with kind, name, shape (in its layout on the target), bytes, unpadded_bytes,
+        padding_bytes and advice (cheaper layouts)."""
+        shapes = self.module.program_shape
+        rows = [("argument", name, shape) for name, shape in zip(self._names, shapes.parameters)]
+        result = shapes.result
+        rows += [("result", f"result{i}", shape) for i, shape in enumerate(result.tuple_shapes if result.is_tuple else (result,))]
+        return [self._row(*row) for row in rows]
+
+    def _row(self, kind, name, shape):
+        placed = shape.for_target(self.target)
+        return {"kind": kind, "name": name, "shape": placed, "bytes": placed.bytes, "unpadded_bytes": placed.unpadded_bytes,
+                "padding_bytes": placed.padding_bytes, "advice": placed.advice(self.target) if placed.is_array else []}
+
+    def __str__(self):
+        lines = [f"{self.module.name} on {self.target} ({self.basis}): peak {self.memory['peak_bytes']:,} bytes"]
+        for row in self.arrays:
+            share = row["padding_bytes"] / row["bytes"] if row["bytes"] else 0
+            lines.append(f"  {row['kind']:8} {row['name']:12} {row['shape']!s:44} {row['bytes']:>14,} bytes, {share:6.1%} padding")
+        return "\n".join(lines)
+
+    def __repr__(self):
+        return f"<kashi.jax.Inspection {self.module.name} on {self.target}>"
+
+    def _repr_html_(self):
+        import html
+        rows = "".join(
+            f"<tr><td>{row['kind']}<td>{html.escape(row['name'])}<td style='text-align:left'><code>{html.escape(str(row['shape']))}</code>"
+            f"<td>{row['bytes']:,}<td>{row['padding_bytes']:,}" for row in self.arrays)
+        return (f"<b>{html.escape(self.module.name)}</b> on {self.target} ({self.basis}): peak {self.memory['peak_bytes']:,} bytes"
+                f"<table><tr><th>kind<th>name<th>shape<th>bytes<th>of these padding{rows}</table>{self.module._repr_html_()}")
+
+
+def inspect(f, *args, target="v5e", **kwargs) -> Inspection:
+    """What JAX would send to a TPU for f(*args, **kwargs): shapes, memory, padding. No TPU is needed.
+
+    f: a function, or one from jax.jit, with its static arguments. Arguments may be arrays or jax.ShapeDtypeStruct.
+    target: one of kashi.TPU_GENERATIONS.
+
+    >>> import jax, kashi.jax, jax.numpy as jnp
+    >>> seen = kashi.jax.inspect(lambda x: x.sum(0), jax.ShapeDtypeStruct((1000, 2), jnp.float32))
+    >>> [(row["name"], str(row["shape"]), row["padding_bytes"]) for row in seen.arrays]
+    [('x', 'f32[1000,2]{1,0:T(8,128)}', 504000), ('result0', 'f32[2]{0:T(128)}', 504)]
+
+    Raises what JAX raises; ValueError for an unknown target.
+    """
+    if target not in kashi.TPU_GENERATIONS:
+        raise ValueError(f"unknown TPU generation {target!r}: one of {', '.join(kashi.TPU_GENERATIONS)}")
+    jitted = f if hasattr(f, "trace") else jax.jit(f, keep_unused=True)
+    lowered = jitted.trace(*args, **kwargs).lower(lowering_platforms=("tpu",))
+    module = kashi.parse(_proto(lowered))
+    names = [_parameter_name(p) for p in module.entry.parameters]
+    return Inspection(module, target, "lowered", names)
+
+
+def _parameter_name(parameter):
+    """JAX's name of the argument, such as x['w'], or that of the parameter."""
+    return parameter.metadata.get("op_name") or parameter.name
 
 
 def _proto(lowered):

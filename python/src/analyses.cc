@@ -1,8 +1,11 @@
 // verify(), memory() and cost() of modules: tables as lists of dicts.
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "arrays.h"
 #include "kashi/analysis/cost_analysis.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
@@ -17,10 +20,11 @@ nb::object NameOrNone(const HloInstruction* instruction) {
   return instruction == nullptr ? nb::object(nb::none()) : nb::object(ToStr(instruction->name()));
 }
 
-nb::list Verify(const ModuleRef& module, bool layout_sensitive, bool allow_mixed_precision) {
+nb::list Verify(const ModuleRef& module, bool layout_sensitive, std::optional<bool> allow_mixed_precision) {
   HloVerifierOpts opts;
   opts.layout_sensitive = layout_sensitive;
-  opts.allow_mixed_precision = allow_mixed_precision;
+  // Compilers mix precisions, and only compilers make schedules.
+  opts.allow_mixed_precision = allow_mixed_precision.value_or(module->has_schedule());
   nb::list rows;
   for (const HloFinding& finding : VerifyHlo(*module.state->module, opts)) {
     nb::dict row;
@@ -119,6 +123,18 @@ nb::dict Memory(const ModuleRef& module, const std::optional<std::string>& targe
   return facts;
 }
 
+// A copy in which arrays have the layouts that a TPU chooses, where they have no tiles.
+ModuleRef ModuleForTarget(const ModuleRef& module, const std::string& target) {
+  std::unique_ptr<HloModule> copy = module->Clone("");
+  for (HloComputation* computation : copy->computations()) {
+    for (HloInstruction* instruction : computation->instructions()) {
+      *instruction->mutable_shape() = ShapeForTarget(instruction->shape(), target);
+    }
+  }
+  *copy->mutable_entry_computation_layout() = copy->compute_computation_layout();
+  return {std::make_shared<ModuleState>(std::move(copy))};
+}
+
 void AddCost(const Cost& cost, nb::dict* row) {
   (*row)["flops"] = cost.flops;
   (*row)["transcendentals"] = cost.transcendentals;
@@ -150,18 +166,35 @@ nb::dict CostOf(const ModuleRef& module) {
 void BindAnalyses(nb::module_& m) {
   const nb::object module = m.attr("Module");
   const auto add = [&](const char* name, nb::object function) { nb::setattr(module, name, function); };
-  add("verify", nb::cpp_function(Verify, nb::is_method(), nb::name("verify"), nb::scope(module), nb::kw_only(),
-                                 nb::arg("layout_sensitive") = false, nb::arg("allow_mixed_precision") = false,
-                                 "What is wrong: rows with `rule`, `message`, `instruction`, `computation`, `line`;\n"
-                                 "none for a valid module."));
+  add("verify",
+      nb::cpp_function(Verify, nb::is_method(), nb::name("verify"), nb::scope(module), nb::kw_only(),
+                       nb::arg("layout_sensitive") = false, nb::arg("allow_mixed_precision").none() = nb::none(),
+                       "What is wrong: rows with `rule`, `message`, `instruction`, `computation`, `line`;\n"
+                       "none for a valid module. Operands of mixed precision are allowed in scheduled\n"
+                       "modules, unless it is said.\n\n"
+                       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[2] parameter(0)\\n"
+                       "  ROOT y = f32[3] negate(x)\\n}\\n')\n"
+                       ">>> [(row['rule'], row['line']) for row in m.verify()][0]\n('result shape', 4)"));
+  add("for_target",
+      nb::cpp_function(
+          ModuleForTarget, nb::is_method(), nb::name("for_target"), nb::scope(module), nb::arg("target"),
+          "A copy in which each array without tiles has the layout that a TPU of this generation chooses.\n"
+          "For programs before XLA's compiler, whose arrays have none.\n\n"
+          ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[100,2] parameter(0)\\n}\\n')\n"
+          ">>> m.for_target('v5e').entry.root.shape\nShape('f32[100,2]{1,0:T(8,128)}')"));
   add("memory",
-      nb::cpp_function(Memory, nb::is_method(), nb::name("memory"), nb::scope(module),
-                       nb::arg("target").none() = nb::none(),
-                       "Where the memory goes, in bytes: `target`, `basis`, `peak_bytes` and the tables `spaces`,\n"
-                       "`buffers` and `padding`. `target`: 'v2' … 'tpu7x', 'host', 'gpu'; None guesses."));
+      nb::cpp_function(
+          Memory, nb::is_method(), nb::name("memory"), nb::scope(module), nb::arg("target").none() = nb::none(),
+          "Where the memory goes, in bytes: `target`, `basis`, `peak_bytes` and the tables `spaces`,\n"
+          "`buffers` and `padding`. `target`: 'v2' … 'tpu7x', 'host', 'gpu'; None guesses.\n\n"
+          ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[100,2] parameter(0)\\n}\\n')\n"
+          ">>> m.memory('host')['peak_bytes'], m.for_target('v5e').memory('v5e')['peak_bytes']\n(1600, 106496)"));
   add("cost", nb::cpp_function(CostOf, nb::is_method(), nb::name("cost"), nb::scope(module),
                                "The cost as XLA counts it: the sums `flops`, `transcendentals`, `bytes_accessed`, and\n"
-                               "the table `instructions`."));
+                               "the table `instructions`.\n\n"
+                               ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[8] parameter(0)\\n"
+                               "  ROOT y = f32[8] add(x, x)\\n}\\n')\n"
+                               ">>> m.cost()['flops'], m.cost()['bytes_accessed']\n(8.0, 96.0)"));
 }
 
 }  // namespace kashi::python

@@ -246,6 +246,16 @@ nb::object DenseCopy(const ArrayView& view) {
   return copy;
 }
 
+// Whether nothing but its address is needed to read it as an array of this static shape.
+bool IsDenseArrayOf(PyObject* object, const Shape& shape) {
+  if (!PyArray_Check(object)) return false;
+  PyArrayObject* const array = reinterpret_cast<PyArrayObject*>(object);
+  const absl::Span<const int64_t> dimensions = shape.dimensions();
+  return TypeOfNumber(PyArray_TYPE(array)) == shape.element_type() && PyArray_ISCARRAY_RO(array) &&
+         static_cast<size_t>(PyArray_NDIM(array)) == dimensions.size() &&
+         std::equal(dimensions.begin(), dimensions.end(), PyArray_DIMS(array));
+}
+
 }  // namespace
 
 ArrayView ViewOf(nb::handle object) {
@@ -351,6 +361,19 @@ Value ValueOfArgument(nb::handle argument, const Shape& shape, const std::string
                        }));
 }
 
+DenseArgument DenseArgumentOf(nb::handle argument, const Shape& shape, size_t number) {
+  DenseArgument dense;
+  if (IsDenseArrayOf(argument.ptr(), shape)) {
+    dense.owner = nb::borrow(argument);
+  } else {
+    ArrayView view = ViewOf(argument);
+    CheckFits(view, shape, absl::StrCat("argument ", number));
+    dense.owner = view.is_contiguous && view.is_aligned ? std::move(view.array) : DenseCopy(view);
+  }
+  dense.data = PyArray_DATA(AsArray(dense.owner));
+  return dense;
+}
+
 nb::object CopiedArraysOf(const Value& value) {
   if (value.is_tuple()) {
     nb::list elements;
@@ -404,7 +427,7 @@ void BindArrays(nb::module_& m) {
         const PrimitiveType type = ValueOrThrow(primitive_util::StringToPrimitiveType(name));
         return nb::steal(reinterpret_cast<PyObject*>(NewReferenceToDtype(type)));
       },
-      nb::arg("primitive_type"),
+      nb::arg("primitive_type"), nb::sig("def dtype(primitive_type: str) -> numpy.dtype"),
       "The numpy.dtype for the name of one of XLA's element types; ml_dtypes' where NumPy has none.\n\n"
       ">>> kashi.dtype('bf16')\ndtype(bfloat16)\n\nRaises ValueError for unknown names, TypeError for tuples and "
       "tokens.");

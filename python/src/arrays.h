@@ -27,8 +27,8 @@ struct ArrayView {
   bool is_aligned = false;     // to its element type
 };
 
-// What `object` holds: an array, a scalar, a buffer, an object with __array_interface__, __array__ or __dlpack__. Copies
-// only if that is not in native byte order, or a list. TypeError for element types that XLA does not have.
+// What `object` holds: an array, a scalar, a buffer, an object with __array_interface__, __array__ or __dlpack__. It is
+// copied only if it is not in native byte order, or a list. TypeError for element types that XLA does not have.
 ArrayView ViewOf(nb::handle object);
 // The same for memory to write to: an ndarray, writeable, in native byte order, without two elements at one address;
 // or any other writeable buffer. TypeError or ValueError for others; `name` is the argument's.
@@ -42,6 +42,13 @@ void ThrowIfOverlapping(const ArrayView& a, const ArrayView& b);
 // Uninitialised; large ones from the pool of pages (kashi/base/page_buffer.h). MemoryError if there is no memory.
 nb::object NewArray(PrimitiveType type, absl::Span<const int64_t> dimensions, void** data);
 
+// A kashi.Shape, or the shape of a text (ParseError). TypeError for others.
+Shape ShapeOfArgument(nb::handle shape);
+// The shape with the tiles that the TPU generation chooses for its arrays without tiles. ValueError for unknown names.
+Shape ShapeForTarget(const Shape& shape, const std::string& target);
+// An element type by XLA's name or by what NumPy takes for a dtype. TypeError or ValueError for others.
+PrimitiveType ElementTypeOfArgument(nb::handle type);
+
 // The type of numpy.dtype's instance; PRIMITIVE_TYPE_INVALID if XLA has none. Byte order does not count.
 PrimitiveType TypeOfDtype(nb::handle dtype);
 // The dtype; null for types without elements and types that ml_dtypes does not have.
@@ -51,6 +58,16 @@ nb::handle DtypeOf(PrimitiveType type);
 // unless it fits the shape: element type, dimensions (up to the bounds); a sequence for a tuple; None for a token.
 // `place` names the argument in messages.
 Value ValueOfArgument(nb::handle argument, const Shape& shape, const std::string& place);
+
+// The elements of an argument in row-major order, and what keeps them alive: the argument itself, or a dense copy.
+struct DenseArgument {
+  const void* data = nullptr;
+  nb::object owner;
+};
+// Of a static array; as ValueOfArgument otherwise, but without a value. For small programs, whose calls take less than
+// a value takes.
+DenseArgument DenseArgumentOf(nb::handle argument, const Shape& shape, size_t number);
+
 // Arrays on the memory of the value, which only they hold then; copies of memory that others hold. Tuples for tuples,
 // None for tokens.
 nb::object ArraysOf(Value value);

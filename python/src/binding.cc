@@ -1,7 +1,7 @@
 #include "binding.h"
 
 #include <exception>
-#include <new>
+#include <typeinfo>
 
 namespace kashi::python {
 namespace {
@@ -31,6 +31,15 @@ PyObject* TypeOf(absl::StatusCode code) {
     if (row.code == code) return row.type;
   }
   return error_type;
+}
+
+// What a list or a keyword holds may have another type than a function of the binding wants.
+void TranslateCast(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_cast&) {
+    PyErr_SetString(PyExc_TypeError, "an argument, or an element of one, has a wrong type");
+  }
 }
 
 PyObject* MakeType(nb::module_& m, const char* name, const char* doc, nb::handle bases) {
@@ -70,6 +79,7 @@ void BindErrors(nb::module_& m) {
   const nb::tuple parse_bases = nb::make_tuple(nb::handle(PyExc_ValueError));
   parse_error_type = MakeType(
       m, "ParseError", "A text that cannot be read. Its message has line, column, the line and a caret.", parse_bases);
+  nb::register_exception_translator(TranslateCast);
 }
 
 }  // namespace kashi::python
@@ -84,5 +94,7 @@ NB_MODULE(_kashi, m) {
   BindModules(m);
   BindEditing(m);
   BindAnalyses(m);
+  BindCustomCalls(m);
   BindPrograms(m);
+  BindBuilder(m);
 }

@@ -63,7 +63,9 @@ void BindRelayout(nb::module_& m);
 void BindModules(nb::module_& m);
 void BindEditing(nb::module_& m);
 void BindAnalyses(nb::module_& m);
+void BindCustomCalls(nb::module_& m);
 void BindPrograms(nb::module_& m);
+void BindBuilder(nb::module_& m);
 
 }  // namespace kashi::python
 

@@ -55,6 +55,7 @@ NewInstruction DescribeInstruction(const ComputationRef& computation, const std:
   if (made.opcode == HloOpcode::kParameter) ThrowValueError("a parameter cannot be added");
   std::vector<std::string> lines, names, parts;
   for (const nb::handle operand : operands) {
+    if (!nb::isinstance<InstructionRef>(operand)) ThrowTypeError("an operand must be a kashi.Instruction");
     HloInstruction* const instruction = nb::cast<InstructionRef>(operand).get();
     if (instruction->parent() != computation.get()) ThrowValueError("an operand is of another computation");
     names.push_back(absl::StrCat("p", names.size()));
@@ -66,7 +67,7 @@ NewInstruction DescribeInstruction(const ComputationRef& computation, const std:
     parts.push_back(absl::StrCat(", ", AttributeText(made.opcode, nb::cast<std::string>(name), value, &made.called)));
   }
   for (const HloComputation* called : made.called) RequireSameModule(computation.state(), called);
-  const std::string shape_text = shape.is_none() ? "" : absl::StrCat(nb::cast<const Shape&>(shape).ToString(true), " ");
+  const std::string shape_text = shape.is_none() ? "" : absl::StrCat(ShapeOfArgument(shape).ToString(true), " ");
   made.text = absl::StrCat("HloModule new_instruction\n\n", TextOf(made.called), "ENTRY kashi.new_instruction {\n",
                            absl::StrJoin(lines, ""), "  ROOT r = ", shape_text, opcode, "(", absl::StrJoin(names, ", "),
                            ")", absl::StrJoin(parts, ""), "\n}\n");
@@ -193,7 +194,11 @@ void BindEditing(nb::module_& m) {
                        nb::arg("operands") = nb::tuple(), nb::arg("shape").none() = nb::none(), nb::arg("name") = "",
                        nb::arg("attributes"),
                        "Adds an operation and returns it. Attributes are keywords with values as in\n"
-                       "Instruction.attributes; a shape that follows from the operands may be left out.\n\n"
+                       "Instruction.attributes; a shape (a Shape or its text) that follows from the operands may be\n"
+                       "left out.\n\n"
+                       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[2,3] parameter(0)\\n}\\n')\n"
+                       ">>> m.entry.add('transpose', [m.entry.root], dimensions=(1, 0)).shape.dimensions\n"
+                       "(3, 2)\n\n"
                        "Raises ParseError where the text of such an instruction could not be read."));
   add(computation, "set_root",
       nb::cpp_function(SetRoot, nb::is_method(), nb::name("set_root"), nb::scope(computation), nb::arg("root"),

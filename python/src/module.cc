@@ -152,17 +152,21 @@ void BindModule(nb::module_& m) {
                         "A program: computations, one of them the entry. Made by kashi.parse().\n\n"
                         ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[2] parameter(0)\\n}\\n')\n"
                         ">>> m.name, m.entry.name, m.entry.root.opcode\n('m', 'e', 'parameter')")
-      .def_prop_ro("name", [](const ModuleRef& m) { return ToStr(m->name()); })
+      .def_prop_ro(
+          "name", [](const ModuleRef& m) { return ToStr(m->name()); }, "The name after HloModule.")
       .def_prop_ro(
           "entry", [](const ModuleRef& m) { return RefTo(*m.state, m->entry_computation()); }, "The entry computation.")
       .def_prop_ro(
           "computations", [](const ModuleRef& m) { return RefsTo(*m.state, m->MakeComputationPostOrder()); },
+          nb::sig("def computations(self) -> tuple[Computation, ...]"),
           "Those that the entry reaches, callees before callers.")
-      .def_prop_ro("instructions", InstructionsOf, "Of all computations, operands before users.")
+      .def_prop_ro("instructions", InstructionsOf, nb::sig("def instructions(self) -> tuple[Instruction, ...]"),
+                   "Of all computations, operands before users.")
       .def_prop_ro(
           "program_shape", [](const ModuleRef& m) { return m->entry_computation()->ComputeProgramShape(); },
           "Parameters and result of the entry.")
-      .def_prop_ro("is_scheduled", [](const ModuleRef& m) { return m->has_schedule(); })
+      .def_prop_ro(
+          "is_scheduled", [](const ModuleRef& m) { return m->has_schedule(); }, "Whether it has an order of execution.")
       .def("computation", ComputationNamed, nb::arg("name"), "The computation of this name. Raises KeyError.")
       .def("to_proto", ToProto, nb::arg("kind") = "module", nb::kw_only(), nb::arg("text_format") = false,
            "The bytes of an HloModuleProto ('module'), HloProto ('hlo') or HloSnapshot ('snapshot').")
@@ -196,19 +200,28 @@ void BindModule(nb::module_& m) {
 
 void BindComputation(nb::module_& m) {
   nb::class_<ComputationRef>(m, "Computation", "A function of a program: a graph of instructions.")
-      .def_prop_ro("name", [](const ComputationRef& c) { return ToStr(c->name()); })
-      .def_prop_ro("module", [](const ComputationRef& c) { return ModuleRef{c.cell->state}; })
+      .def_prop_ro(
+          "name", [](const ComputationRef& c) { return ToStr(c->name()); }, "Its name, without %.")
+      .def_prop_ro(
+          "module", [](const ComputationRef& c) { return ModuleRef{c.cell->state}; }, "The Module that it is in.")
       .def_prop_ro(
           "root", [](const ComputationRef& c) { return RefTo(c.state(), c->root_instruction()); },
           "The instruction that is the result.")
-      .def_prop_ro("parameters", [](const ComputationRef& c) { return RefsTo(c.state(), c->parameter_instructions()); })
+      .def_prop_ro(
+          "parameters", [](const ComputationRef& c) { return RefsTo(c.state(), c->parameter_instructions()); },
+          nb::sig("def parameters(self) -> tuple[Instruction, ...]"), "By their numbers.")
       .def_prop_ro(
           "instructions",
           [](const ComputationRef& c) { return RefsTo(c.state(), c.state().module->InstructionOrder(*c.get())); },
-          "Operands before users.")
-      .def_prop_ro("program_shape", [](const ComputationRef& c) { return c->ComputeProgramShape(); })
-      .def_prop_ro("is_entry", [](const ComputationRef& c) { return c->IsEntryComputation(); })
-      .def_prop_ro("is_fusion", [](const ComputationRef& c) { return c->IsFusionComputation(); })
+          nb::sig("def instructions(self) -> tuple[Instruction, ...]"), "Operands before users.")
+      .def_prop_ro(
+          "program_shape", [](const ComputationRef& c) { return c->ComputeProgramShape(); },
+          "The ProgramShape: parameters and result.")
+      .def_prop_ro(
+          "is_entry", [](const ComputationRef& c) { return c->IsEntryComputation(); },
+          "Whether the program begins with it.")
+      .def_prop_ro(
+          "is_fusion", [](const ComputationRef& c) { return c->IsFusionComputation(); }, "Whether a fusion calls it.")
       .def_prop_ro(
           "callers", [](const ComputationRef& c) { return RefsTo(c.state(), c->caller_instructions()); },
           "The instructions that call it.")
@@ -217,7 +230,8 @@ void BindComputation(nb::module_& m) {
       .def("__repr__",
            [](const ComputationRef& c) { return ToStr(absl::StrCat("<kashi.Computation ", c->name(), ">")); })
       .def(
-          "__eq__", [](const ComputationRef& a, const ComputationRef& b) { return a == b; }, nb::is_operator())
+          "__eq__", [](const ComputationRef& a, const ComputationRef& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__hash__", [](const ComputationRef& c) { return reinterpret_cast<intptr_t>(c.cell.get()); });
 }
 
@@ -256,39 +270,57 @@ nb::dict FrontendAttributesOf(const InstructionRef& instruction) {
 }
 
 void BindInstructionFacts(nb::class_<InstructionRef>& instruction) {
-  instruction.def_prop_ro("name", [](const InstructionRef& i) { return ToStr(i->name()); })
+  instruction
+      .def_prop_ro(
+          "name", [](const InstructionRef& i) { return ToStr(i->name()); }, "Its name, without %.")
       .def_prop_ro(
           "opcode", [](const InstructionRef& i) { return ToStr(HloOpcodeString(i->opcode())); },
           "The name of the operation: 'add', 'dot', …")
-      .def_prop_ro("shape", [](const InstructionRef& i) { return i->shape(); })
-      .def_prop_ro("operands", [](const InstructionRef& i) { return RefsTo(i.state(), i->operands()); })
       .def_prop_ro(
-          "users", [](const InstructionRef& i) { return RefsTo(i.state(), i->users()); }, "Each user once.")
-      .def_prop_ro("control_predecessors",
-                   [](const InstructionRef& i) { return RefsTo(i.state(), i->control_predecessors()); })
-      .def_prop_ro("control_successors",
-                   [](const InstructionRef& i) { return RefsTo(i.state(), i->control_successors()); })
-      .def_prop_ro("called_computations",
-                   [](const InstructionRef& i) { return RefsTo(i.state(), i->called_computations()); })
-      .def_prop_ro("computation", [](const InstructionRef& i) { return RefTo(i.state(), i->parent()); })
-      .def_prop_ro("module", [](const InstructionRef& i) { return ModuleRef{i.cell->state}; })
-      .def_prop_ro("is_root", [](const InstructionRef& i) { return i->IsRoot(); })
+          "shape", [](const InstructionRef& i) { return i->shape(); }, "The Shape of its value.")
+      .def_prop_ro(
+          "operands", [](const InstructionRef& i) { return RefsTo(i.state(), i->operands()); },
+          nb::sig("def operands(self) -> tuple[Instruction, ...]"), "In order.")
+      .def_prop_ro(
+          "users", [](const InstructionRef& i) { return RefsTo(i.state(), i->users()); },
+          nb::sig("def users(self) -> tuple[Instruction, ...]"), "Each user once.")
+      .def_prop_ro(
+          "control_predecessors", [](const InstructionRef& i) { return RefsTo(i.state(), i->control_predecessors()); },
+          "Those that run before it, although it does not use their values.")
+      .def_prop_ro(
+          "control_successors", [](const InstructionRef& i) { return RefsTo(i.state(), i->control_successors()); },
+          "Those that run after it, although they do not use its value.")
+      .def_prop_ro(
+          "called_computations", [](const InstructionRef& i) { return RefsTo(i.state(), i->called_computations()); },
+          "The Computations that it calls, such as those of to_apply and body.")
+      .def_prop_ro(
+          "computation", [](const InstructionRef& i) { return RefTo(i.state(), i->parent()); },
+          "The Computation that it is in.")
+      .def_prop_ro(
+          "module", [](const InstructionRef& i) { return ModuleRef{i.cell->state}; }, "The Module that it is in.")
+      .def_prop_ro(
+          "is_root", [](const InstructionRef& i) { return i->IsRoot(); },
+          "Whether its value is the result of its computation.")
       .def_prop_ro("attributes", AttributesOf,
                    "The attributes of the operation (docs/ops.md) as int, bool, float, tuples, Computation, or text.")
       .def_prop_ro("metadata", MetadataOf, "op_name, source_file, source_line, …: those that it has.")
-      .def_prop_ro("source", SourceOf, "(file, line) of the user's program, or None.")
+      .def_prop_ro("source", SourceOf, nb::sig("def source(self) -> tuple[str, int] | None"),
+                   "(file, line) of the user's program, or None.")
       .def_prop_ro(
           "line", [](const InstructionRef& i) { return i->text_place().line; },
           "The line of the text that the module was read from; 0 if there is none.")
-      .def_prop_ro("value", ConstantOf, "The elements of a constant. TypeError for others.")
+      .def_prop_ro("value", ConstantOf, nb::sig("def value(self) -> typing.Any"),
+                   "The elements of a constant. TypeError for others.")
       .def_prop_ro(
           "sharding",
           [](const InstructionRef& i) {
             return i->has_sharding() ? nb::object(ToStr(i->sharding().ToString())) : nb::object(nb::none());
           },
-          "The text of the sharding, or None.")
-      .def_prop_ro("frontend_attributes", FrontendAttributesOf)
-      .def_prop_ro("backend_config", [](const InstructionRef& i) { return ToStr(i->raw_backend_config_string()); });
+          nb::sig("def sharding(self) -> str | None"), "The text of the sharding, or None.")
+      .def_prop_ro("frontend_attributes", FrontendAttributesOf, "The notes of the program that made it: a dict of str.")
+      .def_prop_ro(
+          "backend_config", [](const InstructionRef& i) { return ToStr(i->raw_backend_config_string()); },
+          "Its backend_config as it is in the program, a str.");
 }
 
 void BindInstruction(nb::module_& m) {
@@ -305,7 +337,8 @@ void BindInstruction(nb::module_& m) {
                                        HloOpcodeString(i->opcode()), ">"));
            })
       .def(
-          "__eq__", [](const InstructionRef& a, const InstructionRef& b) { return a == b; }, nb::is_operator())
+          "__eq__", [](const InstructionRef& a, const InstructionRef& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__hash__", [](const InstructionRef& i) { return reinterpret_cast<intptr_t>(i.cell.get()); });
 }
 

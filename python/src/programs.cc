@@ -1,11 +1,21 @@
 // kashi.compile and kashi.evaluate: programs on NumPy arrays, without the GIL.
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "arrays.h"
+#include "callbacks.h"
+#include "kashi/analysis/cost_analysis.h"
+#include "kashi/analysis/source_location.h"
+#include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/step_profile.h"
+#include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "module.h"
 #ifdef KASHI_HAS_CPU
@@ -15,40 +25,186 @@
 namespace kashi::python {
 namespace {
 
+// ---- Calls of programs on small static arrays: on memory, without values. -------------------------------------------
+
+// A result this small is copied in no time, so that it need not be the memory that the run has made.
+constexpr int64_t kSmallResultBytes = 4096;
+
+bool IsStaticArray(const Shape& shape) {
+  return shape.IsArrayExcludingBuffer() && shape.is_static() && DtypeOf(shape.element_type()).is_valid();
+}
+
+// The bytes of a static array, or one more than is small.
+int64_t BytesUpToSmall(const Shape& array) {
+  constexpr int64_t kMost = kSmallResultBytes + 1;
+  if (absl::c_linear_search(array.dimensions(), 0)) return 0;
+  int64_t bytes = primitive_util::ByteWidth(array.element_type());
+  for (const int64_t size : array.dimensions()) bytes = std::min(kMost, bytes * std::min(kMost, size));
+  return bytes;
+}
+
+// The arrays of the result: of an array, or of a tuple of arrays. Nothing for others, and for large ones.
+std::optional<std::vector<const Shape*>> SmallResults(const Shape& result) {
+  std::vector<const Shape*> arrays;
+  if (result.IsTuple()) {
+    for (const Shape& element : result.tuple_shapes()) arrays.push_back(&element);
+  } else {
+    arrays.push_back(&result);
+  }
+  int64_t bytes = 0;
+  for (const Shape* array : arrays) {
+    if (!IsStaticArray(*array) || BytesUpToSmall(*array) > kSmallResultBytes) return std::nullopt;
+    bytes += BytesUpToSmall(*array);
+  }
+  if (bytes > kSmallResultBytes) return std::nullopt;
+  return arrays;
+}
+
+// ---- Profiles. ------------------------------------------------------------------------------------------------------
+
+// The operations of a fusion, each once.
+nb::tuple FusedOperations(const HloInstruction& instruction) {
+  std::vector<HloOpcode> opcodes;
+  if (instruction.opcode() == HloOpcode::kFusion) {
+    for (const HloInstruction* fused : instruction.fused_instructions_computation()->MakeInstructionPostOrder()) {
+      if (!absl::c_linear_search(opcodes, fused->opcode()) && fused->opcode() != HloOpcode::kParameter) {
+        opcodes.push_back(fused->opcode());
+      }
+    }
+  }
+  nb::list names;
+  for (const HloOpcode opcode : opcodes) names.append(ToStr(HloOpcodeString(opcode)));
+  return nb::tuple(names);
+}
+
+nb::dict ProfileRow(const internal::StepTime& step, double total_ns, double runs, const CostAnalysis& costs) {
+  const HloInstruction& instruction = *step.instruction;
+  nb::dict row;
+  row["instruction"] = ToStr(instruction.name());
+  row["computation"] = ToStr(instruction.parent()->name());
+  row["opcode"] = ToStr(HloOpcodeString(instruction.opcode()));
+  row["operations"] = FusedOperations(instruction);
+  row["ms"] = static_cast<double>(step.own_ns) * 1e-6 / runs;
+  row["share"] = total_ns > 0 ? static_cast<double>(step.own_ns) / total_ns : 0.0;
+  row["calls"] = static_cast<double>(step.calls) / runs;
+  // The cost of a step with steps within it is that of those; of a loop, it would be that of one iteration.
+  const Cost& cost = costs.CostOf(&instruction);
+  const bool has_cost = !step.has_steps && instruction.opcode() != HloOpcode::kWhile && cost.unknown == 0;
+  row["flops"] = has_cost ? nb::object(nb::float_(cost.flops)) : nb::object(nb::none());
+  row["transcendentals"] = has_cost ? nb::object(nb::float_(cost.transcendentals)) : nb::object(nb::none());
+  row["bytes_accessed"] = has_cost ? nb::object(nb::float_(cost.bytes_accessed)) : nb::object(nb::none());
+  const SourceLocation source = GetSourceLocation(instruction);
+  row["op_name"] = ToStr(source.op_name);
+  row["source"] = ToStr(source.file.empty() ? "" : absl::StrCat(source.file, ":", source.line));
+  return row;
+}
+
+nb::dict ProfileFacts(const HloModule& module, std::vector<internal::StepTime> times, int64_t runs) {
+  const CostAnalysis costs = ValueOrThrow(CostAnalysis::Run(module));
+  const auto longer = [](const internal::StepTime& a, const internal::StepTime& b) { return a.own_ns > b.own_ns; };
+  absl::c_stable_sort(times, longer);
+  double total_ns = 0, between_ns = 0;
+  for (const internal::StepTime& step : times) {
+    total_ns += static_cast<double>(step.own_ns);
+    if (step.instruction == nullptr) between_ns += static_cast<double>(step.own_ns);
+  }
+  nb::list rows;
+  for (const internal::StepTime& step : times) {
+    if (step.instruction != nullptr) rows.append(ProfileRow(step, total_ns, static_cast<double>(runs), costs));
+  }
+  nb::dict facts;
+  facts["runs"] = runs;
+  facts["run_ms"] = total_ns * 1e-6 / static_cast<double>(runs);
+  facts["between_steps_ms"] = between_ns * 1e-6 / static_cast<double>(runs);
+  facts["steps"] = rows;
+  return facts;
+}
+
+// ---- Programs. ------------------------------------------------------------------------------------------------------
+
 // A program that is ready to run. It has a copy of the module, so that later edits do not change it.
 class Program {
  public:
   Program(const HloModule& module, bool compiled) : module_(module.Clone("")) {
-    const std::vector<HloFinding> findings = VerifyHlo(*module_);
+    const std::vector<HloFinding> findings = VerifyHlo(*module_, HloVerifierOpts().AllowMixedPrecision());
     if (!findings.empty()) ThrowValueError(absl::StrCat(findings[0].rule, ": ", findings[0].message));
+    scope_ = ProgramScopeOf(*module_);
+    has_custom_calls_ = HasCustomCalls(*module_);
+    for (const HloInstruction* parameter : module_->entry_computation()->parameter_instructions()) {
+      parameters_.push_back(&parameter->shape());
+    }
 #ifdef KASHI_HAS_CPU
-    if (!compiled) return;
+    // The compiled engine takes programs of each device.
+    if (!compiled || scope_.is_global()) return;
     absl::StatusOr<std::unique_ptr<Executable>> executable;
     {
       const nb::gil_scoped_release release;
       executable = Executable::Compile(*module_);
     }
     executable_ = ValueOrThrow(std::move(executable));
+    const bool takes_memory =
+        !has_custom_calls_ && absl::c_all_of(parameters_, [](const Shape* shape) { return IsStaticArray(*shape); });
+    if (takes_memory) small_results_ = SmallResults(root_shape());
 #else
     (void)compiled;
 #endif
   }
 
   nb::object Run(const nb::args& arguments) const {
-    const std::vector<HloInstruction*>& parameters = module_->entry_computation()->parameter_instructions();
-    if (arguments.size() != parameters.size()) {
-      ThrowTypeError(absl::StrCat("the program takes ", parameters.size(), " arguments, got ", arguments.size()));
+    CheckCount(arguments);
+    if (small_results_.has_value()) return RunOnMemory(arguments);
+    return ArraysOf(RunValues(ValuesOf(arguments), nullptr));
+  }
+
+  // The module is the one that this program copied.
+  nb::object RunObserved(const ModuleRef& module, const nb::args& arguments, nb::handle observer) const {
+    CheckCount(arguments);
+    Callbacks callbacks;
+    EvaluationOptions options = OptionsFor(&callbacks);
+    options.observer = callbacks.observer(module, observer);
+    return ArraysOf(RunWith(std::move(options), &callbacks, ValuesOf(arguments)));
+  }
+
+  nb::list RunOnDevices(nb::handle arguments_of_devices) const {
+    std::vector<std::vector<Literal>> literals;
+    for (const nb::handle arguments : arguments_of_devices) {
+      std::vector<Literal> converted;
+      for (const nb::handle argument : arguments) {
+        const size_t i = converted.size();
+        if (i >= parameters_.size()) break;  // RunOnDevices says how many are wanted
+        const std::string place = absl::StrCat("argument ", i, " of device ", literals.size());
+        converted.push_back(ValueOrThrow(ValueOfArgument(argument, *parameters_[i], place).ToLiteral(*parameters_[i])));
+      }
+      if (nb::len(arguments) != parameters_.size()) {
+        ThrowTypeError(absl::StrCat("the program takes ", parameters_.size(), " arguments on each device, device ",
+                                    literals.size(), " got ", nb::len(arguments)));
+      }
+      literals.push_back(std::move(converted));
     }
-    std::vector<Value> values;
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      values.push_back(ValueOfArgument(arguments[i], parameters[i]->shape(), absl::StrCat("argument ", i)));
-    }
-    absl::StatusOr<Value> result;
+    Callbacks callbacks;
+    EvaluationOptions options = OptionsFor(&callbacks);
+    absl::StatusOr<std::vector<Literal>> results;
     {
       const nb::gil_scoped_release release;
-      result = Call(std::move(values));
+      results = CallOnDevices(std::move(literals), std::move(options));
     }
-    return ArraysOf(ValueOrThrow(std::move(result)));
+    if (!results.ok()) callbacks.Rethrow();
+    nb::list arrays;
+    for (const Literal& result : ValueOrThrow(std::move(results))) arrays.append(LiteralArrays(result));
+    return arrays;
+  }
+
+  nb::dict Profile(const nb::args& arguments, int64_t runs) const {
+    if (runs < 1) ThrowValueError("runs must be positive");
+    CheckCount(arguments);
+    internal::StepProfile profile;
+    const std::vector<Value> values = ValuesOf(arguments);
+    RunValues(values, &profile);
+    if (runs > 1) profile.Clear();  // the first run makes plans and gets memory
+    for (int64_t i = 1; i < runs; ++i) RunValues(values, &profile);
+    nb::dict facts = ProfileFacts(module_to_run(), profile.Times(), std::max<int64_t>(1, runs - 1));
+    facts["engine"] = engine();
+    return facts;
   }
 
   const char* engine() const {
@@ -59,32 +215,163 @@ class Program {
   }
 
  private:
-  absl::StatusOr<Value> Call(std::vector<Value> arguments) const {
-#ifdef KASHI_HAS_CPU
-    if (executable_ != nullptr) return executable_->ExecuteValues(std::move(arguments));
-#endif
-    return internal::EvaluationRun().Call(*module_->entry_computation(), std::move(arguments));
+  const Shape& root_shape() const { return module_->entry_computation()->root_instruction()->shape(); }
+
+  void CheckCount(const nb::args& arguments) const {
+    if (arguments.size() == parameters_.size()) return;
+    ThrowTypeError(absl::StrCat("the program takes ", parameters_.size(), " arguments, got ", arguments.size()));
   }
 
-  std::unique_ptr<HloModule> module_;
+  std::vector<Value> ValuesOf(const nb::args& arguments) const {
+    std::vector<Value> values;
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      values.push_back(ValueOfArgument(arguments[i], *parameters_[i], absl::StrCat("argument ", i)));
+    }
+    return values;
+  }
+
+  EvaluationOptions OptionsFor(Callbacks* callbacks) const {
+    EvaluationOptions options;
+    if (has_custom_calls_) options.custom_call_handler = callbacks->custom_calls();
+    if (scope_.is_global()) options.global_devices = scope_.partitions;
+    return options;
+  }
+
+  Value RunValues(std::vector<Value> values, internal::StepProfile* profile) const {
+    Callbacks callbacks;
+    EvaluationOptions options = OptionsFor(&callbacks);
+    options.profile = profile;
+    return RunWith(std::move(options), &callbacks, std::move(values));
+  }
+
+  Value RunWith(EvaluationOptions options, Callbacks* callbacks, std::vector<Value> values) const {
+    absl::StatusOr<Value> result;
+    {
+      const nb::gil_scoped_release release;
+      result = Call(std::move(values), std::move(options));
+    }
+    if (!result.ok()) callbacks->Rethrow();
+    return ValueOrThrow(std::move(result));
+  }
+
 #ifdef KASHI_HAS_CPU
+  const HloModule& module_to_run() const { return executable_ != nullptr ? executable_->module() : *module_; }
+
+  nb::object RunOnMemory(const nb::args& arguments) const {
+    absl::InlinedVector<nb::object, 8> owners;
+    absl::InlinedVector<const void*, 8> inputs;
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      DenseArgument argument = DenseArgumentOf(arguments[i], *parameters_[i], i);
+      inputs.push_back(argument.data);
+      owners.push_back(std::move(argument.owner));
+    }
+    absl::InlinedVector<nb::object, 8> results;
+    absl::InlinedVector<void*, 8> outputs;
+    for (const Shape* shape : *small_results_) {
+      void* data = nullptr;
+      results.push_back(NewArray(shape->element_type(), shape->dimensions(), &data));
+      outputs.push_back(data);
+    }
+    absl::Status status;
+    {
+      const nb::gil_scoped_release release;
+      status = executable_->ExecuteOnMemory(inputs, outputs);
+    }
+    ThrowUnlessOk(status);
+    if (!root_shape().IsTuple()) return std::move(results[0]);
+    nb::list elements;
+    for (const nb::object& result : results) elements.append(result);
+    return nb::tuple(elements);
+  }
+
+  absl::StatusOr<Value> Call(std::vector<Value> arguments, EvaluationOptions options) const {
+    const bool is_plain = !has_custom_calls_ && options.profile == nullptr;
+    if (executable_ != nullptr && is_plain) return executable_->ExecuteValues(std::move(arguments));
+    if (executable_ != nullptr) return executable_->ExecuteValues(std::move(arguments), std::move(options));
+    return internal::EvaluationRun(std::move(options)).Call(*module_->entry_computation(), std::move(arguments));
+  }
+  absl::StatusOr<std::vector<Literal>> CallOnDevices(std::vector<std::vector<Literal>> arguments,
+                                                     EvaluationOptions options) const {
+    if (executable_ == nullptr) return kashi::RunOnDevices(*module_, std::move(arguments), options);
+    return executable_->ExecuteOnDevices(std::move(arguments), std::move(options));
+  }
+
   std::unique_ptr<Executable> executable_;
+#else
+  const HloModule& module_to_run() const { return *module_; }
+  nb::object RunOnMemory(const nb::args&) const { return nb::none(); }  // small_results_ is never set
+  absl::StatusOr<Value> Call(std::vector<Value> arguments, EvaluationOptions options) const {
+    return internal::EvaluationRun(std::move(options)).Call(*module_->entry_computation(), std::move(arguments));
+  }
+  absl::StatusOr<std::vector<Literal>> CallOnDevices(std::vector<std::vector<Literal>> arguments,
+                                                     EvaluationOptions options) const {
+    return kashi::RunOnDevices(*module_, std::move(arguments), options);
+  }
 #endif
+
+  std::unique_ptr<HloModule> module_;
+  ProgramScope scope_;
+  bool has_custom_calls_ = false;
+  std::vector<const Shape*> parameters_;
+  // Of a program that is called on memory.
+  std::optional<std::vector<const Shape*>> small_results_;
 };
+
+void BindProgram(nb::module_& m) {
+  nb::class_<Program>(m, "Program", "A module that is ready to run. Made by kashi.compile().")
+      .def("run", &Program::Run, nb::arg("arguments"), nb::sig("def run(self, *arguments: object) -> typing.Any"),
+           "Runs it on one argument for each parameter, an array or a tuple of arrays, and returns the result: an\n"
+           "array, or a tuple for a tuple. Dense arguments in row-major order are not copied.\n\n"
+           "Raises TypeError if an argument does not fit, and what a function of a custom call raises.")
+      .def("__call__", &Program::Run, nb::arg("arguments"),
+           nb::sig("def __call__(self, *arguments: object) -> typing.Any"))
+      .def(
+          "run_on_devices", &Program::RunOnDevices, nb::arg("arguments_of_devices"),
+          "Runs a program of several devices, each on a thread; they exchange data at collective operations.\n\n"
+          "`arguments_of_devices`: for device replica * partitions + partition the list of its arguments. Returns the\n"
+          "list of their results.\n\n"
+          ">>> import numpy as np\n"
+          ">>> m = kashi.parse('''HloModule m, replica_count=2\n"
+          "... add {\n"
+          "...   a = f32[] parameter(0)\n"
+          "...   b = f32[] parameter(1)\n"
+          "...   ROOT s = f32[] add(a, b)\n"
+          "... }\n"
+          "... ENTRY e {\n"
+          "...   x = f32[2] parameter(0)\n"
+          "...   ROOT sum = f32[2] all-reduce(x), to_apply=add\n"
+          "... }''')\n"
+          ">>> kashi.compile(m).run_on_devices([[np.float32([1, 2])], [np.float32([10, 20])]])\n"
+          "[array([11., 22.], dtype=float32), array([11., 22.], dtype=float32)]\n\n"
+          "Raises ValueError if there are not as many lists as devices; kashi.Error if devices wait forever.")
+      .def("profile", &Program::Profile, nb::arg("arguments"), nb::arg("runs") = 3,
+           "Runs it `runs` times, and says which steps took the time. All but the first run count, if there are "
+           "several.\n"
+           "`engine`, `runs`, `run_ms`, `between_steps_ms`, and the table `steps`, the longest first: `instruction`,\n"
+           "`computation`, `opcode`, `operations` (of a fusion), `ms` and `calls` of one run, `share` (0 to 1), "
+           "`flops`,\n"
+           "`transcendentals` and `bytes_accessed` of one call (None: unknown), `op_name`, `source`.\n\n"
+           ">>> m = kashi.parse('''HloModule m\n"
+           "... ENTRY e {\n"
+           "...   x = f32[64,64] parameter(0)\n"
+           "...   ROOT y = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+           "... }''')\n"
+           ">>> import numpy as np\n"
+           ">>> profile = kashi.compile(m).profile(np.ones((64, 64), np.float32), runs=5)\n"
+           ">>> [(s['opcode'], s['flops']) for s in profile['steps']]\n[('dot', 524288.0)]")
+      .def_prop_ro("engine", &Program::engine, "'cpu', machine code, or 'evaluator'.");
+}
 
 }  // namespace
 
 void BindPrograms(nb::module_& m) {
-  nb::class_<Program>(m, "Program", "A module that is ready to run. Made by kashi.compile().")
-      .def("run", &Program::Run,
-           "Runs it on one argument for each parameter, an array or a tuple of arrays, and returns the result: an\n"
-           "array, or a tuple for a tuple. TypeError if an argument does not fit.")
-      .def("__call__", &Program::Run)
-      .def_prop_ro("engine", &Program::engine, "'cpu', machine code, or 'evaluator'.");
+  BindProgram(m);
   m.def(
       "compile", [](const ModuleRef& module) { return new Program(*module.state->module, true); }, nb::arg("module"),
       nb::rv_policy::take_ownership,
-      "Compiles a copy of the module for this processor; without the compiled engine the evaluator runs it.\n\n"
+      "Compiles a copy of the module for this processor. The evaluator runs it without the compiled engine, and if it "
+      "is\n"
+      "a program for several devices that is not partitioned yet.\n\n"
       ">>> import numpy as np\n"
       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[3] parameter(0)\\n  ROOT y = f32[3] add(x, "
       "x)\\n}\\n')\n"
@@ -92,10 +379,28 @@ void BindPrograms(nb::module_& m) {
       "Raises ValueError for a module that the verifier refuses.");
   m.def(
       "evaluate",
-      [](const ModuleRef& module, const nb::args& arguments) {
-        return Program(*module.state->module, false).Run(arguments);
+      [](const ModuleRef& module, const nb::args& arguments, nb::handle observer) {
+        return Program(*module.state->module, false).RunObserved(module, arguments, observer);
       },
-      nb::arg("module"), nb::arg("arguments"), "The result of the program by the evaluator, in IEEE arithmetic.");
+      nb::arg("module"), nb::arg("arguments"), nb::arg("observer").none() = nb::none(),
+      nb::sig("def evaluate(module: Module, *arguments: object, observer: object | None = None) -> typing.Any"),
+      "The result of the program by the evaluator, in IEEE arithmetic. Arguments and result are those of Program.run.\n"
+      "observer(instruction, value) is called after each instruction of the entry and of what it calls, but for those "
+      "on\n"
+      "scalars (of a reduce, say). Its exceptions end the run.\n\n"
+      ">>> import numpy as np\n"
+      ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[] parameter(0)\\n  ROOT y = f32[] "
+      "exponential(x)\\n}')\n"
+      ">>> float(kashi.evaluate(m, np.float32(0)))\n1.0\n"
+      ">>> y = kashi.evaluate(m, np.float32(0), observer=lambda instruction, value: print(instruction.name, value))\n"
+      "x 0.0\ny 1.0");
+  m.def(
+      "evaluate_on_devices",
+      [](const ModuleRef& module, nb::handle arguments_of_devices) {
+        return Program(*module.state->module, false).RunOnDevices(arguments_of_devices);
+      },
+      nb::arg("module"), nb::arg("arguments_of_devices"),
+      "The results of all devices by the evaluator. See Program.run_on_devices.");
 #ifdef KASHI_HAS_CPU
   m.attr("HAS_COMPILED_ENGINE") = true;
 #else

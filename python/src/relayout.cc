@@ -92,18 +92,22 @@ std::string PlanText(const Shape& from, const Shape& to) {
 }  // namespace
 
 void BindRelayout(nb::module_& m) {
-  m.def("tile", TileArray, nb::arg("array"), nb::arg("shape"), nb::arg("out").none() = nb::none(), nb::kw_only(),
-        nb::arg("threads") = 0,
-        "The buffer that a device has for the array: shape.buffer_bytes bytes, padding is zero.\n\n"
-        "`array`: anything that NumPy reads, with any strides; its element type and sizes are the shape's. `out`: a\n"
-        "contiguous, writeable buffer of so many bytes, which is filled and returned. `threads`: 0 for all.\n\n"
-        ">>> import numpy as np\n"
-        ">>> x = np.arange(15, dtype=np.float32).reshape(3, 5)\n"
-        ">>> kashi.tile(x, kashi.Shape('f32[3,5]{1,0:T(2,2)}')).view(np.float32)[:6]\n"
-        "array([0., 1., 5., 6., 2., 3.], dtype=float32)\n\n"
-        "Raises ValueError or TypeError if they do not fit, or if `out` shares memory with the array.");
+  m.def(
+      "tile", TileArray, nb::arg("array"), nb::arg("shape"), nb::arg("out").none() = nb::none(), nb::kw_only(),
+      nb::arg("threads") = 0,
+      nb::sig("def tile(array: object, shape: Shape, out: object | None = None, *, threads: int = 0) -> numpy.ndarray"),
+      "The buffer that a device has for the array: shape.buffer_bytes bytes, padding is zero.\n\n"
+      "`array`: anything that NumPy reads, with any strides; its element type and sizes are the shape's. `out`: a\n"
+      "contiguous, writeable buffer of so many bytes, which is filled and returned. `threads`: 0 for all.\n\n"
+      ">>> import numpy as np\n"
+      ">>> x = np.arange(15, dtype=np.float32).reshape(3, 5)\n"
+      ">>> kashi.tile(x, kashi.Shape('f32[3,5]{1,0:T(2,2)}')).view(np.float32)[:6]\n"
+      "array([0., 1., 5., 6., 2., 3.], dtype=float32)\n\n"
+      "Raises ValueError or TypeError if they do not fit, or if `out` shares memory with the array.");
   m.def("untile", Untile, nb::arg("buffer"), nb::arg("shape"), nb::arg("out").none() = nb::none(), nb::kw_only(),
         nb::arg("threads") = 0,
+        nb::sig("def untile(buffer: object, shape: Shape, out: object | None = None, *, threads: int = 0)"
+                " -> numpy.ndarray"),
         "The array that a device's buffer holds; the inverse of tile().\n\n"
         "`buffer`: contiguous, of shape.buffer_bytes bytes. `out`: an array of the shape's type and sizes, with any\n"
         "strides.\n\n"
@@ -114,12 +118,16 @@ void BindRelayout(nb::module_& m) {
         "Raises ValueError or TypeError if they do not fit.");
   m.def("relayout", Relayout, nb::arg("buffer"), nb::arg("source"), nb::arg("target"),
         nb::arg("out").none() = nb::none(), nb::kw_only(), nb::arg("threads") = 0,
+        nb::sig("def relayout(buffer: object, source: Shape, target: Shape, out: object | None = None, *,"
+                " threads: int = 0) -> numpy.ndarray"),
         "A buffer in layout `source` as a buffer in layout `target`, two shapes of the same array.\n\n"
         ">>> import numpy as np\n"
         ">>> kashi.relayout(np.arange(6, dtype=np.uint8), kashi.Shape('u8[2,3]'), kashi.Shape('u8[2,3]{0,1}'))\n"
         "array([0, 3, 1, 4, 2, 5], dtype=uint8)");
   m.def("relayout_plan", PlanText, nb::arg("source"), nb::arg("target"),
-        "How relayout() would move the elements, in words.");
+        "How relayout() would move the elements, in words.\n\n"
+        ">>> plan = kashi.relayout_plan(kashi.Shape('f32[64,64]'), kashi.Shape('f32[64,64]{0,1}'))\n"
+        ">>> len(plan) > 0\nTrue");
 }
 
 }  // namespace kashi::python

@@ -110,15 +110,6 @@ Shape MakeTuple(nb::handle elements) {
   return ValueOrThrow(ShapeUtil::MakeValidatedTupleShape(shapes));
 }
 
-PrimitiveType TypeOrThrow(nb::handle type) {
-  if (nb::isinstance<nb::str>(type)) {
-    const auto known = primitive_util::StringToPrimitiveType(nb::cast<std::string>(type));
-    if (known.ok()) return *known;
-  }
-  return ValueOrThrow(primitive_util::StringToPrimitiveType(
-      nb::cast<std::string>(nb::module_::import_("kashi._kashi").attr("primitive_type")(type))));
-}
-
 Layout LayoutOf(nb::handle layout) {
   if (nb::isinstance<Layout>(layout)) return nb::cast<Layout>(layout);
   if (nb::isinstance<nb::str>(layout)) return ParsedOrThrow(ParseLayout(nb::cast<std::string>(layout)));
@@ -139,7 +130,7 @@ Shape WithLayout(Shape shape, nb::handle layout) {
 
 Shape MakeArray(nb::handle type, nb::handle dimensions, nb::handle layout) {
   const std::vector<int64_t> sizes = IntegersOf(dimensions, "dimensions");
-  Shape shape = ValueOrThrow(ShapeUtil::MakeValidatedShape(TypeOrThrow(type), sizes));
+  Shape shape = ValueOrThrow(ShapeUtil::MakeValidatedShape(ElementTypeOfArgument(type), sizes));
   return layout.is_none() ? shape : WithLayout(std::move(shape), layout);
 }
 
@@ -154,7 +145,7 @@ Shape Replace(const Shape& shape, nb::handle layout, nb::handle dimensions, nb::
       sizes = IntegersOf(dimensions, "dimensions");
       dynamic.assign(sizes.size(), false);
     }
-    const PrimitiveType element_type = type.is_none() ? result.element_type() : TypeOrThrow(type);
+    const PrimitiveType element_type = type.is_none() ? result.element_type() : ElementTypeOfArgument(type);
     Shape changed = ValueOrThrow(ShapeUtil::MakeValidatedShape(element_type, sizes, dynamic));
     const bool keeps_layout = result.has_layout() && sizes.size() == result.dimensions().size();
     if (keeps_layout) *changed.mutable_layout() = result.layout();
@@ -172,20 +163,6 @@ TpuGeneration GenerationOrThrow(const std::string& name) {
 std::optional<TpuGeneration> OptionalGeneration(const std::optional<std::string>& name) {
   if (!name.has_value()) return std::nullopt;
   return GenerationOrThrow(*name);
-}
-
-Shape ForTarget(const Shape& shape, const std::string& target) {
-  const TpuGeneration generation = GenerationOrThrow(target);
-  Shape result = shape;
-  ThrowUnlessOk(
-      ShapeUtil::ForEachMutableLeafShapeWithStatus(&result, [&](Shape* leaf, const ShapeIndex&) -> absl::Status {
-        if (!leaf->IsArray() || (leaf->has_layout() && !leaf->layout().tiles().empty())) return absl::OkStatus();
-        absl::StatusOr<Layout> layout = ChooseTpuLayout(*leaf, generation);
-        if (!layout.ok()) return layout.status();
-        *leaf->mutable_layout() = *std::move(layout);
-        return absl::OkStatus();
-      }));
-  return result;
 }
 
 nb::list AdviceOn(const Shape& shape, const std::optional<std::string>& target) {
@@ -289,9 +266,11 @@ void BindTile(nb::module_& m) {
           nb::arg("dimensions"))
       .def_prop_ro("dimensions", TileDimensions, "The sizes, most major first.")
       .def("__str__", TextOf<Tile>)
-      .def("__repr__", [](const Tile& tile) { return nb::str("Tile({!r})").attr("format")(TileDimensions(tile)); })
+      .def("__repr__",
+           [](const Tile& tile) { return nb::str(nb::str("Tile({!r})").attr("format")(TileDimensions(tile))); })
       .def(
-          "__eq__", [](const Tile& a, const Tile& b) { return a == b; }, nb::is_operator())
+          "__eq__", [](const Tile& a, const Tile& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__hash__", HashOf<Tile>)
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), nb::make_tuple(TileDimensions(nb::cast<Tile&>(self))));
@@ -326,7 +305,8 @@ void BindLayout(nb::module_& m) {
       .def("__str__", TextOf<Layout>)
       .def("__repr__", [](const Layout& layout) { return absl::StrCat("Layout('", layout.ToString(), "')"); })
       .def(
-          "__eq__", [](const Layout& a, const Layout& b) { return a == b; }, nb::is_operator())
+          "__eq__", [](const Layout& a, const Layout& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__hash__", HashOf<Layout>)
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), nb::make_tuple(nb::cast<Layout&>(self).ToString()));
@@ -357,21 +337,24 @@ void BindShapeFacts(nb::class_<Shape>& shape) {
           "element_type",
           [](const Shape& s) { return ToStr(primitive_util::LowercasePrimitiveTypeName(s.element_type())); },
           "The same, but of a buffer its array's.")
-      .def_prop_ro("dtype", DtypeOrNone, "The numpy.dtype of the elements, or None.")
-      .def_prop_ro("dimensions", DimensionsOf, "The sizes; None where a size is unbounded. TypeError for tuples.")
+      .def_prop_ro("dtype", DtypeOrNone, nb::sig("def dtype(self) -> numpy.dtype | None"),
+                   "The numpy.dtype of the elements, or None.")
+      .def_prop_ro("dimensions", DimensionsOf, nb::sig("def dimensions(self) -> tuple[int, ...]"),
+                   "The sizes; None where a size is unbounded. TypeError for tuples.")
       .def_prop_ro("dynamic_dimensions", DynamicDimensionsOf, "Which sizes are bounds.")
       .def_prop_ro(
           "rank", [](const Shape& s) { return ArrayOrThrow(s).dimensions_size(); }, "How many dimensions.")
       .def_prop_ro(
           "layout", [](const Shape& s) { return s.has_layout() ? nb::cast(s.layout()) : nb::object(nb::none()); },
-          "The Layout, or None.")
+          nb::sig("def layout(self) -> Layout | None"), "The Layout, or None.")
       .def_prop_ro(
           "memory_space", [](const Shape& s) { return LayoutOrThrow(s).memory_space(); },
           "The memory space of the layout.")
       .def_prop_ro("is_array", &Shape::IsArray, "Arrays and buffers.")
-      .def_prop_ro("is_tuple", &Shape::IsTuple)
+      .def_prop_ro("is_tuple", &Shape::IsTuple, "Whether it is a tuple of shapes.")
       .def_prop_ro("is_static", &Shape::is_static, "No size is a bound or unbounded.")
-      .def_prop_ro("tuple_shapes", TupleShapesOf, "The elements of a tuple; TypeError for others.")
+      .def_prop_ro("tuple_shapes", TupleShapesOf, nb::sig("def tuple_shapes(self) -> tuple[Shape, ...]"),
+                   "The elements of a tuple; TypeError for others.")
       .def_prop_ro(
           "elements", [](const Shape& s) { return MapOrThrow(s).element_count(); }, "How many elements the array has.")
       .def_prop_ro(
@@ -387,7 +370,8 @@ void BindShapeFacts(nb::class_<Shape>& shape) {
                    "The bytes on a device, padding included; of a tuple the sum over its arrays.")
       .def_prop_ro("unpadded_bytes", size_fact(&DeviceSize::unpadded_bytes), "The bytes of the elements alone.")
       .def_prop_ro("padding_bytes", size_fact(&DeviceSize::padding_bytes), "bytes - unpadded_bytes.")
-      .def_prop_ro("expansion", ExpansionOf, "bytes / unpadded_bytes; None without elements.");
+      .def_prop_ro("expansion", ExpansionOf, nb::sig("def expansion(self) -> float | None"),
+                   "bytes / unpadded_bytes; None without elements.");
 }
 
 void BindShapeMethods(nb::class_<Shape>& shape) {
@@ -409,7 +393,7 @@ void BindShapeMethods(nb::class_<Shape>& shape) {
             return map.ByteOffset(map.LogicalToPhysical(IndexOrThrow(map, index)));
           },
           nb::arg("index"), "The byte of the buffer in which the element begins.")
-      .def("index", IndexAt, nb::arg("offset"),
+      .def("index", IndexAt, nb::arg("offset"), nb::sig("def index(self, offset: int) -> tuple[int, ...] | None"),
            "The index of the element at a position, or None where there is padding.\n\n"
            ">>> kashi.Shape('f32[3,5]{1,0:T(2,2)}').index(17)\n(2, 3)\n\n"
            "Raises IndexError outside of the buffer.")
@@ -417,7 +401,7 @@ void BindShapeMethods(nb::class_<Shape>& shape) {
            nb::arg("dimensions").none() = nb::none(), nb::arg("element_type").none() = nb::none(),
            "The array with another layout (a Layout, its text, or None), other sizes, or another element type.\n\n"
            ">>> kashi.Shape('f32[8,128]').replace(layout='{0,1}')\nShape('f32[8,128]{0,1}')")
-      .def("for_target", ForTarget, nb::arg("target"),
+      .def("for_target", ShapeForTarget, nb::arg("target"),
            "The shape with the tiles that the TPU generation ('v2' … 'tpu7x') chooses for arrays without tiles.\n\n"
            ">>> kashi.Shape('bf16[5,7]').for_target('v4')\nShape('bf16[5,7]{1,0:T(8,128)(2,1)}')")
       .def("advice", AdviceOn, nb::arg("target").none() = nb::none(),
@@ -436,7 +420,8 @@ void BindShapeMethods(nb::class_<Shape>& shape) {
       .def("__str__", [](const Shape& s) { return ToStr(s.ToString(/*print_layout=*/true)); })
       .def("__repr__", [](const Shape& s) { return ToStr(absl::StrCat("Shape('", s.ToString(true), "')")); })
       .def(
-          "__eq__", [](const Shape& a, const Shape& b) { return a == b; }, nb::is_operator())
+          "__eq__", [](const Shape& a, const Shape& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__hash__", HashOf<Shape>)
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), nb::make_tuple(ToStr(nb::cast<Shape&>(self).ToString(true))));
@@ -465,32 +450,42 @@ void BindShape(nb::module_& m) {
             return ValueOrThrow(ShapeUtil::MakeValidatedShape(view.type, view.dimensions));
           },
           nb::arg("array"), "The shape of an array, row-major.")
-      .def_static("tuple", MakeTuple, nb::arg("elements"), "A tuple of shapes.");
+      .def_static("tuple_of", MakeTuple, nb::arg("elements"),
+                  "A tuple of shapes.\n\n>>> kashi.Shape.tuple_of([kashi.Shape('f32[2]'), kashi.Shape('s32[]')])\n"
+                  "Shape('(f32[2]{0}, s32[])')");
   BindShapeFacts(shape);
   BindShapeMethods(shape);
 }
 
 void BindProgramShape(nb::module_& m) {
-  nb::class_<ProgramShape>(m, "ProgramShape", "The parameters and the result of a computation.")
+  nb::class_<ProgramShape>(m, "ProgramShape",
+                           "The parameters and the result of a computation.\n\n"
+                           ">>> kashi.ProgramShape('(x: f32[2]) -> f32[]').parameter_names\n('x',)\n\n"
+                           "Raises ParseError for text that is no program shape.")
       .def(
           "__init__",
           [](ProgramShape* self, const std::string& text) {
             new (self) ProgramShape(ParsedOrThrow(ParseProgramShape(text)));
           },
           nb::arg("text"))
-      .def_prop_ro("parameters",
-                   [](const ProgramShape& p) {
-                     nb::list shapes;
-                     for (const Shape& shape : p.parameters()) shapes.append(nb::cast(shape));
-                     return nb::tuple(shapes);
-                   })
-      .def_prop_ro("parameter_names",
-                   [](const ProgramShape& p) {
-                     nb::list names;
-                     for (const std::string& name : p.parameter_names()) names.append(ToStr(name));
-                     return nb::tuple(names);
-                   })
-      .def_prop_ro("result", [](const ProgramShape& p) { return p.result(); })
+      .def_prop_ro(
+          "parameters",
+          [](const ProgramShape& p) {
+            nb::list shapes;
+            for (const Shape& shape : p.parameters()) shapes.append(nb::cast(shape));
+            return nb::tuple(shapes);
+          },
+          "The Shape of each parameter.")
+      .def_prop_ro(
+          "parameter_names",
+          [](const ProgramShape& p) {
+            nb::list names;
+            for (const std::string& name : p.parameter_names()) names.append(ToStr(name));
+            return nb::tuple(names);
+          },
+          "The name of each parameter; empty where it has none.")
+      .def_prop_ro(
+          "result", [](const ProgramShape& p) { return p.result(); }, "The Shape of the result.")
       .def("__str__", [](const ProgramShape& p) { return ToStr(p.ToString()); })
       .def("__repr__", [](const ProgramShape& p) { return ToStr(absl::StrCat("ProgramShape('", p.ToString(), "')")); })
       .def(
@@ -499,7 +494,7 @@ void BindProgramShape(nb::module_& m) {
             return a.parameters() == b.parameters() && a.parameter_names() == b.parameter_names() &&
                    a.result() == b.result();
           },
-          nb::is_operator())
+          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__hash__",
            [](const ProgramShape& p) { return absl::HashOf(p.parameters(), p.parameter_names(), p.result()); })
       .def("__reduce__", [](nb::handle self) {
@@ -508,6 +503,35 @@ void BindProgramShape(nb::module_& m) {
 }
 
 }  // namespace
+
+PrimitiveType ElementTypeOfArgument(nb::handle type) {
+  if (nb::isinstance<nb::str>(type)) {
+    const auto known = primitive_util::StringToPrimitiveType(nb::cast<std::string>(type));
+    if (known.ok()) return *known;
+  }
+  return ValueOrThrow(primitive_util::StringToPrimitiveType(
+      nb::cast<std::string>(nb::module_::import_("kashi._kashi").attr("primitive_type")(type))));
+}
+
+Shape ShapeForTarget(const Shape& shape, const std::string& target) {
+  const TpuGeneration generation = GenerationOrThrow(target);
+  Shape result = shape;
+  ThrowUnlessOk(
+      ShapeUtil::ForEachMutableLeafShapeWithStatus(&result, [&](Shape* leaf, const ShapeIndex&) -> absl::Status {
+        if (!leaf->IsArray() || (leaf->has_layout() && !leaf->layout().tiles().empty())) return absl::OkStatus();
+        absl::StatusOr<Layout> layout = ChooseTpuLayout(*leaf, generation);
+        if (!layout.ok()) return layout.status();
+        *leaf->mutable_layout() = *std::move(layout);
+        return absl::OkStatus();
+      }));
+  return result;
+}
+
+Shape ShapeOfArgument(nb::handle shape) {
+  if (nb::isinstance<Shape>(shape)) return nb::cast<Shape>(shape);
+  if (nb::isinstance<nb::str>(shape)) return ParseShapeText(nb::cast<std::string>(shape), /*strict=*/false);
+  ThrowTypeError("a shape must be a kashi.Shape, or its text");
+}
 
 void BindShapes(nb::module_& m) {
   BindTile(m);

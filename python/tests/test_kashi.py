@@ -6,6 +6,7 @@ import os
 import pathlib
 import pickle
 import random
+import re
 import subprocess
 import sys
 import time
@@ -48,6 +49,17 @@ def test_doctests():
             if ">>>" in text:
                 test = doctest.DocTestParser().get_doctest(text, {"kashi": kashi}, name, None, 0)
                 assert runner.run(test).failed == 0, name
+
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", ["README.md", "python/README.md"])
+def test_documents(name):
+    """docs/python.md needs JAX: test_jax.py."""
+    text = re.sub(r"^```.*$", "", (ROOT / name).read_text(), flags=re.M)
+    test = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
+    assert test.examples and doctest.DocTestRunner().run(test).failed == 0
 
 
 def test_shape_facts():
@@ -240,6 +252,15 @@ def test_editing():
         e.root.remove()
     with pytest.raises(TypeError):
         e.add("negate", [x], no_such=1)
+    assert e.add("reshape", [x], shape="f32[12]").shape == kashi.Shape("f32[12]{0}")
+    for bad in (3, [], "f32["):
+        with pytest.raises((TypeError, kashi.ParseError)):
+            e.add("negate", [x], shape=bad)
+    for bad in (3, [3], ["x"], [None]):
+        with pytest.raises(TypeError):
+            e.add("negate", bad)
+    with pytest.raises(TypeError):
+        e.add("reduce", [x, e.instruction("zero")], dimensions=((None, ), ), to_apply=m.computation("sum"))
     with pytest.raises(ValueError):
         e.add("negate", [m.computation("sum").root])
     assert m.remove_dead_code()
@@ -305,3 +326,38 @@ def test_portable_artifacts():
             assert kashi.parse(file).entry.root is not None
         except (kashi.ParseError, NotImplementedError):
             pass  # what HLO cannot say
+
+
+def test_hostile_arrays():
+    """Released and resized buffers, byte orders, 0-d arrays, subclasses, objects: an exception, or the right bytes."""
+    s = kashi.Shape("f32[3,5]{1,0:T(2,2)}")
+    x = np.arange(15, dtype=np.float32).reshape(3, 5)
+    buffer = kashi.tile(x, s)
+    released = memoryview(bytearray(buffer.nbytes))
+    released.release()
+    for bad in (released, np.zeros(3, object), np.zeros(3, "M8[s]"), np.zeros(3, [("a", "i4")]), np.zeros((3, 5), "longdouble")):
+        with pytest.raises((ValueError, TypeError)):
+            kashi.tile(bad, s)
+        with pytest.raises((ValueError, TypeError)):
+            kashi.untile(bad, s)
+    for out in (np.zeros((3, 5), ">f4"), np.zeros((5, 3), np.float32), np.zeros((3, 5), np.int32), bytes(60), released, x.tolist()):
+        with pytest.raises((ValueError, TypeError)):
+            kashi.untile(buffer, s, out)
+    grown = bytearray(buffer)
+    result = kashi.untile(grown, s)
+    grown.extend(b"more")  # nothing holds it any more
+    del grown
+    gc.collect()
+    assert (result == x).all()
+    scalar = kashi.Shape("f32[]")
+    for zero_d in (np.float32(3), np.array(3, np.float32), np.array(3, ">f4"), np.array([3], np.float32)[0]):
+        assert kashi.untile(kashi.tile(zero_d, scalar), scalar) == 3
+    big_endian = np.asarray(x, ">f4")[::-1]
+    assert (kashi.untile(kashi.tile(big_endian, s), s) == x[::-1]).all()
+
+    class Broken:
+        def __array__(self, *args, **kwargs):
+            raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        kashi.tile(Broken(), s)

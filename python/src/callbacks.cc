@@ -1,0 +1,168 @@
+#include "callbacks.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "arrays.h"
+#include "kashi/base/status.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::python {
+namespace {
+
+// What a function is told about the call. A copy: the program's module is not Python's.
+struct CustomCallFacts {
+  std::string target, name, backend_config;
+  Shape shape;
+  std::vector<Shape> operand_shapes;
+};
+
+// The functions by target. Lives as long as the interpreter; used with the GIL.
+nb::dict& Functions() {
+  static nb::dict* const functions = new nb::dict();
+  return *functions;
+}
+
+void RegisterCustomCall(const std::string& target, nb::handle function) {
+  if (function.is_none()) {
+    if (Functions().contains(target.c_str())) nb::del(Functions()[target.c_str()]);
+    return;
+  }
+  if (PyCallable_Check(function.ptr()) == 0) ThrowTypeError("a custom call is computed by a function, or by None");
+  Functions()[target.c_str()] = function;
+}
+
+absl::StatusOr<Literal> ComputeCall(const HloInstruction& call, nb::handle function,
+                                    absl::Span<const Literal* const> operands) {
+  CustomCallFacts facts = {std::string(call.custom_call_target()),
+                           std::string(call.name()),
+                           std::string(call.raw_backend_config_string()),
+                           call.shape(),
+                           {}};
+  for (const HloInstruction* operand : call.operands()) facts.operand_shapes.push_back(operand->shape());
+  nb::list arguments;
+  arguments.append(nb::cast(std::move(facts)));
+  for (const Literal* operand : operands) arguments.append(LiteralArrays(*operand));
+  const nb::object result = function(*arguments);
+  return ValueOfArgument(result, call.shape(), absl::StrCat("the result of the custom call ", call.name()))
+      .ToLiteral(call.shape());
+}
+
+}  // namespace
+
+bool HasCustomCalls(const HloModule& module) {
+  return absl::c_any_of(module.computations(), [](const HloComputation* computation) {
+    return absl::c_any_of(computation->instructions(), [](const HloInstruction* instruction) {
+      return instruction->opcode() == HloOpcode::kCustomCall;
+    });
+  });
+}
+
+absl::Status Callbacks::Failure::Keep(nb::python_error raised, const HloInstruction& instruction) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (error == nullptr) error = std::make_unique<nb::python_error>(std::move(raised));
+  return absl::InternalError(absl::StrCat("the function for ", instruction.name(), " raised an exception"));
+}
+
+absl::StatusOr<Literal> Callbacks::CallFunction(const HloInstruction& call, absl::Span<const Literal* const> operands,
+                                                Failure* failure) {
+  const nb::gil_scoped_acquire gil;
+  try {
+    const std::string target(call.custom_call_target());
+    if (!Functions().contains(target.c_str())) return Unimplemented("no function for the custom call %s", target);
+    const nb::object function = Functions()[target.c_str()];
+    return ComputeCall(call, function, operands);
+  } catch (nb::python_error& error) {
+    return failure->Keep(std::move(error), call);
+  } catch (const std::exception& error) {
+    return absl::InternalError(absl::StrCat("the custom call ", call.name(), ": ", error.what()));
+  }
+}
+
+CustomCallHandler Callbacks::custom_calls() {
+  return [failure = failure_](const HloInstruction& call, absl::Span<const Literal* const> operands) {
+    return CallFunction(call, operands, failure.get());
+  };
+}
+
+absl::Status Callbacks::CallObserver(const ModuleRef& module, nb::handle function, const HloInstruction& instruction,
+                                     const Value& value, Failure* failure) {
+  const nb::gil_scoped_acquire gil;
+  try {
+    const HloComputation* const computation = module->GetComputationWithName(instruction.parent()->name());
+    const HloInstruction* const original =
+        computation == nullptr ? nullptr : computation->GetInstructionWithName(instruction.name());
+    if (original == nullptr) return Internal("the module has no instruction %s any more", instruction.name());
+    function(RefTo(*module.state, original), CopiedArraysOf(value));
+    return absl::OkStatus();
+  } catch (nb::python_error& error) {
+    return failure->Keep(std::move(error), instruction);
+  } catch (const std::exception& error) {
+    return absl::InternalError(error.what());
+  }
+}
+
+std::function<absl::Status(const HloInstruction&, const Value&)> Callbacks::observer(const ModuleRef& module,
+                                                                                     nb::handle function) {
+  if (function.is_none()) return nullptr;
+  if (PyCallable_Check(function.ptr()) == 0) ThrowTypeError("the observer must be a function, or None");
+  // The caller holds the function during the run; a reference here would be dropped without the GIL.
+  return [module, function, failure = failure_](const HloInstruction& instruction, const Value& value) {
+    return CallObserver(module, function, instruction, value, failure.get());
+  };
+}
+
+void Callbacks::Rethrow() {
+  std::unique_ptr<nb::python_error> error;
+  {
+    const std::lock_guard<std::mutex> lock(failure_->mutex);
+    error = std::move(failure_->error);
+  }
+  if (error != nullptr) throw nb::python_error(std::move(*error));
+}
+
+void BindCustomCalls(nb::module_& m) {
+  nb::class_<CustomCallFacts>(m, "CustomCall",
+                              "What a function that computes a custom call is told about it.\n\n"
+                              "`shape` is that of the result: an array, or a tuple.")
+      .def_prop_ro(
+          "target", [](const CustomCallFacts& c) { return ToStr(c.target); }, "The custom_call_target.")
+      .def_prop_ro(
+          "name", [](const CustomCallFacts& c) { return ToStr(c.name); }, "The name of the instruction.")
+      .def_prop_ro(
+          "backend_config", [](const CustomCallFacts& c) { return ToStr(c.backend_config); },
+          "Its backend_config, as it is in the program: text that only the target understands.")
+      .def_prop_ro(
+          "shape", [](const CustomCallFacts& c) { return c.shape; }, "The Shape of the result.")
+      .def_prop_ro(
+          "operand_shapes",
+          [](const CustomCallFacts& c) {
+            nb::list shapes;
+            for (const Shape& shape : c.operand_shapes) shapes.append(nb::cast(shape));
+            return nb::tuple(shapes);
+          },
+          "The Shape of each operand.");
+  m.def(
+      "register_custom_call", RegisterCustomCall, nb::arg("target"), nb::arg("function").none(),
+      "Lets a function compute the custom calls of this target in all runs of this process, before Kashi's own\n"
+      "(docs/custom-calls.md). None removes it.\n\n"
+      "The function gets a CustomCall and an array for each operand (a tuple for a tuple), and returns an array, or a\n"
+      "tuple of arrays, of the call's shape. It may be called by several threads, one at a time. Its exceptions are\n"
+      "raised by the run.\n\n"
+      ">>> import numpy as np\n"
+      ">>> kashi.register_custom_call('twice', lambda call, x: 2 * x)\n"
+      ">>> m = kashi.parse('''HloModule m\n"
+      "... ENTRY e {\n"
+      "...   x = f32[2] parameter(0)\n"
+      "...   ROOT y = f32[2] custom-call(x), custom_call_target=\"twice\"\n"
+      "... }''')\n"
+      ">>> kashi.evaluate(m, np.float32([1, 2]))\narray([2., 4.], dtype=float32)\n"
+      ">>> kashi.register_custom_call('twice', None)\n\n"
+      "Raises TypeError for what cannot be called.");
+}
+
+}  // namespace kashi::python

@@ -1,0 +1,50 @@
+// Functions of Python that a run calls: those of custom calls (kashi.register_custom_call), and an observer.
+#ifndef KASHI_PYTHON_SRC_CALLBACKS_H_
+#define KASHI_PYTHON_SRC_CALLBACKS_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "binding.h"
+#include "kashi/evaluator/evaluation_options.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "module.h"
+
+namespace kashi::python {
+
+// Whether the module has a custom call, in any computation.
+bool HasCustomCalls(const HloModule& module);
+
+// The functions that one run calls. The run may be on any threads and must not hold the GIL: the functions take it. An
+// exception of a function ends the run with an error; Rethrow then raises the exception itself.
+class Callbacks {
+ public:
+  // Calls the functions that are registered at each call. UNIMPLEMENTED where there is none: Kashi's own come next.
+  CustomCallHandler custom_calls();
+  // Calls observer(instruction, value) after each instruction of a copy of the module; the instruction is the module's.
+  // None: empty. The module must not be edited during the run.
+  std::function<absl::Status(const HloInstruction&, const Value&)> observer(const ModuleRef& module,
+                                                                            nb::handle function);
+  // With the GIL. Raises the first exception of a function, if there was one.
+  void Rethrow();
+
+ private:
+  // Keeps the first exception. With the GIL.
+  struct Failure {
+    absl::Status Keep(nb::python_error error, const HloInstruction& instruction);
+
+    std::mutex mutex;
+    std::unique_ptr<nb::python_error> error;
+  };
+  static absl::StatusOr<Literal> CallFunction(const HloInstruction& call, absl::Span<const Literal* const> operands,
+                                              Failure* failure);
+  static absl::Status CallObserver(const ModuleRef& module, nb::handle function, const HloInstruction& instruction,
+                                   const Value& value, Failure* failure);
+
+  std::shared_ptr<Failure> failure_ = std::make_shared<Failure>();
+};
+
+}  // namespace kashi::python
+
+#endif  // KASHI_PYTHON_SRC_CALLBACKS_H_
