@@ -158,6 +158,9 @@ endfunction()
 # kashi_room_tests(PROGRAM ROOM tests alone long): adds a room's tests to the program kashi_PROGRAM_test, which the
 # first room makes.
 function(kashi_room_tests program room tests alone long)
+  if(KASHI_TESTED_ROOMS AND NOT program IN_LIST KASHI_TESTED_ROOMS)
+    return()
+  endif()
   set(target kashi_${program}_test)
   if(NOT TARGET ${target})
     add_executable(${target})

@@ -1,9 +1,10 @@
-// Convolutions whose window is larger than their result: gradients of filters, where the window is the gradient of an
-// image. Each element of the result is a sum over all places of the window, so products of matrices go along the window:
+// Convolutions whose window is larger than their result: gradients of filters, where the window is the gradient of
+// an image. Each element of the result is a sum over all places of the window, so products of matrices go along the
+// window:
 //
-//   pack lhs in tiles of rows n, rhs in panels of outputs o, for each place of the image        threads share places
+//   pack lhs in tiles of rows n, rhs in panels of outputs o, for each place          threads share the places
 //   for each stretch of places that stays in L2:
-//     for each place s of the result, each panel of rhs, each tile of lhs:                      threads share s and panels
+//     for each place s of the result, each panel of rhs, each tile of lhs:           threads share s and the panels
 //       for each row of the window in the stretch, where it meets the image at s:
 //         out[s, n, o] += sum over that row's places w of lhs[i, s * stride + w * dilation - padding, n] * rhs[i, w, o]
 //
@@ -29,8 +30,8 @@ struct BackwardFilterConvolution {
   bool IsWorthIt() const;
 };
 
-// lhs [i, x..., n], rhs [i, w..., o], out [s..., n, o]: dense arrays; out is zeros. Ends early if is_stopped(). False, and
-// nothing happens, if there is no memory for packed operands. T: float, double, uint32_t, uint64_t.
+// lhs [i, x..., n], rhs [i, w..., o], out [s..., n, o]: dense arrays; out is zeros. Ends early if is_stopped(). False,
+// and nothing happens, if there is no memory for packed operands. T: float, double, uint32_t, uint64_t.
 template <typename T>
 bool RunBackwardFilterConvolution(const BackwardFilterConvolution& convolution, const T* lhs, const T* rhs, T* out,
                                   StopFunction is_stopped);

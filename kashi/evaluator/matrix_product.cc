@@ -6,8 +6,8 @@
 //   RunRow             one row times a matrix: rhs is read once, as it lies
 //   RunInnerRows       few rows times a matrix whose columns are contiguous: inner products
 //
-// RunBlock cuts k into stretches of kBlockDepth elements: a packed panel of rhs then fits the first cache, a packed block
-// of lhs the second.
+// RunBlock cuts k into stretches of kBlockDepth elements: a packed panel of rhs then fits the first cache, a packed
+// block of lhs the second.
 #include "kashi/evaluator/matrix_product.h"
 
 #include <algorithm>

@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""Prints the rooms of kashi/ that changed lately, as a list for CMake's option KASHI_TESTED_ROOMS.
+
+    scripts/changed_rooms.py --recent 30      base;evaluator;hlo
+
+A room changed if a file of it differs from the commit --recent commits ago, uncommitted edits included. Rooms in a
+folder of rooms count as one, as their tests are one program. Prints nothing, which means all rooms, if git does not have
+that commit, as in a shallow clone.
+"""
+import argparse
+import pathlib
+
+import check_tidy
+
+# Where others' tests have their precompiled headers from.
+ALWAYS = {"base", "literal"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--recent", type=int, required=True, metavar="N", help="commits to look back")
+    options = parser.parse_args()
+    root = pathlib.Path(__file__).resolve().parent.parent
+    changed = check_tidy.files_changed(root, options.recent)
+    if changed is None:
+        return
+    parts = [file.relative_to(root).parts for file in changed]
+    print(";".join(sorted({names[1] for names in parts if names[0] == "kashi" and len(names) > 2} | ALWAYS)))
+
+
+if __name__ == "__main__":
+    main()
