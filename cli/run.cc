@@ -44,6 +44,7 @@ namespace kashi::cli {
 
 using internal::DefaultMemoryLimit;
 using internal::EvaluationRun;
+using internal::PeakMemoryBytes;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -319,7 +320,7 @@ absl::StatusOr<std::vector<Literal>> ProgramRun::ExecuteOnDevices() {
 
 absl::StatusOr<std::vector<Literal>> ProgramRun::Execute() {
   absl::StatusOr<std::vector<Literal>> results = has_devices() ? ExecuteOnDevices() : ExecuteAlone();
-  times_.peak_rss_bytes = PeakRssBytes();
+  times_.peak_rss_bytes = PeakMemoryBytes();
   progress_.reset();
   if (tracer_ != nullptr) KASHI_RETURN_IF_ERROR(tracer_->Finish());
   return results;

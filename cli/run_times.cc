@@ -1,7 +1,5 @@
 #include "cli/run_times.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
@@ -24,12 +22,6 @@ double ProgramTimes::Median() const {
 
 double MillisecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-}
-
-int64_t PeakRssBytes() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t{usage.ru_maxrss} * 1024;
 }
 
 std::string ToText(const ProgramTimes& times) {

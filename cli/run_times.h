@@ -23,8 +23,6 @@ struct ProgramTimes {
 };
 
 double MillisecondsSince(std::chrono::steady_clock::time_point begin);
-// The most memory that this process has used.
-int64_t PeakRssBytes();
 
 // "10 runs: first …", with a newline.
 std::string ToText(const ProgramTimes& times);

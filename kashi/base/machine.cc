@@ -91,6 +91,8 @@ int64_t AvailableMemoryBytesBelow(const std::string& root) {
 
 int64_t AvailableMemoryBytes() { return AvailableMemoryBytesBelow(""); }
 
+int64_t PeakMemoryBytes() { return NumberBehind("/proc/self/status", "VmHWM:").value_or(0) * 1024; }
+
 int64_t DefaultMemoryLimit() {
   const int64_t available = AvailableMemoryBytes();
   return std::max<int64_t>(1, available - available / 8);

@@ -20,6 +20,10 @@ int64_t DefaultMemoryLimit();
 // AvailableMemoryBytes of a machine whose /proc and /sys are below `root`.
 int64_t AvailableMemoryBytesBelow(const std::string& root);
 
+// The most memory that this process has had at one time, in bytes; 0 if unknown. Not what getrusage says, which is at
+// least the memory that the parent had when it started this process.
+int64_t PeakMemoryBytes();
+
 // The size of the largest cache of the first processor in bytes; 32 MiB if unknown. Read once.
 int64_t MachineCacheBytes();
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -68,6 +69,13 @@ TEST(AvailableMemoryTest, Version1HasOtherNames) {
   machine.Has("/sys/fs/cgroup/memory/jobs/7/memory.usage_in_bytes", "96000\n");
   machine.Has("/sys/fs/cgroup/memory/jobs/7/memory.stat", "cache 1\ntotal_inactive_file 6000\n");
   EXPECT_EQ(machine.available(), 4006000);
+}
+
+TEST(PeakMemoryTest, StaysWhenMemoryIsFreed) {
+  const int64_t before = PeakMemoryBytes();
+  ASSERT_GT(before, 0);
+  { const std::vector<char> block(size_t{64} << 20, 1); }
+  EXPECT_GE(PeakMemoryBytes(), int64_t{64} << 20);
 }
 
 }  // namespace

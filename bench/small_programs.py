@@ -1,31 +1,4 @@
-#!/usr/bin/env python3
-"""Running programs: `kashi run` and real XLA (jax on the CPU) side by side, in turns, on the same modules. Needs jax.
-
-    bench/evaluate.py --kashi build/kashi [--rounds 3] [--repeat 5] [--only sort] [FILE...]
-
-Without files: the digits example, programs of tests/data/corpus, and small ones that stress one operation each. Prints
-a table: the time of each engine of Kashi (evaluator, which compiles nothing, and cpu, if it is built in) as a part of
-XLA's, best of all rounds. Compilation is not counted; the last columns have its milliseconds.
-"""
-import argparse
-import json
-import math
-import os
-import subprocess
-import sys
-import tempfile
-import time
-
-os.environ["JAX_PLATFORMS"] = "cpu"
-
-import jax  # noqa: E402
-import jaxlib._hlo as hlo  # noqa: E402
-import jaxlib._jax as runtime  # noqa: E402
-import numpy as np  # noqa: E402
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
-CORPUS = ["model_mlp_forward", "model_mandelbrot", "model_conjugate_gradient", "big_conv_nchw_nhwc", "big_transposes"]
+"""Programs in HLO text for bench/run.py that stress one operation each, or one kind of them."""
 
 ADD = """add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT sum = f32[] add(a, b) }
 """
@@ -43,7 +16,7 @@ def entry(body, computations=""):
     return f"HloModule m\n{computations}ENTRY main {{\n{body}\n}}\n"
 
 
-# Name: text of the module. One operation, or one kind of them, each.
+# Name: text of the module.
 PROGRAMS = {
     "chain of 6 elementwise, f32[16M]": entry("""
   x = f32[16777216] parameter(0)  y = f32[16777216] parameter(1)
@@ -140,113 +113,3 @@ body { s = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0
   ROOT s = f32[1048576] scatter(x, m, u), update_window_dims={}, inserted_window_dims={0},
       scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add""", ADD),
 }
-
-
-def random_argument(shape, generator):
-    """As `kashi run` makes them: numbers about zero; small integers."""
-    dtype = np.dtype(shape.numpy_dtype())
-    if dtype == bool or np.issubdtype(dtype, np.integer):
-        return generator.integers(0, 2 if dtype == bool else 127, shape.dimensions()).astype(dtype)
-    return generator.standard_normal(shape.dimensions()).astype(dtype)
-
-
-class Xla:
-    def __init__(self, path, arguments=None):
-        """Without arguments: random ones."""
-        device = jax.devices("cpu")[0]
-        computation = hlo.XlaComputation(
-            hlo.hlo_module_from_text(open(path).read()).as_serialized_hlo_module_proto())
-        begin = time.perf_counter()
-        self.program = device.client.compile_and_load(runtime.mlir.xla_computation_to_mlir_module(computation),
-                                                      runtime.DeviceList((device,)))
-        self.compile_ms = (time.perf_counter() - begin) * 1e3
-        if arguments is None:
-            generator = np.random.default_rng(42)
-            shapes = computation.program_shape().parameter_shapes()
-            arguments = [random_argument(shape, generator) for shape in shapes]
-        self.arguments = [jax.device_put(argument) for argument in arguments]
-
-    def run_ms(self, repeat):
-        best = float("inf")
-        for _ in range(repeat + 1):
-            begin = time.perf_counter()
-            for outputs in self.program.execute_sharded(self.arguments).disassemble_into_single_device_arrays():
-                outputs[0].block_until_ready()
-            best = min(best, (time.perf_counter() - begin) * 1e3)
-        return best
-
-
-def engines(kashi):
-    features = json.loads(subprocess.run([kashi, "version", "--json"], capture_output=True, check=True).stdout)["features"]
-    return ["evaluator", "cpu"] if "cpu" in features else ["evaluator"]
-
-
-def kashi_report(kashi, engine, path, repeat, more=()):
-    command = [kashi, "run", path, "--engine", engine, "--repeat", str(repeat + 1), "--json", *more]
-    process = subprocess.run(command, capture_output=True)
-    if process.returncode != 0:
-        raise RuntimeError(process.stderr.decode()[-300:] or f"exit status {process.returncode}")
-    return json.loads(process.stdout)
-
-
-def measure(path, options):
-    """Milliseconds of a run of each engine, of a run of XLA, of our compilation, of XLA's."""
-    xla = Xla(path)
-    ours = dict.fromkeys(engines(options.kashi), float("inf"))
-    theirs = our_compile_ms = float("inf")
-    for _ in range(options.rounds):
-        for engine in ours:
-            report = kashi_report(options.kashi, engine, path, options.repeat)
-            ours[engine] = min(ours[engine], report["run_ms_min"])
-        our_compile_ms = min(our_compile_ms, report["compile_ms"])
-        theirs = min(theirs, xla.run_ms(options.repeat))
-    return ours, theirs, our_compile_ms, xla.compile_ms
-
-
-def programs(options, folder):
-    """Pairs of name and path."""
-    if options.files:
-        return [(path, path) for path in options.files]
-    found = [("examples/digits", f"{ROOT}/examples/digits/model.hlo")]
-    found += [(f"corpus {name}", f"{ROOT}/tests/data/corpus/{name}/before.hlo") for name in CORPUS]
-    for number, (name, text) in enumerate(PROGRAMS.items()):
-        path = f"{folder}/{number}.hlo"
-        with open(path, "w") as file:
-            file.write(text)
-        found.append((name, path))
-    return [(name, path) for name, path in found if options.only in name]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*")
-    parser.add_argument("--kashi", default="build/kashi")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--repeat", type=int, default=5, help="runs a round, behind one that does not count")
-    parser.add_argument("--only", default="", help="programs with this in their name")
-    parser.add_argument("--keep", help="write the programs into this folder, and leave them there")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = options.keep or temporary
-        os.makedirs(folder, exist_ok=True)
-        columns = engines(options.kashi)
-        print("| program |", *(f"{engine} / XLA |" for engine in columns), "XLA, ms | Kashi compiles, ms | XLA compiles, ms |")
-        print("| --- |" + " --- |" * (len(columns) + 3))
-        logarithms = {engine: [] for engine in columns}
-        for name, path in programs(options, folder):
-            try:
-                ours, theirs, our_compile_ms, compile_ms = measure(path, options)
-            except Exception as error:  # one program that does not run must not hide the others
-                print(f"| {name} | failed: {str(error).splitlines()[0][:100]} |")
-                continue
-            for engine in columns:
-                logarithms[engine].append(math.log(ours[engine] / theirs))
-            ratios = " | ".join(f"{ours[engine] / theirs:.2g}" for engine in columns)
-            print(f"| {name} | {ratios} | {theirs:.3g} | {our_compile_ms:.0f} | {compile_ms:.0f} |", flush=True)
-        means = " | ".join(f"{math.exp(sum(values) / max(1, len(values))):.2g}" for values in logarithms.values())
-        print(f"| geometric mean | {means} | | | |")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
