@@ -46,12 +46,13 @@ llvm::Value* EmitRsqrt(const ElementOperation& op) {
 llvm::Value* EmitLogistic(const ElementOperation& op) {
   Ir& ir = op.ir();
   llvm::Value* magnitude = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, op.x());
-  llvm::Value* exp = EmitMath(op.lanes, VectorFunction::kExp, {ir.CreateFNeg(magnitude)});
+  llvm::Value* exp = EmitExpOfNegative(op.lanes, ir.CreateFNeg(magnitude));
   llvm::Value* numerator = ir.CreateSelect(ir.CreateFCmpOLT(op.x(), Constant(op, 0)), exp, Constant(op, 1));
   return Rounded(op, ir.CreateFDiv(numerator, ir.CreateFAdd(Constant(op, 1), exp)));
 }
 
-// SLEEF's log1p ends at 1e38 (f32) and 1e307 (f64): beyond 2^120 and 2^1000 it is log1p(x / 2^n) + n log(2).
+// SLEEF's log1p ends at 1e38 (f32) and 1e307 (f64): beyond 2^120 and 2^1000 it is log1p(x / 2^n) + n log(2). Near 0 it
+// is x, of which SLEEF's loses all where denormal numbers count as 0.
 llvm::Value* EmitLog1p(const ElementOperation& op) {
   Ir& ir = op.ir();
   const bool is_double = op.x()->getType()->getScalarType()->isDoubleTy();
@@ -60,7 +61,9 @@ llvm::Value* EmitLog1p(const ElementOperation& op) {
   llvm::Value* scaled = ir.CreateFMul(op.x(), Constant(op, std::ldexp(1.0, -halvings)));
   llvm::Value* log = EmitMath(op.lanes, VectorFunction::kLog1p, {ir.CreateSelect(is_large, scaled, op.x())});
   llvm::Value* of_large = ir.CreateFAdd(log, Constant(op, halvings * std::log(2.0)));
-  return Rounded(op, ir.CreateSelect(is_large, of_large, log));
+  llvm::Value* magnitude = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, op.x());
+  llvm::Value* is_small = ir.CreateFCmpOLT(magnitude, Constant(op, std::ldexp(1.0, -60)));
+  return Rounded(op, ir.CreateSelect(is_small, op.x(), ir.CreateSelect(is_large, of_large, log)));
 }
 
 template <VectorFunction function>

@@ -69,11 +69,14 @@ const Variant& Find(VectorFunction function, int element_bits) {
   return *variant;
 }
 
+// Those of f32, with FMA.
+bool HasInlineFunctions(const llvm::Type* scalar) { return scalar->isFloatTy() && JitModule::VectorBits() >= 256; }
+
 }  // namespace
 
 llvm::Value* EmitMath(const LaneBuilder& lanes, VectorFunction function, absl::Span<llvm::Value* const> operands) {
   llvm::Type* scalar = operands[0]->getType()->getScalarType();
-  if (scalar->isFloatTy() && JitModule::VectorBits() >= 256) {  // these have FMA
+  if (HasInlineFunctions(scalar)) {
     for (const InlineFunction& inlined : kInlineFunctions) {
       if (inlined.function == function) return inlined.emit(lanes, operands[0]);
     }
@@ -82,6 +85,11 @@ llvm::Value* EmitMath(const LaneBuilder& lanes, VectorFunction function, absl::S
   const Variant& variant = Find(function, element_bits);
   return lanes.Call(variant.name, variant.vector_bits / element_bits, scalar,
                     llvm::ArrayRef<llvm::Value*>(operands.data(), operands.size()));
+}
+
+llvm::Value* EmitExpOfNegative(const LaneBuilder& lanes, llvm::Value* x) {
+  const bool is_cheap = lanes.numbers().flush_denormals && HasInlineFunctions(x->getType()->getScalarType());
+  return is_cheap ? EmitExpOfNegativeF32(lanes, x) : EmitMath(lanes, VectorFunction::kExp, {x});
 }
 
 absl::flat_hash_map<std::string, const void*> MathAddresses() {

@@ -15,6 +15,9 @@ enum class VectorFunction { kExp, kExpm1, kLog, kLog1p, kTanh, kSin, kCos, kTan,
 // The function of operands of f32 or f64, lane by lane. A lane's result does not depend on the number of lanes.
 llvm::Value* EmitMath(const LaneBuilder& lanes, VectorFunction function, absl::Span<llvm::Value* const> operands);
 
+// EmitMath(kExp) of x <= 0 or NaN, which takes less.
+llvm::Value* EmitExpOfNegative(const LaneBuilder& lanes, llvm::Value* x);
+
 // The addresses of all functions that the emitted code may call.
 absl::flat_hash_map<std::string, const void*> MathAddresses();
 

@@ -23,13 +23,13 @@ struct Part {
     const auto begin = std::chrono::steady_clock::now();
     benchmark::DoNotOptimize(executable.ExecuteOnMemory({arguments.data()}, {results.data()}).ok());
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    worst.Add(arguments, results, function);
+    worst.Add(arguments, results, function, /*flush_denormals=*/false);
   }
 };
 
 void BM_AllArguments(benchmark::State& state) {
   const FunctionOfF32& function = FunctionsOfF32()[state.range(0)];
-  const auto executable = CompileFunction(function, kBlock);
+  const auto executable = CompileFunction(function, kBlock, /*flush_denormals=*/false);
   Part part;
   for (auto _ : state) {
     for (int64_t block = 0; block < kBlocks; ++block) part.Run(*executable, function, block);

@@ -12,8 +12,11 @@
 namespace kashi::internal {
 namespace {
 
+// Whether denormal numbers count as 0.
+class VectorMathTest : public testing::TestWithParam<bool> {};
+
 // Every kStep-th f32 of all bit patterns, and the special ones.
-TEST(VectorMathTest, IsCloseToTheExactValue) {
+TEST_P(VectorMathTest, IsCloseToTheExactValue) {
   constexpr uint32_t kStep = 4093;
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   std::vector<float> arguments = {0.0f, -0.0f, 1,         -1,         104,
@@ -23,14 +26,17 @@ TEST(VectorMathTest, IsCloseToTheExactValue) {
   }
   std::vector<float> results(arguments.size());
   for (const FunctionOfF32& function : FunctionsOfF32()) {
-    const auto executable = CompileFunction(function, arguments.size());
+    const auto executable = CompileFunction(function, arguments.size(), GetParam());
     ASSERT_TRUE(executable->ExecuteOnMemory({arguments.data()}, {results.data()}).ok());
     WorstError worst;
-    worst.Add(arguments, results, function);
+    worst.Add(arguments, results, function, GetParam());
     EXPECT_LE(worst.ulp, function.most_ulp) << function.opcode << " of " << worst.at;
     RecordProperty(function.opcode, absl::StrCat(worst.ulp));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Denormals, VectorMathTest, testing::Bool(),
+                         [](const testing::TestParamInfo<bool>& flush) { return flush.param ? "Flushed" : "Kept"; });
 
 }  // namespace
 }  // namespace kashi::internal

@@ -60,22 +60,30 @@ inline float FloatOfBits(uint32_t bits) {
   return x;
 }
 
+// What is left of a number where denormal numbers count as 0.
+inline double Flushed(double x) { return std::fabs(x) < 0x1p-126 ? std::copysign(0.0, x) : x; }
+
 struct WorstError {
   double ulp = 0;
   float at = 0;
 
-  void Add(absl::Span<const float> arguments, absl::Span<const float> results, const FunctionOfF32& function) {
+  void Add(absl::Span<const float> arguments, absl::Span<const float> results, const FunctionOfF32& function,
+           bool flush_denormals) {
     for (size_t i = 0; i < arguments.size(); ++i) {
-      const double error = UlpError(results[i], function.exact(arguments[i]));
+      const double x = flush_denormals ? Flushed(arguments[i]) : arguments[i];
+      const double exact = flush_denormals ? Flushed(function.exact(x)) : function.exact(x);
+      // A result that is the argument, not computed, may be denormal. The next operation takes it as 0.
+      const float result = flush_denormals ? static_cast<float>(Flushed(results[i])) : results[i];
+      const double error = UlpError(result, exact);
       if (error > ulp) *this = {error, arguments[i]};
     }
   }
 };
 
-// f32[count] -> f32[count], with denormal numbers.
-inline std::unique_ptr<Executable> CompileFunction(const FunctionOfF32& function, size_t count) {
+// f32[count] -> f32[count].
+inline std::unique_ptr<Executable> CompileFunction(const FunctionOfF32& function, size_t count, bool flush_denormals) {
   CompileOptions options;
-  options.numbers.flush_denormals = false;
+  options.numbers.flush_denormals = flush_denormals;
   const std::string array = absl::StrCat("f32[", count, "]");
   const auto module =
       ParseAndReturnUnverifiedModule(absl::StrCat("HloModule m\nENTRY e { x = ", array,
