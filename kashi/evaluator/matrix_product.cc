@@ -29,7 +29,8 @@ constexpr int64_t kBlockTilesDown = 40;     // 320 rows of 256 floats are 320 Ki
 constexpr int64_t kBlockPanelsAcross = 64;  // at most
 constexpr int64_t kMaxPanelBytes = kBlockDepth * 2 * 64;
 constexpr int64_t kWorkPerTask = 1 << 17;  // multiplications worth another thread
-constexpr int64_t kSmallWork = 1 << 14;    // multiplications too few to make room and pack lhs for
+constexpr int64_t kWordsPerPackingTask = 1 << 14;
+constexpr int64_t kSmallWork = 1 << 14;  // multiplications too few to make room and pack lhs for
 
 // A rectangle of one of the result's matrices.
 struct Block {
@@ -47,6 +48,7 @@ struct Product {
   bool add;
   const KernelTable<T>& kernels;
   StopFunction is_stopped;
+  const T* packed_rhs = nullptr;  // what PackRhs wrote; then rhs has no data
 
   const T* Lhs(int64_t b, int64_t i, int64_t p) const {
     return lhs.data + b * lhs.batch_stride + i * lhs.row_stride + p * lhs.column_stride;
@@ -56,6 +58,38 @@ struct Product {
   }
   T* Out(int64_t b, int64_t i, int64_t j) const { return out.data + b * out.batch_stride + i * out.row_stride + j; }
 };
+
+// PackRhs writes matrix after matrix, of each one stretch of kBlockDepth rows after the other, and of each stretch one
+// panel of columns after the other. This is where the panel begins that has column j of the stretch from row p0 on.
+template <typename T>
+int64_t PackedPanelOffset(const Product<T>& product, int64_t batch, int64_t p0, int64_t depth, int64_t j) {
+  const int64_t columns = RoundUpTo<int64_t>(product.sizes.n, product.kernels.packed.columns);
+  return (batch * product.sizes.k + p0) * columns + j * depth;
+}
+
+template <typename T>
+void PackPanel(const Product<T>& product, int64_t batch, int64_t p0, int64_t depth, int64_t j, int64_t columns,
+               T* panel) {
+  product.kernels.packed.pack({product.Rhs(batch, p0, j), product.rhs.column_stride, product.rhs.row_stride, columns,
+                               depth, product.kernels.packed.columns, /*fills_width=*/true, /*flipped_bits=*/0, panel,
+                               0});
+}
+
+template <typename T>
+void PackAllPanels(const Product<T>& product, T* packed) {
+  const MatrixProductSizes& sizes = product.sizes;
+  const int64_t width = product.kernels.packed.columns, across = CeilOfRatio(sizes.n, width);
+  const int64_t stretches = CeilOfRatio(sizes.k, kBlockDepth);
+  const int64_t grain = 1 + kWordsPerPackingTask / (kBlockDepth * width);
+  ParallelFor(sizes.batch * stretches * across, grain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t batch = i / across / stretches, p0 = i / across % stretches * kBlockDepth, j = i % across * width;
+      const int64_t depth = std::min(kBlockDepth, sizes.k - p0);
+      PackPanel(product, batch, p0, depth, j, std::min(width, sizes.n - j),
+                packed + PackedPanelOffset(product, batch, p0, depth, j));
+    }
+  });
+}
 
 // Tiles of a block for one stretch of k. `packed_lhs` is null if lhs is to be read as it lies.
 template <typename T>
@@ -70,13 +104,15 @@ void RunStretch(const Product<T>& product, const Block& block, int64_t p0, int64
   tile.add = product.add || p0 > 0;
   for (int64_t j = block.column; j < block.column + block.columns; j += width) {
     tile.columns = std::min(width, block.column + block.columns - j);
-    tile.rhs = product.Rhs(block.batch, p0, j);
-    tile.rhs_row_stride = product.rhs.row_stride;
-    if (!is_rhs_good || tile.columns < width) {
-      product.kernels.packed.pack({tile.rhs, product.rhs.column_stride, product.rhs.row_stride, tile.columns, depth,
-                                   width, /*fills_width=*/true, /*flipped_bits=*/0, panel, 0});
+    tile.rhs_row_stride = width;
+    if (product.packed_rhs != nullptr) {
+      tile.rhs = product.packed_rhs + PackedPanelOffset(product, block.batch, p0, depth, j);
+    } else if (is_rhs_good && tile.columns == width) {
+      tile.rhs = product.Rhs(block.batch, p0, j);
+      tile.rhs_row_stride = product.rhs.row_stride;
+    } else {
+      PackPanel(product, block.batch, p0, depth, j, tile.columns, panel);
       tile.rhs = panel;
-      tile.rhs_row_stride = width;
     }
     for (int64_t i = 0; i < block.rows; i += height) {
       tile.rows = std::min(height, block.rows - i);
@@ -324,6 +360,30 @@ void MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs,
 }
 
 template <typename T>
+int64_t PackedRhsBytes(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs) {
+  const Product<T> product = {sizes, lhs, rhs, {}, false, FindKernels<T>(), NeverStopped};
+  const int64_t width = product.kernels.packed.columns;
+  if (sizes.batch <= 0 || sizes.m <= 1 || sizes.k <= 0 || 2 * sizes.n < width) return 0;
+  if (ChooseBlockFunction(product) != &RunBlock<T> || IsPackedAsAWhole(sizes)) return 0;
+  const int64_t words =
+      SaturatingMultiply(SaturatingMultiply(sizes.batch, sizes.k), RoundUpTo<int64_t>(sizes.n, width));
+  return SaturatingMultiply(words, static_cast<int64_t>(sizeof(T)));
+}
+
+template <typename T>
+void PackRhs(const MatrixProductSizes& sizes, const MatrixOperand<T>& rhs, T* packed) {
+  PackAllPanels<T>({sizes, {}, rhs, {}, false, FindKernels<T>(), NeverStopped}, packed);
+}
+
+template <typename T>
+void MatrixProductOfPacked(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const T* packed_rhs,
+                           const MatrixResult<T>& out, StopFunction is_stopped) {
+  // A rhs with rows, of which RunBlock knows what to do with many.
+  const MatrixOperand<T> rhs = {nullptr, 0, sizes.n, 1};
+  RunProduct<T>({sizes, lhs, rhs, out, false, FindKernels<T>(), is_stopped, packed_rhs});
+}
+
+template <typename T>
 void AddScaledColumns(int64_t rows, int64_t columns, const MatrixOperand<T>& lhs, const T* scales,
                       const MatrixResult<T>& out) {
   if constexpr (is_complex_v<T>) {
@@ -354,6 +414,14 @@ KASHI_INSTANTIATE(uint32_t)
 KASHI_INSTANTIATE(uint64_t)
 KASHI_INSTANTIATE(complex64)
 KASHI_INSTANTIATE(complex128)
+#undef KASHI_INSTANTIATE
+#define KASHI_INSTANTIATE(T)                                                                                       \
+  template int64_t PackedRhsBytes<T>(const MatrixProductSizes&, const MatrixOperand<T>&, const MatrixOperand<T>&); \
+  template void PackRhs<T>(const MatrixProductSizes&, const MatrixOperand<T>&, T*);                                \
+  template void MatrixProductOfPacked<T>(const MatrixProductSizes&, const MatrixOperand<T>&, const T*,             \
+                                         const MatrixResult<T>&, StopFunction);
+KASHI_INSTANTIATE(float)
+KASHI_INSTANTIATE(double)
 #undef KASHI_INSTANTIATE
 
 PrimitiveType AccumulationType(PrimitiveType result) {

@@ -54,6 +54,24 @@ void MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs,
                    const MatrixResult<T>& out, MatrixProductMode mode = MatrixProductMode::kAssign,
                    StopFunction is_stopped = NeverStopped);
 
+// For many products with one rhs: it is packed once, in the order in which MatrixProduct reads it. The results are those
+// of MatrixProduct, bit for bit. T: float, double.
+//
+//   if (const int64_t bytes = PackedRhsBytes<float>(sizes, lhs, rhs); bytes > 0) {   // memory of 64-byte alignment
+//     PackRhs(sizes, rhs, packed);
+//     MatrixProductOfPacked(sizes, lhs, packed, out);                                // as often as needed
+//   }
+//
+// The bytes are 0 where that gains nothing: if MatrixProduct reads rhs as it lies, or packs both operands as a whole.
+// Only the strides of the operands count.
+template <typename T>
+int64_t PackedRhsBytes(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs);
+template <typename T>
+void PackRhs(const MatrixProductSizes& sizes, const MatrixOperand<T>& rhs, T* packed);
+template <typename T>
+void MatrixProductOfPacked(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const T* packed_rhs,
+                           const MatrixResult<T>& out, StopFunction is_stopped = NeverStopped);
+
 // out[i, j] += lhs[i, j] * scales[j]: a product with a diagonal matrix. lhs is one matrix with contiguous rows, out
 // another. One thread.
 template <typename T>

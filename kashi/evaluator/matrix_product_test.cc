@@ -1,7 +1,9 @@
 #include "kashi/evaluator/matrix_product.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -66,6 +68,25 @@ std::ostream& operator<<(std::ostream& out, const ProductCase& c) {
              << static_cast<int>(c.lhs) << " rhs " << static_cast<int>(c.rhs) << " gap " << c.gap << " add " << c.add;
 }
 
+// Products of a packed rhs are those of rhs itself.
+template <typename T>
+void CheckPacked(const ProductCase& c, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
+                 const std::vector<T>& expected, const Strides& strides) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const int64_t bytes = PackedRhsBytes<T>(c.sizes, lhs, rhs);
+    if (c.add || bytes == 0) return;
+    std::vector<T> packed(bytes / static_cast<int64_t>(sizeof(T))), out = expected;
+    PackRhs(c.sizes, rhs, packed.data());
+    for (int64_t b = 0; b < c.sizes.batch; ++b) {
+      for (int64_t i = 0; i < c.sizes.m; ++i) {
+        std::fill_n(out.data() + b * strides.batch + i * strides.row, c.sizes.n, T(-1));
+      }
+    }
+    MatrixProductOfPacked<T>(c.sizes, lhs, packed.data(), {out.data(), strides.batch, strides.row});
+    ASSERT_TRUE(out == expected) << "packed: " << c;
+  }
+}
+
 // The product against the three loops that define it, and what lies between rows against what was there.
 template <typename T>
 void CheckCase(const ProductCase& c, std::mt19937_64& random) {
@@ -88,9 +109,11 @@ void CheckCase(const ProductCase& c, std::mt19937_64& random) {
       }
     }
   }
-  MatrixProduct<T>(s, {lhs.data(), l.batch, l.row, l.column}, {rhs.data(), r.batch, r.row, r.column},
-                   {out.data(), o.batch, o.row}, c.add ? MatrixProductMode::kAdd : MatrixProductMode::kAssign);
+  const MatrixOperand<T> left = {lhs.data(), l.batch, l.row, l.column}, right = {rhs.data(), r.batch, r.row, r.column};
+  MatrixProduct<T>(s, left, right, {out.data(), o.batch, o.row},
+                   c.add ? MatrixProductMode::kAdd : MatrixProductMode::kAssign);
   ASSERT_TRUE(out == expected) << c;
+  CheckPacked(c, left, right, expected, o);
 }
 
 TYPED_TEST(MatrixProductTest, AgreesWithThreeLoopsOnSmallSizes) {
@@ -151,6 +174,19 @@ TEST(MatrixProductTest, NothingOutsideCounts) {
       ASSERT_TRUE(out == std::vector<float>(m * n, 3)) << m << " " << n;
     }
   }
+}
+
+TEST(MatrixProductTest, PackingInAdvanceWhereItServes) {
+  const auto bytes = [](const MatrixProductSizes& s) {
+    return PackedRhsBytes<float>(s, {nullptr, s.m * s.k, s.k, 1}, {nullptr, s.k * s.n, s.n, 1});
+  };
+  EXPECT_GE(bytes({1, 32, 100, 1000}), 4 * 100 * 1000);
+  EXPECT_GE(bytes({3, 2, 100, 1000}), 4 * 3 * 100 * 1000);
+  EXPECT_EQ(bytes({1, 1, 100, 1000}), 0);    // rhs is read once
+  EXPECT_EQ(bytes({1, 200, 300, 1000}), 0);  // both are packed as a whole
+  EXPECT_EQ(bytes({1, 32, 100, 1}), 0);
+  EXPECT_EQ(bytes({1, 32, 0, 1000}), 0);
+  EXPECT_EQ(bytes({int64_t{1} << 40, 32, int64_t{1} << 20, int64_t{1} << 20}), INT64_MAX);
 }
 
 // A loop inside a loop runs in one thread.

@@ -11,15 +11,23 @@
 #include "absl/status/status.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/scratch_block.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi::internal {
+
+// The right operand of a dot, packed for all iterations of a loop or for all runs (matrix_product.h).
+struct PackedRhs {
+  std::unique_ptr<ScratchBlock> memory;  // null until it is needed first
+  bool is_valid = false;
+};
 
 // What a thunk works on. Each thunk has its own consecutive part of `pointers`: its operands, then its results. All
 // point to dense, row-major arrays.
 struct ThunkFrame {
   void* const* pointers;
   EvaluationRun& run;
+  PackedRhs* packed;  // by the numbers that the thunks know
 };
 
 class Thunk {

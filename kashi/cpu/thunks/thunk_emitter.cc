@@ -16,6 +16,7 @@
 #include "kashi/cpu/native_loop_step.h"
 #include "kashi/cpu/thunks/frame_allocator.h"
 #include "kashi/cpu/thunks/leaves.h"
+#include "kashi/cpu/thunks/packed_operands.h"
 #include "kashi/cpu/thunks/thunks.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/value_util.h"
@@ -380,17 +381,9 @@ class ThunkEmitter {
     return result;
   }
 
-  // Whether each dimension has a start index of its own, from this operand on.
-  static bool HasScalarStarts(const HloInstruction& slice, int64_t start_operand) {
-    const int64_t rank = slice.shape().dimensions_size();
-    if (slice.operand_count() != start_operand + rank) return false;
-    return absl::c_all_of(absl::MakeConstSpan(slice.operands()).subspan(start_operand),
-                          [](const HloInstruction* start) { return start->shape().dimensions().empty(); });
-  }
-
   std::optional<Leaves> EmitDynamicSlice(const Context& context) {
     const HloInstruction& instruction = context.instruction();
-    if (!HasScalarStarts(instruction, 1) || ShapeUtil::IsZeroElementArray(instruction.shape())) {
+    if (!SlicePlace::HasScalarStarts(instruction, 1) || ShapeUtil::IsZeroElementArray(instruction.shape())) {
       return EmitEvaluator(context);
     }
     const Leaves result = TakeResults(context);
@@ -401,7 +394,7 @@ class ThunkEmitter {
 
   std::optional<Leaves> EmitUpdateSlice(const Context& context) {
     const HloInstruction& instruction = context.instruction();
-    if (!HasScalarStarts(instruction, 2)) return EmitEvaluator(context);
+    if (!SlicePlace::HasScalarStarts(instruction, 2)) return EmitEvaluator(context);
     if (ShapeUtil::IsZeroElementArray(instruction.operand(1)->shape())) return Held(context.operands[0]);
     const Leaves result = TakeUpdated(context, 0, /*may_replace=*/true);
     Leaves pointers;
@@ -422,7 +415,9 @@ class ThunkEmitter {
     const std::optional<DotThunk::Matrices> matrices = DotThunk::MatricesOf(context.instruction());
     if (!matrices.has_value()) return std::nullopt;
     const Leaves result = TakeResults(context);
-    context.thunks->Add(std::make_unique<DotThunk>(*matrices, AddPointers(context, result)), context.step.work);
+    const int rhs = context.operands[1][0];
+    const int packed = packed_.NumberOf(*matrices, rhs, slots_[rhs].place.home == Home::kConstant);
+    context.thunks->Add(std::make_unique<DotThunk>(*matrices, AddPointers(context, result), packed), context.step.work);
     return result;
   }
 
@@ -473,7 +468,7 @@ class ThunkEmitter {
       return std::nullopt;
     }
     const RootLeaves root_leaves = FindRootLeaves(*body.root_instruction());
-    Leaves state, body_wanted;
+    Leaves state, body_wanted, kept_slots;
     std::vector<bool> was_pinned;
     for (size_t i = 0; i < initial.size(); ++i) {
       const auto kept = root_leaves.find({body.parameter_instruction(0), static_cast<int64_t>(i)});
@@ -481,6 +476,7 @@ class ThunkEmitter {
         state.push_back(initial[i]);
         Hold({initial[i]});
         body_wanted.push_back(kNoSlot);
+        kept_slots.push_back(initial[i]);
       } else {
         state.push_back(TakeState(initial[i], is_last_use, wanted[i], thunks));
         body_wanted.push_back(state.back());
@@ -492,6 +488,7 @@ class ThunkEmitter {
     }
     if (is_last_use) ReleaseReplaced(initial, state);
     ThunkSequence condition_thunks, body_thunks;
+    packed_.EnterLoop(kept_slots);
     Print(absl::StrCat(loop.name(), ": while"), parts_.pointers.size());
     ++depth_;
     const std::optional<Leaves> goes_on = Emit(condition, {state}, {kNoSlot}, &condition_thunks);
@@ -513,7 +510,9 @@ class ThunkEmitter {
       slots_[state[i]].is_pinned = was_pinned[i];
     }
     if (is_last_use) HoldReplaced(initial, state);
-    thunks->Add(std::make_unique<WhileThunk>(loop, std::move(condition_thunks), std::move(body_thunks), pointer), 1);
+    thunks->Add(std::make_unique<WhileThunk>(loop, std::move(condition_thunks), std::move(body_thunks), pointer,
+                                             packed_.LeaveLoop()),
+                1);
     return state;
   }
 
@@ -569,6 +568,7 @@ class ThunkEmitter {
       if (place.home == Home::kResult && parts_.results[place.number].home != Home::kResult) return nullptr;
     }
     parts_.frame_bytes = frame_.size();
+    parts_.packed_count = packed_.count();
     if (parts_.frame_bytes > kMaxFrameBytes) return nullptr;
     return std::make_unique<ThunkProgram>(std::move(parts_));
   }
@@ -579,6 +579,7 @@ class ThunkEmitter {
   ThunkProgramParts parts_;
   FrameAllocator frame_;
   std::vector<Slot> slots_;
+  PackedOperands packed_;
   Leaves results_;
   int64_t argument_count_ = 0;
 };

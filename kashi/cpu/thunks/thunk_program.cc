@@ -45,7 +45,7 @@ void AddArrayShapes(const Shape& shape, std::vector<DenseShape>* shapes) {
 }  // namespace
 
 struct ThunkProgram::Frame {
-  explicit Frame(const ThunkProgramParts& parts) : pointers(parts.pointers.size()) {
+  explicit Frame(const ThunkProgramParts& parts) : pointers(parts.pointers.size()), packed(parts.packed_count) {
     memory = static_cast<char*>(
         ::operator new(static_cast<size_t>(parts.frame_bytes), std::align_val_t(FrameAllocator::kAlignment)));
     for (size_t i = 0; i < pointers.size(); ++i) {
@@ -63,6 +63,7 @@ struct ThunkProgram::Frame {
 
   char* memory;
   std::vector<void*> pointers;
+  std::vector<PackedRhs> packed;
 };
 
 ThunkProgram::ThunkProgram(ThunkProgramParts parts) : parts_(std::move(parts)) {
@@ -118,7 +119,7 @@ absl::Status ThunkProgram::RunFrame(absl::Span<const void* const> arguments, abs
   {
     const FlushDenormals flush(parts_.flush_denormals);
     KASHI_RETURN_IF_ERROR(run.Spend(parts_.thunks.work()));
-    KASHI_RETURN_IF_ERROR(parts_.thunks.Run({frame->pointers.data(), run}));
+    KASHI_RETURN_IF_ERROR(parts_.thunks.Run({frame->pointers.data(), run, frame->packed.data()}));
   }
   const absl::MutexLock lock(&mutex_);
   free_frames_.push_back(std::move(frame));

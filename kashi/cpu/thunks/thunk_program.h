@@ -39,6 +39,7 @@ struct ThunkProgramParts {
   ThunkSequence thunks;
   std::vector<Place> pointers;  // the table that all thunks use
   int64_t frame_bytes = 0;
+  int packed_count = 0;  // right operands of dots that are packed in advance
   std::vector<Value> constants;
   Shape result_shape;
   // For each array of the result: its own memory, or an argument or a constant that is returned as it is.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
@@ -108,14 +109,48 @@ std::optional<DotThunk::Matrices> DotThunk::MatricesOf(const HloInstruction& dot
   return Matrices{type, sizes, *left, *right};
 }
 
+namespace {
+
+template <typename T>
+MatrixOperand<T> OperandOf(const void* data, const DotThunk::Strides& strides) {
+  return {static_cast<const T*>(data), strides.batch, strides.row, strides.column};
+}
+
+}  // namespace
+
+int64_t DotThunk::PackedBytesOf(const Matrices& matrices) {
+  const auto bytes = [&](auto zero) {
+    using T = decltype(zero);
+    return PackedRhsBytes<T>(matrices.sizes, OperandOf<T>(nullptr, matrices.lhs), OperandOf<T>(nullptr, matrices.rhs));
+  };
+  return matrices.type == F64 ? bytes(double()) : bytes(float());
+}
+
+template <typename T>
+const T* DotThunk::Packed(const ThunkFrame& frame) const {
+  if (packed_ == kNone) return nullptr;
+  PackedRhs& packed = frame.packed[packed_];
+  if (packed.memory == nullptr) packed.memory = std::make_unique<ScratchBlock>(PackedBytesOf(matrices_));
+  T* const words = static_cast<T*>(packed.memory->data());
+  if (words != nullptr && !packed.is_valid) {
+    PackRhs(matrices_.sizes, OperandOf<T>(frame.pointers[first_ + 1], matrices_.rhs), words);
+    packed.is_valid = true;
+  }
+  return words;
+}
+
 template <typename T>
 void DotThunk::Multiply(const ThunkFrame& frame) const {
   void* const* const pointers = frame.pointers + first_;
-  const auto& [type, sizes, lhs, rhs] = matrices_;
-  MatrixProduct<T>(sizes, {static_cast<const T*>(pointers[0]), lhs.batch, lhs.row, lhs.column},
-                   {static_cast<const T*>(pointers[1]), rhs.batch, rhs.row, rhs.column},
-                   {static_cast<T*>(pointers[2]), sizes.m * sizes.n, sizes.n}, MatrixProductMode::kAssign,
-                   [&frame] { return frame.run.IsStopped(); });
+  const MatrixProductSizes& sizes = matrices_.sizes;
+  const MatrixOperand<T> lhs = OperandOf<T>(pointers[0], matrices_.lhs), rhs = OperandOf<T>(pointers[1], matrices_.rhs);
+  const MatrixResult<T> out = {static_cast<T*>(pointers[2]), sizes.m * sizes.n, sizes.n};
+  const auto is_stopped = [&frame] { return frame.run.IsStopped(); };
+  if (const T* const packed = Packed<T>(frame); packed != nullptr) {
+    MatrixProductOfPacked<T>(sizes, lhs, packed, out, is_stopped);
+  } else {
+    MatrixProduct<T>(sizes, lhs, rhs, out, MatrixProductMode::kAssign, is_stopped);
+  }
 }
 
 absl::Status DotThunk::Run(const ThunkFrame& frame) const {
@@ -138,6 +173,13 @@ SlicePlace::SlicePlace(const HloInstruction& slice, int64_t start_operand, absl:
     last_starts_.push_back(array_sizes[d] - part_sizes[d]);
     index_types_.push_back(slice.operand(start_operand + static_cast<int64_t>(d))->shape().element_type());
   }
+}
+
+bool SlicePlace::HasScalarStarts(const HloInstruction& slice, int64_t start_operand) {
+  const int64_t rank = slice.shape().dimensions_size();
+  if (slice.operand_count() != start_operand + rank) return false;
+  return absl::c_all_of(absl::MakeConstSpan(slice.operands()).subspan(start_operand),
+                        [](const HloInstruction* start) { return start->shape().dimensions().empty(); });
 }
 
 int64_t SlicePlace::OffsetAt(void* const* indices) const {
@@ -188,6 +230,7 @@ absl::Status WhileThunk::Run(const ThunkFrame& frame) const {
   const bool* const goes_on = static_cast<const bool*>(frame.pointers[first_]);
   const int64_t work_of_iteration = SaturatingAdd(SaturatingAdd(condition_.work(), body_.work()), 1);
   int64_t work = 0;
+  for (int number : packed_) frame.packed[number].is_valid = false;
   for (int64_t iteration = 0;; ++iteration) {
     work = SaturatingAdd(work, work_of_iteration);
     if (work > kWorkPerCheck) {

@@ -79,20 +79,30 @@ class DotThunk : public Thunk {
   };
   // Nothing if an operand is no matrix as it lies, or the types are others.
   static std::optional<Matrices> MatricesOf(const HloInstruction& dot);
-  DotThunk(const Matrices& matrices, int64_t first) : matrices_(matrices), first_(first) {}
+  // Bytes of rhs packed in advance; 0 if that gains nothing.
+  static int64_t PackedBytesOf(const Matrices& matrices);
+  // packed: the number of the packed rhs, which is the same until someone declares it invalid; kNone: none.
+  static constexpr int kNone = -1;
+  DotThunk(const Matrices& matrices, int64_t first, int packed) : matrices_(matrices), first_(first), packed_(packed) {}
   absl::Status Run(const ThunkFrame& frame) const override;
 
  private:
   template <typename T>
   void Multiply(const ThunkFrame& frame) const;
+  // Null if there is no memory.
+  template <typename T>
+  const T* Packed(const ThunkFrame& frame) const;
 
   Matrices matrices_;
   int64_t first_;
+  int packed_;
 };
 
 // A part of an array that begins at indices which the program computes.
 class SlicePlace {
  public:
+  // Whether each dimension has a start index of its own, from this operand on.
+  static bool HasScalarStarts(const HloInstruction& slice, int64_t start_operand);
   // start_operand: the operand of the slice that is the first of the start indices.
   SlicePlace(const HloInstruction& slice, int64_t start_operand, absl::Span<const int64_t> array_sizes,
              absl::Span<const int64_t> part_sizes);
@@ -149,14 +159,21 @@ class EvaluatorThunk : public Thunk {
 // The value of the condition.
 class WhileThunk : public Thunk {
  public:
-  WhileThunk(const HloInstruction& loop, ThunkSequence condition, ThunkSequence body, int64_t first)
-      : loop_(loop), condition_(std::move(condition)), body_(std::move(body)), first_(first) {}
+  // packed: what is packed once for all iterations.
+  WhileThunk(const HloInstruction& loop, ThunkSequence condition, ThunkSequence body, int64_t first,
+             std::vector<int> packed)
+      : loop_(loop),
+        condition_(std::move(condition)),
+        body_(std::move(body)),
+        first_(first),
+        packed_(std::move(packed)) {}
   absl::Status Run(const ThunkFrame& frame) const override;
 
  private:
   const HloInstruction& loop_;
   ThunkSequence condition_, body_;
   int64_t first_;
+  std::vector<int> packed_;
 };
 
 // The predicate or the index of the branch.
