@@ -57,7 +57,7 @@ void MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs,
 // For many products with one rhs: it is packed once, in the order in which MatrixProduct reads it. The results are those
 // of MatrixProduct, bit for bit. T: float, double.
 //
-//   if (const int64_t bytes = PackedRhsBytes<float>(sizes, lhs, rhs); bytes > 0) {   // memory of 64-byte alignment
+//   if (const int64_t bytes = PackedRhsBytes<float>(sizes, lhs, rhs); bytes > 0) {   // memory with this many bytes
 //     PackRhs(sizes, rhs, packed);
 //     MatrixProductOfPacked(sizes, lhs, packed, out);                                // as often as needed
 //   }

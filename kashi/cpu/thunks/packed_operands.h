@@ -1,5 +1,5 @@
-// Which right operands of dots are packed in advance: constants for all runs of a program, and what a loop leaves as it is
-// for all its iterations.
+// Which right operands of dots are packed in advance: constants for all runs of a program, and what a loop leaves as it
+// is for all its iterations.
 #ifndef KASHI_CPU_THUNKS_PACKED_OPERANDS_H_
 #define KASHI_CPU_THUNKS_PACKED_OPERANDS_H_
 
