@@ -54,8 +54,8 @@ void MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs,
                    const MatrixResult<T>& out, MatrixProductMode mode = MatrixProductMode::kAssign,
                    StopFunction is_stopped = NeverStopped);
 
-// For many products with one rhs: it is packed once, in the order in which MatrixProduct reads it. The results are those
-// of MatrixProduct, bit for bit. T: float, double.
+// For many products with one rhs: it is packed once, in the order in which MatrixProduct reads it. The results are bit
+// for bit those of MatrixProduct. T: float, double.
 //
 //   if (const int64_t bytes = PackedRhsBytes<float>(sizes, lhs, rhs); bytes > 0) {   // memory with this many bytes
 //     PackRhs(sizes, rhs, packed);
