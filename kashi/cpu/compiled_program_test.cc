@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "kashi/array/primitive_util.h"
@@ -245,6 +246,19 @@ TEST(CompiledProgramTest, ReducesByEveryCombiner) {
             ErrorSpec(error, error), 1);
       }
     }
+  }
+}
+
+// Kept are 21 rows, with other dimensions between: two vectors of rows and some that are left.
+TEST(CompiledProgramTest, ReducesInOrderWhatMustNotBeRegrouped) {
+  for (const char* type : {"f32", "f64", "bf16", "s32", "u8"}) {
+    ExpectAsEvaluator(absl::StrReplaceAll(R"(
+      c { a = T[] parameter(0) b = T[] parameter(1) n = T[] negate(a) h = T[] constant(3) k = T[] divide(n, h)
+        ROOT r = T[] add(k, b) }
+      ENTRY e { x = T[3,4,7,5] parameter(0) y = T[3,4,7,5] multiply(x, x) z = T[] constant(1)
+        ROOT r = T[3,7] reduce(y, z), dimensions={1,3}, to_apply=c })",
+                                          {{"T[", absl::StrCat(type, "[")}}),
+                      ErrorSpec(type[0] == 'b' ? 0.05 : 1e-5, type[0] == 'b' ? 0.05 : 1e-5), 1);
   }
 }
 

@@ -184,9 +184,7 @@ llvm::Value* EmitParameter(const MovedElements& op) {
   const Coordinate& at = op.index->Linear(op.math());
   if (at.is_uniform()) return lanes.Splat(lanes.LoadScalar(type, pointer, at.base, /*is_invariant=*/true));
   const bool is_invariant = op.elements.loads_are_invariant();
-  if (at.is_affine() && (at.step == 1 || lanes.lanes() == 1)) {
-    return lanes.LoadConsecutive(type, pointer, at.base, is_invariant);
-  }
+  if (at.is_affine()) return lanes.LoadStrided(type, pointer, at.base, at.step, is_invariant);
   return lanes.LoadEach(type, pointer, op.math().AsLanes(at), is_invariant);
 }
 

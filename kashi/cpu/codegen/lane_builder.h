@@ -54,6 +54,9 @@ class LaneBuilder {
   // while the function runs.
   llvm::Value* LoadConsecutive(PrimitiveType type, llvm::Value* pointer, llvm::Value* index, bool is_invariant) const;
   llvm::Value* LoadScalar(PrimitiveType type, llvm::Value* pointer, llvm::Value* index, bool is_invariant) const;
+  // lane l from index + step * l.
+  llvm::Value* LoadStrided(PrimitiveType type, llvm::Value* pointer, llvm::Value* index, int64_t step,
+                           bool is_invariant) const;
   // lane l from indices[l] (an integer vector).
   llvm::Value* LoadEach(PrimitiveType type, llvm::Value* pointer, llvm::Value* indices, bool is_invariant) const;
   void StoreConsecutive(PrimitiveType type, llvm::Value* value, llvm::Value* pointer, llvm::Value* index) const;

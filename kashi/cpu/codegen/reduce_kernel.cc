@@ -9,7 +9,8 @@
 //       for column: sums += x[...]                 for column in block: sums[column] += x[...]
 //     result[row] = init + all lanes of sums     result[row, block] = sums
 //
-// The first regroups what it adds up, if the combiner allows it (ReorderableCombiner); otherwise it goes one by one.
+// The first regroups what it adds up, if the combiner allows it (ReorderableCombiner). Otherwise each row goes one by one,
+// as that of an argmax, and the lanes of a vector are rows side by side.
 #include <algorithm>
 #include <utility>
 
@@ -73,12 +74,16 @@ class ReduceKernelEmitter {
     }
   }
 
+  // What the lanes of a vector are.
+  enum class LanesAre { kColumns, kRows };
+
   // The index of the operands: `row` counts the kept dimensions before the columns, `outer` the reduced ones.
-  ElementIndex OperandIndex(const CoordinateMath& math, llvm::Value* row, llvm::Value* outer, llvm::Value* column) {
+  ElementIndex OperandIndex(const CoordinateMath& math, llvm::Value* row, llvm::Value* outer, llvm::Value* column,
+                            LanesAre lanes_are = LanesAre::kColumns) {
     std::vector<Coordinate> coordinates(first_column_dimension_);
-    SplitInto(math, row, kept_, &coordinates);
-    SplitInto(math, outer, outer_, &coordinates);
-    coordinates.push_back({column, 1, nullptr});
+    SplitInto(math, {row, lanes_are == LanesAre::kRows ? 1 : 0, nullptr}, kept_, &coordinates);
+    SplitInto(math, {outer, 0, nullptr}, outer_, &coordinates);
+    coordinates.push_back({column, lanes_are == LanesAre::kColumns ? 1 : 0, nullptr});
     std::vector<int64_t> merged(sizes_.begin(), sizes_.begin() + first_column_dimension_);
     merged.push_back(columns_);
     ElementIndex index = ElementIndex::FromCoordinates(merged, std::move(coordinates));
@@ -86,11 +91,11 @@ class ReduceKernelEmitter {
     return index.Reshape(sizes_, math);
   }
 
-  void SplitInto(const CoordinateMath& math, llvm::Value* linear, const std::vector<int64_t>& dimensions,
+  void SplitInto(const CoordinateMath& math, Coordinate linear, const std::vector<int64_t>& dimensions,
                  std::vector<Coordinate>* coordinates) {
     std::vector<int64_t> sizes;
     for (int64_t dimension : dimensions) sizes.push_back(sizes_[dimension]);
-    ElementIndex index = ElementIndex::FromLinear(sizes, {linear, 0, nullptr});
+    ElementIndex index = ElementIndex::FromLinear(sizes, std::move(linear));
     for (size_t i = 0; i < dimensions.size(); ++i) (*coordinates)[dimensions[i]] = index.At(i, math);
   }
 
@@ -137,23 +142,40 @@ class ReduceKernelEmitter {
       ForElementsOfRow(row, widths, [&](size_t w, const LaneBuilder&, const std::vector<llvm::Value*>& values) {
         sums.Add(w, values[0]);
       });
-      StoreResults(row, {sums.Total(initial[0])});
+      StoreResults(builder_.Lanes(1), row, {sums.Total(initial[0])});
     });
   }
 
-  // One element after the other.
+  // One element of a row after the other, and several rows side by side.
   void EmitRowsInOrder() {
-    std::vector<llvm::Value*> memory;  // of each result; LLVM moves it to registers
-    for (PrimitiveType type : types_) memory.push_back(builder_.Allocate(builder_.Lanes(1).Register(type)));
-    EmitLoop(ir_, builder_.row_begin, builder_.row_end, 1, [&](llvm::Value* row) {
-      const std::vector<llvm::Value*> initial = InitialValues();
-      for (int64_t i = 0; i < count_; ++i) ir_.CreateStore(initial[i], memory[i]);
-      ForElementsOfRow(row, {1}, [&](size_t, const LaneBuilder& lanes, const std::vector<llvm::Value*>& values) {
+    // The widest vector of all, but one: a load for each lane.
+    const std::vector<int> widths = builder_.Widths(row_count_, /*columns_are_known=*/false);
+    const std::vector<int> row_widths(widths.end() - std::min<size_t>(2, widths.size()), widths.end());
+    std::vector<std::vector<llvm::Value*>> memory;  // for each width, of each result; LLVM moves it to registers
+    for (int width : row_widths) {
+      memory.emplace_back();
+      for (PrimitiveType type : types_) {
+        memory.back().push_back(builder_.Allocate(builder_.Lanes(width).Register(type)));
+      }
+    }
+    size_t w = 0;
+    EmitLaneLoops(ir_, builder_.row_begin, builder_.row_end, row_widths,
+                  [&](int width, llvm::Value* row) { EmitRowsSideBySide(builder_.Lanes(width), row, memory[w++]); });
+  }
+
+  void EmitRowsSideBySide(const LaneBuilder& lanes, llvm::Value* row, const std::vector<llvm::Value*>& memory) {
+    const std::vector<llvm::Value*> initial = InitialValues();
+    for (int64_t i = 0; i < count_; ++i) ir_.CreateStore(lanes.Splat(initial[i]), memory[i]);
+    EmitLoop(ir_, ir_.getInt64(0), ir_.getInt64(outer_count_), 1, [&](llvm::Value* outer) {
+      EmitLoop(ir_, ir_.getInt64(0), ir_.getInt64(columns_), 1, [&](llvm::Value* column) {
+        FusedElements elements(lanes, builder_.lane_type, builder_.operands, true);
+        ElementIndex index = OperandIndex(elements.math(), row, outer, column, LanesAre::kRows);
+        const std::vector<llvm::Value*> values = Operands(elements, std::move(index));
         const std::vector<llvm::Value*> sums = Combine(lanes, LoadSums(lanes, memory), values);
         for (int64_t i = 0; i < count_; ++i) ir_.CreateStore(sums[i], memory[i]);
       });
-      StoreResults(row, LoadSums(builder_.Lanes(1), memory));
     });
+    StoreResults(lanes, row, LoadSums(lanes, memory));
   }
 
   std::vector<llvm::Value*> LoadSums(const LaneBuilder& lanes, const std::vector<llvm::Value*>& memory) {
@@ -174,9 +196,8 @@ class ReduceKernelEmitter {
     });
   }
 
-  void StoreResults(llvm::Value* at, const std::vector<llvm::Value*>& values) {
-    for (int64_t i = 0; i < count_; ++i)
-      builder_.Lanes(1).StoreConsecutive(types_[i], values[i], builder_.results[i], at);
+  void StoreResults(const LaneBuilder& lanes, llvm::Value* at, const std::vector<llvm::Value*>& values) {
+    for (int64_t i = 0; i < count_; ++i) lanes.StoreConsecutive(types_[i], values[i], builder_.results[i], at);
   }
 
   // ---- Columns kept.
