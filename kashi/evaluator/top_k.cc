@@ -18,44 +18,89 @@ struct Place {
   uint64_t index;
   bool operator<(const Place& other) const { return key != other.key ? key < other.key : index < other.index; }
 };
-// The same in one number, for keys of 32 bits.
-uint64_t PackedPlace(uint64_t key, uint64_t index) { return key << 32 | index; }
 
-template <typename T>
-void PutBestFirst(std::vector<T>& places, int64_t k) {
-  if (k < static_cast<int64_t>(places.size())) std::nth_element(places.begin(), places.begin() + k, places.end());
-  std::sort(places.begin(), places.begin() + k);
-}
+// The k best places of a row whose keys come in the order of their indices. Once there are candidates enough, only keys
+// below that of the k-th best so far are looked at: k log(n / k) of n in random order.
+class BestPlaces {
+ public:
+  BestPlaces(int64_t n, int64_t k) : k_(k), capacity_(Capacity(n, k)) { places_.reserve(capacity_); }
+  static int64_t Capacity(int64_t n, int64_t k) { return std::min(n, std::max<int64_t>(2 * k, 256)); }
+
+  void Clear() {
+    places_.clear();
+    has_limit_ = false;
+  }
+
+  // Keys from `first_index` on, each ^ flip. An equal key has a higher index than those before, and is worse.
+  void Add(absl::Span<const uint64_t> keys, uint64_t flip, uint64_t first_index) {
+    size_t i = 0;
+    for (; i < keys.size() && !has_limit_; ++i) Push({keys[i] ^ flip, first_index + i});
+    constexpr size_t kGroup = 16;  // most groups have no key below the limit
+    for (; i < keys.size(); i += kGroup) {
+      const absl::Span<const uint64_t> group = keys.subspan(i, kGroup);
+      const uint64_t limit = limit_;
+      int below = 0;
+      for (uint64_t key : group) below |= static_cast<int>((key ^ flip) < limit);
+      for (size_t j = 0; below != 0 && j < group.size(); ++j) {
+        if ((group[j] ^ flip) < limit_) Push({group[j] ^ flip, first_index + i + j});
+      }
+    }
+  }
+
+  // The best first.
+  absl::Span<const Place> Sorted() {
+    KeepBest();
+    std::sort(places_.begin(), places_.end());
+    return places_;
+  }
+
+ private:
+  void Push(const Place& place) {
+    places_.push_back(place);
+    if (static_cast<int64_t>(places_.size()) == capacity_) KeepBest();
+  }
+
+  void KeepBest() {
+    if (k_ == 0 || k_ >= static_cast<int64_t>(places_.size())) return;
+    std::nth_element(places_.begin(), places_.begin() + (k_ - 1), places_.end());
+    places_.resize(k_);
+    limit_ = places_.back().key;
+    has_limit_ = true;
+  }
+
+  int64_t k_, capacity_;
+  std::vector<Place> places_;
+  bool has_limit_ = false;
+  uint64_t limit_ = 0;
+};
 
 class RowSelector {
  public:
   RowSelector(PrimitiveType type, int64_t n, int64_t k, bool largest)
-      : type_(type), k_(k), is_narrow_(OrderKeyBits(type) == 32), flip_(largest ? ~uint64_t{0} : 0), keys_(n) {
-    is_narrow_ ? packed_.resize(n) : places_.resize(n);
+      : type_(type), n_(n), flip_(largest ? ~uint64_t{0} : 0), best_(n, k) {}
+
+  static int64_t ScratchBytes(int64_t n, int64_t k) {
+    return BestPlaces::Capacity(n, k) * static_cast<int64_t>(sizeof(Place)) + static_cast<int64_t>(sizeof(RowSelector));
   }
 
-  void Select(const char* row, int32_t* indices) {
-    const int64_t n = keys_.size();
-    MakeOrderKeys(type_, Comparison::Order::kTotal, row, n, keys_.data());
-    if (is_narrow_) {
-      for (int64_t i = 0; i < n; ++i) packed_[i] = PackedPlace(keys_[i] ^ flip_, i);
-      PutBestFirst(packed_, k_);
-      for (int64_t i = 0; i < k_; ++i) indices[i] = static_cast<int32_t>(packed_[i]);
-    } else {
-      for (int64_t i = 0; i < n; ++i) places_[i] = {keys_[i] ^ flip_, static_cast<uint64_t>(i)};
-      PutBestFirst(places_, k_);
-      for (int64_t i = 0; i < k_; ++i) indices[i] = static_cast<int32_t>(places_[i].index);
+  void Select(const char* row, int element_bytes, int32_t* indices) {
+    best_.Clear();
+    for (int64_t begin = 0; begin < n_; begin += kBlock) {
+      const int64_t count = std::min(kBlock, n_ - begin);
+      MakeOrderKeys(type_, Comparison::Order::kTotal, row + begin * element_bytes, count, keys_);
+      best_.Add(absl::MakeConstSpan(keys_, count), flip_, begin);
     }
+    for (const Place& place : best_.Sorted()) *indices++ = static_cast<int32_t>(place.index);
   }
 
  private:
+  static constexpr int64_t kBlock = 1024;  // keys that are made at a time
+
   PrimitiveType type_;
-  int64_t k_;
-  bool is_narrow_;
+  int64_t n_;
   uint64_t flip_;
-  std::vector<uint64_t> keys_;
-  std::vector<uint64_t> packed_;  // one of the two is in use
-  std::vector<Place> places_;
+  BestPlaces best_;
+  uint64_t keys_[kBlock];
 };
 
 }  // namespace
@@ -78,10 +123,10 @@ absl::StatusOr<TopKResult> TopK(EvaluationRun& run, const Value& x, int64_t k, b
   char* const values = result.values.mutable_bytes();
   int32_t* const indices = result.indices.mutable_data<int32_t>().data();
   const int64_t rows = x.element_count() / n;
-  constexpr int64_t kScratchBytesPerElement = 8 + 16;  // RowSelector's keys and places
   KASHI_ASSIGN_OR_RETURN(
       const ScratchMemory scratch,
-      ScratchMemory::Reserve(run.budget(), std::min<int64_t>(rows, ParallelThreadCount()) * n * kScratchBytesPerElement,
+      ScratchMemory::Reserve(run.budget(),
+                             std::min<int64_t>(rows, ParallelThreadCount()) * RowSelector::ScratchBytes(n, k),
                              "Scratch memory of topk"));
   PerThread<RowSelector> selectors;
   KASHI_RETURN_IF_ERROR(CheckedParallelFor(
@@ -89,7 +134,7 @@ absl::StatusOr<TopKResult> TopK(EvaluationRun& run, const Value& x, int64_t k, b
         RowSelector& selector = selectors.Get(thread, x.element_type(), n, k, largest);
         for (int64_t row = begin; row < end; ++row) {
           const char* elements = x.bytes() + row * n * bytes;
-          selector.Select(elements, indices + row * k);
+          selector.Select(elements, bytes, indices + row * k);
           GatherElements(bytes, elements, indices + row * k, values + row * k * bytes, k);
         }
         return absl::OkStatus();

@@ -49,6 +49,25 @@ TEST(TopKTest, TotalOrderAndLowerIndexFirst) {
 
 TEST(TopKTest, NoneOfThem) { EXPECT_TRUE(Indices(TopKOf(LiteralUtil::CreateR1<float>({1, 2}), 0, true)).empty()); }
 
+// Rising and falling rows are the most and the fewest candidates. k is 0 to all, n is around the block and the group.
+TEST(TopKTest, AnyNumberOfAnyRow) {
+  for (const int64_t n : {1, 15, 257, 1024, 1041, 5000}) {
+    for (const int64_t k : {int64_t{1}, int64_t{64}, int64_t{130}, n - 1, n}) {
+      if (k < 1 || k > n) continue;
+      for (const int64_t step : {1, -1, 7919}) {
+        Literal x(ShapeUtil::MakeShape(F32, {n}));
+        for (int64_t i = 0; i < n; ++i) x.data<float>()[i] = static_cast<float>((i * step % 1000 + 1000) % 1000);
+        std::vector<int32_t> order(n);
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_sort(order.begin(), order.end(),
+                         [&](int32_t a, int32_t b) { return x.Get<float>({a}) > x.Get<float>({b}); });
+        order.resize(k);
+        ASSERT_EQ(Indices(TopKOf(x, k, true)), order) << n << " " << k << " " << step;
+      }
+    }
+  }
+}
+
 template <typename T>
 void CheckRows(const char* type) {
   std::mt19937 random(9);
