@@ -9,8 +9,8 @@
 //       for column: sums += x[...]                 for column in block: sums[column] += x[...]
 //     result[row] = init + all lanes of sums     result[row, block] = sums
 //
-// The first regroups what it adds up, if the combiner allows it (ReorderableCombiner). Otherwise each row goes one by one,
-// as that of an argmax, and the lanes of a vector are rows side by side.
+// The first regroups what it adds up, if the combiner allows it (ReorderableCombiner). Otherwise each row goes one by
+// one, as that of an argmax, and the lanes of a vector are rows side by side.
 #include <algorithm>
 #include <utility>
 
