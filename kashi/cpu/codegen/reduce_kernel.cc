@@ -91,11 +91,11 @@ class ReduceKernelEmitter {
     return index.Reshape(sizes_, math);
   }
 
-  void SplitInto(const CoordinateMath& math, Coordinate linear, const std::vector<int64_t>& dimensions,
+  void SplitInto(const CoordinateMath& math, const Coordinate& linear, const std::vector<int64_t>& dimensions,
                  std::vector<Coordinate>* coordinates) {
     std::vector<int64_t> sizes;
     for (int64_t dimension : dimensions) sizes.push_back(sizes_[dimension]);
-    ElementIndex index = ElementIndex::FromLinear(sizes, std::move(linear));
+    ElementIndex index = ElementIndex::FromLinear(sizes, linear);
     for (size_t i = 0; i < dimensions.size(); ++i) (*coordinates)[dimensions[i]] = index.At(i, math);
   }
 
