@@ -225,7 +225,7 @@ def number(value):
 
 
 def geometric_mean(values):
-    logarithms = [math.log(value) for value in values if value]
+    logarithms = [math.log(value) for value in values if value and value > 0]  # memory may be less than of nothing
     return math.exp(sum(logarithms) / len(logarithms)) if logarithms else None
 
 
@@ -234,8 +234,7 @@ def print_means(rows):
     def of_compilation(peer):
         return geometric_mean([row[7] / row[peer] for row in rows if row[peer]])
     columns = list(zip(*rows))
-    means = {0: "", 1: "", 6: "", 10: ""}
-    means = {column: number(geometric_mean(columns[column])) for column in means}
+    means = {column: number(geometric_mean(columns[column])) for column in (0, 1, 6, 10)}
     means[8] = f"Kashi / XLA {number(of_compilation(8))}"
     means[9] = f"Kashi / IREE {number(of_compilation(9))}"
     print("| geometric mean |", " | ".join(means.get(column, "") for column in range(len(HEAD) - 1)), "|")

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/order_keys.h"

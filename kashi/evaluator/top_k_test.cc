@@ -49,7 +49,7 @@ TEST(TopKTest, TotalOrderAndLowerIndexFirst) {
 
 TEST(TopKTest, NoneOfThem) { EXPECT_TRUE(Indices(TopKOf(LiteralUtil::CreateR1<float>({1, 2}), 0, true)).empty()); }
 
-// Rising and falling rows are the most and the fewest candidates. k is 0 to all, n is around the block and the group.
+// Rising and falling rows are the most and the fewest candidates. k is 1 to all, n is around the block and the group.
 TEST(TopKTest, AnyNumberOfAnyRow) {
   for (const int64_t n : {1, 15, 257, 1024, 1041, 5000}) {
     for (const int64_t k : {int64_t{1}, int64_t{64}, int64_t{130}, n - 1, n}) {

@@ -95,8 +95,12 @@ llvm::Value* EmitLogF32(const LaneBuilder& lanes, llvm::Value* x) {
   const Single f32(lanes);
   Ir& ir = lanes.ir();
   const bool has_denormals = !lanes.numbers().flush_denormals;
-  llvm::Value* is_denormal = ir.CreateFCmpOLT(x, f32.Real(1.17549435e-38));
-  llvm::Value* scaled = has_denormals ? ir.CreateSelect(is_denormal, ir.CreateFMul(x, f32.Real(8388608)), x) : x;
+  llvm::Value* scaled = x;
+  llvm::Value* is_denormal = nullptr;
+  if (has_denormals) {
+    is_denormal = ir.CreateFCmpOLT(x, f32.Real(1.17549435e-38));
+    scaled = ir.CreateSelect(is_denormal, ir.CreateFMul(x, f32.Real(8388608)), x);
+  }
   // Bits above those of sqrt(1/2): their exponent is e.
   llvm::Value* bits = ir.CreateSub(f32.ToBits(scaled), f32.Bits(0x3f3504f3));
   llvm::Value* exponent = ir.CreateAShr(bits, 23);

@@ -83,24 +83,26 @@ llvm::Value* LaneBuilder::LoadScalar(PrimitiveType type, llvm::Value* pointer, l
 llvm::Value* LaneBuilder::LoadStrided(PrimitiveType type, llvm::Value* pointer, llvm::Value* index, int64_t step,
                                       bool is_invariant) const {
   if (step == 1 || lanes_ == 1) return LoadConsecutive(type, pointer, index, is_invariant);
-  llvm::Type* memory = ScalarMemory(type);
-  llvm::Value* first = ir_.CreateInBoundsGEP(memory, pointer, index);
-  llvm::Value* value = llvm::PoisonValue::get(Widen(memory));
-  for (int lane = 0; lane < lanes_; ++lane) {
-    llvm::Value* address = ir_.CreateInBoundsGEP(memory, first, ir_.getInt64(step * lane));
-    value = ir_.CreateInsertElement(value, Load(type, memory, address, is_invariant), lane);
-  }
-  return FromMemory(type, value);
+  llvm::Value* first = ir_.CreateInBoundsGEP(ScalarMemory(type), pointer, index);
+  return LoadLanes(
+      type, first, [&](int lane) { return ir_.getInt64(step * lane); }, is_invariant);
 }
 
 llvm::Value* LaneBuilder::LoadEach(PrimitiveType type, llvm::Value* pointer, llvm::Value* indices,
                                    bool is_invariant) const {
   if (lanes_ == 1) return LoadConsecutive(type, pointer, indices, is_invariant);
+  const auto index_of = [&](int lane) {
+    return ir_.CreateZExt(ir_.CreateExtractElement(indices, lane), ir_.getInt64Ty());
+  };
+  return LoadLanes(type, pointer, index_of, is_invariant);
+}
+
+llvm::Value* LaneBuilder::LoadLanes(PrimitiveType type, llvm::Value* pointer,
+                                    absl::FunctionRef<llvm::Value*(int lane)> index_of, bool is_invariant) const {
   llvm::Type* memory = ScalarMemory(type);
   llvm::Value* value = llvm::PoisonValue::get(Widen(memory));
   for (int lane = 0; lane < lanes_; ++lane) {
-    llvm::Value* index = ir_.CreateZExt(ir_.CreateExtractElement(indices, lane), ir_.getInt64Ty());
-    llvm::Value* address = ir_.CreateInBoundsGEP(memory, pointer, index);
+    llvm::Value* address = ir_.CreateInBoundsGEP(memory, pointer, index_of(lane));
     value = ir_.CreateInsertElement(value, Load(type, memory, address, is_invariant), lane);
   }
   return FromMemory(type, value);

@@ -17,6 +17,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 
+#include "absl/functional/function_ref.h"
 #include "kashi/array/primitive_type.h"
 #include "kashi/array/shape.h"
 #include "kashi/cpu/compile_options.h"
@@ -79,6 +80,9 @@ class LaneBuilder {
 
  private:
   llvm::Value* Load(PrimitiveType type, llvm::Type* memory, llvm::Value* address, bool is_invariant) const;
+  // One load for each lane, of more than one.
+  llvm::Value* LoadLanes(PrimitiveType type, llvm::Value* pointer, absl::FunctionRef<llvm::Value*(int lane)> index_of,
+                         bool is_invariant) const;
   llvm::Value* RoundToBf16Bits(llvm::Value* value) const;
 
   Ir& ir_;

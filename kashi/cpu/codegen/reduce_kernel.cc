@@ -148,22 +148,16 @@ class ReduceKernelEmitter {
 
   // One element of a row after the other, and several rows side by side.
   void EmitRowsInOrder() {
-    // The widest vector of all, but one: a load for each lane.
+    // One vector of rows at a time, for each lane is a load of its own; then the rows that are left.
     const std::vector<int> widths = builder_.Widths(row_count_, /*columns_are_known=*/false);
     const std::vector<int> row_widths(widths.end() - std::min<size_t>(2, widths.size()), widths.end());
-    std::vector<std::vector<llvm::Value*>> memory;  // for each width, of each result; LLVM moves it to registers
-    for (int width : row_widths) {
-      memory.emplace_back();
-      for (PrimitiveType type : types_) {
-        memory.back().push_back(builder_.Allocate(builder_.Lanes(width).Register(type)));
-      }
-    }
-    size_t w = 0;
     EmitLaneLoops(ir_, builder_.row_begin, builder_.row_end, row_widths,
-                  [&](int width, llvm::Value* row) { EmitRowsSideBySide(builder_.Lanes(width), row, memory[w++]); });
+                  [&](int width, llvm::Value* row) { EmitRowsSideBySide(builder_.Lanes(width), row); });
   }
 
-  void EmitRowsSideBySide(const LaneBuilder& lanes, llvm::Value* row, const std::vector<llvm::Value*>& memory) {
+  void EmitRowsSideBySide(const LaneBuilder& lanes, llvm::Value* row) {
+    std::vector<llvm::Value*> memory;  // of each result; LLVM moves it to registers
+    for (PrimitiveType type : types_) memory.push_back(builder_.Allocate(lanes.Register(type)));
     const std::vector<llvm::Value*> initial = InitialValues();
     for (int64_t i = 0; i < count_; ++i) ir_.CreateStore(lanes.Splat(initial[i]), memory[i]);
     EmitLoop(ir_, ir_.getInt64(0), ir_.getInt64(outer_count_), 1, [&](llvm::Value* outer) {
@@ -245,7 +239,7 @@ class ReduceKernelEmitter {
       const LaneBuilder lanes = builder_.Lanes(width);
       const std::vector<llvm::Value*> sums = LoadBlock(lanes, ir_.CreateNSWSub(column, begin));
       llvm::Value* at = ir_.CreateNSWAdd(ir_.CreateNSWMul(row, ir_.getInt64(columns_)), column);
-      for (int64_t i = 0; i < count_; ++i) lanes.StoreConsecutive(types_[i], sums[i], builder_.results[i], at);
+      StoreResults(lanes, at, sums);
     });
   }
 

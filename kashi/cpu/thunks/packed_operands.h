@@ -4,6 +4,7 @@
 #define KASHI_CPU_THUNKS_PACKED_OPERANDS_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "kashi/cpu/thunks/thunks.h"

@@ -488,7 +488,7 @@ class ThunkEmitter {
     }
     if (is_last_use) ReleaseReplaced(initial, state);
     ThunkSequence condition_thunks, body_thunks;
-    packed_.EnterLoop(kept_slots);
+    packed_.EnterLoop(std::move(kept_slots));
     Print(absl::StrCat(loop.name(), ": while"), parts_.pointers.size());
     ++depth_;
     const std::optional<Leaves> goes_on = Emit(condition, {state}, {kNoSlot}, &condition_thunks);
