@@ -1,0 +1,128 @@
+#include "kashi/partition/partition_rule.h"
+
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/partition/partition_rules.h"
+
+namespace kashi::internal {
+namespace {
+
+struct RuleRow {
+  HloOpcode opcode;
+  RuleMaker maker;
+};
+
+// Elementwise operations have the rule of all of them; operations that are not here have none.
+constexpr RuleRow kRules[] = {
+    {HloOpcode::kBatchNormGrad, BatchNormRule},
+    {HloOpcode::kBatchNormInference, BatchNormRule},
+    {HloOpcode::kBatchNormTraining, BatchNormRule},
+    {HloOpcode::kBroadcast, BroadcastRule},
+    {HloOpcode::kCholesky, LeadingRule},
+    {HloOpcode::kConcatenate, DimensionsApartRule},
+    {HloOpcode::kConvolution, ConvolutionRule},
+    {HloOpcode::kDot, DotRule},
+    {HloOpcode::kDynamicSlice, DynamicSliceRule},
+    {HloOpcode::kDynamicUpdateSlice, DynamicUpdateSliceRule},
+    {HloOpcode::kFft, LeadingRule},
+    {HloOpcode::kGather, GatherRule},
+    {HloOpcode::kIota, IotaRule},
+    {HloOpcode::kPad, PadRule},
+    {HloOpcode::kReduce, ReduceRule},
+    {HloOpcode::kReduceWindow, WindowRule},
+    {HloOpcode::kReshape, ReshapeRule},
+    {HloOpcode::kReverse, DimensionsApartRule},
+    {HloOpcode::kScatter, ScatterRule},
+    {HloOpcode::kSelectAndScatter, WindowRule},
+    {HloOpcode::kSlice, SliceRule},
+    {HloOpcode::kSort, DimensionsApartRule},
+    {HloOpcode::kTopK, LeadingRule},
+    {HloOpcode::kTranspose, TransposeRule},
+    {HloOpcode::kTriangularSolve, TriangularSolveRule},
+};
+
+bool IsStaticArray(const Shape& shape) { return shape.IsArray() && shape.is_static(); }
+
+// Dimensions of one factor have one size, unless it has a divisor; and there are as many as the shapes have.
+bool FitsShape(const PartitionRule& rule, const std::vector<int>& dims, const Shape& shape) {
+  if (static_cast<int64_t>(dims.size()) != shape.rank()) return false;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == PartitionRule::kWhole) continue;
+    const PartitionFactor& factor = rule.factors[dims[i]];
+    const int64_t size = shape.dimensions(static_cast<int>(i));
+    if (factor.divisor == 0 ? size != factor.size : size % factor.divisor != 0) return false;
+  }
+  return true;
+}
+
+bool Fits(const PartitionRule& rule, const HloInstruction& instruction) {
+  const std::vector<const Shape*> results = ResultsOf(instruction);
+  if (rule.results.size() != results.size()) return false;
+  if (static_cast<int64_t>(rule.operands.size()) != instruction.operand_count()) return false;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!FitsShape(rule, rule.results[i], *results[i])) return false;
+  }
+  for (size_t i = 0; i < rule.operands.size(); ++i) {
+    if (!FitsShape(rule, rule.operands[i], instruction.operand(static_cast<int64_t>(i))->shape())) return false;
+  }
+  return true;
+}
+
+void ReplaceDimensions(const Shape& shape, std::vector<int64_t>* limits, const std::vector<int>& dims) {
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] != PartitionRule::kWhole) (*limits)[i] = shape.dimensions(static_cast<int>(i));
+  }
+}
+
+}  // namespace
+
+std::optional<PartitionRule> PartitionRuleOf(const HloInstruction& instruction) {
+  for (const Shape* result : ResultsOf(instruction)) {
+    if (!IsStaticArray(*result)) return std::nullopt;
+  }
+  const auto is_static = [](const HloInstruction* operand) { return IsStaticArray(operand->shape()); };
+  if (!absl::c_all_of(instruction.operands(), is_static)) return std::nullopt;
+  const RuleRow* row = absl::c_find_if(kRules, [&](const RuleRow& r) { return r.opcode == instruction.opcode(); });
+  std::optional<PartitionRule> rule;
+  if (row != std::end(kRules)) {
+    rule = row->maker(instruction);
+  } else if (HloInstruction::IsOpElementwise(instruction.opcode()) && instruction.operand_count() > 0) {
+    rule = ElementwiseRule(instruction);
+  }
+  if (!rule.has_value() || rule->factors.empty() || !Fits(*rule, instruction)) return std::nullopt;
+  return rule;
+}
+
+void AdjustAttributes(const HloInstruction& whole, const PartitionRule& rule, const std::vector<int64_t>& tiles,
+                      HloInstruction* part) {
+  HloFieldList* fields = part->mutable_fields();
+  const HloOpcode opcode = whole.opcode();
+  if (opcode == HloOpcode::kSlice) {
+    ReplaceDimensions(part->shape(), &fields->Mutable<HloField::slice_ranges>()->limits, rule.results[0]);
+  } else if (opcode == HloOpcode::kDynamicSlice) {
+    fields->Set<HloField::dynamic_slice_sizes>(Int64List(part->shape().dimensions()));
+  } else if (opcode == HloOpcode::kGather) {
+    std::vector<int64_t> sizes(whole.gather_slice_sizes().begin(), whole.gather_slice_sizes().end());
+    const GatherDimensionNumbers& numbers = whole.gather_dimension_numbers();
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (rule.operands[0][i] == PartitionRule::kWhole || absl::c_linear_search(numbers.operand_batching_dims(), i)) {
+        continue;
+      }
+      sizes[i] = part->operand(0)->shape().dimensions(static_cast<int>(i));
+    }
+    fields->Set<HloField::gather_slice_sizes>(Int64List(sizes));
+  } else if (opcode == HloOpcode::kConvolution) {
+    const ConvolutionDimensionNumbers& numbers = whole.convolution_dimension_numbers();
+    const int64_t parts_of = rule.operands[1][numbers.kernel_output_feature_dimension()];
+    if (parts_of == PartitionRule::kWhole) return;
+    if (whole.feature_group_count() > 1) {
+      fields->Set<HloField::feature_group_count>(whole.feature_group_count() / tiles[parts_of]);
+    } else if (whole.batch_group_count() > 1) {
+      fields->Set<HloField::batch_group_count>(whole.batch_group_count() / tiles[parts_of]);
+    }
+  }
+}
+
+}  // namespace kashi::internal
