@@ -15,6 +15,7 @@
 #include "cli/known_arguments.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
+#include "cli/partition_module.h"
 #include "cli/progress.h"
 #include "cli/scope_note.h"
 #include "cli/verb.h"
@@ -33,6 +34,7 @@ struct CostOptions {
   std::string sort = "flops";
   std::string output;
   bool strict = false;
+  bool partitions = false;
   bool json = false;
 };
 
@@ -173,8 +175,9 @@ int RunCost(const CostOptions& options) {
   for (const std::string& path : paths) {
     if (answers.is_broken()) break;
     progress.Next(path);
-    const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, &answers);
+    std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, &answers);
     if (!file.has_value()) continue;
+    if (options.partitions && !PartitionModuleFile(&*file, &answers)) continue;
     const absl::StatusOr<CostReport> report = MakeReport(*file->module, options.sort == "bytes");
     if (!report.ok()) {
       AddModuleError(*file, report.status(), &answers);
@@ -215,6 +218,8 @@ void AddCostVerb(Command* command) {
       ->Within(0, std::numeric_limits<int64_t>::max());
   verb->AddOption("--sort", &options->sort, "Sort by flops and transcendentals, or by bytes (default: flops)")
       ->OneOf({"flops", "bytes"});
+  AddPartitionFlag(verb, &options->partitions,
+                   "Partition a program that is not partitioned yet, and count what each device does");
   verb->BeginGroup("Input and output");
   AddArgumentOption(verb);
   AddInputLimitOption(verb);

@@ -134,13 +134,20 @@ absl::Status CheckSnapshotArguments(const HloModule& module, const Arguments& ar
   return absl::OkStatus();
 }
 
+}  // namespace
+
+absl::Status CheckArgumentCount(const HloModule& module, const std::vector<std::string>& paths) {
+  const int64_t wanted = CountArrays(module);
+  if (static_cast<int64_t>(paths.size()) == wanted) return absl::OkStatus();
+  return InvalidArgument("%s needs %d input arrays, not %d%s", module.entry_computation()->name(), wanted, paths.size(),
+                         DescribeParameters(module));
+}
+
+namespace {
+
 absl::StatusOr<Arguments> ReadArgumentsOf(const HloModule& module, const std::vector<std::string>& paths,
                                           absl::Span<const Shape> shapes) {
-  const int64_t wanted = CountArrays(module);
-  if (static_cast<int64_t>(paths.size()) != wanted) {
-    return InvalidArgument("%s needs %d input arrays, not %d%s", module.entry_computation()->name(), wanted,
-                           paths.size(), DescribeParameters(module));
-  }
+  KASHI_RETURN_IF_ERROR(CheckArgumentCount(module, paths));
   Arguments arguments;
   absl::Span<const std::string> rest = paths;
   for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {

@@ -26,6 +26,9 @@ using Arguments = std::vector<Literal>;
 // names the file, the parameter, the expected and the actual type; or the expected number of files.
 absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vector<std::string>& paths);
 
+// INVALID_ARGUMENT unless there are as many files as the program has input arrays; names the arrays.
+absl::Status CheckArgumentCount(const HloModule& module, const std::vector<std::string>& paths);
+
 // Reads in0.npy, in1.npy … from dev0, dev1 … of `directory`. `shapes`: the shapes of the arguments of a device, if they
 // are shards of the parameters.
 absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory,
