@@ -19,6 +19,7 @@
 #include "cli/limits.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
+#include "cli/partition_module.h"
 #include "cli/progress.h"
 #include "cli/run_engine.h"
 #include "cli/run_inputs.h"
@@ -39,6 +40,8 @@
 #include "kashi/evaluator/step_profile.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
+#include "kashi/hlo/spmd/program_shards.h"
+#include "kashi/partition/partition_program.h"
 
 namespace kashi::cli {
 
@@ -65,6 +68,8 @@ class ProgramRun {
   absl::Status MakeUpInputs(int64_t devices);
   absl::Status ChooseGlobalInputs();
   absl::Status ChooseInputsOfOneDevice();
+  absl::Status ChooseInputsOfParts();
+  absl::Status Partition();
   absl::Status PrepareWatchers();
   absl::Status PrepareEngine();
   void PrepareProgress();
@@ -92,7 +97,11 @@ class ProgramRun {
   bool splits_outputs() const {
     return scope_.is_global() && (options_.split_outputs || !options_.expect_devices.empty());
   }
-  bool shows_devices() const { return has_devices() || splits_outputs(); }
+  // A partitioned program has the outputs of the global one, unless they are to be split.
+  bool joins_outputs() const {
+    return whole_result_.has_value() && !options_.split_outputs && options_.expect_devices.empty();
+  }
+  bool shows_devices() const { return (has_devices() || splits_outputs()) && !joins_outputs(); }
 
   const RunOptions& options_;
   Answers& answers_;
@@ -101,6 +110,7 @@ class ProgramRun {
   ModuleFile file_;
   ProgramScope scope_;
   std::vector<Arguments> arguments_;        // per device; one list for a global program
+  std::optional<Shape> whole_result_;       // of the global program, where --partition replaced it
   std::optional<Literal> snapshot_result_;  // the result in the snapshot, to compare with
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Tracer> tracer_;
@@ -148,9 +158,37 @@ absl::Status ProgramRun::ChooseGlobalInputs() {
                          file_.module->config().replica_count());
   }
   PrintNote(absl::StrCat("kashi: ", file_.name, ": ", ScopeText(scope_), "\n"));
+  if (options_.partitions) return ChooseInputsOfParts();
   if (options_.devices_dir.empty()) return ChooseInputsOfOneDevice();
   KASHI_ASSIGN_OR_RETURN(Arguments arguments, ReadShardedArguments(*file_.module, scope_, options_.devices_dir));
   arguments_.push_back(std::move(arguments));
+  return absl::OkStatus();
+}
+
+// The arguments of each device, and then the program of each device.
+absl::Status ProgramRun::ChooseInputsOfParts() {
+  if (!options_.devices_dir.empty()) {
+    KASHI_RETURN_IF_ERROR(Partition());
+    KASHI_ASSIGN_OR_RETURN(arguments_, ReadDeviceArguments(*file_.module, options_.devices_dir));
+    return absl::OkStatus();
+  }
+  if (!options_.inputs.empty()) {
+    KASHI_ASSIGN_OR_RETURN(arguments_, ReadArgumentParts(*file_.module, scope_.partitions, options_.inputs));
+    return Partition();
+  }
+  KASHI_RETURN_IF_ERROR(ChooseInputsOfOneDevice());
+  KASHI_ASSIGN_OR_RETURN(arguments_,
+                         SplitArguments(arguments_[0], ParameterShardings(*file_.module), scope_.partitions));
+  return Partition();
+}
+
+absl::Status ProgramRun::Partition() {
+  PartitionOptions options;
+  options.num_partitions = scope_.partitions;
+  whole_result_ = file_.module->result_shape();
+  LayoutUtil::SetToDefaultLayout(&*whole_result_);
+  KASHI_ASSIGN_OR_RETURN(file_.module, PartitionProgram(*file_.module, options));
+  scope_.kind = ProgramScope::Kind::kPerDevice;
   return absl::OkStatus();
 }
 
@@ -170,6 +208,10 @@ absl::Status ProgramRun::ChooseInputsOfOneDevice() {
 absl::Status ProgramRun::ChooseInputs() {
   KASHI_ASSIGN_OR_RETURN(scope_, ChooseScope(*file_.module, options_.as));
   if (scope_.is_global()) return ChooseGlobalInputs();
+  if (options_.partitions) {
+    return InvalidArgument("--partition needs a program that is not partitioned yet: %s",
+                           scope_.reason.empty() ? "this one is for one device" : scope_.reason);
+  }
   if (options_.split_outputs) {
     return InvalidArgument("--split-outputs needs a program that is not partitioned yet; this one is for one device");
   }
@@ -315,7 +357,10 @@ absl::StatusOr<std::vector<Literal>> ProgramRun::ExecuteOnDevices() {
     if (i == 0 || failed) first = std::move(results);
     if (failed) break;
   }
-  return first;
+  if (!first.ok() || !joins_outputs()) return first;
+  std::vector<Literal> joined(1);
+  KASHI_ASSIGN_OR_RETURN(joined[0], JoinResults(*file_.module, *std::move(first), *whole_result_));
+  return joined;
 }
 
 absl::StatusOr<std::vector<Literal>> ProgramRun::Execute() {

@@ -5,6 +5,7 @@
 
 #include "cli/known_arguments.h"
 #include "cli/module_file.h"
+#include "cli/partition_module.h"
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
 #include "cli/verb.h"
@@ -35,6 +36,10 @@ void AddInputOptions(Verb* verb, RunOptions* options) {
                   "Treat the module as global (not partitioned yet) or per-device; auto decides by its shardings "
                   "(default: auto)")
       ->OneOf({"auto", "global", "per-device"});
+  AddPartitionFlag(verb, &options->partitions,
+                   "Partition a program that is not partitioned yet, and run the program of each device. Inputs are "
+                   "the global ones, of which each device reads its part; outputs are joined, unless --split-outputs "
+                   "is given");
 }
 
 void AddOutputOptions(Verb* verb, RunOptions* options) {
@@ -196,6 +201,7 @@ VerbHelp RunHelp() {
       "  kashi run module.hlo --input x.npy --expect want.npy       exit status 1 if the output differs\n"
       "  kashi run module.hlo --random normal --random 2=integers:0,9   parameter 2: integers; others: normal\n"
       "  kashi run snapshot.pb                                      with the arguments of the snapshot\n"
+      "  kashi run before.hlo --partition                           on the devices that its shardings name\n"
       "  kashi run module.hlo --check-nan                           find the instruction that makes the first NaN\n"
       "  kashi run module.hlo --repeat 10 --json                    measure the time\n"
       "  kashi run module.hlo --repeat 10 --profile                 which steps take it\n"
@@ -240,6 +246,11 @@ std::string RunUsageError(const RunOptions& options) {
   if (has_inputs && !options.random.empty()) return "--random cannot be used with --input or --devices-dir";
   if (!options.devices_dir.empty() && !options.inputs.empty()) {
     return "--devices-dir and --input cannot be used together";
+  }
+  if (options.partitions && options.as == "per-device")
+    return "--partition needs a global program, not --as per-device";
+  if (options.partitions && watches) {
+    return "--trace, --until and --check-nan see the global program: they cannot be used with --partition";
   }
   if (!options.expect.empty() && !options.expect_devices.empty()) {
     return "--expect and --expect-devices cannot be used together";

@@ -87,6 +87,11 @@ constexpr const char* kLines[] = {
     "relayout {a} - --to f32[2,3]{0,1:T(2,128)} --memory-limit 4M",
     "relayout {a} - --from f32[2,3] --to {0,1} --npy --memory-limit 4M",
     "relayout {a} - --from bf16[4,8]{1,0:T(8,128)(2,1)} --to f32[4,8] --convert --memory-limit 4M",
+    "convert --as partitioned {a}",
+    "run {limits} --partition --json {a}",
+    "run {limits} --partition --split-outputs --input {b} {a}",
+    "memory --partition {a}",
+    "cost --partition --json {a}",
 };
 constexpr absl::string_view kLimits = "--memory-limit 16M --max-work 1000000 --max-iterations 100 --timeout 2";
 constexpr absl::string_view kSeparator = "\n====\n";

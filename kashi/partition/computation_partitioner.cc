@@ -202,7 +202,7 @@ absl::StatusOr<HloInstruction*> ComputationPartitioner::WholeOperand(const HloIn
 
 absl::Status ComputationPartitioner::EmitCopy(const HloInstruction& instruction) {
   const bool on_devices = shardings_.IsOnDevices(instruction);
-  if (!on_devices && instruction.opcode() != HloOpcode::kCustomCall && instruction.HasSideEffectNoRecurse()) {
+  if (!on_devices && GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kSideEffect)) {
     return Unimplemented("%s: a %s outside of manual regions cannot be partitioned", instruction.name(),
                          HloOpcodeString(instruction.opcode()));
   }
@@ -248,14 +248,12 @@ absl::Status ComputationPartitioner::EmitLoop(const HloInstruction& loop) {
   const std::vector<int>& state = shardings_.VariablesOf(loop);
   const HloInstruction& initial = *loop.operand(0);
   const HloInstruction& condition_root = *loop.while_condition()->root_instruction();
-  KASHI_ASSIGN_OR_RETURN(const Leaves leaves,
-                         ConvertAll(LeavesOf(initial), shardings_.VariablesOf(initial), state));
-  KASHI_ASSIGN_OR_RETURN(HloComputation * condition,
-                         EmitBody(*loop.while_condition(), shardings_.VariablesOf(condition_root),
-                                  condition_root.shape()));
+  KASHI_ASSIGN_OR_RETURN(const Leaves leaves, ConvertAll(LeavesOf(initial), shardings_.VariablesOf(initial), state));
+  KASHI_ASSIGN_OR_RETURN(
+      HloComputation * condition,
+      EmitBody(*loop.while_condition(), shardings_.VariablesOf(condition_root), condition_root.shape()));
   KASHI_ASSIGN_OR_RETURN(HloComputation * body, EmitBody(*loop.while_body(), state, loop.shape()));
-  std::unique_ptr<HloInstruction> copy =
-      CopyOf(loop, LocalShape(loop.shape(), state), {TreeOf(loop.shape(), leaves)});
+  std::unique_ptr<HloInstruction> copy = CopyOf(loop, LocalShape(loop.shape(), state), {TreeOf(loop.shape(), leaves)});
   copy->set_called_computation(0, body);
   copy->set_called_computation(1, condition);
   Bind(loop, LeavesIn(program_.Add(std::move(copy))));

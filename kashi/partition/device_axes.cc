@@ -86,9 +86,11 @@ AxisList Joined(const AxisList& a, const AxisList& b) {
 }
 
 std::string ToText(const AxisSharding& sharding) {
-  return absl::StrCat("[", absl::StrJoin(sharding, ", ", [](std::string* out, const AxisList& axes) {
-                        absl::StrAppend(out, "{", absl::StrJoin(axes, ","), "}");
-                      }),
+  return absl::StrCat("[",
+                      absl::StrJoin(sharding, ", ",
+                                    [](std::string* out, const AxisList& axes) {
+                                      absl::StrAppend(out, "{", absl::StrJoin(axes, ","), "}");
+                                    }),
                       "]");
 }
 
@@ -146,8 +148,7 @@ std::optional<AxisSharding> DeviceAxes::FromTiles(absl::Span<const int64_t> tile
   AxisSet used = 0;
   for (size_t i = 0; i < tiles.size(); ++i) {
     const int64_t dimension = static_cast<int64_t>(i);
-    std::optional<AxisList> axes =
-        AxesOf(tiles[i], [&](int64_t device) { return tile_of(device, dimension); });
+    std::optional<AxisList> axes = AxesOf(tiles[i], [&](int64_t device) { return tile_of(device, dimension); });
     if (!axes.has_value() || (SetOf(*axes) & used) != 0) return std::nullopt;
     used |= SetOf(*axes);
     sharding.push_back(*std::move(axes));

@@ -1,8 +1,8 @@
 #include "kashi/partition/device_axes.h"
 
 #include "gtest/gtest.h"
-#include "kashi/hlo/attributes/hlo_sharding_text.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/hlo/attributes/hlo_sharding_text.h"
 
 namespace kashi::internal {
 namespace {

@@ -100,8 +100,7 @@ HloInstruction* DeviceProgram::Table(absl::Span<const int64_t> number_of_device)
   if (number != nullptr) return number;
   HloInstruction* table = Constant(ListOf(type, number_of_device));
   HloInstruction* id = PartitionId();
-  HloInstruction* entry =
-      Add(HloInstruction::CreateDynamicSlice(ShapeUtil::MakeShape(type, {1}), table, {id}, {1}));
+  HloInstruction* entry = Add(HloInstruction::CreateDynamicSlice(ShapeUtil::MakeShape(type, {1}), table, {id}, {1}));
   number = Reshape(entry, {});
   return number;
 }
@@ -169,8 +168,8 @@ HloInstruction* DeviceProgram::Mask(HloInstruction* x, int64_t dimension, const 
   const Shape indices = ShapeUtil::MakeShape(size->shape().element_type(), shape.dimensions());
   const Shape predicates = ShapeUtil::MakeShape(PRED, shape.dimensions());
   HloInstruction* index = Add(HloInstruction::CreateIota(indices, dimension));
-  HloInstruction* is_inside = Add(
-      HloInstruction::CreateCompare(predicates, index, Broadcast(size, shape), ComparisonDirection::kLt));
+  HloInstruction* is_inside =
+      Add(HloInstruction::CreateCompare(predicates, index, Broadcast(size, shape), ComparisonDirection::kLt));
   return Add(HloInstruction::CreateTernary(shape, HloOpcode::kSelect, is_inside, x, Broadcast(scalar, shape)));
 }
 
@@ -269,8 +268,8 @@ HloInstruction* DeviceProgram::Assemble(HloInstruction* x, absl::Span<const int6
       const absl::Span<HloInstruction* const> row = absl::MakeConstSpan(parts).subspan(begin, tiles[i]);
       std::vector<int64_t> sizes = DimensionsOf(*row[0]);
       sizes[i] *= tiles[i];
-      joined.push_back(Add(HloInstruction::CreateConcatenate(WithDimensions(x->shape(), sizes), row,
-                                                             static_cast<int64_t>(i))));
+      joined.push_back(
+          Add(HloInstruction::CreateConcatenate(WithDimensions(x->shape(), sizes), row, static_cast<int64_t>(i))));
     }
     if (tiles[i] > 1) parts = std::move(joined);
   }

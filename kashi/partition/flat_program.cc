@@ -124,8 +124,8 @@ class Flattener {
       }
       std::vector<HloInstruction*> operands;
       for (const HloInstruction* operand : instruction->operands()) operands.push_back(copies.at(operand));
-      copies[instruction] = caller->AddInstruction(
-          instruction->CloneWithNewOperands(instruction->shape(), operands), instruction->name());
+      copies[instruction] = caller->AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands),
+                                                   instruction->name());
     }
     HloInstruction* result = copies.at(body.root_instruction());
     KASHI_RETURN_IF_ERROR(call->ReplaceAllUsesWithDifferentShape(result));
@@ -165,6 +165,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> FlatProgramOf(const HloModule& module
   KASHI_RETURN_IF_ERROR(DropControlDependencies(flat.get()));
   MarkInnerBorders(flat.get());
   KASHI_RETURN_IF_ERROR(Flattener(flat.get()).Run());
+  flat->RemoveDeadCode();
   return flat;
 }
 

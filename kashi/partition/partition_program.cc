@@ -186,7 +186,8 @@ void CopyAliases(const HloModule& module, HloModule* to) {
   for (const auto& [output, alias] : module.input_output_alias_config().aliases()) {
     const Shape& result = entry.root_instruction()->shape();
     const Shape& parameter = entry.parameter_instruction(alias.parameter_number)->shape();
-    if (!ShapeUtil::IndexIsValid(result, output) || !ShapeUtil::IndexIsValid(parameter, alias.parameter_index)) continue;
+    if (!ShapeUtil::IndexIsValid(result, output) || !ShapeUtil::IndexIsValid(parameter, alias.parameter_index))
+      continue;
     if (!ShapeUtil::Compatible(ShapeUtil::GetSubshape(result, output),
                                ShapeUtil::GetSubshape(parameter, alias.parameter_index))) {
       continue;

@@ -26,7 +26,7 @@
 namespace kashi {
 
 struct PartitionOptions {
-  static constexpr int64_t kMaxPartitions = 65536;
+  static constexpr int64_t kMaxPartitions = 4096;
   // 0: what ProgramScopeOf says. INVALID_ARGUMENT if the module is not a global program then.
   int64_t num_partitions = 0;
 };

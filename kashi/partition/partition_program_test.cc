@@ -71,7 +71,8 @@ TEST(PartitionProgramTest, ElementwiseNeedsNoCollective) {
 
 TEST(PartitionProgramTest, Dot) {
   const auto program = [](absl::string_view x, absl::string_view w) {
-    return Program(absl::StrCat("x = f32[8,12] parameter(0), sharding=", x, "\nw = f32[12,4] parameter(1), sharding=", w,
+    return Program(absl::StrCat("x = f32[8,12] parameter(0), sharding=", x,
+                                "\nw = f32[12,4] parameter(1), sharding=", w,
                                 "\nROOT y = f32[8,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"));
   };
   const std::string kFirst = "{devices=[4,1]<=[4]}", kSecond = "{devices=[1,4]<=[4]}", kWhole = "{replicated}";
@@ -131,8 +132,8 @@ TEST(PartitionProgramTest, Resharding) {
 
 TEST(PartitionProgramTest, CollectivesOfResharding) {
   const auto collectives = [](absl::string_view from, absl::string_view to) {
-    return CollectivesOf(Program(absl::StrCat("x = f32[8,8] parameter(0), sharding=", from,
-                                              "\nROOT y = f32[8,8] copy(x), sharding=", to)));
+    return CollectivesOf(Program(
+        absl::StrCat("x = f32[8,8] parameter(0), sharding=", from, "\nROOT y = f32[8,8] copy(x), sharding=", to)));
   };
   EXPECT_EQ(collectives("{replicated}", "{devices=[4,1]<=[4]}"), "");
   EXPECT_EQ(collectives("{devices=[4,1]<=[4]}", "{replicated}"), "all-gather");

@@ -27,10 +27,10 @@ struct PartitionRule {
   static constexpr int kWhole = -1;
 
   std::vector<PartitionFactor> factors;
-  std::vector<std::vector<int>> operands;    // [operand][dimension]
-  std::vector<std::vector<int>> results;     // [leaf][dimension]
-  HloOpcode combiner = HloOpcode::kAdd;      // combines the parts of a sum
-  bool is_offset = false;                    // an iota: each part begins at another index
+  std::vector<std::vector<int>> operands;  // [operand][dimension]
+  std::vector<std::vector<int>> results;   // [leaf][dimension]
+  HloOpcode combiner = HloOpcode::kAdd;    // combines the parts of a sum
+  bool is_offset = false;                  // an iota: each part begins at another index
 
   int Add(int64_t size, bool is_sum = false) {
     factors.push_back({size, 0, is_sum});

@@ -9,6 +9,8 @@
 
 namespace kashi::internal {
 
+inline constexpr int kWhole = PartitionRule::kWhole;
+
 using RuleMaker = std::optional<PartitionRule> (*)(const HloInstruction& instruction);
 
 // partition_rules_movement.cc

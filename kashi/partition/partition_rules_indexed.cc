@@ -7,8 +7,6 @@
 namespace kashi::internal {
 namespace {
 
-constexpr int kWhole = PartitionRule::kWhole;
-
 int64_t SizeAt(const Shape& shape, int64_t dimension) { return shape.dimensions(static_cast<int>(dimension)); }
 
 // The dimensions that are not in either list.
@@ -100,12 +98,12 @@ std::optional<PartitionRule> ScatterRule(const HloInstruction& scatter) {
   if (arrays < 1) return std::nullopt;
   const Shape& array = scatter.operand(0)->shape();
   PartitionRule rule;
-  const IndexedFactors factors = TieIndexed(
-      {array, scatter.operand(arrays)->shape(), scatter.operand(arrays + 1)->shape(), numbers.index_vector_dim(),
-       ToVector(numbers.update_window_dims()),
-       OtherDimensions(array.rank(), numbers.inserted_window_dims(), numbers.input_batching_dims()),
-       ToVector(numbers.input_batching_dims()), ToVector(numbers.scatter_indices_batching_dims())},
-      /*passes_indices=*/false, &rule);
+  const IndexedFactors factors =
+      TieIndexed({array, scatter.operand(arrays)->shape(), scatter.operand(arrays + 1)->shape(),
+                  numbers.index_vector_dim(), ToVector(numbers.update_window_dims()),
+                  OtherDimensions(array.rank(), numbers.inserted_window_dims(), numbers.input_batching_dims()),
+                  ToVector(numbers.input_batching_dims()), ToVector(numbers.scatter_indices_batching_dims())},
+                 /*passes_indices=*/false, &rule);
   rule.operands.assign(arrays, factors.array);
   rule.operands.push_back(factors.indices);
   rule.operands.resize(2 * arrays + 1, factors.windows);

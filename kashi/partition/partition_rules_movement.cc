@@ -10,8 +10,6 @@
 namespace kashi::internal {
 namespace {
 
-constexpr int kWhole = PartitionRule::kWhole;
-
 std::vector<int> WithFactor(std::vector<int> factors, int64_t dimension, int factor) {
   factors[dimension] = factor;
   return factors;

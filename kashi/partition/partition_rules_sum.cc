@@ -6,8 +6,6 @@
 namespace kashi::internal {
 namespace {
 
-constexpr int kWhole = PartitionRule::kWhole;
-
 bool IsPlain(const WindowDimension& window) {
   return window.size() == 1 && window.stride() == 1 && window.padding_low() == 0 && window.padding_high() == 0 &&
          window.base_dilation() == 1 && window.window_dilation() == 1;
@@ -60,8 +58,8 @@ std::optional<PartitionRule> ReduceRule(const HloInstruction& reduce) {
   std::vector<int> kept;
   for (int64_t i = 0; i < input.rank(); ++i) {
     const bool is_reduced = absl::c_linear_search(reduce.dimensions(), i);
-    const bool is_whole = is_reduced && (!combiner.has_value() || reduce.operand(0)->shape().element_type() !=
-                                                                      reduce.shape().element_type());
+    const bool is_whole = is_reduced && (!combiner.has_value() ||
+                                         reduce.operand(0)->shape().element_type() != reduce.shape().element_type());
     factors.push_back(is_whole ? kWhole : rule.Add(SizeOf(input, i), is_reduced));
     if (!is_reduced) kept.push_back(factors.back());
   }

@@ -92,7 +92,8 @@ inline std::vector<Shape> ShapesOf(const std::vector<Literal>& literals) {
 }
 
 // "" if the outputs of the partitioned program are those of the global one, bit for bit.
-inline std::string DifferenceFromWhole(const HloModule& module, int64_t devices, const std::vector<Literal>& arguments) {
+inline std::string DifferenceFromWhole(const HloModule& module, int64_t devices,
+                                       const std::vector<Literal>& arguments) {
   auto whole = RunWhole(module, devices, arguments);
   if (!whole.ok()) return absl::StrCat("whole: ", whole.status().ToString());
   PartitionOptions options;

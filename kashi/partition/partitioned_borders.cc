@@ -31,7 +31,8 @@ bool HoldsWhole(const ShardGrid& grid) { return grid.shard_dimensions() == grid.
 std::vector<int64_t> TilesOf(const ShardGrid& grid) {
   std::vector<int64_t> tiles;
   for (size_t i = 0; i < grid.dimensions().size(); ++i) {
-    tiles.push_back(grid.shard_dimensions()[i] == 0 ? 1 : CeilOfRatio(grid.dimensions()[i], grid.shard_dimensions()[i]));
+    tiles.push_back(grid.shard_dimensions()[i] == 0 ? 1
+                                                    : CeilOfRatio(grid.dimensions()[i], grid.shard_dimensions()[i]));
   }
   return tiles;
 }

@@ -66,7 +66,8 @@ bool IsNeutral(const HloInstruction& initial, HloOpcode combiner) {
 
 class AxisChoice {
  public:
-  AxisChoice(const DeviceAxes& axes, const PartitionRule& rule) : axes_(axes), rule_(rule), chosen_(rule.factors.size()) {}
+  AxisChoice(const DeviceAxes& axes, const PartitionRule& rule)
+      : axes_(axes), rule_(rule), chosen_(rule.factors.size()) {}
 
   // The factor is cut along these axes too, as far as they are free.
   void Take(int factor, const AxisList& list) {
@@ -160,8 +161,7 @@ absl::StatusOr<ComputationPartitioner::Leaves> ComputationPartitioner::OperandsF
     bool has_padding = false;
     for (size_t i = 0; i < summed.size(); ++i) has_padding = has_padding || is_uneven(i);
     if (has_padding) {
-      HloInstruction* neutral =
-          is_reduce ? program_.Constant(NeutralOf(use.rule.combiner, type)) : program_.Zero(type);
+      HloInstruction* neutral = is_reduce ? program_.Constant(NeutralOf(use.rule.combiner, type)) : program_.Zero(type);
       x = program_.MaskPadding(x, *variable.shape, summed, neutral);
     }
     // Each part begins with the neutral element; the initial value comes in once, at the end.
@@ -186,8 +186,8 @@ HloInstruction* ComputationPartitioner::EmitIota(const HloInstruction& iota, con
   const PrimitiveType type = offset->shape().element_type();
   const Shape indices = ShapeUtil::MakeShape(type, shape.dimensions());
   HloInstruction* index = program_.Add(HloInstruction::CreateIota(indices, dimension));
-  index = program_.Add(
-      HloInstruction::CreateBinary(indices, HloOpcode::kAdd, index, program_.Broadcast(offset, indices)));
+  index =
+      program_.Add(HloInstruction::CreateBinary(indices, HloOpcode::kAdd, index, program_.Broadcast(offset, indices)));
   return type == shape.element_type() ? index : program_.Add(HloInstruction::CreateConvert(shape, index));
 }
 
@@ -195,8 +195,8 @@ HloInstruction* ComputationPartitioner::EmitPart(const HloInstruction& instructi
                                                  const std::vector<AxisList>& axes, const Leaves& operands) {
   std::vector<Shape> shapes;
   for (size_t k = 0; k < use.results.size(); ++k) {
-    shapes.push_back(program_.axes().ShardOf(*shardings_.variable(use.results[k]).shape,
-                                             ProjectionOf(use.rule.results[k], axes)));
+    shapes.push_back(
+        program_.axes().ShardOf(*shardings_.variable(use.results[k]).shape, ProjectionOf(use.rule.results[k], axes)));
   }
   const Shape shape = instruction.shape().IsTuple() ? ShapeUtil::MakeTupleShape(shapes) : shapes[0];
   std::unique_ptr<HloInstruction> part = CopyOf(instruction, shape, operands);
@@ -214,7 +214,7 @@ HloInstruction* ComputationPartitioner::Combine(const HloInstruction& instructio
   DeviceModule& module = program_.module();
   HloComputation* combiner = instruction.opcode() == HloOpcode::kReduce
                                  ? module.CopyOf(*instruction.to_apply())
-                                 : module.CombinerOf(HloOpcode::kAdd, part->shape().element_type());
+                                 : module.CombinerOf(use.rule.combiner, part->shape().element_type());
   const int64_t pieces = program_.axes().SizeOf(along);
   for (size_t i = 0; i < sharding->size(); ++i) {
     const AxisList target = Joined((*sharding)[i], along);
@@ -247,8 +247,8 @@ absl::Status ComputationPartitioner::EmitByRule(const HloInstruction& instructio
       leaves[k] = Combine(instruction, use, along, leaves[k], variable, &sharding);
       if (instruction.opcode() == HloOpcode::kReduce && !IsNeutral(*instruction.operand(1), use.rule.combiner)) {
         HloInstruction* initial = program_.Broadcast(LeavesOf(*instruction.operand(1))[0], leaves[k]->shape());
-        leaves[k] = program_.Add(
-            HloInstruction::CreateBinary(leaves[k]->shape(), use.rule.combiner, initial, leaves[k]));
+        leaves[k] =
+            program_.Add(HloInstruction::CreateBinary(leaves[k]->shape(), use.rule.combiner, initial, leaves[k]));
       }
     }
     KASHI_ASSIGN_OR_RETURN(leaves[k], program_.Reshard(leaves[k], *variable.shape, sharding, variable.sharding));

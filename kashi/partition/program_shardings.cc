@@ -69,8 +69,8 @@ int ProgramShardings::NewVariable(const Shape& leaf) {
 // The leaves must live as long as the program, so they are looked up in its shapes.
 std::vector<int> ProgramShardings::NewVariables(const Shape& shape) {
   std::vector<int> variables;
-  ShapeUtil::ForEachLeafShape(
-      shape, [&](const Shape& leaf, const ShapeIndex&) { variables.push_back(NewVariable(leaf)); });
+  ShapeUtil::ForEachLeafShape(shape,
+                              [&](const Shape& leaf, const ShapeIndex&) { variables.push_back(NewVariable(leaf)); });
   return variables;
 }
 
@@ -297,7 +297,7 @@ bool ProgramShardings::SpreadManual(const HloInstruction& instruction) {
 bool ProgramShardings::SetBodiesManual(const HloInstruction& instruction) {
   bool changed = false;
   for (const HloComputation* body : instruction.called_computations()) {
-    for (const HloInstruction* inner : body->instructions()) {
+    for (const HloInstruction* inner : body->MakeInstructionPostOrder()) {
       changed |= on_devices_.insert(inner).second;
       changed |= SetManual(of_.at(inner));
       if (RunsBodies(*inner)) changed |= SetBodiesManual(*inner);

@@ -115,20 +115,19 @@ class ShardedProgramWriter {
   void AddOperation() {
     static constexpr Adder kAny[] = {&ShardedProgramWriter::AddBinary, &ShardedProgramWriter::AddShardingCall,
                                      &ShardedProgramWriter::AddBroadcast, &ShardedProgramWriter::AddIota};
-    static constexpr Adder kOfArrays[] = {
-        &ShardedProgramWriter::AddTranspose,   &ShardedProgramWriter::AddReshape,
-        &ShardedProgramWriter::AddReduce,      &ShardedProgramWriter::AddReduce,
-        &ShardedProgramWriter::AddDot,         &ShardedProgramWriter::AddDot,
-        &ShardedProgramWriter::AddSlice,       &ShardedProgramWriter::AddPad,
-        &ShardedProgramWriter::AddConcatenate, &ShardedProgramWriter::AddReverse,
-        &ShardedProgramWriter::AddSort,        &ShardedProgramWriter::AddDynamicSlice,
-        &ShardedProgramWriter::AddUpdate,      &ShardedProgramWriter::AddGather,
-        &ShardedProgramWriter::AddScatter,     &ShardedProgramWriter::AddWindow,
-        &ShardedProgramWriter::AddLoop,        &ShardedProgramWriter::AddConditional,
-        &ShardedProgramWriter::AddRegion,      &ShardedProgramWriter::AddConvolution};
+    static constexpr Adder kOfArrays[] = {&ShardedProgramWriter::AddTranspose,   &ShardedProgramWriter::AddReshape,
+                                          &ShardedProgramWriter::AddReduce,      &ShardedProgramWriter::AddReduce,
+                                          &ShardedProgramWriter::AddDot,         &ShardedProgramWriter::AddDot,
+                                          &ShardedProgramWriter::AddSlice,       &ShardedProgramWriter::AddPad,
+                                          &ShardedProgramWriter::AddConcatenate, &ShardedProgramWriter::AddReverse,
+                                          &ShardedProgramWriter::AddSort,        &ShardedProgramWriter::AddDynamicSlice,
+                                          &ShardedProgramWriter::AddUpdate,      &ShardedProgramWriter::AddGather,
+                                          &ShardedProgramWriter::AddScatter,     &ShardedProgramWriter::AddWindow,
+                                          &ShardedProgramWriter::AddLoop,        &ShardedProgramWriter::AddConditional,
+                                          &ShardedProgramWriter::AddRegion,      &ShardedProgramWriter::AddConvolution};
     const size_t x = static_cast<size_t>(Below(static_cast<int64_t>(values_.size())));
-    const Adder adder = RankOf(x) == 0 || Below(4) == 0 ? kAny[Below(std::size(kAny))]
-                                                        : kOfArrays[Below(std::size(kOfArrays))];
+    const Adder adder =
+        RankOf(x) == 0 || Below(4) == 0 ? kAny[Below(std::size(kAny))] : kOfArrays[Below(std::size(kOfArrays))];
     (this->*adder)(x);
   }
 
@@ -147,8 +146,8 @@ class ShardedProgramWriter {
     AddSmall(Of(x), absl::StrCat(kOps[Below(4)], "(", Name(x), ", ", Name(Partner(x)), ")"));
   }
   void AddShardingCall(size_t x) {
-    Add(Of(x), absl::StrCat("custom-call(", Name(x), "), custom_call_target=\"Sharding\", sharding=",
-                            RandomSharding(Of(x).size())));
+    Add(Of(x), absl::StrCat("custom-call(", Name(x),
+                            "), custom_call_target=\"Sharding\", sharding=", RandomSharding(Of(x).size())));
   }
   void AddBroadcast(size_t x) {
     if (CountOf(Of(x)) > 400 || RankOf(x) > 2) return;
@@ -189,8 +188,8 @@ class ShardedProgramWriter {
         sizes.push_back(Of(x)[d]);
       }
     }
-    AddSmall(sizes, absl::StrCat("reduce(", Name(x), Below(2) ? ", zero" : ", two", "), dimensions=", ListOf(dimensions),
-                                 ", to_apply=", Below(3) ? "add" : "max"));
+    AddSmall(sizes, absl::StrCat("reduce(", Name(x), Below(2) ? ", zero" : ", two",
+                                 "), dimensions=", ListOf(dimensions), ", to_apply=", Below(3) ? "add" : "max"));
   }
   void AddDot(size_t x) {
     const int64_t contracted = Below(RankOf(x));
@@ -244,9 +243,7 @@ class ShardedProgramWriter {
     if (CountOf(sizes) > 2000) return;
     Add(sizes, absl::StrCat("concatenate(", Name(x), ", ", Name(Partner(x)), "), dimensions={", d, "}"));
   }
-  void AddReverse(size_t x) {
-    Add(Of(x), absl::StrCat("reverse(", Name(x), "), dimensions={", Below(RankOf(x)), "}"));
-  }
+  void AddReverse(size_t x) { Add(Of(x), absl::StrCat("reverse(", Name(x), "), dimensions={", Below(RankOf(x)), "}")); }
   void AddSort(size_t x) {
     Add(Of(x), absl::StrCat("sort(", Name(x), "), dimensions={", Below(RankOf(x)), "}, is_stable=true, to_apply=less"));
   }
@@ -271,8 +268,8 @@ class ShardedProgramWriter {
     Sizes indices;
     for (int64_t i = 0; i < count; ++i) indices.push_back(Below(below + 1));
     const std::string name = Fresh();
-    Helper(absl::StrCat(name, " = s32[", count, ",1] constant({{", absl::StrJoin(indices, "},{"), "}}), sharding=",
-                        RandomSharding(2)));
+    Helper(absl::StrCat(name, " = s32[", count, ",1] constant({{", absl::StrJoin(indices, "},{"),
+                        "}}), sharding=", RandomSharding(2)));
     return name;
   }
   void AddGather(size_t x) {
@@ -282,9 +279,9 @@ class ShardedProgramWriter {
     sizes[0] = count;
     slice[0] = 1;
     std::iota(offset.begin(), offset.end(), 1);
-    Add(sizes, absl::StrCat("gather(", Name(x), ", ", indices, "), offset_dims=", ListOf(offset),
-                            ", collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes=",
-                            ListOf(slice)));
+    Add(sizes, absl::StrCat(
+                   "gather(", Name(x), ", ", indices, "), offset_dims=", ListOf(offset),
+                   ", collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes=", ListOf(slice)));
   }
   void AddScatter(size_t x) {
     const int64_t count = Below(9) + 1;
@@ -293,8 +290,8 @@ class ShardedProgramWriter {
     sizes[0] = count;
     std::iota(window.begin(), window.end(), 1);
     const size_t updates = Add(sizes, absl::StrCat("iota(), iota_dimension=0"));
-    AddSmall(Of(x), absl::StrCat("scatter(", Name(x), ", ", indices, ", ", Name(updates), "), update_window_dims=",
-                                 ListOf(window),
+    AddSmall(Of(x), absl::StrCat("scatter(", Name(x), ", ", indices, ", ", Name(updates),
+                                 "), update_window_dims=", ListOf(window),
                                  ", inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
                                  "to_apply=add"));
   }
@@ -318,13 +315,13 @@ class ShardedProgramWriter {
         name, "_body {\n  p = ", state, " parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  a = ", shape,
         " get-tuple-element(p), index=1\n  b = ", shape,
         " get-tuple-element(p), index=2\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  c = ", shape,
-        " maximum(a, b)\n  d = ", shape, " reverse(a), dimensions={0}\n  ROOT r = ", state, " tuple(j, c, d)\n}\n", name,
-        "_more {\n  p = ", state,
+        " maximum(a, b)\n  d = ", shape, " reverse(a), dimensions={0}\n  ROOT r = ", state, " tuple(j, c, d)\n}\n",
+        name, "_more {\n  p = ", state,
         " parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  n = s32[] constant(3)\n  ROOT c = pred[] "
         "compare(i, n), direction=LT\n}\n");
     Helper(absl::StrCat(name, "_init = ", state, " tuple(start, ", Name(x), ", ", Name(Partner(x)), ")"));
-    Helper(absl::StrCat(name, " = ", state, " while(", name, "_init), condition=", name, "_more, body=", name,
-                        "_body"));
+    Helper(
+        absl::StrCat(name, " = ", state, " while(", name, "_init), condition=", name, "_more, body=", name, "_body"));
     Add(Of(x), absl::StrCat("get-tuple-element(", name, "), index=", Below(2) + 1));
   }
   void AddConditional(size_t x) {
@@ -358,18 +355,20 @@ class ShardedProgramWriter {
     Helper(absl::StrCat(name, "e = ", local, " subtract(", name, "d, ", name, "c)"));
     Helper(absl::StrCat(name, "f = ", local, " custom-call(", name,
                         "e), custom_call_target=\"Sharding\", sharding={manual}"));
-    AddSmall(whole, absl::StrCat("custom-call(", name, "f), custom_call_target=\"SPMDShardToFullShape\", sharding=",
-                                 sharding));
+    AddSmall(whole, absl::StrCat("custom-call(", name,
+                                 "f), custom_call_target=\"SPMDShardToFullShape\", sharding=", sharding));
   }
   // In [batch, size, feature], kernel [width, feature, out].
   void AddConvolution(size_t x) {
     if (RankOf(x) != 3) return;
     const Sizes& in = Of(x);
     const int64_t groups = in[2] % 2 == 0 && Below(2) ? 2 : 1, out = 4 * groups, width = Below(2) + 1;
+    const int64_t batch_groups = groups == 1 && in[0] % 2 == 0 && Below(2) ? 2 : 1;
     const size_t kernel = Add({width, in[2] / groups, out}, "iota(), iota_dimension=2");
-    AddSmall({in[0], in[1], out},
+    AddSmall({in[0] / batch_groups, in[1], out},
              absl::StrCat("convolution(", Name(x), ", ", Name(kernel), "), window={size=", width, " pad=0_", width - 1,
-                          "}, dim_labels=b0f_0io->b0f, feature_group_count=", groups));
+                          "}, dim_labels=b0f_0io->b0f", groups > 1 ? ", feature_group_count=2" : "",
+                          batch_groups > 1 ? ", batch_group_count=2" : ""));
   }
 
   std::mt19937 random_;
@@ -394,8 +393,8 @@ TEST(RandomPartitionTest, DevicesComputeWhatTheWholeProgramDoes) {
   const char* from_outside = std::getenv("KASHI_SEED");
   const uint32_t first = from_outside == nullptr ? 1 : static_cast<uint32_t>(std::strtoul(from_outside, nullptr, 10));
   const char* count_from_outside = std::getenv("KASHI_PROGRAMS");
-  const uint32_t programs = count_from_outside != nullptr ? std::strtoul(count_from_outside, nullptr, 10)
-                                                          : 2000 / kShare;
+  const uint32_t programs =
+      count_from_outside != nullptr ? std::strtoul(count_from_outside, nullptr, 10) : 2000 / kShare;
   static constexpr int64_t kDevices[] = {2, 4, 4, 8, 6, 3};
   for (uint32_t seed = first; seed < first + programs; ++seed) {
     const int64_t devices = kDevices[seed % std::size(kDevices)];
@@ -403,8 +402,8 @@ TEST(RandomPartitionTest, DevicesComputeWhatTheWholeProgramDoes) {
     auto module = ParseAndReturnUnverifiedModule(text);
     ASSERT_TRUE(module.ok()) << module.status() << "\nseed " << seed << "\n" << text;
     ASSERT_TRUE(Verify(module->get()).ok()) << Verify(module->get()) << "\nseed " << seed << "\n" << text;
-    ASSERT_EQ(DifferenceFromWhole(**module, devices, SmallNumbers(**module, seed)), "")
-        << "seed " << seed << "\n" << text;
+    ASSERT_EQ(DifferenceFromWhole(**module, devices, SmallNumbers(**module, seed)), "") << "seed " << seed << "\n"
+                                                                                        << text;
   }
 }
 
