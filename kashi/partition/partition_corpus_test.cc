@@ -108,7 +108,7 @@ TEST(PartitionCorpusTest, TextIsReadAgain) {
     ASSERT_TRUE(parts.ok()) << parts.status();
     const auto again = ParseAndReturnUnverifiedModule((*parts)->ToString());
     ASSERT_TRUE(again.ok()) << again.status();
-    EXPECT_EQ((*again)->ToString(), (*parts)->ToString());
+    EXPECT_TRUE((*again)->Equal(**parts)) << (*parts)->ToString();
     EXPECT_EQ(Verify(again->get()), absl::OkStatus());
   }
 }

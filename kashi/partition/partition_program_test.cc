@@ -90,8 +90,8 @@ TEST(PartitionProgramTest, SumsOfUnevenParts) {
     w = f32[7,3] parameter(1), sharding={devices=[4,1]<=[4]}
     zero = f32[] constant(0)
     three = f32[] constant(3)
-    inf = f32[7,5] divide(x, x)
-    safe = f32[7,5] maximum(x, inf)
+    odd = f32[7,5] divide(x, x)
+    safe = f32[7,5] maximum(x, odd)
     d = f32[5,3] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}
     s = f32[5] reduce(x, zero), dimensions={0}, to_apply=add
     t = f32[] reduce(w, three), dimensions={0,1}, to_apply=add

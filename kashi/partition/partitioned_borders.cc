@@ -26,7 +26,8 @@ int64_t OnlyHolder(const ShardGrid& grid) {
   return -1;
 }
 
-bool HoldsWhole(const ShardGrid& grid) { return grid.shard_dimensions() == grid.dimensions(); }
+// Not where shards are as large as the array, but some of them are only padding.
+bool HoldsWhole(const ShardGrid& grid) { return grid.shard_dimensions() == grid.dimensions() && grid.is_even(); }
 
 std::vector<int64_t> TilesOf(const ShardGrid& grid) {
   std::vector<int64_t> tiles;

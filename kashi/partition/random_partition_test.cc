@@ -87,9 +87,9 @@ class ShardedProgramWriter {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return places[a] < places[b]; });
     if (Below(8) == 0) std::shuffle(order.begin(), order.end(), random_);  // also ones that no axes express
-    std::string text = absl::StrCat("{devices=[", absl::StrJoin(tiles, ","), "]<=[", absl::StrJoin(reshape, ","), "]T(",
-                                    absl::StrJoin(order, ","), ") last_tile_dim_replicate}");
-    return text;
+    return absl::StrCat("{devices=[", absl::StrJoin(tiles, ","), "]<=[", absl::StrJoin(reshape, ","), "]",
+                        order.size() > 1 ? absl::StrCat("T(", absl::StrJoin(order, ","), ")") : "",
+                        " last_tile_dim_replicate}");
   }
 
   size_t Add(Sizes sizes, const std::string& expression) {
@@ -132,7 +132,7 @@ class ShardedProgramWriter {
   }
 
   // Products are brought back to small numbers.
-  size_t AddSmall(const Sizes& sizes, const std::string& expression) {
+  size_t AddSmall(Sizes sizes, const std::string& expression) {
     const size_t big = Add(sizes, expression);
     const std::string limit = Fresh();
     Helper(absl::StrCat(limit, " = f32[] constant(7)"));
