@@ -361,7 +361,7 @@ class ShardedProgramWriter {
   // In [batch, size, feature], kernel [width, feature, out].
   void AddConvolution(size_t x) {
     if (RankOf(x) != 3) return;
-    const Sizes& in = Of(x);
+    const Sizes in = Of(x);
     const int64_t groups = in[2] % 2 == 0 && Below(2) ? 2 : 1, out = 4 * groups, width = Below(2) + 1;
     const int64_t batch_groups = groups == 1 && in[0] % 2 == 0 && Below(2) ? 2 : 1;
     const size_t kernel = Add({width, in[2] / groups, out}, "iota(), iota_dimension=2");
