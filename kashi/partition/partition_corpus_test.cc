@@ -1,5 +1,5 @@
-// The global programs of the corpus (JAX's, before XLA's partitioner), partitioned here: each device's program gives what
-// the global program gives. The arguments are those that each device got from XLA (tests/data/corpus/devices.tsv).
+// The global programs of the corpus (JAX's, before XLA's partitioner), partitioned here: each device's program gives
+// what the global program gives. The arguments are those that each device got from XLA (tests/data/corpus/devices.tsv).
 #include <algorithm>
 #include <cmath>
 #include <fstream>

@@ -1,4 +1,5 @@
-// The functions behind PartitionRuleOf, by topic. Pre: operands and results are static arrays that the verifier accepts.
+// The functions behind PartitionRuleOf, by topic. Pre: operands and results are static arrays that the verifier
+// accepts.
 #ifndef KASHI_PARTITION_PARTITION_RULES_H_
 #define KASHI_PARTITION_PARTITION_RULES_H_
 

@@ -20,7 +20,8 @@ std::vector<int64_t> OtherDimensions(int64_t rank, const A& a, const B& b) {
 }
 
 // Gather and scatter have one form: an array, indices, and windows (the result of a gather, the updates of a scatter).
-// Window dimensions are dimensions of the array in order, other dimensions of the windows those of the indices in order.
+// Window dimensions are dimensions of the array in order, other dimensions of the windows those of the indices in
+// order.
 struct IndexedDimensions {
   const Shape& array;
   const Shape& indices;

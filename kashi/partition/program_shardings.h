@@ -48,7 +48,8 @@ struct RuleUse {
 
 class ProgramShardings {
  public:
-  // Of a flat program (flat_program.h), which must outlive this. `results`: what is said about the leaves of the result.
+  // Of a flat program (flat_program.h), which must outlive this. `results`: what is said about the leaves of the
+  // result.
   static absl::StatusOr<ProgramShardings> Make(const HloModule& flat, const DeviceAxes& axes,
                                                const std::vector<HloSharding>& parameters,
                                                const std::vector<std::optional<HloSharding>>& results);

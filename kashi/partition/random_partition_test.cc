@@ -159,7 +159,7 @@ class ShardedProgramWriter {
   }
   void AddIota(size_t) {
     const Sizes sizes = RandomSizes();
-    Add(sizes, absl::StrCat("iota(), iota_dimension=", Below(static_cast<int64_t>(sizes.size()))));
+    AddSmall(sizes, absl::StrCat("iota(), iota_dimension=", Below(static_cast<int64_t>(sizes.size()))));
   }
   void AddTranspose(size_t x) {
     Sizes order(Of(x).size()), sizes;
@@ -259,7 +259,7 @@ class ShardedProgramWriter {
   }
   void AddUpdate(size_t x) {
     const Sizes sizes = PartOf(x);
-    const size_t part = Add(sizes, absl::StrCat("iota(), iota_dimension=0"));
+    const size_t part = AddSmall(sizes, "iota(), iota_dimension=0");
     Add(Of(x), absl::StrCat("dynamic-update-slice(", Name(x), ", ", Name(part), ", ", Starts(x), ")"));
   }
 
@@ -289,7 +289,7 @@ class ShardedProgramWriter {
     Sizes sizes = Of(x), window(Of(x).size() - 1);
     sizes[0] = count;
     std::iota(window.begin(), window.end(), 1);
-    const size_t updates = Add(sizes, absl::StrCat("iota(), iota_dimension=0"));
+    const size_t updates = AddSmall(sizes, "iota(), iota_dimension=0");
     AddSmall(Of(x), absl::StrCat("scatter(", Name(x), ", ", indices, ", ", Name(updates),
                                  "), update_window_dims=", ListOf(window),
                                  ", inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
@@ -364,7 +364,7 @@ class ShardedProgramWriter {
     const Sizes in = Of(x);
     const int64_t groups = in[2] % 2 == 0 && Below(2) ? 2 : 1, out = 4 * groups, width = Below(2) + 1;
     const int64_t batch_groups = groups == 1 && in[0] % 2 == 0 && Below(2) ? 2 : 1;
-    const size_t kernel = Add({width, in[2] / groups, out}, "iota(), iota_dimension=2");
+    const size_t kernel = AddSmall({width, in[2] / groups, out}, "iota(), iota_dimension=2");
     AddSmall({in[0] / batch_groups, in[1], out},
              absl::StrCat("convolution(", Name(x), ", ", Name(kernel), "), window={size=", width, " pad=0_", width - 1,
                           "}, dim_labels=b0f_0io->b0f", groups > 1 ? ", feature_group_count=2" : "",
