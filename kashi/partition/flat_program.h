@@ -19,8 +19,8 @@ inline constexpr int64_t kMostNesting = 100;
 bool RunsBodies(const HloInstruction& instruction);
 
 // Control dependencies and dead code are dropped: they do not change a value. Borders out of a manual region into
-// another one, which only the name of a computation tells, get the sharding {manual}. RESOURCE_EXHAUSTED if the copy would be far larger
-// than the module, UNIMPLEMENTED for more than kMostNesting levels.
+// another one, which only the name of a computation tells, get the sharding {manual}. RESOURCE_EXHAUSTED if the copy
+// would be far larger than the module, UNIMPLEMENTED for more than kMostNesting levels.
 absl::StatusOr<std::unique_ptr<HloModule>> FlatProgramOf(const HloModule& module);
 
 }  // namespace kashi::internal

@@ -2,7 +2,7 @@
 //
 //   x = f32[8,16] parameter(0), sharding={devices=[4,1]<=[4]}     [{0}, {}]     said
 //   y = f32[16,8] transpose(x), dimensions={1,0}                  [{}, {0}]     from its operand
-//   z = f32[16,8] parameter(1)                                    [{}, {}]      parameters are replicated if none is said
+//   z = f32[16,8] parameter(1)                                    [{}, {}]      parameters are whole if nothing is said
 //   w = f32[16,8] add(y, z)                                       [{}, {0}]     from the operand that is cut
 //
 // A Variable stands for the array that an instruction makes, or a leaf of its tuple. Instructions that only pass an
