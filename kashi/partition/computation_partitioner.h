@@ -73,6 +73,8 @@ class ComputationPartitioner {
   std::vector<AxisList> ChooseAxes(const RuleUse& use) const;
   absl::StatusOr<Leaves> OperandsFor(const HloInstruction& instruction, const RuleUse& use,
                                      const std::vector<AxisList>& axes);
+  HloInstruction* GatherNeighbours(const HloInstruction& instruction, const RuleUse& use,
+                                   const std::vector<AxisList>& axes, size_t k, HloInstruction* x);
   HloInstruction* EmitPart(const HloInstruction& instruction, const RuleUse& use, const std::vector<AxisList>& axes,
                            const Leaves& operands);
   HloInstruction* EmitIota(const HloInstruction& iota, const RuleUse& use, const std::vector<AxisList>& axes);

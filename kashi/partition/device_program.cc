@@ -160,17 +160,38 @@ HloInstruction* DeviceProgram::SliceAt(HloInstruction* x, absl::Span<const std::
   return Add(HloInstruction::CreateDynamicSlice(WithDimensions(x->shape(), sizes), x, starts, sizes));
 }
 
-HloInstruction* DeviceProgram::Mask(HloInstruction* x, int64_t dimension, const std::vector<int64_t>& sizes,
-                                    HloInstruction* scalar) {
+// Elements whose index is so to the number stay; the others become the scalar.
+HloInstruction* DeviceProgram::Choose(HloInstruction* x, int64_t dimension, const std::vector<int64_t>& numbers,
+                                      ComparisonDirection direction, HloInstruction* scalar) {
   const Shape& shape = x->shape();
-  if (absl::c_all_of(sizes, [&](int64_t n) { return n == shape.dimensions(static_cast<int>(dimension)); })) return x;
-  HloInstruction* size = Table(sizes);
-  const Shape indices = ShapeUtil::MakeShape(size->shape().element_type(), shape.dimensions());
+  HloInstruction* number = Table(numbers);
+  const Shape indices = ShapeUtil::MakeShape(number->shape().element_type(), shape.dimensions());
   const Shape predicates = ShapeUtil::MakeShape(PRED, shape.dimensions());
   HloInstruction* index = Add(HloInstruction::CreateIota(indices, dimension));
-  HloInstruction* is_inside =
-      Add(HloInstruction::CreateCompare(predicates, index, Broadcast(size, shape), ComparisonDirection::kLt));
-  return Add(HloInstruction::CreateTernary(shape, HloOpcode::kSelect, is_inside, x, Broadcast(scalar, shape)));
+  HloInstruction* stays = Add(HloInstruction::CreateCompare(predicates, index, Broadcast(number, shape), direction));
+  return Add(HloInstruction::CreateTernary(shape, HloOpcode::kSelect, stays, x, Broadcast(scalar, shape)));
+}
+
+HloInstruction* DeviceProgram::Mask(HloInstruction* x, int64_t dimension, const std::vector<int64_t>& sizes,
+                                    HloInstruction* scalar) {
+  const int64_t all = x->shape().dimensions(static_cast<int>(dimension));
+  if (absl::c_all_of(sizes, [all](int64_t n) { return n == all; })) return x;
+  return Choose(x, dimension, sizes, ComparisonDirection::kLt, scalar);
+}
+
+HloInstruction* DeviceProgram::MaskBefore(HloInstruction* x, int64_t dimension, const std::vector<int64_t>& sizes,
+                                          HloInstruction* scalar) {
+  if (absl::c_all_of(sizes, [](int64_t n) { return n == 0; })) return x;
+  return Choose(x, dimension, sizes, ComparisonDirection::kGe, scalar);
+}
+
+HloInstruction* DeviceProgram::PadEdges(HloInstruction* x, int64_t dimension, int64_t low, int64_t high) {
+  if (low == 0 && high == 0) return x;
+  std::vector<std::pair<int64_t, int64_t>> padding(x->shape().rank());
+  padding[dimension] = {low, high};
+  const int64_t size = x->shape().dimensions(static_cast<int>(dimension)) + low + high;
+  return Add(HloInstruction::CreatePad(WithDimension(x->shape(), dimension, size), x, Zero(x->shape().element_type()),
+                                       MakeEdgePaddingConfig(padding)));
 }
 
 HloInstruction* DeviceProgram::MaskPadding(HloInstruction* x, const Shape& whole, const AxisSharding& sharding,

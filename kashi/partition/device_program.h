@@ -22,6 +22,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/partition/device_axes.h"
+#include "kashi/partition/halo.h"
 
 namespace kashi::internal {
 
@@ -78,6 +79,9 @@ class DeviceProgram {
                           absl::Span<const int64_t> sizes);
   // The first sizes[device] elements along a dimension stay; the others become the scalar.
   HloInstruction* Mask(HloInstruction* x, int64_t dimension, const std::vector<int64_t>& sizes, HloInstruction* scalar);
+  // The first ones become the scalar, and the others stay.
+  HloInstruction* MaskBefore(HloInstruction* x, int64_t dimension, const std::vector<int64_t>& sizes,
+                             HloInstruction* scalar);
   // Masks the dimensions of a shard of `whole` that are not cut evenly.
   HloInstruction* MaskPadding(HloInstruction* x, const Shape& whole, const AxisSharding& sharding,
                               HloInstruction* scalar);
@@ -92,6 +96,11 @@ class DeviceProgram {
   // What device `holder` has.
   HloInstruction* BroadcastFrom(HloInstruction* x, int64_t holder);
 
+  // The elements that windows over an array need, of which each device has a part along some axes (halo.cc): those from
+  // plan.places on. Elements outside of the array are the scalar, where the plan says that they count.
+  HloInstruction* ElementsForWindows(HloInstruction* x, int64_t dimension, const AxisList& along,
+                                     const MovingWindow& window, const HaloPlan& plan, HloInstruction* outside);
+
   // A shard of an array of shape `whole` under another sharding (resharding.cc). Kept, so that two users share it.
   absl::StatusOr<HloInstruction*> Reshard(HloInstruction* x, const Shape& whole, const AxisSharding& from,
                                           const AxisSharding& to);
@@ -102,6 +111,11 @@ class DeviceProgram {
 
  private:
   friend class Resharder;
+  HloInstruction* FromNeighbour(HloInstruction* x, const AxisList& along, int64_t distance);
+  HloInstruction* ExchangeHalo(HloInstruction* x, int64_t dimension, const AxisList& along, const HaloPlan& plan);
+  HloInstruction* PadEdges(HloInstruction* x, int64_t dimension, int64_t low, int64_t high);
+  HloInstruction* Choose(HloInstruction* x, int64_t dimension, const std::vector<int64_t>& numbers,
+                         ComparisonDirection direction, HloInstruction* scalar);
   HloInstruction* IndexConstant(PrimitiveType type, int64_t value);
 
   DeviceModule& module_;

@@ -116,19 +116,38 @@ std::optional<PartitionRule> ReshapeRule(const HloInstruction& reshape) {
   return rule;
 }
 
+// A part of a dimension is a window of one element that moves by the stride.
 std::optional<PartitionRule> SliceRule(const HloInstruction& slice) {
   const Shape& from = slice.operand(0)->shape();
-  return SameDimensions(slice, [&](int64_t i) {
+  const auto passes = [&](int64_t i) {
     return slice.slice_starts(i) == 0 && slice.slice_strides(i) == 1 &&
            slice.slice_limits(i) == from.dimensions(static_cast<int>(i));
-  });
+  };
+  PartitionRule rule = SameDimensions(slice, passes);
+  for (int64_t i = 0; i < from.rank(); ++i) {
+    if (passes(i)) continue;
+    rule.operands[0][i] = rule.results[0][i] =
+        rule.AddMoving({slice.slice_starts(i), slice.slice_strides(i), 1, from.dimensions(static_cast<int>(i)),
+                        slice.shape().dimensions(static_cast<int>(i))});
+  }
+  return rule;
 }
 
 std::optional<PartitionRule> PadRule(const HloInstruction& pad) {
-  return SameDimensions(pad, [&](int64_t i) {
-    const PaddingConfigDimension& padding = pad.padding_config().dimensions(static_cast<int>(i));
+  const Shape& from = pad.operand(0)->shape();
+  const auto padding_of = [&](int64_t i) { return pad.padding_config().dimensions(static_cast<int>(i)); };
+  const auto passes = [&](int64_t i) {
+    const PaddingConfigDimension padding = padding_of(i);
     return padding.edge_padding_low() == 0 && padding.edge_padding_high() == 0 && padding.interior_padding() == 0;
-  });
+  };
+  PartitionRule rule = SameDimensions(pad, passes);
+  for (int64_t i = 0; i < from.rank(); ++i) {
+    if (passes(i) || padding_of(i).interior_padding() != 0) continue;
+    rule.operands[0][i] = rule.results[0][i] =
+        rule.AddMoving({-padding_of(i).edge_padding_low(), 1, 1, from.dimensions(static_cast<int>(i)),
+                        pad.shape().dimensions(static_cast<int>(i))});
+  }
+  return rule;
 }
 
 // All operands and results have the same dimensions, except those that the operation names.

@@ -1,5 +1,8 @@
 // The rules of operations that add up: reduce, dot, convolution, and of windows.
+#include <optional>
+
 #include "absl/algorithm/container.h"
+#include "kashi/base/math.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/partition/partition_rules.h"
 
@@ -9,6 +12,16 @@ namespace {
 bool IsPlain(const WindowDimension& window) {
   return window.size() == 1 && window.stride() == 1 && window.padding_low() == 0 && window.padding_high() == 0 &&
          window.base_dilation() == 1 && window.window_dilation() == 1;
+}
+
+// A window over neighbours, without holes between the elements of the array.
+bool CanMove(const WindowDimension& window) { return window.base_dilation() == 1 && window.size() > 0; }
+
+MovingWindow MovingOf(const WindowDimension& window, int64_t from_size, int64_t to_size) {
+  const auto reach = CheckedMultiply(window.size() - 1, window.window_dilation());
+  constexpr int64_t kFar = int64_t{1} << 40;  // no plan takes it
+  return {-window.padding_low(), window.stride(), reach.has_value() && *reach < kFar ? *reach + 1 : kFar, from_size,
+          to_size};
 }
 
 // Gives the dimensions of two or three arrays one factor.
@@ -27,6 +40,13 @@ void TieGroups(const HloInstruction& convolution, int64_t lhs_dimension, int64_t
   rule->factors[factor].divisor = groups;
   Tie(factor, lhs_dimension, numbers.kernel_output_feature_dimension(), rule);
   rule->results[0][numbers.output_feature_dimension()] = factor;
+}
+
+// Of a reduce-window, windows move where what they find outside of the array does not count.
+bool MayLeaveArray(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kReduceWindow || instruction.operand_count() != 2) return false;
+  const std::optional<HloOpcode> combiner = CombinerOf(*instruction.to_apply());
+  return combiner.has_value() && IsNeutral(*instruction.operand(1), *combiner);
 }
 
 }  // namespace
@@ -122,21 +142,28 @@ std::optional<PartitionRule> ConvolutionRule(const HloInstruction& convolution) 
         rule.Add(SizeOf(rhs, numbers.kernel_output_feature_dimension()));
   }
   for (int i = 0; i < numbers.input_spatial_dimensions_size(); ++i) {
-    if (!IsPlain(convolution.window().dimensions(i))) continue;
-    rule.operands[0][numbers.input_spatial_dimensions(i)] = rule.results[0][numbers.output_spatial_dimensions(i)] =
-        rule.Add(SizeOf(lhs, numbers.input_spatial_dimensions(i)));
+    const int64_t from = numbers.input_spatial_dimensions(i), to = numbers.output_spatial_dimensions(i);
+    const WindowDimension& window = convolution.window().dimensions(i);
+    if (!IsPlain(window) && !CanMove(window)) continue;
+    rule.operands[0][from] = rule.results[0][to] =
+        IsPlain(window) ? rule.Add(SizeOf(lhs, from))
+                        : rule.AddMoving(MovingOf(window, SizeOf(lhs, from), SizeOf(convolution.shape(), to)));
   }
   return rule;
 }
 
-// Dimensions in which the window does not move over neighbours.
 std::optional<PartitionRule> WindowRule(const HloInstruction& instruction) {
   PartitionRule rule;
   const Shape& input = instruction.operand(0)->shape();
   std::vector<int> factors = WholeDimensions(input);
+  const bool may_move = MayLeaveArray(instruction);
   for (int64_t i = 0; i < input.rank(); ++i) {
-    if (!IsPlain(instruction.window().dimensions(static_cast<int>(i)))) continue;
-    factors[i] = rule.Add(SizeOf(input, i));
+    const WindowDimension& window = instruction.window().dimensions(static_cast<int>(i));
+    if (IsPlain(window)) {
+      factors[i] = rule.Add(SizeOf(input, i));
+    } else if (may_move && CanMove(window)) {
+      factors[i] = rule.AddMoving(MovingOf(window, SizeOf(input, i), SizeOf(instruction.shape(), i)));
+    }
   }
   for (const HloInstruction* operand : instruction.operands()) {
     rule.operands.push_back(operand->shape().rank() == input.rank() ? factors : WholeDimensions(operand->shape()));

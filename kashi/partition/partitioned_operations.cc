@@ -42,28 +42,6 @@ double BytesOf(const Shape& shape) {
   return bytes;
 }
 
-// x op neutral is x. Of add it is -0: 0 + -0 is 0, and would not be -0.
-Literal NeutralOf(HloOpcode combiner, PrimitiveType type) {
-  if (combiner == HloOpcode::kMultiply) return LiteralUtil::One(type);
-  if (combiner == HloOpcode::kMinimum) return LiteralUtil::MaxValue(type);
-  if (combiner == HloOpcode::kMaximum) return LiteralUtil::MinValue(type);
-  if (combiner == HloOpcode::kAnd) {
-    return primitive_util::IsSignedIntegralType(type) ? LiteralUtil::CreateR0(type, -1) : LiteralUtil::MaxValue(type);
-  }
-  if (combiner == HloOpcode::kAdd && primitive_util::IsFloatingPointType(type)) {
-    return LiteralUtil::CreateR0(type, -0.0);
-  }
-  return LiteralUtil::Zero(type);
-}
-
-// Whether x op literal is x for all x that a sum can be: with 0 as the initial value of a sum, no part is -0.
-bool IsNeutral(const HloInstruction& initial, HloOpcode combiner) {
-  if (!initial.IsConstant() || initial.shape().rank() != 0) return false;
-  const PrimitiveType type = initial.shape().element_type();
-  if (combiner == HloOpcode::kAdd && initial.literal() == LiteralUtil::Zero(type)) return true;
-  return initial.literal() == NeutralOf(combiner, type);
-}
-
 class AxisChoice {
  public:
   AxisChoice(const DeviceAxes& axes, const PartitionRule& rule)
@@ -141,6 +119,29 @@ std::vector<AxisList> ComputationPartitioner::ChooseAxes(const RuleUse& use) con
   return std::move(choice).Result();
 }
 
+// The part of an operand that a window moves over, with what it needs of the neighbours' parts.
+HloInstruction* ComputationPartitioner::GatherNeighbours(const HloInstruction& instruction, const RuleUse& use,
+                                                         const std::vector<AxisList>& axes, size_t k,
+                                                         HloInstruction* x) {
+  const std::vector<int>& dims = use.rule.operands[k];
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == PartitionRule::kWhole || axes[dims[i]].empty()) continue;
+    const std::optional<MovingWindow>& window = use.rule.factors[dims[i]].moving;
+    if (!window.has_value()) continue;
+    const std::optional<HaloPlan> plan = PlanHalo(*window, program_.axes().SizeOf(axes[dims[i]]));
+    // The padding value of a pad, and the initial value of a reduce-window, are their second operands.
+    const bool has_value = instruction.opcode() == HloOpcode::kPad || instruction.opcode() == HloOpcode::kReduceWindow;
+    HloInstruction* outside =
+        has_value ? LeavesOf(*instruction.operand(1))[0] : program_.Zero(x->shape().element_type());
+    if (outside->shape().element_type() != x->shape().element_type()) {  // operands may be of several precisions
+      outside =
+          program_.Add(HloInstruction::CreateConvert(ShapeUtil::MakeShape(x->shape().element_type(), {}), outside));
+    }
+    x = program_.ElementsForWindows(x, static_cast<int64_t>(i), axes[dims[i]], *window, *plan, outside);
+  }
+  return x;
+}
+
 absl::StatusOr<ComputationPartitioner::Leaves> ComputationPartitioner::OperandsFor(const HloInstruction& instruction,
                                                                                    const RuleUse& use,
                                                                                    const std::vector<AxisList>& axes) {
@@ -168,7 +169,7 @@ absl::StatusOr<ComputationPartitioner::Leaves> ComputationPartitioner::OperandsF
     if (is_reduce && is_sum && k == 1 && !IsNeutral(operand, use.rule.combiner)) {
       x = program_.Constant(NeutralOf(use.rule.combiner, type));
     }
-    operands.push_back(x);
+    operands.push_back(GatherNeighbours(instruction, use, axes, k, x));
   }
   return operands;
 }

@@ -44,12 +44,13 @@ bool StaysInRegion(const HloInstruction& border) {
 }
 
 AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list) {
-  if (factor.divisor == 0) return list;
+  if (factor.divisor == 0 && !factor.moving.has_value()) return list;
   AxisList allowed;
   for (const int axis : list) {
     AxisList longer = allowed;
     longer.push_back(axis);
-    if (factor.divisor % axes.SizeOf(longer) != 0) break;
+    const int64_t parts = axes.SizeOf(longer);
+    if (factor.moving.has_value() ? !PlanHalo(*factor.moving, parts).has_value() : factor.divisor % parts != 0) break;
     allowed = std::move(longer);
   }
   return allowed;
