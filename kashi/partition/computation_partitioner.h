@@ -21,6 +21,8 @@
 
 namespace kashi::internal {
 
+class AxisChoice;
+
 class ComputationPartitioner {
  public:
   using Leaves = std::vector<HloInstruction*>;
@@ -71,6 +73,7 @@ class ComputationPartitioner {
   // partitioned_operations.cc
   absl::Status EmitByRule(const HloInstruction& instruction, const RuleUse& use);
   std::vector<AxisList> ChooseAxes(const RuleUse& use) const;
+  void MoveCuts(const RuleUse& use, AxisChoice* choice) const;
   absl::StatusOr<Leaves> OperandsFor(const HloInstruction& instruction, const RuleUse& use,
                                      const std::vector<AxisList>& axes);
   HloInstruction* GatherNeighbours(const HloInstruction& instruction, const RuleUse& use,

@@ -11,6 +11,34 @@
 #include "kashi/partition/computation_partitioner.h"
 
 namespace kashi::internal {
+
+// Along which axes each factor of a rule is cut.
+class AxisChoice {
+ public:
+  AxisChoice(const DeviceAxes& axes, const PartitionRule& rule)
+      : axes_(axes), rule_(rule), chosen_(rule.factors.size()) {}
+
+  // The factor is cut along these axes too, as far as they are free.
+  void Take(int factor, const AxisList& list) {
+    const AxisList allowed = Allowed(axes_, rule_.factors[factor], list);
+    AxisList& chosen = chosen_[factor];
+    if (!IsPrefix(chosen, allowed)) return;
+    for (size_t i = chosen.size(); i < allowed.size() && (used_ >> allowed[i] & 1) == 0; ++i) {
+      chosen.push_back(allowed[i]);
+      used_ |= AxisSet{1} << allowed[i];
+    }
+  }
+  // Whether the factor is not cut yet, and none of the axes is used.
+  bool IsFree(int factor, const AxisList& list) const { return chosen_[factor].empty() && (SetOf(list) & used_) == 0; }
+  std::vector<AxisList> Result() && { return std::move(chosen_); }
+
+ private:
+  const DeviceAxes& axes_;
+  const PartitionRule& rule_;
+  std::vector<AxisList> chosen_;
+  AxisSet used_ = 0;
+};
+
 namespace {
 
 AxisSharding ProjectionOf(const std::vector<int>& dims, const std::vector<AxisList>& axes) {
@@ -41,31 +69,6 @@ double BytesOf(const Shape& shape) {
   for (const int64_t size : shape.dimensions()) bytes *= static_cast<double>(size);
   return bytes;
 }
-
-class AxisChoice {
- public:
-  AxisChoice(const DeviceAxes& axes, const PartitionRule& rule)
-      : axes_(axes), rule_(rule), chosen_(rule.factors.size()) {}
-
-  // The factor is cut along these axes too, as far as they are free.
-  void Take(int factor, const AxisList& list) {
-    const AxisList allowed = Allowed(axes_, rule_.factors[factor], list);
-    AxisList& chosen = chosen_[factor];
-    if (!IsPrefix(chosen, allowed)) return;
-    for (size_t i = chosen.size(); i < allowed.size() && (used_ >> allowed[i] & 1) == 0; ++i) {
-      chosen.push_back(allowed[i]);
-      used_ |= AxisSet{1} << allowed[i];
-    }
-  }
-  const AxisList& operator[](int factor) const { return chosen_[factor]; }
-  std::vector<AxisList> Result() && { return std::move(chosen_); }
-
- private:
-  const DeviceAxes& axes_;
-  const PartitionRule& rule_;
-  std::vector<AxisList> chosen_;
-  AxisSet used_ = 0;
-};
 
 // How a factor is cut in each of the operands that have it, and what these weigh.
 struct FactorOfOperands {
@@ -116,7 +119,32 @@ std::vector<AxisList> ComputationPartitioner::ChooseAxes(const RuleUse& use) con
     if (operands.cut_bytes < result_bytes) continue;
     for (const AxisList& axes : operands.cuts) choice.Take(factor, axes);
   }
+  MoveCuts(use, &choice);
   return std::move(choice).Result();
+}
+
+// An operand that is cut where it must be whole is cut along another dimension, if that can be cut evenly: an all-to-all
+// moves less than an all-gather, and each device computes its part only.
+void ComputationPartitioner::MoveCuts(const RuleUse& use, AxisChoice* choice) const {
+  for (size_t k = 0; k < use.operands.size(); ++k) {
+    const Variable& variable = shardings_.variable(use.operands[k]);
+    const std::vector<int>& dims = use.rule.operands[k];
+    for (size_t from = 0; from < dims.size(); ++from) {
+      const AxisList& cut = variable.sharding[from];
+      if (dims[from] != PartitionRule::kWhole || cut.empty()) continue;
+      const int64_t parts = program_.axes().SizeOf(cut);
+      for (size_t to = 0; to < dims.size(); ++to) {
+        if (dims[to] == PartitionRule::kWhole || !choice->IsFree(dims[to], cut)) continue;
+        const PartitionFactor& factor = use.rule.factors[dims[to]];
+        const bool is_even = variable.shape->dimensions(static_cast<int>(to)) % parts == 0;
+        if (factor.is_sum || factor.moving.has_value() || !is_even || Allowed(program_.axes(), factor, cut) != cut) {
+          continue;
+        }
+        choice->Take(dims[to], cut);
+        break;
+      }
+    }
+  }
 }
 
 // The part of an operand that a window moves over, with what it needs of the neighbours' parts.
