@@ -57,7 +57,7 @@ TEST(GroupGeometryTest, RowsThatAreNoRings) {
 TEST(GroupGeometryTest, GroupsThatAreNoGridBecomeOneRing) {
   const GroupGeometry geometry = GeometryOf(Torus({2, 2}), {{0, 3}, {1, 2}});
   EXPECT_EQ(geometry.members, 2);
-  EXPECT_EQ(SidesText(geometry), "2 row hop 2 byte 2");
+  EXPECT_EQ(SidesText(geometry), "2 row hop 2 byte 1");
   // Groups of different sizes.
   EXPECT_EQ(GeometryOf(Torus({8}), {{0, 1, 2}, {3, 4, 5, 6, 7}}).members, 5);
 }

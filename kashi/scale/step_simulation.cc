@@ -7,6 +7,8 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "kashi/analysis/call_graph.h"
 #include "kashi/analysis/cost_analysis.h"
 #include "kashi/base/status.h"

@@ -146,14 +146,14 @@ TEST(StepSimulationTest, Errors) {
 
 // Each computation calls the next one twice: 2^100 calls.
 TEST(StepSimulationTest, CallsThatMultiplyEndWithAnError) {
-  std::string computations = "f0 { x = f32[4] parameter(0)  ROOT y = f32[4] negate(x) }\n";
+  std::string computations = "call0 { x = f32[4] parameter(0)  ROOT y = f32[4] negate(x) }\n";
   for (int i = 1; i <= 100; ++i) {
-    absl::StrAppend(&computations, "f", i, " { x = f32[4] parameter(0)  y = f32[4] call(x), to_apply=f", i - 1,
-                    "  ROOT z = f32[4] call(y), to_apply=f", i - 1, " }\n");
+    absl::StrAppend(&computations, "call", i, " { x = f32[4] parameter(0)  y = f32[4] call(x), to_apply=call", i - 1,
+                    "  ROOT z = f32[4] call(y), to_apply=call", i - 1, " }\n");
   }
   SimulationOptions options;
   options.most_instructions = 10000;
-  EXPECT_EQ(Error(absl::Substitute(kModule, computations, "  c = f32[4] call(x), to_apply=f100\n"), options),
+  EXPECT_EQ(Error(absl::Substitute(kModule, computations, "  c = f32[4] call(x), to_apply=call100\n"), options),
             "more than 10000 instructions would run");
 }
 
