@@ -17,9 +17,9 @@ namespace kashi::cli {
 using internal::WithThousands;
 namespace {
 
-std::string Seconds(double seconds) { return TimeText(seconds * 1e3); }
+std::string SecondsText(double seconds) { return TimeText(seconds * 1e3); }
 
-std::string Bytes(double bytes) { return WithThousands(static_cast<int64_t>(std::min(bytes, 9e18))); }
+std::string MeshBytes(double bytes) { return WithThousands(static_cast<int64_t>(std::min(bytes, 9e18))); }
 
 std::string GroupText(const CollectivePrediction& each) {
   if (each.opcode == "collective-permute" || each.opcode == "send") return Count(each.members, "pair");
@@ -29,12 +29,13 @@ std::string GroupText(const CollectivePrediction& each) {
 std::string CollectivesText(absl::Span<const CollectivePrediction> all, int64_t top) {
   if (all.empty()) return "\nThe program has no collectives.\n";
   constexpr char kLine[] = "%12s%10s%12s%18s%14s  %-22s%s\n";
-  std::string text = absl::StrFormat(absl::StrCat("\n", kLine), "waited for", "calls", "each takes", "bytes", "groups",
-                                     "operation", "algorithm");
+  std::string text = "\n";
+  absl::StrAppendFormat(&text, kLine, "waited for", "calls", "each takes", "bytes", "groups", "operation", "algorithm");
   for (size_t i = 0; i < all.size() && i < static_cast<size_t>(top); ++i) {
     const CollectivePrediction& each = all[i];
-    absl::StrAppendFormat(&text, kLine, Seconds(each.exposed_seconds), absl::StrFormat("%.15g", each.calls),
-                          Seconds(each.seconds), Bytes(each.bytes), GroupText(each), each.opcode, each.algorithm);
+    absl::StrAppendFormat(&text, kLine, SecondsText(each.exposed_seconds), absl::StrFormat("%.15g", each.calls),
+                          SecondsText(each.seconds), MeshBytes(each.bytes), GroupText(each), each.opcode,
+                          each.algorithm);
   }
   if (static_cast<size_t>(top) < all.size()) {
     absl::StrAppend(&text, "  and ", Count(static_cast<int64_t>(all.size()) - top, "kind"), " more (--top)\n");
@@ -42,7 +43,7 @@ std::string CollectivesText(absl::Span<const CollectivePrediction> all, int64_t 
   return text;
 }
 
-std::string Notes(const StepPrediction& step) {
+std::string MeshNotes(const StepPrediction& step) {
   std::string text;
   if (step.unknown_loops > 0) {
     absl::StrAppend(&text, Count(step.unknown_loops, "loop"), " of unknown length: counted as one iteration.\n");
@@ -72,7 +73,7 @@ Json CollectiveJson(const CollectivePrediction& each) {
 absl::StatusOr<MeshReport> MakeMeshReport(const HloModule& module, const MeshOptions& options) {
   KASHI_ASSIGN_OR_RETURN(Machine machine, MachineOf(options, module));
   SimulationOptions simulation;
-  simulation.slow_devices = options.slow_devices;
+  simulation.slow_devices = machine.slow_devices;
   KASHI_ASSIGN_OR_RETURN(StepPrediction step, SimulateStep(module, machine.network, machine.rates, simulation));
   std::optional<MemoryTarget> target;
   if (options.target.has_value()) target = MemoryTarget{options.target};
@@ -89,15 +90,15 @@ std::string MeshText(const HloModule& module, const MeshReport& report, int64_t 
     absl::StrAppendFormat(&text, "  %-22s%14s%s\n", name, value, note.empty() ? "" : absl::StrCat("  ", note));
   };
   const bool are_alike = step.seconds - step.fastest_seconds <= 1e-9 * step.seconds;
-  add("step", Seconds(step.seconds),
+  add("step", SecondsText(step.seconds),
       are_alike ? "all devices end together"
                 : absl::StrCat("device ", step.slowest_device, " ends last, the first one after ",
-                               Seconds(step.fastest_seconds)));
-  add("  compute", Seconds(step.compute_seconds), "");
-  add("  collectives", Seconds(step.collective_seconds),
-      absl::StrCat(Seconds(step.exposed_seconds), " of waiting, for them and for other devices"));
+                               SecondsText(step.fastest_seconds)));
+  add("  compute", SecondsText(step.compute_seconds), "");
+  add("  collectives", SecondsText(step.collective_seconds),
+      absl::StrCat(SecondsText(step.exposed_seconds), " of waiting, for them and for other devices"));
   add("memory of a device", WithThousands(report.memory.default_space().peak_bytes), "bytes at the peak");
-  return absl::StrCat(text, CollectivesText(step.collectives, top), Notes(step));
+  return absl::StrCat(text, CollectivesText(step.collectives, top), MeshNotes(step));
 }
 
 Json MeshJson(const ModuleFile& file, const MeshReport& report) {

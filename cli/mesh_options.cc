@@ -15,20 +15,20 @@
 namespace kashi::cli {
 namespace {
 
-struct Unit {
+struct NamedUnit {
   absl::string_view name;
   double value;
 };
-constexpr Unit kTimes[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
-constexpr Unit kBandwidths[] = {{"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}};
-constexpr Unit kArithmetic[] = {{"GF/s", 1e9}, {"TF/s", 1e12}, {"PF/s", 1e15}};
+constexpr NamedUnit kTimeUnits[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+constexpr NamedUnit kBandwidthUnits[] = {{"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}};
+constexpr NamedUnit kArithmeticUnits[] = {{"GF/s", 1e9}, {"TF/s", 1e12}, {"PF/s", 1e15}};
 
-// "1.5us" with kTimes: 1.5e-6.
-absl::StatusOr<double> ParseQuantity(absl::string_view text, absl::Span<const Unit> units) {
+// "1.5us" with kTimeUnits: 1.5e-6.
+absl::StatusOr<double> ParseQuantity(absl::string_view text, absl::Span<const NamedUnit> units) {
   const auto names = [&] {
-    return absl::StrJoin(units, ", ", [](std::string* out, const Unit& unit) { absl::StrAppend(out, unit.name); });
+    return absl::StrJoin(units, ", ", [](std::string* out, const NamedUnit& unit) { absl::StrAppend(out, unit.name); });
   };
-  for (const Unit& unit : units) {
+  for (const NamedUnit& unit : units) {
     absl::string_view number = text;
     double value = 0;
     if (!absl::ConsumeSuffix(&number, unit.name) || !absl::SimpleAtod(number, &value)) continue;
@@ -41,8 +41,8 @@ absl::StatusOr<double> ParseQuantity(absl::string_view text, absl::Span<const Un
 absl::StatusOr<NetworkLink> ParseLink(absl::string_view text) {
   const std::vector<absl::string_view> parts = absl::StrSplit(text, ',');
   if (parts.size() != 2) return InvalidArgument("`%s` is no latency and bandwidth, such as 1us,50GB/s", text);
-  KASHI_ASSIGN_OR_RETURN(const double latency, ParseQuantity(parts[0], kTimes));
-  KASHI_ASSIGN_OR_RETURN(const double bandwidth, ParseQuantity(parts[1], kBandwidths));
+  KASHI_ASSIGN_OR_RETURN(const double latency, ParseQuantity(parts[0], kTimeUnits));
+  KASHI_ASSIGN_OR_RETURN(const double bandwidth, ParseQuantity(parts[1], kBandwidthUnits));
   if (bandwidth == 0) return InvalidArgument("a bandwidth must be more than 0");
   return NetworkLink{latency, bandwidth};
 }
@@ -53,10 +53,10 @@ absl::StatusOr<DeviceRates> ParseRates(absl::string_view text) {
     return InvalidArgument("`%s` is no rate of arithmetic and of memory, such as 197TF/s,819GB/s", text);
   }
   DeviceRates rates;
-  KASHI_ASSIGN_OR_RETURN(rates.flops_per_second, ParseQuantity(parts[0], kArithmetic));
-  KASHI_ASSIGN_OR_RETURN(rates.memory_bytes_per_second, ParseQuantity(parts[1], kBandwidths));
+  KASHI_ASSIGN_OR_RETURN(rates.flops_per_second, ParseQuantity(parts[0], kArithmeticUnits));
+  KASHI_ASSIGN_OR_RETURN(rates.memory_bytes_per_second, ParseQuantity(parts[1], kBandwidthUnits));
   if (parts.size() == 3) {
-    KASHI_ASSIGN_OR_RETURN(rates.instruction_seconds, ParseQuantity(parts[2], kTimes));
+    KASHI_ASSIGN_OR_RETURN(rates.instruction_seconds, ParseQuantity(parts[2], kTimeUnits));
   }
   if (rates.flops_per_second == 0 || rates.memory_bytes_per_second == 0) {
     return InvalidArgument("a rate must be more than 0");
@@ -122,9 +122,11 @@ void AddMeshOptions(Verb* verb, MeshOptions* options) {
   verb->AddOption("--topology", &options->topology,
                   "Links between neighbours in rings, or one network that carries all (default: torus)")
       ->OneOf({"torus", "switch"});
-  verb->AddOption("--link", Parsed(ParseLink, [options](const auto& text, auto) { options->links.push_back(text); }),
+  verb->AddOption("--link", &options->links,
                   "Latency and bandwidth of a link, 1us,50GB/s; once, or once for each dimension")
-      ->Value("LINK");
+      ->Value("LINK")
+      ->OneEach()
+      ->Check(Parsed(ParseLink, [](const auto&, auto) {}));
   verb->AddOption("--target", Parsed(ParseTarget, [options](const auto&, auto target) { options->target = target; }),
                   absl::StrCat("The TPU whose rates and links are taken: ", TpuNames(),
                                " (default: that of the module's layouts)"))
@@ -133,11 +135,11 @@ void AddMeshOptions(Verb* verb, MeshOptions* options) {
                   "How fast a device is: arithmetic, memory, and the least time of an instruction: "
                   "197TF/s,819GB/s,1us")
       ->Value("RATES");
-  verb->AddOption(
-          "--slow-device",
-          Parsed(ParseSlowDevice, [options](const auto&, auto device) { options->slow_devices.push_back(device); }),
-          "A device that computes slower than the others: 17=1.5 takes 1.5 times as long")
-      ->Value("N=FACTOR");
+  verb->AddOption("--slow-device", &options->slow_devices,
+                  "A device that computes slower than the others: 17=1.5 takes 1.5 times as long")
+      ->Value("N=FACTOR")
+      ->OneEach()
+      ->Check(Parsed(ParseSlowDevice, [](const auto&, auto) {}));
 }
 
 absl::StatusOr<Machine> MachineOf(const MeshOptions& options, const HloModule& module) {
@@ -155,11 +157,17 @@ absl::StatusOr<Machine> MachineOf(const MeshOptions& options, const HloModule& m
   if (links.empty()) links.push_back(GetTpuRates(*tpu).link);
   const Network::Kind kind = options.topology == "torus" ? Network::Kind::kTorus : Network::Kind::kSwitch;
   KASHI_ASSIGN_OR_RETURN(Network network, Network::Create(kind, options.sizes, std::move(links)));
+  Machine machine = {std::move(network), {}, "given rates", {}};
   if (options.rates.empty()) {
-    return Machine{std::move(network), GetTpuRates(*tpu).device, std::string(GetTpuGenerationInfo(*tpu).name)};
+    machine.rates = GetTpuRates(*tpu).device;
+    machine.name = std::string(GetTpuGenerationInfo(*tpu).name);
+  } else {
+    KASHI_ASSIGN_OR_RETURN(machine.rates, ParseRates(options.rates));
   }
-  KASHI_ASSIGN_OR_RETURN(const DeviceRates rates, ParseRates(options.rates));
-  return Machine{std::move(network), rates, "given rates"};
+  for (const std::string& text : options.slow_devices) {
+    KASHI_ASSIGN_OR_RETURN(machine.slow_devices.emplace_back(), ParseSlowDevice(text));
+  }
+  return machine;
 }
 
 }  // namespace kashi::cli

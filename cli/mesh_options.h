@@ -23,7 +23,7 @@ struct MeshOptions {
   std::vector<std::string> links;  // texts of --link
   std::optional<TpuGeneration> target;
   std::string rates;  // text of --rates
-  std::vector<std::pair<int64_t, double>> slow_devices;
+  std::vector<std::string> slow_devices;  // texts of --slow-device
 
   bool is_given() const { return !sizes.empty(); }
   // An option that says something about a mesh.
@@ -38,7 +38,8 @@ void AddMeshOptions(Verb* verb, MeshOptions* options);
 struct Machine {
   Network network;
   DeviceRates rates;
-  std::string name;  // "v5e"; "as given" for --rates
+  std::string name;  // "v5e"; "given rates" for --rates
+  std::vector<std::pair<int64_t, double>> slow_devices;
 };
 // What is not given is that of the TPU that the module was compiled for. INVALID_ARGUMENT if that is not known either.
 absl::StatusOr<Machine> MachineOf(const MeshOptions& options, const HloModule& module);
