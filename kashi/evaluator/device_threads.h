@@ -4,7 +4,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "kashi/evaluator/collective_groups.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/evaluation_run.h"
 
