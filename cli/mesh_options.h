@@ -22,7 +22,7 @@ struct MeshOptions {
   std::string topology = "torus";
   std::vector<std::string> links;  // texts of --link
   std::optional<TpuGeneration> target;
-  std::string rates;  // text of --rates
+  std::string rates;                      // text of --rates
   std::vector<std::string> slow_devices;  // texts of --slow-device
 
   bool is_given() const { return !sizes.empty(); }
