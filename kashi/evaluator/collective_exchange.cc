@@ -91,7 +91,7 @@ absl::StatusOr<std::vector<Value>> ExchangeAndCombine(const Operation& op, const
 }
 
 bool IsTask(const Operation& op, const CollectiveGroup& group) {
-  if (group.size() == 1 || !op.run.device()->TakesTasks()) return false;
+  if (group.size() == 1 || !op.run.device()->TakesTasks(op.instruction, group.members)) return false;
   for (size_t k = 0; k < op.operands.size(); ++k) {
     const Shape& shape = op.instruction.operand(static_cast<int64_t>(k))->shape();
     if (!op.operands[k].is_array() || !shape.IsArray() || !shape.is_static()) return false;

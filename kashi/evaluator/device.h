@@ -42,9 +42,9 @@ class Device {
                                                      absl::Span<const int64_t> members, std::vector<Value> operands,
                                                      CombineFunction combine) = 0;
 
-  // Whether the device takes whole tasks: what an operation does with the arrays is done while they are moved.
-  virtual bool TakesTasks() const { return false; }
-  // The results of this device. Pre: TakesTasks().
+  // Whether the device takes whole tasks of this operation: what it does with the arrays is done while they are moved.
+  virtual bool TakesTasks(const HloInstruction&, absl::Span<const int64_t>) { return false; }
+  // The results of this device. Pre: TakesTasks(instruction, members).
   virtual absl::StatusOr<std::vector<Value>> Perform(const CollectiveTask& task, std::vector<Value> operands);
 
  protected:
