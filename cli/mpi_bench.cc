@@ -1,9 +1,12 @@
 #include "cli/mpi_bench.h"
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/json.h"
 #include "cli/options.h"
 #include "cli/ranks.h"
 #include "cli/verb.h"
@@ -12,24 +15,45 @@
 namespace kashi::cli {
 namespace {
 
-// "12.3" µs, or nothing if it was not measured.
-std::string Microseconds(const Json& point, const char* key) {
-  return point.contains(key) ? absl::StrFormat("%.2f", point[key].get<double>()) : "";
-}
+// "12.34", or nothing if it was not measured.
+std::string Microseconds(std::optional<double> us) { return us.has_value() ? absl::StrFormat("%.2f", *us) : ""; }
 
-std::string TextOf(const Json& json) {
-  std::string text = absl::StrCat(json["ranks"].get<int>(), " ranks, ", json["ranks_of_machine"].get<int>(),
+std::string TextOf(const RankMeasurement& measured) {
+  std::string text = absl::StrCat(measured.ranks, " ranks, ", measured.ranks_of_machine,
                                   " on this machine; one device each\n");
-  for (const Json& collective : json["collectives"]) {
-    absl::StrAppendFormat(&text, "%s: %.2f us and %.3f us/KiB\n", collective["name"].get<std::string>(),
-                          collective["alpha_us"].get<double>(), collective["beta_ns_per_byte"].get<double>() * 1.024);
+  for (const MeasuredCollective& collective : measured.collectives) {
+    absl::StrAppendFormat(&text, "%s: %.2f us + %.4f us a KiB\n", collective.name, collective.alpha_us,
+                          collective.beta_ns_per_byte * 1.024);
     absl::StrAppendFormat(&text, "  %12s %12s %12s %12s\n", "bytes", "us", "nonblocking", "blocking");
-    for (const Json& point : collective["points"]) {
-      absl::StrAppendFormat(&text, "  %12d %12s %12s %12s\n", point["bytes"].get<int64_t>(), Microseconds(point, "us"),
-                            Microseconds(point, "nonblocking_us"), Microseconds(point, "blocking_us"));
+    for (const MeasuredPoint& point : collective.points) {
+      std::string line = absl::StrFormat("  %12d %12s %12s %12s", point.bytes, Microseconds(point.us),
+                                         Microseconds(point.nonblocking_us), Microseconds(point.blocking_us));
+      line.erase(line.find_last_not_of(' ') + 1);
+      absl::StrAppend(&text, line, "\n");
     }
   }
   return text;
+}
+
+Json JsonOf(const RankMeasurement& measured) {
+  Json collectives = Json::array();
+  for (const MeasuredCollective& collective : measured.collectives) {
+    Json points = Json::array();
+    for (const MeasuredPoint& point : collective.points) {
+      Json json = {{"bytes", point.bytes}, {"us", point.us}};
+      if (point.nonblocking_us.has_value()) json["nonblocking_us"] = *point.nonblocking_us;
+      if (point.blocking_us.has_value()) json["blocking_us"] = *point.blocking_us;
+      points.push_back(std::move(json));
+    }
+    collectives.push_back({{"name", collective.name},
+                           {"alpha_us", collective.alpha_us},
+                           {"beta_ns_per_byte", collective.beta_ns_per_byte},
+                           {"points", std::move(points)}});
+  }
+  return {{"version", KASHI_VERSION},
+          {"ranks", measured.ranks},
+          {"ranks_of_machine", measured.ranks_of_machine},
+          {"collectives", std::move(collectives)}};
 }
 
 int RunMpiBench(const MpiBenchOptions& options) {
@@ -37,9 +61,9 @@ int RunMpiBench(const MpiBenchOptions& options) {
     return FailUsage("mpi-bench measures ranks: start it by mpirun, such as `mpirun -n 4 kashi mpi-bench`");
   }
   if (options.least_bytes > options.most_bytes) return FailUsage("--least is more than --most");
-  const absl::StatusOr<Json> json = TheRanks()->Measure(options);
-  if (!json.ok()) return Fail(json.status());
-  return WriteResult(options.output, options.json ? absl::StrCat(json->dump(), "\n") : TextOf(*json));
+  const absl::StatusOr<RankMeasurement> measured = TheRanks()->Measure(options);
+  if (!measured.ok()) return Fail(measured.status());
+  return WriteResult(options.output, options.json ? absl::StrCat(JsonOf(*measured).dump(), "\n") : TextOf(*measured));
 }
 
 }  // namespace

@@ -13,13 +13,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cli/json.h"
 #include "kashi/evaluator/device_fabric.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi::cli {
 
 struct MpiBenchOptions;
+struct RankMeasurement;
 
 class Ranks {
  public:
@@ -40,7 +40,7 @@ class Ranks {
   // The texts of all ranks, by rank.
   virtual absl::StatusOr<std::vector<std::string>> GatherTexts(const std::string& own) = 0;
   // The answer of `kashi mpi-bench`.
-  virtual absl::StatusOr<Json> Measure(const MpiBenchOptions& options) = 0;
+  virtual absl::StatusOr<RankMeasurement> Measure(const MpiBenchOptions& options) = 0;
 };
 
 // The ranks that this process is one of; null: it is alone.

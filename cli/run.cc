@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/collective_profile.h"
 #include "cli/custom_call_command.h"
 #include "cli/elided_constants.h"
 #include "cli/engine.h"
@@ -115,6 +116,7 @@ class ProgramRun {
   std::unique_ptr<RunProgress> progress_;
   std::vector<Watcher*> watchers_;
   std::unique_ptr<internal::StepProfile> profile_;  // null: not measured
+  std::vector<CollectiveRow> collectives_;          // measured, of several devices
   ProgramTimes times_;
   Json json_;
   internal::DeviceFabric* fabric_ = nullptr;  // of several ranks
@@ -331,7 +333,14 @@ absl::StatusOr<std::vector<Literal>> ProgramRun::ExecuteOnDevices() {
     if (i == 0 || failed) first = std::move(results);
     if (failed) break;
   }
-  if (fabric_ == nullptr || !first.ok()) return first;
+  if (!first.ok()) return first;
+  if (profile_ != nullptr) {
+    KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_.module));
+    const DeviceCounts of_run = counts.total() > 1 ? counts : DeviceCounts{static_cast<int64_t>(arguments_.size()), 1};
+    KASHI_ASSIGN_OR_RETURN(collectives_, ProfileCollectives(engine_->module(), of_run, *profile_,
+                                                            std::max(1, options_.repeat - 1)));
+  }
+  if (fabric_ == nullptr) return first;
   const Shape& shape = engine_->module().entry_computation()->root_instruction()->shape();
   KASHI_RETURN_IF_ERROR(TheRanks()->GatherResults(shape, &*first));
   return first;
@@ -431,8 +440,10 @@ absl::Status ProgramRun::ShowProfile() {
   report.peaks = MeasureMachinePeaks();
   if (options_.json) {
     json_["profile"] = ProfileJson(report);
+    if (has_devices()) json_["profile"]["collectives"] = CollectivesJson(collectives_);
   } else {
     answers_.Add(ProfileText(report, options_.top));
+    answers_.Add(CollectivesText(collectives_, options_.top));
   }
   return absl::OkStatus();
 }

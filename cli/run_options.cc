@@ -182,7 +182,8 @@ std::vector<HelpSection> RunSections() {
         {"profile",
          "With --profile: runs, run_ms, between_steps_ms, copy_gbps, dot_gflops, and steps. Per step: name, "
          "computation, opcode, what, ms, share and calls of a run; bytes, flops and transcendentals of a call; gbps, "
-         "of_copy, gflops, of_dot; op_name, source"},
+         "of_copy, gflops, of_dot; op_name, source. For several devices also collectives. Per operation: name, opcode, "
+         "bytes, calls, ms, waiting_ms, latest (a device), latest_cost_ms, latest_rank"},
         {"outputs", "Per output: shape, elements, min, max, mean, nan, inf, value or beginning, comparison"},
         {"devices", "For several devices, instead of outputs: the outputs of each device"}}}};
 }

@@ -50,7 +50,9 @@ class MpiCommandRanks : public Ranks {
   absl::StatusOr<std::vector<std::string>> GatherTexts(const std::string& own) override {
     return ranks_->GatherTexts(own);
   }
-  absl::StatusOr<Json> Measure(const MpiBenchOptions& options) override { return MeasureRanks(options, ranks_.get()); }
+  absl::StatusOr<RankMeasurement> Measure(const MpiBenchOptions& options) override {
+    return MeasureRanks(options, ranks_.get());
+  }
 
   absl::Status Agree(const absl::Status& own) override {
     const std::string text =

@@ -169,7 +169,7 @@ absl::StatusOr<double> MeasureProgram(const HloModule& module, int64_t n, int ro
   return median;
 }
 
-absl::StatusOr<Json> MeasureSize(const MpiBenchOptions& options, const std::string& name, int64_t bytes,
+absl::StatusOr<MeasuredPoint> MeasureSize(const MpiBenchOptions& options, const std::string& name, int64_t bytes,
                                  MpiRanks* ranks) {
   const int size = ranks->size();
   const int64_t n = std::max<int64_t>(1, bytes / static_cast<int64_t>(sizeof(float)) / size) * size;
@@ -180,50 +180,60 @@ absl::StatusOr<Json> MeasureSize(const MpiBenchOptions& options, const std::stri
   int count = rounds.CountFor(first);
   MPI_Bcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD);
   KASHI_ASSIGN_OR_RETURN(const double own, MeasureProgram(*module, n, count, ranks));
-  Json point = {{"bytes", n * static_cast<int64_t>(sizeof(float))}, {"us", own}};
+  MeasuredPoint point;
+  point.bytes = n * static_cast<int64_t>(sizeof(float));
+  point.us = own;
   if (!options.bare) return point;
   BareCall bare(name, n, size, ranks->rank());
   Rounds measure(options.seconds);
-  KASHI_ASSIGN_OR_RETURN(point["nonblocking_us"], measure.Measure(count, [&] { return bare.Nonblocking(); }));
-  KASHI_ASSIGN_OR_RETURN(point["blocking_us"], measure.Measure(count, [&] { return bare.Blocking(); }));
+  KASHI_ASSIGN_OR_RETURN(point.nonblocking_us, measure.Measure(count, [&] { return bare.Nonblocking(); }));
+  KASHI_ASSIGN_OR_RETURN(point.blocking_us, measure.Measure(count, [&] { return bare.Blocking(); }));
   return point;
 }
 
 // The line t = alpha + beta * bytes for which the sum of (1 - line / t)^2 is least; neither is negative.
-void FitLine(Json* collective) {
+void FitLine(MeasuredCollective* collective) {
   double w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0;
-  for (const Json& point : (*collective)["points"]) {
-    const double x = point["bytes"].get<double>(), y = std::max(point["us"].get<double>(), 1e-3);
+  for (const MeasuredPoint& point : collective->points) {
+    const double x = static_cast<double>(point.bytes), y = std::max(point.us, 1e-3);
     const double weight = 1 / (y * y);
-    w += weight, wx += weight * x, wxx += weight * x * x, wy += weight * y, wxy += weight * x * y;
+    w += weight;
+    wx += weight * x;
+    wxx += weight * x * x;
+    wy += weight * y;
+    wxy += weight * x * y;
   }
   const double determinant = w * wxx - wx * wx;
   double beta = determinant > 0 ? std::max(0.0, (w * wxy - wx * wy) / determinant) : 0;
   double alpha = (wy - beta * wx) / w;
-  if (alpha < 0) alpha = 0, beta = wxy / wxx;
-  (*collective)["alpha_us"] = alpha;
-  (*collective)["beta_ns_per_byte"] = beta * 1000;
+  if (alpha < 0) {
+    alpha = 0;
+    beta = wxy / wxx;
+  }
+  collective->alpha_us = alpha;
+  collective->beta_ns_per_byte = beta * 1000;
 }
 
 }  // namespace
 
-absl::StatusOr<Json> MeasureRanks(const MpiBenchOptions& options, MpiRanks* ranks) {
-  Json json = {{"version", KASHI_VERSION},
-               {"ranks", ranks->size()},
-               {"ranks_of_machine", ranks->ranks_of_machine()},
-               {"collectives", Json::array()}};
+absl::StatusOr<RankMeasurement> MeasureRanks(const MpiBenchOptions& options, MpiRanks* ranks) {
+  RankMeasurement measured;
+  measured.ranks = ranks->size();
+  measured.ranks_of_machine = ranks->ranks_of_machine();
   std::vector<std::string> names = options.collectives;
   if (names.empty()) names.assign(std::begin(kMeasuredCollectives), std::end(kMeasuredCollectives));
   for (const std::string& name : names) {
-    Json collective = {{"name", name}, {"alpha_us", 0}, {"beta_ns_per_byte", 0}, {"points", Json::array()}};
+    MeasuredCollective collective;
+    collective.name = name;
     for (uint64_t bytes = std::max<uint64_t>(4, options.least_bytes); bytes <= options.most_bytes; bytes *= 4) {
-      KASHI_ASSIGN_OR_RETURN(Json point, MeasureSize(options, name, static_cast<int64_t>(bytes), ranks));
-      collective["points"].push_back(std::move(point));
+      KASHI_ASSIGN_OR_RETURN(const MeasuredPoint point,
+                             MeasureSize(options, name, static_cast<int64_t>(bytes), ranks));
+      collective.points.push_back(point);
     }
     FitLine(&collective);
-    json["collectives"].push_back(std::move(collective));
+    measured.collectives.push_back(std::move(collective));
   }
-  return json;
+  return measured;
 }
 
 }  // namespace kashi::cli

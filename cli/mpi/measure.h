@@ -3,14 +3,13 @@
 #define KASHI_CLI_MPI_MEASURE_H_
 
 #include "absl/status/statusor.h"
-#include "cli/json.h"
 #include "cli/mpi_bench.h"
 #include "kashi/mpi/mpi_ranks.h"
 
 namespace kashi::cli {
 
-// All ranks call it. The answer is the same in form on all, and right on rank 0.
-absl::StatusOr<Json> MeasureRanks(const MpiBenchOptions& options, MpiRanks* ranks);
+// All ranks call it; the answer is that of rank 0's device.
+absl::StatusOr<RankMeasurement> MeasureRanks(const MpiBenchOptions& options, MpiRanks* ranks);
 
 }  // namespace kashi::cli
 

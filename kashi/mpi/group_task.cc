@@ -11,7 +11,7 @@ namespace kashi::internal {
 namespace {
 
 // The value as several threads may hold it: it is unique for none of them.
-Value SharedValue(Value value) {
+Value ValueForThreads(Value value) {
   auto owner = std::make_shared<const Value>(std::move(value));
   return Value::Borrow(owner->dense_shape(), owner->untyped_data(), owner);
 }
@@ -31,7 +31,7 @@ absl::StatusOr<Given> GroupTask::Run() {
     return results.status();
   }
   if (results->size() == 1 && here() > 1) {
-    for (Value& value : (*results)[0]) value = SharedValue(std::move(value));
+    for (Value& value : (*results)[0]) value = ValueForThreads(std::move(value));
   }
   return results;
 }

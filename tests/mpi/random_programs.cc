@@ -56,7 +56,7 @@ Trial MakeTrial(uint64_t seed) {
   return trial;
 }
 
-absl::StatusOr<std::vector<Literal>> RunTrial(const Trial& trial, const HloModule& module,
+absl::StatusOr<std::vector<Literal>> RunTrial([[maybe_unused]] const Trial& trial, const HloModule& module,
                                               std::vector<std::vector<Literal>> arguments, MpiRanks* ranks) {
   EvaluationOptions options;
 #ifdef KASHI_HAS_CPU
