@@ -88,7 +88,7 @@ int64_t GroupOf(const HloInstruction& instruction, DeviceCounts counts, int64_t 
   return members.ok() && !members->empty() ? members->front() : device;
 }
 
-CollectiveRow RowOf(const HloInstruction& instruction, DeviceCounts counts, const std::vector<DeviceTime>& times,
+CollectiveRow CollectiveRowOf(const HloInstruction& instruction, DeviceCounts counts, const std::vector<DeviceTime>& times,
                     int64_t runs) {
   CollectiveRow row;
   row.name = std::string(instruction.name());
@@ -131,7 +131,7 @@ absl::StatusOr<std::vector<CollectiveRow>> ProfileCollectives(const HloModule& m
     for (const HloInstruction* instruction : computation->instructions()) {
       const auto found = times.find(std::string(instruction->name()));
       if (!IsCollective(*instruction) || found == times.end()) continue;
-      rows.push_back(RowOf(*instruction, counts, found->second, runs));
+      rows.push_back(CollectiveRowOf(*instruction, counts, found->second, runs));
     }
   }
   absl::c_stable_sort(rows, [](const CollectiveRow& a, const CollectiveRow& b) { return a.ms > b.ms; });

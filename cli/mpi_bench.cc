@@ -18,7 +18,7 @@ namespace {
 // "12.34", or nothing if it was not measured.
 std::string Microseconds(std::optional<double> us) { return us.has_value() ? absl::StrFormat("%.2f", *us) : ""; }
 
-std::string TextOf(const RankMeasurement& measured) {
+std::string MeasurementText(const RankMeasurement& measured) {
   std::string text = absl::StrCat(measured.ranks, " ranks, ", measured.ranks_of_machine,
                                   " on this machine; one device each\n");
   for (const MeasuredCollective& collective : measured.collectives) {
@@ -35,7 +35,7 @@ std::string TextOf(const RankMeasurement& measured) {
   return text;
 }
 
-Json JsonOf(const RankMeasurement& measured) {
+Json MeasurementJson(const RankMeasurement& measured) {
   Json collectives = Json::array();
   for (const MeasuredCollective& collective : measured.collectives) {
     Json points = Json::array();
@@ -63,7 +63,7 @@ int RunMpiBench(const MpiBenchOptions& options) {
   if (options.least_bytes > options.most_bytes) return FailUsage("--least is more than --most");
   const absl::StatusOr<RankMeasurement> measured = TheRanks()->Measure(options);
   if (!measured.ok()) return Fail(measured.status());
-  return WriteResult(options.output, options.json ? absl::StrCat(JsonOf(*measured).dump(), "\n") : TextOf(*measured));
+  return WriteResult(options.output, options.json ? absl::StrCat(MeasurementJson(*measured).dump(), "\n") : MeasurementText(*measured));
 }
 
 }  // namespace
