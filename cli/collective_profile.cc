@@ -88,8 +88,8 @@ int64_t GroupOf(const HloInstruction& instruction, DeviceCounts counts, int64_t 
   return members.ok() && !members->empty() ? members->front() : device;
 }
 
-CollectiveRow CollectiveRowOf(const HloInstruction& instruction, DeviceCounts counts, const std::vector<DeviceTime>& times,
-                    int64_t runs) {
+CollectiveRow CollectiveRowOf(const HloInstruction& instruction, DeviceCounts counts,
+                              const std::vector<DeviceTime>& times, int64_t runs) {
   CollectiveRow row;
   row.name = std::string(instruction.name());
   row.opcode = std::string(HloOpcodeString(instruction.opcode()));
@@ -159,9 +159,10 @@ std::string CollectivesText(const std::vector<CollectiveRow>& rows, int64_t top)
 Json CollectivesJson(const std::vector<CollectiveRow>& rows) {
   Json list = Json::array();
   for (const CollectiveRow& row : rows) {
-    Json json = {{"name", row.name},   {"opcode", row.opcode},         {"bytes", row.bytes}, {"calls", row.calls},
-                 {"ms", row.ms},       {"waiting_ms", row.waiting_ms}, {"latest", row.latest},
-                 {"latest_cost_ms", row.latest_cost_ms}};
+    Json json = {{"name", row.name},     {"opcode", row.opcode},
+                 {"bytes", row.bytes},   {"calls", row.calls},
+                 {"ms", row.ms},         {"waiting_ms", row.waiting_ms},
+                 {"latest", row.latest}, {"latest_cost_ms", row.latest_cost_ms}};
     if (row.latest_rank >= 0) json["latest_rank"] = row.latest_rank;
     list.push_back(std::move(json));
   }

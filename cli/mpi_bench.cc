@@ -19,8 +19,8 @@ namespace {
 std::string Microseconds(std::optional<double> us) { return us.has_value() ? absl::StrFormat("%.2f", *us) : ""; }
 
 std::string MeasurementText(const RankMeasurement& measured) {
-  std::string text = absl::StrCat(measured.ranks, " ranks, ", measured.ranks_of_machine,
-                                  " on this machine; one device each\n");
+  std::string text =
+      absl::StrCat(measured.ranks, " ranks, ", measured.ranks_of_machine, " on this machine; one device each\n");
   for (const MeasuredCollective& collective : measured.collectives) {
     absl::StrAppendFormat(&text, "%s: %.2f us + %.4f us a KiB\n", collective.name, collective.alpha_us,
                           collective.beta_ns_per_byte * 1.024);
@@ -63,7 +63,8 @@ int RunMpiBench(const MpiBenchOptions& options) {
   if (options.least_bytes > options.most_bytes) return FailUsage("--least is more than --most");
   const absl::StatusOr<RankMeasurement> measured = TheRanks()->Measure(options);
   if (!measured.ok()) return Fail(measured.status());
-  return WriteResult(options.output, options.json ? absl::StrCat(MeasurementJson(*measured).dump(), "\n") : MeasurementText(*measured));
+  return WriteResult(options.output,
+                     options.json ? absl::StrCat(MeasurementJson(*measured).dump(), "\n") : MeasurementText(*measured));
 }
 
 }  // namespace
@@ -77,16 +78,17 @@ void AddMpiBenchVerb(Command* command) {
       "  mpirun -n 4 kashi mpi-bench                          latency and bandwidth of each operation\n"
       "  mpirun -n 4 kashi mpi-bench --json -o cluster.json   for a model of costs\n"
       "  mpirun -n 2 kashi mpi-bench --bare --most 64M        beside MPI's own calls";
-  help.sections = {{"",
-                    "Each rank has one device. The bytes are those of a device's operand; the time is the median of one "
-                    "operation in a program. alpha and beta are those of the line time = alpha + beta * bytes that is "
-                    "nearest to all times, by their ratio.",
-                    {}},
-                   {"Keys of --json",
-                    "",
-                    {{"version, ranks, ranks_of_machine", "What was measured"},
-                     {"collectives", "Per operation: name, alpha_us, beta_ns_per_byte, points"},
-                     {"points", "Per size: bytes, us; with --bare nonblocking_us and blocking_us, of MPI's own calls"}}}};
+  help.sections = {
+      {"",
+       "Each rank has one device. The bytes are those of a device's operand; the time is the median of one "
+       "operation in a program. alpha and beta are those of the line time = alpha + beta * bytes that is "
+       "nearest to all times, by their ratio.",
+       {}},
+      {"Keys of --json",
+       "",
+       {{"version, ranks, ranks_of_machine", "What was measured"},
+        {"collectives", "Per operation: name, alpha_us, beta_ns_per_byte, points"},
+        {"points", "Per size: bytes, us; with --bare nonblocking_us and blocking_us, of MPI's own calls"}}}};
   help.failure = "It was not started by mpirun, the ranks cannot talk, or the output cannot be written";
   Verb* verb = command->AddVerb("mpi-bench", help, [options] { return RunMpiBench(*options); });
   verb->BeginGroup("Measurement");
@@ -94,7 +96,8 @@ void AddMpiBenchVerb(Command* command) {
       ->OneOf({std::begin(kMeasuredCollectives), std::end(kMeasuredCollectives)})
       ->OneEach();
   verb->AddSizeOption("--least", &options->least_bytes, "The smallest operand (default: 1K)");
-  verb->AddSizeOption("--most", &options->most_bytes, "The largest operand; each is four times the one before (default: 4M)");
+  verb->AddSizeOption("--most", &options->most_bytes,
+                      "The largest operand; each is four times the one before (default: 4M)");
   verb->AddFlag("--bare", &options->bare, "Measure MPI's own nonblocking and blocking calls, too");
   verb->BeginGroup("Output");
   AddOutputOption(verb, &options->output, "Write to this file");

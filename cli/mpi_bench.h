@@ -21,8 +21,8 @@ struct MpiBenchOptions {
 
 // Times of an operation in microseconds, at one size.
 struct MeasuredPoint {
-  int64_t bytes = 0;  // of a device's operand
-  double us = 0;      // in a program
+  int64_t bytes = 0;                                  // of a device's operand
+  double us = 0;                                      // in a program
   std::optional<double> nonblocking_us, blocking_us;  // of MPI's own calls
 };
 struct MeasuredCollective {

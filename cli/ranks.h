@@ -1,8 +1,8 @@
 // The ranks of a command that mpirun or srun started on several processes. `kashi` itself does not use MPI: under a
 // launcher it becomes `kashi-mpi`, the same command with MPI (cli/mpi/main.cc), which is beside it.
 //
-// What the ranks print: rank 0 prints answers, notes and errors. Another rank prints nothing but errors that rank 0 does
-// not have, each line with its name: "rank 2: kashi: error: …". All exit with the worst status of any.
+// What the ranks print: rank 0 prints answers, notes and errors. Another rank prints nothing but errors that rank 0
+// does not have, each line with its name: "rank 2: kashi: error: …". All exit with the worst status of any.
 #ifndef KASHI_CLI_RANKS_H_
 #define KASHI_CLI_RANKS_H_
 

@@ -337,8 +337,8 @@ absl::StatusOr<std::vector<Literal>> ProgramRun::ExecuteOnDevices() {
   if (profile_ != nullptr) {
     KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_.module));
     const DeviceCounts of_run = counts.total() > 1 ? counts : DeviceCounts{static_cast<int64_t>(arguments_.size()), 1};
-    KASHI_ASSIGN_OR_RETURN(collectives_, ProfileCollectives(engine_->module(), of_run, *profile_,
-                                                            std::max(1, options_.repeat - 1)));
+    KASHI_ASSIGN_OR_RETURN(collectives_,
+                           ProfileCollectives(engine_->module(), of_run, *profile_, std::max(1, options_.repeat - 1)));
   }
   if (fabric_ == nullptr) return first;
   const Shape& shape = engine_->module().entry_computation()->root_instruction()->shape();

@@ -160,9 +160,7 @@ absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vect
 absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory,
                                                            absl::Span<const Shape> shapes,
                                                            const DeviceFilter& is_wanted) {
-  const auto folder_of = [&](int64_t device) {
-    return std::filesystem::path(directory) / absl::StrCat("dev", device);
-  };
+  const auto folder_of = [&](int64_t device) { return std::filesystem::path(directory) / absl::StrCat("dev", device); };
   std::error_code error;
   int64_t devices = 0;
   while (std::filesystem::is_directory(folder_of(devices), error)) ++devices;

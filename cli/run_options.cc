@@ -97,9 +97,10 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
   verb->AddOption("--dump-dir", &options->engine.dump_dir,
                   "Write the stages of the engine cpu to this directory: HLO after each pass, LLVM IR, assembly")
       ->File("DIR");
-  verb->AddFlag("--deterministic", &options->deterministic,
-                "On several ranks of mpirun, add up floating point numbers of the devices in their order, as one process "
-                "does: the same results for any number of ranks");
+  verb->AddFlag(
+      "--deterministic", &options->deterministic,
+      "On several ranks of mpirun, add up floating point numbers of the devices in their order, as one process "
+      "does: the same results for any number of ranks");
   verb->AddOption("--custom-call", &options->custom_calls,
                   "Compute the custom calls of TARGET by this command (an example: examples/custom_call.py)")
       ->Value("TARGET=COMMAND")

@@ -66,7 +66,8 @@ class MpiCommandRanks : public Ranks {
       const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(rest, absl::MaxSplits('\n', 1));
       int code = 0;
       if (!absl::SimpleAtoi(parts.first, &code)) code = static_cast<int>(absl::StatusCode::kUnknown);
-      return absl::Status(static_cast<absl::StatusCode>(code), r == 0 ? std::string(parts.second) : Named(r, parts.second));
+      return absl::Status(static_cast<absl::StatusCode>(code),
+                          r == 0 ? std::string(parts.second) : Named(r, parts.second));
     }
     return absl::OkStatus();
   }
@@ -122,7 +123,7 @@ absl::Status CheckSameArguments(MpiRanks* ranks, int argc, char** argv) {
 }
 
 int RunRank(int argc, char** argv, bool* has_abandoned) {
-  absl::StatusOr<std::unique_ptr<MpiRanks>> made = MpiRanks::Make(MPI_COMM_WORLD);
+  absl::StatusOr<std::unique_ptr<MpiRanks>> made = MpiRanks::Make(MPI_Comm_c2f(MPI_COMM_WORLD));
   if (!made.ok()) return Fail(made.status());
   MpiRanks* const ranks = made->get();
   MpiCommandRanks of_command(*std::move(made));

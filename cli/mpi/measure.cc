@@ -84,7 +84,8 @@ class Rounds {
 
   // For calls that take about so long.
   int CountFor(double microseconds) const {
-    return static_cast<int>(std::clamp<double>(seconds_ * 1e6 / std::max(microseconds, 0.1), kFewestRounds, kMostRounds));
+    return static_cast<int>(
+        std::clamp<double>(seconds_ * 1e6 / std::max(microseconds, 0.1), kFewestRounds, kMostRounds));
   }
 
  private:
@@ -95,8 +96,12 @@ class Rounds {
 class BareCall {
  public:
   BareCall(std::string name, int64_t n, int ranks, int rank)
-      : name_(std::move(name)), n_(static_cast<int>(n)), ranks_(ranks), rank_(rank),
-        from_(static_cast<size_t>(n), 1.0F), to_(static_cast<size_t>(n * ranks)) {}
+      : name_(std::move(name)),
+        n_(static_cast<int>(n)),
+        ranks_(ranks),
+        rank_(rank),
+        from_(static_cast<size_t>(n), 1.0F),
+        to_(static_cast<size_t>(n * ranks)) {}
 
   absl::Status Blocking() {
     const int part = n_ / ranks_;
@@ -153,8 +158,8 @@ absl::StatusOr<double> MeasureProgram(const HloModule& module, int64_t n, int ro
   EvaluationOptions options;
   const RunLimits limits(options);
   double median = 0;
-  KASHI_RETURN_IF_ERROR(ranks->fabric()->OnDevices(
-      module, {ranks->size(), 1}, limits, [&](Device& device) -> absl::Status {
+  KASHI_RETURN_IF_ERROR(
+      ranks->fabric()->OnDevices(module, {ranks->size(), 1}, limits, [&](Device& device) -> absl::Status {
         EvaluationOptions own = options;
         own.device = &device;
         EvaluationRun run(own, limits);
@@ -170,7 +175,7 @@ absl::StatusOr<double> MeasureProgram(const HloModule& module, int64_t n, int ro
 }
 
 absl::StatusOr<MeasuredPoint> MeasureSize(const MpiBenchOptions& options, const std::string& name, int64_t bytes,
-                                 MpiRanks* ranks) {
+                                          MpiRanks* ranks) {
   const int size = ranks->size();
   const int64_t n = std::max<int64_t>(1, bytes / static_cast<int64_t>(sizeof(float)) / size) * size;
   KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> module,
@@ -226,8 +231,7 @@ absl::StatusOr<RankMeasurement> MeasureRanks(const MpiBenchOptions& options, Mpi
     MeasuredCollective collective;
     collective.name = name;
     for (uint64_t bytes = std::max<uint64_t>(4, options.least_bytes); bytes <= options.most_bytes; bytes *= 4) {
-      KASHI_ASSIGN_OR_RETURN(const MeasuredPoint point,
-                             MeasureSize(options, name, static_cast<int64_t>(bytes), ranks));
+      KASHI_ASSIGN_OR_RETURN(const MeasuredPoint point, MeasureSize(options, name, static_cast<int64_t>(bytes), ranks));
       collective.points.push_back(point);
     }
     FitLine(&collective);

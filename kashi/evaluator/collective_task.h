@@ -44,7 +44,7 @@ struct CollectiveTask {
   absl::Span<const int64_t> members;  // device ids
   int64_t own;                        // the position of this device in them
   int64_t dimension = 0;
-  std::vector<CollectiveReduction> reductions = {};                      // by operand
+  std::vector<CollectiveReduction> reductions = {};                        // by operand
   absl::Span<const std::pair<int64_t, int64_t>> source_target_pairs = {};  // positions of members
 };
 

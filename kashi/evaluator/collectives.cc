@@ -283,9 +283,8 @@ absl::StatusOr<Value> AllToAllOfTuple(Operation& op, const CollectiveGroup& grou
     return InvalidArgument("%s has %d operands for a group of %d devices", op.instruction.name(),
                            static_cast<int64_t>(op.operands.size()), group.size());
   }
-  if (IsTask(op, group) && absl::c_all_of(op.operands, [&](const Value& value) {
-        return value.shape() == op.operands[0].shape();
-      })) {
+  if (IsTask(op, group) &&
+      absl::c_all_of(op.operands, [&](const Value& value) { return value.shape() == op.operands[0].shape(); })) {
     KASHI_ASSIGN_OR_RETURN(
         std::vector<Value> received,
         op.run.device()->Perform(TaskOf(op, group, CollectiveTask::Kind::kTupleAllToAll), TakeOperands(op)));

@@ -46,8 +46,7 @@ class ThreadedDevice : public Device {
 
 }  // namespace
 
-absl::Status ThreadFabric::OnDevices(const HloModule&, DeviceCounts counts, const RunLimits& limits,
-                                     DeviceFunction f) {
+absl::Status ThreadFabric::OnDevices(const HloModule&, DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
   return OnDevicesAtOnce(counts, limits, f);
 }
 

@@ -58,8 +58,8 @@ struct EvaluationOptions {
   const std::atomic<bool>* cancelled = nullptr;
   // The device of this run; null: the only device. Must outlive the run.
   internal::Device* device = nullptr;
-  // Where the devices of a program of several devices run (device_fabric.h); null: they are threads of this process. Must
-  // outlive the run.
+  // Where the devices of a program of several devices run (device_fabric.h); null: they are threads of this process.
+  // Must outlive the run.
   internal::DeviceFabric* fabric = nullptr;
   // Machine code that evaluates some of the instructions (compiled_step.h); null: none. Must outlive the run.
   const internal::CompiledSteps* compiled = nullptr;

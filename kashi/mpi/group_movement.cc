@@ -182,9 +182,9 @@ absl::StatusOr<Given> GroupTask::AllToAll() {
 
 absl::StatusOr<Given> GroupTask::TupleAllToAll() {
   const Value& own = operand(0, 0);
-  KASHI_ASSIGN_OR_RETURN(
-      const ReceivedBlock received,
-      ExchangeBlocks(own.byte_count(), [&](int64_t i, int64_t to) { return operand(i, to).bytes(); }));
+  KASHI_ASSIGN_OR_RETURN(const ReceivedBlock received, ExchangeBlocks(own.byte_count(), [&](int64_t i, int64_t to) {
+                           return operand(i, to).bytes();
+                         }));
   Given results(here());
   for (int64_t j = 0; j < here(); ++j) {
     for (int64_t from = 0; from < group_.size(); ++from) {

@@ -22,7 +22,8 @@ constexpr int64_t kPortionBytes = int64_t{1} << 28;
 absl::StatusOr<Value> GroupTask::AllReduce(int64_t k) {
   if (operand(0, k).element_count() == 0) return Value::MakeArray(operand(0, k).dense_shape(), context_.memory);
   const ReductionOrder order = ReductionOrderOf(task_.reductions[k]);
-  const bool is_ordered = order == ReductionOrder::kOrdered || (order == ReductionOrder::kRounded && context_.deterministic);
+  const bool is_ordered =
+      order == ReductionOrder::kOrdered || (order == ReductionOrder::kRounded && context_.deterministic);
   if (!is_ordered) return ReduceByMpi(k);
   return operand(0, k).byte_count() <= kMostGatheredBytes / group_.size() ? ReduceGathered(k) : ReduceInPieces(k);
 }
@@ -174,15 +175,14 @@ absl::StatusOr<Given> GroupTask::ReduceScatter() {
       KASHI_RETURN_IF_ERROR(ExchangeBlocks(block_bytes, blocks[0], buffer.data));
       received = [&](int64_t from, int64_t) { return buffer.data + from * block_bytes; };
     } else {
-      KASHI_ASSIGN_OR_RETURN(received, ExchangeBlocks(block_bytes, [&](int64_t i, int64_t to) {
-                               return blocks[i] + to * block_bytes;
-                             }));
+      KASHI_ASSIGN_OR_RETURN(
+          received, ExchangeBlocks(block_bytes, [&](int64_t i, int64_t to) { return blocks[i] + to * block_bytes; }));
     }
     DimensionVector dimensions(own.dimensions().begin(), own.dimensions().end());
     dimensions[task_.dimension] /= group_.size();
     for (int64_t j = 0; j < here(); ++j) {
-      KASHI_ASSIGN_OR_RETURN(
-          Value result, Value::MakeArray(MakeDenseShape(own.element_type(), dimensions), context_.memory));
+      KASHI_ASSIGN_OR_RETURN(Value result,
+                             Value::MakeArray(MakeDenseShape(own.element_type(), dimensions), context_.memory));
       std::vector<const char*> parts;
       for (int64_t from = 0; from < group_.size(); ++from) parts.push_back(received(from, j));
       KASHI_RETURN_IF_ERROR(task_.reductions[k].fold(parts, result.mutable_bytes(), result.element_count()));

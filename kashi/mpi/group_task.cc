@@ -56,8 +56,7 @@ absl::StatusOr<Given> GroupTask::RunKind() {
   }
   std::vector<Value> row;
   for (int64_t k = 0; k < operand_count(); ++k) {
-    KASHI_ASSIGN_OR_RETURN(Value result,
-                           task_.kind == CollectiveTask::Kind::kAllReduce ? AllReduce(k) : AllGather(k));
+    KASHI_ASSIGN_OR_RETURN(Value result, task_.kind == CollectiveTask::Kind::kAllReduce ? AllReduce(k) : AllGather(k));
     row.push_back(std::move(result));
   }
   return Given{std::move(row)};
@@ -70,9 +69,7 @@ absl::StatusOr<GroupTask::Array> GroupTask::MakeArray(const DenseShape& shape) {
   return Array{std::move(value), data};
 }
 
-absl::StatusOr<GroupTask::Array> GroupTask::MakeBytes(int64_t bytes) {
-  return MakeArray(MakeDenseShape(U8, {bytes}));
-}
+absl::StatusOr<GroupTask::Array> GroupTask::MakeBytes(int64_t bytes) { return MakeArray(MakeDenseShape(U8, {bytes})); }
 
 absl::Status GroupTask::Wait() {
   if (!requests_.empty()) KASHI_RETURN_IF_ERROR(context_.world->Wait(&requests_, context_.stop));

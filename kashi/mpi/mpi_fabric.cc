@@ -196,9 +196,9 @@ absl::StatusOr<std::unique_ptr<MpiFabric>> MpiFabric::Make(MPI_Comm communicator
 
 absl::Status MpiFabric::CheckSameProgram(const HloModule& module, DeviceCounts counts) {
   const HloPrintOptions all;
-  const std::string own =
-      absl::StrCat("version " KASHI_VERSION, "\n", counts.ToString(), "\n", options_.deterministic ? "deterministic" : "",
-                   "\n", options_.most_count, "\nmodule ", module.name(), " ", module.GetFingerprint128(all));
+  const std::string own = absl::StrCat("version " KASHI_VERSION, "\n", counts.ToString(), "\n",
+                                       options_.deterministic ? "deterministic" : "", "\n", options_.most_count,
+                                       "\nmodule ", module.name(), " ", module.GetFingerprint128(all));
   KASHI_ASSIGN_OR_RETURN(const std::vector<std::string> texts, world_->GatherTexts(own));
   for (int r = 0; r < world_->size(); ++r) {
     if (texts[r] == texts[0]) continue;

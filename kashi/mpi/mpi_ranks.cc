@@ -1,5 +1,7 @@
 #include "kashi/mpi/mpi_ranks.h"
 
+#include <mpi.h>
+
 #include <algorithm>
 #include <mutex>
 
@@ -40,7 +42,8 @@ class LiteralMail {
     KASHI_RETURN_IF_ERROR(ReceiveBytes(sizes.data(), Bytes(sizes), from, tag));
     for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(literal->shape())) {
       if (!leaf.shape.IsArray()) continue;
-      KASHI_RETURN_IF_ERROR(ReceiveBytes(literal->untyped_data(leaf.index), literal->size_bytes(leaf.index), from, tag));
+      KASHI_RETURN_IF_ERROR(
+          ReceiveBytes(literal->untyped_data(leaf.index), literal->size_bytes(leaf.index), from, tag));
     }
     KASHI_RETURN_IF_ERROR(Wait());
     SetDynamicSizes(sizes, literal);
@@ -73,9 +76,8 @@ class LiteralMail {
   static void SetDynamicSizes(const std::vector<int32_t>& sizes, Literal* literal) {
     size_t next = 0;
     const Shape shape = literal->shape();
-    ForEachDynamicDimension(shape, [&](int64_t i, const ShapeIndex& index) {
-      literal->SetDynamicSize(i, index, sizes[next++]);
-    });
+    ForEachDynamicDimension(
+        shape, [&](int64_t i, const ShapeIndex& index) { literal->SetDynamicSize(i, index, sizes[next++]); });
   }
 
   absl::Status SendBytes(const void* data, int64_t bytes, int tag) {
@@ -108,8 +110,8 @@ absl::Status MakeRoom(const Shape& shape, const DeviceRange& here, std::vector<L
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<MpiRanks>> MpiRanks::Make(MPI_Comm communicator, const MpiOptions& options) {
-  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<MpiFabric> fabric, MpiFabric::Make(communicator, options));
+absl::StatusOr<std::unique_ptr<MpiRanks>> MpiRanks::Make(int communicator, const MpiOptions& options) {
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<MpiFabric> fabric, MpiFabric::Make(MPI_Comm_f2c(communicator), options));
   return std::unique_ptr<MpiRanks>(new MpiRanks(std::move(fabric)));
 }
 

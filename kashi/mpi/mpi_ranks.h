@@ -1,7 +1,7 @@
 // Programs of several devices on the ranks of an MPI communicator.
 //
 //   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
-//   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<MpiRanks> ranks, MpiRanks::Make(MPI_COMM_WORLD));
+//   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<MpiRanks> ranks, MpiRanks::Make(MPI_Comm_c2f(MPI_COMM_WORLD)));
 //   std::vector<std::vector<Literal>> arguments(devices);                 // by device; only this rank's are needed:
 //   const auto [first, end] = ranks->DevicesHere(devices);               // devices [first, end)
 //   …
@@ -11,8 +11,6 @@
 // Every rank makes the same calls with the same module and options. docs/mpi.md says more.
 #ifndef KASHI_MPI_MPI_RANKS_H_
 #define KASHI_MPI_MPI_RANKS_H_
-
-#include <mpi.h>
 
 #include <cstdint>
 #include <memory>
@@ -37,8 +35,9 @@ class MpiFabric;
 
 class MpiRanks {
  public:
-  // The communicator is copied. FAILED_PRECONDITION if MPI is not initialised with MPI_THREAD_SERIALIZED or more.
-  static absl::StatusOr<std::unique_ptr<MpiRanks>> Make(MPI_Comm communicator, const MpiOptions& options = {});
+  // The communicator as MPI_Comm_c2f gives it (mpi4py: comm.py2f()), so that this header needs no MPI. It is copied.
+  // FAILED_PRECONDITION if MPI is not initialised with MPI_THREAD_SERIALIZED or more.
+  static absl::StatusOr<std::unique_ptr<MpiRanks>> Make(int communicator, const MpiOptions& options = {});
   ~MpiRanks();
   MpiRanks(const MpiRanks&) = delete;
   MpiRanks& operator=(const MpiRanks&) = delete;

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "absl/algorithm/container.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
@@ -70,20 +71,16 @@ MPI_Datatype SumType(PrimitiveType type) {
 
 ReductionOrder ReductionOrderOf(const CollectiveReduction& reduction) {
   if (!reduction.opcode.has_value()) return ReductionOrder::kOrdered;
+  static constexpr HloOpcode kSums[] = {HloOpcode::kAdd, HloOpcode::kMultiply};
+  // Of floating-point numbers, the order decides between NaNs, and between 0 and -0.
+  static constexpr HloOpcode kChoices[] = {HloOpcode::kMaximum, HloOpcode::kMinimum, HloOpcode::kAnd, HloOpcode::kOr,
+                                           HloOpcode::kXor};
   const bool is_exact = primitive_util::IsIntegralType(reduction.type) || reduction.type == PRED;
-  switch (*reduction.opcode) {
-    case HloOpcode::kAdd:
-    case HloOpcode::kMultiply:
-      return is_exact ? ReductionOrder::kAny : ReductionOrder::kRounded;
-    case HloOpcode::kMaximum:  // of floating-point numbers, the order decides between NaNs, and between 0 and -0
-    case HloOpcode::kMinimum:
-    case HloOpcode::kAnd:
-    case HloOpcode::kOr:
-    case HloOpcode::kXor:
-      return is_exact ? ReductionOrder::kAny : ReductionOrder::kOrdered;
-    default:
-      return ReductionOrder::kOrdered;
+  if (absl::c_linear_search(kSums, *reduction.opcode)) {
+    return is_exact ? ReductionOrder::kAny : ReductionOrder::kRounded;
   }
+  return is_exact && absl::c_linear_search(kChoices, *reduction.opcode) ? ReductionOrder::kAny
+                                                                        : ReductionOrder::kOrdered;
 }
 
 MpiTypes::~MpiTypes() {

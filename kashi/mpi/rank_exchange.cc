@@ -16,8 +16,8 @@
 namespace kashi::internal {
 namespace {
 
-// The arrays of a rank as lines of 64 bytes: for each member the number of its arrays, and for each array its type, rank
-// and sizes, padded to a line, and its elements, padded to a line.
+// The arrays of a rank as lines of 64 bytes: for each member the number of its arrays, and for each array its type,
+// rank and sizes, padded to a line, and its elements, padded to a line.
 constexpr int64_t kLine = 64;
 int64_t InLines(int64_t bytes) { return (bytes + kLine - 1) / kLine; }
 int64_t HeadLines(int64_t rank) { return InLines((rank + 2) * static_cast<int64_t>(sizeof(int64_t))); }

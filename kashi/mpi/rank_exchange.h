@@ -20,8 +20,8 @@ namespace kashi::internal {
 absl::StatusOr<Given> ExchangeWithRanks(const GroupTaskContext& context, const RankGroup& group,
                                         const HloInstruction& instruction, const Given& given);
 
-// FAILED_PRECONDITION if members are at different instructions. For programs whose devices may take different ways: what
-// MPI does with calls that do not match is not defined.
+// FAILED_PRECONDITION if members are at different instructions. For programs whose devices may take different ways:
+// what MPI does with calls that do not match is not defined.
 absl::Status CheckSameInstruction(const GroupTaskContext& context, const RankGroup& group,
                                   const HloInstruction& instruction);
 

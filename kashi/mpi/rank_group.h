@@ -31,11 +31,11 @@ struct RankGroup {
   std::vector<int> ranks;        // of the world, in the order of their first members
   // [r]: the positions in `members` of those on ranks[r], ascending.
   std::vector<std::vector<int64_t>> positions;
-  std::vector<int> rank_of;      // by position: the number of its rank
-  int own = 0;                   // this rank's number
-  std::vector<int64_t> here;     // the devices of this rank
-  bool is_in_order = true;       // positions[0], positions[1] … one after the other are 0, 1, 2 …
-  bool has_one_each = true;      // one member on each rank
+  std::vector<int> rank_of;               // by position: the number of its rank
+  int own = 0;                            // this rank's number
+  std::vector<int64_t> here;              // the devices of this rank
+  bool is_in_order = true;                // positions[0], positions[1] … one after the other are 0, 1, 2 …
+  bool has_one_each = true;               // one member on each rank
   MPI_Comm communicator = MPI_COMM_NULL;  // null: all members are here
 
   int64_t size() const { return static_cast<int64_t>(members.size()); }

@@ -14,9 +14,10 @@
 namespace kashi::testing {
 namespace {
 
-constexpr const char* kTypes[] = {"pred", "s4",   "u4",  "s8",  "u8",  "s16", "u16",      "s32",        "u32",     "s64",
-                                  "u64",  "bf16", "f16", "f32", "f64", "c64", "c128",     "f8e5m2",     "f8e4m3fn", "f4e2m1fn",
-                                  "f32",  "bf16", "f32", "s32", "s2",  "u2",  "f8e4m3b11fnuz", "f8e3m4"};
+constexpr const char* kTypes[] = {"pred", "s4",  "u4",   "s8",     "u8",       "s16",           "u16",
+                                  "s32",  "u32", "s64",  "u64",    "bf16",     "f16",           "f32",
+                                  "f64",  "c64", "c128", "f8e5m2", "f8e4m3fn", "f4e2m1fn",      "f32",
+                                  "bf16", "f32", "s32",  "s2",     "u2",       "f8e4m3b11fnuz", "f8e3m4"};
 
 class ProgramMaker {
  public:
@@ -98,7 +99,8 @@ class ProgramMaker {
     const bool rounds = IsReal() && (opcode == "multiply" || opcode == "add");
     const bool is_wide = type_ == "f32" || type_ == "f64" || type_ == "c64" || type_ == "c128";
     const std::string name = absl::StrCat("f", ++names_);
-    const std::string head = absl::StrCat(name, " { a = ", type_, "[] parameter(0)\n  b = ", type_, "[] parameter(1)\n");
+    const std::string head =
+        absl::StrCat(name, " { a = ", type_, "[] parameter(0)\n  b = ", type_, "[] parameter(1)\n");
     if (rounds && options_.exact_sums && (!is_wide || opcode == "multiply")) {
       // Only the order of the members is right for this one.
       absl::StrAppend(&computations_, head, "  c = ", type_, "[] ", opcode, "(a, a)\n  ROOT r = ", type_,
@@ -158,7 +160,8 @@ class ProgramMaker {
     if (Pick(6) == 0) sizes[1] = 40000;
     const std::string reducer = Reducer(), shape = Shape(sizes), p = Parameter(sizes);
     if (Pick(3) == 0) {
-      const std::string start = Add(shape, absl::StrCat("all-reduce-start(", p, "), ", groups_, ", to_apply=", reducer));
+      const std::string start =
+          Add(shape, absl::StrCat("all-reduce-start(", p, "), ", groups_, ", to_apply=", reducer));
       return Return(shape, Add(shape, absl::StrCat("all-reduce-done(", start, ")")));
     }
     if (Flip()) {

@@ -99,14 +99,14 @@ std::string Check(const Trial& trial, const std::string& text, MpiRanks* ranks) 
   for (int64_t d = 0; d < devices; ++d) {
     if (ranks->rank() != 0 && (d < first || d >= end)) continue;
     if ((*expected)[d] == (*actual)[d]) continue;
-    return absl::StrCat("device ", d, " has another result: ", (*actual)[d].ToStringOneline().substr(0, 2000), "\nand by threads: ",
-                        (*expected)[d].ToStringOneline().substr(0, 2000));
+    return absl::StrCat("device ", d, " has another result: ", (*actual)[d].ToStringOneline().substr(0, 2000),
+                        "\nand by threads: ", (*expected)[d].ToStringOneline().substr(0, 2000));
   }
   return "";
 }
 
 int Run(const Settings& settings) {
-  const auto ranks = MpiRanks::Make(MPI_COMM_WORLD);
+  const auto ranks = MpiRanks::Make(MPI_Comm_c2f(MPI_COMM_WORLD));
   if (!ranks.ok()) {
     std::fprintf(stderr, "%s\n", ranks.status().ToString().c_str());
     return 1;
@@ -118,10 +118,10 @@ int Run(const Settings& settings) {
     if (settings.prints && (*ranks)->rank() == 0) std::printf("%s\n", text.c_str());
     const std::string problem = Check(trial, text, ranks->get());
     if (problem.empty()) continue;
-    std::fprintf(stderr, "rank %d of %d, --seed %llu%s%s, most_count %lld: %s\n%s\n", (*ranks)->rank(), (*ranks)->size(),
-                 static_cast<unsigned long long>(seed), trial.mpi.deterministic ? ", deterministic" : "",
-                 trial.compiled ? ", compiled" : "", static_cast<long long>(trial.mpi.most_count), problem.c_str(),
-                 text.c_str());
+    std::fprintf(stderr, "rank %d of %d, --seed %llu%s%s, most_count %lld: %s\n%s\n", (*ranks)->rank(),
+                 (*ranks)->size(), static_cast<unsigned long long>(seed),
+                 trial.mpi.deterministic ? ", deterministic" : "", trial.compiled ? ", compiled" : "",
+                 static_cast<long long>(trial.mpi.most_count), problem.c_str(), text.c_str());
     std::fflush(stderr);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
