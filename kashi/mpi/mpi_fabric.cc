@@ -36,17 +36,18 @@ class CallState {
   }
   void End() { changes_.fetch_add(1); }
 
-  // Whether it is in a call, and in which.
-  bool Read(MeetingPlace::State* state) const {
+  // Adds the call that it is in, if it is in one.
+  void AddTo(RankWatch::Device* device) const {
     const uint64_t changes = changes_.load();
     const HloInstruction* const instruction = instruction_.load();
     const RankGroup* const group = group_.load();
-    state->meetings += changes;
-    if (changes % 2 == 0 || changes_.load() != changes) return false;
-    state->kind = MeetingPlace::State::Kind::kWaits;
-    state->instruction = instruction;
-    state->members = group->members;
-    return true;
+    MeetingPlace::State& state = device->state;
+    state.meetings += changes;
+    if (changes % 2 == 0 || changes_.load() != changes) return;
+    state.kind = MeetingPlace::State::Kind::kWaits;
+    state.instruction = instruction;
+    state.members = group->members;
+    device->group = group->communicator == MPI_COMM_NULL ? 0 : group->id;
   }
 
  private:
@@ -124,6 +125,7 @@ class RankDevice : public Device {
   // Calls MPI for the members here.
   absl::StatusOr<Given> CallMpi(const HloInstruction& instruction, const RankGroup& group, const Given& given,
                                 Call call) {
+    group.calls->fetch_add(1);
     state_.Begin(&instruction, &group);
     absl::StatusOr<Given> rows = Given();
     if (run_.checks_ways && group.communicator != MPI_COMM_NULL) {
@@ -224,11 +226,12 @@ absl::Status MpiFabric::OnDevices(const HloModule& module, DeviceCounts counts, 
                        counts.total(),
                        DevicesMayPart(module)};
   std::vector<CallState> states(here.count);
-  RankWatch watch(world_.get(), &mail_, &place, {++runs_, here, [&](int64_t device) {
-                                                   MeetingPlace::State state = place.StateOf(device);
-                                                   states[device - here.first].Read(&state);
-                                                   return state;
-                                                 }});
+  const auto device_now = [&](int64_t device) {
+    RankWatch::Device now{place.StateOf(device)};
+    states[device - here.first].AddTo(&now);
+    return now;
+  };
+  RankWatch watch(world_.get(), &mail_, &place, {++runs_, here, device_now, [this] { return groups_.Calls(); }});
   std::vector<std::thread> threads = StartDevices(here, &place, [&](int64_t id) {
     RankDevice device(id, counts, run, &states[id - here.first]);
     return f(device);

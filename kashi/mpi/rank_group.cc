@@ -1,9 +1,11 @@
 #include "kashi/mpi/rank_group.h"
 
+#include <algorithm>
 #include <set>
-#include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_join.h"
+#include "kashi/base/fingerprint.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
@@ -38,6 +40,9 @@ RankGroup MakeRankGroup(std::vector<int64_t> members, int64_t devices, int64_t r
   }
   const auto own = number_of.find(rank);
   group.own = own == number_of.end() ? -1 : own->second;
+  FingerprintBuilder identity;
+  identity.Append(absl::StrJoin(group.members, ","));
+  group.id = static_cast<int64_t>(identity.Finish().low);
   group.is_in_order = absl::c_is_sorted(group.rank_of);
   group.has_one_each = group.rank_count() == group.size();
   return group;
@@ -87,6 +92,14 @@ absl::Status RankGroups::Make(const Key& key) {
   }
   groups_[key] = std::move(group);
   return absl::OkStatus();
+}
+
+std::vector<std::pair<int64_t, int64_t>> RankGroups::Calls() const {
+  std::vector<std::pair<int64_t, int64_t>> calls;
+  for (const auto& [key, group] : groups_) {
+    if (group->communicator != MPI_COMM_NULL) calls.emplace_back(group->id, group->calls->load());
+  }
+  return calls;
 }
 
 const RankGroup* RankGroups::Find(int64_t devices, absl::Span<const int64_t> members) const {

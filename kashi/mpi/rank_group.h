@@ -7,9 +7,11 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -37,6 +39,9 @@ struct RankGroup {
   bool is_in_order = true;                // positions[0], positions[1] … one after the other are 0, 1, 2 …
   bool has_one_each = true;               // one member on each rank
   MPI_Comm communicator = MPI_COMM_NULL;  // null: all members are here
+  int64_t id = 0;                         // the same on all ranks, and different for other groups but for chance
+  // How many operations this rank has begun with the others.
+  std::shared_ptr<std::atomic<int64_t>> calls = std::make_shared<std::atomic<int64_t>>(0);
 
   int64_t size() const { return static_cast<int64_t>(members.size()); }
   int64_t rank_count() const { return static_cast<int64_t>(ranks.size()); }
@@ -60,6 +65,8 @@ class RankGroups {
   absl::Status Prepare(const HloModule& module, DeviceCounts counts);
   // Pre: these members have been prepared; one is here. Null otherwise.
   const RankGroup* Find(int64_t devices, absl::Span<const int64_t> members) const;
+  // The id and the number of calls of each group that is on several ranks.
+  std::vector<std::pair<int64_t, int64_t>> Calls() const;
 
  private:
   using Key = std::pair<int64_t, std::vector<int64_t>>;  // the number of devices, the members

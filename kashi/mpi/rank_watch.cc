@@ -19,28 +19,40 @@ constexpr std::chrono::milliseconds kTick(20);
 constexpr int64_t kTicksBetweenQuestions = 3, kTicksBetweenGreetings = 100;
 constexpr int64_t kMostSilentTicks = 3000;  // a minute
 
-// A device as a rank describes it.
+// A device as its rank describes it.
 struct DeviceLine {
-  int64_t device;
-  int64_t kind;
-  int64_t meetings;
-  int64_t members;
+  int64_t device, kind, meetings, group;
   std::string wait;  // "waits at all-reduce.3 of devices {0,1}"
 };
 
-std::vector<DeviceLine> LinesOfSituation(const std::string& situation) {
-  std::vector<DeviceLine> lines;
-  MessageReader reader(situation);
-  while (!reader.is_at_end()) {
-    DeviceLine line;
-    line.device = reader.ReadNumber();
-    line.kind = reader.ReadNumber();
-    line.meetings = reader.ReadNumber();
-    line.members = reader.ReadNumber();
-    line.wait = reader.ReadText();
-    lines.push_back(std::move(line));
+// What a rank says: its devices, and for each group how many calls of MPI it has begun.
+struct RankReport {
+  explicit RankReport(const std::string& situation) {
+    MessageReader reader(situation);
+    for (int64_t left = reader.ReadNumber(); left > 0; --left) {
+      const int64_t group = reader.ReadNumber();
+      calls[group] = reader.ReadNumber();
+    }
+    while (!reader.is_at_end()) {
+      DeviceLine line{};
+      line.device = reader.ReadNumber();
+      line.kind = reader.ReadNumber();
+      line.meetings = reader.ReadNumber();
+      line.group = reader.ReadNumber();
+      line.wait = reader.ReadText();
+      devices.push_back(std::move(line));
+    }
   }
-  return lines;
+  std::map<int64_t, int64_t> calls;
+  std::vector<DeviceLine> devices;
+};
+
+// Whether all ranks of a group have come to the call at which this rank is: then data is on its way.
+bool HaveAllCome(const std::vector<RankReport>& reports, int64_t group, int64_t call) {
+  return absl::c_all_of(reports, [&](const RankReport& report) {
+    const auto found = report.calls.find(group);
+    return found == report.calls.end() || found->second >= call;
+  });
 }
 
 bool IsKind(const DeviceLine& line, MeetingPlace::State::Kind kind) { return line.kind == static_cast<int64_t>(kind); }
@@ -185,7 +197,7 @@ absl::Status RankWatch::Coordinate(bool is_tick) {
 
 bool RankWatch::AnyRunsHere() const {
   for (int64_t device = run_.here.first; device < run_.here.first + run_.here.count; ++device) {
-    if (run_.state_of(device).kind == MeetingPlace::State::Kind::kRuns) return true;
+    if (run_.device(device).state.kind == MeetingPlace::State::Kind::kRuns) return true;
   }
   return false;
 }
@@ -225,35 +237,36 @@ void RankWatch::CheckSilence() {
 
 // Two equal answers of all ranks, one after the other: between them no device has done anything.
 void RankWatch::CheckForDeadlock() {
+  std::vector<RankReport> reports;
+  for (const Peer& peer : peers_) {
+    if (peer.situation != peer.before) return;
+    reports.emplace_back(peer.situation);
+  }
   std::vector<std::string> texts;
-  std::map<std::string, int64_t> waiting;  // at each operation
-  std::vector<DeviceLine> lines;
+  bool any_waits = false;
   for (int r = 0; r < world_.size(); ++r) {
-    if (peers_[r].situation != peers_[r].before) return;
-    for (DeviceLine& line : LinesOfSituation(peers_[r].situation)) {
+    for (const DeviceLine& line : reports[r].devices) {
       if (IsKind(line, MeetingPlace::State::Kind::kRuns)) return;
+      if (line.group != 0 && HaveAllCome(reports, line.group, reports[r].calls[line.group])) return;
       const bool waits = IsKind(line, MeetingPlace::State::Kind::kWaits);
-      if (waits) ++waiting[line.wait];
+      any_waits = any_waits || waits;
       texts.push_back(absl::StrCat("device ", line.device, " (rank ", r, ") ", waits ? line.wait : "has finished"));
-      lines.push_back(std::move(line));
     }
   }
-  // If all members are there, data is on its way.
-  for (const DeviceLine& line : lines) {
-    if (IsKind(line, MeetingPlace::State::Kind::kWaits) && waiting[line.wait] == line.members) return;
-  }
-  if (waiting.empty()) return;
+  if (!any_waits) return;
   failure_ = FailedPrecondition("The devices wait for each other forever: %s", absl::StrJoin(texts, "; "));
 }
 
 std::string RankWatch::Situation() const {
   MessageWriter writer;
-  for (int64_t device = run_.here.first; device < run_.here.first + run_.here.count; ++device) {
-    const MeetingPlace::State state = run_.state_of(device);
-    const bool waits = state.kind == MeetingPlace::State::Kind::kWaits;
-    writer.Add(device).Add(static_cast<int64_t>(state.kind)).Add(static_cast<int64_t>(state.meetings));
-    writer.Add(static_cast<int64_t>(state.members.size()));
-    writer.Add(waits ? DescribeWait(*state.instruction, state.members) : "");
+  const std::vector<std::pair<int64_t, int64_t>> calls = run_.calls();
+  writer.Add(static_cast<int64_t>(calls.size()));
+  for (const auto& [group, count] : calls) writer.Add(group).Add(count);
+  for (int64_t id = run_.here.first; id < run_.here.first + run_.here.count; ++id) {
+    const Device device = run_.device(id);
+    const bool waits = device.state.kind == MeetingPlace::State::Kind::kWaits;
+    writer.Add(id).Add(static_cast<int64_t>(device.state.kind)).Add(static_cast<int64_t>(device.state.meetings));
+    writer.Add(device.group).Add(waits ? DescribeWait(*device.state.instruction, device.state.members) : "");
   }
   return writer.Finish();
 }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,11 +26,17 @@ namespace kashi::internal {
 
 class RankWatch {
  public:
+  // What a device here is doing. `group`: the id of the group with which it has called MPI, if it has.
+  struct Device {
+    MeetingPlace::State state;
+    int64_t group = 0;
+  };
   struct Run {
     int64_t number;  // of the run: messages of earlier ones do not count
     DeviceRange here;
-    // What a device here is doing.
-    std::function<MeetingPlace::State(int64_t device)> state_of;
+    std::function<Device(int64_t device)> device;
+    // The calls that this rank has begun with each group (RankGroups::Calls).
+    std::function<std::vector<std::pair<int64_t, int64_t>>()> calls;
   };
   RankWatch(MpiWorld* world, RankMail* mail, MeetingPlace* place, Run run);
 
