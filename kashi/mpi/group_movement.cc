@@ -252,8 +252,12 @@ absl::StatusOr<std::vector<Value>> GroupTask::Broadcast() {
   std::vector<Value> row;
   for (int64_t k = 0; k < operand_count(); ++k) {
     const Value& own = operand(0, k);
-    KASHI_ASSIGN_OR_RETURN(Array result, MakeArray(own.dense_shape()));
-    if (root == group_.own) std::memcpy(result.data, own.bytes(), static_cast<size_t>(own.byte_count()));
+    // The root's result is its operand; a copy of it if other devices get it, too.
+    Array result{own, const_cast<char*>(own.bytes())};
+    if (root != group_.own || here() > 1) {
+      KASHI_ASSIGN_OR_RETURN(result, MakeArray(own.dense_shape()));
+      if (root == group_.own) std::memcpy(result.data, own.bytes(), static_cast<size_t>(own.byte_count()));
+    }
     if (own.byte_count() > 0) {
       KASHI_ASSIGN_OR_RETURN(const Blocks mpi, BlocksOf(own.byte_count(), 1));
       KASHI_RETURN_IF_ERROR(Issue("MPI_Ibcast", [&](MPI_Request* request) {
