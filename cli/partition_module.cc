@@ -1,10 +1,12 @@
 #include "cli/partition_module.h"
 
 #include <cstring>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "cli/module_check.h"
 #include "cli/npy_file.h"
 #include "kashi/array/layout_util.h"
@@ -40,22 +42,52 @@ absl::StatusOr<Literal> ReadShard(const std::string& path, const Shape& whole, c
   return shard;
 }
 
-// The shards of one array, for all devices.
+// The shards of one array, for the devices that are wanted. Devices that hold the same part share what was read.
 absl::StatusOr<std::vector<Literal>> ReadShards(const std::string& path, const Shape& whole,
-                                                const HloSharding& sharding, int64_t devices) {
-  std::vector<Literal> shards;
+                                                const HloSharding& sharding, const std::vector<bool>& wanted) {
+  const int64_t devices = static_cast<int64_t>(wanted.size());
+  std::vector<Literal> shards(devices);
   if (!whole.is_static()) return Unimplemented("%s has dynamic dimensions", ShapeUtil::HumanString(whole));
   KASHI_ASSIGN_OR_RETURN(const ShardGrid grid, ShardGrid::Make(sharding, whole.dimensions(), devices));
   const std::vector<int64_t> holders = grid.FirstHolders();
+  std::map<int64_t, int64_t> read;  // by the first holder of the part: a device that has read it
   for (int64_t device = 0; device < devices; ++device) {
-    if (grid.Holds(device) && holders[device] != device && holders[device] < device) {
-      shards.push_back(shards[holders[device]].Clone());
+    if (!wanted[device]) continue;
+    const auto found = grid.Holds(device) ? read.find(holders[device]) : read.end();
+    if (found != read.end()) {
+      shards[device] = shards[found->second].Clone();
       continue;
     }
-    KASHI_ASSIGN_OR_RETURN(Literal shard, ReadShard(path, whole, grid, device));
-    shards.push_back(std::move(shard));
+    KASHI_ASSIGN_OR_RETURN(shards[device], ReadShard(path, whole, grid, device));
+    if (grid.Holds(device)) read[holders[device]] = device;
   }
   return shards;
+}
+
+// Reads the arrays of one parameter, the next of `paths`, and adds it to the arguments of the devices.
+absl::Status ReadParameterParts(const HloInstruction& parameter, const HloSharding& sharding,
+                                const std::vector<bool>& wanted, absl::Span<const std::string>* paths,
+                                std::vector<Arguments>* arguments) {
+  const int64_t devices = static_cast<int64_t>(wanted.size());
+  KASHI_ASSIGN_OR_RETURN(Shape local, ShardShape(parameter.shape(), sharding, devices));
+  LayoutUtil::SetToDefaultLayout(&local);
+  KASHI_ASSIGN_OR_RETURN(const ShapeTree<HloSharding> tree, sharding.AsShapeTree(parameter.shape()));
+  for (int64_t device = 0; device < devices; ++device) {
+    if (!wanted[device]) continue;
+    KASHI_ASSIGN_OR_RETURN(Literal argument, Literal::Make(local));
+    (*arguments)[device].push_back(std::move(argument));
+  }
+  for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(parameter.shape())) {
+    if (!leaf.shape.IsArray()) continue;
+    KASHI_ASSIGN_OR_RETURN(std::vector<Literal> shards,
+                           ReadShards(paths->front(), leaf.shape, tree.element(leaf.index), wanted));
+    paths->remove_prefix(1);
+    for (int64_t device = 0; device < devices; ++device) {
+      if (!wanted[device]) continue;
+      KASHI_RETURN_IF_ERROR((*arguments)[device].back().MoveFrom(std::move(shards[device]), leaf.index));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -76,35 +108,18 @@ bool PartitionModuleFile(ModuleFile* file, Answers* answers) {
 }
 
 absl::StatusOr<std::vector<Arguments>> ReadArgumentParts(const HloModule& module, int64_t devices,
-                                                         const std::vector<std::string>& paths) {
+                                                         const std::vector<std::string>& paths,
+                                                         const DeviceFilter& is_wanted) {
   KASHI_RETURN_IF_ERROR(CheckArgumentCount(module, paths));
   const std::vector<HloSharding> shardings = ParameterShardings(module);
+  std::vector<bool> wanted(devices, true);
+  for (int64_t device = 0; device < devices && is_wanted; ++device) wanted[device] = is_wanted(device, devices);
   std::vector<Arguments> arguments(devices);
-  size_t next = 0;
+  absl::Span<const std::string> rest = paths;
   for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
-    const HloSharding& sharding = shardings[parameter->parameter_number()];
-    absl::StatusOr<Shape> local = ShardShape(parameter->shape(), sharding, devices);
-    if (!local.ok()) return AtLeaf(*parameter, local.status());
-    LayoutUtil::SetToDefaultLayout(&*local);
-    KASHI_ASSIGN_OR_RETURN(const ShapeTree<HloSharding> tree, sharding.AsShapeTree(parameter->shape()));
-    for (int64_t device = 0; device < devices; ++device) {
-      KASHI_ASSIGN_OR_RETURN(Literal argument, Literal::Make(*local));
-      arguments[device].push_back(std::move(argument));
-    }
-    for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(parameter->shape())) {
-      if (!leaf.shape.IsArray()) continue;
-      absl::StatusOr<std::vector<Literal>> shards =
-          ReadShards(paths[next++], leaf.shape, tree.element(leaf.index), devices);
-      if (!shards.ok()) return AtLeaf(*parameter, shards.status());
-      for (int64_t device = 0; device < devices; ++device) {
-        Literal& shard = (*shards)[device];
-        if (leaf.index.empty()) {
-          arguments[device].back() = std::move(shard);
-        } else {
-          KASHI_RETURN_IF_ERROR(arguments[device].back().MoveFrom(std::move(shard), leaf.index));
-        }
-      }
-    }
+    const absl::Status read =
+        ReadParameterParts(*parameter, shardings[parameter->parameter_number()], wanted, &rest, &arguments);
+    if (!read.ok()) return AtLeaf(*parameter, read);
   }
   return arguments;
 }

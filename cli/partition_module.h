@@ -22,9 +22,10 @@ void AddPartitionFlag(Verb* verb, bool* partitions, const std::string& descripti
 bool PartitionModuleFile(ModuleFile* file, Answers* answers);
 
 // The arguments of each device from the files of the whole arrays: of each file, only the part of the device is read.
-// `module` is the global program.
+// `module` is the global program. `is_wanted`: the devices whose arguments are read; others get none.
 absl::StatusOr<std::vector<Arguments>> ReadArgumentParts(const HloModule& module, int64_t devices,
-                                                         const std::vector<std::string>& paths);
+                                                         const std::vector<std::string>& paths,
+                                                         const DeviceFilter& is_wanted = nullptr);
 
 // The results of all devices of a partitioned program, joined. INVALID_ARGUMENT if devices that should have the same
 // part of an output have different ones.

@@ -102,6 +102,10 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
   verb->AddOption("--dump-dir", &options->engine.dump_dir,
                   "Write the stages of the engine cpu to this directory: HLO after each pass, LLVM IR, assembly")
       ->File("DIR");
+  verb->AddFlag(
+      "--deterministic", &options->deterministic,
+      "On several ranks of mpirun, add up floating point numbers of the devices in their order, as one process "
+      "does: the same results for any number of ranks");
   verb->AddOption("--custom-call", &options->custom_calls,
                   "Compute the custom calls of TARGET by this command (an example: examples/custom_call.py)")
       ->Value("TARGET=COMMAND")
@@ -184,7 +188,8 @@ std::vector<HelpSection> RunSections() {
         {"profile",
          "With --profile: runs, run_ms, between_steps_ms, copy_gbps, dot_gflops, and steps. Per step: name, "
          "computation, opcode, what, ms, share and calls of a run; bytes, flops and transcendentals of a call; gbps, "
-         "of_copy, gflops, of_dot; op_name, source"},
+         "of_copy, gflops, of_dot; op_name, source. For several devices also collectives. Per operation: name, opcode, "
+         "bytes, calls, ms, waiting_ms, latest (a device), latest_cost_ms, latest_rank"},
         {"outputs", "Per output: shape, elements, min, max, mean, nan, inf, value or beginning, comparison"},
         {"devices", "For several devices, instead of outputs: the outputs of each device"}}}};
 }
@@ -205,7 +210,8 @@ VerbHelp RunHelp() {
       "  kashi run module.hlo --check-nan                           find the instruction that makes the first NaN\n"
       "  kashi run module.hlo --repeat 10 --json                    measure the time\n"
       "  kashi run module.hlo --repeat 10 --profile                 which steps take it\n"
-      "  kashi run tests.mlir --split-input-file --all-functions    functions that check themselves";
+      "  kashi run tests.mlir --split-input-file --all-functions    functions that check themselves\n"
+      "  mpirun -n 4 kashi run step.hlo --devices-dir inputs        the devices of a program on several processes";
   help.sections = RunSections();
   help.failure = "The input is bad, the run failed, an output differs, or the output cannot be written";
   help.stops_at_interrupt = true;
