@@ -123,8 +123,8 @@ std::vector<AxisList> ComputationPartitioner::ChooseAxes(const RuleUse& use) con
   return std::move(choice).Result();
 }
 
-// An operand that is cut where it must be whole is cut along another dimension, if that can be cut evenly: an all-to-all
-// moves less than an all-gather, and each device computes its part only.
+// An operand that is cut where it must be whole is cut along another dimension, if that can be cut evenly: an
+// all-to-all moves less than an all-gather, and each device computes its part only.
 void ComputationPartitioner::MoveCuts(const RuleUse& use, AxisChoice* choice) const {
   for (size_t k = 0; k < use.operands.size(); ++k) {
     const Variable& variable = shardings_.variable(use.operands[k]);
