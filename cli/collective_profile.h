@@ -11,9 +11,9 @@
 
 #include "absl/status/statusor.h"
 #include "cli/json.h"
-#include "kashi/evaluator/collective_groups.h"
 #include "kashi/evaluator/step_profile.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 
 namespace kashi::cli {
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "cli/time_text.h"
 #include "cli/verb.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/base/status.h"
@@ -75,18 +76,6 @@ std::optional<Cost> CostOf(const StepTime& time, const CostAnalysis& costs) {
 }
 
 // ---- The table ------------------------------------------------------------------------------------------------------
-
-// Three digits, but all before the point.
-std::string ThreeDigits(double value) {
-  return value >= 1000 ? absl::StrFormat("%.0f", value) : absl::StrFormat("%.3g", value);
-}
-
-std::string TimeText(double ms) {
-  if (ms >= 1000) return absl::StrCat(ThreeDigits(ms / 1000), " s ");
-  if (ms >= 1) return absl::StrCat(ThreeDigits(ms), " ms");
-  if (ms >= 1e-3) return absl::StrCat(ThreeDigits(ms * 1e3), " us");
-  return absl::StrCat(ThreeDigits(ms * 1e6), " ns");
-}
 
 std::string Percent(double part) { return absl::StrFormat("%.1f %%", 100 * part); }
 std::string WholePercent(double part) {

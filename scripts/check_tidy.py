@@ -43,7 +43,8 @@ def sources_of(file):
     """The file itself, or the files that a file of a unity build includes."""
     if file.parent.name != "Unity":
         return [file]
-    return [pathlib.Path(name) for name in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)]
+    names = re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)
+    return [(file.parent / name).resolve() for name in names]
 
 
 def flags_of_all(build):

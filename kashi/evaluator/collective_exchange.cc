@@ -10,7 +10,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/collective_groups.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/hlo/ir/hlo_module.h"
 

@@ -11,9 +11,9 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "kashi/evaluator/collective_groups.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 
 namespace kashi::internal {
 

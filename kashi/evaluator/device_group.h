@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/collective_groups.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/evaluator/evaluation_options.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"

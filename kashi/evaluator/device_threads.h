@@ -5,11 +5,11 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "kashi/evaluator/collective_groups.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/device_fabric.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 
 namespace kashi::internal {
 

@@ -13,11 +13,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/collective_groups.h"
 #include "kashi/evaluator/device_fabric.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/meeting_place.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/mpi/mpi_options.h"
 #include "kashi/mpi/mpi_types.h"
 #include "kashi/mpi/mpi_world.h"

@@ -21,9 +21,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/collective_groups.h"
 #include "kashi/evaluator/evaluation_options.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/literal/literal.h"
 #include "kashi/mpi/mpi_options.h"
 

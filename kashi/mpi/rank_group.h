@@ -17,9 +17,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "kashi/evaluator/collective_groups.h"
 #include "kashi/evaluator/meeting_place.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/mpi/mpi_world.h"
 
 namespace kashi::internal {
