@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -44,13 +46,17 @@ class MeetingPlace {
     Given given;
     std::vector<bool> has_come;
     size_t missing;
+    std::optional<int64_t> channel;  // a device alone waits for a value from this channel
     absl::StatusOr<std::vector<Value>> combined = std::vector<Value>();
     bool is_complete = false;
     std::condition_variable completed;  // or never will be
   };
 
-  // `work` ends when the run ends, for any reason.
-  MeetingPlace(int64_t devices, WorkMeter* work) : work_(work), devices_(devices), running_(devices) {}
+  // `work` ends when the run ends, for any reason. `infeed` is null for devices without transfers.
+  MeetingPlace(int64_t devices, WorkMeter* work, std::deque<Value>* infeed = nullptr)
+      : work_(work), infeed_(infeed), devices_(devices), running_(devices) {}
+
+  bool has_transfers() const { return infeed_ != nullptr; }
 
   // The meeting, when it is complete; or why it never will be. The last to come calls combine, unless it is null.
   absl::StatusOr<std::shared_ptr<const Meeting>> Meet(int64_t device, const HloInstruction& instruction,
@@ -73,6 +79,44 @@ class MeetingPlace {
     // A meeting that is complete is good, even if something else went wrong since.
     if (!meeting->is_complete) return error_;
     return meeting;
+  }
+
+  absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (infeed_->empty()) return FailedPrecondition("%s: the infeed has no more values", infeed.name());
+    Value value = std::move(infeed_->front());
+    infeed_->pop_front();
+    return value;
+  }
+
+  void Send(int64_t channel, Value value) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    Channel& to = channels_[channel];
+    if (to.receivers.empty()) {
+      to.values.push_back(std::move(value));
+      return;
+    }
+    const std::shared_ptr<Meeting> receiver = std::move(to.receivers.front());
+    to.receivers.pop_front();
+    receiver->given[0] = {std::move(value)};
+    Complete(receiver.get());
+  }
+
+  absl::StatusOr<Value> Receive(int64_t device, const HloInstruction& instruction, int64_t channel) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    KASHI_RETURN_IF_ERROR(error_);
+    Channel& from = channels_[channel];
+    if (!from.values.empty()) {
+      Value value = std::move(from.values.front());
+      from.values.pop_front();
+      return value;
+    }
+    const std::shared_ptr<Meeting> meeting = FindOrOpen(instruction, {device});
+    meeting->channel = channel;
+    from.receivers.push_back(meeting);
+    Wait(device, meeting.get(), &lock);
+    if (!meeting->is_complete) return error_;
+    return std::move(meeting->given[0][0]);
   }
 
   // The device will not take part in exchanges any more. All devices get the first error.
@@ -105,6 +149,12 @@ class MeetingPlace {
     absl::Status status;
   };
   using Key = std::pair<const HloInstruction*, std::vector<int64_t>>;
+
+  // What was sent and not received, or who waits; one of the two is empty.
+  struct Channel {
+    std::deque<Value> values;
+    std::deque<std::shared_ptr<Meeting>> receivers;
+  };
 
   // A device calls each exchange once, because it waits until all members have called. So the next call, for example in
   // a loop, is a new exchange.
@@ -169,6 +219,9 @@ class MeetingPlace {
   }
 
   static std::string WaitsAt(const Meeting& meeting) {
+    if (meeting.channel.has_value()) {
+      return absl::StrCat(" waits at ", meeting.instruction->name(), " for a value from channel ", *meeting.channel);
+    }
     std::vector<int64_t> missing;
     for (size_t i = 0; i < meeting.members.size(); ++i) {
       if (!meeting.has_come[i]) missing.push_back(meeting.members[i]);
@@ -181,6 +234,8 @@ class MeetingPlace {
   std::mutex mutex_;
   std::condition_variable all_left_;
   // Guarded by mutex_.
+  std::deque<Value>* const infeed_;
+  std::map<int64_t, Channel> channels_;
   std::map<Key, std::shared_ptr<Meeting>> open_;
   std::vector<DeviceState> devices_;
   int64_t running_;
@@ -208,15 +263,22 @@ class ThreadedDevice : public Device {
     return meeting->combined;
   }
 
+  bool has_transfers() const override { return place_->has_transfers(); }
+  absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed) override { return place_->TakeInfeed(infeed); }
+  absl::Status Send(int64_t channel, Value value) override {
+    place_->Send(channel, std::move(value));
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Value> Receive(const HloInstruction& receiver, int64_t channel) override {
+    return place_->Receive(id(), receiver, channel);
+  }
+
  private:
   MeetingPlace* place_;
 };
 
-}  // namespace
-
-absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
+absl::Status RunAtOnce(DeviceCounts counts, MeetingPlace& place, DeviceFunction f) {
   const int64_t devices = counts.total();
-  MeetingPlace place(devices, limits.work.get());
   std::vector<std::thread> threads;
   const auto run = [&](int64_t id) {
     ThreadedDevice device(id, counts, &place);
@@ -233,6 +295,19 @@ absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, Devic
   const absl::Status error = place.WaitForAll();
   for (std::thread& thread : threads) thread.join();
   return error;
+}
+
+}  // namespace
+
+absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
+  MeetingPlace place(counts.total(), limits.work.get());
+  return RunAtOnce(counts, place, f);
+}
+
+absl::Status OnProcessesAtOnce(DeviceCounts counts, const RunLimits& limits, std::deque<Value> infeed,
+                               DeviceFunction f) {
+  MeetingPlace place(counts.total(), limits.work.get(), &infeed);
+  return RunAtOnce(counts, place, f);
 }
 
 absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {

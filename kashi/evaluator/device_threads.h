@@ -2,11 +2,14 @@
 #ifndef KASHI_EVALUATOR_DEVICE_THREADS_H_
 #define KASHI_EVALUATOR_DEVICE_THREADS_H_
 
+#include <deque>
+
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "kashi/evaluator/collective_groups.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/value.h"
 
 namespace kashi::internal {
 
@@ -15,6 +18,10 @@ namespace kashi::internal {
 using DeviceFunction = absl::FunctionRef<absl::Status(Device& device)>;
 absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f);
 absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, DeviceFunction f);
+
+// OnDevicesAtOnce for devices that also have transfers (device.h). `infeed` has the values of the host, the next first.
+absl::Status OnProcessesAtOnce(DeviceCounts counts, const RunLimits& limits, std::deque<Value> infeed,
+                               DeviceFunction f);
 
 }  // namespace kashi::internal
 
