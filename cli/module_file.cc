@@ -309,8 +309,8 @@ class ProgramVisitor {
     if (!parts_.all_functions && !are_tests) return {entry_function};
     std::vector<std::string> functions = program.functions();
     if (functions.empty()) {
-      AddReadingError(file_.name,
-                      InvalidArgument("%s: no function without arguments that no other calls", file_.name), &answers_);
+      AddReadingError(file_.name, InvalidArgument("%s: no function without arguments that no other calls", file_.name),
+                      &answers_);
     }
     return functions;
   }

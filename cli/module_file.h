@@ -43,8 +43,8 @@ struct ModuleFile {
   ModuleFile& operator=(ModuleFile&&) noexcept;
   ~ModuleFile();
 
-  std::string name;   // for messages
-  std::string part;   // which program of the file: "line 12: @f"; "" if the file has one
+  std::string name;                          // for messages
+  std::string part;                          // which program of the file: "line 12: @f"; "" if the file has one
   std::shared_ptr<const std::string> bytes;  // as read; the programs of a file share them
   bool is_text = false;                      // HLO text
   bool is_mlir_text = false;

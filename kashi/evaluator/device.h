@@ -41,7 +41,7 @@ class Device {
                                                      absl::Span<const int64_t> members, std::vector<Value> operands,
                                                      CombineFunction combine) = 0;
 
-  // Transfers, between the processes of interpreter.run_parallel. Other devices have none: then these must not be called.
+  // Transfers, between the processes of interpreter.run_parallel. Other devices have none, and must not call these.
   virtual bool has_transfers() const { return false; }
   // The next value that the host gives to any of the devices; FAILED_PRECONDITION if there is none.
   virtual absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed);

@@ -228,8 +228,8 @@ absl::Status ConvertEinsum(OperationConverter& c) {
   }
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
   const Shape product_shape = ShapeUtil::MakeShape(shape.element_type(), sizes);
-  KASHI_ASSIGN_OR_RETURN(product.array, c.Add(HloInstruction::CreateDot(product_shape, lhs.array, rhs.array, numbers,
-                                                                        PrecisionConfig())));
+  KASHI_ASSIGN_OR_RETURN(
+      product.array, c.Add(HloInstruction::CreateDot(product_shape, lhs.array, rhs.array, numbers, PrecisionConfig())));
   return FinishInOrder(c, product, out);
 }
 

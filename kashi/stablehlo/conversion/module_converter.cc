@@ -268,9 +268,7 @@ bool ComparesValues(const Operation& operation) {
 }
 
 // The one block of the program's module; nullptr if there is none.
-const Block* BodyOf(const Program& program) {
-  return program.module == nullptr ? nullptr : OnlyBlock(*program.module);
-}
+const Block* BodyOf(const Program& program) { return program.module == nullptr ? nullptr : OnlyBlock(*program.module); }
 
 }  // namespace
 
