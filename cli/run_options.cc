@@ -118,7 +118,7 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
   AddFunctionOption(verb);
   verb->AddFlag("--all-functions", &options->parts.all_functions,
                 "Run each function of a StableHLO program that has no arguments and that no other function calls "
-                "(default: if it is a test, see below)");
+                "(default: if they are tests, see below)");
   verb->AddFlag("--split-input-file", &options->parts.split_input_file,
                 "Split a StableHLO text at the lines `// -----`, and run each part (default: yes, unless an option "
                 "names --function or files of one program)");
@@ -133,6 +133,11 @@ std::vector<HelpSection> RunSections() {
       {"",
        "Elements that are NaN on both sides are counted, but not compared. An output without any compared element "
        "counts as different.",
+       {}},
+      {"",
+       "Of a StableHLO text, all parts between lines `// -----` run. Of a part, all functions without arguments run if it "
+       "has several and no @main, or if functions beside @main compare values (check.expect_eq). Options that name files "
+       "or a function of one program turn this off.",
        {}},
       {"Rule of --engine auto",
        "",

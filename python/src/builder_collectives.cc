@@ -204,7 +204,8 @@ void DefineChannels(Class& builder) {
 }
 
 void DefineShards(Class& builder) {
-  const auto input = nb::arg("input"), dimension = nb::arg("single_dim") = -1;
+  const auto input = nb::arg("input");
+  const auto dimension = nb::arg("single_dim") = -1;
   const auto unspecified = nb::arg("unspecified_dims") = nb::tuple();
   builder
       .def(
