@@ -135,8 +135,10 @@ std::vector<HelpSection> RunSections() {
        "counts as different.",
        {}},
       {"",
-       "Of a StableHLO text, all parts between lines `// -----` run. Of a part, all functions without arguments run if it "
-       "has several and no @main, or if functions beside @main compare values (check.expect_eq). Options that name files "
+       "Of a StableHLO text, all parts between lines `// -----` run. Of a part, all functions without arguments run if "
+       "it "
+       "has several and no @main, or if functions beside @main compare values (check.expect_eq). Options that name "
+       "files "
        "or a function of one program turn this off.",
        {}},
       {"Rule of --engine auto",
