@@ -108,7 +108,7 @@ void Bench(const ModuleFile& file, Answers* answers) {
   const auto since = [](Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
-  const std::string text = file.is_text ? file.bytes : file.module->ToString();
+  const std::string text = file.is_text ? *file.bytes : file.module->ToString();
   const double parse_seconds = BestSeconds([&] {
     const Clock::time_point begin = Clock::now();
     const auto module = ParseAndReturnUnverifiedModule(text);

@@ -24,7 +24,8 @@ bool HasTiles(const HloModule& module) {
 }
 
 SourceText TextOf(const ModuleFile& file) {
-  return {file.name, file.is_text ? absl::string_view(file.bytes) : absl::string_view()};
+  const bool is_text = file.is_text || file.is_mlir_text;
+  return {file.name, is_text ? absl::string_view(*file.bytes) : absl::string_view()};
 }
 
 }  // namespace

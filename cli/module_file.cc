@@ -149,12 +149,12 @@ absl::StatusOr<std::string> ReadUnpacked(const std::string& path) {
 // The module of a proto or of JSON.
 absl::Status ReadProto(bool is_json, ModuleFile* file) {
   absl::StatusOr<std::unique_ptr<HloModule>> module =
-      is_json ? HloModuleFromJson(file->bytes) : ReadHloProto(file->bytes, file->proto.get());
+      is_json ? HloModuleFromJson(*file->bytes) : ReadHloProto(*file->bytes, file->proto.get());
   if (module.ok()) {
     file->module = *std::move(module);
     return absl::OkStatus();
   }
-  const std::string other = DescribeOtherKind(file->bytes);
+  const std::string other = DescribeOtherKind(*file->bytes);
   return other.empty() ? module.status() : InvalidArgument("%s", other);
 }
 
@@ -165,14 +165,14 @@ bool ReadText(const ModuleReaderOptions& options, ModuleFile* file, Answers* ans
   parser_options.set_source_name(file->name).set_keep_unknown_attributes(!options.strict);
   std::vector<Diagnostic> diagnostics;
   absl::StatusOr<std::unique_ptr<HloModule>> module =
-      ParseAndReturnUnverifiedModule(file->bytes, HloModuleConfig(), parser_options, &diagnostics);
-  const SourceText source{file->name, file->bytes};
+      ParseAndReturnUnverifiedModule(*file->bytes, HloModuleConfig(), parser_options, &diagnostics);
+  const SourceText source{file->name, *file->bytes};
   if (module.ok() && (!options.strict || diagnostics.empty())) {
     answers->Warn(source, diagnostics);
     file->module = *std::move(module);
     return true;
   }
-  const std::string other = DescribeOtherKind(file->bytes);
+  const std::string other = DescribeOtherKind(*file->bytes);
   if (!module.ok() && !other.empty()) {
     answers->AddFileError(file->name, InvalidArgument("%s: %s", file->name, other));
   } else if (diagnostics.empty()) {
@@ -195,7 +195,8 @@ void AddReadingError(const std::string& name, const absl::Status& status, Answer
 absl::StatusOr<ModuleFile> ReadFileBytes(const std::string& path) {
   ModuleFile file;
   file.name = path == "-" ? "<stdin>" : path;
-  KASHI_ASSIGN_OR_RETURN(file.bytes, ReadUnpacked(path));
+  KASHI_ASSIGN_OR_RETURN(std::string bytes, ReadUnpacked(path));
+  file.bytes = std::make_shared<const std::string>(std::move(bytes));
   return file;
 }
 
@@ -217,10 +218,30 @@ stablehlo::ConversionOptions ConversionFor(const ModuleReaderOptions& options, s
 
 absl::Status ReadStableHloModule(const ModuleReaderOptions& options, ModuleFile* file) {
   absl::StatusOr<std::unique_ptr<HloModule>> module =
-      stablehlo::ReadStableHlo(file->bytes, file->name, ConversionFor(options, entry_function));
-  if (!module.ok()) return AddHint(module.status(), file->bytes);
+      stablehlo::ReadStableHlo(*file->bytes, file->name, ConversionFor(options, entry_function));
+  if (!module.ok()) return AddHint(module.status(), *file->bytes);
   file->module = *std::move(module);
+  file->is_mlir_text = !stablehlo::IsBinaryStableHlo(*file->bytes);
   return absl::OkStatus();
+}
+
+// Makes the module from the bytes.
+std::optional<ModuleFile> ReadModule(ModuleFile file, const ModuleReaderOptions& options, Answers* answers) {
+  const std::string& bytes = *file.bytes;
+  const bool is_json = LooksLikeHloJson(bytes);
+  absl::Status status;
+  if (stablehlo::IsStableHlo(bytes)) {
+    status = ReadStableHloModule(options, &file);
+  } else if (!entry_function.empty()) {
+    status = InvalidArgument("%s is no StableHLO: --function has no meaning for an HLO module", file.name);
+  } else if (is_json || LooksLikeProto(bytes)) {
+    status = ReadProto(is_json, &file);
+  } else if (!ReadText(options, &file, answers)) {
+    return std::nullopt;
+  }
+  if (status.ok()) return file;
+  AddReadingError(file.name, status, answers);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -228,76 +249,96 @@ absl::Status ReadStableHloModule(const ModuleReaderOptions& options, ModuleFile*
 std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options,
                                          Answers* answers) {
   absl::StatusOr<ModuleFile> file = ReadFileBytes(path);
-  absl::Status status = file.status();
-  if (status.ok()) {
-    const bool is_json = LooksLikeHloJson(file->bytes);
-    if (stablehlo::IsStableHlo(file->bytes)) {
-      status = ReadStableHloModule(options, &*file);
-    } else if (!entry_function.empty()) {
-      status = InvalidArgument("%s is no StableHLO: --function has no meaning for an HLO module", file->name);
-    } else if (is_json || LooksLikeProto(file->bytes)) {
-      status = ReadProto(is_json, &*file);
-    } else if (!ReadText(options, &*file, answers)) {
-      return std::nullopt;
-    }
-  }
-  if (status.ok()) return *std::move(file);
-  AddReadingError(path == "-" ? "<stdin>" : path, status, answers);
+  if (file.ok()) return ReadModule(*std::move(file), options, answers);
+  AddReadingError(path == "-" ? "<stdin>" : path, file.status(), answers);
   return std::nullopt;
 }
 
 namespace {
 
-// Whether to go on.
-bool VisitPart(const SourceText& part, const ModuleReaderOptions& options, const PartOptions& parts, Answers* answers,
-               absl::FunctionRef<bool(ModuleFile)> visit) {
-  const std::string name(part.name);
-  const absl::StatusOr<stablehlo::StableHloFile> program = stablehlo::StableHloFile::Read(part);
-  if (!program.ok()) return AddReadingError(name, program.status(), answers), true;
-  if (parts.split_input_file && program->is_empty()) return true;
-  const std::string place = parts.split_input_file ? absl::StrCat("line ", part.first_line) : "";
-  if (parts.all_functions && program->functions().empty()) {
-    AddReadingError(name, InvalidArgument("%s: no function without arguments that no other calls", name), answers);
-  }
-  for (const std::string& function :
-       parts.all_functions ? program->functions() : std::vector<std::string>{entry_function}) {
-    absl::StatusOr<std::unique_ptr<HloModule>> module = program->Convert(ConversionFor(options, function));
-    if (!module.ok()) {
-      AddReadingError(name, AddHint(module.status(), ""), answers);
-      continue;
+// The programs of a StableHLO file.
+class ProgramVisitor {
+ public:
+  ProgramVisitor(const ModuleFile& file, const ModuleReaderOptions& options, const PartOptions& parts, Answers* answers,
+                 absl::FunctionRef<bool(ModuleFile)> visit)
+      : file_(file), options_(options), parts_(parts), answers_(*answers), visit_(visit) {}
+
+  void VisitAll() {
+    const SourceText whole{file_.name, *file_.bytes};
+    const bool splits = parts_.split_input_file || parts_.as_tests;
+    if (!splits || stablehlo::IsBinaryStableHlo(*file_.bytes)) {
+      VisitPart(whole, "");
+      return;
     }
-    ModuleFile file;
-    file.name = name;
-    file.part = absl::StrCat(place, place.empty() || function.empty() ? "" : ": ",
-                             function.empty() ? "" : absl::StrCat("@", function));
-    file.module = *std::move(module);
-    if (!visit(std::move(file))) return false;
+    const std::vector<SourceText> parts = stablehlo::SplitModules(whole.text, whole.name);
+    const bool are_several = parts_.split_input_file || parts.size() > 1;
+    for (const SourceText& part : parts) {
+      if (!VisitPart(part, are_several ? absl::StrCat("line ", part.first_line) : "")) return;
+    }
   }
-  return true;
-}
+
+ private:
+  // Whether to go on. `place` is "" for the only part.
+  bool VisitPart(const SourceText& part, const std::string& place) {
+    const absl::StatusOr<stablehlo::StableHloFile> program = stablehlo::StableHloFile::Read(part);
+    if (!program.ok()) return AddReadingError(file_.name, program.status(), &answers_), true;
+    if (!place.empty() && program->is_empty()) return true;
+    const std::vector<std::string> functions = FunctionsOf(*program);
+    const bool names_functions = parts_.all_functions || functions.size() > 1;
+    for (const std::string& function : functions) {
+      absl::StatusOr<std::unique_ptr<HloModule>> module = program->Convert(ConversionFor(options_, function));
+      if (!module.ok()) {
+        AddReadingError(file_.name, AddHint(module.status(), ""), &answers_);
+        continue;
+      }
+      ModuleFile file;
+      file.name = file_.name;
+      file.bytes = file_.bytes;
+      file.is_mlir_text = !stablehlo::IsBinaryStableHlo(*file_.bytes);
+      file.part = absl::StrCat(place, place.empty() || !names_functions ? "" : ": ",
+                               names_functions ? absl::StrCat("@", function) : "");
+      file.module = *std::move(module);
+      if (!visit_(std::move(file))) return false;
+    }
+    return true;
+  }
+
+  // The entries of the programs; "" is the one that the converter takes.
+  std::vector<std::string> FunctionsOf(const stablehlo::StableHloFile& program) {
+    const bool are_tests = parts_.as_tests && program.has_tests();
+    if (!parts_.all_functions && !are_tests) return {entry_function};
+    std::vector<std::string> functions = program.functions();
+    if (functions.empty()) {
+      AddReadingError(file_.name, InvalidArgument("%s: no function without arguments that no other calls", file_.name),
+                      &answers_);
+    }
+    return functions;
+  }
+
+  const ModuleFile& file_;
+  const ModuleReaderOptions& options_;
+  const PartOptions& parts_;
+  Answers& answers_;
+  absl::FunctionRef<bool(ModuleFile)> visit_;
+};
 
 }  // namespace
 
-void ForEachProgram(const std::string& path, const ModuleReaderOptions& options, const PartOptions& parts,
-                    Answers* answers, absl::FunctionRef<bool(ModuleFile)> visit) {
-  if (!parts.split_input_file && !parts.all_functions) {
-    std::optional<ModuleFile> file = ReadModuleFile(path, options, answers);
-    if (file.has_value()) visit(*std::move(file));
+void ForEachProgram(const std::string& path, const ModuleReaderOptions& options, PartOptions parts, Answers* answers,
+                    absl::FunctionRef<bool(ModuleFile)> visit) {
+  absl::StatusOr<ModuleFile> file = ReadFileBytes(path);
+  if (!file.ok()) return AddReadingError(path == "-" ? "<stdin>" : path, file.status(), answers);
+  const bool is_stablehlo = stablehlo::IsStableHlo(*file->bytes);
+  parts.as_tests = parts.as_tests && entry_function.empty() && !parts.split_input_file && !parts.all_functions;
+  if (!parts.split_input_file && !parts.all_functions && (!parts.as_tests || !is_stablehlo)) {
+    std::optional<ModuleFile> program = ReadModule(*std::move(file), options, answers);
+    if (program.has_value()) visit(*std::move(program));
     return;
   }
-  const absl::StatusOr<ModuleFile> file = ReadFileBytes(path);
-  if (!file.ok()) return AddReadingError(path, file.status(), answers);
-  if (!stablehlo::IsStableHlo(file->bytes)) {
+  if (!is_stablehlo) {
     return AddReadingError(file->name, InvalidArgument("%s is no StableHLO, and has one program", file->name), answers);
   }
-  const SourceText whole{file->name, file->bytes};
-  if (!parts.split_input_file || stablehlo::IsBinaryStableHlo(file->bytes)) {
-    VisitPart(whole, options, parts, answers, visit);
-    return;
-  }
-  for (const SourceText& part : stablehlo::SplitModules(whole.text, whole.name)) {
-    if (!VisitPart(part, options, parts, answers, visit)) return;
-  }
+  ProgramVisitor(*file, options, parts, answers, visit).VisitAll();
 }
 
 absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& path) {

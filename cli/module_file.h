@@ -43,10 +43,11 @@ struct ModuleFile {
   ModuleFile& operator=(ModuleFile&&) noexcept;
   ~ModuleFile();
 
-  std::string name;   // for messages
-  std::string part;   // which program of the file: "line 12: @f"; "" if the file has one
-  std::string bytes;  // as read
-  bool is_text = false;
+  std::string name;                          // for messages
+  std::string part;                          // which program of the file: "line 12: @f"; "" if the file has one
+  std::shared_ptr<const std::string> bytes;  // as read; the programs of a file share them
+  bool is_text = false;                      // HLO text
+  bool is_mlir_text = false;
   std::unique_ptr<HloModule> module;
   std::unique_ptr<HloProtoFile> proto;  // the contents of a proto without the module; never null
 };
@@ -64,12 +65,15 @@ std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleRe
 struct PartOptions {
   bool split_input_file = false;  // the parts between lines `// -----`, each a file of its own
   bool all_functions = false;     // each function without arguments that no other function calls
+  // Both where the file is a test of StableHLO: all parts, and of each part all functions if it has no @main, or if its
+  // @main has no arguments and functions check themselves (dialect `check`). Not where --function is given.
+  bool as_tests = false;
 };
 
 // Calls `visit` with each program of the file, until it returns false. Without options there is one. Errors of parts go
 // to `answers`, and the next part is read.
-void ForEachProgram(const std::string& path, const ModuleReaderOptions& options, const PartOptions& parts,
-                    Answers* answers, absl::FunctionRef<bool(ModuleFile)> visit);
+void ForEachProgram(const std::string& path, const ModuleReaderOptions& options, PartOptions parts, Answers* answers,
+                    absl::FunctionRef<bool(ModuleFile)> visit);
 
 // The module files of an argument: the file itself, or all files of an --xla_dump_to directory that hold modules,
 // sorted by name. INVALID_ARGUMENT for a directory without modules.

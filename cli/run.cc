@@ -559,7 +559,9 @@ int RunPrograms(const RunOptions& options) {
   if (paths.size() != 1) return answers.Finish();
   ItemProgress progress("module", 1);
   progress.Next(paths.front());
-  ForEachProgram(paths.front(), {options.strict, options.inputs}, options.parts, &answers, [&](ModuleFile file) {
+  PartOptions parts = options.parts;
+  parts.as_tests = !IsAboutOneProgram(options);
+  ForEachProgram(paths.front(), {options.strict, options.inputs}, parts, &answers, [&](ModuleFile file) {
     ProgramRun(options, interrupt, std::move(file), &answers).Run();
     return !interrupt.flag().load();
   });

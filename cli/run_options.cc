@@ -126,9 +126,11 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
   AddStrictFlag(verb, &options->strict);
   AddFunctionOption(verb);
   verb->AddFlag("--all-functions", &options->parts.all_functions,
-                "Run each function of a StableHLO program that has no arguments and that no other function calls");
+                "Run each function of a StableHLO program that has no arguments and that no other function calls "
+                "(default: if they are tests, see below)");
   verb->AddFlag("--split-input-file", &options->parts.split_input_file,
-                "Split a StableHLO text at the lines `// -----`, and run each part");
+                "Split a StableHLO text at the lines `// -----`, and run each part (default: yes, unless an option "
+                "names --function or files of one program)");
 }
 
 std::vector<HelpSection> RunSections() {
@@ -140,6 +142,13 @@ std::vector<HelpSection> RunSections() {
       {"",
        "Elements that are NaN on both sides are counted, but not compared. An output without any compared element "
        "counts as different.",
+       {}},
+      {"",
+       "Of a StableHLO text, all parts between lines `// -----` run. Of a part, all functions without arguments run if "
+       "it "
+       "has several and no @main, or if functions beside @main compare values (check.expect_eq). Options that name "
+       "files "
+       "or a function of one program turn this off.",
        {}},
       {"Rule of --engine auto",
        "",
@@ -194,6 +203,12 @@ std::vector<HelpSection> RunSections() {
         {"devices", "For several devices, instead of outputs: the outputs of each device"}}}};
 }
 
+bool NamesFilesOfOneProgram(const RunOptions& options) {
+  return !options.devices_dir.empty() || !options.inputs.empty() || !options.output_dir.empty() ||
+         !options.expect.empty() || !options.expect_devices.empty() || !options.trace.empty() ||
+         !options.profile_trace.empty() || !options.engine.dump_dir.empty();
+}
+
 }  // namespace
 
 VerbHelp RunHelp() {
@@ -210,7 +225,7 @@ VerbHelp RunHelp() {
       "  kashi run module.hlo --check-nan                           find the instruction that makes the first NaN\n"
       "  kashi run module.hlo --repeat 10 --json                    measure the time\n"
       "  kashi run module.hlo --repeat 10 --profile                 which steps take it\n"
-      "  kashi run tests.mlir --split-input-file --all-functions    functions that check themselves\n"
+      "  kashi run tests.mlir                                       StableHLO functions that check themselves\n"
       "  mpirun -n 4 kashi run step.hlo --devices-dir inputs        the devices of a program on several processes";
   help.sections = RunSections();
   help.failure = "The input is bad, the run failed, an output differs, or the output cannot be written";
@@ -233,6 +248,10 @@ bool NeedsEvaluator(const RunOptions& options) {
 
 bool NeedsCompiledEngine(const RunOptions& options) {
   return !options.engine.dump_dir.empty() || !options.denormals.empty() || !options.excess_precision.empty();
+}
+
+bool IsAboutOneProgram(const RunOptions& options) {
+  return NamesFilesOfOneProgram(options) || !options.until.empty() || !options.random.empty();
 }
 
 std::string RunUsageError(const RunOptions& options) {
@@ -262,10 +281,7 @@ std::string RunUsageError(const RunOptions& options) {
     return "--expect and --expect-devices cannot be used together";
   }
   const bool is_one = !options.parts.split_input_file && !options.parts.all_functions;
-  const bool has_files = has_inputs || !options.output_dir.empty() || !options.expect.empty() ||
-                         !options.expect_devices.empty() || !options.trace.empty() || !options.profile_trace.empty() ||
-                         !options.engine.dump_dir.empty();
-  if (!is_one && has_files) {
+  if (!is_one && NamesFilesOfOneProgram(options)) {
     return "--split-input-file and --all-functions run several programs: no option may name the files of one";
   }
   return "";

@@ -56,6 +56,9 @@ void AddRunOptions(Verb* verb, RunOptions* options);
 bool NeedsEvaluator(const RunOptions& options);
 bool NeedsCompiledEngine(const RunOptions& options);
 
+// Whether options are about one program of the file: its arguments, outputs or instructions, or files that it makes.
+bool IsAboutOneProgram(const RunOptions& options);
+
 // An error message about options that cannot be used together; "" if there is none.
 std::string RunUsageError(const RunOptions& options);
 

@@ -24,7 +24,7 @@ import numpy as np  # noqa: E402
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-VOCABULARY, WIDTH, HEADS, HIDDEN, LAYERS, LENGTH, BATCH, STEPS, RATE = 32, 32, 4, 64, 2, 16, 8, 100, 0.5
+VOCABULARY, WIDTH, HEADS, HIDDEN, LAYERS, LENGTH, BATCH, STEPS, RATE = 32, 32, 4, 64, 2, 16, 8, 100, 0.1
 TEXT = "the tiles of a mosque are cut by hand and set one by one into a pattern that has no end; " * 4
 
 # Where each weight is split: over "tensor", or whole on each device.

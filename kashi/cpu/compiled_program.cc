@@ -109,7 +109,8 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const 
                                                                           const CompileOptions& options) {
   if (!JitModule::IsSupported()) return absl::UnimplementedError("the compiled engine needs a processor with SSE 4.1");
   if (AnyInstruction(module, IsExpectation)) {  // the engine runs only what a result needs, and checks have none
-    return absl::UnimplementedError("the compiled engine has no custom calls check.expect_*: the evaluator has them");
+    return absl::UnimplementedError(
+        "the compiled engine has no custom calls check.expect_* and interpreter.run_parallel: the evaluator has them");
   }
   std::unique_ptr<CompiledProgram> program(new CompiledProgram());
   program->module_ = module.Clone("");

@@ -10,6 +10,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/evaluator/transfers.h"
 #include "kashi/evaluator/work.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
@@ -30,11 +31,35 @@ bool AnyIsDynamic(const HloInstruction& instruction) {
          });
 }
 
-// The root, the calls that may stop the run, and every instruction that they are computed from.
+// Whether a computation that it calls, directly or not, has such a call.
+bool CallsExpectation(const HloInstruction& caller) {
+  std::vector<const HloComputation*> waiting;
+  absl::flat_hash_set<const HloComputation*> seen;
+  const auto add_called = [&](const HloInstruction& instruction) {
+    for (const HloComputation* called : instruction.called_computations()) {
+      if (seen.insert(called).second) waiting.push_back(called);
+    }
+  };
+  add_called(caller);
+  while (!waiting.empty()) {
+    const HloComputation* computation = waiting.back();
+    waiting.pop_back();
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (IsExpectation(*instruction)) return true;
+      add_called(*instruction);
+    }
+  }
+  return false;
+}
+
+// The root, the calls that may stop the run, and every instruction that they are computed from. Of other calls, those
+// without users are looked into.
 absl::flat_hash_set<const HloInstruction*> NeededIn(const HloComputation& computation) {
   std::vector<const HloInstruction*> waiting = {computation.root_instruction()};
   for (const HloInstruction* instruction : computation.instructions()) {
-    if (instruction != waiting[0] && IsExpectation(*instruction)) waiting.push_back(instruction);
+    if (instruction == waiting[0]) continue;
+    const bool is_unused = instruction->user_count() == 0;
+    if (IsExpectation(*instruction) || (is_unused && CallsExpectation(*instruction))) waiting.push_back(instruction);
   }
   absl::flat_hash_set<const HloInstruction*> needed(waiting.begin(), waiting.end());
   while (!waiting.empty()) {
@@ -198,8 +223,9 @@ absl::Status RefusalOf(const HloInstruction& instruction) {
 }  // namespace
 
 bool IsExpectation(const HloInstruction& instruction) {
-  return instruction.opcode() == HloOpcode::kCustomCall &&
-         absl::StartsWith(instruction.custom_call_target(), "check.expect_");
+  if (instruction.opcode() != HloOpcode::kCustomCall) return false;
+  const absl::string_view target = instruction.custom_call_target();
+  return absl::StartsWith(target, "check.expect_") || target == "interpreter.run_parallel";
 }
 
 absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation) {
@@ -222,6 +248,10 @@ ComputationPlanStep MakeComputationPlanStep(const HloInstruction& instruction) {
   ComputationPlanStep step;
   step.instruction = &instruction;
   step.function = FindEvaluation(instruction.opcode());
+  if (step.function == nullptr) {
+    step.function = FindTransfer(instruction.opcode());
+    step.is_transfer = step.function != nullptr;
+  }
   step.has_dynamic_sizes = HasDynamicSizes(instruction);
   step.refusal = RefusalOf(instruction);
   if (!step.has_dynamic_sizes) {

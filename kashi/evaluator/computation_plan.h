@@ -23,7 +23,8 @@ class CompiledStep;
 // joins the values of the devices.
 enum class StepPlace : char { kHere, kOnDevices, kOutOfRegion };
 
-// A call whose only result is an error, and which therefore always runs: check.expect_* of StableHLO's tests.
+// A call that runs although nothing uses its result, because it may end the run: check.expect_* of StableHLO's tests,
+// and interpreter.run_parallel, whose processes may have such calls.
 bool IsExpectation(const HloInstruction& instruction);
 
 struct ComputationPlanStep {
@@ -38,6 +39,8 @@ struct ComputationPlanStep {
   absl::Status refusal;
   absl::InlinedVector<Operand, 2> operands;
   std::vector<DenseShape> results;  // as in Operation; empty if sizes are only known at run time
+  // In spite of the refusal, `function` can run on a device with transfers (device.h).
+  bool is_transfer = false;
   bool has_dynamic_sizes;
   int64_t work = 1;  // WorkOf (work.h), unless sizes are dynamic
   // The operation moves elements, but its operands have a different floating-point type than its result. TPU compilers

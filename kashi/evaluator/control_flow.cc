@@ -18,26 +18,11 @@ std::vector<Value> TakeOperands(Operation& op, size_t begin = 0) {
   return taken;
 }
 
-absl::StatusOr<Value> Zeros(const Shape& shape, EvaluationRun& run) {
-  if (shape.IsTuple()) {
-    std::vector<Value> elements;
-    for (const Shape& element : shape.tuple_shapes()) {
-      KASHI_ASSIGN_OR_RETURN(Value zeros, Zeros(element, run));
-      elements.push_back(std::move(zeros));
-    }
-    return Value::MakeTuple(std::move(elements));
-  }
-  if (!shape.IsArray()) return Value::MakeToken();
-  KASHI_ASSIGN_OR_RETURN(Value zeros, run.MakeArray(MakeDenseShape(shape)));
-  std::memset(zeros.mutable_data(), 0, static_cast<size_t>(zeros.byte_count()));
-  return zeros;
-}
-
 // The contexts with which the tuple of a start operation ends carry nothing here.
 absl::Status AppendContexts(Operation& op, std::vector<Value>* elements) {
   const auto& shapes = op.instruction.shape().tuple_shapes();
   for (size_t i = elements->size(); i < shapes.size(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(Value context, Zeros(shapes[i], op.run));
+    KASHI_ASSIGN_OR_RETURN(Value context, MakeZeros(shapes[i], op.run));
     elements->push_back(std::move(context));
   }
   return absl::OkStatus();

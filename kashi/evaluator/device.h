@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/evaluator/value.h"
@@ -46,6 +47,15 @@ class Device {
   virtual bool TakesTasks(const HloInstruction&, absl::Span<const int64_t>) { return false; }
   // The results of this device. Pre: TakesTasks(instruction, members).
   virtual absl::StatusOr<std::vector<Value>> Perform(const CollectiveTask& task, std::vector<Value> operands);
+
+  // Transfers, between the processes of interpreter.run_parallel. Other devices have none, and must not call these.
+  virtual bool has_transfers() const { return false; }
+  // The next value that the host gives to any of the devices; FAILED_PRECONDITION if there is none.
+  virtual absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed);
+  // Sends without waiting. Values of a channel arrive in order, each at one receiver.
+  virtual absl::Status Send(int64_t channel, Value value);
+  // Waits for a value. An error if none will come.
+  virtual absl::StatusOr<Value> Receive(const HloInstruction& receiver, int64_t channel);
 
  protected:
   Device(int64_t id, int64_t replica_count, int64_t partition_count)

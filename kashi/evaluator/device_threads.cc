@@ -1,5 +1,6 @@
 #include "kashi/evaluator/device_threads.h"
 
+#include <deque>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -40,9 +41,31 @@ class ThreadedDevice : public Device {
     return meeting->combined[0];
   }
 
+  bool has_transfers() const override { return place_->has_transfers(); }
+  absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed) override { return place_->TakeInfeed(infeed); }
+  absl::Status Send(int64_t channel, Value value) override {
+    place_->Send(channel, std::move(value));
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Value> Receive(const HloInstruction& receiver, int64_t channel) override {
+    return place_->Receive(id(), receiver, channel);
+  }
+
  private:
   MeetingPlace* place_;
 };
+
+absl::Status RunAtOnce(DeviceCounts counts, const RunLimits& limits, std::deque<Value>* infeed, DeviceFunction f) {
+  const DeviceRange devices = {0, counts.total()};
+  MeetingPlace place(devices, limits.work.get(), infeed);
+  std::vector<std::thread> threads = StartDevices(devices, &place, [&](int64_t id) {
+    ThreadedDevice device(id, counts, &place);
+    return f(device);
+  });
+  while (!place.WaitAWhile()) continue;
+  for (std::thread& thread : threads) thread.join();
+  return place.error();
+}
 
 }  // namespace
 
@@ -51,15 +74,12 @@ absl::Status ThreadFabric::OnDevices(const HloModule&, DeviceCounts counts, cons
 }
 
 absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
-  const DeviceRange devices = {0, counts.total()};
-  MeetingPlace place(devices, limits.work.get());
-  std::vector<std::thread> threads = StartDevices(devices, &place, [&](int64_t id) {
-    ThreadedDevice device(id, counts, &place);
-    return f(device);
-  });
-  while (!place.WaitAWhile()) continue;
-  for (std::thread& thread : threads) thread.join();
-  return place.error();
+  return RunAtOnce(counts, limits, nullptr, f);
+}
+
+absl::Status OnProcessesAtOnce(DeviceCounts counts, const RunLimits& limits, std::deque<Value> infeed,
+                               DeviceFunction f) {
+  return RunAtOnce(counts, limits, &infeed, f);
 }
 
 absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {

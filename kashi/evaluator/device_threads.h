@@ -3,13 +3,15 @@
 #define KASHI_EVALUATOR_DEVICE_THREADS_H_
 
 #include <cstdint>
+#include <deque>
 
 #include "absl/status/status.h"
-#include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/device_fabric.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 
 namespace kashi::internal {
 
@@ -25,6 +27,10 @@ class ThreadFabric final : public DeviceFabric {
 // those of RunOnDevices (device_group.h).
 absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f);
 absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, DeviceFunction f);
+
+// OnDevicesAtOnce for devices that also have transfers (device.h). `infeed` has the values of the host, the next first.
+absl::Status OnProcessesAtOnce(DeviceCounts counts, const RunLimits& limits, std::deque<Value> infeed,
+                               DeviceFunction f);
 
 }  // namespace kashi::internal
 

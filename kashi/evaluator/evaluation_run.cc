@@ -16,6 +16,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/sharding_border.h"
 #include "kashi/evaluator/step_profile.h"
+#include "kashi/evaluator/value_util.h"
 #include "kashi/evaluator/work.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_place.h"
@@ -33,14 +34,6 @@ constexpr uint64_t kInitialRngState = 117515157;
 absl::Status AtInstruction(const HloInstruction& instruction, const absl::Status& error) {
   if (LimitKindOf(error) != LimitKind::kWork) return error;
   return WithMessage(error, absl::StrCat(instruction.name(), ": ", error.message()));
-}
-
-bool HasSizesOf(const Value& value, const Shape& shape) {
-  if (value.rank() != shape.dimensions().size()) return false;
-  for (int i = 0; i < value.rank(); ++i) {
-    if (!shape.is_dynamic_dimension(i) && value.dimension(i) != shape.dimensions(i)) return false;
-  }
-  return true;
 }
 
 // `value` with the floating-point types that `shape` declares. INVALID_ARGUMENT where a static size is another.
@@ -63,20 +56,8 @@ absl::StatusOr<Value> AsDeclared(EvaluationRun& run, const HloInstruction& instr
                          ShapeUtil::HumanString(shape));
 }
 
-bool IsAsDeclared(const Value& value, const Shape& shape) {
-  if (value.is_array()) {
-    return shape.IsArray() && value.element_type() == shape.element_type() && HasSizesOf(value, shape);
-  }
-  if (!value.is_tuple()) return shape.IsToken();
-  if (!shape.IsTuple() || value.elements().size() != shape.tuple_shapes().size()) return false;
-  for (size_t i = 0; i < value.elements().size(); ++i) {
-    if (!IsAsDeclared(value.element(i), shape.tuple_shapes(i))) return false;
-  }
-  return true;
-}
-
 absl::Status MakeAsDeclared(EvaluationRun& run, const HloInstruction& instruction, Value* value) {
-  if (IsAsDeclared(*value, instruction.shape())) return absl::OkStatus();
+  if (HasShape(*value, instruction.shape())) return absl::OkStatus();
   KASHI_ASSIGN_OR_RETURN(*value, AsDeclared(run, instruction, instruction.shape(), std::move(*value)));
   return absl::OkStatus();
 }
@@ -182,7 +163,8 @@ absl::StatusOr<const LaneFunction*> EvaluationRun::Lanes(const HloComputation& c
 }
 
 absl::StatusOr<Value> EvaluationRun::RunStep(const ComputationPlanStep& step, absl::Span<Value> operands) {
-  KASHI_RETURN_IF_ERROR(step.refusal);
+  const bool is_transfer = step.is_transfer && device() != nullptr && device()->has_transfers();
+  if (!is_transfer) KASHI_RETURN_IF_ERROR(step.refusal);
   if (step.converts_operands) {
     for (Value& operand : operands) {
       if (!primitive_util::IsFloatingPointType(operand.element_type())) continue;

@@ -3,8 +3,10 @@
 //   interpreter.run_parallel   backend_config "replicas,partitions", and a called computation for each process, by
 //                              replicas, then partitions. The operands are the arguments of the first process, then
 //                              those of the second, and so on; likewise the results. Processes exchange data at
-//                              collective operations, as the devices of a program do (device_group.h).
+//                              collective operations, as the devices of a program do (device_group.h), and through
+//                              channels (transfers.cc). Further called computations make the values of the infeed.
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "kashi/evaluator/custom_call_functions.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/device_threads.h"
+#include "kashi/evaluator/value_util.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi::internal {
@@ -27,23 +30,22 @@ absl::StatusOr<DeviceCounts> ProcessGrid(const Operation& op) {
                        absl::SimpleAtoi(numbers[1], &counts.partitions) && counts.replicas > 0 &&
                        counts.partitions > 0 && counts.replicas <= kMaxDevices &&
                        counts.partitions <= kMaxDevices / counts.replicas;
-  const auto processes = static_cast<int64_t>(op.instruction.called_computations().size());
-  if (is_grid && counts.total() == processes) return counts;
+  const auto computations = static_cast<int64_t>(op.instruction.called_computations().size());
+  if (is_grid && counts.total() <= computations) return counts;
   return InvalidArgument(
       "%s: interpreter.run_parallel needs \"replicas,partitions\" and a computation for each process",
       op.instruction.name());
 }
 
 // The operands of each process.
-absl::StatusOr<std::vector<std::vector<Value>>> DealOperands(Operation& op) {
+absl::StatusOr<std::vector<std::vector<Value>>> DealOperands(Operation& op, int64_t processes) {
   std::vector<std::vector<Value>> arguments;
   size_t next = 0;
-  for (const HloComputation* program : op.instruction.called_computations()) {
+  for (int64_t process = 0; process < processes; ++process) {
+    const HloComputation* program = op.instruction.called_computations()[process];
     std::vector<Value>& own = arguments.emplace_back();
     for (const HloInstruction* parameter : program->parameter_instructions()) {
-      const bool fits = next < op.operands.size() && op.operands[next].is_array() && parameter->shape().IsArray() &&
-                        op.operands[next].shape() == *MakeDenseShape(parameter->shape());
-      if (!fits) {
+      if (next >= op.operands.size() || !HasShape(op.operands[next], parameter->shape())) {
         return InvalidArgument("%s: operand %d does not suit %s of %s", op.instruction.name(), next, parameter->name(),
                                program->name());
       }
@@ -55,14 +57,29 @@ absl::StatusOr<std::vector<std::vector<Value>>> DealOperands(Operation& op) {
                          next);
 }
 
+// What the functions for the infeed give.
+absl::StatusOr<std::deque<Value>> MakeInfeed(Operation& op, int64_t processes) {
+  std::deque<Value> infeed;
+  const auto& computations = op.instruction.called_computations();
+  for (size_t i = static_cast<size_t>(processes); i < computations.size(); ++i) {
+    if (computations[i]->num_parameters() > 0) {
+      return InvalidArgument("%s: %s makes a value of the infeed, but it has parameters", op.instruction.name(),
+                             computations[i]->name());
+    }
+    KASHI_ASSIGN_OR_RETURN(infeed.emplace_back(), op.run.Call(*computations[i], {}));
+  }
+  return infeed;
+}
+
 }  // namespace
 
 absl::StatusOr<Value> EvaluateRunParallel(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, ProcessGrid(op));
-  KASHI_ASSIGN_OR_RETURN(std::vector<std::vector<Value>> arguments, DealOperands(op));
+  KASHI_ASSIGN_OR_RETURN(std::vector<std::vector<Value>> arguments, DealOperands(op, counts.total()));
   if (op.run.device() != nullptr) return Unimplemented("%s: processes within a device", op.instruction.name());
+  KASHI_ASSIGN_OR_RETURN(std::deque<Value> infeed, MakeInfeed(op, counts.total()));
   std::vector<Value> results(counts.total());
-  KASHI_RETURN_IF_ERROR(OnDevicesAtOnce(counts, op.run.limits(), [&](Device& device) -> absl::Status {
+  const auto run_process = [&](Device& device) -> absl::Status {
     // Observers and profiles belong to one thread.
     EvaluationOptions options = op.run.options();
     options.device = &device;
@@ -72,7 +89,8 @@ absl::StatusOr<Value> EvaluateRunParallel(Operation& op) {
     KASHI_ASSIGN_OR_RETURN(results[device.id()], run.Call(*op.instruction.called_computations()[device.id()],
                                                           std::move(arguments[device.id()])));
     return absl::OkStatus();
-  }));
+  };
+  KASHI_RETURN_IF_ERROR(OnProcessesAtOnce(counts, op.run.limits(), std::move(infeed), run_process));
   std::vector<Value> all;
   for (Value& result : results) {
     if (!result.is_tuple()) {
@@ -81,9 +99,9 @@ absl::StatusOr<Value> EvaluateRunParallel(Operation& op) {
     }
     for (const Value& element : result.elements()) all.push_back(element);
   }
-  if (op.instruction.shape().IsTuple()) return MakeTupleResult(op, std::move(all));
-  if (all.size() == 1 && all[0].is_array() && op.result() && *op.result() == all[0].shape()) return std::move(all[0]);
-  return MisusedCustomCall(op);
+  const Shape& shape = op.instruction.shape();
+  Value result = !shape.IsTuple() && all.size() == 1 ? std::move(all[0]) : Value::MakeTuple(std::move(all));
+  return HasShape(result, shape) ? absl::StatusOr<Value>(std::move(result)) : MisusedCustomCall(op);
 }
 
 }  // namespace kashi::internal

@@ -16,6 +16,9 @@ namespace {
 constexpr std::chrono::milliseconds kPoll(20);
 
 std::string DescribeMissing(const MeetingPlace::Meeting& meeting) {
+  if (meeting.channel.has_value()) {
+    return absl::StrCat("waits at ", meeting.instruction->name(), " for a value from channel ", *meeting.channel);
+  }
   std::vector<int64_t> missing;
   for (size_t i = 0; i < meeting.here.size(); ++i) {
     if (!meeting.has_come[i]) missing.push_back(meeting.here[i]);
@@ -59,6 +62,45 @@ absl::StatusOr<std::shared_ptr<const MeetingPlace::Meeting>> MeetingPlace::Meet(
   if (!meeting->is_complete) return error_;
   KASHI_RETURN_IF_ERROR(meeting->status);
   return meeting;
+}
+
+absl::StatusOr<Value> MeetingPlace::TakeInfeed(const HloInstruction& infeed) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (infeed_->empty()) return FailedPrecondition("%s: the infeed has no more values", infeed.name());
+  Value value = std::move(infeed_->front());
+  infeed_->pop_front();
+  return value;
+}
+
+void MeetingPlace::Send(int64_t channel, Value value) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Channel& to = channels_[channel];
+  if (to.receivers.empty()) {
+    to.values.push_back(std::move(value));
+    return;
+  }
+  const std::shared_ptr<Meeting> receiver = std::move(to.receivers.front());
+  to.receivers.pop_front();
+  receiver->given[0] = {std::move(value)};
+  Complete(receiver.get());
+}
+
+absl::StatusOr<Value> MeetingPlace::Receive(int64_t device, const HloInstruction& receiver, int64_t channel) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  KASHI_RETURN_IF_ERROR(error_);
+  Channel& from = channels_[channel];
+  if (!from.values.empty()) {
+    Value value = std::move(from.values.front());
+    from.values.pop_front();
+    return value;
+  }
+  const int64_t alone[] = {device};
+  const std::shared_ptr<Meeting> meeting = FindOrOpen({receiver, alone, alone});
+  meeting->channel = channel;
+  from.receivers.push_back(meeting);
+  Wait(device, meeting.get(), &lock);
+  if (!meeting->is_complete) return error_;
+  return std::move(meeting->given[0][0]);
 }
 
 void MeetingPlace::Leave(int64_t device, const absl::Status& status) {

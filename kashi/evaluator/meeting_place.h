@@ -9,10 +9,12 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -55,6 +57,7 @@ class MeetingPlace {
     Given given;
     std::vector<bool> has_come;
     size_t missing;
+    std::optional<int64_t> channel;  // a device alone waits for a value from this channel
     absl::Status status;
     Given combined;  // what the last one made of `given`: one row for all, or one for each
     bool is_complete = false;
@@ -65,13 +68,20 @@ class MeetingPlace {
   // Makes `combined` of `given`. Called by the last to come, while the others wait.
   using CombineFunction = absl::FunctionRef<absl::Status(Meeting& meeting)>;
 
-  // `work` ends when the run ends, for any reason.
-  MeetingPlace(DeviceRange devices, WorkMeter* work)
-      : work_(work), first_(devices.first), devices_(devices.count), running_(devices.count) {}
+  // `work` ends when the run ends, for any reason. `infeed` has the values of the host, the next first; null for
+  // devices without transfers.
+  MeetingPlace(DeviceRange devices, WorkMeter* work, std::deque<Value>* infeed = nullptr)
+      : work_(work), first_(devices.first), infeed_(infeed), devices_(devices.count), running_(devices.count) {}
 
   // The meeting, when it is complete; or why it never will be. The last to come calls combine, unless it is null.
   absl::StatusOr<std::shared_ptr<const Meeting>> Meet(int64_t device, const Call& call, std::vector<Value> values,
                                                       const CombineFunction* combine);
+  // Transfers: see Device. Pre: has_transfers().
+  bool has_transfers() const { return infeed_ != nullptr; }
+  absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed);
+  void Send(int64_t channel, Value value);
+  absl::StatusOr<Value> Receive(int64_t device, const HloInstruction& receiver, int64_t channel);
+
   // The device will not take part in meetings any more. All devices get the first error.
   void Leave(int64_t device, const absl::Status& status);
   // Returns true when all devices have left, or false after some 20 ms. Ends the run if its limits are exceeded.
@@ -100,6 +110,11 @@ class MeetingPlace {
     uint64_t meetings = 0;
   };
   using Key = std::pair<const HloInstruction*, std::vector<int64_t>>;
+  // What was sent and not received, or who waits; one of the two is empty.
+  struct Channel {
+    std::deque<Value> values;
+    std::deque<std::shared_ptr<Meeting>> receivers;
+  };
 
   DeviceState& StateAt(int64_t device) { return devices_[device - first_]; }
   std::shared_ptr<Meeting> FindOrOpen(const Call& call);
@@ -115,6 +130,8 @@ class MeetingPlace {
   std::condition_variable all_left_;
   std::atomic<bool> has_failed_{false};
   // Guarded by mutex_.
+  std::deque<Value>* const infeed_;
+  std::map<int64_t, Channel> channels_;
   std::map<Key, std::shared_ptr<Meeting>> open_;
   std::vector<DeviceState> devices_;
   int64_t running_;

@@ -14,4 +14,39 @@ absl::StatusOr<Value> MakeWritable(EvaluationRun& run, Value array) {
   return copy;
 }
 
+absl::StatusOr<Value> MakeZeros(const Shape& shape, EvaluationRun& run) {
+  if (shape.IsTuple()) {
+    std::vector<Value> elements;
+    for (const Shape& element : shape.tuple_shapes()) {
+      KASHI_ASSIGN_OR_RETURN(Value zeros, MakeZeros(element, run));
+      elements.push_back(std::move(zeros));
+    }
+    return Value::MakeTuple(std::move(elements));
+  }
+  if (!shape.IsArray()) return Value::MakeToken();
+  KASHI_ASSIGN_OR_RETURN(Value zeros, run.MakeArray(MakeDenseShape(shape)));
+  std::memset(zeros.mutable_data(), 0, static_cast<size_t>(zeros.byte_count()));
+  return zeros;
+}
+
+bool HasSizesOf(const Value& array, const Shape& shape) {
+  if (array.rank() != shape.dimensions().size()) return false;
+  for (int i = 0; i < array.rank(); ++i) {
+    if (!shape.is_dynamic_dimension(i) && array.dimension(i) != shape.dimensions(i)) return false;
+  }
+  return true;
+}
+
+bool HasShape(const Value& value, const Shape& shape) {
+  if (value.is_array()) {
+    return shape.IsArray() && value.element_type() == shape.element_type() && HasSizesOf(value, shape);
+  }
+  if (!value.is_tuple()) return shape.IsToken();
+  if (!shape.IsTuple() || value.elements().size() != shape.tuple_shapes().size()) return false;
+  for (size_t i = 0; i < value.elements().size(); ++i) {
+    if (!HasShape(value.element(static_cast<int64_t>(i)), shape.tuple_shapes(static_cast<int>(i)))) return false;
+  }
+  return true;
+}
+
 }  // namespace kashi::internal

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "kashi/array/shape.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
 
@@ -12,6 +13,14 @@ namespace kashi::internal {
 
 // Returns `array` if it is unique, otherwise a copy, so that the caller can write to it.
 absl::StatusOr<Value> MakeWritable(EvaluationRun& run, Value array);
+
+// Zeros of this shape; tokens and what is no array are tokens.
+absl::StatusOr<Value> MakeZeros(const Shape& shape, EvaluationRun& run);
+
+// Whether an array has the sizes of the shape: any, where a dimension is dynamic.
+bool HasSizesOf(const Value& array, const Shape& shape);
+// Whether a value has this shape: arrays the type and HasSizesOf.
+bool HasShape(const Value& value, const Shape& shape);
 
 // The owner of memory that a value borrows (Value::FromLiteral), if the caller keeps that memory longer than the value.
 inline std::shared_ptr<const void> LentBy(const void* lender) {

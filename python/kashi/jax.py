@@ -6,8 +6,11 @@ Array([ 1., 10.], dtype=float32)
 """
 import collections
 import functools
+import importlib.util
 import inspect as python_inspect
+import os
 import threading
+import warnings
 
 import jax
 import numpy as np
@@ -145,7 +148,8 @@ class Inspection:
     @functools.cached_property
     def memory(self) -> dict:
         """module.memory(target): the peak, and the tables of spaces, buffers and padding."""
-        return self.module.for_target(self.target).memory(target=self.target)
+        placed = self.module if self.basis == "compiled" else self.module.for_target(self.target)
+        return placed.memory(target=self.target)
 
     @functools.cached_property
     def arrays(self) -> list:
@@ -181,26 +185,84 @@ class Inspection:
                 f"<table><tr><th>kind<th>name<th>shape<th>bytes<th>of these padding{rows}</table>{self.module._repr_html_()}")
 
 
-def inspect(f, *args, target="v5e", **kwargs) -> Inspection:
+# The smallest topology of each generation, by libtpu's name.
+_TOPOLOGIES = {"v2": "v2:2x2", "v3": "v3:2x2", "v4": "v4:2x2x1", "v5e": "v5e:2x2", "v5p": "v5p:2x2x1", "v6e": "v6e:2x2",
+               "tpu7x": "tpu7x:2x2x1"}
+
+
+def inspect(f, *args, target="v5e", basis=None, **kwargs) -> Inspection:
     """What JAX would send to a TPU for f(*args, **kwargs): shapes, memory, padding. No TPU is needed.
 
     f: a function, or one from jax.jit, with its static arguments. Arguments may be arrays or jax.ShapeDtypeStruct.
     target: one of kashi.TPU_GENERATIONS.
+    basis: "compiled", the program after XLA's compiler for TPUs, which the package libtpu has, for one chip; "lowered",
+    the program before it. None: "compiled" if libtpu is installed and an argument is an array; a program that cannot
+    be compiled, such as one for a mesh of other devices, is "lowered" with a warning that says why.
 
     >>> import jax, kashi.jax, jax.numpy as jnp
-    >>> seen = kashi.jax.inspect(lambda x: x.sum(0), jax.ShapeDtypeStruct((1000, 2), jnp.float32))
+    >>> seen = kashi.jax.inspect(lambda x: x.sum(0), jax.ShapeDtypeStruct((1000, 2), jnp.float32), basis="lowered")
     >>> [(row["name"], str(row["shape"]), row["padding_bytes"]) for row in seen.arrays]
     [('x', 'f32[1000,2]{1,0:T(8,128)}', 504000), ('result0', 'f32[2]{0:T(128)}', 504)]
 
-    Raises what JAX raises; ValueError for an unknown target.
+    Raises what JAX raises; ValueError for an unknown target or basis; ImportError for "compiled" without libtpu.
     """
     if target not in kashi.TPU_GENERATIONS:
         raise ValueError(f"unknown TPU generation {target!r}: one of {', '.join(kashi.TPU_GENERATIONS)}")
+    if basis not in (None, "compiled", "lowered"):
+        raise ValueError(f"basis must be 'compiled', 'lowered' or None, not {basis!r}")
     jitted = f if hasattr(f, "trace") else jax.jit(f, keep_unused=True)
+    if basis == "compiled":
+        return _inspection_of(_compiled_text(jitted, args, kwargs, target), target, "compiled")
+    if basis is None and _has_libtpu() and any(map(_is_array, jax.tree_util.tree_leaves((args, kwargs)))):
+        try:
+            return _inspection_of(_compiled_text(jitted, args, kwargs, target), target, "compiled")
+        except Exception as error:  # of any kind: XLA's compiler and its loader raise many
+            warnings.warn(f"kashi.jax.inspect shows the program before XLA's compiler, which failed: {error}", stacklevel=2)
     lowered = jitted.trace(*args, **kwargs).lower(lowering_platforms=("tpu",))
-    module = kashi.parse(_proto(lowered))
-    names = [_parameter_name(p) for p in module.entry.parameters]
-    return Inspection(module, target, "lowered", names)
+    return _inspection_of(_proto(lowered), target, "lowered")
+
+
+def _inspection_of(program, target, basis):
+    module = kashi.parse(program)
+    return Inspection(module, target, basis, [_parameter_name(p) for p in module.entry.parameters])
+
+
+def _has_libtpu():
+    return importlib.util.find_spec("libtpu") is not None
+
+
+def _is_array(leaf):
+    return hasattr(leaf, "shape") and hasattr(leaf, "dtype")
+
+
+def _compiled_text(jitted, args, kwargs, target):
+    """The HLO that XLA's compiler makes for one chip of the generation."""
+    if not _has_libtpu():
+        raise ImportError("XLA's compiler for TPUs is in the package libtpu: pip install libtpu")
+    sharding = jax.sharding.SingleDeviceSharding(_topology(target).devices[0])
+
+    def place(leaf):
+        if not _is_array(leaf):
+            return leaf
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding, weak_type=getattr(leaf, "weak_type", False))
+
+    placed_args, placed_kwargs = jax.tree_util.tree_map(place, (args, kwargs))
+    return jitted.trace(*placed_args, **placed_kwargs).lower(lowering_platforms=("tpu",)).compile().as_text()
+
+
+@functools.lru_cache(maxsize=None)
+def _topology(target):
+    from jax.experimental import topologies
+    # Without a TPU, libtpu would ask the machines of a cloud what it runs on, and wait.
+    variable = "TPU_SKIP_MDS_QUERY"
+    asks = jax.default_backend() == "tpu" or variable in os.environ
+    if not asks:
+        os.environ[variable] = "1"
+    try:
+        return topologies.get_topology_desc(platform="tpu", topology_name=_TOPOLOGIES[target])
+    finally:
+        if not asks:
+            del os.environ[variable]
 
 
 def _parameter_name(parameter):

@@ -1,5 +1,6 @@
 """kashi.jax: what jax.jit does, by Kashi's programs. JAX is no dependency of the package, but of these tests."""
 import doctest
+import importlib.util
 import pathlib
 
 import ml_dtypes
@@ -90,7 +91,7 @@ def test_inspect():
     def f(x, *, scale):
         return {"y": x @ x.T, "z": x * scale}
 
-    seen = kashi.jax.inspect(f, jax.ShapeDtypeStruct((100, 3), jnp.bfloat16), scale=2.0, target="v5e")
+    seen = kashi.jax.inspect(f, jax.ShapeDtypeStruct((100, 3), jnp.bfloat16), scale=2.0, target="v5e", basis="lowered")
     assert [(row["kind"], str(row["shape"].dtype)) for row in seen.arrays] == [
         ("argument", "bfloat16"), ("argument", "float32"), ("result", "bfloat16"), ("result", "bfloat16")]
     first = seen.arrays[0]
@@ -98,7 +99,7 @@ def test_inspect():
     assert first["advice"][0]["bytes"] < first["bytes"]
     assert seen.memory["peak_bytes"] > 2 * 100 * 128 * 2 and seen.module.entry.root.opcode == "tuple"
     assert "peak" in str(seen) and "<table>" in seen._repr_html_()
-    assert kashi.jax.inspect(jax.jit(lambda n: n + 1, keep_unused=True), 3).arrays[0]["name"] == "n"
+    assert kashi.jax.inspect(jax.jit(lambda n: n + 1, keep_unused=True), 3, basis="lowered").arrays[0]["name"] == "n"
     with pytest.raises(ValueError, match="v99"):
         kashi.jax.inspect(f, 1, target="v99")
 
@@ -127,6 +128,49 @@ def test_random_keys():
     want_key, want = f(jax.random.key(7))
     assert (jax.random.key_data(key) == jax.random.key_data(want_key)).all() and key.dtype == want_key.dtype
     np.testing.assert_allclose(values, want, rtol=1e-5)
+
+
+COMPILED = """HloModule jit_f, is_scheduled=true, entry_computation_layout={(f32[100,3]{0,1:T(4,128)})->f32[3]{0:T(128)}}
+
+ENTRY %main (x: f32[100,3]) -> f32[3] {
+  %x = f32[100,3]{0,1:T(4,128)} parameter(0), metadata={op_name="x"}
+  %s = f32[1,3]{1,0:T(1,128)S(1)} slice(%x), slice={[0:1], [0:3]}
+  ROOT %r = f32[3]{0:T(128)} bitcast(%s)
+}
+"""
+
+
+def test_inspect_compiled(monkeypatch):
+    def f(x):
+        return x.sum(0)
+
+    x = jax.ShapeDtypeStruct((100, 3), jnp.float32)
+    with pytest.raises(ValueError):
+        kashi.jax.inspect(f, x, basis="guessed")
+    if importlib.util.find_spec("libtpu"):
+        seen = kashi.jax.inspect(f, x)
+        assert seen.basis == "compiled" and "T(" in str(seen.arrays[0]["shape"]) and seen.memory["peak_bytes"] > 0
+    else:
+        with pytest.raises(ImportError, match="pip install libtpu"):
+            kashi.jax.inspect(f, x, basis="compiled")
+    # What follows needs no libtpu.
+    monkeypatch.setattr(kashi.jax, "_has_libtpu", lambda: True)
+    monkeypatch.setattr(kashi.jax, "_compiled_text", lambda *arguments: COMPILED)
+    seen = kashi.jax.inspect(f, x)
+    assert (seen.basis, seen.arrays[0]["name"], str(seen.arrays[0]["shape"])) == ("compiled", "x", "f32[100,3]{0,1:T(4,128)}")
+    assert seen.memory["peak_bytes"] >= seen.arrays[0]["bytes"] == 2048
+    assert kashi.jax.inspect(f, x, basis="lowered").basis == "lowered"
+    assert kashi.jax.inspect(f, 3.0 + np.zeros(())).basis == "compiled"
+    assert kashi.jax.inspect(lambda n: n + 1, 3).basis == "lowered"  # no array says which chip it is for
+
+    def fail(*arguments):
+        raise RuntimeError("no memory")
+
+    monkeypatch.setattr(kashi.jax, "_compiled_text", fail)
+    with pytest.warns(UserWarning, match="no memory"):
+        assert kashi.jax.inspect(f, x).basis == "lowered"
+    with pytest.raises(RuntimeError):
+        kashi.jax.inspect(f, x, basis="compiled")
 
 
 def test_decorates_functions_and_methods():

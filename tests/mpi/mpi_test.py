@@ -117,7 +117,7 @@ def test_faults(options, folder):
     check(status not in (0, None) and "rank 2 runs another program than rank 0" in err, "different programs", out, err)
     (folder / "rank1" / "m.hlo").write_text("no module")
     status, out, err = run(3, [script])
-    check(status not in (0, None) and "rank 1: " in err and "m.hlo:1:1" in err, "one rank cannot read", out, err)
+    check(status not in (0, None) and "rank 1: " in err and "m.hlo:1:" in err, "one rank cannot read", out, err)
 
     # Device 1 takes another way.
     apart = folder / "apart.hlo"

@@ -59,10 +59,9 @@ absl::Status ConvertExpect(OperationConverter& c) {
   return c.Finish(std::move(call));
 }
 
-// A call of all functions, and the sizes of the grid. interpreter.probe is its operand: it writes a file for who asks.
+// A call of all functions, those of `infeed` at the end, and the sizes of the grid. interpreter.probe is its operand:
+// it writes a file for who asks.
 absl::Status ConvertRunParallel(OperationConverter& c) {
-  const Attribute* infeed = c.operation().Find("infeed");
-  if (infeed != nullptr && !infeed->elements.empty()) return Unimplemented("`infeed`: nothing feeds an infeed");
   KASHI_ASSIGN_OR_RETURN(const Attribute* programs, c.Find("programs"));
   std::vector<HloComputation*> computations;
   size_t partitions = 0;
@@ -77,6 +76,12 @@ absl::Status ConvertRunParallel(OperationConverter& c) {
     }
   }
   if (computations.empty()) return c.Invalid("`programs` names no function");
+  if (const Attribute* infeed = c.operation().Find("infeed"); infeed != nullptr) {
+    KASHI_ASSIGN_OR_RETURN(const std::vector<absl::string_view> names, ReadStringList(*infeed));
+    for (const absl::string_view name : names) {
+      KASHI_ASSIGN_OR_RETURN(computations.emplace_back(), c.module().Function(name));
+    }
+  }
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
   auto call = HloInstruction::CreateCustomCall(shape, c.operands(), absl::MakeConstSpan(computations),
                                                "interpreter.run_parallel",

@@ -1,8 +1,10 @@
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "kashi/array/shape.h"
+#include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/stablehlo/conversion/chlo_expansion.h"
 #include "kashi/stablehlo/conversion/convert_functions.h"
@@ -27,6 +29,37 @@ absl::Status ConvertChloConstant(OperationConverter& c) {
 absl::Status ConvertChloDynamicReshape(OperationConverter& c) {
   KASHI_RETURN_IF_ERROR(CheckCounts(c, 2));
   return ConvertDynamicReshape(c);
+}
+
+// Inputs, then initial values of the carries. An initial value is what the body takes; of an input it takes slices.
+absl::Status ConvertScan(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Attribute* attribute, c.Find("dimension"));
+  KASHI_ASSIGN_OR_RETURN(const int64_t dimension, ReadInt64(*attribute));
+  if (c.operation().regions.size() != 1) return c.Invalid("needs one region");
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const body, c.RegionAsComputation(0));
+  const int64_t count = body->num_parameters();
+  if (count != static_cast<int64_t>(c.operands().size())) {
+    return c.Invalid("has %d operands, but its body takes %d", c.operands().size(), count);
+  }
+  int64_t inputs = 0;
+  while (inputs < count && !ShapeUtil::Compatible(body->parameter_instruction(inputs)->shape(),
+                                                  c.operand(static_cast<size_t>(inputs))->shape())) {
+    ++inputs;
+  }
+  HloFieldList fields;
+  fields.Set<HloField::dimensions>(Int64List{dimension});
+  fields.Set<HloField::num_carries>(count - inputs);
+  if (const Attribute* reverse = c.operation().Find("is_reverse"); reverse != nullptr) {
+    KASHI_ASSIGN_OR_RETURN(const bool is_reverse, ReadBool(*reverse));
+    if (is_reverse) fields.Set<HloField::is_reverse>(true);
+  }
+  if (const Attribute* associative = c.operation().Find("is_associative"); associative != nullptr) {
+    KASHI_ASSIGN_OR_RETURN(const bool is_associative, ReadBool(*associative));
+    fields.Set<HloField::is_associative>(is_associative ? TRI_STATE_TRUE : TRI_STATE_FALSE);
+  }
+  fields.Set<HloField::called_computations>(ComputationVector{body});
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
+  return c.Finish(HloInstruction::Create(HloOpcode::kScan, shape, c.operands(), std::move(fields)));
 }
 
 // Formulas add instructions without looking at errors, so the first one is kept until all are there.

@@ -140,12 +140,7 @@ absl::Status ConvertAllReduce(OperationConverter& c) {
 absl::Status ConvertCrossReplicaSum(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Common common, CommonOf(c));
   if (!common.shape.IsArray()) return c.Invalid("sums arrays");
-  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Scope> scope, c.module().OpenRegion(c.scope()));
-  const Shape scalar = ShapeUtil::MakeScalarShape(common.shape.element_type());
-  HloInstruction* x = scope->computation->AddParameter(HloInstruction::CreateParameter(0, scalar, "x"));
-  HloInstruction* y = scope->computation->AddParameter(HloInstruction::CreateParameter(1, scalar, "y"));
-  HloInstruction* sum = scope->computation->AddInstruction(HloInstruction::CreateBinary(scalar, HloOpcode::kAdd, x, y));
-  HloComputation* body = c.module().Finish(std::move(scope), sum);
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const body, MakeAddition(c, common.shape.element_type()));
   return c.Finish(
       HloInstruction::CreateAllReduce(common.shape, c.operands(), body, common.groups, false, std::nullopt, false));
 }

@@ -1,7 +1,6 @@
 // Sums of products, linear algebra, batch normalisation.
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/attributes/window_util.h"
+#include "kashi/literal/literal_util.h"
 #include "kashi/stablehlo/conversion/convert_functions.h"
 #include "kashi/stablehlo/conversion/converter.h"
 #include "kashi/stablehlo/program/type_text.h"
@@ -118,55 +118,119 @@ absl::Status ConvertDotGeneral(OperationConverter& c) {
   return c.Finish(HloInstruction::CreateDot(shape, c.operand(0), c.operand(1), n, precision));
 }
 
-// "ab,bc->ac": letters of both and of the result are batch dimensions, letters of both alone are contracted, all others
-// stay. The dot's result has batch dimensions first, then those of lhs and of rhs: a transpose brings them in order.
-absl::Status ConvertEinsum(OperationConverter& c) {
-  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
-  KASHI_ASSIGN_OR_RETURN(const absl::string_view config, c.String("einsum_config"));
+namespace {
+
+bool Has(absl::string_view labels, char label) { return labels.find(label) != absl::string_view::npos; }
+
+bool AreDistinct(std::string labels) {
+  std::sort(labels.begin(), labels.end());
+  return std::adjacent_find(labels.begin(), labels.end()) == labels.end();
+}
+
+// An array, and a letter for each dimension.
+struct Labelled {
+  HloInstruction* array;
+  std::string labels;
+
+  int64_t SizeOf(char label) const { return array->shape().dimensions(static_cast<int>(labels.find(label))); }
+};
+
+// "ab,bc->ac": the letters of the operands, then those of the result.
+absl::StatusOr<std::vector<Labelled>> ReadEinsum(const OperationConverter& c, absl::string_view config,
+                                                 std::string* out) {
   const std::vector<std::string> sides = absl::StrSplit(config, "->");
   const std::vector<std::string> inputs = absl::StrSplit(sides[0], ',');
-  const auto is_plain = [](const std::string& labels) {
-    std::string sorted = labels;
-    std::sort(sorted.begin(), sorted.end());
-    return labels.find('.') == std::string::npos && std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
-  };
-  if (sides.size() != 2 || inputs.size() != 2 || !is_plain(inputs[0]) || !is_plain(inputs[1]) || !is_plain(sides[1]) ||
-      static_cast<int64_t>(inputs[0].size()) != DotRank(c.operand(0)) ||
-      static_cast<int64_t>(inputs[1].size()) != DotRank(c.operand(1))) {
-    return Unimplemented("einsum_config \"%s\"", config);
+  const auto error = Unimplemented("einsum_config \"%s\"", config);
+  if (sides.size() != 2 || inputs.size() != c.operands().size() || !AreDistinct(sides[1])) return error;
+  std::vector<Labelled> operands;
+  std::string all;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool fits = AreDistinct(inputs[i]) && !Has(inputs[i], '.') && c.operand(i)->shape().IsArray() &&
+                      static_cast<int64_t>(inputs[i].size()) == DotRank(c.operand(i));
+    if (!fits) return error;
+    operands.push_back({c.operand(i), inputs[i]});
+    absl::StrAppend(&all, inputs[i]);
   }
-  const std::string &lhs = inputs[0], &rhs = inputs[1], &out = sides[1];
-  DotDimensionNumbers numbers;
-  std::string order;
-  const auto has = [](const std::string& labels, char label) { return labels.find(label) != std::string::npos; };
-  for (const char label : lhs) {
-    if (!has(rhs, label)) continue;
-    const bool is_batch = has(out, label);
-    (is_batch ? numbers.mutable_lhs_batch_dimensions() : numbers.mutable_lhs_contracting_dimensions())
-        ->push_back(static_cast<int64_t>(lhs.find(label)));
-    (is_batch ? numbers.mutable_rhs_batch_dimensions() : numbers.mutable_rhs_contracting_dimensions())
-        ->push_back(static_cast<int64_t>(rhs.find(label)));
-    if (is_batch) order.push_back(label);
+  *out = sides[1];
+  if (!std::all_of(out->begin(), out->end(), [&](char label) { return Has(all, label); })) return error;
+  return operands;
+}
+
+// The sum over the dimensions whose letters are not `needed`.
+absl::Status SumOthers(OperationConverter& c, absl::string_view needed, Labelled* operand) {
+  std::vector<int64_t> summed, sizes;
+  std::string labels;
+  for (const char label : operand->labels) {
+    if (!Has(needed, label)) {
+      summed.push_back(static_cast<int64_t>(operand->labels.find(label)));
+      continue;
+    }
+    sizes.push_back(operand->SizeOf(label));
+    labels.push_back(label);
   }
-  std::copy_if(lhs.begin(), lhs.end(), std::back_inserter(order), [&](char label) { return !has(rhs, label); });
-  std::copy_if(rhs.begin(), rhs.end(), std::back_inserter(order), [&](char label) { return !has(lhs, label); });
-  if (order.size() != out.size() || shape.dimensions().size() != out.size()) {
-    return Unimplemented("einsum_config \"%s\"", config);
-  }
+  if (summed.empty()) return absl::OkStatus();
+  const PrimitiveType type = operand->array->shape().element_type();
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const add, MakeAddition(c, type));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const zero, c.Add(HloInstruction::CreateConstant(LiteralUtil::Zero(type))));
+  KASHI_ASSIGN_OR_RETURN(operand->array, c.Add(HloInstruction::CreateReduce(ShapeUtil::MakeShape(type, sizes),
+                                                                            operand->array, zero, summed, add)));
+  operand->labels = labels;
+  return absl::OkStatus();
+}
+
+absl::Status FinishInOrder(OperationConverter& c, const Labelled& value, absl::string_view order) {
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
   std::vector<int64_t> permutation;
-  std::vector<int64_t> sizes(order.size());
-  for (size_t i = 0; i < out.size(); ++i) {
-    const size_t from = order.find(out[i]);
-    if (from == std::string::npos) return Unimplemented("einsum_config \"%s\"", config);
-    permutation.push_back(static_cast<int64_t>(from));
-    const size_t in_lhs = lhs.find(out[i]);
-    sizes[from] = in_lhs != std::string::npos ? c.operand(0)->shape().dimensions(static_cast<int>(in_lhs))
-                                              : c.operand(1)->shape().dimensions(static_cast<int>(rhs.find(out[i])));
+  for (const char label : order) permutation.push_back(static_cast<int64_t>(value.labels.find(label)));
+  return c.Finish(HloInstruction::CreateTranspose(shape, value.array, permutation));
+}
+
+}  // namespace
+
+absl::Status ConvertUnaryEinsum(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const absl::string_view config, c.String("einsum_config"));
+  std::string out;
+  KASHI_ASSIGN_OR_RETURN(std::vector<Labelled> operands, ReadEinsum(c, config, &out));
+  KASHI_RETURN_IF_ERROR(SumOthers(c, out, &operands[0]));
+  return FinishInOrder(c, operands[0], out);
+}
+
+// Letters of both operands and of the result are batch dimensions, letters of both operands alone are contracted,
+// letters of one operand alone are summed. The dot's result has batch dimensions first, then the others of lhs and of
+// rhs: a transpose brings them in order.
+absl::Status ConvertEinsum(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const absl::string_view config, c.String("einsum_config"));
+  std::string out;
+  KASHI_ASSIGN_OR_RETURN(std::vector<Labelled> operands, ReadEinsum(c, config, &out));
+  Labelled &lhs = operands[0], &rhs = operands[1];
+  KASHI_RETURN_IF_ERROR(SumOthers(c, absl::StrCat(out, rhs.labels), &lhs));
+  KASHI_RETURN_IF_ERROR(SumOthers(c, absl::StrCat(out, lhs.labels), &rhs));
+  DotDimensionNumbers numbers;
+  Labelled product;
+  std::vector<int64_t> sizes;
+  for (const char label : lhs.labels) {
+    if (!Has(rhs.labels, label)) continue;
+    const bool is_batch = Has(out, label);
+    (is_batch ? numbers.mutable_lhs_batch_dimensions() : numbers.mutable_lhs_contracting_dimensions())
+        ->push_back(static_cast<int64_t>(lhs.labels.find(label)));
+    (is_batch ? numbers.mutable_rhs_batch_dimensions() : numbers.mutable_rhs_contracting_dimensions())
+        ->push_back(static_cast<int64_t>(rhs.labels.find(label)));
+    if (!is_batch) continue;
+    product.labels.push_back(label);
+    sizes.push_back(lhs.SizeOf(label));
   }
-  const Shape product = ShapeUtil::MakeShape(shape.element_type(), sizes);
-  KASHI_ASSIGN_OR_RETURN(HloInstruction* const dot, c.Add(HloInstruction::CreateDot(product, c.operand(0), c.operand(1),
-                                                                                    numbers, PrecisionConfig())));
-  return c.Finish(HloInstruction::CreateTranspose(shape, dot, permutation));
+  for (const auto& [own, other] : {std::pair(&lhs, &rhs), std::pair(&rhs, &lhs)}) {
+    for (const char label : own->labels) {
+      if (Has(other->labels, label)) continue;
+      product.labels.push_back(label);
+      sizes.push_back(own->SizeOf(label));
+    }
+  }
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
+  const Shape product_shape = ShapeUtil::MakeShape(shape.element_type(), sizes);
+  KASHI_ASSIGN_OR_RETURN(
+      product.array, c.Add(HloInstruction::CreateDot(product_shape, lhs.array, rhs.array, numbers, PrecisionConfig())));
+  return FinishInOrder(c, product, out);
 }
 
 absl::Status ConvertConvolution(OperationConverter& c) {

@@ -2,9 +2,12 @@
 #include <optional>
 #include <utility>
 
+#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/array/types.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/attributes/comparison_util.h"
+#include "kashi/literal/literal_util.h"
 #include "kashi/stablehlo/conversion/convert_functions.h"
 #include "kashi/stablehlo/conversion/converter.h"
 #include "kashi/stablehlo/conversion/shapes.h"
@@ -45,6 +48,19 @@ absl::Status ConvertPlain(OperationConverter& c, HloOpcode opcode) {
     if (!(value == ResultAccuracy())) instruction->set_result_accuracy(value);
   }
   return c.Finish(std::move(instruction));
+}
+
+// HLO has no root of complex numbers: StableHLO's is the power 1/3.
+absl::Status ConvertCbrt(OperationConverter& c) {
+  const Shape& shape = c.operand(0)->shape();
+  if (!shape.IsArray() || !primitive_util::IsComplexType(shape.element_type())) {
+    return ConvertPlain(c, HloOpcode::kCbrt);
+  }
+  KASHI_ASSIGN_OR_RETURN(const Literal third,
+                         LiteralUtil::CreateR0<complex128>(1.0 / 3.0).Convert(shape.element_type()));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const scalar, c.Add(HloInstruction::CreateConstant(third.Clone())));
+  KASHI_ASSIGN_OR_RETURN(HloInstruction* const exponent, c.Add(HloInstruction::CreateBroadcast(shape, scalar, {})));
+  return c.Finish(HloInstruction::CreateBinary(shape, HloOpcode::kPower, c.operand(0), exponent));
 }
 
 // The kind of comparison follows from the operands' type; only the total order of floating-point numbers is written.

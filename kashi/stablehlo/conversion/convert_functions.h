@@ -15,6 +15,7 @@ namespace kashi::stablehlo {
 absl::Status ConvertPlain(OperationConverter& c, HloOpcode opcode);
 
 // convert_elementwise.cc
+absl::Status ConvertCbrt(OperationConverter& c);
 absl::Status ConvertCompare(OperationConverter& c);
 absl::Status ConvertReducePrecision(OperationConverter& c);
 absl::Status ConvertConstant(OperationConverter& c);
@@ -49,6 +50,7 @@ absl::Status ConvertTorchIndexSelect(OperationConverter& c);
 absl::Status ConvertDot(OperationConverter& c);
 absl::Status ConvertDotGeneral(OperationConverter& c);
 absl::Status ConvertEinsum(OperationConverter& c);
+absl::Status ConvertUnaryEinsum(OperationConverter& c);
 absl::Status ConvertConvolution(OperationConverter& c);
 absl::Status ConvertFft(OperationConverter& c);
 absl::Status ConvertCholesky(OperationConverter& c);
@@ -71,6 +73,7 @@ absl::Status ConvertPrint(OperationConverter& c);
 absl::Status ConvertChlo(OperationConverter& c);
 absl::Status ConvertChloConstant(OperationConverter& c);
 absl::Status ConvertChloDynamicReshape(OperationConverter& c);
+absl::Status ConvertScan(OperationConverter& c);
 
 // convert_reduction.cc
 absl::Status ConvertReduce(OperationConverter& c);
@@ -85,6 +88,8 @@ absl::StatusOr<Window> WindowOf(const WindowLists& lists);
 absl::Status FinishReduceWindow(OperationConverter& c, size_t inputs, const Window& window, HloComputation* body);
 RandomAlgorithm RandomAlgorithmNamed(absl::string_view name);
 absl::Status ConvertMap(OperationConverter& c);
+// A computation that adds two scalars of this type.
+absl::StatusOr<HloComputation*> MakeAddition(OperationConverter& c, PrimitiveType type);
 absl::Status ConvertSort(OperationConverter& c);
 absl::Status ConvertScatter(OperationConverter& c);
 absl::Status ConvertSelectAndScatter(OperationConverter& c);
@@ -142,6 +147,7 @@ ConversionFunction FindDynamicCall(absl::string_view target);
 absl::Status ConvertShardingConstraint(OperationConverter& c);
 absl::Status ConvertShardingGroup(OperationConverter& c);
 absl::Status ConvertManualComputation(OperationConverter& c);
+absl::Status ConvertNamedComputation(OperationConverter& c);
 
 // convert_dynamic.cc
 absl::Status ConvertDynamicBroadcastInDim(OperationConverter& c);

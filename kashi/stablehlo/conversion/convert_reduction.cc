@@ -1,5 +1,6 @@
 // Operations whose regions combine or compare elements, and random numbers.
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -126,6 +127,15 @@ absl::Status FinishReduceWindow(OperationConverter& c, size_t inputs, const Wind
   const absl::Span<HloInstruction* const> operands = c.operands();
   KASHI_ASSIGN_OR_RETURN(const Instructions promoted, PromoteEach(c, operands.subspan(0, inputs), *body));
   return c.Finish(HloInstruction::CreateReduceWindow(shape, promoted, operands.subspan(inputs, inputs), window, body));
+}
+
+absl::StatusOr<HloComputation*> MakeAddition(OperationConverter& c, PrimitiveType type) {
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Scope> scope, c.module().OpenRegion(c.scope()));
+  const Shape scalar = ShapeUtil::MakeScalarShape(type);
+  HloInstruction* x = scope->computation->AddParameter(HloInstruction::CreateParameter(0, scalar, "x"));
+  HloInstruction* y = scope->computation->AddParameter(HloInstruction::CreateParameter(1, scalar, "y"));
+  HloInstruction* sum = scope->computation->AddInstruction(HloInstruction::CreateBinary(scalar, HloOpcode::kAdd, x, y));
+  return c.module().Finish(std::move(scope), sum);
 }
 
 absl::Status ConvertMap(OperationConverter& c) {

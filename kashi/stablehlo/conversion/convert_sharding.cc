@@ -78,6 +78,21 @@ absl::Status ConvertShardingGroup(OperationConverter& c) {
   return c.Finish(std::move(call));
 }
 
+// Its operations stand for it. The shardings of its operands and results are advice.
+absl::Status ConvertNamedComputation(OperationConverter& c) {
+  if (c.operation().regions[0].blocks.size() != 1) return c.Invalid("its region must have one block");
+  const Block& block = c.operation().regions[0].blocks[0];
+  if (block.arguments.size() != c.operands().size()) {
+    return c.Invalid("has %d operands, but its region takes %d", c.operands().size(), block.arguments.size());
+  }
+  for (size_t i = 0; i < block.arguments.size(); ++i) c.scope().values[&block.arguments[i]] = c.operand(i);
+  KASHI_ASSIGN_OR_RETURN(const Instructions results, c.module().ConvertBlock(&c.scope(), block));
+  if (results.size() != c.operation().results.size()) {
+    return c.Invalid("has %d results, but its region returns %d", c.operation().results.size(), results.size());
+  }
+  return c.SetResults(results);
+}
+
 absl::Status ConvertManualComputation(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Attribute* axes, c.Find("manual_axes"));
   KASHI_ASSIGN_OR_RETURN(const std::string manual_axes, SdyManualAxesText(*axes));

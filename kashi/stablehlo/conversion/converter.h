@@ -25,6 +25,7 @@
 #include "kashi/stablehlo/conversion/known_values.h"
 #include "kashi/stablehlo/conversion/locations.h"
 #include "kashi/stablehlo/conversion/stablehlo_to_hlo.h"
+#include "kashi/stablehlo/conversion/text_places.h"
 #include "kashi/stablehlo/program/attribute_access.h"
 #include "kashi/stablehlo/program/program.h"
 
@@ -87,6 +88,10 @@ class ModuleConverter {
   // The type with the numbers that a quantized type expresses; other types as they are. It lives as long as this.
   const Type* ExpressedType(const Type& type);
   LocationConverter& locations() { return locations_; }
+  // Where the operation is in the text; line 0 if the program is no text.
+  HloTextPlace PlaceOf(const Operation& operation) const {
+    return places_.has_value() ? places_->At(operation.begin) : HloTextPlace();
+  }
 
   // The computation of a function that was converted before its callers; an error if there is no such function.
   absl::StatusOr<HloComputation*> Function(absl::string_view name) const;
@@ -131,6 +136,7 @@ class ModuleConverter {
   const ConversionOptions& options_;
   std::unique_ptr<HloModule> module_;
   LocationConverter locations_;
+  std::optional<TextPlaces> places_;
   absl::flat_hash_map<absl::string_view, const Operation*> functions_;
   absl::flat_hash_map<absl::string_view, const Attribute*> meshes_;
   absl::flat_hash_map<absl::string_view, HloComputation*> computations_;

@@ -69,7 +69,9 @@ ModuleConverter::ModuleConverter(const Program& program, const ConversionOptions
     : program_(program),
       options_(options),
       module_(std::make_unique<HloModule>("module", HloModuleConfig())),
-      locations_(module_->mutable_stack_frame_index()) {}
+      locations_(module_->mutable_stack_frame_index()) {
+  if (options.source_is_text) places_.emplace(options.source);
+}
 
 absl::Status ModuleConverter::ErrorAt(const Operation& operation, const absl::Status& error) const {
   if (error.GetPayload(kPlaceUrl).has_value()) return error;  // of an operation in a region of this one
@@ -257,9 +259,40 @@ absl::StatusOr<std::unique_ptr<HloModule>> ConvertToHlo(const Program& program, 
   return absl::Status(module.status().code(), module.status().message());
 }
 
+namespace {
+
+bool ComparesValues(const Operation& operation) {
+  if (absl::StartsWith(operation.name, "check.expect_")) return true;
+  const Attribute* target = operation.Find("call_target_name");
+  return target != nullptr && absl::StartsWith(target->text, "check.expect_");
+}
+
+// The one block of the program's module; nullptr if there is none.
+const Block* BodyOf(const Program& program) { return program.module == nullptr ? nullptr : OnlyBlock(*program.module); }
+
+}  // namespace
+
+bool HasTests(const Program& program) {
+  const Block* block = BodyOf(program);
+  if (block == nullptr) return false;
+  const std::vector<std::string> free = FreeFunctions(program);
+  int64_t functions = 0;
+  bool has_main = false;
+  for (const Operation* operation : block->operations) {
+    if (operation->name != "func.func") continue;
+    ++functions;
+    has_main = has_main || SymbolName(*operation) == "main";
+  }
+  if (!has_main) return functions > 1 && !free.empty();
+  if (free.size() < 2 || !absl::c_linear_search(free, "main")) return false;
+  bool compares = false;
+  ForEachOperation(*block, [&](const Operation& operation) { compares = compares || ComparesValues(operation); });
+  return compares;
+}
+
 std::vector<std::string> FreeFunctions(const Program& program) {
   std::vector<std::string> names;
-  const Block* block = program.module == nullptr ? nullptr : OnlyBlock(*program.module);
+  const Block* block = BodyOf(program);
   if (block == nullptr) return names;
   absl::flat_hash_set<absl::string_view> called;
   ForEachOperation(*block, [&](const Operation& operation) {

@@ -140,6 +140,7 @@ HloInstruction* OperationConverter::AddUnchecked(std::unique_ptr<HloInstruction>
   const bool is_own = instruction->opcode() != HloOpcode::kTuple && instruction->opcode() != HloOpcode::kConstant &&
                       instruction->opcode() != HloOpcode::kGetTupleElement;
   if (is_own) instruction->set_shared_metadata(metadata.value);
+  instruction->set_text_place(module_.PlaceOf(operation_));
   return scope_.computation->AddInstruction(std::move(instruction), is_own ? metadata.name : "");
 }
 

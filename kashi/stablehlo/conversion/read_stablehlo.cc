@@ -38,6 +38,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> StableHloFile::Convert(ConversionOpti
 
 std::vector<std::string> StableHloFile::functions() const { return FreeFunctions(program_); }
 
+bool StableHloFile::has_tests() const { return HasTests(program_); }
+
 bool StableHloFile::is_empty() const {
   const Operation* module = program_.module;
   return module->regions.size() == 1 && module->regions[0].blocks.size() == 1 &&

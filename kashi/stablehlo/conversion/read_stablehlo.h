@@ -38,6 +38,8 @@ class StableHloFile {
   absl::StatusOr<std::unique_ptr<HloModule>> Convert(ConversionOptions options = {}) const;
   // FreeFunctions of the program.
   std::vector<std::string> functions() const;
+  // HasTests of the program.
+  bool has_tests() const;
   // There is nothing in the module: a part of a text may be a comment.
   bool is_empty() const;
 

@@ -54,6 +54,10 @@ absl::StatusOr<std::unique_ptr<HloModule>> ConvertToHlo(const Program& program, 
 // calls. Cost: linear in the program.
 std::vector<std::string> FreeFunctions(const Program& program);
 
+// Whether the program is a test of StableHLO, all of whose FreeFunctions are to run: several functions without @main,
+// or beside a free @main functions that compare values by the dialect `check`. Cost: linear in the program.
+bool HasTests(const Program& program);
+
 }  // namespace kashi::stablehlo
 
 #endif  // KASHI_STABLEHLO_CONVERSION_STABLEHLO_TO_HLO_H_

@@ -151,6 +151,7 @@ constexpr PrettyForm kPrettyForms[] = {
     {"check.expect_almost_eq_const", kTolerance},
     {"check.expect_close", kExpectClose},
     {"chlo.constant", {}, nullptr, ReadConstant},
+    {"chlo.scan", {}, nullptr, ReadScan},
     {"chlo.top_k", kTopK},
     {"func.call", {}, BeginCallee},
     {"func.func", {}, nullptr, ReadFunction},

@@ -52,6 +52,7 @@ bool ReadModule(MlirReader* reader, OperationDraft* draft);
 bool ReadFunction(MlirReader* reader, OperationDraft* draft);
 bool ReadReduce(MlirReader* reader, OperationDraft* draft);
 bool ReadWhile(MlirReader* reader, OperationDraft* draft);
+bool ReadScan(MlirReader* reader, OperationDraft* draft);
 bool ReadManualComputation(MlirReader* reader, OperationDraft* draft);
 bool ReadConvolution(MlirReader* reader, OperationDraft* draft);
 

@@ -121,6 +121,20 @@ bool ReadWhile(MlirReader* reader, OperationDraft* draft) {
   return reader->ReadRegion(arguments, draft);
 }
 
+// (%inputs) inits (%carries) dimension=0 attributes {…} {…} : (T, U) -> (T, U)
+bool ReadScan(MlirReader* reader, OperationDraft* draft) {
+  TextCursor& cursor = reader->cursor();
+  int64_t dimension = 0;
+  if (!reader->Expect('(', "before the inputs") || !reader->ReadOperands(')', draft)) return false;
+  if (!cursor.MatchWord("inits")) return reader->ErrorHere("`inits`");
+  if (!reader->Expect('(', "before the initial values") || !reader->ReadOperands(')', draft)) return false;
+  if (!cursor.MatchWord("dimension")) return reader->ErrorHere("`dimension=`");
+  if (!reader->Expect('=', "after `dimension`") || !reader->ReadInt(&dimension)) return false;
+  reader->AddAttribute("dimension", reader->NewInteger(S64, dimension), draft);
+  if (cursor.MatchWord("attributes") && !reader->ReadOptionalAttributes(draft)) return false;
+  return reader->ReadRegion({}, draft) && ReadTypes(reader, draft);
+}
+
 // (%a) in_shardings=[…] out_shardings=[…] manual_axes={"x"} (%b: T) {…} : (T) -> T
 bool ReadManualComputation(MlirReader* reader, OperationDraft* draft) {
   TextCursor& cursor = reader->cursor();
