@@ -10,9 +10,9 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 
 namespace kashi::internal {
 namespace {

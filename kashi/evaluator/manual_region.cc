@@ -5,11 +5,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/device_threads.h"
 #include "kashi/evaluator/sharding_border.h"
 #include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 
 namespace kashi::internal {
 namespace {
