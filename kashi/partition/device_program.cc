@@ -145,9 +145,9 @@ HloInstruction* DeviceProgram::Element(HloInstruction* tuple, absl::Span<const i
 
 HloInstruction* DeviceProgram::SliceAt(HloInstruction* x, absl::Span<const std::vector<int64_t>> offsets,
                                        absl::Span<const int64_t> sizes) {
-  if (x->shape().dimensions() == sizes) return x;
   int64_t largest = 0;
   for (const std::vector<int64_t>& along : offsets) largest = std::max(largest, *absl::c_max_element(along));
+  if (largest == 0 || x->shape().dimensions() == sizes) return Slice(x, sizes);
   const bool is_wide = largest > std::numeric_limits<int32_t>::max();
   std::vector<HloInstruction*> starts;
   for (const std::vector<int64_t>& along : offsets) {

@@ -12,6 +12,9 @@ namespace {
 // Beyond these the arithmetic could overflow. No program has such windows over parts.
 constexpr int64_t kLargest = int64_t{1} << 30;
 
+// Each neighbour is a collective operation; beyond these one all-gather is better.
+constexpr int64_t kMostNeighbours = 2;
+
 bool IsSmall(const MovingWindow& window) {
   for (const int64_t number : {window.start, window.step, window.window, window.from_size, window.to_size}) {
     if (number > kLargest || number < -kLargest) return false;
@@ -39,6 +42,7 @@ std::optional<HaloPlan> PlanHalo(const MovingWindow& window, int64_t parts) {
     plan.right = std::max(plan.right, last - (part + 1) * plan.shard);
   }
   if (plan.left + plan.right >= (parts - 1) * plan.shard) return std::nullopt;
+  if (CeilOfRatio(plan.left, plan.shard) + CeilOfRatio(plan.right, plan.shard) > kMostNeighbours) return std::nullopt;
   const int64_t has = plan.left + plan.shard + plan.right;
   for (int64_t part = 0; part < parts; ++part) {
     if (part * results >= window.to_size) continue;

@@ -36,7 +36,7 @@ struct HaloPlan {
   bool leaves_array = false;    // whether windows of results that count reach outside
 };
 
-// Nullopt if a device would need about as much as all devices have.
+// Nullopt if a device would need about as much as all devices have, or elements of many neighbours.
 std::optional<HaloPlan> PlanHalo(const MovingWindow& window, int64_t parts);
 
 }  // namespace kashi::internal

@@ -21,12 +21,14 @@ class AxisChoice {
   // The factor is cut along these axes too, as far as they are free.
   void Take(int factor, const AxisList& list) {
     const AxisList allowed = Allowed(axes_, rule_.factors[factor], list);
-    AxisList& chosen = chosen_[factor];
-    if (!IsPrefix(chosen, allowed)) return;
+    if (!IsPrefix(chosen_[factor], allowed)) return;
+    AxisList chosen = chosen_[factor];
     for (size_t i = chosen.size(); i < allowed.size() && (used_ >> allowed[i] & 1) == 0; ++i) {
       chosen.push_back(allowed[i]);
-      used_ |= AxisSet{1} << allowed[i];
     }
+    if (Allowed(axes_, rule_.factors[factor], chosen) != chosen) return;
+    used_ |= SetOf(chosen);
+    chosen_[factor] = std::move(chosen);
   }
   // Whether the factor is not cut yet, and none of the axes is used.
   bool IsFree(int factor, const AxisList& list) const { return chosen_[factor].empty() && (SetOf(list) & used_) == 0; }

@@ -44,13 +44,15 @@ bool StaysInRegion(const HloInstruction& border) {
 }
 
 AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list) {
-  if (factor.divisor == 0 && !factor.moving.has_value()) return list;
+  if (factor.moving.has_value()) {
+    return PlanHalo(*factor.moving, axes.SizeOf(list)).has_value() ? list : AxisList();
+  }
+  if (factor.divisor == 0) return list;
   AxisList allowed;
   for (const int axis : list) {
     AxisList longer = allowed;
     longer.push_back(axis);
-    const int64_t parts = axes.SizeOf(longer);
-    if (factor.moving.has_value() ? !PlanHalo(*factor.moving, parts).has_value() : factor.divisor % parts != 0) break;
+    if (factor.divisor % axes.SizeOf(longer) != 0) break;
     allowed = std::move(longer);
   }
   return allowed;
@@ -354,18 +356,12 @@ bool ProgramShardings::Refine(int i, size_t dimension, const AxisList& axes) {
   if (variable.is_fixed || variable.is_manual) return false;
   AxisList& now = variable.sharding[dimension];
   if (now.size() >= axes.size() || !IsPrefix(now, axes)) return false;
-  AxisSet used = SetOf(variable.sharding);
-  const int64_t size = variable.shape->dimensions(static_cast<int>(dimension));
+  const AxisSet used = SetOf(variable.sharding);
   AxisList better = now;
-  for (size_t k = now.size(); k < axes.size(); ++k) {
-    if ((used >> axes[k] & 1) != 0) break;
-    better.push_back(axes[k]);
-    if (axes_.SizeOf(better) > size) {
-      better.pop_back();
-      break;
-    }
-  }
-  if (better.size() == now.size()) return false;
+  for (size_t k = now.size(); k < axes.size() && (used >> axes[k] & 1) == 0; ++k) better.push_back(axes[k]);
+  // More parts than elements help nobody, and some of them would not nest in the parts of other arrays.
+  const bool fits = axes_.SizeOf(better) <= variable.shape->dimensions(static_cast<int>(dimension));
+  if (better.size() == now.size() || !fits) return false;
   now = std::move(better);
   return true;
 }

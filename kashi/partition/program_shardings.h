@@ -109,7 +109,8 @@ bool DiffersOnDevices(const HloInstruction& instruction);
 // Whether a border out of a manual region leads into an enclosing region.
 bool StaysInRegion(const HloInstruction& border);
 
-// The longest beginning of a list of axes into whose number of parts the factor may be cut.
+// The longest beginning of a list of axes into whose number of parts the factor may be cut. Of a moving window: all of
+// the list, or nothing.
 AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list);
 
 }  // namespace kashi::internal
