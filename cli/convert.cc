@@ -15,6 +15,7 @@
 #include "cli/graph.h"
 #include "cli/known_arguments.h"
 #include "cli/module_file.h"
+#include "cli/partition_module.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
@@ -45,6 +46,7 @@ struct ConvertOptions {
   bool no_percent = false;
   bool no_backend_config = false;
   bool operand_shapes = false;
+  std::string as = "module";
   GraphOptions graph;
 };
 
@@ -159,8 +161,9 @@ Json ConversionJson(const ModuleFile& file, const std::string& format, const std
 // Writes one module to `output`, or to standard output if that is empty. Adds errors and the records of --json to
 // `answers`.
 void ConvertOne(const std::string& path, const std::string& output, const ConvertOptions& options, Answers* answers) {
-  const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
+  std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
   if (!file.has_value()) return;
+  if (options.as == "partitioned" && !PartitionModuleFile(&*file, answers)) return;
   if (options.bench) return Bench(*file, answers);
   const std::string format = FormatOf(options);
   const absl::StatusOr<std::string> converted = Convert(*file, format, options);
@@ -285,6 +288,7 @@ void AddConvertVerb(Command* command) {
       "  kashi convert module.hlo -o module.pb           text to HloModuleProto; also .pbtxt, .json, .mlir, .dot\n"
       "  kashi convert module.hlo -o graph.svg --around dot.3 --depth 2   the neighbours of an instruction\n"
       "  kashi convert dump_dir -o out --to pb           every module of an --xla_dump_to directory\n"
+      "  kashi convert before.hlo --as partitioned       the program of each device, of a program with shardings\n"
       "  kashi convert module.hlo --bench --json         the speed of reading and printing";
   help.sections = {{"",
                     "The contents of a file decide its kind, not its name: HLO text, or HloModuleProto, HloProto or "
@@ -299,6 +303,10 @@ void AddConvertVerb(Command* command) {
                   "Format to write: text, pb, pbtxt, json, mlir, which is StableHLO, dot or svg, which needs Graphviz "
                   "(default: by the ending of -o, or text)")
       ->OneOf({"text", "pb", "pbtxt", "json", "mlir", "dot", "svg"});
+  verb->AddOption("--as", &options->as,
+                  "partitioned: the program of each device, of a program that is not partitioned yet (default: module, "
+                  "which is the module as it is)")
+      ->OneOf({"module", "partitioned"});
   AddOutputOption(verb, &options->output, "Write to this file, or several modules to this directory");
   AddJsonFlag(verb, &options->json);
   verb->AddFlag("--bench", &options->bench,

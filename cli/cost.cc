@@ -12,9 +12,12 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/cost_mesh.h"
 #include "cli/known_arguments.h"
+#include "cli/mesh_options.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
+#include "cli/partition_module.h"
 #include "cli/progress.h"
 #include "cli/scope_note.h"
 #include "cli/verb.h"
@@ -33,7 +36,9 @@ struct CostOptions {
   std::string sort = "flops";
   std::string output;
   bool strict = false;
+  bool partitions = false;
   bool json = false;
+  MeshOptions mesh;
 };
 
 struct OpcodeCost {
@@ -165,7 +170,36 @@ std::string ReportText(const HloModule& module, const CostReport& report, int64_
   return absl::StrCat(text, MostExpensiveText(report, top));
 }
 
+// The answer about one module: text, or JSON.
+struct Answer {
+  std::string text;
+  Json json;
+};
+
+absl::StatusOr<Answer> CostAnswer(const ModuleFile& file, const CostOptions& options) {
+  Answer answer;
+  if (options.mesh.is_given()) {
+    KASHI_ASSIGN_OR_RETURN(const MeshReport report, MakeMeshReport(*file.module, options.mesh));
+    if (options.json) {
+      answer.json = MeshJson(file, report);
+    } else {
+      answer.text = MeshText(*file.module, report, options.top);
+    }
+    return answer;
+  }
+  KASHI_ASSIGN_OR_RETURN(const CostReport report, MakeReport(*file.module, options.sort == "bytes"));
+  if (options.json) {
+    answer.json = ReportJson(file, report);
+  } else {
+    answer.text = ReportText(*file.module, report, options.top);
+  }
+  return answer;
+}
+
 int RunCost(const CostOptions& options) {
+  if (!options.mesh.is_given() && options.mesh.has_details()) {
+    return FailUsage("--topology, --link, --target, --rates and --slow-device need --mesh");
+  }
   Answers answers(options.output, options.json);
   const std::vector<std::string> paths = ExpandModulePaths(options.inputs, &answers);
   ItemProgress progress("module", paths.size());
@@ -173,17 +207,18 @@ int RunCost(const CostOptions& options) {
   for (const std::string& path : paths) {
     if (answers.is_broken()) break;
     progress.Next(path);
-    const std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, &answers);
+    std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, &answers);
     if (!file.has_value()) continue;
-    const absl::StatusOr<CostReport> report = MakeReport(*file->module, options.sort == "bytes");
-    if (!report.ok()) {
-      AddModuleError(*file, report.status(), &answers);
+    if (options.partitions && !PartitionModuleFile(&*file, &answers)) continue;
+    const absl::StatusOr<Answer> answer = CostAnswer(*file, options);
+    if (!answer.ok()) {
+      AddModuleError(*file, answer.status(), &answers);
     } else if (options.json) {
-      answers.AddLine(ReportJson(*file, *report));
+      answers.AddLine(answer->json);
     } else {
       if (paths.size() > 1) answers.Add(absl::StrCat(is_first ? "" : "\n", "== ", path, "\n"));
       is_first = false;
-      answers.Add(ReportText(*file->module, *report, options.top));
+      answers.Add(answer->text);
     }
   }
   return answers.Finish();
@@ -200,13 +235,21 @@ void AddCostVerb(Command* command) {
       "  kashi cost module.hlo                 the totals, the sums per operation, the most expensive instructions\n"
       "  kashi cost module.hlo --sort bytes    the instructions that read and write the most bytes come first\n"
       "  kashi cost --json module.hlo          all instructions, with the bytes of each operand\n"
-      "  kashi cost dump_directory             each module of a dump";
-  help.sections = {{"",
-                    "The rules are those of XLA's cost analysis. A multiplication and an addition are two flops. Each "
-                    "operand is read once. A fusion only reads its operands and writes its results. Padding does not "
-                    "count. A loop counts as one iteration. The total includes the most expensive branch of a "
-                    "conditional only; the list includes all branches.",
-                    {}}};
+      "  kashi cost dump_directory             each module of a dump\n"
+      "  kashi cost --mesh 8x8 module.hlo      the time of a step on 64 devices, by a model of their network";
+  help.sections = {
+      {"",
+       "The rules are those of XLA's cost analysis. A multiplication and an addition are two flops. Each "
+       "operand is read once. A fusion only reads its operands and writes its results. Padding does not "
+       "count. A loop counts as one iteration. The total includes the most expensive branch of a "
+       "conditional only; the list includes all branches.",
+       {}},
+      {"Prediction for many devices",
+       "The program must be partitioned, for as many devices as the grid has. Devices compute at the given "
+       "rates, and a message takes the latency of a link and its bytes divided by the bandwidth. The time "
+       "of a collective follows from its groups and the best algorithm that is known for the network. "
+       "docs/scale.md describes the model.",
+       {}}};
   help.failure = "A module cannot be read or analyzed, or the output cannot be written";
   Verb* verb = command->AddVerb("cost", help, [options] { return RunCost(*options); });
   verb->AddOption("FILE", &options->inputs, kModuleOrDirectory)->File()->Required();
@@ -215,6 +258,9 @@ void AddCostVerb(Command* command) {
       ->Within(0, std::numeric_limits<int64_t>::max());
   verb->AddOption("--sort", &options->sort, "Sort by flops and transcendentals, or by bytes (default: flops)")
       ->OneOf({"flops", "bytes"});
+  AddPartitionFlag(verb, &options->partitions,
+                   "Partition a program that is not partitioned yet, and count what each device does");
+  AddMeshOptions(verb, &options->mesh);
   verb->BeginGroup("Input and output");
   AddArgumentOption(verb);
   AddInputLimitOption(verb);

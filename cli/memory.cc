@@ -22,6 +22,7 @@
 #include "cli/memory_report.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
+#include "cli/partition_module.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
 #include "cli/xla_memory_files.h"
@@ -43,6 +44,7 @@ struct MemoryOptions {
   bool strict = false;
   bool details = false;
   bool ignores_xla = false;
+  bool partitions = false;
   bool json = false;
 };
 
@@ -57,6 +59,7 @@ struct Measured {
 std::optional<Measured> Measure(const std::string& path, const MemoryOptions& options, Answers* answers) {
   std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
   if (!file.has_value()) return std::nullopt;
+  if (options.partitions && !PartitionModuleFile(&*file, answers)) return std::nullopt;
   XlaMemoryFile xla_file;
   if (!options.ignores_xla) xla_file = ReadXlaMemoryFile(path);
   absl::StatusOr<MemoryAnalysis> memory = AnalyzeMemory(*file->module, options.target, xla_file.facts);
@@ -280,6 +283,8 @@ void AddMemoryVerb(Command* command) {
           "Write a page for the browser to this file instead of a report. For a directory: write an index to this "
           "file, and a page per module beside it")
       ->File();
+  AddPartitionFlag(verb, &options->partitions,
+                   "Partition a program that is not partitioned yet, and report the memory of each device");
   verb->BeginGroup("Input and output");
   AddArgumentOption(verb);
   AddInputLimitOption(verb);

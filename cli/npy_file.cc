@@ -46,6 +46,32 @@ absl::StatusOr<Literal> ReadNpyFile(const std::string& path, const Shape& expect
   return NameFile(path, ReadNpy(static_cast<int64_t>(size), read, expected));
 }
 
+absl::StatusOr<Literal> ReadNpyFilePart(const std::string& path, const Shape& whole, absl::Span<const int64_t> starts,
+                                        absl::Span<const int64_t> sizes) {
+  std::error_code error;
+  if (path == "-" || !std::filesystem::is_regular_file(path, error)) {
+    KASHI_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+    const auto read_at = [&bytes](int64_t offset, char* to, int64_t size) {
+      bytes.copy(to, static_cast<size_t>(size), static_cast<size_t>(offset));
+      return absl::OkStatus();
+    };
+    return NameFile(path, ReadNpyPart(static_cast<int64_t>(bytes.size()), read_at, whole, starts, sizes));
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  if (file == nullptr) return InvalidArgument("cannot read %s: %s", path, std::strerror(errno));
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) return InvalidArgument("cannot read %s: %s", path, error.message());
+  const auto read_at = [&file](int64_t offset, char* to, int64_t bytes) {
+    errno = 0;
+    const size_t wanted = static_cast<size_t>(bytes);
+    if (fseeko(file.get(), offset, SEEK_SET) == 0 && std::fread(to, 1, wanted, file.get()) == wanted) {
+      return absl::OkStatus();
+    }
+    return InvalidArgument("cannot read: %s", errno != 0 ? std::strerror(errno) : "the file became shorter");
+  };
+  return NameFile(path, ReadNpyPart(static_cast<int64_t>(size), read_at, whole, starts, sizes));
+}
+
 absl::Status WriteNpyFile(const std::string& path, const LiteralSlice& literal) {
   std::string beginning;
   if (literal.IsKnown() && WriteNpyHeader(literal.shape(), &beginning).ok()) {

@@ -3,10 +3,12 @@
 #ifndef KASHI_CLI_NPY_FILE_H_
 #define KASHI_CLI_NPY_FILE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "kashi/array/shape.h"
 #include "kashi/literal/literal.h"
 
@@ -14,6 +16,10 @@ namespace kashi::cli {
 
 // ReadNpy (kashi/literal/npy.h) of a file, or of standard input if the path is "-". Errors name the path.
 absl::StatusOr<Literal> ReadNpyFile(const std::string& path, const Shape& expected);
+
+// ReadNpyPart of a file: a box of the array `whole`. Of a file that has no places, such as a pipe, all is read.
+absl::StatusOr<Literal> ReadNpyFilePart(const std::string& path, const Shape& whole, absl::Span<const int64_t> starts,
+                                        absl::Span<const int64_t> sizes);
 
 // Writes the bytes of WriteNpy with WriteOutput (cli/verb.h).
 absl::Status WriteNpyFile(const std::string& path, const LiteralSlice& literal);

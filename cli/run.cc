@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/collective_profile.h"
 #include "cli/custom_call_command.h"
 #include "cli/elided_constants.h"
 #include "cli/engine.h"
@@ -19,7 +20,9 @@
 #include "cli/limits.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
+#include "cli/partition_module.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/run_engine.h"
 #include "cli/run_inputs.h"
 #include "cli/run_options.h"
@@ -34,11 +37,14 @@
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/evaluator/device_fabric.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/step_profile.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
+#include "kashi/hlo/spmd/program_shards.h"
+#include "kashi/partition/partition_program.h"
 
 namespace kashi::cli {
 
@@ -65,6 +71,8 @@ class ProgramRun {
   absl::Status MakeUpInputs(int64_t devices);
   absl::Status ChooseGlobalInputs();
   absl::Status ChooseInputsOfOneDevice();
+  absl::Status ChooseInputsOfParts();
+  absl::Status Partition();
   absl::Status PrepareWatchers();
   absl::Status PrepareEngine();
   void PrepareProgress();
@@ -92,7 +100,15 @@ class ProgramRun {
   bool splits_outputs() const {
     return scope_.is_global() && (options_.split_outputs || !options_.expect_devices.empty());
   }
-  bool shows_devices() const { return has_devices() || splits_outputs(); }
+  // A partitioned program has the outputs of the global one, unless they are to be split.
+  bool joins_outputs() const {
+    return whole_result_.has_value() && !options_.split_outputs && options_.expect_devices.empty();
+  }
+  // Whether this process runs the device, of so many: one of several ranks runs some of them.
+  bool IsHere(int64_t device, int64_t devices) const {
+    return fabric_ == nullptr || fabric_->Runs(device, {1, devices});
+  }
+  bool shows_devices() const { return (has_devices() || splits_outputs()) && !joins_outputs(); }
 
   const RunOptions& options_;
   Answers& answers_;
@@ -101,6 +117,7 @@ class ProgramRun {
   ModuleFile file_;
   ProgramScope scope_;
   std::vector<Arguments> arguments_;        // per device; one list for a global program
+  std::optional<Shape> whole_result_;       // of the global program, where --partition replaced it
   std::optional<Literal> snapshot_result_;  // the result in the snapshot, to compare with
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Tracer> tracer_;
@@ -109,8 +126,10 @@ class ProgramRun {
   std::unique_ptr<RunProgress> progress_;
   std::vector<Watcher*> watchers_;
   std::unique_ptr<internal::StepProfile> profile_;  // null: not measured
+  std::vector<CollectiveRow> collectives_;          // measured, of several devices
   ProgramTimes times_;
   Json json_;
+  internal::DeviceFabric* fabric_ = nullptr;  // of several ranks
 };
 
 // A program with elided constants can run with random values, but a comparison of its outputs needs --allow-elided.
@@ -130,6 +149,10 @@ absl::Status ProgramRun::MakeUpInputs(int64_t devices) {
   const uint64_t limit = options_.limits.memory_limit > 0 ? options_.limits.memory_limit : DefaultMemoryLimit();
   const uint64_t limit_of_each = std::max<uint64_t>(1, limit / static_cast<uint64_t>(devices));
   for (int64_t device = 0; device < devices; ++device) {
+    if (!IsHere(device, devices)) {
+      arguments_.emplace_back();
+      continue;
+    }
     KASHI_ASSIGN_OR_RETURN(
         ChosenArguments chosen,
         MakeRandomArguments(*file_.module, {options_.random, options_.seed + device, limit_of_each, &meter_}));
@@ -148,9 +171,41 @@ absl::Status ProgramRun::ChooseGlobalInputs() {
                          file_.module->config().replica_count());
   }
   PrintNote(absl::StrCat("kashi: ", file_.name, ": ", ScopeText(scope_), "\n"));
+  if (options_.partitions) return ChooseInputsOfParts();
   if (options_.devices_dir.empty()) return ChooseInputsOfOneDevice();
   KASHI_ASSIGN_OR_RETURN(Arguments arguments, ReadShardedArguments(*file_.module, scope_, options_.devices_dir));
   arguments_.push_back(std::move(arguments));
+  return absl::OkStatus();
+}
+
+// The arguments of each device that runs here, and then the program of each device.
+absl::Status ProgramRun::ChooseInputsOfParts() {
+  const auto is_here = [this](int64_t device, int64_t devices) { return IsHere(device, devices); };
+  if (!options_.devices_dir.empty()) {
+    KASHI_RETURN_IF_ERROR(Partition());
+    KASHI_ASSIGN_OR_RETURN(arguments_, ReadDeviceArguments(*file_.module, options_.devices_dir, {}, is_here));
+    return absl::OkStatus();
+  }
+  if (!options_.inputs.empty()) {
+    KASHI_ASSIGN_OR_RETURN(arguments_, ReadArgumentParts(*file_.module, scope_.partitions, options_.inputs, is_here));
+    return Partition();
+  }
+  KASHI_RETURN_IF_ERROR(ChooseInputsOfOneDevice());
+  KASHI_ASSIGN_OR_RETURN(arguments_,
+                         SplitArguments(arguments_[0], ParameterShardings(*file_.module), scope_.partitions));
+  for (int64_t device = 0; device < scope_.partitions; ++device) {
+    if (!IsHere(device, scope_.partitions)) arguments_[device].clear();
+  }
+  return Partition();
+}
+
+absl::Status ProgramRun::Partition() {
+  PartitionOptions options;
+  options.num_partitions = scope_.partitions;
+  whole_result_ = file_.module->result_shape();
+  LayoutUtil::SetToDefaultLayout(&*whole_result_);
+  KASHI_ASSIGN_OR_RETURN(file_.module, PartitionProgram(*file_.module, options));
+  scope_.kind = ProgramScope::Kind::kPerDevice;
   return absl::OkStatus();
 }
 
@@ -170,11 +225,16 @@ absl::Status ProgramRun::ChooseInputsOfOneDevice() {
 absl::Status ProgramRun::ChooseInputs() {
   KASHI_ASSIGN_OR_RETURN(scope_, ChooseScope(*file_.module, options_.as));
   if (scope_.is_global()) return ChooseGlobalInputs();
+  if (options_.partitions) {
+    return InvalidArgument("--partition needs a program that is not partitioned yet: %s",
+                           scope_.reason.empty() ? "this one is for one device" : scope_.reason);
+  }
   if (options_.split_outputs) {
     return InvalidArgument("--split-outputs needs a program that is not partitioned yet; this one is for one device");
   }
   if (!options_.devices_dir.empty()) {
-    KASHI_ASSIGN_OR_RETURN(arguments_, ReadDeviceArguments(*file_.module, options_.devices_dir));
+    const auto is_here = [this](int64_t device, int64_t devices) { return IsHere(device, devices); };
+    KASHI_ASSIGN_OR_RETURN(arguments_, ReadDeviceArguments(*file_.module, options_.devices_dir, {}, is_here));
     return absl::OkStatus();
   }
   KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_.module));
@@ -243,6 +303,10 @@ EvaluationOptions ProgramRun::Evaluation() {
   evaluation.cancelled = &interrupt_.flag();
   engine_->ApplyTo(&evaluation);
   evaluation.profile = profile_.get();
+  evaluation.fabric = fabric_;
+  if (fabric_ != nullptr && options_.limits.memory_limit == 0) {
+    evaluation.memory_limit_bytes = DefaultMemoryLimit() / TheRanks()->ranks_of_machine();
+  }
   if (!watchers_.empty()) {
     evaluation.observer = [this](const HloInstruction& instruction, const Value& value) {
       return OnValue(instruction, value);
@@ -315,10 +379,26 @@ absl::StatusOr<std::vector<Literal>> ProgramRun::ExecuteOnDevices() {
     if (i == 0 || failed) first = std::move(results);
     if (failed) break;
   }
-  return first;
+  if (!first.ok()) return first;
+  if (profile_ != nullptr) {
+    KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_.module));
+    const DeviceCounts of_run = counts.total() > 1 ? counts : DeviceCounts{static_cast<int64_t>(arguments_.size()), 1};
+    KASHI_ASSIGN_OR_RETURN(collectives_,
+                           ProfileCollectives(engine_->module(), of_run, *profile_, std::max(1, options_.repeat - 1)));
+  }
+  if (fabric_ != nullptr) {
+    const Shape& shape = engine_->module().entry_computation()->root_instruction()->shape();
+    KASHI_RETURN_IF_ERROR(TheRanks()->GatherResults(shape, &*first));
+  }
+  if (!joins_outputs() || IsSilentRank()) return first;
+  std::vector<Literal> joined(1);
+  KASHI_ASSIGN_OR_RETURN(joined[0], JoinResults(*file_.module, *std::move(first), *whole_result_));
+  return joined;
 }
 
 absl::StatusOr<std::vector<Literal>> ProgramRun::Execute() {
+  // A program of one device is rank 0's.
+  if (!has_devices() && IsSilentRank()) return std::vector<Literal>();
   absl::StatusOr<std::vector<Literal>> results = has_devices() ? ExecuteOnDevices() : ExecuteAlone();
   times_.peak_rss_bytes = PeakMemoryBytes();
   progress_.reset();
@@ -330,6 +410,7 @@ absl::StatusOr<std::vector<Literal>> ProgramRun::Execute() {
 
 void ProgramRun::FailRun(const absl::Status& status) {
   if (interrupt_.flag().load()) return;
+  if (IsSilentRank()) return answers_.SetBad();  // rank 0 has the same error, which names the rank
   if (nan_check_ == nullptr || nan_check_->finding().empty()) {
     const absl::Status named = NameLimitOption(status);
     return AddModuleError(
@@ -409,8 +490,10 @@ absl::Status ProgramRun::ShowProfile() {
   report.peaks = MeasureMachinePeaks();
   if (options_.json) {
     json_["profile"] = ProfileJson(report);
+    if (has_devices()) json_["profile"]["collectives"] = CollectivesJson(collectives_);
   } else {
     answers_.Add(ProfileText(report, options_.top));
+    answers_.Add(CollectivesText(collectives_, options_.top));
   }
   return absl::OkStatus();
 }
@@ -435,7 +518,7 @@ absl::Status ProgramRun::Prepare() {
   json_["engine"] = Json();  // known later; this is its place
   KASHI_RETURN_IF_ERROR(FillElided());
   KASHI_RETURN_IF_ERROR(ChooseInputs());
-  if (!options_.output_dir.empty()) KASHI_RETURN_IF_ERROR(MakeDirectory(options_.output_dir));
+  if (!options_.output_dir.empty() && !IsSilentRank()) KASHI_RETURN_IF_ERROR(MakeDirectory(options_.output_dir));
   KASHI_RETURN_IF_ERROR(PrepareWatchers());
   KASHI_RETURN_IF_ERROR(PrepareEngine());
   PrepareProgress();
@@ -444,13 +527,17 @@ absl::Status ProgramRun::Prepare() {
 }
 
 void ProgramRun::Run() {
+  if (TheRanks() != nullptr) fabric_ = TheRanks()->Fabric(options_.deterministic);
   const Clock::time_point begin = Clock::now();
   if (!CheckModule(file_, &answers_)) return;
   times_.compile_ms = MillisecondsSince(begin);
-  const absl::Status prepared = Prepare();
+  absl::Status prepared = Prepare();
+  // All ranks begin, or none.
+  if (TheRanks() != nullptr) prepared = TheRanks()->Agree(prepared);
   if (!prepared.ok()) return FailRun(prepared);
   absl::StatusOr<std::vector<Literal>> results = Execute();
-  return results.ok() ? Show(*std::move(results)) : FailRun(results.status());
+  if (!results.ok()) return FailRun(results.status());
+  if (!IsSilentRank()) Show(*std::move(results));
 }
 
 // ---- All programs of the file ---------------------------------------------------------------------------------------

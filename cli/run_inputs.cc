@@ -134,13 +134,20 @@ absl::Status CheckSnapshotArguments(const HloModule& module, const Arguments& ar
   return absl::OkStatus();
 }
 
+}  // namespace
+
+absl::Status CheckArgumentCount(const HloModule& module, const std::vector<std::string>& paths) {
+  const int64_t wanted = CountArrays(module);
+  if (static_cast<int64_t>(paths.size()) == wanted) return absl::OkStatus();
+  return InvalidArgument("%s needs %d input arrays, not %d%s", module.entry_computation()->name(), wanted, paths.size(),
+                         DescribeParameters(module));
+}
+
+namespace {
+
 absl::StatusOr<Arguments> ReadArgumentsOf(const HloModule& module, const std::vector<std::string>& paths,
                                           absl::Span<const Shape> shapes) {
-  const int64_t wanted = CountArrays(module);
-  if (static_cast<int64_t>(paths.size()) != wanted) {
-    return InvalidArgument("%s needs %d input arrays, not %d%s", module.entry_computation()->name(), wanted,
-                           paths.size(), DescribeParameters(module));
-  }
+  KASHI_RETURN_IF_ERROR(CheckArgumentCount(module, paths));
   Arguments arguments;
   absl::Span<const std::string> rest = paths;
   for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
@@ -158,17 +165,20 @@ absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vect
 }
 
 absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory,
-                                                           absl::Span<const Shape> shapes) {
-  std::vector<Arguments> all;
+                                                           absl::Span<const Shape> shapes,
+                                                           const DeviceFilter& is_wanted) {
+  const auto folder_of = [&](int64_t device) { return std::filesystem::path(directory) / absl::StrCat("dev", device); };
   std::error_code error;
-  while (true) {
-    const std::filesystem::path folder = std::filesystem::path(directory) / absl::StrCat("dev", all.size());
-    if (!std::filesystem::is_directory(folder, error)) break;
-    absl::StatusOr<Arguments> arguments = ReadArgumentsOf(module, InputFilesOf(folder), shapes);
-    if (!arguments.ok()) return Prefix(folder.string(), arguments.status());
-    all.push_back(*std::move(arguments));
+  int64_t devices = 0;
+  while (std::filesystem::is_directory(folder_of(devices), error)) ++devices;
+  if (devices == 0) return InvalidArgument("%s has no directory dev0 with in0.npy, in1.npy ...", directory);
+  std::vector<Arguments> all(devices);
+  for (int64_t device = 0; device < devices; ++device) {
+    if (is_wanted && !is_wanted(device, devices)) continue;
+    absl::StatusOr<Arguments> arguments = ReadArgumentsOf(module, InputFilesOf(folder_of(device)), shapes);
+    if (!arguments.ok()) return Prefix(folder_of(device).string(), arguments.status());
+    all[device] = *std::move(arguments);
   }
-  if (all.empty()) return InvalidArgument("%s has no directory dev0 with in0.npy, in1.npy ...", directory);
   return all;
 }
 

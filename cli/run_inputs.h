@@ -3,6 +3,7 @@
 #define KASHI_CLI_RUN_INPUTS_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,10 +27,15 @@ using Arguments = std::vector<Literal>;
 // names the file, the parameter, the expected and the actual type; or the expected number of files.
 absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vector<std::string>& paths);
 
+// INVALID_ARGUMENT unless there are as many files as the program has input arrays; names the arrays.
+absl::Status CheckArgumentCount(const HloModule& module, const std::vector<std::string>& paths);
+
 // Reads in0.npy, in1.npy … from dev0, dev1 … of `directory`. `shapes`: the shapes of the arguments of a device, if they
-// are shards of the parameters.
+// are shards of the parameters. `is_wanted`: the devices whose arguments are read, of so many; others get none.
+using DeviceFilter = std::function<bool(int64_t device, int64_t devices)>;
 absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory,
-                                                           absl::Span<const Shape> shapes = {});
+                                                           absl::Span<const Shape> shapes = {},
+                                                           const DeviceFilter& is_wanted = nullptr);
 
 // How random arguments are made: --random, --seed.
 struct RandomOptions {

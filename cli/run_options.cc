@@ -5,6 +5,7 @@
 
 #include "cli/known_arguments.h"
 #include "cli/module_file.h"
+#include "cli/partition_module.h"
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
 #include "cli/verb.h"
@@ -35,6 +36,10 @@ void AddInputOptions(Verb* verb, RunOptions* options) {
                   "Treat the module as global (not partitioned yet) or per-device; auto decides by its shardings "
                   "(default: auto)")
       ->OneOf({"auto", "global", "per-device"});
+  AddPartitionFlag(verb, &options->partitions,
+                   "Partition a program that is not partitioned yet, and run the program of each device. Inputs are "
+                   "the global ones, of which each device reads its part; outputs are joined, unless --split-outputs "
+                   "is given");
 }
 
 void AddOutputOptions(Verb* verb, RunOptions* options) {
@@ -97,6 +102,10 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
   verb->AddOption("--dump-dir", &options->engine.dump_dir,
                   "Write the stages of the engine cpu to this directory: HLO after each pass, LLVM IR, assembly")
       ->File("DIR");
+  verb->AddFlag(
+      "--deterministic", &options->deterministic,
+      "On several ranks of mpirun, add up floating point numbers of the devices in their order, as one process "
+      "does: the same results for any number of ranks");
   verb->AddOption("--custom-call", &options->custom_calls,
                   "Compute the custom calls of TARGET by this command (an example: examples/custom_call.py)")
       ->Value("TARGET=COMMAND")
@@ -188,7 +197,8 @@ std::vector<HelpSection> RunSections() {
         {"profile",
          "With --profile: runs, run_ms, between_steps_ms, copy_gbps, dot_gflops, and steps. Per step: name, "
          "computation, opcode, what, ms, share and calls of a run; bytes, flops and transcendentals of a call; gbps, "
-         "of_copy, gflops, of_dot; op_name, source"},
+         "of_copy, gflops, of_dot; op_name, source. For several devices also collectives. Per operation: name, opcode, "
+         "bytes, calls, ms, waiting_ms, latest (a device), latest_cost_ms, latest_rank"},
         {"outputs", "Per output: shape, elements, min, max, mean, nan, inf, value or beginning, comparison"},
         {"devices", "For several devices, instead of outputs: the outputs of each device"}}}};
 }
@@ -211,10 +221,12 @@ VerbHelp RunHelp() {
       "  kashi run module.hlo --input x.npy --expect want.npy       exit status 1 if the output differs\n"
       "  kashi run module.hlo --random normal --random 2=integers:0,9   parameter 2: integers; others: normal\n"
       "  kashi run snapshot.pb                                      with the arguments of the snapshot\n"
+      "  kashi run before.hlo --partition                           on the devices that its shardings name\n"
       "  kashi run module.hlo --check-nan                           find the instruction that makes the first NaN\n"
       "  kashi run module.hlo --repeat 10 --json                    measure the time\n"
       "  kashi run module.hlo --repeat 10 --profile                 which steps take it\n"
-      "  kashi run tests.mlir                                       StableHLO functions that check themselves";
+      "  kashi run tests.mlir                                       StableHLO functions that check themselves\n"
+      "  mpirun -n 4 kashi run step.hlo --devices-dir inputs        the devices of a program on several processes";
   help.sections = RunSections();
   help.failure = "The input is bad, the run failed, an output differs, or the output cannot be written";
   help.stops_at_interrupt = true;
@@ -259,6 +271,11 @@ std::string RunUsageError(const RunOptions& options) {
   if (has_inputs && !options.random.empty()) return "--random cannot be used with --input or --devices-dir";
   if (!options.devices_dir.empty() && !options.inputs.empty()) {
     return "--devices-dir and --input cannot be used together";
+  }
+  if (options.partitions && options.as == "per-device")
+    return "--partition needs a global program, not --as per-device";
+  if (options.partitions && watches) {
+    return "--trace, --until and --check-nan see the global program: they cannot be used with --partition";
   }
   if (!options.expect.empty() && !options.expect_devices.empty()) {
     return "--expect and --expect-devices cannot be used together";

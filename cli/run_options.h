@@ -33,6 +33,8 @@ struct RunOptions {
   std::string devices_dir;
   std::string as = "auto";
   bool split_outputs = false;
+  bool partitions = false;
+  bool deterministic = false;
   std::vector<std::string> custom_calls;
   std::string trace;
   uint64_t trace_limit = uint64_t{1} << 30;

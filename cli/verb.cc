@@ -19,6 +19,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/temporary_file.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_parser.h"
@@ -139,8 +140,14 @@ std::string Coloured(absl::string_view text, const char* colour) {
   return StderrTakesColour() ? absl::StrCat(colour, text, kNoColour) : std::string(text);
 }
 
+std::string& Errors() {
+  static std::string errors;
+  return errors;
+}
+
 // "kashi: error: …" to standard error.
 void PrintError(absl::string_view message) {
+  absl::StrAppend(&Errors(), "kashi: error: ", message, "\n");
   PrintNote(absl::StrCat("kashi: ", Coloured("error:", kErrorColour), " ", message, "\n"));
 }
 
@@ -158,6 +165,8 @@ std::string ColourDiagnostic(const std::string& text, Diagnostic::Severity sever
 
 }  // namespace
 
+const std::string& PrintedErrors() { return Errors(); }
+
 int Fail(const absl::Status& status) {
   PrintError(status.message());
   return kBadInput;
@@ -173,6 +182,7 @@ void PrintWarning(absl::string_view message) {
 }
 
 void PrintNote(absl::string_view lines) {
+  if (IsSilentRank()) return;
   const ProgressPause pause;
   std::fwrite(lines.data(), 1, lines.size(), stderr);
 }
@@ -185,6 +195,9 @@ int FailUsage(absl::string_view message) {
 
 void PrintDiagnostics(const SourceText& source, const std::vector<Diagnostic>& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity == Diagnostic::Severity::kError) {
+      absl::StrAppend(&Errors(), RenderDiagnostic(source, diagnostic), "\n");
+    }
     PrintNote(absl::StrCat(ColourDiagnostic(RenderDiagnostic(source, diagnostic), diagnostic.severity), "\n"));
   }
 }
@@ -228,6 +241,7 @@ absl::Status WriteOutput(const std::string& path, absl::string_view text) {
   return WriteOutput(path, absl::MakeConstSpan(&text, 1));
 }
 absl::Status WriteOutput(const std::string& path, absl::Span<const absl::string_view> pieces) {
+  if (IsSilentRank()) return absl::OkStatus();
   if (IsFile(path)) return WriteFile(path, pieces);
   const ProgressPause pause;
   return WriteAll(stdout, pieces, "standard output");
@@ -268,6 +282,7 @@ void Answers::AddError(const SourceText& source, const std::vector<Diagnostic>& 
 void Answers::AddFileError(const std::string& file, const absl::Status& status) {
   exit_status_ = kBadInput;
   if (json_) {
+    absl::StrAppend(&Errors(), "kashi: error: ", status.message(), "\n");
     absl::string_view message = status.message();
     absl::ConsumePrefix(&message, absl::StrCat(file, ": "));
     return AddLine({{"file", file}, {"error", message}});
@@ -302,6 +317,7 @@ void Answers::AddFileError(const SourceText& source, const std::vector<Diagnosti
   }
   if (!error.has_value()) error = warnings.at(0);  // --strict
   Warn(source, warnings);
+  absl::StrAppend(&Errors(), RenderDiagnostic(source, *error), "\n");
   AddLine(ErrorRecord(source, *error));
 }
 

@@ -50,11 +50,13 @@ void AddDurableFlag(Verb* verb);
 int Fail(const absl::Status& status);
 // Prints errors with their places to standard error. Returns kBadInput.
 int Fail(const SourceText& source, const std::vector<Diagnostic>& errors);
+// The errors that were printed so far, and those that a silent rank keeps to itself (cli/ranks.h).
+const std::string& PrintedErrors();
 // Prints an error about the command line. Returns kBadUsage.
 int FailUsage(absl::string_view message);
 // Prints "kashi: warning: …" to standard error. A message about a file begins with its name.
 void PrintWarning(absl::string_view message);
-// Prints lines to standard error as they are.
+// Prints lines to standard error as they are. A silent rank does not.
 void PrintNote(absl::string_view lines);
 // Prints warnings or errors with their places to standard error.
 void PrintDiagnostics(const SourceText& source, const std::vector<Diagnostic>& diagnostics);
@@ -94,7 +96,7 @@ absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vect
 
 // Writes a file, or standard output if `path` is empty, "-" or "/dev/stdout". A file appears complete or not at all: it
 // is written to a temporary file beside it, which is then renamed. An existing file keeps its mode. A symbolic link
-// stays, and its target is replaced.
+// stays, and its target is replaced. A silent rank (cli/ranks.h) writes nothing.
 absl::Status WriteOutput(const std::string& path, absl::string_view text);
 // The same for several pieces, which follow one another.
 absl::Status WriteOutput(const std::string& path, absl::Span<const absl::string_view> pieces);

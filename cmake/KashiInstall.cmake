@@ -75,6 +75,15 @@ if(KASHI_HAS_CPU)
   install(TARGETS kashi_cpu kashi_llvm EXPORT kashi-cpu-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT kashi-cpu-targets NAMESPACE kashi:: DESTINATION ${KASHI_PACKAGE_DIR})
 endif()
+# So is kashi::mpi, where MPI is found. kashi-mpi needs the MPI of the machine: it is installed only if asked for
+# (cmake --install … --component mpi).
+if(KASHI_HAS_MPI)
+  install(TARGETS kashi_mpi EXPORT kashi-mpi-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT kashi-mpi-targets NAMESPACE kashi:: DESTINATION ${KASHI_PACKAGE_DIR})
+  if(TARGET kashi_mpi_cli)
+    install(TARGETS kashi_mpi_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT mpi EXCLUDE_FROM_ALL)
+  endif()
+endif()
 install(EXPORT kashi-targets NAMESPACE kashi:: DESTINATION ${KASHI_PACKAGE_DIR})
 
 # kashi.pc: the rooms, users before what they use, and what they use of others.

@@ -76,8 +76,12 @@ constexpr const char* kLines[] = {
     "memory --target v5e --json {a}",
     "memory {a} {b}",
     "memory --json {a} {b}",
+    "run {limits} --deterministic --profile {a}",
     "cost {a}",
     "cost --json {a} {b}",
+    "cost --mesh 2x2 --target v5e {a}",
+    "cost --mesh 4 --topology switch --rates 1TF/s,1GB/s --link 1us,1GB/s --slow-device 1=2 --json {a}",
+    "mpi-bench --json",
     "shape -",
     "shape --json -",
     "index --json - -",
@@ -87,6 +91,11 @@ constexpr const char* kLines[] = {
     "relayout {a} - --to f32[2,3]{0,1:T(2,128)} --memory-limit 4M",
     "relayout {a} - --from f32[2,3] --to {0,1} --npy --memory-limit 4M",
     "relayout {a} - --from bf16[4,8]{1,0:T(8,128)(2,1)} --to f32[4,8] --convert --memory-limit 4M",
+    "convert --as partitioned {a}",
+    "run {limits} --partition --json {a}",
+    "run {limits} --partition --split-outputs --input {b} {a}",
+    "memory --partition {a}",
+    "cost --partition --json {a}",
 };
 constexpr absl::string_view kLimits = "--memory-limit 16M --max-work 1000000 --max-iterations 100 --timeout 2";
 constexpr absl::string_view kSeparator = "\n====\n";

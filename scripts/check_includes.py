@@ -19,6 +19,7 @@ LIBRARY_INCLUDES = {
     "kashi_proto_messages": ("google/protobuf/", "kashi/proto/", "xla/"),
     "OpenMP::OpenMP_CXX": ("omp.h",),
     "hwy::hwy": ("hwy/",),
+    "MPI::MPI_C": ("mpi.h",),
     "kashi_llvm": ("llvm/",),  # and SLEEF, whose functions are only named
 }
 # Headers of the operating system: only in these files, which hide them from everybody else.

@@ -43,7 +43,8 @@ def sources_of(file):
     """The file itself, or the files that a file of a unity build includes."""
     if file.parent.name != "Unity":
         return [file]
-    return [pathlib.Path(name) for name in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)]
+    names = re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)
+    return [(file.parent / name).resolve() for name in names]
 
 
 def flags_of_all(build):
@@ -85,10 +86,8 @@ def files_changed(root, commits):
     return [root / name for name in names.split("\0") if name]
 
 
-def newest(root, files, most):
-    """At most `most` of the files (None: all), in their order: the ones that changed last. Prints how many are left out."""
-    if most is None or len(files) <= most:
-        return files
+def newest_first(root, files):
+    """The files, those first that changed last."""
     git = ["git", "-C", str(root)]
     edited = subprocess.run([*git, "ls-files", "-z", "--modified", "--others", "--exclude-standard"],
                             capture_output=True, text=True, check=False).stdout.split("\0")
@@ -97,7 +96,14 @@ def newest(root, files, most):
     rank = {}  # 0: changed last
     for name in edited + committed:
         rank.setdefault(name.strip(), len(rank))
-    kept = set(sorted(files, key=lambda file: rank.get(str(file.relative_to(root)), len(rank)))[:most])
+    return sorted(files, key=lambda file: rank.get(str(file.relative_to(root)), len(rank)))
+
+
+def newest(root, files, most):
+    """At most `most` of the files (None: all), in their order: the ones that changed last. Prints how many are left out."""
+    if most is None or len(files) <= most:
+        return files
+    kept = set(newest_first(root, files)[:most])
     print(f"the {most} files that changed last; {len(files) - most} others are left to --all")
     return [file for file in files if file in kept]
 

@@ -154,13 +154,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kashi", required=True)
     parser.add_argument("--cases", type=pathlib.Path, default=DATA)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every N-th of them")
     parser.add_argument("names", nargs="*", help="only files that have one of these in their name")
     arguments = parser.parse_args()
     kashi = os.path.abspath(arguments.kashi)
     paths = [path for path in sorted(arguments.cases.iterdir()) if path.suffix in (".mlir", ".mlirbc")]
     pairs = [(path, expected_of(path)) for path in paths
              if not arguments.names or any(name in path.name for name in arguments.names)]
-    pairs = [(path, expected) for path, expected in pairs if expected]
+    pairs = [(path, expected) for path, expected in pairs if expected][::arguments.every]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda pair: check(kashi, *pair), pairs))
     for error, _ in results:

@@ -53,11 +53,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kashi", required=True)
     parser.add_argument("--cases", type=pathlib.Path, default=DATA)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every N-th of them")
     parser.add_argument("names", nargs="*", help="only folders that have one of these in their name")
     arguments = parser.parse_args()
     kashi = os.path.abspath(arguments.kashi)
     paths = [path for path in sorted(arguments.cases.glob("*/before.hlo"))
-             if not arguments.names or any(name in path.parent.name for name in arguments.names)]
+             if not arguments.names or any(name in path.parent.name for name in arguments.names)][::arguments.every]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda path: check(kashi, path), paths))
     for error, _ in results:

@@ -10,7 +10,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/collective_groups.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
@@ -88,6 +88,19 @@ absl::StatusOr<std::vector<Value>> ExchangeAndCombine(const Operation& op, const
     return combined;
   };
   return op.run.device()->Combine(op.instruction, group.members, std::move(values), combine_and_share);
+}
+
+bool IsTask(const Operation& op, const CollectiveGroup& group) {
+  if (group.size() == 1 || !op.run.device()->TakesTasks(op.instruction, group.members)) return false;
+  for (size_t k = 0; k < op.operands.size(); ++k) {
+    const Shape& shape = op.instruction.operand(static_cast<int64_t>(k))->shape();
+    if (!op.operands[k].is_array() || !shape.IsArray() || !shape.is_static()) return false;
+  }
+  return true;
+}
+
+CollectiveTask TaskOf(const Operation& op, const CollectiveGroup& group, CollectiveTask::Kind kind) {
+  return {kind, op.instruction, group.members, group.own};
 }
 
 std::vector<Value> TakeOperands(const Operation& op) {

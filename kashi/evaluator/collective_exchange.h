@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "kashi/evaluator/collective_task.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value.h"
@@ -37,6 +38,12 @@ absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const
 // n times.
 absl::StatusOr<std::vector<Value>> ExchangeAndCombine(const Operation& op, const CollectiveGroup& group,
                                                       std::vector<Value> values, Device::CombineFunction combine);
+
+// Whether the device takes the operation as a task (collective_task.h): the operands are arrays whose sizes all members
+// know, and there are other members.
+bool IsTask(const Operation& op, const CollectiveGroup& group);
+// The task with what all kinds have. The group must outlive it.
+CollectiveTask TaskOf(const Operation& op, const CollectiveGroup& group, CollectiveTask::Kind kind);
 
 std::vector<Value> TakeOperands(const Operation& op);
 

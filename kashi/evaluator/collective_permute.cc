@@ -13,6 +13,8 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/collective_exchange.h"
+#include "kashi/evaluator/collective_task.h"
+#include "kashi/evaluator/device.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/literal/strided_walk.h"
 
@@ -33,6 +35,12 @@ absl::StatusOr<CollectiveGroup> PermuteGroup(const Operation& op) {
 // The result is zeros if no device sends data.
 absl::StatusOr<Value> Permute(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, PermuteGroup(op));
+  if (IsTask(op, group)) {
+    CollectiveTask task = TaskOf(op, group, CollectiveTask::Kind::kPermute);
+    task.source_target_pairs = op.instruction.source_target_pairs();
+    KASHI_ASSIGN_OR_RETURN(std::vector<Value> received, op.run.device()->Perform(task, TakeOperands(op)));
+    return OneOrTuple(std::move(received));
+  }
   KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, group, TakeOperands(op)));
   for (const auto& [source, target] : op.instruction.source_target_pairs()) {
     if (target == group.own) return OneOrTuple((*given)[source]);

@@ -20,42 +20,19 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
+#include "kashi/evaluator/array_blocks.h"
 #include "kashi/evaluator/collective_exchange.h"
+#include "kashi/evaluator/collective_task.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/literal/strided_walk.h"
 
 namespace kashi::internal {
 namespace {
 
 // ---- Blocks: ranges along one dimension -----------------------------------------------------------------------------
-
-// An array seen along a dimension: `outer` times `size` times `inner` elements.
-struct Slabs {
-  Slabs(absl::Span<const int64_t> dimensions, int64_t d) : size(dimensions[d]) {
-    for (int64_t i = 0; i < d; ++i) outer *= dimensions[i];
-    for (size_t i = d + 1; i < dimensions.size(); ++i) inner *= dimensions[i];
-  }
-  int64_t outer = 1;
-  int64_t size;
-  int64_t inner = 1;
-};
-
-// Source and target differ along d only: to[…, to_begin + i, …] = from[…, from_begin + i, …] for i in [0, count).
-void CopyBlock(const Value& from, int64_t from_begin, Value* to, int64_t to_begin, int64_t count, int64_t d) {
-  if (from.element_count() == 0) return;  // so that the products below fit
-  const Slabs source(from.dimensions(), d);
-  const Slabs target(to->dimensions(), d);
-  const int bytes = from.element_bytes();
-  const DimensionVector bounds = {source.outer, count * source.inner};
-  const DimensionVector source_strides = {source.size * source.inner, 1};
-  const DimensionVector target_strides = {target.size * target.inner, 1};
-  CopyStrided(bounds, bytes, {from.bytes() + from_begin * source.inner * bytes, source_strides},
-              {to->mutable_bytes() + to_begin * target.inner * bytes, target_strides});
-}
 
 absl::StatusOr<Value> TakeBlock(const Operation& op, const Value& from, int64_t begin, int64_t count, int64_t d) {
   DimensionVector dimensions(from.dimensions().begin(), from.dimensions().end());
@@ -103,6 +80,20 @@ class ElementReduction {
     }
     return Unimplemented("%s: %s of %s by %s", op.instruction.name(), HloOpcodeString(op.instruction.opcode()),
                          primitive_util::LowercasePrimitiveTypeName(type), op.instruction.to_apply()->name());
+  }
+
+  // For a fabric. Valid as long as this reduction and the run.
+  CollectiveReduction ForTask(const EvaluationRun& run, PrimitiveType type) const {
+    CollectiveReduction reduction;
+    reduction.type = type;
+    if (kernel_.has_value()) {
+      reduction.opcode = lanes_->AsBinary();
+      reduction.kernel = &*kernel_;
+    }
+    reduction.fold = [this, &run](absl::Span<const char* const> parts, char* target, int64_t n) {
+      return Run(run, parts, target, n);
+    };
+    return reduction;
   }
 
   // target[i] = f(… f(f(parts[0][i], parts[1][i]), parts[2][i]) …) for i in [0, n).
@@ -166,8 +157,25 @@ absl::StatusOr<std::vector<Value>> ReduceAll(const Operation& op, const Given& g
   return results;
 }
 
+// The same by a fabric that takes tasks.
+absl::StatusOr<std::vector<Value>> PerformReduction(Operation& op, CollectiveTask task) {
+  std::vector<ElementReduction> reductions;
+  reductions.reserve(op.operands.size());
+  for (const Value& operand : op.operands) {
+    KASHI_ASSIGN_OR_RETURN(ElementReduction reduction, ElementReduction::Make(op, operand.element_type()));
+    reductions.push_back(std::move(reduction));
+    task.reductions.push_back(reductions.back().ForTask(op.run, operand.element_type()));
+  }
+  return op.run.device()->Perform(task, TakeOperands(op));
+}
+
 absl::StatusOr<Value> AllReduce(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
+  if (IsTask(op, group)) {
+    KASHI_ASSIGN_OR_RETURN(std::vector<Value> results,
+                           PerformReduction(op, TaskOf(op, group, CollectiveTask::Kind::kAllReduce)));
+    return OneOrTuple(std::move(results));
+  }
   const auto reduce = [&](const Given& given) { return ReduceAll(op, given); };
   KASHI_ASSIGN_OR_RETURN(std::vector<Value> results, ExchangeAndCombine(op, group, TakeOperands(op), reduce));
   return OneOrTuple(std::move(results));
@@ -212,9 +220,26 @@ absl::StatusOr<std::vector<Value>> GatherAll(const Operation& op, const Collecti
   return results;
 }
 
+// Whether each result is as large as the pieces together.
+bool GathersWholePieces(const Operation& op, const CollectiveGroup& group, const Shape& shape) {
+  const int64_t d = op.instruction.dimensions(0);
+  for (size_t k = 0; k < op.operands.size(); ++k) {
+    const Shape& whole = shape.IsTuple() ? shape.tuple_shapes(static_cast<int>(k)) : shape;
+    const std::optional<int64_t> size = CheckedMultiply(group.size(), op.operands[k].dimension(d));
+    if (!whole.is_static() || size != whole.dimensions(static_cast<int>(d))) return false;
+  }
+  return true;
+}
+
 // `shape` is that of the result, or of the tuple of results.
 absl::StatusOr<Value> AllGather(Operation& op, const Shape& shape) {
   KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
+  if (IsTask(op, group) && GathersWholePieces(op, group, shape)) {
+    CollectiveTask task = TaskOf(op, group, CollectiveTask::Kind::kAllGather);
+    task.dimension = op.instruction.dimensions(0);
+    KASHI_ASSIGN_OR_RETURN(std::vector<Value> results, op.run.device()->Perform(task, TakeOperands(op)));
+    return OneOrTuple(std::move(results));
+  }
   const auto gather = [&](const Given& given) { return GatherAll(op, group, given, shape); };
   KASHI_ASSIGN_OR_RETURN(std::vector<Value> results, ExchangeAndCombine(op, group, TakeOperands(op), gather));
   return OneOrTuple(std::move(results));
@@ -234,6 +259,13 @@ absl::StatusOr<Value> ReduceScatter(const Operation& op, const CollectiveGroup& 
 // Block j of member i becomes block i of member j.
 absl::StatusOr<Value> AllToAllOfArray(Operation& op, const CollectiveGroup& group) {
   const int64_t d = op.instruction.dimensions(0);
+  if (IsTask(op, group)) {
+    KASHI_RETURN_IF_ERROR(PieceSize(op, op.operands[0].dimension(d), group.size()).status());
+    CollectiveTask task = TaskOf(op, group, CollectiveTask::Kind::kAllToAll);
+    task.dimension = d;
+    KASHI_ASSIGN_OR_RETURN(std::vector<Value> results, op.run.device()->Perform(task, TakeOperands(op)));
+    return std::move(results[0]);
+  }
   KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> shared, Exchange(op, group, TakeOperands(op)));
   const Given& given = *shared;
   KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
@@ -250,6 +282,13 @@ absl::StatusOr<Value> AllToAllOfTuple(Operation& op, const CollectiveGroup& grou
   if (group.size() != static_cast<int64_t>(op.operands.size())) {
     return InvalidArgument("%s has %d operands for a group of %d devices", op.instruction.name(),
                            static_cast<int64_t>(op.operands.size()), group.size());
+  }
+  if (IsTask(op, group) &&
+      absl::c_all_of(op.operands, [&](const Value& value) { return value.shape() == op.operands[0].shape(); })) {
+    KASHI_ASSIGN_OR_RETURN(
+        std::vector<Value> received,
+        op.run.device()->Perform(TaskOf(op, group, CollectiveTask::Kind::kTupleAllToAll), TakeOperands(op)));
+    return Value::MakeTuple(std::move(received));
   }
   KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, group, TakeOperands(op)));
   std::vector<Value> results;
@@ -355,6 +394,15 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kAllGatherDone>(Operation& op) {
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kReduceScatter>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
+  if (IsTask(op, group)) {
+    CollectiveTask task = TaskOf(op, group, CollectiveTask::Kind::kReduceScatter);
+    task.dimension = op.instruction.dimensions(0);
+    for (const Value& value : op.operands) {
+      KASHI_RETURN_IF_ERROR(PieceSize(op, value.dimension(task.dimension), group.size()).status());
+    }
+    KASHI_ASSIGN_OR_RETURN(std::vector<Value> blocks, PerformReduction(op, std::move(task)));
+    return OneOrTuple(std::move(blocks));
+  }
   const auto reduce = [&](const Given& given) { return ReduceAll(op, given); };
   KASHI_ASSIGN_OR_RETURN(const std::vector<Value> reduced, ExchangeAndCombine(op, group, TakeOperands(op), reduce));
   std::vector<Value> results;
@@ -405,6 +453,12 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
     return OneOrTuple(std::move(values));
   }
   KASHI_RETURN_IF_ERROR(group.status());
+  if (IsTask(op, *group)) {
+    KASHI_ASSIGN_OR_RETURN(
+        std::vector<Value> received,
+        op.run.device()->Perform(TaskOf(op, *group, CollectiveTask::Kind::kBroadcast), std::move(values)));
+    return OneOrTuple(std::move(received));
+  }
   KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, *group, std::move(values)));
   return OneOrTuple((*given)[0]);
 }

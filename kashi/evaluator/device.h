@@ -15,6 +15,8 @@
 
 namespace kashi::internal {
 
+struct CollectiveTask;
+
 // The arrays from the members of a group: [i][k] is array k of member i.
 using Given = std::vector<std::vector<Value>>;
 
@@ -40,6 +42,11 @@ class Device {
   virtual absl::StatusOr<std::vector<Value>> Combine(const HloInstruction& collective,
                                                      absl::Span<const int64_t> members, std::vector<Value> operands,
                                                      CombineFunction combine) = 0;
+
+  // Whether the device takes whole tasks of this operation: what it does with the arrays is done while they are moved.
+  virtual bool TakesTasks(const HloInstruction&, absl::Span<const int64_t>) { return false; }
+  // The results of this device. Pre: TakesTasks(instruction, members).
+  virtual absl::StatusOr<std::vector<Value>> Perform(const CollectiveTask& task, std::vector<Value> operands);
 
   // Transfers, between the processes of interpreter.run_parallel. Other devices have none, and must not call these.
   virtual bool has_transfers() const { return false; }

@@ -1,23 +1,11 @@
 #include "kashi/evaluator/device_group.h"
 
-#include <chrono>
-#include <condition_variable>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 
-#include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/base/check.h"
 #include "kashi/base/status.h"
-#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/device.h"
+#include "kashi/evaluator/device_fabric.h"
 #include "kashi/evaluator/device_threads.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
@@ -27,10 +15,11 @@
 namespace kashi {
 
 using internal::Device;
+using internal::DeviceFabric;
 using internal::EvaluationRun;
 using internal::LentBy;
-using internal::OnDevicesAtOnce;
 using internal::RunLimits;
+using internal::ThreadFabric;
 namespace {
 
 absl::Status CheckArguments(const HloComputation& entry, const std::vector<Literal>& arguments) {
@@ -96,7 +85,9 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
   }
   const RunLimits limits(options);
   std::vector<Literal> results(devices);
-  KASHI_RETURN_IF_ERROR(OnDevicesAtOnce(sizes, limits, [&](Device& device) -> absl::Status {
+  ThreadFabric threads;
+  DeviceFabric& fabric = options.fabric != nullptr ? *options.fabric : threads;
+  KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, sizes, limits, [&](Device& device) -> absl::Status {
     KASHI_ASSIGN_OR_RETURN(results[device.id()],
                            RunOnDevice(module, arguments_of_devices[device.id()], options, limits, &device));
     return absl::OkStatus();

@@ -25,6 +25,7 @@ namespace kashi {
 namespace internal {
 class CompiledSteps;
 class Device;
+class DeviceFabric;
 class StepProfile;
 }  // namespace internal
 
@@ -57,6 +58,9 @@ struct EvaluationOptions {
   const std::atomic<bool>* cancelled = nullptr;
   // The device of this run; null: the only device. Must outlive the run.
   internal::Device* device = nullptr;
+  // Where the devices of a program of several devices run (device_fabric.h); null: they are threads of this process.
+  // Must outlive the run.
+  internal::DeviceFabric* fabric = nullptr;
   // Machine code that evaluates some of the instructions (compiled_step.h); null: none. Must outlive the run.
   const internal::CompiledSteps* compiled = nullptr;
   // Receives the time of each step (step_profile.h); null: nothing is measured. Must outlive the run. A step in a

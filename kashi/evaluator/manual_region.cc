@@ -5,7 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/collective_groups.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/device_threads.h"
 #include "kashi/evaluator/sharding_border.h"

@@ -38,6 +38,11 @@ class ShardingBorder {
   // One for each operand. INVALID_ARGUMENT if a sharding is missing or does not fit the shapes.
   static absl::StatusOr<std::vector<ShardingBorder>> Make(const HloInstruction& custom_call, int64_t num_devices);
 
+  // What each device holds of the operand, and of the result. Devices of one group share a result.
+  const ShardGrid& from() const { return from_; }
+  const ShardGrid& to() const { return to_; }
+  int64_t GroupOf(int64_t device) const { return groups_[device]; }
+
   // The devices whose pieces make the result of `device`, this one among them.
   std::vector<int64_t> MembersFor(int64_t device) const;
   // The result of `device`: operand_of(k) is the operand of device k. It is called for members only.

@@ -12,6 +12,7 @@
 // Both are stable. Without is_stable, equal elements may come in any order: here in that of std::sort, which XLA's
 // compiled code calls too, so that results agree where the C++ library is the same.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -326,17 +327,25 @@ class UnstableSorter {
   // Longer lines stay as they are: std::sort does not stop at a deadline.
   static constexpr int64_t kLongestLine = int64_t{1} << 22;
 
-  // is_equal(i, j) says of neighbours whether they are equal.
-  template <typename IsEqual>
-  void Sort(int64_t* indices, int64_t n, IsEqual is_equal) {
+  // is_equal(i, j) says of neighbours whether they are equal; is_same(i, j) of equal ones whether nothing tells them
+  // apart. If that holds for all of them, every order gives the same result.
+  template <typename IsEqual, typename IsSame>
+  void Sort(int64_t* indices, int64_t n, IsEqual is_equal, IsSame is_same) {
     ranks_.resize(n);
     entries_.resize(n);
     int64_t rank = 0;
+    bool are_same = true;
     for (int64_t i = 0; i < n; ++i) {
-      if (i > 0 && !is_equal(indices[i - 1], indices[i])) ++rank;
+      if (i > 0) {
+        if (!is_equal(indices[i - 1], indices[i])) {
+          ++rank;
+        } else {
+          are_same = are_same && is_same(indices[i - 1], indices[i]);
+        }
+      }
       ranks_[indices[i]] = rank;
     }
-    if (rank == n - 1) return;
+    if (are_same) return;
     for (int64_t i = 0; i < n; ++i) entries_[i] = {ranks_[i], i};
     std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.rank < b.rank; });
     for (int64_t i = 0; i < n; ++i) indices[i] = entries_[i].index;
@@ -366,7 +375,7 @@ bool OrderOfEqualsShows(const Operation& op, const std::vector<Value>& operands,
 struct LineSorter {
   LineSorter(const EvaluationRun& run, const LaneFunction& function, const std::vector<Value>& operands,
              const KeyOrder* order, const Value* keys, int64_t n)
-      : comparator(run, function, operands), indices(n), spare(n / 2) {
+      : comparator(run, function, operands), operands(operands), indices(n), spare(n / 2) {
     if (order != nullptr) by_key.emplace(run, keys->element_type(), *order, n);
   }
   // Bytes of one; INT64_MAX if no memory could hold it.
@@ -376,19 +385,29 @@ struct LineSorter {
   }
   // Puts the n indices of the line that begins with element `first` in order; `keys` are its keys.
   absl::Status Sort(int64_t first, const char* keys, int64_t n, bool is_unstable) {
+    const auto is_same = [this, first](int64_t i, int64_t j) { return AreSame(first + i, first + j); };
     if (by_key.has_value() && by_key->Sort(keys, indices.data())) {
       const auto is_equal = [this](int64_t i, int64_t j) { return by_key->HaveEqualKeys(i, j); };
-      if (is_unstable) unstable.Sort(indices.data(), n, is_equal);
+      if (is_unstable) unstable.Sort(indices.data(), n, is_equal, is_same);
       return absl::OkStatus();
     }
     std::iota(indices.begin(), indices.end(), 0);
     comparator.StartLine(first);
     MergeSort(indices.data(), n, spare.data(), comparator);
-    if (is_unstable) unstable.Sort(indices.data(), n, [this](int64_t i, int64_t j) { return !comparator(i, j); });
+    const auto is_equal = [this](int64_t i, int64_t j) { return !comparator(i, j); };
+    if (is_unstable) unstable.Sort(indices.data(), n, is_equal, is_same);
     return comparator.status();
+  }
+  // Whether two elements have the same bits in all operands.
+  bool AreSame(int64_t i, int64_t j) const {
+    return absl::c_all_of(operands, [i, j](const Value& x) {
+      const int64_t bytes = x.element_bytes();
+      return std::memcmp(x.bytes() + i * bytes, x.bytes() + j * bytes, bytes) == 0;
+    });
   }
 
   Comparator comparator;
+  const std::vector<Value>& operands;
   std::optional<KeySorter> by_key;
   UnstableSorter unstable;
   std::vector<int64_t> indices, spare;

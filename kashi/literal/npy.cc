@@ -335,7 +335,66 @@ absl::StatusOr<Literal> Finish(Literal literal, bool is_big_endian, const std::o
   return literal.Relayout(expected->layout());
 }
 
+absl::Status CheckBox(const Shape& whole, absl::Span<const int64_t> starts, absl::Span<const int64_t> sizes) {
+  const auto fits = [&](size_t i) {
+    const int64_t size = whole.dimensions(static_cast<int>(i));
+    return starts[i] >= 0 && sizes[i] >= 0 && starts[i] <= size && sizes[i] <= size - starts[i];
+  };
+  bool is_inside = starts.size() == whole.dimensions().size() && sizes.size() == starts.size();
+  for (size_t i = 0; is_inside && i < starts.size(); ++i) is_inside = fits(i);
+  if (is_inside) return absl::OkStatus();
+  return InvalidArgument("[%s] elements from [%s] on are not within %s", absl::StrJoin(sizes, ","),
+                         absl::StrJoin(starts, ","), whole.ToString());
+}
+
+// Calls `visit` with the place of each run of neighbours of a box, in elements, in the order of the box. `dims`: the
+// dimensions from the minor one on. Stops at an error.
+template <typename Visit>
+absl::Status ForEachRun(const Shape& whole, absl::Span<const int64_t> starts, absl::Span<const int64_t> sizes,
+                        absl::Span<const int64_t> dims, Visit visit) {
+  int64_t run = 1;
+  size_t inner = 0;  // dimensions within a run: all of the array's, and then one that is a part of it
+  for (bool is_whole = true; inner < dims.size() && is_whole; ++inner) {
+    is_whole = sizes[dims[inner]] == whole.dimensions(static_cast<int>(dims[inner]));
+    run *= sizes[dims[inner]];
+  }
+  DimensionVector index(dims.size(), 0);
+  while (true) {
+    int64_t place = 0;
+    for (size_t i = dims.size(); i-- > 0;) {
+      place = place * whole.dimensions(static_cast<int>(dims[i])) + starts[dims[i]] + index[i];
+    }
+    KASHI_RETURN_IF_ERROR(visit(place, run));
+    size_t i = inner;
+    while (i < dims.size() && ++index[i] == sizes[dims[i]]) index[i++] = 0;
+    if (i == dims.size()) return absl::OkStatus();
+  }
+}
+
 }  // namespace
+
+absl::StatusOr<Literal> ReadNpyPart(int64_t file_bytes, NpyPlaces read_at, const Shape& whole,
+                                    absl::Span<const int64_t> starts, absl::Span<const int64_t> sizes) {
+  std::string beginning(static_cast<size_t>(std::min(file_bytes, kMostHeaderBytes)), '\0');
+  KASHI_RETURN_IF_ERROR(read_at(0, beginning.data(), static_cast<int64_t>(beginning.size())));
+  const int64_t missing_bytes = file_bytes - static_cast<int64_t>(beginning.size());
+  KASHI_ASSIGN_OR_RETURN(const NpyElements elements, FindElements(beginning, missing_bytes, whole));
+  KASHI_RETURN_IF_ERROR(CheckBox(elements.shape, starts, sizes));
+  Shape shape = elements.shape;
+  for (size_t i = 0; i < sizes.size(); ++i) shape.set_dimensions(static_cast<int>(i), sizes[i]);
+  KASHI_ASSIGN_OR_RETURN(Literal part, Literal::Make(shape));
+  if (part.size_bytes() == 0) return part;
+  const int64_t header = static_cast<int64_t>(beginning.size() - elements.bytes.size());
+  const int64_t width = primitive_util::ByteWidth(shape.element_type());
+  char* to = static_cast<char*>(part.untyped_data());
+  KASHI_RETURN_IF_ERROR(
+      ForEachRun(elements.shape, starts, sizes, shape.layout().minor_to_major(), [&](int64_t place, int64_t count) {
+        char* const here = to;
+        to += count * width;
+        return read_at(header + place * width, here, count * width);
+      }));
+  return Finish(std::move(part), elements.is_big_endian, std::nullopt);
+}
 
 absl::StatusOr<NpyElements> FindNpyElements(absl::string_view bytes, const std::optional<Shape>& expected) {
   return FindElements(bytes, /*missing_bytes=*/0, expected);

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "kashi/array/dimension_vector.h"
 #include "kashi/array/shape.h"
 #include "kashi/literal/literal.h"
@@ -32,6 +33,13 @@ absl::StatusOr<Literal> ReadNpy(absl::string_view bytes, const std::optional<Sha
 using NpySource = absl::FunctionRef<absl::Status(char* to, int64_t size)>;
 absl::StatusOr<Literal> ReadNpy(int64_t file_bytes, NpySource read,
                                 const std::optional<Shape>& expected = std::nullopt);
+
+// A box of the array in such a file: `sizes` elements from `starts` on, in the file's layout. `whole` is the array, as
+// `expected` is above. Reads the header and the elements of the box, in runs that are as long as the box allows.
+// `read_at` puts `size` bytes from `offset` on at `to`. INVALID_ARGUMENT also for a box that is not within the array.
+using NpyPlaces = absl::FunctionRef<absl::Status(int64_t offset, char* to, int64_t size)>;
+absl::StatusOr<Literal> ReadNpyPart(int64_t file_bytes, NpyPlaces read_at, const Shape& whole,
+                                    absl::Span<const int64_t> starts, absl::Span<const int64_t> sizes);
 
 // The sizes in the header. Reads no elements.
 absl::StatusOr<DimensionVector> ReadNpySizes(absl::string_view bytes);

@@ -1,6 +1,8 @@
 #include "kashi/literal/npy.h"
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -228,6 +230,56 @@ TEST(NpyTest, EmptyArraysOfLargeSizes) {
   EXPECT_EQ(read->shape().dimensions(), literal.shape().dimensions());
   EXPECT_EQ(*read, literal);
   EXPECT_EQ(read->ToStringWithoutShape(), "{...}");
+}
+
+// Every box of small arrays, in both orders, and no byte of another element is read.
+TEST(NpyTest, ReadsEveryBoxOfAnArray) {
+  for (const char* shape : {"s16[3,2,4]{2,1,0}", "s16[3,2,4]{0,1,2}", "s16[5]", "s16[]", "s16[0,3]{1,0}"}) {
+    Literal whole(S(shape));
+    int16_t next = 1;
+    for (int16_t& element : whole.data<int16_t>()) element = next++;
+    const std::string bytes = Written(whole);
+    const int64_t header = static_cast<int64_t>(bytes.size()) - whole.size_bytes();
+    const auto dims = whole.shape().dimensions();
+    const size_t rank = dims.size();
+    std::vector<int64_t> starts(rank, 0), sizes(rank, 0);
+    const auto check = [&] {
+      int64_t read_bytes = 0;
+      const auto read_at = [&](int64_t offset, char* to, int64_t size) {
+        if (offset >= header) read_bytes += size;
+        bytes.copy(to, static_cast<size_t>(size), static_cast<size_t>(offset));
+        return absl::OkStatus();
+      };
+      const auto part = ReadNpyPart(static_cast<int64_t>(bytes.size()), read_at, whole.shape(), starts, sizes);
+      ASSERT_TRUE(part.ok()) << part.status();
+      std::vector<int64_t> limits = starts;
+      for (size_t i = 0; i < rank; ++i) limits[i] += sizes[i];
+      EXPECT_EQ(*part, rank == 0 ? whole.Clone() : whole.Slice(starts, limits)) << shape;
+      EXPECT_EQ(read_bytes, part->size_bytes());
+    };
+    const std::function<void(size_t)> each = [&](size_t i) {
+      if (i == rank) return check();
+      for (starts[i] = 0; starts[i] <= dims[i]; ++starts[i]) {
+        for (sizes[i] = 0; sizes[i] <= dims[i] - starts[i]; ++sizes[i]) each(i + 1);
+      }
+    };
+    each(0);
+  }
+}
+
+TEST(NpyTest, RefusesABoxThatIsNotWithinTheArray) {
+  const std::string bytes = Written(L("s16[2,2]", "{{1,2},{3,4}}"));
+  const auto read_at = [&](int64_t offset, char* to, int64_t size) {
+    bytes.copy(to, static_cast<size_t>(size), static_cast<size_t>(offset));
+    return absl::OkStatus();
+  };
+  const auto read = [&](std::vector<int64_t> starts, std::vector<int64_t> sizes) {
+    return TextOf(ReadNpyPart(static_cast<int64_t>(bytes.size()), read_at, S("s16[2,2]"), starts, sizes));
+  };
+  EXPECT_EQ(read({1, 0}, {2, 1}), "[2,1] elements from [1,0] on are not within s16[2,2]");
+  EXPECT_EQ(read({-1, 0}, {1, 1}), "[1,1] elements from [-1,0] on are not within s16[2,2]");
+  EXPECT_EQ(read({0}, {1}), "[1] elements from [0] on are not within s16[2,2]");
+  EXPECT_EQ(read({1, 1}, {1, 1}), "s16[1,1]{1,0} { {4} }");
 }
 
 }  // namespace

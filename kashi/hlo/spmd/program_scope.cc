@@ -18,9 +18,11 @@
 
 namespace kashi {
 
+using internal::IsShardingCall;
 using internal::ParseSdyShardings;
 using internal::SdyMeshes;
 using internal::SdyMeshesOf;
+using internal::StatedShardings;
 namespace {
 
 constexpr std::array<absl::string_view, 9> kShardingTargets = {
@@ -42,12 +44,6 @@ struct Evidence {
   const HloInstruction* sharding = nullptr;
   int64_t devices = 1;  // that shardings are over
 };
-
-bool IsShardingCall(const HloInstruction& instruction) {
-  return instruction.opcode() == HloOpcode::kCustomCall &&
-         std::find(kShardingTargets.begin(), kShardingTargets.end(), instruction.custom_call_target()) !=
-             kShardingTargets.end();
-}
 
 // Without a channel a collective is over replicas.
 bool IsDeviceOperation(const HloInstruction& instruction) {
@@ -180,15 +176,27 @@ LeafShardings ShardingsOfElement(const HloInstruction& get_tuple_element) {
 
 // Goes no deeper than a tuple of elements.
 LeafShardings ShardingsOf(const HloInstruction& instruction) {
+  LeafShardings stated = StatedShardings(instruction);
+  const bool is_silent = std::none_of(stated.begin(), stated.end(), [](const auto& leaf) { return leaf.has_value(); });
+  if (is_silent && instruction.opcode() == HloOpcode::kGetTupleElement) return ShardingsOfElement(instruction);
+  return stated;
+}
+
+}  // namespace
+
+bool internal::IsShardingCall(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kCustomCall &&
+         std::find(kShardingTargets.begin(), kShardingTargets.end(), instruction.custom_call_target()) !=
+             kShardingTargets.end();
+}
+
+std::vector<std::optional<HloSharding>> internal::StatedShardings(const HloInstruction& instruction) {
   if (instruction.has_sharding() && !instruction.sharding().IsManual()) {
     return LeavesOf(instruction.sharding(), instruction.shape());
   }
   if (std::optional<LeafShardings> leaves = SdyLeaves(instruction)) return *std::move(leaves);
-  if (instruction.opcode() == HloOpcode::kGetTupleElement) return ShardingsOfElement(instruction);
   return LeafShardings(ShardingLeafCount(instruction.shape()));
 }
-
-}  // namespace
 
 ProgramScope ProgramScopeOf(const HloModule& module) {
   ProgramScope scope;

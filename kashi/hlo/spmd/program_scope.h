@@ -49,6 +49,16 @@ std::vector<HloSharding> ParameterShardings(const HloModule& module);
 // leaves it open.
 std::vector<std::optional<HloSharding>> ResultShardings(const HloModule& module);
 
+namespace internal {
+
+// Whether it is one of the custom calls that partitioning removes.
+bool IsShardingCall(const HloInstruction& instruction);
+
+// For each leaf of the instruction, what it says itself: by its sharding, unless that is {manual}, or by an attribute
+// of Shardy.
+std::vector<std::optional<HloSharding>> StatedShardings(const HloInstruction& instruction);
+
+}  // namespace internal
 }  // namespace kashi
 
 #endif  // KASHI_HLO_SPMD_PROGRAM_SCOPE_H_

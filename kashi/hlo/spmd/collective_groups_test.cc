@@ -1,4 +1,4 @@
-#include "kashi/evaluator/collective_groups.h"
+#include "kashi/hlo/spmd/collective_groups.h"
 
 #include <string>
 #include <vector>

@@ -7,8 +7,8 @@
 //   replica 1            2   3        yes          (no such attribute)     partitions, of one replica
 //                                     yes          no                      replicas, with all their partitions
 //                                     yes          yes                     devices: replica * partitions + partition
-#ifndef KASHI_EVALUATOR_COLLECTIVE_GROUPS_H_
-#define KASHI_EVALUATOR_COLLECTIVE_GROUPS_H_
+#ifndef KASHI_HLO_SPMD_COLLECTIVE_GROUPS_H_
+#define KASHI_HLO_SPMD_COLLECTIVE_GROUPS_H_
 
 #include <cstdint>
 #include <string>
@@ -50,4 +50,4 @@ absl::StatusOr<std::vector<int64_t>> CollectiveGroupOf(const HloInstruction& col
 
 }  // namespace kashi
 
-#endif  // KASHI_EVALUATOR_COLLECTIVE_GROUPS_H_
+#endif  // KASHI_HLO_SPMD_COLLECTIVE_GROUPS_H_

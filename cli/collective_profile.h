@@ -1,0 +1,43 @@
+// `kashi run --profile` of several devices: what collective operations took, who waited there, and for whom.
+//
+// A device that comes late to an operation spends the least time in it; the others of its group wait for it. So what a
+// device spends beyond the least of its group is its waiting. No clocks of different machines are compared.
+#ifndef KASHI_CLI_COLLECTIVE_PROFILE_H_
+#define KASHI_CLI_COLLECTIVE_PROFILE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/json.h"
+#include "kashi/evaluator/step_profile.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/collective_groups.h"
+
+namespace kashi::cli {
+
+// One operation. Times are of a run, in the mean over the devices.
+struct CollectiveRow {
+  std::string name;
+  std::string opcode;
+  int64_t bytes = 0;  // of a device's operands
+  double calls = 0;
+  double ms = 0;
+  double waiting_ms = 0;
+  int64_t latest = 0;         // the device for which others waited longest
+  double latest_cost_ms = 0;  // how long all others waited for it
+  int64_t latest_rank = -1;   // its rank, on several
+};
+
+// All ranks call it, if there are several; only rank 0 has the rows, longest first. `runs`: how many were measured.
+absl::StatusOr<std::vector<CollectiveRow>> ProfileCollectives(const HloModule& module, DeviceCounts counts,
+                                                              const internal::StepProfile& profile, int64_t runs);
+
+// A table of the `top` longest; "" if there are none.
+std::string CollectivesText(const std::vector<CollectiveRow>& rows, int64_t top);
+Json CollectivesJson(const std::vector<CollectiveRow>& rows);
+
+}  // namespace kashi::cli
+
+#endif  // KASHI_CLI_COLLECTIVE_PROFILE_H_

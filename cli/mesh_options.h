@@ -1,0 +1,49 @@
+// The options of `kashi cost --mesh`: a network of devices, and how fast they are.
+#ifndef KASHI_CLI_MESH_OPTIONS_H_
+#define KASHI_CLI_MESH_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/options.h"
+#include "kashi/array/tpu_tiling.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/scale/device_rates.h"
+#include "kashi/scale/network.h"
+
+namespace kashi::cli {
+
+struct MeshOptions {
+  std::vector<int64_t> sizes;  // of the grid; empty: without --mesh
+  std::string topology = "torus";
+  std::vector<std::string> links;  // texts of --link
+  std::optional<TpuGeneration> target;
+  std::string rates;                      // text of --rates
+  std::vector<std::string> slow_devices;  // texts of --slow-device
+
+  bool is_given() const { return !sizes.empty(); }
+  // An option that says something about a mesh.
+  bool has_details() const {
+    return topology != "torus" || !links.empty() || target.has_value() || !rates.empty() || !slow_devices.empty();
+  }
+};
+
+// Adds --mesh, --topology, --link, --target, --rates and --slow-device, in a group of their own.
+void AddMeshOptions(Verb* verb, MeshOptions* options);
+
+struct Machine {
+  Network network;
+  DeviceRates rates;
+  std::string name;  // "v5e"; "given rates" for --rates
+  std::vector<std::pair<int64_t, double>> slow_devices;
+};
+// What is not given is that of the TPU that the module was compiled for. INVALID_ARGUMENT if that is not known either.
+absl::StatusOr<Machine> MachineOf(const MeshOptions& options, const HloModule& module);
+
+}  // namespace kashi::cli
+
+#endif  // KASHI_CLI_MESH_OPTIONS_H_

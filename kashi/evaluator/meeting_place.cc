@@ -1,0 +1,225 @@
+#include "kashi/evaluator/meeting_place.h"
+
+#include <chrono>
+#include <system_error>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kashi/base/check.h"
+#include "kashi/base/status.h"
+
+namespace kashi::internal {
+namespace {
+
+// How often waiting devices check whether the run is cancelled or past its deadline, because they are not notified.
+constexpr std::chrono::milliseconds kPoll(20);
+
+std::string DescribeMissing(const MeetingPlace::Meeting& meeting) {
+  if (meeting.channel.has_value()) {
+    return absl::StrCat("waits at ", meeting.instruction->name(), " for a value from channel ", *meeting.channel);
+  }
+  std::vector<int64_t> missing;
+  for (size_t i = 0; i < meeting.here.size(); ++i) {
+    if (!meeting.has_come[i]) missing.push_back(meeting.here[i]);
+  }
+  return absl::StrCat(DescribeWait(*meeting.instruction, meeting.members), " for {", absl::StrJoin(missing, ","), "}");
+}
+
+}  // namespace
+
+std::string DescribeWait(const HloInstruction& instruction, absl::Span<const int64_t> members) {
+  return absl::StrCat("waits at ", instruction.name(), " of devices {", absl::StrJoin(members, ","), "}");
+}
+
+void MeetingPlace::Meeting::Come(int64_t device, std::vector<Value> values) {
+  const size_t i = absl::c_find(here, device) - here.begin();
+  KASHI_CHECK(i < here.size()) << "device " << device << " is not a member";
+  given[i] = std::move(values);
+  has_come[i] = true;
+  --missing;
+}
+
+absl::StatusOr<std::shared_ptr<const MeetingPlace::Meeting>> MeetingPlace::Meet(int64_t device, const Call& call,
+                                                                                std::vector<Value> values,
+                                                                                const CombineFunction* combine) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  KASHI_RETURN_IF_ERROR(error_);
+  const std::shared_ptr<Meeting> meeting = FindOrOpen(call);
+  ++StateAt(device).meetings;
+  meeting->Come(device, std::move(values));
+  if (meeting->missing == 0) {
+    if (combine != nullptr) {
+      lock.unlock();  // the others wait, and this device counts as running
+      meeting->status = (*combine)(*meeting);
+      lock.lock();
+    }
+    Complete(meeting.get());
+  } else {
+    Wait(device, meeting.get(), &lock);
+  }
+  // A meeting that is complete is good, even if something else went wrong since.
+  if (!meeting->is_complete) return error_;
+  KASHI_RETURN_IF_ERROR(meeting->status);
+  return meeting;
+}
+
+absl::StatusOr<Value> MeetingPlace::TakeInfeed(const HloInstruction& infeed) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (infeed_->empty()) return FailedPrecondition("%s: the infeed has no more values", infeed.name());
+  Value value = std::move(infeed_->front());
+  infeed_->pop_front();
+  return value;
+}
+
+void MeetingPlace::Send(int64_t channel, Value value) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Channel& to = channels_[channel];
+  if (to.receivers.empty()) {
+    to.values.push_back(std::move(value));
+    return;
+  }
+  const std::shared_ptr<Meeting> receiver = std::move(to.receivers.front());
+  to.receivers.pop_front();
+  receiver->given[0] = {std::move(value)};
+  Complete(receiver.get());
+}
+
+absl::StatusOr<Value> MeetingPlace::Receive(int64_t device, const HloInstruction& receiver, int64_t channel) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  KASHI_RETURN_IF_ERROR(error_);
+  Channel& from = channels_[channel];
+  if (!from.values.empty()) {
+    Value value = std::move(from.values.front());
+    from.values.pop_front();
+    return value;
+  }
+  const int64_t alone[] = {device};
+  const std::shared_ptr<Meeting> meeting = FindOrOpen({receiver, alone, alone});
+  meeting->channel = channel;
+  from.receivers.push_back(meeting);
+  Wait(device, meeting.get(), &lock);
+  if (!meeting->is_complete) return error_;
+  return std::move(meeting->given[0][0]);
+}
+
+void MeetingPlace::Leave(int64_t device, const absl::Status& status) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  StateAt(device).is_done = true;
+  --running_;
+  if (!status.ok()) {
+    FailLocked(WithMessage(status, absl::StrCat("device ", device, ": ", status.message())));
+  } else {
+    CheckSomebodyRuns();
+  }
+  if (--present_ == 0) all_left_.notify_all();
+}
+
+bool MeetingPlace::WaitAWhile() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (all_left_.wait_for(lock, kPoll, [this] { return present_ == 0; })) return true;
+  if (error_.ok() && work_->IsOver()) FailLocked(work_->Check());
+  return false;
+}
+
+void MeetingPlace::Fail(const absl::Status& error) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  FailLocked(error);
+}
+
+absl::Status MeetingPlace::error() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return error_;
+}
+
+MeetingPlace::State MeetingPlace::StateOf(int64_t device) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const DeviceState& state = devices_[device - first_];
+  if (state.is_done) return {State::Kind::kHasEnded, nullptr, {}, state.meetings};
+  if (state.waits_at == nullptr) return {State::Kind::kRuns, nullptr, {}, state.meetings};
+  return {State::Kind::kWaits, state.waits_at->instruction, state.waits_at->members, state.meetings};
+}
+
+// A device calls each exchange once, because it waits until all members have called. So the next call, for example in
+// a loop, is a new exchange.
+std::shared_ptr<MeetingPlace::Meeting> MeetingPlace::FindOrOpen(const Call& call) {
+  std::vector<int64_t> list(call.members.begin(), call.members.end());
+  std::shared_ptr<Meeting>& meeting = open_[Key(&call.instruction, list)];
+  if (meeting == nullptr) {
+    meeting = std::make_shared<Meeting>();
+    meeting->instruction = &call.instruction;
+    meeting->here.assign(call.here.begin(), call.here.end());
+    meeting->missing = call.here.size();
+    meeting->given.resize(call.here.size());
+    meeting->has_come.resize(call.here.size());
+    meeting->members = std::move(list);
+  }
+  return meeting;
+}
+
+void MeetingPlace::Complete(Meeting* meeting) {
+  for (const int64_t member : meeting->here) {
+    DeviceState& state = StateAt(member);
+    if (state.waits_at != meeting) continue;  // the last to come
+    state.waits_at = nullptr;
+    ++running_;
+  }
+  open_.erase(Key(meeting->instruction, meeting->members));
+  meeting->is_complete = true;
+  meeting->completed.notify_all();
+}
+
+void MeetingPlace::Wait(int64_t device, Meeting* meeting, std::unique_lock<std::mutex>* lock) {
+  StateAt(device).waits_at = meeting;
+  --running_;
+  CheckSomebodyRuns();
+  meeting->completed.wait(*lock, [&] { return meeting->is_complete || !error_.ok(); });
+  if (meeting->is_complete) return;  // its last member has set us running
+  StateAt(device).waits_at = nullptr;
+  ++running_;
+}
+
+void MeetingPlace::FailLocked(const absl::Status& error) {
+  if (!error_.ok()) return;
+  error_ = error;
+  has_failed_.store(true, std::memory_order_relaxed);
+  work_->End();
+  for (const auto& [key, meeting] : open_) meeting->completed.notify_all();
+}
+
+void MeetingPlace::CheckSomebodyRuns() {
+  if (running_ > 0 || !error_.ok()) return;
+  const auto waits = [](const DeviceState& device) { return device.waits_at != nullptr; };
+  if (absl::c_none_of(devices_, waits)) return;
+  FailLocked(FailedPrecondition("The devices wait for each other forever: %s", Situation()));
+}
+
+// "device 0 waits at all-reduce.3 of devices {0,1} for {1}; device 1 has finished"
+std::string MeetingPlace::Situation() const {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    const Meeting* meeting = devices_[i].waits_at;
+    lines.push_back(
+        absl::StrCat("device ", first_ + i, " ", meeting == nullptr ? "has finished" : DescribeMissing(*meeting)));
+  }
+  return absl::StrJoin(lines, "; ");
+}
+
+std::vector<std::thread> StartDevices(DeviceRange devices, MeetingPlace* place,
+                                      const std::function<absl::Status(int64_t device)>& f) {
+  std::vector<std::thread> threads;
+  const int64_t end = devices.first + devices.count;
+  try {
+    for (int64_t id = devices.first; id < end; ++id) {
+      threads.emplace_back([place, id, f] { place->Leave(id, f(id)); });
+    }
+  } catch (const std::system_error& error) {
+    // Those that have begun do not wait for those that never will.
+    for (int64_t id = devices.first + static_cast<int64_t>(threads.size()); id < end; ++id) {
+      place->Leave(id, ResourceExhausted("cannot start a thread: %s", error.what()));
+    }
+  }
+  return threads;
+}
+
+}  // namespace kashi::internal

@@ -1,0 +1,152 @@
+// MeetingPlace: where the devices of a process meet at collective operations. Each device is a thread.
+//
+//   MeetingPlace place({0, 4}, limits.work.get());
+//   … in the thread of device 2:  place.Meet(2, {instruction, members, members}, values, nullptr) …
+//   place.Leave(2, status);
+#ifndef KASHI_EVALUATOR_MEETING_PLACE_H_
+#define KASHI_EVALUATOR_MEETING_PLACE_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/base/work_meter.h"
+#include "kashi/evaluator/device.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+
+// The devices [first, first + count).
+struct DeviceRange {
+  int64_t first = 0;
+  int64_t count = 0;
+
+  bool Has(int64_t device) const { return device >= first && device < first + count; }
+};
+
+// A device is running, waits at a meeting, or is done. The one that completes a meeting sets all its members running
+// again, so when none runs and some wait, they wait forever.
+class MeetingPlace {
+ public:
+  // What a device comes to: the instruction, the devices that take part, and those of them that come to this place.
+  struct Call {
+    const HloInstruction& instruction;
+    absl::Span<const int64_t> members;
+    absl::Span<const int64_t> here;
+  };
+  // The arrays from those who come, in the order of Call::here. Complete when all have come.
+  struct Meeting {
+    const HloInstruction* instruction;
+    std::vector<int64_t> members;
+    std::vector<int64_t> here;
+    Given given;
+    std::vector<bool> has_come;
+    size_t missing;
+    std::optional<int64_t> channel;  // a device alone waits for a value from this channel
+    absl::Status status;
+    Given combined;  // what the last one made of `given`: one row for all, or one for each
+    bool is_complete = false;
+    std::condition_variable completed;  // or never will be
+
+    void Come(int64_t device, std::vector<Value> values);
+  };
+  // Makes `combined` of `given`. Called by the last to come, while the others wait.
+  using CombineFunction = absl::FunctionRef<absl::Status(Meeting& meeting)>;
+
+  // `work` ends when the run ends, for any reason. `infeed` has the values of the host, the next first; null for
+  // devices without transfers.
+  MeetingPlace(DeviceRange devices, WorkMeter* work, std::deque<Value>* infeed = nullptr)
+      : work_(work), first_(devices.first), infeed_(infeed), devices_(devices.count), running_(devices.count) {}
+
+  // The meeting, when it is complete; or why it never will be. The last to come calls combine, unless it is null.
+  absl::StatusOr<std::shared_ptr<const Meeting>> Meet(int64_t device, const Call& call, std::vector<Value> values,
+                                                      const CombineFunction* combine);
+  // Transfers: see Device. Pre: has_transfers().
+  bool has_transfers() const { return infeed_ != nullptr; }
+  absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed);
+  void Send(int64_t channel, Value value);
+  absl::StatusOr<Value> Receive(int64_t device, const HloInstruction& receiver, int64_t channel);
+
+  // The device will not take part in meetings any more. All devices get the first error.
+  void Leave(int64_t device, const absl::Status& status);
+  // Returns true when all devices have left, or false after some 20 ms. Ends the run if its limits are exceeded.
+  bool WaitAWhile();
+  // Those that wait go home with this error, and those that run will see that the work is over. The first error counts.
+  void Fail(const absl::Status& error);
+  // The first error.
+  absl::Status error() const;
+  // Whether there is one. Cheap.
+  const std::atomic<bool>& has_failed() const { return has_failed_; }
+
+  // What a device is doing.
+  struct State {
+    enum class Kind { kRuns, kWaits, kHasEnded };
+    Kind kind;
+    const HloInstruction* instruction = nullptr;  // where it waits
+    std::vector<int64_t> members;
+    uint64_t meetings = 0;  // that it has come to
+  };
+  State StateOf(int64_t device) const;
+
+ private:
+  struct DeviceState {
+    const Meeting* waits_at = nullptr;
+    bool is_done = false;
+    uint64_t meetings = 0;
+  };
+  using Key = std::pair<const HloInstruction*, std::vector<int64_t>>;
+  // What was sent and not received, or who waits; one of the two is empty.
+  struct Channel {
+    std::deque<Value> values;
+    std::deque<std::shared_ptr<Meeting>> receivers;
+  };
+
+  DeviceState& StateAt(int64_t device) { return devices_[device - first_]; }
+  std::shared_ptr<Meeting> FindOrOpen(const Call& call);
+  void Complete(Meeting* meeting);
+  void Wait(int64_t device, Meeting* meeting, std::unique_lock<std::mutex>* lock);
+  void FailLocked(const absl::Status& error);
+  void CheckSomebodyRuns();
+  std::string Situation() const;
+
+  WorkMeter* const work_;
+  const int64_t first_;
+  mutable std::mutex mutex_;
+  std::condition_variable all_left_;
+  std::atomic<bool> has_failed_{false};
+  // Guarded by mutex_.
+  std::deque<Value>* const infeed_;
+  std::map<int64_t, Channel> channels_;
+  std::map<Key, std::shared_ptr<Meeting>> open_;
+  std::vector<DeviceState> devices_;
+  int64_t running_;
+  int64_t present_ = running_;
+  absl::Status error_;
+};
+
+// "waits at all-reduce.3 of devices {0,1}"
+std::string DescribeWait(const HloInstruction& instruction, absl::Span<const int64_t> members);
+
+// Runs `f` for each of the devices, each in a thread of its own, and lets it leave the place afterwards. Returns the
+// threads, to join. After an error of the system, the devices without a thread leave with that error.
+std::vector<std::thread> StartDevices(DeviceRange devices, MeetingPlace* place,
+                                      const std::function<absl::Status(int64_t device)>& f);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_EVALUATOR_MEETING_PLACE_H_

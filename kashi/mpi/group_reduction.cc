@@ -1,0 +1,195 @@
+// Reductions of group_task.h.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "kashi/array/dimension_vector.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/mpi/group_task.h"
+#include "kashi/mpi/group_task_calls.h"
+
+namespace kashi::internal {
+namespace {
+
+// Up to so many bytes of all members, one exchange of everything is faster than two of pieces.
+constexpr int64_t kMostGatheredBytes = 1 << 16;
+// The memory of the pieces of one portion.
+constexpr int64_t kPortionBytes = int64_t{1} << 28;
+
+}  // namespace
+
+absl::StatusOr<Value> GroupTask::AllReduce(int64_t k) {
+  if (operand(0, k).element_count() == 0) return Value::MakeArray(operand(0, k).dense_shape(), context_.memory);
+  const ReductionOrder order = ReductionOrderOf(task_.reductions[k]);
+  const bool is_ordered =
+      order == ReductionOrder::kOrdered || (order == ReductionOrder::kRounded && context_.deterministic);
+  if (!is_ordered) return ReduceByMpi(k);
+  return operand(0, k).byte_count() <= kMostGatheredBytes / group_.size() ? ReduceGathered(k) : ReduceInPieces(k);
+}
+
+absl::StatusOr<Value> GroupTask::ReduceByMpi(int64_t k) {
+  const Value& own = operand(0, k);
+  const int64_t n = own.element_count();
+  KASHI_ASSIGN_OR_RETURN(Array result, MakeArray(own.dense_shape()));
+  const char* from = own.bytes();
+  if (here() > 1) {
+    std::vector<const char*> parts;
+    for (int64_t i = 0; i < here(); ++i) parts.push_back(operand(i, k).bytes());
+    KASHI_RETURN_IF_ERROR(task_.reductions[k].fold(parts, result.data, n));
+    from = nullptr;
+  }
+  MpiTypes::TypeAndOperation mpi;
+  {
+    const std::lock_guard<std::mutex> lock(context_.world->mutex());
+    KASHI_ASSIGN_OR_RETURN(mpi, context_.types->Reduction(task_.reductions[k]));
+  }
+  for (int64_t begin = 0; begin < n; begin += context_.world->most_count()) {
+    const int count = static_cast<int>(std::min(n - begin, context_.world->most_count()));
+    const int64_t offset = begin * own.element_bytes();
+    const void* const send = from == nullptr ? MPI_IN_PLACE : from + offset;
+    KASHI_RETURN_IF_ERROR(Issue("MPI_Iallreduce", [&](MPI_Request* request) {
+      return MPI_Iallreduce(send, result.data + offset, count, mpi.type, mpi.operation, group_.communicator, request);
+    }));
+  }
+  KASHI_RETURN_IF_ERROR(Wait());
+  return std::move(result.value);
+}
+
+// Each rank gets all operands and reduces them.
+absl::StatusOr<Value> GroupTask::ReduceGathered(int64_t k) {
+  const Value& own = operand(0, k);
+  KASHI_ASSIGN_OR_RETURN(const Array gathered, MakeBytes(own.byte_count() * group_.size()));
+  KASHI_RETURN_IF_ERROR(Gather(k, gathered.data));
+  KASHI_RETURN_IF_ERROR(Wait());
+  std::vector<const char*> parts(group_.size());
+  int64_t at = 0;
+  for (const std::vector<int64_t>& positions : group_.positions) {
+    for (const int64_t position : positions) parts[position] = gathered.data + own.byte_count() * at++;
+  }
+  KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(own.dense_shape(), context_.memory));
+  KASHI_RETURN_IF_ERROR(task_.reductions[k].fold(parts, result.mutable_bytes(), own.element_count()));
+  return result;
+}
+
+absl::StatusOr<Value> GroupTask::ReduceInPieces(int64_t k) {
+  const Value& own = operand(0, k);
+  const int64_t most = std::min(context_.world->most_count(), kPortionBytes / own.element_bytes());
+  const int64_t portion = std::max<int64_t>(1, most / here());
+  KASHI_ASSIGN_OR_RETURN(Array result, MakeArray(own.dense_shape()));
+  for (int64_t begin = 0; begin < own.element_count(); begin += portion) {
+    kept_.push_back(result.value);
+    KASHI_RETURN_IF_ERROR(ReducePortion(k, begin, std::min(portion, own.element_count() - begin), result.data));
+  }
+  return std::move(result.value);
+}
+
+// Piece r of elements [begin, begin + n) of all members comes to rank r, which reduces it and gives it to all.
+absl::Status GroupTask::ReducePortion(int64_t k, int64_t begin, int64_t n, char* result) {
+  const int64_t bytes = operand(0, k).element_bytes();
+  std::vector<int64_t> pieces;  // where each begins
+  for (int64_t r = 0; r <= group_.rank_count(); ++r) pieces.push_back(n * r / group_.rank_count());
+  KASHI_ASSIGN_OR_RETURN(const Array received, SendPieces(k, begin, pieces));
+  const int64_t own_begin = pieces[group_.own], own_size = pieces[group_.own + 1] - own_begin;
+  std::vector<const char*> parts(group_.size());
+  int64_t at = 0;
+  for (const std::vector<int64_t>& positions : group_.positions) {
+    for (const int64_t position : positions) parts[position] = received.data + own_size * bytes * at++;
+  }
+  char* const portion = result + begin * bytes;
+  if (own_size > 0) KASHI_RETURN_IF_ERROR(task_.reductions[k].fold(parts, portion + own_begin * bytes, own_size));
+  std::vector<int>& counts = NewCounts();
+  std::vector<int>& begins = NewCounts();
+  for (int64_t r = 0; r < group_.rank_count(); ++r) {
+    counts.push_back(static_cast<int>(pieces[r + 1] - pieces[r]));
+    begins.push_back(static_cast<int>(pieces[r]));
+  }
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  {
+    const std::lock_guard<std::mutex> lock(context_.world->mutex());
+    KASHI_ASSIGN_OR_RETURN(type, context_.types->Bytes(bytes));
+  }
+  KASHI_RETURN_IF_ERROR(Issue("MPI_Iallgatherv", [&](MPI_Request* request) {
+    return MPI_Iallgatherv(MPI_IN_PLACE, 0, type, portion, counts.data(), begins.data(), type, group_.communicator,
+                           request);
+  }));
+  return Wait();
+}
+
+// The result: this rank's piece of each member, by the members' ranks.
+absl::StatusOr<GroupTask::Array> GroupTask::SendPieces(int64_t k, int64_t begin, absl::Span<const int64_t> pieces) {
+  const int64_t bytes = operand(0, k).element_bytes();
+  const int64_t own_size = pieces[group_.own + 1] - pieces[group_.own];
+  std::vector<int>& send_counts = NewCounts();
+  std::vector<int>& send_begins = NewCounts();
+  std::vector<int>& counts = NewCounts();
+  std::vector<int>& begins = NewCounts();
+  int64_t received_members = 0;
+  for (int64_t r = 0; r < group_.rank_count(); ++r) {
+    send_counts.push_back(static_cast<int>((pieces[r + 1] - pieces[r]) * here()));
+    send_begins.push_back(static_cast<int>(pieces[r] * here()));
+    counts.push_back(static_cast<int>(own_size * group_.members_on(r)));
+    begins.push_back(static_cast<int>(own_size * received_members));
+    received_members += group_.members_on(r);
+  }
+  const char* from = operand(0, k).bytes() + begin * bytes;
+  if (here() > 1) {
+    KASHI_ASSIGN_OR_RETURN(const Array packed, MakeBytes(pieces.back() * here() * bytes));
+    for (int64_t r = 0; r < group_.rank_count(); ++r) {
+      const int64_t piece_bytes = (pieces[r + 1] - pieces[r]) * bytes;
+      for (int64_t i = 0; i < here(); ++i) {
+        std::memcpy(packed.data + pieces[r] * here() * bytes + i * piece_bytes,
+                    operand(i, k).bytes() + (begin + pieces[r]) * bytes, static_cast<size_t>(piece_bytes));
+      }
+    }
+    from = packed.data;
+  }
+  KASHI_ASSIGN_OR_RETURN(Array received, MakeBytes(own_size * group_.size() * bytes));
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  {
+    const std::lock_guard<std::mutex> lock(context_.world->mutex());
+    KASHI_ASSIGN_OR_RETURN(type, context_.types->Bytes(bytes));
+  }
+  KASHI_RETURN_IF_ERROR(Issue("MPI_Ialltoallv", [&](MPI_Request* request) {
+    return MPI_Ialltoallv(from, send_counts.data(), send_begins.data(), type, received.data, counts.data(),
+                          begins.data(), type, group_.communicator, request);
+  }));
+  KASHI_RETURN_IF_ERROR(Wait());
+  return received;
+}
+
+absl::StatusOr<Given> GroupTask::ReduceScatter() {
+  Given rows(here());
+  for (int64_t k = 0; k < operand_count(); ++k) {
+    const Value& own = operand(0, k);
+    const int64_t block_bytes = own.byte_count() / group_.size();
+    std::vector<const char*> blocks;
+    for (int64_t i = 0; i < here(); ++i) {
+      KASHI_ASSIGN_OR_RETURN(const char* of_member, InBlocks(i, k));
+      blocks.push_back(of_member);
+    }
+    ReceivedBlock received;
+    Array buffer;
+    if (group_.has_one_each) {
+      KASHI_ASSIGN_OR_RETURN(buffer, MakeBytes(own.byte_count()));
+      KASHI_RETURN_IF_ERROR(ExchangeBlocks(block_bytes, blocks[0], buffer.data));
+      received = [&](int64_t from, int64_t) { return buffer.data + from * block_bytes; };
+    } else {
+      KASHI_ASSIGN_OR_RETURN(
+          received, ExchangeBlocks(block_bytes, [&](int64_t i, int64_t to) { return blocks[i] + to * block_bytes; }));
+    }
+    DimensionVector dimensions(own.dimensions().begin(), own.dimensions().end());
+    dimensions[task_.dimension] /= group_.size();
+    for (int64_t j = 0; j < here(); ++j) {
+      KASHI_ASSIGN_OR_RETURN(Value result,
+                             Value::MakeArray(MakeDenseShape(own.element_type(), dimensions), context_.memory));
+      std::vector<const char*> parts;
+      for (int64_t from = 0; from < group_.size(); ++from) parts.push_back(received(from, j));
+      KASHI_RETURN_IF_ERROR(task_.reductions[k].fold(parts, result.mutable_bytes(), result.element_count()));
+      rows[j].push_back(std::move(result));
+    }
+  }
+  return rows;
+}
+
+}  // namespace kashi::internal

@@ -1,0 +1,256 @@
+#include "kashi/mpi/mpi_fabric.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/collective_task.h"
+#include "kashi/evaluator/device.h"
+#include "kashi/evaluator/while_loop_pattern.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/mpi/group_task.h"
+#include "kashi/mpi/rank_exchange.h"
+#include "kashi/mpi/rank_watch.h"
+
+namespace kashi::internal {
+namespace {
+
+// Where a device is that calls MPI. Written by its thread, read by the one that looks after the run.
+class CallState {
+ public:
+  void Begin(const HloInstruction* instruction, const RankGroup* group) {
+    instruction_.store(instruction);
+    group_.store(group);
+    changes_.fetch_add(1);
+  }
+  void End() { changes_.fetch_add(1); }
+
+  // Adds the call that it is in, if it is in one.
+  void AddTo(RankWatch::Device* device) const {
+    const uint64_t changes = changes_.load();
+    const HloInstruction* const instruction = instruction_.load();
+    const RankGroup* const group = group_.load();
+    MeetingPlace::State& state = device->state;
+    state.meetings += changes;
+    if (changes % 2 == 0 || changes_.load() != changes) return;
+    state.kind = MeetingPlace::State::Kind::kWaits;
+    state.instruction = instruction;
+    state.members = group->members;
+    device->group = group->id;
+  }
+
+ private:
+  std::atomic<uint64_t> changes_{0};  // odd: in a call
+  std::atomic<const HloInstruction*> instruction_{nullptr};
+  std::atomic<const RankGroup*> group_{nullptr};
+};
+
+// What the devices of a rank share during a run.
+struct RankRun {
+  GroupTaskContext context;
+  MeetingPlace* place;
+  const RankGroups* groups;
+  int64_t devices;
+  bool checks_ways;  // devices may take different ways through the program
+};
+
+// A device of a rank.
+class RankDevice : public Device {
+ public:
+  RankDevice(int64_t id, DeviceCounts counts, const RankRun& run, CallState* state)
+      : Device(id, counts.replicas, counts.partitions), run_(run), state_(*state) {}
+
+  // Members that are all here meet as threads do.
+  bool TakesTasks(const HloInstruction& instruction, absl::Span<const int64_t> members) override {
+    const absl::StatusOr<const RankGroup*> group = GroupOf(instruction, members);
+    return group.ok() && (*group)->communicator != MPI_COMM_NULL;
+  }
+  absl::StatusOr<std::vector<Value>> Perform(const CollectiveTask& task, std::vector<Value> operands) override {
+    KASHI_ASSIGN_OR_RETURN(const RankGroup* group, GroupOf(task.instruction, task.members));
+    return Meet(task.instruction, *group, std::move(operands), [&](const Given& given) -> absl::StatusOr<Given> {
+      return GroupTask(run_.context, *group, task, given).Run();
+    });
+  }
+
+  absl::StatusOr<std::shared_ptr<const Given>> Exchange(const HloInstruction& collective,
+                                                        absl::Span<const int64_t> members,
+                                                        std::vector<Value> operands) override {
+    KASHI_ASSIGN_OR_RETURN(const RankGroup* group, GroupOf(collective, members));
+    auto all = std::make_shared<Given>();
+    // The arrays of member i at i; each member here gets the list.
+    const auto exchange = [&](const Given& given) -> absl::StatusOr<Given> {
+      if (group->communicator == MPI_COMM_NULL) return given;
+      return ExchangeWithRanks(run_.context, *group, collective, given);
+    };
+    KASHI_ASSIGN_OR_RETURN(*all, MeetForAll(collective, *group, std::move(operands), exchange));
+    return std::shared_ptr<const Given>(std::move(all));
+  }
+
+  absl::StatusOr<std::vector<Value>> Combine(const HloInstruction& collective, absl::Span<const int64_t> members,
+                                             std::vector<Value> operands, CombineFunction combine) override {
+    KASHI_ASSIGN_OR_RETURN(const RankGroup* group, GroupOf(collective, members));
+    const auto exchange_and_combine = [&](const Given& given) -> absl::StatusOr<Given> {
+      Given all = given;
+      if (group->communicator != MPI_COMM_NULL) {
+        KASHI_ASSIGN_OR_RETURN(all, ExchangeWithRanks(run_.context, *group, collective, given));
+      }
+      KASHI_ASSIGN_OR_RETURN(std::vector<Value> combined, combine(all));
+      return Given{std::move(combined)};
+    };
+    KASHI_ASSIGN_OR_RETURN(Given rows, MeetForAll(collective, *group, std::move(operands), exchange_and_combine));
+    return std::move(rows[0]);
+  }
+
+ private:
+  using Call = absl::FunctionRef<absl::StatusOr<Given>(const Given& given)>;
+
+  absl::StatusOr<const RankGroup*> GroupOf(const HloInstruction& instruction, absl::Span<const int64_t> members) {
+    const RankGroup*& group = groups_[&instruction];
+    if (group == nullptr) group = run_.groups->Find(run_.devices, members);
+    if (group == nullptr) return Internal("%s: its group was not prepared", instruction.name());
+    return group;
+  }
+
+  // Calls MPI for the members here.
+  absl::StatusOr<Given> CallMpi(const HloInstruction& instruction, const RankGroup& group, const Given& given,
+                                Call call) {
+    if (group.communicator == MPI_COMM_NULL) return call(given);  // all members are here
+    group.calls->fetch_add(1);
+    state_.Begin(&instruction, &group);
+    absl::StatusOr<Given> rows = Given();
+    if (run_.checks_ways) {
+      const absl::Status status = CheckSameInstruction(run_.context, group, instruction);
+      if (!status.ok()) rows = status;
+    }
+    if (rows.ok()) rows = call(given);
+    state_.End();
+    return rows;
+  }
+
+  // The rows that one member here makes of what all here give.
+  absl::StatusOr<Given> MeetForAll(const HloInstruction& instruction, const RankGroup& group,
+                                   std::vector<Value> operands, Call call) {
+    if (group.here.size() == 1) return CallMpi(instruction, group, Given{std::move(operands)}, call);
+    const auto combine = [&](MeetingPlace::Meeting& meeting) -> absl::Status {
+      KASHI_ASSIGN_OR_RETURN(meeting.combined, CallMpi(instruction, group, meeting.given, call));
+      // The operands belong to their devices alone again.
+      meeting.given.clear();
+      return absl::OkStatus();
+    };
+    const MeetingPlace::CombineFunction function = combine;
+    KASHI_ASSIGN_OR_RETURN(
+        const std::shared_ptr<const MeetingPlace::Meeting> meeting,
+        run_.place->Meet(id(), {instruction, group.members, group.here}, std::move(operands), &function));
+    return meeting->combined;
+  }
+
+  // The row of this device, or the only one.
+  absl::StatusOr<std::vector<Value>> Meet(const HloInstruction& instruction, const RankGroup& group,
+                                          std::vector<Value> operands, Call call) {
+    KASHI_ASSIGN_OR_RETURN(Given rows, MeetForAll(instruction, group, std::move(operands), call));
+    if (rows.size() == 1) return std::move(rows[0]);
+    return std::move(rows[absl::c_find(group.here, id()) - group.here.begin()]);
+  }
+
+  const RankRun& run_;
+  CallState& state_;
+  absl::flat_hash_map<const HloInstruction*, const RankGroup*> groups_;
+};
+
+// Whether devices may reach different collective operations: there are some in a conditional, or in a loop whose number
+// of iterations is known only at run time.
+bool DevicesMayPart(const HloModule& module) {
+  absl::flat_hash_set<const HloComputation*> with_collectives;
+  for (const HloComputation* computation : module.MakeComputationPostOrder()) {
+    bool has = false;
+    for (const HloInstruction* instruction : computation->instructions()) {
+      has = has || GetHloOpcodeInfo(instruction->opcode()).Has(HloOpcodeFlags::kCollective);
+      for (const HloComputation* called : instruction->called_computations()) {
+        if (!with_collectives.contains(called)) continue;
+        has = true;
+        if (instruction->opcode() == HloOpcode::kConditional) return true;
+        if (instruction->opcode() != HloOpcode::kWhile) continue;
+        const std::optional<ParsedWhileLoop> loop = PatternMatchParseWhileLoop(instruction);
+        if (!loop.has_value() || loop->is_dynamic()) return true;
+      }
+    }
+    if (has) with_collectives.insert(computation);
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<MpiFabric>> MpiFabric::Make(MPI_Comm communicator, const MpiOptions& options) {
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<MpiWorld> world, MpiWorld::Make(communicator, options.most_count));
+  return std::unique_ptr<MpiFabric>(new MpiFabric(std::move(world), options));
+}
+
+absl::Status MpiFabric::CheckSameProgram(const HloModule& module, DeviceCounts counts) {
+  const HloPrintOptions all;
+  const std::string own = absl::StrCat("version " KASHI_VERSION, "\n", counts.ToString(), "\n",
+                                       options_.deterministic ? "deterministic" : "", "\n", options_.most_count,
+                                       "\nmodule ", module.name(), " ", module.GetFingerprint128(all));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<std::string> texts, world_->GatherTexts(own));
+  for (int r = 0; r < world_->size(); ++r) {
+    if (texts[r] == texts[0]) continue;
+    const auto shown = [](const std::string& text) {
+      return absl::StrJoin(std::vector<std::string>(absl::StrSplit(text, '\n', absl::SkipEmpty())), ", ");
+    };
+    return FailedPrecondition("rank %d runs another program than rank 0: %s; rank 0: %s", r, shown(texts[r]),
+                              shown(texts[0]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MpiFabric::OnDevices(const HloModule& module, DeviceCounts counts, const RunLimits& limits,
+                                  DeviceFunction f) {
+  KASHI_RETURN_IF_ERROR(broken_);
+  KASHI_RETURN_IF_ERROR(CheckSameProgram(module, counts));
+  KASHI_RETURN_IF_ERROR(groups_.Prepare(module, counts));
+  const DeviceRange here = DevicesHere(counts.total());
+  MeetingPlace place(here, limits.work.get());
+  const RankRun run = {{world_.get(), &types_, limits.memory, &place.has_failed(), options_.deterministic},
+                       &place,
+                       &groups_,
+                       counts.total(),
+                       DevicesMayPart(module)};
+  std::vector<CallState> states(here.count);
+  const auto device_now = [&](int64_t device) {
+    RankWatch::Device now{place.StateOf(device)};
+    states[device - here.first].AddTo(&now);
+    return now;
+  };
+  RankWatch watch(world_.get(), &mail_, &place, {++runs_, here, device_now, [this] { return groups_.Calls(); }});
+  std::vector<std::thread> threads = StartDevices(here, &place, [&](int64_t id) {
+    RankDevice device(id, counts, run, &states[id - here.first]);
+    return f(device);
+  });
+  bool all_left = false;
+  for (int64_t looks = 0; !watch.Look(all_left); ++looks) {
+    if (all_left) {
+      world_->Pause(looks);
+    } else {
+      all_left = place.WaitAWhile();
+      looks = 0;
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (!watch.status().ok()) {
+    broken_ = FailedPrecondition("an earlier run on these ranks has failed: %s", watch.status().message());
+  }
+  return watch.status();
+}
+
+}  // namespace kashi::internal

@@ -1,0 +1,134 @@
+// Writes a computation of the program of a device: instructions, and the pieces that partitioning adds to them.
+//
+//   table      s32[8] constant({0, 3, 6, …}), dynamic-slice by partition-id: a number for each device
+//   gather     all-gather along axes of the devices
+//   reshard    slices, all-gathers, all-to-alls and collective-permutes from one sharding to another
+//   mask       elements behind the end of the array become a value, where a dimension is not cut evenly
+//
+// The collectives follow the conventions of XLA's partitioner: channel ids, global device ids, iota groups.
+#ifndef KASHI_PARTITION_DEVICE_PROGRAM_H_
+#define KASHI_PARTITION_DEVICE_PROGRAM_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/partition/device_axes.h"
+#include "kashi/partition/halo.h"
+
+namespace kashi::internal {
+
+// What all computations of a program of a device share.
+class DeviceModule {
+ public:
+  DeviceModule(HloModule* module, const DeviceAxes& axes, int64_t first_channel)
+      : module_(module), axes_(axes), next_channel_(first_channel) {}
+
+  HloModule* module() const { return module_; }
+  const DeviceAxes& axes() const { return axes_; }
+  int64_t NewChannel() { return next_channel_++; }
+  // The copy of a computation of the global program, and of what it calls.
+  HloComputation* CopyOf(const HloComputation& computation);
+  // Of two scalars.
+  HloComputation* CombinerOf(HloOpcode opcode, PrimitiveType type);
+
+ private:
+  HloModule* module_;
+  const DeviceAxes& axes_;
+  int64_t next_channel_;
+  HloComputationMap copies_;
+  std::map<std::pair<HloOpcode, PrimitiveType>, HloComputation*> combiners_;
+};
+
+class DeviceProgram {
+ public:
+  DeviceProgram(absl::string_view name, DeviceModule* module) : module_(*module), builder_(name) {}
+
+  const DeviceAxes& axes() const { return module_.axes(); }
+  DeviceModule& module() { return module_; }
+  // The instruction of the global program that the following ones are for: they get its metadata.
+  void set_source(const HloInstruction* source) { source_ = source; }
+  HloInstruction* Add(std::unique_ptr<HloInstruction> instruction);
+  std::unique_ptr<HloComputation> Build(HloInstruction* root) { return builder_.Build(root); }
+
+  // ---- Small things.
+  HloInstruction* Constant(Literal literal) { return Add(HloInstruction::CreateConstant(std::move(literal))); }
+  HloInstruction* Zero(PrimitiveType type);
+  // The number of this device, an s32 or s64 scalar: [device].
+  HloInstruction* Table(absl::Span<const int64_t> number_of_device);
+  HloInstruction* PartitionId();
+  HloInstruction* Reshape(HloInstruction* x, absl::Span<const int64_t> dimensions);
+  HloInstruction* Slice(HloInstruction* x, absl::Span<const int64_t> limits);  // from 0 up
+  // Zeros behind the elements.
+  HloInstruction* PadTo(HloInstruction* x, absl::Span<const int64_t> dimensions);
+  HloInstruction* Broadcast(HloInstruction* scalar, const Shape& shape);
+  // The element of a tuple, or its part at an index.
+  HloInstruction* Element(HloInstruction* tuple, absl::Span<const int64_t> index);
+
+  // ---- Pieces of arrays.
+  // The part of these sizes that begins at offsets[dimension][device].
+  HloInstruction* SliceAt(HloInstruction* x, absl::Span<const std::vector<int64_t>> offsets,
+                          absl::Span<const int64_t> sizes);
+  // The first sizes[device] elements along a dimension stay; the others become the scalar.
+  HloInstruction* Mask(HloInstruction* x, int64_t dimension, const std::vector<int64_t>& sizes, HloInstruction* scalar);
+  // The first ones become the scalar, and the others stay.
+  HloInstruction* MaskBefore(HloInstruction* x, int64_t dimension, const std::vector<int64_t>& sizes,
+                             HloInstruction* scalar);
+  // Masks the dimensions of a shard of `whole` that are not cut evenly.
+  HloInstruction* MaskPadding(HloInstruction* x, const Shape& whole, const AxisSharding& sharding,
+                              HloInstruction* scalar);
+
+  // ---- Collectives.
+  HloInstruction* AllGather(HloInstruction* x, int64_t dimension, const AxisList& axes);
+  HloInstruction* AllReduce(HloInstruction* x, HloComputation* combiner, const AxisList& axes);
+  HloInstruction* ReduceScatter(HloInstruction* x, HloComputation* combiner, int64_t dimension, const AxisList& axes);
+  // Parts of dimension `to` go to the other devices, and those that come are joined along dimension `from`.
+  HloInstruction* AllToAll(HloInstruction* x, int64_t from, int64_t to, const AxisList& axes);
+  HloInstruction* Permute(HloInstruction* x, const std::vector<std::pair<int64_t, int64_t>>& pairs);
+  // What device `holder` has.
+  HloInstruction* BroadcastFrom(HloInstruction* x, int64_t holder);
+
+  // The elements that windows over an array need, of which each device has a part along some axes (halo.cc): those from
+  // plan.places on. Elements outside of the array are the scalar, where the plan says that they count.
+  HloInstruction* ElementsForWindows(HloInstruction* x, int64_t dimension, const AxisList& along,
+                                     const MovingWindow& window, const HaloPlan& plan, HloInstruction* outside);
+
+  // A shard of an array of shape `whole` under another sharding (resharding.cc). Kept, so that two users share it.
+  absl::StatusOr<HloInstruction*> Reshard(HloInstruction* x, const Shape& whole, const AxisSharding& from,
+                                          const AxisSharding& to);
+  // The array of sizes `whole` that consists of tiles, all of the shape of x: tile t, in row-major order, is what
+  // sources[t][device] has. `tiles`: how many there are along each dimension.
+  HloInstruction* Assemble(HloInstruction* x, absl::Span<const int64_t> tiles, absl::Span<const int64_t> whole,
+                           absl::Span<const std::vector<int64_t>> sources);
+
+ private:
+  friend class Resharder;
+  HloInstruction* FromNeighbour(HloInstruction* x, const AxisList& along, int64_t distance);
+  HloInstruction* ExchangeHalo(HloInstruction* x, int64_t dimension, const AxisList& along, const HaloPlan& plan);
+  HloInstruction* PadEdges(HloInstruction* x, int64_t dimension, int64_t low, int64_t high);
+  HloInstruction* Choose(HloInstruction* x, int64_t dimension, const std::vector<int64_t>& numbers,
+                         ComparisonDirection direction, HloInstruction* scalar);
+  HloInstruction* IndexConstant(PrimitiveType type, int64_t value);
+
+  DeviceModule& module_;
+  HloComputation::Builder builder_;
+  const HloInstruction* source_ = nullptr;
+  HloInstruction* partition_id_ = nullptr;
+  std::map<std::vector<int64_t>, HloInstruction*> tables_;
+  std::map<std::pair<PrimitiveType, int64_t>, HloInstruction*> indices_;
+  std::map<PrimitiveType, HloInstruction*> zeros_;
+  std::map<std::pair<const HloInstruction*, AxisSharding>, HloInstruction*> resharded_;
+  std::map<std::pair<const HloInstruction*, int64_t>, HloInstruction*> elements_;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_PARTITION_DEVICE_PROGRAM_H_

@@ -1,0 +1,41 @@
+// Turns a global program into the program of each of its devices: what XLA's SPMD partitioner does.
+//
+//   x = f32[8,16] parameter(0), sharding={devices=[4,1]<=[4]}       x = f32[2,16] parameter(0)
+//   w = f32[16,4] parameter(1), sharding={replicated}               w = f32[16,4] parameter(1)
+//   ROOT y = f32[8,4] dot(x, w), …                                  ROOT y = f32[2,4] dot(x, w), …
+//
+// The program is cut along its shardings where each operation allows it: partition_rule.h. What has no rule, or is cut
+// along a dimension that the rule keeps whole, gets whole operands: they are gathered, each device computes the whole
+// result, and keeps its part. So every program can be partitioned, but for what devices cannot do side by side: infeed,
+// outfeed, and transfers with the host outside of manual regions.
+//
+// Results are those of the global program. Where no sum is reordered they are equal bit for bit. The padding of shards
+// that are not full has any values. The parameters of the result have the shardings that they had in the global
+// program, and its root that of each output: ParameterShardings and ResultShardings (program_scope.h) read them.
+//
+// Cost: linear in the instructions without calls, times the number of devices for those that need tables.
+#ifndef KASHI_PARTITION_PARTITION_PROGRAM_H_
+#define KASHI_PARTITION_PARTITION_PROGRAM_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kashi/hlo/ir/hlo_module.h"
+
+namespace kashi {
+
+struct PartitionOptions {
+  static constexpr int64_t kMaxPartitions = 4096;
+  // 0: what ProgramScopeOf says. INVALID_ARGUMENT if the module is not a global program then.
+  int64_t num_partitions = 0;
+};
+
+// The module must have passed the verifier. It is not changed. UNIMPLEMENTED for several replicas, and for what is said
+// above; INVALID_ARGUMENT for shardings that do not fit, and for a result that differs on each device.
+absl::StatusOr<std::unique_ptr<HloModule>> PartitionProgram(const HloModule& module,
+                                                            const PartitionOptions& options = {});
+
+}  // namespace kashi
+
+#endif  // KASHI_PARTITION_PARTITION_PROGRAM_H_

@@ -1,0 +1,217 @@
+#include "kashi/partition/partition_program.h"
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/literal/literal_util.h"
+#include "kashi/partition/partition_testing.h"
+
+namespace kashi::internal {
+namespace {
+
+// Small whole numbers: sums are exact.
+std::vector<Literal> WholeNumbersFor(const HloModule& module, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<Literal> arguments;
+  for (const Shape& shape : ParameterShapes(module)) {
+    Literal numbers(ShapeUtil::MakeShape(S32, shape.dimensions()));
+    for (int32_t& number : numbers.data<int32_t>()) number = static_cast<int32_t>(random() % 9) - 4;
+    arguments.push_back(numbers.Convert(shape.element_type()).value());
+  }
+  return arguments;
+}
+
+std::unique_ptr<HloModule> Read(absl::string_view text) {
+  auto module = ParseAndReturnUnverifiedModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+// Runs it both ways.
+void ExpectSame(absl::string_view text) {
+  const std::unique_ptr<HloModule> module = Read(text);
+  const int64_t devices = ProgramScopeOf(*module).partitions;
+  EXPECT_EQ(DifferenceFromWhole(*module, devices, WholeNumbersFor(*module, 1)), "") << text;
+}
+
+// The collectives of the partitioned program, in print order.
+std::string CollectivesOf(absl::string_view text) {
+  const auto parts = PartitionProgram(*Read(text));
+  if (!parts.ok()) return parts.status().ToString();
+  std::vector<std::string> names;
+  for (const HloComputation* computation : (*parts)->MakeComputationPostOrder()) {
+    for (const HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
+      if (!GetHloOpcodeInfo(instruction->opcode()).Has(HloOpcodeFlags::kCollective)) continue;
+      names.push_back(std::string(HloOpcodeString(instruction->opcode())));
+    }
+  }
+  return absl::StrJoin(names, " ");
+}
+
+constexpr char kAdd[] = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n";
+
+std::string Program(absl::string_view body) {
+  return absl::StrCat("HloModule m, num_partitions=4\n", kAdd, "ENTRY main {\n", body, "\n}\n");
+}
+
+TEST(PartitionProgramTest, ElementwiseNeedsNoCollective) {
+  const std::string text = Program(R"(
+    x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    y = f32[8,6] parameter(1), sharding={devices=[4,1]<=[4]}
+    z = f32[8,6] add(x, y)
+    ROOT n = f32[6,8] transpose(z), dimensions={1,0})");
+  ExpectSame(text);
+  EXPECT_EQ(CollectivesOf(text), "");
+}
+
+TEST(PartitionProgramTest, Dot) {
+  const auto program = [](absl::string_view x, absl::string_view w) {
+    return Program(absl::StrCat("x = f32[8,12] parameter(0), sharding=", x,
+                                "\nw = f32[12,4] parameter(1), sharding=", w,
+                                "\nROOT y = f32[8,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"));
+  };
+  const std::string kFirst = "{devices=[4,1]<=[4]}", kSecond = "{devices=[1,4]<=[4]}", kWhole = "{replicated}";
+  for (const std::string& x : {kFirst, kSecond, kWhole}) {
+    for (const std::string& w : {kFirst, kSecond, kWhole}) ExpectSame(program(x, w));
+  }
+  EXPECT_EQ(CollectivesOf(program(kFirst, kWhole)), "");
+  EXPECT_EQ(CollectivesOf(program(kSecond, kFirst)), "all-reduce");
+  EXPECT_EQ(CollectivesOf(program(kWhole, kSecond)), "");
+}
+
+TEST(PartitionProgramTest, SumsOfUnevenParts) {
+  ExpectSame(Program(R"(
+    x = f32[7,5] parameter(0), sharding={devices=[4,1]<=[4]}
+    w = f32[7,3] parameter(1), sharding={devices=[4,1]<=[4]}
+    zero = f32[] constant(0)
+    three = f32[] constant(3)
+    odd = f32[7,5] divide(x, x)
+    safe = f32[7,5] maximum(x, odd)
+    d = f32[5,3] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+    s = f32[5] reduce(x, zero), dimensions={0}, to_apply=add
+    t = f32[] reduce(w, three), dimensions={0,1}, to_apply=add
+    ROOT r = (f32[5,3], f32[5], f32[]) tuple(d, s, t))"));
+}
+
+TEST(PartitionProgramTest, ReduceScatterWhereTheResultIsCut) {
+  const std::string text = Program(R"(
+    x = f32[8,12] parameter(0), sharding={devices=[1,4]<=[4]}
+    w = f32[12,4] parameter(1), sharding={devices=[4,1]<=[4]}
+    d = f32[8,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    ROOT r = f32[8,4] custom-call(d), custom_call_target="Sharding", sharding={devices=[4,1]<=[4]})");
+  ExpectSame(text);
+  EXPECT_EQ(CollectivesOf(text), "reduce-scatter");
+}
+
+TEST(PartitionProgramTest, Resharding) {
+  const std::vector<std::string> shardings = {"{replicated}",
+                                              "{devices=[4,1]<=[4]}",
+                                              "{devices=[1,4]<=[4]}",
+                                              "{devices=[2,2]<=[4]}",
+                                              "{devices=[2,2]<=[2,2]T(1,0)}",
+                                              "{devices=[2,1,2]<=[4] last_tile_dim_replicate}",
+                                              "{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}",
+                                              "{devices=[1,2,2]<=[4] last_tile_dim_replicate}",
+                                              "{devices=[4,1]0,3,1,2}",
+                                              "{devices=[2,2]3,0,1,2}",
+                                              "{maximal device=2}"};
+  for (const char* shape : {"8,8", "7,5", "3,4", "1,9", "6,2", "0,4"}) {
+    for (const std::string& from : shardings) {
+      for (const std::string& to : shardings) {
+        ExpectSame(Program(absl::StrCat("x = f32[", shape, "] parameter(0), sharding=", from, "\nROOT y = f32[", shape,
+                                        "] copy(x), sharding=", to)));
+      }
+    }
+  }
+}
+
+TEST(PartitionProgramTest, CollectivesOfResharding) {
+  const auto collectives = [](absl::string_view from, absl::string_view to) {
+    return CollectivesOf(Program(
+        absl::StrCat("x = f32[8,8] parameter(0), sharding=", from, "\nROOT y = f32[8,8] copy(x), sharding=", to)));
+  };
+  EXPECT_EQ(collectives("{replicated}", "{devices=[4,1]<=[4]}"), "");
+  EXPECT_EQ(collectives("{devices=[4,1]<=[4]}", "{replicated}"), "all-gather");
+  EXPECT_EQ(collectives("{devices=[4,1]<=[4]}", "{devices=[1,4]<=[4]}"), "all-to-all");
+  EXPECT_EQ(collectives("{devices=[2,2]<=[4]}", "{devices=[2,2]<=[2,2]T(1,0)}"), "collective-permute");
+  EXPECT_EQ(collectives("{devices=[2,2]<=[4]}", "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"), "all-gather");
+  EXPECT_EQ(collectives("{devices=[2,1,2]<=[4] last_tile_dim_replicate}", "{devices=[4,1]<=[4]}"), "");
+}
+
+TEST(PartitionProgramTest, LoopsAndBranches) {
+  ExpectSame(absl::StrCat("HloModule m, num_partitions=4\n", kAdd, R"(
+    body {
+      p = (s32[], f32[8,6], f32[]) parameter(0)
+      i = s32[] get-tuple-element(p), index=0
+      x = f32[8,6] get-tuple-element(p), index=1
+      s = f32[] get-tuple-element(p), index=2
+      one = s32[] constant(1)
+      j = s32[] add(i, one)
+      y = f32[8,6] negate(x)
+      zero = f32[] constant(0)
+      t = f32[] reduce(x, zero), dimensions={0,1}, to_apply=add
+      u = f32[] add(s, t)
+      ROOT r = (s32[], f32[8,6], f32[]) tuple(j, y, u)
+    }
+    more {
+      p = (s32[], f32[8,6], f32[]) parameter(0)
+      i = s32[] get-tuple-element(p), index=0
+      n = s32[] constant(3)
+      ROOT c = pred[] compare(i, n), direction=LT
+    }
+    left { x = f32[8,6] parameter(0) ROOT n = f32[6,8] transpose(x), dimensions={1,0} }
+    right { x = f32[8,6] parameter(0) ROOT n = f32[6,8] reshape(x) }
+    ENTRY main {
+      x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+      zero = s32[] constant(0)
+      start = f32[] constant(0)
+      init = (s32[], f32[8,6], f32[]) tuple(zero, x, start)
+      loop = (s32[], f32[8,6], f32[]) while(init), condition=more, body=body
+      again = (s32[], f32[8,6], f32[]) while(loop), condition=more, body=body
+      y = f32[8,6] get-tuple-element(loop), index=1
+      s = f32[] get-tuple-element(again), index=2
+      p = pred[] compare(s, start), direction=GT
+      b = f32[6,8] conditional(p, y, x), true_computation=left, false_computation=right
+      ROOT r = (f32[6,8], f32[]) tuple(b, s)
+    })"));
+}
+
+TEST(PartitionProgramTest, ManualRegion) {
+  ExpectSame(Program(R"(
+    x = f32[7,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    y = f32[7,6] negate(x)
+    cut = f32[7,6] custom-call(y), custom_call_target="Sharding", sharding={devices=[4,1]<=[4]}
+    mine = f32[2,6] custom-call(cut), custom_call_target="SPMDFullToShardShape", sharding={manual}
+    id = u32[] partition-id()
+    number = f32[] convert(id)
+    numbers = f32[2,6] broadcast(number), dimensions={}
+    sum = f32[2,6] add(mine, numbers)
+    all = f32[2,6] all-reduce(sum), channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, to_apply=add
+    both = f32[2,6] add(all, sum)
+    same = f32[2,6] custom-call(both), custom_call_target="Sharding", sharding={manual}
+    out = f32[8,6] custom-call(same), custom_call_target="SPMDShardToFullShape", sharding={devices=[4,1]<=[4]}
+    ROOT r = f32[6,8] transpose(out), dimensions={1,0})"));
+}
+
+TEST(PartitionProgramTest, ResultThatDiffersOnDevicesIsAnError) {
+  const auto parts = PartitionProgram(*Read(Program(R"(
+    n = u32[] constant(1)
+    d = u32[] custom-call(n), custom_call_target="Sharding", sharding={replicated}
+    i = u32[] partition-id()
+    ROOT o = u32[] add(d, i))")));
+  EXPECT_EQ(parts.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(parts.status().message().find("different on each device"), absl::string_view::npos);
+}
+
+TEST(PartitionProgramTest, NotGlobal) {
+  const auto parts = PartitionProgram(*Read("HloModule m\nENTRY e { ROOT x = f32[2] parameter(0) }"));
+  EXPECT_EQ(parts.status().message(), "not a global program: it is for one device");
+}
+
+}  // namespace
+}  // namespace kashi::internal

@@ -1,0 +1,68 @@
+// How an operation may be computed in parts: which dimensions of its operands and results belong together.
+//
+//   dot f32[8,32] = f32[8,16], f32[16,32]        factors: 0 rows, 1 columns, 2 contracting, a sum
+//     operands  {0, 2}, {2, 1}    results  {0, 1}
+//
+// All dimensions of one factor are cut in the same way, and then each device computes its part of the result with the
+// same operation on smaller shapes. If a factor that is a sum is cut, each device has a part of a sum, and the parts
+// are combined. A dimension without a factor (-1) must be whole. An operation without a rule needs whole operands.
+#ifndef KASHI_PARTITION_PARTITION_RULE_H_
+#define KASHI_PARTITION_PARTITION_RULE_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/literal/literal.h"
+#include "kashi/partition/halo.h"
+
+namespace kashi::internal {
+
+struct PartitionFactor {
+  int64_t size = 0;     // of its dimensions, unless there is a divisor
+  int64_t divisor = 0;  // the number of parts must divide it, because the dimensions have several sizes; 0: any number
+  bool is_sum = false;
+  // The result has another size than the operand, and needs elements of neighbours.
+  std::optional<MovingWindow> moving = std::nullopt;
+};
+
+struct PartitionRule {
+  static constexpr int kWhole = -1;
+
+  std::vector<PartitionFactor> factors;
+  std::vector<std::vector<int>> operands;  // [operand][dimension]
+  std::vector<std::vector<int>> results;   // [leaf][dimension]
+  HloOpcode combiner = HloOpcode::kAdd;    // combines the parts of a sum
+  bool is_offset = false;                  // an iota: each part begins at another index
+
+  int AddMoving(const MovingWindow& window) {
+    factors.push_back({window.to_size, 0, false, window});
+    return static_cast<int>(factors.size()) - 1;
+  }
+  int Add(int64_t size, bool is_sum = false) {
+    factors.push_back({size, 0, is_sum, std::nullopt});
+    return static_cast<int>(factors.size()) - 1;
+  }
+};
+
+// The rule of an operation on static arrays; nullopt if there is none, or if it has no factors.
+std::optional<PartitionRule> PartitionRuleOf(const HloInstruction& instruction);
+
+// The binary operation of a computation of two scalars that is one of add, multiply, minimum, maximum, and, or, xor;
+// nullopt for others, whose neutral element is unknown.
+std::optional<HloOpcode> CombinerOf(const HloComputation& computation);
+
+// x op neutral is x. Of add it is -0: 0 + -0 is 0, and would not be -0.
+Literal NeutralOf(HloOpcode combiner, PrimitiveType type);
+// Whether x op initial is x for all x that a sum can be: with 0 as the initial value of a sum, no part is -0.
+bool IsNeutral(const HloInstruction& initial, HloOpcode combiner);
+
+// Changes the attributes of an operation that its sizes determine, after a copy got the shapes of the parts. `whole` is
+// the operation that it is a copy of. `tiles`: into how many parts each factor is cut.
+void AdjustAttributes(const HloInstruction& whole, const PartitionRule& rule, const std::vector<int64_t>& tiles,
+                      HloInstruction* part);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_PARTITION_PARTITION_RULE_H_

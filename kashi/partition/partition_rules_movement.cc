@@ -1,0 +1,192 @@
+// The rules of operations on single elements, and of those that move elements.
+#include <algorithm>
+#include <numeric>
+
+#include "absl/algorithm/container.h"
+#include "kashi/array/common_factors.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/partition/partition_rules.h"
+
+namespace kashi::internal {
+namespace {
+
+std::vector<int> WithFactor(std::vector<int> factors, int64_t dimension, int factor) {
+  factors[dimension] = factor;
+  return factors;
+}
+
+// A rule in which the operand's dimension i is the result's dimension i wherever passes(i), and whole elsewhere. Other
+// operands are whole.
+template <typename Passes>
+PartitionRule SameDimensions(const HloInstruction& instruction, Passes passes) {
+  PartitionRule rule;
+  const Shape& shape = instruction.shape();
+  for (const HloInstruction* operand : instruction.operands()) {
+    rule.operands.push_back(WholeDimensions(operand->shape()));
+  }
+  rule.results.push_back(WholeDimensions(shape));
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    if (!passes(i)) continue;
+    rule.operands[0][i] = rule.results[0][i] = rule.Add(shape.dimensions(static_cast<int>(i)));
+  }
+  return rule;
+}
+
+// The first dimension of a piece that is not 1, or the end.
+int64_t FirstLarge(const Shape& shape, int64_t begin, int64_t end) {
+  while (begin < end && shape.dimensions(static_cast<int>(begin)) == 1) ++begin;
+  return begin;
+}
+
+}  // namespace
+
+std::vector<const Shape*> ResultsOf(const HloInstruction& instruction) {
+  std::vector<const Shape*> results;
+  if (!instruction.shape().IsTuple()) return {&instruction.shape()};
+  for (const Shape& element : instruction.shape().tuple_shapes()) results.push_back(&element);
+  return results;
+}
+
+std::vector<int> FactorsOf(const Shape& shape, PartitionRule* rule) {
+  std::vector<int> factors;
+  for (const int64_t size : shape.dimensions()) factors.push_back(rule->Add(size));
+  return factors;
+}
+
+std::vector<int> WholeDimensions(const Shape& shape) { return std::vector<int>(shape.rank(), kWhole); }
+
+// Scalars go with arrays: the predicate of select, the limits of clamp.
+std::optional<PartitionRule> ElementwiseRule(const HloInstruction& instruction) {
+  if (instruction.shape().IsTuple()) return std::nullopt;
+  PartitionRule rule;
+  const std::vector<int> factors = FactorsOf(instruction.shape(), &rule);
+  rule.results.push_back(factors);
+  for (const HloInstruction* operand : instruction.operands()) {
+    if (ShapeUtil::IsScalar(operand->shape())) {
+      rule.operands.emplace_back();
+    } else if (operand->shape().dimensions() == instruction.shape().dimensions()) {
+      rule.operands.push_back(factors);
+    } else {
+      return std::nullopt;  // bitcast-convert to a type of another width
+    }
+  }
+  return rule;
+}
+
+std::optional<PartitionRule> BroadcastRule(const HloInstruction& broadcast) {
+  PartitionRule rule;
+  rule.results.push_back(FactorsOf(broadcast.shape(), &rule));
+  std::vector<int> operand;
+  for (int64_t i = 0; i < broadcast.operand(0)->shape().rank(); ++i) {
+    operand.push_back(rule.results[0][broadcast.dimensions(i)]);
+  }
+  rule.operands.push_back(std::move(operand));
+  return rule;
+}
+
+std::optional<PartitionRule> TransposeRule(const HloInstruction& transpose) {
+  PartitionRule rule;
+  rule.operands.push_back(FactorsOf(transpose.operand(0)->shape(), &rule));
+  std::vector<int> result;
+  for (const int64_t dimension : transpose.dimensions()) result.push_back(rule.operands[0][dimension]);
+  rule.results.push_back(std::move(result));
+  return rule;
+}
+
+// Pieces with the same product are merged, split or kept (common_factors.h). A piece is cut along its major dimension,
+// on both sides: f32[8,16] to f32[128] is cut along the 8 and the 128 into 2, 4 or 8 parts.
+std::optional<PartitionRule> ReshapeRule(const HloInstruction& reshape) {
+  const Shape& from = reshape.operand(0)->shape();
+  const Shape& to = reshape.shape();
+  if (ShapeUtil::IsZeroElementArray(to) || ShapeUtil::IsZeroElementArray(from)) return std::nullopt;
+  PartitionRule rule;
+  rule.operands.push_back(WholeDimensions(from));
+  rule.results.push_back(WholeDimensions(to));
+  const auto cuts = CommonFactors(from.dimensions(), to.dimensions());
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+    const int64_t a = FirstLarge(from, cuts[i].first, cuts[i + 1].first);
+    const int64_t b = FirstLarge(to, cuts[i].second, cuts[i + 1].second);
+    if (a == cuts[i + 1].first || b == cuts[i + 1].second) continue;
+    const int64_t size_a = from.dimensions(static_cast<int>(a));
+    const int64_t size_b = to.dimensions(static_cast<int>(b));
+    const int factor = rule.Add(size_a);
+    if (size_a != size_b) rule.factors[factor].divisor = std::gcd(size_a, size_b);
+    rule.operands[0][a] = rule.results[0][b] = factor;
+  }
+  return rule;
+}
+
+// A part of a dimension is a window of one element that moves by the stride.
+std::optional<PartitionRule> SliceRule(const HloInstruction& slice) {
+  const Shape& from = slice.operand(0)->shape();
+  const auto passes = [&](int64_t i) {
+    return slice.slice_starts(i) == 0 && slice.slice_strides(i) == 1 &&
+           slice.slice_limits(i) == from.dimensions(static_cast<int>(i));
+  };
+  PartitionRule rule = SameDimensions(slice, passes);
+  for (int64_t i = 0; i < from.rank(); ++i) {
+    if (passes(i)) continue;
+    rule.operands[0][i] = rule.results[0][i] =
+        rule.AddMoving({slice.slice_starts(i), slice.slice_strides(i), 1, from.dimensions(static_cast<int>(i)),
+                        slice.shape().dimensions(static_cast<int>(i))});
+  }
+  return rule;
+}
+
+std::optional<PartitionRule> PadRule(const HloInstruction& pad) {
+  const Shape& from = pad.operand(0)->shape();
+  const auto padding_of = [&](int64_t i) { return pad.padding_config().dimensions(static_cast<int>(i)); };
+  const auto passes = [&](int64_t i) {
+    const PaddingConfigDimension padding = padding_of(i);
+    return padding.edge_padding_low() == 0 && padding.edge_padding_high() == 0 && padding.interior_padding() == 0;
+  };
+  PartitionRule rule = SameDimensions(pad, passes);
+  for (int64_t i = 0; i < from.rank(); ++i) {
+    if (passes(i) || padding_of(i).interior_padding() != 0) continue;
+    rule.operands[0][i] = rule.results[0][i] =
+        rule.AddMoving({-padding_of(i).edge_padding_low(), 1, 1, from.dimensions(static_cast<int>(i)),
+                        pad.shape().dimensions(static_cast<int>(i))});
+  }
+  return rule;
+}
+
+// All operands and results have the same dimensions, except those that the operation names.
+std::optional<PartitionRule> DimensionsApartRule(const HloInstruction& instruction) {
+  PartitionRule rule;
+  const std::vector<const Shape*> results = ResultsOf(instruction);
+  std::vector<int> factors(results[0]->rank(), kWhole);
+  for (int64_t i = 0; i < results[0]->rank(); ++i) {
+    if (absl::c_linear_search(instruction.dimensions(), i)) continue;
+    factors[i] = rule.Add(results[0]->dimensions(static_cast<int>(i)));
+  }
+  rule.operands.assign(instruction.operand_count(), factors);
+  rule.results.assign(results.size(), factors);
+  return rule;
+}
+
+// Where the slice is as large as the array, its start is clamped to 0.
+std::optional<PartitionRule> DynamicSliceRule(const HloInstruction& slice) {
+  const Shape& from = slice.operand(0)->shape();
+  return SameDimensions(slice, [&](int64_t i) {
+    return from.dimensions(static_cast<int>(i)) == slice.shape().dimensions(static_cast<int>(i));
+  });
+}
+
+std::optional<PartitionRule> DynamicUpdateSliceRule(const HloInstruction& update) {
+  const Shape& part = update.operand(1)->shape();
+  const auto passes = [&](int64_t i) {
+    return part.dimensions(static_cast<int>(i)) == update.shape().dimensions(static_cast<int>(i));
+  };
+  PartitionRule rule = SameDimensions(update, passes);
+  for (int64_t i = 0; i < part.rank(); ++i) rule.operands[1] = WithFactor(rule.operands[1], i, rule.operands[0][i]);
+  return rule;
+}
+
+std::optional<PartitionRule> IotaRule(const HloInstruction& iota) {
+  PartitionRule rule;
+  rule.results.push_back(FactorsOf(iota.shape(), &rule));
+  rule.is_offset = true;
+  return rule;
+}
+
+}  // namespace kashi::internal

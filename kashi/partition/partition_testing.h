@@ -1,0 +1,120 @@
+// What the tests of this room share: a global program beside its partitioned form.
+#ifndef KASHI_PARTITION_PARTITION_TESTING_H_
+#define KASHI_PARTITION_PARTITION_TESTING_H_
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "kashi/array/layout_util.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/device_group.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/spmd/program_scope.h"
+#include "kashi/hlo/spmd/program_shards.h"
+#include "kashi/hlo/spmd/sharded_literal.h"
+#include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/hlo/verifier/hlo_verifier.h"
+#include "kashi/literal/literal.h"
+#include "kashi/partition/partition_program.h"
+
+namespace kashi::internal {
+
+inline absl::Status Verify(HloModule* module) {
+  return HloVerifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true).Run(module).status();
+}
+
+// The leaves of a result.
+inline std::vector<Literal> OutputsIn(Literal result) {
+  std::vector<Literal> outputs;
+  if (!result.shape().IsTuple()) {
+    outputs.push_back(std::move(result));
+    return outputs;
+  }
+  for (Literal& element : result.DecomposeTuple()) {
+    for (Literal& leaf : OutputsIn(std::move(element))) outputs.push_back(std::move(leaf));
+  }
+  return outputs;
+}
+
+inline absl::StatusOr<std::vector<Literal>> RunWhole(const HloModule& module, int64_t devices,
+                                                     const std::vector<Literal>& arguments) {
+  EvaluationOptions options;
+  options.global_devices = devices;
+  EvaluationRun run(options);
+  std::vector<Value> values;
+  for (const Literal& argument : arguments) {
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget()));
+    values.push_back(std::move(value));
+  }
+  KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(*module.entry_computation(), std::move(values)));
+  Shape shape = module.result_shape();
+  LayoutUtil::SetToDefaultLayout(&shape);
+  KASHI_ASSIGN_OR_RETURN(Literal literal, result.ToLiteral(shape));
+  return OutputsIn(std::move(literal));
+}
+
+// The outputs of the devices' program, each joined; an error if copies of one part differ. The module is verified
+// before, as it is and after a way through text.
+inline absl::StatusOr<std::vector<Literal>> RunParts(HloModule* parts, const std::vector<HloSharding>& shardings,
+                                                     const std::vector<Literal>& arguments,
+                                                     const std::vector<Shape>& wholes) {
+  KASHI_RETURN_IF_ERROR(Verify(parts));
+  const int64_t devices = parts->config().num_partitions();
+  KASHI_ASSIGN_OR_RETURN(std::vector<std::vector<Literal>> by_device, SplitArguments(arguments, shardings, devices));
+  KASHI_ASSIGN_OR_RETURN(std::vector<Literal> results, RunOnDevices(*parts, std::move(by_device)));
+  std::vector<std::vector<Literal>> outputs;
+  for (Literal& result : results) outputs.push_back(OutputsIn(std::move(result)));
+  const std::vector<std::optional<HloSharding>> known = ResultShardings(*parts);
+  std::vector<Literal> joined;
+  for (size_t i = 0; i < wholes.size(); ++i) {
+    std::vector<LiteralSlice> shards;
+    for (const std::vector<Literal>& of_device : outputs) shards.emplace_back(of_device[i]);
+    if (!known[i].has_value()) return Internal("output %d has no sharding", i);
+    KASHI_ASSIGN_OR_RETURN(const auto different, FindDifferentCopy(shards, *known[i], wholes[i]));
+    if (different.has_value()) return Internal("output %d: %s", i, different->ToString());
+    KASHI_ASSIGN_OR_RETURN(Literal whole, JoinLiterals(shards, *known[i], wholes[i]));
+    joined.push_back(std::move(whole));
+  }
+  return joined;
+}
+
+inline std::vector<Shape> ShapesOf(const std::vector<Literal>& literals) {
+  std::vector<Shape> shapes;
+  for (const Literal& literal : literals) shapes.push_back(literal.shape());
+  return shapes;
+}
+
+// "" if the outputs of the partitioned program are those of the global one, bit for bit.
+inline std::string DifferenceFromWhole(const HloModule& module, int64_t devices,
+                                       const std::vector<Literal>& arguments) {
+  auto whole = RunWhole(module, devices, arguments);
+  if (!whole.ok()) return absl::StrCat("whole: ", whole.status().ToString());
+  PartitionOptions options;
+  options.num_partitions = devices;
+  auto parts = PartitionProgram(module, options);
+  if (!parts.ok()) return absl::StrCat("partition: ", parts.status().ToString());
+  auto joined = RunParts(parts->get(), ParameterShardings(module), arguments, ShapesOf(*whole));
+  if (!joined.ok()) return absl::StrCat("parts: ", joined.status().ToString(), "\n", (*parts)->ToString());
+  for (size_t i = 0; i < whole->size(); ++i) {
+    if ((*whole)[i].shape().IsToken()) continue;
+    const Literal& a = (*whole)[i];
+    const Literal& b = (*joined)[i];
+    if (a.size_bytes() == b.size_bytes() && std::memcmp(a.untyped_data(), b.untyped_data(), a.size_bytes()) == 0) {
+      continue;
+    }
+    return absl::StrCat("output ", i, " is ", b.ToString(), "\nand should be ", a.ToString(), "\n",
+                        (*parts)->ToString());
+  }
+  return "";
+}
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_PARTITION_PARTITION_TESTING_H_

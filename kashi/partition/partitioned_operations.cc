@@ -1,0 +1,289 @@
+// Operations with a rule: each device computes its part.
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/math.h"
+#include "kashi/base/status.h"
+#include "kashi/literal/literal_util.h"
+#include "kashi/partition/computation_partitioner.h"
+
+namespace kashi::internal {
+
+// Along which axes each factor of a rule is cut.
+class AxisChoice {
+ public:
+  AxisChoice(const DeviceAxes& axes, const PartitionRule& rule)
+      : axes_(axes), rule_(rule), chosen_(rule.factors.size()) {}
+
+  // The factor is cut along these axes too, as far as they are free.
+  void Take(int factor, const AxisList& list) {
+    const AxisList allowed = Allowed(axes_, rule_.factors[factor], list);
+    AxisList& chosen = chosen_[factor];
+    if (!IsPrefix(chosen, allowed)) return;
+    for (size_t i = chosen.size(); i < allowed.size() && (used_ >> allowed[i] & 1) == 0; ++i) {
+      chosen.push_back(allowed[i]);
+      used_ |= AxisSet{1} << allowed[i];
+    }
+  }
+  // Whether the factor is not cut yet, and none of the axes is used.
+  bool IsFree(int factor, const AxisList& list) const { return chosen_[factor].empty() && (SetOf(list) & used_) == 0; }
+  std::vector<AxisList> Result() && { return std::move(chosen_); }
+
+ private:
+  const DeviceAxes& axes_;
+  const PartitionRule& rule_;
+  std::vector<AxisList> chosen_;
+  AxisSet used_ = 0;
+};
+
+namespace {
+
+AxisSharding ProjectionOf(const std::vector<int>& dims, const std::vector<AxisList>& axes) {
+  AxisSharding sharding;
+  for (const int factor : dims) sharding.push_back(factor == PartitionRule::kWhole ? AxisList() : axes[factor]);
+  return sharding;
+}
+
+// Only the dimensions that are summed up.
+AxisSharding SummedPart(const std::vector<int>& dims, const PartitionRule& rule, const AxisSharding& sharding) {
+  AxisSharding part(sharding.size());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] != PartitionRule::kWhole && rule.factors[dims[i]].is_sum) part[i] = sharding[i];
+  }
+  return part;
+}
+
+AxisList SumAxes(const PartitionRule& rule, const std::vector<AxisList>& axes) {
+  AxisList along;
+  for (size_t factor = 0; factor < axes.size(); ++factor) {
+    if (rule.factors[factor].is_sum) along = Joined(along, axes[factor]);
+  }
+  return along;
+}
+
+double BytesOf(const Shape& shape) {
+  double bytes = primitive_util::ByteWidth(shape.element_type());
+  for (const int64_t size : shape.dimensions()) bytes *= static_cast<double>(size);
+  return bytes;
+}
+
+// How a factor is cut in each of the operands that have it, and what these weigh.
+struct FactorOfOperands {
+  std::vector<AxisList> cuts;
+  double bytes = 0;      // of all operands with the factor
+  double cut_bytes = 0;  // of those in which it is cut
+};
+
+FactorOfOperands LookAtOperands(const ProgramShardings& shardings, const RuleUse& use, int factor) {
+  FactorOfOperands found;
+  for (size_t k = 0; k < use.operands.size(); ++k) {
+    const Variable& variable = shardings.variable(use.operands[k]);
+    const std::vector<int>& dims = use.rule.operands[k];
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] != factor) continue;
+      found.cuts.push_back(variable.sharding[i]);
+      found.bytes += BytesOf(*variable.shape);
+      if (!variable.sharding[i].empty()) found.cut_bytes += BytesOf(*variable.shape);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+// The result decides, as far as it is cut. Beyond that, operands are used as they lie where the result is not larger
+// than what would have to be gathered. A sum that all operands have in parts comes before a cut of a smaller result.
+std::vector<AxisList> ComputationPartitioner::ChooseAxes(const RuleUse& use) const {
+  AxisChoice choice(program_.axes(), use.rule);
+  const int factors = static_cast<int>(use.rule.factors.size());
+  double result_bytes = 0;
+  for (const int i : use.results) result_bytes += BytesOf(*shardings_.variable(i).shape);
+  for (int factor = 0; factor < factors; ++factor) {
+    if (!use.rule.factors[factor].is_sum) continue;
+    const FactorOfOperands operands = LookAtOperands(shardings_, use, factor);
+    const bool is_same =
+        absl::c_all_of(operands.cuts, [&](const AxisList& axes) { return axes == operands.cuts.front(); });
+    if (is_same && operands.bytes >= result_bytes) choice.Take(factor, operands.cuts.front());
+  }
+  for (size_t k = 0; k < use.results.size(); ++k) {
+    const std::vector<int>& dims = use.rule.results[k];
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] != PartitionRule::kWhole) choice.Take(dims[i], shardings_.variable(use.results[k]).sharding[i]);
+    }
+  }
+  for (int factor = 0; factor < factors; ++factor) {
+    const FactorOfOperands operands = LookAtOperands(shardings_, use, factor);
+    if (operands.cut_bytes < result_bytes) continue;
+    for (const AxisList& axes : operands.cuts) choice.Take(factor, axes);
+  }
+  MoveCuts(use, &choice);
+  return std::move(choice).Result();
+}
+
+// An operand that is cut where it must be whole is cut along another dimension, if that can be cut evenly: an
+// all-to-all moves less than an all-gather, and each device computes its part only.
+void ComputationPartitioner::MoveCuts(const RuleUse& use, AxisChoice* choice) const {
+  for (size_t k = 0; k < use.operands.size(); ++k) {
+    const Variable& variable = shardings_.variable(use.operands[k]);
+    const std::vector<int>& dims = use.rule.operands[k];
+    for (size_t from = 0; from < dims.size(); ++from) {
+      const AxisList& cut = variable.sharding[from];
+      if (dims[from] != PartitionRule::kWhole || cut.empty()) continue;
+      const int64_t parts = program_.axes().SizeOf(cut);
+      for (size_t to = 0; to < dims.size(); ++to) {
+        if (dims[to] == PartitionRule::kWhole || !choice->IsFree(dims[to], cut)) continue;
+        const PartitionFactor& factor = use.rule.factors[dims[to]];
+        const bool is_even = variable.shape->dimensions(static_cast<int>(to)) % parts == 0;
+        if (factor.is_sum || factor.moving.has_value() || !is_even || Allowed(program_.axes(), factor, cut) != cut) {
+          continue;
+        }
+        choice->Take(dims[to], cut);
+        break;
+      }
+    }
+  }
+}
+
+// The part of an operand that a window moves over, with what it needs of the neighbours' parts.
+HloInstruction* ComputationPartitioner::GatherNeighbours(const HloInstruction& instruction, const RuleUse& use,
+                                                         const std::vector<AxisList>& axes, size_t k,
+                                                         HloInstruction* x) {
+  const std::vector<int>& dims = use.rule.operands[k];
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == PartitionRule::kWhole || axes[dims[i]].empty()) continue;
+    const std::optional<MovingWindow>& window = use.rule.factors[dims[i]].moving;
+    if (!window.has_value()) continue;
+    const std::optional<HaloPlan> plan = PlanHalo(*window, program_.axes().SizeOf(axes[dims[i]]));
+    // The padding value of a pad, and the initial value of a reduce-window, are their second operands.
+    const bool has_value = instruction.opcode() == HloOpcode::kPad || instruction.opcode() == HloOpcode::kReduceWindow;
+    HloInstruction* outside =
+        has_value ? LeavesOf(*instruction.operand(1))[0] : program_.Zero(x->shape().element_type());
+    if (outside->shape().element_type() != x->shape().element_type()) {  // operands may be of several precisions
+      outside =
+          program_.Add(HloInstruction::CreateConvert(ShapeUtil::MakeShape(x->shape().element_type(), {}), outside));
+    }
+    x = program_.ElementsForWindows(x, static_cast<int64_t>(i), axes[dims[i]], *window, *plan, outside);
+  }
+  return x;
+}
+
+absl::StatusOr<ComputationPartitioner::Leaves> ComputationPartitioner::OperandsFor(const HloInstruction& instruction,
+                                                                                   const RuleUse& use,
+                                                                                   const std::vector<AxisList>& axes) {
+  const bool is_reduce = instruction.opcode() == HloOpcode::kReduce;
+  const bool is_sum = !SumAxes(use.rule, axes).empty();
+  Leaves operands;
+  for (size_t k = 0; k < use.operands.size(); ++k) {
+    const Variable& variable = shardings_.variable(use.operands[k]);
+    const HloInstruction& operand = *instruction.operand(static_cast<int64_t>(k));
+    const PrimitiveType type = variable.shape->element_type();
+    const AxisSharding needed = ProjectionOf(use.rule.operands[k], axes);
+    KASHI_ASSIGN_OR_RETURN(HloInstruction * x,
+                           program_.Reshard(LeavesOf(operand)[0], *variable.shape, variable.sharding, needed));
+    const AxisSharding summed = SummedPart(use.rule.operands[k], use.rule, needed);
+    const auto is_uneven = [&](size_t i) {
+      return variable.shape->dimensions(static_cast<int>(i)) % program_.axes().SizeOf(summed[i]) != 0;
+    };
+    bool has_padding = false;
+    for (size_t i = 0; i < summed.size(); ++i) has_padding = has_padding || is_uneven(i);
+    if (has_padding) {
+      HloInstruction* neutral = is_reduce ? program_.Constant(NeutralOf(use.rule.combiner, type)) : program_.Zero(type);
+      x = program_.MaskPadding(x, *variable.shape, summed, neutral);
+    }
+    // Each part begins with the neutral element; the initial value comes in once, at the end.
+    if (is_reduce && is_sum && k == 1 && !IsNeutral(operand, use.rule.combiner)) {
+      x = program_.Constant(NeutralOf(use.rule.combiner, type));
+    }
+    operands.push_back(GatherNeighbours(instruction, use, axes, k, x));
+  }
+  return operands;
+}
+
+// Small types could not hold the numbers in between, so these are s32 or s64.
+HloInstruction* ComputationPartitioner::EmitIota(const HloInstruction& iota, const RuleUse& use,
+                                                 const std::vector<AxisList>& axes) {
+  const AxisSharding sharding = ProjectionOf(use.rule.results[0], axes);
+  const Shape shape = program_.axes().ShardOf(iota.shape(), sharding);
+  const int64_t dimension = iota.iota_dimension();
+  const AxisList& along = sharding[dimension];
+  if (along.empty()) return program_.Add(CopyOf(iota, shape, {}));
+  HloInstruction* offset =
+      program_.Table(program_.axes().OffsetsAlong(along, shape.dimensions(static_cast<int>(dimension))));
+  const PrimitiveType type = offset->shape().element_type();
+  const Shape indices = ShapeUtil::MakeShape(type, shape.dimensions());
+  HloInstruction* index = program_.Add(HloInstruction::CreateIota(indices, dimension));
+  index =
+      program_.Add(HloInstruction::CreateBinary(indices, HloOpcode::kAdd, index, program_.Broadcast(offset, indices)));
+  return type == shape.element_type() ? index : program_.Add(HloInstruction::CreateConvert(shape, index));
+}
+
+HloInstruction* ComputationPartitioner::EmitPart(const HloInstruction& instruction, const RuleUse& use,
+                                                 const std::vector<AxisList>& axes, const Leaves& operands) {
+  std::vector<Shape> shapes;
+  for (size_t k = 0; k < use.results.size(); ++k) {
+    shapes.push_back(
+        program_.axes().ShardOf(*shardings_.variable(use.results[k]).shape, ProjectionOf(use.rule.results[k], axes)));
+  }
+  const Shape shape = instruction.shape().IsTuple() ? ShapeUtil::MakeTupleShape(shapes) : shapes[0];
+  std::unique_ptr<HloInstruction> part = CopyOf(instruction, shape, operands);
+  std::vector<int64_t> tiles;
+  for (const AxisList& along : axes) tiles.push_back(program_.axes().SizeOf(along));
+  AdjustAttributes(instruction, use.rule, tiles, part.get());
+  CopyCallees(part.get());
+  return program_.Add(std::move(part));
+}
+
+// The sum of the parts; where the result is wanted in pieces along the same axes, each device gets its piece only.
+HloInstruction* ComputationPartitioner::Combine(const HloInstruction& instruction, const RuleUse& use,
+                                                const AxisList& along, HloInstruction* part, const Variable& wanted,
+                                                AxisSharding* sharding) {
+  DeviceModule& module = program_.module();
+  HloComputation* combiner = instruction.opcode() == HloOpcode::kReduce
+                                 ? module.CopyOf(*instruction.to_apply())
+                                 : module.CombinerOf(use.rule.combiner, part->shape().element_type());
+  const int64_t pieces = program_.axes().SizeOf(along);
+  for (size_t i = 0; i < sharding->size(); ++i) {
+    const AxisList target = Joined((*sharding)[i], along);
+    const int64_t size = part->shape().dimensions(static_cast<int>(i));
+    const int64_t whole = wanted.shape->dimensions(static_cast<int>(i));
+    const bool fits = IsPrefix(target, wanted.sharding[i]) && size % pieces == 0 &&
+                      size / pieces == CeilOfRatio(whole, program_.axes().SizeOf(target));
+    if (!fits) continue;
+    part = program_.ReduceScatter(part, combiner, static_cast<int64_t>(i), along);
+    (*sharding)[i] = target;
+    return part;
+  }
+  return program_.AllReduce(part, combiner, along);
+}
+
+absl::Status ComputationPartitioner::EmitByRule(const HloInstruction& instruction, const RuleUse& use) {
+  const std::vector<AxisList> axes = ChooseAxes(use);
+  const AxisList along = SumAxes(use.rule, axes);
+  Leaves leaves;
+  if (use.rule.is_offset) {
+    leaves = {EmitIota(instruction, use, axes)};
+  } else {
+    KASHI_ASSIGN_OR_RETURN(const Leaves operands, OperandsFor(instruction, use, axes));
+    leaves = LeavesIn(EmitPart(instruction, use, axes, operands));
+  }
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    const Variable& variable = shardings_.variable(use.results[k]);
+    AxisSharding sharding = ProjectionOf(use.rule.results[k], axes);
+    if (!along.empty()) {
+      leaves[k] = Combine(instruction, use, along, leaves[k], variable, &sharding);
+      if (instruction.opcode() == HloOpcode::kReduce && !IsNeutral(*instruction.operand(1), use.rule.combiner)) {
+        HloInstruction* initial = program_.Broadcast(LeavesOf(*instruction.operand(1))[0], leaves[k]->shape());
+        leaves[k] =
+            program_.Add(HloInstruction::CreateBinary(leaves[k]->shape(), use.rule.combiner, initial, leaves[k]));
+      }
+    }
+    KASHI_ASSIGN_OR_RETURN(leaves[k], program_.Reshard(leaves[k], *variable.shape, sharding, variable.sharding));
+  }
+  Bind(instruction, std::move(leaves));
+  return absl::OkStatus();
+}
+
+}  // namespace kashi::internal

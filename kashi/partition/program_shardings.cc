@@ -1,0 +1,413 @@
+#include "kashi/partition/program_shardings.h"
+
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/sharding_border.h"
+#include "kashi/hlo/spmd/collective_groups.h"
+#include "kashi/hlo/spmd/program_scope.h"
+#include "kashi/partition/flat_program.h"
+
+namespace kashi::internal {
+namespace {
+
+// Enough for any program that people write; a chain of loops could need one pass each.
+constexpr int kMostPasses = 200;
+
+bool CanBeCut(const Shape& shape) { return shape.IsArray() && shape.is_static(); }
+
+int64_t LeafCount(const Shape& shape) { return static_cast<int64_t>(ShapeUtil::GetLeafShapes(shape).size()); }
+
+// JAX says {replicated} or a part of a sharding where other dimensions are open: `?` in Shardy's notation.
+bool HasOpenDimensions(const HloInstruction& instruction) {
+  const auto& attributes = instruction.frontend_attributes().map();
+  const auto found = attributes.find("xla.sdy.sharding");
+  if (found != attributes.end() && absl::StrContains(found->second, "?")) return true;
+  return absl::StrContains(instruction.raw_backend_config_string(), "unspecified_dims");
+}
+
+}  // namespace
+
+bool DiffersOnDevices(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kPartitionId) return true;
+  if (!GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kCollective)) return false;
+  const absl::StatusOr<CollectiveGroupMode> mode = GetCollectiveGroupMode(instruction);
+  return mode.ok() && *mode != CollectiveGroupMode::kCrossReplica;
+}
+
+bool StaysInRegion(const HloInstruction& border) {
+  if (!border.has_sharding()) return false;
+  return border.sharding().IsManual() || border.sharding().IsManualSubgroup();
+}
+
+AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list) {
+  if (factor.divisor == 0 && !factor.moving.has_value()) return list;
+  AxisList allowed;
+  for (const int axis : list) {
+    AxisList longer = allowed;
+    longer.push_back(axis);
+    const int64_t parts = axes.SizeOf(longer);
+    if (factor.moving.has_value() ? !PlanHalo(*factor.moving, parts).has_value() : factor.divisor % parts != 0) break;
+    allowed = std::move(longer);
+  }
+  return allowed;
+}
+
+// ---- Variables -----------------------------------------------------------------------------------------------------
+
+int ProgramShardings::NewVariable(const Shape& leaf) {
+  Variable variable;
+  variable.shape = &leaf;
+  if (leaf.IsArray()) variable.sharding.resize(leaf.rank());
+  variable.is_fixed = !CanBeCut(leaf);
+  variables_.push_back(std::move(variable));
+  return static_cast<int>(variables_.size()) - 1;
+}
+
+// The leaves must live as long as the program, so they are looked up in its shapes.
+std::vector<int> ProgramShardings::NewVariables(const Shape& shape) {
+  std::vector<int> variables;
+  ShapeUtil::ForEachLeafShape(shape,
+                              [&](const Shape& leaf, const ShapeIndex&) { variables.push_back(NewVariable(leaf)); });
+  return variables;
+}
+
+// A sharding that the axes cannot express says nothing here: it is only met at the borders of the program.
+void ProgramShardings::Fix(int variable, const std::optional<HloSharding>& said) {
+  Variable& v = variables_[variable];
+  if (!said.has_value() || v.is_fixed || !CanBeCut(*v.shape)) return;
+  if (!said->Validate(*v.shape, axes_.devices()).ok()) return;
+  std::optional<AxisSharding> sharding = axes_.FromSharding(*said, v.shape->rank());
+  if (!sharding.has_value()) return;
+  v.sharding = *std::move(sharding);
+  v.is_fixed = true;
+}
+
+void ProgramShardings::FixStated(const HloInstruction& instruction) {
+  const std::vector<int>& variables = of_.at(&instruction);
+  const std::vector<std::optional<HloSharding>> stated = StatedShardings(instruction);
+  const bool is_open = HasOpenDimensions(instruction);
+  for (size_t i = 0; i < variables.size() && i < stated.size(); ++i) {
+    const bool was_fixed = variables_[variables[i]].is_fixed;
+    Fix(variables[i], stated[i]);
+    if (is_open) variables_[variables[i]].is_fixed = was_fixed;
+  }
+}
+
+void ProgramShardings::Connect(int a, int b) {
+  const Shape& shape = *variables_[a].shape;
+  if (!CanBeCut(shape) || shape.rank() == 0 || !CanBeCut(*variables_[b].shape)) return;
+  RuleUse use;
+  std::vector<int> factors;
+  for (const int64_t size : shape.dimensions()) factors.push_back(use.rule.Add(size));
+  use.rule.operands = {factors};
+  use.rule.results = {factors};
+  use.operands = {a};
+  use.results = {b};
+  uses_.push_back(std::move(use));
+}
+
+std::vector<int> ProgramShardings::OperandVariables(const HloInstruction& instruction) const {
+  std::vector<int> variables;
+  for (const HloInstruction* operand : instruction.operands()) {
+    const std::vector<int>& more = of_.at(operand);
+    variables.insert(variables.end(), more.begin(), more.end());
+  }
+  return variables;
+}
+
+// ---- Instructions --------------------------------------------------------------------------------------------------
+
+bool ProgramShardings::PassesOn(const HloInstruction& instruction) const {
+  const HloOpcode opcode = instruction.opcode();
+  if (opcode == HloOpcode::kCopy) return instruction.shape().IsTuple();
+  return opcode == HloOpcode::kTuple || opcode == HloOpcode::kGetTupleElement || opcode == HloOpcode::kDomain ||
+         opcode == HloOpcode::kOptimizationBarrier || opcode == HloOpcode::kAddDependency;
+}
+
+std::vector<int> ProgramShardings::PassedOn(const HloInstruction& instruction) const {
+  if (instruction.opcode() == HloOpcode::kTuple) return OperandVariables(instruction);
+  const std::vector<int>& all = of_.at(instruction.operand(0));
+  if (instruction.opcode() != HloOpcode::kGetTupleElement) return all;
+  const Shape& tuple = instruction.operand(0)->shape();
+  int64_t begin = 0;
+  for (int64_t i = 0; i < instruction.tuple_index(); ++i) {
+    begin += LeafCount(tuple.tuple_shapes(static_cast<int>(i)));
+  }
+  return std::vector<int>(all.begin() + begin, all.begin() + begin + LeafCount(instruction.shape()));
+}
+
+absl::Status ProgramShardings::VisitComputation(const HloComputation& computation) {
+  for (const HloInstruction* instruction : computation.MakeInstructionPostOrder()) {
+    KASHI_RETURN_IF_ERROR(Visit(*instruction));
+    order_.push_back(instruction);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProgramShardings::Visit(const HloInstruction& instruction) {
+  if (of_.contains(&instruction)) return absl::OkStatus();  // a parameter that shares its caller's variables
+  if (instruction.opcode() == HloOpcode::kWhile) return VisitLoop(instruction);
+  if (instruction.opcode() == HloOpcode::kConditional) return VisitBranches(instruction);
+  if (BorderKindOf(instruction) != BorderKind::kNone) return VisitBorder(instruction);
+  if (PassesOn(instruction)) {
+    of_[&instruction] = PassedOn(instruction);
+    return absl::OkStatus();
+  }
+  of_[&instruction] = NewVariables(instruction.shape());
+  if (IsShardingCall(instruction)) {
+    VisitShardingCall(instruction);
+    return absl::OkStatus();
+  }
+  FixStated(instruction);
+  std::optional<PartitionRule> rule = PartitionRuleOf(instruction);
+  if (!rule.has_value()) return absl::OkStatus();
+  use_of_[&instruction] = uses_.size();
+  uses_.push_back({*std::move(rule), OperandVariables(instruction), of_.at(&instruction)});
+  return absl::OkStatus();
+}
+
+void ProgramShardings::VisitShardingCall(const HloInstruction& call) {
+  FixStated(call);
+  const std::vector<int> operands = OperandVariables(call);
+  const std::vector<int>& results = of_.at(&call);
+  for (size_t i = 0; i < operands.size() && i < results.size(); ++i) Connect(operands[i], results[i]);
+}
+
+// The state has one sharding, in the loop and behind it.
+absl::Status ProgramShardings::VisitLoop(const HloInstruction& loop) {
+  of_[&loop] = NewVariables(loop.shape());
+  FixStated(loop);
+  const std::vector<int> state = of_.at(&loop);
+  const std::vector<int> initial = of_.at(loop.operand(0));
+  of_[loop.while_body()->parameter_instruction(0)] = state;
+  of_[loop.while_condition()->parameter_instruction(0)] = state;
+  KASHI_RETURN_IF_ERROR(VisitComputation(*loop.while_condition()));
+  KASHI_RETURN_IF_ERROR(VisitComputation(*loop.while_body()));
+  const std::vector<int> next = of_.at(loop.while_body()->root_instruction());
+  if (initial.size() != state.size() || next.size() != state.size()) {
+    return InvalidArgument("%s: the state of the loop has another shape than its body", loop.name());
+  }
+  for (size_t i = 0; i < state.size(); ++i) {
+    Connect(initial[i], state[i]);
+    Connect(next[i], state[i]);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProgramShardings::VisitBranches(const HloInstruction& conditional) {
+  of_[&conditional] = NewVariables(conditional.shape());
+  FixStated(conditional);
+  for (int i = 0; i < conditional.branch_count(); ++i) {
+    const HloComputation& branch = *conditional.branch_computation(i);
+    const std::vector<int> argument = of_.at(conditional.operand(i + 1));
+    const std::vector<int> parameter = NewVariables(branch.parameter_instruction(0)->shape());
+    of_[branch.parameter_instruction(0)] = parameter;
+    if (argument.size() != parameter.size()) {
+      return InvalidArgument("%s: a branch takes another shape", conditional.name());
+    }
+    for (size_t k = 0; k < argument.size(); ++k) Connect(argument[k], parameter[k]);
+    KASHI_RETURN_IF_ERROR(VisitComputation(branch));
+    const std::vector<int> from = of_.at(branch.root_instruction());
+    const std::vector<int>& to = of_.at(&conditional);
+    if (from.size() != to.size()) return InvalidArgument("%s: a branch has another shape", conditional.name());
+    for (size_t k = 0; k < to.size(); ++k) Connect(from[k], to[k]);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProgramShardings::VisitBorder(const HloInstruction& border) {
+  of_[&border] = NewVariables(border.shape());
+  if (BorderKindOf(border) == BorderKind::kIntoRegion || StaysInRegion(border)) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(const std::vector<ShardingBorder> borders, ShardingBorder::Make(border, axes_.devices()));
+  const std::vector<int>& results = of_.at(&border);
+  for (size_t i = 0; i < results.size() && i < borders.size(); ++i) {
+    Variable& result = variables_[results[i]];
+    if (result.is_fixed) continue;
+    std::optional<AxisSharding> sharding = axes_.FromGrid(borders[i].to());
+    if (sharding.has_value()) result.sharding = *std::move(sharding);
+    result.is_fixed = true;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ProgramShardings> ProgramShardings::Make(const HloModule& flat, const DeviceAxes& axes,
+                                                        const std::vector<HloSharding>& parameters,
+                                                        const std::vector<std::optional<HloSharding>>& results) {
+  ProgramShardings made(axes);
+  const HloComputation& entry = *flat.entry_computation();
+  for (const HloInstruction* parameter : entry.parameter_instructions()) {
+    made.of_[parameter] = made.NewVariables(parameter->shape());
+    KASHI_ASSIGN_OR_RETURN(const ShapeTree<HloSharding> said,
+                           parameters[parameter->parameter_number()].AsShapeTree(parameter->shape()));
+    const std::vector<IndexedShape> leaves = ShapeUtil::GetLeafShapes(parameter->shape());
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      made.Fix(made.of_[parameter][i], said.element(leaves[i].index));
+      made.variables_[made.of_[parameter][i]].is_fixed = true;
+    }
+  }
+  KASHI_RETURN_IF_ERROR(made.VisitComputation(entry));
+  made.results_ = made.NewVariables(entry.root_instruction()->shape());
+  const std::vector<int> root = made.of_.at(entry.root_instruction());
+  for (size_t i = 0; i < root.size(); ++i) {
+    if (i < results.size()) {
+      made.Fix(made.results_[i], results[i]);
+      if (results[i].has_value()) made.variables_[made.results_[i]].is_fixed = true;
+    }
+    made.Connect(root[i], made.results_[i]);
+  }
+  made.FindManual();
+  made.Propagate();
+  return made;
+}
+
+const RuleUse* ProgramShardings::RuleOf(const HloInstruction& instruction) const {
+  const auto found = use_of_.find(&instruction);
+  return found == use_of_.end() || IsOnDevices(instruction) ? nullptr : &uses_[found->second];
+}
+
+// ---- Manual regions ------------------------------------------------------------------------------------------------
+
+bool ProgramShardings::SetManual(const std::vector<int>& variables) {
+  bool changed = false;
+  for (const int i : variables) {
+    changed = changed || !variables_[i].is_manual;
+    variables_[i].is_manual = true;
+  }
+  return changed;
+}
+
+// From operands, and from bodies, to the result.
+bool ProgramShardings::SpreadManual(const HloInstruction& instruction) {
+  if (PassesOn(instruction)) return false;
+  const auto is_manual = [this](int i) { return variables_[i].is_manual; };
+  if (RunsBodies(instruction)) return SpreadManualOut(instruction);
+  bool on_devices = DiffersOnDevices(instruction) || absl::c_any_of(OperandVariables(instruction), is_manual);
+  const BorderKind border = BorderKindOf(instruction);
+  if (border == BorderKind::kIntoRegion) on_devices = true;
+  if (border == BorderKind::kOutOfRegion && !StaysInRegion(instruction)) return false;
+  if (!on_devices) return false;
+  on_devices_.insert(&instruction);
+  return SetManual(of_.at(&instruction));
+}
+
+// Devices take their own ways through the bodies, so nothing in there may wait for all of them.
+bool ProgramShardings::SetBodiesManual(const HloInstruction& instruction) {
+  bool changed = false;
+  for (const HloComputation* body : instruction.called_computations()) {
+    for (const HloInstruction* inner : body->MakeInstructionPostOrder()) {
+      changed |= on_devices_.insert(inner).second;
+      changed |= SetManual(of_.at(inner));
+      if (RunsBodies(*inner)) changed |= SetBodiesManual(*inner);
+    }
+  }
+  return changed;
+}
+
+bool ProgramShardings::SpreadManualOut(const HloInstruction& instruction) {
+  const auto is_manual = [this](int i) { return variables_[i].is_manual; };
+  const std::vector<int>& results = of_.at(&instruction);
+  const bool is_loop = instruction.opcode() == HloOpcode::kWhile;
+  const HloInstruction* decides = is_loop ? instruction.while_condition()->root_instruction() : instruction.operand(0);
+  bool changed = false;
+  if (absl::c_any_of(of_.at(decides), is_manual)) {
+    changed = on_devices_.insert(&instruction).second;
+    changed |= SetManual(results);
+    changed |= SetBodiesManual(instruction);
+  }
+  const auto spread_from = [&](const std::vector<int>& from) {
+    for (size_t i = 0; i < from.size() && i < results.size(); ++i) {
+      if (variables_[from[i]].is_manual) changed |= SetManual({results[i]});
+    }
+  };
+  if (is_loop) {
+    spread_from(of_.at(instruction.operand(0)));
+    spread_from(of_.at(instruction.while_body()->root_instruction()));
+  } else {
+    for (int i = 0; i < instruction.branch_count(); ++i) {
+      const HloComputation* branch = instruction.branch_computation(i);
+      const std::vector<int>& argument = of_.at(instruction.operand(i + 1));
+      const std::vector<int>& parameter = of_.at(branch->parameter_instruction(0));
+      for (size_t k = 0; k < argument.size(); ++k) {
+        if (variables_[argument[k]].is_manual) changed |= SetManual({parameter[k]});
+      }
+      spread_from(of_.at(branch->root_instruction()));
+    }
+  }
+  return changed;
+}
+
+void ProgramShardings::FindManual() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const HloInstruction* instruction : order_) changed |= SpreadManual(*instruction);
+  }
+}
+
+// ---- Propagation ---------------------------------------------------------------------------------------------------
+
+bool ProgramShardings::Refine(int i, size_t dimension, const AxisList& axes) {
+  Variable& variable = variables_[i];
+  if (variable.is_fixed || variable.is_manual) return false;
+  AxisList& now = variable.sharding[dimension];
+  if (now.size() >= axes.size() || !IsPrefix(now, axes)) return false;
+  AxisSet used = SetOf(variable.sharding);
+  const int64_t size = variable.shape->dimensions(static_cast<int>(dimension));
+  AxisList better = now;
+  for (size_t k = now.size(); k < axes.size(); ++k) {
+    if ((used >> axes[k] & 1) != 0) break;
+    better.push_back(axes[k]);
+    if (axes_.SizeOf(better) > size) {
+      better.pop_back();
+      break;
+    }
+  }
+  if (better.size() == now.size()) return false;
+  now = std::move(better);
+  return true;
+}
+
+AxisList ProgramShardings::BestFor(const RuleUse& use, int factor) const {
+  AxisList best;
+  const auto look = [&](const std::vector<int>& dims, int i) {
+    if (variables_[i].is_manual) return;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (dims[d] != factor) continue;
+      AxisList axes = Allowed(axes_, use.rule.factors[factor], variables_[i].sharding[d]);
+      if (axes.size() > best.size()) best = std::move(axes);
+    }
+  };
+  for (size_t k = 0; k < use.operands.size(); ++k) look(use.rule.operands[k], use.operands[k]);
+  for (size_t k = 0; k < use.results.size(); ++k) look(use.rule.results[k], use.results[k]);
+  return best;
+}
+
+bool ProgramShardings::PropagateAlong(const RuleUse& use) {
+  bool changed = false;
+  for (size_t factor = 0; factor < use.rule.factors.size(); ++factor) {
+    const AxisList best = BestFor(use, static_cast<int>(factor));
+    if (best.empty()) continue;
+    const auto refine = [&](const std::vector<int>& dims, int i) {
+      for (size_t d = 0; d < dims.size(); ++d) {
+        if (dims[d] == static_cast<int>(factor)) changed |= Refine(i, d, best);
+      }
+    };
+    for (size_t k = 0; k < use.operands.size(); ++k) refine(use.rule.operands[k], use.operands[k]);
+    for (size_t k = 0; k < use.results.size(); ++k) refine(use.rule.results[k], use.results[k]);
+  }
+  return changed;
+}
+
+void ProgramShardings::Propagate() {
+  bool changed = true;
+  for (int pass = 0; changed && pass < kMostPasses; ++pass) {
+    changed = false;
+    for (const RuleUse& use : uses_) changed |= PropagateAlong(use);
+    for (size_t i = uses_.size(); i-- > 0;) changed |= PropagateAlong(uses_[i]);
+  }
+}
+
+}  // namespace kashi::internal

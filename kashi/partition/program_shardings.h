@@ -1,0 +1,117 @@
+// How each array of a global program lies on the devices: what the text says, and what follows from it.
+//
+//   x = f32[8,16] parameter(0), sharding={devices=[4,1]<=[4]}     [{0}, {}]     said
+//   y = f32[16,8] transpose(x), dimensions={1,0}                  [{}, {0}]     from its operand
+//   z = f32[16,8] parameter(1)                                    [{}, {}]      parameters are whole if nothing is said
+//   w = f32[16,8] add(y, z)                                       [{}, {0}]     from the operand that is cut
+//
+// A Variable stands for the array that an instruction makes, or a leaf of its tuple. Instructions that only pass an
+// array on (tuple, get-tuple-element, a branch's parameters, the state of a loop) share it. Shardings are propagated
+// from operands to results and back along the rules of the operations (partition_rule.h), until nothing changes. They
+// only become finer, so this ends. Any outcome is right: it only decides what is computed where.
+//
+// In manual regions each device has an array of its own. ProgramShardings finds these arrays by the flow of data, as
+// ManualFlow does (evaluator/manual_region.h), but for each leaf of a tuple.
+#ifndef KASHI_PARTITION_PROGRAM_SHARDINGS_H_
+#define KASHI_PARTITION_PROGRAM_SHARDINGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/partition/device_axes.h"
+#include "kashi/partition/partition_rule.h"
+
+namespace kashi::internal {
+
+struct Variable {
+  const Shape* shape;
+  AxisSharding sharding;
+  bool is_fixed = false;   // said, or not to be cut
+  bool is_manual = false;  // each device has its own, of this shape
+};
+
+// Variables of one instruction that a rule connects.
+struct RuleUse {
+  PartitionRule rule;
+  std::vector<int> operands;  // variables
+  std::vector<int> results;
+};
+
+class ProgramShardings {
+ public:
+  // Of a flat program (flat_program.h), which must outlive this. `results`: what is said about the leaves of the
+  // result.
+  static absl::StatusOr<ProgramShardings> Make(const HloModule& flat, const DeviceAxes& axes,
+                                               const std::vector<HloSharding>& parameters,
+                                               const std::vector<std::optional<HloSharding>>& results);
+
+  const Variable& variable(int i) const { return variables_[i]; }
+  // One for each leaf of the instruction, in pre-order.
+  const std::vector<int>& VariablesOf(const HloInstruction& instruction) const { return of_.at(&instruction); }
+  // One for each leaf of the program's result: how it leaves the program.
+  const std::vector<int>& results() const { return results_; }
+  // Whether each device runs it with operands of its own.
+  bool IsOnDevices(const HloInstruction& instruction) const { return on_devices_.contains(&instruction); }
+  // Null if the operation has no rule, or runs on devices.
+  const RuleUse* RuleOf(const HloInstruction& instruction) const;
+  bool PassesOn(const HloInstruction& instruction) const;
+
+ private:
+  explicit ProgramShardings(const DeviceAxes& axes) : axes_(axes) {}
+
+  int NewVariable(const Shape& leaf);
+  std::vector<int> NewVariables(const Shape& shape);
+  void Fix(int variable, const std::optional<HloSharding>& said);
+  void FixStated(const HloInstruction& instruction);
+  void Connect(int a, int b);  // the two are to have one sharding
+
+  absl::Status VisitComputation(const HloComputation& computation);
+  absl::Status Visit(const HloInstruction& instruction);
+  absl::Status VisitLoop(const HloInstruction& loop);
+  absl::Status VisitBranches(const HloInstruction& conditional);
+  absl::Status VisitBorder(const HloInstruction& border);
+  void VisitShardingCall(const HloInstruction& call);
+  std::vector<int> OperandVariables(const HloInstruction& instruction) const;
+  std::vector<int> PassedOn(const HloInstruction& instruction) const;
+
+  void FindManual();
+  bool SpreadManual(const HloInstruction& instruction);
+  bool SpreadManualOut(const HloInstruction& instruction);
+  bool SetBodiesManual(const HloInstruction& instruction);
+  bool SetManual(const std::vector<int>& variables);
+
+  void Propagate();
+  bool PropagateAlong(const RuleUse& use);
+  AxisList BestFor(const RuleUse& use, int factor) const;
+  bool Refine(int variable, size_t dimension, const AxisList& axes);
+
+  const DeviceAxes& axes_;
+  std::vector<Variable> variables_;
+  std::vector<int> results_;
+  absl::flat_hash_map<const HloInstruction*, std::vector<int>> of_;
+  absl::flat_hash_map<const HloInstruction*, size_t> use_of_;
+  std::vector<RuleUse> uses_;
+  std::vector<const HloInstruction*> order_;  // operands and bodies before their users
+  absl::flat_hash_set<const HloInstruction*> on_devices_;
+};
+
+// Whether an operation's result differs on each device for any operands: partition-id, collectives over partitions.
+bool DiffersOnDevices(const HloInstruction& instruction);
+// Whether a border out of a manual region leads into an enclosing region.
+bool StaysInRegion(const HloInstruction& border);
+
+// The longest beginning of a list of axes into whose number of parts the factor may be cut.
+AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_PARTITION_PROGRAM_SHARDINGS_H_

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Tests of programs on several ranks of MPI: mpirun starts them, more than there are processors.
+
+  random programs    results equal those of threads, bit for bit (random_programs.cc)
+  the corpus         what XLA partitioned gives what XLA computed
+  faults             different programs, an error of one rank, devices that wait for ever, a rank that is killed
+
+Skipped, with exit status 77, where mpirun is missing. --long takes minutes: more programs, more kills.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+CORPUS = HERE.parent / "data" / "corpus"
+SKIPPED = 77
+failures = []
+
+ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
+
+
+def mpirun(ranks, command, **options):
+    # Ranks share processors: a rank that waits must let others run. Children of tests may be root in a container.
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
+    return subprocess.Popen(["mpirun", "-n", str(ranks), *map(str, command)], env=environment, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options)
+
+
+def finish(process, seconds=120):
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, err = process.communicate()
+        return None, out, err
+    return process.returncode, out, err
+
+
+def run(ranks, command, seconds=120, **options):
+    return finish(mpirun(ranks, command, **options), seconds)
+
+
+def check(condition, what, *details):
+    if condition:
+        print("ok", what)
+        return
+    failures.append(what)
+    print("FAILED", what)
+    for detail in details:
+        print(str(detail)[-3000:])
+
+
+def test_random_programs(options):
+    programs = 400 if options.long else 14
+    for ranks in (1, 2, 3, 4, 8):
+        first = options.seed + ranks * 100000
+        status, out, err = run(ranks, [options.random_programs, "--programs", programs, "--seed", first], 1800)
+        check(status == 0 and f"{programs} programs agree" in out, f"{programs} programs on {ranks} ranks, --seed {first}",
+              out, err)
+
+
+def test_corpus(options):
+    lines = (CORPUS / "devices.tsv").read_text().splitlines()[1:]
+    cases = [(line.split("\t")[0], module) for line in lines for module in ("partitioned.hlo", "cpu.hlo")]
+    for i, (name, module) in enumerate(cases):
+        folder = CORPUS / name
+        for ranks in (2, 3, 4, 8) if options.long else ((2, 3, 4, 8)[i % 4],):
+            engine = ("cpu", "evaluator")[(i // 4) % 2] if options.has_cpu else "evaluator"
+            command = [options.kashi, "run", folder / module, "--devices-dir", folder, "--expect-devices", folder,
+                       "--tolerance", "1e-3", "--engine", engine]
+            if i % 2:
+                command.append("--deterministic")
+            status, out, err = run(ranks, command)
+            check(status == 0 and "as expected" in out, f"{name}/{module} on {ranks} ranks, {engine}", out, err)
+
+
+def test_output(options, folder):
+    program = folder / "sum.hlo"
+    program.write_text("HloModule m, replica_count=3\n" + ADD + "ENTRY e { p = f32[4] parameter(0)\n"
+                       " ROOT r = f32[4] all-reduce(p), replica_groups={}, to_apply=add }\n")
+    command = [options.kashi, "run", program, "--output-dir"]
+    status, alone, err = run(1, command + [folder / "alone"])
+    check(status == 0, "one rank", err)
+    for ranks in (2, 3, 5):
+        directory = folder / f"ranks{ranks}"
+        status, out, err = run(ranks, command + [directory, "--deterministic"])
+        check(status == 0 and out == alone, f"{ranks} ranks print what one prints", out, alone, err)
+        for device in range(3):
+            own = (directory / f"dev{device}" / "out0.npy").read_bytes()
+            check(own == (folder / "alone" / f"dev{device}" / "out0.npy").read_bytes(), f"file of device {device}")
+    status, out, err = run(2, command[:-1] + ["--json"])
+    check(status == 0 and len(json.loads(out)["devices"]) == 3, "--json of 2 ranks", out, err)
+    status, out, err = run(2, [options.kashi, "run", folder / "missing.hlo"])
+    check(status not in (0, None) and err.count("missing.hlo") == 1, "one error about a missing file", out, err)
+
+
+def test_faults(options, folder):
+    other = folder / "other.hlo"
+    text = (folder / "sum.hlo").read_text()
+    other.write_text(text.replace("add(a, b)", "subtract(a, b)"))
+    script = folder / "different"
+    script.write_text(f'#!/bin/sh\ncd {folder}/rank$OMPI_COMM_WORLD_RANK && exec {options.kashi} run m.hlo\n')
+    script.chmod(0o755)
+    for rank in range(3):
+        (folder / f"rank{rank}").mkdir()
+        shutil.copy(other if rank == 2 else folder / "sum.hlo", folder / f"rank{rank}" / "m.hlo")
+    status, out, err = run(3, [script])
+    check(status not in (0, None) and "rank 2 runs another program than rank 0" in err, "different programs", out, err)
+    (folder / "rank1" / "m.hlo").write_text("no module")
+    status, out, err = run(3, [script])
+    check(status not in (0, None) and "rank 1: " in err and "m.hlo:1:" in err, "one rank cannot read", out, err)
+
+    # Device 1 takes another way.
+    apart = folder / "apart.hlo"
+    apart.write_text("HloModule m, replica_count=3\n" + ADD +
+                     "one { p = f32[4] parameter(0)\n"
+                     " ROOT r = f32[4] all-reduce(p), replica_groups={}, to_apply=add }\n"
+                     "two { p = f32[4] parameter(0)\n ROOT n = f32[4] negate(p) }\n"
+                     "ENTRY e { p = f32[4] parameter(0)\n i = u32[] replica-id()\n c = u32[] constant(1)\n"
+                     " x = pred[] compare(i, c), direction=EQ\n"
+                     " ROOT r = f32[4] conditional(x, p, p), true_computation=two, false_computation=one }\n")
+    for ranks in (1, 2, 3):
+        status, out, err = run(ranks, [options.kashi, "run", apart], 60)
+        check(status not in (0, None) and "wait for each other forever" in err and "device 1" in err,
+              f"devices wait for ever, {ranks} ranks", status, out, err)
+    loop = folder / "loop.hlo"
+    loop.write_text("HloModule m, replica_count=2\n" + ADD +
+                    "body { p = f32[] parameter(0)\n ROOT r = f32[] all-reduce(p), replica_groups={}, to_apply=add }\n"
+                    "condition { p = f32[] parameter(0)\n z = f32[] constant(0)\n"
+                    " ROOT c = pred[] compare(p, z), direction=GE }\n"
+                    "ENTRY e { p = f32[] constant(0)\n ROOT w = f32[] while(p), condition=condition, body=body }\n")
+    status, out, err = run(2, [options.kashi, "run", loop, "--max-iterations", "100"], 60)
+    check(status not in (0, None) and "rank " in err and "iteration limit (100)" in err, "an error of one rank", out, err)
+    status, out, err = run(2, [options.kashi, "run", loop, "--timeout", "1"], 60)
+    check(status not in (0, None) and "time" in err, "a deadline", out, err)
+    memory = folder / "memory.hlo"
+    memory.write_text("HloModule m, replica_count=2\nENTRY e { p = f32[2000000] parameter(0)\n"
+                      " ROOT g = f32[4000000] all-gather(p), replica_groups={}, dimensions={0} }\n")
+    status, out, err = run(2, [options.kashi, "run", memory, "--memory-limit", "12M"], 60)
+    check(status not in (0, None) and "--memory-limit sets the limit" in err, "not enough memory", out, err)
+    return loop
+
+
+# A rank that is killed ends all others soon, and leaves no half file.
+def test_kills(options, folder, loop):
+    rng = random.Random(options.seed)
+    for i in range(200 if options.long else 4):
+        ranks = rng.choice((2, 3, 4))
+        directory = folder / f"killed{i}"
+        process = mpirun(ranks, [options.kashi, "run", loop, "--output-dir", directory, "--engine", "evaluator"])
+        deadline = time.monotonic() + rng.uniform(0.3, 1.5)
+        victims = []
+        while time.monotonic() < deadline or not victims:
+            found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
+            victims = found or victims
+            if process.poll() is not None:
+                break
+            time.sleep(0.02)
+        begin = time.monotonic()
+        for victim in rng.sample(victims, 1) if victims else []:
+            try:
+                os.kill(int(victim), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        status, out, err = finish(process, 10)
+        leftovers = list(directory.rglob("*")) if directory.exists() else []
+        check(status not in (0, None) and not [path for path in leftovers if path.is_file()],
+              f"kill {i} of one of {ranks} ranks: over after {time.monotonic() - begin:.1f} s", status, out, err, leftovers)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kashi", required=True)
+    parser.add_argument("--random-programs", required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", help="run only tests whose name contains this")
+    parser.add_argument("--long", action="store_true")
+    options = parser.parse_args()
+    if shutil.which("mpirun") is None:
+        print("mpirun is missing (Debian: openmpi-bin): programs on several ranks are not tested")
+        return SKIPPED
+    version = subprocess.run([options.kashi, "version"], capture_output=True, text=True, check=True).stdout
+    options.has_cpu = " cpu" in version
+
+    def wanted(name):
+        return not options.only or options.only in name
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        if wanted("random"):
+            test_random_programs(options)
+        if wanted("corpus"):
+            test_corpus(options)
+        if wanted("output") or wanted("faults") or wanted("kills"):
+            test_output(options, folder)
+            loop = test_faults(options, folder)
+            test_kills(options, folder, loop)
+    print(f"{len(failures)} failed" if failures else "all passed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,290 @@
+#include "tests/mpi/random_collectives.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/literal/literal_util.h"
+
+namespace kashi::testing {
+namespace {
+
+constexpr const char* kTypes[] = {"pred", "s4",  "u4",   "s8",     "u8",       "s16",           "u16",
+                                  "s32",  "u32", "s64",  "u64",    "bf16",     "f16",           "f32",
+                                  "f64",  "c64", "c128", "f8e5m2", "f8e4m3fn", "f4e2m1fn",      "f32",
+                                  "bf16", "f32", "s32",  "s2",     "u2",       "f8e4m3b11fnuz", "f8e3m4"};
+
+class ProgramMaker {
+ public:
+  explicit ProgramMaker(const RandomProgramOptions& options) : options_(options), random_(options.seed) {}
+
+  std::string Make() {
+    for (int i = 0; i < options_.operations; ++i) AddOperation();
+    std::string text = absl::StrCat("HloModule random_", options_.seed, ", replica_count=", options_.replicas,
+                                    ", num_partitions=", options_.partitions, "\n", computations_, "ENTRY e {\n");
+    absl::StrAppend(&text, body_, "  ROOT t = (", absl::StrJoin(shapes_, ", "), ") tuple(",
+                    absl::StrJoin(results_, ", "), ")\n}\n");
+    return text;
+  }
+
+ private:
+  int64_t Pick(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
+  bool Flip() { return Pick(2) == 1; }
+  std::string Shape(const std::vector<int64_t>& sizes) {
+    return absl::StrCat(type_, "[", absl::StrJoin(sizes, ","), "]");
+  }
+  bool IsReal() const { return type_[0] == 'f' || type_[0] == 'b' || type_[0] == 'c'; }
+  bool IsComplex() const { return type_[0] == 'c'; }
+
+  // ---- Groups. `size_` is that of a group, all equal; ids are replicas, partitions or devices.
+  enum Mode { kReplica, kPartition, kBoth, kGlobal };
+  void ChooseGroups(bool may_be_flattened, bool may_be_uneven) {
+    std::vector<Mode> modes = {kReplica};
+    if (may_be_flattened) {
+      modes.insert(modes.end(), {kBoth, kGlobal, kGlobal});
+    } else {
+      modes.push_back(kPartition);
+    }
+    mode_ = modes[Pick(static_cast<int64_t>(modes.size()))];
+    const int64_t devices = options_.replicas * options_.partitions;
+    const int64_t ids = mode_ == kPartition ? options_.partitions : mode_ == kGlobal ? devices : options_.replicas;
+    std::vector<int64_t> order(ids);
+    std::iota(order.begin(), order.end(), 0);
+    if (Flip()) std::shuffle(order.begin(), order.end(), random_);
+    int64_t of_group = ids;
+    std::vector<std::vector<int64_t>> groups;
+    if (may_be_uneven && Flip()) {
+      for (size_t at = 0; at < order.size();) {
+        const size_t n = std::min<size_t>(order.size() - at, static_cast<size_t>(1 + Pick(4)));
+        groups.emplace_back(order.begin() + at, order.begin() + at + n);
+        at += n;
+      }
+    } else {
+      std::vector<int64_t> divisors;
+      for (int64_t d = 1; d <= ids; ++d) {
+        if (ids % d == 0) divisors.push_back(d);
+      }
+      of_group = divisors[divisors.size() - 1 - Pick(std::min<int64_t>(2, divisors.size()))];
+      for (int64_t at = 0; at < ids; at += of_group) {
+        groups.emplace_back(order.begin() + at, order.begin() + at + of_group);
+      }
+    }
+    size_ = of_group * (mode_ == kBoth ? options_.partitions : 1);
+    std::vector<std::string> texts;
+    for (const auto& group : groups) texts.push_back(absl::StrCat("{", absl::StrJoin(group, ","), "}"));
+    const bool is_implicit = groups.size() == 1 && mode_ != kGlobal && std::is_sorted(order.begin(), order.end());
+    groups_ = absl::StrCat("replica_groups={", is_implicit ? "" : absl::StrJoin(texts, ","), "}");
+    if (mode_ != kReplica) absl::StrAppend(&groups_, ", channel_id=", ++channel_);
+    if (mode_ == kGlobal) absl::StrAppend(&groups_, ", use_global_device_ids=true");
+  }
+
+  // A computation of two scalars.
+  std::string Reducer() {
+    std::vector<std::string> opcodes;
+    if (type_ == "pred") {
+      opcodes = {"and", "or", "xor"};
+    } else if (IsComplex()) {
+      opcodes = {"add", "add", "multiply"};
+    } else if (IsReal()) {
+      opcodes = {"add", "add", "maximum", "minimum", "multiply", "subtract"};
+    } else {
+      opcodes = {"add", "maximum", "minimum", "multiply", "and", "or", "xor", "subtract"};
+    }
+    const std::string opcode = opcodes[Pick(static_cast<int64_t>(opcodes.size()))];
+    const bool rounds = IsReal() && (opcode == "multiply" || opcode == "add");
+    const bool is_wide = type_ == "f32" || type_ == "f64" || type_ == "c64" || type_ == "c128";
+    const std::string name = absl::StrCat("f", ++names_);
+    const std::string head =
+        absl::StrCat(name, " { a = ", type_, "[] parameter(0)\n  b = ", type_, "[] parameter(1)\n");
+    if (rounds && options_.exact_sums && (!is_wide || opcode == "multiply")) {
+      // Only the order of the members is right for this one.
+      absl::StrAppend(&computations_, head, "  c = ", type_, "[] ", opcode, "(a, a)\n  ROOT r = ", type_,
+                      "[] subtract(c, b) }\n");
+    } else {
+      absl::StrAppend(&computations_, head, "  ROOT r = ", type_, "[] ", opcode, "(a, b) }\n");
+    }
+    return name;
+  }
+
+  std::string Parameter(const std::vector<int64_t>& sizes) {
+    const std::string name = absl::StrCat("p", parameters_);
+    absl::StrAppend(&body_, "  ", name, " = ", Shape(sizes), " parameter(", parameters_++, ")\n");
+    return name;
+  }
+  std::string Add(const std::string& shape, const std::string& call) {
+    const std::string name = absl::StrCat("x", ++names_);
+    absl::StrAppend(&body_, "  ", name, " = ", shape, " ", call, "\n");
+    return name;
+  }
+  void Return(const std::string& shape, const std::string& name) {
+    shapes_.push_back(shape);
+    results_.push_back(name);
+  }
+
+  std::vector<int64_t> Sizes() {
+    const int64_t most = Flip() ? 3 : 700;
+    return {1 + Pick(3), 1 + Pick(most), 1 + Pick(3)};
+  }
+
+  void AddOperation() {
+    type_ = kTypes[Pick(sizeof(kTypes) / sizeof(kTypes[0]))];
+    switch (Pick(9)) {
+      case 0:
+      case 1:
+        return AddAllReduce();
+      case 2:
+        return AddAllGather();
+      case 3:
+        return AddReduceScatter();
+      case 4:
+        return AddAllToAll();
+      case 5:
+        return AddPermute();
+      case 6:
+        return AddBroadcast();
+      case 7:
+        return AddRagged();
+      default:
+        return AddIds();
+    }
+  }
+
+  void AddAllReduce() {
+    ChooseGroups(/*may_be_flattened=*/true, /*may_be_uneven=*/true);
+    std::vector<int64_t> sizes = Sizes();
+    if (Pick(6) == 0) sizes[1] = 40000;
+    const std::string reducer = Reducer(), shape = Shape(sizes), p = Parameter(sizes);
+    if (Pick(3) == 0) {
+      const std::string start =
+          Add(shape, absl::StrCat("all-reduce-start(", p, "), ", groups_, ", to_apply=", reducer));
+      return Return(shape, Add(shape, absl::StrCat("all-reduce-done(", start, ")")));
+    }
+    if (Flip()) {
+      return Return(shape, Add(shape, absl::StrCat("all-reduce(", p, "), ", groups_, ", to_apply=", reducer)));
+    }
+    const std::string q = Parameter({2, 5}), both = absl::StrCat("(", shape, ", ", Shape({2, 5}), ")");
+    Return(both, Add(both, absl::StrCat("all-reduce(", p, ", ", q, "), ", groups_, ", to_apply=", reducer)));
+  }
+
+  void AddAllGather() {
+    ChooseGroups(true, false);
+    std::vector<int64_t> sizes = Sizes();
+    const int64_t d = Pick(3);
+    const std::string operand = Shape(sizes), p = Parameter(sizes);
+    sizes[d] *= size_;
+    const std::string shape = Shape(sizes), rest = absl::StrCat("(", p, "), ", groups_, ", dimensions={", d, "}");
+    if (Flip()) return Return(shape, Add(shape, absl::StrCat("all-gather", rest)));
+    const std::string start = Add(absl::StrCat("(", operand, ", ", shape, ")"), absl::StrCat("all-gather-start", rest));
+    Return(shape, Add(shape, absl::StrCat("all-gather-done(", start, ")")));
+  }
+
+  void AddReduceScatter() {
+    ChooseGroups(true, false);
+    std::vector<int64_t> sizes = Sizes();
+    const int64_t d = Pick(3);
+    const std::string shape = Shape(sizes), reducer = Reducer();
+    sizes[d] *= size_;
+    Return(shape, Add(shape, absl::StrCat("reduce-scatter(", Parameter(sizes), "), ", groups_, ", dimensions={", d,
+                                          "}, to_apply=", reducer)));
+  }
+
+  void AddAllToAll() {
+    ChooseGroups(false, false);
+    std::vector<int64_t> sizes = Sizes();
+    if (Flip()) {
+      std::vector<std::string> operands, shapes;
+      for (int64_t i = 0; i < size_; ++i) {
+        operands.push_back(Parameter(sizes));
+        shapes.push_back(Shape(sizes));
+      }
+      const std::string shape = absl::StrCat("(", absl::StrJoin(shapes, ", "), ")");
+      return Return(shape, Add(shape, absl::StrCat("all-to-all(", absl::StrJoin(operands, ", "), "), ", groups_)));
+    }
+    const int64_t d = Pick(3);
+    sizes[d] *= size_;
+    const std::string shape = Shape(sizes);
+    Return(shape, Add(shape, absl::StrCat("all-to-all(", Parameter(sizes), "), ", groups_, ", dimensions={", d, "}")));
+  }
+
+  void AddPermute() {
+    const bool is_channel = Flip();
+    const int64_t ids = is_channel ? options_.partitions : options_.replicas;
+    std::vector<int64_t> targets(ids);
+    std::iota(targets.begin(), targets.end(), 0);
+    std::shuffle(targets.begin(), targets.end(), random_);
+    std::vector<std::string> pairs;
+    for (int64_t source = 0; source < ids; ++source) {
+      if (Pick(4) > 0) pairs.push_back(absl::StrCat("{", source, ",", targets[source], "}"));
+    }
+    const std::vector<int64_t> sizes = Sizes();
+    const std::string shape = Shape(sizes);
+    const std::string rest = absl::StrCat("(", Parameter(sizes), "), source_target_pairs={", absl::StrJoin(pairs, ","),
+                                          "}", is_channel ? absl::StrCat(", channel_id=", ++channel_) : "");
+    if (Flip()) return Return(shape, Add(shape, absl::StrCat("collective-permute", rest)));
+    const std::string start =
+        Add(absl::StrCat("(", shape, ", ", shape, ", u32[], u32[])"), absl::StrCat("collective-permute-start", rest));
+    Return(shape, Add(shape, absl::StrCat("collective-permute-done(", start, ")")));
+  }
+
+  void AddBroadcast() {
+    ChooseGroups(false, true);
+    const std::vector<int64_t> sizes = Sizes();
+    const std::string shape = Shape(sizes);
+    Return(shape, Add(shape, absl::StrCat("collective-broadcast(", Parameter(sizes), "), ", groups_)));
+  }
+
+  // Each member sends one row to each other: row i of the input to row `own` of the output.
+  void AddRagged() {
+    ChooseGroups(false, false);
+    if (mode_ != kReplica || groups_ != "replica_groups={}") return AddBroadcast();
+    const std::string shape = Shape({size_, 3}), input = Parameter({size_, 3}), output = Parameter({size_, 3});
+    std::vector<int64_t> iota(size_), ones(size_, 1);
+    std::iota(iota.begin(), iota.end(), 0);
+    const std::string list = absl::StrCat("s32[", size_, "]");
+    const std::string each = Add(list, absl::StrCat("constant({", absl::StrJoin(iota, ","), "})"));
+    const std::string one = Add(list, absl::StrCat("constant({", absl::StrJoin(ones, ","), "})"));
+    const std::string own = Add("s32[]", absl::StrCat("convert(", Add("u32[]", "replica-id()"), ")"));
+    const std::string to = Add(list, absl::StrCat("broadcast(", own, "), dimensions={}"));
+    Return(shape, Add(shape, absl::StrCat("ragged-all-to-all(", input, ", ", output, ", ", each, ", ", one, ", ", to,
+                                          ", ", one, "), ", groups_)));
+  }
+
+  void AddIds() {
+    Return("u32[]", Add("u32[]", "partition-id()"));
+    Return("u32[]", Add("u32[]", "replica-id()"));
+  }
+
+  const RandomProgramOptions& options_;
+  std::mt19937_64 random_;
+  std::string computations_, body_, type_, groups_;
+  std::vector<std::string> shapes_, results_;
+  Mode mode_ = kReplica;
+  int64_t size_ = 1, parameters_ = 0, names_ = 0, channel_ = 0;
+};
+
+}  // namespace
+
+std::string MakeRandomProgram(const RandomProgramOptions& options) { return ProgramMaker(options).Make(); }
+
+// Small whole numbers: sums of them are exact in wide types.
+std::vector<Literal> MakeArguments(const HloModule& module, uint64_t seed, int64_t device) {
+  std::mt19937_64 random(seed * 7919 + static_cast<uint64_t>(device));
+  std::vector<Literal> arguments;
+  for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
+    const class Shape& shape = parameter->shape();
+    Literal numbers(ShapeUtil::ChangeElementType(shape, S32));
+    const bool may_be_negative = !primitive_util::IsUnsignedIntegralType(shape.element_type());
+    for (int32_t& x : numbers.data<int32_t>()) {
+      x = static_cast<int32_t>(random() % 8) - (may_be_negative ? 4 : 0);
+    }
+    arguments.push_back(numbers.Convert(shape.element_type()).value());
+  }
+  return arguments;
+}
+
+}  // namespace kashi::testing
