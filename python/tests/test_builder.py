@@ -241,7 +241,8 @@ def test_attributes_of_operations():
     y = b.Add(x, x)
     b.ClearOpMetadata(), b.ClearSharding(), b.ClearFrontendAttributes()
     b.SetUpAlias((), 0)
-    b.AddBufferDonor(0)
+    b.Parameter(1, "f32[4]", "donor")
+    b.AddBufferDonor(1)
     one = b.Constant(np.float32(1)) + 2
     assert b.IsConstant(one) and not b.IsConstant(y) and "add" in b.OpToString(y)
     assert kashi.evaluate(b.BuildConstantSubGraph(one)) == 3
