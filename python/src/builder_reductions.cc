@@ -121,7 +121,7 @@ void AddNumbers(nb::handle numbers, const char* name, RepeatedField<int64_t>* li
 }
 
 OpRef GatherOp(const BuilderRef& b, nb::handle input, nb::handle indices, nb::handle sizes, nb::handle offset,
-               nb::handle collapsed, nb::handle index_map, int64_t vector_dim, nb::handle operand_batching,
+               nb::handle index_map, int64_t vector_dim, nb::handle collapsed, nb::handle operand_batching,
                nb::handle indices_batching, bool are_sorted) {
   GatherDimensionNumbers numbers;
   AddNumbers(offset, "offset_dims", numbers.mutable_offset_dims());
@@ -134,8 +134,8 @@ OpRef GatherOp(const BuilderRef& b, nb::handle input, nb::handle indices, nb::ha
 }
 
 OpRef ScatterOp(const BuilderRef& b, nb::handle inputs, nb::handle indices, nb::handle updates,
-                const ModuleRef& computation, nb::handle window, nb::handle inserted, nb::handle to_operand,
-                int64_t vector_dim, nb::handle input_batching, nb::handle indices_batching, bool are_sorted,
+                const ModuleRef& computation, nb::handle window, nb::handle to_operand, int64_t vector_dim,
+                nb::handle inserted, nb::handle input_batching, nb::handle indices_batching, bool are_sorted,
                 bool are_unique) {
   ScatterDimensionNumbers numbers;
   AddNumbers(window, "update_window_dims", numbers.mutable_update_window_dims());
@@ -158,13 +158,13 @@ OpRef ScatterOp(const BuilderRef& b, nb::handle inputs, nb::handle indices, nb::
 void DefineIndexing(Class& builder) {
   builder
       .def("Gather", GatherOp, nb::arg("input"), nb::arg("start_indices"), nb::arg("slice_sizes"),
-           nb::arg("offset_dims"), nb::arg("collapsed_slice_dims") = nb::tuple(), nb::arg("start_index_map"),
-           nb::arg("index_vector_dim"), nb::arg("operand_batching_dims") = nb::tuple(),
+           nb::arg("offset_dims"), nb::arg("start_index_map"), nb::arg("index_vector_dim"),
+           nb::arg("collapsed_slice_dims") = nb::tuple(), nb::arg("operand_batching_dims") = nb::tuple(),
            nb::arg("start_indices_batching_dims") = nb::tuple(), nb::arg("indices_are_sorted") = false,
            "Slices of the input at indices.")
       .def("Scatter", ScatterOp, nb::arg("input"), nb::arg("scatter_indices"), nb::arg("updates"),
-           nb::arg("update_computation"), nb::arg("update_window_dims"), nb::arg("inserted_window_dims") = nb::tuple(),
-           nb::arg("scatter_dims_to_operand_dims"), nb::arg("index_vector_dim"),
+           nb::arg("update_computation"), nb::arg("update_window_dims"), nb::arg("scatter_dims_to_operand_dims"),
+           nb::arg("index_vector_dim"), nb::arg("inserted_window_dims") = nb::tuple(),
            nb::arg("input_batching_dims") = nb::tuple(), nb::arg("scatter_indices_batching_dims") = nb::tuple(),
            nb::arg("indices_are_sorted") = false, nb::arg("unique_indices") = false,
            "The input with updates combined in at indices, by a Module of two scalars. Several inputs and updates may\n"

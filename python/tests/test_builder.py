@@ -201,13 +201,13 @@ def test_reductions():
 
 def test_indexing():
     rows = np.int32([[1], [0], [1]])
-    got = evaluate(lambda b, x, i: b.Gather(x, i, (1, 3), (1, ), (0, ), start_index_map=(0, ), index_vector_dim=1), X, rows)
+    got = evaluate(lambda b, x, i: b.Gather(x, i, (1, 3), (1, ), (0, ), 1, collapsed_slice_dims=(0, )), X, rows)
     np.testing.assert_array_equal(got, X[[1, 0, 1]])
     add = scalar_computation("Add")
     updates = np.ones((3, 3), np.float32)
-    make = lambda b, x, i, u: b.Scatter(x, i, u, add, (1, ), (0, ), scatter_dims_to_operand_dims=(0, ), index_vector_dim=1)
+    make = lambda b, x, i, u: b.Scatter(x, i, u, add, (1, ), (0, ), 1, inserted_window_dims=(0, ))
     np.testing.assert_array_equal(evaluate(make, X, rows, updates), X + [[1], [2]])
-    make = lambda b, x, i, u: b.Scatter([x], i, [u], add, (1, ), (0, ), scatter_dims_to_operand_dims=(0, ), index_vector_dim=1)
+    make = lambda b, x, i, u: b.Scatter([x], i, [u], add, (1, ), (0, ), 1, inserted_window_dims=(0, ))
     np.testing.assert_array_equal(np.asarray(evaluate(make, X, rows, updates)).reshape(2, 3), X + [[1], [2]])
 
 
@@ -238,10 +238,11 @@ def test_attributes_of_operations():
     b.SetOpMetadata(op_name="layer/add", source_file="a.py", source_line=3)
     b.SetSharding("{devices=[2]0,1}")
     b.SetFrontendAttributes({"k": "v"})
-    y = x + 1
+    y = b.Add(x, x)
     b.ClearOpMetadata(), b.ClearSharding(), b.ClearFrontendAttributes()
     b.SetUpAlias((), 0)
-    b.AddBufferDonor(0)
+    b.Parameter(1, "f32[4]", "donor")
+    b.AddBufferDonor(1)
     one = b.Constant(np.float32(1)) + 2
     assert b.IsConstant(one) and not b.IsConstant(y) and "add" in b.OpToString(y)
     assert kashi.evaluate(b.BuildConstantSubGraph(one)) == 3
@@ -257,7 +258,7 @@ def test_more_collectives():
         "CrossReplicaSum": lambda b, x: b.CrossReplicaSum(x, groups),
         "AllReduce": lambda b, x: b.AllReduce(x, add, groups, channel_id=1, use_global_device_ids=True),
         "AllReduceTuple": lambda b, x: b.GetTupleElement(b.AllReduceTuple([x, x], add, groups), 1),
-        "AllGatherTuple": lambda b, x: b.GetTupleElement(b.AllGatherTuple([x], 0, 2, groups), 0),
+        "AllGatherTuple": lambda b, x: b.GetTupleElement(b.AllGatherTuple([x, x], 0, 2, groups), 1),
         "ReduceScatter": lambda b, x: b.ReduceScatter(x, add, 0, 2, groups),
         "AllToAll": lambda b, x: b.AllToAll(x, 0, 0, 2, groups),
         "AllToAllTuple": lambda b, x: b.GetTupleElement(b.AllToAllTuple([x, x], groups), 1),
