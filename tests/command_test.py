@@ -404,7 +404,7 @@ class CommandTest(FolderTest):
         page, _ = self.run_kashi("man")
         for verb in self.complete("kashi", ""):
             if not verb.startswith("-"):
-                self.assertIn(f".SS kashi {verb} ", page)
+                self.assertIn(f".SS kashi {verb} ".replace("-", r"\-"), page)
 
 
 if __name__ == "__main__":

@@ -168,7 +168,8 @@ class Simulation {
   }
 
   static absl::Status WithContext(const absl::Status& status, absl::string_view name) {
-    if (status.ok() || absl::StrContains(status.message(), "instruction ")) return status;
+    const bool is_limit = status.code() == absl::StatusCode::kResourceExhausted;  // no fault of this instruction
+    if (status.ok() || is_limit || absl::StrContains(status.message(), "instruction ")) return status;
     return absl::Status(status.code(), absl::StrCat("instruction ", name, ": ", status.message()));
   }
 
