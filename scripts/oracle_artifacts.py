@@ -134,7 +134,7 @@ def main():
         counts["refused" if why == "" else "equal" if why is None else "known" if note else "differ"] += 1
     print("not computed: " + ", ".join(f"{target} ({n})" for target, n in sorted(refused.items())))
     print(f"{sum(counts.values())} artifacts: {counts['equal']} equal, {counts['differ']} differ, "
-          f"{counts['known']} is known to differ, "
+          f"{counts['known']} known to differ, "
           f"{counts['refused']} have calls or sizes that Kashi refuses")
     sys.exit(1 if counts["differ"] or not counts["equal"] else 0)
 
