@@ -145,10 +145,21 @@ class ByteCursor {
     const size_t size = first == 0 ? 8 : static_cast<size_t>(__builtin_ctz(first)) + 1;
     if (first == 0) ++next_;
     if (size > left()) return EndsEarly();
-    uint64_t value = 0;
-    std::memcpy(&value, next_, size);
+    const uint64_t value = LittleEndian(size);
     next_ += size;
     return first == 0 ? value : value >> size;
+  }
+  // The next 1 to 8 bytes. One load of 8 bytes, where they are there: a copy of `size` bytes would stall the load that
+  // reads them back.
+  uint64_t LittleEndian(size_t size) const {
+    uint64_t value = 0;
+    if (left() < sizeof(value)) {
+      std::memcpy(&value, next_, size);
+      return value;
+    }
+    std::memcpy(&value, next_, sizeof(value));
+    const size_t unused = 8 * (sizeof(value) - size);
+    return value << unused >> unused;
   }
   uint8_t EndsEarly() {
     Fail(file_ == end_ ? 0 : static_cast<size_t>(end_ - file_), absl::StrCat("the ", part_, " ends early"));
