@@ -91,13 +91,17 @@ absl::StatusOr<CallOperands> OperandsOf(const OperationConverter& c) {
   return operands;
 }
 
+// A single result that is a tuple has a layout for each element.
 absl::Status SetLayouts(const OperationConverter& c, const CallOperands& kept, HloInstruction* call) {
   KASHI_ASSIGN_OR_RETURN(const Attribute* operands, c.Find("operand_layouts"));
   KASHI_ASSIGN_OR_RETURN(const Attribute* results, c.Find("result_layouts"));
   if (operands->elements.empty() && results->elements.empty()) return absl::OkStatus();
   KASHI_ASSIGN_OR_RETURN(const auto operand_layouts, ReadInt64Lists(*operands));
   KASHI_ASSIGN_OR_RETURN(const auto result_layouts, ReadInt64Lists(*results));
-  if (operand_layouts.size() != c.operands().size() || result_layouts.size() != c.operation().results.size()) {
+  Shape* shape = call->mutable_shape();
+  const int64_t results_with_layouts = shape->IsTuple() ? shape->tuple_shapes_size() : 1;
+  if (operand_layouts.size() != c.operands().size() ||
+      static_cast<int64_t>(result_layouts.size()) != results_with_layouts) {
     return InvalidArgument("operand_layouts and result_layouts need a layout for each operand and result");
   }
   std::vector<Shape> operand_shapes;
@@ -105,9 +109,8 @@ absl::Status SetLayouts(const OperationConverter& c, const CallOperands& kept, H
     operand_shapes.push_back(c.operand(i)->shape());
     KASHI_RETURN_IF_ERROR(SetLayout(operand_layouts[i], &operand_shapes.back()));
   }
-  Shape* shape = call->mutable_shape();
   for (size_t i = 0; i < result_layouts.size(); ++i) {
-    Shape* result = result_layouts.size() == 1 ? shape : shape->mutable_tuple_shapes(static_cast<int>(i));
+    Shape* result = shape->IsTuple() ? shape->mutable_tuple_shapes(static_cast<int>(i)) : shape;
     KASHI_RETURN_IF_ERROR(SetLayout(result_layouts[i], result));
   }
   call->mutable_fields()->Set<HloField::operand_shapes_with_layout>(std::move(operand_shapes));
@@ -183,6 +186,8 @@ absl::Status ConvertApproximateTopK(OperationConverter& c, const CallOperands& k
 absl::Status ConvertCustomCall(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const absl::string_view target, c.String("call_target_name"));
   if (const ConversionFunction dynamic = FindDynamicCall(target); dynamic != nullptr) return dynamic(c);
+  KASHI_ASSIGN_OR_RETURN(const bool is_mhlo, IsMhloCall(c));
+  if (is_mhlo) return ConvertMhloCall(c);
   return ConvertPlainCustomCall(c);
 }
 

@@ -71,6 +71,9 @@ absl::Status ConvertPrint(OperationConverter& c);
 
 // convert_chlo.cc: the operations that chlo_expansion.h knows, and those that StableHLO has too
 absl::Status ConvertChlo(OperationConverter& c);
+// Whether a custom call stands for an operation of MHLO that XLA reads back, such as `mhlo.erf`, and its conversion.
+absl::StatusOr<bool> IsMhloCall(const OperationConverter& c);
+absl::Status ConvertMhloCall(OperationConverter& c);
 absl::Status ConvertChloConstant(OperationConverter& c);
 absl::Status ConvertChloDynamicReshape(OperationConverter& c);
 absl::Status ConvertScan(OperationConverter& c);
@@ -134,7 +137,7 @@ absl::Status ConvertRecv(OperationConverter& c);
 
 // convert_custom_call.cc
 absl::Status ConvertCustomCall(OperationConverter& c);
-// The same of a call that FindDynamicCall does not know.
+// The same of a call that FindDynamicCall and IsMhloCall do not know.
 absl::Status ConvertPlainCustomCall(OperationConverter& c);
 
 // The attribute of a custom call that lists the operands which say the sizes of its results.
