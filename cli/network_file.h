@@ -9,8 +9,8 @@
 
 namespace kashi::cli {
 
-// A link has the latency and the bandwidth of collective-permute, in which each rank sends one message. INVALID_ARGUMENT
-// for a file that mpi-bench did not write.
+// A link has the latency and the bandwidth of collective-permute, in which each rank sends one message.
+// INVALID_ARGUMENT for a file that mpi-bench did not write.
 absl::StatusOr<NetworkLink> ReadNetworkFile(const std::string& path);
 
 }  // namespace kashi::cli

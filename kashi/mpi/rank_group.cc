@@ -78,7 +78,7 @@ absl::Status RankGroups::Prepare(const HloModule& module, DeviceCounts counts) {
   return PrepareRoutes(module, counts);
 }
 
-// All ranks number all routes in the same order. Nothing is under way between two runs, so each run has its own numbers.
+// All ranks number all routes in the same order. Nothing is under way between two runs, so each has its own numbers.
 absl::Status RankGroups::PrepareRoutes(const HloModule& module, DeviceCounts counts) {
   std::set<TransferRoute> all;
   for (const HloComputation* computation : module.computations()) {

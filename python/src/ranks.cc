@@ -16,11 +16,10 @@ constexpr char kRanksDoc[] =
     "rank makes the same calls, with the same programs. `deterministic`: sums of floating-point numbers are the same\n"
     "for any number of ranks.\n\n"
     "Raises NotImplementedError in a build without MPI (HAS_MPI is false).";
-constexpr char kMakeSignature[] = "def __new__(cls, communicator: object, *, deterministic: bool = False) -> Ranks";
 
 #ifdef KASHI_HAS_MPI
-// `communicator` is one of mpi4py.
-std::unique_ptr<MpiRanks> MakeRanks(nb::handle communicator, bool deterministic) {
+// `communicator` is one of mpi4py. Python owns the result.
+MpiRanks* MakeRanks(nb::handle communicator, bool deterministic) {
   if (!nb::hasattr(communicator, "py2f")) ThrowTypeError("expected a communicator of mpi4py");
   const int handle = nb::cast<int>(communicator.attr("py2f")());
   MpiOptions options;
@@ -28,7 +27,7 @@ std::unique_ptr<MpiRanks> MakeRanks(nb::handle communicator, bool deterministic)
   const nb::gil_scoped_release release;
   absl::StatusOr<std::unique_ptr<MpiRanks>> ranks = MpiRanks::Make(handle, options);
   const nb::gil_scoped_acquire acquire;
-  return ValueOrThrow(std::move(ranks));
+  return ValueOrThrow(std::move(ranks)).release();
 }
 #endif
 
@@ -44,8 +43,7 @@ internal::DeviceFabric* FabricOf(nb::handle ranks) {
 
 void BindRanks(nb::module_& m) {
   nb::class_<MpiRanks>(m, "Ranks", kRanksDoc)
-      .def(nb::new_(&MakeRanks), nb::arg("communicator"), nb::kw_only(), nb::arg("deterministic") = false,
-           nb::sig(kMakeSignature))
+      .def(nb::new_(&MakeRanks), nb::arg("communicator"), nb::kw_only(), nb::arg("deterministic") = false)
       .def_prop_ro("rank", &MpiRanks::rank, "The number of this rank.")
       .def_prop_ro("size", &MpiRanks::size, "How many there are.")
       .def(
@@ -71,7 +69,7 @@ void BindRanks(nb::module_& m) {
       .def(nb::new_([](nb::handle, bool) -> NoRanks* {
              ThrowStatus(absl::UnimplementedError("this kashi was built without MPI"));
            }),
-           nb::arg("communicator"), nb::kw_only(), nb::arg("deterministic") = false, nb::sig(kMakeSignature));
+           nb::arg("communicator"), nb::kw_only(), nb::arg("deterministic") = false);
   m.attr("HAS_MPI") = false;
 }
 #endif

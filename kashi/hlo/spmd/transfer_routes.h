@@ -43,8 +43,8 @@ absl::StatusOr<std::optional<std::vector<std::pair<int64_t, int64_t>>>> Transfer
 // they are those of replicas, of one partition.
 bool NamesPartitions(const HloInstruction& transfer, DeviceCounts counts);
 
-// The routes of all devices, in the order of the pairs. INVALID_ARGUMENT without the attribute, for unknown ids, and for
-// an id that is twice a source or twice a target.
+// The routes of all devices, in the order of the pairs. INVALID_ARGUMENT without the attribute, for unknown ids, and
+// for an id that is twice a source or twice a target.
 absl::StatusOr<std::vector<TransferRoute>> TransferRoutes(const HloInstruction& transfer, DeviceCounts counts);
 
 }  // namespace kashi::internal
