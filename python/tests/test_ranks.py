@@ -32,8 +32,9 @@ for _ in range(2):
     results = program.run_on_devices(arguments, ranks)
     for device, result in enumerate(results):
         assert (result.tolist() == [3, 3]) if device in here else (result is None), results
+other = kashi.compile(kashi.parse('''{PROGRAM}'''.replace("HloModule m", f"HloModule m{{ranks.rank}}")))
 try:
-    program.run_on_devices([[np.float32([1, 2])]] * (2 + ranks.rank), ranks)
+    other.run_on_devices(arguments, ranks)
 except RuntimeError as error:
     assert "another program" in str(error), error
     print("refused")
