@@ -97,6 +97,14 @@ def test_output(options, folder):
         for device in range(3):
             own = (directory / f"dev{device}" / "out0.npy").read_bytes()
             check(own == (folder / "alone" / f"dev{device}" / "out0.npy").read_bytes(), f"file of device {device}")
+    # Two devices on some ranks, one on others, and so many bytes that Open MPI takes another algorithm.
+    longer = folder / "longer.hlo"
+    longer.write_text("HloModule m, replica_count=6\n" + ADD.replace("f32", "s32") + "ENTRY e { p = s32[40000] parameter(0)\n"
+                      " ROOT r = s32[40000] all-reduce(p), replica_groups={}, to_apply=add }\n")
+    status, alone, err = run(1, [options.kashi, "run", longer])
+    check(status == 0, "a long sum on one rank", err)
+    status, out, err = run(4, [options.kashi, "run", longer])
+    check(status == 0 and out == alone, "a long sum of 6 devices on 4 ranks", out, err)
     status, out, err = run(2, command[:-1] + ["--json"])
     check(status == 0 and len(json.loads(out)["devices"]) == 3, "--json of 2 ranks", out, err)
     status, out, err = run(2, [options.kashi, "run", folder / "missing.hlo"])
