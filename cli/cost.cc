@@ -198,7 +198,10 @@ absl::StatusOr<Answer> CostAnswer(const ModuleFile& file, const CostOptions& opt
 
 int RunCost(const CostOptions& options) {
   if (!options.mesh.is_given() && options.mesh.has_details()) {
-    return FailUsage("--topology, --link, --target, --rates and --slow-device need --mesh");
+    return FailUsage("--topology, --link, --network, --target, --rates and --slow-device need --mesh");
+  }
+  if (!options.mesh.links.empty() && !options.mesh.network_file.empty()) {
+    return FailUsage("--link and --network both say how fast links are");
   }
   Answers answers(options.output, options.json);
   const std::vector<std::string> paths = ExpandModulePaths(options.inputs, &answers);

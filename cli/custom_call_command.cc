@@ -78,7 +78,7 @@ absl::StatusOr<Literal> RunCommand(const std::string& command, const HloInstruct
                                    absl::Span<const Literal* const> operands) {
   ScratchDirectory directory;
   KASHI_RETURN_IF_ERROR(directory.Make());
-  KASHI_RETURN_IF_ERROR(WriteOutput(directory.path() + "/call.txt", call.ToString() + "\n"));
+  KASHI_RETURN_IF_ERROR(WriteOnThisRank(directory.path() + "/call.txt", {call.ToString(), "\n"}));
   KASHI_RETURN_IF_ERROR(WriteOperands(operands, directory));
   const int status = std::system(absl::StrCat(command, " ", ShellQuoted(directory.path())).c_str());
   if (status != 0) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "cli/network_file.h"
 #include "kashi/analysis/memory_target.h"
 #include "kashi/base/status.h"
 
@@ -111,6 +112,17 @@ absl::StatusOr<TpuGeneration> ParseTarget(const std::string& text) {
   return *target;
 }
 
+// Empty: nothing is said about links.
+absl::StatusOr<std::vector<NetworkLink>> LinksOf(const MeshOptions& options) {
+  std::vector<NetworkLink> links;
+  for (const std::string& text : options.links) {
+    KASHI_ASSIGN_OR_RETURN(links.emplace_back(), ParseLink(text));
+  }
+  if (options.network_file.empty()) return links;
+  KASHI_ASSIGN_OR_RETURN(links.emplace_back(), ReadNetworkFile(options.network_file));
+  return links;
+}
+
 }  // namespace
 
 void AddMeshOptions(Verb* verb, MeshOptions* options) {
@@ -120,13 +132,17 @@ void AddMeshOptions(Verb* verb, MeshOptions* options) {
                   "Predict the time of a step on this grid of devices, and the memory of each: 64x64")
       ->Value("SIZES");
   verb->AddOption("--topology", &options->topology,
-                  "Links between neighbours in rings, or one network that carries all (default: torus)")
+                  "Links between neighbours in rings, or one network that carries all (default: torus; with --network: "
+                  "switch)")
       ->OneOf({"torus", "switch"});
   verb->AddOption("--link", &options->links,
                   "Latency and bandwidth of a link, 1us,50GB/s; once, or once for each dimension")
       ->Value("LINK")
       ->OneEach()
       ->Check(Parsed(ParseLink, [](const auto&, auto) {}));
+  verb->AddOption("--network", &options->network_file,
+                  "Take the link that `kashi mpi-bench --json` measured and wrote to this file")
+      ->Value("FILE");
   verb->AddOption("--target", Parsed(ParseTarget, [options](const auto&, auto target) { options->target = target; }),
                   absl::StrCat("The TPU whose rates and links are taken: ", TpuNames(),
                                " (default: that of the module's layouts)"))
@@ -145,17 +161,15 @@ void AddMeshOptions(Verb* verb, MeshOptions* options) {
 absl::StatusOr<Machine> MachineOf(const MeshOptions& options, const HloModule& module) {
   std::optional<TpuGeneration> tpu = options.target;
   if (!tpu.has_value()) tpu = GuessMemoryTarget(module).tpu;
-  if (!tpu.has_value() && (options.rates.empty() || options.links.empty())) {
+  KASHI_ASSIGN_OR_RETURN(std::vector<NetworkLink> links, LinksOf(options));
+  if (!tpu.has_value() && (options.rates.empty() || links.empty())) {
     return InvalidArgument(
         "the module is not compiled for a TPU, so the speed of the devices is not known: give --target, or --rates and "
-        "--link");
-  }
-  std::vector<NetworkLink> links;
-  for (const std::string& text : options.links) {
-    KASHI_ASSIGN_OR_RETURN(links.emplace_back(), ParseLink(text));
+        "--link or --network");
   }
   if (links.empty()) links.push_back(GetTpuRates(*tpu).link);
-  const Network::Kind kind = options.topology == "torus" ? Network::Kind::kTorus : Network::Kind::kSwitch;
+  const bool is_switch = options.topology.empty() ? !options.network_file.empty() : options.topology == "switch";
+  const Network::Kind kind = is_switch ? Network::Kind::kSwitch : Network::Kind::kTorus;
   KASHI_ASSIGN_OR_RETURN(Network network, Network::Create(kind, options.sizes, std::move(links)));
   Machine machine = {std::move(network), {}, "given rates", {}};
   if (options.rates.empty()) {

@@ -19,8 +19,9 @@ namespace kashi::cli {
 
 struct MeshOptions {
   std::vector<int64_t> sizes;  // of the grid; empty: without --mesh
-  std::string topology = "torus";
+  std::string topology;            // empty: switch with --network, otherwise torus
   std::vector<std::string> links;  // texts of --link
+  std::string network_file;        // of --network
   std::optional<TpuGeneration> target;
   std::string rates;                      // text of --rates
   std::vector<std::string> slow_devices;  // texts of --slow-device
@@ -28,11 +29,12 @@ struct MeshOptions {
   bool is_given() const { return !sizes.empty(); }
   // An option that says something about a mesh.
   bool has_details() const {
-    return topology != "torus" || !links.empty() || target.has_value() || !rates.empty() || !slow_devices.empty();
+    return !topology.empty() || !links.empty() || !network_file.empty() || target.has_value() || !rates.empty() ||
+           !slow_devices.empty();
   }
 };
 
-// Adds --mesh, --topology, --link, --target, --rates and --slow-device, in a group of their own.
+// Adds --mesh, --topology, --link, --network, --target, --rates and --slow-device, in a group of their own.
 void AddMeshOptions(Verb* verb, MeshOptions* options);
 
 struct Machine {

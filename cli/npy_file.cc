@@ -79,10 +79,10 @@ absl::Status WriteNpyFile(const std::string& path, const LiteralSlice& literal) 
     if (literal.size_bytes() > 0) {
       elements = {static_cast<const char*>(literal.untyped_data()), static_cast<size_t>(literal.size_bytes())};
     }
-    return WriteOutput(path, {beginning, elements});
+    return WriteOnThisRank(path, {beginning, elements});
   }
   KASHI_RETURN_IF_ERROR(WriteNpy(literal, &beginning));  // rearranges the elements, or returns an error
-  return WriteOutput(path, beginning);
+  return WriteOnThisRank(path, {beginning});
 }
 
 }  // namespace kashi::cli

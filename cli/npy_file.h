@@ -21,7 +21,7 @@ absl::StatusOr<Literal> ReadNpyFile(const std::string& path, const Shape& expect
 absl::StatusOr<Literal> ReadNpyFilePart(const std::string& path, const Shape& whole, absl::Span<const int64_t> starts,
                                         absl::Span<const int64_t> sizes);
 
-// Writes the bytes of WriteNpy with WriteOutput (cli/verb.h).
+// Writes the bytes of WriteNpy with WriteOnThisRank (cli/verb.h).
 absl::Status WriteNpyFile(const std::string& path, const LiteralSlice& literal);
 
 }  // namespace kashi::cli

@@ -92,7 +92,8 @@ class ProgramRun {
   absl::StatusOr<std::vector<std::optional<OutputComparison>>> Compare(size_t device,
                                                                        const std::vector<Literal>& outputs) const;
   absl::StatusOr<std::vector<Literal>> Expected(size_t device, const std::vector<Literal>& outputs) const;
-  absl::Status ShowDevice(size_t device, std::vector<Literal> outputs);
+  absl::Status ShowDevice(size_t device, std::vector<Literal> outputs, std::string* text);
+  absl::Status ShowDevices(std::vector<Literal> results);
   absl::Status ShowProfile();
   void Show(std::vector<Literal> results);
   // Whether each device has its own arguments, and whether it has its own outputs.
@@ -108,6 +109,8 @@ class ProgramRun {
   bool IsHere(int64_t device, int64_t devices) const {
     return fabric_ == nullptr || fabric_->Runs(device, {1, devices});
   }
+  // Whether each rank writes and compares the outputs of its own devices, and rank 0 prints what they say.
+  bool ranks_write() const { return fabric_ != nullptr && options_.split_outputs && has_devices() && !options_.json; }
   bool shows_devices() const { return (has_devices() || splits_outputs()) && !joins_outputs(); }
 
   const RunOptions& options_;
@@ -386,6 +389,7 @@ absl::StatusOr<std::vector<Literal>> ProgramRun::ExecuteOnDevices() {
     KASHI_ASSIGN_OR_RETURN(collectives_,
                            ProfileCollectives(engine_->module(), of_run, *profile_, std::max(1, options_.repeat - 1)));
   }
+  if (ranks_write()) return first;
   if (fabric_ != nullptr) {
     const Shape& shape = engine_->module().entry_computation()->root_instruction()->shape();
     KASHI_RETURN_IF_ERROR(TheRanks()->GatherResults(shape, &*first));
@@ -456,19 +460,19 @@ absl::StatusOr<std::vector<std::optional<OutputComparison>>> ProgramRun::Compare
   return comparisons;
 }
 
-absl::Status ProgramRun::ShowDevice(size_t device, std::vector<Literal> outputs) {
+absl::Status ProgramRun::ShowDevice(size_t device, std::vector<Literal> outputs, std::string* text) {
   if (!options_.output_dir.empty()) {
     KASHI_RETURN_IF_ERROR(WriteOutputs(OutputDirectory(device), outputs, interrupt_.flag()));
   }
   KASHI_ASSIGN_OR_RETURN(const std::vector<std::optional<OutputComparison>> comparisons, Compare(device, outputs));
   Json list = Json::array();
-  if (shows_devices() && !options_.json) answers_.Add(absl::StrCat("dev", device, "\n"));
+  if (shows_devices()) absl::StrAppend(text, "dev", device, "\n");
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (comparisons[i].has_value() && !comparisons[i]->agrees) answers_.SetBad();
     if (options_.json) {
       list.push_back(OutputJson(outputs[i], comparisons[i]));
     } else {
-      answers_.Add(OutputText(static_cast<int64_t>(i), outputs[i], comparisons[i]));
+      absl::StrAppend(text, OutputText(static_cast<int64_t>(i), outputs[i], comparisons[i]));
     }
   }
   if (shows_devices()) {
@@ -477,6 +481,24 @@ absl::Status ProgramRun::ShowDevice(size_t device, std::vector<Literal> outputs)
     json_["outputs"] = std::move(list);
   }
   return absl::OkStatus();
+}
+
+absl::Status ProgramRun::ShowDevices(std::vector<Literal> results) {
+  std::string own;
+  absl::Status shown;
+  for (size_t device = 0; device < results.size() && shown.ok(); ++device) {
+    if (ranks_write() && !IsHere(device, results.size())) continue;
+    shown = ShowDevice(device, FlattenResult(std::move(results[device])), &own);
+  }
+  std::vector<std::string> texts = {std::move(own)};
+  if (ranks_write()) {
+    KASHI_RETURN_IF_ERROR(TheRanks()->Agree(shown));
+    KASHI_ASSIGN_OR_RETURN(texts, TheRanks()->GatherTexts(texts[0]));
+  }
+  for (const std::string& text : texts) {
+    if (!options_.json && !IsSilentRank()) answers_.Add(text);
+  }
+  return shown;
 }
 
 absl::Status ProgramRun::ShowProfile() {
@@ -501,11 +523,9 @@ absl::Status ProgramRun::ShowProfile() {
 void ProgramRun::Show(std::vector<Literal> results) {
   if (Json scope = ScopeJson(scope_); !scope.is_null()) json_["program"] = std::move(scope);
   AddTo(times_, &json_);
-  if (!options_.json && !file_.part.empty()) answers_.Add(absl::StrCat(file_.part, "\n"));
-  for (size_t device = 0; device < results.size(); ++device) {
-    const absl::Status shown = ShowDevice(device, FlattenResult(std::move(results[device])));
-    if (!shown.ok()) return FailRun(shown);
-  }
+  if (!options_.json && !file_.part.empty() && !IsSilentRank()) answers_.Add(absl::StrCat(file_.part, "\n"));
+  if (const absl::Status shown = ShowDevices(std::move(results)); !shown.ok()) return FailRun(shown);
+  if (IsSilentRank()) return;
   if (!options_.json && options_.repeat > 1) answers_.Add(ToText(times_));
   if (!options_.json && nan_check_ != nullptr) answers_.Add("no instruction makes a NaN or an infinity\n");
   if (const absl::Status shown = ShowProfile(); !shown.ok()) return FailRun(shown);
@@ -537,7 +557,7 @@ void ProgramRun::Run() {
   if (!prepared.ok()) return FailRun(prepared);
   absl::StatusOr<std::vector<Literal>> results = Execute();
   if (!results.ok()) return FailRun(results.status());
-  if (!IsSilentRank()) Show(*std::move(results));
+  if (!IsSilentRank() || ranks_write()) Show(*std::move(results));
 }
 
 // ---- All programs of the file ---------------------------------------------------------------------------------------

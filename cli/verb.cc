@@ -241,7 +241,9 @@ absl::Status WriteOutput(const std::string& path, absl::string_view text) {
   return WriteOutput(path, absl::MakeConstSpan(&text, 1));
 }
 absl::Status WriteOutput(const std::string& path, absl::Span<const absl::string_view> pieces) {
-  if (IsSilentRank()) return absl::OkStatus();
+  return IsSilentRank() ? absl::OkStatus() : WriteOnThisRank(path, pieces);
+}
+absl::Status WriteOnThisRank(const std::string& path, absl::Span<const absl::string_view> pieces) {
   if (IsFile(path)) return WriteFile(path, pieces);
   const ProgressPause pause;
   return WriteAll(stdout, pieces, "standard output");

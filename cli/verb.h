@@ -100,6 +100,8 @@ absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vect
 absl::Status WriteOutput(const std::string& path, absl::string_view text);
 // The same for several pieces, which follow one another.
 absl::Status WriteOutput(const std::string& path, absl::Span<const absl::string_view> pieces);
+// The same also where another rank prints (cli/ranks.h): for files of this rank's devices.
+absl::Status WriteOnThisRank(const std::string& path, absl::Span<const absl::string_view> pieces);
 // Writes the only output of a verb to `path` and returns the exit status of the verb.
 int WriteResult(const std::string& path, absl::string_view text);
 // Whether WriteOutput would write a file.

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kWarmUps = 3, kFewestRounds = 5, kMostRounds = 2000;
 
-// A program of one operation on f32[n] of each rank.
+// A program of one operation on f32[n] of each rank. At `together`, all ranks wait for each other.
 std::string ProgramOf(const std::string& name, int64_t n, int ranks) {
   std::vector<std::string> pairs;
   for (int r = 0; r < ranks; ++r) pairs.push_back(absl::StrCat("{", r, ",", (r + 1) % ranks, "}"));
@@ -55,6 +55,7 @@ std::string ProgramOf(const std::string& name, int64_t n, int ranks) {
   return absl::Substitute(
       "HloModule bench, replica_count=$0\n"
       "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
+      "together { p = f32[] parameter(0)\n ROOT r = f32[] all-reduce(p), replica_groups={}, to_apply=add }\n"
       "ENTRY e { p = f32[$1] parameter(0)\n ROOT r = f32[$2] $3(p), $4 }\n",
       ranks, n, results, name, attributes);
 }
@@ -65,16 +66,18 @@ double MedianOf(std::vector<double> times) {
   return *middle;
 }
 
-// The median time of a call in microseconds. All ranks make the same number of calls: rank 0 says how many.
+// The median time of a call in microseconds. All ranks make the same number of calls: rank 0 says how many. All begin
+// a call together: otherwise the root of a broadcast would run ahead, and the time would be that of long queues.
 class Rounds {
  public:
   explicit Rounds(double seconds) : seconds_(seconds) {}
 
-  template <typename Call>
-  absl::StatusOr<double> Measure(int rounds, const Call& call) {
+  template <typename Together, typename Call>
+  absl::StatusOr<double> Measure(int rounds, const Together& together, const Call& call) {
     for (int i = 0; i < kWarmUps; ++i) KASHI_RETURN_IF_ERROR(call());
     std::vector<double> times;
     for (int i = 0; i < rounds; ++i) {
+      KASHI_RETURN_IF_ERROR(together());
       const Clock::time_point begin = Clock::now();
       KASHI_RETURN_IF_ERROR(call());
       times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
@@ -102,6 +105,11 @@ class BareCall {
         rank_(rank),
         from_(static_cast<size_t>(n), 1.0F),
         to_(static_cast<size_t>(n * ranks)) {}
+
+  static absl::Status Together() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    return absl::OkStatus();
+  }
 
   absl::Status Blocking() {
     const int part = n_ / ranks_;
@@ -153,7 +161,7 @@ class BareCall {
   std::vector<float> from_, to_;
 };
 
-// The time of the operation in a program.
+// The time of the operation in a program, on this rank.
 absl::StatusOr<double> MeasureProgram(const HloModule& module, int64_t n, int rounds, MpiRanks* ranks) {
   EvaluationOptions options;
   const RunLimits limits(options);
@@ -165,13 +173,21 @@ absl::StatusOr<double> MeasureProgram(const HloModule& module, int64_t n, int ro
         EvaluationRun run(own, limits);
         KASHI_ASSIGN_OR_RETURN(Value argument, run.MakeArray(F32, {n}));
         std::memset(argument.mutable_bytes(), 0, static_cast<size_t>(argument.byte_count()));
-        Rounds measure(0);
-        KASHI_ASSIGN_OR_RETURN(median, measure.Measure(rounds, [&]() -> absl::Status {
+        KASHI_ASSIGN_OR_RETURN(const Value one, run.MakeArray(F32, {}));
+        const HloComputation* const barrier = module.GetComputationWithName("together");
+        const auto together = [&] { return run.Call(*barrier, {one}).status(); };
+        KASHI_ASSIGN_OR_RETURN(median, Rounds(0).Measure(rounds, together, [&] {
           return run.Call(*module.entry_computation(), {argument}).status();
         }));
         return absl::OkStatus();
       }));
   return median;
+}
+
+// An operation has ended when the last rank has its result.
+double LatestOf(double microseconds) {
+  MPI_Allreduce(MPI_IN_PLACE, &microseconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return microseconds;
 }
 
 absl::StatusOr<MeasuredPoint> MeasureSize(const MpiBenchOptions& options, const std::string& name, int64_t bytes,
@@ -187,12 +203,16 @@ absl::StatusOr<MeasuredPoint> MeasureSize(const MpiBenchOptions& options, const 
   KASHI_ASSIGN_OR_RETURN(const double own, MeasureProgram(*module, n, count, ranks));
   MeasuredPoint point;
   point.bytes = n * static_cast<int64_t>(sizeof(float));
-  point.us = own;
+  point.us = LatestOf(own);
   if (!options.bare) return point;
   BareCall bare(name, n, size, ranks->rank());
   Rounds measure(options.seconds);
-  KASHI_ASSIGN_OR_RETURN(point.nonblocking_us, measure.Measure(count, [&] { return bare.Nonblocking(); }));
-  KASHI_ASSIGN_OR_RETURN(point.blocking_us, measure.Measure(count, [&] { return bare.Blocking(); }));
+  const auto together = &BareCall::Together;
+  KASHI_ASSIGN_OR_RETURN(const double nonblocking,
+                         measure.Measure(count, together, [&] { return bare.Nonblocking(); }));
+  KASHI_ASSIGN_OR_RETURN(const double blocking, measure.Measure(count, together, [&] { return bare.Blocking(); }));
+  point.nonblocking_us = LatestOf(nonblocking);
+  point.blocking_us = LatestOf(blocking);
   return point;
 }
 

@@ -8,7 +8,7 @@
 
 namespace kashi::cli {
 
-// All ranks call it; the answer is that of rank 0's device.
+// All ranks call it, and all have the answer.
 absl::StatusOr<RankMeasurement> MeasureRanks(const MpiBenchOptions& options, MpiRanks* ranks);
 
 }  // namespace kashi::cli

@@ -38,17 +38,9 @@ absl::Status CheckRunsOnAllDevices(const Operation& op) {
       op, InvalidArgument("the program is for %d replicas of %d partitions", wanted.replicas, wanted.partitions));
 }
 
-// The array as other threads get it. It is never unique, so no thread writes to it. This thread must have no other
-// reference to its memory: a thread with the last reference could write while another thread still reads.
-absl::StatusOr<Value> Shared(const Operation& op, Value value) {
-  KASHI_ASSIGN_OR_RETURN(Value own, Writable(op, std::move(value)));
-  auto owner = std::make_shared<const Value>(std::move(own));
-  return Value::Borrow(owner->dense_shape(), owner->untyped_data(), owner);
-}
-
 absl::Status ShareAll(const Operation& op, std::vector<Value>* values) {
   for (Value& value : *values) {
-    KASHI_ASSIGN_OR_RETURN(value, Shared(op, std::move(value)));
+    KASHI_ASSIGN_OR_RETURN(value, ShareWithThreads(op, std::move(value)));
   }
   return absl::OkStatus();
 }
@@ -69,6 +61,23 @@ absl::Status NeedsDevices(const Operation& op, const absl::Status& error) {
   return InvalidArgument(
       "%s: %s. This run has one device: give the arguments of every device (`kashi run --devices-dir`, RunOnDevices)",
       op.instruction.name(), error.message());
+}
+
+// The array is never unique, so no thread writes to it. This thread must have no other reference to its memory: a
+// thread with the last reference could write while another thread still reads.
+absl::StatusOr<Value> ShareWithThreads(const Operation& op, Value value) {
+  if (value.is_tuple()) {
+    std::vector<Value> elements(value.elements().begin(), value.elements().end());
+    value = Value();
+    for (Value& element : elements) {
+      KASHI_ASSIGN_OR_RETURN(element, ShareWithThreads(op, std::move(element)));
+    }
+    return Value::MakeTuple(std::move(elements));
+  }
+  if (!value.is_array()) return value;
+  KASHI_ASSIGN_OR_RETURN(Value own, Writable(op, std::move(value)));
+  auto owner = std::make_shared<const Value>(std::move(own));
+  return Value::Borrow(owner->dense_shape(), owner->untyped_data(), owner);
 }
 
 absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const CollectiveGroup& group,

@@ -30,6 +30,9 @@ absl::StatusOr<CollectiveGroup> GroupOf(const Operation& op);
 // Adds the name of the instruction and, if the run has only one device, what to do.
 absl::Status NeedsDevices(const Operation& op, const absl::Status& error);
 
+// The value as other threads get it: nobody may write it. Copies arrays that are shared.
+absl::StatusOr<Value> ShareWithThreads(const Operation& op, Value value);
+
 // Gives these arrays to all members, and returns the arrays of all members, which must not be written. Copies arrays
 // that are shared.
 absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const CollectiveGroup& group,

@@ -442,6 +442,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
   const absl::StatusOr<CollectiveGroup> group = GroupOf(op);
+  const bool is_task = group.ok() && IsTask(op, *group);  // looks at the operands
   // XLA's verifier accepts several operands with the shape of the first one as the result; then only the first one
   // counts.
   std::vector<Value> values = TakeOperands(op);
@@ -453,7 +454,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
     return OneOrTuple(std::move(values));
   }
   KASHI_RETURN_IF_ERROR(group.status());
-  if (IsTask(op, *group)) {
+  if (is_task) {
     KASHI_ASSIGN_OR_RETURN(
         std::vector<Value> received,
         op.run.device()->Perform(TaskOf(op, *group, CollectiveTask::Kind::kBroadcast), std::move(values)));

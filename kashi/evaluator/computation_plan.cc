@@ -10,9 +10,11 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/evaluator/transfer_order.h"
 #include "kashi/evaluator/transfers.h"
 #include "kashi/evaluator/work.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/transfer_routes.h"
 
 namespace kashi::internal {
 namespace {
@@ -31,8 +33,15 @@ bool AnyIsDynamic(const HloInstruction& instruction) {
          });
 }
 
-// Whether a computation that it calls, directly or not, has such a call.
-bool CallsExpectation(const HloInstruction& caller) {
+// Whether it runs although nothing uses its result: other devices wait for what is sent.
+bool AlwaysRuns(const HloInstruction& instruction) {
+  if (IsExpectation(instruction)) return true;
+  return instruction.opcode() == HloOpcode::kSend && IsDeviceTransfer(instruction) &&
+         TransferPairs(instruction).value_or(std::nullopt).has_value();
+}
+
+// Whether a computation that it calls, directly or not, has such an instruction.
+bool CallsWhatAlwaysRuns(const HloInstruction& caller) {
   std::vector<const HloComputation*> waiting;
   absl::flat_hash_set<const HloComputation*> seen;
   const auto add_called = [&](const HloInstruction& instruction) {
@@ -45,21 +54,21 @@ bool CallsExpectation(const HloInstruction& caller) {
     const HloComputation* computation = waiting.back();
     waiting.pop_back();
     for (const HloInstruction* instruction : computation->instructions()) {
-      if (IsExpectation(*instruction)) return true;
+      if (AlwaysRuns(*instruction)) return true;
       add_called(*instruction);
     }
   }
   return false;
 }
 
-// The root, the calls that may stop the run, and every instruction that they are computed from. Of other calls, those
+// The root, what runs in any case, and every instruction that they are computed from. Of other calls, those
 // without users are looked into.
 absl::flat_hash_set<const HloInstruction*> NeededIn(const HloComputation& computation) {
   std::vector<const HloInstruction*> waiting = {computation.root_instruction()};
   for (const HloInstruction* instruction : computation.instructions()) {
     if (instruction == waiting[0]) continue;
     const bool is_unused = instruction->user_count() == 0;
-    if (IsExpectation(*instruction) || (is_unused && CallsExpectation(*instruction))) waiting.push_back(instruction);
+    if (AlwaysRuns(*instruction) || (is_unused && CallsWhatAlwaysRuns(*instruction))) waiting.push_back(instruction);
   }
   absl::flat_hash_set<const HloInstruction*> needed(waiting.begin(), waiting.end());
   while (!waiting.empty()) {
@@ -91,8 +100,8 @@ class PlanBuilder {
 
  private:
   std::vector<HloInstruction*> Order() const {
-    if (computation_.parent() != nullptr) return computation_.parent()->InstructionOrder(computation_);
-    return computation_.MakeInstructionPostOrder();
+    if (computation_.parent() == nullptr) return DelayReceptions(computation_.MakeInstructionPostOrder());
+    return DelayReceptions(computation_.parent()->InstructionOrder(computation_));
   }
 
   void Add(const HloInstruction* first) {

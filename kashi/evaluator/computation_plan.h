@@ -39,7 +39,7 @@ struct ComputationPlanStep {
   absl::Status refusal;
   absl::InlinedVector<Operand, 2> operands;
   std::vector<DenseShape> results;  // as in Operation; empty if sizes are only known at run time
-  // In spite of the refusal, `function` can run on a device with transfers (device.h).
+  // In spite of the refusal, `function` can run on a device that has such transfers (transfers.h).
   bool is_transfer = false;
   bool has_dynamic_sizes;
   int64_t work = 1;  // WorkOf (work.h), unless sizes are dynamic

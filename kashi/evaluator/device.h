@@ -4,14 +4,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/spmd/transfer_routes.h"
 
 namespace kashi::internal {
 
@@ -48,14 +51,20 @@ class Device {
   // The results of this device. Pre: TakesTasks(instruction, members).
   virtual absl::StatusOr<std::vector<Value>> Perform(const CollectiveTask& task, std::vector<Value> operands);
 
-  // Transfers, between the processes of interpreter.run_parallel. Other devices have none, and must not call these.
-  virtual bool has_transfers() const { return false; }
+  // Transfers (transfers.h). The devices of a program have channels to each other; the processes of
+  // interpreter.run_parallel also have a host. Devices that live for one operation only have none.
+  enum class Transfers { kNone, kChannels, kChannelsAndHost };
+  virtual Transfers transfers() const { return Transfers::kNone; }
   // The next value that the host gives to any of the devices; FAILED_PRECONDITION if there is none.
   virtual absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed);
-  // Sends without waiting. Values of a channel arrive in order, each at one receiver.
-  virtual absl::Status Send(int64_t channel, Value value);
-  // Waits for a value. An error if none will come.
-  virtual absl::StatusOr<Value> Receive(const HloInstruction& receiver, int64_t channel);
+  // Where this device sends to, or receives from; nothing if it has no part in it.
+  absl::StatusOr<std::optional<TransferRoute>> RouteOf(const HloInstruction& transfer);
+  // Sends without waiting. The value is shared (ShareWithThreads). Values of a route arrive in order, each once.
+  virtual absl::Status Send(const HloInstruction& send, const TransferRoute& route, Value value);
+  // Begins to receive the next value of a route, and gives the number of this reception, not 0.
+  virtual absl::StatusOr<uint32_t> BeginReceive(const HloInstruction& receive, const TransferRoute& route);
+  // Waits for the value. An error if none will come. `done`: where the device waits.
+  virtual absl::StatusOr<Value> EndReceive(const HloInstruction& done, uint32_t number);
 
  protected:
   Device(int64_t id, int64_t replica_count, int64_t partition_count)
@@ -65,6 +74,7 @@ class Device {
   int64_t id_;
   int64_t replica_count_;
   int64_t partition_count_;
+  absl::flat_hash_map<const HloInstruction*, std::optional<TransferRoute>> routes_;
 };
 
 }  // namespace kashi::internal

@@ -10,6 +10,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/meeting_place.h"
+#include "kashi/evaluator/receptions.h"
 #include "kashi/evaluator/value.h"
 
 namespace kashi::internal {
@@ -17,8 +18,8 @@ namespace {
 
 class ThreadedDevice : public Device {
  public:
-  ThreadedDevice(int64_t id, DeviceCounts counts, MeetingPlace* place)
-      : Device(id, counts.replicas, counts.partitions), place_(place) {}
+  ThreadedDevice(int64_t id, DeviceCounts counts, Transfers transfers, MeetingPlace* place)
+      : Device(id, counts.replicas, counts.partitions), transfers_(transfers), place_(place) {}
 
   absl::StatusOr<std::shared_ptr<const Given>> Exchange(const HloInstruction& collective,
                                                         absl::Span<const int64_t> members,
@@ -41,25 +42,37 @@ class ThreadedDevice : public Device {
     return meeting->combined[0];
   }
 
-  bool has_transfers() const override { return place_->has_transfers(); }
+  Transfers transfers() const override { return transfers_; }
   absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed) override { return place_->TakeInfeed(infeed); }
-  absl::Status Send(int64_t channel, Value value) override {
-    place_->Send(channel, std::move(value));
+  absl::Status Send(const HloInstruction&, const TransferRoute& route, Value value) override {
+    place_->Send(route, std::move(value));
     return absl::OkStatus();
   }
-  absl::StatusOr<Value> Receive(const HloInstruction& receiver, int64_t channel) override {
-    return place_->Receive(id(), receiver, channel);
+  absl::StatusOr<uint32_t> BeginReceive(const HloInstruction&, const TransferRoute& route) override {
+    return receptions_.Begin(place_->BeginReceive(id(), route));
+  }
+  absl::StatusOr<Value> EndReceive(const HloInstruction& done, uint32_t number) override {
+    KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<MeetingPlace::Meeting> reception, receptions_.End(done, number));
+    return place_->EndReceive(id(), done, reception.get());
   }
 
  private:
+  const Transfers transfers_;
   MeetingPlace* place_;
+  Receptions<std::shared_ptr<MeetingPlace::Meeting>> receptions_;
 };
 
-absl::Status RunAtOnce(DeviceCounts counts, const RunLimits& limits, std::deque<Value>* infeed, DeviceFunction f) {
+// How devices run at once: what they can transfer, and the values of their host.
+struct RunKind {
+  Device::Transfers transfers;
+  std::deque<Value>* infeed = nullptr;
+};
+
+absl::Status RunAtOnce(DeviceCounts counts, const RunLimits& limits, const RunKind& kind, DeviceFunction f) {
   const DeviceRange devices = {0, counts.total()};
-  MeetingPlace place(devices, limits.work.get(), infeed);
+  MeetingPlace place(devices, limits.work.get(), kind.infeed);
   std::vector<std::thread> threads = StartDevices(devices, &place, [&](int64_t id) {
-    ThreadedDevice device(id, counts, &place);
+    ThreadedDevice device(id, counts, kind.transfers, &place);
     return f(device);
   });
   while (!place.WaitAWhile()) continue;
@@ -70,22 +83,22 @@ absl::Status RunAtOnce(DeviceCounts counts, const RunLimits& limits, std::deque<
 }  // namespace
 
 absl::Status ThreadFabric::OnDevices(const HloModule&, DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
-  return OnDevicesAtOnce(counts, limits, f);
+  return RunAtOnce(counts, limits, {Device::Transfers::kChannels}, f);
 }
 
 absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
-  return RunAtOnce(counts, limits, nullptr, f);
+  return RunAtOnce(counts, limits, {Device::Transfers::kNone}, f);
 }
 
 absl::Status OnProcessesAtOnce(DeviceCounts counts, const RunLimits& limits, std::deque<Value> infeed,
                                DeviceFunction f) {
-  return RunAtOnce(counts, limits, &infeed, f);
+  return RunAtOnce(counts, limits, {Device::Transfers::kChannelsAndHost, &infeed}, f);
 }
 
 absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
   for (int64_t id = 0; id < counts.total(); ++id) {
     MeetingPlace place({0, counts.total()}, limits.work.get());
-    ThreadedDevice device(id, counts, &place);
+    ThreadedDevice device(id, counts, Device::Transfers::kNone, &place);
     const absl::Status status = f(device);
     if (!status.ok()) return WithMessage(status, absl::StrCat("device ", id, ": ", status.message()));
   }

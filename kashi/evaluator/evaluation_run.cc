@@ -16,6 +16,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/sharding_border.h"
 #include "kashi/evaluator/step_profile.h"
+#include "kashi/evaluator/transfers.h"
 #include "kashi/evaluator/value_util.h"
 #include "kashi/evaluator/work.h"
 #include "kashi/hlo/ir/hlo_module.h"
@@ -163,8 +164,8 @@ absl::StatusOr<const LaneFunction*> EvaluationRun::Lanes(const HloComputation& c
 }
 
 absl::StatusOr<Value> EvaluationRun::RunStep(const ComputationPlanStep& step, absl::Span<Value> operands) {
-  const bool is_transfer = step.is_transfer && device() != nullptr && device()->has_transfers();
-  if (!is_transfer) KASHI_RETURN_IF_ERROR(step.refusal);
+  const bool can_transfer = step.is_transfer && CanTransfer(*step.instruction, device());
+  if (!can_transfer) KASHI_RETURN_IF_ERROR(step.refusal);
   if (step.converts_operands) {
     for (Value& operand : operands) {
       if (!primitive_util::IsFloatingPointType(operand.element_type())) continue;

@@ -16,8 +16,8 @@ namespace {
 constexpr std::chrono::milliseconds kPoll(20);
 
 std::string DescribeMissing(const MeetingPlace::Meeting& meeting) {
-  if (meeting.channel.has_value()) {
-    return absl::StrCat("waits at ", meeting.instruction->name(), " for a value from channel ", *meeting.channel);
+  if (meeting.route.has_value()) {
+    return absl::StrCat("waits at ", meeting.instruction->name(), " for a value from ", meeting.route->ToString());
   }
   std::vector<int64_t> missing;
   for (size_t i = 0; i < meeting.here.size(); ++i) {
@@ -72,9 +72,9 @@ absl::StatusOr<Value> MeetingPlace::TakeInfeed(const HloInstruction& infeed) {
   return value;
 }
 
-void MeetingPlace::Send(int64_t channel, Value value) {
+void MeetingPlace::Send(const TransferRoute& route, Value value) {
   std::lock_guard<std::mutex> lock(mutex_);
-  Channel& to = channels_[channel];
+  Channel& to = channels_[route];
   if (to.receivers.empty()) {
     to.values.push_back(std::move(value));
     return;
@@ -85,22 +85,33 @@ void MeetingPlace::Send(int64_t channel, Value value) {
   Complete(receiver.get());
 }
 
-absl::StatusOr<Value> MeetingPlace::Receive(int64_t device, const HloInstruction& receiver, int64_t channel) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  KASHI_RETURN_IF_ERROR(error_);
-  Channel& from = channels_[channel];
-  if (!from.values.empty()) {
-    Value value = std::move(from.values.front());
-    from.values.pop_front();
-    return value;
+std::shared_ptr<MeetingPlace::Meeting> MeetingPlace::BeginReceive(int64_t device, const TransferRoute& route) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto reception = std::make_shared<Meeting>();
+  reception->route = route;
+  reception->here = {device};
+  reception->members = {route.source.value_or(device), device};
+  reception->given.resize(1);
+  Channel& from = channels_[route];
+  if (from.values.empty()) {
+    from.receivers.push_back(reception);
+    return reception;
   }
-  const int64_t alone[] = {device};
-  const std::shared_ptr<Meeting> meeting = FindOrOpen({receiver, alone, alone});
-  meeting->channel = channel;
-  from.receivers.push_back(meeting);
-  Wait(device, meeting.get(), &lock);
-  if (!meeting->is_complete) return error_;
-  return std::move(meeting->given[0][0]);
+  reception->given[0] = {std::move(from.values.front())};
+  reception->is_complete = true;
+  from.values.pop_front();
+  return reception;
+}
+
+absl::StatusOr<Value> MeetingPlace::EndReceive(int64_t device, const HloInstruction& done, Meeting* reception) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!reception->is_complete) {
+    KASHI_RETURN_IF_ERROR(error_);
+    reception->instruction = &done;
+    Wait(device, reception, &lock);
+    if (!reception->is_complete) return error_;
+  }
+  return std::move(reception->given[0][0]);
 }
 
 void MeetingPlace::Leave(int64_t device, const absl::Status& status) {
@@ -112,7 +123,9 @@ void MeetingPlace::Leave(int64_t device, const absl::Status& status) {
   } else {
     CheckSomebodyRuns();
   }
-  if (--present_ == 0) all_left_.notify_all();
+  if (--present_ > 0) return;
+  CheckAllIsReceived();
+  all_left_.notify_all();
 }
 
 bool MeetingPlace::WaitAWhile() {
@@ -164,7 +177,7 @@ void MeetingPlace::Complete(Meeting* meeting) {
     state.waits_at = nullptr;
     ++running_;
   }
-  open_.erase(Key(meeting->instruction, meeting->members));
+  if (!meeting->route.has_value()) open_.erase(Key(meeting->instruction, meeting->members));
   meeting->is_complete = true;
   meeting->completed.notify_all();
 }
@@ -185,6 +198,9 @@ void MeetingPlace::FailLocked(const absl::Status& error) {
   has_failed_.store(true, std::memory_order_relaxed);
   work_->End();
   for (const auto& [key, meeting] : open_) meeting->completed.notify_all();
+  for (const auto& [route, channel] : channels_) {
+    for (const std::shared_ptr<Meeting>& reception : channel.receivers) reception->completed.notify_all();
+  }
 }
 
 void MeetingPlace::CheckSomebodyRuns() {
@@ -192,6 +208,15 @@ void MeetingPlace::CheckSomebodyRuns() {
   const auto waits = [](const DeviceState& device) { return device.waits_at != nullptr; };
   if (absl::c_none_of(devices_, waits)) return;
   FailLocked(FailedPrecondition("The devices wait for each other forever: %s", Situation()));
+}
+
+// The host and processes of run_parallel may send what nobody wants.
+void MeetingPlace::CheckAllIsReceived() {
+  if (!error_.ok()) return;
+  for (const auto& [route, channel] : channels_) {
+    if (channel.values.empty() || !route.target.has_value()) continue;
+    return FailLocked(FailedPrecondition("nobody receives what goes over %s", route.ToString()));
+  }
 }
 
 // "device 0 waits at all-reduce.3 of devices {0,1} for {1}; device 1 has finished"

@@ -28,6 +28,7 @@
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/spmd/transfer_routes.h"
 
 namespace kashi::internal {
 
@@ -57,7 +58,7 @@ class MeetingPlace {
     Given given;
     std::vector<bool> has_come;
     size_t missing;
-    std::optional<int64_t> channel;  // a device alone waits for a value from this channel
+    std::optional<TransferRoute> route;  // a device alone waits for a value from this route
     absl::Status status;
     Given combined;  // what the last one made of `given`: one row for all, or one for each
     bool is_complete = false;
@@ -69,18 +70,19 @@ class MeetingPlace {
   using CombineFunction = absl::FunctionRef<absl::Status(Meeting& meeting)>;
 
   // `work` ends when the run ends, for any reason. `infeed` has the values of the host, the next first; null for
-  // devices without transfers.
+  // devices without a host.
   MeetingPlace(DeviceRange devices, WorkMeter* work, std::deque<Value>* infeed = nullptr)
       : work_(work), first_(devices.first), infeed_(infeed), devices_(devices.count), running_(devices.count) {}
 
   // The meeting, when it is complete; or why it never will be. The last to come calls combine, unless it is null.
   absl::StatusOr<std::shared_ptr<const Meeting>> Meet(int64_t device, const Call& call, std::vector<Value> values,
                                                       const CombineFunction* combine);
-  // Transfers: see Device. Pre: has_transfers().
-  bool has_transfers() const { return infeed_ != nullptr; }
+  // Transfers: see Device. A value that is sent to a device here, and that it never receives, is an error of the run.
+  bool has_host() const { return infeed_ != nullptr; }
   absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed);
-  void Send(int64_t channel, Value value);
-  absl::StatusOr<Value> Receive(int64_t device, const HloInstruction& receiver, int64_t channel);
+  void Send(const TransferRoute& route, Value value);
+  std::shared_ptr<Meeting> BeginReceive(int64_t device, const TransferRoute& route);
+  absl::StatusOr<Value> EndReceive(int64_t device, const HloInstruction& done, Meeting* reception);
 
   // The device will not take part in meetings any more. All devices get the first error.
   void Leave(int64_t device, const absl::Status& status);
@@ -110,7 +112,7 @@ class MeetingPlace {
     uint64_t meetings = 0;
   };
   using Key = std::pair<const HloInstruction*, std::vector<int64_t>>;
-  // What was sent and not received, or who waits; one of the two is empty.
+  // What was sent and not received, or who receives next; one of the two is empty.
   struct Channel {
     std::deque<Value> values;
     std::deque<std::shared_ptr<Meeting>> receivers;
@@ -122,6 +124,7 @@ class MeetingPlace {
   void Wait(int64_t device, Meeting* meeting, std::unique_lock<std::mutex>* lock);
   void FailLocked(const absl::Status& error);
   void CheckSomebodyRuns();
+  void CheckAllIsReceived();
   std::string Situation() const;
 
   WorkMeter* const work_;
@@ -131,7 +134,7 @@ class MeetingPlace {
   std::atomic<bool> has_failed_{false};
   // Guarded by mutex_.
   std::deque<Value>* const infeed_;
-  std::map<int64_t, Channel> channels_;
+  std::map<TransferRoute, Channel> channels_;
   std::map<Key, std::shared_ptr<Meeting>> open_;
   std::vector<DeviceState> devices_;
   int64_t running_;

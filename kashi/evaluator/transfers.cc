@@ -1,20 +1,27 @@
-// Operations that move data from or to a host or another program (docs/spec/hlo-ops.md 7.3). Only the processes of
-// interpreter.run_parallel have such partners (Device::has_transfers): a host that feeds them, and each other.
+// Operations that move data from or to a host or another device (docs/spec/hlo-ops.md 7.3).
 //
 //   infeed    token -> ((data), token)            the next value of the host
 //   outfeed   data, token -> token                nobody reads it
 //   send      data, token -> (data, u32[], token) goes into its channel at once; send-done gives the token
-//   recv      token -> (data, u32[], token)       recv-done -> (data, token) waits for the data
+//   recv      token -> (data, u32[], token)       the u32 is the number of the reception
+//   recv-done (data, u32[], token) -> (data, token) waits for the data; zeros if no device sends any
 //
-// Channels are named by channel_id alone, as in StableHLO's interpreter: a channel has one kind of sender.
+// The devices of a program send to each other along routes (kashi/hlo/spmd/transfer_routes.h). Only the processes of
+// interpreter.run_parallel have a host; their channels are named by channel_id alone, as in StableHLO's interpreter: a
+// channel has one kind of sender. The number of a reception travels with the tuple, so recv-done may be another
+// iteration of a loop than its recv.
 #include "kashi/evaluator/transfers.h"
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/evaluator/collective_exchange.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/value_util.h"
 
@@ -23,15 +30,32 @@ namespace kashi::internal {
 absl::StatusOr<Value> Device::TakeInfeed(const HloInstruction& infeed) {
   return FailedPrecondition("%s: there is no host", infeed.name());
 }
-absl::Status Device::Send(int64_t channel, Value) { return FailedPrecondition("there is no channel %d", channel); }
-absl::StatusOr<Value> Device::Receive(const HloInstruction& receiver, int64_t) {
-  return FailedPrecondition("%s: there is no other program", receiver.name());
+absl::Status Device::Send(const HloInstruction& send, const TransferRoute&, Value) {
+  return FailedPrecondition("%s: there is no other device", send.name());
+}
+absl::StatusOr<uint32_t> Device::BeginReceive(const HloInstruction& receive, const TransferRoute&) {
+  return FailedPrecondition("%s: there is no other device", receive.name());
+}
+absl::StatusOr<Value> Device::EndReceive(const HloInstruction& done, uint32_t) {
+  return FailedPrecondition("%s: there is no other device", done.name());
+}
+
+absl::StatusOr<std::optional<TransferRoute>> Device::RouteOf(const HloInstruction& transfer) {
+  if (transfers() == Transfers::kChannelsAndHost) return TransferRoute{ChannelOfTransfer(transfer), {}, {}};
+  const auto known = routes_.find(&transfer);
+  if (known != routes_.end()) return known->second;
+  KASHI_ASSIGN_OR_RETURN(const std::vector<TransferRoute> routes,
+                         TransferRoutes(transfer, {replica_count_, partition_count_}));
+  const auto own = absl::c_find_if(routes, [&](const TransferRoute& route) {
+    return (transfer.opcode() == HloOpcode::kSend ? route.source : route.target) == id_;
+  });
+  std::optional<TransferRoute> route;
+  if (own != routes.end()) route = *own;
+  routes_[&transfer] = route;
+  return route;
 }
 
 namespace {
-
-// StableHLO's channel 0 is no channel in HLO.
-int64_t ChannelOf(const Operation& op) { return op.instruction.channel_id().value_or(0); }
 
 absl::Status CheckArrived(const Operation& op, const Value& value, const Shape& shape) {
   if (HasShape(value, shape)) return absl::OkStatus();
@@ -48,19 +72,44 @@ absl::StatusOr<Value> EvaluateInfeed(Operation& op) {
 
 absl::StatusOr<Value> EvaluateOutfeed(Operation&) { return Value::MakeToken(); }
 
+absl::StatusOr<Value> NumberAs(const Operation& op, uint32_t number) {
+  if (op.instruction.shape().tuple_shapes(1).element_type() != U32) {
+    return InvalidArgument("%s: its second result must be a u32[]", op.instruction.name());
+  }
+  KASHI_ASSIGN_OR_RETURN(Value context, op.run.MakeArray(U32, {}));
+  context.mutable_data<uint32_t>()[0] = number;
+  return context;
+}
+
 absl::StatusOr<Value> EvaluateSend(Operation& op) {
-  KASHI_RETURN_IF_ERROR(op.run.device()->Send(ChannelOf(op), op.operands[0]));
-  KASHI_ASSIGN_OR_RETURN(Value context, MakeZeros(op.instruction.shape().tuple_shapes(1), op.run));
-  return Value::MakeTuple({std::move(op.operands[0]), std::move(context), Value::MakeToken()});
+  KASHI_ASSIGN_OR_RETURN(const std::optional<TransferRoute> route, op.run.device()->RouteOf(op.instruction));
+  Value data = std::move(op.operands[0]);
+  if (route.has_value()) {
+    KASHI_ASSIGN_OR_RETURN(data, ShareWithThreads(op, std::move(data)));
+    KASHI_RETURN_IF_ERROR(op.run.device()->Send(op.instruction, *route, data));
+  }
+  KASHI_ASSIGN_OR_RETURN(Value context, NumberAs(op, 0));
+  return Value::MakeTuple({std::move(data), std::move(context), Value::MakeToken()});
 }
 
 absl::StatusOr<Value> EvaluateSendDone(Operation&) { return Value::MakeToken(); }
 
-// The data arrive at recv-done. Until then their place has zeros.
-absl::StatusOr<Value> EvaluateRecv(Operation& op) { return MakeZeros(op.instruction.shape(), op.run); }
+// Until the data arrive, their place has zeros.
+absl::StatusOr<Value> EvaluateRecv(Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(const std::optional<TransferRoute> route, op.run.device()->RouteOf(op.instruction));
+  uint32_t number = 0;
+  if (route.has_value()) {
+    KASHI_ASSIGN_OR_RETURN(number, op.run.device()->BeginReceive(op.instruction, *route));
+  }
+  KASHI_ASSIGN_OR_RETURN(Value zeros, MakeZeros(op.instruction.shape().tuple_shapes(0), op.run));
+  KASHI_ASSIGN_OR_RETURN(Value context, NumberAs(op, number));
+  return Value::MakeTuple({std::move(zeros), std::move(context), Value::MakeToken()});
+}
 
 absl::StatusOr<Value> EvaluateRecvDone(Operation& op) {
-  KASHI_ASSIGN_OR_RETURN(Value data, op.run.device()->Receive(op.instruction, ChannelOf(op)));
+  const uint32_t number = op.operands[0].element(1).data<uint32_t>()[0];
+  if (number == 0) return Value::MakeTuple({Value::TakeElement(std::move(op.operands[0]), 0), Value::MakeToken()});
+  KASHI_ASSIGN_OR_RETURN(Value data, op.run.device()->EndReceive(op.instruction, number));
   KASHI_RETURN_IF_ERROR(CheckArrived(op, data, op.instruction.shape().tuple_shapes(0)));
   return Value::MakeTuple({std::move(data), Value::MakeToken()});
 }
@@ -82,6 +131,13 @@ EvaluationFunction FindTransfer(HloOpcode opcode) {
     if (row.opcode == opcode) return row.function;
   }
   return nullptr;
+}
+
+bool CanTransfer(const HloInstruction& transfer, const Device* device) {
+  if (device == nullptr || device->transfers() == Device::Transfers::kNone) return false;
+  if (device->transfers() == Device::Transfers::kChannelsAndHost) return true;
+  const bool is_of_host = transfer.opcode() == HloOpcode::kInfeed || transfer.opcode() == HloOpcode::kOutfeed;
+  return !is_of_host && !transfer.is_host_transfer();
 }
 
 }  // namespace kashi::internal

@@ -1,13 +1,17 @@
-// The functions of operations that talk to a host or to another program: infeed, outfeed, send, recv.
+// The functions of operations that talk to a host or to another device: infeed, outfeed, send, recv.
 #ifndef KASHI_EVALUATOR_TRANSFERS_H_
 #define KASHI_EVALUATOR_TRANSFERS_H_
 
+#include "kashi/evaluator/device.h"
 #include "kashi/evaluator/operation_table.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi::internal {
 
-// Null for other operations. The function needs a device with transfers (Device::has_transfers).
+// Null for other operations. The function needs a device that can do it.
 EvaluationFunction FindTransfer(HloOpcode opcode);
+// Whether the device can. Null: there is no device.
+bool CanTransfer(const HloInstruction& transfer, const Device* device);
 
 }  // namespace kashi::internal
 

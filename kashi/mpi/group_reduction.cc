@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "kashi/array/dimension_vector.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
@@ -32,12 +33,18 @@ absl::StatusOr<Value> GroupTask::ReduceByMpi(int64_t k) {
   const Value& own = operand(0, k);
   const int64_t n = own.element_count();
   KASHI_ASSIGN_OR_RETURN(Array result, MakeArray(own.dense_shape()));
+  // MPI reduces in place on all ranks or on none.
+  const bool is_in_place = absl::c_all_of(group_.positions, [](const auto& of_rank) { return of_rank.size() > 1; });
   const char* from = own.bytes();
   if (here() > 1) {
+    Array sum = result;
+    if (!is_in_place) {
+      KASHI_ASSIGN_OR_RETURN(sum, MakeArray(own.dense_shape()));
+    }
     std::vector<const char*> parts;
     for (int64_t i = 0; i < here(); ++i) parts.push_back(operand(i, k).bytes());
-    KASHI_RETURN_IF_ERROR(task_.reductions[k].fold(parts, result.data, n));
-    from = nullptr;
+    KASHI_RETURN_IF_ERROR(task_.reductions[k].fold(parts, sum.data, n));
+    from = sum.data;
   }
   MpiTypes::TypeAndOperation mpi;
   {
@@ -47,7 +54,7 @@ absl::StatusOr<Value> GroupTask::ReduceByMpi(int64_t k) {
   for (int64_t begin = 0; begin < n; begin += context_.world->most_count()) {
     const int count = static_cast<int>(std::min(n - begin, context_.world->most_count()));
     const int64_t offset = begin * own.element_bytes();
-    const void* const send = from == nullptr ? MPI_IN_PLACE : from + offset;
+    const void* const send = is_in_place ? MPI_IN_PLACE : from + offset;
     KASHI_RETURN_IF_ERROR(Issue("MPI_Iallreduce", [&](MPI_Request* request) {
       return MPI_Iallreduce(send, result.data + offset, count, mpi.type, mpi.operation, group_.communicator, request);
     }));

@@ -17,10 +17,12 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/collective_task.h"
 #include "kashi/evaluator/device.h"
+#include "kashi/evaluator/receptions.h"
 #include "kashi/evaluator/while_loop_pattern.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/mpi/group_task.h"
 #include "kashi/mpi/rank_exchange.h"
+#include "kashi/mpi/rank_transfers.h"
 #include "kashi/mpi/rank_watch.h"
 
 namespace kashi::internal {
@@ -29,9 +31,9 @@ namespace {
 // Where a device is that calls MPI. Written by its thread, read by the one that looks after the run.
 class CallState {
  public:
-  void Begin(const HloInstruction* instruction, const RankGroup* group) {
+  void Begin(const HloInstruction* instruction, const RankParty* party) {
     instruction_.store(instruction);
-    group_.store(group);
+    party_.store(party);
     changes_.fetch_add(1);
   }
   void End() { changes_.fetch_add(1); }
@@ -40,20 +42,20 @@ class CallState {
   void AddTo(RankWatch::Device* device) const {
     const uint64_t changes = changes_.load();
     const HloInstruction* const instruction = instruction_.load();
-    const RankGroup* const group = group_.load();
+    const RankParty* const party = party_.load();
     MeetingPlace::State& state = device->state;
     state.meetings += changes;
     if (changes % 2 == 0 || changes_.load() != changes) return;
     state.kind = MeetingPlace::State::Kind::kWaits;
     state.instruction = instruction;
-    state.members = group->members;
-    device->group = group->id;
+    state.members = party->members;
+    device->group = party->id;
   }
 
  private:
   std::atomic<uint64_t> changes_{0};  // odd: in a call
   std::atomic<const HloInstruction*> instruction_{nullptr};
-  std::atomic<const RankGroup*> group_{nullptr};
+  std::atomic<const RankParty*> party_{nullptr};
 };
 
 // What the devices of a rank share during a run.
@@ -69,7 +71,7 @@ struct RankRun {
 class RankDevice : public Device {
  public:
   RankDevice(int64_t id, DeviceCounts counts, const RankRun& run, CallState* state)
-      : Device(id, counts.replicas, counts.partitions), run_(run), state_(*state) {}
+      : Device(id, counts.replicas, counts.partitions), run_(run), state_(*state), transfers_(run.context) {}
 
   // Members that are all here meet as threads do.
   bool TakesTasks(const HloInstruction& instruction, absl::Span<const int64_t> members) override {
@@ -112,8 +114,44 @@ class RankDevice : public Device {
     return std::move(rows[0]);
   }
 
+  Transfers transfers() const override { return Transfers::kChannels; }
+  absl::Status Send(const HloInstruction& send, const TransferRoute& route, Value value) override {
+    const RankRoute* const to = run_.groups->FindRoute(route);
+    if (to != nullptr) return transfers_.Send(send, *to, value);
+    run_.place->Send(route, std::move(value));
+    return absl::OkStatus();
+  }
+  absl::StatusOr<uint32_t> BeginReceive(const HloInstruction&, const TransferRoute& route) override {
+    const RankRoute* const from = run_.groups->FindRoute(route);
+    if (from != nullptr) return receptions_.Begin({from, transfers_.BeginReceive(*from), nullptr});
+    return receptions_.Begin({nullptr, 0, run_.place->BeginReceive(id(), route)});
+  }
+  absl::StatusOr<Value> EndReceive(const HloInstruction& done, uint32_t number) override {
+    KASHI_ASSIGN_OR_RETURN(const Reception reception, receptions_.End(done, number));
+    if (reception.from == nullptr) return run_.place->EndReceive(id(), done, reception.here.get());
+    state_.Begin(&done, reception.from);
+    absl::StatusOr<Value> value = transfers_.EndReceive(done, *reception.from, reception.place);
+    state_.End();
+    return value;
+  }
+  // At the end of the program: what this device has sent must be received.
+  absl::Status FinishSends() {
+    return transfers_.FinishSends([this](const HloInstruction& send, const RankRoute& route, const auto& f) {
+      state_.Begin(&send, &route);
+      const absl::Status status = f();
+      state_.End();
+      return status;
+    });
+  }
+
  private:
   using Call = absl::FunctionRef<absl::StatusOr<Given>(const Given& given)>;
+  // From another rank, or from a device here.
+  struct Reception {
+    const RankRoute* from;
+    int64_t place;
+    std::shared_ptr<MeetingPlace::Meeting> here;
+  };
 
   absl::StatusOr<const RankGroup*> GroupOf(const HloInstruction& instruction, absl::Span<const int64_t> members) {
     const RankGroup*& group = groups_[&instruction];
@@ -166,6 +204,8 @@ class RankDevice : public Device {
   const RankRun& run_;
   CallState& state_;
   absl::flat_hash_map<const HloInstruction*, const RankGroup*> groups_;
+  RankTransfers transfers_;
+  Receptions<Reception> receptions_;
 };
 
 // Whether devices may reach different collective operations: there are some in a conditional, or in a loop whose number
@@ -235,7 +275,8 @@ absl::Status MpiFabric::OnDevices(const HloModule& module, DeviceCounts counts, 
   RankWatch watch(world_.get(), &mail_, &place, {++runs_, here, device_now, [this] { return groups_.Calls(); }});
   std::vector<std::thread> threads = StartDevices(here, &place, [&](int64_t id) {
     RankDevice device(id, counts, run, &states[id - here.first]);
-    return f(device);
+    KASHI_RETURN_IF_ERROR(f(device));
+    return device.FinishSends();
   });
   bool all_left = false;
   for (int64_t looks = 0; !watch.Look(all_left); ++looks) {

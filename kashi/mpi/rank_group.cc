@@ -75,7 +75,46 @@ absl::Status RankGroups::Prepare(const HloModule& module, DeviceCounts counts) {
   for (const Key& key : wanted) {
     if (groups_.find(key) == groups_.end()) KASHI_RETURN_IF_ERROR(Make(key));
   }
+  return PrepareRoutes(module, counts);
+}
+
+// All ranks number all routes in the same order. Nothing is under way between two runs, so each has its own numbers.
+absl::Status RankGroups::PrepareRoutes(const HloModule& module, DeviceCounts counts) {
+  std::set<TransferRoute> all;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (!IsDeviceTransfer(*instruction)) continue;
+      // The operation itself tells what is wrong with its pairs, if it is ever reached.
+      const absl::StatusOr<std::vector<TransferRoute>> routes = TransferRoutes(*instruction, counts);
+      if (routes.ok()) all.insert(routes->begin(), routes->end());
+    }
+  }
+  int *most = nullptr, has_most = 0;
+  KASHI_RETURN_IF_MPI_ERROR(MPI_Comm_get_attr, world_.data(), MPI_TAG_UB, &most, &has_most);
+  if (has_most != 0 && all.size() > static_cast<size_t>(*most)) {
+    return ResourceExhausted("the program has %d routes of send and recv, but this MPI can name %d", all.size(), *most);
+  }
+  routes_.clear();
+  int tag = 0;
+  for (const TransferRoute& route : all) {
+    const int64_t source = RankOfDevice(counts.total(), world_.size(), *route.source);
+    const int64_t target = RankOfDevice(counts.total(), world_.size(), *route.target);
+    ++tag;
+    if (source == target || (source != world_.rank() && target != world_.rank())) continue;
+    RankRoute& own = routes_[route];
+    own.members = {*route.source, *route.target};
+    own.other_rank = static_cast<int>(source == world_.rank() ? target : source);
+    own.tag = tag;
+    FingerprintBuilder identity;
+    identity.Append(route.ToString());
+    own.id = static_cast<int64_t>(identity.Finish().low);
+  }
   return absl::OkStatus();
+}
+
+const RankRoute* RankGroups::FindRoute(const TransferRoute& route) const {
+  const auto found = routes_.find(route);
+  return found == routes_.end() ? nullptr : &found->second;
 }
 
 absl::Status RankGroups::Make(const Key& key) {
@@ -99,6 +138,7 @@ std::vector<std::pair<int64_t, int64_t>> RankGroups::Calls() const {
   for (const auto& [key, group] : groups_) {
     if (group->communicator != MPI_COMM_NULL) calls.emplace_back(group->id, group->calls->load());
   }
+  for (const auto& [name, route] : routes_) calls.emplace_back(route.id, route.calls->load());
   return calls;
 }
 

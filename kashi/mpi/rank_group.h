@@ -20,6 +20,7 @@
 #include "kashi/evaluator/meeting_place.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/collective_groups.h"
+#include "kashi/hlo/spmd/transfer_routes.h"
 #include "kashi/mpi/mpi_world.h"
 
 namespace kashi::internal {
@@ -27,10 +28,17 @@ namespace kashi::internal {
 DeviceRange DevicesOfRank(int64_t devices, int64_t ranks, int64_t rank);
 int64_t RankOfDevice(int64_t devices, int64_t ranks, int64_t device);
 
-// The members of a group, by rank. A rank's number here is its number in `communicator`.
-struct RankGroup {
+// Devices of several ranks that meet.
+struct RankParty {
   std::vector<int64_t> members;  // devices, in the order of the operation
-  std::vector<int> ranks;        // of the world, in the order of their first members
+  int64_t id = 0;                // the same on all ranks, and different for other parties but for chance
+  // How many operations this rank has begun with the others.
+  std::shared_ptr<std::atomic<int64_t>> calls = std::make_shared<std::atomic<int64_t>>(0);
+};
+
+// The members of a group, by rank. A rank's number here is its number in `communicator`.
+struct RankGroup : RankParty {
+  std::vector<int> ranks;  // of the world, in the order of their first members
   // [r]: the positions in `members` of those on ranks[r], ascending.
   std::vector<std::vector<int64_t>> positions;
   std::vector<int> rank_of;               // by position: the number of its rank
@@ -39,14 +47,17 @@ struct RankGroup {
   bool is_in_order = true;                // positions[0], positions[1] … one after the other are 0, 1, 2 …
   bool has_one_each = true;               // one member on each rank
   MPI_Comm communicator = MPI_COMM_NULL;  // null: all members are here
-  int64_t id = 0;                         // the same on all ranks, and different for other groups but for chance
-  // How many operations this rank has begun with the others.
-  std::shared_ptr<std::atomic<int64_t>> calls = std::make_shared<std::atomic<int64_t>>(0);
 
   int64_t size() const { return static_cast<int64_t>(members.size()); }
   int64_t rank_count() const { return static_cast<int64_t>(ranks.size()); }
   absl::Span<const int64_t> own_positions() const { return positions[own]; }
   int64_t members_on(int64_t r) const { return static_cast<int64_t>(positions[r].size()); }
+};
+
+// A route of send and recv, of a device here with one of another rank.
+struct RankRoute : RankParty {
+  int other_rank = 0;
+  int tag = 0;  // of its messages: no other route has it
 };
 
 // Of this rank: `rank` of `ranks`. Without a communicator.
@@ -65,15 +76,19 @@ class RankGroups {
   absl::Status Prepare(const HloModule& module, DeviceCounts counts);
   // Pre: these members have been prepared; one is here. Null otherwise.
   const RankGroup* Find(int64_t devices, absl::Span<const int64_t> members) const;
-  // The id and the number of calls of each group that is on several ranks.
+  // Null: both devices are here.
+  const RankRoute* FindRoute(const TransferRoute& route) const;
+  // The id and the number of calls of each group that is on several ranks, and of each route between two.
   std::vector<std::pair<int64_t, int64_t>> Calls() const;
 
  private:
   using Key = std::pair<int64_t, std::vector<int64_t>>;  // the number of devices, the members
   absl::Status Make(const Key& key);
+  absl::Status PrepareRoutes(const HloModule& module, DeviceCounts counts);
 
   MpiWorld& world_;
   std::map<Key, std::unique_ptr<RankGroup>> groups_;
+  std::map<TransferRoute, RankRoute> routes_;  // of the module that was prepared last
 };
 
 }  // namespace kashi::internal

@@ -6,13 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/analysis/cost_analysis_sizes.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/hlo/spmd/transfer_routes.h"
 #include "kashi/scale/collective_time.h"
 
 namespace kashi::internal {
 namespace {
-
-constexpr absl::string_view kPairsOfTransfer = "_xla_send_recv_source_target_pairs";
 
 // The collective that an async-start runs; otherwise the instruction itself.
 const HloInstruction& WithoutWrapper(const HloInstruction& instruction) {
@@ -142,18 +140,11 @@ absl::StatusOr<CollectivePlan> CollectivePlans::MakePermutePlan(const DevicePair
 absl::StatusOr<const CollectivePlan*> CollectivePlans::PlanOfSend(const HloInstruction& send) {
   std::unique_ptr<CollectivePlan>& plan = plans_[&send];
   if (plan != nullptr) return plan.get();
-  const std::optional<std::string> text =
-      send.is_host_transfer() ? std::nullopt : send.get_frontend_attribute(kPairsOfTransfer);
-  if (!text.has_value() || *text == "{}" || send.operand_count() == 0) return nullptr;
-  KASHI_ASSIGN_OR_RETURN(const std::vector<ReplicaGroup> groups, ParseReplicaGroupsOnly(*text));
-  DevicePairs ids;
-  for (const ReplicaGroup& pair : groups) {
-    if (pair.replica_ids_size() != 2) return InvalidArgument("%s: pairs of a source and a target expected", *text);
-    ids.emplace_back(pair.replica_ids(0), pair.replica_ids(1));
-  }
-  // The ids are those of partitions if there are several, as in JAX's programs.
+  if (!IsDeviceTransfer(send) || send.operand_count() == 0) return nullptr;
+  KASHI_ASSIGN_OR_RETURN(const auto ids, TransferPairs(send));
+  if (!ids.has_value() || ids->empty()) return nullptr;
   KASHI_ASSIGN_OR_RETURN(CollectivePlan made,
-                         MakePermutePlan(ids, counts_.partitions > 1, BytesOf(send.operand(0)->shape())));
+                         MakePermutePlan(*ids, NamesPartitions(send, counts_), BytesOf(send.operand(0)->shape())));
   made.opcode = HloOpcode::kSend;
   plan = std::make_unique<CollectivePlan>(std::move(made));
   return plan.get();

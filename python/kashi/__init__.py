@@ -5,16 +5,16 @@
 """
 import os
 
-from kashi._kashi import (HAS_COMPILED_ENGINE, TPU_GENERATIONS, Computation, CustomCall, Error, Instruction, Layout,
-                          Module, ParseError, Program, ProgramShape, Shape, Tile, XlaBuilder, XlaOp, broadcast_shapes,
-                          compile, dtype, evaluate, evaluate_on_devices, ops, parse_bytes, primitive_type,
-                          register_custom_call, relayout, relayout_plan, tile, untile)
+from kashi._kashi import (HAS_COMPILED_ENGINE, HAS_MPI, TPU_GENERATIONS, Computation, CustomCall, Error, Instruction,
+                          Layout, Module, ParseError, Program, ProgramShape, Ranks, Shape, Tile, XlaBuilder, XlaOp,
+                          broadcast_shapes, compile, dtype, evaluate, evaluate_on_devices, ops, parse_bytes,
+                          primitive_type, register_custom_call, relayout, relayout_plan, tile, untile)
 
 __all__ = [
-    "HAS_COMPILED_ENGINE", "TPU_GENERATIONS", "Computation", "CustomCall", "Error", "Instruction", "Layout",
-    "Module", "ParseError", "Program", "ProgramShape", "Shape", "Tile", "XlaBuilder", "XlaOp", "broadcast_shapes",
-    "compile", "dtype", "evaluate", "evaluate_on_devices", "ops", "parse", "primitive_type", "register_custom_call",
-    "relayout", "relayout_plan", "tile", "untile"
+    "HAS_COMPILED_ENGINE", "HAS_MPI", "TPU_GENERATIONS", "Computation", "CustomCall", "Error", "Instruction", "Layout",
+    "Module", "ParseError", "Program", "ProgramShape", "Ranks", "Shape", "Tile", "XlaBuilder", "XlaOp",
+    "broadcast_shapes", "compile", "dtype", "evaluate", "evaluate_on_devices", "ops", "parse", "primitive_type",
+    "register_custom_call", "relayout", "relayout_plan", "tile", "untile"
 ]
 
 

@@ -96,5 +96,6 @@ NB_MODULE(_kashi, m) {
   BindAnalyses(m);
   BindCustomCalls(m);
   BindPrograms(m);
+  BindRanks(m);
   BindBuilder(m);
 }

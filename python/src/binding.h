@@ -65,6 +65,7 @@ void BindEditing(nb::module_& m);
 void BindAnalyses(nb::module_& m);
 void BindCustomCalls(nb::module_& m);
 void BindPrograms(nb::module_& m);
+void BindRanks(nb::module_& m);
 void BindBuilder(nb::module_& m);
 
 }  // namespace kashi::python

@@ -18,6 +18,7 @@
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "module.h"
+#include "ranks.h"
 #ifdef KASHI_HAS_CPU
 #include "kashi/cpu/executable.h"
 #endif
@@ -165,10 +166,19 @@ class Program {
     return ArraysOf(RunWith(std::move(options), &callbacks, ValuesOf(arguments)));
   }
 
-  nb::list RunOnDevices(nb::handle arguments_of_devices) const {
+  nb::list RunOnDevices(nb::handle arguments_of_devices, nb::handle ranks) const {
+    internal::DeviceFabric* const fabric = FabricOf(ranks);
+    const DeviceCounts counts = {1, static_cast<int64_t>(nb::len(arguments_of_devices))};
+    const auto is_here = [&](size_t device) {
+      return fabric == nullptr || fabric->Runs(static_cast<int64_t>(device), counts);
+    };
     std::vector<std::vector<Literal>> literals;
     for (const nb::handle arguments : arguments_of_devices) {
       std::vector<Literal> converted;
+      if (!is_here(literals.size())) {
+        literals.emplace_back();
+        continue;
+      }
       for (const nb::handle argument : arguments) {
         const size_t i = converted.size();
         if (i >= parameters_.size()) break;  // RunOnDevices says how many are wanted
@@ -183,6 +193,7 @@ class Program {
     }
     Callbacks callbacks;
     EvaluationOptions options = OptionsFor(&callbacks);
+    options.fabric = fabric;
     absl::StatusOr<std::vector<Literal>> results;
     {
       const nb::gil_scoped_release release;
@@ -190,7 +201,9 @@ class Program {
     }
     if (!results.ok()) callbacks.Rethrow();
     nb::list arrays;
-    for (const Literal& result : ValueOrThrow(std::move(results))) arrays.append(LiteralArrays(result));
+    for (const Literal& result : ValueOrThrow(std::move(results))) {
+      arrays.append(is_here(nb::len(arrays)) ? LiteralArrays(result) : nb::none());
+    }
     return arrays;
   }
 
@@ -326,7 +339,8 @@ void BindProgram(nb::module_& m) {
       .def("__call__", &Program::Run, nb::arg("arguments"),
            nb::sig("def __call__(self, *arguments: object) -> typing.Any"))
       .def(
-          "run_on_devices", &Program::RunOnDevices, nb::arg("arguments_of_devices"),
+          "run_on_devices", &Program::RunOnDevices, nb::arg("arguments_of_devices"), nb::arg("ranks") = nb::none(),
+          nb::sig("def run_on_devices(self, arguments_of_devices: object, ranks: Ranks | None = None) -> list"),
           "Runs a program of several devices, each on a thread; they exchange data at collective operations.\n\n"
           "`arguments_of_devices`: for device replica * partitions + partition the list of its arguments. Returns the\n"
           "list of their results.\n\n"
@@ -343,6 +357,9 @@ void BindProgram(nb::module_& m) {
           "... }''')\n"
           ">>> kashi.compile(m).run_on_devices([[np.float32([1, 2])], [np.float32([10, 20])]])\n"
           "[array([11., 22.], dtype=float32), array([11., 22.], dtype=float32)]\n\n"
+          "With `ranks`, a kashi.Ranks, the devices are spread over its ranks. Only the arguments of the devices of "
+          "this\n"
+          "rank are read, and only their results are there; the others are None.\n\n"
           "Raises ValueError if there are not as many lists as devices; kashi.Error if devices wait forever.")
       .def("profile", &Program::Profile, nb::arg("arguments"), nb::arg("runs") = 3,
            "Runs it `runs` times, and says which steps took the time. All but the first run count, if there are "
@@ -397,7 +414,7 @@ void BindPrograms(nb::module_& m) {
   m.def(
       "evaluate_on_devices",
       [](const ModuleRef& module, nb::handle arguments_of_devices) {
-        return Program(*module.state->module, false).RunOnDevices(arguments_of_devices);
+        return Program(*module.state->module, false).RunOnDevices(arguments_of_devices, nb::none());
       },
       nb::arg("module"), nb::arg("arguments_of_devices"),
       "The results of all devices by the evaluator. See Program.run_on_devices.");

@@ -97,10 +97,51 @@ def test_output(options, folder):
         for device in range(3):
             own = (directory / f"dev{device}" / "out0.npy").read_bytes()
             check(own == (folder / "alone" / f"dev{device}" / "out0.npy").read_bytes(), f"file of device {device}")
+    # Two devices on some ranks, one on others, and so many bytes that Open MPI takes another algorithm.
+    longer = folder / "longer.hlo"
+    longer.write_text("HloModule m, replica_count=6\n" + ADD.replace("f32", "s32") + "ENTRY e { p = s32[40000] parameter(0)\n"
+                      " ROOT r = s32[40000] all-reduce(p), replica_groups={}, to_apply=add }\n")
+    status, alone, err = run(1, [options.kashi, "run", longer])
+    check(status == 0, "a long sum on one rank", err)
+    status, out, err = run(4, [options.kashi, "run", longer])
+    check(status == 0 and out == alone, "a long sum of 6 devices on 4 ranks", out, err)
     status, out, err = run(2, command[:-1] + ["--json"])
     check(status == 0 and len(json.loads(out)["devices"]) == 3, "--json of 2 ranks", out, err)
     status, out, err = run(2, [options.kashi, "run", folder / "missing.hlo"])
     check(status not in (0, None) and err.count("missing.hlo") == 1, "one error about a missing file", out, err)
+
+
+# A program that is not partitioned yet: each rank reads its part of the input, and writes its part of the output.
+def test_global_program(options, folder):
+    whole = folder / "iota.hlo"
+    whole.write_text("HloModule m\nENTRY e { ROOT i = s32[8,6] iota(), iota_dimension=0 }\n")
+    status, out, err = run(1, [options.kashi, "run", whole, "--output-dir", folder / "iota"])
+    check(status == 0, "an input", err)
+    rows = "sharding={devices=[4,1]<=[4]}"
+    program = folder / "global.hlo"
+    program.write_text(f"HloModule m, num_partitions=4\nENTRY e {{ x = s32[8,6] parameter(0), {rows}\n"
+                       f" n = s32[8,6] negate(x), {rows}\n"
+                       " ROOT r = s32[6,8] transpose(n), dimensions={1,0}, sharding={devices=[1,4]<=[4]} }\n")
+    command = [options.kashi, "run", program, "--partition", "--input", folder / "iota" / "out0.npy", "--output-dir"]
+    status, joined, err = run(1, command + [folder / "joined"])
+    check(status == 0 and "s32[6,8]" in joined, "a global program on one rank", joined, err)
+    status, alone, err = run(1, command + [folder / "split", "--split-outputs"])
+    check(status == 0 and alone.count("s32[6,2]") == 4, "its outputs in parts", alone, err)
+    for ranks in (2, 3, 5):
+        status, out, err = run(ranks, command + [folder / f"joined{ranks}"])
+        same = (folder / f"joined{ranks}" / "out0.npy").read_bytes() == (folder / "joined" / "out0.npy").read_bytes()
+        check(status == 0 and out == joined and same, f"a global program on {ranks} ranks", out, err)
+        directory = folder / f"split{ranks}"
+        status, out, err = run(ranks, command + [directory, "--split-outputs", "--expect-devices", folder / "split"])
+        check(status == 0 and out.count("as expected") == 4, f"{ranks} ranks compare their parts", out, err)
+        parts = [(directory / f"dev{d}" / "out0.npy").read_bytes() for d in range(4)]
+        check(parts == [(folder / "split" / f"dev{d}" / "out0.npy").read_bytes() for d in range(4)],
+              f"{ranks} ranks write their parts")
+    blocked = folder / "blocked"
+    blocked.mkdir()
+    (blocked / "dev3").write_text("no directory")
+    status, out, err = run(2, command + [blocked, "--split-outputs"])
+    check(status not in (0, None) and "rank 1: " in err and "dev3" in err, "a rank cannot write", out, err)
 
 
 def test_faults(options, folder):
@@ -150,31 +191,62 @@ def test_faults(options, folder):
     return loop
 
 
-# A rank that is killed ends all others soon, and leaves no half file.
+# Waits until the process has ended, for so many seconds of this process: one that is stopped itself blames nobody.
+def ends_within(process, seconds):
+    for _ in range(int(seconds * 50)):
+        if process.poll() is not None:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+# Kills one of the ranks after some time. False if there is none any more.
+def kill_one(process, seconds, rng):
+    deadline = time.monotonic() + seconds
+    victims = []
+    while process.poll() is None and (time.monotonic() < deadline or not victims):
+        found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
+        victims = found or victims
+        time.sleep(0.01)
+    try:
+        os.kill(int(rng.choice(victims)), signal.SIGKILL)
+    except (IndexError, ProcessLookupError):
+        return False
+    return True
+
+
+# A rank that is killed ends all others soon, and leaves no wrong or half file. Every other program ends by itself, soon
+# after it was killed or before, and writes long files; the others never end.
 def test_kills(options, folder, loop):
     rng = random.Random(options.seed)
-    for i in range(200 if options.long else 4):
+    write = folder / "write.hlo"
+    write.write_text("HloModule m, replica_count=4\n" + ADD.replace("f32", "s32") + "ENTRY e { p = s32[3000000] parameter(0)\n"
+                     " ROOT r = s32[3000000] all-reduce(p), replica_groups={}, to_apply=add }\n")
+    begin = time.monotonic()
+    status, out, err = run(4, [options.kashi, "run", write, "--output-dir", folder / "whole"])
+    check(status == 0, "a program that writes", err)
+    duration = time.monotonic() - begin
+    whole = (folder / "whole" / "dev0" / "out0.npy").read_bytes()
+    late = 0
+    for i in range(options.times):
         ranks = rng.choice((2, 3, 4))
+        writes = i % 2 == 1
         directory = folder / f"killed{i}"
-        process = mpirun(ranks, [options.kashi, "run", loop, "--output-dir", directory, "--engine", "evaluator"])
-        deadline = time.monotonic() + rng.uniform(0.3, 1.5)
-        victims = []
-        while time.monotonic() < deadline or not victims:
-            found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
-            victims = found or victims
-            if process.poll() is not None:
-                break
-            time.sleep(0.02)
+        process = mpirun(ranks, [options.kashi, "run", write if writes else loop, "--output-dir", directory, "--engine",
+                                 "evaluator"])
+        was_killed = kill_one(process, rng.uniform(0, duration) if writes else rng.uniform(0.1, 1.5), rng)
         begin = time.monotonic()
-        for victim in rng.sample(victims, 1) if victims else []:
-            try:
-                os.kill(int(victim), signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        status, out, err = finish(process, 10)
-        leftovers = list(directory.rglob("*")) if directory.exists() else []
-        check(status not in (0, None) and not [path for path in leftovers if path.is_file()],
-              f"kill {i} of one of {ranks} ranks: over after {time.monotonic() - begin:.1f} s", status, out, err, leftovers)
+        ended = ends_within(process, 10)
+        seconds = time.monotonic() - begin
+        status, out, err = finish(process, 1)
+        late += not was_killed
+        files = [path for path in directory.rglob("out*.npy")] if directory.exists() else []
+        good = all(path.read_bytes() == whole for path in files) if writes else not files
+        check(ended and good and (status not in (0, None) or not was_killed or len(files) == 4),
+              f"kill {i} of one of {ranks} ranks{'' if was_killed else ', too late'}: over after {seconds:.1f} s", status,
+              out, err, files)
+        shutil.rmtree(directory, ignore_errors=True)
+    print(f"{options.times - late} of {options.times} programs had a rank killed")
 
 
 def main():
@@ -184,7 +256,10 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", help="run only tests whose name contains this")
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--times", type=int, help="how many ranks to kill (default: 4; 200 with --long)")
     options = parser.parse_args()
+    if options.times is None:
+        options.times = 200 if options.long else 4
     if shutil.which("mpirun") is None:
         print("mpirun is missing (Debian: openmpi-bin): programs on several ranks are not tested")
         return SKIPPED
@@ -201,6 +276,7 @@ def main():
             test_corpus(options)
         if wanted("output") or wanted("faults") or wanted("kills"):
             test_output(options, folder)
+            test_global_program(options, folder)
             loop = test_faults(options, folder)
             test_kills(options, folder, loop)
     print(f"{len(failures)} failed" if failures else "all passed")

@@ -98,7 +98,7 @@ class ProgramMaker {
     const std::string opcode = opcodes[Pick(static_cast<int64_t>(opcodes.size()))];
     const bool rounds = IsReal() && (opcode == "multiply" || opcode == "add");
     const bool is_wide = type_ == "f32" || type_ == "f64" || type_ == "c64" || type_ == "c128";
-    const std::string name = absl::StrCat("f", ++names_);
+    const std::string name = absl::StrCat("combine", ++names_);
     const std::string head =
         absl::StrCat(name, " { a = ", type_, "[] parameter(0)\n  b = ", type_, "[] parameter(1)\n");
     if (rounds && options_.exact_sums && (!is_wide || opcode == "multiply")) {
@@ -133,7 +133,7 @@ class ProgramMaker {
 
   void AddOperation() {
     type_ = kTypes[Pick(sizeof(kTypes) / sizeof(kTypes[0]))];
-    switch (Pick(9)) {
+    switch (Pick(10)) {
       case 0:
       case 1:
         return AddAllReduce();
@@ -149,6 +149,8 @@ class ProgramMaker {
         return AddBroadcast();
       case 7:
         return AddRagged();
+      case 8:
+        return AddTransfer();
       default:
         return AddIds();
     }
@@ -211,9 +213,8 @@ class ProgramMaker {
     Return(shape, Add(shape, absl::StrCat("all-to-all(", Parameter(sizes), "), ", groups_, ", dimensions={", d, "}")));
   }
 
-  void AddPermute() {
-    const bool is_channel = Flip();
-    const int64_t ids = is_channel ? options_.partitions : options_.replicas;
+  // "{{0,2},{2,1}}"
+  std::string Pairs(int64_t ids) {
     std::vector<int64_t> targets(ids);
     std::iota(targets.begin(), targets.end(), 0);
     std::shuffle(targets.begin(), targets.end(), random_);
@@ -221,14 +222,44 @@ class ProgramMaker {
     for (int64_t source = 0; source < ids; ++source) {
       if (Pick(4) > 0) pairs.push_back(absl::StrCat("{", source, ",", targets[source], "}"));
     }
+    return absl::StrCat("{", absl::StrJoin(pairs, ","), "}");
+  }
+
+  void AddPermute() {
+    const bool is_channel = Flip();
+    const std::string pairs = Pairs(is_channel ? options_.partitions : options_.replicas);
     const std::vector<int64_t> sizes = Sizes();
     const std::string shape = Shape(sizes);
-    const std::string rest = absl::StrCat("(", Parameter(sizes), "), source_target_pairs={", absl::StrJoin(pairs, ","),
-                                          "}", is_channel ? absl::StrCat(", channel_id=", ++channel_) : "");
+    const std::string rest = absl::StrCat("(", Parameter(sizes), "), source_target_pairs=", pairs,
+                                          is_channel ? absl::StrCat(", channel_id=", ++channel_) : "");
     if (Flip()) return Return(shape, Add(shape, absl::StrCat("collective-permute", rest)));
     const std::string start =
         Add(absl::StrCat("(", shape, ", ", shape, ", u32[], u32[])"), absl::StrCat("collective-permute-start", rest));
     Return(shape, Add(shape, absl::StrCat("collective-permute-done(", start, ")")));
+  }
+
+  // One or two values of one route. The second reception may end first.
+  void AddTransfer() {
+    const bool is_channel = options_.partitions > 1 && (options_.replicas == 1 || Flip());
+    const std::string pairs = Pairs(is_channel ? options_.partitions : options_.replicas);
+    const std::string channel = absl::StrCat(", channel_id=", is_channel ? ++channel_ : 0);
+    const std::string rest =
+        absl::StrCat(channel, ", frontend_attributes={_xla_send_recv_source_target_pairs=\"", pairs, "\"}");
+    const std::vector<int64_t> sizes = Sizes();
+    const std::string shape = Shape(sizes), both = absl::StrCat("(", shape, ", u32[], token[])");
+    std::vector<std::string> receptions;
+    for (int64_t left = 1 + Pick(2); left > 0; --left) {
+      const std::string token = Add("token[]", "after-all()");
+      receptions.push_back(Add(both, absl::StrCat("recv(", token, ")", rest)));
+      const std::string sent = Add(both, absl::StrCat("send(", Parameter(sizes), ", ", token, ")", rest));
+      Add("token[]", absl::StrCat("send-done(", sent, ")", channel));
+    }
+    if (Flip()) std::reverse(receptions.begin(), receptions.end());
+    for (const std::string& reception : receptions) {
+      const std::string done =
+          Add(absl::StrCat("(", shape, ", token[])"), absl::StrCat("recv-done(", reception, ")", channel));
+      Return(shape, Add(shape, absl::StrCat("get-tuple-element(", done, "), index=0")));
+    }
   }
 
   void AddBroadcast() {

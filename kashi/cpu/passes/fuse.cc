@@ -292,12 +292,13 @@ class ComputationFuser {
     return computation_->ReplaceInstruction(group.root, fusion);
   }
 
-  // Members that were copied into fusions, and have no user left.
+  // Members that were copied into fusions, and have no user left. Nobody uses a send but another device.
   absl::Status RemoveDead() {
     std::vector<HloInstruction*> users_first = computation_->MakeInstructionPostOrder();
     absl::c_reverse(users_first);
     for (HloInstruction* instruction : users_first) {
-      if (instruction->IsDead() && computation_->IsSafelyRemovable(instruction)) {
+      const bool is_send = instruction->opcode() == HloOpcode::kSend;
+      if (!is_send && instruction->IsDead() && computation_->IsSafelyRemovable(instruction)) {
         KASHI_RETURN_IF_ERROR(computation_->RemoveInstruction(instruction));
       }
     }

@@ -1,0 +1,15 @@
+// The ranks of MPI on which the devices of a program run. Without MPI, there are none.
+#ifndef KASHI_PYTHON_SRC_RANKS_H_
+#define KASHI_PYTHON_SRC_RANKS_H_
+
+#include "binding.h"
+#include "kashi/evaluator/device_fabric.h"
+
+namespace kashi::python {
+
+// Where the devices are of a kashi.Ranks. Null for None: they are threads of this process.
+internal::DeviceFabric* FabricOf(nb::handle ranks);
+
+}  // namespace kashi::python
+
+#endif  // KASHI_PYTHON_SRC_RANKS_H_
