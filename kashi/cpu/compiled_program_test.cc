@@ -312,6 +312,22 @@ TEST(CompiledProgramTest, RunsLoopsAndBranches) {
                     ErrorSpec(1e-5, 1e-5));
 }
 
+// The kernels and native functions of loops that nothing needs would outlive them.
+TEST(CompiledProgramTest, LeavesOutDeadLoops) {
+  const std::string program = R"(
+    body { s = (s32[], f32[N]) parameter(0) i = s32[] get-tuple-element(s), index=0
+      x = f32[N] get-tuple-element(s), index=1 one = s32[] constant(1) n = s32[] add(i, one)
+      y = f32[N] cosine(x) z = f32[N] exponential(y) ROOT t = (s32[], f32[N]) tuple(n, z) }
+    condition { s = (s32[], f32[N]) parameter(0) i = s32[] get-tuple-element(s), index=0 l = s32[] constant(100)
+      ROOT c = pred[] compare(i, l), direction=LT }
+    ENTRY e { x = f32[N] parameter(0) zero = s32[] constant(0) s = (s32[], f32[N]) tuple(zero, x)
+      w = (s32[], f32[N]) while(s), condition=condition, body=body
+      y = f32[N] exponential(x) ROOT z = f32[N] add(y, x) })";
+  for (const char* size : {"[9]", "[9000]"}) {
+    ExpectAsEvaluator(absl::StrReplaceAll(program, {{"[N]", size}}), ErrorSpec(1e-5, 1e-5), 1);
+  }
+}
+
 // Several kernels of one module, on many threads at once, in several runs of one program.
 TEST(CompiledProgramTest, LargeArraysOnAllThreads) {
   ExpectAsEvaluator(
