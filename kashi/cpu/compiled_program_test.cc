@@ -1,10 +1,12 @@
 #include "kashi/cpu/compiled_program.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -336,6 +338,23 @@ TEST(CompiledProgramTest, LargeArraysOnAllThreads) {
       "to_apply=add c = f32[301] reduce(y, z), dimensions={0}, to_apply=add rb = f32[1000,301] broadcast(r), "
       "dimensions={0} q = f32[1000,301] divide(y, rb) ROOT t = (f32[1000,301], f32[301]) tuple(q, c) }",
       ErrorSpec(1e-4, 1e-4));
+}
+
+TEST(CompiledProgramTest, ManyThreadsCompileAtOnce) {
+  const auto module =
+      ReadVerified("ENTRY e { x = f32[9] parameter(0) y = f32[9] sine(x) ROOT z = f32[9] add(x, y) }").value();
+  const std::vector<Literal> arguments = RandomArguments(*module);
+  const Literal expected = HloEvaluator().Evaluate(*module, arguments).value();
+  std::vector<std::thread> threads;
+  std::atomic<int> agree{0};
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      const absl::StatusOr<Literal> actual = RunCompiled(*module, arguments);
+      if (actual.ok() && literal_comparison::Near(expected, *actual, ErrorSpec(1e-5, 1e-5)).ok()) ++agree;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(agree, 8);
 }
 
 TEST(CompiledProgramTest, KeepsItsStages) {
